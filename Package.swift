@@ -1,0 +1,67 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every target is Swift 6, and a warning is an error.
+let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
+
+/// `@_lifetime` lets the engine hand out spans of memory that a class owns.
+let lifetimes: [SwiftSetting] = strict + [.enableExperimentalFeature("Lifetimes")]
+
+let package = Package(
+  name: "apus",
+  platforms: [.macOS(.v15), .iOS(.v18)],
+  products: [
+    .library(name: "Apus", targets: ["Apus"]),
+    .library(name: "ApusVision", targets: ["ApusVision"]),
+    .library(name: "ApusImages", targets: ["ApusImages"]),
+    .executable(name: "apus", targets: ["ApusCLI"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0")
+  ],
+  targets: [
+    .systemLibrary(
+      name: "COpenBLAS", pkgConfig: "openblas", providers: [.apt(["libopenblas-dev"])]),
+    .systemLibrary(
+      name: "CTurboJPEG", pkgConfig: "libturbojpeg", providers: [.apt(["libturbojpeg0-dev"])]),
+    .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
+    .systemLibrary(name: "CCairo", pkgConfig: "cairo", providers: [.apt(["libcairo2-dev"])]),
+
+    .target(name: "ApusFormat", swiftSettings: strict),
+    .target(
+      name: "ApusKernels",
+      dependencies: [.target(name: "COpenBLAS", condition: .when(platforms: [.linux]))],
+      swiftSettings: lifetimes),
+    .target(name: "Apus", dependencies: ["ApusFormat", "ApusKernels"], swiftSettings: lifetimes),
+    .target(name: "ApusVision", dependencies: ["Apus"], swiftSettings: strict),
+    .target(
+      name: "ApusImages",
+      dependencies: [
+        "ApusVision",
+        .target(name: "CTurboJPEG", condition: .when(platforms: [.linux])),
+        .target(name: "CPNG", condition: .when(platforms: [.linux])),
+        .target(name: "CCairo", condition: .when(platforms: [.linux])),
+      ],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "ApusCLI",
+      dependencies: [
+        "ApusVision", "ApusImages",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: strict),
+
+    .target(
+      name: "ReferenceKernels", dependencies: ["ApusKernels"], path: "Tests/ReferenceKernels",
+      swiftSettings: strict),
+    .testTarget(
+      name: "ApusFormatTests", dependencies: ["ApusFormat"], swiftSettings: strict),
+    .testTarget(
+      name: "ApusKernelsTests", dependencies: ["ApusKernels", "ReferenceKernels"],
+      swiftSettings: strict),
+    .testTarget(name: "ApusTests", dependencies: ["Apus"], swiftSettings: strict),
+    .testTarget(name: "ApusVisionTests", dependencies: ["ApusVision"], swiftSettings: strict),
+    .testTarget(name: "ApusImagesTests", dependencies: ["ApusImages"], swiftSettings: strict),
+  ],
+  swiftLanguageModes: [.v6]
+)
