@@ -41,6 +41,8 @@ public struct ApusError: Error, Hashable, Sendable {
     public static let unsupportedImage = Code(rawValue: "unsupportedImage")
     /// A label file or a model's metadata is damaged.
     public static let malformedLabels = Code(rawValue: "malformedLabels")
+    /// Preparation needs a value that only a run computes; never leaves the engine.
+    static let valueNotKnown = Code(rawValue: "valueNotKnown")
   }
 
   /// What kind of failure this is.

@@ -1,0 +1,128 @@
+import ApusFormat
+
+/// The type of a tensor's elements: all 23 that the `.tflite` schema names.
+///
+/// Source: `TensorType` in `schema.fbs`, version 3.
+public enum ElementType: String, CaseIterable, Hashable, Sendable {
+  case float32, float16, int32, uint8, int64, string, bool, int16, complex64, int8, float64, complex128
+  case uint64, resource, variant, uint32, uint16, int4, bfloat16, int2, uint4, float8E4M3FN, float8E5M2
+
+  /// The public name of a type that a file names.
+  package init(_ type: TensorType) {
+    self =
+      switch type {
+      case .float32: .float32
+      case .float16: .float16
+      case .int32: .int32
+      case .uint8: .uint8
+      case .int64: .int64
+      case .string: .string
+      case .bool: .bool
+      case .int16: .int16
+      case .complex64: .complex64
+      case .int8: .int8
+      case .float64: .float64
+      case .complex128: .complex128
+      case .uint64: .uint64
+      case .resource: .resource
+      case .variant: .variant
+      case .uint32: .uint32
+      case .uint16: .uint16
+      case .int4: .int4
+      case .bfloat16: .bfloat16
+      case .int2: .int2
+      case .uint4: .uint4
+      case .float8E4M3FN: .float8E4M3FN
+      case .float8E5M2: .float8E5M2
+      }
+  }
+
+  /// Bytes that one element takes in memory, or nil for types without a fixed width.
+  ///
+  /// Types of less than a byte are unpacked, one element to a byte, when a model is loaded.
+  public var byteCount: Int? {
+    switch self {
+    case .bool, .int8, .uint8, .int4, .int2, .uint4, .float8E4M3FN, .float8E5M2: 1
+    case .float16, .bfloat16, .int16, .uint16: 2
+    case .float32, .int32, .uint32: 4
+    case .int64, .uint64, .float64, .complex64: 8
+    case .complex128: 16
+    case .string, .resource, .variant: nil
+    }
+  }
+
+  /// Whether elements of this type may stand for real numbers by a scale and a zero point.
+  var isQuantizable: Bool {
+    switch self {
+    case .uint8, .int8, .int16, .int32, .int4, .int2, .uint4, .int64, .uint16: true
+    default: false
+    }
+  }
+}
+
+extension ElementType: CustomStringConvertible {
+  /// The case's name.
+  public var description: String { rawValue }
+}
+
+/// A Swift type whose values lie in a tensor's memory as they are.
+public protocol TensorElement: BitwiseCopyable, Sendable {
+  /// The tensor element type that this Swift type reads and writes.
+  static var elementType: ElementType { get }
+}
+
+extension Float: TensorElement {
+  /// `float32`.
+  public static var elementType: ElementType { .float32 }
+}
+extension Double: TensorElement {
+  /// `float64`.
+  public static var elementType: ElementType { .float64 }
+}
+extension UInt8: TensorElement {
+  /// `uint8`.
+  public static var elementType: ElementType { .uint8 }
+}
+extension Int8: TensorElement {
+  /// `int8`; also reads the unpacked `int4` and `int2`.
+  public static var elementType: ElementType { .int8 }
+}
+extension Int16: TensorElement {
+  /// `int16`.
+  public static var elementType: ElementType { .int16 }
+}
+extension UInt16: TensorElement {
+  /// `uint16`; also reads the bits of `float16` and `bfloat16`.
+  public static var elementType: ElementType { .uint16 }
+}
+extension Int32: TensorElement {
+  /// `int32`.
+  public static var elementType: ElementType { .int32 }
+}
+extension UInt32: TensorElement {
+  /// `uint32`.
+  public static var elementType: ElementType { .uint32 }
+}
+extension Int64: TensorElement {
+  /// `int64`.
+  public static var elementType: ElementType { .int64 }
+}
+extension UInt64: TensorElement {
+  /// `uint64`.
+  public static var elementType: ElementType { .uint64 }
+}
+extension Bool: TensorElement {
+  /// `bool`.
+  public static var elementType: ElementType { .bool }
+}
+
+extension ElementType {
+  /// Whether a span of the Swift type that reads `other` may view this type's memory.
+  func isReadable(as other: ElementType) -> Bool {
+    if self == other { return true }
+    switch (self, other) {
+    case (.int4, .int8), (.int2, .int8), (.uint4, .uint8), (.float16, .uint16), (.bfloat16, .uint16): return true
+    default: return false
+    }
+  }
+}

@@ -1,0 +1,82 @@
+/// Where the tensors of a graph lie in its arena.
+public struct MemoryPlan: Sendable {
+  /// One tensor's place.
+  public struct Entry: Sendable {
+    /// The tensor's name; empty for memory that an operator uses while it runs.
+    public let name: String
+    /// The arena's block: models whose shapes depend on data have several.
+    public let block: Int
+    /// Bytes from the block's start; a multiple of 64.
+    public let offset: Int
+    /// The tensor's bytes.
+    public let byteCount: Int
+    /// The first and the last operator for which the memory is held.
+    public let lifetime: ClosedRange<Int>
+  }
+
+  /// Every tensor that has memory of its own.
+  public internal(set) var entries: [Entry] = []
+
+  /// The bytes of all blocks.
+  public internal(set) var arenaByteCount = 0
+
+  /// The bytes of state that lives between runs.
+  public internal(set) var variableByteCount = 0
+}
+
+/// Gives offsets to allocations so that two of them share bytes only if their lifetimes do not meet.
+///
+/// Largest first, each at the lowest offset that is free for its whole lifetime: the "greedy by size" of Pisarchyk
+/// and Lee, "Efficient Memory Management for Deep Neural Net Inference" (2020).
+struct OffsetAssignment {
+  /// What needs memory, and when.
+  struct Request {
+    var byteCount: Int
+    var lifetime: ClosedRange<Int>
+  }
+
+  /// More requests than this are laid out one after the other: the search is quadratic.
+  static let searchLimit = 16384
+
+  /// The offset of each request, in their order.
+  private(set) var offsets: [Int]
+
+  /// The bytes of the whole block; nil if the sum overflows.
+  private(set) var byteCount: Int?
+
+  init(_ requests: [Request]) {
+    offsets = Array(repeating: 0, count: requests.count)
+    var placed: [(offset: Int, end: Int, lifetime: ClosedRange<Int>)] = []
+    var total = 0
+    let bySize = requests.indices.sorted {
+      (requests[$0].byteCount, $1) > (requests[$1].byteCount, $0)
+    }
+    for index in bySize {
+      let request = requests[index]
+      guard let size = Self.aligned(request.byteCount) else { return }
+      var offset = 0
+      if requests.count > Self.searchLimit {
+        offset = total
+      } else {
+        for other in placed where other.lifetime.overlaps(request.lifetime) {
+          if other.offset - offset >= size { break }
+          offset = max(offset, other.end)
+        }
+      }
+      let (end, overflow) = offset.addingReportingOverflow(size)
+      if overflow { return }
+      offsets[index] = offset
+      total = max(total, end)
+      if requests.count <= Self.searchLimit {
+        let position = placed.firstIndex { $0.offset > offset } ?? placed.count
+        placed.insert((offset, end, request.lifetime), at: position)
+      }
+    }
+    byteCount = total
+  }
+
+  private static func aligned(_ byteCount: Int) -> Int? {
+    let (sum, overflow) = byteCount.addingReportingOverflow(TensorMemory.alignment - 1)
+    return overflow ? nil : sum & ~(TensorMemory.alignment - 1)
+  }
+}

@@ -1,0 +1,56 @@
+/// Zeroed memory, aligned to a cache line, that lives as long as the object does.
+///
+/// Whoever writes through ``base`` owns the object alone; shared objects are written before they are shared.
+final class TensorMemory: @unchecked Sendable {
+  /// The alignment of every tensor, in bytes.
+  static let alignment = 64
+
+  /// The first byte.
+  let base: UnsafeMutableRawPointer
+
+  /// How many bytes there are; at least one.
+  let byteCount: Int
+
+  init(byteCount: Int) {
+    self.byteCount = max(byteCount, 1)
+    base = .allocate(byteCount: self.byteCount, alignment: Self.alignment)
+    base.initializeMemory(as: UInt8.self, repeating: 0, count: self.byteCount)
+  }
+
+  deinit {
+    base.deallocate()
+  }
+}
+
+/// Where a tensor's elements lie while its graph runs.
+struct TensorBuffer {
+  /// The first byte, aligned for the element type; nil while the tensor has no memory.
+  var base: UnsafeMutableRawPointer?
+  /// The bytes of all elements.
+  var byteCount: Int
+
+  static let none = TensorBuffer(base: nil, byteCount: 0)
+}
+
+/// Values that do not change: of the file, or computed from such once.
+struct ConstantData: @unchecked Sendable {
+  /// The first byte, aligned for the element type.
+  let base: UnsafeRawPointer
+  /// The bytes of all elements.
+  let byteCount: Int
+  /// What keeps the bytes alive.
+  let owner: AnyObject & Sendable
+  /// Whether the values depend on the file alone, so that all interpreters of a model may share them.
+  let isOfModel: Bool
+
+  /// The buffer that readers see; nothing writes to a constant.
+  var buffer: TensorBuffer {
+    TensorBuffer(base: UnsafeMutableRawPointer(mutating: base), byteCount: byteCount)
+  }
+
+  /// The values as an array. The caller knows that `T` is as wide as the elements.
+  func values<T: TensorElement>(as type: T.Type = T.self) -> [T] {
+    let count = byteCount / MemoryLayout<T>.stride
+    return Array(UnsafeBufferPointer(start: base.assumingMemoryBound(to: T.self), count: count))
+  }
+}

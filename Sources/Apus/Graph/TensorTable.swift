@@ -1,0 +1,58 @@
+import ApusKernels
+
+/// The memory of a graph's tensors, as an operator sees it while it runs.
+///
+/// Spans borrow the table. A tensor that an operator writes is never one that it reads, unless the operator
+/// asked for a view of its input.
+struct TensorTable: ~Copyable {
+  private let buffers: UnsafeMutablePointer<TensorBuffer>
+
+  /// The threads that kernels may use.
+  let threads: ThreadTeam
+
+  /// Wraps buffers that outlive the table, one for each tensor slot.
+  init(_ buffers: UnsafeMutablePointer<TensorBuffer>, threads: ThreadTeam) {
+    self.buffers = buffers
+    self.threads = threads
+  }
+
+  /// A tensor's elements. Preparation has fixed the type and the count.
+  @_lifetime(borrow self)
+  func read<T: TensorElement>(_ slot: TensorSlot, as type: T.Type = T.self) -> Span<T> {
+    let buffer = buffers[slot.index]
+    precondition(slot.type.isReadable(as: T.elementType), "the slot's type was checked at preparation")
+    let pointer = UnsafeRawPointer(buffer.base)?.assumingMemoryBound(to: T.self)
+    let elements = UnsafeBufferPointer(
+      start: pointer, count: pointer == nil ? 0 : buffer.byteCount / MemoryLayout<T>.stride)
+    return _overrideLifetime(Span(_unsafeElements: elements), borrowing: self)
+  }
+
+  /// A tensor's elements, to be written.
+  @_lifetime(borrow self)
+  func write<T: TensorElement>(_ slot: TensorSlot, as type: T.Type = T.self) -> MutableSpan<T> {
+    let buffer = buffers[slot.index]
+    precondition(slot.type.isReadable(as: T.elementType), "the slot's type was checked at preparation")
+    let pointer = buffer.base?.assumingMemoryBound(to: T.self)
+    let elements = UnsafeMutableBufferPointer(
+      start: pointer, count: pointer == nil ? 0 : buffer.byteCount / MemoryLayout<T>.stride)
+    return _overrideLifetime(MutableSpan(_unsafeElements: elements), borrowing: self)
+  }
+
+  /// A tensor's bytes, whatever its type.
+  @_lifetime(borrow self)
+  func readBytes(_ slot: TensorSlot) -> RawSpan {
+    let buffer = buffers[slot.index]
+    let bytes = UnsafeRawBufferPointer(
+      start: buffer.base, count: buffer.base == nil ? 0 : buffer.byteCount)
+    return _overrideLifetime(RawSpan(_unsafeBytes: bytes), borrowing: self)
+  }
+
+  /// A tensor's bytes, to be written, whatever its type.
+  @_lifetime(borrow self)
+  func writeBytes(_ slot: TensorSlot) -> MutableRawSpan {
+    let buffer = buffers[slot.index]
+    let bytes = UnsafeMutableRawBufferPointer(
+      start: buffer.base, count: buffer.base == nil ? 0 : buffer.byteCount)
+    return _overrideLifetime(MutableRawSpan(_unsafeBytes: bytes), borrowing: self)
+  }
+}

@@ -1,0 +1,319 @@
+import ApusFormat
+import ApusKernels
+
+/// One run at a time of a ``Model``: owns the memory of its tensors.
+///
+/// ```swift
+/// let interpreter = try Interpreter(model: Model(contentsOfFile: "mobilenet.tflite"))
+/// try interpreter.copy(pixels, toInputAt: 0)
+/// try interpreter.invoke()
+/// let scores = try interpreter.output(at: 0, as: UInt8.self)
+/// ```
+///
+/// An interpreter belongs to one thread at a time; make one for each thread from the same model, whose weights they
+/// share. Inputs keep their values from run to run.
+public final class Interpreter {
+  /// How to run a model.
+  public struct Options: Sendable {
+    /// How many threads one run may use, 1 to 64. Results are the same for every count.
+    public var threadCount = 1
+
+    /// The name of the kernel set to prefer, see ``Runtime/kernelSets``; nil for the fastest that the machine runs,
+    /// or the one that the environment variable `APUS_KERNELS` names.
+    public var kernels: String?
+
+    /// The most bytes that tensors may take, weights in the file apart; more is an error at preparation.
+    public var memoryLimit = 2 << 30
+
+    /// Whether to time each operator, see ``Interpreter/profile``.
+    public var profiles = false
+
+    /// Whether each tensor keeps memory of its own, so that all can be read after a run.
+    public var preservesAllTensors = false
+
+    /// Makes the default options: one thread, the fastest kernels.
+    public init() {}
+  }
+
+  /// The model that runs.
+  public let model: Model
+  /// The name of the kernel set that operators prefer.
+  public let kernels: String
+
+  private let options: Options
+  private let graph: Graph
+  private let signature: Signature?
+  private let observer: RunObserver
+
+  /// Prepares a model: checks every operator, plans memory, packs weights.
+  ///
+  /// - Parameters:
+  ///   - model: the model.
+  ///   - options: how to run it.
+  ///   - key: the signature to run; nil for the main subgraph.
+  /// - Throws: everything that stands in the way of a run, as far as it is known before data arrives.
+  public init(model: Model, options: Options = Options(), signature key: String? = nil) throws(ApusError) {
+    guard (1...64).contains(options.threadCount) else {
+      throw ApusError(.invalidArgument, "threadCount is \(options.threadCount), not 1 to 64")
+    }
+    let kernels = try Runtime.kernelSet(named: options.kernels)
+    let reasons = model.unsupportedOperators
+    if let first = reasons.first {
+      let more = reasons.count > 1 ? " (and \(reasons.count - 1) more)" : ""
+      throw ApusError(.unsupportedOperator, first + more, reasons: reasons)
+    }
+    var signature: Signature?
+    if let key {
+      signature = model.signatures.first { $0.key == key }
+      guard signature != nil else {
+        let known = model.signatures.map(\.key).joined(separator: ", ")
+        throw ApusError(.invalidArgument, "the model has no signature \(key), only: \(known)")
+      }
+    }
+    self.model = model
+    self.kernels = kernels.name
+    self.options = options
+    self.signature = signature
+    observer = RunObserver(profiles: options.profiles)
+    graph = try Graph(
+      model: model, subgraph: signature?.subgraph ?? 0, kernels: kernels,
+      threads: ThreadTeam(count: options.threadCount), memoryLimit: options.memoryLimit,
+      preservesAllTensors: options.preservesAllTensors)
+    try prepare()
+  }
+
+  private func prepare() throws(ApusError) {
+    try graph.prepare()
+    observer.reset(steps: graph.steps.count)
+  }
+
+  // MARK: Tensors
+
+  /// The inputs in order, with their shapes as prepared.
+  public var inputs: [Tensor] { graph.subgraph.inputs.map(tensor) }
+
+  /// The outputs in order, with their shapes as prepared; where data decides a shape, that of the last run.
+  public var outputs: [Tensor] { graph.subgraph.outputs.map(tensor) }
+
+  /// Every tensor of the subgraph, with its shape as prepared.
+  public var tensors: [Tensor] { graph.subgraph.tensors.indices.map(tensor) }
+
+  private func tensor(_ index: Int) -> Tensor {
+    model.tensor(index, subgraph: graph.subgraphIndex, shape: graph.states[index].shape)
+  }
+
+  /// The position of an input by its name: the signature's name first, then the tensor's.
+  public func inputIndex(named name: String) throws(ApusError) -> Int {
+    try position(of: name, signature: signature?.inputs ?? mainSignature?.inputs, tensors: graph.subgraph.inputs)
+  }
+
+  /// The position of an output by its name: the signature's name first, then the tensor's.
+  public func outputIndex(named name: String) throws(ApusError) -> Int {
+    try position(of: name, signature: signature?.outputs ?? mainSignature?.outputs, tensors: graph.subgraph.outputs)
+  }
+
+  private var mainSignature: Signature? { model.signatures.first { $0.subgraph == graph.subgraphIndex } }
+
+  private func position(
+    of name: String, signature: [Signature.Argument]?, tensors: [Int]
+  ) throws(ApusError) -> Int {
+    if let tensor = signature?.first(where: { $0.name == name })?.tensor.index,
+      let position = tensors.firstIndex(of: tensor)
+    {
+      return position
+    }
+    if let position = tensors.firstIndex(where: { graph.states[$0].name == name }) { return position }
+    let known = tensors.map { graph.states[$0].name }.joined(separator: ", ")
+    throw ApusError(.invalidArgument, "there is no tensor \(name) here, only: \(known)")
+  }
+
+  /// Gives an input another shape and prepares the model for it; contents of all tensors are lost.
+  ///
+  /// - Parameters:
+  ///   - position: which input.
+  ///   - shape: the new shape, of the same rank unless the input has none.
+  ///   - isStrict: whether only the dimensions that the model's signature leaves open (−1) may change.
+  /// - Throws: where the model cannot run with that shape, after which it stays as it was.
+  public func resizeInput(at position: Int, to shape: TensorShape, isStrict: Bool = false) throws(ApusError) {
+    let index = try inputTensor(position)
+    guard shape.dimensions.allSatisfy({ $0 >= 0 }) else {
+      throw ApusError(.invalidArgument, "input \(position): \(shape) has a negative dimension")
+    }
+    if isStrict {
+      let signature = tensor(index).shapeSignature
+      let isOpen = signature.count == shape.rank && zip(signature, shape.dimensions).allSatisfy { $0 < 0 || $0 == $1 }
+      guard isOpen else {
+        throw ApusError(
+          .invalidArgument, "input \(position): \(shape) does not fit \(TensorShape(signature)), where -1 is open")
+      }
+    }
+    let old = graph.inputShapes[position]
+    graph.setInputShape(position, shape)
+    do {
+      try prepare()
+    } catch {
+      graph.setInputShape(position, old)
+      try prepare()
+      throw error
+    }
+  }
+
+  private func inputTensor(_ position: Int) throws(ApusError) -> Int {
+    try graph.subgraph.inputs.element(at: position, of: "inputs")
+  }
+
+  private func outputTensor(_ position: Int) throws(ApusError) -> Int {
+    try graph.subgraph.outputs.element(at: position, of: "outputs")
+  }
+
+  // MARK: Running
+
+  /// Computes the outputs from the inputs. Allocates nothing after the first run, unless shapes changed.
+  ///
+  /// - Parameter cancellation: a flag that is looked at before each operator.
+  /// - Throws: `cancelled`, or an error that only data can cause, naming the operator.
+  public func invoke(cancellation: Cancellation? = nil) throws(ApusError) {
+    try prepare()
+    observer.cancellation = cancellation
+    defer { observer.cancellation = nil }
+    try graph.run(observer)
+  }
+
+  /// Sets the state that the model keeps between runs to its first value.
+  public func resetVariables() {
+    graph.resetVariables()
+  }
+
+  // MARK: Data
+
+  /// Lets `body` write an input's elements in place.
+  ///
+  /// - Throws: `invalidArgument` if there is no such input or it is not of `T`; whatever `body` throws.
+  public func withInput<T: TensorElement, R>(
+    at position: Int, as type: T.Type = T.self, _ body: (inout MutableSpan<T>) throws(ApusError) -> R
+  ) throws(ApusError) -> R {
+    let index = try inputTensor(position)
+    let slot = try slot(index, as: type, role: "input \(position)")
+    return try withTable { table throws(ApusError) in
+      var span = table.write(slot, as: type)
+      return try body(&span)
+    }
+  }
+
+  /// Lets `body` read an output's elements in place.
+  ///
+  /// - Throws: `invalidArgument` if there is no such output or it is not of `T`; whatever `body` throws.
+  public func withOutput<T: TensorElement, R>(
+    at position: Int, as type: T.Type = T.self, _ body: (Span<T>) throws(ApusError) -> R
+  ) throws(ApusError) -> R {
+    try withTensor(outputTensor(position), role: "output \(position)", body)
+  }
+
+  /// Lets `body` read any tensor's elements: after a run with ``Options/preservesAllTensors``, what it holds.
+  public func withTensor<T: TensorElement, R>(
+    at index: Int, as type: T.Type = T.self, _ body: (Span<T>) throws(ApusError) -> R
+  ) throws(ApusError) -> R {
+    guard graph.subgraph.tensors.indices.contains(index) else {
+      throw ApusError(.invalidArgument, "there is no tensor \(index), only \(graph.subgraph.tensors.count)")
+    }
+    return try withTensor(index, role: "tensor \(index)", body)
+  }
+
+  private func withTensor<T: TensorElement, R>(
+    _ index: Int, role: String, _ body: (Span<T>) throws(ApusError) -> R
+  ) throws(ApusError) -> R {
+    let slot = try slot(index, as: T.self, role: role)
+    return try withTable { table throws(ApusError) in try body(table.read(slot)) }
+  }
+
+  private func withTable<R>(_ body: (borrowing TensorTable) throws(ApusError) -> R) throws(ApusError) -> R {
+    try graph.withTable(body)
+  }
+
+  private func slot<T: TensorElement>(_ index: Int, as type: T.Type, role: String) throws(ApusError) -> TensorSlot {
+    let state = graph.states[index]
+    guard state.type.isReadable(as: T.elementType) else {
+      throw ApusError(.invalidArgument, "\(role) (\(state.name)) is \(state.type), not \(T.elementType)")
+    }
+    return TensorSlot(
+      index: index, name: state.name, type: state.type, shape: state.shape ?? [0], quantization: state.quantization,
+      isConstant: false)
+  }
+
+  /// Copies values into an input.
+  public func copy<T: TensorElement>(_ values: [T], toInputAt position: Int) throws(ApusError) {
+    try withInput(at: position, as: T.self) { span throws(ApusError) in
+      guard span.count == values.count else {
+        throw ApusError(.invalidArgument, "input \(position) takes \(span.count) elements, not \(values.count)")
+      }
+      for index in values.indices { span[index] = values[index] }
+    }
+  }
+
+  /// Copies an output's elements out.
+  public func output<T: TensorElement>(at position: Int, as type: T.Type = T.self) throws(ApusError) -> [T] {
+    try withOutput(at: position, as: type) { span in span.withUnsafeBufferPointer { Array($0) } }
+  }
+
+  /// An output's elements as real numbers: floats as they are, integers by their scale and zero point.
+  public func dequantizedOutput(at position: Int) throws(ApusError) -> [Float] {
+    let index = try outputTensor(position)
+    let state = graph.states[index]
+    let parameters = state.quantization
+    func real(_ values: [Int]) throws(ApusError) -> [Float] {
+      guard let parameters else { return values.map(Float.init) }
+      guard !parameters.isPerChannel else {
+        throw ApusError(.invalidArgument, "output \(position) (\(state.name)) has a scale for each channel")
+      }
+      return values.map { parameters.scale * Float($0 - parameters.zeroPoint) }
+    }
+    switch state.type {
+    case .float32: return try output(at: position, as: Float.self)
+    case .uint8, .uint4: return try real(output(at: position, as: UInt8.self).map(Int.init))
+    case .int8, .int4, .int2: return try real(output(at: position, as: Int8.self).map(Int.init))
+    case .int16: return try real(output(at: position, as: Int16.self).map(Int.init))
+    case .int32: return try real(output(at: position, as: Int32.self).map(Int.init))
+    case .int64: return try real(output(at: position, as: Int64.self).map(Int.init))
+    default:
+      throw ApusError(.invalidArgument, "output \(position) (\(state.name)) is \(state.type): no real numbers")
+    }
+  }
+
+  // MARK: Insight
+
+  /// Where tensors lie in memory.
+  public var memoryPlan: MemoryPlan { graph.memoryPlan }
+
+  /// The time of each operator in the last run, in order; empty unless ``Options/profiles`` is set.
+  public var profile: [ProfileEntry] {
+    zip(graph.steps, observer.durations).map { step, nanoseconds in
+      let entry = graph.subgraph.operators[step.node]
+      let output = entry.outputs.first.map(tensor)
+      return ProfileEntry(
+        operatorIndex: step.node, name: model.file.operatorCodes[entry.operatorCode].name,
+        output: output?.shape ?? [], milliseconds: Double(nanoseconds) / 1e6)
+    }
+  }
+}
+
+/// What one operator cost in a run.
+public struct ProfileEntry: Sendable {
+  /// The operator's position in the subgraph.
+  public let operatorIndex: Int
+  /// The schema's name, or the custom operator's.
+  public let name: String
+  /// The shape of its first output.
+  public let output: TensorShape
+  /// The time that it took.
+  public let milliseconds: Double
+}
+
+extension Array {
+  /// An element, or an error that says how many there are.
+  fileprivate func element(at position: Int, of what: String) throws(ApusError) -> Element {
+    guard indices.contains(position) else {
+      throw ApusError(.invalidArgument, "there is no \(position) among the \(count) \(what)")
+    }
+    return self[position]
+  }
+}

@@ -1,0 +1,256 @@
+import ApusFormat
+import ApusKernels
+import Synchronization
+
+/// A `.tflite` model: read, checked and immutable, shared freely between threads and interpreters.
+///
+/// ```swift
+/// let model = try Model(contentsOfFile: "detect.tflite")
+/// print(model.inputs[0])  // normalized_input_image_tensor (uint8 1×300×300×3)
+/// let interpreter = try Interpreter(model: model)
+/// ```
+///
+/// Weights stay where they are in the file's bytes, and what kernels make of them is made once for all interpreters.
+public final class Model: Sendable {
+  /// The decoded file.
+  package let file: ModelFile
+
+  /// What the file says of itself.
+  public var description: String { file.description }
+
+  private let constants: [[ConstantData?]]
+  private let registrations: [OperatorRegistration?]
+  private let cache = Mutex(Cache())
+
+  private struct Cache: Sendable {
+    var packed: [PackedWeightsKey: PackedWeights] = [:]
+    var folded: [Int: [Int: ConstantData]] = [:]
+  }
+
+  /// Reads a model from a file into memory.
+  ///
+  /// - Throws: `unreadableFile`, or `malformedModel` with the place in the file.
+  public convenience init(contentsOfFile path: String) throws(ApusError) {
+    let bytes: FileBytes
+    do { bytes = try FileBytes(readingFileAt: path) } catch { throw ApusError(.unreadableFile, error.message) }
+    try self.init(bytes)
+  }
+
+  /// Maps a file into memory instead of reading it.
+  ///
+  /// Pages are loaded as they are used and shared with other processes. If another process truncates the file
+  /// meanwhile, this process dies of a bus error: use it only for files that nobody changes.
+  ///
+  /// - Throws: `unreadableFile`, or `malformedModel` with the place in the file.
+  public convenience init(mappingFile path: String) throws(ApusError) {
+    let bytes: FileBytes
+    do { bytes = try FileBytes(mappingFileAt: path) } catch { throw ApusError(.unreadableFile, error.message) }
+    try self.init(bytes)
+  }
+
+  /// Reads a model from bytes, which are copied.
+  ///
+  /// - Throws: `malformedModel` with the place in the bytes.
+  public convenience init(bytes: [UInt8]) throws(ApusError) {
+    try self.init(FileBytes(copying: bytes))
+  }
+
+  private init(_ bytes: FileBytes) throws(ApusError) {
+    do { file = try ModelFile(bytes) } catch { throw ApusError(.malformedModel, error.message) }
+    registrations = file.operatorCodes.map(OperatorRegistry.registration(for:))
+    constants = file.subgraphs.map { [file] subgraph in
+      subgraph.tensors.map { tensor in Model.constant(of: tensor, in: file) }
+    }
+  }
+
+  // MARK: Description
+
+  /// The inputs of the main subgraph, in order, with the shapes of the file.
+  public var inputs: [Tensor] { file.subgraphs[0].inputs.map { tensor($0, subgraph: 0) } }
+
+  /// The outputs of the main subgraph, in order, with the shapes of the file.
+  public var outputs: [Tensor] { file.subgraphs[0].outputs.map { tensor($0, subgraph: 0) } }
+
+  /// The names by which a model's functions can be called, each with its inputs and outputs.
+  public var signatures: [Signature] {
+    file.signatures.map { entry in
+      Signature(
+        key: entry.key, subgraph: entry.subgraph,
+        inputs: entry.inputs.map { .init(name: $0.name, tensor: tensor($0.tensor, subgraph: entry.subgraph)) },
+        outputs: entry.outputs.map { .init(name: $0.name, tensor: tensor($0.tensor, subgraph: entry.subgraph)) })
+    }
+  }
+
+  /// Every operator that cannot run, with the reason; empty for a model that can be tried.
+  ///
+  /// Preparing an ``Interpreter`` finds what only shapes decide.
+  public var unsupportedOperators: [String] {
+    var reasons: [String] = []
+    for subgraph in file.subgraphs {
+      for (index, node) in subgraph.operators.enumerated() {
+        if let reason = unsupportedReason(of: node, at: index, in: subgraph) { reasons.append(reason) }
+      }
+    }
+    return reasons
+  }
+
+  /// A tensor of the file, described.
+  package func tensor(_ index: Int, subgraph: Int, shape: TensorShape? = nil) -> Tensor {
+    let entry = file.subgraphs[subgraph].tensors[index]
+    return Tensor(
+      index: index, name: entry.name, type: ElementType(entry.type),
+      shape: shape ?? TensorShape(entry.shape.map { max($0, 1) }),
+      shapeSignature: entry.shapeSignature.isEmpty ? entry.shape : entry.shapeSignature,
+      quantization: quantization(of: entry), isConstant: entry.data != nil && !entry.isVariable,
+      isVariable: entry.isVariable)
+  }
+
+  // MARK: Constants
+
+  /// A tensor's values in the file; nil if it has none.
+  func constant(subgraph: Int, tensor: Int) -> ConstantData? {
+    constants[subgraph][tensor]
+  }
+
+  /// A tensor's quantisation as the file gives it; operators check what they use.
+  func quantization(of tensor: TensorEntry) -> QuantizationParameters? {
+    guard let entry = tensor.quantization, !entry.scales.isEmpty else { return nil }
+    var zeroPoints = entry.zeroPoints.map { Int(clamping: $0) }
+    if zeroPoints.count != entry.scales.count {
+      zeroPoints = Array(repeating: zeroPoints.first ?? 0, count: entry.scales.count)
+    }
+    return QuantizationParameters(
+      scales: entry.scales, zeroPoints: zeroPoints, quantizedDimension: entry.quantizedDimension)
+  }
+
+  /// Finds a constant's bytes; what is misaligned, packed or not clean is expanded into memory of its own.
+  private static func constant(of tensor: TensorEntry, in file: ModelFile) -> ConstantData? {
+    guard let range = tensor.data, tensor.sparsity == nil else { return nil }
+    let type = ElementType(tensor.type)
+    guard let width = type.byteCount else { return nil }
+    let base = file.bytes.baseAddress + range.lowerBound
+    let isPacked = type == .int4 || type == .uint4 || type == .int2
+    let isAligned = UInt(bitPattern: base) % UInt(min(width, 8)) == 0
+    if !isPacked, type != .bool, isAligned {
+      return ConstantData(base: base, byteCount: range.count, owner: file.bytes, isOfModel: true)
+    }
+    let count = isPacked ? TensorShape(tensor.shape).elementCount : range.count
+    let memory = TensorMemory(byteCount: count)
+    file.bytes.withUnsafeBytes { bytes in
+      let source = bytes[range]
+      switch type {
+      case .int4, .uint4, .int2:
+        let bits = type == .int2 ? 2 : 4
+        let perByte = 8 / bits
+        for index in 0..<min(count, source.count * perByte) {
+          let packed = source[source.startIndex + index / perByte] >> UInt8(index % perByte * bits)
+          let left = packed << UInt8(8 - bits)
+          let value = type == .uint4 ? left >> 4 : UInt8(bitPattern: Int8(bitPattern: left) >> Int8(8 - bits))
+          memory.base.storeBytes(of: value, toByteOffset: index, as: UInt8.self)
+        }
+      case .bool:
+        for (index, value) in source.enumerated() {
+          memory.base.storeBytes(of: value == 0 ? 0 : 1, toByteOffset: index, as: UInt8.self)
+        }
+      default:
+        UnsafeMutableRawBufferPointer(start: memory.base, count: count).copyBytes(from: source)
+      }
+    }
+    return ConstantData(base: UnsafeRawPointer(memory.base), byteCount: count, owner: memory, isOfModel: true)
+  }
+
+  // MARK: Operators
+
+  /// Why an operator cannot run, as far as its code, version and type tell.
+  private func unsupportedReason(of node: OperatorEntry, at index: Int, in subgraph: SubgraphEntry) -> String? {
+    let code = file.operatorCodes[node.operatorCode]
+    guard let registration = registrations[node.operatorCode] else {
+      return "operator #\(index), \(code.name): is not supported"
+    }
+    guard registration.versions.contains(code.version) else {
+      return "operator #\(index), \(code.name): version \(code.version) is not supported, only \(registration.versions)"
+    }
+    guard let input = node.inputs.first, input >= 0 else { return nil }
+    let type = ElementType(subgraph.tensors[input].type)
+    guard registration.types.contains(type) else {
+      return "operator #\(index), \(code.name): input \(subgraph.tensors[input].name) is \(type), not "
+        + registration.types.map(\.rawValue).joined(separator: ", ")
+    }
+    return nil
+  }
+
+  /// The registration of an operator that was found to be supported.
+  func registration(of node: OperatorEntry, at index: Int) throws(ApusError) -> OperatorRegistration {
+    guard let registration = registrations[node.operatorCode] else {
+      let name = file.operatorCodes[node.operatorCode].name
+      throw ApusError(.unsupportedOperator, "operator #\(index), \(name): is not supported")
+    }
+    return registration
+  }
+
+  // MARK: What interpreters share
+
+  /// The packed form of constant weights, made at most once.
+  func packedWeights(_ key: PackedWeightsKey, make: () -> PackedWeights) -> PackedWeights {
+    if let known = cache.withLock({ $0.packed[key] }) { return known }
+    let made = make()
+    return cache.withLock { cache in
+      if let known = cache.packed[key] { return known }
+      cache.packed[key] = made
+      return made
+    }
+  }
+
+  /// The bytes that packed weights take so far.
+  package var packedByteCount: Int {
+    cache.withLock { $0.packed.values.reduce(0) { $0 + $1.byteCount } }
+  }
+
+  /// Results of operators on constants, if all of them are known.
+  func foldedConstants(subgraph: Int, tensors: [Int]) -> [ConstantData]? {
+    cache.withLock { cache in
+      var found: [ConstantData] = []
+      for tensor in tensors {
+        guard let constant = cache.folded[subgraph]?[tensor] else { return nil }
+        found.append(constant)
+      }
+      return found
+    }
+  }
+
+  /// Keeps results of operators on constants.
+  func remember(_ constants: [ConstantData], subgraph: Int, tensors: [Int]) {
+    cache.withLock { cache in
+      for (tensor, constant) in zip(tensors, constants) {
+        cache.folded[subgraph, default: [:]][tensor] = constant
+      }
+    }
+  }
+}
+
+/// What identifies packed weights within a model.
+struct PackedWeightsKey: Hashable, Sendable {
+  let subgraph: Int
+  let tensors: [Int]
+  let layout: String
+}
+
+/// A function of a model, called by name.
+public struct Signature: Hashable, Sendable {
+  /// A tensor under the name that the signature gives it.
+  public struct Argument: Hashable, Sendable {
+    /// The name in the signature.
+    public let name: String
+    /// The tensor that it names.
+    public let tensor: Tensor
+  }
+
+  /// The signature's name, for example `serving_default`.
+  public let key: String
+  /// The subgraph that it runs.
+  public let subgraph: Int
+  /// Its inputs.
+  public let inputs: [Argument]
+  /// Its outputs.
+  public let outputs: [Argument]
+}

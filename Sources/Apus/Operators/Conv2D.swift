@@ -1,0 +1,40 @@
+import ApusKernels
+
+/// `CONV_2D`: each output is a product of a window of NHWC rows with a filter, plus a bias.
+///
+/// Input `N×H×W×C`, filter `O×h×w×C/groups`, bias `O`, output `N×H′×W′×O`. The filter's channels decide the number
+/// of groups.
+enum Conv2D {
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator {
+    try node.expect(inputs: 2...3)
+    let input = try node.input(0, rank: 4)
+    let filter = try node.input(1, rank: 4)
+    let (channels, depth) = (filter.shape[0], filter.shape[3])
+    guard depth > 0, input.shape[3].isMultiple(of: depth), input.shape[3] > 0 else {
+      throw node.malformed("\(depth) channels of the filter do not divide the \(input.shape[3]) of \(input.name)")
+    }
+    let groups = input.shape[3] / depth
+    guard channels > 0, channels.isMultiple(of: groups) else {
+      throw node.malformed("\(groups) groups do not divide the \(channels) filters")
+    }
+    let window = try Window(
+      node: node, input: input, filterHeight: filter.shape[1], filterWidth: filter.shape[2], paddingField: 0,
+      strideWidthField: 1, strideHeightField: 2, dilationFields: (width: 4, height: 5))
+    let output = try node.output(
+      0, shape: [input.shape[0], window.outputHeight, window.outputWidth, channels], like: input)
+    let operands = try node.operands(input: input, filter: filter)
+    let bias = try node.bias(2, channels: channels, operands: operands)
+    let convolution = Convolution(
+      batches: input.shape[0], inputHeight: input.shape[1], inputWidth: input.shape[2],
+      inputChannels: input.shape[3], filterHeight: filter.shape[1], filterWidth: filter.shape[2],
+      outputHeight: window.outputHeight, outputWidth: window.outputWidth, outputChannels: channels,
+      strideHeight: window.strideHeight, strideWidth: window.strideWidth, dilationHeight: window.dilationHeight,
+      dilationWidth: window.dilationWidth, paddingTop: window.paddingTop, paddingLeft: window.paddingLeft,
+      groups: groups, operands: operands,
+      epilogue: try node.convolutionEpilogue(
+        node.activationOption(3), input: input, filter: filter, bias: bias, output: output, channels: channels,
+        channelAxis: 0))
+    return try WeightedProduct(
+      node.kernels.prepare(convolution), input: input, filter: filter, bias: bias, output: output, node: node)
+  }
+}

@@ -1,0 +1,292 @@
+import ApusFormat
+import ApusKernels
+
+/// An operator of the file on its way to becoming an ``Operator``: its inputs, options and outputs, checked as
+/// they are asked for.
+///
+/// Each error names the operator, the tensor, what was found and what was expected.
+final class Node {
+  /// The position in the subgraph.
+  let index: Int
+  /// The schema's name, or the custom operator's.
+  let name: String
+  /// The version that the file states.
+  let version: Int
+  /// The kernels to prefer.
+  var kernels: KernelSet { graph.kernels }
+  /// How many threads a run may use; scratch memory is sized by it.
+  var threadCount: Int { graph.threads.count }
+
+  private let entry: OperatorEntry
+  private let graph: Graph
+
+  init(index: Int, in graph: Graph) {
+    self.index = index
+    self.graph = graph
+    entry = graph.subgraph.operators[index]
+    let code = graph.model.file.operatorCodes[entry.operatorCode]
+    name = code.name
+    version = code.version
+  }
+
+  // MARK: Options
+
+  /// The fields of the operator's options table; defaults where the file has none.
+  var options: OptionsTable { entry.options }
+  /// The fields of the newer options union.
+  var options2: OptionsTable { entry.options2 }
+
+  /// The bytes of a custom operator's options; empty where there are none.
+  var customOptions: [UInt8] {
+    guard let range = entry.customOptions else { return [] }
+    return graph.model.file.bytes.withUnsafeBytes { Array($0[range]) }
+  }
+
+  /// An options field; a damaged table is an error that names the operator.
+  func option<T>(_ read: (OptionsTable) throws(FormatError) -> T) throws(ApusError) -> T {
+    do { return try read(entry.options) } catch { throw malformed("options: \(error.message)") }
+  }
+
+  /// A 32-bit integer field of the options.
+  func int32Option(_ field: Int, default value: Int32) throws(ApusError) -> Int {
+    Int(try option { options throws(FormatError) in try options.int32(field, default: value) })
+  }
+
+  /// An 8-bit enumeration field of the options.
+  func int8Option(_ field: Int, default value: Int8) throws(ApusError) -> Int {
+    Int(try option { options throws(FormatError) in try options.int8(field, default: value) })
+  }
+
+  /// A Boolean field of the options.
+  func boolOption(_ field: Int, default value: Bool = false) throws(ApusError) -> Bool {
+    try option { options throws(FormatError) in try options.bool(field, default: value) }
+  }
+
+  /// A floating-point field of the options.
+  func floatOption(_ field: Int, default value: Float) throws(ApusError) -> Float {
+    try option { options throws(FormatError) in try options.float(field, default: value) }
+  }
+
+  /// The fused activation in an options field, which must be one that clamps.
+  func activationOption(_ field: Int) throws(ApusError) -> FusedActivation {
+    let value = try int8Option(field, default: 0)
+    guard let activation = FusedActivation(rawValue: Int8(truncatingIfNeeded: value)) else {
+      throw malformed("fused activation \(value) is unknown")
+    }
+    guard activation.bounds != nil else {
+      throw unsupported("fused activation \(activation) is not supported")
+    }
+    return activation
+  }
+
+  // MARK: Inputs
+
+  /// How many inputs the file lists, absent ones included.
+  var inputCount: Int { entry.inputs.count }
+  /// How many outputs the file lists.
+  var outputCount: Int { entry.outputs.count }
+
+  /// Refuses other numbers of inputs and outputs.
+  func expect(inputs: ClosedRange<Int>, outputs: ClosedRange<Int> = 1...1) throws(ApusError) {
+    guard inputs.contains(inputCount) else {
+      throw malformed("has \(inputCount) inputs, not \(Self.text(inputs))")
+    }
+    guard outputs.contains(outputCount) else {
+      throw malformed("has \(outputCount) outputs, not \(Self.text(outputs))")
+    }
+  }
+
+  private static func text(_ range: ClosedRange<Int>) -> String {
+    range.count == 1 ? "\(range.lowerBound)" : "\(range.lowerBound) to \(range.upperBound)"
+  }
+
+  /// An input that must be there, of one of `types` and of a rank in `ranks` where these are given.
+  func input(
+    _ position: Int, types: [ElementType]? = nil, ranks: ClosedRange<Int>? = nil
+  ) throws(ApusError) -> TensorSlot {
+    guard let slot = try optionalInput(position, types: types, ranks: ranks) else {
+      throw malformed("has no input \(position)")
+    }
+    return slot
+  }
+
+  /// An input of one rank.
+  func input(_ position: Int, types: [ElementType]? = nil, rank: Int) throws(ApusError) -> TensorSlot {
+    try input(position, types: types, ranks: rank...rank)
+  }
+
+  /// An input that the file may leave out.
+  func optionalInput(
+    _ position: Int, types: [ElementType]? = nil, ranks: ClosedRange<Int>? = nil
+  ) throws(ApusError) -> TensorSlot? {
+    guard entry.inputs.indices.contains(position), entry.inputs[position] >= 0 else { return nil }
+    let slot = try graph.inputSlot(entry.inputs[position], of: self)
+    if let types, !types.contains(slot.type) {
+      throw unsupported(
+        "input \(position) (\(slot.name)) is \(slot.type), not \(types.map(\.rawValue).joined(separator: ", "))")
+    }
+    if let ranks, !ranks.contains(slot.shape.rank) {
+      throw malformed(
+        "input \(position) (\(slot.name)) is \(slot.shape), of rank \(slot.shape.rank), not \(Self.text(ranks))")
+    }
+    return slot
+  }
+
+  /// A tensor's values, known before this part of the graph runs.
+  ///
+  /// Where the tensor is computed, the graph is cut before this operator: what follows is prepared when the values
+  /// are there, and again whenever they change. `T` must be as the tensor's type says.
+  func values<T: TensorElement & Equatable>(of slot: TensorSlot, as type: T.Type = T.self) throws(ApusError) -> [T] {
+    guard slot.type.isReadable(as: T.elementType) else {
+      throw unsupported("\(slot.name) is \(slot.type), not \(T.elementType)")
+    }
+    return try graph.values(of: slot, as: T.self)
+  }
+
+  /// The values of an `int32` or `int64` tensor: a shape, axes, paddings.
+  func integers(of slot: TensorSlot) throws(ApusError) -> [Int] {
+    if slot.type == .int64 { return try values(of: slot, as: Int64.self).map(Int.init) }
+    return try values(of: slot, as: Int32.self).map(Int.init)
+  }
+
+  /// A whole tensor's scale and zero point, checked: finite, above zero, in the type's range.
+  func quantization(of slot: TensorSlot) throws(ApusError) -> (scale: Float, zeroPoint: Int32) {
+    let parameters = try channelQuantization(of: slot)
+    guard parameters.scales.count == 1 else {
+      throw unsupported("\(slot.name) has \(parameters.scales.count) scales; one is supported here")
+    }
+    return (parameters.scale, Int32(parameters.zeroPoint))
+  }
+
+  /// A tensor's scales and zero points, checked: finite, above zero, in the type's range.
+  func channelQuantization(of slot: TensorSlot) throws(ApusError) -> QuantizationParameters {
+    guard let parameters = slot.quantization, !parameters.scales.isEmpty else {
+      throw malformed("\(slot.name) (\(slot.type)) has no scale")
+    }
+    for scale in parameters.scales where !(scale.isFinite && scale > 0) {
+      throw malformed("\(slot.name) has the scale \(scale); finite and above zero is expected")
+    }
+    let range = slot.type.integerRange
+    for zeroPoint in parameters.zeroPoints where !range.contains(zeroPoint) {
+      throw malformed("\(slot.name) has the zero point \(zeroPoint), outside \(range)")
+    }
+    return parameters
+  }
+
+  /// The bounds of a fused activation in an integer tensor's own units.
+  func quantizedBounds(
+    _ activation: FusedActivation, of slot: TensorSlot
+  ) throws(ApusError) -> (minimum: Int32, maximum: Int32) {
+    let range = slot.type.integerRange
+    guard activation != .none, let bounds = activation.bounds else {
+      return (Int32(range.lowerBound), Int32(range.upperBound))
+    }
+    let (scale, zeroPoint) = try quantization(of: slot)
+    func quantized(_ bound: Float) throws(ApusError) -> Int {
+      let steps = (bound / scale).rounded(.toNearestOrAwayFromZero)
+      guard abs(steps) < 2_147_483_648 else {
+        throw malformed("\(slot.name) has the scale \(scale), too small for the activation \(activation)")
+      }
+      return Int(zeroPoint) + Int(steps)
+    }
+    var minimum = range.lowerBound
+    var maximum = range.upperBound
+    minimum = max(minimum, try quantized(bounds.minimum))
+    if bounds.maximum < .greatestFiniteMagnitude { maximum = min(maximum, try quantized(bounds.maximum)) }
+    return (Int32(clamping: minimum), Int32(clamping: maximum))
+  }
+
+  // MARK: Outputs
+
+  /// Gives an output its shape; the file must declare it with `type` (by default, any).
+  func output(
+    _ position: Int, shape: TensorShape, types: [ElementType]? = nil
+  ) throws(ApusError) -> TensorSlot {
+    guard entry.outputs.indices.contains(position) else { throw malformed("has no output \(position)") }
+    let slot = try graph.define(entry.outputs[position], shape: shape, by: self)
+    if let types, !types.contains(slot.type) {
+      throw unsupported(
+        "output \(position) (\(slot.name)) is \(slot.type), not \(types.map(\.rawValue).joined(separator: ", "))")
+    }
+    return slot
+  }
+
+  /// Gives an output its shape; the file must declare it with the type of `slot`.
+  func output(_ position: Int, shape: TensorShape, like slot: TensorSlot) throws(ApusError) -> TensorSlot {
+    try output(position, shape: shape, types: [slot.type])
+  }
+
+  /// The type that the file declares for an output.
+  func outputType(_ position: Int) throws(ApusError) -> ElementType {
+    guard entry.outputs.indices.contains(position) else { throw malformed("has no output \(position)") }
+    return graph.states[entry.outputs[position]].type
+  }
+
+  /// The shape that the file declares for an output.
+  func declaredOutputShape(_ position: Int) throws(ApusError) -> [Int] {
+    guard entry.outputs.indices.contains(position) else { throw malformed("has no output \(position)") }
+    return graph.subgraph.tensors[entry.outputs[position]].shape
+  }
+
+  /// Lets an output share an input's bytes, so that nothing is left to do; `shape` has as many elements.
+  func view(_ position: Int, of input: TensorSlot, shape: TensorShape) throws(ApusError) -> ViewOperator {
+    let slot = try output(position, shape: shape, like: input)
+    guard shape.elementCount == input.shape.elementCount else {
+      throw malformed("cannot make \(shape) of \(input.name), \(input.shape)")
+    }
+    graph.share(slot, with: input)
+    return ViewOperator()
+  }
+
+  /// Memory for one run of this operator; its contents are undefined when a run begins.
+  func scratch(byteCount: Int) throws(ApusError) -> TensorSlot {
+    try graph.scratch(byteCount: byteCount, of: self)
+  }
+
+  // MARK: Packed weights
+
+  /// Weights in a kernel's own layout: packed once per ``Model`` where they are constant, and shared by its
+  /// interpreters; otherwise memory of this interpreter, to be packed in each run.
+  ///
+  /// - Parameters:
+  ///   - constants: the tensors that `pack` reads.
+  ///   - layout: the name of the layout; the same name always means the same bytes.
+  ///   - pack: called here at most once, and only if every tensor is constant.
+  /// - Returns: the weights, and whether they are packed already.
+  func packedWeights(
+    of constants: [TensorSlot], layout: String, byteCount: Int, pack: (borrowing TensorTable, PackedWeights) -> Void
+  ) throws(ApusError) -> (weights: PackedWeights, arePacked: Bool) {
+    try graph.packedWeights(of: constants, layout: layout, byteCount: byteCount, node: self, pack: pack)
+  }
+
+  // MARK: Errors
+
+  /// The node as messages name it: `operator #12, ADD`.
+  var place: String { "operator #\(index), \(name)" }
+
+  /// An error about a model that breaks an operator's rules.
+  func malformed(_ text: String) -> ApusError {
+    ApusError(.malformedModel, "\(place): \(text)")
+  }
+
+  /// An error about a well-formed operator that this build cannot run.
+  func unsupported(_ text: String) -> ApusError {
+    ApusError(.unsupportedOperator, "\(place): \(text)")
+  }
+}
+
+extension ElementType {
+  /// The values that a quantised element may have; of `Int32` for types that are not 8 or 16 bits wide.
+  var integerRange: ClosedRange<Int> {
+    switch self {
+    case .uint8: 0...255
+    case .int8: -128...127
+    case .int16: -32768...32767
+    case .uint16: 0...65535
+    case .int4: -8...7
+    case .int2: -2...1
+    case .uint4: 0...15
+    default: Int(Int32.min)...Int(Int32.max)
+    }
+  }
+}

@@ -1,0 +1,30 @@
+/// One operator of a graph, ready to run.
+///
+/// An operator is made by a function of a ``Node`` that checks all that is known before data arrives, and
+/// throws; see ``OperatorRegistry``.
+protocol Operator {
+  /// Computes the outputs. Shapes hold: only data moves here. Allocates nothing, and throws only where a value in
+  /// a tensor decides.
+  func invoke(_ tensors: borrowing TensorTable) throws(ApusError)
+}
+
+/// A tensor as an operator knows it: its place, and what preparation fixed.
+struct TensorSlot: Sendable {
+  /// The place in the graph's table; scratch memory follows the file's tensors.
+  let index: Int
+  /// For messages.
+  let name: String
+  /// The type of the elements.
+  let type: ElementType
+  /// The shape for this plan.
+  let shape: TensorShape
+  /// As the file gives it, unchecked; ``Node/quantization(of:)`` checks.
+  let quantization: QuantizationParameters?
+  /// Whether the values are known before any run.
+  let isConstant: Bool
+}
+
+/// An operator that the plan carries out by sharing memory: nothing is left to do.
+struct ViewOperator: Operator {
+  func invoke(_ tensors: borrowing TensorTable) {}
+}

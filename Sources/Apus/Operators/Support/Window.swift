@@ -1,0 +1,61 @@
+/// How a window of taps slides over the height and width of an NHWC tensor.
+struct Window {
+  /// Sizes of the result.
+  let outputHeight: Int
+  let outputWidth: Int
+  /// Rows and columns of padding before the first.
+  let paddingTop: Int
+  let paddingLeft: Int
+  let strideHeight: Int
+  let strideWidth: Int
+  let dilationHeight: Int
+  let dilationWidth: Int
+
+  /// Reads padding, strides and dilations from options fields, and derives the size of the result.
+  ///
+  /// SAME gives `⌈in / stride⌉` and pads what that needs, the odd one at the end; VALID uses whole windows only.
+  ///
+  /// - Throws: where a stride or dilation is not positive, or sizes overflow.
+  init(
+    node: Node, input: TensorSlot, filterHeight: Int, filterWidth: Int, paddingField: Int, strideWidthField: Int,
+    strideHeightField: Int, dilationFields: (width: Int, height: Int)?
+  ) throws(ApusError) {
+    let padding = try node.int8Option(paddingField, default: 0)
+    guard padding == 0 || padding == 1 else { throw node.malformed("padding \(padding) is unknown") }
+    strideWidth = try node.int32Option(strideWidthField, default: 0)
+    strideHeight = try node.int32Option(strideHeightField, default: 0)
+    dilationWidth = try dilationFields.map { fields throws(ApusError) in try node.int32Option(fields.width, default: 1) } ?? 1
+    dilationHeight =
+      try dilationFields.map { fields throws(ApusError) in try node.int32Option(fields.height, default: 1) } ?? 1
+    guard strideWidth > 0, strideHeight > 0, dilationWidth > 0, dilationHeight > 0 else {
+      throw node.malformed(
+        "strides \(strideHeight), \(strideWidth) and dilations \(dilationHeight), \(dilationWidth) must be positive")
+    }
+    guard filterHeight > 0, filterWidth > 0 else {
+      throw node.malformed("the window is \(filterHeight)×\(filterWidth); at least 1×1 is expected")
+    }
+    func extent(
+      _ size: Int, _ filter: Int, _ stride: Int, _ dilation: Int
+    ) throws(ApusError) -> (output: Int, before: Int) {
+      let (reach, overflow) = (filter - 1).multipliedReportingOverflow(by: dilation)
+      guard !overflow, reach < 1 << 40, size < 1 << 40 else {
+        throw node.malformed("a window of \(filter) taps \(dilation) apart is too large")
+      }
+      let effective = reach + 1
+      if padding == 1 {
+        // A window that nearly fits gives an empty result, as in the reference.
+        let output = (size + stride - effective) / stride
+        guard output >= 0 else {
+          throw node.malformed("a window of \(effective) does not fit in the \(size) of \(input.name) without padding")
+        }
+        return (output, 0)
+      }
+      let output = (size + stride - 1) / stride
+      return (output, max(0, (output - 1) * stride + effective - size) / 2)
+    }
+    let vertical = try extent(input.shape[1], filterHeight, strideHeight, dilationHeight)
+    let horizontal = try extent(input.shape[2], filterWidth, strideWidth, dilationWidth)
+    (outputHeight, paddingTop) = (vertical.output, vertical.before)
+    (outputWidth, paddingLeft) = (horizontal.output, horizontal.before)
+  }
+}

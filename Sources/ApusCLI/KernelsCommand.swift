@@ -1,0 +1,45 @@
+import Apus
+import ArgumentParser
+
+/// `apus kernels`: the implementations of the hot loops.
+struct KernelsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "kernels", abstract: "Lists the kernel sets, which of them this machine runs, and how fast.")
+
+  @Flag(help: "Print one JSON document.")
+  var json = false
+
+  struct Entry: Encodable {
+    let name: String
+    let supported: Bool
+    let chosen: Bool
+    let reason: String?
+    let gmacs_per_second_8bit: Double?
+    let gmacs_per_second_float32: Double?
+  }
+
+  func run() throws {
+    // An unknown name in the environment is an error here, too.
+    try Runtime.checkKernels(named: nil)
+    let entries = try Runtime.kernelSets.map { set in
+      let peak = set.isSupported ? try Runtime.measuredPeak(of: set.name) : nil
+      return Entry(
+        name: set.name, supported: set.isSupported, chosen: set.isDefault, reason: set.unsupportedReason,
+        gmacs_per_second_8bit: peak?.gmacsPerSecond8Bit, gmacs_per_second_float32: peak?.gmacsPerSecondFloat32)
+    }
+    if json {
+      try Output.writeJSON(entries)
+      return
+    }
+    var rows = [["kernels", "state", "8-bit GMAC/s", "float GMAC/s"]]
+    for entry in entries {
+      let state = entry.chosen ? "chosen" : entry.supported ? "supported" : entry.reason ?? "not supported"
+      rows.append([
+        entry.name, state, entry.gmacs_per_second_8bit.map { decimal($0, 1) } ?? "–",
+        entry.gmacs_per_second_float32.map { decimal($0, 1) } ?? "–",
+      ])
+    }
+    Output.write(table(rows, rightAligned: [2, 3]))
+    Output.write("one thread; a product of 384×512 by 512×512")
+  }
+}

@@ -1,0 +1,93 @@
+import Apus
+
+/// An array in NumPy's `.npy` format: little-endian, row by row.
+///
+/// Source: NumPy Enhancement Proposal 1, "A Simple File Format for NumPy Arrays".
+struct NumPyArray {
+  /// The element type as NumPy writes it, for example `<f4`.
+  let type: String
+  let shape: [Int]
+  let bytes: [UInt8]
+
+  /// Wraps elements.
+  init(type: String, shape: [Int], bytes: [UInt8]) {
+    self.type = type
+    self.shape = shape
+    self.bytes = bytes
+  }
+
+  /// NumPy's name for a tensor's elements; nil for strings and handles.
+  static func type(of element: ElementType) -> String? {
+    switch element {
+    case .float32, .bfloat16: "<f4"
+    case .float16: "<f2"
+    case .float64: "<f8"
+    case .int8, .int4, .int2: "|i1"
+    case .uint8, .uint4, .float8E4M3FN, .float8E5M2: "|u1"
+    case .int16: "<i2"
+    case .uint16: "<u2"
+    case .int32: "<i4"
+    case .uint32: "<u4"
+    case .int64: "<i8"
+    case .uint64: "<u8"
+    case .bool: "|b1"
+    case .complex64: "<c8"
+    case .complex128: "<c16"
+    case .string, .resource, .variant: nil
+    }
+  }
+
+  /// Parses a file.
+  init(file: [UInt8]) throws(ApusError) {
+    func malformed(_ text: String) -> ApusError { ApusError(.invalidArgument, "not a usable .npy file: \(text)") }
+    guard file.count >= 12, file[0] == 0x93, file[1..<6].elementsEqual("NUMPY".utf8) else {
+      throw malformed("it does not begin with NumPy's mark")
+    }
+    let start = file[6] == 1 ? 10 : 12
+    let length =
+      file[6] == 1
+      ? Int(file[8]) | Int(file[9]) << 8
+      : Int(file[8]) | Int(file[9]) << 8 | Int(file[10]) << 16 | Int(file[11]) << 24
+    guard (1...3).contains(file[6]), length <= 1 << 20, file.count - start >= length else {
+      throw malformed("its header is cut off or of an unknown version")
+    }
+    let header = String(decoding: file[start..<start + length], as: UTF8.self)
+    guard let type = Self.text(after: "'descr'", in: header) else { throw malformed("it has a structured type") }
+    guard Self.field(after: "'fortran_order'", in: header)?.hasPrefix("False") == true else {
+      throw malformed("it is stored column by column (fortran_order)")
+    }
+    guard let rest = Self.field(after: "'shape'", in: header), rest.hasPrefix("("),
+      let end = rest.firstIndex(of: ")")
+    else { throw malformed("it has no shape") }
+    var shape: [Int] = []
+    for part in rest[rest.index(after: rest.startIndex)..<end].split(separator: ",") {
+      guard let dimension = Int(part.filter { $0 != " " && $0 != "L" }), dimension >= 0 else {
+        throw malformed("its shape has the dimension \(part)")
+      }
+      shape.append(dimension)
+    }
+    self.type = type.hasPrefix("=") ? "<" + type.dropFirst() : type
+    self.shape = shape
+    bytes = Array(file[(start + length)...])
+  }
+
+  private static func field(after key: String, in header: String) -> Substring? {
+    guard let range = header.firstRange(of: key) else { return nil }
+    return header[range.upperBound...].drop { $0 == ":" || $0 == " " }
+  }
+
+  private static func text(after key: String, in header: String) -> String? {
+    guard let rest = field(after: key, in: header), rest.first == "'" else { return nil }
+    return String(rest.dropFirst().prefix { $0 != "'" })
+  }
+
+  /// The file's bytes.
+  var file: [UInt8] {
+    let dimensions = shape.map(String.init).joined(separator: ", ") + (shape.count == 1 ? "," : "")
+    var header = "{'descr': '\(type)', 'fortran_order': False, 'shape': (\(dimensions)), }"
+    while (10 + header.utf8.count + 1) % 64 != 0 { header += " " }
+    header += "\n"
+    let length = header.utf8.count
+    return [0x93] + Array("NUMPY".utf8) + [1, 0, UInt8(length & 255), UInt8(length >> 8)] + Array(header.utf8) + bytes
+  }
+}

@@ -1,0 +1,150 @@
+import Apus
+import ArgumentParser
+import FoundationEssentials
+
+/// `apus run`: any model on raw tensors.
+struct RunCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "run", abstract: "Runs a model on .npy tensors, or on seeded random data.")
+
+  @Argument(help: "The .tflite file.")
+  var model: String
+
+  @Option(name: .long, help: "A .npy file for the next input, in the model's order.")
+  var input: [String] = []
+
+  @Option(name: .long, help: "Where output_0.npy, output_1.npy, … are written.")
+  var outputDir: String?
+
+  @OptionGroup var engine: EngineOptions
+
+  @Flag(help: "Print the time of each operator.")
+  var profile = false
+
+  @Flag(help: "Print one JSON document.")
+  var json = false
+
+  struct Report: Encodable {
+    struct Output: Encodable {
+      let name: String
+      let type: String
+      let shape: [Int]
+      let file: String?
+    }
+    struct Operator: Encodable {
+      let index: Int
+      let name: String
+      let output: [Int]
+      let milliseconds: Double
+    }
+    let model: String
+    let kernels: String
+    let threads: Int
+    let milliseconds: Double
+    let outputs: [Output]
+    let operators: [Operator]?
+  }
+
+  func run() throws {
+    let model = try Model(contentsOfFile: model)
+    var options = try engine.interpreterOptions
+    options.profiles = profile
+    let interpreter = try Interpreter(model: model, options: options)
+    try fillInputs(of: interpreter)
+    let start = ContinuousClock.now
+    try interpreter.invoke()
+    let milliseconds = (ContinuousClock.now - start).milliseconds
+
+    var outputs: [Report.Output] = []
+    if let outputDir { try Files.makeDirectory(outputDir) }
+    for (position, tensor) in interpreter.outputs.enumerated() {
+      var file: String?
+      if let outputDir {
+        file = "\(outputDir)/output_\(position).npy"
+        try Files.write(array(of: tensor, at: position, in: interpreter).file, to: "\(outputDir)/output_\(position).npy")
+      }
+      outputs.append(
+        .init(name: tensor.name, type: tensor.type.rawValue, shape: tensor.shape.dimensions, file: file))
+    }
+    let entries = profile ? interpreter.profile : []
+    if json {
+      let operators = entries.map {
+        Report.Operator(
+          index: $0.operatorIndex, name: $0.name, output: $0.output.dimensions, milliseconds: $0.milliseconds)
+      }
+      try Output.writeJSON(
+        Report(
+          model: self.model, kernels: interpreter.kernels, threads: options.threadCount, milliseconds: milliseconds,
+          outputs: outputs, operators: profile ? operators : nil))
+      return
+    }
+    for output in outputs {
+      let place = output.file.map { " → \($0)" } ?? ""
+      Output.write("\(output.name): \(output.type) \(TensorShape(output.shape))\(place)")
+    }
+    if profile { Output.write(ProfileText(entries).text) }
+    Output.write(
+      "\(decimal(milliseconds, 3)) ms, kernels \(interpreter.kernels), threads \(options.threadCount)")
+  }
+
+  private func fillInputs(of interpreter: Interpreter) throws {
+    guard input.isEmpty || input.count == interpreter.inputs.count else {
+      throw ApusError(
+        .invalidArgument, "the model has \(interpreter.inputs.count) inputs, but --input is given \(input.count) times")
+    }
+    let arrays = try input.map { path in
+      do { return try NumPyArray(file: Files.read(path)) } catch let error as ApusError {
+        throw ApusError(error.code, "\(path): \(error.message)")
+      }
+    }
+    for (position, array) in arrays.enumerated() {
+      let tensor = interpreter.inputs[position]
+      guard let type = NumPyArray.type(of: tensor.type), array.type == type else {
+        throw ApusError(
+          .invalidArgument,
+          "input \(position) (\(tensor.name)) is \(tensor.type), but \(input[position]) holds \(array.type)")
+      }
+      if array.shape != tensor.shape.dimensions {
+        try checkResize(of: tensor, to: array.shape, position: position)
+        try interpreter.resizeInput(at: position, to: TensorShape(array.shape))
+      }
+    }
+    for (position, array) in arrays.enumerated() {
+      try interpreter.withInputBytes(at: position) { span throws(ApusError) in
+        guard span.byteCount == array.bytes.count else {
+          throw ApusError(
+            .invalidArgument, "input \(position) takes \(span.byteCount) bytes, but the file has \(array.bytes.count)")
+        }
+        for index in array.bytes.indices { span.storeBytes(of: array.bytes[index], toByteOffset: index, as: UInt8.self) }
+      }
+    }
+    if arrays.isEmpty {
+      for position in interpreter.inputs.indices { try RandomInput.fill(position, of: interpreter) }
+    }
+  }
+
+  /// An input takes another shape only where the model leaves a dimension open, or has no fixed shape at all.
+  private func checkResize(of tensor: Tensor, to shape: [Int], position: Int) throws(ApusError) {
+    let signature = tensor.shapeSignature
+    let isOpen =
+      signature.isEmpty
+      || signature.count == shape.count && zip(signature, shape).allSatisfy { $0 < 0 || $0 == $1 }
+    guard isOpen else {
+      throw ApusError(
+        .invalidArgument,
+        "input \(position) (\(tensor.name)) has the shape \(tensor.shape), but \(input[position]) has \(TensorShape(shape))")
+    }
+  }
+
+  private func array(of tensor: Tensor, at position: Int, in interpreter: Interpreter) throws -> NumPyArray {
+    guard let type = NumPyArray.type(of: tensor.type) else {
+      throw ApusError(.invalidArgument, "output \(position) (\(tensor.name)) is \(tensor.type), which .npy cannot hold")
+    }
+    var bytes = try interpreter.withOutputBytes(at: position) { span in span.withUnsafeBytes { Array($0) } }
+    if tensor.type == .bfloat16 {
+      // The upper half of a float32's bits.
+      bytes = stride(from: 0, to: bytes.count - 1, by: 2).flatMap { [0, 0, bytes[$0], bytes[$0 + 1]] }
+    }
+    return NumPyArray(type: type, shape: tensor.shape.dimensions, bytes: bytes)
+  }
+}
