@@ -1,0 +1,167 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The bytes of a file, immutable and shared, in memory aligned to 64 bytes.
+///
+/// The memory lives as long as the object. Reading makes a private copy; mapping is for callers that accept
+/// that a file truncated by someone else kills the process.
+package final class FileBytes: @unchecked Sendable {
+  // @unchecked: the memory is written before `init` returns and never afterwards.
+
+  /// The alignment of ``baseAddress`` in bytes.
+  package static let alignment = 64
+
+  /// The largest file that is read or mapped unless the caller says otherwise: 2 GiB, the reach of the
+  /// format's own offsets.
+  package static let defaultMaximumSize = 1 << 31
+
+  /// The number of bytes.
+  package let count: Int
+
+  /// Where the bytes begin; valid while the object lives, also when there are no bytes.
+  package var baseAddress: UnsafeRawPointer { UnsafeRawPointer(memory) }
+
+  private let memory: UnsafeMutableRawPointer
+  private let release: Release
+
+  /// How the memory is given back.
+  private enum Release { case free, deallocate, unmap }
+
+  /// Reads a regular file into memory of its own.
+  ///
+  /// Throws when the file cannot be opened or read, is a folder, a pipe or a device, is larger than
+  /// `maximumSize`, or shrinks while it is read.
+  package init(readingFileAt path: String, maximumSize: Int = FileBytes.defaultMaximumSize)
+    throws(FormatError)
+  {
+    let (descriptor, size) = try Self.open(path, maximumSize: maximumSize)
+    defer { close(descriptor) }
+    guard let memory = Self.allocate(size) else {
+      throw FormatError("cannot read '\(path)': no memory for \(size) bytes")
+    }
+    var filled = 0
+    while filled < size {
+      let received = read(descriptor, memory + filled, min(size - filled, 1 << 30))
+      if received > 0 {
+        filled += received
+      } else if received < 0, errno == EINTR {
+        continue
+      } else {
+        let reason = received < 0 ? Self.reason(errno) : "the file became shorter while it was read"
+        free(memory)
+        throw FormatError("cannot read '\(path)': \(reason)")
+      }
+    }
+    self.memory = memory
+    count = size
+    release = .free
+  }
+
+  /// Maps a regular file: its pages are shared with the system's cache and read when touched.
+  ///
+  /// The file must stay as it is while the object lives: touching a page that was cut off ends the process.
+  package init(mappingFileAt path: String, maximumSize: Int = FileBytes.defaultMaximumSize)
+    throws(FormatError)
+  {
+    let (descriptor, size) = try Self.open(path, maximumSize: maximumSize)
+    defer { close(descriptor) }
+    count = size
+    if size == 0 {  // mmap refuses an empty mapping
+      guard let memory = Self.allocate(0) else { throw FormatError("cannot map '\(path)': no memory") }
+      self.memory = memory
+      release = .free
+      return
+    }
+    guard let address = mmap(nil, size, PROT_READ, MAP_PRIVATE, descriptor, 0), address != MAP_FAILED else {
+      throw FormatError("cannot map '\(path)': \(Self.reason(errno))")
+    }
+    memory = address
+    release = .unmap
+  }
+
+  /// Copies bytes that are in memory already.
+  package convenience init(copying bytes: [UInt8]) {
+    self.init(count: bytes.count) { target in
+      bytes.withUnsafeBytes { target.copyMemory(from: $0) }
+    }
+  }
+
+  /// Copies bytes that are in memory already.
+  package convenience init(copying bytes: UnsafeRawBufferPointer) {
+    self.init(count: bytes.count) { $0.copyMemory(from: bytes) }
+  }
+
+  private init(count: Int, fill: (UnsafeMutableRawBufferPointer) -> Void) {
+    // Running out of memory here ends the process, as it does for every Swift array of this size.
+    memory = UnsafeMutableRawPointer.allocate(byteCount: max(count, 1), alignment: Self.alignment)
+    self.count = count
+    release = .deallocate
+    fill(UnsafeMutableRawBufferPointer(start: memory, count: count))
+  }
+
+  deinit {
+    switch release {
+    case .free: free(memory)
+    case .deallocate: memory.deallocate()
+    case .unmap: munmap(memory, count)
+    }
+  }
+
+  /// Calls `body` with all bytes; the pointer must not leave the closure.
+  package func withUnsafeBytes<R, E: Error>(
+    _ body: (UnsafeRawBufferPointer) throws(E) -> R
+  ) throws(E) -> R {
+    try withExtendedLifetime(self) { () throws(E) -> R in
+      try body(UnsafeRawBufferPointer(start: memory, count: count))
+    }
+  }
+
+  private static func allocate(_ size: Int) -> UnsafeMutableRawPointer? {
+    var memory: UnsafeMutableRawPointer?
+    return posix_memalign(&memory, alignment, max(size, 1)) == 0 ? memory : nil
+  }
+
+  private static func open(
+    _ path: String, maximumSize: Int
+  ) throws(FormatError) -> (descriptor: Int32, size: Int) {
+    guard !path.utf8.contains(0) else {
+      throw FormatError("cannot open a path with a zero byte in it")
+    }
+    // Opening a pipe would otherwise wait for a writer.
+    let descriptor = openFile(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else {
+      throw FormatError("cannot open '\(path)': \(reason(errno))")
+    }
+    do throws(FormatError) {
+      var status = stat()
+      guard fstat(descriptor, &status) == 0 else {
+        throw FormatError("cannot examine '\(path)': \(reason(errno))")
+      }
+      let kind = status.st_mode & S_IFMT
+      guard kind == S_IFREG else {
+        throw FormatError(
+          "cannot read '\(path)': it is \(kind == S_IFDIR ? "a folder" : "not a regular file")")
+      }
+      let size = Int(status.st_size)
+      guard size >= 0, size <= maximumSize else {
+        throw FormatError("cannot read '\(path)': it has \(size) bytes, at most \(maximumSize)")
+      }
+      return (descriptor, size)
+    } catch {
+      close(descriptor)
+      throw error
+    }
+  }
+
+  private static func reason(_ code: Int32) -> String {
+    String(cString: strerror(code))
+  }
+}
+
+/// `open(2)`, under a name that the methods of ``FileBytes`` do not hide.
+private func openFile(_ path: String, _ flags: Int32) -> Int32 {
+  open(path, flags)
+}

@@ -1,0 +1,35 @@
+/// Why bytes were refused: the place, what was found there and what was expected.
+///
+/// The message starts in lower case and has no full stop: `subgraph 0, tensor 12 (conv/weights): shape has 9
+/// dimensions, at most 8`.
+package struct FormatError: Error, Hashable, Sendable {
+  /// The sentence to show to people.
+  package let message: String
+
+  /// The part of the message before the colon.
+  private let place: String
+  /// The part of the message behind it.
+  private let finding: String
+
+  /// Makes an error that says `message`, at no place yet.
+  package init(_ message: String) {
+    self.init(place: "", finding: message)
+  }
+
+  private init(place: String, finding: String) {
+    self.place = place
+    self.finding = finding
+    message = place.isEmpty ? finding : "\(place): \(finding)"
+  }
+
+  /// The same error, seen from the enclosing place; a name in parentheses goes with the number before it.
+  package func inside(_ outer: String) -> FormatError {
+    let separator = place.isEmpty ? "" : place.hasPrefix("(") ? " " : ", "
+    return FormatError(place: outer + separator + place, finding: finding)
+  }
+}
+
+extension FormatError: CustomStringConvertible {
+  /// The message.
+  package var description: String { message }
+}

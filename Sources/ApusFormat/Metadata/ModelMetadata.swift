@@ -1,0 +1,74 @@
+/// What a model's maker says about its inputs and outputs (the `TFLITE_METADATA` buffer).
+///
+/// Nothing here is needed to run the model, and everything may be missing or wrong.
+///
+/// ```swift
+/// let metadata = try ModelMetadata.read(from: file)
+/// let labels = metadata?.outputs.lazy.compactMap(\.labelFile).first
+/// let text = try labels.map { try ZipArchive(file.bytes).contents(of: $0.name) }
+/// ```
+package struct ModelMetadata: Hashable, Sendable {
+  /// The name of the metadata buffer.
+  package static let entryName = "TFLITE_METADATA"
+
+  /// The model's name.
+  package let name: String
+  /// What the model does.
+  package let description: String
+  /// The model's version.
+  package let version: String
+  /// Who made the model.
+  package let author: String
+  /// The model's licence.
+  package let license: String
+  /// The oldest parser that understands all of the metadata.
+  package let minimumParserVersion: String
+  /// The inputs of the first subgraph in its order; there may be more or fewer than it has.
+  package let inputs: [TensorMetadata]
+  /// The outputs of the first subgraph in its order; there may be more or fewer than it has.
+  package let outputs: [TensorMetadata]
+  /// The files that belong to the whole model or to its first subgraph.
+  package let associatedFiles: [AssociatedFile]
+
+  /// Reads a model's metadata; nil where it has none. Throws where it is damaged.
+  package static func read(from file: ModelFile) throws(FormatError) -> ModelMetadata? {
+    guard let entry = file.metadata.first(where: { $0.name == entryName }) else { return nil }
+    let range = file.buffers[entry.buffer]
+    do throws(FormatError) {
+      return try file.bytes.withUnsafeBytes { (raw) throws(FormatError) in
+        var decoder = MetadataDecoder(size: range.count)
+        return try decoder.model(ByteReader(raw).slice(range))
+      }
+    } catch {
+      throw error.inside("metadata")
+    }
+  }
+
+  /// Reads metadata from a FlatBuffer of its own; throws where it is damaged.
+  package init(_ bytes: [UInt8]) throws(FormatError) {
+    do throws(FormatError) {
+      self = try FileBytes(copying: bytes).withUnsafeBytes { (raw) throws(FormatError) in
+        var decoder = MetadataDecoder(size: raw.count)
+        return try decoder.model(ByteReader(raw))
+      }
+    } catch {
+      throw error.inside("metadata")
+    }
+  }
+
+  init(
+    name: String, description: String, version: String, author: String, license: String,
+    minimumParserVersion: String, inputs: [TensorMetadata], outputs: [TensorMetadata],
+    associatedFiles: [AssociatedFile]
+  ) {
+    self.name = name
+    self.description = description
+    self.version = version
+    self.author = author
+    self.license = license
+    self.minimumParserVersion = minimumParserVersion
+    self.inputs = inputs
+    self.outputs = outputs
+    self.associatedFiles = associatedFiles
+  }
+}

@@ -1,0 +1,133 @@
+/// What a model's maker says about one input or output.
+package struct TensorMetadata: Hashable, Sendable {
+  /// What a tensor contains.
+  package enum Content: Hashable, Sendable {
+    /// Not said, or unknown to this build.
+    case unknown
+    /// Plain numbers.
+    case feature
+    /// A picture.
+    case image(ImageProperties)
+    /// Boxes.
+    case boundingBox(BoundingBoxProperties)
+    /// Sound: samples per second and channels.
+    case audio(sampleRate: Int, channels: Int)
+  }
+
+  /// What a picture is like.
+  package struct ImageProperties: Hashable, Sendable {
+    /// The order of colors.
+    package enum ColorSpace: Int8, Hashable, Sendable {
+      /// Not said, or unknown to this build.
+      case unknown = 0
+      /// Red, green, blue.
+      case rgb = 1
+      /// One channel.
+      case grayscale = 2
+    }
+
+    /// The order of colors.
+    package let colorSpace: ColorSpace
+    /// The size to use where the tensor's is dynamic.
+    package let defaultWidth: Int?
+    /// The size to use where the tensor's is dynamic.
+    package let defaultHeight: Int?
+  }
+
+  /// What the numbers of a box mean.
+  package struct BoundingBoxProperties: Hashable, Sendable {
+    /// The kind of a box.
+    package enum Kind: Int8, Hashable, Sendable {
+      /// Not said, or unknown to this build.
+      case unknown = 0
+      /// Left, top, right, bottom.
+      case boundaries = 1
+      /// Left, top, width, height.
+      case upperLeft = 2
+      /// Center x, center y, width, height.
+      case center = 3
+    }
+
+    /// The unit of coordinates.
+    package enum CoordinateType: Int8, Hashable, Sendable {
+      /// Fractions of the picture's sides.
+      case ratio = 0
+      /// Pixels.
+      case pixel = 1
+    }
+
+    /// Where each of the kind's numbers stands in the tensor; empty means in the kind's order.
+    package let index: [Int]
+    /// The kind of the box.
+    package let type: Kind
+    /// The unit of coordinates.
+    package let coordinateType: CoordinateType
+  }
+
+  /// How pixels become the input: `(x − mean) / std`, one number of each or one per channel.
+  package struct Normalization: Hashable, Sendable {
+    /// What is subtracted.
+    package let mean: [Float]
+    /// What is divided by; it may be zero.
+    package let std: [Float]
+  }
+
+  /// How scores are calibrated; the parameters are in an associated file.
+  package struct ScoreCalibration: Hashable, Sendable {
+    /// What is done to a score first.
+    package enum Transformation: Int8, Hashable, Sendable {
+      /// Nothing.
+      case identity = 0
+      /// The logarithm.
+      case log = 1
+      /// The inverse of the logistic function.
+      case inverseLogistic = 2
+    }
+
+    /// What is done to a score first.
+    package let transformation: Transformation
+    /// The score where parameters are missing or the score is below their minimum.
+    package let defaultScore: Float
+  }
+
+  /// The name, which need not be the tensor's.
+  package let name: String
+  /// What people should know about it.
+  package let description: String
+  /// The names of its dimensions; often empty.
+  package let dimensionNames: [String]
+  /// What it contains.
+  package let content: Content
+  /// The first and last dimension that the content takes; nil means all but the batch.
+  package let valueRange: ClosedRange<Int>?
+  /// How pixels become the input.
+  package let normalization: Normalization?
+  /// The score below which results are to be left out.
+  package let scoreThreshold: Float?
+  /// How scores are calibrated.
+  package let scoreCalibration: ScoreCalibration?
+  /// The least values, one or one per channel.
+  package let minimums: [Float]
+  /// The greatest values, one or one per channel.
+  package let maximums: [Float]
+  /// The files that belong to the tensor.
+  package let associatedFiles: [AssociatedFile]
+
+  /// What the numbers of a box mean, where the tensor contains boxes.
+  package var boundingBoxProperties: BoundingBoxProperties? {
+    if case .boundingBox(let properties) = content { properties } else { nil }
+  }
+
+  /// The first file of labels, of an axis or of values; among several, that without a locale.
+  package var labelFile: AssociatedFile? {
+    let labels = associatedFiles.filter { $0.type == .tensorAxisLabels || $0.type == .tensorValueLabels }
+    return labels.first { $0.locale.isEmpty } ?? labels.first
+  }
+
+  /// The first file of labels with this locale.
+  package func labelFile(locale: String) -> AssociatedFile? {
+    associatedFiles.first {
+      ($0.type == .tensorAxisLabels || $0.type == .tensorValueLabels) && $0.locale == locale
+    }
+  }
+}

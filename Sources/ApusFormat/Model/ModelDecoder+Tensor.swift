@@ -1,0 +1,139 @@
+extension ModelDecoder {
+  mutating func tensor(_ table: FlatBufferTable, _ tensorCount: Int) throws(FormatError) -> TensorEntry {
+    let name = try string(table, 3) ?? ""
+    do throws(FormatError) {
+      return try tensor(table, name, tensorCount)
+    } catch {
+      throw name.isEmpty ? error : error.inside("(\(name))")
+    }
+  }
+
+  private mutating func tensor(
+    _ table: FlatBufferTable, _ name: String, _ tensorCount: Int
+  ) throws(FormatError) -> TensorEntry {
+    let rawType = try table.integer(1, default: Int8(0))
+    guard let type = TensorType(rawValue: rawType) else {
+      throw FormatError("the type \(rawType) is unknown")
+    }
+    let shape = try dimensions(table, 0, "shape")
+    let signature = try dimensions(table, 7, "shape signature")
+    guard signature.isEmpty || signature.count == shape.count else {
+      throw FormatError("shape \(shape) and shape signature \(signature) differ in length")
+    }
+    let elements = try elementCount(shape)
+    let buffer = Int(try table.integer(2, default: UInt32(0)))
+    // A model without tensors' data may have no list of buffers at all.
+    guard buffer < max(buffers.count, 1) else {
+      throw FormatError("it refers to buffer \(buffer) of \(buffers.count)")
+    }
+    guard try table.integer(10, default: UInt32(0)) == 0 else {
+      throw FormatError("its data is in another file, which is not supported")
+    }
+    let isVariable = try table.bool(5, default: false)
+    var data: Range<Int>?
+    if buffer != 0, buffers[buffer].isPresent, !buffers[buffer].range.isEmpty || elements == 0 {
+      data = buffers[buffer].range
+    }
+    guard data == nil || !isVariable else { throw FormatError("it is variable and has constant data") }
+    let quantization = try quantization(table, shape, tensorCount)
+    var sparsity: SparsityEntry?
+    if let data {
+      var stored = elements
+      if let table = try table.table(6) {
+        let (entry, count) = try self.sparsity(table, shape)
+        sparsity = entry
+        stored = count
+      }
+      if let stored, type.bitWidth != nil, type.byteCount(stored) != data.count {
+        let needed = type.byteCount(stored)
+        throw FormatError(
+          "\(type.schemaName) of shape \(shape)\(sparsity == nil ? "" : ", sparse,") needs "
+            + "\(needed.map(String.init) ?? "too many") bytes, and its buffer has \(data.count)")
+      }
+      guard stored != nil else {
+        throw FormatError("it has data, and its shape \(shape) is not known")
+      }
+    }
+    return TensorEntry(
+      name: name, type: type, shape: shape, shapeSignature: signature,
+      hasRank: try table.bool(8, default: false), buffer: buffer, data: data, quantization: quantization,
+      isVariable: isVariable, sparsity: sparsity)
+  }
+
+  private mutating func dimensions(
+    _ table: FlatBufferTable, _ field: Int, _ what: String
+  ) throws(FormatError) -> [Int] {
+    guard let vector = try vector(table, field, 4, what) else { return [] }
+    guard vector.count <= limits.maximumRank else {
+      throw FormatError("\(what) has \(vector.count) dimensions, at most \(limits.maximumRank)")
+    }
+    let result = try table.reader.map(Int32.self, at: vector.start, count: vector.count) { Int($0) }
+    guard result.allSatisfy({ $0 >= -1 }) else {
+      throw FormatError("\(what) \(result) has a negative dimension")
+    }
+    return result
+  }
+
+  /// The number of elements; nil where a dimension is unknown. Throws where the known ones are too many.
+  private func elementCount(_ shape: [Int]) throws(FormatError) -> Int? {
+    var product = 1
+    for dimension in shape where dimension > 0 {
+      let (next, overflow) = product.multipliedReportingOverflow(by: dimension)
+      guard !overflow, next <= limits.maximumElements else {
+        throw FormatError("shape \(shape) has more than \(limits.maximumElements) elements")
+      }
+      product = next
+    }
+    return shape.contains(-1) ? nil : shape.contains(0) ? 0 : product
+  }
+
+  // MARK: Quantization
+
+  private mutating func quantization(
+    _ tensor: FlatBufferTable, _ shape: [Int], _ tensorCount: Int
+  ) throws(FormatError) -> QuantizationEntry? {
+    guard let table = try tensor.table(4) else { return nil }
+    let scales = try floats(table, 2, "scales")
+    var zeroPoints: [Int64] = []
+    if let vector = try vector(table, 3, 8, "zero points") {
+      zeroPoints = try table.reader.integers(at: vector.start, count: vector.count)
+    }
+    let dimension = Int(try table.integer(6, default: Int32(0)))
+    let detailsType = Int(try table.integer(4, default: UInt8(0)))
+    guard detailsType <= 3 else { throw FormatError("the kind of quantization \(detailsType) is unknown") }
+    let blockwise = detailsType == 2 ? try blockwiseQuantization(table, tensorCount) : nil
+    if !scales.isEmpty, blockwise == nil {
+      guard zeroPoints.count == scales.count else {
+        throw FormatError("the quantization has \(scales.count) scales and \(zeroPoints.count) zero points")
+      }
+      guard dimension >= 0, shape.isEmpty || dimension < shape.count else {
+        throw FormatError("the quantized dimension is \(dimension), and the shape is \(shape)")
+      }
+      guard scales.count == 1 || shape.isEmpty || scales.count == shape[dimension] else {
+        throw FormatError(
+          "the quantization has \(scales.count) scales, and dimension \(dimension) of the shape is \(shape[dimension])"
+        )
+      }
+    }
+    return QuantizationEntry(
+      scales: scales, zeroPoints: zeroPoints, minimums: try floats(table, 0, "minimums"),
+      maximums: try floats(table, 1, "maximums"), quantizedDimension: dimension, detailsType: detailsType,
+      blockwise: blockwise)
+  }
+
+  private func blockwiseQuantization(
+    _ table: FlatBufferTable, _ tensorCount: Int
+  ) throws(FormatError) -> BlockwiseQuantizationEntry? {
+    guard let details = try table.table(5) else {
+      throw FormatError("the blockwise quantization has no details")
+    }
+    let scales = Int(try details.integer(0, default: Int32(0)))
+    let zeroPoints = Int(try details.integer(1, default: Int32(0)))
+    guard (0..<tensorCount).contains(scales), (-1..<tensorCount).contains(zeroPoints) else {
+      throw FormatError(
+        "the blockwise quantization refers to tensors \(scales) and \(zeroPoints) of \(tensorCount)")
+    }
+    return BlockwiseQuantizationEntry(
+      scales: scales, zeroPoints: zeroPoints, blockSize: Int(try details.integer(2, default: Int32(0))))
+  }
+}

@@ -1,0 +1,13 @@
+/// One subgraph: its tensors and the operators in the order in which they run.
+package struct SubgraphEntry: Sendable {
+  /// The name, often empty.
+  package let name: String
+  /// The tensors that the indices below refer to.
+  package let tensors: [TensorEntry]
+  /// The tensors that a caller fills; each is in range.
+  package let inputs: [Int]
+  /// The tensors that a caller reads; each is in range.
+  package let outputs: [Int]
+  /// The operators.
+  package let operators: [OperatorEntry]
+}

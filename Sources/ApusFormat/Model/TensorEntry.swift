@@ -1,0 +1,23 @@
+/// What the file says about one tensor.
+package struct TensorEntry: Sendable {
+  /// The name, possibly empty or shared with other tensors.
+  package let name: String
+  /// The type of its elements.
+  package let type: TensorType
+  /// The dimensions: each at least 0, or -1 where unknown.
+  package let shape: [Int]
+  /// The shape with -1 for each dimension that may be resized; empty where the file has none.
+  package let shapeSignature: [Int]
+  /// Whether an empty shape means a scalar rather than an unknown shape.
+  package let hasRank: Bool
+  /// The buffer's index, in range; 0 is by convention empty.
+  package let buffer: Int
+  /// The constant's bytes, as many as type and shape (or sparsity) need; nil where the tensor is not constant.
+  package let data: Range<Int>?
+  /// The quantization, where the file has any; it may still have no scales.
+  package let quantization: QuantizationEntry?
+  /// Whether the tensor keeps its value from one run to the next.
+  package let isVariable: Bool
+  /// How a sparse constant is stored; checked against the shape and the data.
+  package let sparsity: SparsityEntry?
+}
