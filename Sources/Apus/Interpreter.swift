@@ -194,10 +194,29 @@ public final class Interpreter {
   ) throws(ApusError) -> R {
     let index = try inputTensor(position)
     let slot = try slot(index, as: type, role: "input \(position)")
-    return try withTable { table throws(ApusError) in
+    return try graph.withTable { table throws(ApusError) in
       var span = table.write(slot, as: type)
       return try body(&span)
     }
+  }
+
+  /// Lets `body` write an input's bytes in place, whatever its type.
+  public func withInputBytes<R>(
+    at position: Int, _ body: (inout MutableRawSpan) throws(ApusError) -> R
+  ) throws(ApusError) -> R {
+    let slot = slot(try inputTensor(position))
+    return try graph.withTable { table throws(ApusError) in
+      var span = table.writeBytes(slot)
+      return try body(&span)
+    }
+  }
+
+  /// Lets `body` read an output's bytes in place, whatever its type.
+  public func withOutputBytes<R>(
+    at position: Int, _ body: (RawSpan) throws(ApusError) -> R
+  ) throws(ApusError) -> R {
+    let slot = slot(try outputTensor(position))
+    return try graph.withTable { table throws(ApusError) in try body(table.readBytes(slot)) }
   }
 
   /// Lets `body` read an output's elements in place.
@@ -223,11 +242,7 @@ public final class Interpreter {
     _ index: Int, role: String, _ body: (Span<T>) throws(ApusError) -> R
   ) throws(ApusError) -> R {
     let slot = try slot(index, as: T.self, role: role)
-    return try withTable { table throws(ApusError) in try body(table.read(slot)) }
-  }
-
-  private func withTable<R>(_ body: (borrowing TensorTable) throws(ApusError) -> R) throws(ApusError) -> R {
-    try graph.withTable(body)
+    return try graph.withTable { table throws(ApusError) in try body(table.read(slot)) }
   }
 
   private func slot<T: TensorElement>(_ index: Int, as type: T.Type, role: String) throws(ApusError) -> TensorSlot {
@@ -235,6 +250,11 @@ public final class Interpreter {
     guard state.type.isReadable(as: T.elementType) else {
       throw ApusError(.invalidArgument, "\(role) (\(state.name)) is \(state.type), not \(T.elementType)")
     }
+    return slot(index)
+  }
+
+  private func slot(_ index: Int) -> TensorSlot {
+    let state = graph.states[index]
     return TensorSlot(
       index: index, name: state.name, type: state.type, shape: state.shape ?? [0], quantization: state.quantization,
       isConstant: false)
@@ -284,6 +304,9 @@ public final class Interpreter {
   /// Where tensors lie in memory.
   public var memoryPlan: MemoryPlan { graph.memoryPlan }
 
+  /// The multiplications, each with an addition, of one run.
+  public var multiplyAccumulates: Int { graph.multiplyAccumulates.values.reduce(0, &+) }
+
   /// The time of each operator in the last run, in order; empty unless ``Options/profiles`` is set.
   public var profile: [ProfileEntry] {
     zip(graph.steps, observer.durations).map { step, nanoseconds in
@@ -291,7 +314,8 @@ public final class Interpreter {
       let output = entry.outputs.first.map(tensor)
       return ProfileEntry(
         operatorIndex: step.node, name: model.file.operatorCodes[entry.operatorCode].name,
-        output: output?.shape ?? [], milliseconds: Double(nanoseconds) / 1e6)
+        output: output?.shape ?? [], milliseconds: Double(nanoseconds) / 1e6,
+        multiplyAccumulates: graph.multiplyAccumulates[step.node] ?? 0)
     }
   }
 }
@@ -306,6 +330,8 @@ public struct ProfileEntry: Sendable {
   public let output: TensorShape
   /// The time that it took.
   public let milliseconds: Double
+  /// The multiplications, each with an addition, that it consists of; zero where that is no measure.
+  public let multiplyAccumulates: Int
 }
 
 extension Array {

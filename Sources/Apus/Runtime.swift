@@ -18,14 +18,19 @@ public enum Runtime {
     public let isSupported: Bool
     /// Whether it is the one that runs if none is named.
     public let isDefault: Bool
+    /// What this machine lacks for it; nil where it is supported.
+    public let unsupportedReason: String?
   }
 
   /// Every kernel set of this build, fastest first.
   public static var kernelSets: [KernelSetDescription] {
     let supported = KernelSet.supported.map(\.name)
     let chosen = try? kernelSet(named: nil).name
-    return KernelSet.all.map {
-      KernelSetDescription(name: $0.name, isSupported: supported.contains($0.name), isDefault: $0.name == chosen)
+    return KernelSet.all.map { set in
+      let isSupported = supported.contains(set.name)
+      return KernelSetDescription(
+        name: set.name, isSupported: isSupported, isDefault: set.name == chosen,
+        unsupportedReason: isSupported ? nil : "the processor lacks its instructions")
     }
   }
 
@@ -46,6 +51,60 @@ public enum Runtime {
     OperatorRegistry.all.map {
       OperatorDescription(name: $0.name, isCustom: $0.isCustom, versions: $0.versions, types: $0.types)
     }.sorted { ($0.isCustom ? 1 : 0, $0.name) < ($1.isCustom ? 1 : 0, $1.name) }
+  }
+
+  /// Refuses a name that no kernel set has, or whose set this machine cannot run; nil stands for `APUS_KERNELS`.
+  public static func checkKernels(named name: String?) throws(ApusError) {
+    _ = try kernelSet(named: name)
+  }
+
+  /// How fast a kernel set multiplies on one thread of this machine.
+  public struct MeasuredPeak: Hashable, Sendable {
+    /// 10⁹ multiply-accumulates of bytes in a second, requantised to bytes.
+    public let gmacsPerSecond8Bit: Double
+    /// 10⁹ multiply-accumulates of floats in a second.
+    public let gmacsPerSecondFloat32: Double
+  }
+
+  /// Measures a kernel set for some 0.1 s: the best of several products of 384×512 by 512×512.
+  public static func measuredPeak(of name: String) throws(ApusError) -> MeasuredPeak {
+    let set = try kernelSet(named: name)
+    return MeasuredPeak(
+      gmacsPerSecond8Bit: measure(
+        set, operands: .uint8(lhsZeroPoint: 128, rhsZeroPoint: 121), elementByteCount: 1,
+        epilogue: .fixedPoint([FixedPointMultiplier(0.001)], zeroPoint: 128, minimum: 0, maximum: 255)),
+      gmacsPerSecondFloat32: measure(
+        set, operands: .float32, elementByteCount: 4,
+        epilogue: .float32(minimum: -.greatestFiniteMagnitude, maximum: .greatestFiniteMagnitude)))
+  }
+
+  private static func measure(
+    _ set: KernelSet, operands: MatrixOperands, elementByteCount: Int, epilogue: Epilogue
+  ) -> Double {
+    let (rows, depth, columns) = (384, 512, 512)
+    let product = Convolution(rows: rows, depth: depth, columns: columns, operands: operands, epilogue: epilogue)
+    guard let kernel = set.prepare(product) else { return 0 }
+    let weights = PackedWeights(byteCount: kernel.packedByteCount)
+    let constants = [UInt8](repeating: 0, count: columns * depth * elementByteCount)
+    kernel.pack(weights: constants.span.bytes, bias: nil, into: weights)
+    let input = [UInt8](repeating: 0, count: rows * depth * elementByteCount)
+    var output = [UInt8](repeating: 0, count: rows * columns * elementByteCount)
+    var scratch = [UInt8](repeating: 0, count: kernel.scratchByteCount(threads: 1))
+    var best = Double.infinity
+    let begin = ContinuousClock.now
+    while ContinuousClock.now - begin < .milliseconds(50) {
+      let start = ContinuousClock.now
+      var outputSpan = output.mutableSpan
+      var scratchSpan = scratch.mutableSpan
+      var outputBytes = outputSpan.mutableBytes
+      var scratchBytes = scratchSpan.mutableBytes
+      kernel.run(
+        weights, input: input.span.bytes, output: &outputBytes, scratch: &scratchBytes,
+        threads: ThreadTeam(count: 1))
+      let duration = (ContinuousClock.now - start).components
+      best = min(best, Double(duration.seconds) + Double(duration.attoseconds) / 1e18)
+    }
+    return Double(rows * depth * columns) / best / 1e9
   }
 
   /// The kernel set of a name; of `APUS_KERNELS`, or the fastest, where none is given.

@@ -32,15 +32,15 @@ enum Output {
   private static func write(_ text: String, to descriptor: Int32) {
     var text = text
     text.withUTF8 { bytes in
-      var rest = bytes[...]
-      while !rest.isEmpty {
+      var start = 0
+      while start < bytes.count, let base = bytes.baseAddress {
         #if canImport(Darwin)
-          let count = Darwin.write(descriptor, rest.baseAddress, rest.count)
+          let count = Darwin.write(descriptor, base + start, bytes.count - start)
         #else
-          let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: .init(rest)).baseAddress, rest.count)
+          let count = Glibc.write(descriptor, base + start, bytes.count - start)
         #endif
         if count <= 0 { return }
-        rest = rest.dropFirst(count)
+        start += count
       }
     }
   }

@@ -54,6 +54,8 @@ final class Graph {
   let preservesAllTensors: Bool
 
   var states: [TensorState] = []
+  /// Multiply-accumulates of the operators that have any.
+  var multiplyAccumulates: [Int: Int] = [:]
   private(set) var steps: [Step] = []
   private(set) var segments: [Segment] = []
   private(set) var memoryPlan = MemoryPlan()
@@ -203,7 +205,7 @@ final class Graph {
   private func planSegment(from start: Int) throws(ApusError) {
     segments.append(Segment(nodes: start..<start, steps: steps.count..<steps.count, stateCount: states.count))
     let current = segments.count - 1
-    do {
+    do throws(ApusError) {
       var node = start
       while node < subgraph.operators.count {
         do throws(ApusError) {
@@ -470,9 +472,9 @@ final class Graph {
     guard constants.allSatisfy({ states[$0.index].constant != nil }) else {
       return (PackedWeights(byteCount: byteCount), false)
     }
-    let make = { () -> PackedWeights in
+    func make() -> PackedWeights {
       let weights = PackedWeights(byteCount: byteCount)
-      pack(TensorTable(self.buffers, threads: self.threads), weights)
+      pack(TensorTable(buffers, threads: threads), weights)
       return weights
     }
     guard constants.allSatisfy({ states[$0.index].constant?.isOfModel == true }) else { return (make(), true) }
@@ -517,8 +519,8 @@ final class Graph {
     return true
   }
 
-  /// A tensor's memory; its elements once a run is done.
-  func buffer(of tensor: Int) -> TensorBuffer {
-    buffers[tensor]
+  /// Lends the table of tensors, whose elements hold once a run is done.
+  func withTable<R>(_ body: (borrowing TensorTable) throws(ApusError) -> R) throws(ApusError) -> R {
+    try body(TensorTable(buffers, threads: threads))
   }
 }

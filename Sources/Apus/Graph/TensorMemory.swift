@@ -29,7 +29,7 @@ struct TensorBuffer {
   /// The bytes of all elements.
   var byteCount: Int
 
-  static let none = TensorBuffer(base: nil, byteCount: 0)
+  static var none: TensorBuffer { TensorBuffer(base: nil, byteCount: 0) }
 }
 
 /// Values that do not change: of the file, or computed from such once.

@@ -35,6 +35,7 @@ enum Conv2D {
         node.activationOption(3), input: input, filter: filter, bias: bias, output: output, channels: channels,
         channelAxis: 0))
     return try WeightedProduct(
-      node.kernels.prepare(convolution), input: input, filter: filter, bias: bias, output: output, node: node)
+      node.kernels.prepare(convolution), input: input, filter: filter, bias: bias, output: output,
+      multiplyAccumulates: Double(output.shape.elementCount) * Double(filter.shape.elementCount / channels), node: node)
   }
 }

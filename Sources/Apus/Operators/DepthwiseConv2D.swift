@@ -33,6 +33,7 @@ enum DepthwiseConv2D {
         node.activationOption(4), input: input, filter: filter, bias: bias, output: output, channels: channels,
         channelAxis: 3))
     return try WeightedProduct(
-      node.kernels.prepare(convolution), input: input, filter: filter, bias: bias, output: output, node: node)
+      node.kernels.prepare(convolution), input: input, filter: filter, bias: bias, output: output,
+      multiplyAccumulates: Double(output.shape.elementCount) * Double(filter.shape[1] * filter.shape[2]), node: node)
   }
 }

@@ -44,12 +44,9 @@ enum FullyConnected {
         filterScales.map { Double(inputScale) * Double($0) / Double(outputScale) }, zeroPoint: zeroPoint,
         minimum: bounds.minimum, maximum: bounds.maximum)
     }
-    let product = Convolution(
-      batches: 1, inputHeight: rows, inputWidth: 1, inputChannels: depth, filterHeight: 1, filterWidth: 1,
-      outputHeight: rows, outputWidth: 1, outputChannels: units, strideHeight: 1, strideWidth: 1,
-      dilationHeight: 1, dilationWidth: 1, paddingTop: 0, paddingLeft: 0, groups: 1, operands: operands,
-      epilogue: epilogue)
+    let product = Convolution(rows: rows, depth: depth, columns: units, operands: operands, epilogue: epilogue)
     return try WeightedProduct(
-      node.kernels.prepare(product), input: input, filter: filter, bias: bias, output: output, node: node)
+      node.kernels.prepare(product), input: input, filter: filter, bias: bias, output: output,
+      multiplyAccumulates: Double(rows) * Double(filter.shape.elementCount), node: node)
   }
 }

@@ -243,6 +243,11 @@ final class Node {
     try graph.scratch(byteCount: byteCount, of: self)
   }
 
+  /// States the multiply-accumulates of one run, for insight.
+  func declare(multiplyAccumulates count: Double) {
+    graph.multiplyAccumulates[index] = Int(min(count, 1e18))
+  }
+
   // MARK: Packed weights
 
   /// Weights in a kernel's own layout: packed once per ``Model`` where they are constant, and shared by its

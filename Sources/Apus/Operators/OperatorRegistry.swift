@@ -61,5 +61,8 @@ enum OperatorRegistry {
 
   /// Every operator, in alphabetical order.
   static let all: [OperatorRegistration] = [
+    .init(.conv2D, versions: 1...8, types: common, Conv2D.prepare),
+    .init(.depthwiseConv2D, versions: 1...7, types: common, DepthwiseConv2D.prepare),
+    .init(.fullyConnected, versions: 1...14, types: common, FullyConnected.prepare),
   ]
 }

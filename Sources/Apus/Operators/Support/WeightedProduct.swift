@@ -13,9 +13,13 @@ struct WeightedProduct: Operator {
 
   /// Packs the weights where they are constant, and asks for the memory that a run needs.
   init(
-    _ kernel: any PreparedConvolution, input: TensorSlot, filter: TensorSlot, bias: TensorSlot?, output: TensorSlot,
-    node: Node
+    _ kernel: (any PreparedConvolution)?, input: TensorSlot, filter: TensorSlot, bias: TensorSlot?,
+    output: TensorSlot, multiplyAccumulates: Double, node: Node
   ) throws(ApusError) {
+    guard let kernel else {
+      throw node.unsupported("\(input.type) with a filter of \(filter.type) has no kernel")
+    }
+    node.declare(multiplyAccumulates: multiplyAccumulates)
     self.kernel = kernel
     self.input = input
     self.filter = filter
