@@ -1,0 +1,102 @@
+/// A 2-D convolution of NHWC activations with OHWI weights, and what becomes of its sums.
+///
+/// A fully connected layer is one with a 1×1 filter and the rows as batches. The caller has validated
+/// everything: counts are positive (outputs may be zero), products do not overflow, zero points lie in the
+/// range of their type, and both channel counts are multiples of `groups`.
+package struct Convolution: Hashable, Sendable {
+  /// The number of images.
+  package var batches: Int
+  /// Rows of one input image.
+  package var inputHeight: Int
+  /// Columns of one input image.
+  package var inputWidth: Int
+  /// Channels of the input, those of all groups together.
+  package var inputChannels: Int
+  /// Rows of the filter.
+  package var filterHeight: Int
+  /// Columns of the filter.
+  package var filterWidth: Int
+  /// Rows of one output image.
+  package var outputHeight: Int
+  /// Columns of one output image.
+  package var outputWidth: Int
+  /// Channels of the output, those of all groups together.
+  package var outputChannels: Int
+  /// Input rows between two output rows.
+  package var strideHeight: Int
+  /// Input columns between two output columns.
+  package var strideWidth: Int
+  /// Input rows between two filter rows.
+  package var dilationHeight: Int
+  /// Input columns between two filter columns.
+  package var dilationWidth: Int
+  /// Rows of zeros above the input.
+  package var paddingTop: Int
+  /// Columns of zeros left of the input.
+  package var paddingLeft: Int
+  /// How many equal, separate parts the channels are cut into.
+  package var groups: Int
+  /// The types and zero points of activations and weights.
+  package var operands: MatrixOperands
+  /// What makes an output of a sum.
+  package var epilogue: Epilogue
+
+  /// Describes a convolution; the defaults are those of a plain one.
+  package init(
+    batches: Int, inputHeight: Int, inputWidth: Int, inputChannels: Int,
+    filterHeight: Int, filterWidth: Int,
+    outputHeight: Int, outputWidth: Int, outputChannels: Int,
+    strideHeight: Int = 1, strideWidth: Int = 1, dilationHeight: Int = 1, dilationWidth: Int = 1,
+    paddingTop: Int = 0, paddingLeft: Int = 0, groups: Int = 1,
+    operands: MatrixOperands, epilogue: Epilogue
+  ) {
+    self.batches = batches
+    self.inputHeight = inputHeight
+    self.inputWidth = inputWidth
+    self.inputChannels = inputChannels
+    self.filterHeight = filterHeight
+    self.filterWidth = filterWidth
+    self.outputHeight = outputHeight
+    self.outputWidth = outputWidth
+    self.outputChannels = outputChannels
+    self.strideHeight = strideHeight
+    self.strideWidth = strideWidth
+    self.dilationHeight = dilationHeight
+    self.dilationWidth = dilationWidth
+    self.paddingTop = paddingTop
+    self.paddingLeft = paddingLeft
+    self.groups = groups
+    self.operands = operands
+    self.epilogue = epilogue
+  }
+
+  /// Describes a fully connected layer: `rows × depth` activations times `columns × depth` weights.
+  package init(rows: Int, depth: Int, columns: Int, operands: MatrixOperands, epilogue: Epilogue) {
+    self.init(
+      batches: rows, inputHeight: 1, inputWidth: 1, inputChannels: depth, filterHeight: 1, filterWidth: 1,
+      outputHeight: 1, outputWidth: 1, outputChannels: columns, operands: operands, epilogue: epilogue)
+  }
+}
+
+extension Convolution {
+  /// Rows of the matrix product: output pixels.
+  var rowCount: Int { batches * outputHeight * outputWidth }
+  /// Columns of one group's matrix product: its output channels.
+  var columnCount: Int { outputChannels / groups }
+  /// Input channels of one group.
+  var channelsPerGroup: Int { inputChannels / groups }
+  /// Terms of each sum.
+  var depth: Int { filterHeight * filterWidth * channelsPerGroup }
+  /// The input's size in elements.
+  var inputCount: Int { batches * inputHeight * inputWidth * inputChannels }
+  /// The output's size in elements.
+  var outputCount: Int { rowCount * outputChannels }
+  /// The weights' size in elements.
+  var weightCount: Int { outputChannels * depth }
+
+  /// Whether each row of the product is a row of the input, so that nothing needs to be gathered.
+  var readsInputInPlace: Bool {
+    filterHeight == 1 && filterWidth == 1 && strideHeight == 1 && strideWidth == 1
+      && paddingTop == 0 && paddingLeft == 0 && outputHeight == inputHeight && outputWidth == inputWidth
+  }
+}

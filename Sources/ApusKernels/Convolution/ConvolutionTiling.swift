@@ -1,0 +1,76 @@
+/// How a convolution is cut into tiles: by its shape alone, so that every thread count does the same sums.
+///
+/// A tile is a block of rows (output pixels) and a block of columns (output channels) of one group. Inside a
+/// tile the terms are cut into blocks as well, which bounds the gathered rows.
+struct ConvolutionTiling {
+  let rowCount: Int
+  let columnCount: Int
+  let groups: Int
+  let depth: Int
+  /// Rows of a tile: a multiple of four, unless one tile has them all.
+  let rowsPerTile: Int
+  /// Columns of a tile: a multiple of `columnStep`, unless one tile has them all.
+  let columnsPerTile: Int
+  /// Terms gathered at a time.
+  let depthPerBlock: Int
+  let rowTiles: Int
+  let columnTiles: Int
+
+  /// Plans tiles whose gathered block has about `gatheredCount` elements and at most `maximumRows` rows.
+  init(
+    _ convolution: Convolution, maximumDepth: Int, gatheredCount: Int, maximumRows: Int, columnStep: Int
+  ) {
+    rowCount = convolution.rowCount
+    columnCount = convolution.columnCount
+    groups = convolution.groups
+    depth = convolution.depth
+    let blocks = max(1, ceilingQuotient(depth, maximumDepth))
+    depthPerBlock = max(8, roundedUp(ceilingQuotient(max(depth, 1), blocks), to: 8))
+    let rows = min(max(gatheredCount / depthPerBlock, 4), maximumRows) / 4 * 4
+    // At least eight tiles where there are rows for them, so that threads share evenly.
+    let shared = roundedUp(max(1, ceilingQuotient(rowCount, 8)), to: 16)
+    rowsPerTile = max(1, min(rows, shared, rowCount))
+    rowTiles = ceilingQuotient(rowCount, rowsPerTile)
+    // Few rows: columns are cut instead, into pieces that are worth a thread's while.
+    let wanted = ceilingQuotient(8, max(1, rowTiles * groups))
+    let worthwhile = ceilingQuotient(32_768, max(1, rowsPerTile * depth))
+    let step = columnStep
+    columnsPerTile = min(
+      max(1, columnCount), roundedUp(max(ceilingQuotient(columnCount, wanted), worthwhile, 1), to: step))
+    columnTiles = ceilingQuotient(columnCount, columnsPerTile)
+  }
+
+  /// The number of tiles; none where the output is empty.
+  var count: Int { rowTiles * columnTiles * groups }
+
+  /// The number of blocks into which the terms are cut.
+  var depthBlocks: Int { max(1, ceilingQuotient(depth, depthPerBlock)) }
+
+  /// The terms of a block.
+  func depthRange(_ block: Int) -> Range<Int> {
+    block * depthPerBlock..<min(depth, (block + 1) * depthPerBlock)
+  }
+
+  /// The rows, columns and group of a tile.
+  func tile(_ index: Int) -> (rows: Range<Int>, columns: Range<Int>, group: Int) {
+    let column = index % columnTiles
+    let row = index / columnTiles % rowTiles
+    return (
+      row * rowsPerTile..<min(rowCount, (row + 1) * rowsPerTile),
+      column * columnsPerTile..<min(columnCount, (column + 1) * columnsPerTile),
+      index / columnTiles / rowTiles
+    )
+  }
+}
+
+/// `a / b` rounded up, for `a ≥ 0` and `b > 0`.
+@inline(__always)
+func ceilingQuotient(_ a: Int, _ b: Int) -> Int {
+  a / b + (a % b == 0 ? 0 : 1)
+}
+
+/// The least multiple of `step` that is not below `a ≥ 0`.
+@inline(__always)
+func roundedUp(_ a: Int, to step: Int) -> Int {
+  ceilingQuotient(a, step) * step
+}

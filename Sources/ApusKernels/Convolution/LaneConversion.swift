@@ -1,0 +1,103 @@
+/// How gathered elements become the lanes of a kernel.
+protocol LaneConversion {
+  associatedtype Lane: BitwiseCopyable
+
+  /// The size of an element of the source.
+  static var elementByteCount: Int { get }
+
+  /// The lane of a tap in the padding.
+  var padding: Lane { get }
+
+  /// Converts `count` elements, reading none beyond them.
+  func convert(_ source: UnsafeRawPointer, to lanes: UnsafeMutablePointer<Lane>, count: Int)
+
+  /// Converts eight elements.
+  func convertEight(_ source: UnsafeRawPointer, to lanes: UnsafeMutablePointer<Lane>)
+}
+
+/// Bytes minus their zero point, as 16-bit integers: exact, since both lie in `0...255`.
+struct CenteredInt16: LaneConversion {
+  let signFlip: UInt8
+  let zeroPoint: Int16
+
+  static var elementByteCount: Int { 1 }
+  var padding: Int16 { 0 }
+
+  @inline(__always)
+  func convert(_ source: UnsafeRawPointer, to lanes: UnsafeMutablePointer<Int16>, count: Int) {
+    let flips = SIMD8<UInt8>(repeating: signFlip)
+    let offsets = SIMD8<Int16>(repeating: zeroPoint)
+    var index = 0
+    while index &+ 8 <= count {
+      let bytes = unsafe source.loadUnaligned(fromByteOffset: index, as: SIMD8<UInt8>.self) ^ flips
+      unsafe UnsafeMutableRawPointer(lanes + index).storeBytes(
+        of: SIMD8<Int16>(truncatingIfNeeded: bytes) &- offsets, as: SIMD8<Int16>.self)
+      index &+= 8
+    }
+    while index < count {
+      let byte = unsafe source.load(fromByteOffset: index, as: UInt8.self) ^ signFlip
+      unsafe lanes[index] = Int16(truncatingIfNeeded: byte) &- zeroPoint
+      index &+= 1
+    }
+  }
+
+  @inline(__always)
+  func convertEight(_ source: UnsafeRawPointer, to lanes: UnsafeMutablePointer<Int16>) {
+    let bytes = unsafe source.loadUnaligned(as: SIMD8<UInt8>.self) ^ SIMD8(repeating: signFlip)
+    unsafe UnsafeMutableRawPointer(lanes).storeBytes(
+      of: SIMD8<Int16>(truncatingIfNeeded: bytes) &- SIMD8(repeating: zeroPoint), as: SIMD8<Int16>.self)
+  }
+}
+
+/// Bytes minus 128, as floats; the padding is the zero point minus 128.
+struct CenteredFloat: LaneConversion {
+  let signFlip: UInt8
+  let zeroPoint: Int32
+
+  static var elementByteCount: Int { 1 }
+  var padding: Float { Float(zeroPoint &- 128) }
+
+  @inline(__always)
+  func convert(_ source: UnsafeRawPointer, to lanes: UnsafeMutablePointer<Float>, count: Int) {
+    // 2²³ + byte has the byte as its lowest mantissa bits: no conversion instruction, and exact.
+    let flips = SIMD8<UInt8>(repeating: signFlip)
+    let exponents = SIMD4<UInt32>(repeating: 0x4B00_0000)
+    let offsets = SIMD4<Float>(repeating: 0x1p23 + 128)
+    var index = 0
+    while index &+ 8 <= count {
+      let bytes = unsafe source.loadUnaligned(fromByteOffset: index, as: SIMD8<UInt8>.self) ^ flips
+      let words = SIMD8<UInt32>(truncatingIfNeeded: bytes)
+      let low = unsafe unsafeBitCast(words.lowHalf | exponents, to: SIMD4<Float>.self) - offsets
+      let high = unsafe unsafeBitCast(words.highHalf | exponents, to: SIMD4<Float>.self) - offsets
+      unsafe UnsafeMutableRawPointer(lanes + index).storeBytes(of: low, as: SIMD4<Float>.self)
+      unsafe UnsafeMutableRawPointer(lanes + index + 4).storeBytes(of: high, as: SIMD4<Float>.self)
+      index &+= 8
+    }
+    while index < count {
+      let byte = unsafe source.load(fromByteOffset: index, as: UInt8.self) ^ signFlip
+      unsafe lanes[index] = Float(byte) - 128
+      index &+= 1
+    }
+  }
+
+  @inline(__always)
+  func convertEight(_ source: UnsafeRawPointer, to lanes: UnsafeMutablePointer<Float>) {
+    unsafe convert(source, to: lanes, count: 8)
+  }
+}
+
+/// Floats as they are.
+struct PlainFloat: LaneConversion {
+  static var elementByteCount: Int { 4 }
+  var padding: Float { 0 }
+
+  @inline(__always)
+  func convert(_ source: UnsafeRawPointer, to lanes: UnsafeMutablePointer<Float>, count: Int) {
+    unsafe UnsafeMutableRawPointer(lanes).copyMemory(from: source, byteCount: count &* 4)
+  }
+
+  @inline(__always)
+  func convertEight(_ source: UnsafeRawPointer, to lanes: UnsafeMutablePointer<Float>) {
+    unsafe UnsafeMutableRawPointer(lanes).copyMemory(from: source, byteCount: 32)
+  }
+}

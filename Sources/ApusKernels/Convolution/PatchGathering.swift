@@ -1,0 +1,98 @@
+/// Gathers the input elements under the filter into rows of a matrix (im2col), converted to lanes.
+struct PatchGathering<Conversion: LaneConversion> {
+  private let convolution: Convolution
+  private let conversion: Conversion
+  /// Elements that lie side by side in the input: the whole filter row where nothing comes between its taps.
+  private let runsAreFilterRows: Bool
+
+  init(_ convolution: Convolution, _ conversion: Conversion) {
+    self.convolution = convolution
+    self.conversion = conversion
+    runsAreFilterRows = convolution.dilationWidth == 1 && convolution.groups == 1
+  }
+
+  /// Writes terms `depth` of each of `rows` at `lanes`, one row every `stride` lanes; what lies between a
+  /// row's end and the next row's start becomes zero.
+  func gather(
+    rows: Range<Int>, depth: Range<Int>, group: Int, from input: UnsafeRawPointer,
+    to lanes: UnsafeMutablePointer<Conversion.Lane>, stride: Int, zero: Conversion.Lane
+  ) {
+    let width = convolution.outputWidth
+    let height = convolution.outputHeight
+    var column = rows.lowerBound % width
+    var line = rows.lowerBound / width % height
+    var batch = rows.lowerBound / width / height
+    var destination = unsafe lanes
+    for _ in rows {
+      unsafe gatherRow(
+        batch: batch, line: line, column: column, depth: depth, group: group, from: input, to: destination)
+      var index = depth.count
+      while index < stride {
+        unsafe destination[index] = zero
+        index &+= 1
+      }
+      unsafe destination += stride
+      column &+= 1
+      if column == width {
+        column = 0
+        line &+= 1
+        if line == height {
+          line = 0
+          batch &+= 1
+        }
+      }
+    }
+  }
+
+  @inline(__always)
+  private func gatherRow(
+    batch: Int, line: Int, column: Int, depth: Range<Int>, group: Int, from input: UnsafeRawPointer,
+    to lanes: UnsafeMutablePointer<Conversion.Lane>
+  ) {
+    let channels = convolution.channelsPerGroup
+    let runsPerLine = runsAreFilterRows ? 1 : convolution.filterWidth
+    let runTaps = runsAreFilterRows ? convolution.filterWidth : 1
+    let runCount = runTaps &* channels
+    let x0 = column &* convolution.strideWidth &- convolution.paddingLeft
+    let y0 = line &* convolution.strideHeight &- convolution.paddingTop
+    var run = depth.lowerBound / runCount
+    var position = depth.lowerBound
+    while position < depth.upperBound {
+      let base = run &* runCount
+      let start = position &- base
+      let end = min(runCount, depth.upperBound &- base)
+      let y = y0 &+ run / runsPerLine &* convolution.dilationHeight
+      let x = x0 &+ run % runsPerLine &* convolution.dilationWidth
+      let destination = unsafe lanes + (position &- depth.lowerBound)
+      // The part of this run that lies inside the input.
+      var first = start
+      var last = start
+      if y >= 0, y < convolution.inputHeight {
+        let inside = max(0, min(runTaps, convolution.inputWidth &- x)) &* channels
+        first = min(max(start, max(0, min(runTaps, 0 &- x)) &* channels), end)
+        last = max(first, min(end, inside))
+      }
+      unsafe fill(destination, count: first &- start)
+      if last > first {
+        let line = (batch &* convolution.inputHeight &+ y) &* convolution.inputWidth
+        let offset =
+          line &* convolution.inputChannels &+ x &* convolution.inputChannels &+ group &* channels &+ first
+        unsafe conversion.convert(
+          input + offset &* Conversion.elementByteCount, to: destination + (first &- start),
+          count: last &- first)
+      }
+      unsafe fill(destination + (last &- start), count: end &- last)
+      position = base &+ end
+      run &+= 1
+    }
+  }
+
+  @inline(__always)
+  private func fill(_ lanes: UnsafeMutablePointer<Conversion.Lane>, count: Int) {
+    var index = 0
+    while index < count {
+      unsafe lanes[index] = conversion.padding
+      index &+= 1
+    }
+  }
+}

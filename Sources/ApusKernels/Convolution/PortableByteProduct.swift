@@ -1,0 +1,106 @@
+/// Sums of products of 16-bit rows with one panel of eight columns; `terms` is a multiple of eight.
+func multiplyPanel(
+  _ rows: UnsafePointer<Int16>, rowCount: Int, terms: Int, _ panel: UnsafePointer<Int16>,
+  _ sums: UnsafeMutablePointer<Int32>, sumStride: Int, accumulates: Bool
+) {
+  var row = 0
+  while row &+ 4 <= rowCount {
+    unsafe multiplyFourRows(
+      rows + row &* terms, terms: terms, panel, sums + row &* sumStride, sumStride: sumStride,
+      accumulates: accumulates)
+    row &+= 4
+  }
+  while row < rowCount {
+    unsafe multiplyRow(
+      rows + row &* terms, terms: terms, panel, sums + row &* sumStride, accumulates: accumulates)
+    row &+= 1
+  }
+}
+
+/// Four terms' products summed in pairs: one `pmaddwd`, if the lanes stay at eight.
+@inline(__always)
+private func pairProducts(_ pair: Int32, _ columns: SIMD8<Int16>) -> SIMD4<Int32> {
+  let lanes = unsafe unsafeBitCast(SIMD4<Int32>(repeating: pair), to: SIMD8<Int16>.self)
+  let products = SIMD8<Int32>(truncatingIfNeeded: lanes) &* SIMD8<Int32>(truncatingIfNeeded: columns)
+  return products.evenHalf &+ products.oddHalf
+}
+
+@inline(__always)
+private func loadPairs(_ terms: UnsafePointer<Int16>) -> SIMD4<Int32> {
+  unsafe UnsafeRawPointer(terms).loadUnaligned(as: SIMD4<Int32>.self)
+}
+
+@inline(__always)
+private func loadColumns(_ panel: UnsafePointer<Int16>) -> SIMD8<Int16> {
+  unsafe UnsafeRawPointer(panel).load(as: SIMD8<Int16>.self)
+}
+
+@inline(__always)
+private func store(
+  _ sums: SIMD4<Int32>, to address: UnsafeMutablePointer<Int32>, accumulates: Bool
+) {
+  let previous = unsafe accumulates ? load4(address, 0) : SIMD4<Int32>()
+  unsafe UnsafeMutableRawPointer(address).storeBytes(of: sums &+ previous, as: SIMD4<Int32>.self)
+}
+
+@inline(never)
+private func multiplyFourRows(
+  _ rows: UnsafePointer<Int16>, terms: Int, _ panel: UnsafePointer<Int16>,
+  _ sums: UnsafeMutablePointer<Int32>, sumStride: Int, accumulates: Bool
+) {
+  var (a0, a1) = (SIMD4<Int32>(), SIMD4<Int32>())
+  var (b0, b1) = (SIMD4<Int32>(), SIMD4<Int32>())
+  var (c0, c1) = (SIMD4<Int32>(), SIMD4<Int32>())
+  var (d0, d1) = (SIMD4<Int32>(), SIMD4<Int32>())
+  var columns = unsafe panel
+  var term = 0
+  while term < terms {
+    let a = unsafe loadPairs(rows + term)
+    let b = unsafe loadPairs(rows + term + terms)
+    let c = unsafe loadPairs(rows + term + 2 &* terms)
+    let d = unsafe loadPairs(rows + term + 3 &* terms)
+    for pair in 0..<4 {
+      let low = unsafe loadColumns(columns)
+      let high = unsafe loadColumns(columns + 8)
+      a0 &+= pairProducts(a[pair], low)
+      a1 &+= pairProducts(a[pair], high)
+      b0 &+= pairProducts(b[pair], low)
+      b1 &+= pairProducts(b[pair], high)
+      c0 &+= pairProducts(c[pair], low)
+      c1 &+= pairProducts(c[pair], high)
+      d0 &+= pairProducts(d[pair], low)
+      d1 &+= pairProducts(d[pair], high)
+      unsafe columns += 16
+    }
+    term &+= 8
+  }
+  unsafe store(a0, to: sums, accumulates: accumulates)
+  unsafe store(a1, to: sums + 4, accumulates: accumulates)
+  unsafe store(b0, to: sums + sumStride, accumulates: accumulates)
+  unsafe store(b1, to: sums + sumStride + 4, accumulates: accumulates)
+  unsafe store(c0, to: sums + 2 &* sumStride, accumulates: accumulates)
+  unsafe store(c1, to: sums + 2 &* sumStride + 4, accumulates: accumulates)
+  unsafe store(d0, to: sums + 3 &* sumStride, accumulates: accumulates)
+  unsafe store(d1, to: sums + 3 &* sumStride + 4, accumulates: accumulates)
+}
+
+@inline(never)
+private func multiplyRow(
+  _ row: UnsafePointer<Int16>, terms: Int, _ panel: UnsafePointer<Int16>,
+  _ sums: UnsafeMutablePointer<Int32>, accumulates: Bool
+) {
+  var (low, high) = (SIMD4<Int32>(), SIMD4<Int32>())
+  var columns = unsafe panel
+  var term = 0
+  while term < terms {
+    let pairs = unsafe loadPairs(row + term)
+    for pair in 0..<4 {
+      low &+= unsafe pairProducts(pairs[pair], loadColumns(columns))
+      high &+= unsafe pairProducts(pairs[pair], loadColumns(columns + 8))
+      unsafe columns += 16
+    }
+    term &+= 8
+  }
+  unsafe store(low, to: sums, accumulates: accumulates)
+  unsafe store(high, to: sums + 4, accumulates: accumulates)
+}

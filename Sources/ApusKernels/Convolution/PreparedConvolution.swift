@@ -1,0 +1,24 @@
+/// A convolution with its tiles planned: packs weights, then runs any number of times.
+///
+/// Neither call allocates. Runs of one instance may overlap if each has its own output and scratch.
+package protocol PreparedConvolution: AnyObject, Sendable {
+  /// The identity of the packed layout: where the strings are equal and the weights and bias are the same,
+  /// `PackedWeights` can be shared, whatever the batch, height, width or epilogue.
+  var packing: String { get }
+
+  /// The size of `PackedWeights` for this convolution.
+  var packedByteCount: Int { get }
+
+  /// The size of the scratch memory that `run` needs for a team of so many threads.
+  func scratchByteCount(threads: Int) -> Int
+
+  /// Packs the weights and the bias (int32, or float with float operands; nil is zeros).
+  ///
+  /// Call it once for constants, before each run otherwise.
+  func pack(weights: RawSpan, bias: RawSpan?, into packed: PackedWeights)
+
+  /// Convolves `input` into `output`; the bytes of the result do not depend on the number of threads.
+  func run(
+    _ packed: PackedWeights, input: RawSpan, output: inout MutableRawSpan, scratch: inout MutableRawSpan,
+    threads: ThreadTeam)
+}

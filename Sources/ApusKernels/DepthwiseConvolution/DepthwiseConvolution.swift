@@ -1,0 +1,80 @@
+/// A 2-D convolution of each channel with filters of its own, and what becomes of its sums.
+///
+/// The weights are `1 × filterHeight × filterWidth × outputChannels`; output channel
+/// `channel · depthMultiplier + m` belongs to input channel `channel`. The caller has validated everything, as
+/// for `Convolution`.
+package struct DepthwiseConvolution: Hashable, Sendable {
+  /// The number of images.
+  package var batches: Int
+  /// Rows of one input image.
+  package var inputHeight: Int
+  /// Columns of one input image.
+  package var inputWidth: Int
+  /// Channels of the input.
+  package var inputChannels: Int
+  /// Output channels for each input channel.
+  package var depthMultiplier: Int
+  /// Rows of the filter.
+  package var filterHeight: Int
+  /// Columns of the filter.
+  package var filterWidth: Int
+  /// Rows of one output image.
+  package var outputHeight: Int
+  /// Columns of one output image.
+  package var outputWidth: Int
+  /// Input rows between two output rows.
+  package var strideHeight: Int
+  /// Input columns between two output columns.
+  package var strideWidth: Int
+  /// Input rows between two filter rows.
+  package var dilationHeight: Int
+  /// Input columns between two filter columns.
+  package var dilationWidth: Int
+  /// Rows of zeros above the input.
+  package var paddingTop: Int
+  /// Columns of zeros left of the input.
+  package var paddingLeft: Int
+  /// The types and zero points of activations and weights.
+  package var operands: MatrixOperands
+  /// What makes an output of a sum.
+  package var epilogue: Epilogue
+
+  /// Describes a depthwise convolution; the defaults are those of a plain one.
+  package init(
+    batches: Int, inputHeight: Int, inputWidth: Int, inputChannels: Int, depthMultiplier: Int = 1,
+    filterHeight: Int, filterWidth: Int, outputHeight: Int, outputWidth: Int,
+    strideHeight: Int = 1, strideWidth: Int = 1, dilationHeight: Int = 1, dilationWidth: Int = 1,
+    paddingTop: Int = 0, paddingLeft: Int = 0, operands: MatrixOperands, epilogue: Epilogue
+  ) {
+    self.batches = batches
+    self.inputHeight = inputHeight
+    self.inputWidth = inputWidth
+    self.inputChannels = inputChannels
+    self.depthMultiplier = depthMultiplier
+    self.filterHeight = filterHeight
+    self.filterWidth = filterWidth
+    self.outputHeight = outputHeight
+    self.outputWidth = outputWidth
+    self.strideHeight = strideHeight
+    self.strideWidth = strideWidth
+    self.dilationHeight = dilationHeight
+    self.dilationWidth = dilationWidth
+    self.paddingTop = paddingTop
+    self.paddingLeft = paddingLeft
+    self.operands = operands
+    self.epilogue = epilogue
+  }
+}
+
+extension DepthwiseConvolution {
+  /// Channels of the output.
+  package var outputChannels: Int { inputChannels * depthMultiplier }
+  /// Terms of each sum.
+  var taps: Int { filterHeight * filterWidth }
+  /// The input's size in elements.
+  var inputCount: Int { batches * inputHeight * inputWidth * inputChannels }
+  /// The output's size in elements.
+  var outputCount: Int { batches * outputHeight * outputWidth * outputChannels }
+  /// The weights' size in elements.
+  var weightCount: Int { taps * outputChannels }
+}

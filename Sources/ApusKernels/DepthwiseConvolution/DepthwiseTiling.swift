@@ -1,0 +1,101 @@
+/// How a depthwise convolution is cut into tiles, by its shape alone, and how a tile's input is laid out.
+///
+/// A tile is a block of output rows, of output columns and of groups of eight output channels. Its input is
+/// gathered into one plane for each group: rows of columns of eight lanes, borders included. A tile of one row
+/// gathers only the rows under the filter, one of one column only the columns, so that dilation costs nothing.
+struct DepthwiseTiling {
+  let rowsPerTile: Int
+  let columnsPerTile: Int
+  let groupsPerTile: Int
+  /// Groups of eight output channels.
+  let groupCount: Int
+  let rowTiles: Int
+  let columnTiles: Int
+  let groupTiles: Int
+  /// The number of tiles; none where the output is empty.
+  let count: Int
+  /// Gathered rows and columns of a full tile.
+  let planeRows: Int
+  let planeColumns: Int
+  /// Gathered columns between two outputs, and rows and columns between two taps.
+  let tapRowStep: Int
+  let tapColumnStep: Int
+
+  /// Plans tiles that gather at most about `gatheredCount` lanes.
+  init(_ convolution: DepthwiseConvolution, gatheredCount: Int) {
+    let height = max(1, convolution.outputHeight)
+    let width = max(1, convolution.outputWidth)
+    func rows(_ count: Int) -> Int {
+      count == 1
+        ? convolution.filterHeight
+        : (count - 1) * convolution.strideHeight + (convolution.filterHeight - 1) * convolution.dilationHeight
+          + 1
+    }
+    func columns(_ count: Int) -> Int {
+      count == 1
+        ? convolution.filterWidth
+        : (count - 1) * convolution.strideWidth + (convolution.filterWidth - 1) * convolution.dilationWidth
+          + 1
+    }
+    let allGroups = ceilingQuotient(convolution.outputChannels, 8)
+    var groupsPerTile = allGroups
+    let preferredRows = min(height, 8)
+    while groupsPerTile > 4, rows(preferredRows) * columns(width) * groupsPerTile * 8 > gatheredCount {
+      groupsPerTile = max(4, ceilingQuotient(groupsPerTile, 2))
+    }
+    while groupsPerTile > 1, rows(1) * columns(width) * groupsPerTile * 8 > gatheredCount {
+      groupsPerTile = ceilingQuotient(groupsPerTile, 2)
+    }
+    var columnsPerTile = width
+    while columnsPerTile > 1, rows(1) * columns(columnsPerTile) * groupsPerTile * 8 > gatheredCount {
+      columnsPerTile = ceilingQuotient(columnsPerTile, 2)
+    }
+    groupTiles = ceilingQuotient(allGroups, groupsPerTile)
+    columnTiles = ceilingQuotient(width, columnsPerTile)
+    // At least eight tiles where there are rows for them, so that threads share evenly.
+    let others = max(1, convolution.batches * groupTiles * columnTiles)
+    let mostRows = max(1, min(height, ceilingQuotient(height * others, 8)))
+    var rowsPerTile = 1
+    while rowsPerTile < mostRows,
+      rows(rowsPerTile + 1) * columns(columnsPerTile) * groupsPerTile * 8 <= gatheredCount
+    {
+      rowsPerTile += 1
+    }
+    rowTiles = ceilingQuotient(height, rowsPerTile)
+    self.rowsPerTile = rowsPerTile
+    self.columnsPerTile = columnsPerTile
+    self.groupsPerTile = groupsPerTile
+    groupCount = allGroups
+    count = convolution.outputCount == 0 ? 0 : convolution.batches * rowTiles * columnTiles * groupTiles
+    planeRows = rows(rowsPerTile)
+    planeColumns = columns(columnsPerTile)
+    tapRowStep = rowsPerTile == 1 ? 1 : convolution.dilationHeight
+    tapColumnStep = columnsPerTile == 1 ? 1 : convolution.dilationWidth
+  }
+
+  /// Lanes of one group's plane.
+  var planeCount: Int { planeRows * planeColumns * 8 }
+
+  /// Lanes of a tile's planes.
+  var gatheredCount: Int { groupsPerTile * planeCount }
+
+  /// What one tile computes.
+  struct Tile {
+    let batch: Int
+    let rows: Range<Int>
+    let columns: Range<Int>
+    let groups: Range<Int>
+  }
+
+  /// The tile of that number.
+  func tile(_ index: Int, of convolution: DepthwiseConvolution) -> Tile {
+    let group = index % groupTiles
+    let column = index / groupTiles % columnTiles
+    let row = index / groupTiles / columnTiles % rowTiles
+    return Tile(
+      batch: index / groupTiles / columnTiles / rowTiles,
+      rows: row * rowsPerTile..<min(convolution.outputHeight, (row + 1) * rowsPerTile),
+      columns: column * columnsPerTile..<min(convolution.outputWidth, (column + 1) * columnsPerTile),
+      groups: group * groupsPerTile..<min(groupCount, (group + 1) * groupsPerTile))
+  }
+}

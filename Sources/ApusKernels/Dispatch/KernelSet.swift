@@ -1,0 +1,51 @@
+/// One implementation of the dispatched kernels, for one instruction set or library.
+package struct KernelSet: Sendable {
+  /// The name by which people choose the set.
+  package let name: String
+  /// What the machine must have.
+  package let requires: CPUFeatures
+  /// Prepares a convolution; nil where this set has no kernel for it.
+  package let convolution: @Sendable (Convolution) -> (any PreparedConvolution)?
+  /// Prepares a depthwise convolution; nil where this set has no kernel for it.
+  package let depthwiseConvolution: @Sendable (DepthwiseConvolution) -> (any PreparedConvolution)?
+}
+
+extension KernelSet {
+  /// Every set in this build, the preferred one first; the last runs anything anywhere.
+  package static let all: [KernelSet] = [.portable]
+
+  /// The sets this machine can run, the preferred one first.
+  package static let supported: [KernelSet] = all.filter {
+    CPUFeatures.current.isSuperset(of: $0.requires)
+  }
+
+  /// The set of that name, whether or not this machine can run it.
+  package static func named(_ name: String) -> KernelSet? {
+    all.first { $0.name == name }
+  }
+
+  /// Prepares a convolution with this set, or with the next supported one that has a kernel for it.
+  ///
+  /// Nil only if operands and epilogue do not fit each other.
+  package func prepare(_ convolution: Convolution) -> (any PreparedConvolution)? {
+    firstResult { $0.convolution(convolution) }
+  }
+
+  /// Prepares a depthwise convolution with this set, or with the next supported one that has a kernel for it.
+  ///
+  /// Nil only if operands and epilogue do not fit each other.
+  package func prepare(_ convolution: DepthwiseConvolution) -> (any PreparedConvolution)? {
+    firstResult { $0.depthwiseConvolution(convolution) }
+  }
+
+  private func firstResult(
+    _ prepare: (KernelSet) -> (any PreparedConvolution)?
+  ) -> (any PreparedConvolution)? {
+    if let result = prepare(self) { return result }
+    let later = Self.supported.drop { $0.name != name }.dropFirst()
+    for set in later {
+      if let result = prepare(set) { return result }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,201 @@
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The process's worker threads: started when first needed, never stopped, used by one run at a time.
+final class ThreadPool: @unchecked Sendable {
+  static let shared = ThreadPool()
+
+  private let isBusy = Atomic<Bool>(false)
+  private let nextTile = Atomic<Int>(0)
+  private let workers: [Worker]
+
+  // What the present run does: written by the owner of `isBusy` while no worker is posted or at work.
+  private var work: (any TileWork.Type)?
+  private var address: UnsafeRawPointer?
+  private var tiles = 0
+  private var startedCount = 0
+  private var mayStart = true
+
+  private init() {
+    workers = (1..<ThreadTeam.maximumCount).map { Worker(number: $0) }
+  }
+
+  /// Does all tiles on up to `threads` threads, this one among them; false, with nothing done, when the pool
+  /// is in use.
+  func run(_ work: any TileWork.Type, at address: UnsafeRawPointer, tiles: Int, threads: Int) -> Bool {
+    guard isBusy.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged else {
+      return false
+    }
+    startThreads(threads - 1)
+    self.work = work
+    unsafe self.address = address
+    self.tiles = tiles
+    nextTile.store(0, ordering: .relaxed)
+    let helperCount = min(threads - 1, startedCount)
+    for index in 0..<helperCount { workers[index].post() }
+    runTiles(worker: 0)
+    for index in 0..<helperCount { workers[index].revokeOrWait() }
+    unsafe self.address = nil
+    isBusy.store(false, ordering: .releasing)
+    return true
+  }
+
+  /// Takes tiles until none is left.
+  private func runTiles(worker: Int) {
+    guard let work = self.work, let address = unsafe self.address else { return }
+    let tiles = self.tiles
+    while true {
+      let tile = nextTile.wrappingAdd(1, ordering: .relaxed).oldValue
+      guard tile < tiles else { return }
+      unsafe work.run(at: address, tile: tile, worker: worker)
+    }
+  }
+
+  private func startThreads(_ count: Int) {
+    while startedCount < count, mayStart {
+      if workers[startedCount].start(serving: self) {
+        startedCount += 1
+      } else {
+        mayStart = false
+      }
+    }
+  }
+
+  /// A worker thread's whole life.
+  fileprivate func serve(_ worker: Worker) {
+    while true {
+      worker.waitForWork()
+      runTiles(worker: worker.number)
+      worker.finish()
+    }
+  }
+}
+
+/// One thread of the pool and the word by which it is called.
+private final class Worker: @unchecked Sendable {
+  private static let idle = 0
+  private static let posted = 1
+  private static let working = 2
+  /// About 50 µs of looking: longer than the gap between two operators, shorter than a time slice.
+  private static let spinLimit = 40_000
+  /// The owner's wait before it lets other threads run.
+  private static let joinSpinLimit = 2_000
+
+  let number: Int
+  private let state = Atomic<Int>(Worker.idle)
+  private let isAsleep = Atomic<Bool>(false)
+  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+
+  init(number: Int) {
+    self.number = number
+    unsafe mutex.initialize(to: pthread_mutex_t())
+    unsafe condition.initialize(to: pthread_cond_t())
+    unsafe pthread_mutex_init(mutex, nil)
+    unsafe pthread_cond_init(condition, nil)
+  }
+
+  /// Starts the thread, detached and deaf to signals; false if the system refuses.
+  func start(serving pool: ThreadPool) -> Bool {
+    var everySignal = sigset_t()
+    var previous = sigset_t()
+    unsafe sigfillset(&everySignal)
+    unsafe pthread_sigmask(SIG_SETMASK, &everySignal, &previous)
+    defer { unsafe pthread_sigmask(SIG_SETMASK, &previous, nil) }
+    let service = unsafe Unmanaged.passRetained(Service(pool: pool, worker: self))
+    #if canImport(Darwin)
+      var thread: pthread_t?
+      let code = unsafe pthread_create(
+        &thread, nil,
+        { argument in
+          let service = unsafe Unmanaged<Service>.fromOpaque(argument).takeRetainedValue()
+          service.pool.serve(service.worker)
+          return nil
+        }, service.toOpaque())
+      if code == 0, let thread = unsafe thread { unsafe pthread_detach(thread) }
+    #else
+      var thread = pthread_t()
+      let code = unsafe pthread_create(
+        &thread, nil,
+        { argument in
+          guard let argument = unsafe argument else { return nil }
+          let service = unsafe Unmanaged<Service>.fromOpaque(argument).takeRetainedValue()
+          service.pool.serve(service.worker)
+          return nil
+        }, service.toOpaque())
+      if code == 0 { pthread_detach(thread) }
+    #endif
+    if code != 0 { unsafe service.release() }
+    return code == 0
+  }
+
+  /// Offers the pool's present run to this worker.
+  func post() {
+    // Sequentially consistent with the two accesses in `waitForWork`: either the worker sees the post, or this
+    // thread sees that it sleeps.
+    state.store(Self.posted, ordering: .sequentiallyConsistent)
+    if isAsleep.load(ordering: .sequentiallyConsistent) {
+      unsafe pthread_mutex_lock(mutex)
+      unsafe pthread_cond_signal(condition)
+      unsafe pthread_mutex_unlock(mutex)
+    }
+  }
+
+  /// Withdraws an offer that was not taken up, so that a late riser delays nobody; otherwise waits for its end.
+  func revokeOrWait() {
+    let withdrawal = state.compareExchange(expected: Self.posted, desired: Self.idle, ordering: .acquiring)
+    if withdrawal.exchanged { return }
+    var spins = 0
+    while state.load(ordering: .acquiring) != Self.idle {
+      spins += 1
+      if spins > Self.joinSpinLimit { sched_yield() }
+    }
+  }
+
+  /// Returns when this worker has taken up an offer.
+  func waitForWork() {
+    var spins = 0
+    while true {
+      if state.load(ordering: .relaxed) == Self.posted {
+        let taken = state.compareExchange(expected: Self.posted, desired: Self.working, ordering: .acquiring)
+        if taken.exchanged { return }
+      }
+      spins += 1
+      if spins >= Self.spinLimit {
+        sleepUntilPosted()
+        spins = 0
+      }
+    }
+  }
+
+  /// Tells the owner of the run that this worker has left it.
+  func finish() {
+    state.store(Self.idle, ordering: .releasing)
+  }
+
+  private func sleepUntilPosted() {
+    unsafe pthread_mutex_lock(mutex)
+    isAsleep.store(true, ordering: .sequentiallyConsistent)
+    while state.load(ordering: .sequentiallyConsistent) != Self.posted {
+      unsafe pthread_cond_wait(condition, mutex)
+    }
+    isAsleep.store(false, ordering: .sequentiallyConsistent)
+    unsafe pthread_mutex_unlock(mutex)
+  }
+}
+
+/// What a new thread is told.
+private final class Service: Sendable {
+  let pool: ThreadPool
+  let worker: Worker
+
+  init(pool: ThreadPool, worker: Worker) {
+    self.pool = pool
+    self.worker = worker
+  }
+}
