@@ -31,19 +31,20 @@ class Golden:
             (folder / name).write_bytes(contents)
 
 
-def materialize(operator, type_name, index, reference, **options):
+def materialize(operator, type_name, index, references, **options):
     """Draws a case and asks the reference for its outputs; throws `Rejected` where it has none.
 
-    The model runs twice, first without and then with the shapes of its outputs declared. Answers that
-    differ come from memory that nobody wrote: such a case has no definite answer.
+    The model runs twice: first without and then with the shapes of its outputs declared, in processes
+    whose fresh memory differs. Answers that differ come from memory that nobody wrote: such a case has no
+    definite answer.
     """
     draw = Draw(operator.name, type_name, index, **options)
     model = operator.case(draw)
     model.set_version(operator.version(type_name))
-    first = reference.run(model.bytes(), model.inputs)
+    first = model.defined(references.first.run(model.bytes(), model.inputs))
     model.set_output_shapes([output.shape for output in first])
     contents = model.bytes()
-    outputs = reference.run(contents, model.inputs)
+    outputs = model.defined(references.second.run(contents, model.inputs))
     if [o.tobytes() for o in first] != [o.tobytes() for o in outputs]:
         raise Rejected("the answer varies")
     return Golden(draw.name, contents, model.inputs, outputs)

@@ -14,6 +14,10 @@ class Operator:
     cases: int
     versions: dict
 
+    def goldens(self, type_name):
+        """How many goldens a type gets."""
+        return self.cases if type_name in ("uint8", "int8", "float32") else 10
+
     def version(self, type_name):
         return self.versions.get(type_name, 1)
 
@@ -21,7 +25,7 @@ class Operator:
 def operator(name, types, cases=10, versions=None):
     """Registers a function from a `Draw` to a `ModelBuilder` as the random case of an operator.
 
-    `types` are the kinds of operands it can draw; `cases` is how many goldens each type gets;
+    `types` are the kinds of operands it can draw; `cases` is how many goldens the main types get;
     `versions` gives the operator's version for the types that need more than 1.
     """
 

@@ -21,7 +21,7 @@ class Draw:
     elements of a typical tensor: small in committed goldens, larger in sweeps.
     """
 
-    def __init__(self, operator, type_name, index, seed=0, limit=160):
+    def __init__(self, operator, type_name, index, seed=0, limit=80):
         self.type = type_name
         self.index = index
         self.limit = limit

@@ -10,41 +10,42 @@ from concurrent.futures import ThreadPoolExecutor
 import operators  # noqa: F401  (fills the catalogue)
 from archive import materialize, write_archive
 from catalogue import OPERATORS
-from reference import Reference, Rejected
+from reference import ReferencePair, Rejected
 
 GOLDENS = pathlib.Path(__file__).resolve().parents[2] / "Tests" / "Goldens"
 
 
-def goldens(operator, type_name, reference, reasons):
+def goldens(operator, type_name, references, reasons):
     """The first cases that the reference answers, among at most three times as many."""
     found = []
-    for index in range(3 * operator.cases):
+    wanted = operator.goldens(type_name)
+    for index in range(3 * wanted):
         try:
-            found.append(materialize(operator, type_name, index, reference))
+            found.append(materialize(operator, type_name, index, references))
         except Rejected as rejection:
             reasons[(type_name, str(rejection).strip().splitlines()[0])] += 1
-        if len(found) == operator.cases:
+        if len(found) == wanted:
             break
     return found
 
 
 def generate(operator, folder):
     """Writes one archive; returns lines that tell what is in it and what was rejected."""
-    reference = Reference()
+    references = ReferencePair()
     reasons = collections.Counter()
     counts = {}
     found = []
     for type_name in operator.types:
-        cases = goldens(operator, type_name, reference, reasons)
+        cases = goldens(operator, type_name, references, reasons)
         counts[type_name] = len(cases)
         found += cases
-    reference.close()
+    references.close()
     path = folder / f"{operator.name}.zip"
     write_archive(path, found)
     by_type = ", ".join(f"{count} {name}" for name, count in counts.items())
     lines = [f"{operator.name}: {by_type}; {path.stat().st_size:,} bytes; {reasons.total()} rejected"]
     lines += [f"  {count} x {name}: {reason}" for (name, reason), count in reasons.most_common()]
-    short = [name for name, count in counts.items() if count < operator.cases]
+    short = [name for name, count in counts.items() if count < operator.goldens(name)]
     return lines, [f"{operator.name} {name}" for name in short]
 
 

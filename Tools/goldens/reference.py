@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import threading
 
 import numpy as np
 
@@ -10,11 +11,18 @@ class Rejected(Exception):
     """The reference refused the model, crashed on it, or has no definite answer."""
 
 
-class Reference:
-    """Runs models with `BUILTIN_REF` on one thread; a crash costs the model, not the caller."""
+_starting = threading.Lock()
 
-    def __init__(self, timeout=120):
+
+class Reference:
+    """Runs models with `BUILTIN_REF` on one thread; a crash costs the model, not the caller.
+
+    Fresh memory of its process is filled with a pattern derived from `filling` (1 to 255).
+    """
+
+    def __init__(self, timeout=120, filling=0x55):
         self._timeout = timeout
+        self._filling = filling
         self._process = None
         self._pipe = None
 
@@ -34,11 +42,7 @@ class Reference:
 
     def _ask(self, request):
         if self._process is None:
-            context = multiprocessing.get_context("spawn")
-            self._pipe, end = context.Pipe()
-            self._process = context.Process(target=_serve, args=(end,), daemon=True)
-            self._process.start()
-            end.close()
+            self._start()
         try:
             self._pipe.send(request)
             if not self._pipe.poll(self._timeout):
@@ -53,6 +57,27 @@ class Reference:
         if isinstance(answer, str):
             raise Rejected(answer)
         return answer
+
+    def _start(self):
+        context = multiprocessing.get_context("spawn")
+        self._pipe, end = context.Pipe()
+        self._process = context.Process(target=_serve, args=(end,), daemon=True)
+        with _starting:
+            os.environ["MALLOC_PERTURB_"] = str(self._filling)
+            self._process.start()
+        end.close()
+
+
+class ReferencePair:
+    """Two references that differ in what their fresh memory holds."""
+
+    def __init__(self):
+        self.first = Reference()
+        self.second = Reference(filling=0xC6)
+
+    def close(self):
+        self.first.close()
+        self.second.close()
 
 
 def _serve(pipe):
