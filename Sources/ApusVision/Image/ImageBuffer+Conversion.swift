@@ -19,7 +19,8 @@ extension ImageBuffer {
       for x in stride(from: 0, to: width * step, by: step) {
         if target == .gray {
           output[base] =
-            format == .gray ? row[x] : grayLevel(red: row[x + red], green: row[x + green], blue: row[x + blue])
+            format == .gray
+            ? row[x] : grayLevel(red: row[x + red], green: row[x + green], blue: row[x + blue])
         } else {
           output[base + targetRed] = row[x + red]
           output[base + targetGreen] = row[x + green]

@@ -54,7 +54,8 @@ public struct ImageBuffer: Hashable, Sendable {
     guard bytes.count >= needed else {
       throw ApusError(
         .malformedImage,
-        "a \(width) × \(height) \(format.rawValue) picture takes \(needed) bytes, but there are \(bytes.count)")
+        "a \(width) × \(height) \(format.rawValue) picture takes \(needed) bytes, but there are \(bytes.count)"
+      )
     }
     self.bytes = bytes
     self.width = width

@@ -46,7 +46,8 @@ public struct ImageProcessor: Hashable, Sendable {
     guard width > 0, height > 0, width <= ImageBuffer.maximumSide, height <= ImageBuffer.maximumSide,
       width * height <= ImageBuffer.maximumPixelCount
     else {
-      throw ApusError(.invalidArgument, "an input of \(width) × \(height) pixels is not possible for pictures")
+      throw ApusError(
+        .invalidArgument, "an input of \(width) × \(height) pixels is not possible for pictures")
     }
     self.width = width
     self.height = height

@@ -22,7 +22,8 @@ public enum Normalization: Hashable, Sendable {
         guard values.count == 1 || values.count == channels else {
           throw ApusError(
             .invalidArgument,
-            "the normalization has \(values.count) values for \(name), but the input has \(channels) channels")
+            "the normalization has \(values.count) values for \(name), but the input has \(channels) channels"
+          )
         }
         guard values.allSatisfy({ $0.isFinite }), name == "mean" || values.allSatisfy({ $0 > 0 }) else {
           throw ApusError(.invalidArgument, "the normalization has a \(name) of \(values)")
