@@ -90,6 +90,12 @@ class Draw:
             shape[self.integer(0, rank - 1)] = self.choice([1, 2, 3])
         return shape
 
+    def batch(self):
+        """Mostly one picture, sometimes two, rarely none."""
+        if self.flag("empty", 16):
+            return 0
+        return self.pick("batch", [1, 1, 2])
+
     def channels(self, limit=33):
         return self.choice([count for count in CHANNELS if count <= max(limit, 1)])
 
@@ -112,6 +118,12 @@ class Draw:
         if scale is None:
             scale = self.power(-9, -2) / (256 if type_name == "int16" else 1)
         return Quantization.per_tensor(scale, self.zero_point(topic, type_name))
+
+    def maybe_quantization(self, topic):
+        """Like `quantization`, but now and then none: plain bytes, which data movers take as well."""
+        if self.type in QUANTIZED and self.flag("plain", 5):
+            return None
+        return self.quantization(topic)
 
     def values(self, shape, type_name=None, magnitude=None):
         """Values over the whole range of 8- and 16-bit types; moderate ones for wider types."""

@@ -18,6 +18,8 @@ def fully_connected(draw):
     else:
         depth = draw.choice([1, 3, 7, 8, 15, 16, 17, 33, 40])
         units = draw.channels(4 * draw.limit // depth)
+    if outer and draw.flag("empty", 14):
+        outer[0] = 0
     input_shape = (*outer, depth)
     # Without keep_num_dims, rows may span several dimensions.
     if rank > 2 and not keeps and draw.flag("flattened", 2):
