@@ -5,10 +5,11 @@ import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 from flatbuffers import flexbuffers
 
-COMPARABLE = {
-    getattr(schema.TensorType, name)
-    for name in "FLOAT32 FLOAT16 FLOAT64 INT8 INT16 INT32 INT64 UINT8 UINT16 UINT32 UINT64 BOOL COMPLEX64".split()
-}
+COMPARABLE = (
+    *("FLOAT32", "FLOAT16", "FLOAT64", "COMPLEX64", "BOOL"),
+    *("INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32", "UINT64"),
+)
+COMPARABLE = {getattr(schema.TensorType, name) for name in COMPARABLE}
 
 
 class ModelFile:

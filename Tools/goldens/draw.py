@@ -21,7 +21,7 @@ class Draw:
     elements of a typical tensor: small in committed goldens, larger in sweeps.
     """
 
-    def __init__(self, operator, type_name, index, seed=0, limit=80):
+    def __init__(self, operator, type_name, index, seed=0, limit=72):
         self.type = type_name
         self.index = index
         self.limit = limit
@@ -124,6 +124,12 @@ class Draw:
         if self.type in QUANTIZED and self.flag("plain", 5):
             return None
         return self.quantization(topic)
+
+    def extremes(self, shape):
+        """Nearly only the ends of the type's range, mostly the upper one: products as large as can be."""
+        low, high = RANGES[self.type]
+        values = self._random.choice([high, low, (low + high) // 2 + 1], tuple(shape), p=[0.94, 0.04, 0.02])
+        return values.astype(self.type)
 
     def values(self, shape, type_name=None, magnitude=None):
         """Values over the whole range of 8- and 16-bit types; moderate ones for wider types."""

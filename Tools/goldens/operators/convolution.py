@@ -14,14 +14,14 @@ def convolution(draw):
     window = draw_window(draw)
     kind = draw.pick("kind", ["plain"] * 4 + ["grouped"] * 2 + ["long"])
     draw.tag(kind if kind != "plain" else "")
-    batch = draw.batch()
+    batch = draw.batch() if kind != "long" else 1
     filter_channels, output_channels, groups = draw.channels(), 0, 1
     if kind == "grouped":
         groups = draw.integer(2, 4)
         filter_channels = draw.integer(1, 4)
         output_channels = groups * draw.integer(1, 3)
     if kind == "long":
-        batch, output_channels = min(batch, 1), draw.integer(1, 3)
+        output_channels = draw.integer(1, 3)
         filter_channels = 1025 // np.prod(window.filter) + draw.integer(1, 9)
         window = _shrunk(window)
     taps = int(np.prod(window.filter))
@@ -42,7 +42,7 @@ def convolution(draw):
     model = ModelBuilder()
     input_shape = (batch, *image, filter_channels * groups)
     operands = [
-        model.input(draw.values(input_shape), products.input_quantization),
+        model.input(products.inputs(input_shape), products.input_quantization),
         model.constant(products.weights, products.weight_quantization),
         model.constant(bias, bias_quantization),
     ]
@@ -73,7 +73,7 @@ def depthwise_convolution(draw):
     )
     model = ModelBuilder()
     operands = [
-        model.input(draw.values((batch, *image, channels)), products.input_quantization),
+        model.input(products.inputs((batch, *image, channels)), products.input_quantization),
         model.constant(products.weights, products.weight_quantization),
     ]
     if has_bias:
