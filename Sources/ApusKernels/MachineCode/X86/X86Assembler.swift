@@ -276,6 +276,27 @@ package struct X86Assembler {
     if let immediate { emit(immediate) }
   }
 
+  /// The third operand of a vector instruction.
+  package enum Operand: Sendable {
+    case register(Int)
+    case memory(Memory)
+  }
+
+  /// `instruction register, second, operand`.
+  package mutating func vector(
+    _ instruction: Instruction, _ width: Width, _ register: Int, _ second: Int, _ operand: Operand
+  ) {
+    switch operand {
+    case .register(let rm): vector(instruction, width, register, second, rm)
+    case .memory(let memory): vector(instruction, width, register, second, memory)
+    }
+  }
+
+  /// Sets a vector register to zero.
+  package mutating func zeroVector(_ register: Int, _ width: Width) {
+    vector(.vpxor, width, register, register, register)
+  }
+
   /// A shift by a constant: `instruction register, rm, count`; `extensionDigit` is the opcode's in ModRM.
   package mutating func shift(
     _ instruction: Instruction, digit: Int, _ width: Width, _ register: Int, _ rm: Int, by count: UInt8

@@ -18,6 +18,8 @@ extension X86Assembler.Instruction {
 
   package static let vpaddd = Self("vpaddd", prefix: 1, map: 1, 0xFE)
   package static let vpaddq = Self("vpaddq", prefix: 1, map: 1, 0xD4, w: 1, elementByteCount: 8)
+  package static let vpmaxsw = Self("vpmaxsw", prefix: 1, map: 1, 0xEE, tuple: .fullMemory)
+  package static let vpminsw = Self("vpminsw", prefix: 1, map: 1, 0xEA, tuple: .fullMemory)
   package static let vpaddw = Self("vpaddw", prefix: 1, map: 1, 0xFD, tuple: .fullMemory)
   /// Adds `int16`, saturating.
   package static let vpaddsw = Self("vpaddsw", prefix: 1, map: 1, 0xED, tuple: .fullMemory)
@@ -84,6 +86,10 @@ extension X86Assembler.Instruction {
   package static let vbroadcastss = Self("vbroadcastss", prefix: 1, map: 2, 0x18, tuple: .scalar)
   /// Stores the low bytes of 32-bit lanes. EVEX only.
   package static let vpmovdb = Self("vpmovdb", prefix: 2, map: 2, 0x31, tuple: .quarter)
+  /// Narrows 32-bit lanes of the first operand to 16 bits, saturating, into the third. EVEX only.
+  package static let vpmovsdw = Self("vpmovsdw", prefix: 2, map: 2, 0x23, tuple: .half)
+  /// Narrows 16-bit lanes of the first operand to bytes, into the third. EVEX only.
+  package static let vpmovwb = Self("vpmovwb", prefix: 2, map: 2, 0x30, tuple: .half)
   package static let vpmovzxbw = Self("vpmovzxbw", prefix: 1, map: 2, 0x30, tuple: .half)
   package static let vpmovsxbw = Self("vpmovsxbw", prefix: 1, map: 2, 0x20, tuple: .half)
   package static let vpmovzxbd = Self("vpmovzxbd", prefix: 1, map: 2, 0x31, tuple: .quarter)
