@@ -137,15 +137,9 @@ final class QuantizedEpilogue: @unchecked Sendable {
     let first = half(low, channel: channel, isUniform: isUniform) &+ offsets
     let second = half(high, channel: channel &+ 4, isUniform: isUniform) &+ offsets
     // Saturating to 16 bits first changes nothing, since the bounds are those of a byte.
-    let wide = SIMD8<Int32>(lowHalf: first, highHalf: second)
-    let least = SIMD8<Int32>(repeating: Int32(Int16.min))
-    let most = SIMD8<Int32>(repeating: Int32(Int16.max))
-    let above = wide.replacing(with: least, where: wide .< least)
-    var words = SIMD8<Int16>(truncatingIfNeeded: above.replacing(with: most, where: above .> most))
-    let low16 = SIMD8<Int16>(repeating: Int16(truncatingIfNeeded: minimum))
-    let high16 = SIMD8<Int16>(repeating: Int16(truncatingIfNeeded: maximum))
-    words.replace(with: low16, where: words .< low16)
-    words.replace(with: high16, where: words .> high16)
+    let words = saturated(SIMD8(lowHalf: first, highHalf: second)).clamped(
+      lowerBound: SIMD8(repeating: Int16(truncatingIfNeeded: minimum)),
+      upperBound: SIMD8(repeating: Int16(truncatingIfNeeded: maximum)))
     return SIMD8<UInt8>(truncatingIfNeeded: words)
   }
 
@@ -161,6 +155,16 @@ final class QuantizedEpilogue: @unchecked Sendable {
     return unsafe roundingDivideByPowerOfTwo(
       products, load4(table, tableStride &+ channel), load4(table, 2 &* tableStride &+ channel))
   }
+}
+
+/// Eight values saturated to 16 bits: lane by lane, this is one `packssdw`.
+@inline(__always)
+private func saturated(_ values: SIMD8<Int32>) -> SIMD8<Int16> {
+  var result = SIMD8<Int16>()
+  for lane in 0..<8 {
+    result[lane] = Int16(truncatingIfNeeded: min(max(values[lane], Int32(Int16.min)), Int32(Int16.max)))
+  }
+  return result
 }
 
 /// Four values at `index`.
