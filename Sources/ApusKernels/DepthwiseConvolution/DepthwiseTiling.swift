@@ -98,4 +98,16 @@ struct DepthwiseTiling {
       columns: column * columnsPerTile..<min(convolution.outputWidth, (column + 1) * columnsPerTile),
       groups: group * groupsPerTile..<min(groupCount, (group + 1) * groupsPerTile))
   }
+
+  /// Where each of `rows × columns` taps lies in a plane, counted from the first. The caller frees it.
+  func tapOffsets(rows: Int, columns: Int, columnStep: Int) -> UnsafeMutablePointer<Int> {
+    let offsets = UnsafeMutablePointer<Int>.allocate(capacity: rows * columns)
+    for row in 0..<rows {
+      for column in 0..<columns {
+        let position = row * tapRowStep * planeColumns + column * columnStep
+        unsafe (offsets + row * columns + column).initialize(to: position * 8)
+      }
+    }
+    return unsafe offsets
+  }
 }
