@@ -25,7 +25,8 @@ final class BLASByteConvolution: PreparedConvolution {
     self.operands = operands
     self.epilogue = epilogue
     tiling = ConvolutionTiling(
-      convolution, maximumDepth: 1_024, gatheredCount: 131_072, maximumRows: 256, columnStep: 64)
+      convolution, maximumDepth: 1_024, gatheredCount: 131_072, leastSharedRows: 32, maximumRows: 256,
+      columnStep: 64)
     chunk = min(roundedUp(tiling.columnsPerTile, to: 8), 256)
   }
 

@@ -17,7 +17,8 @@ final class BLASFloatConvolution: PreparedConvolution {
     self.bounds = bounds
     tiling = ConvolutionTiling(
       convolution, maximumDepth: convolution.readsInputInPlace ? convolution.depth : 1_024,
-      gatheredCount: convolution.readsInputInPlace ? .max : 131_072, maximumRows: 512, columnStep: 64)
+      gatheredCount: convolution.readsInputInPlace ? .max : 131_072, leastSharedRows: 32, maximumRows: 512,
+      columnStep: 64)
   }
 
   private var biasOffset: Int { roundedUp(convolution.weightCount * 4, to: 64) }

@@ -23,7 +23,8 @@ final class PortableByteConvolution: PreparedConvolution {
     self.operands = operands
     self.epilogue = epilogue
     tiling = ConvolutionTiling(
-      convolution, maximumDepth: 2_048, gatheredCount: 32_768, maximumRows: 256, columnStep: 64)
+      convolution, maximumDepth: 2_048, gatheredCount: 32_768, leastSharedRows: 16, maximumRows: 256,
+      columnStep: 64)
     paddedDepth = tiling.depthBlocks * tiling.depthPerBlock
     panels = ceilingQuotient(tiling.columnCount, 8)
     chunk = min(roundedUp(tiling.columnsPerTile, to: 8), tiling.depthBlocks == 1 ? 64 : 512)

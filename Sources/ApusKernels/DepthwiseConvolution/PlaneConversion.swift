@@ -11,8 +11,8 @@ protocol PlaneConversion {
   /// Converts one element.
   func convertOne(_ source: UnsafeRawPointer) -> Lane
 
-  /// Converts eight elements.
-  func convertEight(_ source: UnsafeRawPointer, to lanes: UnsafeMutablePointer<Lane>)
+  /// Converts eight elements of each of `count` columns, `step` bytes apart.
+  func convertLine(_ source: UnsafeRawPointer, step: Int, count: Int, to lanes: UnsafeMutablePointer<Lane>)
 
   /// Completes a line of gathered columns, eight lanes each; the taps of a filter row are `tapStep` apart.
   func finish(_ line: UnsafeMutablePointer<Lane>, columns: Int, tapStep: Int)
@@ -38,12 +38,20 @@ struct CenteredPair: PlaneConversion {
   }
 
   @inline(__always)
-  func convertEight(_ source: UnsafeRawPointer, to lanes: UnsafeMutablePointer<Int32>) {
-    let bytes = unsafe source.loadUnaligned(as: SIMD8<UInt8>.self) ^ SIMD8(repeating: signFlip)
-    let values = SIMD8<Int16>(truncatingIfNeeded: bytes) &- SIMD8(repeating: zeroPoint)
-    unsafe UnsafeMutableRawPointer(lanes).storeBytes(
-      of: SIMD8<UInt32>(truncatingIfNeeded: SIMD8<UInt16>(truncatingIfNeeded: values)),
-      as: SIMD8<UInt32>.self)
+  func convertLine(
+    _ source: UnsafeRawPointer, step: Int, count: Int, to lanes: UnsafeMutablePointer<Int32>
+  ) {
+    var source = unsafe source
+    var destination = UnsafeMutableRawPointer(lanes)
+    let flips = SIMD8<UInt8>(repeating: signFlip)
+    let offsets = SIMD8<Int16>(repeating: zeroPoint)
+    for _ in 0..<count {
+      let bytes = unsafe source.loadUnaligned(as: SIMD8<UInt8>.self) ^ flips
+      let values = SIMD8<UInt16>(truncatingIfNeeded: SIMD8<Int16>(truncatingIfNeeded: bytes) &- offsets)
+      unsafe destination.storeBytes(of: SIMD8<UInt32>(truncatingIfNeeded: values), as: SIMD8<UInt32>.self)
+      unsafe source += step
+      unsafe destination += 32
+    }
   }
 
   @inline(__always)
@@ -70,8 +78,16 @@ struct PlainLane: PlaneConversion {
   }
 
   @inline(__always)
-  func convertEight(_ source: UnsafeRawPointer, to lanes: UnsafeMutablePointer<Float>) {
-    unsafe UnsafeMutableRawPointer(lanes).copyMemory(from: source, byteCount: 32)
+  func convertLine(
+    _ source: UnsafeRawPointer, step: Int, count: Int, to lanes: UnsafeMutablePointer<Float>
+  ) {
+    var source = unsafe source
+    var destination = UnsafeMutableRawPointer(lanes)
+    for _ in 0..<count {
+      unsafe destination.copyMemory(from: source, byteCount: 32)
+      unsafe source += step
+      unsafe destination += 32
+    }
   }
 
   @inline(__always)

@@ -52,12 +52,7 @@ struct PlaneGathering<Conversion: PlaneConversion> {
     var source = unsafe source
     var destination = unsafe line
     if multiplier == 1, group &* 8 &+ 8 <= convolution.inputChannels {
-      unsafe source += group &* 8 &* size
-      for _ in 0..<count {
-        unsafe conversion.convertEight(source, to: destination)
-        unsafe source += step
-        unsafe destination += 8
-      }
+      unsafe conversion.convertLine(source + group &* 8 &* size, step: step, count: count, to: line)
       return
     }
     let used = min(8, convolution.outputChannels &- group &* 8)

@@ -146,40 +146,74 @@ final class PortableByteDepthwise: PreparedConvolution, @unchecked Sendable {
     _ line: UnsafePointer<Int32>, weights: UnsafePointer<Int16>, columns: Int,
     to sums: UnsafeMutablePointer<Int32>
   ) {
-    // A constant count of pairs, that of 3×3, is unrolled.
-    if tapPairs == 6 {
-      unsafe multiplyLine(line, weights: weights, pairs: 6, columns: columns, to: sums)
-    } else {
-      unsafe multiplyLine(line, weights: weights, pairs: tapPairs, columns: columns, to: sums)
+    if pairsPerRow == 2, convolution.filterHeight == 3 {
+      unsafe multiplyThreeRows(line, weights: weights, columns: columns, to: sums)
+      return
     }
-  }
-
-  @inline(__always)
-  private func multiplyLine(
-    _ line: UnsafePointer<Int32>, weights: UnsafePointer<Int16>, pairs: Int, columns: Int,
-    to sums: UnsafeMutablePointer<Int32>
-  ) {
     let step = convolution.strideWidth &* 8
+    let pairs = tapPairs
     let offsets = unsafe pairOffsets
     var position = unsafe line
-    var destination = UnsafeMutableRawPointer(sums)
+    var destination = unsafe sums
     for _ in 0..<columns {
       var low = SIMD4<Int32>()
       var high = SIMD4<Int32>()
       for pair in 0..<pairs {
-        let lanes = unsafe UnsafeRawPointer(position + offsets[pair])
-        let factors = unsafe UnsafeRawPointer(weights + pair &* 16)
-        low &+= unsafe pairSums(lanes.load(as: SIMD8<Int16>.self), factors.load(as: SIMD8<Int16>.self))
-        high &+= unsafe pairSums(
-          lanes.load(fromByteOffset: 16, as: SIMD8<Int16>.self),
-          factors.load(fromByteOffset: 16, as: SIMD8<Int16>.self))
+        unsafe addPair(position + offsets[pair], weights + pair &* 16, &low, &high)
       }
-      unsafe destination.storeBytes(of: low, as: SIMD4<Int32>.self)
-      unsafe destination.storeBytes(of: high, toByteOffset: 16, as: SIMD4<Int32>.self)
+      unsafe storeSums(low, high, to: destination)
       unsafe position += step
-      unsafe destination += 32
+      unsafe destination += 8
     }
   }
+
+  /// Three rows of two pairs, those of 3×3 and 3×4, without a loop over them.
+  private func multiplyThreeRows(
+    _ line: UnsafePointer<Int32>, weights: UnsafePointer<Int16>, columns: Int,
+    to sums: UnsafeMutablePointer<Int32>
+  ) {
+    let step = convolution.strideWidth &* 8
+    let pairStep = unsafe pairOffsets[1]
+    let rowStep = unsafe pairOffsets[2]
+    var first = unsafe line
+    var second = unsafe line + rowStep
+    var third = unsafe line + 2 &* rowStep
+    var destination = unsafe sums
+    for _ in 0..<columns {
+      var low = SIMD4<Int32>()
+      var high = SIMD4<Int32>()
+      unsafe addPair(first, weights, &low, &high)
+      unsafe addPair(first + pairStep, weights + 16, &low, &high)
+      unsafe addPair(second, weights + 32, &low, &high)
+      unsafe addPair(second + pairStep, weights + 48, &low, &high)
+      unsafe addPair(third, weights + 64, &low, &high)
+      unsafe addPair(third + pairStep, weights + 80, &low, &high)
+      unsafe storeSums(low, high, to: destination)
+      unsafe first += step
+      unsafe second += step
+      unsafe third += step
+      unsafe destination += 8
+    }
+  }
+}
+
+@inline(__always)
+private func addPair(
+  _ lanes: UnsafePointer<Int32>, _ weights: UnsafePointer<Int16>, _ low: inout SIMD4<Int32>,
+  _ high: inout SIMD4<Int32>
+) {
+  let lanes = unsafe UnsafeRawPointer(lanes)
+  let weights = unsafe UnsafeRawPointer(weights)
+  low &+= unsafe pairSums(lanes.load(as: SIMD8<Int16>.self), weights.load(as: SIMD8<Int16>.self))
+  high &+= unsafe pairSums(
+    lanes.load(fromByteOffset: 16, as: SIMD8<Int16>.self),
+    weights.load(fromByteOffset: 16, as: SIMD8<Int16>.self))
+}
+
+@inline(__always)
+private func storeSums(_ low: SIMD4<Int32>, _ high: SIMD4<Int32>, to sums: UnsafeMutablePointer<Int32>) {
+  unsafe UnsafeMutableRawPointer(sums).storeBytes(of: low, as: SIMD4<Int32>.self)
+  unsafe UnsafeMutableRawPointer(sums + 4).storeBytes(of: high, as: SIMD4<Int32>.self)
 }
 
 /// Four lanes' sums of two products: one `pmaddwd`.
