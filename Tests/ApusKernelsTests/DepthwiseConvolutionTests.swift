@@ -53,6 +53,23 @@ struct DepthwiseConvolutionTests {
     }
   }
 
+  @Test("strides and dilations of a hostile model overflow nothing", arguments: KernelSet.supported)
+  func hostileGeometry(kernels: KernelSet) throws {
+    let most = Int(Int32.max)
+    for (stride, dilation, output) in [(1, most, 9), (most, 1, 2), (most, most, 3)] {
+      for kind in [CaseKind.float32, .uint8] {
+        var random = SeededGenerator(seed: 5)
+        let convolution = DepthwiseConvolution(
+          batches: 1, inputHeight: 9, inputWidth: 9, inputChannels: 9, filterHeight: 3, filterWidth: 3,
+          outputHeight: output, outputWidth: output, strideHeight: stride, strideWidth: stride,
+          dilationHeight: dilation, dilationWidth: dilation, paddingTop: dilation, paddingLeft: dilation,
+          operands: kind.operands(using: &random),
+          epilogue: kind.epilogue(channels: 9, terms: 9, using: &random))
+        try check(convolution, kernels, using: &random)
+      }
+    }
+  }
+
   /// Compares a set with the reference, and its results for one, two and three threads with each other.
   private func check(
     _ convolution: DepthwiseConvolution, _ kernels: KernelSet, using random: inout SeededGenerator

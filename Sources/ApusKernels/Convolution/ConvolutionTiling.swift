@@ -16,9 +16,11 @@ struct ConvolutionTiling {
   let rowTiles: Int
   let columnTiles: Int
 
-  /// Plans tiles whose gathered block has about `gatheredCount` elements and at most `maximumRows` rows.
+  /// Plans tiles whose gathered block has about `gatheredCount` elements and at most `maximumRows` rows; few
+  /// rows are shared out in multiples of `leastSharedRows`.
   init(
-    _ convolution: Convolution, maximumDepth: Int, gatheredCount: Int, maximumRows: Int, columnStep: Int
+    _ convolution: Convolution, maximumDepth: Int, gatheredCount: Int, leastSharedRows: Int, maximumRows: Int,
+    columnStep: Int
   ) {
     rowCount = convolution.rowCount
     columnCount = convolution.columnCount
@@ -28,7 +30,7 @@ struct ConvolutionTiling {
     depthPerBlock = max(8, roundedUp(ceilingQuotient(max(depth, 1), blocks), to: 8))
     let rows = min(max(gatheredCount / depthPerBlock, 4), maximumRows) / 4 * 4
     // At least eight tiles where there are rows for them, so that threads share evenly.
-    let shared = roundedUp(max(1, ceilingQuotient(rowCount, 8)), to: 16)
+    let shared = roundedUp(max(1, ceilingQuotient(rowCount, 8)), to: leastSharedRows)
     rowsPerTile = max(1, min(rows, shared, rowCount))
     rowTiles = ceilingQuotient(rowCount, rowsPerTile)
     // Few rows: columns are cut instead, into pieces that are worth a thread's while.

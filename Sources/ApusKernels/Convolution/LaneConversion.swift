@@ -10,9 +10,6 @@ protocol LaneConversion {
 
   /// Converts `count` elements, reading none beyond them.
   func convert(_ source: UnsafeRawPointer, to lanes: UnsafeMutablePointer<Lane>, count: Int)
-
-  /// Converts eight elements.
-  func convertEight(_ source: UnsafeRawPointer, to lanes: UnsafeMutablePointer<Lane>)
 }
 
 /// Bytes minus their zero point, as 16-bit integers: exact, since both lie in `0...255`.
@@ -33,19 +30,14 @@ struct CenteredInt16: LaneConversion {
       unsafe UnsafeMutableRawPointer(lanes + index).storeBytes(
         of: SIMD8<Int16>(truncatingIfNeeded: bytes) &- offsets, as: SIMD8<Int16>.self)
       index &+= 8
+      // A tail is converted with the elements before it once more: short runs are common.
+      if index < count, index &+ 8 > count { index = count &- 8 }
     }
     while index < count {
       let byte = unsafe source.load(fromByteOffset: index, as: UInt8.self) ^ signFlip
       unsafe lanes[index] = Int16(truncatingIfNeeded: byte) &- zeroPoint
       index &+= 1
     }
-  }
-
-  @inline(__always)
-  func convertEight(_ source: UnsafeRawPointer, to lanes: UnsafeMutablePointer<Int16>) {
-    let bytes = unsafe source.loadUnaligned(as: SIMD8<UInt8>.self) ^ SIMD8(repeating: signFlip)
-    unsafe UnsafeMutableRawPointer(lanes).storeBytes(
-      of: SIMD8<Int16>(truncatingIfNeeded: bytes) &- SIMD8(repeating: zeroPoint), as: SIMD8<Int16>.self)
   }
 }
 
@@ -72,17 +64,13 @@ struct CenteredFloat: LaneConversion {
       unsafe UnsafeMutableRawPointer(lanes + index).storeBytes(of: low, as: SIMD4<Float>.self)
       unsafe UnsafeMutableRawPointer(lanes + index + 4).storeBytes(of: high, as: SIMD4<Float>.self)
       index &+= 8
+      if index < count, index &+ 8 > count { index = count &- 8 }
     }
     while index < count {
       let byte = unsafe source.load(fromByteOffset: index, as: UInt8.self) ^ signFlip
       unsafe lanes[index] = Float(byte) - 128
       index &+= 1
     }
-  }
-
-  @inline(__always)
-  func convertEight(_ source: UnsafeRawPointer, to lanes: UnsafeMutablePointer<Float>) {
-    unsafe convert(source, to: lanes, count: 8)
   }
 }
 
@@ -94,10 +82,5 @@ struct PlainFloat: LaneConversion {
   @inline(__always)
   func convert(_ source: UnsafeRawPointer, to lanes: UnsafeMutablePointer<Float>, count: Int) {
     unsafe UnsafeMutableRawPointer(lanes).copyMemory(from: source, byteCount: count &* 4)
-  }
-
-  @inline(__always)
-  func convertEight(_ source: UnsafeRawPointer, to lanes: UnsafeMutablePointer<Float>) {
-    unsafe UnsafeMutableRawPointer(lanes).copyMemory(from: source, byteCount: 32)
   }
 }

@@ -23,7 +23,7 @@ package enum MatrixOperands: Hashable, Sendable {
     case .float32: nil
     case .uint8(let lhs, let rhs): ByteOperands(signFlip: 0, lhsZeroPoint: lhs, rhsZeroPoint: rhs)
     case .int8(let lhs, let rhs):
-      ByteOperands(signFlip: 0x80, lhsZeroPoint: lhs + 128, rhsZeroPoint: rhs + 128)
+      ByteOperands(signFlip: 0x80, lhsZeroPoint: lhs &+ 128, rhsZeroPoint: rhs &+ 128)
     }
   }
 }

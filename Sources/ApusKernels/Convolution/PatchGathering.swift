@@ -55,14 +55,16 @@ struct PatchGathering<Conversion: LaneConversion> {
     let runCount = runTaps &* channels
     let x0 = column &* convolution.strideWidth &- convolution.paddingLeft
     let y0 = line &* convolution.strideHeight &- convolution.paddingTop
-    var run = depth.lowerBound / runCount
+    // Counted, not divided, from run to run: runs are often short.
+    let firstRun = depth.lowerBound == 0 ? 0 : depth.lowerBound / runCount
+    var runInLine = firstRun == 0 ? 0 : firstRun % runsPerLine
+    var y = y0 &+ (firstRun == 0 ? 0 : firstRun / runsPerLine) &* convolution.dilationHeight
+    var base = firstRun &* runCount
     var position = depth.lowerBound
     while position < depth.upperBound {
-      let base = run &* runCount
       let start = position &- base
       let end = min(runCount, depth.upperBound &- base)
-      let y = y0 &+ run / runsPerLine &* convolution.dilationHeight
-      let x = x0 &+ run % runsPerLine &* convolution.dilationWidth
+      let x = x0 &+ runInLine &* convolution.dilationWidth
       let destination = unsafe lanes + (position &- depth.lowerBound)
       // The part of this run that lies inside the input.
       var first = start
@@ -83,7 +85,12 @@ struct PatchGathering<Conversion: LaneConversion> {
       }
       unsafe fill(destination + (last &- start), count: end &- last)
       position = base &+ end
-      run &+= 1
+      base &+= runCount
+      runInLine &+= 1
+      if runInLine == runsPerLine {
+        runInLine = 0
+        y &+= convolution.dilationHeight
+      }
     }
   }
 

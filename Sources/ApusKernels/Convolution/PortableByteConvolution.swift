@@ -23,7 +23,8 @@ final class PortableByteConvolution: PreparedConvolution {
     self.operands = operands
     self.epilogue = epilogue
     tiling = ConvolutionTiling(
-      convolution, maximumDepth: 2_048, gatheredCount: 32_768, maximumRows: 256, columnStep: 64)
+      convolution, maximumDepth: 2_048, gatheredCount: 32_768, leastSharedRows: 16, maximumRows: 256,
+      columnStep: 64)
     paddedDepth = tiling.depthBlocks * tiling.depthPerBlock
     panels = ceilingQuotient(tiling.columnCount, 8)
     chunk = min(roundedUp(tiling.columnsPerTile, to: 8), tiling.depthBlocks == 1 ? 64 : 512)
@@ -124,6 +125,7 @@ final class PortableByteConvolution: PreparedConvolution {
     var first = columns.lowerBound
     while first < columns.upperBound {
       let count = min(chunk, columns.upperBound &- first)
+      var column = 0
       for block in 0..<tiling.depthBlocks {
         if !isGathered {
           unsafe gathering.gather(
@@ -131,7 +133,7 @@ final class PortableByteConvolution: PreparedConvolution {
             stride: stride, zero: 0)
           isGathered = tiling.depthBlocks == 1
         }
-        var column = 0
+        column = 0
         while column < count {
           let panel = unsafe weights + (first &+ column) / 8 &* panelCount + block &* stride &* 8
           unsafe multiplyPanel(
@@ -140,12 +142,15 @@ final class PortableByteConvolution: PreparedConvolution {
           column &+= 8
         }
       }
-      for row in 0..<rows.count {
-        let channel = group &* tiling.columnCount &+ first
-        let position = (rows.lowerBound &+ row) &* convolution.outputChannels &+ channel
+      column = 0
+      while column < count {
+        let channel = group &* tiling.columnCount &+ first &+ column
+        let position = rows.lowerBound &* convolution.outputChannels &+ channel
         unsafe epilogue.store(
-          sums + row &* chunk, bias: bias + channel, channel: channel, count: count,
-          to: work.output + position)
+          sums + column, sumStride: chunk, rows: rows.count, bias: bias + channel, channel: channel,
+          count: min(8, count &- column), to: work.output + position,
+          outputStride: convolution.outputChannels)
+        column &+= 8
       }
       first &+= count
     }

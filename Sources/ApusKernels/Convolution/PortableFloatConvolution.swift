@@ -14,7 +14,8 @@ final class PortableFloatConvolution: PreparedConvolution {
     self.convolution = convolution
     self.bounds = bounds
     tiling = ConvolutionTiling(
-      convolution, maximumDepth: 1_024, gatheredCount: 32_768, maximumRows: 256, columnStep: 64)
+      convolution, maximumDepth: 1_024, gatheredCount: 32_768, leastSharedRows: 16, maximumRows: 256,
+      columnStep: 64)
     panels = ceilingQuotient(tiling.columnCount, 8)
     chunk = min(roundedUp(tiling.columnsPerTile, to: 8), tiling.depthBlocks == 1 ? 64 : 512)
   }

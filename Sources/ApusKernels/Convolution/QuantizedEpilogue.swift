@@ -58,57 +58,39 @@ final class QuantizedEpilogue: @unchecked Sendable {
     unsafe table.deallocate()
   }
 
-  /// Writes `count` outputs, of channels from `channel` on, from sums to which the bias is added first.
+  /// Writes up to eight channels of `rows` rows of outputs, from sums to which the bias is added first.
   ///
-  /// Sums and bias may be read, not used, up to the next multiple of eight.
+  /// Channels are `count` from `channel` on; eight sums of each row and eight biases may be read.
   func store(
-    _ sums: UnsafePointer<Int32>, bias: UnsafePointer<Int32>, channel: Int, count: Int,
-    to output: UnsafeMutablePointer<UInt8>
+    _ sums: UnsafePointer<Int32>, sumStride: Int, rows: Int, bias: UnsafePointer<Int32>, channel: Int,
+    count: Int, to output: UnsafeMutablePointer<UInt8>, outputStride: Int
   ) {
-    switch rounding {
-    case .uniform:
-      unsafe storeVectors(sums, bias: bias, channel: channel, count: count, to: output, isUniform: true)
-    case .rightShifts:
-      unsafe storeVectors(sums, bias: bias, channel: channel, count: count, to: output, isUniform: false)
-    case .anyShifts, .once:
-      var index = 0
-      while index < count {
-        let sum = unsafe sums[index] &+ bias[index]
-        unsafe output[index] = outputByte(sum, channel: channel &+ index)
-        index &+= 1
+    switch (rounding, count) {
+    case (.uniform, 8):
+      storeVectors(
+        sums, sumStride: sumStride, rows: rows, bias: bias, channel: channel, count: 8, to: output,
+        outputStride: outputStride, isUniform: true)
+    case (.uniform, _), (.rightShifts, _):
+      storeVectors(
+        sums, sumStride: sumStride, rows: rows, bias: bias, channel: channel, count: count, to: output,
+        outputStride: outputStride, isUniform: false)
+    case (.anyShifts, _), (.once, _):
+      for row in 0..<rows {
+        for lane in 0..<count {
+          let sum = unsafe sums[row &* sumStride &+ lane] &+ bias[lane]
+          unsafe output[row &* outputStride &+ lane] = outputByte(sum, channel: channel &+ lane)
+        }
       }
     }
   }
 
-  /// Eight output bytes, of channels from `channel` on, from sums that have their bias.
-  @inline(__always)
-  func bytes(_ low: SIMD4<Int32>, _ high: SIMD4<Int32>, channel: Int) -> SIMD8<UInt8> {
-    switch rounding {
-    case .uniform: return vector(low, high, channel: channel, isUniform: true)
-    case .rightShifts: return vector(low, high, channel: channel, isUniform: false)
-    case .anyShifts, .once: return scalars(low, high, channel: channel)
-    }
-  }
-
-  @inline(never)
-  private func scalars(_ low: SIMD4<Int32>, _ high: SIMD4<Int32>, channel: Int) -> SIMD8<UInt8> {
-    var bytes = SIMD8<UInt8>()
-    for lane in 0..<4 {
-      bytes[lane] = outputByte(low[lane], channel: channel &+ lane)
-      bytes[lane &+ 4] = outputByte(high[lane], channel: channel &+ lane &+ 4)
-    }
-    return bytes
-  }
-
-  /// One output; a channel beyond the last (a lane of padding) takes the first one's factor.
   private func outputByte(_ sum: Int32, channel: Int) -> UInt8 {
     let value: Int32
     if rounding == .once {
-      let scale = scales.count > 1 && channel < scales.count ? scales[channel] : scales[0]
+      let scale = scales.count > 1 ? scales[channel] : scales[0]
       value = requantizeOnce(sum, scale: scale, zeroPoint: zeroPoint)
     } else {
-      let factor =
-        multipliers.count > 1 && channel < multipliers.count ? multipliers[channel] : multipliers[0]
+      let factor = multipliers.count > 1 ? multipliers[channel] : multipliers[0]
       value = factor.apply(sum) &+ zeroPoint
     }
     return UInt8(truncatingIfNeeded: min(max(value, minimum), maximum))
@@ -116,51 +98,65 @@ final class QuantizedEpilogue: @unchecked Sendable {
 
   @inline(__always)
   private func storeVectors(
-    _ sums: UnsafePointer<Int32>, bias: UnsafePointer<Int32>, channel: Int, count: Int,
-    to output: UnsafeMutablePointer<UInt8>, isUniform: Bool
+    _ sums: UnsafePointer<Int32>, sumStride: Int, rows: Int, bias: UnsafePointer<Int32>, channel: Int,
+    count: Int, to output: UnsafeMutablePointer<UInt8>, outputStride: Int, isUniform: Bool
   ) {
-    var index = 0
-    while index < count {
-      let low = unsafe load4(sums, index) &+ load4(bias, index)
-      let high = unsafe load4(sums, index &+ 4) &+ load4(bias, index &+ 4)
-      let bytes = vector(low, high, channel: channel &+ index, isUniform: isUniform)
-      unsafe storeLanes(bytes, to: output + index, count: count &- index)
-      index &+= 8
-    }
-  }
-
-  @inline(__always)
-  private func vector(
-    _ low: SIMD4<Int32>, _ high: SIMD4<Int32>, channel: Int, isUniform: Bool
-  ) -> SIMD8<UInt8> {
+    let low = unsafe Factors(table: table, stride: tableStride, channel: channel, isUniform: isUniform)
+    let high = unsafe Factors(table: table, stride: tableStride, channel: channel &+ 4, isUniform: isUniform)
+    let lowBias = unsafe load4(bias, 0)
+    let highBias = unsafe load4(bias, 4)
     let offsets = SIMD4(repeating: zeroPoint)
-    let first = half(low, channel: channel, isUniform: isUniform) &+ offsets
-    let second = half(high, channel: channel &+ 4, isUniform: isUniform) &+ offsets
-    // Saturating to 16 bits first changes nothing, since the bounds are those of a byte.
-    let wide = SIMD8<Int32>(lowHalf: first, highHalf: second)
-    let least = SIMD8<Int32>(repeating: Int32(Int16.min))
-    let most = SIMD8<Int32>(repeating: Int32(Int16.max))
-    let above = wide.replacing(with: least, where: wide .< least)
-    var words = SIMD8<Int16>(truncatingIfNeeded: above.replacing(with: most, where: above .> most))
-    let low16 = SIMD8<Int16>(repeating: Int16(truncatingIfNeeded: minimum))
-    let high16 = SIMD8<Int16>(repeating: Int16(truncatingIfNeeded: maximum))
-    words.replace(with: low16, where: words .< low16)
-    words.replace(with: high16, where: words .> high16)
-    return SIMD8<UInt8>(truncatingIfNeeded: words)
+    let least = SIMD8(repeating: Int16(truncatingIfNeeded: minimum))
+    let most = SIMD8(repeating: Int16(truncatingIfNeeded: maximum))
+    var source = unsafe sums
+    var destination = unsafe output
+    var row = 0
+    while row < rows {
+      let first = unsafe low.apply(load4(source, 0) &+ lowBias) &+ offsets
+      let second = unsafe high.apply(load4(source, 4) &+ highBias) &+ offsets
+      // Saturating to 16 bits first changes nothing, since the bounds are those of a byte.
+      let words = saturated(SIMD8(lowHalf: first, highHalf: second))
+        .clamped(lowerBound: least, upperBound: most)
+      unsafe storeLanes(SIMD8<UInt8>(truncatingIfNeeded: words), to: destination, count: count)
+      unsafe source += sumStride
+      unsafe destination += outputStride
+      row &+= 1
+    }
   }
 
-  @inline(__always)
-  private func half(_ sums: SIMD4<Int32>, channel: Int, isUniform: Bool) -> SIMD4<Int32> {
-    let factors = unsafe SIMD4<UInt32>(truncatingIfNeeded: load4(table, channel))
-    let products = roundingDoublingHighMultiply(sums, factors)
-    if isUniform {
-      let exponents = unsafe SIMD4(repeating: table[tableStride])
-      return unsafe roundingDivideByPowerOfTwo(
-        products, exponents, SIMD4(repeating: table[2 &* tableStride]))
+  /// The factors of four channels, all shifting right.
+  private struct Factors {
+    let multipliers: SIMD4<UInt32>
+    let exponents: SIMD4<Int32>
+    let masks: SIMD4<Int32>
+
+    @inline(__always)
+    init(table: UnsafePointer<Int32>, stride: Int, channel: Int, isUniform: Bool) {
+      unsafe multipliers = SIMD4<UInt32>(truncatingIfNeeded: load4(table, channel))
+      if isUniform {
+        unsafe exponents = SIMD4(repeating: table[stride])
+        unsafe masks = SIMD4(repeating: table[2 &* stride])
+      } else {
+        unsafe exponents = load4(table, stride &+ channel)
+        unsafe masks = load4(table, 2 &* stride &+ channel)
+      }
     }
-    return unsafe roundingDivideByPowerOfTwo(
-      products, load4(table, tableStride &+ channel), load4(table, 2 &* tableStride &+ channel))
+
+    @inline(__always)
+    func apply(_ sums: SIMD4<Int32>) -> SIMD4<Int32> {
+      roundingDivideByPowerOfTwo(roundingDoublingHighMultiply(sums, multipliers), exponents, masks)
+    }
   }
+}
+
+/// Eight values saturated to 16 bits: lane by lane, this is one `packssdw`.
+@inline(__always)
+private func saturated(_ values: SIMD8<Int32>) -> SIMD8<Int16> {
+  var result = SIMD8<Int16>()
+  for lane in 0..<8 {
+    result[lane] = Int16(truncatingIfNeeded: min(max(values[lane], Int32(Int16.min)), Int32(Int16.max)))
+  }
+  return result
 }
 
 /// Four values at `index`.
@@ -175,6 +171,10 @@ func storeLanes(_ lanes: SIMD8<UInt8>, to output: UnsafeMutablePointer<UInt8>, c
   if count >= 8 {
     unsafe UnsafeMutableRawPointer(output).storeBytes(of: lanes, as: SIMD8<UInt8>.self)
   } else {
-    for lane in 0..<count { unsafe output[lane] = lanes[lane] }
+    var lane = 0
+    while lane < count {
+      unsafe output[lane] = lanes[lane & 7]
+      lane &+= 1
+    }
   }
 }

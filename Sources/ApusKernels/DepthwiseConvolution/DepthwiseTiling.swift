@@ -25,29 +25,33 @@ struct DepthwiseTiling {
   init(_ convolution: DepthwiseConvolution, gatheredCount: Int) {
     let height = max(1, convolution.outputHeight)
     let width = max(1, convolution.outputWidth)
-    func rows(_ count: Int) -> Int {
+    // As doubles: a model's strides and dilations may be so great that these would overflow.
+    func rows(_ count: Int) -> Double {
       count == 1
-        ? convolution.filterHeight
-        : (count - 1) * convolution.strideHeight + (convolution.filterHeight - 1) * convolution.dilationHeight
-          + 1
+        ? Double(convolution.filterHeight)
+        : Double(count - 1) * Double(convolution.strideHeight)
+          + Double(convolution.filterHeight - 1) * Double(convolution.dilationHeight) + 1
     }
-    func columns(_ count: Int) -> Int {
+    func columns(_ count: Int) -> Double {
       count == 1
-        ? convolution.filterWidth
-        : (count - 1) * convolution.strideWidth + (convolution.filterWidth - 1) * convolution.dilationWidth
-          + 1
+        ? Double(convolution.filterWidth)
+        : Double(count - 1) * Double(convolution.strideWidth)
+          + Double(convolution.filterWidth - 1) * Double(convolution.dilationWidth) + 1
+    }
+    func isTooLarge(rows rowCount: Int, columns columnCount: Int, groups: Int) -> Bool {
+      rows(rowCount) * columns(columnCount) * Double(groups * 8) > Double(gatheredCount)
     }
     let allGroups = ceilingQuotient(convolution.outputChannels, 8)
     var groupsPerTile = allGroups
     let preferredRows = min(height, 8)
-    while groupsPerTile > 4, rows(preferredRows) * columns(width) * groupsPerTile * 8 > gatheredCount {
+    while groupsPerTile > 4, isTooLarge(rows: preferredRows, columns: width, groups: groupsPerTile) {
       groupsPerTile = max(4, ceilingQuotient(groupsPerTile, 2))
     }
-    while groupsPerTile > 1, rows(1) * columns(width) * groupsPerTile * 8 > gatheredCount {
+    while groupsPerTile > 1, isTooLarge(rows: 1, columns: width, groups: groupsPerTile) {
       groupsPerTile = ceilingQuotient(groupsPerTile, 2)
     }
     var columnsPerTile = width
-    while columnsPerTile > 1, rows(1) * columns(columnsPerTile) * groupsPerTile * 8 > gatheredCount {
+    while columnsPerTile > 1, isTooLarge(rows: 1, columns: columnsPerTile, groups: groupsPerTile) {
       columnsPerTile = ceilingQuotient(columnsPerTile, 2)
     }
     groupTiles = ceilingQuotient(allGroups, groupsPerTile)
@@ -57,7 +61,7 @@ struct DepthwiseTiling {
     let mostRows = max(1, min(height, ceilingQuotient(height * others, 8)))
     var rowsPerTile = 1
     while rowsPerTile < mostRows,
-      rows(rowsPerTile + 1) * columns(columnsPerTile) * groupsPerTile * 8 <= gatheredCount
+      !isTooLarge(rows: rowsPerTile + 1, columns: columnsPerTile, groups: groupsPerTile)
     {
       rowsPerTile += 1
     }
@@ -67,8 +71,9 @@ struct DepthwiseTiling {
     self.groupsPerTile = groupsPerTile
     groupCount = allGroups
     count = convolution.outputCount == 0 ? 0 : convolution.batches * rowTiles * columnTiles * groupTiles
-    planeRows = rows(rowsPerTile)
-    planeColumns = columns(columnsPerTile)
+    // What was chosen fits, or is the filter itself.
+    planeRows = Int(rows(rowsPerTile))
+    planeColumns = Int(columns(columnsPerTile))
     tapRowStep = rowsPerTile == 1 ? 1 : convolution.dilationHeight
     tapColumnStep = columnsPerTile == 1 ? 1 : convolution.dilationWidth
   }
@@ -97,5 +102,17 @@ struct DepthwiseTiling {
       rows: row * rowsPerTile..<min(convolution.outputHeight, (row + 1) * rowsPerTile),
       columns: column * columnsPerTile..<min(convolution.outputWidth, (column + 1) * columnsPerTile),
       groups: group * groupsPerTile..<min(groupCount, (group + 1) * groupsPerTile))
+  }
+
+  /// Where each of `rows × columns` taps lies in a plane, counted from the first. The caller frees it.
+  func tapOffsets(rows: Int, columns: Int, columnStep: Int) -> UnsafeMutablePointer<Int> {
+    let offsets = UnsafeMutablePointer<Int>.allocate(capacity: rows * columns)
+    for row in 0..<rows {
+      for column in 0..<columns {
+        let position = row * tapRowStep * planeColumns + column * columnStep
+        unsafe (offsets + row * columns + column).initialize(to: position * 8)
+      }
+    }
+    return unsafe offsets
   }
 }

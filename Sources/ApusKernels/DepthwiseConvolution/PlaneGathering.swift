@@ -1,5 +1,5 @@
 /// Gathers a tile's input into planes of eight lanes, borders and repeated channels included.
-struct PlaneGathering<Conversion: LaneConversion> {
+struct PlaneGathering<Conversion: PlaneConversion> {
   let convolution: DepthwiseConvolution
   let tiling: DepthwiseTiling
   let conversion: Conversion
@@ -36,6 +36,7 @@ struct PlaneGathering<Conversion: LaneConversion> {
         unsafe copy(
           group: group, count: last &- first, step: xStep &* channels &* Conversion.elementByteCount,
           from: input + start &* Conversion.elementByteCount, to: line + first &* 8)
+        unsafe conversion.finish(line, columns: tiling.planeColumns, tapStep: tiling.tapColumnStep)
       }
     }
   }
@@ -51,19 +52,14 @@ struct PlaneGathering<Conversion: LaneConversion> {
     var source = unsafe source
     var destination = unsafe line
     if multiplier == 1, group &* 8 &+ 8 <= convolution.inputChannels {
-      unsafe source += group &* 8 &* size
-      for _ in 0..<count {
-        unsafe conversion.convertEight(source, to: destination)
-        unsafe source += step
-        unsafe destination += 8
-      }
+      unsafe conversion.convertLine(source + group &* 8 &* size, step: step, count: count, to: line)
       return
     }
     let used = min(8, convolution.outputChannels &- group &* 8)
     for _ in 0..<count {
       for lane in 0..<used {
         let channel = (group &* 8 &+ lane) / multiplier
-        unsafe conversion.convert(source + channel &* size, to: destination + lane, count: 1)
+        unsafe destination[lane] = conversion.convertOne(source + channel &* size)
       }
       for lane in used..<8 { unsafe destination[lane] = conversion.padding }
       unsafe source += step

@@ -1,15 +1,17 @@
-/// 8-bit depthwise convolution in plain Swift: 16-bit differences, two taps at a time.
+/// 8-bit depthwise convolution in plain Swift: 16-bit differences, two taps of a filter row at a
+/// time.
 ///
 /// Packed layout: for each group of eight output channels `[tap pair][channel][2]` 16-bit weights minus their
-/// zero point, a missing last tap as zeros; then the bias of all channels.
+/// zero point, a missing last tap of a row as zeros; then the bias of all channels.
 final class PortableByteDepthwise: PreparedConvolution, @unchecked Sendable {
   private let convolution: DepthwiseConvolution
   private let operands: ByteOperands
   private let tiling: DepthwiseTiling
   private let epilogue: QuantizedEpilogue
+  private let pairsPerRow: Int
   private let tapPairs: Int
-  /// Where each tap lies in a plane, counted from the first; an even number of them.
-  private let tapOffsets: UnsafeMutablePointer<Int>
+  /// Where each pair of taps lies in a plane, counted from the first.
+  private let pairOffsets: UnsafeMutablePointer<Int>
 
   init?(_ convolution: DepthwiseConvolution) {
     guard let operands = convolution.operands.bytes,
@@ -19,17 +21,20 @@ final class PortableByteDepthwise: PreparedConvolution, @unchecked Sendable {
     self.convolution = convolution
     self.operands = operands
     self.epilogue = epilogue
-    tiling = DepthwiseTiling(convolution, gatheredCount: 49_152)
-    tapPairs = ceilingQuotient(convolution.taps, 2)
-    unsafe tapOffsets = tiling.tapOffsets(of: convolution, count: 2 * tapPairs)
+    tiling = DepthwiseTiling(convolution, gatheredCount: 24_576)
+    pairsPerRow = ceilingQuotient(convolution.filterWidth, 2)
+    tapPairs = convolution.filterHeight * pairsPerRow
+    pairOffsets = tiling.tapOffsets(
+      rows: convolution.filterHeight, columns: pairsPerRow, columnStep: 2 * tiling.tapColumnStep)
   }
 
   deinit {
-    unsafe tapOffsets.deallocate()
+    unsafe pairOffsets.deallocate()
   }
 
   private var biasOffset: Int { roundedUp(tiling.groupCount * tapPairs * 16 * 2, to: 64) }
-  private var workerByteCount: Int { roundedUp(tiling.gatheredCount * 2, to: 64) }
+  private var gatheredByteCount: Int { roundedUp(tiling.gatheredCount * 4, to: 64) }
+  private var workerByteCount: Int { gatheredByteCount + tiling.columnsPerTile * 32 + 64 }
 
   var packing: String {
     "portable-bytes-depthwise flip \(operands.signFlip) zero \(operands.rhsZeroPoint) "
@@ -46,15 +51,21 @@ final class PortableByteDepthwise: PreparedConvolution, @unchecked Sendable {
     unsafe weights.withUnsafeBytes { weights in
       let destination = unsafe packed.address.assumingMemoryBound(to: Int16.self)
       for group in 0..<tiling.groupCount {
-        for tap in 0..<2 * tapPairs {
+        for tap in 0..<convolution.taps {
+          let row = tap / convolution.filterWidth
+          let column = tap % convolution.filterWidth
+          let pair = (group * tapPairs + row * pairsPerRow + column / 2) * 16
           for lane in 0..<8 {
             let channel = group * 8 + lane
             var value: Int16 = 0
-            if tap < convolution.taps, channel < channels {
+            if channel < channels {
               let byte = unsafe weights[tap * channels + channel] ^ operands.signFlip
               value = Int16(truncatingIfNeeded: Int32(byte) &- operands.rhsZeroPoint)
             }
-            unsafe destination[((group * tapPairs + tap / 2) * 8 + lane) * 2 + tap % 2] = value
+            unsafe destination[pair + lane * 2 + column % 2] = value
+            if column % 2 == 0, column + 1 == convolution.filterWidth {
+              unsafe destination[pair + lane * 2 + 1] = 0
+            }
           }
         }
       }
@@ -102,11 +113,13 @@ final class PortableByteDepthwise: PreparedConvolution, @unchecked Sendable {
 
   private func run(_ work: Work, tile: Int, scratch: UnsafeMutableRawPointer) {
     let tile = tiling.tile(tile, of: convolution)
-    let lanes = unsafe scratch.assumingMemoryBound(to: Int16.self)
+    let lanes = unsafe scratch.assumingMemoryBound(to: Int32.self)
+    let sums = unsafe (scratch + gatheredByteCount).assumingMemoryBound(to: Int32.self)
     let gathering = PlaneGathering(
       convolution: convolution, tiling: tiling,
-      conversion: CenteredInt16(
-        signFlip: operands.signFlip, zeroPoint: Int16(truncatingIfNeeded: operands.lhsZeroPoint)))
+      conversion: CenteredPair(
+        signFlip: operands.signFlip, zeroPoint: Int16(truncatingIfNeeded: operands.lhsZeroPoint),
+        isPaired: convolution.filterWidth > 1))
     unsafe gathering.gather(tile, from: work.input, to: lanes)
     let bias = unsafe (work.packed + biasOffset).assumingMemoryBound(to: Int32.self)
     let weights = unsafe work.packed.assumingMemoryBound(to: Int16.self)
@@ -119,72 +132,91 @@ final class PortableByteDepthwise: PreparedConvolution, @unchecked Sendable {
         let position = (tile.batch &* convolution.outputHeight &+ row) &* convolution.outputWidth
         let first = (position &+ tile.columns.lowerBound) &* channels &+ group &* 8
         unsafe multiplyLine(
-          plane + line &* 8, weights: weights + group &* tapPairs &* 16, bias: bias + group &* 8,
-          channel: group &* 8, columns: tile.columns.count, to: work.output + first, channels: channels,
-          used: used)
+          plane + line &* 8, weights: weights + group &* tapPairs &* 16, columns: tile.columns.count,
+          to: sums)
+        unsafe epilogue.store(
+          sums, sumStride: 8, rows: tile.columns.count, bias: bias + group &* 8, channel: group &* 8,
+          count: used, to: work.output + first, outputStride: channels)
       }
     }
   }
 
-  /// One group's outputs along a row.
+  /// One group's sums along a row.
   private func multiplyLine(
-    _ line: UnsafePointer<Int16>, weights: UnsafePointer<Int16>, bias: UnsafePointer<Int32>, channel: Int,
-    columns: Int, to output: UnsafeMutablePointer<UInt8>, channels: Int, used: Int
+    _ line: UnsafePointer<Int32>, weights: UnsafePointer<Int16>, columns: Int,
+    to sums: UnsafeMutablePointer<Int32>
   ) {
-    let lowBias = unsafe load4(bias, 0)
-    let highBias = unsafe load4(bias, 4)
+    if pairsPerRow == 2, convolution.filterHeight == 3 {
+      unsafe multiplyThreeRows(line, weights: weights, columns: columns, to: sums)
+      return
+    }
     let step = convolution.strideWidth &* 8
     let pairs = tapPairs
-    let offsets = unsafe tapOffsets
+    let offsets = unsafe pairOffsets
     var position = unsafe line
-    var destination = unsafe output
+    var destination = unsafe sums
     for _ in 0..<columns {
-      var low = lowBias
-      var high = highBias
+      var low = SIMD4<Int32>()
+      var high = SIMD4<Int32>()
       for pair in 0..<pairs {
-        let first = unsafe loadEight(position + offsets[2 &* pair])
-        let second = unsafe loadEight(position + offsets[2 &* pair &+ 1])
-        unsafe addTapPair(first, second, weights + pair &* 16, &low, &high)
+        unsafe addPair(position + offsets[pair], weights + pair &* 16, &low, &high)
       }
-      unsafe storeLanes(epilogue.bytes(low, high, channel: channel), to: destination, count: used)
+      unsafe storeSums(low, high, to: destination)
       unsafe position += step
-      unsafe destination += channels
+      unsafe destination += 8
+    }
+  }
+
+  /// Three rows of two pairs, those of 3×3 and 3×4, without a loop over them.
+  private func multiplyThreeRows(
+    _ line: UnsafePointer<Int32>, weights: UnsafePointer<Int16>, columns: Int,
+    to sums: UnsafeMutablePointer<Int32>
+  ) {
+    let step = convolution.strideWidth &* 8
+    let pairStep = unsafe pairOffsets[1]
+    let rowStep = unsafe pairOffsets[2]
+    var first = unsafe line
+    var second = unsafe line + rowStep
+    var third = unsafe line + 2 &* rowStep
+    var destination = unsafe sums
+    for _ in 0..<columns {
+      var low = SIMD4<Int32>()
+      var high = SIMD4<Int32>()
+      unsafe addPair(first, weights, &low, &high)
+      unsafe addPair(first + pairStep, weights + 16, &low, &high)
+      unsafe addPair(second, weights + 32, &low, &high)
+      unsafe addPair(second + pairStep, weights + 48, &low, &high)
+      unsafe addPair(third, weights + 64, &low, &high)
+      unsafe addPair(third + pairStep, weights + 80, &low, &high)
+      unsafe storeSums(low, high, to: destination)
+      unsafe first += step
+      unsafe second += step
+      unsafe third += step
+      unsafe destination += 8
     }
   }
 }
 
-extension DepthwiseTiling {
-  /// Where each tap lies in a plane, counted from the first; from the last tap on, zero. The caller frees it.
-  func tapOffsets(of convolution: DepthwiseConvolution, count: Int) -> UnsafeMutablePointer<Int> {
-    let offsets = UnsafeMutablePointer<Int>.allocate(capacity: count)
-    unsafe offsets.initialize(repeating: 0, count: count)
-    for tap in 0..<convolution.taps {
-      let row = tap / convolution.filterWidth * tapRowStep
-      let column = tap % convolution.filterWidth * tapColumnStep
-      unsafe offsets[tap] = (row * planeColumns + column) * 8
-    }
-    return unsafe offsets
-  }
-}
-
 @inline(__always)
-private func loadEight(_ lanes: UnsafePointer<Int16>) -> SIMD8<Int16> {
-  unsafe UnsafeRawPointer(lanes).loadUnaligned(as: SIMD8<Int16>.self)
-}
-
-/// Adds two taps' products for eight channels: interleaved, they are four `pmaddwd` lanes each.
-@inline(__always)
-private func addTapPair(
-  _ first: SIMD8<Int16>, _ second: SIMD8<Int16>, _ weights: UnsafePointer<Int16>,
-  _ low: inout SIMD4<Int32>, _ high: inout SIMD4<Int32>
+private func addPair(
+  _ lanes: UnsafePointer<Int32>, _ weights: UnsafePointer<Int16>, _ low: inout SIMD4<Int32>,
+  _ high: inout SIMD4<Int32>
 ) {
-  var pairs = SIMD16<Int16>()
-  pairs.evenHalf = first
-  pairs.oddHalf = second
-  low &+= unsafe pairSums(pairs.lowHalf, loadEight(weights))
-  high &+= unsafe pairSums(pairs.highHalf, loadEight(weights + 8))
+  let lanes = unsafe UnsafeRawPointer(lanes)
+  let weights = unsafe UnsafeRawPointer(weights)
+  low &+= unsafe pairSums(lanes.load(as: SIMD8<Int16>.self), weights.load(as: SIMD8<Int16>.self))
+  high &+= unsafe pairSums(
+    lanes.load(fromByteOffset: 16, as: SIMD8<Int16>.self),
+    weights.load(fromByteOffset: 16, as: SIMD8<Int16>.self))
 }
 
+@inline(__always)
+private func storeSums(_ low: SIMD4<Int32>, _ high: SIMD4<Int32>, to sums: UnsafeMutablePointer<Int32>) {
+  unsafe UnsafeMutableRawPointer(sums).storeBytes(of: low, as: SIMD4<Int32>.self)
+  unsafe UnsafeMutableRawPointer(sums + 4).storeBytes(of: high, as: SIMD4<Int32>.self)
+}
+
+/// Four lanes' sums of two products: one `pmaddwd`.
 @inline(__always)
 private func pairSums(_ lanes: SIMD8<Int16>, _ weights: SIMD8<Int16>) -> SIMD4<Int32> {
   let products = SIMD8<Int32>(truncatingIfNeeded: lanes) &* SIMD8<Int32>(truncatingIfNeeded: weights)

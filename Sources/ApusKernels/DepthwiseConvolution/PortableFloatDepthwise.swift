@@ -13,7 +13,8 @@ final class PortableFloatDepthwise: PreparedConvolution, @unchecked Sendable {
     self.convolution = convolution
     self.bounds = bounds
     tiling = DepthwiseTiling(convolution, gatheredCount: 24_576)
-    unsafe tapOffsets = tiling.tapOffsets(of: convolution, count: convolution.taps)
+    unsafe tapOffsets = tiling.tapOffsets(
+      rows: convolution.filterHeight, columns: convolution.filterWidth, columnStep: tiling.tapColumnStep)
   }
 
   deinit {
@@ -88,7 +89,7 @@ final class PortableFloatDepthwise: PreparedConvolution, @unchecked Sendable {
   private func run(_ work: Work, tile: Int, scratch: UnsafeMutableRawPointer) {
     let tile = tiling.tile(tile, of: convolution)
     let lanes = unsafe scratch.assumingMemoryBound(to: Float.self)
-    let gathering = PlaneGathering(convolution: convolution, tiling: tiling, conversion: PlainFloat())
+    let gathering = PlaneGathering(convolution: convolution, tiling: tiling, conversion: PlainLane())
     unsafe gathering.gather(tile, from: work.input, to: lanes)
     let bias = unsafe (work.packed + biasOffset).assumingMemoryBound(to: Float.self)
     let weights = unsafe work.packed.assumingMemoryBound(to: Float.self)
@@ -112,10 +113,27 @@ final class PortableFloatDepthwise: PreparedConvolution, @unchecked Sendable {
     _ line: UnsafePointer<Float>, weights: UnsafePointer<Float>, bias: UnsafePointer<Float>, columns: Int,
     to output: UnsafeMutableRawPointer, channels: Int, used: Int
   ) {
+    // A constant count of taps, that of 3×3, is unrolled.
+    if convolution.taps == 9 {
+      unsafe multiplyLine(
+        line, weights: weights, bias: bias, taps: 9, columns: columns, to: output, channels: channels,
+        used: used)
+    } else {
+      unsafe multiplyLine(
+        line, weights: weights, bias: bias, taps: convolution.taps, columns: columns, to: output,
+        channels: channels, used: used)
+    }
+  }
+
+  @inline(__always)
+  private func multiplyLine(
+    _ line: UnsafePointer<Float>, weights: UnsafePointer<Float>, bias: UnsafePointer<Float>, taps: Int,
+    columns: Int,
+    to output: UnsafeMutableRawPointer, channels: Int, used: Int
+  ) {
     let lowBias = unsafe load4(bias, 0)
     let highBias = unsafe load4(bias, 4)
     let step = convolution.strideWidth &* 8
-    let taps = convolution.taps
     let offsets = unsafe tapOffsets
     var position = unsafe line
     var destination = unsafe output

@@ -12,7 +12,7 @@ package struct KernelSet: Sendable {
 
 extension KernelSet {
   /// Every set in this build, the preferred one first; the last runs anything anywhere.
-  package static let all: [KernelSet] = [.portable]
+  package static let all: [KernelSet] = [.blas, .portable]
 
   /// The sets this machine can run, the preferred one first.
   package static let supported: [KernelSet] = all.filter {

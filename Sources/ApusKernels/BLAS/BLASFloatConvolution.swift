@@ -1,0 +1,115 @@
+/// Float convolution by `sgemm`; rows that lie ready in the input are read in place.
+///
+/// Packed layout: the weights as they come, `[output channel][term]`; then the bias.
+final class BLASFloatConvolution: PreparedConvolution {
+  private let convolution: Convolution
+  private let tiling: ConvolutionTiling
+  private let bounds: FloatBounds
+
+  /// Nil for operands other than floats, for single rows, for which the portable kernel is faster, and for
+  /// sizes beyond those of BLAS.
+  init?(_ convolution: Convolution) {
+    guard BLAS.isAvailable, convolution.operands == .float32,
+      let bounds = FloatBounds(convolution.epilogue), BLASTiling.isWorthwhile(convolution)
+    else { return nil }
+    BLAS.start()
+    self.convolution = convolution
+    self.bounds = bounds
+    tiling = ConvolutionTiling(
+      convolution, maximumDepth: convolution.readsInputInPlace ? convolution.depth : 1_024,
+      gatheredCount: convolution.readsInputInPlace ? .max : 131_072, leastSharedRows: 32, maximumRows: 512,
+      columnStep: 64)
+  }
+
+  private var biasOffset: Int { roundedUp(convolution.weightCount * 4, to: 64) }
+  private var workerByteCount: Int {
+    convolution.readsInputInPlace ? 0 : roundedUp(tiling.rowsPerTile * tiling.depthPerBlock * 4, to: 64)
+  }
+
+  var packing: String {
+    "blas-float depth \(tiling.depth) columns \(tiling.columnCount) groups \(convolution.groups)"
+  }
+
+  var packedByteCount: Int { biasOffset + roundedUp(convolution.outputChannels, to: 8) * 4 }
+
+  func scratchByteCount(threads: Int) -> Int { 64 + threads * workerByteCount }
+
+  func pack(weights: RawSpan, bias: RawSpan?, into packed: PackedWeights) {
+    precondition(weights.byteCount >= convolution.weightCount * 4 && packed.byteCount >= packedByteCount)
+    unsafe weights.withUnsafeBytes { weights in
+      guard let source = weights.baseAddress else { return }
+      unsafe packed.address.copyMemory(from: source, byteCount: convolution.weightCount * 4)
+    }
+    unsafe packBias(bias, count: convolution.outputChannels, to: packed.address + biasOffset)
+  }
+
+  func run(
+    _ packed: PackedWeights, input: RawSpan, output: inout MutableRawSpan, scratch: inout MutableRawSpan,
+    threads: ThreadTeam
+  ) {
+    precondition(
+      input.byteCount >= convolution.inputCount * 4 && output.byteCount >= convolution.outputCount * 4
+        && packed.byteCount >= packedByteCount
+        && scratch.byteCount >= scratchByteCount(threads: threads.count))
+    unsafe input.withUnsafeBytes { input in
+      unsafe output.withUnsafeMutableBytes { output in
+        unsafe scratch.withUnsafeMutableBytes { scratch in
+          guard let input = input.baseAddress, let output = output.baseAddress,
+            let scratch = scratch.baseAddress
+          else { return }
+          let work = unsafe Work(
+            owner: .passUnretained(self), packed: packed.address.assumingMemoryBound(to: Float.self),
+            input: input.assumingMemoryBound(to: Float.self),
+            output: output.assumingMemoryBound(to: Float.self), scratch: scratch.alignedUp(toMultipleOf: 64))
+          threads.run(tiles: tiling.count, work)
+        }
+      }
+    }
+  }
+
+  /// One run: pointers that live as long as its call.
+  private struct Work: TileWork {
+    let owner: Unmanaged<BLASFloatConvolution>
+    let packed: UnsafePointer<Float>
+    let input: UnsafePointer<Float>
+    let output: UnsafeMutablePointer<Float>
+    let scratch: UnsafeMutableRawPointer
+
+    func run(tile: Int, worker: Int) {
+      unsafe owner._withUnsafeGuaranteedRef { owner in
+        unsafe owner.run(self, tile: tile, scratch: scratch + worker &* owner.workerByteCount)
+      }
+    }
+  }
+
+  private func run(_ work: Work, tile: Int, scratch: UnsafeMutableRawPointer) {
+    let (rows, columns, group) = tiling.tile(tile)
+    let lanes = unsafe scratch.assumingMemoryBound(to: Float.self)
+    let isInPlace = convolution.readsInputInPlace
+    let stride = isInPlace ? convolution.inputChannels : tiling.depthPerBlock
+    let channel = group &* tiling.columnCount &+ columns.lowerBound
+    let outputs = unsafe work.output + (rows.lowerBound &* convolution.outputChannels &+ channel)
+    let gathering = PatchGathering(convolution, PlainFloat())
+    for block in 0..<tiling.depthBlocks {
+      let depth = tiling.depthRange(block)
+      var lhs = unsafe UnsafePointer(lanes)
+      if isInPlace {
+        unsafe lhs =
+          work.input
+          + (rows.lowerBound &* stride &+ group &* convolution.channelsPerGroup &+ depth.lowerBound)
+      } else {
+        unsafe gathering.gather(
+          rows: rows, depth: depth, group: group, from: work.input, to: lanes, stride: stride, zero: 0)
+      }
+      unsafe BLAS.multiply(
+        rows: rows.count, columns: columns.count, terms: depth.count, lhs: lhs, lhsStride: stride,
+        rhs: work.packed + (channel &* tiling.depth &+ depth.lowerBound), rhsStride: tiling.depth,
+        product: outputs, productStride: convolution.outputChannels, accumulates: block > 0)
+    }
+    let bias = unsafe work.packed + (biasOffset / 4 &+ channel)
+    for row in 0..<rows.count {
+      let line = unsafe outputs + row &* convolution.outputChannels
+      unsafe bounds.store(line, bias: bias, count: columns.count, to: UnsafeMutableRawPointer(line))
+    }
+  }
+}
