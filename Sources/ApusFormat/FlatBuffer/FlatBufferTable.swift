@@ -56,7 +56,8 @@ struct FlatBufferTable {
     guard offset != 0 else { return nil }
     guard offset >= 4, offset + size <= header.inlineSize else {
       throw FormatError(
-        "field \(field) of the table at byte \(header.position) lies at \(offset), outside its \(header.inlineSize) bytes"
+        "field \(field) of the table at byte \(header.position) lies at \(offset), "
+          + "outside its \(header.inlineSize) bytes"
       )
     }
     return header.position + offset
@@ -94,7 +95,8 @@ struct FlatBufferTable {
     // No overflow: the count is below 2³², the element size at most 8.
     guard reader.contains(count * elementSize, at: target + 4) else {
       throw FormatError(
-        "a vector at byte \(target) has \(count) elements of \(elementSize) bytes, outside the \(reader.count) bytes"
+        "a vector at byte \(target) has \(count) elements of \(elementSize) bytes, "
+          + "outside the \(reader.count) bytes"
       )
     }
     return FlatBufferVector(start: target + 4, count: count)

@@ -41,7 +41,7 @@ private struct FlexBufferDecoder {
 
   init(_ reader: ByteReader) {
     self.reader = reader
-    remaining = min(16 * reader.count + 4096, 1 << 20)
+    remaining = min(16 * reader.count + 4096, max(2 * reader.count, 1 << 20))
   }
 
   mutating func root() throws(FormatError) -> FlexBufferValue {

@@ -11,6 +11,12 @@ package struct FlexBufferMap: Hashable, Sendable {
     package let key: String
     /// The value.
     package let value: FlexBufferValue
+
+    /// Makes an entry.
+    package init(key: String, value: FlexBufferValue) {
+      self.key = key
+      self.value = value
+    }
   }
 
   /// The entries in the order of the file, which is that of the keys in a well-formed one.

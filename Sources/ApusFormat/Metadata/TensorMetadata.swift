@@ -70,6 +70,12 @@ package struct TensorMetadata: Hashable, Sendable {
     package let mean: [Float]
     /// What is divided by; it may be zero.
     package let std: [Float]
+
+    /// Makes a normalization of its numbers.
+    package init(mean: [Float], std: [Float]) {
+      self.mean = mean
+      self.std = std
+    }
   }
 
   /// How scores are calibrated; the parameters are in an associated file.

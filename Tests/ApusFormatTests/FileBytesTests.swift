@@ -1,0 +1,82 @@
+import ApusFormat
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+@Suite struct FileBytesTests {
+  /// Calls `body` with the path of a file of these bytes, which is removed afterwards.
+  private func withFile(_ bytes: [UInt8], _ body: (String) throws -> Void) throws {
+    var template = Array("/tmp/apus-file-bytes-XXXXXX".utf8CString)
+    let descriptor = mkstemp(&template)
+    try #require(descriptor >= 0)
+    let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    defer {
+      close(descriptor)
+      unlink(path)
+    }
+    try #require(write(descriptor, bytes, bytes.count) == bytes.count)
+    try body(path)
+  }
+
+  @Test("reading and mapping give the file's bytes", arguments: [0, 1, 63, 64, 4096, 100_003])
+  func readsAFile(count: Int) throws {
+    let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+    try withFile(bytes) { path in
+      for file in [try FileBytes(readingFileAt: path), try FileBytes(mappingFileAt: path)] {
+        #expect(file.count == count)
+        #expect(file.withUnsafeBytes { Array($0) } == bytes)
+        #expect(Int(bitPattern: file.baseAddress).isMultiple(of: FileBytes.alignment))
+      }
+    }
+  }
+
+  @Test func copiesAreAligned() {
+    let copy = FileBytes(copying: [1, 2, 3])
+    #expect(copy.withUnsafeBytes { Array($0) } == [1, 2, 3])
+    #expect(Int(bitPattern: copy.baseAddress).isMultiple(of: 64))
+    #expect(FileBytes(copying: []).count == 0)
+    let again = copy.withUnsafeBytes { FileBytes(copying: UnsafeRawBufferPointer(rebasing: $0[1...])) }
+    #expect(again.withUnsafeBytes { Array($0) } == [2, 3])
+  }
+
+  private func message(_ body: () throws(FormatError) -> FileBytes) -> String? {
+    do throws(FormatError) {
+      _ = try body()
+      return nil
+    } catch {
+      return error.message
+    }
+  }
+
+  @Test func refusesWhatIsNoFile() throws {
+    let folder = message { () throws(FormatError) in try FileBytes(readingFileAt: "/tmp") }
+    #expect(folder == "cannot read '/tmp': it is a folder")
+    let absent = message { () throws(FormatError) in try FileBytes(readingFileAt: "/absent/file") }
+    #expect(absent == "cannot open '/absent/file': No such file or directory")
+    let device = message { () throws(FormatError) in try FileBytes(mappingFileAt: "/dev/null") }
+    #expect(device == "cannot read '/dev/null': it is not a regular file")
+    let zero = message { () throws(FormatError) in try FileBytes(readingFileAt: "/tmp\0/file") }
+    #expect(zero == "cannot open a path with a zero byte in it")
+  }
+
+  @Test func doesNotWaitForAPipe() throws {
+    let path = "/tmp/apus-pipe-\(getpid())"
+    unlink(path)
+    try #require(mkfifo(path, 0o600) == 0)
+    defer { unlink(path) }
+    #expect(throws: FormatError.self) { try FileBytes(readingFileAt: path) }
+  }
+
+  @Test func limitsTheSize() throws {
+    try withFile([1, 2, 3, 4]) { path in
+      let whole = try FileBytes(readingFileAt: path, maximumSize: 4)
+      #expect(whole.count == 4)
+      #expect(throws: FormatError.self) { try FileBytes(readingFileAt: path, maximumSize: 3) }
+      #expect(throws: FormatError.self) { try FileBytes(mappingFileAt: path, maximumSize: 3) }
+    }
+  }
+}

