@@ -58,11 +58,17 @@ enum OperatorRegistry {
 
   private static let quantized8: [ElementType] = [.uint8, .int8]
   private static let common: [ElementType] = [.float32, .uint8, .int8]
+  private static let numbers: [ElementType] = [.float32, .uint8, .int8, .int16, .int32, .int64]
 
   /// Every operator, in alphabetical order.
   static let all: [OperatorRegistration] = [
+    .init(.add, versions: 1...5, types: numbers, Add.prepare),
     .init(.conv2D, versions: 1...8, types: common, Conv2D.prepare),
     .init(.depthwiseConv2D, versions: 1...7, types: common, DepthwiseConv2D.prepare),
     .init(.fullyConnected, versions: 1...14, types: common, FullyConnected.prepare),
+    .init(.maximum, versions: 1...4, types: numbers, Maximum.prepare),
+    .init(.minimum, versions: 1...4, types: numbers, Minimum.prepare),
+    .init(.mul, versions: 1...7, types: numbers + [.uint32], Mul.prepare),
+    .init(.sub, versions: 1...5, types: numbers, Sub.prepare),
   ]
 }
