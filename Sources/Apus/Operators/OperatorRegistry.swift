@@ -65,10 +65,21 @@ enum OperatorRegistry {
     .init(.add, versions: 1...5, types: numbers, Add.prepare),
     .init(.conv2D, versions: 1...8, types: common, Conv2D.prepare),
     .init(.depthwiseConv2D, versions: 1...7, types: common, DepthwiseConv2D.prepare),
+    .init(
+      .dequantize, versions: 1...9, types: [.uint8, .int8, .int16, .int4, .uint4, .int2, .float16],
+      Dequantize.prepare),
     .init(.fullyConnected, versions: 1...14, types: common, FullyConnected.prepare),
+    .init(.l2Normalization, versions: 1...2, types: common, L2NormalizationOperator.prepare),
+    .init(.logistic, versions: 1...3, types: common + [.int16], Logistic.prepare),
     .init(.maximum, versions: 1...4, types: numbers, Maximum.prepare),
     .init(.minimum, versions: 1...4, types: numbers, Minimum.prepare),
     .init(.mul, versions: 1...7, types: numbers + [.uint32], Mul.prepare),
+    .init(.quantize, versions: 1...6, types: common + [.int16, .int32], Quantize.prepare),
+    .init(.relu, versions: 1...3, types: common + [.int16], Relu.prepare),
+    .init(.relu6, versions: 1...3, types: common + [.int16], Relu6.prepare),
+    .init(.reluN1To1, versions: 1...1, types: common, ReluN1To1.prepare),
+    .init(.softmax, versions: 1...3, types: common + [.int16], SoftmaxOperator.prepare),
     .init(.sub, versions: 1...5, types: numbers, Sub.prepare),
+    .init(.tanh, versions: 1...3, types: common + [.int16], Tanh.prepare),
   ]
 }
