@@ -17,7 +17,8 @@ struct WordTable: Sendable {
     let step = (inputMaximum - inputMinimum) / 512
     let factor = 65536 / (outputMaximum - outputMinimum)
     func rounded(_ value: Real) -> Real { value.rounded(.toNearestOrAwayFromZero) }
-    func word(_ value: Real) -> Int16 { Int16(min(max(value, -32768), 32767)) }
+    // NaN, where the function overflows, is 0.
+    func word(_ value: Real) -> Int16 { value.isNaN ? 0 : Int16(min(max(value, -32768), 32767)) }
     table = Table(count: 513) { index in
       if index == 512 { return word(rounded(function(inputMaximum) * factor)) }
       let position = inputMinimum + Real(index) * step

@@ -46,10 +46,10 @@ extension Node {
 }
 
 extension Float {
-  /// This number as an integer in a range of bytes; what does not fit 32 bits, and NaN, is the least one, as on x86.
+  /// This integer brought into a range of bytes; NaN becomes the least one.
   fileprivate func clamped(to range: ClosedRange<Int>) -> Int32 {
-    let integer = self >= -0x1p31 && self < 0x1p31 ? Int(self) : Int(Int32.min)
-    return Int32(Swift.min(Swift.max(integer, range.lowerBound), range.upperBound))
+    guard self >= Float(range.lowerBound) else { return Int32(range.lowerBound) }
+    return self < Float(range.upperBound) ? Int32(self) : Int32(range.upperBound)
   }
 }
 
