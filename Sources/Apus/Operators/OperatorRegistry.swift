@@ -58,12 +58,15 @@ enum OperatorRegistry {
 
   private static let quantized8: [ElementType] = [.uint8, .int8]
   private static let common: [ElementType] = [.float32, .uint8, .int8]
+  private static let integers: [ElementType] = [.uint8, .int8, .uint16, .int16, .uint32, .int32]
   private static let numbers: [ElementType] = [.float32, .uint8, .int8, .int16, .int32, .int64]
 
   /// Every operator, in alphabetical order.
   static let all: [OperatorRegistration] = [
     .init(.abs, versions: 1...3, types: [.float32, .int8, .int16, .int32], Abs.prepare),
     .init(.add, versions: 1...5, types: numbers, Add.prepare),
+    .init(.atan2, versions: 1...1, types: [.float32], Atan2.prepare),
+    .init(.bitwiseXor, versions: 1...1, types: integers, BinaryFunctions.prepare(.exclusiveOr, integers)),
     .init(.ceil, versions: 1...1, types: [.float32], FloatUnary.prepare(.ceil)),
     .init(.conv2D, versions: 1...8, types: common, Conv2D.prepare),
     .init(.cos, versions: 1...1, types: [.float32], FloatUnary.prepare(.cos)),
@@ -71,26 +74,40 @@ enum OperatorRegistry {
     .init(
       .dequantize, versions: 1...9, types: [.uint8, .int8, .int16, .int4, .uint4, .int2, .float16],
       Dequantize.prepare),
+    .init(.div, versions: 1...2, types: common + [.int16, .int32], Div.prepare),
     .init(.elu, versions: 1...1, types: [.float32, .int8], Elu.prepare),
+    .init(.equal, versions: 1...5, types: numbers + [.bool], Comparisons.prepare(.equal)),
     .init(.exp, versions: 1...2, types: [.float32, .int8, .int16], Exp.prepare),
     .init(.floor, versions: 1...1, types: [.float32], FloatUnary.prepare(.floor)),
+    .init(.floorDiv, versions: 1...3, types: [.float32, .int8, .int16, .int32], FloorDiv.prepare),
+    .init(.floorMod, versions: 1...2, types: [.float32, .int8, .int16, .int32, .int64], FloorMod.prepare),
     .init(.fullyConnected, versions: 1...14, types: common, FullyConnected.prepare),
     .init(.gelu, versions: 1...2, types: common + [.int16], Gelu.prepare),
+    .init(.greater, versions: 1...2, types: numbers, Comparisons.prepare(.greater)),
+    .init(.greaterEqual, versions: 1...3, types: numbers, Comparisons.prepare(.greaterEqual)),
     .init(.hardSwish, versions: 1...1, types: common, HardSwish.prepare),
     .init(.l2Normalization, versions: 1...2, types: common, L2NormalizationOperator.prepare),
     .init(.leakyRelu, versions: 1...2, types: common + [.int16], LeakyRelu.prepare),
+    .init(.less, versions: 1...3, types: numbers, Comparisons.prepare(.less)),
+    .init(.lessEqual, versions: 1...2, types: numbers, Comparisons.prepare(.lessEqual)),
     .init(.log, versions: 1...2, types: [.float32, .int8, .int16], Log.prepare),
+    .init(.logicalAnd, versions: 1...1, types: [.bool], BinaryFunctions.prepare(.logicalAnd, [.bool])),
     .init(.logicalNot, versions: 1...1, types: [.bool], LogicalNot.prepare),
+    .init(.logicalOr, versions: 1...1, types: [.bool], BinaryFunctions.prepare(.logicalOr, [.bool])),
     .init(.logistic, versions: 1...3, types: common + [.int16], Logistic.prepare),
     .init(.maximum, versions: 1...4, types: numbers, Maximum.prepare),
     .init(.minimum, versions: 1...4, types: numbers, Minimum.prepare),
     .init(.mul, versions: 1...7, types: numbers + [.uint32], Mul.prepare),
     .init(.neg, versions: 1...1, types: [.float32, .int8, .int16, .int32, .int64], Neg.prepare),
+    .init(.notEqual, versions: 1...4, types: numbers + [.bool], Comparisons.prepare(.notEqual)),
+    .init(.pow, versions: 1...1, types: [.float32, .int32], Pow.prepare),
+    .init(.prelu, versions: 1...1, types: common + [.int16], PRelu.prepare),
     .init(.quantize, versions: 1...6, types: common + [.int16, .int32], Quantize.prepare),
     .init(.relu, versions: 1...3, types: common + [.int16], Relu.prepare),
     .init(.relu0To1, versions: 1...1, types: common, Relu0To1.prepare),
     .init(.relu6, versions: 1...3, types: common + [.int16], Relu6.prepare),
     .init(.reluN1To1, versions: 1...1, types: common, ReluN1To1.prepare),
+    .init(.rightShift, versions: 1...1, types: integers, BinaryFunctions.prepare(.shiftRight, integers)),
     .init(.round, versions: 1...1, types: [.float32], FloatUnary.prepare(.round)),
     .init(.rsqrt, versions: 1...3, types: [.float32, .int8, .int16], Rsqrt.prepare),
     .init(.sign, versions: 1...2, types: [.float32, .int32], Sign.prepare),
@@ -98,6 +115,7 @@ enum OperatorRegistry {
     .init(.softmax, versions: 1...3, types: common + [.int16], SoftmaxOperator.prepare),
     .init(.sqrt, versions: 1...2, types: [.float32, .int8, .int16], Sqrt.prepare),
     .init(.square, versions: 1...1, types: [.float32], FloatUnary.prepare(.square)),
+    .init(.squaredDifference, versions: 1...2, types: [.float32, .int8, .int32], SquaredDifference.prepare),
     .init(.sub, versions: 1...5, types: numbers, Sub.prepare),
     .init(.tanh, versions: 1...3, types: common + [.int16], Tanh.prepare),
   ]

@@ -23,7 +23,7 @@ extension ArithmeticOperation {
     case .int32: integers(ScalarBounds<Int32>(clamping: minimum, maximum), shapes)
     case .uint32: integers(ScalarBounds<UInt32>(clamping: minimum, maximum), shapes)
     case .int64: integers(ScalarBounds<Int64>(clamping: minimum, maximum), shapes)
-    case .float32, .int8, .uint8: nil
+    case .float32, .int8, .uint8, .uint16: nil
     }
   }
 

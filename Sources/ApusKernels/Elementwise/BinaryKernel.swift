@@ -118,5 +118,5 @@ package struct BroadcastShapes: Hashable, Sendable {
 
 /// The types of elements that elementwise kernels compute with.
 package enum NumberType: Hashable, Sendable {
-  case float32, int8, uint8, int16, int32, uint32, int64
+  case float32, int8, uint8, int16, uint16, int32, uint32, int64
 }

@@ -9,6 +9,7 @@ package enum Extremum: Hashable, Sendable {
     case .int8: kernel(Int8.self, shapes)
     case .uint8: kernel(UInt8.self, shapes)
     case .int16: kernel(Int16.self, shapes)
+    case .uint16: kernel(UInt16.self, shapes)
     case .int32: kernel(Int32.self, shapes)
     case .uint32: kernel(UInt32.self, shapes)
     case .int64: kernel(Int64.self, shapes)

@@ -9,7 +9,7 @@ package enum IntegerFunction: Hashable, Sendable {
     case .int16: kernel(Int16.self, count)
     case .int32: kernel(Int32.self, count)
     case .int64: kernel(Int64.self, count)
-    case .float32, .uint8, .uint32: nil
+    case .float32, .uint8, .uint16, .uint32: nil
     }
   }
 

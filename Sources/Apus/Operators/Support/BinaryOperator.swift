@@ -32,6 +32,13 @@ struct BinaryOperands {
   /// The result's shape.
   var resultShape: TensorShape { TensorShape(shapes.result) }
 
+  /// Joins inputs whose types may differ.
+  init(lhs: TensorSlot, rhs: TensorSlot, shapes: BroadcastShapes) {
+    self.lhs = lhs
+    self.rhs = rhs
+    self.shapes = shapes
+  }
+
   /// Reads inputs 0 and 1 and finds the shape of the result.
   init(_ node: Node, types: [ElementType]) throws(ApusError) {
     try node.expect(inputs: 2...2)
@@ -60,6 +67,7 @@ extension ElementType {
     case .int8: .int8
     case .uint8: .uint8
     case .int16: .int16
+    case .uint16: .uint16
     case .int32: .int32
     case .uint32: .uint32
     case .int64: .int64
