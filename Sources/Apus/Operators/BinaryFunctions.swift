@@ -1,0 +1,91 @@
+import ApusKernels
+
+/// Operators of two tensors of plain numbers or truth values: LOGICAL_AND, LOGICAL_OR, BITWISE_XOR, RIGHT_SHIFT.
+enum BinaryFunctions {
+  /// The preparation of an operator that applies `function` to operands of one of `types`.
+  static func prepare(
+    _ function: NumberFunction, _ types: [ElementType]
+  ) -> @Sendable (Node) throws(ApusError) -> any Operator {
+    { (node: Node) throws(ApusError) -> any Operator in
+      let operands = try BinaryOperands(node, types: types)
+      let output = try node.output(0, shape: operands.resultShape, like: operands.lhs)
+      return try node.binary(function, operands, output: output)
+    }
+  }
+}
+
+/// `ATAN2`: the angle of a point, whose ordinate is the first input, of the abscissa's shape.
+enum Atan2 {
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator {
+    let operands = try BinaryOperands(node, types: [.float32])
+    guard operands.lhs.shape == operands.rhs.shape else {
+      throw node.malformed("the inputs are \(operands.lhs.shape) and \(operands.rhs.shape), not of one shape")
+    }
+    let output = try node.output(0, shape: operands.resultShape, like: operands.lhs)
+    return try node.binary(.arcTangent, operands, output: output)
+  }
+}
+
+/// `PRELU`: below zero, the product with the second input, which broadcasts to the first.
+enum PRelu {
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator {
+    try node.expect(inputs: 2...2)
+    let input = try node.input(0, types: [.float32, .uint8, .int8, .int16])
+    let alpha = try node.input(1, types: [input.type == .int16 ? .int8 : input.type])
+    let shapes = try node.broadcastShapes(input, alpha)
+    guard TensorShape(shapes.result) == input.shape else {
+      throw node.malformed("\(alpha.name), \(alpha.shape), does not broadcast to \(input.shape)")
+    }
+    let output = try node.output(0, shape: input.shape, like: input)
+    let operands = BinaryOperands(lhs: input, rhs: alpha, shapes: shapes)
+    guard input.type != .float32 else { return try node.binary(.parametricRelu, operands, output: output) }
+    let source = try node.quantization(of: input).scale
+    let factor = try node.quantization(of: alpha)
+    let target = try node.quantization(of: output).scale
+    let function = QuantizedParametricRelu(
+      positive: try node.rescaling(Double(source / target), from: input, to: output),
+      alphaZeroPoint: factor.zeroPoint, negative: FixedPointMultiplier(Double(source * factor.scale / target))
+    )
+    guard let type = input.type.numberType, let kernel = function.kernel(type, shapes) else {
+      throw node.unsupported("\(input.type) is not supported")
+    }
+    return BinaryOperator(kernel, operands, output: output)
+  }
+}
+
+/// EQUAL, NOT_EQUAL, LESS, LESS_EQUAL, GREATER and GREATER_EQUAL.
+enum Comparisons {
+  /// The preparation of an operator that tests a relation.
+  static func prepare(
+    _ relation: Comparison
+  ) -> @Sendable (Node) throws(ApusError) -> any Operator {
+    { (node: Node) throws(ApusError) -> any Operator in
+      let isEquality = relation == .equal || relation == .notEqual
+      let operands = try BinaryOperands(
+        node, types: [.float32, .uint8, .int8, .int16, .int32, .int64] + (isEquality ? [.bool] : []))
+      let output = try node.output(0, shape: operands.resultShape, types: [.bool])
+      let isQuantizedWord = isEquality && operands.type == .int16 && operands.lhs.quantization != nil
+      let kernel: any BinaryKernel
+      if operands.type == .uint8 || operands.type == .int8 {
+        kernel = relation.bytes(
+          isSigned: operands.type == .int8, try node.comparable(operands.lhs),
+          try node.comparable(operands.rhs),
+          operands.shapes)
+      } else if isQuantizedWord {
+        kernel = relation.words(
+          try node.comparable(operands.lhs), try node.comparable(operands.rhs), operands.shapes)
+      } else {
+        kernel = relation.kernel(
+          operands.type == .bool ? .uint8 : operands.type.numberType ?? .int32, operands.shapes)
+      }
+      return BinaryOperator(kernel, operands, output: output)
+    }
+  }
+}
+
+extension Node {
+  fileprivate func comparable(_ slot: TensorSlot) throws(ApusError) -> QuantizedOperand {
+    let (scale, zeroPoint) = try quantization(of: slot)
+    return QuantizedOperand(zeroPoint: zeroPoint, multiplier: FixedPointMultiplier(Double(scale)))
+  }
+}

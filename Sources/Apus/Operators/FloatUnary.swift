@@ -1,0 +1,84 @@
+import ApusKernels
+
+/// Operators that apply one function to each element, of floats alone: FLOOR, CEIL, ROUND, SIN, COS, SQUARE.
+enum FloatUnary {
+  /// The preparation of an operator that applies `function`.
+  static func prepare(
+    _ function: FloatFunction
+  ) -> @Sendable (Node) throws(ApusError) -> any Operator {
+    { (node: Node) throws(ApusError) -> any Operator in
+      let (input, output) = try node.unaryTensors([.float32])
+      return UnaryOperator(function.kernel(count: input.shape.elementCount), input: input, output: output)
+    }
+  }
+}
+
+/// `NEG`: the opposite of each number.
+enum Neg {
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator {
+    try node.numberFunction(.negate, .negate, types: [.float32, .int8, .int16, .int32, .int64])
+  }
+}
+
+/// `SIGN`: −1, 0 or 1.
+enum Sign {
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator {
+    try node.numberFunction(.sign, .sign, types: [.float32, .int32])
+  }
+}
+
+/// `LOGICAL_NOT`: the opposite of each truth value.
+enum LogicalNot {
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator {
+    let (input, output) = try node.unaryTensors([.bool])
+    return UnaryOperator(
+      LogicalNegation.kernel(count: input.shape.elementCount), input: input, output: output)
+  }
+}
+
+extension Node {
+  /// A function of floats or of integers that stand for themselves.
+  func numberFunction(
+    _ floats: FloatFunction, _ integers: IntegerFunction, types: [ElementType]
+  ) throws(ApusError) -> any Operator {
+    let (input, output) = try unaryTensors(types)
+    let count = input.shape.elementCount
+    if input.type == .float32 {
+      return UnaryOperator(floats.kernel(count: count), input: input, output: output)
+    }
+    guard let type = input.type.numberType, let kernel = integers.kernel(type, count: count) else {
+      throw unsupported("\(input.type) is not supported")
+    }
+    return UnaryOperator(kernel, input: input, output: output)
+  }
+
+  /// A real function of floats, of quantized bytes by a table of all, or of `int16` by interpolation in one.
+  func realFunction(
+    _ function: FloatFunction, input: TensorSlot, output: TensorSlot, quantized: ((Float) -> Float)? = nil
+  ) throws(ApusError) -> any Operator {
+    let count = input.shape.elementCount
+    switch input.type {
+    case .float32: return UnaryOperator(function.kernel(count: count), input: input, output: output)
+    case .int16:
+      let source = try quantization(of: input)
+      let target = try quantization(of: output)
+      let kernel = WordFunction.kernel(
+        inputScale: source.scale, inputZeroPoint: source.zeroPoint, outputScale: target.scale,
+        outputZeroPoint: target.zeroPoint, count: count, quantized ?? { function($0) })
+      return UnaryOperator(kernel, input: input, output: output)
+    default: return try tabulated(quantized ?? { function($0) }, input: input, output: output)
+    }
+  }
+
+  /// From one tensor's quantization to another's, by a factor and up to the ends of the type's range.
+  func rescaling(_ factor: Double, from input: TensorSlot, to output: TensorSlot) throws(ApusError)
+    -> Rescaling
+  {
+    let range = output.type.integerRange
+    return Rescaling(
+      zeroPoint: try quantization(of: input).zeroPoint,
+      output: QuantizedResult(
+        multiplier: FixedPointMultiplier(factor), zeroPoint: try quantization(of: output).zeroPoint,
+        minimum: Int32(range.lowerBound), maximum: Int32(range.upperBound)))
+  }
+}

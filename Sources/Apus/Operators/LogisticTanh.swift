@@ -1,0 +1,69 @@
+import ApusKernels
+
+/// `LOGISTIC`: `1 / (1 + e⁻ˣ)`.
+enum Logistic {
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator {
+    let (input, output) = try node.unaryTensors([.float32, .uint8, .int8, .int16])
+    switch input.type {
+    case .float32:
+      let kernel = FloatFunction.logistic.kernel(count: input.shape.elementCount)
+      return UnaryOperator(kernel, input: input, output: output)
+    case .int16:
+      let sigmoid = try node.wordSigmoid(input: input, output: output, powerShifts: 0...0)
+      return UnaryOperator(sigmoid.logistic(count: input.shape.elementCount), input: input, output: output)
+    default:
+      try node.requireScale(1 / 256, of: output)
+      return try node.tabulated({ FloatFunction.logistic($0) }, input: input, output: output)
+    }
+  }
+}
+
+/// `TANH`: the hyperbolic tangent.
+enum Tanh {
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator {
+    let (input, output) = try node.unaryTensors([.float32, .uint8, .int8, .int16])
+    switch input.type {
+    case .float32:
+      let kernel = FloatFunction.tanh.kernel(count: input.shape.elementCount)
+      return UnaryOperator(kernel, input: input, output: output)
+    case .int16:
+      let sigmoid = try node.wordSigmoid(input: input, output: output, powerShifts: 0...1)
+      return UnaryOperator(sigmoid.tanh(count: input.shape.elementCount), input: input, output: output)
+    default:
+      return try node.tabulated({ FloatFunction.tanh($0) }, input: input, output: output)
+    }
+  }
+}
+
+extension Node {
+  /// Refuses another scale than the one that an operator prescribes.
+  func requireScale(_ scale: Float, of slot: TensorSlot) throws(ApusError) {
+    let found = try quantization(of: slot).scale
+    guard found == scale else { throw malformed("\(slot.name) has the scale \(found), not \(scale)") }
+  }
+
+  /// The 16-bit table function for an input's scale; powers of two in `powerShifts` are exact.
+  fileprivate func wordSigmoid(
+    input: TensorSlot, output: TensorSlot, powerShifts: ClosedRange<Int>
+  ) throws(ApusError) -> WordSigmoid {
+    try requireNoZeroPoint(input)
+    try requireNoZeroPoint(output)
+    guard try quantization(of: output).scale.roundedBinaryExponent == -15 else {
+      throw malformed("\(output.name) has the scale \(try quantization(of: output).scale), not 2^-15")
+    }
+    let scale = try quantization(of: input).scale
+    if let exponent = scale.roundedBinaryExponent, powerShifts.contains(12 + exponent) {
+      return WordSigmoid(multiplier: 3 << Int32(12 + exponent), shift: 0)
+    }
+    var multiplier = Double(scale) * 4096 * 3
+    var shift: Int32 = 0
+    while multiplier <= 32767.0 / 2, shift <= 30 {
+      shift += 1
+      multiplier *= 2
+    }
+    guard multiplier < 0x1p31 else {
+      throw unsupported("\(input.name) has the scale \(scale), which is too large")
+    }
+    return WordSigmoid(multiplier: Int32(multiplier), shift: shift)
+  }
+}

@@ -1,0 +1,22 @@
+import ApusKernels
+
+/// `MAXIMUM`: the greater of each two elements; both inputs and the output have one quantization.
+enum Maximum {
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator { try Extremum.maximum.prepared(node) }
+}
+
+/// `MINIMUM`: the lesser of each two elements; both inputs and the output have one quantization.
+enum Minimum {
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator { try Extremum.minimum.prepared(node) }
+}
+
+extension Extremum {
+  fileprivate func prepared(_ node: Node) throws(ApusError) -> any Operator {
+    let operands = try BinaryOperands(node, types: [.float32, .uint8, .int8, .int16, .int32, .int64])
+    let output = try node.output(0, shape: operands.resultShape, like: operands.lhs)
+    guard let type = operands.type.numberType else {
+      throw node.unsupported("\(operands.type) is not supported")
+    }
+    return BinaryOperator(kernel(type, operands.shapes), operands, output: output)
+  }
+}

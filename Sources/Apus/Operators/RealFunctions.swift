@@ -1,0 +1,114 @@
+import ApusKernels
+
+/// `EXP`: `eˣ`.
+enum Exp {
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator {
+    let (input, output) = try node.unaryTensors([.float32, .int8, .int16])
+    if input.type == .int16 {
+      try node.requireNoZeroPoint(input)
+      try node.requireNoZeroPoint(output)
+    }
+    return try node.realFunction(.exp, input: input, output: output)
+  }
+}
+
+/// `LOG`: the natural logarithm; quantized values that have none give the least result.
+enum Log {
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator {
+    let (input, output) = try node.unaryTensors([.float32, .int8, .int16])
+    guard input.type != .float32 else { return try node.realFunction(.log, input: input, output: output) }
+    if input.type == .int16 {
+      try node.requireNoZeroPoint(input)
+      try node.requireNoZeroPoint(output)
+    }
+    let (scale, zeroPoint) = try node.quantization(of: output)
+    let least = Float(output.type.integerRange.lowerBound - Int(zeroPoint)) * scale
+    return try node.realFunction(
+      .log, input: input, output: output, quantized: { $0 <= 0 ? least : FloatFunction.log($0) })
+  }
+}
+
+/// `ELU`: `eˣ − 1` below zero, `x` above.
+enum Elu {
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator {
+    let (input, output) = try node.unaryTensors([.float32, .int8])
+    return try node.realFunction(.elu, input: input, output: output)
+  }
+}
+
+/// `GELU`: `x` times the normal distribution, or an approximation to it.
+enum Gelu {
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator {
+    let (input, output) = try node.unaryTensors([.float32, .uint8, .int8, .int16])
+    return try node.realFunction(.gelu(isApproximate: node.boolOption(0)), input: input, output: output)
+  }
+}
+
+/// `ABS`: numbers without their sign.
+enum Abs {
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator {
+    let (input, output) = try node.unaryTensors([.float32, .int8, .int16, .int32])
+    let isQuantized = input.type == .int8 || input.type == .int16 && input.quantization != nil
+    guard isQuantized else {
+      return try node.numberFunction(.absolute, .absolute, types: [.float32, .int16, .int32])
+    }
+    if input.type == .int16 {
+      try node.requireNoZeroPoint(input)
+      try node.requireNoZeroPoint(output)
+    }
+    let factor = Double(try node.quantization(of: input).scale / node.quantization(of: output).scale)
+    let function = QuantizedAbsolute(try node.rescaling(factor, from: input, to: output))
+    let count = input.shape.elementCount
+    let kernel = input.type == .int8 ? function.bytes(count: count) : function.words(count: count)
+    return UnaryOperator(kernel, input: input, output: output)
+  }
+}
+
+/// `LEAKY_RELU`: `αx` below zero, `x` above.
+enum LeakyRelu {
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator {
+    let (input, output) = try node.unaryTensors([.float32, .uint8, .int8, .int16])
+    let alpha = try node.floatOption(0, default: 0)
+    let count = input.shape.elementCount
+    guard input.type != .float32 else {
+      return UnaryOperator(
+        FloatFunction.leakyRelu(alpha: alpha).kernel(count: count), input: input, output: output)
+    }
+    if input.type == .int16 {
+      try node.requireNoZeroPoint(input)
+      try node.requireNoZeroPoint(output)
+    }
+    let source = try node.quantization(of: input).scale
+    let target = try node.quantization(of: output).scale
+    let factor = Double(source * alpha / target)
+    let function = QuantizedLeakyRelu(
+      positive: try node.rescaling(Double(source / target), from: input, to: output),
+      negative: FixedPointMultiplier(abs(factor)), isNegated: factor < 0)
+    let kernel =
+      input.type == .int16
+      ? function.words(count: count) : function.bytes(isSigned: input.type == .int8, count: count)
+    return UnaryOperator(kernel, input: input, output: output)
+  }
+}
+
+/// `HARD_SWISH`: `x · min(6, max(0, x + 3)) / 6`.
+enum HardSwish {
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator {
+    let (input, output) = try node.unaryTensors([.float32, .uint8, .int8])
+    let count = input.shape.elementCount
+    guard input.type != .float32 else {
+      return UnaryOperator(FloatFunction.hardSwish.kernel(count: count), input: input, output: output)
+    }
+    let source = try node.quantization(of: input)
+    let target = try node.quantization(of: output)
+    guard
+      let function = QuantizedHardSwish(
+        inputScale: source.scale, inputZeroPoint: source.zeroPoint, outputScale: target.scale,
+        outputZeroPoint: target.zeroPoint, range: output.type.integerRange)
+    else {
+      throw node.unsupported("\(output.name) has the scale \(target.scale), below 1/128 of the input's")
+    }
+    let kernel = LookupTable.bytes(isSigned: input.type == .int8, count: count) { function($0) }
+    return UnaryOperator(kernel, input: input, output: output)
+  }
+}

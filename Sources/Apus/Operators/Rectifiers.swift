@@ -1,0 +1,74 @@
+import ApusKernels
+
+/// `RELU`: negative values become zero.
+enum Relu {
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator {
+    try node.rectifier(0, .infinity, types: [.float32, .uint8, .int8, .int16])
+  }
+}
+
+/// `RELU6`: values are brought into 0…6.
+enum Relu6 {
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator {
+    try node.rectifier(0, 6, types: [.float32, .uint8, .int8, .int16])
+  }
+}
+
+/// `RELU_N1_TO_1`: values are brought into −1…1.
+enum ReluN1To1 {
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator {
+    try node.rectifier(-1, 1, types: [.float32, .uint8, .int8])
+  }
+}
+
+/// `RELU_0_TO_1`: values are brought into 0…1.
+enum Relu0To1 {
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator {
+    try node.rectifier(0, 1, types: [.float32, .uint8, .int8])
+  }
+}
+
+extension Node {
+  fileprivate func rectifier(
+    _ minimum: Float, _ maximum: Float, types: [ElementType]
+  ) throws(ApusError) -> any Operator {
+    let (input, output) = try unaryTensors(types)
+    let count = input.shape.elementCount
+    guard input.type != .float32 else {
+      let kernel = FloatFunction.clamp(minimum: minimum, maximum: maximum).kernel(count: count)
+      return UnaryOperator(kernel, input: input, output: output)
+    }
+    let source = try quantization(of: input)
+    let target = try quantization(of: output)
+    if input.type == .int16 {
+      try requireNoZeroPoint(input)
+      try requireNoZeroPoint(output)
+    }
+    let range = output.type.integerRange
+    func quantized(_ bound: Float) throws(ApusError) -> Int {
+      let steps = (bound / target.scale).rounded(.toNearestOrAwayFromZero)
+      guard abs(steps) < 0x1p31 else {
+        throw malformed("\(output.name) has the scale \(target.scale), too small for the bound \(bound)")
+      }
+      return Int(steps) + Int(target.zeroPoint)
+    }
+    let least = max(range.lowerBound, try quantized(minimum))
+    let most = maximum == .infinity ? range.upperBound : min(range.upperBound, try quantized(maximum))
+    let rescaling = Rescaling(
+      zeroPoint: source.zeroPoint,
+      output: QuantizedResult(
+        multiplier: FixedPointMultiplier(Double(source.scale / target.scale)), zeroPoint: target.zeroPoint,
+        minimum: Int32(clamping: least), maximum: Int32(clamping: most)))
+    return try rescaling.operation(input: input, output: output, node: self)
+  }
+}
+
+extension Rescaling {
+  /// The operator that rescales an input to an output.
+  func operation(input: TensorSlot, output: TensorSlot, node: Node) throws(ApusError) -> any Operator {
+    guard let source = input.type.numberType, let target = output.type.numberType,
+      let kernel = kernel(from: source, to: target, count: input.shape.elementCount)
+    else { throw node.unsupported("from \(input.type) to \(output.type) is not supported") }
+    return UnaryOperator(kernel, input: input, output: output)
+  }
+}

@@ -1,0 +1,38 @@
+import ApusKernels
+
+/// `SOFTMAX`: `e^(βx)` over the sum of these along the last axis.
+enum SoftmaxOperator {
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator {
+    try node.expect(inputs: 1...1)
+    let input = try node.input(0, types: [.float32, .uint8, .int8, .int16], ranks: 1...64)
+    let isByte = input.type == .uint8 || input.type == .int8
+    let output = try node.output(0, shape: input.shape, types: [input.type] + (isByte ? [.int16] : []))
+    let beta = try node.floatOption(0, default: 0)
+    let (rows, depth) = input.shape.rows
+    if input.type == .float32 {
+      return UnaryOperator(Softmax.floats(beta: beta, rows: rows, depth: depth), input: input, output: output)
+    }
+    let factor = Double(try node.quantization(of: input).scale) * Double(beta)
+    guard factor.isFinite, factor > 0 else {
+      throw node.unsupported("beta is \(beta); above zero is expected")
+    }
+    if input.type == .int16 {
+      try node.requireNoZeroPoint(input)
+      try node.requireNoZeroPoint(output)
+      // The reference forms this product in single precision.
+      let product = Double(try node.quantization(of: input).scale * beta)
+      return UnaryOperator(
+        Softmax.words(factor: product, rows: rows, depth: depth), input: input, output: output)
+    }
+    if output.type == .int8 {
+      let (scale, zeroPoint) = try node.quantization(of: output)
+      guard zeroPoint == -128, abs(scale - 1 / 256) <= 0.001 / 256 else {
+        throw node.malformed(
+          "\(output.name) has the scale \(scale) and zero point \(zeroPoint), not 1/256 and -128")
+      }
+    }
+    let kernel = Softmax.bytes(
+      isSigned: input.type == .int8, factor: factor, isWord: output.type == .int16, rows: rows, depth: depth)
+    return UnaryOperator(kernel, input: input, output: output)
+  }
+}

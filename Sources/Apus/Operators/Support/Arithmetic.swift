@@ -1,0 +1,128 @@
+import ApusKernels
+
+/// ADD, SUB and MUL: numbers as they are, or quantized in three ways.
+struct Arithmetic {
+  private let node: Node
+  private let operation: ArithmeticOperation
+  private let operands: BinaryOperands
+  private let output: TensorSlot
+  private let activation: FusedActivation
+
+  /// Reads the tensors and the activation, option 0.
+  init(_ operation: ArithmeticOperation, _ node: Node, types: [ElementType]) throws(ApusError) {
+    self.node = node
+    self.operation = operation
+    operands = try BinaryOperands(node, types: types)
+    output = try node.output(0, shape: operands.resultShape, like: operands.lhs)
+    activation = try node.activationOption(0)
+  }
+
+  /// The operator; an `int16` tensor without a scale stands for itself where `takesPlainWords`.
+  func prepared(takesPlainWords: Bool) throws(ApusError) -> any Operator {
+    let isPlainWord = takesPlainWords && operands.type == .int16 && output.quantization == nil
+    return BinaryOperator(try kernel(isPlainWord: isPlainWord), operands, output: output)
+  }
+
+  private func kernel(isPlainWord: Bool) throws(ApusError) -> any BinaryKernel {
+    let bounds = activation.bounds ?? (-.greatestFiniteMagnitude, .greatestFiniteMagnitude)
+    switch operands.type {
+    case .float32:
+      return operation.floats(minimum: bounds.minimum, maximum: bounds.maximum, operands.shapes)
+    case .uint8, .int8:
+      return operation == .multiply ? try quantizedProduct() : try quantizedSum()
+    case .int16 where !isPlainWord:
+      return operation == .multiply ? try quantizedProduct() : try quantizedSum()
+    default:
+      let minimum = activation == .none ? Int.min : Int(bounds.minimum)
+      let maximum = bounds.maximum < .greatestFiniteMagnitude ? Int(bounds.maximum) : .max
+      guard let type = operands.type.numberType,
+        let kernel = operation.integers(type, minimum: minimum, maximum: maximum, operands.shapes)
+      else { throw node.unsupported("\(operands.type) is not supported") }
+      return kernel
+    }
+  }
+
+  private func quantizedProduct() throws(ApusError) -> any BinaryKernel {
+    let lhs = try node.quantization(of: operands.lhs)
+    let rhs = try node.quantization(of: operands.rhs)
+    let result = try node.quantization(of: output)
+    if operands.type == .int16 { try requireNoZeroPoints() }
+    // The reference forms the factor in single precision.
+    let factor = Double(lhs.scale * rhs.scale / result.scale)
+    let product = QuantizedProduct(
+      lhsZeroPoint: lhs.zeroPoint, rhsZeroPoint: rhs.zeroPoint, output: try quantizedResult(factor))
+    if operands.type == .int16 { return product.words(operands.shapes) }
+    return product.bytes(isSigned: operands.type == .int8, operands.shapes)
+  }
+
+  private func quantizedSum() throws(ApusError) -> any BinaryKernel {
+    let lhs = try node.quantization(of: operands.lhs)
+    let rhs = try node.quantization(of: operands.rhs)
+    let result = try node.quantization(of: output)
+    if operands.type == .int16 {
+      try requireNoZeroPoints()
+      if let kernel = try shiftedSum() { return kernel }
+    }
+    let leftShift: Int32 = operands.type == .int16 ? 15 : 20
+    let twiceLarger = Double(2 * max(lhs.scale, rhs.scale))
+    let sum = QuantizedSum(
+      lhs: QuantizedOperand(
+        zeroPoint: lhs.zeroPoint, multiplier: FixedPointMultiplier(Double(lhs.scale) / twiceLarger)),
+      rhs: QuantizedOperand(
+        zeroPoint: rhs.zeroPoint, multiplier: FixedPointMultiplier(Double(rhs.scale) / twiceLarger)),
+      isDifference: operation == .subtract, leftShift: leftShift,
+      output: try quantizedResult(twiceLarger / Double(Float(1 << leftShift) * result.scale)))
+    if operands.type == .int16 { return sum.words(operands.shapes) }
+    return sum.bytes(isSigned: operands.type == .int8, operands.shapes)
+  }
+
+  /// The older form of `int16` sums, where option 1 asks for it and all scales are powers of two.
+  private func shiftedSum() throws(ApusError) -> (any BinaryKernel)? {
+    guard try node.boolOption(1, default: true),
+      let lhs = try node.quantization(of: operands.lhs).scale.roundedBinaryExponent,
+      let rhs = try node.quantization(of: operands.rhs).scale.roundedBinaryExponent,
+      let result = try node.quantization(of: output).scale.roundedBinaryExponent
+    else { return nil }
+    let (left, right) = (lhs - result, rhs - result)
+    guard left <= 0, right <= 0, left == 0 || right == 0, left >= -31, right >= -31 else {
+      throw node.unsupported("the scales 2^\(lhs) and 2^\(rhs) do not fit the output's, 2^\(result)")
+    }
+    let bounds = try node.quantizedBounds(activation, of: output)
+    return ShiftedSum(
+      rightShift: Int32(-min(left, right)), shiftsLeftOperand: left < 0, isDifference: operation == .subtract,
+      minimum: Int16(clamping: bounds.minimum), maximum: Int16(clamping: bounds.maximum)
+    ).words(operands.shapes)
+  }
+
+  private func quantizedResult(_ factor: Double) throws(ApusError) -> QuantizedResult {
+    let bounds = try node.quantizedBounds(activation, of: output)
+    return QuantizedResult(
+      multiplier: FixedPointMultiplier(factor), zeroPoint: try node.quantization(of: output).zeroPoint,
+      minimum: bounds.minimum, maximum: bounds.maximum)
+  }
+
+  private func requireNoZeroPoints() throws(ApusError) {
+    for slot in [operands.lhs, operands.rhs, output] { try node.requireNoZeroPoint(slot) }
+  }
+}
+
+extension Node {
+  /// Refuses a zero point other than 0, which `int16` tensors do not have.
+  func requireNoZeroPoint(_ slot: TensorSlot) throws(ApusError) {
+    let zeroPoint = try quantization(of: slot).zeroPoint
+    guard zeroPoint == 0 else {
+      throw malformed("\(slot.name) (\(slot.type)) has the zero point \(zeroPoint), not 0")
+    }
+  }
+}
+
+extension Float {
+  /// The exponent of a power of two, up to a tolerance of 0.001 in it; nil for other numbers.
+  var roundedBinaryExponent: Int? {
+    guard isFinite, self > 0 else { return nil }
+    // Within the tolerance of a power of two, the nearest one is that of the significand or the next.
+    let exponent = significand < 1.5 ? Int(self.exponent) : Int(self.exponent) + 1
+    let ratio = Double(self) / Double(sign: .plus, exponent: exponent, significand: 1)
+    return abs(ratio - 1) < 0.00069338 ? exponent : nil
+  }
+}

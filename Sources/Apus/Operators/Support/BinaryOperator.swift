@@ -1,0 +1,77 @@
+import ApusKernels
+
+/// A prepared kernel of two tensors that broadcast to each other.
+struct BinaryOperator: Operator {
+  private let kernel: any BinaryKernel
+  private let lhs: TensorSlot
+  private let rhs: TensorSlot
+  private let output: TensorSlot
+
+  /// Joins a kernel with the tensors for which it was made.
+  init(_ kernel: any BinaryKernel, _ operands: BinaryOperands, output: TensorSlot) {
+    self.kernel = kernel
+    lhs = operands.lhs
+    rhs = operands.rhs
+    self.output = output
+  }
+
+  func invoke(_ tensors: borrowing TensorTable) {
+    var result = tensors.writeBytes(output)
+    kernel.run(tensors.readBytes(lhs), tensors.readBytes(rhs), to: &result, threads: tensors.threads)
+  }
+}
+
+/// Two inputs of one type and the shape to which they broadcast.
+struct BinaryOperands {
+  let lhs: TensorSlot
+  let rhs: TensorSlot
+  let shapes: BroadcastShapes
+
+  /// The type of both.
+  var type: ElementType { lhs.type }
+  /// The result's shape.
+  var resultShape: TensorShape { TensorShape(shapes.result) }
+
+  /// Joins inputs whose types may differ.
+  init(lhs: TensorSlot, rhs: TensorSlot, shapes: BroadcastShapes) {
+    self.lhs = lhs
+    self.rhs = rhs
+    self.shapes = shapes
+  }
+
+  /// Reads inputs 0 and 1 and finds the shape of the result.
+  init(_ node: Node, types: [ElementType]) throws(ApusError) {
+    try node.expect(inputs: 2...2)
+    lhs = try node.input(0, types: types)
+    rhs = try node.input(1, types: [lhs.type])
+    shapes = try node.broadcastShapes(lhs, rhs)
+  }
+}
+
+extension Node {
+  /// The shape to which two inputs broadcast.
+  func broadcastShapes(_ lhs: TensorSlot, _ rhs: TensorSlot) throws(ApusError) -> BroadcastShapes {
+    guard let shapes = BroadcastShapes(lhs.shape.dimensions, rhs.shape.dimensions) else {
+      throw malformed(
+        "\(lhs.name), \(lhs.shape), and \(rhs.name), \(rhs.shape), do not broadcast to each other")
+    }
+    return shapes
+  }
+}
+
+extension ElementType {
+  /// The name by which elementwise kernels know the type, if they compute with it.
+  var numberType: NumberType? {
+    switch self {
+    case .float32: .float32
+    case .int8: .int8
+    case .uint8: .uint8
+    case .int16: .int16
+    case .uint16: .uint16
+    case .int32: .int32
+    case .uint32: .uint32
+    case .int64: .int64
+    default: nil
+    }
+  }
+}

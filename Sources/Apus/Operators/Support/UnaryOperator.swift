@@ -1,0 +1,62 @@
+import ApusKernels
+
+/// A prepared kernel of one tensor.
+struct UnaryOperator: Operator {
+  private let kernel: any UnaryKernel
+  private let input: TensorSlot
+  private let output: TensorSlot
+
+  /// Joins a kernel with the tensors for which it was made.
+  init(_ kernel: any UnaryKernel, input: TensorSlot, output: TensorSlot) {
+    self.kernel = kernel
+    self.input = input
+    self.output = output
+  }
+
+  func invoke(_ tensors: borrowing TensorTable) {
+    var result = tensors.writeBytes(output)
+    kernel.run(tensors.readBytes(input), to: &result, threads: tensors.threads)
+  }
+}
+
+extension Node {
+  /// The one input of one of `types`, and an output of its shape and type.
+  func unaryTensors(_ types: [ElementType]) throws(ApusError) -> (input: TensorSlot, output: TensorSlot) {
+    try expect(inputs: 1...1)
+    let input = try input(0, types: types)
+    return (input, try output(0, shape: input.shape, like: input))
+  }
+
+  /// A real function of quantized bytes, tabulated as the reference does it: in single precision, halves rounded away
+  /// from zero.
+  func tabulated(
+    _ function: (Float) -> Float, input: TensorSlot, output: TensorSlot
+  ) throws(ApusError) -> any Operator {
+    let source = try quantization(of: input)
+    let target = try quantization(of: output)
+    let inverse = 1 / target.scale
+    let range = output.type.integerRange
+    let kernel = LookupTable.bytes(isSigned: input.type == .int8, count: input.shape.elementCount) { value in
+      let real = source.scale * Float(value &- source.zeroPoint)
+      let steps = (function(real) * inverse).rounded(.toNearestOrAwayFromZero)
+      return (steps + Float(target.zeroPoint)).clamped(to: range)
+    }
+    return UnaryOperator(kernel, input: input, output: output)
+  }
+}
+
+extension Float {
+  /// This integer brought into a range of bytes; NaN becomes the least one.
+  fileprivate func clamped(to range: ClosedRange<Int>) -> Int32 {
+    guard self >= Float(range.lowerBound) else { return Int32(range.lowerBound) }
+    return self < Float(range.upperBound) ? Int32(self) : Int32(range.upperBound)
+  }
+}
+
+extension TensorShape {
+  /// How many rows the last axis has, and how long they are; a scalar is a row of one.
+  var rows: (count: Int, depth: Int) {
+    guard let depth = dimensions.last else { return (1, 1) }
+    return (depth == 0 ? 0 : elementCount / depth, depth)
+  }
+}

@@ -1,0 +1,150 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// `e^(βx)` over its sum, row by row.
+package enum Softmax {
+  /// The kernel for floats.
+  package static func floats(beta: Float, rows: Int, depth: Int) -> any UnaryKernel {
+    RowMap(FloatSoftmax(beta: beta), rows: rows, depth: depth)
+  }
+
+  /// The kernel for bytes, in the reference's fixed point.
+  ///
+  /// - Parameters:
+  ///   - factor: `β` times the scale.
+  ///   - isWord: whether the results are `int16` in units of 2⁻¹⁶, less 2¹⁵; otherwise bytes of the argument's type,
+  ///     in units of 2⁻⁸ from its least value.
+  package static func bytes(
+    isSigned: Bool, factor: Double, isWord: Bool, rows: Int, depth: Int
+  ) -> any UnaryKernel {
+    let table = SoftmaxTable(factor: factor)
+    if isWord {
+      return RowMap(ByteSoftmax<Int16>(table: table, isSigned: isSigned), rows: rows, depth: depth)
+    }
+    if isSigned { return RowMap(ByteSoftmax<Int8>(table: table, isSigned: true), rows: rows, depth: depth) }
+    return RowMap(ByteSoftmax<UInt8>(table: table, isSigned: false), rows: rows, depth: depth)
+  }
+
+  /// The kernel for `int16`; `factor` is `β` times the scale, results are in units of 2⁻¹⁵.
+  package static func words(factor: Double, rows: Int, depth: Int) -> any UnaryKernel {
+    RowMap(WordSoftmax(factor: factor), rows: rows, depth: depth)
+  }
+}
+
+private struct FloatSoftmax: RowFunction {
+  let beta: Float
+
+  func fill(_ output: UnsafeMutablePointer<Float>, count: Int, input: UnsafePointer<Float>) {
+    var greatest = -Float.greatestFiniteMagnitude
+    for index in 0..<count {
+      let value = unsafe input[index]
+      greatest = greatest < value ? value : greatest
+    }
+    var sum: Float = 0
+    for index in 0..<count {
+      let value = unsafe exp((input[index] - greatest) * beta)
+      unsafe output[index] = value
+      sum += value
+    }
+    for index in 0..<count { unsafe output[index] /= sum }
+  }
+}
+
+/// The exponentials of all 256 differences from a row's greatest byte.
+private final class SoftmaxTable: Sendable {
+  /// `e^(−factor·d)` as Q0, by the difference `d`.
+  let exponentials: Table<Int32>
+  /// The same with 12 bits before the binary point, for sums.
+  let summands: Table<Int32>
+  /// The first difference whose exponential counts as zero.
+  let end: Int
+
+  init(factor: Double) {
+    // The greatest factor leaves nothing but the greatest element.
+    let multiplier = FixedPointMultiplier(min(factor * 0x1p26, 0x1p31 - 1))
+    let radius = 31.0 * 0x1p26 / Double(sign: .plus, exponent: Int(multiplier.shift), significand: 1)
+    let end = min(256, Int(radius.rounded(.down)) + 1)
+    let exponentials = Table(count: 256) { difference in
+      difference < end ? FixedPointFunctions.exponential(multiplier.apply(0 &- Int32(difference))) : 0
+    }
+    self.end = end
+    self.exponentials = exponentials
+    summands = Table(count: 256) { unsafe roundingDivideByPowerOfTwo(exponentials.values[$0], 12) }
+  }
+}
+
+private struct ByteSoftmax<Result: FixedWidthInteger & BitwiseCopyable & Sendable>: RowFunction {
+  let table: SoftmaxTable
+  let isSigned: Bool
+
+  func fill(_ output: UnsafeMutablePointer<Result>, count: Int, input: UnsafePointer<UInt8>) {
+    // Signed bytes with their sign flipped are unsigned ones in the same order, with the same differences.
+    let flip: UInt8 = isSigned ? 0x80 : 0
+    var greatest: UInt8 = 0
+    for index in 0..<count { greatest = max(greatest, unsafe input[index] ^ flip) }
+    let summands = unsafe table.summands.values
+    var sum: Int32 = 0
+    for index in 0..<count {
+      sum &+= unsafe summands[Int(greatest &- (input[index] ^ flip))]
+    }
+    let (scale, bits) = FixedPointFunctions.reciprocal(sum, integerBits: 12)
+    // Only a sum that overflowed, of more than 4096 elements, leaves these bounds.
+    let exponent = min(max(bits &+ 31 &- Int32(Result.bitWidth), 0), 31)
+    let exponentials = unsafe table.exponentials.values
+    let end = table.end
+    for index in 0..<count {
+      let difference = unsafe Int(greatest &- (input[index] ^ flip))
+      var result = Int32(Result.min)
+      if difference < end {
+        let product = unsafe saturatingRoundingDoublingHighMultiply(scale, exponentials[difference])
+        result &+= roundingDivideByPowerOfTwo(product, exponent)
+      }
+      unsafe output[index] = Result(clamping: result)
+    }
+  }
+}
+
+private struct WordSoftmax: RowFunction {
+  private let multiplier: FixedPointMultiplier
+  private let exponentials: WordTable
+  private let reciprocals: WordTable
+
+  init(factor: Double) {
+    // Differences of 65535 stand for 10, beyond which exponentials count as zero.
+    multiplier = FixedPointMultiplier(factor / (10.0 / 65535.0))
+    let unit = 2.0 / 65535.0
+    exponentials = WordTable(
+      inputScale: 10.0 / 65535.0, inputZeroPoint: 32767, outputScale: unit, outputZeroPoint: 0
+    ) { exp($0) }
+    reciprocals = WordTable(
+      inputScale: 1.0 / 65535.0, inputZeroPoint: -32768, outputScale: unit, outputZeroPoint: 0
+    ) { 1 / (1 + $0) }
+  }
+
+  func fill(_ output: UnsafeMutablePointer<Int16>, count: Int, input: UnsafePointer<Int16>) {
+    var greatest = Int16.min
+    for index in 0..<count { greatest = max(greatest, unsafe input[index]) }
+    var sum: Int32 = 0
+    for index in 0..<count {
+      let difference = unsafe Int32(input[index]) &- Int32(greatest)
+      let value = exponentials[Int16(clamping: multiplier.apply(difference) &+ 32767)]
+      unsafe output[index] = value
+      sum &+= Int32(value)
+    }
+    let headroom = Int32(sum.leadingZeroBitCount)
+    let shifted = (Int64(sum) &<< Int64(headroom &- 1) &+ 1 << 13) &>> 14
+    let position = Int32(truncatingIfNeeded: shifted) &- (1 << 15 &+ 1 << 16)
+    let scale = Int64(reciprocals[Int16(clamping: position)])
+    let shift = Int64(31 &- headroom)
+    let round = Int64(1) &<< (shift &- 1)
+    for index in 0..<count {
+      let result = unsafe Int32(truncatingIfNeeded: (Int64(output[index]) &* scale &+ round) &>> shift)
+      unsafe output[index] = Int16(min(max(result, 0), 32767))
+    }
+  }
+}

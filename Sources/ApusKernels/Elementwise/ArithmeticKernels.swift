@@ -1,0 +1,101 @@
+/// An operation of two numbers, the result clamped.
+package enum ArithmeticOperation: Hashable, Sendable {
+  case add, subtract, multiply
+}
+
+extension ArithmeticOperation {
+  /// The kernel for floats.
+  package func floats(minimum: Float, maximum: Float, _ shapes: BroadcastShapes) -> any BinaryKernel {
+    let bounds = ScalarBounds(minimum: minimum, maximum: maximum)
+    switch self {
+    case .add: return BroadcastBinary(FloatSum(bounds: bounds), shapes)
+    case .subtract: return BroadcastBinary(FloatDifference(bounds: bounds), shapes)
+    case .multiply: return BroadcastBinary(FloatProduct(bounds: bounds), shapes)
+    }
+  }
+
+  /// The kernel for integers that stand for themselves and wrap; nil for a type that has none.
+  package func integers(
+    _ type: NumberType, minimum: Int, maximum: Int, _ shapes: BroadcastShapes
+  ) -> (any BinaryKernel)? {
+    switch type {
+    case .int16: integers(ScalarBounds<Int16>(clamping: minimum, maximum), shapes)
+    case .int32: integers(ScalarBounds<Int32>(clamping: minimum, maximum), shapes)
+    case .uint32: integers(ScalarBounds<UInt32>(clamping: minimum, maximum), shapes)
+    case .int64: integers(ScalarBounds<Int64>(clamping: minimum, maximum), shapes)
+    case .float32, .int8, .uint8, .uint16: nil
+    }
+  }
+
+  @inline(__always)
+  private func integers<T: FixedWidthInteger & BitwiseCopyable & Sendable>(
+    _ bounds: ScalarBounds<T>, _ shapes: BroadcastShapes
+  ) -> any BinaryKernel {
+    switch self {
+    case .add: BroadcastBinary(IntegerSum(bounds: bounds), shapes)
+    case .subtract: BroadcastBinary(IntegerDifference(bounds: bounds), shapes)
+    case .multiply: BroadcastBinary(IntegerProduct(bounds: bounds), shapes)
+    }
+  }
+}
+
+/// The range that an activation leaves; NaN passes.
+struct ScalarBounds<T: Comparable & BitwiseCopyable & Sendable>: Sendable {
+  let minimum: T
+  let maximum: T
+
+  @inline(__always)
+  func clamp(_ value: T) -> T {
+    let above = value < minimum ? minimum : value
+    return maximum < above ? maximum : above
+  }
+}
+
+extension ScalarBounds where T: FixedWidthInteger {
+  /// Bounds brought into the type's range.
+  init(clamping minimum: Int, _ maximum: Int) {
+    self.init(minimum: T(clamping: minimum), maximum: T(clamping: maximum))
+  }
+}
+
+private struct FloatSum: BinaryFunction {
+  let bounds: ScalarBounds<Float>
+
+  @inline(__always)
+  func callAsFunction(_ lhs: Float, _ rhs: Float) -> Float { bounds.clamp(lhs + rhs) }
+}
+
+private struct FloatDifference: BinaryFunction {
+  let bounds: ScalarBounds<Float>
+
+  @inline(__always)
+  func callAsFunction(_ lhs: Float, _ rhs: Float) -> Float { bounds.clamp(lhs - rhs) }
+}
+
+private struct FloatProduct: BinaryFunction {
+  let bounds: ScalarBounds<Float>
+
+  @inline(__always)
+  func callAsFunction(_ lhs: Float, _ rhs: Float) -> Float { bounds.clamp(lhs * rhs) }
+}
+
+private struct IntegerSum<T: FixedWidthInteger & BitwiseCopyable & Sendable>: BinaryFunction {
+  let bounds: ScalarBounds<T>
+
+  @inline(__always)
+  func callAsFunction(_ lhs: T, _ rhs: T) -> T { bounds.clamp(lhs &+ rhs) }
+}
+
+private struct IntegerDifference<T: FixedWidthInteger & BitwiseCopyable & Sendable>: BinaryFunction {
+  let bounds: ScalarBounds<T>
+
+  @inline(__always)
+  func callAsFunction(_ lhs: T, _ rhs: T) -> T { bounds.clamp(lhs &- rhs) }
+}
+
+private struct IntegerProduct<T: FixedWidthInteger & BitwiseCopyable & Sendable>: BinaryFunction {
+  let bounds: ScalarBounds<T>
+
+  @inline(__always)
+  func callAsFunction(_ lhs: T, _ rhs: T) -> T { bounds.clamp(lhs &* rhs) }
+}

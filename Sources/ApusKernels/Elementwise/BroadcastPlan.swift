@@ -1,0 +1,107 @@
+/// How up to four operands run along one result whose shape they broadcast to: nested loops with a step for each
+/// operand, neighbors that belong together merged into one.
+package struct BroadcastPlan: Sendable {
+  /// The elements of the result.
+  package let elementCount: Int
+
+  /// The sizes of the loops around the innermost one, outermost first.
+  private let outerCounts: [Int]
+  /// What each of them adds to the operands' positions.
+  private let outerSteps: [SIMD4<Int>]
+  /// How long the innermost loop is.
+  private let innerCount: Int
+  /// The innermost steps: one, or zero for an operand that stays.
+  let innerSteps: SIMD4<Int>
+
+  private let rowCount: Int
+  private let rowsPerTile: Int
+  private let segmentsPerRow: Int
+  private let segmentCount: Int
+
+  /// The elements of one tile: some 30 µs of work.
+  private static let grain = 1 << 15
+
+  /// Plans operands of the given shapes, at most four, each of which broadcasts to `result`.
+  ///
+  /// A shape broadcasts if its sizes, aligned at the last, equal those of the result or are one.
+  package init(_ operands: [[Int]], to result: [Int]) {
+    var counts: [Int] = []
+    var steps: [SIMD4<Int>] = []
+    var strides = SIMD4<Int>(repeating: 1)
+    // From the last axis to the first; an axis joins the loop before it if every operand goes on where it ended.
+    for axis in result.indices.reversed() where result[axis] != 1 {
+      var step = SIMD4<Int>.zero
+      for (index, shape) in operands.enumerated() {
+        let own = axis - (result.count - shape.count)
+        guard own >= 0, shape[own] != 1 else { continue }
+        step[index] = strides[index]
+        strides[index] &*= shape[own]
+      }
+      if let count = counts.last, let inner = steps.last, step == inner &* count {
+        counts[counts.count - 1] = count &* result[axis]
+      } else {
+        counts.append(result[axis])
+        steps.append(step)
+      }
+    }
+    innerCount = counts.first ?? 1
+    innerSteps = steps.first ?? .zero
+    outerCounts = counts.dropFirst().reversed()
+    outerSteps = steps.dropFirst().reversed()
+    elementCount = result.contains(0) ? 0 : result.reduce(1, &*)
+    rowCount = elementCount == 0 ? 0 : elementCount / innerCount
+    if innerCount > 2 * Self.grain {
+      (rowsPerTile, segmentCount) = (1, Self.grain)
+    } else {
+      (rowsPerTile, segmentCount) = (max(1, Self.grain / max(innerCount, 1)), max(innerCount, 1))
+    }
+    segmentsPerRow = ceilingQuotient(innerCount, segmentCount)
+  }
+
+  /// How many pieces of work there are; they depend on the shapes alone.
+  var tileCount: Int { ceilingQuotient(rowCount, rowsPerTile) * segmentsPerRow }
+
+  /// Calls `body` for each stretch of the innermost loop in a tile, with the operands' positions, the result's, and
+  /// the length.
+  @inline(__always)
+  func forEachStretch(inTile tile: Int, _ body: (SIMD4<Int>, Int, Int) -> Void) {
+    let firstRow = tile / segmentsPerRow &* rowsPerTile
+    let lastRow = min(firstRow &+ rowsPerTile, rowCount)
+    let segment = tile % segmentsPerRow &* segmentCount
+    let count = min(segmentCount, innerCount &- segment)
+    let loops = outerCounts.count
+    unsafe withUnsafeTemporaryAllocation(of: Int.self, capacity: max(loops, 1)) { coordinates in
+      var offsets = innerSteps &* segment
+      var rest = firstRow
+      for loop in stride(from: loops &- 1, through: 0, by: -1) {
+        let coordinate = rest % outerCounts[loop]
+        rest /= outerCounts[loop]
+        unsafe coordinates[loop] = coordinate
+        offsets &+= outerSteps[loop] &* coordinate
+      }
+      var row = firstRow
+      while row < lastRow {
+        body(offsets, row &* innerCount &+ segment, count)
+        row &+= 1
+        var loop = loops &- 1
+        while loop >= 0 {
+          offsets &+= outerSteps[loop]
+          let next = unsafe coordinates[loop] &+ 1
+          if next < outerCounts[loop] {
+            unsafe coordinates[loop] = next
+            break
+          }
+          unsafe coordinates[loop] = 0
+          offsets &-= outerSteps[loop] &* outerCounts[loop]
+          loop &-= 1
+        }
+      }
+    }
+  }
+}
+
+extension SIMD4<Int> {
+  fileprivate static func &* (vector: Self, factor: Int) -> Self {
+    vector &* Self(repeating: factor)
+  }
+}

@@ -1,0 +1,224 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// A function of two numbers that takes longer than a call.
+package enum NumberFunction: Hashable, Sendable {
+  /// A quotient, of integers truncated, brought between bounds.
+  case divide(minimum: Float, maximum: Float)
+  /// A quotient rounded down, and what is left then, which has the divisor's sign.
+  case floorDivide, floorModulo
+  /// A power; with `wraps`, of integers that overflow the low bits are kept, otherwise the least integer results.
+  case power(wraps: Bool)
+  case squaredDifference
+  /// The angle of a point, given its ordinate first.
+  case arcTangent
+  case exclusiveOr, shiftRight
+  /// Truth values: 1 where both, or one of them, are not 0.
+  case logicalAnd, logicalOr
+  /// The first where it is not negative, otherwise the product.
+  case parametricRelu
+
+  /// The kernel; nil for a type that has none. Divisors of integers are not zero.
+  package func kernel(_ type: NumberType, _ shapes: BroadcastShapes) -> (any BinaryKernel)? {
+    switch type {
+    case .float32: floats.map { BroadcastBinary(ClosureBinary(body: $0), shapes) }
+    case .int8: integers(Int8.self).map { BroadcastBinary(ClosureBinary(body: $0), shapes) }
+    case .uint8: integers(UInt8.self).map { BroadcastBinary(ClosureBinary(body: $0), shapes) }
+    case .int16: integers(Int16.self).map { BroadcastBinary(ClosureBinary(body: $0), shapes) }
+    case .uint16: integers(UInt16.self).map { BroadcastBinary(ClosureBinary(body: $0), shapes) }
+    case .int32: integers(Int32.self).map { BroadcastBinary(ClosureBinary(body: $0), shapes) }
+    case .uint32: integers(UInt32.self).map { BroadcastBinary(ClosureBinary(body: $0), shapes) }
+    case .int64: integers(Int64.self).map { BroadcastBinary(ClosureBinary(body: $0), shapes) }
+    }
+  }
+
+  private var floats: (@Sendable (Float, Float) -> Float)? {
+    switch self {
+    case .divide(let minimum, let maximum):
+      let bounds = ScalarBounds(minimum: minimum, maximum: maximum)
+      return { bounds.clamp($0 / $1) }
+    case .floorDivide: return { Float((Double($0) / Double($1)).rounded(.down)) }
+    case .floorModulo:
+      return {
+        let rest = fmodf($0, $1)
+        return rest != 0 && ($1 < 0) != (rest < 0) ? rest + $1 : rest
+      }
+    case .power: return { powf($0, $1) }
+    case .squaredDifference: return { ($0 - $1) * ($0 - $1) }
+    case .arcTangent: return { atan2f($0, $1) }
+    case .parametricRelu: return { $0 >= 0 ? $0 : $0 * $1 }
+    case .exclusiveOr, .shiftRight, .logicalAnd, .logicalOr: return nil
+    }
+  }
+
+  private func integers<T: FixedWidthInteger & Sendable>(_ type: T.Type) -> (@Sendable (T, T) -> T)? {
+    switch self {
+    case .divide(let minimum, let maximum):
+      let least = minimum > Float(Int32.min) ? T(clamping: Int(minimum)) : T.min
+      let most = maximum < Float(Int32.max) ? T(clamping: Int(maximum)) : T.max
+      return { min(max(Self.quotient($0, $1), least), most) }
+    case .floorDivide:
+      return {
+        let quotient = Self.quotient($0, $1)
+        let isExact = quotient &* $1 == $0
+        return !isExact && ($0 < 0) != ($1 < 0) ? quotient &- 1 : quotient
+      }
+    case .floorModulo:
+      return {
+        let rest = $0 &- Self.quotient($0, $1) &* $1
+        return rest != 0 && ($1 < 0) != (rest < 0) ? rest &+ $1 : rest
+      }
+    case .power(let wraps):
+      if wraps { return { Self.wrappingPower($0, $1) } }
+      return { Self.truncatedPower($0, $1) }
+    case .squaredDifference: return { ($0 &- $1) &* ($0 &- $1) }
+    case .exclusiveOr: return { $0 ^ $1 }
+    case .shiftRight: return { $0 >> min(max($1, 0), T(T.bitWidth - 1)) }
+    case .logicalAnd: return { $0 != 0 && $1 != 0 ? 1 : 0 }
+    case .logicalOr: return { $0 != 0 || $1 != 0 ? 1 : 0 }
+    case .arcTangent, .parametricRelu: return nil
+    }
+  }
+
+  /// A quotient, truncated; the one that overflows wraps.
+  private static func quotient<T: FixedWidthInteger>(_ lhs: T, _ rhs: T) -> T {
+    rhs == 0 ? 0 : lhs.dividedReportingOverflow(by: rhs).partialValue
+  }
+
+  private static func wrappingPower<T: FixedWidthInteger>(_ base: T, _ exponent: T) -> T {
+    var (result, factor, rest) = (T(1), base, exponent)
+    while rest > 0 {
+      if rest & 1 == 1 { result = result &* factor }
+      factor = factor &* factor
+      rest >>= 1
+    }
+    return result
+  }
+
+  private static func truncatedPower<T: FixedWidthInteger>(_ base: T, _ exponent: T) -> T {
+    let power = pow(Double(base), Double(exponent))
+    return power >= Double(T.min) && power < Double(T.max) + 1 ? T(power) : T.min
+  }
+}
+
+/// A quotient of quantized values, in the reference's fixed point.
+package struct QuantizedQuotient: Hashable, Sendable {
+  private let lhsZeroPoint: Int32
+  private let rhsZeroPoint: Int32
+  private let output: QuantizedResult
+
+  /// Describes the operation; the result's factor is the first scale over the product of the others.
+  package init(lhsZeroPoint: Int32, rhsZeroPoint: Int32, output: QuantizedResult) {
+    self.lhsZeroPoint = lhsZeroPoint
+    self.rhsZeroPoint = rhsZeroPoint
+    self.output = output
+  }
+
+  /// The kernel for `uint8`, `int8` or `int16`; nil for other types. Divisors are not the zero point.
+  package func kernel(_ type: NumberType, _ shapes: BroadcastShapes) -> (any BinaryKernel)? {
+    switch type {
+    case .uint8: BroadcastBinary(closure(UInt8.self), shapes)
+    case .int8: BroadcastBinary(closure(Int8.self), shapes)
+    case .int16: BroadcastBinary(closure(Int16.self), shapes)
+    default: nil
+    }
+  }
+
+  private func closure<T: FixedWidthInteger & BitwiseCopyable & Sendable>(_ type: T.Type) -> ClosureBinary<
+    T, T, T
+  > {
+    ClosureBinary { T(truncatingIfNeeded: self.quotient(Int32($0), Int32($1))) }
+  }
+
+  private func quotient(_ lhs: Int32, _ rhs: Int32) -> Int32 {
+    var dividend = lhs &- lhsZeroPoint
+    var divisor = rhs &- rhsZeroPoint
+    if divisor < 0 {
+      dividend = 0 &- dividend
+      divisor = 0 &- divisor
+    }
+    let (inverse, shift) = FixedPointFunctions.reciprocal(divisor, integerBits: 31)
+    let headroom = Int32((dividend ^ (dividend &>> 31)).leadingZeroBitCount) &- 1
+    let unscaled = saturatingRoundingDoublingHighMultiply(dividend &<< headroom, inverse)
+    let product = saturatingRoundingDoublingHighMultiply(unscaled, output.multiplier.value)
+    let scaled = Self.shiftRight(product, headroom &+ shift &- output.multiplier.shift)
+    return min(max(scaled &+ output.zeroPoint, output.minimum), output.maximum)
+  }
+
+  /// A rounded shift right as the reference's has it on x86, whose shifts go by the low bits of the count.
+  ///
+  /// Small dividends have counts above 31, with which the reference rounds each to another value than the quotient.
+  private static func shiftRight(_ value: Int32, _ count: Int32) -> Int32 {
+    let bits = count & 63
+    if bits < 32 { return roundingDivideByPowerOfTwo(value, bits) }
+    return (value &>> (bits &- 32)) &+ (value >= 0 ? 1 : 0)
+  }
+}
+
+/// The square of the difference of quantized `int8` values.
+package struct QuantizedSquaredDifference: Hashable, Sendable {
+  private let lhs: QuantizedOperand
+  private let rhs: QuantizedOperand
+  private let output: QuantizedResult
+
+  /// Describes the operation; operands are held in 1/128 of their units before their factors apply.
+  package init(lhs: QuantizedOperand, rhs: QuantizedOperand, output: QuantizedResult) {
+    self.lhs = lhs
+    self.rhs = rhs
+    self.output = output
+  }
+
+  /// The kernel.
+  package func bytes(_ shapes: BroadcastShapes) -> any BinaryKernel {
+    BroadcastBinary(
+      ClosureBinary<Int8, Int8, Int8> { left, right in
+        let first = lhs.multiplier.apply((Int32(left) &- lhs.zeroPoint) &<< 7)
+        let second = rhs.multiplier.apply((Int32(right) &- rhs.zeroPoint) &<< 7)
+        let difference = first &- second
+        return Int8(truncatingIfNeeded: output(difference &* difference))
+      }, shapes)
+  }
+}
+
+/// PRELU of quantized values: below zero, a factor that is a tensor.
+package struct QuantizedParametricRelu: Hashable, Sendable {
+  private let positive: Rescaling
+  private let alphaZeroPoint: Int32
+  private let negative: FixedPointMultiplier
+
+  /// Describes the function: what applies above zero, and the factor of products below.
+  package init(positive: Rescaling, alphaZeroPoint: Int32, negative: FixedPointMultiplier) {
+    self.positive = positive
+    self.alphaZeroPoint = alphaZeroPoint
+    self.negative = negative
+  }
+
+  /// The kernel for `uint8`, for `int8`, or for `int16` with factors of `int8`; nil for other types.
+  package func kernel(_ type: NumberType, _ shapes: BroadcastShapes) -> (any BinaryKernel)? {
+    switch type {
+    case .uint8: BroadcastBinary(closure(UInt8.self, UInt8.self), shapes)
+    case .int8: BroadcastBinary(closure(Int8.self, Int8.self), shapes)
+    case .int16: BroadcastBinary(closure(Int16.self, Int8.self), shapes)
+    default: nil
+    }
+  }
+
+  private func closure<
+    T: FixedWidthInteger & BitwiseCopyable & Sendable, A: FixedWidthInteger & BitwiseCopyable & Sendable
+  >(
+    _ type: T.Type, _ alphaType: A.Type
+  ) -> ClosureBinary<T, A, T> {
+    ClosureBinary { value, alpha in
+      let difference = Int32(value) &- positive.zeroPoint
+      if difference >= 0 { return T(truncatingIfNeeded: positive(Int32(value))) }
+      let scaled = negative.apply(difference &* (Int32(alpha) &- alphaZeroPoint))
+      let result = scaled &+ positive.output.zeroPoint
+      return T(truncatingIfNeeded: min(max(result, positive.output.minimum), positive.output.maximum))
+    }
+  }
+}

@@ -1,0 +1,222 @@
+/// A sum or difference of two quantized tensors: each operand is brought to a common, finer scale and the result to
+/// its own, each step rounded.
+package struct QuantizedSum: Hashable, Sendable {
+  /// The first operand's zero point and factor.
+  package let lhs: QuantizedOperand
+  /// The second operand's zero point and factor.
+  package let rhs: QuantizedOperand
+  /// Whether the second operand is subtracted.
+  package let isDifference: Bool
+  /// The bits by which operands are shifted left before their factors apply: 20 for bytes, 15 for `int16`.
+  package let leftShift: Int32
+  /// From the common scale to the result's.
+  package let output: QuantizedResult
+
+  /// Describes the operation.
+  package init(
+    lhs: QuantizedOperand, rhs: QuantizedOperand, isDifference: Bool, leftShift: Int32,
+    output: QuantizedResult
+  ) {
+    self.lhs = lhs
+    self.rhs = rhs
+    self.isDifference = isDifference
+    self.leftShift = leftShift
+    self.output = output
+  }
+
+  /// The kernel for `uint8`, or for `int8` if `isSigned`.
+  package func bytes(isSigned: Bool, _ shapes: BroadcastShapes) -> any BinaryKernel {
+    BroadcastBinary(ByteSum(self, isSigned: isSigned), shapes)
+  }
+
+  /// The kernel for `int16`.
+  package func words(_ shapes: BroadcastShapes) -> any BinaryKernel {
+    BroadcastBinary(WordSum(sum: self), shapes)
+  }
+
+  /// The first operand on the common scale.
+  @inline(__always)
+  fileprivate func scaledLeft(_ value: Int32) -> Int32 {
+    lhs.multiplier.apply((value &- lhs.zeroPoint) &<< leftShift)
+  }
+
+  /// The second operand on the common scale, negated for a difference.
+  @inline(__always)
+  fileprivate func scaledRight(_ value: Int32) -> Int32 {
+    let scaled = rhs.multiplier.apply((value &- rhs.zeroPoint) &<< leftShift)
+    return isDifference ? 0 &- scaled : scaled
+  }
+}
+
+/// How a quantized operand enters a computation.
+package struct QuantizedOperand: Hashable, Sendable {
+  /// The integer that stands for zero.
+  package let zeroPoint: Int32
+  /// What its distance from the zero point is multiplied with.
+  package let multiplier: FixedPointMultiplier
+
+  /// Makes an operand.
+  package init(zeroPoint: Int32, multiplier: FixedPointMultiplier) {
+    self.zeroPoint = zeroPoint
+    self.multiplier = multiplier
+  }
+}
+
+/// How a computation's integer becomes a quantized result.
+package struct QuantizedResult: Hashable, Sendable {
+  /// The factor, applied with two roundings.
+  package let multiplier: FixedPointMultiplier
+  /// What is added then.
+  package let zeroPoint: Int32
+  /// The least result.
+  package let minimum: Int32
+  /// The greatest result.
+  package let maximum: Int32
+
+  /// Makes a result's description.
+  package init(multiplier: FixedPointMultiplier, zeroPoint: Int32, minimum: Int32, maximum: Int32) {
+    self.multiplier = multiplier
+    self.zeroPoint = zeroPoint
+    self.minimum = minimum
+    self.maximum = maximum
+  }
+
+  /// The result for one integer.
+  @inline(__always)
+  func callAsFunction(_ value: Int32) -> Int32 {
+    let scaled = multiplier.apply(value) &+ zeroPoint
+    return min(max(scaled, minimum), maximum)
+  }
+
+  /// The same for whole vectors of bytes.
+  var epilogue: Epilogue {
+    .fixedPoint([multiplier], zeroPoint: zeroPoint, minimum: minimum, maximum: maximum)
+  }
+}
+
+/// Sums of bytes: each operand's 256 values are brought to the common scale once and looked up.
+private struct ByteSum: BinaryFunction {
+  private let tables: SumTables
+  private let epilogue: QuantizedEpilogue
+  private let output: QuantizedResult
+
+  init(_ sum: QuantizedSum, isSigned: Bool) {
+    tables = SumTables(sum, isSigned: isSigned)
+    guard let epilogue = QuantizedEpilogue(sum.output.epilogue, channels: 1) else {
+      preconditionFailure("a fixed-point epilogue is not that of floats")
+    }
+    self.epilogue = epilogue
+    output = sum.output
+  }
+
+  @inline(__always)
+  func callAsFunction(_ lhs: UInt8, _ rhs: UInt8) -> UInt8 {
+    UInt8(truncatingIfNeeded: unsafe output(tables.left[Int(lhs)] &+ tables.right[Int(rhs)]))
+  }
+
+  func fill(
+    _ result: UnsafeMutablePointer<UInt8>, count: Int, lhs: UnsafePointer<UInt8>, lhsStep: Int,
+    rhs: UnsafePointer<UInt8>, rhsStep: Int
+  ) {
+    let left = unsafe tables.left
+    let right = unsafe tables.right
+    var index = 0
+    while index &+ 8 <= count {
+      let low =
+        unsafe Self.four(left, lhs + index &* lhsStep, lhsStep)
+        &+ Self.four(right, rhs + index &* rhsStep, rhsStep)
+      let next = index &+ 4
+      let high =
+        unsafe Self.four(left, lhs + next &* lhsStep, lhsStep)
+        &+ Self.four(right, rhs + next &* rhsStep, rhsStep)
+      unsafe storeLanes(epilogue.bytes(low, high, channel: 0), to: result + index, count: 8)
+      index &+= 8
+    }
+    while index < count {
+      unsafe result[index] = self(lhs[index &* lhsStep], rhs[index &* rhsStep])
+      index &+= 1
+    }
+  }
+
+  @inline(__always)
+  private static func four(_ table: UnsafePointer<Int32>, _ bytes: UnsafePointer<UInt8>, _ step: Int)
+    -> SIMD4<Int32>
+  {
+    unsafe SIMD4(
+      table[Int(bytes[0])], table[Int(bytes[step])], table[Int(bytes[2 &* step])],
+      table[Int(bytes[3 &* step])])
+  }
+}
+
+/// Both operands' values on the common scale, by their bytes.
+private final class SumTables: @unchecked Sendable {
+  // @unchecked: written by `init` alone.
+  let left: UnsafePointer<Int32>
+  let right: UnsafePointer<Int32>
+  private let memory: UnsafeMutablePointer<Int32>
+
+  init(_ sum: QuantizedSum, isSigned: Bool) {
+    unsafe memory = .allocate(capacity: 512)
+    for byte in 0..<256 {
+      let value = isSigned ? Int32(Int8(truncatingIfNeeded: byte)) : Int32(byte)
+      unsafe (memory + byte).initialize(to: sum.scaledLeft(value))
+      unsafe (memory + 256 + byte).initialize(to: sum.scaledRight(value))
+    }
+    unsafe left = UnsafePointer(memory)
+    unsafe right = UnsafePointer(memory + 256)
+  }
+
+  deinit {
+    unsafe memory.deallocate()
+  }
+}
+
+private struct WordSum: BinaryFunction {
+  let sum: QuantizedSum
+
+  @inline(__always)
+  func callAsFunction(_ lhs: Int16, _ rhs: Int16) -> Int16 {
+    Int16(truncatingIfNeeded: sum.output(sum.scaledLeft(Int32(lhs)) &+ sum.scaledRight(Int32(rhs))))
+  }
+}
+
+/// A sum of `int16` values whose scales are powers of two.
+package struct ShiftedSum: Hashable, Sendable {
+  /// By how many bits the operand with the smaller scale is shifted right, rounded.
+  package let rightShift: Int32
+  /// Whether that is the first operand.
+  package let shiftsLeftOperand: Bool
+  /// Whether the second operand is subtracted.
+  package let isDifference: Bool
+  /// The least result.
+  package let minimum: Int16
+  /// The greatest result.
+  package let maximum: Int16
+
+  /// Describes the operation.
+  package init(rightShift: Int32, shiftsLeftOperand: Bool, isDifference: Bool, minimum: Int16, maximum: Int16)
+  {
+    self.rightShift = rightShift
+    self.shiftsLeftOperand = shiftsLeftOperand
+    self.isDifference = isDifference
+    self.minimum = minimum
+    self.maximum = maximum
+  }
+
+  /// The kernel.
+  package func words(_ shapes: BroadcastShapes) -> any BinaryKernel {
+    BroadcastBinary(ShiftedWordSum(sum: self), shapes)
+  }
+}
+
+private struct ShiftedWordSum: BinaryFunction {
+  let sum: ShiftedSum
+
+  @inline(__always)
+  func callAsFunction(_ lhs: Int16, _ rhs: Int16) -> Int16 {
+    let left = roundingDivideByPowerOfTwo(Int32(lhs), sum.shiftsLeftOperand ? sum.rightShift : 0)
+    let right = roundingDivideByPowerOfTwo(Int32(rhs), sum.shiftsLeftOperand ? 0 : sum.rightShift)
+    let result = Int16(clamping: sum.isDifference ? left &- right : left &+ right)
+    return min(max(result, sum.minimum), sum.maximum)
+  }
+}

@@ -1,0 +1,66 @@
+/// Each row over the root of the sum of its squares.
+package enum L2Normalization {
+  /// The kernel for floats; a norm below 10⁻⁶ counts as that.
+  package static func floats(rows: Int, depth: Int) -> any UnaryKernel {
+    RowMap(FloatL2Normalization(), rows: rows, depth: depth)
+  }
+
+  /// The kernel for `uint8`; results are in units of 1/128 from 128.
+  package static func unsignedBytes(zeroPoint: Int32, rows: Int, depth: Int) -> any UnaryKernel {
+    RowMap(UnsignedL2Normalization(zeroPoint: zeroPoint), rows: rows, depth: depth)
+  }
+
+  /// The kernel for `int8`; results are in units of 1/128.
+  package static func signedBytes(zeroPoint: Int32, rows: Int, depth: Int) -> any UnaryKernel {
+    RowMap(SignedL2Normalization(zeroPoint: zeroPoint), rows: rows, depth: depth)
+  }
+}
+
+private struct FloatL2Normalization: RowFunction {
+  func fill(_ output: UnsafeMutablePointer<Float>, count: Int, input: UnsafePointer<Float>) {
+    var sum: Float = 0
+    for index in 0..<count {
+      let value = unsafe input[index]
+      sum += value * value
+    }
+    let root = sum.squareRoot()
+    let norm = root < 1e-6 ? 1e-6 : root
+    for index in 0..<count { unsafe output[index] = input[index] / norm }
+  }
+}
+
+private struct UnsignedL2Normalization: RowFunction {
+  let zeroPoint: Int32
+
+  func fill(_ output: UnsafeMutablePointer<UInt8>, count: Int, input: UnsafePointer<UInt8>) {
+    var sum: Int32 = 0
+    for index in 0..<count {
+      let difference = unsafe Int32(input[index]) &- zeroPoint
+      sum &+= difference &* difference
+    }
+    let (value, shift) = FixedPointFunctions.inverseSquareRoot(sum)
+    for index in 0..<count {
+      let difference = unsafe Int32(input[index]) &- zeroPoint
+      let result = FixedPointFunctions.multiply(128 &* difference, value, shift: shift)
+      unsafe output[index] = UInt8(clamping: result &+ 128)
+    }
+  }
+}
+
+private struct SignedL2Normalization: RowFunction {
+  let zeroPoint: Int32
+
+  func fill(_ output: UnsafeMutablePointer<Int8>, count: Int, input: UnsafePointer<Int8>) {
+    var sum: Int32 = 0
+    for index in 0..<count {
+      let difference = unsafe Int32(input[index]) &- zeroPoint
+      sum &+= difference &* difference
+    }
+    let (value, shift) = FixedPointFunctions.inverseSquareRoot(sum)
+    for index in 0..<count {
+      let difference = unsafe Int32(input[index]) &- zeroPoint
+      unsafe output[index] = Int8(
+        clamping: FixedPointFunctions.multiply(difference, value, shift: shift &+ 7))
+    }
+  }
+}

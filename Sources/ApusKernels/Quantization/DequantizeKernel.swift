@@ -1,0 +1,83 @@
+/// From integers to floats: `scale · (q − zeroPoint)`, rounded once.
+package struct Dequantization: Hashable, Sendable {
+  /// What one step stands for.
+  package let scale: Float
+  /// The integer that stands for zero.
+  package let zeroPoint: Int32
+
+  /// Describes a dequantization.
+  package init(scale: Float, zeroPoint: Int32) {
+    self.scale = scale
+    self.zeroPoint = zeroPoint
+  }
+
+  /// The kernel for bytes.
+  package func bytes(isSigned: Bool, count: Int) -> any UnaryKernel {
+    LookupTable.floats(isSigned: isSigned, count: count) { self($0) }
+  }
+
+  /// The kernel for `int16`.
+  package func words(count: Int) -> any UnaryKernel {
+    UnaryMap(WordDequantization(dequantization: self), count: count)
+  }
+
+  /// The kernel for `float16`, which needs no scale.
+  package static func halves(count: Int) -> any UnaryKernel { UnaryMap(HalfWidening(), count: count) }
+
+  /// One value.
+  @inline(__always)
+  fileprivate func callAsFunction(_ value: Int32) -> Float {
+    Float(Double(scale) * Double(value &- zeroPoint))
+  }
+}
+
+private struct WordDequantization: UnaryFunction {
+  let dequantization: Dequantization
+
+  @inline(__always)
+  func callAsFunction(_ value: Int16) -> Float { dequantization(Int32(value)) }
+}
+
+/// A `float16`'s bits as a float of the same value.
+private struct HalfWidening: UnaryFunction {
+  @inline(__always)
+  func callAsFunction(_ bits: UInt16) -> Float {
+    let magnitude = UInt32(bits & 0x7FFF)
+    // The fields in a float's places are too small by 2¹¹²; this also normalizes subnormal values.
+    let scaled = Float(bitPattern: magnitude &<< 13) * 0x1p112
+    let special: UInt32 = magnitude >= 0x7C00 ? 0x7F80_0000 : 0
+    return Float(bitPattern: scaled.bitPattern | special | UInt32(bits & 0x8000) &<< 16)
+  }
+}
+
+/// A dequantization with a scale for each slice along an axis.
+package struct ChannelDequantization: UnaryKernel {
+  private let slices: [Dequantization]
+  private let innerCount: Int
+  private let outerCount: Int
+  private let isSigned: Bool
+
+  /// Dequantizes `outerCount × slices.count × innerCount` bytes.
+  package init(slices: [Dequantization], outerCount: Int, innerCount: Int, isSigned: Bool) {
+    self.slices = slices
+    self.outerCount = outerCount
+    self.innerCount = innerCount
+    self.isSigned = isSigned
+  }
+
+  package func run(_ input: RawSpan, to output: inout MutableRawSpan, threads: ThreadTeam) {
+    var position = 0
+    for _ in 0..<outerCount {
+      for slice in slices {
+        for _ in 0..<innerCount {
+          let byte = unsafe input.unsafeLoad(fromByteOffset: position, as: UInt8.self)
+          let value = isSigned ? Int32(Int8(bitPattern: byte)) : Int32(byte)
+          // The reference multiplies in single precision here.
+          let result = slice.scale * Float(value &- slice.zeroPoint)
+          output.storeBytes(of: result, toByteOffset: position &* 4, as: Float.self)
+          position &+= 1
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,46 @@
+/// From one quantization to another, or to the same with bounds: the distance from the zero point is multiplied,
+/// rounded twice, moved and clamped.
+package struct Rescaling: Hashable, Sendable {
+  /// The argument's zero point.
+  package let zeroPoint: Int32
+  /// What makes a result of the distance from it.
+  package let output: QuantizedResult
+
+  /// Describes a rescaling.
+  package init(zeroPoint: Int32, output: QuantizedResult) {
+    self.zeroPoint = zeroPoint
+    self.output = output
+  }
+
+  /// The result for one value.
+  @inline(__always)
+  package func callAsFunction(_ value: Int32) -> Int32 { output(value &- zeroPoint) }
+
+  /// The kernel for `count` values; nil where a type is none of the integers of 8, 16 and 32 bits.
+  package func kernel(from source: NumberType, to target: NumberType, count: Int) -> (any UnaryKernel)? {
+    switch (source, target) {
+    case (.int8, .int8), (.int8, .uint8), (.uint8, .int8), (.uint8, .uint8):
+      LookupTable.bytes(isSigned: source == .int8, count: count) { self($0) }
+    case (.int8, .int16), (.uint8, .int16):
+      LookupTable.words(isSigned: source == .int8, count: count) { self($0) }
+    case (.int16, .int8): UnaryMap(IntegerRescaling<Int16, Int8>(rescaling: self), count: count)
+    case (.int16, .int16): UnaryMap(IntegerRescaling<Int16, Int16>(rescaling: self), count: count)
+    case (.int16, .int32): UnaryMap(IntegerRescaling<Int16, Int32>(rescaling: self), count: count)
+    case (.int32, .int8): UnaryMap(IntegerRescaling<Int32, Int8>(rescaling: self), count: count)
+    case (.int32, .int16): UnaryMap(IntegerRescaling<Int32, Int16>(rescaling: self), count: count)
+    default: nil
+    }
+  }
+}
+
+private struct IntegerRescaling<
+  Argument: FixedWidthInteger & BitwiseCopyable & Sendable,
+  Result: FixedWidthInteger & BitwiseCopyable & Sendable
+>: UnaryFunction {
+  let rescaling: Rescaling
+
+  @inline(__always)
+  func callAsFunction(_ value: Argument) -> Result {
+    Result(truncatingIfNeeded: rescaling(Int32(truncatingIfNeeded: value)))
+  }
+}

@@ -1,0 +1,65 @@
+import Apus
+import ApusFormat
+import Testing
+
+/// The goldens of one operator: for each case a model, its inputs, and what the reference answered.
+struct GoldenArchive: CustomTestStringConvertible, Sendable {
+  /// The operator's name.
+  let name: String
+
+  /// The operators of this build that have goldens.
+  static let ofThisBuild: [GoldenArchive] = Runtime.operators.map { GoldenArchive(name: $0.name) }
+    .filter { (try? $0.open()) != nil }
+
+  private static let folder =
+    #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/")
+    + "/Goldens"
+
+  var testDescription: String { name }
+
+  /// Opens the archive; throws where there is none.
+  func open() throws -> Contents {
+    let archive = try ZipArchive(FileBytes(readingFileAt: "\(Self.folder)/\(name).zip"))
+    var cases: [String] = []
+    for entry in archive.entries {
+      let name = String(entry.name.prefix { $0 != "/" })
+      if cases.last != name { cases.append(name) }
+    }
+    return Contents(archive: archive, cases: cases)
+  }
+
+  /// An open archive.
+  struct Contents {
+    let archive: ZipArchive
+    /// The names of the cases; each begins with the type of its operands.
+    let cases: [String]
+
+    /// The model of a case.
+    func model(of name: String) throws -> Model {
+      try Model(bytes: archive.contents(of: "\(name)/model.tflite"))
+    }
+
+    /// The arrays `<kind>_0`, `<kind>_1` … of a case.
+    func arrays(_ kind: String, of name: String) throws -> [NumPyFile] {
+      var arrays: [NumPyFile] = []
+      let names = Set(archive.entries.map(\.name))
+      while names.contains("\(name)/\(kind)_\(arrays.count).npy") {
+        let file = try archive.contents(of: "\(name)/\(kind)_\(arrays.count).npy")
+        guard let array = NumPyFile(file) else {
+          throw GoldenFailure("\(kind) \(arrays.count) is no .npy file")
+        }
+        arrays.append(array)
+      }
+      return arrays
+    }
+  }
+}
+
+/// What is wrong with a case.
+struct GoldenFailure: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) {
+    self.description = description
+  }
+}
