@@ -58,11 +58,32 @@ enum OperatorRegistry {
 
   private static let quantized8: [ElementType] = [.uint8, .int8]
   private static let common: [ElementType] = [.float32, .uint8, .int8]
+  private static let paddable: [ElementType] =
+    common + [.float16, .bfloat16, .int16, .int32, .int64, .bool]
 
   /// Every operator, in alphabetical order.
   static let all: [OperatorRegistration] = [
+    .init(.averagePool2D, versions: 1...3, types: common + [.int16], Pooling2D.average),
+    .init(
+      .concatenation, versions: 1...7,
+      types: common + [.float16, .bfloat16, .int4, .int16, .int32, .uint32, .int64, .bool],
+      Concatenation.prepare),
     .init(.conv2D, versions: 1...8, types: common, Conv2D.prepare),
     .init(.depthwiseConv2D, versions: 1...7, types: common, DepthwiseConv2D.prepare),
+    .init(.expandDims, versions: 1...1, types: ElementType.movable, ExpandDims.prepare),
     .init(.fullyConnected, versions: 1...14, types: common, FullyConnected.prepare),
+    .init(.l2Pool2D, versions: 1...1, types: [.float32], Pooling2D.l2),
+    .init(.maxPool2D, versions: 1...3, types: common + [.int16], Pooling2D.maximum),
+    .init(.pack, versions: 1...5, types: ElementType.movable, Pack.prepare),
+    .init(.pad, versions: 1...6, types: paddable, Pad.prepare),
+    .init(.padV2, versions: 1...6, types: paddable, Pad.prepare),
+    .init(.reshape, versions: 1...1, types: ElementType.movable, Reshape.prepare),
+    .init(.slice, versions: 1...8, types: ElementType.movable, Slice.prepare),
+    .init(.split, versions: 1...5, types: [.int32], Split.prepare),
+    .init(.splitV, versions: 1...3, types: ElementType.movableBytes, Split.prepareV),
+    .init(.squeeze, versions: 1...2, types: ElementType.movable, Squeeze.prepare),
+    .init(.stridedSlice, versions: 1...8, types: ElementType.movableBytes, StridedSlice.prepare),
+    .init(.transpose, versions: 1...9, types: ElementType.movable, Transpose.prepare),
+    .init(.unpack, versions: 1...6, types: ElementType.movableBytes, Unpack.prepare),
   ]
 }
