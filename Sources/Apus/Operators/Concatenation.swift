@@ -82,7 +82,8 @@ struct Concatenation: Operator {
         }
       }
       if output.type == .int8 { try node.expectSameQuantization(input, output) }
-      offset += input.shape[axis] * strides[axis]
+      // Wraps only where the output has no elements.
+      offset &+= input.shape[axis] &* strides[axis]
     }
     plain = DataMovement(steps)
     self.rescaled = rescaled

@@ -58,11 +58,14 @@ enum OperatorRegistry {
 
   private static let quantized8: [ElementType] = [.uint8, .int8]
   private static let common: [ElementType] = [.float32, .uint8, .int8]
+  private static let reducible: [ElementType] = common + [.int16, .int32, .int64, .bool]
   private static let paddable: [ElementType] =
     common + [.float16, .bfloat16, .int16, .int32, .int64, .bool]
 
   /// Every operator, in alphabetical order.
   static let all: [OperatorRegistration] = [
+    .init(.argMax, versions: 1...3, types: common + [.int32, .bool], ArgMinMax.maximum),
+    .init(.argMin, versions: 1...3, types: common + [.int32, .bool], ArgMinMax.minimum),
     .init(.averagePool2D, versions: 1...3, types: common + [.int16], Pooling2D.average),
     .init(
       .concatenation, versions: 1...7,
@@ -74,15 +77,27 @@ enum OperatorRegistry {
     .init(.fullyConnected, versions: 1...14, types: common, FullyConnected.prepare),
     .init(.l2Pool2D, versions: 1...1, types: [.float32], Pooling2D.l2),
     .init(.maxPool2D, versions: 1...3, types: common + [.int16], Pooling2D.maximum),
+    .init(.mean, versions: 1...3, types: common + [.int16, .int32, .int64], MeanOrSum.mean),
     .init(.pack, versions: 1...5, types: ElementType.movable, Pack.prepare),
     .init(.pad, versions: 1...6, types: paddable, Pad.prepare),
     .init(.padV2, versions: 1...6, types: paddable, Pad.prepare),
+    .init(.reduceAll, versions: 1...1, types: [.bool], Reduce.all),
+    .init(.reduceAny, versions: 1...1, types: [.bool], Reduce.any),
+    .init(.reduceMax, versions: 1...3, types: reducible, Reduce.maximum),
+    .init(.reduceMin, versions: 1...3, types: reducible, Reduce.minimum),
+    .init(.reduceProd, versions: 1...2, types: reducible.filter { $0 != .uint8 }, Reduce.product),
     .init(.reshape, versions: 1...1, types: ElementType.movable, Reshape.prepare),
+    .init(.resizeBilinear, versions: 1...4, types: common + [.int16], ResizeBilinear.prepare),
+    .init(
+      .resizeNearestNeighbor, versions: 1...4,
+      types: common + [.float16, .bfloat16, .int16, .uint16, .int32, .uint32, .bool],
+      ResizeNearestNeighbor.prepare),
     .init(.slice, versions: 1...8, types: ElementType.movable, Slice.prepare),
     .init(.split, versions: 1...5, types: [.int32], Split.prepare),
     .init(.splitV, versions: 1...3, types: ElementType.movableBytes, Split.prepareV),
     .init(.squeeze, versions: 1...2, types: ElementType.movable, Squeeze.prepare),
     .init(.stridedSlice, versions: 1...8, types: ElementType.movableBytes, StridedSlice.prepare),
+    .init(.sum, versions: 1...2, types: reducible, Reduce.sum),
     .init(.transpose, versions: 1...9, types: ElementType.movable, Transpose.prepare),
     .init(.unpack, versions: 1...6, types: ElementType.movableBytes, Unpack.prepare),
   ]

@@ -42,7 +42,10 @@ package struct Pooling: Sendable {
   private let tiles: Int
   private let width: Int
 
-  /// Lays out the windows; nil where one has no value under it.
+  /// The most rows or columns of a result.
+  package static let maximumSize = 1 << 24
+
+  /// Lays out the windows; nil where one has no value under it, or there are too many.
   package init?(
     kind: Kind, elements: Elements, batches: Int, inputHeight: Int, inputWidth: Int, channels: Int,
     outputHeight: Int, outputWidth: Int, filterHeight: Int, filterWidth: Int, strideHeight: Int,
@@ -62,6 +65,8 @@ package struct Pooling: Sendable {
         return Taps(first: first, count: min(size, origin + filter) - first)
       }
     }
+    outputCount = batches &* outputHeight &* outputWidth &* channels
+    guard outputHeight <= Self.maximumSize, outputWidth <= Self.maximumSize else { return nil }
     rowTaps = taps(outputHeight, strideHeight, paddingTop, filterHeight, inputHeight)
     columnTaps = taps(outputWidth, strideWidth, paddingLeft, filterWidth, inputWidth)
     guard rowTaps.allSatisfy({ $0.count > 0 }), columnTaps.allSatisfy({ $0.count > 0 }) else { return nil }
@@ -70,10 +75,9 @@ package struct Pooling: Sendable {
     case .integer(.int16, _, _): width = 2
     case .integer: width = 1
     }
-    // Both counts are those of tensors that exist.
-    inputCount = batches * inputHeight * inputWidth * channels
-    outputCount = batches * outputHeight * outputWidth * channels
-    rows = batches * outputHeight
+    // The count is that of a tensor, and wraps only where a size is zero.
+    inputCount = batches &* inputHeight &* inputWidth &* channels
+    rows = batches &* outputHeight
     let work = Double(outputCount) * Double(rowTaps.first?.count ?? 0) * Double(columnTaps.first?.count ?? 0)
     tiles = outputCount == 0 ? 0 : work > 200_000 ? rows : 1
   }

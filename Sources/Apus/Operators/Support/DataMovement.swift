@@ -60,6 +60,12 @@ extension Node {
     return DataMovement.Step(source: source, destination: destination, copy: copy)
   }
 
+  /// Memory for one run: `count` elements of `width` bytes.
+  func scratch(count: Int, width: Int) throws(ApusError) -> TensorSlot {
+    let (byteCount, overflow) = count.multipliedReportingOverflow(by: width)
+    return try scratch(byteCount: overflow ? .max : byteCount)
+  }
+
   /// An axis as an index below `rank`; negative ones count from the end.
   func axis(_ axis: Int, rank: Int) throws(ApusError) -> Int {
     let index = axis < 0 ? axis + rank : axis

@@ -41,7 +41,8 @@ struct Pooling2D: Operator {
         strideHeight: window.strideHeight, strideWidth: window.strideWidth, paddingTop: window.paddingTop,
         paddingLeft: window.paddingLeft)
     else {
-      throw node.malformed("a window of \(filterHeight)×\(filterWidth) leaves \(input.name), \(input.shape)")
+      throw node.malformed(
+        "a window of \(filterHeight)×\(filterWidth) does not fit \(input.name), \(input.shape)")
     }
     self.pooling = pooling
   }
