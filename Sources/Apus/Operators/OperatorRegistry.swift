@@ -68,6 +68,19 @@ enum OperatorRegistry {
     .init(.atan2, versions: 1...1, types: [.float32], Atan2.prepare),
     .init(.bitwiseXor, versions: 1...1, types: integers, BinaryFunctions.prepare(.exclusiveOr, integers)),
     .init(.ceil, versions: 1...1, types: [.float32], FloatUnary.prepare(.ceil)),
+  private static let reducible: [ElementType] = common + [.int16, .int32, .int64, .bool]
+  private static let paddable: [ElementType] =
+    common + [.float16, .bfloat16, .int16, .int32, .int64, .bool]
+
+  /// Every operator, in alphabetical order.
+  static let all: [OperatorRegistration] = [
+    .init(.argMax, versions: 1...3, types: common + [.int32, .bool], ArgMinMax.maximum),
+    .init(.argMin, versions: 1...3, types: common + [.int32, .bool], ArgMinMax.minimum),
+    .init(.averagePool2D, versions: 1...3, types: common + [.int16], Pooling2D.average),
+    .init(
+      .concatenation, versions: 1...7,
+      types: common + [.float16, .bfloat16, .int4, .int16, .int32, .uint32, .int64, .bool],
+      Concatenation.prepare),
     .init(.conv2D, versions: 1...8, types: common, Conv2D.prepare),
     .init(.cos, versions: 1...1, types: [.float32], FloatUnary.prepare(.cos)),
     .init(.depthwiseConv2D, versions: 1...7, types: common, DepthwiseConv2D.prepare),
@@ -118,5 +131,32 @@ enum OperatorRegistry {
     .init(.squaredDifference, versions: 1...2, types: [.float32, .int8, .int32], SquaredDifference.prepare),
     .init(.sub, versions: 1...5, types: numbers, Sub.prepare),
     .init(.tanh, versions: 1...3, types: common + [.int16], Tanh.prepare),
+    .init(.expandDims, versions: 1...1, types: ElementType.movable, ExpandDims.prepare),
+    .init(.fullyConnected, versions: 1...14, types: common, FullyConnected.prepare),
+    .init(.l2Pool2D, versions: 1...1, types: [.float32], Pooling2D.l2),
+    .init(.maxPool2D, versions: 1...3, types: common + [.int16], Pooling2D.maximum),
+    .init(.mean, versions: 1...3, types: common + [.int16, .int32, .int64], MeanOrSum.mean),
+    .init(.pack, versions: 1...5, types: ElementType.movable, Pack.prepare),
+    .init(.pad, versions: 1...6, types: paddable, Pad.prepare),
+    .init(.padV2, versions: 1...6, types: paddable, Pad.prepare),
+    .init(.reduceAll, versions: 1...1, types: [.bool], Reduce.all),
+    .init(.reduceAny, versions: 1...1, types: [.bool], Reduce.any),
+    .init(.reduceMax, versions: 1...3, types: reducible, Reduce.maximum),
+    .init(.reduceMin, versions: 1...3, types: reducible, Reduce.minimum),
+    .init(.reduceProd, versions: 1...2, types: reducible.filter { $0 != .uint8 }, Reduce.product),
+    .init(.reshape, versions: 1...1, types: ElementType.movable, Reshape.prepare),
+    .init(.resizeBilinear, versions: 1...4, types: common + [.int16], ResizeBilinear.prepare),
+    .init(
+      .resizeNearestNeighbor, versions: 1...4,
+      types: common + [.float16, .bfloat16, .int16, .uint16, .int32, .uint32, .bool],
+      ResizeNearestNeighbor.prepare),
+    .init(.slice, versions: 1...8, types: ElementType.movable, Slice.prepare),
+    .init(.split, versions: 1...5, types: [.int32], Split.prepare),
+    .init(.splitV, versions: 1...3, types: ElementType.movableBytes, Split.prepareV),
+    .init(.squeeze, versions: 1...2, types: ElementType.movable, Squeeze.prepare),
+    .init(.stridedSlice, versions: 1...8, types: ElementType.movableBytes, StridedSlice.prepare),
+    .init(.sum, versions: 1...2, types: reducible, Reduce.sum),
+    .init(.transpose, versions: 1...9, types: ElementType.movable, Transpose.prepare),
+    .init(.unpack, versions: 1...6, types: ElementType.movableBytes, Unpack.prepare),
   ]
 }

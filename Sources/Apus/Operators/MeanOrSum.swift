@@ -1,0 +1,79 @@
+import ApusKernels
+
+/// `MEAN`, and `SUM` of quantised values.
+///
+/// Quantised sums are scaled in fixed point with two roundings; a mean has the count in its multiplier.
+struct MeanOrSum: Operator {
+  /// What is made of the sums.
+  enum Kind { case mean, sum }
+
+  /// How sums become results.
+  private enum Finish: Sendable {
+    case quantized(QuantizedSum, width: Int)
+    case quotient
+    /// The mean of nothing: NaN, or zero for integers.
+    case empty
+  }
+
+  private let elements: Reduction.Elements
+  private let reduction: Reduction
+  private let finish: Finish
+  private let count: Int
+  private let input: TensorSlot
+  private let output: TensorSlot
+  private let sums: TensorSlot
+
+  static func mean(_ node: Node) throws(ApusError) -> any Operator { try MeanOrSum(.mean, node) }
+
+  init(_ kind: Kind, _ node: Node) throws(ApusError) {
+    try node.expect(inputs: 2...2)
+    input = try node.input(0, types: [.float32, .int32, .int64, .uint8, .int8, .int16])
+    let axes = try FoldedAxes(node, input: input)
+    output = try node.output(0, shape: axes.shape, like: input)
+    count = axes.count
+    reduction = axes.reduction(of: input.shape.dimensions)
+    var elements = input.type.reductionElements ?? .float32
+    var finish = Finish.quotient
+    var bounds = output.type.integerRange
+    switch input.type {
+    case .uint8, .int8, .int16:
+      if kind == .sum, input.type == .int8 {
+        // The reference takes the bytes of a sum for uint8, whatever their sign.
+        elements = .uint8
+        bounds = 0...255
+      }
+      let (inputScale, inputZeroPoint) = try node.quantization(of: input)
+      let (outputScale, outputZeroPoint) = try node.quantization(of: output)
+      guard input.type != .int16 || inputZeroPoint == 0 && outputZeroPoint == 0 else {
+        throw node.malformed("int16 has a zero point other than 0")
+      }
+      var multiplier = FixedPointMultiplier(Double(inputScale) / Double(outputScale))
+      if kind == .mean { multiplier = multiplier.divided(by: count) }
+      let sum = QuantizedSum(
+        zeroSum: Int32(truncatingIfNeeded: Int(inputZeroPoint) &* count), multiplier: multiplier,
+        zeroPoint: outputZeroPoint, minimum: Int32(bounds.lowerBound), maximum: Int32(bounds.upperBound))
+      finish = .quantized(sum, width: input.type == .int16 ? 2 : 1)
+    default: break
+    }
+    self.elements = elements
+    self.finish = input.shape.elementCount == 0 ? .empty : finish
+    // Wide enough for int32 sums of bytes, int64 sums of int32.
+    let width = input.type == .float32 ? 4 : input.type == .int32 || input.type == .int64 ? 8 : 4
+    sums = try node.scratch(count: output.shape.elementCount, width: width)
+  }
+
+  func invoke(_ tensors: borrowing TensorTable) {
+    var result = tensors.writeBytes(output)
+    if case .empty = finish {
+      let bits: Int64 = elements == .float32 ? Int64(Float.nan.bitPattern) : 0
+      return fillElements(&result, with: bits, width: output.type.byteCount ?? 1)
+    }
+    var memory = tensors.writeBytes(sums)
+    reduction.sum(elements, tensors.readBytes(input), to: &memory, threads: tensors.threads)
+    switch finish {
+    case .quantized(let sum, let width): sum.store(tensors.readBytes(sums), to: &result, width: width)
+    case .quotient: divideSums(elements, tensors.readBytes(sums), by: count, to: &result)
+    case .empty: break
+    }
+  }
+}

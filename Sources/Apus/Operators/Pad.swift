@@ -1,0 +1,53 @@
+/// `PAD` and `PADV2`: elements before and after each axis: zero, the zero point, or a given value.
+enum Pad {
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator {
+    try node.expect(inputs: 2...3)
+    let input = try node.input(0, ranks: 0...5)
+    let paddings = try node.input(1, types: [.int32, .int64, .int8, .int16, .bool], rank: 2)
+    let value = try node.optionalInput(2, types: [input.type])
+    if let value, value.shape.elementCount != 1 {
+      throw node.malformed("the value \(value.name) has \(value.shape.elementCount) elements, not 1")
+    }
+    let amounts = try amounts(of: paddings, node)
+    guard paddings.shape[1] == 2, paddings.shape[0] == input.shape.rank else {
+      throw node.malformed("the paddings \(paddings.name) are \(paddings.shape) for \(input.shape)")
+    }
+    var dimensions: [Int] = []
+    for (axis, size) in input.shape.dimensions.enumerated() {
+      let (before, after) = (amounts[2 * axis], amounts[2 * axis + 1])
+      guard (0...Int(Int32.max)).contains(before), (0...Int(Int32.max)).contains(after) else {
+        throw node.malformed("the paddings of axis \(axis) are \(before) and \(after)")
+      }
+      dimensions.append(size + before + after)
+    }
+    let shape = TensorShape(dimensions)
+    if shape == input.shape { return try node.view(0, of: input, shape: shape) }
+    let output = try node.output(0, shape: shape, like: input)
+    var filling = DataMovement.Filling.value(0)
+    if let value {
+      filling = .element(value)
+      if output.quantization?.scales.isEmpty == false { try node.expectSameQuantization(value, output) }
+    } else if output.type.isQuantizable {
+      filling = .value(Int64(output.quantization?.zeroPoint ?? 0))
+    }
+    guard input.shape.elementCount > 0 else { return DataMovement(filling: (output, filling), []) }
+    let strides = shape.strides
+    let offset = input.shape.dimensions.indices.reduce(0) { $0 + amounts[2 * $1] * strides[$1] }
+    return DataMovement(
+      filling: (output, filling),
+      [
+        try node.move(
+          input.shape.dimensions, from: input, strides: input.shape.strides, to: output, strides: strides,
+          at: offset)
+      ])
+  }
+
+  private static func amounts(of paddings: TensorSlot, _ node: Node) throws(ApusError) -> [Int] {
+    switch paddings.type {
+    case .int8: try node.values(of: paddings, as: Int8.self).map(Int.init)
+    case .int16: try node.values(of: paddings, as: Int16.self).map(Int.init)
+    case .bool: try node.values(of: paddings, as: Bool.self).map { $0 ? 1 : 0 }
+    default: try node.integers(of: paddings)
+    }
+  }
+}

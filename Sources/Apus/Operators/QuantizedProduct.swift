@@ -1,0 +1,43 @@
+import ApusKernels
+
+/// `REDUCE_PROD` of quantised values: each step is scaled by the input's scale over a root of the output's.
+struct QuantizedProduct: Operator {
+  private let elements: Reduction.Elements
+  private let reduction: Reduction
+  private let step: ProductStep
+  private let inputZeroPoint: Int32
+  private let zeroPoint: Int32
+  private let input: TensorSlot
+  private let output: TensorSlot
+  private let products: TensorSlot
+
+  init(_ node: Node) throws(ApusError) {
+    try node.expect(inputs: 2...2)
+    input = try node.input(0, types: [.int8, .int16])
+    elements = input.type == .int8 ? .int8 : .int16
+    let axes = try FoldedAxes(node, input: input)
+    output = try node.output(0, shape: axes.shape, like: input)
+    reduction = axes.reduction(of: input.shape.dimensions)
+    let inputScale: Float
+    let outputScale: Float
+    (inputScale, inputZeroPoint) = try node.quantization(of: input)
+    (outputScale, zeroPoint) = try node.quantization(of: output)
+    let root = power(Double(outputScale), 1 / Double(max(axes.count, 1)))
+    guard let step = ProductStep(FixedPointMultiplier(Double(inputScale) / root)) else {
+      throw node.unsupported("the scales \(inputScale) and \(outputScale) are too far apart")
+    }
+    self.step = step
+    products = try node.scratch(count: output.shape.elementCount, width: 8)
+  }
+
+  func invoke(_ tensors: borrowing TensorTable) {
+    guard input.shape.elementCount > 0 else { return }
+    var memory = tensors.writeBytes(products)
+    reduction.quantizedProduct(
+      elements, tensors.readBytes(input), zeroPoint: inputZeroPoint, step: step, products: &memory)
+    var result = tensors.writeBytes(output)
+    storeProducts(
+      tensors.readBytes(products), step: step, zeroPoint: zeroPoint, to: &result,
+      width: elements == .int8 ? 1 : 2)
+  }
+}

@@ -1,0 +1,49 @@
+import ApusKernels
+
+/// `REDUCE_MAX`, `REDUCE_MIN`, `REDUCE_ANY`, `REDUCE_ALL`, and `SUM` and `REDUCE_PROD` of values that are not quantised.
+struct Reduce: Operator {
+  private let kind: Reduction.Kind
+  private let elements: Reduction.Elements
+  private let reduction: Reduction
+  private let startsWithFirst: Bool
+  private let input: TensorSlot
+  private let output: TensorSlot
+
+  static func maximum(_ node: Node) throws(ApusError) -> any Operator { try Reduce(.maximum, node) }
+  static func minimum(_ node: Node) throws(ApusError) -> any Operator { try Reduce(.minimum, node) }
+  static func any(_ node: Node) throws(ApusError) -> any Operator { try Reduce(.maximum, node) }
+  static func all(_ node: Node) throws(ApusError) -> any Operator { try Reduce(.minimum, node) }
+
+  static func sum(_ node: Node) throws(ApusError) -> any Operator {
+    let type = try node.input(0).type
+    return type == .uint8 || type == .int8 || type == .int16
+      ? try MeanOrSum(.sum, node) : try Reduce(.sum, node)
+  }
+
+  static func product(_ node: Node) throws(ApusError) -> any Operator {
+    let isQuantized = try node.input(0).quantization?.scales.isEmpty == false
+    return isQuantized ? try QuantizedProduct(node) : try Reduce(.product, node)
+  }
+
+  init(_ kind: Reduction.Kind, _ node: Node) throws(ApusError) {
+    try node.expect(inputs: 2...2)
+    input = try node.input(0)
+    guard let elements = input.type.reductionElements else {
+      throw node.unsupported("\(input.name) is \(input.type), which is not supported")
+    }
+    let axes = try FoldedAxes(node, input: input)
+    output = try node.output(0, shape: axes.shape, like: input)
+    if [.uint8, .int8, .int16].contains(input.type) { try node.expectSameQuantization(input, output) }
+    self.kind = kind
+    self.elements = elements
+    startsWithFirst = axes.isFolded.allSatisfy { $0 }
+    reduction = axes.reduction(of: input.shape.dimensions)
+  }
+
+  func invoke(_ tensors: borrowing TensorTable) {
+    var result = tensors.writeBytes(output)
+    reduction.run(
+      kind, elements, tensors.readBytes(input), to: &result, startsWithFirst: startsWithFirst,
+      threads: tensors.threads)
+  }
+}

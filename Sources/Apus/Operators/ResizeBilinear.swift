@@ -1,0 +1,58 @@
+import ApusKernels
+
+/// `RESIZE_BILINEAR`: an NHWC tensor at another height and width, linearly interpolated.
+struct ResizeBilinear: Operator {
+  private let resize: BilinearResize
+  private let input: TensorSlot
+  private let output: TensorSlot
+  private let scratch: TensorSlot
+
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator {
+    try node.expect(inputs: 2...2)
+    let input = try node.input(0, types: [.float32, .uint8, .int8, .int16], rank: 4)
+    let size = try node.imageSize(of: node.input(1, types: [.int32], rank: 1))
+    let output = try node.output(
+      0, shape: TensorShape([input.shape[0], size.height, size.width, input.shape[3]]), like: input)
+    guard output.shape.elementCount > 0 else { return DataMovement([]) }
+    return try ResizeBilinear(input, output, node)
+  }
+
+  private init(_ input: TensorSlot, _ output: TensorSlot, _ node: Node) throws(ApusError) {
+    self.input = input
+    self.output = output
+    let elements: BilinearResize.Elements =
+      switch input.type {
+      case .float32: .float32
+      case .uint8: .uint8
+      case .int8: .int8
+      default: .int16
+      }
+    guard
+      let resize = BilinearResize(
+        elements, batches: input.shape[0], inputHeight: input.shape[1], inputWidth: input.shape[2],
+        channels: input.shape[3], outputHeight: output.shape[1], outputWidth: output.shape[2],
+        alignsCorners: try node.boolOption(2), usesHalfPixelCenters: try node.boolOption(3)),
+      let byteCount = resize.scratchByteCount(threads: node.threadCount)
+    else { throw node.malformed("cannot make \(output.shape) of \(input.name), \(input.shape)") }
+    self.resize = resize
+    scratch = try node.scratch(byteCount: byteCount)
+  }
+
+  func invoke(_ tensors: borrowing TensorTable) {
+    var result = tensors.writeBytes(output)
+    var memory = tensors.writeBytes(scratch)
+    resize.run(tensors.readBytes(input), to: &result, scratch: &memory, threads: tensors.threads)
+  }
+}
+
+extension Node {
+  /// A height and a width, both above zero and below 2²⁴.
+  func imageSize(of slot: TensorSlot) throws(ApusError) -> (height: Int, width: Int) {
+    let size = try integers(of: slot)
+    guard size.count == 2, size.allSatisfy({ (1...BilinearResize.maximumSize).contains($0) }) else {
+      throw malformed(
+        "the size \(size) in \(slot.name) is not a height and a width up to \(BilinearResize.maximumSize)")
+    }
+    return (size[0], size[1])
+  }
+}

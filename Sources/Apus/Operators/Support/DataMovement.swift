@@ -1,0 +1,118 @@
+import ApusKernels
+
+/// An operator that only moves elements: fills its outputs where it must, then copies along strides.
+struct DataMovement: Operator {
+  /// What an output holds where nothing is copied.
+  enum Filling: Sendable {
+    /// The low bytes of a number.
+    case value(Int64)
+    /// The first element of another input.
+    case element(TensorSlot)
+    /// All elements of another input, which has the output's shape.
+    case tensor(TensorSlot)
+  }
+
+  /// One copy from an input to an output.
+  struct Step: Sendable {
+    let source: TensorSlot
+    let destination: TensorSlot
+    let copy: StridedCopy
+  }
+
+  private let filling: (slot: TensorSlot, with: Filling)?
+  private let steps: [Step]
+
+  init(filling: (slot: TensorSlot, with: Filling)? = nil, _ steps: [Step]) {
+    self.filling = filling
+    self.steps = steps
+  }
+
+  func invoke(_ tensors: borrowing TensorTable) {
+    if let filling {
+      var destination = tensors.writeBytes(filling.slot)
+      let width = filling.slot.type.byteCount ?? 1
+      switch filling.with {
+      case .value(let value): fillElements(&destination, with: value, width: width)
+      case .element(let slot):
+        fillElements(&destination, with: tensors.readBytes(slot).extracting(first: width))
+      case .tensor(let slot): copyBytes(tensors.readBytes(slot), to: &destination)
+      }
+    }
+    for step in steps {
+      var destination = tensors.writeBytes(step.destination)
+      step.copy.run(tensors.readBytes(step.source), to: &destination, threads: tensors.threads)
+    }
+  }
+}
+
+extension Node {
+  /// One copy of a block of `dimensions`, strides and offsets in elements, checked against both tensors.
+  func move(
+    _ dimensions: [Int], from source: TensorSlot, strides sourceStrides: [Int], offset sourceOffset: Int = 0,
+    to destination: TensorSlot, strides destinationStrides: [Int], at destinationOffset: Int = 0
+  ) throws(ApusError) -> DataMovement.Step {
+    guard let width = source.type.byteCount, width == destination.type.byteCount,
+      let copy = StridedCopy(
+        elementByteCount: width, dimensions: dimensions, sourceStrides: sourceStrides,
+        sourceOffset: sourceOffset, destinationStrides: destinationStrides,
+        destinationOffset: destinationOffset)
+    else { throw malformed("cannot copy \(TensorShape(dimensions)) elements of \(source.name)") }
+    return DataMovement.Step(source: source, destination: destination, copy: copy)
+  }
+
+  /// Memory for one run: `count` elements of `width` bytes.
+  func scratch(count: Int, width: Int) throws(ApusError) -> TensorSlot {
+    let (byteCount, overflow) = count.multipliedReportingOverflow(by: width)
+    return try scratch(byteCount: overflow ? .max : byteCount)
+  }
+
+  /// An axis as an index below `rank`; negative ones count from the end.
+  func axis(_ axis: Int, rank: Int) throws(ApusError) -> Int {
+    let index = axis < 0 ? axis + rank : axis
+    guard (0..<rank).contains(index) else {
+      throw malformed("axis \(axis) is outside a tensor of rank \(rank)")
+    }
+    return index
+  }
+
+  /// The one integer that a tensor holds.
+  func integer(of slot: TensorSlot) throws(ApusError) -> Int {
+    guard slot.shape.elementCount == 1, let value = try integers(of: slot).first else {
+      throw malformed("\(slot.name) has \(slot.shape.elementCount) values, not 1")
+    }
+    return value
+  }
+
+  /// Refuses tensors whose integers stand for other real numbers than those of `output`.
+  func expectSameQuantization(_ input: TensorSlot, _ output: TensorSlot) throws(ApusError) {
+    let (lhs, rhs) = (input.quantization, output.quantization)
+    guard lhs?.scales.first ?? 0 == rhs?.scales.first ?? 0,
+      lhs?.zeroPoints.first ?? 0 == rhs?.zeroPoints.first ?? 0
+    else {
+      throw malformed("\(input.name) and \(output.name) differ in scale or zero point, which must be equal")
+    }
+  }
+}
+
+extension TensorShape {
+  /// For each axis, how many elements lie between neighbors along it.
+  var strides: [Int] {
+    var strides = Array(repeating: 1, count: rank)
+    for axis in dimensions.indices.dropLast().reversed() {
+      strides[axis] = strides[axis + 1] &* max(dimensions[axis + 1], 1)
+    }
+    return strides
+  }
+}
+
+extension ElementType {
+  /// Types with an element of fixed width, `complex128` apart: what the reference moves without looking at it.
+  static let movable: [ElementType] = [
+    .float32, .float16, .bfloat16, .float64, .int4, .int8, .uint8, .int16, .uint16, .int32, .uint32, .int64,
+    .uint64,
+    .bool, .complex64,
+  ]
+
+  /// As ``movable``, without types of less than a byte.
+  static let movableBytes = movable.filter { $0 != .int4 }
+}

@@ -1,0 +1,28 @@
+import ApusKernels
+
+/// An operator that copies, for each coordinate of its output, the input's element that a table for the axis names.
+struct IndexedMovement: Operator {
+  private let input: TensorSlot
+  private let output: TensorSlot
+  private let copy: IndexedCopy
+
+  /// `tables[axis][i]` is the input's coordinate; axes without a table are copied whole. Neither tensor is empty.
+  init(_ tables: [[Int]], from input: TensorSlot, to output: TensorSlot, _ node: Node) throws(ApusError) {
+    self.input = input
+    self.output = output
+    let width = input.type.byteCount ?? 1
+    let strides = input.shape.strides
+    let run = input.shape.elementCount(in: tables.count..<input.shape.rank) * width
+    guard
+      let copy = IndexedCopy(tables: tables, strides: tables.indices.map { strides[$0] * width }, run: run)
+    else {
+      throw node.malformed("cannot make \(output.shape) of \(input.name), \(input.shape)")
+    }
+    self.copy = copy
+  }
+
+  func invoke(_ tensors: borrowing TensorTable) {
+    var destination = tensors.writeBytes(output)
+    copy.run(tensors.readBytes(input), to: &destination, threads: tensors.threads)
+  }
+}

@@ -1,0 +1,54 @@
+import ApusKernels
+
+/// `AVERAGE_POOL_2D`, `MAX_POOL_2D` and `L2_POOL_2D`: one number for each channel of a window over an NHWC tensor.
+struct Pooling2D: Operator {
+  private let pooling: Pooling
+  private let input: TensorSlot
+  private let output: TensorSlot
+
+  static func average(_ node: Node) throws(ApusError) -> any Operator { try Pooling2D(.average, node) }
+  static func maximum(_ node: Node) throws(ApusError) -> any Operator { try Pooling2D(.maximum, node) }
+  static func l2(_ node: Node) throws(ApusError) -> any Operator { try Pooling2D(.l2, node) }
+
+  private init(_ kind: Pooling.Kind, _ node: Node) throws(ApusError) {
+    try node.expect(inputs: 1...1)
+    input = try node.input(0, rank: 4)
+    let filterWidth = try node.int32Option(3, default: 0)
+    let filterHeight = try node.int32Option(4, default: 0)
+    let window = try Window(
+      node: node, input: input, filterHeight: filterHeight, filterWidth: filterWidth, paddingField: 0,
+      strideWidthField: 1, strideHeightField: 2, dilationFields: nil)
+    let shape = TensorShape([input.shape[0], window.outputHeight, window.outputWidth, input.shape[3]])
+    output = try node.output(0, shape: shape, like: input)
+    let activation = try node.activationOption(5)
+    let elements: Pooling.Elements
+    switch input.type {
+    case .float32:
+      let bounds = activation.bounds ?? (-.greatestFiniteMagnitude, .greatestFiniteMagnitude)
+      elements = .float32(minimum: bounds.minimum, maximum: bounds.maximum)
+    case .uint8, .int8, .int16:
+      let bounds = try node.quantizedBounds(activation, of: output)
+      let kind: Pooling.Integer = input.type == .uint8 ? .uint8 : input.type == .int8 ? .int8 : .int16
+      elements = .integer(kind, minimum: bounds.minimum, maximum: bounds.maximum)
+    default:
+      throw node.unsupported("\(input.type) is not supported")
+    }
+    guard
+      let pooling = Pooling(
+        kind: kind, elements: elements, batches: input.shape[0], inputHeight: input.shape[1],
+        inputWidth: input.shape[2], channels: input.shape[3], outputHeight: window.outputHeight,
+        outputWidth: window.outputWidth, filterHeight: filterHeight, filterWidth: filterWidth,
+        strideHeight: window.strideHeight, strideWidth: window.strideWidth, paddingTop: window.paddingTop,
+        paddingLeft: window.paddingLeft)
+    else {
+      throw node.malformed(
+        "a window of \(filterHeight)×\(filterWidth) does not fit \(input.name), \(input.shape)")
+    }
+    self.pooling = pooling
+  }
+
+  func invoke(_ tensors: borrowing TensorTable) {
+    var result = tensors.writeBytes(output)
+    pooling.run(tensors.readBytes(input), to: &result, threads: tensors.threads)
+  }
+}

@@ -1,0 +1,51 @@
+/// Fills memory with one element of `pattern.count` bytes, over and over.
+package func fillElements(_ destination: inout MutableRawSpan, with pattern: RawSpan) {
+  unsafe destination.withUnsafeMutableBytes { destination in
+    unsafe pattern.withUnsafeBytes { pattern in
+      guard let to = destination.baseAddress, let from = pattern.baseAddress else { return }
+      let loop = StridedCopy.Loop(
+        count: destination.count / pattern.count, source: 0, destination: pattern.count)
+      unsafe copyUnits(loop, run: pattern.count, from, to)
+    }
+  }
+}
+
+/// Fills memory with the low `width` bytes of a value, least significant first; `width` is 1, 2, 4, 8 or 16.
+package func fillElements(_ destination: inout MutableRawSpan, with value: Int64, width: Int) {
+  var bytes = (value.littleEndian, value < 0 ? Int64(-1) : 0)
+  unsafe withUnsafeBytes(of: &bytes) { bytes in
+    let pattern = unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(rebasing: bytes[..<width]))
+    fillElements(&destination, with: pattern)
+  }
+}
+
+/// Maps rows of bytes through a table of 256, from rows that lie one after the other to rows `stride` bytes apart.
+package func mapRows(
+  _ source: RawSpan, rows: Int, rowByteCount: Int, table: Span<UInt8>, to destination: inout MutableRawSpan,
+  offset: Int, stride: Int
+) {
+  guard rows > 0, rowByteCount > 0 else { return }
+  precondition(
+    table.count == 256 && source.byteCount >= rows * rowByteCount && offset >= 0 && stride >= rowByteCount
+      && destination.byteCount >= offset + (rows - 1) * stride + rowByteCount)
+  unsafe source.withUnsafeBytes { source in
+    unsafe destination.withUnsafeMutableBytes { destination in
+      unsafe table.withUnsafeBufferPointer { table in
+        for row in 0..<rows {
+          for index in 0..<rowByteCount {
+            let value = unsafe table[Int(source[row &* rowByteCount &+ index])]
+            unsafe destination[offset &+ row &* stride &+ index] = value
+          }
+        }
+      }
+    }
+  }
+}
+
+/// Copies all bytes of `source`, which `destination` has room for.
+package func copyBytes(_ source: RawSpan, to destination: inout MutableRawSpan) {
+  precondition(destination.byteCount >= source.byteCount)
+  unsafe source.withUnsafeBytes { source in
+    unsafe destination.withUnsafeMutableBytes { unsafe $0.copyMemory(from: source) }
+  }
+}

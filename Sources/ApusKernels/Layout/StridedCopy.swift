@@ -1,0 +1,224 @@
+/// A copy of elements between two tensors, each walked with strides of its own.
+///
+/// Transposing, slicing, splitting, joining, tiling, broadcasting and reversing are all of this kind: a stride of
+/// zero repeats, a negative one goes backwards. Dimensions that lie one after the other on both sides are joined,
+/// and a run of bytes that is contiguous on both sides is copied as a whole.
+package struct StridedCopy: Sendable {
+  /// One loop of the copy; strides in bytes.
+  struct Loop: Sendable {
+    var count: Int
+    var source: Int
+    var destination: Int
+  }
+
+  /// Bytes that lie together on both sides.
+  private let run: Int
+  /// Outermost first.
+  private let loops: [Loop]
+  private let sourceOffset: Int
+  private let destinationOffset: Int
+  private let sourceEnd: Int
+  private let destinationEnd: Int
+  private let isEmpty: Bool
+  private let tiles: Int
+
+  /// Copies a block of `dimensions`, strides and offsets in elements; nil where an address would be negative or
+  /// overflow.
+  package init?(
+    elementByteCount: Int, dimensions: [Int], sourceStrides: [Int], sourceOffset: Int = 0,
+    destinationStrides: [Int], destinationOffset: Int = 0
+  ) {
+    guard elementByteCount > 0, dimensions.count == sourceStrides.count,
+      dimensions.count == destinationStrides.count, dimensions.allSatisfy({ $0 >= 0 })
+    else { return nil }
+    isEmpty = dimensions.contains(0)
+    var loops: [Loop] = []
+    var run = elementByteCount
+    guard !isEmpty else {
+      (self.run, self.loops, self.sourceOffset, self.destinationOffset) = (run, loops, 0, 0)
+      (sourceEnd, destinationEnd, tiles) = (0, 0, 0)
+      return
+    }
+    guard
+      let source = Self.reach(dimensions, sourceStrides, from: sourceOffset, width: elementByteCount),
+      let destination = Self.reach(
+        dimensions, destinationStrides, from: destinationOffset, width: elementByteCount)
+    else { return nil }
+    // Every product below is part of a reach that did not overflow.
+    (sourceEnd, destinationEnd) = (source, destination)
+    self.sourceOffset = sourceOffset * elementByteCount
+    self.destinationOffset = destinationOffset * elementByteCount
+    for axis in dimensions.indices.reversed() where dimensions[axis] > 1 {
+      let loop = Loop(
+        count: dimensions[axis], source: sourceStrides[axis] * elementByteCount,
+        destination: destinationStrides[axis] * elementByteCount)
+      if loops.isEmpty, loop.source == run, loop.destination == run {
+        run *= loop.count
+      } else if let inner = loops.last, loop.source == inner.source * inner.count,
+        loop.destination == inner.destination * inner.count
+      {
+        loops[loops.count - 1].count *= loop.count
+      } else {
+        loops.append(loop)
+      }
+    }
+    loops.reverse()
+    // Where single elements are gathered, the loop that walks the source without gaps goes next to the innermost,
+    // so that small blocks of both sides stay in the cache.
+    if let last = loops.last, last.source != run, loops.count > 2,
+      let walk = loops.dropLast().firstIndex(where: { $0.source == run })
+    {
+      let loop = loops.remove(at: walk)
+      loops.insert(loop, at: loops.count - 1)
+    }
+    self.run = run
+    self.loops = loops
+    let total = loops.reduce(run) { $0 * $1.count }
+    tiles = loops.isEmpty ? 1 : max(1, min(loops[0].count, total >> 16))
+  }
+
+  /// One past the last byte that a walk touches; nil where it overflows or goes below zero.
+  private static func reach(_ dimensions: [Int], _ strides: [Int], from offset: Int, width: Int) -> Int? {
+    var least = offset
+    var most = offset
+    for (count, stride) in zip(dimensions, strides) {
+      let (span, overflow) = stride.multipliedReportingOverflow(by: count - 1)
+      guard !overflow else { return nil }
+      let (sum, carry) = (span < 0 ? least : most).addingReportingOverflow(span)
+      guard !carry else { return nil }
+      if span < 0 { least = sum } else { most = sum }
+    }
+    let (end, overflow) = most.multipliedReportingOverflow(by: width)
+    guard least >= 0, !overflow, end <= .max / 2 else { return nil }
+    return end + width
+  }
+
+  /// Copies; both spans must reach as far as the walks do.
+  package func run(_ source: RawSpan, to destination: inout MutableRawSpan, threads: ThreadTeam) {
+    guard !isEmpty else { return }
+    precondition(source.byteCount >= sourceEnd && destination.byteCount >= destinationEnd)
+    unsafe source.withUnsafeBytes { source in
+      unsafe destination.withUnsafeMutableBytes { destination in
+        unsafe loops.withUnsafeBufferPointer { loops in
+          guard let from = source.baseAddress, let to = destination.baseAddress else { return }
+          let work = unsafe Work(
+            loops: loops, run: run, tiles: tiles, source: from + sourceOffset,
+            destination: to + destinationOffset)
+          threads.run(tiles: tiles, work)
+        }
+      }
+    }
+  }
+
+  /// One run: pointers that live as long as its call.
+  private struct Work: TileWork {
+    let loops: UnsafeBufferPointer<Loop>
+    let run: Int
+    let tiles: Int
+    let source: UnsafeRawPointer
+    let destination: UnsafeMutableRawPointer
+
+    func run(tile: Int, worker: Int) {
+      guard tiles > 1 else { return unsafe copy(0, source, destination) }
+      let outer = unsafe loops[0]
+      let range = share(of: outer.count, tile: tile, of: tiles)
+      unsafe copy(
+        0, source + outer.source &* range.lowerBound, destination + outer.destination &* range.lowerBound,
+        count: range.count)
+    }
+
+    private func copy(_ depth: Int, _ source: UnsafeRawPointer, _ destination: UnsafeMutableRawPointer) {
+      guard depth < loops.count else {
+        return unsafe destination.copyMemory(from: source, byteCount: run)
+      }
+      unsafe copy(depth, source, destination, count: loops[depth].count)
+    }
+
+    private func copy(
+      _ depth: Int, _ source: UnsafeRawPointer, _ destination: UnsafeMutableRawPointer, count: Int
+    ) {
+      let loop = unsafe Loop(
+        count: count, source: loops[depth].source, destination: loops[depth].destination)
+      if depth == loops.count &- 1 {
+        return unsafe copyUnits(loop, run: run, source, destination)
+      }
+      if depth == loops.count &- 2, unsafe loop.source == run && loops[depth &+ 1].source != run {
+        return unsafe transposeUnits(loop, loops[depth &+ 1], run: run, source, destination)
+      }
+      for index in 0..<count {
+        unsafe copy(depth &+ 1, source + index &* loop.source, destination + index &* loop.destination)
+      }
+    }
+  }
+}
+
+/// The part of `count` items that one of `tiles` tiles does; parts differ by at most one item.
+@inline(__always)
+func share(of count: Int, tile: Int, of tiles: Int) -> Range<Int> {
+  count &* tile / tiles..<count &* (tile &+ 1) / tiles
+}
+
+/// Copies units of `run` bytes along one loop.
+func copyUnits(
+  _ loop: StridedCopy.Loop, run: Int, _ source: UnsafeRawPointer, _ destination: UnsafeMutableRawPointer
+) {
+  switch run {
+  case 1: unsafe copyUnits(UInt8.self, loop, source, destination)
+  case 2: unsafe copyUnits(UInt16.self, loop, source, destination)
+  case 4: unsafe copyUnits(UInt32.self, loop, source, destination)
+  case 8: unsafe copyUnits(UInt64.self, loop, source, destination)
+  default:
+    for index in 0..<loop.count {
+      unsafe (destination + index &* loop.destination).copyMemory(
+        from: source + index &* loop.source, byteCount: run)
+    }
+  }
+}
+
+@inline(__always)
+private func copyUnits<T: BitwiseCopyable>(
+  _ type: T.Type, _ loop: StridedCopy.Loop, _ source: UnsafeRawPointer,
+  _ destination: UnsafeMutableRawPointer
+) {
+  let width = MemoryLayout<T>.size
+  if loop.source == 0, loop.destination == width {
+    let value = unsafe source.loadUnaligned(as: T.self)
+    for index in 0..<loop.count {
+      unsafe destination.storeBytes(of: value, toByteOffset: index &* width, as: T.self)
+    }
+  } else if loop.destination == width {
+    for index in 0..<loop.count {
+      let value = unsafe source.loadUnaligned(fromByteOffset: index &* loop.source, as: T.self)
+      unsafe destination.storeBytes(of: value, toByteOffset: index &* width, as: T.self)
+    }
+  } else {
+    for index in 0..<loop.count {
+      let value = unsafe source.loadUnaligned(fromByteOffset: index &* loop.source, as: T.self)
+      unsafe destination.storeBytes(of: value, toByteOffset: index &* loop.destination, as: T.self)
+    }
+  }
+}
+
+/// Copies units of `run` bytes along two loops, in blocks that keep both sides in the first-level cache.
+private func transposeUnits(
+  _ outer: StridedCopy.Loop, _ inner: StridedCopy.Loop, run: Int, _ source: UnsafeRawPointer,
+  _ destination: UnsafeMutableRawPointer
+) {
+  let block = 32
+  var row = 0
+  while row < outer.count {
+    let rows = min(block, outer.count &- row)
+    var column = 0
+    while column < inner.count {
+      let columns = min(block, inner.count &- column)
+      let loop = StridedCopy.Loop(count: columns, source: inner.source, destination: inner.destination)
+      for index in row..<row &+ rows {
+        unsafe copyUnits(
+          loop, run: run, source + (index &* outer.source &+ column &* inner.source),
+          destination + (index &* outer.destination &+ column &* inner.destination))
+      }
+      column &+= columns
+    }
+    row &+= rows
+  }
+}

@@ -1,0 +1,133 @@
+/// A window that slides over the rows and columns of an NHWC tensor and makes one value for each channel.
+package struct Pooling: Sendable {
+  /// What is made of the values under a window.
+  package enum Kind: Sendable {
+    /// Their mean: for integers rounded to nearest, halves away from zero.
+    case average
+    /// Their maximum.
+    case maximum
+    /// The square root of the mean of their squares; floats only.
+    case l2
+  }
+
+  /// Which integers the tensor holds.
+  package enum Integer: Sendable {
+    case uint8, int8, int16
+  }
+
+  /// The type of the values, and the bounds of the result.
+  package enum Elements: Sendable {
+    case float32(minimum: Float, maximum: Float)
+    case integer(Integer, minimum: Int32, maximum: Int32)
+  }
+
+  /// The taps of one output row or column that lie inside the input.
+  struct Taps {
+    let first: Int
+    let count: Int
+  }
+
+  let kind: Kind
+  let elements: Elements
+  let channels: Int
+  let inputHeight: Int
+  let inputWidth: Int
+  let outputWidth: Int
+  private let outputHeight: Int
+  private let rowTaps: [Taps]
+  private let columnTaps: [Taps]
+  private let inputCount: Int
+  private let outputCount: Int
+  private let rows: Int
+  private let tiles: Int
+  private let width: Int
+
+  /// The most rows or columns of a result.
+  package static let maximumSize = 1 << 24
+
+  /// Lays out the windows; nil where one has no value under it, or there are too many.
+  package init?(
+    kind: Kind, elements: Elements, batches: Int, inputHeight: Int, inputWidth: Int, channels: Int,
+    outputHeight: Int, outputWidth: Int, filterHeight: Int, filterWidth: Int, strideHeight: Int,
+    strideWidth: Int, paddingTop: Int, paddingLeft: Int
+  ) {
+    self.kind = kind
+    self.elements = elements
+    self.channels = channels
+    self.inputHeight = inputHeight
+    self.inputWidth = inputWidth
+    self.outputHeight = outputHeight
+    self.outputWidth = outputWidth
+    func taps(_ output: Int, _ stride: Int, _ padding: Int, _ filter: Int, _ size: Int) -> [Taps] {
+      (0..<output).map { position in
+        let origin = position * stride - padding
+        let first = max(0, origin)
+        return Taps(first: first, count: min(size, origin + filter) - first)
+      }
+    }
+    outputCount = batches &* outputHeight &* outputWidth &* channels
+    guard outputHeight <= Self.maximumSize, outputWidth <= Self.maximumSize else { return nil }
+    rowTaps = taps(outputHeight, strideHeight, paddingTop, filterHeight, inputHeight)
+    columnTaps = taps(outputWidth, strideWidth, paddingLeft, filterWidth, inputWidth)
+    guard rowTaps.allSatisfy({ $0.count > 0 }), columnTaps.allSatisfy({ $0.count > 0 }) else { return nil }
+    switch elements {
+    case .float32: width = 4
+    case .integer(.int16, _, _): width = 2
+    case .integer: width = 1
+    }
+    // The count is that of a tensor, and wraps only where a size is zero.
+    inputCount = batches &* inputHeight &* inputWidth &* channels
+    rows = batches &* outputHeight
+    let work = Double(outputCount) * Double(rowTaps.first?.count ?? 0) * Double(columnTaps.first?.count ?? 0)
+    tiles = outputCount == 0 ? 0 : work > 200_000 ? rows : 1
+  }
+
+  /// Pools; the spans must be as large as the tensors.
+  package func run(_ input: RawSpan, to output: inout MutableRawSpan, threads: ThreadTeam) {
+    precondition(input.byteCount >= inputCount * width && output.byteCount >= outputCount * width)
+    unsafe input.withUnsafeBytes { input in
+      unsafe output.withUnsafeMutableBytes { output in
+        unsafe withUnsafePointer(to: self) { owner in
+          guard let from = input.baseAddress, let to = output.baseAddress else { return }
+          threads.run(tiles: tiles, unsafe Work(owner: owner, input: from, output: to))
+        }
+      }
+    }
+  }
+
+  /// One run: pointers that live as long as its call.
+  private struct Work: TileWork {
+    let owner: UnsafePointer<Pooling>
+    let input: UnsafeRawPointer
+    let output: UnsafeMutableRawPointer
+
+    func run(tile: Int, worker: Int) {
+      unsafe owner.pointee.poolRows(self, share(of: owner.pointee.rows, tile: tile, of: owner.pointee.tiles))
+    }
+  }
+
+  private func poolRows(_ work: Work, _ range: Range<Int>) {
+    for row in range {
+      let (batch, line) = (row / outputHeight, row % outputHeight)
+      let vertical = rowTaps[line]
+      for column in 0..<outputWidth {
+        let horizontal = columnTaps[column]
+        let first = ((batch &* inputHeight &+ vertical.first) &* inputWidth &+ horizontal.first) &* channels
+        let source = unsafe work.input + first &* width
+        let destination = unsafe work.output + (row &* outputWidth &+ column) &* channels &* width
+        let window = PoolingWindow(
+          rows: vertical.count, columns: horizontal.count, rowStride: inputWidth &* channels,
+          channels: channels)
+        switch elements {
+        case .float32(let minimum, let maximum):
+          unsafe window.poolFloats(kind, source, to: destination, minimum: minimum, maximum: maximum)
+        case .integer(.int16, let minimum, let maximum):
+          unsafe window.poolWords(kind, source, to: destination, minimum: minimum, maximum: maximum)
+        case .integer(let integer, let minimum, let maximum):
+          unsafe window.poolBytes(
+            kind, source, to: destination, isSigned: integer == .int8, minimum: minimum, maximum: maximum)
+        }
+      }
+    }
+  }
+}

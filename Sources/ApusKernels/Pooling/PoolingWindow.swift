@@ -1,0 +1,215 @@
+/// The taps of one output pixel, and how they become its channels.
+struct PoolingWindow {
+  let rows: Int
+  let columns: Int
+  /// Elements from one input row to the next.
+  let rowStride: Int
+  let channels: Int
+
+  private var count: Int { rows &* columns }
+
+  /// Calls `body` with the element offset of each tap, in order.
+  @inline(__always)
+  private func forEachTap(_ body: (Int) -> Void) {
+    var row = 0
+    while row < rows {
+      var offset = row &* rowStride
+      let end = offset &+ columns &* channels
+      while offset < end {
+        body(offset)
+        offset &+= channels
+      }
+      row &+= 1
+    }
+  }
+
+  // MARK: Floats
+
+  /// Pools float32 channels.
+  func poolFloats(
+    _ kind: Pooling.Kind, _ source: UnsafeRawPointer, to destination: UnsafeMutableRawPointer, minimum: Float,
+    maximum: Float
+  ) {
+    var channel = 0
+    while channel &+ 8 <= channels {
+      let result = unsafe clamp(
+        poolVector(kind, source + channel &* 4, SIMD8<Float>.self), minimum: minimum, maximum: maximum)
+      unsafe destination.storeBytes(of: result, toByteOffset: channel &* 4, as: SIMD8<Float>.self)
+      channel &+= 8
+    }
+    while channel < channels {
+      var value = unsafe poolScalar(kind, source + channel &* 4)
+      value = value < minimum ? minimum : value
+      value = maximum < value ? maximum : value
+      unsafe destination.storeBytes(of: value, toByteOffset: channel &* 4, as: Float.self)
+      channel &+= 1
+    }
+  }
+
+  @inline(__always)
+  private func clamp(_ values: SIMD8<Float>, minimum: Float, maximum: Float) -> SIMD8<Float> {
+    let least = SIMD8(repeating: minimum)
+    let most = SIMD8(repeating: maximum)
+    let above = values.replacing(with: least, where: values .< least)
+    return above.replacing(with: most, where: most .< above)
+  }
+
+  @inline(__always)
+  private func poolVector(_ kind: Pooling.Kind, _ source: UnsafeRawPointer, _ type: SIMD8<Float>.Type)
+    -> SIMD8<Float>
+  {
+    switch kind {
+    case .maximum:
+      var most = SIMD8<Float>(repeating: -.greatestFiniteMagnitude)
+      forEachTap { offset in
+        let values = unsafe source.loadUnaligned(fromByteOffset: offset &* 4, as: type)
+        most.replace(with: values, where: most .< values)
+      }
+      return most
+    case .average:
+      var sum = SIMD8<Float>()
+      forEachTap { offset in sum += unsafe source.loadUnaligned(fromByteOffset: offset &* 4, as: type) }
+      return sum / Float(count)
+    case .l2:
+      var sum = SIMD8<Float>()
+      forEachTap { offset in
+        let values = unsafe source.loadUnaligned(fromByteOffset: offset &* 4, as: type)
+        sum += values * values
+      }
+      return (sum / Float(count)).squareRoot()
+    }
+  }
+
+  private func poolScalar(_ kind: Pooling.Kind, _ source: UnsafeRawPointer) -> Float {
+    var result: Float = kind == .maximum ? -.greatestFiniteMagnitude : 0
+    forEachTap { offset in
+      let value = unsafe source.loadUnaligned(fromByteOffset: offset &* 4, as: Float.self)
+      switch kind {
+      case .maximum: result = result < value ? value : result
+      case .average: result += value
+      case .l2: result += value * value
+      }
+    }
+    switch kind {
+    case .maximum: return result
+    case .average: return result / Float(count)
+    case .l2: return (result / Float(count)).squareRoot()
+    }
+  }
+
+  // MARK: Bytes
+
+  /// Pools uint8 or int8 channels.
+  ///
+  /// Signed bytes are flipped to unsigned ones, 128 higher, and back.
+  func poolBytes(
+    _ kind: Pooling.Kind, _ source: UnsafeRawPointer, to destination: UnsafeMutableRawPointer, isSigned: Bool,
+    minimum: Int32, maximum: Int32
+  ) {
+    let flip: UInt8 = isSigned ? 0x80 : 0
+    let offset: Int32 = isSigned ? 128 : 0
+    let least = UInt8(truncatingIfNeeded: minimum &+ offset)
+    let most = UInt8(truncatingIfNeeded: maximum &+ offset)
+    var channel = 0
+    while channel &+ 16 <= channels {
+      var result = unsafe poolBytes16(kind, source + channel, flip: flip)
+      result.replace(with: least, where: result .< SIMD16(repeating: least))
+      result.replace(with: most, where: result .> SIMD16(repeating: most))
+      unsafe destination.storeBytes(
+        of: result ^ SIMD16(repeating: flip), toByteOffset: channel, as: SIMD16<UInt8>.self)
+      channel &+= 16
+    }
+    while channel < channels {
+      var result = unsafe poolByte(kind, source + channel, flip: flip)
+      result = min(max(result, least), most)
+      unsafe destination.storeBytes(of: result ^ flip, toByteOffset: channel, as: UInt8.self)
+      channel &+= 1
+    }
+  }
+
+  @inline(__always)
+  private func poolBytes16(_ kind: Pooling.Kind, _ source: UnsafeRawPointer, flip: UInt8) -> SIMD16<UInt8> {
+    let flips = SIMD16(repeating: flip)
+    if kind == .maximum {
+      var most = SIMD16<UInt8>()
+      forEachTap { offset in
+        let values = unsafe source.loadUnaligned(fromByteOffset: offset, as: SIMD16<UInt8>.self) ^ flips
+        most.replace(with: values, where: most .< values)
+      }
+      return most
+    }
+    guard count <= 181 else {
+      var result = SIMD16<UInt8>()
+      for lane in 0..<16 { result[lane] = unsafe poolByte(kind, source + lane, flip: flip) }
+      return result
+    }
+    // 181 bytes sum to less than 2¹⁶.
+    var sum = SIMD16<UInt16>()
+    forEachTap { offset in
+      let values = unsafe source.loadUnaligned(fromByteOffset: offset, as: SIMD16<UInt8>.self) ^ flips
+      sum &+= SIMD16<UInt16>(truncatingIfNeeded: values)
+    }
+    return SIMD16(lowHalf: rounded(sum.lowHalf, flip: flip), highHalf: rounded(sum.highHalf, flip: flip))
+  }
+
+  /// Sums divided by the count, to nearest, halves away from the tensor's zero.
+  ///
+  /// With `n = ⌈2²³ / count⌉` and a dividend `d ≤ 255.5·count`, `d·n < 2³¹`, and `⌊d·n / 2²³⌋ = ⌊d / count⌋` since
+  /// `d·(n·count − 2²³) < 255.5·count² < 2²³` for counts up to 181.
+  @inline(__always)
+  private func rounded(_ sums: SIMD8<UInt16>, flip: UInt8) -> SIMD8<UInt8> {
+    let factor = SIMD8(repeating: UInt32(truncatingIfNeeded: ((1 << 23) &+ count &- 1) / count))
+    let half = SIMD8(repeating: UInt32(truncatingIfNeeded: count / 2))
+    let wide = SIMD8<UInt32>(truncatingIfNeeded: sums)
+    guard flip != 0 else {
+      return SIMD8<UInt8>(truncatingIfNeeded: ((wide &+ half) &* factor) &>> SIMD8(repeating: 23))
+    }
+    let zero = SIMD8(repeating: Int32(truncatingIfNeeded: 128 &* count))
+    let signed = SIMD8<Int32>(truncatingIfNeeded: wide) &- zero
+    // All ones where negative: (x ^ s) − s is the magnitude, and gives the sign back.
+    let signs = signed &>> SIMD8(repeating: 31)
+    let magnitudes = SIMD8<UInt32>(truncatingIfNeeded: (signed ^ signs) &- signs)
+    let quotients = ((magnitudes &+ half) &* factor) &>> SIMD8(repeating: 23)
+    let results = (SIMD8<Int32>(truncatingIfNeeded: quotients) ^ signs) &- signs
+    return SIMD8<UInt8>(truncatingIfNeeded: results &+ SIMD8(repeating: 128))
+  }
+
+  private func poolByte(_ kind: Pooling.Kind, _ source: UnsafeRawPointer, flip: UInt8) -> UInt8 {
+    var most: UInt8 = 0
+    var sum = 0
+    forEachTap { offset in
+      let value = unsafe source.load(fromByteOffset: offset, as: UInt8.self) ^ flip
+      most = max(most, value)
+      sum &+= Int(value)
+    }
+    guard kind != .maximum else { return most }
+    guard flip != 0 else { return UInt8(truncatingIfNeeded: (sum &+ count / 2) / count) }
+    return UInt8(truncatingIfNeeded: roundedMean(sum &- 128 &* count) &+ 128)
+  }
+
+  /// A sum divided by the count, to nearest, halves away from zero.
+  private func roundedMean(_ sum: Int) -> Int {
+    sum > 0 ? (sum &+ count / 2) / count : (sum &- count / 2) / count
+  }
+
+  // MARK: Words
+
+  /// Pools int16 channels.
+  func poolWords(
+    _ kind: Pooling.Kind, _ source: UnsafeRawPointer, to destination: UnsafeMutableRawPointer, minimum: Int32,
+    maximum: Int32
+  ) {
+    for channel in 0..<channels {
+      var most = Int(Int16.min)
+      var sum = 0
+      forEachTap { offset in
+        let value = Int(unsafe source.loadUnaligned(fromByteOffset: (offset &+ channel) &* 2, as: Int16.self))
+        most = max(most, value)
+        sum &+= value
+      }
+      let result = kind == .maximum ? most : roundedMean(sum)
+      let clamped = Int16(truncatingIfNeeded: min(max(result, Int(minimum)), Int(maximum)))
+      unsafe destination.storeBytes(of: clamped, toByteOffset: channel &* 2, as: Int16.self)
+    }
+  }
+}

@@ -1,0 +1,147 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+extension FixedPointMultiplier {
+  /// Takes the two numbers as they are: a mantissa of any size, a shift in `-31...30`.
+  init(value: Int32, shift: Int32) {
+    self.value = value
+    self.shift = shift
+  }
+
+  /// This factor divided by a count: the mantissa's lost bits are made up for by the shift, as far as it goes.
+  ///
+  /// Truncated, as in the reference.
+  package func divided(by count: Int) -> FixedPointMultiplier {
+    guard count > 0 else { return self }
+    // |mantissa| < 2³¹ and the shift is at most 32, so nothing overflows.
+    let bits = min(Int32(63 - count.leadingZeroBitCount), 32, 31 + shift)
+    let mantissa = (Int64(value) << Int64(bits)) / Int64(count)
+    return FixedPointMultiplier(value: Int32(truncatingIfNeeded: mantissa), shift: shift - bits)
+  }
+}
+
+/// Makes quantized values of sums: subtracts what zero points contributed, scales, adds the zero point, clamps.
+package struct QuantizedSum: Sendable {
+  private let zeroSum: Int32
+  private let multiplier: FixedPointMultiplier
+  private let zeroPoint: Int32
+  private let minimum: Int32
+  private let maximum: Int32
+
+  /// `zeroSum` is the sum of as many input zero points as there are values in a sum.
+  package init(
+    zeroSum: Int32, multiplier: FixedPointMultiplier, zeroPoint: Int32, minimum: Int32, maximum: Int32
+  ) {
+    self.zeroSum = zeroSum
+    self.multiplier = multiplier
+    self.zeroPoint = zeroPoint
+    self.minimum = minimum
+    self.maximum = maximum
+  }
+
+  /// Takes int32 sums, and writes the low bytes of each value, `width` of them: 1 or 2.
+  package func store(_ sums: RawSpan, to output: inout MutableRawSpan, width: Int) {
+    let count = sums.byteCount / 4
+    precondition(output.byteCount >= count * width)
+    for index in 0..<count {
+      let sum = unsafe sums.unsafeLoad(fromByteOffset: index &* 4, as: Int32.self)
+      let scaled = multiplier.apply(sum &- zeroSum) &+ zeroPoint
+      let value = min(max(scaled, minimum), maximum)
+      if width == 1 {
+        output.storeBytes(of: UInt8(truncatingIfNeeded: value), toByteOffset: index, as: UInt8.self)
+      } else {
+        output.storeBytes(of: Int16(truncatingIfNeeded: value), toByteOffset: index &* 2, as: Int16.self)
+      }
+    }
+  }
+}
+
+/// Divides sums by a count: floats, or integers towards zero.
+package func divideSums(
+  _ elements: Reduction.Elements, _ sums: RawSpan, by count: Int, to output: inout MutableRawSpan
+) {
+  guard count > 0 else { return }
+  switch elements {
+  case .float32:
+    for offset in stride(from: 0, to: sums.byteCount, by: 4) {
+      let mean = unsafe sums.unsafeLoad(fromByteOffset: offset, as: Float.self) / Float(count)
+      output.storeBytes(of: mean, toByteOffset: offset, as: Float.self)
+    }
+  case .int64:
+    for offset in stride(from: 0, to: sums.byteCount, by: 8) {
+      let mean = unsafe sums.unsafeLoad(fromByteOffset: offset, as: Int64.self) / Int64(count)
+      output.storeBytes(of: mean, toByteOffset: offset, as: Int64.self)
+    }
+  default:
+    for offset in stride(from: 0, to: sums.byteCount, by: 8) {
+      let mean = unsafe sums.unsafeLoad(fromByteOffset: offset, as: Int64.self) / Int64(count)
+      output.storeBytes(of: Int32(truncatingIfNeeded: mean), toByteOffset: offset / 2, as: Int32.self)
+    }
+  }
+}
+
+extension Reduction {
+  /// Multiplies quantized integers, int8 or int16, rescaling after each step but the first.
+  ///
+  /// Writes int64 products, of which the first value of each result has not been rescaled.
+  package func quantizedProduct(
+    _ elements: Elements, _ input: RawSpan, zeroPoint: Int32, step: ProductStep,
+    products: inout MutableRawSpan
+  ) {
+    precondition(
+      input.byteCount >= inputByteCount(elements) && products.byteCount >= outputCount * 8)
+    for index in 0..<outputCount {
+      products.storeBytes(of: Int64.min, toByteOffset: index &* 8, as: Int64.self)
+    }
+    forEachPair { from, to in
+      let value: Int32
+      if elements == .int8 {
+        value = Int32(unsafe input.unsafeLoad(fromByteOffset: from, as: Int8.self)) &- zeroPoint
+      } else {
+        value = Int32(unsafe input.unsafeLoad(fromByteOffset: from &* 2, as: Int16.self)) &- zeroPoint
+      }
+      let current = unsafe products.bytes.unsafeLoad(fromByteOffset: to &* 8, as: Int64.self)
+      let next = current == .min ? Int64(value) : Int64(step.apply(current &* Int64(value)))
+      products.storeBytes(of: next, toByteOffset: to &* 8, as: Int64.self)
+    }
+  }
+}
+
+/// A factor in 16 bits, applied to 64-bit products with one rounding.
+package struct ProductStep: Sendable {
+  private let mantissa: Int64
+  private let shift: Int64
+
+  /// Reduces a multiplier; nil where it shifts left by more than 14.
+  package init?(_ multiplier: FixedPointMultiplier) {
+    guard multiplier.value >= 0, multiplier.shift <= 14 else { return nil }
+    mantissa = multiplier.value < 0x7FFF_0000 ? (Int64(multiplier.value) + (1 << 15)) >> 16 : 0x7FFF
+    shift = 15 - Int64(multiplier.shift)
+  }
+
+  /// `x` times the factor.
+  package func apply(_ x: Int64) -> Int32 {
+    Int32(truncatingIfNeeded: (x &* mantissa &+ (1 &<< (shift &- 1))) &>> shift)
+  }
+}
+
+/// Scales int64 products once more, adds the zero point and clamps to int8 or int16, as `width` says.
+package func storeProducts(
+  _ products: RawSpan, step: ProductStep, zeroPoint: Int32, to output: inout MutableRawSpan, width: Int
+) {
+  for index in 0..<products.byteCount / 8 {
+    let value =
+      step.apply(unsafe products.unsafeLoad(fromByteOffset: index &* 8, as: Int64.self)) &+ zeroPoint
+    if width == 1 {
+      output.storeBytes(of: Int8(clamping: value), toByteOffset: index, as: Int8.self)
+    } else {
+      output.storeBytes(of: Int16(clamping: value), toByteOffset: index &* 2, as: Int16.self)
+    }
+  }
+}
+
+/// `base` to the power of `exponent`.
+package func power(_ base: Double, _ exponent: Double) -> Double { pow(base, exponent) }

@@ -1,0 +1,199 @@
+/// Values folded along some axes of a tensor.
+package struct Reduction: Sendable {
+  /// How two values become one.
+  package enum Kind: Sendable {
+    /// Wrapping sum; of Booleans "or".
+    case sum
+    /// Wrapping product; of Booleans "and".
+    case product
+    case maximum
+    case minimum
+  }
+
+  /// Which values the tensor holds.
+  package enum Elements: Sendable {
+    case float32, int32, int64, uint8, int8, int16, bool
+
+    var byteCount: Int {
+      switch self {
+      case .uint8, .int8, .bool: 1
+      case .int16: 2
+      case .float32, .int32: 4
+      case .int64: 8
+      }
+    }
+  }
+
+  /// Neighboring axes that are all kept, or all folded; an output stride of 0 folds.
+  struct Axis: Sendable {
+    var count: Int
+    let isFolded: Bool
+    var inputStride = 1
+    var outputStride = 0
+  }
+
+  /// Outermost first; the last one's elements lie one after the other.
+  private let axes: [Axis]
+  private let inputCount: Int
+  /// How many results there are.
+  package let outputCount: Int
+  private let tiles: Int
+
+  /// Plans the walk over a tensor of which the axes marked in `isFolded` disappear.
+  package init(dimensions: [Int], isFolded: [Bool]) {
+    precondition(dimensions.count == isFolded.count)
+    var axes: [Axis] = []
+    for (count, folds) in zip(dimensions, isFolded) where count != 1 {
+      if let last = axes.last, last.isFolded == folds {
+        axes[axes.count - 1].count &*= count
+      } else {
+        axes.append(Axis(count: count, isFolded: folds))
+      }
+    }
+    if axes.isEmpty { axes.append(Axis(count: 1, isFolded: false)) }
+    var (input, output) = (1, 1)
+    for index in axes.indices.reversed() {
+      axes[index].inputStride = input
+      input &*= axes[index].count
+      guard !axes[index].isFolded else { continue }
+      axes[index].outputStride = output
+      output &*= axes[index].count
+    }
+    self.axes = axes
+    inputCount = input
+    outputCount = output
+    tiles = axes[0].isFolded ? 1 : max(1, min(axes[0].count, input >> 15))
+  }
+
+  /// Folds values of a type into results of the same type.
+  ///
+  /// - Parameter startsWithFirst: begins a maximum or minimum of all values with the first one, which then need not be
+  ///   within the finite range.
+  package func run(
+    _ kind: Kind, _ elements: Elements, _ input: RawSpan, to output: inout MutableRawSpan,
+    startsWithFirst: Bool,
+    threads: ThreadTeam
+  ) {
+    switch elements {
+    case .float32: run(kind, FloatFolding.self, input, &output, startsWithFirst, threads)
+    case .int32: run(kind, IntegerFolding<Int32>.self, input, &output, startsWithFirst, threads)
+    case .int64: run(kind, IntegerFolding<Int64>.self, input, &output, startsWithFirst, threads)
+    case .uint8: run(kind, IntegerFolding<UInt8>.self, input, &output, startsWithFirst, threads)
+    case .int8: run(kind, IntegerFolding<Int8>.self, input, &output, startsWithFirst, threads)
+    case .int16: run(kind, IntegerFolding<Int16>.self, input, &output, startsWithFirst, threads)
+    case .bool:
+      // Booleans are bytes of 0 or 1: "or" is their maximum, "and" their minimum.
+      let kind: Kind = kind == .sum ? .maximum : kind == .product ? .minimum : kind
+      run(kind, BooleanFolding.self, input, &output, startsWithFirst, threads)
+    }
+  }
+
+  /// Sums values: 8- and 16-bit integers as int32, wider ones as int64, floats as float32.
+  package func sum(
+    _ elements: Elements, _ input: RawSpan, to sums: inout MutableRawSpan, threads: ThreadTeam
+  ) {
+    switch elements {
+    case .float32: fold(Sum<Float, Float>.self, input, &sums, initial: 0, threads)
+    case .int32: fold(WrappingSum<Int32, Int64>.self, input, &sums, initial: 0, threads)
+    case .int64: fold(WrappingSum<Int64, Int64>.self, input, &sums, initial: 0, threads)
+    case .uint8, .bool: fold(WrappingSum<UInt8, Int32>.self, input, &sums, initial: 0, threads)
+    case .int8: fold(WrappingSum<Int8, Int32>.self, input, &sums, initial: 0, threads)
+    case .int16: fold(WrappingSum<Int16, Int32>.self, input, &sums, initial: 0, threads)
+    }
+  }
+
+  /// The size of an input.
+  func inputByteCount(_ elements: Elements) -> Int { inputCount * elements.byteCount }
+
+  /// Calls `body` with the places of each value and of its result, in the input's order.
+  func forEachPair(_ body: (_ input: Int, _ output: Int) -> Void) {
+    guard inputCount > 0 else { return }
+    func walk(_ depth: Int, _ input: Int, _ output: Int) {
+      let axis = axes[depth]
+      for index in 0..<axis.count {
+        let from = input &+ index &* axis.inputStride
+        let to = output &+ index &* axis.outputStride
+        if depth == axes.count &- 1 { body(from, to) } else { walk(depth &+ 1, from, to) }
+      }
+    }
+    walk(0, 0, 0)
+  }
+
+  @inline(__always)
+  private func run<F: Folding>(
+    _ kind: Kind, _ folding: F.Type, _ input: RawSpan, _ output: inout MutableRawSpan,
+    _ startsWithFirst: Bool,
+    _ threads: ThreadTeam
+  ) {
+    var initial = kind == .maximum ? F.least : F.greatest
+    if startsWithFirst, inputCount > 0 {
+      initial = unsafe input.withUnsafeBytes { unsafe $0.loadUnaligned(as: F.Element.self) }
+    }
+    switch kind {
+    case .sum: fold(F.Sum.self, input, &output, initial: F.zero, threads)
+    case .product: fold(F.Product.self, input, &output, initial: F.one, threads)
+    case .maximum: fold(Maximum<F.Element>.self, input, &output, initial: initial, threads)
+    case .minimum: fold(Minimum<F.Element>.self, input, &output, initial: initial, threads)
+    }
+  }
+
+  /// Walks the input once and combines each value with its result.
+  @inline(__always)
+  func fold<C: Combination>(
+    _ combination: C.Type, _ input: RawSpan, _ output: inout MutableRawSpan, initial: C.Result,
+    _ threads: ThreadTeam
+  ) {
+    precondition(
+      input.byteCount >= inputCount * MemoryLayout<C.Element>.stride
+        && output.byteCount >= outputCount * MemoryLayout<C.Result>.stride)
+    unsafe input.withUnsafeBytes { input in
+      unsafe output.withUnsafeMutableBytes { output in
+        unsafe axes.withUnsafeBufferPointer { axes in
+          guard let to = output.baseAddress?.assumingMemoryBound(to: C.Result.self) else { return }
+          for index in 0..<outputCount { unsafe to[index] = initial }
+          guard inputCount > 0, let from = input.baseAddress else { return }
+          let work = unsafe FoldingWork<C>(
+            axes: axes, tiles: tiles, input: from.assumingMemoryBound(to: C.Element.self), output: to)
+          threads.run(tiles: tiles, work)
+        }
+      }
+    }
+  }
+}
+
+/// One run of a reduction: pointers that live as long as its call.
+private struct FoldingWork<C: Combination>: TileWork {
+  let axes: UnsafeBufferPointer<Reduction.Axis>
+  let tiles: Int
+  let input: UnsafePointer<C.Element>
+  let output: UnsafeMutablePointer<C.Result>
+
+  func run(tile: Int, worker: Int) {
+    let first = unsafe axes[0]
+    let range = share(of: first.count, tile: tile, of: tiles)
+    unsafe walk(
+      0, input + range.lowerBound &* first.inputStride, output + range.lowerBound &* first.outputStride,
+      count: range.count)
+  }
+
+  private func walk(
+    _ depth: Int, _ input: UnsafePointer<C.Element>, _ output: UnsafeMutablePointer<C.Result>, count: Int
+  ) {
+    let axis = unsafe axes[depth]
+    guard depth == axes.count &- 1 else {
+      for index in 0..<count {
+        unsafe walk(
+          depth &+ 1, input + index &* axis.inputStride, output + index &* axis.outputStride,
+          count: axes[depth &+ 1].count)
+      }
+      return
+    }
+    if axis.isFolded {
+      var result = unsafe output[0]
+      for index in 0..<count { result = unsafe C.combine(result, input[index]) }
+      unsafe output[0] = result
+    } else {
+      for index in 0..<count { unsafe output[index] = C.combine(output[index], input[index]) }
+    }
+  }
+}

@@ -1,0 +1,279 @@
+/// Rows and columns of an NHWC tensor, stretched by linear interpolation between the four nearest ones.
+///
+/// Floats and uint8 are interpolated in single precision, in the reference's order of operations; int8 and int16 with
+/// weights of ten bits.
+package struct BilinearResize: Sendable {
+  /// Which values the tensor holds.
+  package enum Elements: Sendable {
+    case float32, uint8, int8, int16
+
+    var byteCount: Int {
+      switch self {
+      case .float32: 4
+      case .int16: 2
+      case .uint8, .int8: 1
+      }
+    }
+  }
+
+  /// The most rows or columns of a result.
+  package static let maximumSize = 1 << 24
+
+  let elements: Elements
+  let channels: Int
+  let inputHeight: Int
+  let inputWidth: Int
+  let outputHeight: Int
+  let outputWidth: Int
+  let vertical: [InterpolationTap]
+  let horizontal: [InterpolationTap]
+  private let batches: Int
+  private let tiles: Int
+
+  /// Lays out the taps; nil where a size is out of range.
+  package init?(
+    _ elements: Elements, batches: Int, inputHeight: Int, inputWidth: Int, channels: Int, outputHeight: Int,
+    outputWidth: Int, alignsCorners: Bool, usesHalfPixelCenters: Bool
+  ) {
+    let sizes = 1...Self.maximumSize
+    guard sizes.contains(inputHeight), sizes.contains(inputWidth), sizes.contains(outputHeight),
+      sizes.contains(outputWidth)
+    else { return nil }
+    self.elements = elements
+    self.batches = batches
+    self.channels = channels
+    self.inputHeight = inputHeight
+    self.inputWidth = inputWidth
+    self.outputHeight = outputHeight
+    self.outputWidth = outputWidth
+    let isInteger = elements == .int8 || elements == .int16
+    vertical = InterpolationTap.table(
+      input: inputHeight, output: outputHeight, alignsCorners: alignsCorners,
+      usesHalfPixelCenters: usesHalfPixelCenters,
+      isInteger: isInteger)
+    horizontal = InterpolationTap.table(
+      input: inputWidth, output: outputWidth, alignsCorners: alignsCorners,
+      usesHalfPixelCenters: usesHalfPixelCenters,
+      isInteger: isInteger)
+    // Empty where there is no batch or no channel.
+    tiles = channels == 0 ? 0 : min(batches, 1) == 0 ? 0 : batches &* outputHeight
+  }
+
+  /// Four bytes for each lane of an input row; columns are padded by eight lanes.
+  private var inputLanes: Int { inputWidth * channels + 16 }
+  private var outputLanes: Int { outputWidth * channels + 16 }
+
+  /// Bytes that one worker writes its rows in: two rows of the input as sums, one of the output.
+  private var workerByteCount: Int { roundedUp((2 * inputLanes + outputLanes) * 8, to: 64) }
+
+  /// The size of the scratch memory for a team; nil where it overflows.
+  package func scratchByteCount(threads: Int) -> Int? {
+    let (input, overflow) = inputWidth.multipliedReportingOverflow(by: channels)
+    let (output, more) = outputWidth.multipliedReportingOverflow(by: channels)
+    guard !overflow, !more, input < 1 << 48, output < 1 << 48 else { return nil }
+    return 64 + threads * workerByteCount
+  }
+
+  /// Resizes; the spans must be as large as the tensors, the scratch as ``scratchByteCount(threads:)``.
+  package func run(
+    _ input: RawSpan, to output: inout MutableRawSpan, scratch: inout MutableRawSpan, threads: ThreadTeam
+  ) {
+    guard tiles > 0 else { return }
+    precondition(
+      input.byteCount >= batches * inputHeight * inputWidth * channels * elements.byteCount
+        && output.byteCount >= batches * outputHeight * outputWidth * channels * elements.byteCount
+        && scratch.byteCount >= 64 + threads.count * workerByteCount)
+    unsafe input.withUnsafeBytes { input in
+      unsafe output.withUnsafeMutableBytes { output in
+        unsafe scratch.withUnsafeMutableBytes { scratch in
+          unsafe withUnsafePointer(to: self) { owner in
+            guard let from = input.baseAddress, let to = output.baseAddress, let memory = scratch.baseAddress
+            else { return }
+            let work = unsafe Work(
+              owner: owner, input: from, output: to, scratch: memory.alignedUp(toMultipleOf: 64))
+            threads.run(tiles: tiles, work)
+          }
+        }
+      }
+    }
+  }
+
+  /// One run: pointers that live as long as its call.
+  private struct Work: TileWork {
+    let owner: UnsafePointer<BilinearResize>
+    let input: UnsafeRawPointer
+    let output: UnsafeMutableRawPointer
+    let scratch: UnsafeMutableRawPointer
+
+    func run(tile: Int, worker: Int) {
+      unsafe owner.pointee.resizeRow(self, tile, scratch + worker &* owner.pointee.workerByteCount)
+    }
+  }
+
+  private func resizeRow(_ work: Work, _ row: Int, _ scratch: UnsafeMutableRawPointer) {
+    let (batch, line) = (row / outputHeight, row % outputHeight)
+    let tap = vertical[line]
+    let width = elements.byteCount
+    let lane = inputWidth &* channels
+    let plane = unsafe work.input + batch &* inputHeight &* lane &* width
+    let upper = unsafe plane + tap.lower &* lane &* width
+    let lower = unsafe plane + tap.upper &* lane &* width
+    let result = unsafe scratch + 2 &* inputLanes &* 8
+    unsafe horizontal.withUnsafeBufferPointer { columns in
+      switch elements {
+      case .float32:
+        unsafe interpolateFloats(upper, lower, tap, columns, scratch, result)
+      case .uint8:
+        unsafe interpolateBytes(upper, lower, tap, columns, scratch, result)
+      case .int8:
+        unsafe interpolateSignedBytes(upper, lower, tap, columns, scratch, result)
+      case .int16:
+        unsafe interpolateWords(upper, lower, tap, columns, scratch, result)
+      }
+    }
+    let count = outputWidth &* channels &* width
+    unsafe (work.output + row &* count).copyMemory(from: result, byteCount: count)
+  }
+
+  // MARK: Single precision
+
+  private func interpolateFloats(
+    _ upper: UnsafeRawPointer, _ lower: UnsafeRawPointer, _ tap: InterpolationTap,
+    _ columns: UnsafeBufferPointer<InterpolationTap>, _ scratch: UnsafeMutableRawPointer,
+    _ result: UnsafeMutableRawPointer
+  ) {
+    let count = inputWidth &* channels
+    let top = unsafe scratch.assumingMemoryBound(to: Float.self)
+    let bottom = unsafe top + inputLanes
+    let from = unsafe upper.assumingMemoryBound(to: Float.self)
+    let below = unsafe lower.assumingMemoryBound(to: Float.self)
+    let (near, far) = (1 - tap.fraction, tap.fraction)
+    for index in 0..<count { unsafe top[index] = from[index] * near }
+    for index in 0..<count { unsafe bottom[index] = below[index] * far }
+    var place = unsafe result
+    for column in columns {
+      let (left, right) = (column.lower &* channels, column.upper &* channels)
+      unsafe interpolate(top, bottom, left, right, column.fraction) { channel, values in
+        unsafe (place + channel &* 4).storeBytes(of: values, as: SIMD8<Float>.self)
+      }
+      unsafe place += channels &* 4
+    }
+  }
+
+  private func interpolateBytes(
+    _ upper: UnsafeRawPointer, _ lower: UnsafeRawPointer, _ tap: InterpolationTap,
+    _ columns: UnsafeBufferPointer<InterpolationTap>, _ scratch: UnsafeMutableRawPointer,
+    _ result: UnsafeMutableRawPointer
+  ) {
+    let count = inputWidth &* channels
+    let top = unsafe scratch.assumingMemoryBound(to: Float.self)
+    let bottom = unsafe top + inputLanes
+    let from = unsafe upper.assumingMemoryBound(to: UInt8.self)
+    let below = unsafe lower.assumingMemoryBound(to: UInt8.self)
+    let (near, far) = (1 - tap.fraction, tap.fraction)
+    for index in 0..<count { unsafe top[index] = Float(from[index]) * near }
+    for index in 0..<count { unsafe bottom[index] = Float(below[index]) * far }
+    var place = unsafe result
+    // 2²³ + x rounds x to an integer, which then is the low bits; values lie in 0..<256.
+    let magic = SIMD8<Float>(repeating: 0x1p23)
+    let half = SIMD8<Float>(repeating: 0.5)
+    let one = SIMD8<Float>(repeating: 1)
+    for column in columns {
+      let (left, right) = (column.lower &* channels, column.upper &* channels)
+      unsafe interpolate(top, bottom, left, right, column.fraction) { channel, sums in
+        let values = sums + half
+        let nearest = (values + magic) - magic
+        let floors = nearest.replacing(with: nearest - one, where: nearest .> values)
+        let bits = unsafe unsafeBitCast(floors + magic, to: SIMD8<UInt32>.self)
+        unsafe (place + channel).storeBytes(of: SIMD8<UInt8>(truncatingIfNeeded: bits), as: SIMD8<UInt8>.self)
+      }
+      unsafe place += channels
+    }
+  }
+
+  /// Calls `store` for each eight channels of one output column; the last ones may be beyond the channels.
+  @inline(__always)
+  private func interpolate(
+    _ top: UnsafePointer<Float>, _ bottom: UnsafePointer<Float>, _ left: Int, _ right: Int, _ fraction: Float,
+    _ store: (Int, SIMD8<Float>) -> Void
+  ) {
+    let near = SIMD8(repeating: 1 - fraction)
+    let far = SIMD8(repeating: fraction)
+    var channel = 0
+    while channel < channels {
+      let sums =
+        unsafe load8(top + left, channel) * near + load8(bottom + left, channel) * near
+        + load8(top + right, channel) * far + load8(bottom + right, channel) * far
+      store(channel, sums)
+      channel &+= 8
+    }
+  }
+
+  // MARK: Fixed point
+
+  private func interpolateSignedBytes(
+    _ upper: UnsafeRawPointer, _ lower: UnsafeRawPointer, _ tap: InterpolationTap,
+    _ columns: UnsafeBufferPointer<InterpolationTap>, _ scratch: UnsafeMutableRawPointer,
+    _ result: UnsafeMutableRawPointer
+  ) {
+    let count = inputWidth &* channels
+    let sums = unsafe scratch.assumingMemoryBound(to: Int32.self)
+    let from = unsafe upper.assumingMemoryBound(to: Int8.self)
+    let below = unsafe lower.assumingMemoryBound(to: Int8.self)
+    let (near, far) = (1024 &- tap.weight, tap.weight)
+    for index in 0..<count { unsafe sums[index] = Int32(from[index]) &* near &+ Int32(below[index]) &* far }
+    var place = unsafe result
+    let half = SIMD8<Int32>(repeating: 1 << 19)
+    for column in columns {
+      let (left, right) = unsafe (sums + column.lower &* channels, sums + column.upper &* channels)
+      let near = SIMD8<Int32>(repeating: 1024 &- column.weight)
+      let far = SIMD8<Int32>(repeating: column.weight)
+      var channel = 0
+      while channel < channels {
+        let sum = unsafe load8(left, channel) &* near &+ load8(right, channel) &* far
+        // Magnitudes are rounded, halves up, and get their sign back.
+        let signs = sum &>> SIMD8(repeating: 31)
+        let magnitudes = (sum ^ signs) &- signs
+        let values = (((magnitudes &+ half) &>> SIMD8(repeating: 20)) ^ signs) &- signs
+        unsafe (place + channel).storeBytes(of: SIMD8<Int8>(truncatingIfNeeded: values), as: SIMD8<Int8>.self)
+        channel &+= 8
+      }
+      unsafe place += channels
+    }
+  }
+
+  private func interpolateWords(
+    _ upper: UnsafeRawPointer, _ lower: UnsafeRawPointer, _ tap: InterpolationTap,
+    _ columns: UnsafeBufferPointer<InterpolationTap>, _ scratch: UnsafeMutableRawPointer,
+    _ result: UnsafeMutableRawPointer
+  ) {
+    let count = inputWidth &* channels
+    let sums = unsafe scratch.assumingMemoryBound(to: Int64.self)
+    let from = unsafe upper.assumingMemoryBound(to: Int16.self)
+    let below = unsafe lower.assumingMemoryBound(to: Int16.self)
+    let (near, far) = (Int64(1024 &- tap.weight), Int64(tap.weight))
+    for index in 0..<count { unsafe sums[index] = Int64(from[index]) &* near &+ Int64(below[index]) &* far }
+    var place = unsafe result.assumingMemoryBound(to: Int16.self)
+    for column in columns {
+      let (left, right) = unsafe (sums + column.lower &* channels, sums + column.upper &* channels)
+      let (near, far) = (Int64(1024 &- column.weight), Int64(column.weight))
+      for channel in 0..<channels {
+        let sum = unsafe left[channel] &* near &+ right[channel] &* far
+        let value = (sum &+ (sum > 0 ? 1 << 19 : -(1 << 19))) / (1 << 20)
+        unsafe place[channel] = Int16(truncatingIfNeeded: value)
+      }
+      unsafe place += channels
+    }
+  }
+}
+
+/// Eight values at `index`, of which those beyond a row are read, not used.
+@inline(__always)
+private func load8(_ values: UnsafePointer<Float>, _ index: Int) -> SIMD8<Float> {
+  unsafe UnsafeRawPointer(values + index).loadUnaligned(as: SIMD8<Float>.self)
+}
+
+@inline(__always)
+private func load8(_ values: UnsafePointer<Int32>, _ index: Int) -> SIMD8<Int32> {
+  unsafe UnsafeRawPointer(values + index).loadUnaligned(as: SIMD8<Int32>.self)
+}

@@ -1,0 +1,35 @@
+/// Between which two rows or columns of the input an output row or column lies, and how near to the second.
+struct InterpolationTap: Sendable {
+  let lower: Int
+  let upper: Int
+  /// The distance from the lower one; may be outside 0...1 at the edges.
+  let fraction: Float
+  /// The same in units of 2⁻¹⁰, for integers, which derive their places in these units.
+  let weight: Int32
+
+  /// The taps along one axis, by the reference's rules; both sizes are between 1 and 2²⁴.
+  static func table(
+    input: Int, output: Int, alignsCorners: Bool, usesHalfPixelCenters: Bool, isInteger: Bool
+  ) -> [InterpolationTap] {
+    let isAligned = alignsCorners && output > 1
+    if isInteger {
+      let (size, steps) = isAligned ? (input - 1, output - 1) : (input, output)
+      let scale = (size * 1024 + steps / 2) / steps
+      return (0..<output).map { position in
+        let place = position * scale + (usesHalfPixelCenters ? scale / 2 - 512 : 0)
+        let lower = min(max(place / 1024, 0), input - 1)
+        let upper = min(max((place + 1023) / 1024, 0), input - 1)
+        return InterpolationTap(
+          lower: lower, upper: upper, fraction: 0, weight: Int32(truncatingIfNeeded: place - lower * 1024))
+      }
+    }
+    let scale = isAligned ? Float(input - 1) / Float(output - 1) : Float(input) / Float(output)
+    return (0..<output).map { position in
+      let value = Float(position)
+      let place = usesHalfPixelCenters ? (value + 0.5) * scale - 0.5 : value * scale
+      let lower = min(max(Int(place.rounded(.down)), 0), input - 1)
+      let upper = min(max(Int(place.rounded(.up)), 0), input - 1)
+      return InterpolationTap(lower: lower, upper: upper, fraction: place - Float(lower), weight: 0)
+    }
+  }
+}
