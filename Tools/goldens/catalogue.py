@@ -1,0 +1,36 @@
+"""The operators that have random cases."""
+
+from dataclasses import dataclass
+from typing import Callable
+
+OPERATORS = {}
+
+
+@dataclass(frozen=True)
+class Operator:
+    name: str
+    types: tuple
+    case: Callable
+    cases: int
+    versions: dict
+
+    def goldens(self, type_name):
+        """How many goldens a type gets."""
+        return self.cases if type_name in ("uint8", "int8", "float32") else 10
+
+    def version(self, type_name):
+        return self.versions.get(type_name, 1)
+
+
+def operator(name, types, cases=10, versions=None):
+    """Registers a function from a `Draw` to a `ModelBuilder` as the random case of an operator.
+
+    `types` are the kinds of operands it can draw; `cases` is how many goldens the main types get;
+    `versions` gives the operator's version for the types that need more than 1.
+    """
+
+    def register(function):
+        OPERATORS[name] = Operator(name, tuple(types), function, cases, versions or {})
+        return function
+
+    return register

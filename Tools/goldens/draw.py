@@ -1,0 +1,135 @@
+"""The seeded choices of one random case."""
+
+import zlib
+
+import numpy as np
+
+from model_builder import Quantization
+
+ACTIVATIONS = {"": 0, "relu": 1, "relu_n1_to_1": 2, "relu6": 3}
+CHANNELS = (1, 3, 7, 8, 15, 16, 17, 33)
+INTEGERS = ("uint8", "int8", "int16", "int32", "int64", "uint32")
+QUANTIZED = ("uint8", "int8", "int16")
+RANGES = {name: (int(np.iinfo(name).min), int(np.iinfo(name).max)) for name in INTEGERS}
+
+
+class Draw:
+    """Draws everything that varies in case number `index` of an operator and a type.
+
+    `pick` is stratified: over consecutive indices it goes through all options, shuffled, before any
+    repeats, so that even few cases cover each option. All else is plain chance. `limit` bounds the
+    elements of a typical tensor: small in committed goldens, larger in sweeps.
+    """
+
+    def __init__(self, operator, type_name, index, seed=0, limit=80):
+        self.type = type_name
+        self.index = index
+        self.limit = limit
+        self.tags = []
+        self._strata = (seed, zlib.crc32(operator.encode()), zlib.crc32(type_name.encode()))
+        self._random = np.random.default_rng([*self._strata, index])
+
+    # What the case is
+
+    def tag(self, *words):
+        """Says in the case's name what is special about it; empty words say nothing."""
+        self.tags += [word for word in words if word]
+
+    @property
+    def name(self):
+        return "_".join([self.type, *self.tags, f"{self.index:02d}"])
+
+    # Choices
+
+    def pick(self, topic, options):
+        options = list(options)
+        block, position = divmod(self.index, len(options))
+        shuffle = np.random.default_rng([*self._strata, zlib.crc32(topic.encode()), block])
+        return options[shuffle.permutation(len(options))[position]]
+
+    def flag(self, topic, one_in):
+        """True for one of `one_in` consecutive cases; then the topic is in the case's name."""
+        chosen = self.pick(topic, [True] + [False] * (one_in - 1))
+        self.tag(topic if chosen else "")
+        return chosen
+
+    def activation(self):
+        name = self.pick("activation", ACTIVATIONS)
+        self.tag(name)
+        return ACTIVATIONS[name]
+
+    def choice(self, options):
+        options = list(options)
+        return options[int(self._random.integers(len(options)))]
+
+    def chance(self, probability):
+        return bool(self._random.random() < probability)
+
+    def integer(self, low, high):
+        """An integer in `low ... high`, both included."""
+        return int(self._random.integers(low, high + 1))
+
+    def real(self, low, high):
+        return float(self._random.uniform(low, high))
+
+    def power(self, low, high):
+        """A number in `2 ** low ..< 2 ** high`, even in its logarithm."""
+        return float(2 ** self._random.uniform(low, high))
+
+    def sample(self, options, count):
+        options = list(options)
+        return [options[i] for i in self._random.permutation(len(options))[:count]]
+
+    # Shapes
+
+    def shape(self, rank, limit=None, sizes=(1, 2, 3, 4, 5, 7, 8, 11, 13, 17)):
+        """Odd sizes, ones and primes, with at most `limit` elements."""
+        limit = limit or self.limit
+        shape = [self.choice(sizes) for _ in range(rank)]
+        while np.prod(shape, dtype=np.int64) > limit:
+            shape[self.integer(0, rank - 1)] = self.choice([1, 2, 3])
+        return shape
+
+    def channels(self, limit=33):
+        return self.choice([count for count in CHANNELS if count <= max(limit, 1)])
+
+    # Values
+
+    def zero_point(self, topic, type_name=None):
+        type_name = type_name or self.type
+        low, high = RANGES[type_name]
+        if type_name == "int16":
+            return 0
+        middle = (low + high + 1) // 2
+        kind = self.pick(topic + " zero point", ["any", "low", "any", "high", "middle"])
+        return {"low": low, "high": high, "middle": middle, "any": self.integer(low, high)}[kind]
+
+    def quantization(self, topic, scale=None, type_name=None):
+        """Per-tensor parameters, or None for types that are not quantized."""
+        type_name = type_name or self.type
+        if type_name not in QUANTIZED:
+            return None
+        if scale is None:
+            scale = self.power(-9, -2) / (256 if type_name == "int16" else 1)
+        return Quantization.per_tensor(scale, self.zero_point(topic, type_name))
+
+    def values(self, shape, type_name=None, magnitude=None):
+        """Values over the whole range of 8- and 16-bit types; moderate ones for wider types."""
+        type_name = type_name or self.type
+        shape = tuple(shape)
+        if type_name == "bool":
+            return self._random.integers(0, 2, shape).astype(bool)
+        if type_name.startswith("float"):
+            # Half-precision values: as varied as needed, and they compress.
+            values = self._random.normal(0, magnitude or self.power(-1, 3), shape)
+            return np.asarray(values).astype(np.float16).astype(type_name)
+        low, high = RANGES[type_name]
+        if magnitude is not None:
+            low, high = max(low, -magnitude), min(high, magnitude)
+        elif type_name in ("int32", "int64", "uint32"):
+            low, high = max(low, -1000), 1000
+        values = np.asarray(self._random.integers(low, high, shape, endpoint=True)).astype(type_name)
+        for extreme in (low, high):
+            if values.size > 2 and self.chance(0.5):
+                values.flat[self.integer(0, values.size - 1)] = extreme
+        return values

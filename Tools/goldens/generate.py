@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""Writes `Tests/Goldens/<OPERATOR>.zip` for the given operators, or for all."""
+
+import argparse
+import collections
+import pathlib
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import operators  # noqa: F401  (fills the catalogue)
+from archive import materialize, write_archive
+from catalogue import OPERATORS
+from reference import ReferencePair, Rejected
+
+GOLDENS = pathlib.Path(__file__).resolve().parents[2] / "Tests" / "Goldens"
+
+
+def goldens(operator, type_name, references, reasons):
+    """The first cases that the reference answers, among at most three times as many."""
+    found = []
+    wanted = operator.goldens(type_name)
+    for index in range(3 * wanted):
+        try:
+            found.append(materialize(operator, type_name, index, references))
+        except Rejected as rejection:
+            reasons[(type_name, str(rejection).strip().splitlines()[0])] += 1
+        if len(found) == wanted:
+            break
+    return found
+
+
+def generate(operator, folder):
+    """Writes one archive; returns lines that tell what is in it and what was rejected."""
+    references = ReferencePair()
+    reasons = collections.Counter()
+    counts = {}
+    found = []
+    for type_name in operator.types:
+        cases = goldens(operator, type_name, references, reasons)
+        counts[type_name] = len(cases)
+        found += cases
+    references.close()
+    path = folder / f"{operator.name}.zip"
+    write_archive(path, found)
+    by_type = ", ".join(f"{count} {name}" for name, count in counts.items())
+    lines = [f"{operator.name}: {by_type}; {path.stat().st_size:,} bytes; {reasons.total()} rejected"]
+    lines += [f"  {count} x {name}: {reason}" for (name, reason), count in reasons.most_common()]
+    short = [name for name, count in counts.items() if count < operator.goldens(name)]
+    return lines, [f"{operator.name} {name}" for name in short]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("operator", nargs="*", help="as in the schema; all by default")
+    parser.add_argument("--output", type=pathlib.Path, default=GOLDENS)
+    parser.add_argument("--jobs", type=int, default=2)
+    arguments = parser.parse_args()
+    unknown = [name for name in arguments.operator if name not in OPERATORS]
+    if unknown:
+        parser.error(f"no random cases for {', '.join(unknown)}")
+    chosen = [OPERATORS[name] for name in arguments.operator or sorted(OPERATORS)]
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    incomplete = []
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        for lines, short in pool.map(lambda operator: generate(operator, arguments.output), chosen):
+            print("\n".join(lines), flush=True)
+            incomplete += short
+    if incomplete:
+        sys.exit("too few cases: " + ", ".join(incomplete))
+
+
+if __name__ == "__main__":
+    main()

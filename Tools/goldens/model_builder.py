@@ -1,0 +1,160 @@
+"""Builds one-operator `.tflite` models from NumPy arrays."""
+
+from dataclasses import dataclass, field
+from typing import Callable
+
+import flatbuffers
+import numpy as np
+from ai_edge_litert import schema_py_generated as schema
+
+TENSOR_TYPES = {
+    "float32": schema.TensorType.FLOAT32,
+    "float16": schema.TensorType.FLOAT16,
+    "float64": schema.TensorType.FLOAT64,
+    "int8": schema.TensorType.INT8,
+    "int16": schema.TensorType.INT16,
+    "int32": schema.TensorType.INT32,
+    "int64": schema.TensorType.INT64,
+    "uint8": schema.TensorType.UINT8,
+    "uint16": schema.TensorType.UINT16,
+    "uint32": schema.TensorType.UINT32,
+    "uint64": schema.TensorType.UINT64,
+    "bool": schema.TensorType.BOOL,
+    "complex64": schema.TensorType.COMPLEX64,
+}
+
+# The index by which an operator says that it has no such (optional) operand.
+ABSENT = -1
+
+
+@dataclass(frozen=True)
+class Quantization:
+    """`real = (q - zero_point) * scale`, per tensor or along `axis`."""
+
+    scales: tuple
+    zero_points: tuple
+    axis: int = 0
+
+    @staticmethod
+    def per_tensor(scale, zero_point):
+        return Quantization((float(np.float32(scale)),), (int(zero_point),))
+
+    @property
+    def scale(self):
+        return self.scales[0]
+
+    @property
+    def zero_point(self):
+        return self.zero_points[0]
+
+    def table(self):
+        table = schema.QuantizationParametersT()
+        table.scale = np.array(self.scales, np.float32)
+        table.zeroPoint = np.array(self.zero_points, np.int64)
+        table.quantizedDimension = self.axis
+        return table
+
+
+@dataclass
+class ModelBuilder:
+    """A model with one operator, and the values of its inputs.
+
+    Shapes of outputs are not asked for: the reference tells them (see `archive.materialize`).
+    """
+
+    inputs: list = field(default_factory=list)
+    # Turns the reference's outputs into those that are right; differs where it leaves memory unwritten.
+    defined: Callable = field(default=lambda outputs: outputs)
+    _tensors: list = field(default_factory=list)
+    _buffers: list = field(default_factory=lambda: [schema.BufferT()])
+    _input_indices: list = field(default_factory=list)
+    _output_indices: list = field(default_factory=list)
+    _operator_code: schema.OperatorCodeT = None
+    _operator: schema.OperatorT = None
+    _has_dynamic_output: bool = False
+
+    def input(self, values, quantization=None):
+        """Adds a model input that has these values when the reference runs."""
+        values = np.asarray(values)
+        self.inputs.append(values)
+        index = self._add(f"input_{len(self._input_indices)}", values.dtype, values.shape, quantization)
+        self._input_indices.append(index)
+        return index
+
+    def constant(self, values, quantization=None):
+        """Adds a tensor whose values are part of the model."""
+        values = np.asarray(values)
+        buffer = schema.BufferT()
+        # A buffer without bytes means "no constant" in the format, so an empty tensor has none.
+        buffer.data = np.frombuffer(values.tobytes(), np.uint8)
+        self._buffers.append(buffer)
+        index = self._add(f"constant_{len(self._buffers) - 1}", values.dtype, values.shape, quantization)
+        self._tensors[index].buffer = len(self._buffers) - 1
+        return index
+
+    def index_operand(self, values, dynamic):
+        """Adds a shape, axis or index operand: a constant, or a model input where `dynamic`."""
+        return self._make_dynamic(values) if dynamic else self.constant(values)
+
+    def output(self, type_name, quantization=None):
+        index = self._add(f"output_{len(self._output_indices)}", type_name, (), quantization)
+        self._output_indices.append(index)
+        return index
+
+    def operator(self, name, inputs, outputs, options=None, custom_options=None):
+        """Sets the operator: `name` as in the schema, or a custom operator's name with its options."""
+        builtin = getattr(schema.BuiltinOperator, name, schema.BuiltinOperator.CUSTOM)
+        self._operator_code = code = schema.OperatorCodeT()
+        code.builtinCode = builtin
+        code.deprecatedBuiltinCode = min(builtin, schema.BuiltinOperator.PLACEHOLDER_FOR_GREATER_OP_CODES)
+        self._operator = operator = schema.OperatorT()
+        operator.inputs = np.array(inputs, np.int32)
+        operator.outputs = np.array(outputs, np.int32)
+        if builtin == schema.BuiltinOperator.CUSTOM:
+            code.customCode = name
+            operator.customOptions = np.frombuffer(custom_options, np.uint8)
+        if options is not None:
+            operator.builtinOptions = options
+            operator.builtinOptionsType = getattr(schema.BuiltinOptions, type(options).__name__[:-1])
+        return self
+
+    def set_version(self, version):
+        self._operator_code.version = version
+
+    def set_output_shapes(self, shapes):
+        """Declares what the reference answered, as a converter would."""
+        for index, shape in zip(self._output_indices, shapes):
+            tensor = self._tensors[index]
+            if self._has_dynamic_output:
+                tensor.shapeSignature = np.full(len(shape), -1, np.int32)
+                shape = [1] * len(shape)
+            tensor.shape = np.array(shape, np.int32)
+
+    def bytes(self):
+        subgraph = schema.SubGraphT()
+        subgraph.tensors = self._tensors
+        subgraph.inputs = np.array(self._input_indices, np.int32)
+        subgraph.outputs = np.array(self._output_indices, np.int32)
+        subgraph.operators = [self._operator]
+        model = schema.ModelT()
+        model.version = 3
+        model.operatorCodes = [self._operator_code]
+        model.subgraphs = [subgraph]
+        model.buffers = self._buffers
+        builder = flatbuffers.Builder(1024)
+        builder.Finish(model.Pack(builder), b"TFL3")
+        return bytes(builder.Output())
+
+    def _make_dynamic(self, values):
+        self._has_dynamic_output = True
+        return self.input(values)
+
+    def _add(self, name, dtype, shape, quantization):
+        tensor = schema.TensorT()
+        tensor.name = name
+        tensor.type = TENSOR_TYPES[np.dtype(dtype).name]
+        tensor.shape = np.array(shape, np.int32)
+        tensor.hasRank = True
+        tensor.quantization = quantization.table() if quantization else None
+        self._tensors.append(tensor)
+        return len(self._tensors) - 1

@@ -1,0 +1,100 @@
+"""Operators of two broadcast operands: ADD, SUB, MUL, MAXIMUM and MINIMUM."""
+
+from ai_edge_litert import schema_py_generated as schema
+
+from catalogue import operator
+from model_builder import ModelBuilder
+
+
+def broadcast_shapes(draw, ranks):
+    """Two shapes that broadcast to each other."""
+    rank = draw.pick("rank", ranks)
+    draw.tag(f"rank{rank}")
+    kind = draw.pick("broadcast", ["", "scalar", "outer", "inner", "both", "fewer", "empty"])
+    draw.tag(kind)
+    left = draw.shape(rank)
+    right = list(left)
+    if kind == "empty":
+        left[0] = right[0] = 0
+    elif kind == "scalar":
+        right = draw.choice([[], [1]])
+    elif kind == "outer":
+        right[: rank // 2 + 1] = [1] * (rank // 2 + 1)
+    elif kind == "inner":
+        right[-1] = 1
+    elif kind == "both":
+        for axis in range(rank):
+            (left if axis % 2 else right)[axis] = 1
+    elif kind == "fewer":
+        right = right[draw.integer(1, rank) :]
+    return (left, right) if draw.chance(0.5) else (right, left)
+
+
+def operand(draw, model, shape, quantization, constant):
+    values = draw.values(shape)
+    return model.constant(values, quantization) if constant else model.input(values, quantization)
+
+
+def arithmetic(name, types, options, versions, ranks=(1, 2, 3, 4, 5, 6)):
+    """ADD, SUB or MUL: each operand and the output have scales of their own."""
+
+    def case(draw):
+        left_shape, right_shape = broadcast_shapes(draw, ranks)
+        fields = {"fusedActivationFunction": draw.activation()}
+        left, right, output = _quantizations(draw, name)
+        if draw.type == "int16" and name != "MUL":
+            fields["potScaleInt16"] = False
+        model = ModelBuilder()
+        constant = draw.pick("constant", [False, False, True]) and 0 not in right_shape
+        operands = [
+            operand(draw, model, left_shape, left, False),
+            operand(draw, model, right_shape, right, constant),
+        ]
+        return model.operator(name, operands, [model.output(draw.type, output)], options(**fields))
+
+    return operator(name, types, cases=12, versions=versions)(case)
+
+
+def _quantizations(draw, name):
+    left = draw.quantization("left")
+    right = draw.quantization("right")
+    if left is None:
+        return None, None, None
+    kind = draw.pick("output scale", ["fit"] * 4 + ["saturated", "coarse"] + ["gain"] * (name == "MUL"))
+    draw.tag(kind if kind != "fit" else "")
+    values = 32768 if draw.type == "int16" else 128
+    fitting = left.scale * right.scale * values if name == "MUL" else max(left.scale, right.scale)
+    scale = {
+        "fit": fitting * draw.real(0.7, 2),
+        "saturated": fitting / draw.real(20, 60),
+        "coarse": fitting * draw.real(10, 100),
+        "gain": left.scale * right.scale / draw.power(0, 3),
+    }[kind]
+    return left, right, draw.quantization("output", scale)
+
+
+def extremum(name):
+    """MAXIMUM or MINIMUM: one quantization for all."""
+
+    def case(draw):
+        left_shape, right_shape = broadcast_shapes(draw, (1, 2, 3, 4, 5))
+        quantization = draw.quantization("all")
+        model = ModelBuilder()
+        constant = draw.pick("constant", [False, False, True]) and 0 not in right_shape
+        operands = [
+            operand(draw, model, left_shape, quantization, False),
+            operand(draw, model, right_shape, quantization, constant),
+        ]
+        output = model.output(draw.type, quantization)
+        return model.operator(name, operands, [output], schema.MaximumMinimumOptionsT())
+
+    types = ("uint8", "int8", "float32", "int16", "int32", "int64")
+    return operator(name, types, versions={"int8": 2, "int16": 4})(case)
+
+
+TYPES = ("uint8", "int8", "float32", "int16", "int32", "int64")
+arithmetic("ADD", TYPES, schema.AddOptionsT, {"int8": 2, "int16": 3, "int64": 4})
+arithmetic("SUB", TYPES, schema.SubOptionsT, {"int8": 2, "int16": 5, "int64": 4})
+arithmetic("MUL", TYPES, schema.MulOptionsT, {"int8": 2, "int16": 4, "int64": 6})
+extremum("MAXIMUM")
+extremum("MINIMUM")

@@ -1,0 +1,98 @@
+"""CONV_2D and DEPTHWISE_CONV_2D."""
+
+import numpy as np
+from ai_edge_litert import schema_py_generated as schema
+
+from catalogue import operator
+from model_builder import ModelBuilder
+from operators.multiply_accumulate import Products
+from operators.windows import draw_window
+
+
+@operator("CONV_2D", ("uint8", "int8", "float32"), cases=18, versions={"int8": 3})
+def convolution(draw):
+    window = draw_window(draw)
+    kind = draw.pick("kind", ["plain"] * 4 + ["grouped"] * 2 + ["long"])
+    draw.tag(kind if kind != "plain" else "")
+    batch = draw.pick("batch", [1, 1, 2])
+    filter_channels, output_channels, groups = draw.channels(), 0, 1
+    if kind == "grouped":
+        groups = draw.integer(2, 4)
+        filter_channels = draw.integer(1, 4)
+        output_channels = groups * draw.integer(1, 3)
+    if kind == "long":
+        batch, output_channels = 1, draw.integer(1, 3)
+        filter_channels = 1025 // np.prod(window.filter) + draw.integer(1, 9)
+        window = _shrunk(window)
+    taps = int(np.prod(window.filter))
+    output_channels = output_channels or draw.channels(4 * draw.limit // (taps * filter_channels))
+    image = _fitting(window.image, draw.limit * 6 // (filter_channels * groups * batch), window)
+
+    filter_shape = (output_channels, *window.filter, filter_channels)
+    products = Products(draw, filter_shape, 0, taps * filter_channels)
+    bias, bias_quantization = products.bias()
+    options = schema.Conv2DOptionsT(
+        padding=window.padding,
+        strideH=window.strides[0],
+        strideW=window.strides[1],
+        dilationHFactor=window.dilations[0],
+        dilationWFactor=window.dilations[1],
+        fusedActivationFunction=draw.activation(),
+    )
+    model = ModelBuilder()
+    input_shape = (batch, *image, filter_channels * groups)
+    operands = [
+        model.input(draw.values(input_shape), products.input_quantization),
+        model.constant(products.weights, products.weight_quantization),
+        model.constant(bias, bias_quantization),
+    ]
+    output = model.output(draw.type, products.output_quantization)
+    return model.operator("CONV_2D", operands, [output], options)
+
+
+@operator("DEPTHWISE_CONV_2D", ("uint8", "int8", "float32"), cases=16, versions={"int8": 3})
+def depthwise_convolution(draw):
+    window = draw_window(draw)
+    multiplier = draw.pick("multiplier", [1, 2, 1, 3, 8])
+    draw.tag(f"multiplier{multiplier}" if multiplier > 1 else "")
+    batch = draw.pick("batch", [1, 1, 2])
+    channels = draw.channels(66 // multiplier)
+    image = _fitting(window.image, draw.limit * 6 // (channels * batch), window)
+
+    filter_shape = (1, *window.filter, channels * multiplier)
+    products = Products(draw, filter_shape, 3, int(np.prod(window.filter)))
+    has_bias = not draw.flag("no_bias", 5)
+    options = schema.DepthwiseConv2DOptionsT(
+        padding=window.padding,
+        strideH=window.strides[0],
+        strideW=window.strides[1],
+        depthMultiplier=multiplier,
+        dilationHFactor=window.dilations[0],
+        dilationWFactor=window.dilations[1],
+        fusedActivationFunction=draw.activation(),
+    )
+    model = ModelBuilder()
+    operands = [
+        model.input(draw.values((batch, *image, channels)), products.input_quantization),
+        model.constant(products.weights, products.weight_quantization),
+    ]
+    if has_bias:
+        operands.append(model.constant(*products.bias()))
+    output = model.output(draw.type, products.output_quantization)
+    return model.operator("DEPTHWISE_CONV_2D", operands, [output], options)
+
+
+def _shrunk(window):
+    """The same window where it has one or two places, for many channels."""
+    extents = zip(window.filter, window.dilations)
+    image = tuple((size - 1) * dilation + 1 for size, dilation in extents)
+    return type(window)(image, window.filter, window.strides, window.dilations, window.padding)
+
+
+def _fitting(image, pixels, window):
+    """The image, cut to about so many pixels, but never below the window's extent."""
+    height, width = image
+    extents = [(size - 1) * step + 1 for size, step in zip(window.filter, window.dilations)]
+    while height * width > pixels and (height > extents[0] or width > extents[1]):
+        height, width = max(height - 1, min(height, extents[0])), max(width - 1, min(width, extents[1]))
+    return height, width

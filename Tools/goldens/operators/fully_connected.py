@@ -1,0 +1,40 @@
+"""FULLY_CONNECTED."""
+
+from ai_edge_litert import schema_py_generated as schema
+
+from catalogue import operator
+from model_builder import ABSENT, ModelBuilder
+from operators.multiply_accumulate import Products
+
+
+@operator("FULLY_CONNECTED", ("uint8", "int8", "float32"), cases=14, versions={"int8": 4})
+def fully_connected(draw):
+    rank = draw.pick("rank", [2, 3, 4, 1, 2])
+    keeps = draw.flag("keep_num_dims", 3)
+    draw.tag(f"rank{rank}")
+    outer = [draw.choice([1, 2, 3]) for _ in range(rank - 1)]
+    if draw.flag("long", 7):
+        outer, depth, units = [1] * (rank - 1), draw.integer(1025, 1200), draw.integer(1, 3)
+    else:
+        depth = draw.choice([1, 3, 7, 8, 15, 16, 17, 33, 40])
+        units = draw.channels(4 * draw.limit // depth)
+    input_shape = (*outer, depth)
+    # Without keep_num_dims, rows may span several dimensions.
+    if rank > 2 and not keeps and draw.flag("flattened", 2):
+        depth *= outer[-1]
+
+    products = Products(draw, (units, depth), 0, depth)
+    options = schema.FullyConnectedOptionsT(fusedActivationFunction=draw.activation(), keepNumDims=keeps)
+    model = ModelBuilder()
+    operands = [
+        model.input(draw.values(input_shape), products.input_quantization),
+        model.constant(products.weights, products.weight_quantization),
+    ]
+    bias = draw.pick("bias", ["present"] * 4 + ["absent", "omitted"])
+    if bias == "present":
+        operands.append(model.constant(*products.bias()))
+    else:
+        draw.tag("no_bias")
+        operands += [ABSENT] if bias == "absent" else []
+    output = model.output(draw.type, products.output_quantization)
+    return model.operator("FULLY_CONNECTED", operands, [output], options)
