@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# The rules that a program can hold: format, no unsafe flags, no traps or printing in library targets, and unsafe
+# code only in the places that Docs/Architecture.md lists.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+failed=0
+complain() { echo "error: $1" >&2; failed=1; }
+
+swift format lint --strict --recursive --parallel Package.swift Sources Tests || complain "swift format lint"
+
+libraries=(Sources/ApusFormat Sources/ApusKernels Sources/Apus Sources/ApusVision Sources/ApusImages)
+if grep -rnE 'fatalError\(|try!|(^|[^.[:alnum:]_])print\(' --include '*.swift' "${libraries[@]}" | grep -vE ':[[:space:]]*///'; then
+  complain "fatalError, try! or print in a library target"
+fi
+if grep -n 'unsafeFlags' Package.swift; then complain "unsafeFlags refuse a versioned dependency"; fi
+if git ls-files | grep -E '\.(c|cc|cpp|m|mm|s|S|asm)$'; then complain "sources in another language than Swift"; fi
+
+# Pointers and unchecked access: everywhere in the kernels, elsewhere only here.
+allowed='^Sources/(ApusKernels/|ApusFormat/(ByteReader|FileBytes)\.swift|Apus/Graph/(TensorMemory|TensorTable|Graph)\.swift|Apus/Model\.swift|ApusImages/Codecs/)'
+if grep -rlE 'Unsafe(Mutable|Raw|MutableRaw)?(Buffer)?Pointer|unsafeBitCast|_overrideLifetime|unowned\(unsafe\)' \
+  --include '*.swift' Sources | grep -vE "$allowed"; then
+  complain "unsafe code outside the places that Docs/Architecture.md lists"
+fi
+exit $failed

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Installs what the tests need and passes every test: format and rules, the versioned dependency, whole models
+# against LiteRT, then the unit tests and goldens. Ends with the test runner's closing line.
+#
+# APUS_TEST_DATA names a folder with models/, images/ and labels/; tests of real models are skipped without it.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+Scripts/setup.sh --tests
+
+# One build in one configuration: debug code is a hundred times slower.
+swift build -c release --build-tests
+apus="$(swift build -c release --show-bin-path)/apus"
+
+Scripts/check.sh
+Scripts/consumer.sh
+
+if [[ -n "${APUS_TEST_DATA:-}" ]]; then
+  for kernels in $("$apus" kernels --json | .build/python/bin/python -c \
+    'import json,sys; print(*[k["name"] for k in json.load(sys.stdin) if k["supported"]])'); do
+    echo "== Whole models against LiteRT's reference kernels: $kernels"
+    .build/python/bin/python Tools/compare/compare_models.py "$APUS_TEST_DATA/models" --apus "$apus" \
+      --kernels "$kernels" --threads 1,2,3
+  done
+else
+  echo "== Whole models: skipped, APUS_TEST_DATA is not set"
+fi
+
+swift test -c release --skip-build --disable-xctest

@@ -1,0 +1,188 @@
+import Apus
+import ApusVision
+
+#if canImport(CCairo)
+  import CCairo
+
+  /// Draws annotations on a tightly packed rgb picture.
+  func draw(_ annotations: [Annotation], on image: ImageBuffer, style: AnnotationStyle) throws(ApusError)
+    -> ImageBuffer
+  {
+    guard image.width <= 32_767, image.height <= 32_767 else {
+      throw ApusError(
+        .unsupportedImage, "a picture of \(image.width) × \(image.height) pixels is too large to draw on")
+    }
+    let canvas = try CairoCanvas(image)
+    let meanSide = Float(image.width * image.height).squareRoot()
+    canvas.setFont(
+      style.fontFamily,
+      size: sensible(style.fontSize, in: 4...512) ?? min(max(meanSide / 32, 11), 64))
+    let lineWidth = sensible(style.lineWidth, in: 0.5...256) ?? max((meanSide / 200).rounded(), 2)
+
+    // The most certain detections come first, so they get the best places and are drawn last.
+    var layout = PlateLayout(width: image.width, height: image.height)
+    let plates = annotations.map { annotation -> (PixelRect, TextSize)? in
+      guard !annotation.text.isEmpty, let text = canvas.measure(annotation.text) else { return nil }
+      let padding = (text.height * 0.25).rounded(.up)
+      var box = annotation.box
+      box.x -= lineWidth / 2
+      box.width += lineWidth
+      let rect = layout.place(
+        width: (text.width + 2 * padding).rounded(.up), height: (text.height + padding).rounded(.up), at: box)
+      return (rect, text)
+    }
+    for annotation in annotations.reversed() {
+      canvas.stroke(annotation.box, annotation.color, width: lineWidth)
+    }
+    for (annotation, plate) in zip(annotations, plates).reversed() {
+      guard let (rect, text) = plate else { continue }
+      canvas.fill(rect, annotation.color)
+      canvas.write(annotation.text, text, in: rect, annotation.color.contrasting)
+    }
+    return try canvas.picture()
+  }
+
+  private func sensible(_ value: Float?, in range: ClosedRange<Float>) -> Float? {
+    value.flatMap { $0.isFinite ? min(max($0, range.lowerBound), range.upperBound) : nil }
+  }
+
+  /// The size of a line of text, from the font.
+  struct TextSize {
+    let width: Float
+    let height: Float
+    let ascent: Float
+  }
+
+  /// A cairo surface with a context on it, both freed with the canvas.
+  private final class CairoCanvas {
+    private let surface: OpaquePointer
+    private let context: OpaquePointer
+    private let width: Int
+    private let height: Int
+    private var family = ""
+    private var fontSize: Float = 0
+
+    init(_ image: ImageBuffer) throws(ApusError) {
+      width = image.width
+      height = image.height
+      let surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, Int32(width), Int32(height))
+      guard let surface, cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS,
+        let data = cairo_image_surface_get_data(surface)
+      else {
+        cairo_surface_destroy(surface)
+        throw ApusError(.resourceLimit, "there is no memory to draw on \(width) × \(height) pixels")
+      }
+      let context = cairo_create(surface)
+      guard let context, cairo_status(context) == CAIRO_STATUS_SUCCESS else {
+        cairo_destroy(context)
+        cairo_surface_destroy(surface)
+        throw ApusError(.resourceLimit, "there is no memory to draw on \(width) × \(height) pixels")
+      }
+      self.surface = surface
+      self.context = context
+      let stride = Int(cairo_image_surface_get_stride(surface))
+      for y in 0..<height {
+        // A pixel of this format is a 32-bit number in the machine's byte order; rows are aligned for it.
+        let row = UnsafeMutableRawPointer(data + y * stride).assumingMemoryBound(to: UInt32.self)
+        var source = y * image.bytesPerRow
+        for x in 0..<width {
+          row[x] =
+            UInt32(image.bytes[source]) << 16 | UInt32(image.bytes[source + 1]) << 8
+            | UInt32(image.bytes[source + 2])
+          source += 3
+        }
+      }
+      cairo_surface_mark_dirty(surface)
+    }
+
+    deinit {
+      cairo_destroy(context)
+      cairo_surface_destroy(surface)
+    }
+
+    func setFont(_ family: String, size: Float) {
+      self.family = family
+      fontSize = size
+      apply(to: context)
+    }
+
+    private func apply(to context: OpaquePointer) {
+      cairo_select_font_face(context, family, CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_BOLD)
+      cairo_set_font_size(context, Double(fontSize))
+    }
+
+    /// The size of a text, or nil where no font can show it. A failing font stops a context for good, so this
+    /// asks one of its own.
+    func measure(_ text: String) -> TextSize? {
+      guard let probe = cairo_create(surface) else { return nil }
+      defer { cairo_destroy(probe) }
+      apply(to: probe)
+      var font = cairo_font_extents_t()
+      var extents = cairo_text_extents_t()
+      cairo_font_extents(probe, &font)
+      cairo_text_extents(probe, text, &extents)
+      guard cairo_status(probe) == CAIRO_STATUS_SUCCESS, extents.width > 0, font.height > 0,
+        extents.x_advance.isFinite, font.ascent.isFinite, font.descent.isFinite
+      else { return nil }
+      return TextSize(
+        width: Float(extents.x_advance), height: Float(font.ascent + font.descent),
+        ascent: Float(font.ascent))
+    }
+
+    private func setColor(_ color: PixelColor) {
+      cairo_set_source_rgb(
+        context, Double(color.red) / 255, Double(color.green) / 255, Double(color.blue) / 255)
+    }
+
+    func stroke(_ rect: PixelRect, _ color: PixelColor, width lineWidth: Float) {
+      setColor(color)
+      cairo_set_line_width(context, Double(lineWidth))
+      cairo_rectangle(context, Double(rect.x), Double(rect.y), Double(rect.width), Double(rect.height))
+      cairo_stroke(context)
+    }
+
+    func fill(_ rect: PixelRect, _ color: PixelColor) {
+      setColor(color)
+      cairo_rectangle(context, Double(rect.x), Double(rect.y), Double(rect.width), Double(rect.height))
+      cairo_fill(context)
+    }
+
+    func write(_ text: String, _ size: TextSize, in rect: PixelRect, _ color: PixelColor) {
+      setColor(color)
+      cairo_move_to(
+        context, Double(rect.x + (rect.width - size.width) / 2),
+        Double(rect.y + (rect.height - size.height) / 2 + size.ascent))
+      cairo_show_text(context, text)
+      cairo_new_path(context)
+    }
+
+    func picture() throws(ApusError) -> ImageBuffer {
+      cairo_surface_flush(surface)
+      guard cairo_status(context) == CAIRO_STATUS_SUCCESS, let data = cairo_image_surface_get_data(surface)
+      else {
+        throw ApusError(
+          .resourceLimit,
+          "the drawing library says: \(String(cString: cairo_status_to_string(cairo_status(context))))")
+      }
+      let stride = Int(cairo_image_surface_get_stride(surface))
+      var pixels = [UInt8](repeating: 0, count: width * height * 3)
+      var target = 0
+      for y in 0..<height {
+        let row = UnsafeRawPointer(data + y * stride).assumingMemoryBound(to: UInt32.self)
+        for x in 0..<width {
+          pixels[target] = UInt8(truncatingIfNeeded: row[x] >> 16)
+          pixels[target + 1] = UInt8(truncatingIfNeeded: row[x] >> 8)
+          pixels[target + 2] = UInt8(truncatingIfNeeded: row[x])
+          target += 3
+        }
+      }
+      return try ImageBuffer(bytes: pixels, width: width, height: height, format: .rgb)
+    }
+  }
+#else
+  func draw(_ annotations: [Annotation], on image: ImageBuffer, style: AnnotationStyle) throws(ApusError)
+    -> ImageBuffer
+  {
+    throw ApusError(.unsupportedImage, "this build does not draw")
+  }
+#endif

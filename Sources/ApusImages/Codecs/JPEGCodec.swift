@@ -1,0 +1,119 @@
+import Apus
+import ApusVision
+
+#if canImport(CTurboJPEG)
+  import CTurboJPEG
+
+  /// Decodes a JPEG as stored, with its EXIF orientation: gray, or rgb for everything else.
+  func decodeJPEG(_ bytes: [UInt8], limits: ImageLimits) throws(ApusError) -> ImageBuffer {
+    guard let handle = tjInitDecompress() else {
+      throw ApusError(.resourceLimit, "there is no memory for a JPEG decoder")
+    }
+    defer { tjDestroy(handle) }
+    var (width, height, subsampling, colorSpace): (Int32, Int32, Int32, Int32) = (0, 0, -1, -1)
+    let status = bytes.withUnsafeBufferPointer {
+      tjDecompressHeader3(
+        handle, $0.baseAddress, UInt($0.count), &width, &height, &subsampling, &colorSpace)
+    }
+    // A subsampling without a name is reported as an error, though decoding does not need the name.
+    guard status == 0 || (width > 0 && height > 0 && colorSpace >= 0) else { throw failure(handle) }
+    try limits.check(width: Int(width), height: Int(height))
+    // At least one block of at most 4,096 pixels needs one bit: what is shorter cannot hold the picture.
+    guard Int(width) * Int(height) / 4_096 <= bytes.count * 8 else {
+      throw ApusError(
+        .malformedImage, "\(bytes.count) bytes are too few for a JPEG of \(width) × \(height) pixels")
+    }
+    let header = JPEGHeader(bytes)
+    let isCMYK = colorSpace == Int32(TJCS_CMYK.rawValue) || colorSpace == Int32(TJCS_YCCK.rawValue)
+    let isGray = colorSpace == Int32(TJCS_GRAY.rawValue)
+    let layout = isCMYK ? TJPF_CMYK : isGray ? TJPF_GRAY : TJPF_RGB
+    let count = Int(width) * Int(height) * (isCMYK ? 4 : isGray ? 1 : 3)
+    var pixels = try decompress(bytes, handle, layout, width, height, count)
+    if isCMYK { pixels = rgb(fromCMYK: pixels, isInverted: header.hasAdobeMarker) }
+    return try ImageBuffer(
+      bytes: pixels, width: Int(width), height: Int(height), format: isGray ? .gray : .rgb,
+      orientation: header.orientation)
+  }
+
+  private func decompress(
+    _ bytes: [UInt8], _ handle: tjhandle, _ layout: TJPF, _ width: Int32, _ height: Int32, _ count: Int
+  ) throws(ApusError) -> [UInt8] {
+    var status: Int32 = 0
+    func pixels(of bytes: [UInt8]) -> [UInt8] {
+      [UInt8](unsafeUninitializedCapacity: count) { target, initialized in
+        // A failed decoder leaves rows untouched: they must not show what was in memory before.
+        target.initialize(repeating: 0)
+        status = bytes.withUnsafeBufferPointer {
+          tjDecompress2(
+            handle, $0.baseAddress, UInt($0.count), target.baseAddress, width, 0, height,
+            Int32(layout.rawValue), TJFLAG_ACCURATEDCT | TJFLAG_LIMITSCANS)
+        }
+        initialized = count
+      }
+    }
+    var result = pixels(of: bytes)
+    if status == 0 { return result }
+    guard tjGetErrorCode(handle) == Int32(TJERR_WARNING.rawValue) else { throw failure(handle) }
+    guard message(handle).hasPrefix("Premature end") else { return result }
+    // The end marker alone may be missing: with it, a complete picture decodes without a warning.
+    result = pixels(of: bytes + [0xFF, 0xD9])
+    guard status == 0 else {
+      throw ApusError(.malformedImage, "the JPEG ends early, after \(bytes.count) bytes")
+    }
+    return result
+  }
+
+  private func rgb(fromCMYK pixels: [UInt8], isInverted: Bool) -> [UInt8] {
+    let flip: UInt8 = isInverted ? 0 : 255
+    return [UInt8](unsafeUninitializedCapacity: pixels.count / 4 * 3) { target, initialized in
+      for pixel in 0..<pixels.count / 4 {
+        let black = Int(pixels[pixel * 4 + 3] ^ flip)
+        for channel in 0..<3 {
+          let value = Int(pixels[pixel * 4 + channel] ^ flip) * black
+          target.initializeElement(at: pixel * 3 + channel, to: UInt8((value + 127) / 255))
+        }
+      }
+      initialized = pixels.count / 4 * 3
+    }
+  }
+
+  /// Encodes a tightly packed gray or rgb picture.
+  func encodeJPEG(_ image: ImageBuffer, quality: Int) throws(ApusError) -> [UInt8] {
+    guard let handle = tjInitCompress() else {
+      throw ApusError(.resourceLimit, "there is no memory for a JPEG encoder")
+    }
+    defer { tjDestroy(handle) }
+    let isGray = image.format == .gray
+    let sampling = isGray ? TJSAMP_GRAY : quality >= 90 ? TJSAMP_444 : TJSAMP_420
+    var output: UnsafeMutablePointer<UInt8>?
+    defer { tjFree(output) }
+    var size: UInt = 0
+    let status = image.bytes.withUnsafeBufferPointer {
+      tjCompress2(
+        handle, $0.baseAddress, Int32(image.width), Int32(image.bytesPerRow), Int32(image.height),
+        Int32((isGray ? TJPF_GRAY : TJPF_RGB).rawValue), &output, &size, Int32(sampling.rawValue),
+        Int32(quality), TJFLAG_ACCURATEDCT)
+    }
+    guard status == 0, let output else { throw failure(handle) }
+    return Array(UnsafeBufferPointer(start: output, count: Int(size)))
+  }
+
+  private func message(_ handle: tjhandle) -> String {
+    tjGetErrorStr2(handle).map { String(cString: $0) } ?? "unknown"
+  }
+
+  private func failure(_ handle: tjhandle) -> ApusError {
+    let text = message(handle)
+    return ApusError(
+      text.contains("Unsupported") || text.contains("not supported") ? .unsupportedImage : .malformedImage,
+      "the JPEG library says: \(text)")
+  }
+#else
+  func decodeJPEG(_ bytes: [UInt8], limits: ImageLimits) throws(ApusError) -> ImageBuffer {
+    throw ApusError(.unsupportedImage, "this build does not read JPEG")
+  }
+
+  func encodeJPEG(_ image: ImageBuffer, quality: Int) throws(ApusError) -> [UInt8] {
+    throw ApusError(.unsupportedImage, "this build does not write JPEG")
+  }
+#endif

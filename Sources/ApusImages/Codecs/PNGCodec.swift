@@ -1,0 +1,102 @@
+import Apus
+import ApusVision
+
+#if canImport(CPNG)
+  import CPNG
+
+  /// Decodes a PNG of any kind to 8 bits: gray, rgb, or rgba where it has transparency, not blended.
+  func decodePNG(_ bytes: [UInt8], limits: ImageLimits) throws(ApusError) -> ImageBuffer {
+    try checkHeader(bytes, limits)
+    var control = png_image()
+    control.version = png_uint_32(PNG_IMAGE_VERSION)
+    // The library keeps the address of the control structure between the calls.
+    return try withUnsafeMutablePointer(to: &control) { (control) throws(ApusError) -> ImageBuffer in
+      defer { png_image_free(control) }
+      return try bytes.withUnsafeBufferPointer { (source) throws(ApusError) -> ImageBuffer in
+        try decode(source, control, limits)
+      }
+    }
+  }
+
+  private func decode(
+    _ source: UnsafeBufferPointer<UInt8>, _ control: UnsafeMutablePointer<png_image>, _ limits: ImageLimits
+  ) throws(ApusError) -> ImageBuffer {
+    guard png_image_begin_read_from_memory(control, source.baseAddress, source.count) != 0 else {
+      throw failure(control.pointee)
+    }
+    let (width, height) = (Int(control.pointee.width), Int(control.pointee.height))
+    try limits.check(width: width, height: height)
+    // 16-bit samples without a declared gamma are sRGB as the 8-bit ones are, not linear light.
+    control.pointee.flags |= png_uint_32(PNG_IMAGE_FLAG_16BIT_sRGB)
+    let hasColor = control.pointee.format & png_uint_32(PNG_FORMAT_FLAG_COLOR) != 0
+    let hasAlpha = control.pointee.format & png_uint_32(PNG_FORMAT_FLAG_ALPHA) != 0
+    let format: PixelFormat = hasAlpha ? .rgba : hasColor ? .rgb : .gray
+    var layout = png_uint_32(hasColor || hasAlpha ? PNG_FORMAT_FLAG_COLOR : 0)
+    if hasAlpha { layout |= png_uint_32(PNG_FORMAT_FLAG_ALPHA) }
+    control.pointee.format = layout
+    let rowBytes = width * format.bytesPerPixel
+    var status: Int32 = 0
+    let pixels = [UInt8](unsafeUninitializedCapacity: rowBytes * height) { target, initialized in
+      target.initialize(repeating: 0)
+      status = png_image_finish_read(control, nil, target.baseAddress, png_int_32(rowBytes), nil)
+      initialized = rowBytes * height
+    }
+    guard status != 0 else { throw failure(control.pointee) }
+    return try ImageBuffer(bytes: pixels, width: width, height: height, format: format)
+  }
+
+  /// Refuses impossible dimensions before the library allocates for them. Deflate expands by 1,032 at most.
+  private func checkHeader(_ bytes: [UInt8], _ limits: ImageLimits) throws(ApusError) {
+    guard bytes.count >= 33 else {
+      throw ApusError(.malformedImage, "the PNG ends after \(bytes.count) bytes, within its header")
+    }
+    func number(_ at: Int) -> Int { bytes[at..<at + 4].reduce(0) { $0 << 8 | Int($1) } }
+    let (width, height) = (number(16), number(20))
+    try limits.check(width: width, height: height)
+    let channels = [0: 1, 2: 3, 3: 1, 4: 2, 6: 4][bytes[25]] ?? 1
+    guard width * height * channels * Int(bytes[24]) / 8 / 1_032 <= bytes.count else {
+      throw ApusError(
+        .malformedImage, "\(bytes.count) bytes are too few for a PNG of \(width) × \(height) pixels")
+    }
+  }
+
+  /// Encodes a tightly packed gray, rgb or rgba picture.
+  func encodePNG(_ image: ImageBuffer) throws(ApusError) -> [UInt8] {
+    var control = png_image()
+    control.version = png_uint_32(PNG_IMAGE_VERSION)
+    control.width = png_uint_32(image.width)
+    control.height = png_uint_32(image.height)
+    var layout = png_uint_32(image.format == .gray ? 0 : PNG_FORMAT_FLAG_COLOR)
+    if image.format == .rgba { layout |= png_uint_32(PNG_FORMAT_FLAG_ALPHA) }
+    control.format = layout
+    defer { png_image_free(&control) }
+    // What deflate and the chunks around it can add to incompressible rows, generously.
+    let capacity = image.bytes.count + image.height + image.bytes.count / 4 + 4_096
+    var status: Int32 = 0
+    let result = [UInt8](unsafeUninitializedCapacity: capacity) { target, initialized in
+      var size = png_alloc_size_t(capacity)
+      status = image.bytes.withUnsafeBufferPointer {
+        png_image_write_to_memory(
+          &control, target.baseAddress, &size, 0, $0.baseAddress, png_int_32(image.bytesPerRow), nil)
+      }
+      initialized = status != 0 ? min(Int(size), capacity) : 0
+    }
+    guard status != 0 else { throw failure(control) }
+    return result
+  }
+
+  private func failure(_ control: png_image) -> ApusError {
+    let text = withUnsafeBytes(of: control.message) { message in
+      String(decoding: message.prefix { $0 != 0 }, as: UTF8.self)
+    }
+    return ApusError(.malformedImage, "the PNG library says: \(text)")
+  }
+#else
+  func decodePNG(_ bytes: [UInt8], limits: ImageLimits) throws(ApusError) -> ImageBuffer {
+    throw ApusError(.unsupportedImage, "this build does not read PNG")
+  }
+
+  func encodePNG(_ image: ImageBuffer) throws(ApusError) -> [UInt8] {
+    throw ApusError(.unsupportedImage, "this build does not write PNG")
+  }
+#endif

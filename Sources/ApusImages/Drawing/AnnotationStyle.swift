@@ -1,0 +1,48 @@
+import ApusVision
+
+/// How detections are drawn.
+public struct AnnotationStyle: Hashable, Sendable {
+  /// The width of a box's line in pixels; nil: 1/200 of the mean side, at least 2.
+  public var lineWidth: Float?
+  /// The height of the text in pixels; nil: 1/32 of the mean side, from 11 to 64.
+  public var fontSize: Float?
+  /// The font family; another one takes its place where it is not installed.
+  public var fontFamily: String
+  /// Whether the name is written.
+  public var showsName: Bool
+  /// Whether the score is written, in whole percent.
+  public var showsScore: Bool
+  /// The color of each class.
+  public var palette: ClassPalette
+
+  /// Makes a style; each part has a default.
+  public init(
+    lineWidth: Float? = nil, fontSize: Float? = nil, fontFamily: String = "DejaVu Sans",
+    showsName: Bool = true, showsScore: Bool = true, palette: ClassPalette = .standard
+  ) {
+    self.lineWidth = lineWidth
+    self.fontSize = fontSize
+    self.fontFamily = fontFamily
+    self.showsName = showsName
+    self.showsScore = showsScore
+    self.palette = palette
+  }
+
+  /// The text on a detection's plate, such as `triangle 97 %`: one line, at most 48 characters of the name.
+  public func caption(for detection: Detection) -> String {
+    var parts: [String] = []
+    if showsName {
+      let name = detection.category.name.unicodeScalars.prefix(48).map { scalar in
+        scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) ? " " : Character(scalar)
+      }
+      parts.append(String(name))
+    }
+    if showsScore {
+      let percent = detection.score * 100
+      // Rounded half up, and never a trap for what no model should answer.
+      parts.append(
+        percent.isFinite && abs(percent) < 10_000 ? "\(Int((percent + 0.5).rounded(.down))) %" : "? %")
+    }
+    return parts.joined(separator: " ")
+  }
+}

@@ -1,0 +1,64 @@
+import ApusVision
+
+/// Finds what a JPEG's header says beside its pixels: the orientation in EXIF and the presence of Adobe's marker.
+struct JPEGHeader {
+  /// The orientation in the first EXIF segment; `.up` where there is none or it is damaged.
+  private(set) var orientation = ImageOrientation.up
+  /// Whether Adobe's marker is there, which means that CMYK values are stored inverted.
+  private(set) var hasAdobeMarker = false
+
+  /// Walks the segments before the first scan. Every step moves forward, so damage can only end the walk.
+  init(_ bytes: [UInt8]) {
+    var hasExif = false
+    var position = 2
+    while position + 4 <= bytes.count, bytes[position] == 0xFF {
+      let marker = bytes[position + 1]
+      if marker == 0xFF {
+        position += 1
+        continue
+      }
+      if marker == 0xDA || marker == 0xD9 { return }
+      if marker == 0x01 || (0xD0...0xD8).contains(marker) {
+        position += 2
+        continue
+      }
+      let length = Int(bytes[position + 2]) << 8 | Int(bytes[position + 3])
+      guard length >= 2, position + 2 + length <= bytes.count else { return }
+      let body = bytes[position + 4..<position + 2 + length]
+      if marker == 0xE1, !hasExif, body.starts(with: [0x45, 0x78, 0x69, 0x66, 0, 0]) {
+        hasExif = true
+        orientation = Self.orientation(inTIFF: body.dropFirst(6)) ?? .up
+      } else if marker == 0xEE, body.starts(with: "Adobe".utf8) {
+        hasAdobeMarker = true
+      }
+      position += 2 + length
+    }
+  }
+
+  /// The orientation in the first directory of a TIFF structure, or nil.
+  private static func orientation(inTIFF tiff: ArraySlice<UInt8>) -> ImageOrientation? {
+    let isLittleEndian = tiff.starts(with: [0x49, 0x49, 42, 0])
+    guard isLittleEndian || tiff.starts(with: [0x4D, 0x4D, 0, 42]) else { return nil }
+    func number(at offset: Int, size: Int) -> Int? {
+      guard offset >= 0, offset <= tiff.count - size else { return nil }
+      let field = tiff[tiff.startIndex + offset..<tiff.startIndex + offset + size]
+      return isLittleEndian
+        ? field.reversed().reduce(0) { $0 << 8 | Int($1) } : field.reduce(0) { $0 << 8 | Int($1) }
+    }
+    guard let directory = number(at: 4, size: 4), let count = number(at: directory, size: 2) else {
+      return nil
+    }
+    for index in 0..<count {
+      let entry = directory + 2 + index * 12
+      guard let tag = number(at: entry, size: 2), let type = number(at: entry + 2, size: 2) else {
+        return nil
+      }
+      if tag == 0x0112 {
+        // SHORT is the specified type; some writers use LONG.
+        guard type == 3 || type == 4, number(at: entry + 4, size: 4) == 1 else { return nil }
+        return number(at: entry + 8, size: type == 3 ? 2 : 4).flatMap(ImageOrientation.init(rawValue:))
+      }
+    }
+    return nil
+  }
+}

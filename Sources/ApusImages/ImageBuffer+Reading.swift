@@ -1,0 +1,41 @@
+import Apus
+import ApusVision
+
+extension ImageBuffer {
+  /// Reads a JPEG, PNG, BMP or PNM file; its content decides which, not its name.
+  ///
+  /// - Throws: `unreadableFile`, `malformedImage` for damage, `unsupportedImage` for a kind that is not read, or
+  ///   `resourceLimit`.
+  public init(contentsOfFile path: String, limits: ImageLimits = ImageLimits()) throws(ApusError) {
+    let bytes = try readWholeFile(at: path, limit: limits.maximumFileSize)
+    do {
+      try self.init(decoding: bytes, limits: limits)
+    } catch {
+      throw ApusError(error.code, "the picture '\(path)': \(error.message)")
+    }
+  }
+
+  /// Decodes the bytes of a JPEG, PNG, BMP or PNM file.
+  ///
+  /// The result is gray, rgb or, where the file has alpha, rgba; nothing is blended or premultiplied. A JPEG's
+  /// EXIF orientation is in ``orientation``; its pixels are as stored. A JPEG that ends early is an error, other
+  /// flaws that decoders commonly forgive are forgiven.
+  ///
+  /// - Throws: `malformedImage` for damage, `unsupportedImage` for a kind that is not read, or `resourceLimit`.
+  public init(decoding bytes: [UInt8], limits: ImageLimits = ImageLimits()) throws(ApusError) {
+    guard bytes.count <= limits.maximumFileSize else {
+      throw ApusError(
+        .resourceLimit, "\(bytes.count) bytes are beyond the limit of \(limits.maximumFileSize) for a picture"
+      )
+    }
+    switch ImageFileFormat(detecting: bytes) {
+    case .jpeg: self = try decodeJPEG(bytes, limits: limits)
+    case .png: self = try decodePNG(bytes, limits: limits)
+    case .bmp: self = try BMPDecoder.decode(bytes, limits: limits)
+    case .pnm: self = try NetpbmDecoder.decode(bytes, limits: limits)
+    case nil:
+      guard !bytes.isEmpty else { throw ApusError(.malformedImage, "there are no bytes") }
+      throw ApusError(.unsupportedImage, "the bytes are neither JPEG nor PNG, BMP or PNM")
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import Apus
+import ApusVision
+
+extension ApusError.Code {
+  /// A file could not be created or written.
+  public static let unwritableFile = ApusError.Code(rawValue: "unwritableFile")
+}
+
+extension ImageBuffer {
+  /// The picture as it is seen, as the bytes of a file.
+  ///
+  /// PNG keeps alpha; JPEG and PNM drop it. A JPEG of quality 90 or more keeps all color samples, below that a
+  /// quarter of them.
+  ///
+  /// - Parameter quality: 1 to 100, for JPEG.
+  /// - Throws: `unsupportedImage` for BMP, which is only read; `invalidArgument` for another quality.
+  public func encoded(as fileFormat: ImageFileFormat, quality: Int = 90) throws(ApusError) -> [UInt8] {
+    switch fileFormat {
+    case .png:
+      return try encodePNG(oriented().converted(to: format == .gray ? .gray : format.hasAlpha ? .rgba : .rgb))
+    case .jpeg:
+      guard (1...100).contains(quality) else {
+        throw ApusError(.invalidArgument, "a JPEG quality of \(quality) is not within 1 to 100")
+      }
+      return try encodeJPEG(oriented().converted(to: format == .gray ? .gray : .rgb), quality: quality)
+    case .pnm:
+      let image = oriented().converted(to: format == .gray ? .gray : .rgb)
+      return Array("P\(format == .gray ? 5 : 6)\n\(image.width) \(image.height)\n255\n".utf8) + image.bytes
+    case .bmp: throw ApusError(.unsupportedImage, "BMP files are read, not written; write PNG, JPEG or PNM")
+    }
+  }
+
+  /// Writes the picture as it is seen to a file, replacing what is there.
+  ///
+  /// - Parameters:
+  ///   - path: The file; without a format, its extension decides.
+  ///   - quality: 1 to 100, for JPEG.
+  /// - Throws: `unwritableFile`, or what ``encoded(as:quality:)`` throws; an unknown extension is `unsupportedImage`.
+  public func write(toFile path: String, as fileFormat: ImageFileFormat? = nil, quality: Int = 90)
+    throws(ApusError)
+  {
+    guard let fileFormat = fileFormat ?? ImageFileFormat(path: path) else {
+      throw ApusError(
+        .unsupportedImage, "'\(path)' does not say what to write: .png, .jpg and .ppm are known")
+    }
+    try writeWholeFile(encoded(as: fileFormat, quality: quality), to: path)
+  }
+}

@@ -1,0 +1,40 @@
+/// The kinds of picture files that are read.
+public enum ImageFileFormat: String, CaseIterable, Hashable, Sendable {
+  /// JPEG, baseline and progressive; written too.
+  case jpeg
+  /// PNG, every bit depth and color type; written too.
+  case png
+  /// Windows bitmaps of 1, 4, 8, 16, 24 and 32 bits, uncompressed, with bit fields or RLE8.
+  case bmp
+  /// The Netpbm formats P1 to P6 with 8 or 16 bits; P5 and P6 are written.
+  case pnm
+
+  /// The format whose signature the bytes begin with, or nil.
+  public init?(detecting bytes: [UInt8]) {
+    if bytes.starts(with: [0xFF, 0xD8, 0xFF]) {
+      self = .jpeg
+    } else if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) {
+      self = .png
+    } else if bytes.starts(with: [UInt8(ascii: "B"), UInt8(ascii: "M")]) {
+      self = .bmp
+    } else if bytes.count > 2, bytes[0] == UInt8(ascii: "P"), (0x31...0x36).contains(bytes[1]),
+      NetpbmDecoder.isSpace(bytes[2]) || bytes[2] == UInt8(ascii: "#")
+    {
+      self = .pnm
+    } else {
+      return nil
+    }
+  }
+
+  /// The format that a path's extension names, or nil: `jpg`, `jpeg`, `png`, `bmp`, `ppm`, `pgm`, `pbm`, `pnm`.
+  public init?(path: String) {
+    guard let dot = path.lastIndex(of: "."), !path[dot...].contains("/") else { return nil }
+    switch path[path.index(after: dot)...].lowercased() {
+    case "jpg", "jpeg", "jpe": self = .jpeg
+    case "png": self = .png
+    case "bmp": self = .bmp
+    case "ppm", "pgm", "pbm", "pnm": self = .pnm
+    default: return nil
+    }
+  }
+}

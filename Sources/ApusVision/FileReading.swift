@@ -1,0 +1,44 @@
+import Apus
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The bytes of a whole file.
+///
+/// - Parameters:
+///   - path: The file; pipes are read to their end as well.
+///   - limit: The most bytes to read; a longer file is refused after that many.
+/// - Throws: `unreadableFile` with the system's reason, or `resourceLimit`.
+package func readWholeFile(at path: String, limit: Int) throws(ApusError) -> [UInt8] {
+  let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+  guard descriptor >= 0 else { throw unreadable(path) }
+  defer { _ = close(descriptor) }
+  var bytes: [UInt8] = []
+  var chunk = [UInt8](repeating: 0, count: 1 << 18)
+  while true {
+    let count = read(descriptor, &chunk, chunk.count)
+    if count == 0 { return bytes }
+    guard count > 0 else {
+      if errno == EINTR { continue }
+      throw unreadable(path)
+    }
+    guard bytes.count + count <= limit else {
+      throw ApusError(.resourceLimit, "the file '\(path)' is longer than \(limit) bytes")
+    }
+    bytes.append(contentsOf: chunk[..<count])
+  }
+}
+
+private func unreadable(_ path: String) -> ApusError {
+  ApusError(.unreadableFile, "cannot read the file '\(path)': \(systemReason(errno))")
+}
+
+/// The system's description of an error number.
+package func systemReason(_ number: Int32) -> String {
+  var text = [CChar](repeating: 0, count: 256)
+  guard strerror_r(number, &text, text.count) == 0 else { return "error \(number)" }
+  return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+}

@@ -1,0 +1,117 @@
+import Apus
+
+/// A picture in memory: bytes, their layout and the orientation in which they are to be seen.
+///
+/// The bytes are checked once, when the buffer is made; afterwards every pixel can be read.
+///
+/// ```swift
+/// let frame = try ImageBuffer(
+///   bytes: cameraBytes, width: 640, height: 480, bytesPerRow: 2_560, format: .bgra, orientation: .right)
+/// ```
+public struct ImageBuffer: Hashable, Sendable {
+  /// The longest side that a picture may have.
+  public static let maximumSide = 32_768
+  /// The most pixels that a picture may have: 2²⁸.
+  public static let maximumPixelCount = 1 << 28
+
+  /// The pixels, row by row from the top as stored.
+  public let bytes: [UInt8]
+  /// The width as stored, in pixels.
+  public let width: Int
+  /// The height as stored, in pixels.
+  public let height: Int
+  /// The distance from one row to the next, in bytes.
+  public let bytesPerRow: Int
+  /// The order of the bytes of one pixel.
+  public let format: PixelFormat
+  /// How the stored rows are to be seen.
+  public var orientation: ImageOrientation
+
+  /// Makes a picture of its bytes.
+  ///
+  /// - Parameters:
+  ///   - bytes: At least `(height - 1) * bytesPerRow + width * format.bytesPerPixel` bytes; more are ignored.
+  ///   - bytesPerRow: The distance between rows; without it, rows follow each other directly.
+  /// - Throws: `malformedImage` for an empty picture, a row stride shorter than a row or too few bytes;
+  ///   `resourceLimit` beyond ``maximumSide`` and ``maximumPixelCount``.
+  public init(
+    bytes: [UInt8], width: Int, height: Int, bytesPerRow: Int? = nil, format: PixelFormat,
+    orientation: ImageOrientation = .up
+  ) throws(ApusError) {
+    try Self.check(width: width, height: height)
+    let rowBytes = width * format.bytesPerPixel
+    let stride = bytesPerRow ?? rowBytes
+    guard stride >= rowBytes else {
+      throw ApusError(
+        .malformedImage,
+        "a row of \(width) \(format.rawValue) pixels takes \(rowBytes) bytes, but rows are \(stride) apart")
+    }
+    let (leading, overflow) = stride.multipliedReportingOverflow(by: height - 1)
+    let (needed, overflow2) = leading.addingReportingOverflow(rowBytes)
+    guard !overflow, !overflow2 else {
+      throw ApusError(.malformedImage, "\(height) rows of \(stride) bytes are more than memory can hold")
+    }
+    guard bytes.count >= needed else {
+      throw ApusError(
+        .malformedImage,
+        "a \(width) × \(height) \(format.rawValue) picture takes \(needed) bytes, but there are \(bytes.count)"
+      )
+    }
+    self.bytes = bytes
+    self.width = width
+    self.height = height
+    self.bytesPerRow = stride
+    self.format = format
+    self.orientation = orientation
+  }
+
+  /// Makes a picture whose sizes are known to be right: the result of an operation on a checked one.
+  package init(
+    trusted bytes: [UInt8], width: Int, height: Int, format: PixelFormat,
+    orientation: ImageOrientation = .up
+  ) {
+    let rowBytes = width * format.bytesPerPixel
+    precondition(width > 0 && height > 0 && bytes.count == rowBytes * height)
+    self.bytes = bytes
+    self.width = width
+    self.height = height
+    self.bytesPerRow = rowBytes
+    self.format = format
+    self.orientation = orientation
+  }
+
+  /// Checks the dimensions of a picture before anything is allocated for it.
+  package static func check(width: Int, height: Int) throws(ApusError) {
+    guard width > 0, height > 0 else {
+      throw ApusError(.malformedImage, "the picture is empty: \(width) × \(height) pixels")
+    }
+    guard width <= maximumSide, height <= maximumSide, width * height <= maximumPixelCount else {
+      throw ApusError(
+        .resourceLimit,
+        """
+        a picture of \(width) × \(height) pixels is beyond the limit of \(maximumSide) per side \
+        and \(maximumPixelCount) in all
+        """)
+    }
+  }
+
+  /// The width as seen: the stored height where the orientation exchanges the sides.
+  public var uprightWidth: Int { orientation.swapsSides ? height : width }
+
+  /// The height as seen: the stored width where the orientation exchanges the sides.
+  public var uprightHeight: Int { orientation.swapsSides ? width : height }
+
+  /// Whether the rows follow each other without padding and nothing follows the last one.
+  public var isTightlyPacked: Bool {
+    bytesPerRow == width * format.bytesPerPixel && bytes.count == bytesPerRow * height
+  }
+
+  /// The color of a stored pixel, or nil outside the picture; a gray pixel has three equal channels.
+  public func pixel(x: Int, y: Int) -> PixelColor? {
+    guard x >= 0, x < width, y >= 0, y < height else { return nil }
+    let base = y * bytesPerRow + x * format.bytesPerPixel
+    return PixelColor(
+      red: bytes[base + format.redOffset], green: bytes[base + format.greenOffset],
+      blue: bytes[base + format.blueOffset], alpha: format.alphaOffset.map { bytes[base + $0] } ?? 255)
+  }
+}

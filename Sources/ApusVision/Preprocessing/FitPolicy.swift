@@ -1,0 +1,13 @@
+/// How a picture is fitted into a model's input when their shapes differ.
+public enum FitPolicy: Hashable, Sendable {
+  /// The whole picture, with its sides scaled independently.
+  case stretch
+  /// The largest centered part with the input's proportions; what lies outside is not seen.
+  ///
+  /// The cut side is rounded to the nearest whole pixel; an odd remainder goes to the right and bottom.
+  case centerCrop
+  /// The whole picture with its proportions kept, centered; the rest of the input has the fill color.
+  ///
+  /// The scaled side is rounded to the nearest whole pixel; an odd remainder goes to the right and bottom.
+  case letterbox(fill: PixelColor = .black)
+}

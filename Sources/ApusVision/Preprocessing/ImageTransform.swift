@@ -1,0 +1,101 @@
+/// How the pixels of a prepared image relate to the picture that they came from.
+///
+/// Model points and boxes are fractions of the model's input; image points and rectangles are pixels of the
+/// picture as it is seen, that is, after its orientation.
+public struct ImageTransform: Hashable, Sendable {
+  /// A rectangle of whole pixels.
+  package struct Region: Hashable, Sendable {
+    package var x: Int
+    package var y: Int
+    package var width: Int
+    package var height: Int
+  }
+
+  /// The width of the picture as it is seen.
+  public let imageWidth: Int
+  /// The height of the picture as it is seen.
+  public let imageHeight: Int
+  /// The width of the model's input.
+  public let inputWidth: Int
+  /// The height of the model's input.
+  public let inputHeight: Int
+  /// The part of the picture that the model sees.
+  package let source: Region
+  /// The part of the input that shows it.
+  package let target: Region
+
+  /// Works out which part of a picture goes where; all sizes are positive and at most 32,768.
+  package init(imageWidth: Int, imageHeight: Int, inputWidth: Int, inputHeight: Int, fit: FitPolicy) {
+    self.imageWidth = imageWidth
+    self.imageHeight = imageHeight
+    self.inputWidth = inputWidth
+    self.inputHeight = inputHeight
+    var source = Region(x: 0, y: 0, width: imageWidth, height: imageHeight)
+    var target = Region(x: 0, y: 0, width: inputWidth, height: inputHeight)
+    // Which sides are proportionally longer is decided without division.
+    let pictureIsWider = imageWidth * inputHeight > inputWidth * imageHeight
+    switch fit {
+    case .stretch: break
+    case .centerCrop:
+      if pictureIsWider {
+        source.width = Self.scaled(imageHeight, by: inputWidth, over: inputHeight, limit: imageWidth)
+      } else {
+        source.height = Self.scaled(imageWidth, by: inputHeight, over: inputWidth, limit: imageHeight)
+      }
+      source.x = (imageWidth - source.width) / 2
+      source.y = (imageHeight - source.height) / 2
+    case .letterbox:
+      if pictureIsWider {
+        target.height = Self.scaled(imageHeight, by: inputWidth, over: imageWidth, limit: inputHeight)
+      } else {
+        target.width = Self.scaled(imageWidth, by: inputHeight, over: imageHeight, limit: inputWidth)
+      }
+      target.x = (inputWidth - target.width) / 2
+      target.y = (inputHeight - target.height) / 2
+    }
+    self.source = source
+    self.target = target
+  }
+
+  /// `value · numerator / denominator`, rounded half up, at least 1 and at most `limit`.
+  private static func scaled(_ value: Int, by numerator: Int, over denominator: Int, limit: Int) -> Int {
+    min(max((2 * value * numerator + denominator) / (2 * denominator), 1), limit)
+  }
+
+  /// The pixel position in the picture that a position in the model's input shows.
+  ///
+  /// Positions in the fill of a letterbox lie outside the picture; NaN stays NaN.
+  public func imagePoint(modelX: Float, modelY: Float) -> (x: Float, y: Float) {
+    let x = (Double(modelX) * Double(inputWidth) - Double(target.x)) * Double(source.width)
+    let y = (Double(modelY) * Double(inputHeight) - Double(target.y)) * Double(source.height)
+    return (
+      Float(x / Double(target.width) + Double(source.x)), Float(y / Double(target.height) + Double(source.y))
+    )
+  }
+
+  /// The position in the model's input, as fractions, that shows a pixel position of the picture.
+  public func modelPoint(imageX: Float, imageY: Float) -> (x: Float, y: Float) {
+    let x = (Double(imageX) - Double(source.x)) * Double(target.width) / Double(source.width)
+    let y = (Double(imageY) - Double(source.y)) * Double(target.height) / Double(source.height)
+    return (
+      Float((x + Double(target.x)) / Double(inputWidth)), Float((y + Double(target.y)) / Double(inputHeight))
+    )
+  }
+
+  /// The pixels of the picture that a model's box covers; not clamped to the picture.
+  public func imageRect(ofModelBox box: BoundingBox) -> PixelRect {
+    let topLeft = imagePoint(modelX: box.xmin, modelY: box.ymin)
+    let bottomRight = imagePoint(modelX: box.xmax, modelY: box.ymax)
+    return PixelRect(
+      x: topLeft.x, y: topLeft.y, width: bottomRight.x - topLeft.x, height: bottomRight.y - topLeft.y)
+  }
+
+  /// A model's box as fractions of the picture; not clamped to the picture.
+  public func imageBox(ofModelBox box: BoundingBox) -> BoundingBox {
+    let topLeft = imagePoint(modelX: box.xmin, modelY: box.ymin)
+    let bottomRight = imagePoint(modelX: box.xmax, modelY: box.ymax)
+    return BoundingBox(
+      ymin: topLeft.y / Float(imageHeight), xmin: topLeft.x / Float(imageWidth),
+      ymax: bottomRight.y / Float(imageHeight), xmax: bottomRight.x / Float(imageWidth))
+  }
+}

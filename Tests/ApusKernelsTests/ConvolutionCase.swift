@@ -1,0 +1,141 @@
+import ApusKernels
+
+/// The element types and epilogues that a random case can have.
+enum CaseKind: String, CaseIterable, CustomStringConvertible {
+  case float32
+  case uint8
+  case uint8PerChannel
+  case uint8Once
+  case int8
+  case int8PerChannel
+  case int8Once
+
+  var description: String { rawValue }
+
+  /// Operands of this kind with zero points often at the ends of their range.
+  func operands(using random: inout SeededGenerator) -> MatrixOperands {
+    switch self {
+    case .float32: return .float32
+    case .uint8, .uint8PerChannel, .uint8Once:
+      let points: [Int32] = [0, 255, 128, .random(in: 0...255, using: &random)]
+      return .uint8(lhsZeroPoint: points.pick(using: &random), rhsZeroPoint: points.pick(using: &random))
+    case .int8, .int8PerChannel, .int8Once:
+      let points: [Int32] = [-128, 127, 0, .random(in: -128...127, using: &random)]
+      return .int8(
+        lhsZeroPoint: points.pick(using: &random), rhsZeroPoint: [0, 0, -128, 127].pick(using: &random))
+    }
+  }
+
+  /// An epilogue of this kind whose outputs fill their range for sums of `terms` products.
+  func epilogue(channels: Int, terms: Int, using random: inout SeededGenerator) -> Epilogue {
+    let isSigned = rawValue.hasPrefix("int8")
+    let (lowest, highest): (Int32, Int32) = isSigned ? (-128, 127) : (0, 255)
+    let zeroPoint = Int32.random(in: lowest...highest, using: &random)
+    let clamps = Bool.random(using: &random)
+    let minimum = clamps ? max(lowest, zeroPoint - 20) : lowest
+    let maximum = clamps ? min(highest, zeroPoint + 70) : highest
+    let scale = 1 / (40 * Double(max(1, terms)).squareRoot())
+    switch self {
+    case .float32:
+      return clamps ? .float32(minimum: 0, maximum: 6) : .float32(minimum: -.infinity, maximum: .infinity)
+    case .uint8, .int8:
+      // Sometimes a factor above one, which shifts left.
+      let factor =
+        [scale, scale, scale, 0.6, 3].pick(using: &random) * .random(in: 0.5...1.5, using: &random)
+      return .fixedPoint(
+        [FixedPointMultiplier(factor)], zeroPoint: zeroPoint, minimum: minimum, maximum: maximum)
+    case .uint8PerChannel, .int8PerChannel:
+      let spread = [1.0, 1, 1_000].pick(using: &random)
+      let factors = (0..<channels).map { _ in
+        FixedPointMultiplier(scale * .random(in: 0.01...spread, using: &random))
+      }
+      return .fixedPoint(factors, zeroPoint: zeroPoint, minimum: minimum, maximum: maximum)
+    case .uint8Once, .int8Once:
+      let count = Bool.random(using: &random) ? 1 : channels
+      // A power of two makes exact halves common.
+      let factors = (0..<count).map { _ in
+        Bool.random(using: &random) ? 0x1p-9 : scale * .random(in: 0.1...2, using: &random)
+      }
+      return .float64(factors, zeroPoint: zeroPoint, minimum: minimum, maximum: maximum)
+    }
+  }
+}
+
+extension Array {
+  /// A random element of an array that is not empty.
+  func pick(using random: inout SeededGenerator) -> Element {
+    self[Int.random(in: indices, using: &random)]
+  }
+}
+
+/// One axis of a random convolution's geometry.
+struct AxisCase {
+  let input: Int
+  let filter: Int
+  let stride: Int
+  let dilation: Int
+  let padding: Int
+  let output: Int
+
+  init(largest: Int, using random: inout SeededGenerator) {
+    input = Int.random(in: 1...largest, using: &random)
+    filter = [1, 1, 2, 3, 3, 5].pick(using: &random)
+    stride = [1, 1, 2, 3].pick(using: &random)
+    dilation = [1, 1, 1, 2, 5].pick(using: &random)
+    let extent = (filter - 1) * dilation + 1
+    switch Int.random(in: 0..<4, using: &random) {
+    case 0:
+      // Same padding.
+      output = (input + stride - 1) / stride
+      padding = max(0, (output - 1) * stride + extent - input) / 2
+    case 1:
+      // No padding, where the filter fits.
+      padding = extent > input ? extent - 1 : 0
+      output = (input + 2 * padding - extent) / stride + 1
+    case 2:
+      // More padding than the filter covers.
+      padding = extent + 1
+      output = (input + 2 * padding - extent) / stride + 1
+    default:
+      // An output that looks far beyond the input.
+      padding = Int.random(in: 0..<extent, using: &random)
+      output = Int.random(in: 0...(largest / 2 + 1), using: &random)
+    }
+  }
+}
+
+/// The bytes that a run of a prepared convolution gives.
+func run(
+  _ prepared: any PreparedConvolution, input: [UInt8], weights: [UInt8], bias: [UInt8]?, outputCount: Int,
+  threads: Int
+) -> [UInt8] {
+  let packed = PackedWeights(byteCount: prepared.packedByteCount)
+  if let bias {
+    prepared.pack(weights: weights.span.bytes, bias: bias.span.bytes, into: packed)
+  } else {
+    prepared.pack(weights: weights.span.bytes, bias: nil, into: packed)
+  }
+  // Bytes beyond the output are watched for stray writes.
+  var output = [UInt8](repeating: 0xA5, count: outputCount + 64)
+  var scratch = [UInt8](repeating: 0xFF, count: prepared.scratchByteCount(threads: threads))
+  var outputSpan = output.mutableSpan
+  var outputBytes = outputSpan.mutableBytes
+  var scratchSpan = scratch.mutableSpan
+  var scratchBytes = scratchSpan.mutableBytes
+  prepared.run(
+    packed, input: input.span.bytes, output: &outputBytes, scratch: &scratchBytes,
+    threads: ThreadTeam(count: threads))
+  return output
+}
+
+/// The bytes of values, lowest address first.
+func bytes<Element: BitwiseCopyable>(_ values: [Element]) -> [UInt8] {
+  unsafe values.withUnsafeBytes { Array($0) }
+}
+
+/// The floats that bytes hold.
+func floats(_ bytes: [UInt8]) -> [Float] {
+  unsafe bytes.withUnsafeBytes { bytes in
+    (0..<bytes.count / 4).map { unsafe bytes.loadUnaligned(fromByteOffset: $0 * 4, as: Float.self) }
+  }
+}

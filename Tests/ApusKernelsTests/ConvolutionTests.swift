@@ -1,0 +1,180 @@
+import ApusKernels
+import ReferenceKernels
+import Testing
+
+extension KernelSet: CustomTestStringConvertible {
+  package var testDescription: String { name }
+}
+
+@Suite("Convolution")
+struct ConvolutionTests {
+  @Test("random convolutions match the reference", arguments: KernelSet.supported, CaseKind.allCases)
+  func random(kernels: KernelSet, kind: CaseKind) throws {
+    for seed in 0..<160 {
+      var random = SeededGenerator(seed: UInt64(seed))
+      let vertical = AxisCase(largest: 9, using: &random)
+      let horizontal = AxisCase(largest: 13, using: &random)
+      let groups = [1, 1, 1, 2, 3].pick(using: &random)
+      let inputs = groups * [1, 2, 3, 7, 8, 9, 17, 40].pick(using: &random)
+      let outputs = groups * [1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 33].pick(using: &random)
+      let terms = vertical.filter * horizontal.filter * inputs / groups
+      let convolution = Convolution(
+        batches: .random(in: 1...3, using: &random), inputHeight: vertical.input,
+        inputWidth: horizontal.input, inputChannels: inputs, filterHeight: vertical.filter,
+        filterWidth: horizontal.filter, outputHeight: vertical.output, outputWidth: horizontal.output,
+        outputChannels: outputs, strideHeight: vertical.stride, strideWidth: horizontal.stride,
+        dilationHeight: vertical.dilation, dilationWidth: horizontal.dilation,
+        paddingTop: vertical.padding, paddingLeft: horizontal.padding, groups: groups,
+        operands: kind.operands(using: &random),
+        epilogue: kind.epilogue(channels: outputs, terms: terms, using: &random))
+      try check(convolution, kernels, using: &random)
+    }
+  }
+
+  @Test("matrices of every awkward size match the reference", arguments: KernelSet.supported)
+  func matrices(kernels: KernelSet) throws {
+    let sizes = [
+      (1, 1, 1), (1, 1024, 1001), (1, 7, 300), (2, 1, 9), (3, 65, 7), (4, 8, 8), (5, 1023, 9), (7, 1024, 3),
+      (9, 1025, 8), (63, 64, 65), (257, 16, 24), (2, 2_049, 70), (6, 4_700, 130), (300, 2_100, 3),
+      (40, 33, 600),
+      (0, 5, 4),
+    ]
+    for (index, (rows, depth, columns)) in sizes.enumerated() {
+      for kind in CaseKind.allCases {
+        var random = SeededGenerator(seed: UInt64(index))
+        let convolution = Convolution(
+          rows: rows, depth: depth, columns: columns, operands: kind.operands(using: &random),
+          epilogue: kind.epilogue(channels: columns, terms: depth, using: &random))
+        try check(convolution, kernels, using: &random)
+      }
+    }
+  }
+
+  @Test("sums of extreme bytes are exact", arguments: KernelSet.supported)
+  func extremes(kernels: KernelSet) throws {
+    for (value, zeroPoint) in [(UInt8(0), Int32(255)), (255, 0), (0, 0), (255, 255)] {
+      let convolution = Convolution(
+        rows: 70, depth: 3_000, columns: 20,
+        operands: .uint8(lhsZeroPoint: zeroPoint, rhsZeroPoint: 255 - zeroPoint),
+        epilogue: .fixedPoint([FixedPointMultiplier(0x1p-21)], zeroPoint: 128, minimum: 0, maximum: 255))
+      for weight in [UInt8(0), 255] {
+        let input = [UInt8](repeating: value, count: 70 * 3_000)
+        let weights = [UInt8](repeating: weight, count: 20 * 3_000)
+        let bias = (0..<20).map { Int32(truncatingIfNeeded: $0 * 200_000_000) }
+        let expected = ReferenceConvolution.bytes(convolution, input: input, weights: weights, bias: bias)
+        let prepared = try #require(kernels.prepare(convolution))
+        let found = run(
+          prepared, input: input, weights: weights, bias: bytes(bias), outputCount: expected.count, threads: 2
+        )
+        #expect(Array(found.prefix(expected.count)) == expected)
+      }
+    }
+  }
+
+  @Test("operands and epilogue that do not fit are refused", arguments: KernelSet.supported)
+  func misfits(kernels: KernelSet) {
+    let bytes = MatrixOperands.uint8(lhsZeroPoint: 0, rhsZeroPoint: 0)
+    let twoFactors = Epilogue.float64([1, 2], zeroPoint: 0, minimum: 0, maximum: 255)
+    #expect(
+      kernels.prepare(
+        Convolution(rows: 2, depth: 2, columns: 2, operands: .float32, epilogue: twoFactors)) == nil)
+    #expect(
+      kernels.prepare(
+        Convolution(
+          rows: 2, depth: 2, columns: 2, operands: bytes, epilogue: .float32(minimum: 0, maximum: 1)))
+        == nil)
+    #expect(
+      kernels.prepare(Convolution(rows: 2, depth: 2, columns: 3, operands: bytes, epilogue: twoFactors))
+        == nil)
+    #expect(
+      kernels.prepare(Convolution(rows: 2, depth: 2, columns: 2, operands: bytes, epilogue: twoFactors))
+        != nil)
+  }
+
+  @Test("packed weights are shared between sizes of input, and not between zero points")
+  func packing() throws {
+    func packing(_ rows: Int, _ operands: MatrixOperands) throws -> String {
+      let factor = FixedPointMultiplier(0.01)
+      let convolution = Convolution(
+        rows: rows, depth: 30, columns: 20, operands: operands,
+        epilogue: .fixedPoint([factor], zeroPoint: 0, minimum: 0, maximum: 255))
+      return try #require(KernelSet.portable.convolution(convolution)).packing
+    }
+    let first = try packing(4, .uint8(lhsZeroPoint: 3, rhsZeroPoint: 5))
+    #expect(try packing(900, .uint8(lhsZeroPoint: 3, rhsZeroPoint: 5)) == first)
+    #expect(try packing(4, .uint8(lhsZeroPoint: 3, rhsZeroPoint: 6)) != first)
+    #expect(try packing(4, .int8(lhsZeroPoint: 3, rhsZeroPoint: 5)) != first)
+  }
+
+  @Test("scratch stays within two megabytes a thread", arguments: KernelSet.supported)
+  func scratch(kernels: KernelSet) throws {
+    for (rows, depth, columns) in [(100_000, 9, 4_000), (1, 1_000_000, 1_000), (5_000, 50_000, 50_000)] {
+      for kind in [CaseKind.float32, .uint8] {
+        var random = SeededGenerator(seed: 1)
+        let convolution = Convolution(
+          rows: rows, depth: depth, columns: columns, operands: kind.operands(using: &random),
+          epilogue: kind.epilogue(channels: columns, terms: depth, using: &random))
+        let prepared = try #require(kernels.prepare(convolution))
+        #expect(prepared.scratchByteCount(threads: 1) <= 2 << 20)
+      }
+    }
+  }
+
+  /// Compares a set with the reference, and its results for one, two and three threads with each other.
+  private func check(
+    _ convolution: Convolution, _ kernels: KernelSet, using random: inout SeededGenerator
+  ) throws {
+    let prepared = try #require(kernels.prepare(convolution))
+    let inputCount =
+      convolution.batches * convolution.inputHeight * convolution.inputWidth * convolution.inputChannels
+    let taps = convolution.filterHeight * convolution.filterWidth
+    let weightCount =
+      convolution.outputChannels * taps * convolution.inputChannels / convolution.groups
+    let hasBias = Int.random(in: 0..<4, using: &random) > 0
+    if convolution.operands == .float32 {
+      let input = (0..<inputCount).map { _ in Float.random(in: -1...1, using: &random) }
+      let weights = (0..<weightCount).map { _ in Float.random(in: -1...1, using: &random) }
+      let bias = (0..<convolution.outputChannels).map { _ in Float.random(in: -1...1, using: &random) }
+      let expected = ReferenceConvolution.floats(
+        convolution, input: input, weights: weights, bias: hasBias ? bias : nil)
+      let terms = Float(weightCount / convolution.outputChannels)
+      try compare(
+        prepared, bytes(input), bytes(weights), hasBias ? bytes(bias) : nil, byteCount: expected.count * 4
+      ) { found in
+        // Each term is at most one: the error of its sum stays below its number of roundings.
+        for (a, b) in zip(floats(found), expected) {
+          #expect(abs(a - b) <= (terms + 2) * 0x1p-23, "\(convolution)")
+        }
+      }
+    } else {
+      let input = (0..<inputCount).map { _ in UInt8.random(in: 0...255, using: &random) }
+      let weights = (0..<weightCount).map { _ in UInt8.random(in: 0...255, using: &random) }
+      let bias = (0..<convolution.outputChannels).map { _ in Int32.random(in: -9_999...9_999, using: &random)
+      }
+      let expected = ReferenceConvolution.bytes(
+        convolution, input: input, weights: weights, bias: hasBias ? bias : nil)
+      try compare(prepared, input, weights, hasBias ? bytes(bias) : nil, byteCount: expected.count) { found in
+        #expect(found == expected, "\(convolution)")
+      }
+    }
+  }
+}
+
+/// Runs with one, two and three threads: the first result is judged, the others must equal it.
+func compare(
+  _ prepared: any PreparedConvolution, _ input: [UInt8], _ weights: [UInt8], _ bias: [UInt8]?, byteCount: Int,
+  judge: ([UInt8]) -> Void
+) throws {
+  var first: [UInt8]?
+  for threads in 1...3 {
+    let found = run(
+      prepared, input: input, weights: weights, bias: bias, outputCount: byteCount, threads: threads)
+    #expect(found.suffix(64).allSatisfy { $0 == 0xA5 }, "a write beyond the output")
+    if let first {
+      #expect(found == first, "\(threads) threads differ from one")
+    } else {
+      first = found
+      judge(Array(found.prefix(byteCount)))
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import ApusKernels
+import ReferenceKernels
+import Testing
+
+@Suite("DepthwiseConvolution")
+struct DepthwiseConvolutionTests {
+  @Test(
+    "random depthwise convolutions match the reference", arguments: KernelSet.supported, CaseKind.allCases)
+  func random(kernels: KernelSet, kind: CaseKind) throws {
+    for seed in 0..<160 {
+      var random = SeededGenerator(seed: UInt64(seed))
+      let vertical = AxisCase(largest: 17, using: &random)
+      let horizontal = AxisCase(largest: 13, using: &random)
+      let multiplier = [1, 1, 1, 2, 3, 8, 11].pick(using: &random)
+      let inputs = [1, 2, 3, 7, 8, 9, 16, 33].pick(using: &random)
+      let convolution = DepthwiseConvolution(
+        batches: .random(in: 1...2, using: &random), inputHeight: vertical.input,
+        inputWidth: horizontal.input, inputChannels: inputs, depthMultiplier: multiplier,
+        filterHeight: vertical.filter, filterWidth: horizontal.filter, outputHeight: vertical.output,
+        outputWidth: horizontal.output, strideHeight: vertical.stride, strideWidth: horizontal.stride,
+        dilationHeight: vertical.dilation, dilationWidth: horizontal.dilation,
+        paddingTop: vertical.padding, paddingLeft: horizontal.padding,
+        operands: kind.operands(using: &random),
+        epilogue: kind.epilogue(
+          channels: inputs * multiplier, terms: vertical.filter * horizontal.filter, using: &random))
+      try check(convolution, kernels, using: &random)
+    }
+  }
+
+  @Test("tiles of part of a row or of few channels match the reference", arguments: KernelSet.supported)
+  func large(kernels: KernelSet) throws {
+    // Width, channels, filter, stride, dilation: each makes another part of the tiling small.
+    let shapes = [
+      (40, 520, 3, 1, 1), (3_000, 16, 3, 1, 1), (9_000, 3, 5, 2, 1), (6_000, 9, 3, 1, 700),
+      (64, 1_030, 7, 2, 1),
+    ]
+    for (index, (width, channels, filter, stride, dilation)) in shapes.enumerated() {
+      for kind in [CaseKind.float32, .uint8, .int8PerChannel] {
+        var random = SeededGenerator(seed: UInt64(index))
+        let extent = (filter - 1) * dilation + 1
+        let output = (width + stride - 1) / stride
+        let convolution = DepthwiseConvolution(
+          batches: 1, inputHeight: 3, inputWidth: width, inputChannels: channels, filterHeight: filter,
+          filterWidth: filter, outputHeight: 2, outputWidth: output, strideHeight: stride,
+          strideWidth: stride, dilationHeight: dilation == 1 ? 1 : 2, dilationWidth: dilation,
+          paddingTop: filter / 2, paddingLeft: max(0, (output - 1) * stride + extent - width) / 2,
+          operands: kind.operands(using: &random),
+          epilogue: kind.epilogue(channels: channels, terms: filter * filter, using: &random))
+        try check(convolution, kernels, using: &random)
+        let prepared = try #require(kernels.prepare(convolution))
+        #expect(prepared.scratchByteCount(threads: 1) <= 2 << 20)
+      }
+    }
+  }
+
+  /// Compares a set with the reference, and its results for one, two and three threads with each other.
+  private func check(
+    _ convolution: DepthwiseConvolution, _ kernels: KernelSet, using random: inout SeededGenerator
+  ) throws {
+    let prepared = try #require(kernels.prepare(convolution))
+    let inputCount =
+      convolution.batches * convolution.inputHeight * convolution.inputWidth * convolution.inputChannels
+    let channels = convolution.outputChannels
+    let taps = convolution.filterHeight * convolution.filterWidth
+    let hasBias = Int.random(in: 0..<4, using: &random) > 0
+    if convolution.operands == .float32 {
+      let input = (0..<inputCount).map { _ in Float.random(in: -1...1, using: &random) }
+      let weights = (0..<taps * channels).map { _ in Float.random(in: -1...1, using: &random) }
+      let bias = (0..<channels).map { _ in Float.random(in: -1...1, using: &random) }
+      let expected = ReferenceDepthwiseConvolution.floats(
+        convolution, input: input, weights: weights, bias: hasBias ? bias : nil)
+      try compare(
+        prepared, bytes(input), bytes(weights), hasBias ? bytes(bias) : nil, byteCount: expected.count * 4
+      ) { found in
+        // Each term is at most one: the error of its sum stays below its number of roundings.
+        let tolerance = Float(taps + 2) * 0x1p-22
+        for (a, b) in zip(floats(found), expected) { #expect(abs(a - b) <= tolerance, "\(convolution)") }
+      }
+    } else {
+      let input = (0..<inputCount).map { _ in UInt8.random(in: 0...255, using: &random) }
+      let weights = (0..<taps * channels).map { _ in UInt8.random(in: 0...255, using: &random) }
+      let bias = (0..<channels).map { _ in Int32.random(in: -9_999...9_999, using: &random) }
+      let expected = ReferenceDepthwiseConvolution.bytes(
+        convolution, input: input, weights: weights, bias: hasBias ? bias : nil)
+      try compare(prepared, input, weights, hasBias ? bytes(bias) : nil, byteCount: expected.count) { found in
+        #expect(found == expected, "\(convolution)")
+      }
+    }
+  }
+}
