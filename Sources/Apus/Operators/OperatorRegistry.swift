@@ -64,5 +64,6 @@ enum OperatorRegistry {
     .init(.conv2D, versions: 1...8, types: common, Conv2D.prepare),
     .init(.depthwiseConv2D, versions: 1...7, types: common, DepthwiseConv2D.prepare),
     .init(.fullyConnected, versions: 1...14, types: common, FullyConnected.prepare),
+    .init(custom: "TFLite_Detection_PostProcess", types: [.float32, .uint8], DetectionPostProcess.prepare),
   ]
 }
