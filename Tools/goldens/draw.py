@@ -21,7 +21,7 @@ class Draw:
     elements of a typical tensor: small in committed goldens, larger in sweeps.
     """
 
-    def __init__(self, operator, type_name, index, seed=0, limit=80):
+    def __init__(self, operator, type_name, index, seed=0, limit=72):
         self.type = type_name
         self.index = index
         self.limit = limit
@@ -90,6 +90,12 @@ class Draw:
             shape[self.integer(0, rank - 1)] = self.choice([1, 2, 3])
         return shape
 
+    def batch(self):
+        """Mostly one picture, sometimes two, rarely none."""
+        if self.flag("empty", 16):
+            return 0
+        return self.pick("batch", [1, 1, 2])
+
     def channels(self, limit=33):
         return self.choice([count for count in CHANNELS if count <= max(limit, 1)])
 
@@ -112,6 +118,18 @@ class Draw:
         if scale is None:
             scale = self.power(-9, -2) / (256 if type_name == "int16" else 1)
         return Quantization.per_tensor(scale, self.zero_point(topic, type_name))
+
+    def maybe_quantization(self, topic):
+        """Like `quantization`, but now and then none: plain bytes, which data movers take as well."""
+        if self.type in QUANTIZED and self.flag("plain", 5):
+            return None
+        return self.quantization(topic)
+
+    def extremes(self, shape):
+        """Nearly only the ends of the type's range, mostly the upper one: products as large as can be."""
+        low, high = RANGES[self.type]
+        values = self._random.choice([high, low, (low + high) // 2 + 1], tuple(shape), p=[0.94, 0.04, 0.02])
+        return values.astype(self.type)
 
     def values(self, shape, type_name=None, magnitude=None):
         """Values over the whole range of 8- and 16-bit types; moderate ones for wider types."""

@@ -31,7 +31,7 @@ class Reference:
         return self._ask((model, inputs))
 
     def describe_inputs(self, model):
-        """Shape, dtype name and name of each input."""
+        """Shape (with -1 where unknown), dtype name and name of each input."""
         return self._ask((model, None))
 
     def close(self):
@@ -105,7 +105,7 @@ def _run(model, inputs):
     )
     details = interpreter.get_input_details()
     if inputs is None:
-        return [(tuple(map(int, d["shape"])), np.dtype(d["dtype"]).name, d["name"]) for d in details]
+        return [(_signature(d), np.dtype(d["dtype"]).name, d["name"]) for d in details]
     for detail, values in zip(details, inputs):
         if tuple(detail["shape"]) != values.shape:
             interpreter.resize_tensor_input(detail["index"], values.shape)
@@ -115,6 +115,11 @@ def _run(model, inputs):
             interpreter.set_tensor(detail["index"], values)
     interpreter.invoke()
     return [_read(interpreter, detail) for detail in interpreter.get_output_details()]
+
+
+def _signature(detail):
+    known, declared = detail["shape"], detail["shape_signature"]
+    return tuple(map(int, declared if len(declared) == len(known) else known))
 
 
 def _read(interpreter, detail):

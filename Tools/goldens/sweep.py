@@ -77,7 +77,7 @@ def main():
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--kernels")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--failures", type=pathlib.Path, default=pathlib.Path("sweep-failures"))
+    parser.add_argument("--failures", type=pathlib.Path, default=pathlib.Path(".build/sweep-failures"))
     arguments = parser.parse_args()
 
     names = [name for name in arguments.operators.split(",") if name] or sorted(OPERATORS)

@@ -43,7 +43,10 @@ def arithmetic(name, types, options, versions, ranks=(1, 2, 3, 4, 5, 6)):
         fields = {"fusedActivationFunction": draw.activation()}
         left, right, output = _quantizations(draw, name)
         if draw.type == "int16" and name != "MUL":
-            fields["potScaleInt16"] = False
+            # The reference broadcasts only in the general form.
+            fields["potScaleInt16"] = left_shape == right_shape and draw.flag("power_of_two_scale", 2)
+            if fields["potScaleInt16"]:
+                left, right, output = _power_of_two_quantizations(draw)
         model = ModelBuilder()
         constant = draw.pick("constant", [False, False, True]) and 0 not in right_shape
         operands = [
@@ -71,6 +74,12 @@ def _quantizations(draw, name):
         "gain": left.scale * right.scale / draw.power(0, 3),
     }[kind]
     return left, right, draw.quantization("output", scale)
+
+
+def _power_of_two_quantizations(draw):
+    """The restricted int16 form: the output has the larger of two powers of two."""
+    exponents = [draw.integer(-15, -9), draw.integer(-15, -9)]
+    return [draw.quantization("all", 2.0**exponent) for exponent in (*exponents, max(exponents))]
 
 
 def extremum(name):

@@ -14,19 +14,19 @@ def convolution(draw):
     window = draw_window(draw)
     kind = draw.pick("kind", ["plain"] * 4 + ["grouped"] * 2 + ["long"])
     draw.tag(kind if kind != "plain" else "")
-    batch = draw.pick("batch", [1, 1, 2])
+    batch = draw.batch() if kind != "long" else 1
     filter_channels, output_channels, groups = draw.channels(), 0, 1
     if kind == "grouped":
         groups = draw.integer(2, 4)
         filter_channels = draw.integer(1, 4)
         output_channels = groups * draw.integer(1, 3)
     if kind == "long":
-        batch, output_channels = 1, draw.integer(1, 3)
+        output_channels = draw.integer(1, 3)
         filter_channels = 1025 // np.prod(window.filter) + draw.integer(1, 9)
         window = _shrunk(window)
     taps = int(np.prod(window.filter))
     output_channels = output_channels or draw.channels(4 * draw.limit // (taps * filter_channels))
-    image = _fitting(window.image, draw.limit * 6 // (filter_channels * groups * batch), window)
+    image = _fitting(window.image, draw.limit * 6 // (filter_channels * groups * max(batch, 1)), window)
 
     filter_shape = (output_channels, *window.filter, filter_channels)
     products = Products(draw, filter_shape, 0, taps * filter_channels)
@@ -42,7 +42,7 @@ def convolution(draw):
     model = ModelBuilder()
     input_shape = (batch, *image, filter_channels * groups)
     operands = [
-        model.input(draw.values(input_shape), products.input_quantization),
+        model.input(products.inputs(input_shape), products.input_quantization),
         model.constant(products.weights, products.weight_quantization),
         model.constant(bias, bias_quantization),
     ]
@@ -55,9 +55,9 @@ def depthwise_convolution(draw):
     window = draw_window(draw)
     multiplier = draw.pick("multiplier", [1, 2, 1, 3, 8])
     draw.tag(f"multiplier{multiplier}" if multiplier > 1 else "")
-    batch = draw.pick("batch", [1, 1, 2])
+    batch = draw.batch()
     channels = draw.channels(66 // multiplier)
-    image = _fitting(window.image, draw.limit * 6 // (channels * batch), window)
+    image = _fitting(window.image, draw.limit * 6 // (channels * max(batch, 1)), window)
 
     filter_shape = (1, *window.filter, channels * multiplier)
     products = Products(draw, filter_shape, 3, int(np.prod(window.filter)))
@@ -73,7 +73,7 @@ def depthwise_convolution(draw):
     )
     model = ModelBuilder()
     operands = [
-        model.input(draw.values((batch, *image, channels)), products.input_quantization),
+        model.input(products.inputs((batch, *image, channels)), products.input_quantization),
         model.constant(products.weights, products.weight_quantization),
     ]
     if has_bias:

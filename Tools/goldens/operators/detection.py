@@ -15,7 +15,7 @@ def detection_postprocess(draw):
     draw.tag("regular" if regular else "fast")
     classes = draw.pick("classes", [1, 2, 3, 5, 8])
     background = draw.flag("background", 2)
-    boxes = draw.choice([1, 3, 7, 12, 20])
+    boxes = draw.choice([1, 3, 7, 12, max(draw.limit // 8, 12)])
     scores_kind = draw.pick("scores", ["distinct", "ties", "distinct", "nan", "none", "distinct"])
     classes_per_box = 1
     if not regular and scores_kind in ("distinct", "none") and classes > 1:
@@ -42,20 +42,15 @@ def detection_postprocess(draw):
         options["detections_per_class"] = draw.choice([1, 2, 5, 100])
     coordinates = draw.pick("box size", [4, 4, 4, 6])
 
-    scores = _scores(draw, scores_kind, boxes, classes + background)
     model = ModelBuilder()
     operands = [
-        _operand(model.input, *_encodings(draw, boxes, coordinates)),
-        _operand(model.input, *scores),
-        _operand(model.constant, *_anchors(draw, boxes)),
+        model.input(*_encodings(draw, boxes, coordinates)),
+        model.input(*_scores(draw, scores_kind, boxes, classes + background)),
+        model.constant(*_anchors(draw, boxes)),
     ]
     outputs = [model.output("float32") for _ in range(4)]
     model.defined = lambda answers: _without_unused_slots(answers, classes_per_box)
     return model.operator(NAME, operands, outputs, custom_options=_packed(draw, options))
-
-
-def _operand(add, values, quantization):
-    return add(values, quantization)
 
 
 def _encodings(draw, boxes, coordinates):
@@ -79,14 +74,16 @@ def _anchors(draw, boxes):
 
 
 def _scores(draw, kind, boxes, columns):
-    """Scores of each box, distinct unless `kind` asks for ties."""
-    levels = np.array(draw.sample(range(1, 256), boxes * columns))
+    """Scores that are distinct within each box, unless `kind` asks for ties."""
+    levels = 256 if draw.type == "uint8" else 4096
     if kind == "ties":
-        levels = levels // 64 * 64
-    levels = levels.reshape(1, boxes, columns)
+        values = draw.sample([level * levels // 4 for level in range(4)] * boxes * columns, boxes * columns)
+    else:
+        values = [draw.sample(range(1, levels), columns) for _ in range(boxes)]
+    values = np.array(values).reshape(1, boxes, columns)
     if draw.type == "uint8":
-        return levels.astype(np.uint8), Quantization.per_tensor(1 / 256, draw.choice([0, 0, 3]))
-    scores = (levels / 256).astype(np.float32)
+        return values.astype(np.uint8), Quantization.per_tensor(1 / 256, draw.choice([0, 0, 3]))
+    scores = (values / levels).astype(np.float32)
     if kind == "nan":
         for _ in range(draw.integer(1, 4)):
             scores.flat[draw.integer(0, scores.size - 1)] = np.nan

@@ -13,21 +13,24 @@ def fully_connected(draw):
     keeps = draw.flag("keep_num_dims", 3)
     draw.tag(f"rank{rank}")
     outer = [draw.choice([1, 2, 3]) for _ in range(rank - 1)]
-    if draw.flag("long", 7):
+    long = draw.flag("long", 7)
+    if long:
         outer, depth, units = [1] * (rank - 1), draw.integer(1025, 1200), draw.integer(1, 3)
     else:
         depth = draw.choice([1, 3, 7, 8, 15, 16, 17, 33, 40])
         units = draw.channels(4 * draw.limit // depth)
+    if outer and not long and draw.flag("empty", 14):
+        outer[0] = 0
     input_shape = (*outer, depth)
     # Without keep_num_dims, rows may span several dimensions.
     if rank > 2 and not keeps and draw.flag("flattened", 2):
         depth *= outer[-1]
 
-    products = Products(draw, (units, depth), 0, depth)
+    products = Products(draw, (units, depth), 0, depth, has_weight_zero_points=True)
     options = schema.FullyConnectedOptionsT(fusedActivationFunction=draw.activation(), keepNumDims=keeps)
     model = ModelBuilder()
     operands = [
-        model.input(draw.values(input_shape), products.input_quantization),
+        model.input(products.inputs(input_shape), products.input_quantization),
         model.constant(products.weights, products.weight_quantization),
     ]
     bias = draw.pick("bias", ["present"] * 4 + ["absent", "omitted"])

@@ -52,7 +52,7 @@ def split(draw):
     dynamic = draw.flag("dynamic_axis", 6)
     shape = draw.shape(rank, draw.limit // count)
     shape[axis] = count * draw.integer(1, 3)
-    quantization = draw.quantization("all")
+    quantization = draw.maybe_quantization("all")
     model = ModelBuilder()
     # The input comes second, but is the first model input in either case.
     values = model.input(draw.values(shape), quantization)
@@ -75,7 +75,7 @@ def pack(draw):
     shape = draw.shape(rank, draw.limit // count)
     if rank and draw.flag("empty", 10):
         shape[0] = 0
-    quantization = draw.quantization("all")
+    quantization = draw.maybe_quantization("all")
     model = ModelBuilder()
     operands = [model.input(draw.values(shape), quantization) for _ in range(count)]
     options = schema.PackOptionsT(valuesCount=count, axis=axis)
@@ -94,7 +94,7 @@ def unpack(draw):
     draw.tag(f"rank{rank}", f"{count}_parts", _axis_tag(axis))
     shape = draw.shape(rank, draw.limit // count)
     shape[axis] = count
-    quantization = draw.quantization("all")
+    quantization = draw.maybe_quantization("all")
     model = ModelBuilder()
     operand = model.input(draw.values(shape), quantization)
     outputs = [model.output(draw.type, quantization) for _ in range(count)]

@@ -17,7 +17,7 @@ def transpose(draw):
     dynamic = draw.flag("dynamic_order", 6)
     shape = [0, *draw.shape(rank)[1:]] if draw.flag("empty", 10) else draw.shape(rank)
     order = [axis - rank if draw.chance(0.1) else axis for axis in order]
-    quantization = draw.quantization("both")
+    quantization = draw.maybe_quantization("both")
     model = ModelBuilder()
     operands = [
         model.input(draw.values(shape), quantization),

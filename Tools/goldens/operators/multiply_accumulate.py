@@ -7,16 +7,26 @@ from model_builder import Quantization
 
 
 class Products:
-    """The weights and bias of an operator that sums `terms` products for each output value."""
+    """The weights and bias of an operator that sums `terms` products for each output value.
 
-    def __init__(self, draw, shape, channel_axis, terms):
+    Sums of more than 1,024 terms often have the largest operands, which leave no bits to spare.
+    """
+
+    def __init__(self, draw, shape, channel_axis, terms, has_weight_zero_points=False):
         self.draw = draw
+        self._has_weight_zero_points = has_weight_zero_points
+        long = terms > 1024 and draw.type != "float32"
+        self._extreme = long and draw.chance(0.6)
+        draw.tag("extreme" if self._extreme else "")
         self.terms = terms
         self.channels = shape[channel_axis]
         self.input_quantization = draw.quantization("input", draw.power(-6, -3))
         self.weight_quantization = self._weight_quantization(channel_axis)
         self.weights = self._weights(shape)
         self.output_quantization = self._output_quantization()
+
+    def inputs(self, shape):
+        return self.draw.extremes(shape) if self._extreme else self.draw.values(shape)
 
     def bias(self):
         """The values of the bias, and how they are quantized."""
@@ -33,12 +43,15 @@ class Products:
             return Quantization.per_tensor(scale, draw.zero_point("weight"))
         if draw.type == "int8":
             if not draw.flag("per_channel", 2):
-                return Quantization.per_tensor(scale, 0)
+                shifted = self._has_weight_zero_points and draw.flag("weight_zero_point", 4)
+                return Quantization.per_tensor(scale, draw.integer(-128, 127) if shifted else 0)
             scales = [float(np.float32(scale * draw.power(-2, 2))) for _ in range(self.channels)]
             return Quantization(tuple(scales), (0,) * self.channels, channel_axis)
         return None
 
     def _weights(self, shape):
+        if self._extreme:
+            return self.draw.extremes(shape)
         values = self.draw.values(shape, magnitude=127 if self.draw.type == "int8" else None)
         # Many weights take few different values, so that goldens stay small.
         return values // 16 * 16 if values.size > 1000 else values
@@ -63,6 +76,8 @@ class Products:
     def _magnitude(self):
         """The size of a usual accumulator, estimated from uniform values."""
         low, high = RANGES[self.draw.type]
+        if self._extreme:
+            low = high
         middle = (low + high) / 2
         mean_input = middle - self.input_quantization.zero_point
         mean_weight = middle - self.weight_quantization.zero_point

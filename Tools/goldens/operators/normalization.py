@@ -16,6 +16,8 @@ def softmax(draw):
     beta = draw.pick("beta", [1.0, 1.0, 0.5, 2.0, 10.0, 0.1])
     draw.tag(f"rank{rank}", f"depth{depth}", f"beta{beta:g}".replace(".", "p") if beta != 1 else "")
     shape = [*draw.shape(rank - 1, max(draw.limit * 2 // depth, 1)), depth]
+    if rank > 1 and draw.flag("empty", 12):
+        shape[0] = 0
     scale = draw.power(-8, 0) / (256 if draw.type == "int16" else 1)
     fixed = SOFTMAX_OUTPUTS.get(draw.type)
     model = ModelBuilder()

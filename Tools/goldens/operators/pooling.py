@@ -13,8 +13,9 @@ VERSIONS = {"int8": 2, "int16": 3}
 def pool(name):
     def case(draw):
         window = draw_window(draw, dilates=False)
-        batch = draw.pick("batch", [1, 1, 2])
-        channels = draw.channels(max(draw.limit * 4 // (window.image[0] * window.image[1] * batch), 1))
+        batch = draw.batch()
+        pixels = window.image[0] * window.image[1] * max(batch, 1)
+        channels = draw.channels(draw.limit * 4 // pixels)
         options = schema.Pool2DOptionsT(
             padding=window.padding,
             strideH=window.strides[0],

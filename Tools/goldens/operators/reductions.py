@@ -23,12 +23,14 @@ def draw_axes(draw, rank):
 
 def reduction(name, types, versions):
     def case(draw):
-        rank = draw.pick("rank", [1, 2, 3, 4, 4])
+        rank = draw.pick("rank", [1, 2, 3, 4, 4, 5])
         keeps = draw.flag("keep_dims", 2)
         draw.tag(f"rank{rank}")
         axes = draw_axes(draw, rank)
         dynamic = draw.flag("dynamic_axes", 7)
         shape = draw.shape(rank)
+        if draw.flag("empty", 10):
+            shape[draw.integer(0, rank - 1)] = 0
         input_quantization = output_quantization = draw.quantization("input")
         if name in ("MEAN", "SUM") and draw.type in QUANTIZED:
             input_quantization, output_quantization = _rescaled(draw, name, shape, axes)
@@ -49,6 +51,7 @@ def _rescaled(draw, name, shape, axes):
     if draw.flag("same_scale", 4):
         return source, source
     count = np.prod([shape[axis] for axis in set(axes)]) if name == "SUM" else 1
+    count = max(count, 1)
     scale = source.scale * np.sqrt(count) * draw.power(-1.5, 2)
     return source, draw.quantization("output", scale)
 

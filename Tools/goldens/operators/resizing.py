@@ -13,7 +13,7 @@ def resize(name, make_options, types):
         kind = draw.pick("kind", ["up", "down", "any", "one", "same"])
         draw.tag(centers if centers != "plain" else "", kind)
         dynamic = draw.flag("dynamic_size", 6)
-        batch, channels = draw.pick("batch", [1, 1, 2]), draw.choice([1, 2, 3, 7, 8])
+        batch, channels = draw.batch(), draw.choice([1, 2, 3, 7, 8])
         image = [draw.choice([1, 2, 3, 4, 5, 7, 8]) for _ in range(2)]
         size = {
             "up": [draw.choice([length * 2, length * 3, length + 2]) for length in image],
@@ -23,7 +23,7 @@ def resize(name, make_options, types):
             "same": image,
         }[kind]
         while np.prod(size) * channels * batch > draw.limit * 3:
-            channels, batch = max(channels // 2, 1), 1
+            channels, batch = max(channels // 2, 1), min(batch, 1)
             size = [max(length - 1, 1) for length in size] if channels == 1 else size
         quantization = draw.quantization("both")
         model = ModelBuilder()

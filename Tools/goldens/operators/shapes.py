@@ -10,7 +10,7 @@ TYPES = ("uint8", "int8", "float32", "int16", "int32", "int64", "bool")
 
 
 def finish(draw, model, name, shape, operands, options):
-    quantization = draw.quantization("both")
+    quantization = draw.maybe_quantization("both")
     operand = model.input(draw.values(shape), quantization)
     output = model.output(draw.type, quantization)
     return model.operator(name, [operand, *operands], [output], options)

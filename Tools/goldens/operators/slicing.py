@@ -6,6 +6,7 @@ from ai_edge_litert import schema_py_generated as schema
 from catalogue import operator
 from model_builder import ModelBuilder
 
+KINDS = ("plain", "masks", "shrink", "ellipsis", "new_axis", "mixed", "negative", "offset", "empty")
 TYPES = ("uint8", "int8", "float32", "int16", "int32", "int64", "bool")
 
 
@@ -23,7 +24,7 @@ def slice_(draw):
         size[draw.integer(0, rank - 1)] = -1
     if draw.flag("empty", 10):
         size[0] = 0
-    quantization = draw.quantization("both")
+    quantization = draw.maybe_quantization("both")
     model = ModelBuilder()
     operands = [
         model.input(draw.values(shape), quantization),
@@ -36,13 +37,13 @@ def slice_(draw):
 
 @operator("STRIDED_SLICE", TYPES, cases=14, versions={"int8": 2, "bool": 3, "int16": 4})
 def strided_slice(draw):
-    rank = draw.pick("rank", [1, 2, 3, 4, 4])
-    kind = draw.pick("kind", ["plain", "masks", "shrink", "ellipsis", "new_axis", "mixed", "negative"])
+    rank = draw.pick("rank", [1, 2, 3, 4, 4, 5])
+    kind = draw.pick("kind", KINDS)
     draw.tag(f"rank{rank}", kind)
     dynamic = draw.flag("dynamic_bounds", 6)
     shape = draw.shape(rank)
     # Fewer specifications than dimensions leave the last dimensions whole.
-    specified = draw.integer(1, rank) if draw.chance(0.3) else rank
+    specified = draw.integer(1, rank) if kind != "offset" and draw.chance(0.3) else rank
     spans = [_span(draw, size, kind == "negative") for size in shape[:specified]]
     begin, end, strides = (list(column) for column in zip(*spans))
     masks = dict.fromkeys(("beginMask", "endMask", "ellipsisMask", "newAxisMask", "shrinkAxisMask"), 0)
@@ -57,6 +58,13 @@ def strided_slice(draw):
             # A shrunk axis is one element, wherever it begins: masks do not go with it.
             masks["beginMask"] &= ~(1 << position)
             masks["endMask"] &= ~(1 << position)
+    if kind == "empty":
+        end[0] = begin[0]
+    if kind == "offset":
+        masks["offset"] = True
+        begin = [draw.integer(0, size - 1) for size in shape[:specified]]
+        end = [draw.integer(1, size - start) for size, start in zip(shape, begin)]
+        strides = [1] * specified
     if kind == "ellipsis":
         masks["ellipsisMask"] = 1 << draw.integer(0, specified - 1)
     if kind == "new_axis":
@@ -64,12 +72,13 @@ def strided_slice(draw):
         masks["newAxisMask"] = 1 << position
         for column, value in ((begin, 0), (end, 1), (strides, 1)):
             column.insert(position, value)
-    quantization = draw.quantization("both")
+    quantization = draw.maybe_quantization("both")
     model = ModelBuilder()
     operands = [model.input(draw.values(shape), quantization)]
     operands += [
         model.index_operand(np.array(begin, np.int32), dynamic),
-        model.index_operand(np.array(end, np.int32), dynamic),
+        # Relative to the begin, the end is a size, which must be known beforehand.
+        model.index_operand(np.array(end, np.int32), dynamic and kind != "offset"),
         model.constant(np.array(strides, np.int32)),
     ]
     output = model.output(draw.type, quantization)

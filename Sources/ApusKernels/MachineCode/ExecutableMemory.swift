@@ -1,0 +1,91 @@
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Process-wide pages that hold generated code: written once, then sealed, never unmapped.
+///
+/// No page is ever writable and executable at once. Where changing a page's protection is refused, a memory file
+/// mapped for execution is tried; where that is refused too, the caller falls back to portable kernels.
+package enum ExecutableMemory {
+  /// Code beyond this many bytes is refused.
+  package static let byteLimit = 16 << 20
+
+  private static let used = Mutex(0)
+
+  /// Places code in executable memory for the life of the process.
+  ///
+  /// - Returns: the address of its first byte; nil where the system refuses.
+  package static func place(_ code: [UInt8]) -> UnsafeRawPointer? {
+    guard !code.isEmpty else { return nil }
+    let pageByteCount = Int(sysconf(Int32(_SC_PAGESIZE)))
+    guard pageByteCount > 0 else { return nil }
+    let byteCount = (code.count + pageByteCount - 1) / pageByteCount * pageByteCount
+    let isAllowed = used.withLock { used in
+      guard used + byteCount <= byteLimit else { return false }
+      used += byteCount
+      return true
+    }
+    guard isAllowed else { return nil }
+    if let place = byProtection(code, byteCount) ?? byMemoryFile(code, byteCount) { return place }
+    used.withLock { $0 -= byteCount }
+    return nil
+  }
+
+  /// Writes to fresh pages, then makes them executable instead of writable.
+  private static func byProtection(_ code: [UInt8], _ byteCount: Int) -> UnsafeRawPointer? {
+    #if os(iOS)
+      return nil  // Pages made at run time cannot be executed there.
+    #else
+      var flags = MAP_PRIVATE | MAP_ANON_FLAG
+      #if canImport(Darwin)
+        flags |= MAP_JIT
+      #endif
+      guard let pages = mmap(nil, byteCount, PROT_READ | PROT_WRITE, flags, -1, 0), pages != MAP_FAILED else {
+        return nil
+      }
+      pages.copyMemory(from: code, byteCount: code.count)
+      guard mprotect(pages, byteCount, PROT_READ | PROT_EXEC) == 0 else {
+        munmap(pages, byteCount)
+        return nil
+      }
+      return UnsafeRawPointer(pages)
+    #endif
+  }
+
+  /// Writes to a memory file, seals it against writing, and maps it for execution.
+  private static func byMemoryFile(_ code: [UInt8], _ byteCount: Int) -> UnsafeRawPointer? {
+    #if os(Linux)
+      // Glibc's headers show it to C with extensions only.
+      typealias MemoryFile = @convention(c) (UnsafePointer<CChar>, UInt32) -> Int32
+      guard let symbol = dlsym(nil, "memfd_create") else { return nil }
+      let closeOnExec: UInt32 = 1
+      let descriptor = unsafeBitCast(symbol, to: MemoryFile.self)("apus-code", closeOnExec)
+      guard descriptor >= 0 else { return nil }
+      defer { close(descriptor) }
+      var written = 0
+      while written < code.count {
+        let count = code[written...].withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+        guard count > 0 else { return nil }
+        written += count
+      }
+      guard ftruncate(descriptor, off_t(byteCount)) == 0,
+        let pages = mmap(nil, byteCount, PROT_READ | PROT_EXEC, MAP_PRIVATE, descriptor, 0), pages != MAP_FAILED
+      else { return nil }
+      return UnsafeRawPointer(pages)
+    #else
+      return nil
+    #endif
+  }
+}
+
+#if canImport(Darwin)
+  private let MAP_ANON_FLAG = MAP_ANON
+#else
+  private let MAP_ANON_FLAG = MAP_ANONYMOUS
+#endif

@@ -1,0 +1,385 @@
+/// Writes x86-64 machine code: the instructions that the generated kernels are made of.
+///
+/// Vector instructions are written in one of two encodings: VEX (AVX2, FMA, AVX-VNNI; 16 registers, 128 and 256 bits)
+/// or EVEX (AVX-512; 32 registers, masks, embedded broadcasts, 512 bits). Operands follow Intel's order: destination
+/// first. Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2.
+package struct X86Assembler {
+  /// How vector instructions are encoded.
+  package enum Encoding: Sendable {
+    case vex
+    case evex
+  }
+
+  /// The width of a vector instruction's registers.
+  package enum Width: Int, Sendable {
+    case xmm = 0
+    case ymm = 1
+    case zmm = 2
+
+    /// Bytes of a register of this width.
+    package var byteCount: Int { 16 << rawValue }
+  }
+
+  /// A general register.
+  package enum General: Int, CaseIterable, Sendable {
+    case rax = 0
+    case rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8, r9, r10, r11, r12, r13, r14, r15
+  }
+
+  /// A place in memory: `base + index · scale + displacement`.
+  package struct Memory: Sendable {
+    package var base: General
+    package var index: General?
+    package var scale: Int
+    package var displacement: Int
+
+    /// Names a place; `scale` is 1, 2, 4 or 8, and `index` cannot be `rsp`.
+    package init(_ base: General, index: General? = nil, scale: Int = 1, _ displacement: Int = 0) {
+      self.base = base
+      self.index = index
+      self.scale = scale
+      self.displacement = displacement
+    }
+  }
+
+  /// A mask register's use by one instruction.
+  package struct Mask: Sendable {
+    package let register: Int
+    package let zeroes: Bool
+
+    /// `k1` to `k7`; lanes outside the mask are kept, or set to zero.
+    package init(_ register: Int, zeroes: Bool = false) {
+      self.register = register
+      self.zeroes = zeroes
+    }
+  }
+
+  /// A place in the code to jump to.
+  package struct Label: Hashable, Sendable {
+    fileprivate let number: Int
+  }
+
+  /// The condition of a jump.
+  package enum Condition: UInt8, Sendable {
+    case below = 2
+    case aboveOrEqual = 3
+    case equal = 4
+    case notEqual = 5
+    case less = 12
+    case greaterOrEqual = 13
+    case lessOrEqual = 14
+    case greater = 15
+  }
+
+  /// How an instruction's memory operand scales an 8-bit displacement in the EVEX encoding.
+  package enum TupleType: Sendable {
+    /// The whole vector; one element of `elementByteCount` when broadcast.
+    case full
+    /// The whole vector, without broadcast.
+    case fullMemory
+    /// Half of the vector.
+    case half
+    /// A quarter of the vector.
+    case quarter
+    /// One element.
+    case scalar
+  }
+
+  /// What identifies a vector instruction.
+  package struct Instruction: Sendable {
+    package let name: String
+    let prefix: UInt8  // 0: none, 1: 66, 2: F3, 3: F2
+    let map: UInt8  // 1: 0F, 2: 0F38, 3: 0F3A
+    let opcode: UInt8
+    let evexW: UInt8
+    let vexW: UInt8
+    let elementByteCount: Int
+    let tuple: TupleType
+
+    init(
+      _ name: String, prefix: UInt8, map: UInt8, _ opcode: UInt8, w: UInt8 = 0, vexW: UInt8 = 0,
+      elementByteCount: Int = 4, tuple: TupleType = .full
+    ) {
+      self.name = name
+      self.prefix = prefix
+      self.map = map
+      self.opcode = opcode
+      evexW = w
+      self.vexW = vexW
+      self.elementByteCount = elementByteCount
+      self.tuple = tuple
+    }
+  }
+
+  /// The code so far. Jumps are filled in by ``finish()``.
+  package private(set) var code: [UInt8] = []
+
+  /// How vector instructions are written.
+  package let encoding: Encoding
+
+  private var labels: [Int?] = []
+  private var jumps: [(position: Int, label: Label)] = []
+
+  /// Begins a function.
+  package init(encoding: Encoding) {
+    self.encoding = encoding
+  }
+
+  mutating func emit(_ bytes: UInt8...) {
+    code += bytes
+  }
+
+  mutating func emit32(_ value: Int) {
+    let bits = UInt32(truncatingIfNeeded: value)
+    for shift: UInt32 in [0, 8, 16, 24] { code.append(UInt8(truncatingIfNeeded: bits >> shift)) }
+  }
+
+  // MARK: Labels
+
+  /// Makes a label, to be placed later.
+  package mutating func makeLabel() -> Label {
+    labels.append(nil)
+    return Label(number: labels.count - 1)
+  }
+
+  /// Places a label here.
+  package mutating func place(_ label: Label) {
+    labels[label.number] = code.count
+  }
+
+  /// Makes a label and places it here, after padding to `alignment` bytes: the head of a loop.
+  package mutating func loopHead(alignment: Int = 32) -> Label {
+    let nops: [[UInt8]] = [
+      [0x90], [0x66, 0x90], [0x0F, 0x1F, 0x00], [0x0F, 0x1F, 0x40, 0x00], [0x0F, 0x1F, 0x44, 0x00, 0x00],
+      [0x66, 0x0F, 0x1F, 0x44, 0x00, 0x00], [0x0F, 0x1F, 0x80, 0, 0, 0, 0], [0x0F, 0x1F, 0x84, 0x00, 0, 0, 0, 0],
+    ]
+    var missing = (alignment - code.count % alignment) % alignment
+    while missing > 0 {
+      let nop = nops[min(missing, nops.count) - 1]
+      code += nop
+      missing -= nop.count
+    }
+    let label = makeLabel()
+    place(label)
+    return label
+  }
+
+  /// Jumps to a label.
+  package mutating func jump(_ label: Label) {
+    emit(0xE9)
+    jumps.append((code.count, label))
+    emit32(0)
+  }
+
+  /// Jumps to a label if the flags say so.
+  package mutating func jump(_ condition: Condition, _ label: Label) {
+    emit(0x0F, 0x80 | condition.rawValue)
+    jumps.append((code.count, label))
+    emit32(0)
+  }
+
+  /// The finished code; nil if a label was never placed.
+  package mutating func finish() -> [UInt8]? {
+    for (position, label) in jumps {
+      guard let target = labels[label.number] else { return nil }
+      let distance = UInt32(truncatingIfNeeded: target - (position + 4))
+      for byte in 0..<4 { code[position + byte] = UInt8(truncatingIfNeeded: distance >> UInt32(8 * byte)) }
+    }
+    return code
+  }
+
+  // MARK: Operand bytes
+
+  /// The ModRM byte, SIB byte and displacement of a memory operand; `unit` scales an 8-bit displacement.
+  private mutating func memoryOperand(_ register: Int, _ memory: Memory, unit: Int) {
+    let register = UInt8(register & 7) << 3
+    let base = UInt8(memory.base.rawValue & 7)
+    let hasIndex = memory.index != nil || base == 4
+    let low: UInt8 = hasIndex ? 4 : base
+    let isShort =
+      memory.displacement % unit == 0 && (-128...127).contains(memory.displacement / unit)
+    let mode: UInt8 = memory.displacement == 0 && base != 5 ? 0x00 : isShort ? 0x40 : 0x80
+    emit(mode | register | low)
+    if hasIndex {
+      let index = UInt8((memory.index?.rawValue ?? 4) & 7) << 3
+      let scale: UInt8 = [1: 0, 2: 0x40, 4: 0x80, 8: 0xC0][memory.scale] ?? 0
+      emit((memory.index == nil ? 0 : scale) | index | base)
+    }
+    if mode == 0x40 { emit(UInt8(truncatingIfNeeded: memory.displacement / unit)) }
+    if mode == 0x80 { emit32(memory.displacement) }
+  }
+
+  private mutating func registerOperand(_ register: Int, _ other: Int) {
+    emit(0xC0 | UInt8(register & 7) << 3 | UInt8(other & 7))
+  }
+
+  // MARK: Vector instructions
+
+  /// The prefix and opcode of a vector instruction. `rm` is a vector register, `memory` a place.
+  private mutating func prefix(
+    _ instruction: Instruction, _ width: Width, register: Int, second: Int, rm: Int?, memory: Memory?,
+    broadcasts: Bool, mask: Mask?
+  ) {
+    let base = rm ?? memory?.base.rawValue ?? 0
+    let index = rm.map { $0 >> 1 } ?? memory?.index?.rawValue ?? 0  // EVEX: bit 4 of a register operand is X
+    let notR: UInt8 = register & 8 == 0 ? 0x80 : 0
+    let notX: UInt8 = index & 8 == 0 ? 0x40 : 0
+    let notB: UInt8 = base & 8 == 0 ? 0x20 : 0
+    let notV = UInt8(~second & 15) << 3
+    switch encoding {
+    case .evex:
+      let notR2: UInt8 = register & 16 == 0 ? 0x10 : 0
+      let notV2: UInt8 = second & 16 == 0 ? 0x08 : 0
+      emit(
+        0x62, notR | notX | notB | notR2 | instruction.map, instruction.evexW << 7 | notV | 4 | instruction.prefix,
+        (mask?.zeroes == true ? 0x80 : 0) | UInt8(width.rawValue) << 5 | (broadcasts ? 0x10 : 0) | notV2
+          | UInt8(mask?.register ?? 0), instruction.opcode)
+    case .vex:
+      let vexX: UInt8 = rm == nil ? notX : 0x40
+      emit(
+        0xC4, notR | vexX | notB | instruction.map,
+        instruction.vexW << 7 | notV | UInt8(width.rawValue) << 2 | instruction.prefix, instruction.opcode)
+    }
+  }
+
+  /// `instruction register, second, rm`.
+  package mutating func vector(
+    _ instruction: Instruction, _ width: Width, _ register: Int, _ second: Int, _ rm: Int, mask: Mask? = nil,
+    immediate: UInt8? = nil
+  ) {
+    prefix(
+      instruction, width, register: register, second: second, rm: rm, memory: nil, broadcasts: false, mask: mask)
+    registerOperand(register, rm)
+    if let immediate { emit(immediate) }
+  }
+
+  /// `instruction register, second, [memory]`, where `broadcasts` repeats one element (EVEX only).
+  package mutating func vector(
+    _ instruction: Instruction, _ width: Width, _ register: Int, _ second: Int, _ memory: Memory,
+    broadcasts: Bool = false, mask: Mask? = nil, immediate: UInt8? = nil
+  ) {
+    prefix(
+      instruction, width, register: register, second: second, rm: nil, memory: memory, broadcasts: broadcasts,
+      mask: mask)
+    var unit = 1
+    if encoding == .evex {
+      unit =
+        switch instruction.tuple {
+        case .full: broadcasts ? instruction.elementByteCount : width.byteCount
+        case .fullMemory: width.byteCount
+        case .half: width.byteCount / 2
+        case .quarter: width.byteCount / 4
+        case .scalar: instruction.elementByteCount
+        }
+    }
+    memoryOperand(register, memory, unit: unit)
+    if let immediate { emit(immediate) }
+  }
+
+  /// A shift by a constant: `instruction register, rm, count`; `extensionDigit` is the opcode's in ModRM.
+  package mutating func shift(
+    _ instruction: Instruction, digit: Int, _ width: Width, _ register: Int, _ rm: Int, by count: UInt8
+  ) {
+    prefix(
+      instruction, width, register: digit, second: register, rm: rm, memory: nil, broadcasts: false, mask: nil)
+    registerOperand(digit, rm)
+    emit(count)
+  }
+
+  /// `vzeroupper`.
+  package mutating func zeroUpper() {
+    emit(0xC5, 0xF8, 0x77)
+  }
+
+  /// `kmovq mask, general` (64 lanes).
+  package mutating func moveMask(_ mask: Int, _ general: General) {
+    emit(0xC4, 0xE1 & ~(general.rawValue & 8 == 0 ? 0 : 0x20), 0xFB, 0x92)
+    registerOperand(mask, general.rawValue)
+  }
+
+  // MARK: General instructions, all of 64 bits
+
+  private mutating func rex(_ register: Int, _ base: Int, index: Int = 0) {
+    emit(0x48 | UInt8(register >> 3) << 2 | UInt8(index >> 3) << 1 | UInt8(base >> 3))
+  }
+
+  private mutating func general(_ opcode: UInt8, _ register: General, _ memory: Memory) {
+    rex(register.rawValue, memory.base.rawValue, index: memory.index?.rawValue ?? 0)
+    emit(opcode)
+    memoryOperand(register.rawValue, memory, unit: 1)
+  }
+
+  private mutating func general(_ opcode: UInt8, rm: General, _ register: General) {
+    rex(register.rawValue, rm.rawValue)
+    emit(opcode)
+    registerOperand(register.rawValue, rm.rawValue)
+  }
+
+  private mutating func immediate(_ digit: UInt8, _ register: General, _ value: Int) {
+    rex(0, register.rawValue)
+    if (-128...127).contains(value) {
+      emit(0x83, 0xC0 | digit << 3 | UInt8(register.rawValue & 7), UInt8(truncatingIfNeeded: value))
+    } else {
+      emit(0x81, 0xC0 | digit << 3 | UInt8(register.rawValue & 7))
+      emit32(value)
+    }
+  }
+
+  /// `mov register, [memory]`.
+  package mutating func load(_ register: General, _ memory: Memory) { general(0x8B, register, memory) }
+  /// `mov [memory], register`.
+  package mutating func store(_ memory: Memory, _ register: General) { general(0x89, register, memory) }
+  /// `mov destination, source`.
+  package mutating func move(_ destination: General, _ source: General) { general(0x89, rm: destination, source) }
+  /// `mov register, value`, sign-extended from 32 bits.
+  package mutating func move(_ register: General, _ value: Int) {
+    rex(0, register.rawValue)
+    emit(0xC7, 0xC0 | UInt8(register.rawValue & 7))
+    emit32(value)
+  }
+  /// `lea register, [memory]`.
+  package mutating func address(_ register: General, _ memory: Memory) { general(0x8D, register, memory) }
+  /// `add destination, source`.
+  package mutating func add(_ destination: General, _ source: General) { general(0x01, rm: destination, source) }
+  /// `add register, [memory]`.
+  package mutating func add(_ register: General, _ memory: Memory) { general(0x03, register, memory) }
+  /// `add register, value`.
+  package mutating func add(_ register: General, _ value: Int) { immediate(0, register, value) }
+  /// `sub destination, source`.
+  package mutating func subtract(_ destination: General, _ source: General) { general(0x29, rm: destination, source) }
+  /// `sub register, value`.
+  package mutating func subtract(_ register: General, _ value: Int) { immediate(5, register, value) }
+  /// `cmp register, value`.
+  package mutating func compare(_ register: General, _ value: Int) { immediate(7, register, value) }
+  /// `cmp first, second`.
+  package mutating func compare(_ first: General, _ second: General) { general(0x39, rm: first, second) }
+  /// `test register, register`.
+  package mutating func test(_ register: General) { general(0x85, rm: register, register) }
+  /// `xor register, register`: zero.
+  package mutating func zero(_ register: General) { general(0x31, rm: register, register) }
+  /// `dec register`.
+  package mutating func decrement(_ register: General) {
+    rex(0, register.rawValue)
+    emit(0xFF, 0xC8 | UInt8(register.rawValue & 7))
+  }
+  /// `push register`.
+  package mutating func push(_ register: General) {
+    if register.rawValue > 7 { emit(0x41) }
+    emit(0x50 | UInt8(register.rawValue & 7))
+  }
+  /// `pop register`.
+  package mutating func pop(_ register: General) {
+    if register.rawValue > 7 { emit(0x41) }
+    emit(0x58 | UInt8(register.rawValue & 7))
+  }
+  /// `prefetcht0 [memory]`.
+  package mutating func prefetch(_ memory: Memory) {
+    if memory.base.rawValue > 7 || (memory.index?.rawValue ?? 0) > 7 {
+      emit(0x40 | UInt8((memory.index?.rawValue ?? 0) >> 3) << 1 | UInt8(memory.base.rawValue >> 3))
+    }
+    emit(0x0F, 0x18)
+    memoryOperand(1, memory, unit: 1)
+  }
+  /// `ret`.
+  package mutating func `return`() { emit(0xC3) }
+}

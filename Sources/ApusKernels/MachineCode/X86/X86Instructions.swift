@@ -1,0 +1,101 @@
+extension X86Assembler.Instruction {
+  // MARK: Products
+
+  /// Adds four products of unsigned bytes of the second with signed bytes of the third operand to each `int32`.
+  package static let vpdpbusd = Self("vpdpbusd", prefix: 1, map: 2, 0x50)
+  /// Products of `int16`, added in pairs.
+  package static let vpmaddwd = Self("vpmaddwd", prefix: 1, map: 1, 0xF5, tuple: .fullMemory)
+  /// Products of the even `int32`, in 64 bits.
+  package static let vpmuldq = Self("vpmuldq", prefix: 1, map: 2, 0x28, w: 1, elementByteCount: 8)
+  /// Low halves of the products of `int32`.
+  package static let vpmulld = Self("vpmulld", prefix: 1, map: 2, 0x40)
+  /// Low halves of the products of `int16`.
+  package static let vpmullw = Self("vpmullw", prefix: 1, map: 1, 0xD5, tuple: .fullMemory)
+  /// `register += second · third` for floats.
+  package static let vfmadd231ps = Self("vfmadd231ps", prefix: 1, map: 2, 0xB8)
+
+  // MARK: Integer arithmetic
+
+  package static let vpaddd = Self("vpaddd", prefix: 1, map: 1, 0xFE)
+  package static let vpaddq = Self("vpaddq", prefix: 1, map: 1, 0xD4, w: 1, elementByteCount: 8)
+  package static let vpaddw = Self("vpaddw", prefix: 1, map: 1, 0xFD, tuple: .fullMemory)
+  /// Adds `int16`, saturating.
+  package static let vpaddsw = Self("vpaddsw", prefix: 1, map: 1, 0xED, tuple: .fullMemory)
+  package static let vpsubd = Self("vpsubd", prefix: 1, map: 1, 0xFA)
+  package static let vpsubw = Self("vpsubw", prefix: 1, map: 1, 0xF9, tuple: .fullMemory)
+  package static let vpmaxsd = Self("vpmaxsd", prefix: 1, map: 2, 0x3D)
+  package static let vpminsd = Self("vpminsd", prefix: 1, map: 2, 0x39)
+  package static let vpmaxub = Self("vpmaxub", prefix: 1, map: 1, 0xDE, tuple: .fullMemory)
+  package static let vpminub = Self("vpminub", prefix: 1, map: 1, 0xDA, tuple: .fullMemory)
+  package static let vpmaxsb = Self("vpmaxsb", prefix: 1, map: 2, 0x3C, tuple: .fullMemory)
+  package static let vpminsb = Self("vpminsb", prefix: 1, map: 2, 0x38, tuple: .fullMemory)
+  package static let vpand = Self("vpand", prefix: 1, map: 1, 0xDB)
+  package static let vpor = Self("vpor", prefix: 1, map: 1, 0xEB)
+  package static let vpxor = Self("vpxor", prefix: 1, map: 1, 0xEF)
+  /// Shifts `int32` left by counts in the third operand.
+  package static let vpsllvd = Self("vpsllvd", prefix: 1, map: 2, 0x47)
+  /// Shifts `int32` right by counts in the third operand, keeping signs.
+  package static let vpsravd = Self("vpsravd", prefix: 1, map: 2, 0x46)
+  /// Sums of absolute differences of eight bytes each.
+  package static let vpsadbw = Self("vpsadbw", prefix: 1, map: 1, 0xF6, tuple: .fullMemory)
+
+  // MARK: Shifts by constants; the digit goes to `shift`
+
+  /// With digit 2: right, 64 bits; with digit 6: left, 64 bits.
+  package static let shiftQuads = Self("vpsrlq/vpsllq", prefix: 1, map: 1, 0x73, w: 1)
+  /// With digit 4: right keeping signs, 32 bits; with digit 2: right, 32 bits; with digit 6: left, 32 bits.
+  package static let shiftDoubles = Self("vpsrad/vpsrld/vpslld", prefix: 1, map: 1, 0x72)
+
+  // MARK: Order
+
+  package static let vpackssdw = Self("vpackssdw", prefix: 1, map: 1, 0x6B)
+  package static let vpackuswb = Self("vpackuswb", prefix: 1, map: 1, 0x67, tuple: .fullMemory)
+  package static let vpacksswb = Self("vpacksswb", prefix: 1, map: 1, 0x63, tuple: .fullMemory)
+  package static let vpunpcklbw = Self("vpunpcklbw", prefix: 1, map: 1, 0x60, tuple: .fullMemory)
+  package static let vpunpckhbw = Self("vpunpckhbw", prefix: 1, map: 1, 0x68, tuple: .fullMemory)
+  package static let vpunpcklwd = Self("vpunpcklwd", prefix: 1, map: 1, 0x61, tuple: .fullMemory)
+  package static let vpunpckhwd = Self("vpunpckhwd", prefix: 1, map: 1, 0x69, tuple: .fullMemory)
+  /// Lanes of the third operand where the mask is set, of the second elsewhere. EVEX only.
+  package static let vpblendmd = Self("vpblendmd", prefix: 1, map: 2, 0x64)
+  /// Lanes of the third operand where the immediate's bits are set, of the second elsewhere. VEX only.
+  package static let vpblendd = Self("vpblendd", prefix: 1, map: 3, 0x02)
+  /// Doublewords of the third operand in the order that the second says.
+  package static let vpermd = Self("vpermd", prefix: 1, map: 2, 0x36)
+  /// Quadwords of the third operand in the order that the immediate says.
+  package static let vpermq = Self("vpermq", prefix: 1, map: 3, 0x00, w: 1, vexW: 1, elementByteCount: 8)
+  /// Copies odd doublewords to even places.
+  package static let vmovshdup = Self("vmovshdup", prefix: 2, map: 1, 0x16, tuple: .fullMemory)
+
+  // MARK: Moves
+
+  /// Loads 32-bit lanes; unaligned.
+  package static let vmovdqu = Self("vmovdqu32", prefix: 2, map: 1, 0x6F, tuple: .fullMemory)
+  /// Stores 32-bit lanes; unaligned.
+  package static let vmovdquStore = Self("vmovdqu32", prefix: 2, map: 1, 0x7F, tuple: .fullMemory)
+  /// Loads bytes under a mask. EVEX only.
+  package static let vmovdqu8 = Self("vmovdqu8", prefix: 3, map: 1, 0x6F, tuple: .fullMemory)
+  /// Stores bytes under a mask. EVEX only.
+  package static let vmovdqu8Store = Self("vmovdqu8", prefix: 3, map: 1, 0x7F, tuple: .fullMemory)
+  package static let vmovups = Self("vmovups", prefix: 0, map: 1, 0x10, tuple: .fullMemory)
+  package static let vmovupsStore = Self("vmovups", prefix: 0, map: 1, 0x11, tuple: .fullMemory)
+  package static let vpbroadcastd = Self("vpbroadcastd", prefix: 1, map: 2, 0x58, tuple: .scalar)
+  package static let vpbroadcastb = Self("vpbroadcastb", prefix: 1, map: 2, 0x78, elementByteCount: 1, tuple: .scalar)
+  package static let vpbroadcastw = Self("vpbroadcastw", prefix: 1, map: 2, 0x79, elementByteCount: 2, tuple: .scalar)
+  package static let vbroadcastss = Self("vbroadcastss", prefix: 1, map: 2, 0x18, tuple: .scalar)
+  /// Stores the low bytes of 32-bit lanes. EVEX only.
+  package static let vpmovdb = Self("vpmovdb", prefix: 2, map: 2, 0x31, tuple: .quarter)
+  package static let vpmovzxbw = Self("vpmovzxbw", prefix: 1, map: 2, 0x30, tuple: .half)
+  package static let vpmovsxbw = Self("vpmovsxbw", prefix: 1, map: 2, 0x20, tuple: .half)
+  package static let vpmovzxbd = Self("vpmovzxbd", prefix: 1, map: 2, 0x31, tuple: .quarter)
+  package static let vpmovsxbd = Self("vpmovsxbd", prefix: 1, map: 2, 0x21, tuple: .quarter)
+  /// Extracts the 128-bit half that the immediate names. VEX only.
+  package static let vextracti128 = Self("vextracti128", prefix: 1, map: 3, 0x39)
+
+  // MARK: Floats
+
+  package static let vaddps = Self("vaddps", prefix: 0, map: 1, 0x58)
+  package static let vmulps = Self("vmulps", prefix: 0, map: 1, 0x59)
+  package static let vmaxps = Self("vmaxps", prefix: 0, map: 1, 0x5F)
+  package static let vminps = Self("vminps", prefix: 0, map: 1, 0x5D)
+  package static let vxorps = Self("vxorps", prefix: 0, map: 1, 0x57)
+}

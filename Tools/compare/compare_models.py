@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Compares Apus with LiteRT's reference kernels on whole models, with seeded random inputs."""
+
+import argparse
+import pathlib
+import sys
+import zlib
+
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "goldens"))
+
+from apus import Apus, Failed  # noqa: E402
+from comparison import difference, relative_error  # noqa: E402
+from model_file import ModelFile  # noqa: E402
+from reference import Reference, Rejected  # noqa: E402
+
+UNKNOWN_DIMENSION = 64
+
+
+def random_input(random, shape, type_name):
+    """Values over the whole range of small types, small indices of wide ones, normal floats."""
+    # An unknown first dimension is a batch; others are sizes of pictures or lengths of sequences.
+    shape = [(UNKNOWN_DIMENSION if axis else 1) if size < 0 else size for axis, size in enumerate(shape)]
+    dtype = np.dtype(type_name)
+    if dtype == bool:
+        return random.integers(0, 2, shape).astype(bool)
+    if dtype.kind == "f":
+        return np.asarray(random.normal(0, 0.7, shape)).astype(dtype)
+    if dtype.kind == "c":
+        return np.asarray(random.normal(size=shape) + 1j * random.normal(size=shape)).astype(dtype)
+    if dtype.itemsize > 2:
+        return np.asarray(random.integers(0, 2, shape)).astype(dtype)
+    limits = np.iinfo(dtype)
+    return np.asarray(random.integers(limits.min, limits.max, shape, endpoint=True)).astype(dtype)
+
+
+class Comparison:
+    def __init__(self, apus, seed, every_tensor):
+        self._apus = apus
+        self._seed = seed
+        self._every_tensor = every_tensor
+        self._reference = Reference(timeout=600)
+
+    def run(self, path):
+        """A verdict, `passed`, `failed`, `refused` or `skipped`, and what there is to say about it."""
+        file = ModelFile(path.read_bytes())
+        names = file.output_names()
+        model = path
+        if self._every_tensor:
+            model = file.with_every_tensor_as_output()
+            names = file.output_names()
+        try:
+            described = self._reference.describe_inputs(model)
+            random = np.random.default_rng([self._seed, zlib.crc32(path.name.encode())])
+            inputs = [random_input(random, shape, type_name) for shape, type_name, _ in described]
+            expected = file.without_unused_detections(self._reference.run(model, inputs))
+        except (Rejected, TypeError, ValueError) as reason:
+            return "skipped", [f"the reference rejects it: {str(reason).strip().splitlines()[0]}"]
+        try:
+            actual = self._apus.run(model, inputs)
+        except Failed as reason:
+            return "refused", [str(reason)]
+        return _verdict(names, expected, actual)
+
+
+def _verdict(names, expected, actual):
+    if len(expected) != len(actual):
+        return "failed", [f"{len(actual)} outputs instead of {len(expected)}"]
+    lines = []
+    equal, worst, failed = 0, 0.0, 0
+    for index, (name, wanted, found) in enumerate(zip(names, expected, actual)):
+        problem = difference(wanted, found)
+        if problem:
+            failed += 1
+            lines.append(f"output {index}, {name} ({wanted.dtype} {list(wanted.shape)}): {problem}")
+        elif wanted.tobytes() == found.tobytes():
+            equal += 1
+        else:
+            worst = max(worst, relative_error(wanted, found))
+    summary = f"{equal} of {len(expected)} outputs have equal bytes"
+    if worst:
+        summary += f"; the largest relative error of the close ones is {worst:.3g}"
+    return ("failed" if failed else "passed"), [summary, *lines[:5]]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("models", type=pathlib.Path, help="a folder of models, or one model")
+    parser.add_argument("--apus", type=pathlib.Path, required=True, help="the executable")
+    parser.add_argument("--only", default="", help="compare models whose name contains this")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--kernels")
+    parser.add_argument("--tensors", action="store_true", help="make every tensor of a model an output")
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    if not arguments.apus.is_file():
+        parser.error(f"no executable {arguments.apus}")
+    folder = arguments.models
+    paths = sorted(folder.glob("*.tflite")) if folder.is_dir() else [folder]
+    paths = [path for path in paths if arguments.only in path.name]
+
+    apus = Apus(arguments.apus, arguments.threads, arguments.kernels)
+    comparison = Comparison(apus, arguments.seed, arguments.tensors)
+    verdicts = []
+    for path in paths:
+        verdict, lines = comparison.run(path)
+        verdicts.append(verdict)
+        print(f"{verdict:8}{path.name}: {lines[0]}", flush=True)
+        for line in lines[1:]:
+            print(f"        {line}")
+    passed, refused, skipped = (verdicts.count(v) for v in ("passed", "refused", "skipped"))
+    failed = verdicts.count("failed") + refused
+    if refused or skipped:
+        print(f"{refused} of the failed were refused by Apus; {skipped} were skipped")
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(1 if failed or not passed else 0)
+
+
+if __name__ == "__main__":
+    main()
