@@ -24,9 +24,10 @@ import ApusVision
     let plates = annotations.map { annotation -> (PixelRect, TextSize)? in
       guard !annotation.text.isEmpty, let text = canvas.measure(annotation.text) else { return nil }
       let padding = (text.height * 0.25).rounded(.up)
+      // Plates line up with the outside of the line, where that is in the picture.
       var box = annotation.box
-      box.x -= lineWidth / 2
-      box.width += lineWidth
+      box.x = max(box.x - lineWidth / 2, 0)
+      box.width = min(annotation.box.maxX + lineWidth / 2, Float(image.width)) - box.x
       let rect = layout.place(
         width: (text.width + 2 * padding).rounded(.up), height: (text.height + padding).rounded(.up), at: box)
       return (rect, text)

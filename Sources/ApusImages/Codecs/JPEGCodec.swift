@@ -28,7 +28,7 @@ import ApusVision
     let isGray = colorSpace == Int32(TJCS_GRAY.rawValue)
     let layout = isCMYK ? TJPF_CMYK : isGray ? TJPF_GRAY : TJPF_RGB
     let count = Int(width) * Int(height) * (isCMYK ? 4 : isGray ? 1 : 3)
-    var pixels = try decompress(bytes, handle, layout, width, height, count)
+    var pixels = try decompress(bytes, header, handle, layout, width, height, count)
     if isCMYK { pixels = rgb(fromCMYK: pixels, isInverted: header.hasAdobeMarker) }
     return try ImageBuffer(
       bytes: pixels, width: Int(width), height: Int(height), format: isGray ? .gray : .rgb,
@@ -36,30 +36,35 @@ import ApusVision
   }
 
   private func decompress(
-    _ bytes: [UInt8], _ handle: tjhandle, _ layout: TJPF, _ width: Int32, _ height: Int32, _ count: Int
+    _ bytes: [UInt8], _ header: JPEGHeader, _ handle: tjhandle, _ layout: TJPF, _ width: Int32,
+    _ height: Int32, _ count: Int
   ) throws(ApusError) -> [UInt8] {
+    let early = ApusError(.malformedImage, "the JPEG ends early, after \(bytes.count) bytes")
+    // Where only the end marker is missing, a complete scan decodes without a warning once it is added.
+    guard header.hasEndMarker || header.hasSingleScan else { throw early }
+    let bytes = header.hasEndMarker ? bytes : bytes + [0xFF, 0xD9]
     var status: Int32 = 0
-    func pixels(of bytes: [UInt8]) -> [UInt8] {
+    func pixels(_ flags: Int32) -> [UInt8] {
       [UInt8](unsafeUninitializedCapacity: count) { target, initialized in
         // A failed decoder leaves rows untouched: they must not show what was in memory before.
         target.initialize(repeating: 0)
         status = bytes.withUnsafeBufferPointer {
           tjDecompress2(
             handle, $0.baseAddress, UInt($0.count), target.baseAddress, width, 0, height,
-            Int32(layout.rawValue), TJFLAG_ACCURATEDCT | TJFLAG_LIMITSCANS)
+            Int32(layout.rawValue), TJFLAG_ACCURATEDCT | TJFLAG_LIMITSCANS | flags)
         }
         initialized = count
       }
     }
-    var result = pixels(of: bytes)
+    var result = pixels(TJFLAG_STOPONWARNING)
     if status == 0 { return result }
     guard tjGetErrorCode(handle) == Int32(TJERR_WARNING.rawValue) else { throw failure(handle) }
-    guard message(handle).hasPrefix("Premature end") else { return result }
-    // The end marker alone may be missing: with it, a complete picture decodes without a warning.
-    result = pixels(of: bytes + [0xFF, 0xD9])
-    guard status == 0 else {
-      throw ApusError(.malformedImage, "the JPEG ends early, after \(bytes.count) bytes")
-    }
+    let warning = message(handle)
+    guard header.hasEndMarker, !warning.hasPrefix("Premature end of JPEG file") else { throw early }
+    // The library keeps the first warning, and calls even an error a warning if one came before it: another
+    // message the second time is that of an error.
+    result = pixels(0)
+    guard status == 0 || message(handle) == warning else { throw failure(handle) }
     return result
   }
 

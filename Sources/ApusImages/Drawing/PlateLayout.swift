@@ -1,27 +1,31 @@
 import ApusVision
 
 /// Finds places for label plates: inside the picture and, where possible, not on top of each other.
-struct PlateLayout {
+package struct PlateLayout {
   private let width: Float
   private let height: Float
   private var placed: [PixelRect] = []
 
-  init(width: Int, height: Int) {
+  /// Makes an empty layout for a picture of that size.
+  package init(width: Int, height: Int) {
     self.width = Float(width)
     self.height = Float(height)
   }
 
-  /// A place for a plate of that size: on the box's top edge, else at another edge or inside, where it covers
+  /// A place for a plate of that size: on the box's top edge, else at another edge, inside or near, where it covers
   /// the least of earlier plates; of equal places, the first.
-  mutating func place(width plateWidth: Float, height plateHeight: Float, at box: PixelRect) -> PixelRect {
+  package mutating func place(width plateWidth: Float, height plateHeight: Float, at box: PixelRect)
+    -> PixelRect
+  {
     let right = box.maxX - plateWidth
-    let candidates: [(x: Float, y: Float)] = [
-      (box.x, box.y - plateHeight), (right, box.y - plateHeight),
-      (box.x, box.y), (right, box.y),
-      (box.x, box.maxY), (right, box.maxY),
-      (box.x, box.maxY - plateHeight), (right, box.maxY - plateHeight),
-      (box.x, box.y + plateHeight), (box.x, box.y - 2 * plateHeight), (box.x, box.maxY + plateHeight),
-    ]
+    var candidates: [(x: Float, y: Float)] = []
+    for y in [box.y - plateHeight, box.y, box.maxY, box.maxY - plateHeight] {
+      candidates += [(box.x, y), (right, y)]
+    }
+    for row in 1...8 {
+      let shift = Float(row) * plateHeight
+      candidates += [(box.x, box.y + shift), (box.x, box.y - plateHeight - shift), (box.x, box.maxY + shift)]
+    }
     var best = PixelRect(x: 0, y: 0, width: plateWidth, height: plateHeight)
     var least = Float.infinity
     for (order, candidate) in candidates.enumerated() {

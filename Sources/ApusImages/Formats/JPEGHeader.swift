@@ -1,15 +1,20 @@
 import ApusVision
 
-/// Finds what a JPEG's header says beside its pixels: the orientation in EXIF and the presence of Adobe's marker.
+/// Finds what a JPEG's header says that the decoder does not tell: the orientation in EXIF, Adobe's marker, scans.
 struct JPEGHeader {
   /// The orientation in the first EXIF segment; `.up` where there is none or it is damaged.
   private(set) var orientation = ImageOrientation.up
   /// Whether Adobe's marker is there, which means that CMYK values are stored inverted.
   private(set) var hasAdobeMarker = false
+  /// Whether the frame is sequential and its first scan has all components, so that no other scan adds to it.
+  private(set) var hasSingleScan = false
+  /// Whether an end marker follows the start of the first scan. Within a scan its bytes cannot occur by chance.
+  private(set) var hasEndMarker = false
 
   /// Walks the segments before the first scan. Every step moves forward, so damage can only end the walk.
   init(_ bytes: [UInt8]) {
     var hasExif = false
+    var sequentialComponents: UInt8?
     var position = 2
     while position + 4 <= bytes.count, bytes[position] == 0xFF {
       let marker = bytes[position + 1]
@@ -17,7 +22,7 @@ struct JPEGHeader {
         position += 1
         continue
       }
-      if marker == 0xDA || marker == 0xD9 { return }
+      if marker == 0xD9 { return }
       if marker == 0x01 || (0xD0...0xD8).contains(marker) {
         position += 2
         continue
@@ -30,9 +35,25 @@ struct JPEGHeader {
         orientation = Self.orientation(inTIFF: body.dropFirst(6)) ?? .up
       } else if marker == 0xEE, body.starts(with: "Adobe".utf8) {
         hasAdobeMarker = true
+      } else if marker == 0xC0 || marker == 0xC1 {
+        sequentialComponents = body.dropFirst(5).first
+      } else if marker == 0xDA {
+        hasSingleScan = sequentialComponents != nil && sequentialComponents == body.first
+        hasEndMarker = Self.hasEndMarker(bytes[(position + 2 + length)...])
+        return
       }
       position += 2 + length
     }
+  }
+
+  /// Looks from the end: nearly always, the marker is the last two bytes.
+  private static func hasEndMarker(_ bytes: ArraySlice<UInt8>) -> Bool {
+    var index = bytes.endIndex - 2
+    while index >= bytes.startIndex {
+      if bytes[index] == 0xFF, bytes[index + 1] == 0xD9 { return true }
+      index -= 1
+    }
+    return false
   }
 
   /// The orientation in the first directory of a TIFF structure, or nil.

@@ -9,6 +9,13 @@ public struct ImageTransform: Hashable, Sendable {
     package var y: Int
     package var width: Int
     package var height: Int
+
+    package init(x: Int, y: Int, width: Int, height: Int) {
+      self.x = x
+      self.y = y
+      self.width = width
+      self.height = height
+    }
   }
 
   /// The width of the picture as it is seen.

@@ -1,0 +1,165 @@
+import Apus
+import ApusImages
+import ApusVision
+import Foundation
+import Testing
+
+@Suite struct DecodingTests {
+  @Test("every kind of file has the pixels that Pillow reads", arguments: PictureFixture.all)
+  func decodes(fixture: PictureFixture) throws {
+    let image = try ImageBuffer(decoding: fixture.file)
+    #expect(image.width == fixture.width && image.height == fixture.height)
+    #expect(image.orientation == fixture.orientation)
+    #expect(image.format == fixture.format || image.format == .gray)
+    let pixels = image.converted(to: fixture.format).bytes
+    #expect(pixels.count == fixture.pixels.count)
+    let worst = zip(pixels, fixture.pixels).map { abs(Int($0) - Int($1)) }.max()
+    #expect(try #require(worst) <= fixture.tolerance)
+  }
+
+  @Test("a file that ends early is an error, wherever it ends", arguments: PictureFixture.all)
+  func refusesTruncation(fixture: PictureFixture) throws {
+    for length in 0..<fixture.file.count {
+      do throws(ApusError) {
+        let image = try ImageBuffer(decoding: Array(fixture.file[..<length]))
+        // What follows the last pixel may be missing: padding, an end marker, a checksum. A plain number that
+        // loses its last digit is another number.
+        let worst =
+          zip(image.converted(to: fixture.format).bytes, fixture.pixels).dropLast()
+          .map { abs(Int($0) - Int($1)) }.max() ?? 0
+        #expect(worst <= fixture.tolerance, "\(length) of \(fixture.file.count) bytes")
+      } catch {
+        #expect(
+          error.code == .malformedImage || error.code == .unsupportedImage && length < 8,
+          "\(length): \(error)")
+      }
+    }
+  }
+
+  @Test("any damage gives a picture or an error", arguments: PictureFixture.all)
+  func survivesMutants(fixture: PictureFixture) throws {
+    var random = SeededGenerator(seed: UInt64(fixture.file.count))
+    // Small limits keep a header that claims a huge picture from costing the test its time.
+    let limits = ImageLimits(maximumSide: 4_096, maximumPixelCount: 1 << 20)
+    for _ in 0..<300 {
+      var bytes = fixture.file
+      for _ in 0..<Int.random(in: 1...6, using: &random) {
+        // Headers are where damage does most.
+        let end = Bool.random(using: &random) ? min(bytes.count, 160) : bytes.count
+        let at = Int.random(in: 0..<end, using: &random)
+        switch Int.random(in: 0..<8, using: &random) {
+        case 0: bytes[at] = 0
+        case 1: bytes[at] = 255
+        case 2: bytes[at] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+        case 3: bytes.removeSubrange(at..<min(bytes.count, at + 5))
+        case 4: bytes.insert(contentsOf: random.bytes(3), at: at)
+        default: bytes[at] = UInt8.random(in: 0...255, using: &random)
+        }
+        if bytes.count < 8 { bytes = fixture.file }
+      }
+      do throws(ApusError) {
+        let image = try ImageBuffer(decoding: bytes, limits: limits)
+        #expect(image.width <= 4_096 && image.height <= 4_096)
+      } catch {
+        #expect([.malformedImage, .unsupportedImage, .resourceLimit].contains(error.code))
+      }
+    }
+  }
+
+  @Test func refusesHugePicturesBeforeDecoding() {
+    func fails(_ bytes: [UInt8], _ limits: ImageLimits = ImageLimits()) -> ApusError.Code? {
+      do {
+        _ = try ImageBuffer(decoding: bytes, limits: limits)
+        return nil
+      } catch {
+        return error.code
+      }
+    }
+    #expect(fails(Array("P6 999999 999999 255\n".utf8)) == .resourceLimit)
+    #expect(fails(Array("P6 32768 8192 255\n".utf8)) == .malformedImage)
+    #expect(fails(Array("P5 99999999999999999999 1 255\n".utf8)) == .malformedImage)
+    #expect(fails(Array("P5 0 1 255\n".utf8)) == .malformedImage)
+    var png = PictureFixture.named("png rgb").file
+    png.replaceSubrange(16..<24, with: [0, 0, 0x80, 0, 0, 0, 0x20, 0])
+    #expect(fails(png) == .malformedImage)
+    png.replaceSubrange(16..<24, with: [0x7F, 0xFF, 0xFF, 0xFF, 0x7F, 0xFF, 0xFF, 0xFF])
+    #expect(fails(png) == .resourceLimit)
+    var bmp = PictureFixture.named("bmp 24 bits").file
+    bmp.replaceSubrange(18..<26, with: [0, 0x80, 0, 0, 0, 0x20, 0, 0])
+    #expect(fails(bmp) == .malformedImage)
+    bmp.replaceSubrange(18..<26, with: [0, 0, 0, 0x80, 0, 0, 0, 0x80])
+    #expect(fails(bmp) == .malformedImage)
+    var jpeg = PictureFixture.named("jpeg 4:4:4").file
+    let frame = jpeg.indices.first { jpeg[$0] == 0xFF && jpeg[$0 + 1] == 0xC0 }!
+    jpeg.replaceSubrange(frame + 5..<frame + 9, with: [0x40, 0, 0x40, 0])
+    #expect(fails(jpeg) == .malformedImage)
+    jpeg.replaceSubrange(frame + 5..<frame + 9, with: [0xF0, 0, 0xF0, 0])
+    #expect(fails(jpeg) == .resourceLimit)
+    let small = ImageLimits(maximumSide: 8)
+    #expect(PictureFixture.all.allSatisfy { fails($0.file, small) == .resourceLimit })
+    #expect(fails(png, ImageLimits(maximumFileSize: 10)) == .resourceLimit)
+  }
+
+  @Test(
+    "a stranger is refused by name",
+    arguments: [
+      ([UInt8](), ApusError.Code.malformedImage), ([0x42], .unsupportedImage),
+      (Array("GIF89a".utf8), .unsupportedImage),
+      (Array("P7\nWIDTH 1\n".utf8), .unsupportedImage), (Array("BM".utf8), .malformedImage),
+      ([0xFF, 0xD8, 0xFF], .malformedImage), (Array("P6\n".utf8), .malformedImage),
+      (Array("P5 1 1 65536\n00".utf8), .malformedImage), (Array("P2 1 1 9 10".utf8), .malformedImage),
+      (Array("P5 1 1 9 z".utf8), .malformedImage), (Array("P1 1 1 2".utf8), .malformedImage),
+    ])
+  func refuses(bytes: [UInt8], code: ApusError.Code) {
+    let error = #expect(throws: ApusError.self) { try ImageBuffer(decoding: bytes) }
+    #expect(error?.code == code)
+  }
+
+  @Test(
+    "damaged EXIF costs the orientation, never the picture",
+    arguments: [
+      [], [0x49, 0x49, 42, 0], [0x49, 0x49, 42, 0, 0xFF, 0xFF, 0xFF, 0xFF],
+      [0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0xFF, 0xFF],
+      [0x49, 0x49, 42, 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, 9, 0, 0, 0],
+      [0x49, 0x49, 42, 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 2, 0, 1, 0, 0, 0, 6, 0, 0, 0],
+      [0x49, 0x49, 42, 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 2, 0, 0, 0, 6, 0, 0, 0],
+    ] as [[UInt8]])
+  func ignoresDamagedEXIF(tiff: [UInt8]) throws {
+    #expect(try ImageBuffer(decoding: jpeg(withTIFF: tiff)).orientation == .up)
+  }
+
+  @Test func readsEXIFOfBothByteOrdersAndWidths() throws {
+    let short: [UInt8] = [0x49, 0x49, 42, 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, 6, 0, 0, 0]
+    #expect(try ImageBuffer(decoding: jpeg(withTIFF: short)).orientation == .right)
+    let long: [UInt8] = [0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 4, 0, 0, 0, 1, 0, 0, 0, 8]
+    #expect(try ImageBuffer(decoding: jpeg(withTIFF: long)).orientation == .left)
+  }
+
+  private func jpeg(withTIFF tiff: [UInt8]) -> [UInt8] {
+    let plain = PictureFixture.named("jpeg gray").file
+    let length = tiff.count + 8
+    var bytes = Array(plain[..<2])
+    bytes += [0xFF, 0xE1, UInt8(length >> 8), UInt8(length & 255), 0x45, 0x78, 0x69, 0x66, 0, 0]
+    bytes += tiff
+    return bytes + plain[2...]
+  }
+
+  @Test func aMissingFileIsNamed() {
+    let error = #expect(throws: ApusError.self) { try ImageBuffer(contentsOfFile: "/nowhere/cat.png") }
+    #expect(error?.code == .unreadableFile && error?.message.contains("/nowhere/cat.png") == true)
+  }
+
+  @Test(
+    .enabled(
+      if: ProcessInfo.processInfo.environment["APUS_TEST_DATA"] != nil, "APUS_TEST_DATA names no folder"),
+    arguments: [
+      ("burger.jpg", 480, 325), ("cats_and_dogs.jpg", 1_200, 600), ("grace_hopper.bmp", 512, 600),
+      ("multi_objects.jpg", 902, 358), ("segmentation_input_rotation0.jpg", 257, 257),
+      ("sparrow.png", 1_280, 851),
+    ])
+  func readsRealPictures(name: String, width: Int, height: Int) throws {
+    let folder = try #require(ProcessInfo.processInfo.environment["APUS_TEST_DATA"])
+    let image = try ImageBuffer(contentsOfFile: "\(folder)/images/\(name)")
+    #expect(image.width == width && image.height == height)
+  }
+}

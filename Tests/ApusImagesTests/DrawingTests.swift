@@ -1,0 +1,83 @@
+import Apus
+import ApusImages
+import ApusVision
+import Testing
+
+@Suite struct DrawingTests {
+  private func gray(_ width: Int, _ height: Int, _ orientation: ImageOrientation = .up) throws -> ImageBuffer
+  {
+    try ImageBuffer(
+      bytes: [UInt8](repeating: 90, count: width * height), width: width, height: height, format: .gray,
+      orientation: orientation)
+  }
+
+  private func detection(
+    _ x: Float, _ y: Float, _ width: Float, _ height: Float, index: Int = 0, score: Float = 0.97,
+    label: String? = "triangle"
+  ) -> Detection {
+    Detection(
+      category: Category(index: index, score: score, label: label),
+      boundingBox: BoundingBox(ymin: 0, xmin: 0, ymax: 1, xmax: 1),
+      rect: PixelRect(x: x, y: y, width: width, height: height))
+  }
+
+  @Test("draws the box in the color of its class, where it is seen", arguments: ImageOrientation.allCases)
+  func drawsABox(orientation: ImageOrientation) throws {
+    let image = try gray(200, 150, orientation)
+    let result = try image.drawing(
+      [detection(40, 60, 60, 50, index: 3)],
+      style: AnnotationStyle(lineWidth: 4, showsName: false, showsScore: false))
+    #expect(result.width == image.uprightWidth && result.format == .rgb && result.orientation == .up)
+    let color = ClassPalette.standard[3]
+    for (x, y) in [(40, 80), (100, 80), (70, 60), (70, 110)] { #expect(result.pixel(x: x, y: y) == color) }
+    for (x, y) in [(70, 80), (30, 80), (110, 80), (70, 50), (70, 120)] {
+      #expect(result.pixel(x: x, y: y) == PixelColor(red: 90, green: 90, blue: 90))
+    }
+  }
+
+  @Test func withoutDetectionsNothingChanges() throws {
+    let image = try gray(30, 20)
+    #expect(try image.drawing([]) == image.converted(to: .rgb))
+  }
+
+  @Test("whatever a model answers is drawn or left out", arguments: 0..<20)
+  func survivesAnyDetection(seed: Int) throws {
+    var random = SeededGenerator(seed: UInt64(seed))
+    let values: [Float] = [
+      .nan, .infinity, -.infinity, 0, -1, 5, 31, 1e9, -1e9, 3e38, -3e38, .leastNonzeroMagnitude, 0.5,
+    ]
+    let labels = [
+      nil, "", "a", "\u{0}", "two\nlines", String(repeating: "w", count: 9_000), "\u{1F600}\u{202E}é漢字",
+      "%s%n",
+    ]
+    for (width, height) in [(1, 1), (32, 24), (3, 200)] {
+      let detections = (0..<40).map { _ in
+        detection(
+          values.randomElement(using: &random) ?? 0, values.randomElement(using: &random) ?? 0,
+          values.randomElement(using: &random) ?? 0, values.randomElement(using: &random) ?? 0,
+          index: [Int.min, -1, 0, 7, .max].randomElement(using: &random) ?? 0,
+          score: values.randomElement(using: &random) ?? 0, label: labels.randomElement(using: &random) ?? nil
+        )
+      }
+      let style = AnnotationStyle(
+        lineWidth: values.randomElement(using: &random), fontSize: values.randomElement(using: &random))
+      let result = try gray(width, height).drawing(detections, style: style)
+      #expect(result.width == width && result.height == height)
+    }
+  }
+
+  @Test func captionsNameTheClassAndThePercentage() {
+    let style = AnnotationStyle()
+    #expect(style.caption(for: detection(0, 0, 1, 1)) == "triangle 97 %")
+    #expect(style.caption(for: detection(0, 0, 1, 1, index: 7, score: 0.005, label: nil)) == "class 7 1 %")
+    #expect(style.caption(for: detection(0, 0, 1, 1, score: .nan, label: "a\nb")) == "a b ? %")
+    #expect(AnnotationStyle(showsScore: false).caption(for: detection(0, 0, 1, 1)) == "triangle")
+    #expect(AnnotationStyle(showsName: false).caption(for: detection(0, 0, 1, 1)) == "97 %")
+  }
+
+  @Test func theSameCallDrawsTheSameBytes() throws {
+    let detections = (0..<6).map { detection(Float($0 * 20), 30, 40, 40, index: $0) }
+    let image = try gray(160, 100)
+    #expect(try image.drawing(detections) == image.drawing(detections))
+  }
+}
