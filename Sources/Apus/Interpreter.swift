@@ -22,7 +22,7 @@ public final class Interpreter {
     /// or the one that the environment variable `APUS_KERNELS` names.
     public var kernels: String?
 
-    /// The most bytes that tensors may take, weights in the file apart; more is an error at preparation.
+    /// The most bytes that tensors and packed weights may take, the file apart; more is an error at preparation.
     public var memoryLimit = 2 << 30
 
     /// Whether to time each operator, see ``Interpreter/profile``.
@@ -131,7 +131,7 @@ public final class Interpreter {
   ///
   /// - Parameters:
   ///   - position: which input.
-  ///   - shape: the new shape, of the same rank unless the input has none.
+  ///   - shape: the new shape; operators decide whether they can work with it.
   ///   - isStrict: whether only the dimensions that the model's signature leaves open (−1) may change.
   /// - Throws: where the model cannot run with that shape, after which it stays as it was.
   public func resizeInput(at position: Int, to shape: TensorShape, isStrict: Bool = false) throws(ApusError) {
@@ -285,7 +285,8 @@ public final class Interpreter {
       guard !parameters.isPerChannel else {
         throw ApusError(.invalidArgument, "output \(position) (\(state.name)) has a scale for each channel")
       }
-      return values.map { parameters.scale * Float($0 - parameters.zeroPoint) }
+      // A zero point of the file may be any number; the difference of such is no answer anyway.
+      return values.map { parameters.scale * Float($0 &- parameters.zeroPoint) }
     }
     switch state.type {
     case .float32: return try output(at: position, as: Float.self)

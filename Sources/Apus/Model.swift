@@ -58,9 +58,15 @@ public final class Model: Sendable {
   private init(_ bytes: FileBytes) throws(ApusError) {
     do { file = try ModelFile(bytes) } catch { throw ApusError(.malformedModel, error.message) }
     registrations = file.operatorCodes.map(OperatorRegistry.registration(for:))
-    constants = file.subgraphs.map { [file] subgraph in
-      subgraph.tensors.map { tensor in Model.constant(of: tensor, in: file) }
+    var expansion = ConstantExpansion(file)
+    var constants: [[ConstantData?]] = []
+    for subgraph in file.subgraphs {
+      var ofSubgraph: [ConstantData?] = []
+      ofSubgraph.reserveCapacity(subgraph.tensors.count)
+      for tensor in subgraph.tensors { ofSubgraph.append(try expansion.constant(of: tensor)) }
+      constants.append(ofSubgraph)
     }
+    self.constants = constants
   }
 
   // MARK: Description
@@ -99,7 +105,7 @@ public final class Model: Sendable {
     let entry = file.subgraphs[subgraph].tensors[index]
     return Tensor(
       index: index, name: entry.name, type: ElementType(entry.type),
-      shape: shape ?? TensorShape(entry.shape.map { max($0, 1) }),
+      shape: shape ?? TensorShape(entry.shape.map { $0 < 0 ? 1 : $0 }),
       shapeSignature: entry.shapeSignature.isEmpty ? entry.shape : entry.shapeSignature,
       quantization: quantization(of: entry), isConstant: entry.data != nil && !entry.isVariable,
       isVariable: entry.isVariable)
@@ -121,42 +127,6 @@ public final class Model: Sendable {
     }
     return QuantizationParameters(
       scales: entry.scales, zeroPoints: zeroPoints, quantizedDimension: entry.quantizedDimension)
-  }
-
-  /// Finds a constant's bytes; what is misaligned, packed or not clean is expanded into memory of its own.
-  private static func constant(of tensor: TensorEntry, in file: ModelFile) -> ConstantData? {
-    guard let range = tensor.data, tensor.sparsity == nil else { return nil }
-    let type = ElementType(tensor.type)
-    guard let width = type.byteCount else { return nil }
-    let base = file.bytes.baseAddress + range.lowerBound
-    let isPacked = type == .int4 || type == .uint4 || type == .int2
-    let isAligned = UInt(bitPattern: base) % UInt(min(width, 8)) == 0
-    if !isPacked, type != .bool, isAligned {
-      return ConstantData(base: base, byteCount: range.count, owner: file.bytes, isOfModel: true)
-    }
-    let count = isPacked ? TensorShape(tensor.shape).elementCount : range.count
-    let memory = TensorMemory(byteCount: count)
-    file.bytes.withUnsafeBytes { bytes in
-      let source = bytes[range]
-      switch type {
-      case .int4, .uint4, .int2:
-        let bits = type == .int2 ? 2 : 4
-        let perByte = 8 / bits
-        for index in 0..<min(count, source.count * perByte) {
-          let packed = source[source.startIndex + index / perByte] >> UInt8(index % perByte * bits)
-          let left = packed << UInt8(8 - bits)
-          let value = type == .uint4 ? left >> 4 : UInt8(bitPattern: Int8(bitPattern: left) >> Int8(8 - bits))
-          memory.base.storeBytes(of: value, toByteOffset: index, as: UInt8.self)
-        }
-      case .bool:
-        for (index, value) in source.enumerated() {
-          memory.base.storeBytes(of: value == 0 ? 0 : 1, toByteOffset: index, as: UInt8.self)
-        }
-      default:
-        UnsafeMutableRawBufferPointer(start: memory.base, count: count).copyBytes(from: source)
-      }
-    }
-    return ConstantData(base: UnsafeRawPointer(memory.base), byteCount: count, owner: memory, isOfModel: true)
   }
 
   // MARK: Operators

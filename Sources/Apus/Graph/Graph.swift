@@ -43,6 +43,8 @@ final class Graph {
     var assumptions: [(tensor: Int, bytes: [UInt8])] = []
     /// The memory of the tensors that it produces.
     var memory: TensorMemory?
+    /// The bytes of what its preparation made of constants: results kept, weights packed.
+    var constantByteCount = 0
   }
 
   let model: Model
@@ -82,7 +84,7 @@ final class Graph {
     bufferCapacity = subgraph.tensors.count + 16
     buffers = .allocate(capacity: bufferCapacity)
     buffers.initialize(repeating: .none, count: bufferCapacity)
-    inputShapes = subgraph.inputs.map { TensorShape(subgraph.tensors[$0].shape.map { max($0, 1) }) }
+    inputShapes = subgraph.inputs.map { TensorShape(subgraph.tensors[$0].shape.map { $0 < 0 ? 1 : $0 }) }
     states = try initialStates()
   }
 
@@ -115,6 +117,9 @@ final class Graph {
       }
       for output in node.outputs {
         let state = states[output]
+        guard !node.inputs.contains(output) else {
+          throw ApusError(.malformedModel, "operator #\(index): reads and writes \(state.name)")
+        }
         guard state.producer < 0, state.constant == nil, !inputs.contains(output) else {
           throw ApusError(
             .malformedModel,
@@ -123,7 +128,13 @@ final class Graph {
         states[output].producer = index
       }
     }
-    for output in subgraph.outputs { states[output].lastUse = .max }
+    for output in subgraph.outputs {
+      let state = states[output]
+      guard state.producer >= 0 || state.constant != nil || state.isVariable || inputs.contains(output) else {
+        throw ApusError(.malformedModel, "subgraph \(subgraphIndex): nothing writes the output \(state.name)")
+      }
+      states[output].lastUse = .max
+    }
     if preservesAllTensors {
       for index in states.indices { states[index].lastUse = .max }
     }
@@ -142,6 +153,7 @@ final class Graph {
     guard !isPrepared else { return }
     dropSegments(from: 0)
     memoryPlan = MemoryPlan()
+    memoryPlan.variableByteCount = variables.values.reduce(0) { $0 + $1.byteCount }
     for index in subgraph.tensors.indices {
       if let constant = states[index].constant { setBuffer(index, constant.buffer) }
     }
@@ -158,6 +170,7 @@ final class Graph {
       states[tensor].shape = inputShapes[position]
       requests.append(.init(byteCount: try byteCount(of: tensor), lifetime: 0...0))
     }
+    for tensor in inputs { setBuffer(subgraph.inputs[tensor], .none) }
     inputMemory = nil
     let memory = try place(requests, tensors: inputs.map { subgraph.inputs[$0] }, block: 0)
     inputMemory = memory
@@ -166,7 +179,7 @@ final class Graph {
       try reserve(count)
       let memory = TensorMemory(byteCount: count)
       variables[index] = memory
-      memoryPlan.variableByteCount += count
+      memoryPlan.variableByteCount += memory.byteCount
       setBuffer(index, TensorBuffer(base: memory.base, byteCount: count))
     }
     resetVariables()
@@ -185,6 +198,7 @@ final class Graph {
     guard first < segments.count else { return }
     let segment = segments[first]
     for index in subgraph.tensors.indices where states[index].producer >= segment.nodes.lowerBound {
+      if states[index].isVariable { continue }
       states[index].shape = nil
       states[index].root = index
       states[index].constant = nil
@@ -212,6 +226,8 @@ final class Graph {
           try prepareOperator(node)
         } catch {
           guard error.code == .valueNotKnown else { throw error }
+          // All before the first operator has run: a value that is still missing will never come.
+          guard !isRunning || node > start else { throw ApusError(.malformedModel, error.message) }
           break
         }
         node += 1
@@ -267,9 +283,10 @@ final class Graph {
     guard total <= Self.foldLimit else { return false }
     let isShared = inputs.allSatisfy { states[$0].constant?.isOfModel == true }
     if isShared, let known = model.foldedConstants(subgraph: subgraphIndex, tensors: entry.outputs) {
-      adopt(known, by: entry)
+      try adopt(known, by: entry)
       return true
     }
+    // What is written beyond the outputs is given back below.
     try reserve(total)
     var memories: [TensorMemory] = []
     for index in written {
@@ -286,14 +303,15 @@ final class Graph {
           owner: memories[position], isOfModel: isShared))
     }
     if isShared { model.remember(results, subgraph: subgraphIndex, tensors: entry.outputs) }
-    adopt(results, by: entry)
+    try adopt(results, by: entry)
     return true
   }
 
   /// Results of constants larger than this are computed in each run instead of being kept.
   private static let foldLimit = 256 << 20
 
-  private func adopt(_ constants: [ConstantData], by entry: OperatorEntry) {
+  private func adopt(_ constants: [ConstantData], by entry: OperatorEntry) throws(ApusError) {
+    try hold(constants.reduce(0) { $0 + $1.byteCount })
     for (output, constant) in zip(entry.outputs, constants) {
       states[output].constant = constant
       setBuffer(output, constant.buffer)
@@ -305,14 +323,15 @@ final class Graph {
     let segment = segments[current]
     var lastUses: [Int: Int] = [:]
     let produced = segment.nodes.flatMap { subgraph.operators[$0].outputs }
-    for tensor in produced where states[tensor].constant == nil {
+    for tensor in produced where states[tensor].constant == nil && !states[tensor].isVariable {
       let root = states[tensor].root
       lastUses[root] = max(lastUses[root] ?? -1, states[tensor].lastUse)
     }
     var requests: [OffsetAssignment.Request] = []
     var tensors: [Int] = []
     let end = segment.nodes.upperBound
-    for tensor in produced where states[tensor].root == tensor && states[tensor].constant == nil {
+    for tensor in produced
+    where states[tensor].root == tensor && states[tensor].constant == nil && !states[tensor].isVariable {
       let first = states[tensor].producer
       let last = min(max(first, lastUses[tensor] ?? first), end)
       requests.append(
@@ -353,12 +372,18 @@ final class Graph {
 
   /// Refuses to pass the limit on memory.
   private func reserve(_ byteCount: Int) throws(ApusError) {
-    let held = arenaByteCount + memoryPlan.variableByteCount
+    let held = segments.reduce(arenaByteCount + memoryPlan.variableByteCount) { $0 + $1.constantByteCount }
     guard byteCount <= memoryLimit, held <= memoryLimit - byteCount else {
       throw ApusError(
         .resourceLimit,
         "subgraph \(subgraphIndex): needs \(byteCount) bytes beside \(held), more than the limit of \(memoryLimit)")
     }
+  }
+
+  /// Notes bytes that the segment in preparation keeps outside the arena.
+  private func hold(_ byteCount: Int) throws(ApusError) {
+    try reserve(byteCount)
+    if !segments.isEmpty { segments[segments.count - 1].constantByteCount += byteCount }
   }
 
   /// The bytes of a tensor whose shape is known.
@@ -392,7 +417,7 @@ final class Graph {
   /// A tensor that an operator reads.
   func inputSlot(_ index: Int, of node: Node) throws(ApusError) -> TensorSlot {
     let state = states[index]
-    guard let shape = state.shape, state.producer < node.index else {
+    guard let shape = state.shape, state.producer < node.index || state.isVariable else {
       throw node.malformed("reads \(state.name), which nothing before it writes")
     }
     return slot(index, shape: shape)
@@ -410,8 +435,20 @@ final class Graph {
     guard shape.dimensions.allSatisfy({ $0 >= 0 }) else {
       throw node.malformed("output \(states[index].name) would have the shape \(shape)")
     }
+    if states[index].isVariable {
+      guard shape == states[index].shape else {
+        throw node.malformed("variable \(states[index].name), \(states[index].shape ?? []), would have the shape \(shape)")
+      }
+      return slot(index, shape: shape)
+    }
     states[index].shape = shape
-    _ = try byteCount(of: index)
+    let byteCount = try byteCount(of: index)
+    guard byteCount <= memoryLimit else {
+      throw ApusError(
+        .resourceLimit,
+        "\(node.place): output \(states[index].name), \(shape), takes \(byteCount) bytes, more than the limit of "
+          + "\(memoryLimit)")
+    }
     return slot(index, shape: shape)
   }
 
@@ -465,9 +502,8 @@ final class Graph {
     of constants: [TensorSlot], layout: String, byteCount: Int, node: Node,
     pack: (borrowing TensorTable, PackedWeights) -> Void
   ) throws(ApusError) -> (weights: PackedWeights, arePacked: Bool) {
-    guard byteCount <= memoryLimit else {
-      throw ApusError(
-        .resourceLimit, "\(node.place): packed weights take \(byteCount) bytes, more than the limit of \(memoryLimit)")
+    do throws(ApusError) { try hold(byteCount) } catch {
+      throw ApusError(.resourceLimit, "\(node.place): packed weights: \(error.message)")
     }
     guard constants.allSatisfy({ states[$0.index].constant != nil }) else {
       return (PackedWeights(byteCount: byteCount), false)

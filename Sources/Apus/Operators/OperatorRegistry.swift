@@ -158,5 +158,6 @@ enum OperatorRegistry {
     .init(.sum, versions: 1...2, types: reducible, Reduce.sum),
     .init(.transpose, versions: 1...9, types: ElementType.movable, Transpose.prepare),
     .init(.unpack, versions: 1...6, types: ElementType.movableBytes, Unpack.prepare),
+    .init(custom: "TFLite_Detection_PostProcess", types: [.float32, .uint8], DetectionPostProcess.prepare),
   ]
 }

@@ -1,0 +1,72 @@
+import ApusFormat
+
+/// Finds the bytes of a file's constants: in place where they can be read there, otherwise in memory of their own.
+struct ConstantExpansion {
+  /// What tensors that share expanded bytes have in common.
+  private struct Key: Hashable {
+    let range: Range<Int>
+    let type: ElementType
+    let count: Int
+  }
+
+  private let file: ModelFile
+  private var expanded: [Key: ConstantData] = [:]
+  private var byteCount = 0
+  /// The most bytes that copies may take: a file may refer to the same bytes without end.
+  private let limit: Int
+
+  init(_ file: ModelFile) {
+    self.file = file
+    // Two bits become a byte; overlapping buffers are left some room.
+    limit = 65_536 + 8 * file.bytes.count
+  }
+
+  /// A tensor's values, if the file has any; what is misaligned, packed or not clean is expanded once.
+  mutating func constant(of tensor: TensorEntry) throws(ApusError) -> ConstantData? {
+    guard let range = tensor.data, tensor.sparsity == nil else { return nil }
+    let type = ElementType(tensor.type)
+    guard let width = type.byteCount else { return nil }
+    let base = file.bytes.baseAddress + range.lowerBound
+    let isPacked = type == .int4 || type == .uint4 || type == .int2
+    let isAligned = UInt(bitPattern: base) % UInt(min(width, 8)) == 0
+    if !isPacked, type != .bool, isAligned {
+      return ConstantData(base: base, byteCount: range.count, owner: file.bytes, isOfModel: true)
+    }
+    let count = isPacked ? TensorShape(tensor.shape).elementCount : range.count
+    let key = Key(range: range, type: type, count: count)
+    if let known = expanded[key] { return known }
+    guard count <= limit - byteCount else {
+      throw ApusError(
+        .malformedModel, "tensor \(tensor.name): constants that must be copied take more than \(limit) bytes")
+    }
+    byteCount += count
+    let constant = expand(range, type, count: count)
+    expanded[key] = constant
+    return constant
+  }
+
+  private func expand(_ range: Range<Int>, _ type: ElementType, count: Int) -> ConstantData {
+    let memory = TensorMemory(byteCount: count)
+    file.bytes.withUnsafeBytes { bytes in
+      let source = bytes[range]
+      switch type {
+      case .int4, .uint4, .int2:
+        let bits = type == .int2 ? 2 : 4
+        let perByte = 8 / bits
+        for index in 0..<min(count, source.count * perByte) {
+          let packed = source[source.startIndex + index / perByte] >> UInt8(index % perByte * bits)
+          let left = packed << UInt8(8 - bits)
+          let value = type == .uint4 ? left >> 4 : UInt8(bitPattern: Int8(bitPattern: left) >> Int8(8 - bits))
+          memory.base.storeBytes(of: value, toByteOffset: index, as: UInt8.self)
+        }
+      case .bool:
+        for (index, value) in source.enumerated() {
+          memory.base.storeBytes(of: value == 0 ? 0 : 1, toByteOffset: index, as: UInt8.self)
+        }
+      default:
+        UnsafeMutableRawBufferPointer(start: memory.base, count: count).copyBytes(from: source)
+      }
+    }
+    return ConstantData(base: UnsafeRawPointer(memory.base), byteCount: count, owner: memory, isOfModel: true)
+  }
+}

@@ -1,0 +1,48 @@
+/// Candidates by falling score; among equal ones the lower number comes first.
+struct CandidateHeap {
+  private let keys: UnsafeMutablePointer<UInt64>
+  private(set) var count: Int
+
+  /// Makes a heap of `count` keys in place.
+  init(_ keys: UnsafeMutablePointer<UInt64>, count: Int) {
+    unsafe self.keys = keys
+    self.count = count
+    var parent = count / 2
+    while parent > 0 {
+      parent &-= 1
+      siftDown(parent)
+    }
+  }
+
+  /// A key that orders as score and number do; a score that is not a number comes last.
+  @inline(__always)
+  static func key(score: Float, number: Int) -> UInt64 {
+    // The sum makes one zero of both. Bits of negative numbers order the other way round.
+    let bits = (score + 0).bitPattern
+    let ordered = score.isNaN ? 0 : bits >> 31 == 0 ? bits | 1 << 31 : ~bits
+    return UInt64(ordered) << 32 | UInt64(~UInt32(truncatingIfNeeded: number))
+  }
+
+  /// Takes out the number of the first candidate.
+  mutating func removeFirst() -> Int {
+    let first = unsafe keys[0]
+    count &-= 1
+    unsafe keys[0] = keys[count]
+    siftDown(0)
+    return Int(~UInt32(truncatingIfNeeded: first))
+  }
+
+  private func siftDown(_ start: Int) {
+    var parent = start
+    let key = unsafe keys[parent]
+    while true {
+      var child = 2 &* parent &+ 1
+      guard child < count else { break }
+      if child &+ 1 < count, unsafe keys[child &+ 1] > keys[child] { child &+= 1 }
+      guard unsafe keys[child] > key else { break }
+      unsafe keys[parent] = keys[child]
+      parent = child
+    }
+    unsafe keys[parent] = key
+  }
+}

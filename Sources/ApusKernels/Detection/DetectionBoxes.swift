@@ -1,0 +1,88 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// A tensor's elements as real numbers, one at a time.
+struct RealElements {
+  private let floats: UnsafePointer<Float>?
+  private let bytes: UnsafePointer<UInt8>?
+  private let values: UnsafePointer<Float>?
+
+  /// Views `base`; `values` says what each byte stands for, and is nil for floats.
+  init(_ base: UnsafeRawPointer, values: UnsafePointer<Float>?) {
+    unsafe self.values = values
+    unsafe floats = values == nil ? base.assumingMemoryBound(to: Float.self) : nil
+    unsafe bytes = values == nil ? nil : base.assumingMemoryBound(to: UInt8.self)
+  }
+
+  @inline(__always)
+  subscript(_ index: Int) -> Float {
+    if let floats = unsafe floats { return unsafe floats[index] }
+    if let bytes = unsafe bytes, let values = unsafe values { return unsafe values[Int(bytes[index])] }
+    return 0
+  }
+}
+
+/// A box by its edges.
+struct DetectionBox {
+  var yMin, xMin, yMax, xMax: Float
+
+  /// Whether no edge lies on the wrong side; what is not a number does not.
+  var isUpright: Bool { !(yMin > yMax || xMin > xMax) }
+
+  /// Intersection over union with a box that comes later; 0 where one has no area.
+  ///
+  /// Operations and their order are the reference's, so that comparisons with a threshold agree to the last bit, and
+  /// also where a coordinate is not a number.
+  @inline(__always)
+  func overlap(with other: DetectionBox) -> Float {
+    let area = (yMax - yMin) * (xMax - xMin)
+    let otherArea = (other.yMax - other.yMin) * (other.xMax - other.xMin)
+    if area <= 0 || otherArea <= 0 { return 0 }
+    let height = Self.minimum(yMax, other.yMax) - Self.maximum(yMin, other.yMin)
+    let width = Self.minimum(xMax, other.xMax) - Self.maximum(xMin, other.xMin)
+    let intersection = Self.maximum(height, 0) * Self.maximum(width, 0)
+    return intersection / (area + otherArea - intersection)
+  }
+
+  @inline(__always)
+  private static func maximum(_ a: Float, _ b: Float) -> Float { a < b ? b : a }
+
+  @inline(__always)
+  private static func minimum(_ a: Float, _ b: Float) -> Float { b < a ? b : a }
+}
+
+/// Boxes by their anchors: center and size relative to the anchor's, as numbers of double precision rounded once.
+struct DetectionBoxes {
+  let encodings: RealElements
+  let encodingWidth: Int
+  let anchors: RealElements
+  let scaling: DetectionSelection.Scaling
+
+  /// One box.
+  func box(_ index: Int) -> DetectionBox {
+    let encoding = index &* encodingWidth
+    let anchor = 4 &* index
+    let height = Double(anchors[anchor &+ 2])
+    let width = Double(anchors[anchor &+ 3])
+    let y = Float(Double(encodings[encoding]) / Double(scaling.y) * height + Double(anchors[anchor]))
+    let x = Float(Double(encodings[encoding &+ 1]) / Double(scaling.x) * width + Double(anchors[anchor &+ 1]))
+    let halfHeight = Float(0.5 * exp(Double(encodings[encoding &+ 2]) / Double(scaling.height)) * height)
+    let halfWidth = Float(0.5 * exp(Double(encodings[encoding &+ 3]) / Double(scaling.width)) * width)
+    return DetectionBox(yMin: y - halfHeight, xMin: x - halfWidth, yMax: y + halfHeight, xMax: x + halfWidth)
+  }
+
+  /// The first of `count` boxes with an edge on the wrong side, or nil.
+  ///
+  /// Only an anchor of negative size can turn a box inside out, so that no box is decoded for the others.
+  func firstInverted(count: Int) -> Int? {
+    for index in 0..<count where anchors[4 &* index &+ 2] < 0 || anchors[4 &* index &+ 3] < 0 {
+      if !box(index).isUpright { return index }
+    }
+    return nil
+  }
+}

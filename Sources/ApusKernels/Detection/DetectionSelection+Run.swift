@@ -1,0 +1,282 @@
+extension DetectionSelection {
+  /// What a run reads.
+  package struct Inputs: ~Escapable {
+    let encodings: RawSpan
+    let scores: RawSpan
+    let anchors: RawSpan
+
+    /// Collects the tensors of encodings, scores and anchors, which has a row for each box.
+    @_lifetime(copy encodings, copy scores, copy anchors)
+    package init(encodings: RawSpan, scores: RawSpan, anchors: RawSpan) {
+      self.encodings = encodings
+      self.scores = scores
+      self.anchors = anchors
+    }
+  }
+
+  /// Chooses detections and writes them, best first; what is left of the outputs becomes zero.
+  ///
+  /// - Parameters:
+  ///   - boxes: four edges for each element of `classes`: top, left, bottom, right.
+  ///   - classes: class indices, that of the background not counted.
+  ///   - detectionScores: the score of each class.
+  ///   - count: one element: the number of boxes chosen.
+  /// - Returns: nil, or the number of a box whose edges are on the wrong sides; then nothing is written.
+  package func run(
+    _ inputs: Inputs, boxes: inout MutableSpan<Float>, classes: inout MutableSpan<Float>,
+    detectionScores: inout MutableSpan<Float>, count: inout MutableSpan<Float>, scratch: inout MutableRawSpan,
+    threads: ThreadTeam
+  ) -> Int? {
+    precondition(inputs.encodings.byteCount == boxCount * encodingWidth * encodings.byteCount)
+    precondition(inputs.scores.byteCount == boxCount * scoreWidth * scores.byteCount)
+    precondition(inputs.anchors.byteCount >= boxCount * 4 * anchors.byteCount)
+    precondition(
+      classes.count >= maximumDetections * rowsPerDetection && classes.count == detectionScores.count)
+    precondition(
+      boxes.count == 4 * classes.count && count.count == 1 && scratch.byteCount >= scratchByteCount)
+    let outputs = unsafe Outputs(
+      boxes: boxes.withUnsafeMutableBufferPointer { unsafe $0 },
+      classes: classes.withUnsafeMutableBufferPointer { unsafe $0 },
+      scores: detectionScores.withUnsafeMutableBufferPointer { unsafe $0 })
+    let memory = scratch.withUnsafeMutableBytes { $0.baseAddress }
+    guard boxCount > 0, let memory = unsafe memory else {
+      outputs.clear(from: 0)
+      count[0] = 0
+      return nil
+    }
+    var found = 0
+    let inverted = unsafe inputs.encodings.withUnsafeBytes { encodingBytes in
+      unsafe inputs.scores.withUnsafeBytes { scoreBytes in
+        unsafe inputs.anchors.withUnsafeBytes { anchorBytes -> Int? in
+          guard let encodingBase = encodingBytes.baseAddress, let scoreBase = scoreBytes.baseAddress,
+            let anchorBase = anchorBytes.baseAddress
+          else { return nil }
+          return unsafe withValues { encodingValues, scoreValues, anchorValues in
+            let decoder = unsafe DetectionBoxes(
+              encodings: RealElements(encodingBase, values: encodingValues), encodingWidth: encodingWidth,
+              anchors: RealElements(anchorBase, values: anchorValues), scaling: scaling)
+            if let inverted = decoder.firstInverted(count: boxCount) { return inverted }
+            let background = scoreWidth - classCount
+            let work = unsafe Memory(memory, self)
+            if let scoreValues = unsafe scoreValues {
+              let source = unsafe ByteDetectionScores(
+                base: scoreBase.assumingMemoryBound(to: UInt8.self) + background, rowStride: scoreWidth,
+                classCount: classCount, values: scoreValues, threshold: scoreThreshold)
+              found = select(source, decoder, work, outputs, threads)
+            } else {
+              let source = unsafe FloatDetectionScores(
+                base: scoreBase.assumingMemoryBound(to: Float.self) + background, rowStride: scoreWidth,
+                classCount: classCount, threshold: scoreThreshold)
+              found = select(source, decoder, work, outputs, threads)
+            }
+            return nil
+          }
+        }
+      }
+    }
+    if inverted == nil { count[0] = Float(found) }
+    return inverted
+  }
+
+  /// The rows of the outputs that one detection takes.
+  private var rowsPerDetection: Int {
+    switch mode {
+    case .bestClass(let listing): listing
+    case .everyClass: 1
+    }
+  }
+
+  /// Lends what bytes stand for; nil for floats.
+  private func withValues(
+    _ body: (UnsafePointer<Float>?, UnsafePointer<Float>?, UnsafePointer<Float>?) -> Int?
+  ) -> Int? {
+    encodings.withValues { encodings in
+      scores.withValues { scores in
+        anchors.withValues { anchors in unsafe body(encodings, scores, anchors) }
+      }
+    }
+  }
+
+  private struct Outputs {
+    let boxes: UnsafeMutableBufferPointer<Float>
+    let classes: UnsafeMutableBufferPointer<Float>
+    let scores: UnsafeMutableBufferPointer<Float>
+
+    func store(_ box: DetectionBox, class index: Int, score: Float, row: Int) {
+      unsafe boxes[4 &* row] = box.yMin
+      unsafe boxes[4 &* row &+ 1] = box.xMin
+      unsafe boxes[4 &* row &+ 2] = box.yMax
+      unsafe boxes[4 &* row &+ 3] = box.xMax
+      unsafe classes[row] = Float(index)
+      unsafe scores[row] = score
+    }
+
+    /// Zeroes one row.
+    func clear(row: Int) {
+      store(DetectionBox(yMin: 0, xMin: 0, yMax: 0, xMax: 0), class: 0, score: 0, row: row)
+    }
+
+    /// Zeroes the rows from one on.
+    func clear(from first: Int) {
+      for row in first..<max(first, classes.count) { clear(row: row) }
+    }
+  }
+
+  /// A run's scratch memory, cut up.
+  private struct Memory {
+    let chosenBoxes: UnsafeMutablePointer<DetectionBox>
+    let candidates: UnsafeMutablePointer<UInt64>
+    let tileCounts: UnsafeMutablePointer<Int>
+    let classKeys: UnsafeMutablePointer<UInt64>
+    let chosenClasses: UnsafeMutablePointer<Int32>
+    let classCounts: UnsafeMutablePointer<Int32>
+
+    init(_ base: UnsafeMutableRawPointer, _ selection: DetectionSelection) {
+      var next = unsafe base
+      func take<T: BitwiseCopyable>(_ count: Int) -> UnsafeMutablePointer<T> {
+        let start = unsafe next.bindMemory(to: T.self, capacity: count)
+        unsafe next += count * MemoryLayout<T>.stride
+        return unsafe start
+      }
+      unsafe chosenBoxes = take(selection.capacity)
+      unsafe candidates = take(selection.boxCount * selection.candidatesPerBox)
+      unsafe tileCounts = take(selection.tileCount)
+      unsafe classKeys = take(selection.classCount)
+      unsafe chosenClasses = take(selection.capacity)
+      unsafe classCounts = take(selection.classCount)
+    }
+  }
+
+  /// Looks at the scores of one tile of boxes.
+  private struct Scan<Scores: DetectionScores>: TileWork {
+    let source: Scores
+    let selection: DetectionSelection
+    let memory: Memory
+
+    func run(tile: Int, worker: Int) {
+      let first = tile &* selection.boxesPerTile
+      let end = min(first &+ selection.boxesPerTile, selection.boxCount)
+      let keys = unsafe memory.candidates + first &* selection.candidatesPerBox
+      var count = 0
+      if case .bestClass = selection.mode {
+        for row in first..<end {
+          let score = source.maximum(row: row)
+          guard score >= selection.scoreThreshold else { continue }
+          unsafe keys[count] = CandidateHeap.key(score: score, number: row)
+          count &+= 1
+        }
+      } else {
+        let boxCount = selection.boxCount
+        for row in first..<end {
+          source.forEachCandidate(row: row) { index, score in
+            unsafe keys[count] = CandidateHeap.key(score: score, number: index &* boxCount &+ row)
+            count &+= 1
+          }
+        }
+      }
+      unsafe memory.tileCounts[tile] = count
+    }
+  }
+
+  /// Finds all candidates, and moves them together.
+  private func candidateCount<Scores: DetectionScores>(
+    _ source: Scores, _ memory: Memory, _ threads: ThreadTeam
+  ) -> Int {
+    threads.run(tiles: tileCount, Scan(source: source, selection: self, memory: memory))
+    var total = 0
+    for tile in 0..<tileCount {
+      let count = unsafe memory.tileCounts[tile]
+      let start = tile * boxesPerTile * candidatesPerBox
+      if start > total {
+        unsafe (memory.candidates + total).update(from: memory.candidates + start, count: count)
+      }
+      total += count
+    }
+    return total
+  }
+
+  private func select<Scores: DetectionScores>(
+    _ source: Scores, _ decoder: DetectionBoxes, _ memory: Memory, _ outputs: Outputs, _ threads: ThreadTeam
+  ) -> Int {
+    var heap = unsafe CandidateHeap(memory.candidates, count: candidateCount(source, memory, threads))
+    let perClass: Int
+    switch mode {
+    case .bestClass: perClass = .max
+    case .everyClass(let limit):
+      perClass = limit
+      unsafe memory.classCounts.update(repeating: 0, count: classCount)
+    }
+    var chosen = 0
+    while heap.count > 0, chosen < maximumDetections {
+      let number = heap.removeFirst()
+      let (index, row) = number.quotientAndRemainder(dividingBy: boxCount)
+      if perClass < .max, unsafe Int(memory.classCounts[index]) >= perClass { continue }
+      let box = decoder.box(row)
+      guard !isSuppressed(box, class: index, among: chosen, memory) else { continue }
+      unsafe memory.chosenBoxes[chosen] = box
+      unsafe memory.chosenClasses[chosen] = Int32(truncatingIfNeeded: index)
+      if perClass < .max {
+        unsafe memory.classCounts[index] &+= 1
+        outputs.store(box, class: index, score: source.score(row: row, class: index), row: chosen)
+      } else {
+        list(box, row, at: chosen, source, memory, outputs)
+      }
+      chosen += 1
+    }
+    outputs.clear(from: chosen * rowsPerDetection)
+    return chosen
+  }
+
+  /// Whether a box of the same class that was chosen before covers too much of this one.
+  private func isSuppressed(_ box: DetectionBox, class index: Int, among chosen: Int, _ memory: Memory)
+    -> Bool
+  {
+    for other in 0..<chosen where unsafe memory.chosenClasses[other] == Int32(truncatingIfNeeded: index) {
+      if unsafe memory.chosenBoxes[other].overlap(with: box) > overlapThreshold { return true }
+    }
+    return false
+  }
+
+  /// Writes a box once for each of its best classes; equal scores in the order of classes.
+  private func list<Scores: DetectionScores>(
+    _ box: DetectionBox, _ row: Int, at chosen: Int, _ source: Scores, _ memory: Memory, _ outputs: Outputs
+  ) {
+    let start = chosen * rowsPerDetection
+    if listedCount == 1 {
+      let best = source.maximum(row: row)
+      var index = 0
+      while index < classCount - 1, source.score(row: row, class: index) != best { index += 1 }
+      outputs.store(box, class: index, score: source.score(row: row, class: index), row: start)
+    } else {
+      for index in 0..<classCount {
+        unsafe memory.classKeys[index] = CandidateHeap.key(
+          score: source.score(row: row, class: index), number: index)
+      }
+      var heap = unsafe CandidateHeap(memory.classKeys, count: classCount)
+      for column in 0..<listedCount {
+        let index = heap.removeFirst()
+        outputs.store(box, class: index, score: source.score(row: row, class: index), row: start + column)
+      }
+    }
+    for column in listedCount..<max(rowsPerDetection, listedCount) { outputs.clear(row: start + column) }
+  }
+}
+
+extension DetectionSelection.Elements {
+  /// The bytes of one element.
+  var byteCount: Int {
+    switch self {
+    case .float32: 4
+    case .uint8: 1
+    }
+  }
+
+  /// Lends what bytes stand for; nil for floats.
+  func withValues<R>(_ body: (UnsafePointer<Float>?) -> R) -> R {
+    switch self {
+    case .float32: body(nil)
+    case .uint8(let values):
+      unsafe values.withUnsafeBufferPointer { values in unsafe body(values.baseAddress) }
+    }
+  }
+}

@@ -1,0 +1,112 @@
+/// The end of a single-shot detector: decodes boxes from anchors and keeps the best that do not overlap.
+///
+/// The result equals that of sorting all scores, stably and in falling order, and then suppressing overlaps. But
+/// candidates wait in a heap, and only those are decoded whose turn comes before enough are chosen.
+package struct DetectionSelection: Sendable {
+  /// Which classes of a box compete.
+  package enum Mode: Hashable, Sendable {
+    /// Each box stands for its best class; a chosen box lists this many of its best classes.
+    case bestClass(listing: Int)
+    /// Each class is a competition of its own, which at most this many boxes win.
+    case everyClass(perClass: Int)
+  }
+
+  /// By what encodings are divided.
+  package struct Scaling: Hashable, Sendable {
+    let y, x, height, width: Float
+
+    /// Makes a scaling of its four numbers.
+    package init(y: Float, x: Float, height: Float, width: Float) {
+      self.y = y
+      self.x = x
+      self.height = height
+      self.width = width
+    }
+  }
+
+  /// How a tensor's elements stand for real numbers.
+  package enum Elements: Sendable {
+    /// As they are.
+    case float32
+    /// `scale · (byte − zeroPoint)`, one for each byte.
+    case uint8([Float])
+
+    /// The elements of a tensor of bytes.
+    package static func uint8(scale: Float, zeroPoint: Int32) -> Elements {
+      .uint8((0..<256).map { (Float($0) - Float(zeroPoint)) * scale })
+    }
+  }
+
+  /// The number of boxes.
+  let boxCount: Int
+  /// The numbers that encode one box, of which four are used.
+  let encodingWidth: Int
+  /// The classes that are looked at.
+  let classCount: Int
+  /// The scores of one box; one more than classes where the first is that of the background.
+  let scoreWidth: Int
+  let mode: Mode
+  let maximumDetections: Int
+  let scoreThreshold: Float
+  let overlapThreshold: Float
+  let scaling: Scaling
+  let encodings: Elements
+  let scores: Elements
+  let anchors: Elements
+
+  /// Describes a selection. `boxCount · classCount` fits 32 bits, `scoreWidth` is `classCount` or one more,
+  /// `encodingWidth` at least 4.
+  package init(
+    boxCount: Int, encodingWidth: Int, classCount: Int, scoreWidth: Int, mode: Mode, maximumDetections: Int,
+    scoreThreshold: Float, overlapThreshold: Float, scaling: Scaling, encodings: Elements, scores: Elements,
+    anchors: Elements
+  ) {
+    precondition(scoreWidth == classCount || scoreWidth == classCount + 1)
+    precondition(classCount > 0 && encodingWidth >= 4 && boxCount * classCount <= Int(UInt32.max))
+    self.boxCount = boxCount
+    self.encodingWidth = encodingWidth
+    self.classCount = classCount
+    self.scoreWidth = scoreWidth
+    self.mode = mode
+    self.maximumDetections = maximumDetections
+    self.scoreThreshold = scoreThreshold
+    self.overlapThreshold = overlapThreshold
+    self.scaling = scaling
+    self.encodings = encodings
+    self.scores = scores
+    self.anchors = anchors
+  }
+
+  // MARK: Memory
+
+  /// The candidates that one box may give.
+  var candidatesPerBox: Int {
+    switch mode {
+    case .bestClass: 1
+    case .everyClass: classCount
+    }
+  }
+
+  /// The classes that a chosen box lists.
+  var listedCount: Int {
+    switch mode {
+    case .bestClass(let listing): min(listing, classCount)
+    case .everyClass: 1
+    }
+  }
+
+  /// The boxes whose scores one tile looks at: fixed by shapes alone.
+  var boxesPerTile: Int { max(1, 32_768 / scoreWidth) }
+
+  var tileCount: Int { (boxCount + boxesPerTile - 1) / boxesPerTile }
+
+  /// The most detections there can be.
+  var capacity: Int { min(maximumDetections, boxCount * candidatesPerBox) }
+
+  /// The bytes of scratch memory that a run needs.
+  package var scratchByteCount: Int {
+    // Chosen boxes (16 bytes), candidates, counts of tiles, one row's classes (8 each), chosen, per class (4 each).
+    16 * capacity + 8 * (boxCount * candidatesPerBox + tileCount + classCount) + 4
+      * (2 * capacity + classCount)
+  }
+}
