@@ -7,9 +7,9 @@ enum Cast {
     let input = try node.input(0)
     if try node.outputType(0) == input.type { return try node.view(0, of: input, shape: input.shape) }
     let output = try node.output(0, shape: input.shape)
-    let isUnpacked = input.type == .int4 || input.type == .int2 || input.type == .uint4
+    let packed: [ElementType] = [.int4, .int2, .uint4]
     guard let source = input.type.castType, let target = output.type.castType,
-      !isUnpacked || output.type == .float32, output.type != .int4, output.type != .int2, output.type != .uint4
+      !packed.contains(input.type) || output.type == .float32, !packed.contains(output.type)
     else { throw node.unsupported("from \(input.type) to \(output.type) is not supported") }
     let kernel = CastKernel.kernel(from: source, to: target, count: input.shape.elementCount)
     return UnaryOperator(kernel, input: input, output: output)
