@@ -47,6 +47,7 @@ struct Select: Operator {
       }
       result = first.shape.dimensions
     }
+    try node.requireCountable(result)
     output = try node.output(0, shape: TensorShape(result), like: first)
     let isSingle = result.allSatisfy { $0 == 1 }
     guard
