@@ -58,6 +58,8 @@ enum OperatorRegistry {
 
   private static let common: [ElementType] = [.float32, .uint8, .int8]
   private static let integers: [ElementType] = [.uint8, .int8, .uint16, .int16, .uint32, .int32]
+  private static let castable: [ElementType] =
+    integers + [.int64, .bool, .float16, .float32, .float64, .int4, .int2, .uint4]
   private static let numbers: [ElementType] = [.float32, .uint8, .int8, .int16, .int32, .int64]
   private static let reducible: [ElementType] = common + [.int16, .int32, .int64, .bool]
   private static let paddable: [ElementType] =
@@ -72,6 +74,7 @@ enum OperatorRegistry {
     .init(.atan2, versions: 1...1, types: [.float32], Atan2.prepare),
     .init(.averagePool2D, versions: 1...3, types: common + [.int16], Pooling2D.average),
     .init(.bitwiseXor, versions: 1...1, types: integers, BinaryFunctions.prepare(.exclusiveOr, integers)),
+    .init(.cast, versions: 1...9, types: castable, Cast.prepare),
     .init(.ceil, versions: 1...1, types: [.float32], FloatUnary.prepare(.ceil)),
     .init(
       .concatenation, versions: 1...7,
@@ -106,6 +109,7 @@ enum OperatorRegistry {
     .init(.logicalNot, versions: 1...1, types: [.bool], LogicalNot.prepare),
     .init(.logicalOr, versions: 1...1, types: [.bool], BinaryFunctions.prepare(.logicalOr, [.bool])),
     .init(.logistic, versions: 1...3, types: common + [.int16], Logistic.prepare),
+    .init(.logSoftmax, versions: 1...2, types: common, LogSoftmaxOperator.prepare),
     .init(.maximum, versions: 1...4, types: numbers, Maximum.prepare),
     .init(.maxPool2D, versions: 1...3, types: common + [.int16], Pooling2D.maximum),
     .init(.mean, versions: 1...3, types: common + [.int16, .int32, .int64], MeanOrSum.mean),
@@ -137,6 +141,8 @@ enum OperatorRegistry {
     .init(.rightShift, versions: 1...1, types: integers, BinaryFunctions.prepare(.shiftRight, integers)),
     .init(.round, versions: 1...1, types: [.float32], FloatUnary.prepare(.round)),
     .init(.rsqrt, versions: 1...3, types: [.float32, .int8, .int16], Rsqrt.prepare),
+    .init(.select, versions: 1...4, types: [.bool], Select.prepare),
+    .init(.selectV2, versions: 1...2, types: [.bool], Select.prepareVersion2),
     .init(.sign, versions: 1...2, types: [.float32, .int32], Sign.prepare),
     .init(.sin, versions: 1...1, types: [.float32], FloatUnary.prepare(.sin)),
     .init(.slice, versions: 1...8, types: ElementType.movable, Slice.prepare),
