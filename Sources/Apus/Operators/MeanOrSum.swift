@@ -9,7 +9,7 @@ struct MeanOrSum: Operator {
 
   /// How sums become results.
   private enum Finish: Sendable {
-    case quantized(QuantizedSum, width: Int)
+    case quantized(QuantizedMean, width: Int)
     case quotient
     /// The mean of nothing: NaN, or zero for integers.
     case empty
@@ -49,7 +49,7 @@ struct MeanOrSum: Operator {
       }
       var multiplier = FixedPointMultiplier(Double(inputScale) / Double(outputScale))
       if kind == .mean { multiplier = multiplier.divided(by: count) }
-      let sum = QuantizedSum(
+      let sum = QuantizedMean(
         zeroSum: Int32(truncatingIfNeeded: Int(inputZeroPoint) &* count), multiplier: multiplier,
         zeroPoint: outputZeroPoint, minimum: Int32(bounds.lowerBound), maximum: Int32(bounds.upperBound))
       finish = .quantized(sum, width: input.type == .int16 ? 2 : 1)

@@ -22,7 +22,7 @@ struct Reduce: Operator {
 
   static func product(_ node: Node) throws(ApusError) -> any Operator {
     let isQuantized = try node.input(0).quantization?.scales.isEmpty == false
-    return isQuantized ? try QuantizedProduct(node) : try Reduce(.product, node)
+    return isQuantized ? try QuantizedReduceProd(node) : try Reduce(.product, node)
   }
 
   init(_ kind: Reduction.Kind, _ node: Node) throws(ApusError) {

@@ -84,13 +84,40 @@ final class QuantizedEpilogue: @unchecked Sendable {
     }
   }
 
+  /// Eight output bytes from sums that have their bias, of channels from `channel` on; lanes beyond the last channel are
+  /// padding.
+  @inline(__always)
+  func bytes(_ low: SIMD4<Int32>, _ high: SIMD4<Int32>, channel: Int) -> SIMD8<UInt8> {
+    guard rounding == .uniform || rounding == .rightShifts else { return scalars(low, high, channel: channel) }
+    let isUniform = rounding == .uniform
+    let offsets = SIMD4(repeating: zeroPoint)
+    let first = unsafe Factors(table: table, stride: tableStride, channel: channel, isUniform: isUniform).apply(low)
+    let second = unsafe Factors(table: table, stride: tableStride, channel: channel &+ 4, isUniform: isUniform)
+      .apply(high)
+    let words = saturated(SIMD8(lowHalf: first &+ offsets, highHalf: second &+ offsets)).clamped(
+      lowerBound: SIMD8(repeating: Int16(truncatingIfNeeded: minimum)),
+      upperBound: SIMD8(repeating: Int16(truncatingIfNeeded: maximum)))
+    return SIMD8<UInt8>(truncatingIfNeeded: words)
+  }
+
+  @inline(never)
+  private func scalars(_ low: SIMD4<Int32>, _ high: SIMD4<Int32>, channel: Int) -> SIMD8<UInt8> {
+    var bytes = SIMD8<UInt8>()
+    for lane in 0..<4 {
+      bytes[lane] = outputByte(low[lane], channel: channel &+ lane)
+      bytes[lane &+ 4] = outputByte(high[lane], channel: channel &+ lane &+ 4)
+    }
+    return bytes
+  }
+
+  /// One output; a channel beyond the last, a lane of padding, takes the first one's factor.
   private func outputByte(_ sum: Int32, channel: Int) -> UInt8 {
     let value: Int32
     if rounding == .once {
-      let scale = scales.count > 1 ? scales[channel] : scales[0]
+      let scale = scales.count > 1 && channel < scales.count ? scales[channel] : scales[0]
       value = requantizeOnce(sum, scale: scale, zeroPoint: zeroPoint)
     } else {
-      let factor = multipliers.count > 1 ? multipliers[channel] : multipliers[0]
+      let factor = multipliers.count > 1 && channel < multipliers.count ? multipliers[channel] : multipliers[0]
       value = factor.apply(sum) &+ zeroPoint
     }
     return UInt8(truncatingIfNeeded: min(max(value, minimum), maximum))

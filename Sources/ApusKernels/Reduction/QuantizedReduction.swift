@@ -24,7 +24,7 @@ extension FixedPointMultiplier {
 }
 
 /// Makes quantized values of sums: subtracts what zero points contributed, scales, adds the zero point, clamps.
-package struct QuantizedSum: Sendable {
+package struct QuantizedMean: Sendable {
   private let zeroSum: Int32
   private let multiplier: FixedPointMultiplier
   private let zeroPoint: Int32

@@ -1,7 +1,7 @@
 import ApusKernels
 
 /// `REDUCE_PROD` of quantised values: each step is scaled by the input's scale over a root of the output's.
-struct QuantizedProduct: Operator {
+struct QuantizedReduceProd: Operator {
   private let elements: Reduction.Elements
   private let reduction: Reduction
   private let step: ProductStep
