@@ -46,8 +46,10 @@ import Testing
     let entries = interpreter.memoryPlan.entries
     #expect(entries.count == 4)
     for (index, entry) in entries.enumerated() {
-      for other in entries.prefix(index) where other.block == entry.block && other.lifetime.overlaps(entry.lifetime) {
-        #expect(other.offset + other.byteCount <= entry.offset || entry.offset + entry.byteCount <= other.offset)
+      for other in entries.prefix(index)
+      where other.block == entry.block && other.lifetime.overlaps(entry.lifetime) {
+        #expect(
+          other.offset + other.byteCount <= entry.offset || entry.offset + entry.byteCount <= other.offset)
       }
     }
     #expect(interpreter.memoryPlan.arenaByteCount >= 3 * 4000)
