@@ -64,6 +64,7 @@ enum OperatorRegistry {
 
   /// Every operator, in alphabetical order.
   static let all: [OperatorRegistration] = [
+    .init(.addN, versions: 1...1, types: [.float32, .int32], AddN.prepare),
     .init(.argMax, versions: 1...3, types: common + [.int32, .bool], ArgMinMax.maximum),
     .init(.argMin, versions: 1...3, types: common + [.int32, .bool], ArgMinMax.minimum),
     .init(.averagePool2D, versions: 1...3, types: common + [.int16], Pooling2D.average),
@@ -72,6 +73,7 @@ enum OperatorRegistry {
     .init(.bitcast, versions: 1...1, types: ElementType.movable, Bitcast.prepare),
     .init(.broadcastArgs, versions: 1...1, types: [.int32, .int64], BroadcastTo.prepareShape),
     .init(.broadcastTo, versions: 2...4, types: ElementType.movable, BroadcastTo.prepare),
+    .init(.bucketize, versions: 1...1, types: [.float32, .float64, .int32, .int64], Bucketize.prepare),
     .init(
       .concatenation, versions: 1...7,
       types: common + [.float16, .bfloat16, .int4, .int16, .int32, .uint32, .int64, .bool],
@@ -80,6 +82,8 @@ enum OperatorRegistry {
     .init(.cumsum, versions: 1...1, types: [.float32, .int32, .int64], CumulativeSum.prepare),
     .init(.depthToSpace, versions: 1...2, types: common + [.int32, .int64], SpaceToDepth.prepareBack),
     .init(.depthwiseConv2D, versions: 1...7, types: common, DepthwiseConv2D.prepare),
+    .init(.dilate, versions: 1...1, types: ElementType.movableBytes, Dilate.prepare),
+    .init(.dynamicUpdateSlice, versions: 1...6, types: ElementType.movable, DynamicUpdateSlice.prepare),
     .init(.embeddingLookup, versions: 1...5, types: [.int32], Gather.prepareLookup),
     .init(.expandDims, versions: 1...1, types: ElementType.movable, ExpandDims.prepare),
     .init(.fill, versions: 1...5, types: [.int32, .int64], Fill.prepare),
@@ -87,6 +91,10 @@ enum OperatorRegistry {
     .init(.gather, versions: 1...8, types: paddable + [.int4], Gather.prepare),
     .init(.gatherND, versions: 1...6, types: paddable, GatherND.prepare),
     .init(.l2Pool2D, versions: 1...1, types: [.float32], Pooling2D.l2),
+    .init(
+      .localResponseNormalization, versions: 1...1, types: [.float32], LocalResponseNormalization.prepare),
+    .init(.matrixDiag, versions: 1...1, types: ElementType.movable, MatrixDiagonal.prepare),
+    .init(.matrixSetDiag, versions: 1...1, types: ElementType.movable, MatrixDiagonal.prepareSet),
     .init(.maxPool2D, versions: 1...3, types: common + [.int16], Pooling2D.maximum),
     .init(.mean, versions: 1...3, types: common + [.int16, .int32, .int64], MeanOrSum.mean),
     .init(.mirrorPad, versions: 1...3, types: ElementType.movableBytes, MirrorPad.prepare),
@@ -107,12 +115,17 @@ enum OperatorRegistry {
       .resizeNearestNeighbor, versions: 1...4,
       types: common + [.float16, .bfloat16, .int16, .uint16, .int32, .uint32, .bool],
       ResizeNearestNeighbor.prepare),
+    .init(
+      .reverseSequence, versions: 1...1, types: [.float32, .uint8, .int16, .int32, .int64],
+      ReverseSequence.prepare),
     .init(.reverseV2, versions: 1...4, types: paddable, Reverse.prepare),
     .init(.scatterND, versions: 1...1, types: [.int32], GatherND.prepareScatter),
+    .init(.segmentSum, versions: 1...1, types: [.float32, .int32], SegmentReduction.sorted),
     .init(.shape, versions: 1...1, types: ElementType.movable, Shape.prepare),
     .init(.slice, versions: 1...8, types: ElementType.movable, Slice.prepare),
     .init(.spaceToBatchND, versions: 1...4, types: ElementType.movableBytes, SpaceToBatch.prepare),
     .init(.spaceToDepth, versions: 1...2, types: common + [.int32, .int64], SpaceToDepth.prepare),
+    .init(.sparseToDense, versions: 1...3, types: [.int32, .int64], SparseToDense.prepare),
     .init(.split, versions: 1...5, types: [.int32], Split.prepare),
     .init(.splitV, versions: 1...3, types: ElementType.movableBytes, Split.prepareV),
     .init(.squeeze, versions: 1...2, types: ElementType.movable, Squeeze.prepare),
@@ -121,7 +134,13 @@ enum OperatorRegistry {
     .init(.tile, versions: 1...3, types: ElementType.movableBytes, Tile.prepare),
     .init(.topKV2, versions: 1...3, types: common + [.int16, .int32, .int64], TopK.prepare),
     .init(.transpose, versions: 1...9, types: ElementType.movable, Transpose.prepare),
+    .init(
+      .unique, versions: 1...1, types: [.float32, .int8, .int16, .uint8, .int32, .int64], Unique.prepare),
     .init(.unpack, versions: 1...6, types: ElementType.movableBytes, Unpack.prepare),
+    .init(.unsortedSegmentMax, versions: 1...1, types: [.float32, .int32], SegmentReduction.maximum),
+    .init(.unsortedSegmentMin, versions: 1...1, types: [.float32, .int32], SegmentReduction.minimum),
+    .init(.unsortedSegmentProd, versions: 1...1, types: [.float32, .int32], SegmentReduction.product),
+    .init(.unsortedSegmentSum, versions: 1...1, types: [.float32, .int32], SegmentReduction.sum),
     .init(.where, versions: 1...2, types: common + [.int32, .uint32, .int64, .bool], Where.prepare),
     .init(.zerosLike, versions: 1...1, types: [.float32, .int32, .int64], Fill.prepareZeros),
   ]
