@@ -59,7 +59,9 @@ let package = Package(
     .testTarget(
       name: "ApusKernelsTests", dependencies: ["ApusKernels", "ReferenceKernels"],
       swiftSettings: strict),
-    .testTarget(name: "ApusTests", dependencies: ["Apus"], swiftSettings: strict),
+    .executableTarget(
+      name: "AllocationProbe", dependencies: ["Apus"], path: "Tests/AllocationProbe", swiftSettings: strict),
+    .testTarget(name: "ApusTests", dependencies: ["Apus", "AllocationProbe"], swiftSettings: strict),
     .testTarget(name: "ApusVisionTests", dependencies: ["ApusVision"], swiftSettings: strict),
     .testTarget(name: "ApusImagesTests", dependencies: ["ApusImages"], swiftSettings: strict),
   ],

@@ -305,6 +305,9 @@ public final class Interpreter {
   /// Where tensors lie in memory.
   public var memoryPlan: MemoryPlan { graph.memoryPlan }
 
+  /// The bytes of weights in the kernels' own layouts, shared by all interpreters of the model.
+  public var packedWeightByteCount: Int { model.packedByteCount }
+
   /// The multiplications, each with an addition, of one run.
   public var multiplyAccumulates: Int { graph.multiplyAccumulates.values.reduce(0, &+) }
 

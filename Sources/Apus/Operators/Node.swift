@@ -238,6 +238,18 @@ final class Node {
     return ViewOperator()
   }
 
+  /// Makes an output a constant of this plan: its values are known before the operator would run.
+  func constantOutput<T: TensorElement>(
+    _ position: Int, shape: TensorShape, values: [T]
+  ) throws(ApusError) -> ViewOperator {
+    let slot = try output(position, shape: shape, types: [T.elementType])
+    guard values.count == shape.elementCount else {
+      throw malformed("has \(values.count) values for an output of the shape \(shape)")
+    }
+    graph.setConstant(slot, bytes: values.withUnsafeBytes { Array($0) })
+    return ViewOperator()
+  }
+
   /// Memory for one run of this operator; its contents are undefined when a run begins.
   func scratch(byteCount: Int) throws(ApusError) -> TensorSlot {
     try graph.scratch(byteCount: byteCount, of: self)

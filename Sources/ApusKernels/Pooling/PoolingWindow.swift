@@ -110,13 +110,16 @@ struct PoolingWindow {
     let offset: Int32 = isSigned ? 128 : 0
     let least = UInt8(truncatingIfNeeded: minimum &+ offset)
     let most = UInt8(truncatingIfNeeded: maximum &+ offset)
+    let lowest = SIMD16<UInt8>(repeating: least)
+    let highest = SIMD16<UInt8>(repeating: most)
+    let flips = SIMD16<UInt8>(repeating: flip)
     var channel = 0
     while channel &+ 16 <= channels {
       var result = unsafe poolBytes16(kind, source + channel, flip: flip)
-      result.replace(with: least, where: result .< SIMD16(repeating: least))
-      result.replace(with: most, where: result .> SIMD16(repeating: most))
+      result.replace(with: lowest, where: result .< lowest)
+      result.replace(with: highest, where: highest .< result)
       unsafe destination.storeBytes(
-        of: result ^ SIMD16(repeating: flip), toByteOffset: channel, as: SIMD16<UInt8>.self)
+        of: result ^ flips, toByteOffset: channel, as: SIMD16<UInt8>.self)
       channel &+= 16
     }
     while channel < channels {
@@ -154,8 +157,8 @@ struct PoolingWindow {
 
   /// Sums divided by the count, to nearest, halves away from the tensor's zero.
   ///
-  /// With `n = ⌈2²³ / count⌉` and a dividend `d ≤ 255.5·count`, `d·n < 2³¹`, and `⌊d·n / 2²³⌋ = ⌊d / count⌋` since
-  /// `d·(n·count − 2²³) < 255.5·count² < 2²³` for counts up to 181.
+  /// With `n = ⌈2²³ / count⌉` and a dividend `d ≤ 255.5·count`, `d·n < 2³¹`, and `⌊d·n / 2²³⌋ = ⌊d / count⌋`
+  /// since `d·(n·count − 2²³) < 255.5·count² < 2²³` for counts up to 181.
   @inline(__always)
   private func rounded(_ sums: SIMD8<UInt16>, flip: UInt8) -> SIMD8<UInt8> {
     let factor = SIMD8(repeating: UInt32(truncatingIfNeeded: ((1 << 23) &+ count &- 1) / count))

@@ -1,7 +1,7 @@
 /// Rows and columns of an NHWC tensor, stretched by linear interpolation between the four nearest ones.
 ///
-/// Floats and uint8 are interpolated in single precision, in the reference's order of operations; int8 and int16 with
-/// weights of ten bits.
+/// Floats and uint8 are interpolated in single precision, in the reference's order of operations; int8 and
+/// int16 with weights of ten bits.
 package struct BilinearResize: Sendable {
   /// Which values the tensor holds.
   package enum Elements: Sendable {

@@ -41,7 +41,7 @@ public final class ObjectDetector {
     if let offset = options.labelOffset { labels?.offset = offset }
     self.labels = labels
     isListed = try Self.indices(of: options.labelAllowList + options.labelDenyList, in: labels)
-    let metadata = (try? ModelMetadata.read(from: model.file)) ?? nil
+    let metadata = model.formatMetadata
     interpreter = try Interpreter(model: model, options: options.interpreter)
     input = try ImageInput(
       of: interpreter, metadata: metadata?.inputs.first, size: options.inputSize, channels: options.channels,
