@@ -25,8 +25,7 @@ struct KernelsCommand: ParsableCommand {
       let peak = set.isSupported ? try Runtime.measuredPeak(of: set.name) : nil
       return Entry(
         name: set.name, supported: set.isSupported, chosen: set.isDefault, reason: set.unsupportedReason,
-        gmacs_per_second_8bit: peak?.gmacsPerSecond8Bit, gmacs_per_second_float32: peak?.gmacsPerSecondFloat32
-      )
+        gmacs_per_second_8bit: peak?.gmacsPerSecond8Bit, gmacs_per_second_float32: peak?.gmacsPerSecondFloat32)
     }
     if json {
       try Output.writeJSON(entries)
