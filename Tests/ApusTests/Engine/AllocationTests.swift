@@ -59,6 +59,11 @@ import Testing
       return try body(folder)
     }
 
+    @Test("an allocation is seen")
+    func sees() throws {
+      #expect(try allocations([], threads: 77).contains { $0.hasSuffix("0x4d") })
+    }
+
     @Test("runs after the first allocate nothing, also where data decides shapes", arguments: [1, 3])
     func chains(threads: Int) throws {
       try withFolder { folder in
