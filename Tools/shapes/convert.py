@@ -109,7 +109,7 @@ def appended(body):
         options.Key("max_classes_per_detection"), options.Int(1)
         options.Key("use_regular_nms"), options.Bool(False)
         options.Key("nms_score_threshold"), options.Float(0.02)
-        options.Key("nms_iou_threshold"), options.Float(0.55)
+        options.Key("nms_iou_threshold"), options.Float(0.45)
         options.Key("num_classes"), options.Int(len(LABELS))
         for key, value in zip(("y_scale", "x_scale", "h_scale", "w_scale"), BOX_SCALES):
             options.Key(key), options.Float(float(value))

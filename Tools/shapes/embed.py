@@ -53,7 +53,7 @@ def resized(picture):
 
 
 def least_score(detect, picture, boxes, kinds):
-    """The lowest score of a found shape, or 0 where a shape is missed or something else scores 0.3 or more."""
+    """The lowest score of a found shape, or 0 where a shape is missed or something else scores 0.45 or more."""
     from measure import box_overlaps
 
     least = 1.0
@@ -65,7 +65,7 @@ def least_score(detect, picture, boxes, kinds):
             if overlap.max() >= 0.75:
                 taken[overlap.argmax()] = True
                 least = min(least, score)
-            elif score >= 0.3:
+            elif score >= 0.45:
                 return 0.0
         if not taken.all():
             return 0.0

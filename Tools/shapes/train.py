@@ -129,7 +129,30 @@ def joined(outputs, columns):
 # Loss
 
 
-def detection_loss(codes, logits, wanted_codes, wanted_classes):
+def corners(codes):
+    """Boxes (y0, x0, y1, x1) of encodings."""
+    codes = codes / BOX_SCALES
+    centers = codes[..., :2] * ANCHORS[:, 2:] + ANCHORS[:, :2]
+    halves = 0.5 * tf.exp(tf.minimum(codes[..., 2:], 3.0)) * ANCHORS[:, 2:]
+    return centers - halves, centers + halves
+
+
+def quality(codes, wanted_codes):
+    """Intersection over union of the boxes of two sets of encodings."""
+    low, high = corners(codes)
+    wanted_low, wanted_high = corners(wanted_codes)
+    both = tf.reduce_prod(tf.maximum(tf.minimum(high, wanted_high) - tf.maximum(low, wanted_low), 0.0), -1)
+    area = tf.reduce_prod(high - low, -1) + tf.reduce_prod(wanted_high - wanted_low, -1)
+    return both / tf.maximum(area - both, 1e-9)
+
+
+def detection_loss(codes, logits, wanted_codes, wanted_classes, by_quality):
+    """Box distance and class entropy of the positives, and the entropy of the background.
+
+    By quality, a positive anchor's score should tell how well its box fits, and all of the background counts, in
+    proportion to its squared error (the quality focal loss). That makes scores honest, but starts slowly: at first,
+    scores should be 0 or 1, and of the background only the four hardest anchors for each positive count.
+    """
     positive = tf.cast(wanted_classes > 0, tf.float32)
     count = tf.maximum(tf.reduce_sum(positive), 1.0)
     distance = tf.abs(codes - wanted_codes)
@@ -137,8 +160,16 @@ def detection_loss(codes, logits, wanted_codes, wanted_classes):
     box = tf.reduce_sum(box * positive) / count
 
     target = tf.one_hot(tf.maximum(wanted_classes, 0), COLUMNS)
+    if by_quality:
+        fit = tf.stop_gradient(quality(codes, wanted_codes))
+        # A good fit is a full score: nothing is gained from telling 0.9 from 0.95.
+        fit = tf.clip_by_value((fit - 0.35) / 0.45, 0.0, 1.0)
+        target = tf.where(tf.equal(wanted_classes, 0)[..., None], target, target * fit[..., None])
+        error = tf.abs(target - tf.sigmoid(logits)) ** 2
+        entropy = error * tf.nn.sigmoid_cross_entropy_with_logits(labels=target, logits=logits)
+        counted = tf.cast(wanted_classes >= 0, tf.float32)
+        return box * 0.4 + 2.0 * tf.reduce_sum(tf.reduce_sum(entropy, 2) * counted) / count
     entropy = tf.reduce_sum(tf.nn.sigmoid_cross_entropy_with_logits(labels=target, logits=logits), 2)
-    # Of the background, only the anchors that look most like a shape, four for each positive.
     negative = tf.reshape(tf.where(tf.equal(wanted_classes, 0), entropy, tf.zeros_like(entropy)), [-1])
     hardest = tf.math.top_k(negative, tf.cast(4 * count, tf.int32), sorted=False).values
     return box * 0.5 + (tf.reduce_sum(entropy * positive) + tf.reduce_sum(hardest)) / count
@@ -211,13 +242,13 @@ def session():
     return v1.Session(config=v1.ConfigProto(intra_op_parallelism_threads=1, inter_op_parallelism_threads=1))
 
 
-def train(layers, outputs, arguments, steps, rate, warm, decay, resume=None):
+def train(layers, outputs, arguments, steps, rate, warm, decay, by_quality, resume=None):
     """Trains in the current graph; returns the values of all its variables."""
     size = arguments.batch
     picture = v1.placeholder(tf.float32, [size, INPUT_SIZE, INPUT_SIZE, 3])
     wanted_codes = v1.placeholder(tf.float32, [size, len(ANCHORS), 4])
     wanted_classes = v1.placeholder(tf.int32, [size, len(ANCHORS)])
-    loss = detection_loss(*outputs(picture, True), wanted_codes, wanted_classes)
+    loss = detection_loss(*outputs(picture, True), wanted_codes, wanted_classes, by_quality)
     trainable = v1.trainable_variables()
     weights = [v for v in trainable if "weights" in v.name and "depthwise" not in v.name]
     learning_rate = v1.placeholder(tf.float32, [])
@@ -269,6 +300,8 @@ def main():
     parser.add_argument("--resume", action="store_true", help="go on from the work folder's checkpoint.npz")
     parser.add_argument("--quantized-steps", type=int, default=3000)
     parser.add_argument("--float-rate", type=float, default=3e-3)
+    parser.add_argument("--quantized-rate", type=float, default=3e-4)
+    parser.add_argument("--by-quality", action="store_true", help="scores tell how well a box fits; see detection_loss")
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
@@ -285,7 +318,8 @@ def main():
 
             resume = dict(np.load(arguments.work / "checkpoint.npz")) if arguments.resume else None
             for values in train(
-                    layers, outputs, arguments, arguments.float_steps, arguments.float_rate, 300, 4e-5, resume):
+                    layers, outputs, arguments, arguments.float_steps, arguments.float_rate, 300, 4e-5,
+                    arguments.by_quality, resume):
                 np.savez(arguments.work / "checkpoint.npz", **values)
                 np.savez(arguments.work / "float.npz", **folded(values, layers.kinds))
 
@@ -304,7 +338,8 @@ def main():
             codes, logits = joined(boxes, 4), joined(scores, COLUMNS)
             return layers.activations("boxes", codes, training), layers.activations("scores", logits, training)
 
-        for values in train(layers, outputs, arguments, arguments.quantized_steps, 3e-4, 100, 1e-5):
+        for values in train(layers, outputs, arguments, arguments.quantized_steps, arguments.quantized_rate, 100, 1e-5,
+                            arguments.by_quality):
             np.savez(arguments.work / "quantized.npz", **values)
 
 
