@@ -497,17 +497,17 @@ final class Graph {
     return Array(UnsafeBufferPointer(start: base.assumingMemoryBound(to: T.self), count: count))
   }
 
-  /// Weights in a kernel's layout; see ``Node/packedWeights(of:layout:byteCount:pack:)``.
+  /// Weights in a kernel's layout; see ``Node/packedWeights(of:layout:most:byteCount:pack:)``.
   func packedWeights(
-    of constants: [TensorSlot], layout: String, byteCount: Int, node: Node,
+    of constants: [TensorSlot], layout: String, most: Int, byteCount: (borrowing TensorTable) -> Int, node: Node,
     pack: (borrowing TensorTable, PackedWeights) -> Void
   ) throws(ApusError) -> (weights: PackedWeights, arePacked: Bool) {
+    let areConstant = constants.allSatisfy { states[$0.index].constant != nil }
+    let byteCount = areConstant ? byteCount(TensorTable(buffers, threads: threads)) : most
     do throws(ApusError) { try hold(byteCount) } catch {
       throw ApusError(.resourceLimit, "\(node.place): packed weights: \(error.message)")
     }
-    guard constants.allSatisfy({ states[$0.index].constant != nil }) else {
-      return (PackedWeights(byteCount: byteCount), false)
-    }
+    guard areConstant else { return (PackedWeights(byteCount: byteCount), false) }
     func make() -> PackedWeights {
       let weights = PackedWeights(byteCount: byteCount)
       pack(TensorTable(buffers, threads: threads), weights)

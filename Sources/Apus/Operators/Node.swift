@@ -268,12 +268,16 @@ final class Node {
   /// - Parameters:
   ///   - constants: the tensors that `pack` reads.
   ///   - layout: the name of the layout; the same name always means the same bytes.
+  ///   - most: the bytes that any weights need.
+  ///   - byteCount: the bytes that these weights need; called only if every tensor is constant.
   ///   - pack: called here at most once, and only if every tensor is constant.
   /// - Returns: the weights, and whether they are packed already.
   func packedWeights(
-    of constants: [TensorSlot], layout: String, byteCount: Int, pack: (borrowing TensorTable, PackedWeights) -> Void
+    of constants: [TensorSlot], layout: String, most: Int, byteCount: (borrowing TensorTable) -> Int,
+    pack: (borrowing TensorTable, PackedWeights) -> Void
   ) throws(ApusError) -> (weights: PackedWeights, arePacked: Bool) {
-    try graph.packedWeights(of: constants, layout: layout, byteCount: byteCount, node: self, pack: pack)
+    try graph.packedWeights(
+      of: constants, layout: layout, most: most, byteCount: byteCount, node: self, pack: pack)
   }
 
   // MARK: Errors

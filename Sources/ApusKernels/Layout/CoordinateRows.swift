@@ -70,6 +70,28 @@ package struct CoordinateRows: Sendable {
     }
   }
 
+  /// Copies slices, or one slice for all, to the named places; returns the first row that names no place, if
+  /// any.
+  package func put(_ slices: RawSpan, by indices: RawSpan, isOne: Bool, in tensor: inout MutableRawSpan)
+    -> Int?
+  {
+    precondition(
+      slices.byteCount >= (isOne ? min(count, 1) : count) * sliceByteCount
+        && indices.byteCount >= count * sizes.count * indexByteCount)
+    return unsafe slices.withUnsafeBytes { slices in
+      unsafe tensor.withUnsafeMutableBytes { tensor in
+        for row in 0..<count {
+          guard let offset = offset(of: row, indices), offset &+ sliceByteCount <= tensor.count else {
+            return row
+          }
+          guard let from = slices.baseAddress, let to = tensor.baseAddress else { return nil }
+          unsafe copyRun(from + (isOne ? 0 : row &* sliceByteCount), to + offset, byteCount: sliceByteCount)
+        }
+        return nil
+      }
+    }
+  }
+
   private func add(
     _ source: UnsafeRawPointer, to destination: UnsafeMutableRawPointer, _ elements: Reduction.Elements
   ) {

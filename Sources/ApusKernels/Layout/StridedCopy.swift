@@ -95,16 +95,21 @@ package struct StridedCopy: Sendable {
   }
 
   /// Copies; both spans must reach as far as the walks do.
-  package func run(_ source: RawSpan, to destination: inout MutableRawSpan, threads: ThreadTeam) {
+  ///
+  /// - Parameter shift: bytes by which the destination's walk is moved on.
+  package func run(
+    _ source: RawSpan, to destination: inout MutableRawSpan, shift: Int = 0, threads: ThreadTeam
+  ) {
     guard !isEmpty else { return }
-    precondition(source.byteCount >= sourceEnd && destination.byteCount >= destinationEnd)
+    precondition(
+      shift >= 0 && source.byteCount >= sourceEnd && destination.byteCount - shift >= destinationEnd)
     unsafe source.withUnsafeBytes { source in
       unsafe destination.withUnsafeMutableBytes { destination in
         unsafe loops.withUnsafeBufferPointer { loops in
           guard let from = source.baseAddress, let to = destination.baseAddress else { return }
           let work = unsafe Work(
             loops: loops, run: run, tiles: tiles, source: from + sourceOffset,
-            destination: to + destinationOffset)
+            destination: to + (destinationOffset + shift))
           threads.run(tiles: tiles, work)
         }
       }

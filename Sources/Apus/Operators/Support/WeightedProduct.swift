@@ -27,7 +27,8 @@ struct WeightedProduct: Operator {
     self.output = output
     scratch = try node.scratch(byteCount: kernel.scratchByteCount(threads: node.threadCount))
     (weights, arePacked) = try node.packedWeights(
-      of: [filter] + (bias.map { [$0] } ?? []), layout: kernel.packing, byteCount: kernel.packedByteCount
+      of: [filter] + (bias.map { [$0] } ?? []), layout: kernel.packing, most: kernel.packedByteCount,
+      byteCount: { tensors in kernel.packedByteCount(for: tensors.readBytes(filter)) }
     ) { tensors, weights in
       Self.pack(kernel, filter: filter, bias: bias, tensors: tensors, into: weights)
     }

@@ -19,7 +19,7 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
   private typealias Function = @convention(c) (UnsafeRawPointer) -> Void
   private typealias Arguments = X86ProductGenerator.Arguments
 
-  init?(_ convolution: Convolution, target: X86ProductGenerator.Target, bytes product: X86ProductGenerator.Product) {
+  init?(_ convolution: Convolution, target: X86Target, bytes product: X86ProductGenerator.Product) {
     let product: X86ProductGenerator.Product =
       switch convolution.operands {
       case .float32: .floats
@@ -35,20 +35,10 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
     weightPacking = X86WeightPacking(plan: plan, operands: operands)
     quantized = QuantizedEpilogue(convolution.epilogue, channels: convolution.outputChannels)
     layout = X86FactorLayout(target)
-    var isPlain = true
-    if case .fixedPoint(let multipliers, _, _, _) = convolution.epilogue {
-      isPlain = multipliers.allSatisfy { $0.value >= 0 && ($0.shift < 0 && $0.shift > -31) }
-    } else if case .float64 = convolution.epilogue {
-      isPlain = false
-    }
+    let isPlain = convolution.epilogue.isPlain
     hasPlainFactors = isPlain
 
-    let epilogue: X86ProductGenerator.Epilogue =
-      switch convolution.operands {
-      case .float32: .floats
-      case .uint8: .bytes(isSigned: false)
-      case .int8: .bytes(isSigned: true)
-      }
+    let epilogue = X86EpilogueGenerator.Kind(convolution.operands)
     var outputs: [UnsafeRawPointer?] = Array(repeating: nil, count: Self.key(rows: 16, vectorCount: 0, isPartial: false))
     var sums = outputs
     for panel in plan.panels {
@@ -77,7 +67,13 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
     }
     unsafe factors = .allocate(byteCount: convolution.groups * plan.panels.count * layout.byteCount, alignment: 64)
     for group in 0..<convolution.groups {
-      for panel in plan.panels.indices { fillFactors(group: group, panel: panel) }
+      for (index, panel) in plan.panels.enumerated() {
+        let first = group * convolution.columnCount + panel.firstColumn
+        unsafe layout.fill(
+          factors + (group * plan.panels.count + index) * layout.byteCount, epilogue: convolution.epilogue,
+          target: target, vectorCount: panel.vectorCount
+        ) { $0 < panel.columnCount ? first + $0 : nil }
+      }
     }
   }
 
@@ -88,52 +84,6 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
 
   private static func key(rows: Int, vectorCount: Int, isPartial: Bool) -> Int {
     (rows &* 8 &+ vectorCount) &* 2 &+ (isPartial ? 1 : 0)
-  }
-
-  private func fillFactors(group: Int, panel index: Int) {
-    let block = unsafe factors + (group * plan.panels.count + index) * layout.byteCount
-    unsafe block.initializeMemory(as: UInt8.self, repeating: 0, count: layout.byteCount)
-    for lane in 0..<8 {
-      unsafe block.storeBytes(of: 1 << 30, toByteOffset: layout.half + 8 * lane, as: Int64.self)
-    }
-    unsafe block.storeBytes(of: 0x8080_8080, toByteOffset: layout.signFlip, as: UInt32.self)
-    switch convolution.epilogue {
-    case .float32(let minimum, let maximum):
-      unsafe block.storeBytes(of: minimum, toByteOffset: layout.minimum, as: Float.self)
-      unsafe block.storeBytes(of: maximum, toByteOffset: layout.maximum, as: Float.self)
-    case .float64: break
-    case .fixedPoint(let multipliers, let zeroPoint, let minimum, let maximum):
-      unsafe block.storeBytes(of: Int16(truncatingIfNeeded: zeroPoint), toByteOffset: layout.zeroPoint, as: Int16.self)
-      unsafe block.storeBytes(of: Int16(truncatingIfNeeded: minimum), toByteOffset: layout.minimumWord, as: Int16.self)
-      unsafe block.storeBytes(of: Int16(truncatingIfNeeded: maximum), toByteOffset: layout.maximumWord, as: Int16.self)
-      for byte in 0..<4 {
-        unsafe block.storeBytes(
-          of: UInt8(truncatingIfNeeded: minimum), toByteOffset: layout.minimum + byte, as: UInt8.self)
-        unsafe block.storeBytes(
-          of: UInt8(truncatingIfNeeded: maximum), toByteOffset: layout.maximum + byte, as: UInt8.self)
-      }
-      let panel = plan.panels[index]
-      for vector in 0..<panel.vectorCount {
-        for lane in 0..<plan.target.lanes {
-          let column = X86ProductGenerator.column(
-            plan.target, isBytes: true, vectorCount: panel.vectorCount, vector: vector, lane: lane)
-          guard column < panel.columnCount else { continue }
-          let channel = group * convolution.columnCount + panel.firstColumn + column
-          let multiplier = multipliers.count > 1 ? multipliers[channel] : multipliers[0]
-          let shift = max(0, 0 - multiplier.shift)
-          let place = (vector * plan.target.lanes + lane) * 4
-          unsafe block.storeBytes(of: multiplier.value, toByteOffset: layout.multipliers + place, as: Int32.self)
-          // Odd lanes meet their factor where the even lane before them is.
-          if lane % 2 == 1 {
-            unsafe block.storeBytes(
-              of: multiplier.value, toByteOffset: layout.oddMultipliers + place - 4, as: Int32.self)
-          }
-          unsafe block.storeBytes(
-            of: shift > 0 ? Int32(1) << (shift - 1) : 0, toByteOffset: layout.roundings + place, as: Int32.self)
-          unsafe block.storeBytes(of: shift, toByteOffset: layout.shifts + place, as: Int32.self)
-        }
-      }
-    }
   }
 
   // MARK: Packing

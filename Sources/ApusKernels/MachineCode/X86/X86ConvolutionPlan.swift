@@ -18,7 +18,7 @@ struct X86ConvolutionPlan {
   }
 
   let convolution: Convolution
-  let target: X86ProductGenerator.Target
+  let target: X86Target
   let product: X86ProductGenerator.Product
   /// Bytes of a term in the rows that the product reads.
   let laneByteCount: Int
@@ -50,7 +50,7 @@ struct X86ConvolutionPlan {
   /// More than this much gathered memory for a single line is left to other kernels.
   private static let planeLimit = 4 << 20
 
-  init?(_ convolution: Convolution, target: X86ProductGenerator.Target, product: X86ProductGenerator.Product) {
+  init?(_ convolution: Convolution, target: X86Target, product: X86ProductGenerator.Product) {
     self.convolution = convolution
     self.target = target
     self.product = product
@@ -99,7 +99,7 @@ struct X86ConvolutionPlan {
   }
 
   /// Full panels, then one for the rest.
-  private static func panels(columns: Int, target: X86ProductGenerator.Target) -> [Panel] {
+  private static func panels(columns: Int, target: X86Target) -> [Panel] {
     let most = target == .avx512 ? 4 : 2
     var panels: [Panel] = []
     var first = 0

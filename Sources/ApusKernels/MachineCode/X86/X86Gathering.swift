@@ -76,7 +76,7 @@ extension X86Convolution {
 }
 
 /// Elements as they are.
-private struct Copy<Lane: BitwiseCopyable>: LaneConversion {
+struct Copy<Lane: BitwiseCopyable>: LaneConversion {
   let padding: Lane
 
   static var elementByteCount: Int { MemoryLayout<Lane>.stride }
