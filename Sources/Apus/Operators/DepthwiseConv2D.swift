@@ -20,8 +20,8 @@ enum DepthwiseConv2D {
       strideWidthField: 1, strideHeightField: 2, dilationFields: (width: 5, height: 6))
     let output = try node.output(
       0, shape: [input.shape[0], window.outputHeight, window.outputWidth, channels], like: input)
-    let operands = try node.operands(input: input, filter: filter)
-    let bias = try node.bias(2, channels: channels, operands: operands)
+    let bias = try node.bias(2, channels: channels, input: input)
+    let operands = try operands(input: input, filter: filter, bias: bias, node: node)
     let convolution = DepthwiseConvolution(
       batches: input.shape[0], inputHeight: input.shape[1], inputWidth: input.shape[2],
       inputChannels: input.shape[3], depthMultiplier: channels / input.shape[3], filterHeight: filter.shape[1],
@@ -30,10 +30,25 @@ enum DepthwiseConv2D {
       dilationWidth: window.dilationWidth, paddingTop: window.paddingTop, paddingLeft: window.paddingLeft,
       operands: operands,
       epilogue: try node.convolutionEpilogue(
-        node.activationOption(4), input: input, filter: filter, bias: bias, output: output, channels: channels,
-        channelAxis: 3))
+        node.activationOption(4), operands: operands, input: input, filter: filter, bias: bias, output: output,
+        channels: channels))
     return try WeightedProduct(
       node.kernels.prepare(convolution), input: input, filter: filter, bias: bias, output: output,
       multiplyAccumulates: Double(output.shape.elementCount) * Double(filter.shape[1] * filter.shape[2]), node: node)
+  }
+
+  /// As for convolutions, but of quantized filters only int8 ones meet floats, which always get a zero point, and
+  /// only sums of 64 bits meet 16-bit activations.
+  private static func operands(
+    input: TensorSlot, filter: TensorSlot, bias: TensorSlot?, node: Node
+  ) throws(ApusError) -> MatrixOperands {
+    switch (input.type, filter.type) {
+    case (.float32, .int8): return .hybrid(isAsymmetric: true)
+    case (.float32, .float16), (.float32, .int4), (.float32, .uint8), (.int16, .int4):
+      throw node.mismatch(input, filter)
+    case (.int16, _) where bias?.type == .int32:
+      throw node.unsupported("a bias of int32 with an input of int16 is not supported")
+    default: return try node.convolutionOperands(input: input, filter: filter, bias: bias)
+    }
   }
 }

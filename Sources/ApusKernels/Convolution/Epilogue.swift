@@ -11,6 +11,13 @@ package enum Epilogue: Hashable, Sendable {
   ///
   /// There is one scale, or one for each output channel.
   case float64([Double], zeroPoint: Int32, minimum: Int32, maximum: Int32)
+  /// Multiplies 64-bit sums with the upper half of each multiplier, rounds once, halves up, clamps: the reference's
+  /// rule for int16 activations with a 64-bit bias.
+  case reducedFixedPoint([FixedPointMultiplier], minimum: Int32, maximum: Int32)
+  /// Multiplies with the scale of the quantized image and that of the weights, adds the float bias, clamps.
+  ///
+  /// There is one scale of weights, or one for each output channel.
+  case hybrid([Float], minimum: Float, maximum: Float)
 
   /// Whether this takes sums of the operands' kind and has a factor for each of `channels`.
   func fits(_ operands: MatrixOperands, channels: Int) -> Bool {
@@ -20,6 +27,14 @@ package enum Epilogue: Hashable, Sendable {
       factors.count == 1 || factors.count == channels
     case (.float64(let factors, _, _, _), .uint8), (.float64(let factors, _, _, _), .int8):
       factors.count == 1 || factors.count == channels
+    case (.fixedPoint(let factors, _, _, _), .int16(_, 4)):
+      factors.count == 1 || factors.count == channels
+    case (.float64(let factors, _, _, _), .int16), (.float64(let factors, _, _, _), .uint8ToInt16):
+      factors.count == 1 || factors.count == channels
+    case (.reducedFixedPoint(let factors, _, _), .int16):
+      factors.count == 1 || factors.count == channels
+    case (.hybrid(let scales, _, _), .hybrid):
+      scales.count == 1 || scales.count == channels
     default: false
     }
   }

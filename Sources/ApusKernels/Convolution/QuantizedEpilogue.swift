@@ -27,7 +27,7 @@ final class QuantizedEpilogue: @unchecked Sendable {
   init?(_ epilogue: Epilogue, channels: Int) {
     tableStride = roundedUp(channels, to: 8) + 8
     switch epilogue {
-    case .float32:
+    case .float32, .reducedFixedPoint, .hybrid:
       return nil
     case .fixedPoint(let multipliers, let zeroPoint, let minimum, let maximum):
       self.multipliers = multipliers
