@@ -36,6 +36,14 @@ package struct FixedPointMultiplier: Hashable, Sendable {
     return roundingDivideByPowerOfTwo(saturatingRoundingDoublingHighMultiply(x &<< left, value), right)
   }
 
+  /// As `apply`, but the second rounding takes halves up.
+  @inline(__always)
+  package func applyUpward(_ x: Int32) -> Int32 {
+    let high = Int64(saturatingRoundingDoublingHighMultiply(x &<< max(shift, 0), value))
+    let right = Int64(max(0 &- shift, 0))
+    return Int32(truncatingIfNeeded: right == 0 ? high : (high &+ (1 &<< (right &- 1))) &>> right)
+  }
+
   /// `x` times this factor with a mantissa of 15 bits, rounded once, halves up; the low 32 bits of that.
   @inline(__always)
   package func applyReduced(_ x: Int64) -> Int32 {

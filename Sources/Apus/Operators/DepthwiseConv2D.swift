@@ -22,6 +22,9 @@ enum DepthwiseConv2D {
       0, shape: [input.shape[0], window.outputHeight, window.outputWidth, channels], like: input)
     let bias = try node.bias(2, channels: channels, input: input)
     let operands = try operands(input: input, filter: filter, bias: bias, node: node)
+    let epilogue = try node.convolutionEpilogue(
+      node.activationOption(4), operands: operands, input: input, filter: filter, bias: bias, output: output,
+      channels: channels)
     let convolution = DepthwiseConvolution(
       batches: input.shape[0], inputHeight: input.shape[1], inputWidth: input.shape[2],
       inputChannels: input.shape[3], depthMultiplier: channels / input.shape[3], filterHeight: filter.shape[1],
@@ -29,9 +32,7 @@ enum DepthwiseConv2D {
       strideHeight: window.strideHeight, strideWidth: window.strideWidth, dilationHeight: window.dilationHeight,
       dilationWidth: window.dilationWidth, paddingTop: window.paddingTop, paddingLeft: window.paddingLeft,
       operands: operands,
-      epilogue: try node.convolutionEpilogue(
-        node.activationOption(4), operands: operands, input: input, filter: filter, bias: bias, output: output,
-        channels: channels))
+      epilogue: filter.type == .int4 ? epilogue.upward : epilogue)
     return try WeightedProduct(
       node.kernels.prepare(convolution), input: input, filter: filter, bias: bias, output: output,
       multiplyAccumulates: Double(output.shape.elementCount) * Double(filter.shape[1] * filter.shape[2]), node: node)
@@ -50,5 +51,13 @@ enum DepthwiseConv2D {
       throw node.unsupported("a bias of int32 with an input of int16 is not supported")
     default: return try node.convolutionOperands(input: input, filter: filter, bias: bias)
     }
+  }
+}
+
+extension Epilogue {
+  /// The same, as the reference rounds after depthwise convolutions with int4 weights.
+  fileprivate var upward: Epilogue {
+    guard case .fixedPoint(let multipliers, let zeroPoint, let minimum, let maximum) = self else { return self }
+    return .fixedPointUpward(multipliers, zeroPoint: zeroPoint, minimum: minimum, maximum: maximum)
   }
 }

@@ -6,6 +6,9 @@ package enum Epilogue: Hashable, Sendable {
   ///
   /// There is one multiplier, or one for each output channel.
   case fixedPoint([FixedPointMultiplier], zeroPoint: Int32, minimum: Int32, maximum: Int32)
+  /// As `fixedPoint`, but in whole groups of eight output channels the second rounding takes halves up: the reference's
+  /// depthwise convolutions with int4 weights.
+  case fixedPointUpward([FixedPointMultiplier], zeroPoint: Int32, minimum: Int32, maximum: Int32)
   /// Multiplies in double precision, rounds once, halves away from zero, adds the zero point, clamps: the
   /// reference's FULLY_CONNECTED.
   ///
@@ -24,6 +27,8 @@ package enum Epilogue: Hashable, Sendable {
     switch (self, operands) {
     case (.float32, .float32): true
     case (.fixedPoint(let factors, _, _, _), .uint8), (.fixedPoint(let factors, _, _, _), .int8):
+      factors.count == 1 || factors.count == channels
+    case (.fixedPointUpward(let factors, _, _, _), .int8):
       factors.count == 1 || factors.count == channels
     case (.float64(let factors, _, _, _), .uint8), (.float64(let factors, _, _, _), .int8):
       factors.count == 1 || factors.count == channels

@@ -176,9 +176,9 @@ struct HybridStep {
   /// Four differences from the zero point.
   @inline(__always)
   private func quantize(_ values: SIMD4<Float>) -> SIMD4<Int32> {
-    let exact = SIMD4<Float>(repeating: zeroPoint) + values * SIMD4(repeating: inverse)
+    let exact = values * SIMD4(repeating: inverse)
     // Bounds beyond those of a byte change nothing, and make the sum with the shifter exact; NaN becomes a bound.
-    let bound = SIMD4<Float>(repeating: 256)
+    let bound = SIMD4<Float>(repeating: 512)
     let above = exact.replacing(with: -bound, where: exact .< -bound)
     let bounded = bound.replacing(with: above, where: above .< bound)
     let shifter = SIMD4<Float>(repeating: 0x1.8p23)
@@ -188,11 +188,11 @@ struct HybridStep {
     let (zero, half, one) = (SIMD4<Float>.zero, SIMD4<Float>(repeating: 0.5), SIMD4<Float>(repeating: 1))
     nearest.replace(with: nearest + one, where: (rest .== half) .& (bounded .> zero))
     nearest.replace(with: nearest - one, where: (rest .== -half) .& (bounded .< zero))
-    let least = SIMD4<Float>(repeating: minimum)
-    let most = SIMD4<Float>(repeating: 127)
+    let least = SIMD4<Float>(repeating: minimum - zeroPoint)
+    let most = SIMD4<Float>(repeating: 127 - zeroPoint)
     nearest.replace(with: least, where: nearest .< least)
     nearest.replace(with: most, where: nearest .> most)
-    let shifted = nearest - SIMD4(repeating: zeroPoint) + shifter
+    let shifted = nearest + shifter
     return unsafe unsafeBitCast(shifted, to: SIMD4<Int32>.self) &- SIMD4(repeating: 0x4B40_0000)
   }
 }

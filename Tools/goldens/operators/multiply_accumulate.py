@@ -173,11 +173,14 @@ class MixedProducts:
         type_name = kind if kind in RANGES else "int8"
         if kind == "uint8":
             values = self.draw.values(shape, "uint8")
+            if self.is_float:
+                # The reference takes these bytes for signed ones, and its SSE code gets products of -128 wrong.
+                values = np.where(values == 128, np.uint8(129), values)
         else:
             values = self.draw.values(shape, type_name, magnitude=(1 << (bits - 1)) - 1)
             if bits < 8 and self.draw.chance(0.5) and values.size:
                 values.flat[0] = -(1 << (bits - 1))
-        return values // 16 * 16 if values.size > 1000 and bits >= 8 else values
+        return values // 16 * 16 + 1 if values.size > 1000 and bits >= 8 else values
 
     def _output_quantization(self):
         if self.is_float:
