@@ -46,7 +46,7 @@ enum InstructionPeak: CaseIterable, Hashable {
 
   /// 10⁹ multiply-accumulates in a second on one thread; nil where this machine lacks the instruction.
   func measure() -> Double? {
-    #if arch(x8664)
+    #if arch(x86_64)
       guard CPUFeatures.current.isSuperset(of: requires) else { return nil }
       var (code, count) = loop()
       guard let bytes = code.finish(), let place = ExecutableMemory.place(bytes) else { return nil }
