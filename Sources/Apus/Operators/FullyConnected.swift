@@ -97,8 +97,24 @@ enum FullyConnected {
       // The reference knows no scale for the whole filter then.
       filterScales = [0]
     }
+    if input.type == .int8, node.isSparse(1) {
+      return sparseEpilogue(
+        filterScales, inputScale: inputScale, outputScale: outputScale, zeroPoint: zeroPoint, bounds: bounds)
+    }
     return .float64(
       filterScales.map { Double(inputScale) * Double($0) / Double(outputScale) }, zeroPoint: zeroPoint,
       minimum: bounds.minimum, maximum: bounds.maximum)
+  }
+
+  /// The reference multiplies sums of sparse filters in fixed point.
+  private static func sparseEpilogue(
+    _ filterScales: [Float], inputScale: Float, outputScale: Float, zeroPoint: Int32,
+    bounds: (minimum: Int32, maximum: Int32)
+  ) -> Epilogue {
+    let multipliers = filterScales.map { scale in
+      let product = filterScales.count == 1 ? Double(inputScale * scale) : Double(inputScale) * Double(scale)
+      return FixedPointMultiplier(product / Double(outputScale))
+    }
+    return .fixedPoint(multipliers, zeroPoint: zeroPoint, minimum: bounds.minimum, maximum: bounds.maximum)
   }
 }

@@ -196,6 +196,13 @@ final class Node {
     return (Int32(clamping: minimum), Int32(clamping: maximum))
   }
 
+  /// Whether the file stores an input as a sparse constant; its values have their zeros here.
+  func isSparse(_ position: Int) -> Bool {
+    guard entry.inputs.indices.contains(position), entry.inputs[position] >= 0 else { return false }
+    let tensor = graph.subgraph.tensors[entry.inputs[position]]
+    return tensor.sparsity != nil && tensor.data != nil
+  }
+
   // MARK: Outputs
 
   /// Gives an output its shape; the file must declare it with `type` (by default, any).
