@@ -4,10 +4,23 @@ from ai_edge_litert import schema_py_generated as schema
 
 from catalogue import operator
 from model_builder import ABSENT, ModelBuilder
-from operators.multiply_accumulate import Products
+from operators.multiply_accumulate import draw_products
 
 
-@operator("FULLY_CONNECTED", ("uint8", "int8", "float32"), cases=14, versions={"int8": 4})
+MIXES = {
+    "int16": ["int8 per_channel", "int8", "int8 narrow", "int16", "int8 per_channel narrow", "int16 per_channel", "int4 per_channel"],
+    "hybrid": ["int8", "int8 per_channel", "uint8", "int4", "int2", "int4 per_channel"],
+    "int4": ["int4 per_channel", "int4", "int2", "int2 per_channel"],
+    "wide": ["uint8 unsigned wide", "uint8 unsigned wide", "int8 wide"],
+}
+
+
+@operator(
+    "FULLY_CONNECTED",
+    ("uint8", "int8", "float32", "int16", "hybrid", "int4", "wide"),
+    cases=14,
+    versions={"int8": 4, "int16": 7, "hybrid": 9, "int4": 10, "wide": 2},
+)
 def fully_connected(draw):
     rank = draw.pick("rank", [2, 3, 4, 1, 2])
     keeps = draw.flag("keep_num_dims", 3)
@@ -26,18 +39,22 @@ def fully_connected(draw):
     if rank > 2 and not keeps and draw.flag("flattened", 2):
         depth *= outer[-1]
 
-    products = Products(draw, (units, depth), 0, depth, has_weight_zero_points=True)
-    options = schema.FullyConnectedOptionsT(fusedActivationFunction=draw.activation(), keepNumDims=keeps)
+    products = draw_products(draw, (units, depth), 0, depth, MIXES, has_weight_zero_points=True)
+    options = schema.FullyConnectedOptionsT(
+        fusedActivationFunction=draw.activation(), keepNumDims=keeps, **products.bias_options
+    )
+    if draw.type == "hybrid":
+        options.asymmetricQuantizeInputs = draw.flag("asymmetric", 2)
     model = ModelBuilder()
     operands = [
         model.input(products.inputs(input_shape), products.input_quantization),
-        model.constant(products.weights, products.weight_quantization),
+        model.constant(products.weights, products.weight_quantization, products.weight_type),
     ]
-    bias = draw.pick("bias", ["present"] * 4 + ["absent", "omitted"])
+    bias = "present" if draw.type == "wide" else draw.pick("bias", ["present"] * 4 + ["absent", "omitted"])
     if bias == "present":
         operands.append(model.constant(*products.bias()))
     else:
         draw.tag("no_bias")
         operands += [ABSENT] if bias == "absent" else []
-    output = model.output(draw.type, products.output_quantization)
+    output = model.output(products.output_type, products.output_quantization)
     return model.operator("FULLY_CONNECTED", operands, [output], options)

@@ -35,6 +35,8 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
     weightPacking = X86WeightPacking(plan: plan, operands: operands)
     quantized = QuantizedEpilogue(convolution.epilogue, channels: convolution.outputChannels)
     layout = X86FactorLayout(target)
+    // A list of all steps stays small beside the first-level cache's weights, or another kernel is better.
+    guard !weightPacking.mayHaveExtras || plan.stepCount <= 8192 else { return nil }
     let isPlain = convolution.epilogue.isPlain
     hasPlainFactors = isPlain
 
@@ -105,7 +107,9 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
   // MARK: Running
 
   /// Taps with room for all extra steps, in bytes.
-  private var tapListByteCount: Int { roundedUp((plan.tapCount + 2 * plan.stepCount) * 16, to: 64) }
+  private var tapListByteCount: Int {
+    roundedUp((plan.tapCount + (weightPacking.mayHaveExtras ? 2 * plan.stepCount : 0)) * 16, to: 64)
+  }
   /// Sums or outputs of one block of rows, and sums in order.
   private var blockByteCount: Int { 2 * 14 * 64 * 4 + 64 }
   private var workerByteCount: Int { roundedUp(plan.planeByteCount, to: 64) + tapListByteCount + blockByteCount }
