@@ -70,7 +70,7 @@ let package = Package(
     .executableTarget(
       name: "AllocationProbe", dependencies: ["Apus"], path: "Tests/AllocationProbe", swiftSettings: strict),
     .testTarget(name: "ApusTests", dependencies: ["Apus", "AllocationProbe"], swiftSettings: strict),
-    .testTarget(name: "ApusVisionTests", dependencies: ["ApusVision"], swiftSettings: strict),
+    .testTarget(name: "ApusVisionTests", dependencies: ["ApusVision", "ApusImages"], swiftSettings: strict),
     .testTarget(name: "ApusImagesTests", dependencies: ["ApusImages"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
