@@ -1,4 +1,5 @@
 import Apus
+import ApusImages
 import ApusVision
 import Testing
 
@@ -279,5 +280,30 @@ private func message(_ body: () throws -> Void) -> String? {
     // A standard deviation of zero is no use, and costs nothing else.
     model.metadataNormalization = ([55], [0])
     #expect(try score() == 1)
+  }
+}
+
+/// The model and the picture that are part of the library.
+@Suite struct EmbeddedShapesTests {
+  @Test("the embedded model finds every kind of shape in the embedded picture, with any kernels and threads")
+  func findsEveryShape() throws {
+    let picture = try ImageBuffer(decoding: EmbeddedShapes.pictureBytes)
+    let expected = try ObjectDetector.shapes().detect(picture)
+    #expect(Set(expected.compactMap(\.label)) == Set(EmbeddedShapes.labels))
+    for set in Runtime.kernelSets where set.isSupported {
+      for threads in 1...3 {
+        var options = ObjectDetector.Options()
+        options.interpreter.kernels = set.name
+        options.interpreter.threadCount = threads
+        #expect(try ObjectDetector.shapes(options: options).detect(picture) == expected)
+      }
+    }
+  }
+
+  @Test("shapes can have other names")
+  func takesOtherNames() throws {
+    let picture = try ImageBuffer(decoding: EmbeddedShapes.pictureBytes)
+    let found = try ObjectDetector.shapes(labels: LabelMap(["T", "R", "P", "C"])).detect(picture)
+    #expect(Set(found.compactMap(\.label)) == ["T", "R", "P", "C"])
   }
 }
