@@ -90,9 +90,9 @@ enum OperatorRegistry {
     .init(.conv2D, versions: 1...8, types: common + [.int16], Conv2D.prepare),
     .init(.cos, versions: 1...1, types: [.float32], FloatUnary.prepare(.cos)),
     .init(.cumsum, versions: 1...1, types: [.float32, .int32, .int64], CumulativeSum.prepare),
+    .init(.densify, versions: 1...1, types: [.float32, .float16, .int8], Densify.prepare),
     .init(.depthToSpace, versions: 1...2, types: common + [.int32, .int64], SpaceToDepth.prepareBack),
     .init(.depthwiseConv2D, versions: 1...7, types: common + [.int16], DepthwiseConv2D.prepare),
-    .init(.densify, versions: 1...1, types: [.float32, .float16, .int8], Densify.prepare),
     .init(
       .dequantize, versions: 1...9, types: [.uint8, .int8, .int16, .int4, .uint4, .int2, .float16],
       Dequantize.prepare),
