@@ -17,8 +17,8 @@ final class Node {
   /// How many threads a run may use; scratch memory is sized by it.
   var threadCount: Int { graph.threads.count }
 
-  private let entry: OperatorEntry
-  private let graph: Graph
+  let entry: OperatorEntry
+  let graph: Graph
 
   init(index: Int, in graph: Graph) {
     self.index = index
@@ -290,7 +290,10 @@ final class Node {
   // MARK: Errors
 
   /// The node as messages name it: `operator #12, ADD`.
-  var place: String { "operator #\(index), \(name)" }
+  var place: String {
+    let place = "operator #\(index), \(name)"
+    return graph.subgraphIndex == 0 ? place : "subgraph \(graph.subgraphIndex), \(place)"
+  }
 
   /// An error about a model that breaks an operator's rules.
   func malformed(_ text: String) -> ApusError {
