@@ -150,7 +150,7 @@ struct PoolingWindow {
     var sum = SIMD16<UInt16>()
     forEachTap { offset in
       let values = unsafe source.loadUnaligned(fromByteOffset: offset, as: SIMD16<UInt8>.self) ^ flips
-      sum &+= SIMD16<UInt16>(truncatingIfNeeded: values)
+      sum &+= SIMD16<UInt16>(widening: values)
     }
     return SIMD16(lowHalf: rounded(sum.lowHalf, flip: flip), highHalf: rounded(sum.highHalf, flip: flip))
   }
@@ -163,18 +163,18 @@ struct PoolingWindow {
   private func rounded(_ sums: SIMD8<UInt16>, flip: UInt8) -> SIMD8<UInt8> {
     let factor = SIMD8(repeating: UInt32(truncatingIfNeeded: ((1 << 23) &+ count &- 1) / count))
     let half = SIMD8(repeating: UInt32(truncatingIfNeeded: count / 2))
-    let wide = SIMD8<UInt32>(truncatingIfNeeded: sums)
+    let wide = SIMD8<UInt32>(widening: sums)
     guard flip != 0 else {
-      return SIMD8<UInt8>(truncatingIfNeeded: ((wide &+ half) &* factor) &>> SIMD8(repeating: 23))
+      return SIMD8<UInt8>(lowBytes: ((wide &+ half) &* factor) &>> SIMD8(repeating: 23))
     }
     let zero = SIMD8(repeating: Int32(truncatingIfNeeded: 128 &* count))
-    let signed = SIMD8<Int32>(truncatingIfNeeded: wide) &- zero
+    let signed = SIMD8<Int32>(bits: wide) &- zero
     // All ones where negative: (x ^ s) − s is the magnitude, and gives the sign back.
     let signs = signed &>> SIMD8(repeating: 31)
-    let magnitudes = SIMD8<UInt32>(truncatingIfNeeded: (signed ^ signs) &- signs)
+    let magnitudes = SIMD8<UInt32>(bits: (signed ^ signs) &- signs)
     let quotients = ((magnitudes &+ half) &* factor) &>> SIMD8(repeating: 23)
-    let results = (SIMD8<Int32>(truncatingIfNeeded: quotients) ^ signs) &- signs
-    return SIMD8<UInt8>(truncatingIfNeeded: results &+ SIMD8(repeating: 128))
+    let results = (SIMD8<Int32>(bits: quotients) ^ signs) &- signs
+    return SIMD8<UInt8>(lowBytes: SIMD8<UInt32>(bits: results &+ SIMD8(repeating: 128)))
   }
 
   private func poolByte(_ kind: Pooling.Kind, _ source: UnsafeRawPointer, flip: UInt8) -> UInt8 {
