@@ -47,6 +47,9 @@ def _difference(wanted, actual, row):
     error = np.abs(wanted - actual).max()
     if error <= max(0.05 * spread, 1e-6) or error <= 0.01 * np.abs(wanted).max():
         return None
+    # A few scores have no range of their own: that of probabilities is 1.
+    if wanted.size <= 4 and error <= 0.05:
+        return None
     if (np.round(wanted) == wanted).all() and (wanted == actual).mean() >= 0.95:
         return None
     if spread > 0 and actual.std() > 0 and np.corrcoef(wanted, actual)[0, 1] >= 0.98:

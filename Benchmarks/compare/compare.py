@@ -136,19 +136,35 @@ class Contest:
         self.results[engine] = {"problem": reason}
 
 
-def profile(settings, path):
-    """Where a model's time goes, on one thread: shares by kind of operator, and the share of the peak."""
+def ask_apus(settings, *arguments):
+    """What apus-benchmark prints on one processor; None if it fails."""
     processor = max(os.sched_getaffinity(0))
     run = subprocess.run(
-        [settings.apus, str(path), "--profile", "--json", "--runs", "30"],
+        [settings.apus, *arguments, "--json"],
         capture_output=True,
         text=True,
         check=False,
         preexec_fn=lambda: os.sched_setaffinity(0, [processor]),
     )
     if run.returncode:
+        progress(run.stderr.strip())
         return None
-    report = json.loads(run.stdout)[0]
+    return json.loads(run.stdout)
+
+
+def kernels(settings):
+    """The rates of every kernel set on the layers of real models, and those of the instructions."""
+    shapes = pathlib.Path(__file__).resolve().parents[1] / "Shapes" / "shapes.txt"
+    report = ask_apus(settings, "kernels", "--shapes", str(shapes))
+    return report and {"peaks": report["peaks"], "sums": report["sums"]}
+
+
+def profile(settings, path):
+    """Where a model's time goes, on one thread: shares by kind of operator, and the share of the peak."""
+    reports = ask_apus(settings, str(path), "--profile", "--runs", "30")
+    if not reports:
+        return None
+    report = reports[0]
     shares = {}
     for operator in report["operators"]:
         shares[operator["name"]] = shares.get(operator["name"], 0) + operator["time_share"]
@@ -169,6 +185,18 @@ def machine():
     return {"processor": name, "processors": len(os.sched_getaffinity(0)), "system": platform.platform()}
 
 
+def update_docs(page, text, plot):
+    """Replaces what follows the heading of the results."""
+    heading = "## Latest results\n"
+    before, found, _ = page.read_text().partition(heading)
+    if not found:
+        raise SystemExit(f"error: {page} has no heading '{heading.strip()}'")
+    # The first line is the report's own title; its parts become parts of ours.
+    body = text.partition("\n")[2].replace("\n## ", "\n### ").lstrip("\n")
+    picture = f"![Medians, and how much faster than the best peer]({os.path.relpath(plot, page.parent)})\n"
+    page.write_text(f"{before}{heading}\n{picture}\n{body}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("models", type=pathlib.Path, help="a folder of models, or one model")
@@ -181,9 +209,10 @@ def main():
     parser.add_argument("--loads", type=int, default=3, help="how often each engine loads a model")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--note", default="", help="a sentence that the report carries")
-    parser.add_argument("--no-profile", action="store_true", help="leave out where our time goes")
+    parser.add_argument("--no-profile", action="store_true", help="leave out operators and kernels")
     default = pathlib.Path(__file__).resolve().parents[1] / "results"
     parser.add_argument("--output", type=pathlib.Path, default=default)
+    parser.add_argument("--docs", type=pathlib.Path, help="a page whose last part becomes these results")
     settings = parser.parse_args()
     settings.engines = settings.engines.split(",")
     settings.apus = settings.apus.resolve()
@@ -212,20 +241,27 @@ def main():
             entry["profile"] = profile(settings, path)
         models.append(entry)
 
+    measured = None
+    if not settings.no_profile:
+        progress("kernels on the layers of real models")
+        measured = kernels(settings)
     packages = ("ai-edge-litert", "openvino", "numpy")
     result = {
         "date": datetime.date.today().isoformat(),
         "note": settings.note,
         "machine": machine(),
         "versions": {name: importlib.metadata.version(name) for name in packages},
-        "settings": {key: getattr(settings, key) for key in ("rounds", "burst", "loads", "seed", "only")},
+        "settings": {key: getattr(settings, key) for key in ("threads", "rounds", "burst", "loads", "seed", "only")},
         "models": models,
+        "kernels": measured,
     }
     settings.output.mkdir(parents=True, exist_ok=True)
     (settings.output / "comparison.json").write_text(json.dumps(result, indent=1) + "\n")
     text = markdown(result)
     (settings.output / "comparison.md").write_text(text)
     write_plot(result, settings.output / "comparison.png")
+    if settings.docs:
+        update_docs(settings.docs, text, settings.output / "comparison.png")
     print(text)
 
 

@@ -112,6 +112,29 @@ def _profiles(models):
     return rows(["model", "time by operator", "MMAC", "GMAC/s", "of the peak"], lines)
 
 
+def _kernels(measured):
+    peaks = ", ".join(f"{peak['instruction']} {peak['gmacs_per_second']:.0f}" for peak in measured["peaks"])
+    lines = []
+    for entry in measured["sums"]:
+        rate, share = entry.get("gmacs_per_second"), entry.get("peak_share")
+        lines.append(
+            [
+                entry["kernels"],
+                f"{entry['type']}, {entry['group']}",
+                f"{entry['covered']:.0%}",
+                number(rate, 1),
+                "–" if share is None else f"{share:.1%}",
+            ]
+        )
+    heading = ["kernels", "layers", "covered", "GMAC/s", "of its instruction's peak"]
+    return f"Peaks in GMAC/s: {peaks}.\n\n{rows(heading, lines)}"
+
+
+def _command(settings):
+    options = [f"--{key} {settings[key]}" for key in ("only", "threads", "rounds", "burst", "loads") if settings.get(key)]
+    return " ".join(["Benchmarks/compare/run.sh MODELS_DIR", *options])
+
+
 def _problems(models):
     lines = []
     for entry in models:
@@ -136,7 +159,7 @@ def markdown(result):
         f"{result['machine']['processor']}, {result['machine']['processors']} processors; {versions}; "
         f"{result['date']}. {settings['rounds']} rounds of {settings['burst']:g} ms for each engine. "
         "Milliseconds are medians; bold is the best peer; – is a model that the engine cannot run; ≠ an answer "
-        "that differs from LiteRT's own kernels, which does not count."
+        f"that differs from LiteRT's own kernels, which does not count. Repeat it with `{_command(settings)}`."
     )
     parts += ["## Best peer's median ÷ ours", _summary(models, counts)]
     for threads in counts:
@@ -148,5 +171,7 @@ def markdown(result):
     if len(counts) > 1:
         parts += ["## More threads, models over 5 ms", _scaling(models, counts)]
     parts += ["## Where our time goes, one thread", _profiles(models)]
+    if result.get("kernels"):
+        parts += ["## Kernels on the layers of real models, one thread", _kernels(result["kernels"])]
     parts += ["## What did not run or agree", _problems(models)]
     return "\n\n".join(parts) + "\n"
