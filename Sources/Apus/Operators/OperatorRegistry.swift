@@ -71,6 +71,7 @@ enum OperatorRegistry {
     .init(.argMin, versions: 1...3, types: common + [.int32, .bool], ArgMinMax.minimum),
     .init(.atan2, versions: 1...1, types: [.float32], Atan2.prepare),
     .init(.averagePool2D, versions: 1...3, types: common + [.int16], Pooling2D.average),
+    .init(.batchMatMul, versions: 1...4, types: [.float32, .int8, .int16], BatchMatMul.prepare),
     .init(.bitwiseXor, versions: 1...1, types: integers, BinaryFunctions.prepare(.exclusiveOr, integers)),
     .init(.ceil, versions: 1...1, types: [.float32], FloatUnary.prepare(.ceil)),
     .init(
@@ -153,7 +154,9 @@ enum OperatorRegistry {
     .init(.sum, versions: 1...2, types: reducible, Reduce.sum),
     .init(.tanh, versions: 1...3, types: common + [.int16], Tanh.prepare),
     .init(.transpose, versions: 1...9, types: ElementType.movable, Transpose.prepare),
+    .init(.transposeConv, versions: 1...5, types: [.int32], TransposeConv.prepare),
     .init(.unpack, versions: 1...6, types: ElementType.movableBytes, Unpack.prepare),
+    .init(custom: "Convolution2DTransposeBias", types: [.float32], Convolution2DTransposeBias.prepare),
     .init(custom: "TFLite_Detection_PostProcess", types: [.float32, .uint8], DetectionPostProcess.prepare),
   ]
 }
