@@ -180,17 +180,21 @@ struct BatchMatMul: Operator {
 
   private func multiply(_ index: Int, _ weights: PackedWeights, _ position: Int, _ tensors: borrowing TensorTable) {
     let byteCount = rows &* depth &* widths.lhs
-    let resultByteCount = rows &* columns &* widths.output
+    let start = position &* rows &* columns &* widths.output
     var results = tensors.writeBytes(output)
-    var result = results.extracting(position &* resultByteCount..<(position &+ 1) &* resultByteCount)
     var scratch = tensors.writeBytes(scratch)
     let source = tensors.readBytes(lhs).extracting(index &* byteCount..<(index &+ 1) &* byteCount)
-    guard let left else {
-      kernel.run(weights, input: source, output: &result, scratch: &scratch, threads: tensors.threads)
-      return
+    results.withUnsafeMutableBytes { bytes in
+      var result = MutableRawSpan(
+        _unsafeBytes: UnsafeMutableRawBufferPointer(
+          rebasing: bytes[start..<start &+ rows &* columns &* widths.output]))
+      guard let left else {
+        kernel.run(weights, input: source, output: &result, scratch: &scratch, threads: tensors.threads)
+        return
+      }
+      var matrix = tensors.writeBytes(left)
+      ElementRuns.transpose(source, rows: depth, columns: rows, count: 1, width: widths.lhs, into: &matrix)
+      kernel.run(weights, input: matrix.bytes, output: &result, scratch: &scratch, threads: tensors.threads)
     }
-    var matrix = tensors.writeBytes(left)
-    ElementRuns.transpose(source, rows: depth, columns: rows, count: 1, width: widths.lhs, into: &matrix)
-    kernel.run(weights, input: matrix.bytes, output: &result, scratch: &scratch, threads: tensors.threads)
   }
 }
