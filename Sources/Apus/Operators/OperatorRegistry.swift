@@ -78,6 +78,7 @@ enum OperatorRegistry {
     .init(
       .batchToSpaceND, versions: 1...4, types: ElementType.movableBytes, SpaceToBatch.prepareBack),
     .init(.bitcast, versions: 1...1, types: ElementType.movable, Bitcast.prepare),
+    .init(.batchMatMul, versions: 1...4, types: [.float32, .int8, .int16], BatchMatMul.prepare),
     .init(.bitwiseXor, versions: 1...1, types: integers, BinaryFunctions.prepare(.exclusiveOr, integers)),
     .init(.broadcastArgs, versions: 1...1, types: [.int32, .int64], BroadcastTo.prepareShape),
     .init(.broadcastTo, versions: 2...4, types: ElementType.movable, BroadcastTo.prepare),
@@ -210,6 +211,9 @@ enum OperatorRegistry {
     .init(.where, versions: 1...2, types: common + [.int32, .uint32, .int64, .bool], Where.prepare),
     .init(.while, versions: 1...1, types: ElementType.movable + [.resource], isPure: false, While.prepare),
     .init(.zerosLike, versions: 1...1, types: [.float32, .int32, .int64], Fill.prepareZeros),
+    .init(.transposeConv, versions: 1...5, types: [.int32], TransposeConv.prepare),
+    .init(.unpack, versions: 1...6, types: ElementType.movableBytes, Unpack.prepare),
+    .init(custom: "Convolution2DTransposeBias", types: [.float32], Convolution2DTransposeBias.prepare),
     .init(custom: "TFLite_Detection_PostProcess", types: [.float32, .uint8], DetectionPostProcess.prepare),
   ]
 }

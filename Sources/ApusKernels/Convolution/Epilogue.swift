@@ -21,6 +21,8 @@ package enum Epilogue: Hashable, Sendable {
   ///
   /// There is one scale of weights, or one for each output channel.
   case hybrid([Float], minimum: Float, maximum: Float)
+  /// Leaves the sums as they are.
+  case sums
 
   /// Whether this takes sums of the operands' kind and has a factor for each of `channels`.
   func fits(_ operands: MatrixOperands, channels: Int) -> Bool {
@@ -40,6 +42,7 @@ package enum Epilogue: Hashable, Sendable {
       factors.count == 1 || factors.count == channels
     case (.hybrid(let scales, _, _), .hybrid):
       scales.count == 1 || scales.count == channels
+    case (.sums, .int8Sums): true
     default: false
     }
   }

@@ -179,8 +179,8 @@ final class PortableWordConvolution: PreparedConvolution {
     _ rows: Range<Int>, _ depth: Range<Int>, _ group: Int, from input: UnsafeRawPointer,
     to lanes: UnsafeMutablePointer<Int16>
   ) {
-    if case .bytes(let zeroPoint) = operands.source {
-      unsafe PatchGathering(convolution, CenteredInt16(signFlip: 0, zeroPoint: zeroPoint)).gather(
+    if case .bytes(let signFlip, let zeroPoint) = operands.source {
+      unsafe PatchGathering(convolution, CenteredInt16(signFlip: signFlip, zeroPoint: zeroPoint)).gather(
         rows: rows, depth: depth, group: group, from: input, to: lanes, stride: tiling.depthPerBlock, zero: 0)
     } else {
       unsafe PatchGathering(convolution, PlainInt16()).gather(
@@ -218,6 +218,8 @@ final class PortableWordConvolution: PreparedConvolution {
         unsafe epilogue.store(
           wideSums + row &* chunk, bias: bias.assumingMemoryBound(to: Int64.self) + channel, channel: channel,
           count: count, to: work.output.assumingMemoryBound(to: Int16.self) + position)
+      } else if operands.isRaw {
+        unsafe (work.output + position &* 4).copyMemory(from: sums + row &* chunk, byteCount: count &* 4)
       } else {
         unsafe epilogue.store(
           sums + row &* chunk, bias: bias.assumingMemoryBound(to: Int32.self) + channel, channel: channel,

@@ -5,6 +5,7 @@ final class WordEpilogue: @unchecked Sendable {
     case reduced([FixedPointMultiplier])
     case once([Double], Int32)
     case hybrid
+    case sums
   }
 
   private let rule: Rule
@@ -29,6 +30,9 @@ final class WordEpilogue: @unchecked Sendable {
     case .reducedFixedPoint(let multipliers, let minimum, let maximum):
       rule = .reduced(multipliers)
       (self.minimum, self.maximum, bounds) = (minimum, maximum, nil)
+    case .sums:
+      rule = .sums
+      (self.minimum, self.maximum, bounds) = (0, 0, nil)
     case .hybrid(let scales, let minimum, let maximum):
       rule = .hybrid
       (self.minimum, self.maximum) = (0, 0)
@@ -92,7 +96,7 @@ final class WordEpilogue: @unchecked Sendable {
         let factor = multipliers.count > 1 ? multipliers[channel &+ index] : multipliers[0]
         unsafe output[index] = clamped(factor.applyReduced(sum))
       }
-    case .hybrid: break
+    case .hybrid, .sums: break
     }
   }
 
@@ -114,7 +118,7 @@ final class WordEpilogue: @unchecked Sendable {
         let factor = multipliers.count > 1 ? multipliers[channel &+ index] : multipliers[0]
         unsafe output[index] = clamped(factor.applyReduced(sum))
       }
-    case .double, .hybrid: break
+    case .double, .hybrid, .sums: break
     }
   }
 

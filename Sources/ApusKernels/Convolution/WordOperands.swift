@@ -4,8 +4,8 @@ struct WordOperands {
   enum Source {
     /// 16-bit activations as they are.
     case words
-    /// Unsigned bytes minus a zero point.
-    case bytes(zeroPoint: Int16)
+    /// Bytes, flipped to unsigned ones, minus a zero point.
+    case bytes(signFlip: UInt8, zeroPoint: Int16)
     /// Floats, quantized when they come.
     case floats(isAsymmetric: Bool)
   }
@@ -18,13 +18,20 @@ struct WordOperands {
   /// The size of a bias.
   let biasByteCount: Int
 
+  /// Whether sums are the outputs.
+  let isRaw: Bool
+
   init?(_ operands: MatrixOperands) {
+    isRaw = operands == .int8Sums
     switch operands {
     case .float32, .uint8, .int8:
       return nil
     case .uint8ToInt16(let lhs, let rhs):
-      source = .bytes(zeroPoint: Int16(truncatingIfNeeded: lhs))
+      source = .bytes(signFlip: 0, zeroPoint: Int16(truncatingIfNeeded: lhs))
       (weightByteCount, weightZeroPoint, biasByteCount) = (1, rhs, 4)
+    case .int8Sums:
+      source = .bytes(signFlip: 0x80, zeroPoint: 128)
+      (weightByteCount, weightZeroPoint, biasByteCount) = (1, nil, 4)
     case .int16(let weight, let bias):
       source = .words
       (weightByteCount, weightZeroPoint, biasByteCount) = (weight, nil, bias)
@@ -58,7 +65,7 @@ struct WordOperands {
   /// The size of an output.
   var outputByteCount: Int {
     if case .floats = source { return 4 }
-    return 2
+    return isRaw ? 4 : 2
   }
 
   /// What identifies the packed form of weights.
