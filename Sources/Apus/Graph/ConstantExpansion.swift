@@ -60,10 +60,12 @@ struct ConstantExpansion {
     guard !overflow, byteCount <= sparseLimit - sparseByteCount else {
       throw ApusError(
         .malformedModel,
-        "tensor \(tensor.name): sparse constants of \(TensorShape(tensor.shape)) take more than \(sparseLimit) bytes")
+        "tensor \(tensor.name): sparse constants of \(TensorShape(tensor.shape)) take more than \(sparseLimit) bytes"
+      )
     }
     guard let layout = SparseLayout(sparsity, shape: tensor.shape) else {
-      throw ApusError(.malformedModel, "tensor \(tensor.name): sparsity does not fit \(TensorShape(tensor.shape))")
+      throw ApusError(
+        .malformedModel, "tensor \(tensor.name): sparsity does not fit \(TensorShape(tensor.shape))")
     }
     sparseByteCount += byteCount
     let memory = TensorMemory(byteCount: byteCount)
@@ -73,9 +75,11 @@ struct ConstantExpansion {
         into: UnsafeMutableRawBufferPointer(start: memory.base, count: byteCount))
     }
     guard isComplete else {
-      throw ApusError(.malformedModel, "tensor \(tensor.name): \(range.count) bytes are not its sparse values")
+      throw ApusError(
+        .malformedModel, "tensor \(tensor.name): \(range.count) bytes are not its sparse values")
     }
-    return ConstantData(base: UnsafeRawPointer(memory.base), byteCount: byteCount, owner: memory, isOfModel: true)
+    return ConstantData(
+      base: UnsafeRawPointer(memory.base), byteCount: byteCount, owner: memory, isOfModel: true)
   }
 
   private func expand(_ range: Range<Int>, _ type: ElementType, count: Int) -> ConstantData {

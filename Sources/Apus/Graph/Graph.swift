@@ -234,7 +234,9 @@ final class Graph {
           break
         }
         node += 1
-        if let last = steps.last, last.node == node - 1, let deferred = last.operation as? any DeferredOperator {
+        if let last = steps.last, last.node == node - 1,
+          let deferred = last.operation as? any DeferredOperator
+        {
           segments[current].deferred = deferred
           break
         }
@@ -276,7 +278,9 @@ final class Graph {
   }
 
   /// Runs an operator now if all that it reads is constant; its outputs become constants.
-  private func fold(_ operation: any Operator, node: Int, scratchFrom stateCount: Int) throws(ApusError) -> Bool {
+  private func fold(_ operation: any Operator, node: Int, scratchFrom stateCount: Int) throws(ApusError)
+    -> Bool
+  {
     let entry = subgraph.operators[node]
     let inputs = entry.inputs.filter { $0 >= 0 }
     guard !inputs.isEmpty, inputs.allSatisfy({ states[$0].constant != nil }) else { return false }
@@ -367,7 +371,8 @@ final class Graph {
   ) throws(ApusError) -> TensorMemory {
     let assignment = OffsetAssignment(requests)
     guard let byteCount = assignment.byteCount else {
-      throw ApusError(.resourceLimit, "the tensors of subgraph \(subgraphIndex) take more bytes than can be counted")
+      throw ApusError(
+        .resourceLimit, "the tensors of subgraph \(subgraphIndex) take more bytes than can be counted")
     }
     try reserve(byteCount)
     let memory = TensorMemory(byteCount: byteCount)
@@ -388,7 +393,8 @@ final class Graph {
     guard byteCount <= memoryLimit, held <= memoryLimit - byteCount else {
       throw ApusError(
         .resourceLimit,
-        "subgraph \(subgraphIndex): needs \(byteCount) bytes beside \(held), more than the limit of \(memoryLimit)")
+        "subgraph \(subgraphIndex): needs \(byteCount) bytes beside \(held), more than the limit of \(memoryLimit)"
+      )
     }
   }
 
@@ -406,7 +412,8 @@ final class Graph {
     }
     let (count, overflow) = (state.shape?.elementCount ?? 0).multipliedReportingOverflow(by: width)
     guard !overflow, count < .max / 2 else {
-      throw ApusError(.resourceLimit, "tensor \(state.name): \(state.shape ?? []) takes more bytes than can be counted")
+      throw ApusError(
+        .resourceLimit, "tensor \(state.name): \(state.shape ?? []) takes more bytes than can be counted")
     }
     return count
   }
@@ -449,7 +456,8 @@ final class Graph {
     }
     if states[index].isVariable {
       guard shape == states[index].shape else {
-        throw node.malformed("variable \(states[index].name), \(states[index].shape ?? []), would have the shape \(shape)")
+        throw node.malformed(
+          "variable \(states[index].name), \(states[index].shape ?? []), would have the shape \(shape)")
       }
       return slot(index, shape: shape)
     }
@@ -483,7 +491,8 @@ final class Graph {
   func scratch(byteCount: Int, of node: Node) throws(ApusError) -> TensorSlot {
     guard byteCount >= 0, byteCount <= memoryLimit else {
       throw ApusError(
-        .resourceLimit, "\(node.place): needs \(byteCount) bytes to work in, more than the limit of \(memoryLimit)")
+        .resourceLimit,
+        "\(node.place): needs \(byteCount) bytes to work in, more than the limit of \(memoryLimit)")
     }
     let index = states.count
     states.append(
@@ -514,7 +523,8 @@ final class Graph {
 
   /// Weights in a kernel's layout; see ``Node/packedWeights(of:layout:most:byteCount:pack:)``.
   func packedWeights(
-    of constants: [TensorSlot], layout: String, most: Int, byteCount: (borrowing TensorTable) -> Int, node: Node,
+    of constants: [TensorSlot], layout: String, most: Int, byteCount: (borrowing TensorTable) -> Int,
+    node: Node,
     pack: (borrowing TensorTable, PackedWeights) -> Void
   ) throws(ApusError) -> (weights: PackedWeights, arePacked: Bool) {
     let areConstant = constants.allSatisfy { states[$0.index].constant != nil }
@@ -528,7 +538,9 @@ final class Graph {
       pack(TensorTable(buffers, threads: threads), weights)
       return weights
     }
-    guard constants.allSatisfy({ states[$0.index].constant?.isOfModel == true }) else { return (make(), true) }
+    guard constants.allSatisfy({ states[$0.index].constant?.isOfModel == true }) else {
+      return (make(), true)
+    }
     let key = PackedWeightsKey(subgraph: subgraphIndex, tensors: constants.map(\.index), layout: layout)
     return (model.packedWeights(key, make: make), true)
   }
@@ -588,7 +600,9 @@ final class Graph {
   private func assumptionsHold(_ index: Int) -> Bool {
     if let delivery = segments[index].delivery {
       let outputs = subgraph.operators[delivery.node].outputs
-      let holds = outputs.indices.allSatisfy { delivery.operation.outputShape($0) == states[outputs[$0]].shape }
+      let holds = outputs.indices.allSatisfy {
+        delivery.operation.outputShape($0) == states[outputs[$0]].shape
+      }
       guard holds else { return false }
     }
     guard segments[index].conditions.allSatisfy({ $0() }) else { return false }

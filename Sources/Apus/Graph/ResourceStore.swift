@@ -44,7 +44,8 @@ final class ResourceStore {
       guard bytes.byteCount <= memoryLimit, others <= memoryLimit - bytes.byteCount else {
         throw ApusError(
           .resourceLimit,
-          "resource variables take \(others) bytes and \(bytes.byteCount) more, over the limit of \(memoryLimit)")
+          "resource variables take \(others) bytes and \(bytes.byteCount) more, over the limit of \(memoryLimit)"
+        )
       }
       byteCount = others + bytes.byteCount
       memory = TensorMemory(byteCount: bytes.byteCount)

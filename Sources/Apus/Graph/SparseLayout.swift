@@ -21,7 +21,9 @@ struct SparseLayout {
       strides[axis] = stride
     }
     let order = sparsity.traversalOrder
-    guard order.count == sparsity.dimensions.count, order.count == rank + sparsity.blockMap.count else { return nil }
+    guard order.count == sparsity.dimensions.count, order.count == rank + sparsity.blockMap.count else {
+      return nil
+    }
     // Of several blocks in one dimension, the last has neighbors side by side.
     var blockStrides = [Int](repeating: 0, count: sparsity.blockMap.count)
     for (block, axis) in sparsity.blockMap.enumerated().reversed() {
@@ -43,7 +45,9 @@ struct SparseLayout {
   }
 
   /// Copies stored values of `width` bytes to their places; false if an index leads outside either array.
-  func expand(_ source: UnsafeRawBufferPointer, width: Int, into target: UnsafeMutableRawBufferPointer) -> Bool {
+  func expand(_ source: UnsafeRawBufferPointer, width: Int, into target: UnsafeMutableRawBufferPointer)
+    -> Bool
+  {
     expand(source, width: width, into: target, level: 0, parent: 0, offset: 0)
   }
 
@@ -63,8 +67,10 @@ struct SparseLayout {
     case .dense(let size):
       for index in 0..<max(size, 0) {
         let child = parent &* size &+ index
-        guard expand(
-          source, width: width, into: target, level: level + 1, parent: child, offset: offset &+ index &* stride)
+        guard
+          expand(
+            source, width: width, into: target, level: level + 1, parent: child,
+            offset: offset &+ index &* stride)
         else { return false }
       }
     case .sparseCSR(let segments, let indices):
@@ -72,9 +78,10 @@ struct SparseLayout {
       let (first, last) = (segments[parent], segments[parent + 1])
       guard first >= 0, first <= last, last <= indices.count else { return false }
       for child in first..<last {
-        guard expand(
-          source, width: width, into: target, level: level + 1, parent: child,
-          offset: offset &+ indices[child] &* stride)
+        guard
+          expand(
+            source, width: width, into: target, level: level + 1, parent: child,
+            offset: offset &+ indices[child] &* stride)
         else { return false }
       }
     }

@@ -18,7 +18,8 @@ enum SubgraphCalls {
     if let known = depths[index] { return known }
     guard level <= depthLimit else {
       throw ApusError(
-        .malformedModel, "subgraph \(index): subgraphs call each other in a circle, or more than \(depthLimit) deep")
+        .malformedModel,
+        "subgraph \(index): subgraphs call each other in a circle, or more than \(depthLimit) deep")
     }
     var deepest = 0
     for (position, entry) in file.subgraphs[index].operators.enumerated() {
@@ -37,7 +38,8 @@ enum SubgraphCalls {
       }
     }
     guard deepest <= depthLimit else {
-      throw ApusError(.malformedModel, "subgraph \(index): subgraphs call each other more than \(depthLimit) deep")
+      throw ApusError(
+        .malformedModel, "subgraph \(index): subgraphs call each other more than \(depthLimit) deep")
     }
     depths[index] = deepest
     return deepest

@@ -12,14 +12,17 @@ enum If {
     let trueShapes = whenTrue.plannedShapes
     // Preparing the second may have prepared the first anew, where one calls what the other does.
     guard let shapes = whenFalse.plannedShapes, shapes == trueShapes else {
-      return DeferredSubgraphSwitch(condition: condition, inputs: inputs, whenTrue: whenTrue, whenFalse: whenFalse)
+      return DeferredSubgraphSwitch(
+        condition: condition, inputs: inputs, whenTrue: whenTrue, whenFalse: whenFalse)
     }
     return SubgraphSwitch(
       condition: condition, inputs: inputs, outputs: try node.outputs(shapes), whenTrue: whenTrue,
       whenFalse: whenFalse)
   }
 
-  private static func call(_ index: Int, _ inputs: [TensorSlot], _ node: Node) throws(ApusError) -> SubgraphCall {
+  private static func call(_ index: Int, _ inputs: [TensorSlot], _ node: Node) throws(ApusError)
+    -> SubgraphCall
+  {
     try SubgraphCall(
       index, inputs: inputs.map { ($0.type, $0.shape) }, outputTypes: try node.outputTypes(), of: node)
   }

@@ -72,11 +72,18 @@ enum OperatorRegistry {
     .init(.addN, versions: 1...1, types: [.float32, .int32], AddN.prepare),
     .init(.argMax, versions: 1...3, types: common + [.int32, .bool], ArgMinMax.maximum),
     .init(.argMin, versions: 1...3, types: common + [.int32, .bool], ArgMinMax.minimum),
-    .init(.assignVariable, versions: 1...1, types: [.resource, .int32], isPure: false, AssignVariable.prepare),
+    .init(
+      .assignVariable, versions: 1...1, types: [.resource, .int32], isPure: false, AssignVariable.prepare),
     .init(.atan2, versions: 1...1, types: [.float32], Atan2.prepare),
     .init(.averagePool2D, versions: 1...3, types: common + [.int16], Pooling2D.average),
     .init(
       .batchToSpaceND, versions: 1...4, types: ElementType.movableBytes, SpaceToBatch.prepareBack),
+    .init(
+      .bidirectionalSequenceLSTM, versions: 1...3, types: [.float32], isPure: false,
+      BidirectionalSequenceLSTM.prepare),
+    .init(
+      .bidirectionalSequenceRNN, versions: 1...3, types: [.float32], isPure: false,
+      RecurrentNetwork.prepareBidirectional),
     .init(.bitcast, versions: 1...1, types: ElementType.movable, Bitcast.prepare),
     .init(.batchMatMul, versions: 1...4, types: [.float32, .int8, .int16], BatchMatMul.prepare),
     .init(.bitwiseXor, versions: 1...1, types: integers, BinaryFunctions.prepare(.exclusiveOr, integers)),
@@ -132,6 +139,8 @@ enum OperatorRegistry {
     .init(.logicalOr, versions: 1...1, types: [.bool], BinaryFunctions.prepare(.logicalOr, [.bool])),
     .init(.logistic, versions: 1...3, types: common + [.int16], Logistic.prepare),
     .init(.logSoftmax, versions: 1...2, types: common, LogSoftmaxOperator.prepare),
+    .init(
+      .lstm, versions: 1...4, types: [.float32, .int8], isPure: false, UnidirectionalSequenceLSTM.prepareStep),
     .init(.matrixDiag, versions: 1...1, types: ElementType.movable, MatrixDiagonal.prepare),
     .init(.matrixSetDiag, versions: 1...1, types: ElementType.movable, MatrixDiagonal.prepareSet),
     .init(.maximum, versions: 1...4, types: numbers, Maximum.prepare),
@@ -172,6 +181,7 @@ enum OperatorRegistry {
       ReverseSequence.prepare),
     .init(.reverseV2, versions: 1...4, types: paddable, Reverse.prepare),
     .init(.rightShift, versions: 1...1, types: integers, BinaryFunctions.prepare(.shiftRight, integers)),
+    .init(.rnn, versions: 1...3, types: [.float32], isPure: false, RecurrentNetwork.prepareStep),
     .init(.round, versions: 1...1, types: [.float32], FloatUnary.prepare(.round)),
     .init(.rsqrt, versions: 1...3, types: [.float32, .int8, .int16], Rsqrt.prepare),
     .init(.scatterND, versions: 1...1, types: [.int32], GatherND.prepareScatter),
@@ -192,14 +202,23 @@ enum OperatorRegistry {
     .init(.square, versions: 1...1, types: [.float32], FloatUnary.prepare(.square)),
     .init(.squaredDifference, versions: 1...2, types: [.float32, .int8, .int32], SquaredDifference.prepare),
     .init(.squeeze, versions: 1...2, types: ElementType.movable, Squeeze.prepare),
-    .init(.stablehloComposite, versions: 1...1, types: ElementType.movable + [.resource], isPure: false, StableHLOComposite.prepare),
+    .init(
+      .stablehloComposite, versions: 1...1, types: ElementType.movable + [.resource], isPure: false,
+      StableHLOComposite.prepare),
     .init(.stridedSlice, versions: 1...8, types: ElementType.movableBytes, StridedSlice.prepare),
     .init(.sub, versions: 1...5, types: numbers, Sub.prepare),
     .init(.sum, versions: 1...2, types: reducible, Reduce.sum),
+    .init(.svdf, versions: 1...4, types: [.float32, .int8], isPure: false, SVDF.prepare),
     .init(.tanh, versions: 1...3, types: common + [.int16], Tanh.prepare),
     .init(.tile, versions: 1...3, types: ElementType.movableBytes, Tile.prepare),
     .init(.topKV2, versions: 1...3, types: common + [.int16, .int32, .int64], TopK.prepare),
     .init(.transpose, versions: 1...9, types: ElementType.movable, Transpose.prepare),
+    .init(
+      .unidirectionalSequenceLSTM, versions: 1...5, types: [.float32, .int8], isPure: false,
+      UnidirectionalSequenceLSTM.prepare),
+    .init(
+      .unidirectionalSequenceRNN, versions: 1...3, types: [.float32], isPure: false,
+      RecurrentNetwork.prepareSequence),
     .init(
       .unique, versions: 1...1, types: [.float32, .int8, .int16, .uint8, .int32, .int64], Unique.prepare),
     .init(.unpack, versions: 1...6, types: ElementType.movableBytes, Unpack.prepare),

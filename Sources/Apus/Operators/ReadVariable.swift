@@ -16,7 +16,8 @@ struct ReadVariable: Operator {
       // Either a scalar, or a tensor of any rank: only the variable tells.
       let number = try node.values(of: handle, as: Int32.self)[0]
       guard node.graph.isNextInRun(node.index) else {
-        throw ApusError(.valueNotKnown, "\(node.place): the variable's shape is known only when the model runs")
+        throw ApusError(
+          .valueNotKnown, "\(node.place): the variable's shape is known only when the model runs")
       }
       guard let variable = resources[number] else { throw neverAssigned(node.place) }
       shape = variable.shape

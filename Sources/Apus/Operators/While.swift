@@ -19,7 +19,9 @@ struct While: Operator {
       throw node.malformed("has outputs that are not of the types of its inputs")
     }
     let called = try node.calledSubgraphs()
-    guard called[0] != called[1] else { throw node.malformed("has subgraph \(called[0]) for condition and body") }
+    guard called[0] != called[1] else {
+      throw node.malformed("has subgraph \(called[0]) for condition and body")
+    }
     let arguments = inputs.map { ($0.type, $0.shape) }
     let condition = try SubgraphCall(called[0], inputs: arguments, outputTypes: [.bool], of: node)
     if let shape = condition.plannedShapes?[0] { try check(condition: shape, node.place) }
@@ -142,7 +144,8 @@ final class DeferredWhile: DeferredOperator {
       for position in values.indices {
         let graph = body.graph
         try hold(
-          graph.outputShape(position) ?? [0], byteCount: try graph.byteCount(of: graph.subgraph.outputs[position]),
+          graph.outputShape(position) ?? [0],
+          byteCount: try graph.byteCount(of: graph.subgraph.outputs[position]),
           at: position)
         let (value, memory) = (values[position], values[position].memory)
         try graph.copyOutput(

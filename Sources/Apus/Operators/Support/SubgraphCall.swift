@@ -10,25 +10,29 @@ final class SubgraphCall {
 
   /// Checks the subgraph's inputs and outputs against the operator's, and prepares it.
   init(
-    _ index: Int, inputs: [(type: ElementType, shape: TensorShape)], outputTypes: [ElementType]?, of node: Node
+    _ index: Int, inputs: [(type: ElementType, shape: TensorShape)], outputTypes: [ElementType]?,
+    of node: Node
   ) throws(ApusError) {
     graph = try node.graph.context.child(index)
     place = node.place
     let entry = graph.subgraph
     guard entry.inputs.count == inputs.count, Set(entry.inputs).count == entry.inputs.count else {
-      throw node.malformed("subgraph \(index) has \(entry.inputs.count) inputs, not \(inputs.count) different ones")
+      throw node.malformed(
+        "subgraph \(index) has \(entry.inputs.count) inputs, not \(inputs.count) different ones")
     }
     if let outputTypes {
       guard entry.outputs.count == outputTypes.count else {
         throw node.malformed("subgraph \(index) has \(entry.outputs.count) outputs, not \(outputTypes.count)")
       }
       for (position, type) in outputTypes.enumerated() where graph.outputType(position) != type {
-        throw node.malformed("output \(position) of subgraph \(index) is \(graph.outputType(position)), not \(type)")
+        throw node.malformed(
+          "output \(position) of subgraph \(index) is \(graph.outputType(position)), not \(type)")
       }
     }
     for (position, input) in inputs.enumerated() {
       guard graph.inputType(position) == input.type, !graph.states[entry.inputs[position]].isVariable else {
-        throw node.malformed("input \(position) of subgraph \(index) is \(graph.inputType(position)), not \(input.type)")
+        throw node.malformed(
+          "input \(position) of subgraph \(index) is \(graph.inputType(position)), not \(input.type)")
       }
     }
     let graph = graph

@@ -1,0 +1,52 @@
+/// `BIDIRECTIONAL_SEQUENCE_LSTM`: two layers of long short-term memory, the second of which reads backwards.
+enum BidirectionalSequenceLSTM {
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator {
+    let isMerged = try node.boolOption(3)
+    let isTimeMajor = try node.boolOption(4, default: true)
+    try node.expect(inputs: 48...48, outputs: isMerged ? 1...1 : 2...2)
+    let input = try node.input(0, types: [.float32], rank: 3)
+    let layout = SequenceLayout(input.shape, isTimeMajor: isTimeMajor)
+    let auxiliary = try node.optionalInput(39, types: [.float32], ranks: 3...3)
+    if let auxiliary, auxiliary.shape[0] != input.shape[0] || auxiliary.shape[1] != input.shape[1] {
+      throw node.malformed("\(auxiliary.name) is \(auxiliary.shape), and \(input.name) is \(input.shape)")
+    }
+    let hasWeights = try node.optionalInput(41) != nil
+    guard auxiliary != nil || !hasWeights else {
+      throw node.malformed("has weights for an input that is absent")
+    }
+    // Without weights of its own, the second input takes the first one's place for the second layer.
+    let isCrossLinked = auxiliary != nil && !hasWeights
+    let secondInput = isCrossLinked ? auxiliary ?? input : input
+    let extra = isCrossLinked ? nil : auxiliary
+    let options = LSTMLayer.Options(
+      activation: try node.recurrentActivationOption(0), cellClip: try node.floatOption(1, default: 0),
+      projectionClip: try node.floatOption(2, default: 0), isAsymmetric: try node.boolOption(5))
+    func layer(_ positions: LSTMLayer.Positions, _ input: TensorSlot) throws(ApusError) -> LSTMLayer {
+      try LSTMLayer(
+        node, positions, batch: layout.batch, inputCount: input.shape[2],
+        auxiliaryCount: extra?.shape[2] ?? 0,
+        options: options)
+    }
+    let forward = try layer(
+      .init(weights: 1, outputState: 35, cellState: 36, auxiliary: extra == nil ? nil : 40), input)
+    let backward = try layer(
+      .init(weights: 18, outputState: 37, cellState: 38, auxiliary: extra == nil ? nil : 44), secondInput)
+    let widths = (forward.outputCount, backward.outputCount)
+    func output(_ position: Int, _ width: Int) throws(ApusError) -> TensorSlot {
+      try node.output(position, shape: [input.shape[0], input.shape[1], width], like: input)
+    }
+    guard !widths.0.addingReportingOverflow(widths.1).overflow else {
+      throw node.malformed("has too many outputs")
+    }
+    let first = try output(0, isMerged ? widths.0 + widths.1 : widths.0)
+    let second = isMerged ? first : try output(1, widths.1)
+    return SequenceLSTM(
+      layout: layout,
+      directions: [
+        .init(layer: forward, input: input, auxiliary: extra, output: first, offset: 0, isBackward: false),
+        .init(
+          layer: backward, input: secondInput, auxiliary: extra, output: second,
+          offset: isMerged ? widths.0 : 0, isBackward: true),
+      ])
+  }
+}

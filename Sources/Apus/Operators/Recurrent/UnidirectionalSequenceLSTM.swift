@@ -1,0 +1,104 @@
+/// `UNIDIRECTIONAL_SEQUENCE_LSTM`, and `LSTM`, which is one step of it: long short-term memory on floats, on floats
+/// with weights of bytes, or on bytes.
+enum UnidirectionalSequenceLSTM {
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator {
+    let input = try node.input(0, types: [.float32, .int8], rank: 3)
+    return try prepare(
+      node, input, isTimeMajor: try node.boolOption(3), isAsymmetric: try node.boolOption(4))
+  }
+
+  /// `LSTM`: one step, for a batch.
+  static func prepareStep(_ node: Node) throws(ApusError) -> any Operator {
+    let kernel = try node.int8Option(3, default: 0)
+    guard kernel != 1 else { return try BasicLSTM.prepare(node) }
+    let input = try node.input(0, types: [.float32, .int8], rank: 2)
+    return try prepare(node, input, isTimeMajor: true, isAsymmetric: try node.boolOption(4))
+  }
+
+  private static func prepare(
+    _ node: Node, _ input: TensorSlot, isTimeMajor: Bool, isAsymmetric: Bool
+  ) throws(ApusError) -> any Operator {
+    guard node.inputCount == 20 || node.inputCount == 24, node.outputCount == 1 else {
+      throw node.malformed(
+        "has \(node.inputCount) inputs and \(node.outputCount) outputs, not 20 or 24 and 1")
+    }
+    let layout = SequenceLayout(input.shape, isTimeMajor: isTimeMajor)
+    let isNormalized = try node.optionalInput(21) != nil
+    let cellClip = try node.floatOption(1, default: 0)
+    let projectionClip = try node.floatOption(2, default: 0)
+    let recurrent = try node.input(8, ranks: 1...2).shape
+    let outputCount = recurrent.dimensions.last ?? 0
+    let output = try node.output(
+      0, shape: TensorShape(input.shape.dimensions.dropLast() + [outputCount]), like: input)
+    guard input.type == .float32 else {
+      guard cellClip >= 0, projectionClip >= 0 else {
+        throw node.malformed("clips at \(cellClip) and \(projectionClip), not at 0 or above")
+      }
+      let layer = try IntegerLSTMLayer(
+        node, batch: layout.batch, isTimeMajor: isTimeMajor, input: input, output: output,
+        outputCount: outputCount, isNormalized: isNormalized, cellClip: cellClip,
+        projectionClip: projectionClip)
+      return IntegerLSTM(layer: layer, layout: layout, input: input, output: output)
+    }
+    let layer = try LSTMLayer(
+      node, LSTMLayer.Positions(normalization: isNormalized ? 20 : nil), batch: layout.batch,
+      inputCount: input.shape.dimensions.last ?? 0,
+      options: LSTMLayer.Options(
+        activation: try node.recurrentActivationOption(0), cellClip: cellClip, projectionClip: projectionClip,
+        isAsymmetric: isAsymmetric))
+    return SequenceLSTM(
+      layout: layout,
+      directions: [
+        .init(layer: layer, input: input, auxiliary: nil, output: output, offset: 0, isBackward: false)
+      ])
+  }
+}
+
+/// Layers of float LSTM that read sequences, each in its direction.
+struct SequenceLSTM: Operator {
+  /// One layer with its tensors.
+  struct Direction {
+    let layer: LSTMLayer
+    let input: TensorSlot
+    let auxiliary: TensorSlot?
+    let output: TensorSlot
+    /// Where in each row of the output this layer's values begin.
+    let offset: Int
+    let isBackward: Bool
+  }
+
+  let layout: SequenceLayout
+  let directions: [Direction]
+
+  func invoke(_ tensors: borrowing TensorTable) {
+    for direction in directions {
+      let width = direction.output.shape.dimensions.last ?? 0
+      for batch in 0..<layout.batch {
+        for step in 0..<layout.time {
+          let row = layout.row(batch: batch, time: direction.isBackward ? layout.time - 1 - step : step)
+          direction.layer.step(
+            direction.input, auxiliary: direction.auxiliary, row: row, batch: batch, output: direction.output,
+            offset: row * width + direction.offset, tensors)
+        }
+      }
+    }
+  }
+}
+
+/// A layer of integer LSTM that reads sequences.
+struct IntegerLSTM: Operator {
+  let layer: IntegerLSTMLayer
+  let layout: SequenceLayout
+  let input: TensorSlot
+  let output: TensorSlot
+
+  func invoke(_ tensors: borrowing TensorTable) {
+    for batch in 0..<layout.batch {
+      for step in 0..<layout.time {
+        let row = layout.row(batch: batch, time: step)
+        layer.step(
+          input, row: row, batch: batch, output: output, offset: row * layer.outputCount, tensors)
+      }
+    }
+  }
+}

@@ -1,0 +1,160 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The activation of a recurrent operator's gates and outputs.
+package enum RecurrentActivation: Sendable {
+  case none, relu, reluN1To1, relu6, tanh, signBit, logistic
+
+  /// Applies the function in place.
+  package func apply(to values: inout MutableSpan<Float>) {
+    switch self {
+    case .none: return
+    case .relu: for index in 0..<values.count { values[index] = max(values[index], 0) }
+    case .reluN1To1: for index in 0..<values.count { values[index] = min(max(values[index], -1), 1) }
+    case .relu6: for index in 0..<values.count { values[index] = min(max(values[index], 0), 6) }
+    case .tanh: for index in 0..<values.count { values[index] = tanhf(values[index]) }
+    case .signBit: for index in 0..<values.count { values[index] = values[index].sign == .minus ? 1 : 0 }
+    case .logistic: for index in 0..<values.count { values[index] = 1 / (1 + expf(-values[index])) }
+    }
+  }
+}
+
+/// What a recurrent operator does to one row of floats.
+package enum RecurrentFloats {
+  /// The logistic function.
+  package static func logistic(_ value: Float) -> Float { 1 / (1 + expf(-value)) }
+
+  /// The hyperbolic tangent.
+  package static func hyperbolicTangent(_ value: Float) -> Float { tanhf(value) }
+
+  /// Sets all values to one.
+  package static func fill(_ values: inout MutableSpan<Float>, with value: Float) {
+    for index in 0..<values.count { values[index] = value }
+  }
+
+  /// Copies a row.
+  package static func copy(_ source: Span<Float>, to values: inout MutableSpan<Float>) {
+    precondition(source.count == values.count)
+    for index in 0..<values.count { values[index] = source[index] }
+  }
+
+  /// Shifts and scales a row to mean 0 and variance 1, then multiplies and adds.
+  package static func normalize(
+    _ values: inout MutableSpan<Float>, coefficients: Span<Float>, bias: Span<Float>
+  ) {
+    let count = values.count
+    precondition(coefficients.count == count && bias.count == count)
+    var sum: Float = 0
+    for index in 0..<count { sum += values[index] }
+    let mean = sum / Float(count)
+    var squares: Float = 0
+    for index in 0..<count {
+      let difference = values[index] - mean
+      squares += difference * difference
+    }
+    let factor = 1 / (squares / Float(count) + 1e-8).squareRoot()
+    for index in 0..<count {
+      values[index] = (values[index] - mean) * factor * coefficients[index] + bias[index]
+    }
+  }
+
+  /// The cell's next state: what is kept of the old one, and what is let in of the new values.
+  ///
+  /// - Parameter input: the input gate; nil where it is what the forget gate leaves over.
+  package static func updateCell(
+    _ cell: inout MutableSpan<Float>, forget: Span<Float>, values: Span<Float>, clip: Float
+  ) {
+    precondition(forget.count == cell.count && values.count == cell.count)
+    for index in 0..<cell.count {
+      let kept = forget[index] * cell[index]
+      cell[index] = clipped(kept + values[index] * (1 - forget[index]), clip)
+    }
+  }
+
+  /// As ``updateCell(_:forget:values:clip:)``, with an input gate of its own.
+  package static func updateCell(
+    _ cell: inout MutableSpan<Float>, forget: Span<Float>, input: Span<Float>, values: Span<Float>,
+    clip: Float
+  ) {
+    precondition(forget.count == cell.count && values.count == cell.count && input.count == cell.count)
+    for index in 0..<cell.count {
+      let kept = forget[index] * cell[index]
+      cell[index] = clipped(kept + values[index] * input[index], clip)
+    }
+  }
+
+  /// Multiplies a row by another.
+  package static func multiply(_ values: inout MutableSpan<Float>, by factors: Span<Float>) {
+    precondition(factors.count == values.count)
+    for index in 0..<values.count { values[index] *= factors[index] }
+  }
+
+  /// Bounds a row to `-clip...clip`, unless `clip` is 0.
+  package static func clip(_ values: inout MutableSpan<Float>, to clip: Float) {
+    for index in 0..<values.count { values[index] = clipped(values[index], clip) }
+  }
+
+  @inline(__always)
+  private static func clipped(_ value: Float, _ clip: Float) -> Float {
+    clip > 0 ? min(max(value, -clip), clip) : value
+  }
+
+  /// Quantizes a row to 8 bits, its zero point subtracted; the scale, or 0 where all values are zero.
+  package static func quantize(
+    _ values: Span<Float>, isAsymmetric: Bool, into result: inout MutableSpan<Int16>
+  ) -> Float {
+    precondition(values.count == result.count)
+    var (low, high): (Float, Float) = (.infinity, -.infinity)
+    for index in 0..<values.count {
+      low = values[index] < low ? values[index] : low
+      high = values[index] > high ? values[index] : high
+    }
+    if values.count == 0 || low == 0 && high == 0 || low > high { return 0 }
+    return isAsymmetric
+      ? quantizeAsymmetrically(values, min(low, 0), max(high, 0), into: &result)
+      : quantizeSymmetrically(values, max(abs(low), abs(high)), into: &result)
+  }
+
+  private static func quantizeSymmetrically(
+    _ values: Span<Float>, _ range: Float, into result: inout MutableSpan<Int16>
+  ) -> Float {
+    let inverse = 127 / range
+    for index in 0..<values.count {
+      result[index] = Int16(bounded(values[index] * inverse, -127, 127))
+    }
+    return range / 127
+  }
+
+  private static func quantizeAsymmetrically(
+    _ values: Span<Float>, _ low: Float, _ high: Float, into result: inout MutableSpan<Int16>
+  ) -> Float {
+    let (minimum, maximum) = (Double(low), Double(high))
+    let scale = (maximum - minimum) / 255
+    guard scale.isFinite, scale > 0 else {
+      for index in 0..<result.count { result[index] = 0 }
+      return 0
+    }
+    let fromLow = -128 - minimum / scale
+    let fromHigh = 127 - maximum / scale
+    let lowIsCloser = 128 + abs(minimum / scale) < 127 + abs(maximum / scale)
+    let exact = lowIsCloser ? fromLow : fromHigh
+    let zeroPoint = Float(min(max(exact, -128), 127).rounded(.toNearestOrAwayFromZero))
+    let inverse = 1 / Float(scale)
+    for index in 0..<values.count {
+      result[index] = Int16(bounded(zeroPoint + values[index] * inverse, -128, 127) - zeroPoint)
+    }
+    return Float(scale)
+  }
+
+  /// A rounded number within bounds; NaN becomes the lower bound.
+  @inline(__always)
+  private static func bounded(_ value: Float, _ low: Float, _ high: Float) -> Float {
+    let rounded = value.rounded(.toNearestOrAwayFromZero)
+    return rounded > low ? (rounded < high ? rounded : high) : low
+  }
+}

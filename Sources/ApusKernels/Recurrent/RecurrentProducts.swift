@@ -1,0 +1,142 @@
+/// Rows of a matrix times one vector, added to what is there: the heart of recurrent operators.
+package enum RecurrentProducts {
+  /// Adds `weights · vector` to `sums`; a row of weights for each sum.
+  package static func add(_ weights: Span<Float>, _ vector: Span<Float>, to sums: inout MutableSpan<Float>) {
+    let depth = vector.count
+    precondition(weights.count == depth * sums.count)
+    weights.withUnsafeBufferPointer { weights in
+      vector.withUnsafeBufferPointer { vector in
+        guard let row = weights.baseAddress, let values = vector.baseAddress else { return }
+        for index in 0..<sums.count { sums[index] += dot(row + index * depth, values, depth) }
+      }
+    }
+  }
+
+  /// Adds the products of `weights` and `vector`, element by element, to `sums`.
+  package static func addDiagonal(
+    _ weights: Span<Float>, _ vector: Span<Float>, to sums: inout MutableSpan<Float>
+  ) {
+    precondition(weights.count == sums.count && vector.count >= sums.count)
+    for index in 0..<sums.count { sums[index] += weights[index] * vector[index] }
+  }
+
+  /// As ``addDiagonal(_:_:to:)``, with weights that stand for real numbers by a scale.
+  package static func addDiagonal(
+    _ weights: Span<Int8>, scale: Float, _ vector: Span<Float>, to sums: inout MutableSpan<Float>
+  ) {
+    precondition(weights.count == sums.count && vector.count >= sums.count)
+    for index in 0..<sums.count { sums[index] += scale * Float(weights[index]) * vector[index] }
+  }
+
+  /// Adds `weights · vector · scale` to `sums`, where the vector is quantized and its zero point subtracted.
+  package static func add(
+    _ weights: Span<Int8>, _ vector: Span<Int16>, scale: Float, to sums: inout MutableSpan<Float>
+  ) {
+    let depth = vector.count
+    precondition(weights.count == depth * sums.count)
+    weights.withUnsafeBufferPointer { weights in
+      vector.withUnsafeBufferPointer { vector in
+        guard let row = weights.baseAddress, let values = vector.baseAddress else { return }
+        for index in 0..<sums.count { sums[index] += Float(dot(row + index * depth, values, depth)) * scale }
+      }
+    }
+  }
+
+  /// Sets `results` to the rescaled and saturated `weights · vector + bias`, plus what is there already.
+  package static func add(
+    _ weights: Span<Int8>, _ vector: Span<Int8>, bias: Span<Int32>, _ multiplier: FixedPointMultiplier,
+    to results: inout MutableSpan<Int16>
+  ) {
+    let depth = vector.count
+    precondition(weights.count == depth * results.count && bias.count == results.count)
+    weights.withUnsafeBufferPointer { weights in
+      vector.withUnsafeBufferPointer { vector in
+        guard let row = weights.baseAddress, let values = vector.baseAddress else { return }
+        for index in 0..<results.count {
+          let sum = bias[index] &+ dot(row + index * depth, values, depth)
+          results[index] = Int16(clamping: multiplier.apply(sum) &+ Int32(results[index]))
+        }
+      }
+    }
+  }
+
+  /// Sets `results` to the rescaled and saturated `weights · vector + bias`, plus a zero point.
+  package static func set(
+    _ weights: Span<Int8>, _ vector: Span<Int8>, bias: Span<Int32>, _ multiplier: FixedPointMultiplier,
+    zeroPoint: Int32, _ results: inout MutableSpan<Int8>
+  ) {
+    let depth = vector.count
+    precondition(weights.count == depth * results.count && bias.count == results.count)
+    weights.withUnsafeBufferPointer { weights in
+      vector.withUnsafeBufferPointer { vector in
+        guard let row = weights.baseAddress, let values = vector.baseAddress else { return }
+        for index in 0..<results.count {
+          let sum = bias[index] &+ dot(row + index * depth, values, depth)
+          results[index] = Int8(clamping: multiplier.apply(sum) &+ zeroPoint)
+        }
+      }
+    }
+  }
+
+  /// Sets every `stride`th of `results`, from `offset` on, to the rescaled and saturated `weights · (vector − zeroPoint)`.
+  package static func set(
+    _ weights: Span<Int8>, _ vector: Span<Int8>, zeroPoint: Int32, _ multiplier: FixedPointMultiplier,
+    _ results: inout MutableSpan<Int16>, rows: Int, offset: Int, stride: Int
+  ) {
+    let depth = vector.count
+    precondition(weights.count == depth * rows && (rows == 0 || offset + (rows - 1) * stride < results.count))
+    for row in 0..<rows {
+      var sum: Int32 = 0
+      for column in 0..<depth {
+        sum &+= Int32(weights[row * depth + column]) &* (Int32(vector[column]) &- zeroPoint)
+      }
+      results[offset + row * stride] = Int16(clamping: multiplier.apply(sum))
+    }
+  }
+
+  /// The sum of each row of a matrix, times a factor; wraps.
+  package static func rowSums(_ weights: [Int8], rows: Int, times factor: Int32) -> [Int32] {
+    guard rows > 0 else { return [] }
+    let depth = weights.count / rows
+    return (0..<rows).map { row in
+      var sum: Int32 = 0
+      for column in 0..<depth { sum &+= Int32(weights[row * depth + column]) }
+      return sum &* factor
+    }
+  }
+
+  private static func dot(_ a: UnsafePointer<Float>, _ b: UnsafePointer<Float>, _ count: Int) -> Float {
+    var first = SIMD8<Float>(repeating: 0)
+    var second = SIMD8<Float>(repeating: 0)
+    var index = 0
+    let (left, right) = (UnsafeRawPointer(a), UnsafeRawPointer(b))
+    while index &+ 16 <= count {
+      let byte = index &* 4
+      first +=
+        left.loadUnaligned(fromByteOffset: byte, as: SIMD8<Float>.self)
+        * right.loadUnaligned(fromByteOffset: byte, as: SIMD8<Float>.self)
+      second +=
+        left.loadUnaligned(fromByteOffset: byte &+ 32, as: SIMD8<Float>.self)
+        * right.loadUnaligned(fromByteOffset: byte &+ 32, as: SIMD8<Float>.self)
+      index &+= 16
+    }
+    var sum = (first + second).sum()
+    while index < count {
+      sum += a[index] * b[index]
+      index &+= 1
+    }
+    return sum
+  }
+
+  private static func dot(_ a: UnsafePointer<Int8>, _ b: UnsafePointer<Int16>, _ count: Int) -> Int32 {
+    var sum: Int32 = 0
+    for index in 0..<count { sum &+= Int32(a[index]) &* Int32(b[index]) }
+    return sum
+  }
+
+  private static func dot(_ a: UnsafePointer<Int8>, _ b: UnsafePointer<Int8>, _ count: Int) -> Int32 {
+    var sum: Int32 = 0
+    for index in 0..<count { sum &+= Int32(a[index]) &* Int32(b[index]) }
+    return sum
+  }
+}

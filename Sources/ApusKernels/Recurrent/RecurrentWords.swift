@@ -1,0 +1,130 @@
+/// What an integer LSTM does to one row of 16-bit values.
+package enum RecurrentWords {
+  /// Sets all values to zero.
+  package static func clear(_ values: inout MutableSpan<Int16>) {
+    for index in 0..<values.count { values[index] = 0 }
+  }
+
+  /// Copies a row of bytes.
+  package static func copy(_ source: Span<Int8>, to values: inout MutableSpan<Int8>) {
+    precondition(source.count == values.count)
+    for index in 0..<values.count { values[index] = source[index] }
+  }
+
+  /// Adds the rescaled products of weights and values, element by element, saturating.
+  ///
+  /// Only the first elements of the whole batch, `limit` of them, have weights, which repeat: as the reference counts.
+  package static func addDiagonal(
+    _ weights: Span<Int16>, _ values: Span<Int16>, _ multiplier: FixedPointMultiplier, period: Int,
+    first: Int,
+    limit: Int, to sums: inout MutableSpan<Int16>
+  ) {
+    precondition(values.count == sums.count && (period <= weights.count))
+    for index in 0..<sums.count where first + index < limit {
+      let product = Int32(weights[(first + index) % period]) &* Int32(values[index])
+      sums[index] = Int16(clamping: multiplier.apply(product) &+ Int32(sums[index]))
+    }
+  }
+
+  /// The logistic function of Q3 numbers, in place.
+  package static func applyLogistic(_ values: inout MutableSpan<Int16>) {
+    for index in 0..<values.count { values[index] = WordFunctions.logistic(values[index]) }
+  }
+
+  /// The hyperbolic tangent of numbers with some bits before their binary point, 0 to 6, in place.
+  package static func applyTanh(_ values: inout MutableSpan<Int16>, integerBits: Int) {
+    for index in 0..<values.count {
+      values[index] = WordFunctions.tanh(values[index], integerBits: Int16(integerBits))
+    }
+  }
+
+  /// The hyperbolic tangent of a row, into another.
+  package static func tanh(_ source: Span<Int16>, integerBits: Int, into values: inout MutableSpan<Int16>) {
+    precondition(source.count == values.count)
+    for index in 0..<values.count {
+      values[index] = WordFunctions.tanh(source[index], integerBits: Int16(integerBits))
+    }
+  }
+
+  /// The cell's next state; without an input gate, that is what the forget gate leaves over.
+  ///
+  /// - Parameter shift: by how much a product of gate and values is shifted right, 0 to 31.
+  package static func updateCell(
+    _ cell: inout MutableSpan<Int16>, forget: Span<Int16>, values: Span<Int16>, shift: Int32, clip: Int16
+  ) {
+    for index in 0..<cell.count {
+      let input = Int16.max &- forget[index]
+      cell[index] = next(cell[index], forget[index], input, values[index], shift, clip)
+    }
+  }
+
+  /// The cell's next state, with an input gate of its own.
+  package static func updateCell(
+    _ cell: inout MutableSpan<Int16>, forget: Span<Int16>, input: Span<Int16>, values: Span<Int16>,
+    shift: Int32,
+    clip: Int16
+  ) {
+    for index in 0..<cell.count {
+      cell[index] = next(cell[index], forget[index], input[index], values[index], shift, clip)
+    }
+  }
+
+  @inline(__always)
+  private static func next(
+    _ cell: Int16, _ forget: Int16, _ input: Int16, _ value: Int16, _ shift: Int32, _ clip: Int16
+  ) -> Int16 {
+    let kept = Int16(truncatingIfNeeded: roundingDivideByPowerOfTwo(Int32(forget) &* Int32(cell), 15))
+    let added = Int16(truncatingIfNeeded: roundingDivideByPowerOfTwo(Int32(input) &* Int32(value), shift))
+    let sum = Int16(clamping: Int32(kept) &+ Int32(added))
+    return clip > 0 ? min(max(sum, 0 &- clip), clip) : sum
+  }
+
+  /// Rescaled products of two rows plus a zero point, as bytes.
+  package static func multiply(
+    _ lhs: Span<Int16>, _ rhs: Span<Int16>, _ multiplier: FixedPointMultiplier, zeroPoint: Int32,
+    into results: inout MutableSpan<Int8>
+  ) {
+    precondition(lhs.count == results.count && rhs.count == results.count)
+    for index in 0..<results.count {
+      let product = multiplier.apply(Int32(lhs[index]) &* Int32(rhs[index]))
+      results[index] = Int8(clamping: product &+ zeroPoint)
+    }
+  }
+
+  /// Bounds bytes to `-clip...clip`.
+  package static func clip(_ values: inout MutableSpan<Int8>, to clip: Int8) {
+    for index in 0..<values.count { values[index] = min(max(values[index], 0 &- clip), clip) }
+  }
+
+  /// Shifts and scales a row to mean 0 and variance 1, multiplies, adds and rescales, all in integers.
+  package static func normalize(
+    _ values: inout MutableSpan<Int16>, coefficients: Span<Int16>, bias: Span<Int32>,
+    _ multiplier: FixedPointMultiplier, varianceGuard: Int32
+  ) {
+    let count = Int64(values.count)
+    precondition(coefficients.count == values.count && bias.count == values.count)
+    guard count > 0 else { return }
+    var (sum, squares): (Int64, Int64) = (0, 0)
+    for index in 0..<values.count {
+      let value = Int32(values[index])
+      sum &+= Int64(value)
+      squares &+= Int64(value &* value)
+    }
+    let mean = Int32(truncatingIfNeeded: sum &* 1024 / count)
+    let variance = squares &* ((1 << 20) / count) &- Int64(mean) &* Int64(mean)
+    var scaled = Int32(truncatingIfNeeded: variance / (1 << 20))
+    if scaled < 1 { scaled = varianceGuard }
+    let inverse = FixedPointFunctions.inverseSquareRoot(scaled)
+    // Twelve bits of the result lie behind its binary point.
+    let shift = multiplier.shift &+ 12
+    for index in 0..<values.count {
+      let shifted = 1024 &* Int32(values[index]) &- mean
+      let rescaled = FixedPointFunctions.multiply(shifted, inverse.value, shift: inverse.shift)
+      let weighted = rescaled &* Int32(coefficients[index]) &+ bias[index]
+      let rounded = (weighted > 0 ? Int64(weighted) &+ 512 : Int64(weighted) &- 512) / 1024
+      let result = FixedPointFunctions.multiply(
+        Int32(truncatingIfNeeded: rounded), multiplier.value, shift: shift)
+      values[index] = Int16(clamping: result)
+    }
+  }
+}

@@ -1,0 +1,75 @@
+/// The sizes of an SVDF operator, and what it does to its state.
+package struct SVDFShape: Hashable, Sendable {
+  /// Rows of the input.
+  package let batch: Int
+  /// Filters: the rank times the units.
+  package let filters: Int
+  /// Values that are remembered of each filter.
+  package let memory: Int
+  /// Filters of each unit.
+  package let rank: Int
+
+  /// Describes the operator; all but the batch are above zero, and the rank divides the filters.
+  package init(batch: Int, filters: Int, memory: Int, rank: Int) {
+    self.batch = batch
+    self.filters = filters
+    self.memory = memory
+    self.rank = rank
+  }
+
+  /// Remembers a row's new values, and sums what is remembered of each unit's filters, weighted by time.
+  package func apply(
+    _ values: Span<Float>, batch index: Int, state: inout MutableSpan<Float>, time: Span<Float>,
+    output: inout MutableSpan<Float>
+  ) {
+    precondition(values.count == filters && time.count == filters * memory)
+    let units = filters / rank
+    for unit in 0..<units {
+      var total: Float = 0
+      for filter in unit * rank..<(unit + 1) * rank {
+        let first = (index * filters + filter) * memory
+        var sum: Float = 0
+        for step in 0..<memory {
+          let value = step + 1 < memory ? state[first + step + 1] : values[filter]
+          state[first + step] = value
+          sum += time[filter * memory + step] * value
+        }
+        total += sum
+      }
+      output[index * units + unit] = total
+    }
+  }
+
+  /// Adds a bias to each row.
+  package func add(_ bias: Span<Float>, to output: inout MutableSpan<Float>) {
+    let units = filters / rank
+    precondition(bias.count == units)
+    for index in 0..<output.count { output[index] += bias[index % units] }
+  }
+
+  /// Forgets the oldest value of each filter.
+  package func shift(_ state: inout MutableSpan<Int16>) {
+    guard state.count > 1 else { return }
+    for index in 0..<state.count - 1 { state[index] = state[index + 1] }
+  }
+
+  /// Sums what is remembered of each unit's filters, weighted by time, and rescales it; no bias may be empty.
+  package func finish(
+    _ state: Span<Int16>, time: Span<Int16>, bias: Span<Int32>, _ multiplier: FixedPointMultiplier,
+    zeroPoint: Int32, output: inout MutableSpan<Int8>
+  ) {
+    precondition(state.count == batch * filters * memory && time.count == filters * memory)
+    let units = filters / rank
+    for index in 0..<output.count {
+      let (row, unit) = (index / units, index % units)
+      var sum: Int32 = bias.count == units ? bias[unit] : 0
+      for filter in unit * rank..<(unit + 1) * rank {
+        for step in 0..<memory {
+          let value = Int32(state[(row * filters + filter) * memory + step])
+          sum &+= value &* Int32(time[filter * memory + step])
+        }
+      }
+      output[index] = Int8(clamping: multiplier.apply(sum) &+ zeroPoint)
+    }
+  }
+}
