@@ -30,7 +30,8 @@ public enum Runtime {
       let isSupported = supported.contains(set.name)
       return KernelSetDescription(
         name: set.name, isSupported: isSupported, isDefault: set.name == chosen,
-        unsupportedReason: isSupported ? nil : "the processor lacks its instructions")
+        unsupportedReason: isSupported
+          ? nil : "this machine lacks " + set.requires.subtracting(.current).names.joined(separator: ", "))
     }
   }
 

@@ -14,7 +14,7 @@ struct ApusCommand: ParsableCommand {
     commandName: "apus",
     abstract: "Runs .tflite models: detects objects in pictures, runs and inspects models.",
     subcommands: [
-      RunCommand.self, OperatorsCommand.self, KernelsCommand.self,
+      DetectCommand.self, RunCommand.self, InspectCommand.self, OperatorsCommand.self, KernelsCommand.self,
     ])
 }
 

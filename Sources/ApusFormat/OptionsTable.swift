@@ -73,7 +73,7 @@ package struct OptionsTable: Sendable {
     try vector(field, UInt8.self) { $0 }
   }
 
-  /// A vector of 32-bit floating-point numbers, or nil when it is absent; throws above ``maximumCount`` elements.
+  /// A vector of 32-bit floating-point numbers, or nil when it is absent; throws above ``maximumCount``.
   package func floatVector(_ field: Int) throws(FormatError) -> [Float]? {
     try vector(field, UInt32.self) { Float(bitPattern: $0) }
   }

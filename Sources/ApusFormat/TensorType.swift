@@ -90,8 +90,9 @@ package enum TensorType: Int8, CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// The bytes that `elementCount` elements take, the last one filled up; nil where the type alone does not say
-  /// or the number is too large.
+  /// The bytes that `elementCount` elements take, the last one filled up.
+  ///
+  /// Nil where the type alone does not say or the number is too large.
   package func byteCount(_ elementCount: Int) -> Int? {
     guard let bitWidth else { return nil }
     let (bits, overflow) = elementCount.multipliedReportingOverflow(by: bitWidth)

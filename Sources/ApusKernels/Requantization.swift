@@ -93,10 +93,10 @@ package func requantizeOnce(_ x: Int64, scale: Double, zeroPoint: Int32) -> Int3
 /// which the upper part is too great by exactly `m`.
 @inline(__always)
 func roundingDoublingHighMultiply(_ x: SIMD4<Int32>, _ factors: SIMD4<UInt32>) -> SIMD4<Int32> {
-  let unsigned = SIMD4<UInt32>(truncatingIfNeeded: x) ^ SIMD4(repeating: 0x8000_0000)
-  let products = SIMD4<UInt64>(truncatingIfNeeded: unsigned) &* SIMD4<UInt64>(truncatingIfNeeded: factors)
+  let unsigned = SIMD4<UInt32>(bits: x) ^ SIMD4(repeating: 0x8000_0000)
+  let products = SIMD4<UInt64>(widening: unsigned) &* SIMD4<UInt64>(widening: factors)
   let high = (products &+ SIMD4(repeating: 1 << 30)) &>> SIMD4(repeating: 31)
-  return SIMD4<Int32>(truncatingIfNeeded: SIMD4<UInt32>(truncatingIfNeeded: high) &- factors)
+  return SIMD4<Int32>(bits: SIMD4<UInt32>(lowHalves: high) &- factors)
 }
 
 /// Four quotients as `roundingDivideByPowerOfTwo` makes them; each mask is 2^exponent − 1.

@@ -1,5 +1,5 @@
-/// Checksums of ``ModelFile/summary`` for published models, made with the Python reader that is generated from
-/// the schema.
+/// Checksums of ``ModelFile/summary`` for published models, made with the Python reader that is generated
+/// from the schema.
 let publishedModels: [(name: String, checksum: UInt64)] = [
   ("audio_model_without_metadata", 0x9B96_CBCC_E8B3_6BA3),
   ("automl_edge_flowers_googlecodelabs", 0x0337_83F5_7B2C_14D9),

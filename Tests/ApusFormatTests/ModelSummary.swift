@@ -29,7 +29,8 @@ extension ModelFile {
     var quantization = "-"
     if let entry = tensor.quantization {
       quantization =
-        "\(list(entry.scales.map(\.bitPattern))) \(list(entry.zeroPoints)) \(list(entry.minimums.map(\.bitPattern))) "
+        "\(list(entry.scales.map(\.bitPattern))) \(list(entry.zeroPoints)) "
+        + "\(list(entry.minimums.map(\.bitPattern))) "
         + "\(list(entry.maximums.map(\.bitPattern))) \(entry.quantizedDimension) \(entry.detailsType)"
     }
     var sparsity = "-"

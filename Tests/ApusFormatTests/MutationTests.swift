@@ -107,7 +107,7 @@ private func mutate(_ bytes: inout [UInt8], at position: Int, using random: inou
   func survivesMutation(name: String) throws {
     let original = try TestData.bytes(name)
     let file = try ModelFile(FileBytes(copying: original))
-    // Weights have no structure to damage: all that is not in the buffers of tensors is as likely as the rest.
+    // Weights have no structure to damage: the positions are those outside of tensors' buffers.
     let weights = file.subgraphs.flatMap(\.tensors).compactMap(\.data).sorted {
       $0.lowerBound < $1.lowerBound
     }

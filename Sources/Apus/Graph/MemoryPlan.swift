@@ -28,23 +28,32 @@ public struct MemoryPlan: Sendable {
 ///
 /// Largest first, each at the lowest offset that is free for its whole lifetime: the "greedy by size" of Pisarchyk
 /// and Lee, "Efficient Memory Management for Deep Neural Net Inference" (2020).
-struct OffsetAssignment {
+package struct OffsetAssignment {
   /// What needs memory, and when.
-  struct Request {
-    var byteCount: Int
-    var lifetime: ClosedRange<Int>
+  package struct Request {
+    /// The bytes.
+    package let byteCount: Int
+    /// The first and the last operator that need them.
+    package let lifetime: ClosedRange<Int>
+
+    /// Asks for bytes during a range of operators.
+    package init(byteCount: Int, lifetime: ClosedRange<Int>) {
+      self.byteCount = byteCount
+      self.lifetime = lifetime
+    }
   }
 
   /// More requests than this are laid out one after the other: the search is quadratic.
   static let searchLimit = 16384
 
   /// The offset of each request, in their order.
-  private(set) var offsets: [Int]
+  package private(set) var offsets: [Int]
 
   /// The bytes of the whole block; nil if the sum overflows.
-  private(set) var byteCount: Int?
+  package private(set) var byteCount: Int?
 
-  init(_ requests: [Request]) {
+  /// Assigns offsets to all requests.
+  package init(_ requests: [Request]) {
     offsets = Array(repeating: 0, count: requests.count)
     var placed: [(offset: Int, end: Int, lifetime: ClosedRange<Int>)] = []
     var total = 0

@@ -17,8 +17,8 @@ final class Node {
   /// How many threads a run may use; scratch memory is sized by it.
   var threadCount: Int { graph.threads.count }
 
-  private let entry: OperatorEntry
-  private let graph: Graph
+  let entry: OperatorEntry
+  let graph: Graph
 
   init(index: Int, in graph: Graph) {
     self.index = index
@@ -245,6 +245,18 @@ final class Node {
     return ViewOperator()
   }
 
+  /// Makes an output a constant of this plan: its values are known before the operator would run.
+  func constantOutput<T: TensorElement>(
+    _ position: Int, shape: TensorShape, values: [T]
+  ) throws(ApusError) -> ViewOperator {
+    let slot = try output(position, shape: shape, types: [T.elementType])
+    guard values.count == shape.elementCount else {
+      throw malformed("has \(values.count) values for an output of the shape \(shape)")
+    }
+    graph.setConstant(slot, bytes: values.withUnsafeBytes { Array($0) })
+    return ViewOperator()
+  }
+
   /// Memory for one run of this operator; its contents are undefined when a run begins.
   func scratch(byteCount: Int) throws(ApusError) -> TensorSlot {
     try graph.scratch(byteCount: byteCount, of: self)
@@ -263,18 +275,25 @@ final class Node {
   /// - Parameters:
   ///   - constants: the tensors that `pack` reads.
   ///   - layout: the name of the layout; the same name always means the same bytes.
+  ///   - most: the bytes that any weights need.
+  ///   - byteCount: the bytes that these weights need; called only if every tensor is constant.
   ///   - pack: called here at most once, and only if every tensor is constant.
   /// - Returns: the weights, and whether they are packed already.
   func packedWeights(
-    of constants: [TensorSlot], layout: String, byteCount: Int, pack: (borrowing TensorTable, PackedWeights) -> Void
+    of constants: [TensorSlot], layout: String, most: Int, byteCount: (borrowing TensorTable) -> Int,
+    pack: (borrowing TensorTable, PackedWeights) -> Void
   ) throws(ApusError) -> (weights: PackedWeights, arePacked: Bool) {
-    try graph.packedWeights(of: constants, layout: layout, byteCount: byteCount, node: self, pack: pack)
+    try graph.packedWeights(
+      of: constants, layout: layout, most: most, byteCount: byteCount, node: self, pack: pack)
   }
 
   // MARK: Errors
 
   /// The node as messages name it: `operator #12, ADD`.
-  var place: String { "operator #\(index), \(name)" }
+  var place: String {
+    let place = "operator #\(index), \(name)"
+    return graph.subgraphIndex == 0 ? place : "subgraph \(graph.subgraphIndex), \(place)"
+  }
 
   /// An error about a model that breaks an operator's rules.
   func malformed(_ text: String) -> ApusError {

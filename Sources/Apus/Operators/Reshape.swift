@@ -1,6 +1,7 @@
 import ApusFormat
 
-/// `RESHAPE`: the same elements in another shape, from an `int32` vector or the options; −1 takes what is left.
+/// `RESHAPE`: the same elements in another shape, from an `int32` vector or the options; −1 takes what is
+/// left.
 enum Reshape {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 1...2)

@@ -1,6 +1,7 @@
 import ApusKernels
 
-/// `RESIZE_NEAREST_NEIGHBOR`: an NHWC tensor at another height and width, each pixel that of the nearest place.
+/// `RESIZE_NEAREST_NEIGHBOR`: an NHWC tensor at another height and width, each pixel that of the nearest
+/// place.
 enum ResizeNearestNeighbor {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 2...2)

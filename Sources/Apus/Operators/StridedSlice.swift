@@ -1,7 +1,7 @@
 /// `STRIDED_SLICE`: along each axis every so-many-th element from a begin to an end, as Python's slices.
 ///
-/// Masks open the begin or the end of an axis, let several axes pass whole (ellipsis), add an axis of size 1, or take
-/// one element and drop the axis.
+/// Masks open the begin or the end of an axis, let several axes pass whole (ellipsis), add an axis of size 1,
+/// or take one element and drop the axis.
 enum StridedSlice {
   /// What is taken along one axis of the input, or of one that is new.
   private struct Span {
@@ -31,7 +31,7 @@ enum StridedSlice {
       strides = try node.integers(of: node.input(3, types: [.int32], rank: 1))
       guard begins.count == ends.count, begins.count == strides.count, begins.count <= 31 else {
         throw node.malformed(
-          "\(begins.count) begins, \(ends.count) ends and \(strides.count) strides; up to 31 of each are expected"
+          "\(begins.count) begins, \(ends.count) ends and \(strides.count) strides, not up to 31 of each"
         )
       }
       beginMask = try node.int32Option(0, default: 0)

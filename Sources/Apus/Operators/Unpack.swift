@@ -7,7 +7,7 @@ enum Unpack {
     let count = try node.int32Option(0, default: 0)
     guard count == node.outputCount, count == input.shape[axis], input.shape.elementCount > 0 else {
       throw node.malformed(
-        "\(count) slices along axis \(axis) of \(input.shape) for \(node.outputCount) outputs are not possible"
+        "\(count) slices along axis \(axis) of \(input.shape) for \(node.outputCount) outputs"
       )
     }
     var dimensions = input.shape.dimensions

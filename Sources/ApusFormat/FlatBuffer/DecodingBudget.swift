@@ -1,7 +1,7 @@
 /// How much may still be decoded.
 ///
-/// Tables, vectors and strings of a hostile file may overlap, so that a few kilobytes describe gigabytes. What
-/// is decoded is charged by its size as if nothing were shared; an honest file shares next to nothing.
+/// Tables, vectors and strings of a hostile file may overlap, so that a few kilobytes describe gigabytes.
+/// What is decoded is charged by its size as if nothing were shared; an honest file shares next to nothing.
 struct DecodingBudget {
   /// What a table costs beside its vectors.
   static let table = 32

@@ -18,8 +18,8 @@ struct HuffmanCode {
 
   /// Makes the code in which symbol k has `lengths[k]` bits, at most 15, or none where that is 0.
   ///
-  /// Throws where there are more codes than bits can tell apart, or fewer unless `mayBeIncomplete` and there is
-  /// at most one.
+  /// Throws where there are more codes than bits can tell apart, or fewer unless `mayBeIncomplete` and
+  /// there is at most one.
   init(lengths: ArraySlice<UInt8>, mayBeIncomplete: Bool) throws(FormatError) {
     for length in lengths { counts[Int(min(length, 15))] += 1 }
     var left = 1

@@ -9,7 +9,7 @@ struct ZipDirectory {
   private let start: Int
   private let end: Int
   private let count: Int
-  /// What offsets in the directory count from: the file's start, or the archive's where it was appended later.
+  /// What offsets in the directory count from: the file's start, or the archive's own.
   private let base: Int
 
   /// Finds the directory from its end record, or answers nil where there is no such record.

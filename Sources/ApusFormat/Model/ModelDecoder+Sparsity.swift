@@ -98,7 +98,8 @@ extension ModelDecoder {
       case .sparseCSR(let segments, let indices):
         guard segments.count == count + 1, segments.first == 0, segments.last == indices.count else {
           throw FormatError(
-            "dimension \(level) has \(segments.count) segments for \(count) parents and \(indices.count) indices"
+            "dimension \(level) has \(segments.count) segments for \(count) parents "
+              + "and \(indices.count) indices"
           )
         }
         guard zip(segments, segments.dropFirst()).allSatisfy({ $0 <= $1 }) else {

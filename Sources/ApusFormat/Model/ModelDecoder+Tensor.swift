@@ -111,7 +111,8 @@ extension ModelDecoder {
       }
       guard scales.count == 1 || shape.isEmpty || scales.count == shape[dimension] else {
         throw FormatError(
-          "the quantization has \(scales.count) scales, and dimension \(dimension) of the shape is \(shape[dimension])"
+          "the quantization has \(scales.count) scales, "
+            + "and dimension \(dimension) of the shape is \(shape[dimension])"
         )
       }
     }

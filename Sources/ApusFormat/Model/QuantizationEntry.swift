@@ -1,7 +1,7 @@
 /// How a tensor's integers stand for real numbers.
 ///
-/// There are as many zero points as scales: none, one, or one per index of ``quantizedDimension``. The numbers
-/// themselves are not checked: a scale may be zero, negative, infinite or NaN.
+/// There are as many zero points as scales: none, one, or one per index of ``quantizedDimension``. The
+/// numbers themselves are not checked: a scale may be zero, negative, infinite or NaN.
 package struct QuantizationEntry: Hashable, Sendable {
   /// The scales.
   package let scales: [Float]

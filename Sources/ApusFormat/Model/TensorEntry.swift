@@ -12,7 +12,7 @@ package struct TensorEntry: Sendable {
   package let hasRank: Bool
   /// The buffer's index, in range; 0 is by convention empty.
   package let buffer: Int
-  /// The constant's bytes, as many as type and shape (or sparsity) need; nil where the tensor is not constant.
+  /// The constant's bytes, as many as type and shape (or sparsity) need; nil where there is no constant.
   package let data: Range<Int>?
   /// The quantization, where the file has any; it may still have no scales.
   package let quantization: QuantizationEntry?

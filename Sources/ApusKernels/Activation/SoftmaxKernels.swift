@@ -10,7 +10,7 @@
 package enum Softmax {
   /// The kernel for floats.
   package static func floats(beta: Float, rows: Int, depth: Int) -> any UnaryKernel {
-    RowMap(FloatSoftmax(beta: beta), rows: rows, depth: depth)
+    UnaryMap(FloatSoftmax(beta: beta), rows: rows, depth: depth)
   }
 
   /// The kernel for bytes, in the reference's fixed point.
@@ -24,15 +24,15 @@ package enum Softmax {
   ) -> any UnaryKernel {
     let table = SoftmaxTable(factor: factor)
     if isWord {
-      return RowMap(ByteSoftmax<Int16>(table: table, isSigned: isSigned), rows: rows, depth: depth)
+      return UnaryMap(ByteSoftmax<Int16>(table: table, isSigned: isSigned), rows: rows, depth: depth)
     }
-    if isSigned { return RowMap(ByteSoftmax<Int8>(table: table, isSigned: true), rows: rows, depth: depth) }
-    return RowMap(ByteSoftmax<UInt8>(table: table, isSigned: false), rows: rows, depth: depth)
+    if isSigned { return UnaryMap(ByteSoftmax<Int8>(table: table, isSigned: true), rows: rows, depth: depth) }
+    return UnaryMap(ByteSoftmax<UInt8>(table: table, isSigned: false), rows: rows, depth: depth)
   }
 
   /// The kernel for `int16`; `factor` is `β` times the scale, results are in units of 2⁻¹⁵.
   package static func words(factor: Double, rows: Int, depth: Int) -> any UnaryKernel {
-    RowMap(WordSoftmax(factor: factor), rows: rows, depth: depth)
+    UnaryMap(WordSoftmax(factor: factor), rows: rows, depth: depth)
   }
 }
 

@@ -28,7 +28,7 @@ struct CenteredInt16: LaneConversion {
     while index &+ 8 <= count {
       let bytes = unsafe source.loadUnaligned(fromByteOffset: index, as: SIMD8<UInt8>.self) ^ flips
       unsafe UnsafeMutableRawPointer(lanes + index).storeBytes(
-        of: SIMD8<Int16>(truncatingIfNeeded: bytes) &- offsets, as: SIMD8<Int16>.self)
+        of: SIMD8<Int16>(widening: bytes) &- offsets, as: SIMD8<Int16>.self)
       index &+= 8
       // A tail is converted with the elements before it once more: short runs are common.
       if index < count, index &+ 8 > count { index = count &- 8 }
@@ -58,7 +58,7 @@ struct CenteredFloat: LaneConversion {
     var index = 0
     while index &+ 8 <= count {
       let bytes = unsafe source.loadUnaligned(fromByteOffset: index, as: SIMD8<UInt8>.self) ^ flips
-      let words = SIMD8<UInt32>(truncatingIfNeeded: bytes)
+      let words = SIMD8<UInt32>(widening: bytes)
       let low = unsafe unsafeBitCast(words.lowHalf | exponents, to: SIMD4<Float>.self) - offsets
       let high = unsafe unsafeBitCast(words.highHalf | exponents, to: SIMD4<Float>.self) - offsets
       unsafe UnsafeMutableRawPointer(lanes + index).storeBytes(of: low, as: SIMD4<Float>.self)

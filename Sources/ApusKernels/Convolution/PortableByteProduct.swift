@@ -21,8 +21,7 @@ func multiplyPanel(
 @inline(__always)
 private func pairProducts(_ pair: Int32, _ columns: SIMD8<Int16>) -> SIMD4<Int32> {
   let lanes = unsafe unsafeBitCast(SIMD4<Int32>(repeating: pair), to: SIMD8<Int16>.self)
-  let products = SIMD8<Int32>(truncatingIfNeeded: lanes) &* SIMD8<Int32>(truncatingIfNeeded: columns)
-  return products.evenHalf &+ products.oddHalf
+  return pairSums(lanes, columns)
 }
 
 @inline(__always)

@@ -6,8 +6,11 @@ package protocol PreparedConvolution: AnyObject, Sendable {
   /// `PackedWeights` can be shared, whatever the batch, height, width or epilogue.
   var packing: String { get }
 
-  /// The size of `PackedWeights` for this convolution.
+  /// The size of `PackedWeights` for this convolution, whatever the weights.
   var packedByteCount: Int { get }
+
+  /// The size of `PackedWeights` for these weights: at most `packedByteCount`.
+  func packedByteCount(for weights: RawSpan) -> Int
 
   /// The size of the scratch memory that `run` needs for a team of so many threads.
   func scratchByteCount(threads: Int) -> Int
@@ -21,4 +24,8 @@ package protocol PreparedConvolution: AnyObject, Sendable {
   func run(
     _ packed: PackedWeights, input: RawSpan, output: inout MutableRawSpan, scratch: inout MutableRawSpan,
     threads: ThreadTeam)
+}
+
+extension PreparedConvolution {
+  package func packedByteCount(for weights: RawSpan) -> Int { packedByteCount }
 }

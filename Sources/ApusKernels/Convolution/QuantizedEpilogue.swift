@@ -101,10 +101,10 @@ final class QuantizedEpilogue: @unchecked Sendable {
     let first = unsafe Factors(table: table, stride: tableStride, channel: channel, isUniform: isUniform).apply(low)
     let second = unsafe Factors(table: table, stride: tableStride, channel: channel &+ 4, isUniform: isUniform)
       .apply(high)
-    let words = saturated(SIMD8(lowHalf: first &+ offsets, highHalf: second &+ offsets)).clamped(
-      lowerBound: SIMD8(repeating: Int16(truncatingIfNeeded: minimum)),
-      upperBound: SIMD8(repeating: Int16(truncatingIfNeeded: maximum)))
-    return SIMD8<UInt8>(truncatingIfNeeded: words)
+    let words = SIMD8<Int16>(saturating: SIMD8(lowHalf: first &+ offsets, highHalf: second &+ offsets))
+    return SIMD8(
+      lowBytes: words.bounded(
+        SIMD8(repeating: Int16(truncatingIfNeeded: minimum)), SIMD8(repeating: Int16(truncatingIfNeeded: maximum))))
   }
 
   @inline(never)
@@ -149,9 +149,8 @@ final class QuantizedEpilogue: @unchecked Sendable {
       let first = unsafe low.apply(load4(source, 0) &+ lowBias) &+ offsets
       let second = unsafe high.apply(load4(source, 4) &+ highBias) &+ offsets
       // Saturating to 16 bits first changes nothing, since the bounds are those of a byte.
-      let words = saturated(SIMD8(lowHalf: first, highHalf: second))
-        .clamped(lowerBound: least, upperBound: most)
-      unsafe storeLanes(SIMD8<UInt8>(truncatingIfNeeded: words), to: destination, count: count)
+      let words = SIMD8<Int16>(saturating: SIMD8(lowHalf: first, highHalf: second)).bounded(least, most)
+      unsafe storeLanes(SIMD8(lowBytes: words), to: destination, count: count)
       unsafe source += sumStride
       unsafe destination += outputStride
       row &+= 1
@@ -166,7 +165,7 @@ final class QuantizedEpilogue: @unchecked Sendable {
 
     @inline(__always)
     init(table: UnsafePointer<Int32>, stride: Int, channel: Int, isUniform: Bool) {
-      unsafe multipliers = SIMD4<UInt32>(truncatingIfNeeded: load4(table, channel))
+      unsafe multipliers = SIMD4<UInt32>(bits: load4(table, channel))
       if isUniform {
         unsafe exponents = SIMD4(repeating: table[stride])
         unsafe masks = SIMD4(repeating: table[2 &* stride])
@@ -181,16 +180,6 @@ final class QuantizedEpilogue: @unchecked Sendable {
       roundingDivideByPowerOfTwo(roundingDoublingHighMultiply(sums, multipliers), exponents, masks)
     }
   }
-}
-
-/// Eight values saturated to 16 bits: lane by lane, this is one `packssdw`.
-@inline(__always)
-private func saturated(_ values: SIMD8<Int32>) -> SIMD8<Int16> {
-  var result = SIMD8<Int16>()
-  for lane in 0..<8 {
-    result[lane] = Int16(truncatingIfNeeded: min(max(values[lane], Int32(Int16.min)), Int32(Int16.max)))
-  }
-  return result
 }
 
 /// Four values at `index`.

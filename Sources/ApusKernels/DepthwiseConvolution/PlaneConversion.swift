@@ -47,8 +47,8 @@ struct CenteredPair: PlaneConversion {
     let offsets = SIMD8<Int16>(repeating: zeroPoint)
     for _ in 0..<count {
       let bytes = unsafe source.loadUnaligned(as: SIMD8<UInt8>.self) ^ flips
-      let values = SIMD8<UInt16>(truncatingIfNeeded: SIMD8<Int16>(truncatingIfNeeded: bytes) &- offsets)
-      unsafe destination.storeBytes(of: SIMD8<UInt32>(truncatingIfNeeded: values), as: SIMD8<UInt32>.self)
+      let values = SIMD8<UInt16>(bits: SIMD8<Int16>(widening: bytes) &- offsets)
+      unsafe destination.storeBytes(of: SIMD8<UInt32>(widening: values), as: SIMD8<UInt32>.self)
       unsafe source += step
       unsafe destination += 32
     }

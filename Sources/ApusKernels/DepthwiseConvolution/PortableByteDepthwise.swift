@@ -215,10 +215,3 @@ private func storeSums(_ low: SIMD4<Int32>, _ high: SIMD4<Int32>, to sums: Unsaf
   unsafe UnsafeMutableRawPointer(sums).storeBytes(of: low, as: SIMD4<Int32>.self)
   unsafe UnsafeMutableRawPointer(sums + 4).storeBytes(of: high, as: SIMD4<Int32>.self)
 }
-
-/// Four lanes' sums of two products: one `pmaddwd`.
-@inline(__always)
-private func pairSums(_ lanes: SIMD8<Int16>, _ weights: SIMD8<Int16>) -> SIMD4<Int32> {
-  let products = SIMD8<Int32>(truncatingIfNeeded: lanes) &* SIMD8<Int32>(truncatingIfNeeded: weights)
-  return products.evenHalf &+ products.oddHalf
-}

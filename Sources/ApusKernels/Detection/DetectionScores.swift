@@ -112,11 +112,11 @@ struct ByteDetectionScores: DetectionScores {
       var index = 0
       let last = classCount &- Lanes.scalarCount
       while true {
-        bests = unsafe pointwiseMax(bests, lanes(scores, index))
+        bests = unsafe bests.greater(lanes(scores, index))
         if index == last { break }
         index = min(index &+ Lanes.scalarCount, last)
       }
-      best = bests.max()
+      best = bests.greatest
     } else {
       for index in 0..<classCount { best = unsafe max(best, scores[index]) }
     }

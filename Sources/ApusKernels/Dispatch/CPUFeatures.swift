@@ -8,6 +8,78 @@ package struct CPUFeatures: OptionSet, Hashable, Sendable {
     self.rawValue = rawValue
   }
 
+  /// AVX2 and FMA: 256-bit integers and fused floats.
+  package static let avx2 = CPUFeatures(rawValue: 1 << 0)
+  /// AVX-VNNI: products of four bytes at once, in VEX-encoded 256 bits.
+  package static let avxVNNI = CPUFeatures(rawValue: 1 << 1)
+  /// AVX-512 F, BW, DQ, VL and VNNI: the same in 512 bits.
+  package static let avx512VNNI = CPUFeatures(rawValue: 1 << 2)
+  /// Pages for code that is written at run time; not a property of the processor, but as needful.
+  package static let generatedCode = CPUFeatures(rawValue: 1 << 3)
+
   /// What this machine has, of the features that any set in this build requires.
-  package static let current: CPUFeatures = []
+  package static let current: CPUFeatures = detect()
+
+  /// The names of the features in this set, for people.
+  package var names: [String] {
+    let known: [(CPUFeatures, String)] = [
+      (.avx2, "AVX2 with FMA"), (.avxVNNI, "AVX-VNNI"), (.avx512VNNI, "AVX-512 VNNI"),
+      (.generatedCode, "pages for generated code"),
+    ]
+    return known.filter { contains($0.0) }.map(\.1)
+  }
+
+  #if arch(x86_64)
+    /// Asks the processor by `cpuid` and, for what the system saves at a task switch, by `xgetbv`.
+    ///
+    /// Both are generated code themselves: a system that refuses that runs none of the sets that need an answer.
+    private static func detect() -> CPUFeatures {
+      typealias Function = @convention(c) (UnsafeMutablePointer<UInt32>) -> Void
+      guard let place = ExecutableMemory.place(queryCode) else { return [] }
+      let query = unsafe unsafeBitCast(place, to: Function.self)
+      var features: CPUFeatures = [.generatedCode]
+      // eax, ecx in; eax, ebx, ecx, edx, and the low half of XCR0 if asked for, out.
+      func ask(_ leaf: UInt32, _ subleaf: UInt32 = 0, withState: Bool = false) -> [UInt32] {
+        var registers: [UInt32] = [leaf, subleaf, 0, 0, withState ? 1 : 0]
+        unsafe query(&registers)
+        return registers
+      }
+      func bit(_ value: UInt32, _ index: UInt32) -> Bool { value >> index & 1 == 1 }
+      let lastLeaf = ask(0)[0]
+      guard lastLeaf >= 7 else { return features }
+      let basic = ask(1)
+      let (savesState, hasFMA) = (bit(basic[2], 27), bit(basic[2], 12))
+      guard savesState else { return features }
+      let state = ask(1, withState: true)[4]
+      let extended = ask(7)
+      guard state & 0x6 == 0x6, bit(extended[1], 5), hasFMA else { return features }
+      features.insert(.avx2)
+      if extended[0] >= 1, bit(ask(7, 1)[0], 4) { features.insert(.avxVNNI) }
+      let hasAVX512 = [16, 17, 30, 31].allSatisfy { bit(extended[1], $0) }
+      if state & 0xE6 == 0xE6, hasAVX512, bit(extended[2], 11) { features.insert(.avx512VNNI) }
+      return features
+    }
+
+    /// `void f(uint32_t r[5])`: cpuid of r[0], r[1] into r[0…3]; if r[4] is not zero, XCR0 into r[4].
+    private static let queryCode: [UInt8] = [
+      0x53,  // push rbx
+      0x49, 0x89, 0xF8,  // mov r8, rdi
+      0x41, 0x8B, 0x00,  // mov eax, [r8]
+      0x41, 0x8B, 0x48, 0x04,  // mov ecx, [r8+4]
+      0x0F, 0xA2,  // cpuid
+      0x41, 0x89, 0x00,  // mov [r8], eax
+      0x41, 0x89, 0x58, 0x04,  // mov [r8+4], ebx
+      0x41, 0x89, 0x48, 0x08,  // mov [r8+8], ecx
+      0x41, 0x89, 0x50, 0x0C,  // mov [r8+12], edx
+      0x41, 0x83, 0x78, 0x10, 0x00,  // cmp dword [r8+16], 0
+      0x74, 0x09,  // je done
+      0x31, 0xC9,  // xor ecx, ecx
+      0x0F, 0x01, 0xD0,  // xgetbv
+      0x41, 0x89, 0x40, 0x10,  // mov [r8+16], eax
+      0x5B,  // done: pop rbx
+      0xC3,  // ret
+    ]
+  #else
+    private static func detect() -> CPUFeatures { [] }
+  #endif
 }

@@ -12,7 +12,13 @@ package struct KernelSet: Sendable {
 
 extension KernelSet {
   /// Every set in this build, the preferred one first; the last runs anything anywhere.
-  package static let all: [KernelSet] = [.blas, .portable]
+  package static let all: [KernelSet] = generated + [.blas, .portable]
+
+  #if arch(x86_64)
+    private static let generated: [KernelSet] = [.x86AVX512VNNI, .x86AVXVNNI, .x86AVX2]
+  #else
+    private static let generated: [KernelSet] = []
+  #endif
 
   /// The sets this machine can run, the preferred one first.
   package static let supported: [KernelSet] = all.filter {

@@ -38,25 +38,39 @@ extension BinaryFunction {
 }
 
 /// A function of two elements, applied along a plan.
-struct BroadcastBinary<Function: BinaryFunction>: BinaryKernel {
-  private let function: Function
+///
+/// The function is held as a closure made where its type is known: a generic conformance would run unspecialized
+/// wherever it is reached through a protocol.
+struct BroadcastBinary: BinaryKernel {
+  private typealias Fill =
+    @Sendable (UnsafeMutableRawPointer, Int, UnsafeRawPointer, Int, UnsafeRawPointer, Int) -> Void
+
+  private let fill: Fill
   private let plan: BroadcastPlan
-  private let leftCount: Int
-  private let rightCount: Int
+  private let counts: (lhs: Int, rhs: Int)
+  private let strides: (lhs: Int, rhs: Int, result: Int)
 
   /// Plans the function for operands of these shapes, which broadcast to the result's.
-  init(_ function: Function, _ shapes: BroadcastShapes) {
-    self.function = function
+  @inline(__always)
+  init<Function: BinaryFunction>(_ function: Function, _ shapes: BroadcastShapes) {
+    fill = { output, count, lhs, lhsStep, rhs, rhsStep in
+      unsafe function.fill(
+        output.assumingMemoryBound(to: Function.Result.self), count: count,
+        lhs: lhs.assumingMemoryBound(to: Function.Left.self), lhsStep: lhsStep,
+        rhs: rhs.assumingMemoryBound(to: Function.Right.self), rhsStep: rhsStep)
+    }
     plan = BroadcastPlan([shapes.lhs, shapes.rhs], to: shapes.result)
-    leftCount = shapes.lhs.reduce(1, &*)
-    rightCount = shapes.rhs.reduce(1, &*)
+    counts = (shapes.lhs.reduce(1, &*), shapes.rhs.reduce(1, &*))
+    strides = (
+      MemoryLayout<Function.Left>.stride, MemoryLayout<Function.Right>.stride,
+      MemoryLayout<Function.Result>.stride
+    )
   }
 
   func run(_ lhs: RawSpan, _ rhs: RawSpan, to output: inout MutableRawSpan, threads: ThreadTeam) {
     precondition(
-      lhs.byteCount >= leftCount * MemoryLayout<Function.Left>.stride
-        && rhs.byteCount >= rightCount * MemoryLayout<Function.Right>.stride
-        && output.byteCount >= plan.elementCount * MemoryLayout<Function.Result>.stride)
+      lhs.byteCount >= counts.lhs * strides.lhs && rhs.byteCount >= counts.rhs * strides.rhs
+        && output.byteCount >= plan.elementCount * strides.result)
     guard plan.elementCount > 0 else { return }
     unsafe lhs.withUnsafeBytes { lhs in
       unsafe rhs.withUnsafeBytes { rhs in
@@ -64,28 +78,24 @@ struct BroadcastBinary<Function: BinaryFunction>: BinaryKernel {
           guard let lhs = lhs.baseAddress, let rhs = rhs.baseAddress, let output = output.baseAddress else {
             return
           }
-          let work = unsafe Work(
-            function: function, plan: plan, lhs: lhs.assumingMemoryBound(to: Function.Left.self),
-            rhs: rhs.assumingMemoryBound(to: Function.Right.self),
-            output: output.assumingMemoryBound(to: Function.Result.self))
-          threads.run(tiles: plan.tileCount, work)
+          threads.run(tiles: plan.tileCount, unsafe Work(kernel: self, lhs: lhs, rhs: rhs, output: output))
         }
       }
     }
   }
 
   private struct Work: TileWork {
-    let function: Function
-    let plan: BroadcastPlan
-    let lhs: UnsafePointer<Function.Left>
-    let rhs: UnsafePointer<Function.Right>
-    let output: UnsafeMutablePointer<Function.Result>
+    let kernel: BroadcastBinary
+    let lhs: UnsafeRawPointer
+    let rhs: UnsafeRawPointer
+    let output: UnsafeMutableRawPointer
 
     func run(tile: Int, worker: Int) {
+      let (plan, strides) = (kernel.plan, kernel.strides)
       plan.forEachStretch(inTile: tile) { offsets, position, count in
-        unsafe function.fill(
-          output + position, count: count, lhs: lhs + offsets[0], lhsStep: plan.innerSteps[0],
-          rhs: rhs + offsets[1], rhsStep: plan.innerSteps[1])
+        unsafe kernel.fill(
+          output + position &* strides.result, count, lhs + offsets[0] &* strides.lhs, plan.innerSteps[0],
+          rhs + offsets[1] &* strides.rhs, plan.innerSteps[1])
       }
     }
   }

@@ -60,7 +60,7 @@ private struct ByteProduct: BinaryFunction {
     while index &+ 8 <= count {
       let left = unsafe eight(lhs + index &* lhsStep, lhsStep) &- SIMD8(repeating: lhsZeroPoint)
       let right = unsafe eight(rhs + index &* rhsStep, rhsStep) &- SIMD8(repeating: rhsZeroPoint)
-      let products = SIMD8<Int32>(truncatingIfNeeded: left) &* SIMD8<Int32>(truncatingIfNeeded: right)
+      let products = SIMD8<Int32>(widening: left) &* SIMD8<Int32>(widening: right)
       unsafe storeLanes(
         epilogue.bytes(products.lowHalf, products.highHalf, channel: 0), to: result + index, count: 8)
       index &+= 8
@@ -75,7 +75,7 @@ private struct ByteProduct: BinaryFunction {
   private func eight(_ bytes: UnsafePointer<UInt8>, _ step: Int) -> SIMD8<Int16> {
     if step == 0 { return SIMD8(repeating: unsafe Int16(bytes[0] ^ signFlip)) }
     let lanes = unsafe UnsafeRawPointer(bytes).loadUnaligned(as: SIMD8<UInt8>.self)
-    return SIMD8<Int16>(truncatingIfNeeded: lanes ^ SIMD8(repeating: signFlip))
+    return SIMD8<Int16>(widening: lanes ^ SIMD8(repeating: signFlip))
   }
 }
 

@@ -24,44 +24,66 @@ extension UnaryFunction {
 }
 
 /// A function of one element, applied to all.
-struct UnaryMap<Function: UnaryFunction>: UnaryKernel {
-  private let function: Function
+///
+/// The function is held as a closure made where its type is known: a generic conformance would run unspecialized
+/// wherever it is reached through a protocol.
+struct UnaryMap: UnaryKernel {
+  private let fill: @Sendable (UnsafeMutableRawPointer, Int, UnsafeRawPointer) -> Void
   private let count: Int
   private let tileLength: Int
+  private let strides: (argument: Int, result: Int)
 
   /// Applies the function to `count` elements; `isCostly` says that one takes more than a few nanoseconds.
-  init(_ function: Function, count: Int, isCostly: Bool = false) {
-    self.function = function
+  @inline(__always)
+  init<Function: UnaryFunction>(_ function: Function, count: Int, isCostly: Bool = false) {
+    fill = { output, count, input in
+      unsafe function.fill(
+        output.assumingMemoryBound(to: Function.Result.self), count: count,
+        input: input.assumingMemoryBound(to: Function.Argument.self))
+    }
     self.count = count
     tileLength = isCostly ? 1 << 12 : 1 << 15
+    strides = (MemoryLayout<Function.Argument>.stride, MemoryLayout<Function.Result>.stride)
+  }
+
+  /// Applies the function to `rows` rows of `depth` elements.
+  @inline(__always)
+  init<Function: RowFunction>(_ function: Function, rows: Int, depth: Int) {
+    fill = { output, count, input in
+      let output = unsafe output.assumingMemoryBound(to: Function.Result.self)
+      let input = unsafe input.assumingMemoryBound(to: Function.Argument.self)
+      var first = 0
+      while first < count {
+        unsafe function.fill(output + first, count: depth, input: input + first)
+        first &+= depth
+      }
+    }
+    count = rows * depth
+    tileLength = max(1, (1 << 13) / max(depth, 1)) * max(depth, 1)
+    strides = (MemoryLayout<Function.Argument>.stride, MemoryLayout<Function.Result>.stride)
   }
 
   func run(_ input: RawSpan, to output: inout MutableRawSpan, threads: ThreadTeam) {
-    precondition(
-      input.byteCount >= count * MemoryLayout<Function.Argument>.stride
-        && output.byteCount >= count * MemoryLayout<Function.Result>.stride)
+    precondition(input.byteCount >= count * strides.argument && output.byteCount >= count * strides.result)
     unsafe input.withUnsafeBytes { input in
       unsafe output.withUnsafeMutableBytes { output in
         guard count > 0, let input = input.baseAddress, let output = output.baseAddress else { return }
-        let work = unsafe Work(
-          function: function, count: count, tileLength: tileLength,
-          input: input.assumingMemoryBound(to: Function.Argument.self),
-          output: output.assumingMemoryBound(to: Function.Result.self))
-        threads.run(tiles: ceilingQuotient(count, tileLength), work)
+        threads.run(
+          tiles: ceilingQuotient(count, tileLength), unsafe Work(kernel: self, input: input, output: output))
       }
     }
   }
 
   private struct Work: TileWork {
-    let function: Function
-    let count: Int
-    let tileLength: Int
-    let input: UnsafePointer<Function.Argument>
-    let output: UnsafeMutablePointer<Function.Result>
+    let kernel: UnaryMap
+    let input: UnsafeRawPointer
+    let output: UnsafeMutableRawPointer
 
     func run(tile: Int, worker: Int) {
-      let first = tile &* tileLength
-      unsafe function.fill(output + first, count: min(tileLength, count &- first), input: input + first)
+      let first = tile &* kernel.tileLength
+      unsafe kernel.fill(
+        output + first &* kernel.strides.result, min(kernel.tileLength, kernel.count &- first),
+        input + first &* kernel.strides.argument)
     }
   }
 }

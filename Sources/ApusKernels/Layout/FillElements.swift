@@ -19,7 +19,8 @@ package func fillElements(_ destination: inout MutableRawSpan, with value: Int64
   }
 }
 
-/// Maps rows of bytes through a table of 256, from rows that lie one after the other to rows `stride` bytes apart.
+/// Maps rows of bytes through a table of 256, from rows that lie one after the other to rows `stride` bytes
+/// apart.
 package func mapRows(
   _ source: RawSpan, rows: Int, rowByteCount: Int, table: Span<UInt8>, to destination: inout MutableRawSpan,
   offset: Int, stride: Int

@@ -1,8 +1,8 @@
 /// A copy of elements between two tensors, each walked with strides of its own.
 ///
-/// Transposing, slicing, splitting, joining, tiling, broadcasting and reversing are all of this kind: a stride of
-/// zero repeats, a negative one goes backwards. Dimensions that lie one after the other on both sides are joined,
-/// and a run of bytes that is contiguous on both sides is copied as a whole.
+/// Transposing, slicing, splitting, joining, tiling, broadcasting and reversing are all of this kind: a
+/// stride of zero repeats, a negative one goes backwards. Dimensions that lie one after the other on both
+/// sides are joined, and a run of bytes that is contiguous on both sides is copied as a whole.
 package struct StridedCopy: Sendable {
   /// One loop of the copy; strides in bytes.
   struct Loop: Sendable {
@@ -22,8 +22,8 @@ package struct StridedCopy: Sendable {
   private let isEmpty: Bool
   private let tiles: Int
 
-  /// Copies a block of `dimensions`, strides and offsets in elements; nil where an address would be negative or
-  /// overflow.
+  /// Copies a block of `dimensions`, strides and offsets in elements; nil where an address would be negative
+  /// or overflow.
   package init?(
     elementByteCount: Int, dimensions: [Int], sourceStrides: [Int], sourceOffset: Int = 0,
     destinationStrides: [Int], destinationOffset: Int = 0
@@ -63,8 +63,8 @@ package struct StridedCopy: Sendable {
       }
     }
     loops.reverse()
-    // Where single elements are gathered, the loop that walks the source without gaps goes next to the innermost,
-    // so that small blocks of both sides stay in the cache.
+    // Where single elements are gathered, the loop that walks the source without gaps goes next to the
+    // innermost, so that small blocks of both sides stay in the cache.
     if let last = loops.last, last.source != run, loops.count > 2,
       let walk = loops.dropLast().firstIndex(where: { $0.source == run })
     {
@@ -74,7 +74,8 @@ package struct StridedCopy: Sendable {
     self.run = run
     self.loops = loops
     let total = loops.reduce(run) { $0 * $1.count }
-    tiles = loops.isEmpty ? 1 : max(1, min(loops[0].count, total >> 16))
+    // Gathered elements cost more than long runs.
+    tiles = loops.isEmpty ? 1 : max(1, min(loops[0].count, total >> (run < 64 ? 16 : 18)))
   }
 
   /// One past the last byte that a walk touches; nil where it overflows or goes below zero.
@@ -94,16 +95,21 @@ package struct StridedCopy: Sendable {
   }
 
   /// Copies; both spans must reach as far as the walks do.
-  package func run(_ source: RawSpan, to destination: inout MutableRawSpan, threads: ThreadTeam) {
+  ///
+  /// - Parameter shift: bytes by which the destination's walk is moved on.
+  package func run(
+    _ source: RawSpan, to destination: inout MutableRawSpan, shift: Int = 0, threads: ThreadTeam
+  ) {
     guard !isEmpty else { return }
-    precondition(source.byteCount >= sourceEnd && destination.byteCount >= destinationEnd)
+    precondition(
+      shift >= 0 && source.byteCount >= sourceEnd && destination.byteCount - shift >= destinationEnd)
     unsafe source.withUnsafeBytes { source in
       unsafe destination.withUnsafeMutableBytes { destination in
         unsafe loops.withUnsafeBufferPointer { loops in
           guard let from = source.baseAddress, let to = destination.baseAddress else { return }
           let work = unsafe Work(
             loops: loops, run: run, tiles: tiles, source: from + sourceOffset,
-            destination: to + destinationOffset)
+            destination: to + (destinationOffset + shift))
           threads.run(tiles: tiles, work)
         }
       }

@@ -2,17 +2,17 @@
 package enum L2Normalization {
   /// The kernel for floats; a norm below 10⁻⁶ counts as that.
   package static func floats(rows: Int, depth: Int) -> any UnaryKernel {
-    RowMap(FloatL2Normalization(), rows: rows, depth: depth)
+    UnaryMap(FloatL2Normalization(), rows: rows, depth: depth)
   }
 
   /// The kernel for `uint8`; results are in units of 1/128 from 128.
   package static func unsignedBytes(zeroPoint: Int32, rows: Int, depth: Int) -> any UnaryKernel {
-    RowMap(UnsignedL2Normalization(zeroPoint: zeroPoint), rows: rows, depth: depth)
+    UnaryMap(UnsignedL2Normalization(zeroPoint: zeroPoint), rows: rows, depth: depth)
   }
 
   /// The kernel for `int8`; results are in units of 1/128.
   package static func signedBytes(zeroPoint: Int32, rows: Int, depth: Int) -> any UnaryKernel {
-    RowMap(SignedL2Normalization(zeroPoint: zeroPoint), rows: rows, depth: depth)
+    UnaryMap(SignedL2Normalization(zeroPoint: zeroPoint), rows: rows, depth: depth)
   }
 }
 

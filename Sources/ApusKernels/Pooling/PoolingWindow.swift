@@ -110,13 +110,16 @@ struct PoolingWindow {
     let offset: Int32 = isSigned ? 128 : 0
     let least = UInt8(truncatingIfNeeded: minimum &+ offset)
     let most = UInt8(truncatingIfNeeded: maximum &+ offset)
+    let lowest = SIMD16<UInt8>(repeating: least)
+    let highest = SIMD16<UInt8>(repeating: most)
+    let flips = SIMD16<UInt8>(repeating: flip)
     var channel = 0
     while channel &+ 16 <= channels {
       var result = unsafe poolBytes16(kind, source + channel, flip: flip)
-      result.replace(with: least, where: result .< SIMD16(repeating: least))
-      result.replace(with: most, where: result .> SIMD16(repeating: most))
+      result.replace(with: lowest, where: result .< lowest)
+      result.replace(with: highest, where: highest .< result)
       unsafe destination.storeBytes(
-        of: result ^ SIMD16(repeating: flip), toByteOffset: channel, as: SIMD16<UInt8>.self)
+        of: result ^ flips, toByteOffset: channel, as: SIMD16<UInt8>.self)
       channel &+= 16
     }
     while channel < channels {
@@ -147,31 +150,31 @@ struct PoolingWindow {
     var sum = SIMD16<UInt16>()
     forEachTap { offset in
       let values = unsafe source.loadUnaligned(fromByteOffset: offset, as: SIMD16<UInt8>.self) ^ flips
-      sum &+= SIMD16<UInt16>(truncatingIfNeeded: values)
+      sum &+= SIMD16<UInt16>(widening: values)
     }
     return SIMD16(lowHalf: rounded(sum.lowHalf, flip: flip), highHalf: rounded(sum.highHalf, flip: flip))
   }
 
   /// Sums divided by the count, to nearest, halves away from the tensor's zero.
   ///
-  /// With `n = ⌈2²³ / count⌉` and a dividend `d ≤ 255.5·count`, `d·n < 2³¹`, and `⌊d·n / 2²³⌋ = ⌊d / count⌋` since
-  /// `d·(n·count − 2²³) < 255.5·count² < 2²³` for counts up to 181.
+  /// With `n = ⌈2²³ / count⌉` and a dividend `d ≤ 255.5·count`, `d·n < 2³¹`, and `⌊d·n / 2²³⌋ = ⌊d / count⌋`
+  /// since `d·(n·count − 2²³) < 255.5·count² < 2²³` for counts up to 181.
   @inline(__always)
   private func rounded(_ sums: SIMD8<UInt16>, flip: UInt8) -> SIMD8<UInt8> {
     let factor = SIMD8(repeating: UInt32(truncatingIfNeeded: ((1 << 23) &+ count &- 1) / count))
     let half = SIMD8(repeating: UInt32(truncatingIfNeeded: count / 2))
-    let wide = SIMD8<UInt32>(truncatingIfNeeded: sums)
+    let wide = SIMD8<UInt32>(widening: sums)
     guard flip != 0 else {
-      return SIMD8<UInt8>(truncatingIfNeeded: ((wide &+ half) &* factor) &>> SIMD8(repeating: 23))
+      return SIMD8<UInt8>(lowBytes: ((wide &+ half) &* factor) &>> SIMD8(repeating: 23))
     }
     let zero = SIMD8(repeating: Int32(truncatingIfNeeded: 128 &* count))
-    let signed = SIMD8<Int32>(truncatingIfNeeded: wide) &- zero
+    let signed = SIMD8<Int32>(bits: wide) &- zero
     // All ones where negative: (x ^ s) − s is the magnitude, and gives the sign back.
     let signs = signed &>> SIMD8(repeating: 31)
-    let magnitudes = SIMD8<UInt32>(truncatingIfNeeded: (signed ^ signs) &- signs)
+    let magnitudes = SIMD8<UInt32>(bits: (signed ^ signs) &- signs)
     let quotients = ((magnitudes &+ half) &* factor) &>> SIMD8(repeating: 23)
-    let results = (SIMD8<Int32>(truncatingIfNeeded: quotients) ^ signs) &- signs
-    return SIMD8<UInt8>(truncatingIfNeeded: results &+ SIMD8(repeating: 128))
+    let results = (SIMD8<Int32>(bits: quotients) ^ signs) &- signs
+    return SIMD8<UInt8>(lowBytes: SIMD8<UInt32>(bits: results &+ SIMD8(repeating: 128)))
   }
 
   private func poolByte(_ kind: Pooling.Kind, _ source: UnsafeRawPointer, flip: UInt8) -> UInt8 {

@@ -39,7 +39,7 @@ private struct WordDequantization: UnaryFunction {
 }
 
 /// A `float16`'s bits as a float of the same value.
-private struct HalfWidening: UnaryFunction {
+struct HalfWidening: UnaryFunction {
   @inline(__always)
   func callAsFunction(_ bits: UInt16) -> Float {
     let magnitude = UInt32(bits & 0x7FFF)

@@ -75,8 +75,8 @@ private struct ByteQuantization: UnaryFunction {
     while index &+ 8 <= count {
       let low = unsafe quantization(load4(input, index))
       let high = unsafe quantization(load4(input, index &+ 4))
-      let words = SIMD8<Int16>(truncatingIfNeeded: SIMD8<Int32>(lowHalf: low, highHalf: high))
-      unsafe storeLanes(SIMD8<UInt8>(truncatingIfNeeded: words), to: output + index, count: 8)
+      let lanes = SIMD8<UInt32>(bits: SIMD8<Int32>(lowHalf: low, highHalf: high))
+      unsafe storeLanes(SIMD8(lowBytes: lanes), to: output + index, count: 8)
       index &+= 8
     }
     while index < count {

@@ -49,56 +49,83 @@ package struct ExtremeSearch: Sendable {
   }
 
   private func search(_ work: Work, _ rows: Range<Int>) {
+    if length <= 1 << 16, inner == 1, elements.byteCount == 1 { return searchBytes(work, rows) }
     switch elements {
-    case .float32: searchRows(work, rows, Float.self)
-    case .int32: searchRows(work, rows, Int32.self)
-    case .int64: searchRows(work, rows, Int64.self)
-    case .uint8, .bool: searchRows(work, rows, UInt8.self)
-    case .int8: searchRows(work, rows, Int8.self)
-    case .int16: searchRows(work, rows, Int16.self)
+    case .float32 where isMaximum: searchRows(work, rows) { (value: Float) in value.orderedBits(nan: .min) }
+    case .float32: searchRows(work, rows) { (value: Float) in value.orderedBits(nan: .max) }
+    case .int32: searchRows(work, rows) { (value: Int32) in value }
+    case .int64: searchRows(work, rows) { (value: Int64) in value }
+    case .uint8, .bool: searchRows(work, rows) { (value: UInt8) in Int32(value) }
+    case .int8: searchRows(work, rows) { (value: Int8) in Int32(value) }
+    case .int16: searchRows(work, rows) { (value: Int16) in Int32(value) }
+    }
+  }
+
+  /// Searches rows of bytes by keys of a value and, below it, how far its place is from the end: their
+  /// maximum is the answer.
+  private func searchBytes(_ work: Work, _ rows: Range<Int>) {
+    // Signed bytes become unsigned ones in the same order; for a minimum, the order is turned round.
+    let flip: UInt8 = (elements == .int8 ? 0x80 : 0) ^ (isMaximum ? 0 : 0xFF)
+    let values = unsafe work.input.assumingMemoryBound(to: UInt8.self)
+    for row in rows {
+      let line = unsafe values + row &* length
+      var best: Int32 = 0
+      for index in 0..<length {
+        let value = unsafe Int32(line[index] ^ flip)
+        best = max(best, value &<< 16 | (0xFFFF &- Int32(truncatingIfNeeded: index)))
+      }
+      store(Int(0xFFFF &- (best & 0xFFFF)), at: row, work)
     }
   }
 
   @inline(__always)
-  private func searchRows<T: Comparable & BitwiseCopyable>(_ work: Work, _ rows: Range<Int>, _ type: T.Type) {
+  private func store(_ place: Int, at index: Int, _ work: Work) {
+    if isWide {
+      unsafe work.output.storeBytes(of: Int64(place), toByteOffset: index &* 8, as: Int64.self)
+    } else {
+      unsafe work.output.storeBytes(
+        of: Int32(truncatingIfNeeded: place), toByteOffset: index &* 4, as: Int32.self)
+    }
+  }
+
+  /// Searches rows by integer keys, which compare without branches.
+  @inline(__always)
+  private func searchRows<T: BitwiseCopyable, K: FixedWidthInteger>(
+    _ work: Work, _ rows: Range<Int>, _ key: (T) -> K
+  ) {
     let values = unsafe work.input.assumingMemoryBound(to: T.self)
     for row in rows {
       for column in 0..<inner {
-        let place = unsafe place(in: values + (row &* length &* inner &+ column))
-        let index = row &* inner &+ column
-        if isWide {
-          unsafe work.output.storeBytes(of: Int64(place), toByteOffset: index &* 8, as: Int64.self)
-        } else {
-          unsafe work.output.storeBytes(
-            of: Int32(truncatingIfNeeded: place), toByteOffset: index &* 4, as: Int32.self)
-        }
+        let place = unsafe place(in: values + (row &* length &* inner &+ column), key)
+        store(place, at: row &* inner &+ column, work)
       }
     }
   }
 
-  /// A value replaces one that it beats, and any value replaces NaN, which does not equal itself.
   @inline(__always)
-  private func place<T: Comparable & BitwiseCopyable>(in values: UnsafePointer<T>) -> Int {
-    var best = unsafe values[0]
+  private func place<T: BitwiseCopyable, K: FixedWidthInteger>(
+    in values: UnsafePointer<T>, _ key: (T) -> K
+  ) -> Int {
+    var best = unsafe key(values[0])
     var place = 0
     var index = 1
-    if isMaximum {
-      while index < length {
-        let value = unsafe values[index &* inner]
-        let wins = value > best || best != best && value == value
-        best = wins ? value : best
-        place = wins ? index : place
-        index &+= 1
-      }
-    } else {
-      while index < length {
-        let value = unsafe values[index &* inner]
-        let wins = value < best || best != best && value == value
-        best = wins ? value : best
-        place = wins ? index : place
-        index &+= 1
-      }
+    while index < length {
+      let value = unsafe key(values[index &* inner])
+      let wins = isMaximum ? value > best : value < best
+      best = wins ? value : best
+      place = wins ? index : place
+      index &+= 1
     }
     return place
+  }
+}
+
+extension Float {
+  /// An integer in the order of the numbers, equal for both zeros; `nan` stands for NaN, which any number
+  /// beats.
+  @inline(__always)
+  fileprivate func orderedBits(nan: Int32) -> Int32 {
+    let bits = Int32(bitPattern: (self + 0).bitPattern)
+    return self == self ? bits ^ ((bits &>> 31) & .max) : nan
   }
 }

@@ -11,7 +11,8 @@ extension FixedPointMultiplier {
     self.shift = shift
   }
 
-  /// This factor divided by a count: the mantissa's lost bits are made up for by the shift, as far as it goes.
+  /// This factor divided by a count: the mantissa's lost bits are made up for by the shift, as far as it
+  /// goes.
   ///
   /// Truncated, as in the reference.
   package func divided(by count: Int) -> FixedPointMultiplier {
@@ -23,7 +24,8 @@ extension FixedPointMultiplier {
   }
 }
 
-/// Makes quantized values of sums: subtracts what zero points contributed, scales, adds the zero point, clamps.
+/// Makes quantized values of sums: subtracts what zero points contributed, scales, adds the zero point,
+/// clamps.
 package struct QuantizedMean: Sendable {
   private let zeroSum: Int32
   private let multiplier: FixedPointMultiplier

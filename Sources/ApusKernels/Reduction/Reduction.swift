@@ -67,8 +67,8 @@ package struct Reduction: Sendable {
 
   /// Folds values of a type into results of the same type.
   ///
-  /// - Parameter startsWithFirst: begins a maximum or minimum of all values with the first one, which then need not be
-  ///   within the finite range.
+  /// - Parameter startsWithFirst: begins a maximum or minimum of all values with the first one, which then
+  /// need not be   within the finite range.
   package func run(
     _ kind: Kind, _ elements: Elements, _ input: RawSpan, to output: inout MutableRawSpan,
     startsWithFirst: Bool,
@@ -152,8 +152,11 @@ package struct Reduction: Sendable {
           guard let to = output.baseAddress?.assumingMemoryBound(to: C.Result.self) else { return }
           for index in 0..<outputCount { unsafe to[index] = initial }
           guard inputCount > 0, let from = input.baseAddress else { return }
-          let work = unsafe FoldingWork<C>(
-            axes: axes, tiles: tiles, input: from.assumingMemoryBound(to: C.Element.self), output: to)
+          let work = unsafe FoldingWork(
+            axes: axes, tiles: tiles, input: from, output: UnsafeMutableRawPointer(to)
+          ) { work, tile in
+            work.fold(combination, tile: tile)
+          }
           threads.run(tiles: tiles, work)
         }
       }
@@ -162,28 +165,38 @@ package struct Reduction: Sendable {
 }
 
 /// One run of a reduction: pointers that live as long as its call.
-private struct FoldingWork<C: Combination>: TileWork {
+///
+/// The type is concrete and the fold a function value, so that threads run code that was specialized here.
+private struct FoldingWork: TileWork {
   let axes: UnsafeBufferPointer<Reduction.Axis>
   let tiles: Int
-  let input: UnsafePointer<C.Element>
-  let output: UnsafeMutablePointer<C.Result>
+  let input: UnsafeRawPointer
+  let output: UnsafeMutableRawPointer
+  let body: (borrowing FoldingWork, Int) -> Void
 
-  func run(tile: Int, worker: Int) {
+  func run(tile: Int, worker: Int) { body(self, tile) }
+
+  @inline(__always)
+  func fold<C: Combination>(_ combination: C.Type, tile: Int) {
     let first = unsafe axes[0]
     let range = share(of: first.count, tile: tile, of: tiles)
+    let from = unsafe input.assumingMemoryBound(to: C.Element.self)
+    let to = unsafe output.assumingMemoryBound(to: C.Result.self)
     unsafe walk(
-      0, input + range.lowerBound &* first.inputStride, output + range.lowerBound &* first.outputStride,
+      combination, 0, from + range.lowerBound &* first.inputStride,
+      to + range.lowerBound &* first.outputStride,
       count: range.count)
   }
 
-  private func walk(
-    _ depth: Int, _ input: UnsafePointer<C.Element>, _ output: UnsafeMutablePointer<C.Result>, count: Int
+  private func walk<C: Combination>(
+    _ combination: C.Type, _ depth: Int, _ input: UnsafePointer<C.Element>,
+    _ output: UnsafeMutablePointer<C.Result>, count: Int
   ) {
     let axis = unsafe axes[depth]
     guard depth == axes.count &- 1 else {
       for index in 0..<count {
         unsafe walk(
-          depth &+ 1, input + index &* axis.inputStride, output + index &* axis.outputStride,
+          combination, depth &+ 1, input + index &* axis.inputStride, output + index &* axis.outputStride,
           count: axes[depth &+ 1].count)
       }
       return

@@ -1,7 +1,7 @@
 /// Rows and columns of an NHWC tensor, stretched by linear interpolation between the four nearest ones.
 ///
-/// Floats and uint8 are interpolated in single precision, in the reference's order of operations; int8 and int16 with
-/// weights of ten bits.
+/// Floats and uint8 are interpolated in single precision, in the reference's order of operations; int8 and
+/// int16 with weights of ten bits.
 package struct BilinearResize: Sendable {
   /// Which values the tensor holds.
   package enum Elements: Sendable {
@@ -185,7 +185,7 @@ package struct BilinearResize: Sendable {
         let nearest = (values + magic) - magic
         let floors = nearest.replacing(with: nearest - one, where: nearest .> values)
         let bits = unsafe unsafeBitCast(floors + magic, to: SIMD8<UInt32>.self)
-        unsafe (place + channel).storeBytes(of: SIMD8<UInt8>(truncatingIfNeeded: bits), as: SIMD8<UInt8>.self)
+        unsafe (place + channel).storeBytes(of: SIMD8<UInt8>(lowBytes: bits), as: SIMD8<UInt8>.self)
       }
       unsafe place += channels
     }
@@ -235,7 +235,8 @@ package struct BilinearResize: Sendable {
         let signs = sum &>> SIMD8(repeating: 31)
         let magnitudes = (sum ^ signs) &- signs
         let values = (((magnitudes &+ half) &>> SIMD8(repeating: 20)) ^ signs) &- signs
-        unsafe (place + channel).storeBytes(of: SIMD8<Int8>(truncatingIfNeeded: values), as: SIMD8<Int8>.self)
+        unsafe (place + channel).storeBytes(
+          of: SIMD8<UInt8>(lowBytes: SIMD8<UInt32>(bits: values)), as: SIMD8<UInt8>.self)
         channel &+= 8
       }
       unsafe place += channels

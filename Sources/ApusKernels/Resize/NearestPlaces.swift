@@ -1,4 +1,5 @@
-/// For each output row or column, the nearest one of the input, by the reference's rules; sizes are above zero.
+/// For each output row or column, the nearest one of the input, by the reference's rules; sizes are above
+/// zero.
 package func nearestPlaces(
   input: Int, output: Int, alignsCorners: Bool, usesHalfPixelCenters: Bool
 ) -> [Int] {

@@ -55,7 +55,15 @@ extension Node {
       throw malformed(
         "\(lhs.name), \(lhs.shape), and \(rhs.name), \(rhs.shape), do not broadcast to each other")
     }
+    try requireCountable(shapes.result)
     return shapes
+  }
+
+  /// Refuses a shape with more elements than any memory has, before kernels count with it.
+  func requireCountable(_ shape: [Int]) throws(ApusError) {
+    guard TensorShape(shape).elementCount < 1 << 48 else {
+      throw ApusError(.resourceLimit, "\(place): a result of \(TensorShape(shape)) has too many elements")
+    }
   }
 }
 

@@ -106,7 +106,8 @@ extension TensorShape {
 }
 
 extension ElementType {
-  /// Types with an element of fixed width, `complex128` apart: what the reference moves without looking at it.
+  /// Types with an element of fixed width, `complex128` apart: what the reference moves without looking at
+  /// it.
   static let movable: [ElementType] = [
     .float32, .float16, .bfloat16, .float64, .int4, .int8, .uint8, .int16, .uint16, .int32, .uint32, .int64,
     .uint64,

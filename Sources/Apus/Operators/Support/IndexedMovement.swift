@@ -1,12 +1,14 @@
 import ApusKernels
 
-/// An operator that copies, for each coordinate of its output, the input's element that a table for the axis names.
+/// An operator that copies, for each coordinate of its output, the input's element that a table for the axis
+/// names.
 struct IndexedMovement: Operator {
   private let input: TensorSlot
   private let output: TensorSlot
   private let copy: IndexedCopy
 
-  /// `tables[axis][i]` is the input's coordinate; axes without a table are copied whole. Neither tensor is empty.
+  /// `tables[axis][i]` is the input's coordinate; axes without a table are copied whole. Neither tensor is
+  /// empty.
   init(_ tables: [[Int]], from input: TensorSlot, to output: TensorSlot, _ node: Node) throws(ApusError) {
     self.input = input
     self.output = output

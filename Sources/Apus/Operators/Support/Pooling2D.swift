@@ -1,6 +1,7 @@
 import ApusKernels
 
-/// `AVERAGE_POOL_2D`, `MAX_POOL_2D` and `L2_POOL_2D`: one number for each channel of a window over an NHWC tensor.
+/// `AVERAGE_POOL_2D`, `MAX_POOL_2D` and `L2_POOL_2D`: one number for each channel of a window over an NHWC
+/// tensor.
 struct Pooling2D: Operator {
   private let pooling: Pooling
   private let input: TensorSlot

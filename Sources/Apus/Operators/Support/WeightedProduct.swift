@@ -52,7 +52,10 @@ struct ProductWeights {
     self.arrangement = arrangement
     let layout = kernel.packing + (arrangement.map { " of \($0.name)" } ?? "")
     let (weights, arePacked) = try node.packedWeights(
-      of: [filter] + (bias.map { [$0] } ?? []), layout: layout, byteCount: kernel.packedByteCount
+      of: [filter] + (bias.map { [$0] } ?? []), layout: layout, most: kernel.packedByteCount,
+      byteCount: { tensors in
+        arrangement == nil ? kernel.packedByteCount(for: tensors.readBytes(filter)) : kernel.packedByteCount
+      }
     ) { tensors, weights in
       guard let arrangement else {
         Self.pack(kernel, tensors.readBytes(filter), bias, tensors, into: weights)

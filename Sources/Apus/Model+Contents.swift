@@ -1,0 +1,59 @@
+import ApusFormat
+
+extension Model {
+  /// Operators of one kind.
+  public struct OperatorCount: Hashable, Sendable {
+    /// The schema's name, or the custom operator's.
+    public let name: String
+    /// Whether it is outside the schema's list.
+    public let isCustom: Bool
+    /// The version that the model asks for.
+    public let version: Int
+    /// How many there are, in all subgraphs.
+    public let count: Int
+  }
+
+  /// A function of the model: the main one, a signature's, or a branch of another.
+  public struct Subgraph: Hashable, Sendable {
+    /// The name, often empty.
+    public let name: String
+    /// How many tensors it has, constants included.
+    public let tensorCount: Int
+    /// How many operators it has.
+    public let operatorCount: Int
+    /// What a caller fills.
+    public let inputs: [Tensor]
+    /// What a caller reads.
+    public let outputs: [Tensor]
+  }
+
+  /// The bytes of the file.
+  public var byteCount: Int { file.bytes.count }
+
+  /// The version of the format's schema.
+  public var schemaVersion: Int { file.schemaVersion }
+
+  /// The operators by kind and version, the most frequent first.
+  public var operatorCounts: [OperatorCount] {
+    var counts: [Int: Int] = [:]
+    for subgraph in file.subgraphs {
+      for node in subgraph.operators { counts[node.operatorCode, default: 0] += 1 }
+    }
+    // Several entries of a file may name the same operator.
+    var merged: [OperatorCodeEntry: Int] = [:]
+    for (code, count) in counts { merged[file.operatorCodes[code], default: 0] += count }
+    return merged.map { code, count in
+      OperatorCount(name: code.name, isCustom: code.code == .custom, version: code.version, count: count)
+    }.sorted { ($1.count, $0.name, $0.version) < ($0.count, $1.name, $1.version) }
+  }
+
+  /// The subgraphs; the first is the main one.
+  public var subgraphs: [Subgraph] {
+    file.subgraphs.enumerated().map { index, entry in
+      Subgraph(
+        name: entry.name, tensorCount: entry.tensors.count, operatorCount: entry.operators.count,
+        inputs: entry.inputs.map { tensor($0, subgraph: index) },
+        outputs: entry.outputs.map { tensor($0, subgraph: index) })
+    }
+  }
+}

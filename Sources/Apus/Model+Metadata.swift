@@ -1,0 +1,134 @@
+import ApusFormat
+
+extension Model {
+  /// What a model's maker says about the model: the `TFLITE_METADATA` of TensorFlow Lite's tools.
+  ///
+  /// Nothing here is needed to run a model, and everything may be missing or wrong.
+  public struct Metadata: Hashable, Sendable {
+    /// What is said about one input or output.
+    public struct TensorDescription: Hashable, Sendable {
+      /// The name, which need not be the tensor's.
+      public let name: String
+      /// What people should know about it.
+      public let description: String
+      /// What it contains: `image`, `bounding box`, `audio`, `feature`, or nothing where that is not said.
+      public let content: String
+      /// What is subtracted from pixels, one number or one for each channel; empty where that is not said.
+      public let normalizationMean: [Float]
+      /// What pixels are divided by then, one number or one for each channel.
+      public let normalizationStandardDeviation: [Float]
+      /// The score below which results are to be left out.
+      public let scoreThreshold: Float?
+      /// The associated file with its labels.
+      public let labelFile: String?
+    }
+
+    /// The model's name.
+    public let name: String
+    /// What the model does.
+    public let description: String
+    /// The model's version.
+    public let version: String
+    /// Who made the model.
+    public let author: String
+    /// The model's license.
+    public let license: String
+    /// The inputs of the main subgraph in its order; there may be more or fewer than it has.
+    public let inputs: [TensorDescription]
+    /// The outputs of the main subgraph in its order; there may be more or fewer than it has.
+    public let outputs: [TensorDescription]
+
+    init(_ metadata: ModelMetadata) {
+      name = metadata.name
+      description = metadata.description
+      version = metadata.version
+      author = metadata.author
+      license = metadata.license
+      inputs = metadata.inputs.map(TensorDescription.init)
+      outputs = metadata.outputs.map(TensorDescription.init)
+    }
+  }
+
+  /// What the maker says about the model; nil where there is nothing, or nothing readable.
+  ///
+  /// Decoded at each access: keep it.
+  public var metadata: Metadata? {
+    formatMetadata.map(Metadata.init)
+  }
+
+  /// The metadata with all details; nil where there is none, or none readable.
+  package var formatMetadata: ModelMetadata? {
+    (try? ModelMetadata.read(from: file)) ?? nil
+  }
+
+  /// What is damaged in the metadata or in the files behind the model, which runs all the same; usually empty.
+  public var metadataDamage: [String] {
+    var damage: [String] = []
+    do { _ = try ModelMetadata.read(from: file) } catch { damage.append(error.message) }
+    do {
+      guard let archive = try ZipArchive(appendedTo: file.bytes) else { return damage }
+      for entry in archive.entries where !entry.name.hasSuffix("/") {
+        do { _ = try archive.contents(of: entry.name) } catch { damage.append(error.message) }
+      }
+    } catch { damage.append(error.message) }
+    return damage
+  }
+
+  /// The names of the files that are appended to the model.
+  public var associatedFiles: [String] {
+    guard let archive = try? ZipArchive(appendedTo: file.bytes) else { return [] }
+    return archive.entries.map(\.name).filter { !$0.hasSuffix("/") }
+  }
+
+  /// The contents of a file that is appended to the model.
+  ///
+  /// - Throws: `malformedLabels` where there is no such file or it is damaged.
+  public func associatedFile(named name: String) throws(ApusError) -> [UInt8] {
+    do throws(FormatError) {
+      guard let archive = try ZipArchive(appendedTo: file.bytes) else {
+        throw FormatError("there is no file \(name): nothing is appended to the model")
+      }
+      return try archive.contents(of: name)
+    } catch {
+      throw ApusError(.malformedLabels, error.message)
+    }
+  }
+
+  /// The name of the file with the labels of the outputs: the metadata's, or else the only text that is appended.
+  public var labelFile: String? {
+    if let named = formatMetadata?.outputs.lazy.compactMap(\.labelFile).first?.name { return named }
+    let texts = associatedFiles.filter { $0.hasSuffix(".txt") }
+    return texts.count == 1 ? texts[0] : nil
+  }
+
+  /// The labels of the outputs, one for each line of ``labelFile``; empty where there are none, or none readable.
+  public var labels: [String] {
+    guard let name = labelFile, let contents = try? associatedFile(named: name) else { return [] }
+    var bytes = contents[...]
+    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes = bytes.dropFirst(3) }
+    if bytes.last == UInt8(ascii: "\n") { bytes = bytes.dropLast() }
+    if bytes.isEmpty { return [] }
+    return bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { line in
+      String(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
+    }
+  }
+}
+
+extension Model.Metadata.TensorDescription {
+  init(_ metadata: TensorMetadata) {
+    name = metadata.name
+    description = metadata.description
+    content =
+      switch metadata.content {
+      case .unknown: ""
+      case .feature: "feature"
+      case .image: "image"
+      case .boundingBox: "bounding box"
+      case .audio: "audio"
+      }
+    normalizationMean = metadata.normalization?.mean ?? []
+    normalizationStandardDeviation = metadata.normalization?.std ?? []
+    scoreThreshold = metadata.scoreThreshold
+    labelFile = metadata.labelFile?.name
+  }
+}

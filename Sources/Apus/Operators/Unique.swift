@@ -1,0 +1,34 @@
+/// `UNIQUE`: the values of a vector, each once in order of appearance, and for each element which it is.
+enum Unique {
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator {
+    try node.expect(inputs: 1...1, outputs: 2...2)
+    let input = try node.input(0, rank: 1)
+    switch input.type {
+    case .float32: return try find(Float.self, in: input, node)
+    case .int8: return try find(Int8.self, in: input, node)
+    case .int16: return try find(Int16.self, in: input, node)
+    case .uint8: return try find(UInt8.self, in: input, node)
+    case .int32: return try find(Int32.self, in: input, node)
+    case .int64: return try find(Int64.self, in: input, node)
+    default: throw node.unsupported("\(input.name) is \(input.type), which is not supported")
+    }
+  }
+
+  private static func find<T: TensorElement & Hashable>(
+    _ type: T.Type, in input: TensorSlot, _ node: Node
+  ) throws(ApusError) -> any Operator {
+    var places: [T: Int] = [:]
+    var unique: [T] = []
+    var indices: [Int] = []
+    for value in try node.values(of: input, as: T.self) {
+      let place = places[value] ?? unique.count
+      if place == unique.count {
+        places[value] = place
+        unique.append(value)
+      }
+      indices.append(place)
+    }
+    _ = try node.integerOutput(1, shape: input.shape, indices)
+    return try node.constantOutput(0, shape: [unique.count], values: unique)
+  }
+}

@@ -1,0 +1,139 @@
+import Apus
+
+extension Inspection {
+  /// The report for people; `all` leaves nothing out.
+  func text(all: Bool) -> String {
+    var sections = [headline, tensors("inputs", inputs), tensors("outputs", outputs), operatorTable]
+    sections.append(subgraphTable)
+    sections += [signatureText, metadataText, labelText(all: all), memoryText(all: all), conclusion]
+    return sections.filter { !$0.isEmpty }.joined(separator: "\n\n")
+  }
+
+  private var headline: String {
+    var lines = ["\(file): \(bytes) bytes, schema version \(schemaVersion)"]
+    if !description.isEmpty { lines.append(oneLine(description)) }
+    return lines.joined(separator: "\n")
+  }
+
+  private func tensors(_ title: String, _ tensors: [TensorReport]) -> String {
+    var rows = [["\(title):", "name", "type", "shape", "quantization"]]
+    for (position, tensor) in tensors.enumerated() {
+      var shape = TensorShape(tensor.shape).description
+      if tensor.shapeSignature.contains(-1) {
+        shape += " (" + tensor.shapeSignature.map { $0 < 0 ? "?" : "\($0)" }.joined(separator: "×") + ")"
+      }
+      rows.append([
+        "\(position)", oneLine(tensor.name), tensor.type, shape, quantizationText(tensor.quantization),
+      ])
+    }
+    return table(rows)
+  }
+
+  private func quantizationText(_ quantization: Quantization?) -> String {
+    guard let quantization, let scale = quantization.scales.first else { return "" }
+    if quantization.scales.count > 1 {
+      return "\(quantization.scales.count) scales along dimension \(quantization.dimension)"
+    }
+    return "\(scale) × (q − \(quantization.zeroPoints.first ?? 0))"
+  }
+
+  private var operatorTable: String {
+    var rows = [["operators:", "version", "count"]]
+    for entry in operators {
+      rows.append([
+        oneLine(entry.name) + (entry.custom ? " (custom)" : ""), "\(entry.version)", "\(entry.count)",
+      ])
+    }
+    return table(rows, rightAligned: [1, 2])
+  }
+
+  private var subgraphTable: String {
+    var rows = [["subgraphs:", "name", "tensors", "operators", "inputs", "outputs"]]
+    for (index, entry) in subgraphs.enumerated() {
+      rows.append([
+        "\(index)", oneLine(entry.name), "\(entry.tensors)", "\(entry.operators)", "\(entry.inputs)",
+        "\(entry.outputs)",
+      ])
+    }
+    return table(rows, rightAligned: [2, 3, 4, 5])
+  }
+
+  private var signatureText: String {
+    guard !signatures.isEmpty else { return "" }
+    let lines = signatures.map { signature in
+      let inputs = signature.inputs.map { "\($0.name) = tensor \($0.tensor)" }.joined(separator: ", ")
+      let outputs = signature.outputs.map { "\($0.name) = tensor \($0.tensor)" }.joined(separator: ", ")
+      return oneLine("  \(signature.key) (subgraph \(signature.subgraph)): \(inputs) → \(outputs)")
+    }
+    return "signatures:\n" + lines.joined(separator: "\n")
+  }
+
+  private var metadataText: String {
+    var lines: [String] = []
+    if let metadata {
+      for (name, value) in [
+        ("name", metadata.name), ("description", metadata.description), ("version", metadata.version),
+        ("author", metadata.author), ("license", metadata.license),
+      ] where !value.isEmpty {
+        lines.append("  \(name): \(oneLine(value))")
+      }
+      lines += metadata.inputs.enumerated().map { "  input \($0): \(tensorText($1))" }
+      lines += metadata.outputs.enumerated().map { "  output \($0): \(tensorText($1))" }
+    }
+    if !associatedFiles.isEmpty {
+      lines.append("  files: \(oneLine(associatedFiles.joined(separator: ", ")))")
+    }
+    lines += damage.map { "  damaged: \(oneLine($0))" }
+    return lines.isEmpty ? "" : "metadata:\n" + lines.joined(separator: "\n")
+  }
+
+  private func tensorText(_ tensor: MetadataReport.TensorReport) -> String {
+    var parts = [tensor.name]
+    if !tensor.content.isEmpty { parts.append(tensor.content) }
+    if !tensor.mean.isEmpty || !tensor.std.isEmpty { parts.append("mean \(tensor.mean), std \(tensor.std)") }
+    if let threshold = tensor.scoreThreshold { parts.append("scores from \(threshold)") }
+    if let file = tensor.labelFile { parts.append("labels in \(file)") }
+    return oneLine(parts.joined(separator: ", "))
+  }
+
+  private func labelText(all: Bool) -> String {
+    guard !labels.isEmpty else { return "" }
+    let shown = all ? labels[...] : labels.prefix(8)
+    let more = shown.count < labels.count ? ", …" : ""
+    return "labels: \(labels.count): " + oneLine(shown.joined(separator: ", ")) + more
+  }
+
+  private func memoryText(all: Bool) -> String {
+    guard let memoryPlan else { return "" }
+    let title =
+      "memory plan: arena \(memoryPlan.arenaBytes) bytes for \(memoryPlan.entries.count) tensors, "
+      + "variables \(memoryPlan.variableBytes), packed weights \(memoryPlan.packedBytes)"
+    let largest = memoryPlan.entries.sorted { ($0.bytes, $1.offset) > ($1.bytes, $0.offset) }
+    let shown = all ? memoryPlan.entries[...] : largest.prefix(8)
+    var rows = [["bytes", "block", "offset", "operators", "tensor"]]
+    for entry in shown {
+      rows.append([
+        "\(entry.bytes)", "\(entry.block)", "\(entry.offset)", "\(entry.first)–\(entry.last)",
+        entry.name.isEmpty ? "(scratch)" : oneLine(entry.name),
+      ])
+    }
+    var text = title + "\n" + table(rows, rightAligned: [0, 1, 2])
+    if shown.count < memoryPlan.entries.count {
+      text += "\n… and \(memoryPlan.entries.count - shown.count) smaller ones (--all shows them)"
+    }
+    return text
+  }
+
+  private var conclusion: String {
+    if runs { return "multiply-accumulates: \(multiplyAccumulates ?? 0)\nthis build can run the model" }
+    return "this build cannot run the model:\n"
+      + unsupported.map { "  " + oneLine($0) }.joined(separator: "\n")
+  }
+
+  /// Text of a file, which may hold anything, as a part of one line.
+  private func oneLine(_ text: String) -> String {
+    String(
+      String.UnicodeScalarView(
+        text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
+  }
+}

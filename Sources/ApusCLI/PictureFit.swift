@@ -1,0 +1,18 @@
+import ApusVision
+import ArgumentParser
+
+/// The names of the policies that fit pictures into a model's input.
+enum PictureFit: String, CaseIterable, ExpressibleByArgument {
+  case stretch
+  case centerCrop = "center-crop"
+  case letterbox
+
+  /// The policy; a letterbox is filled with black.
+  var policy: FitPolicy {
+    switch self {
+    case .stretch: .stretch
+    case .centerCrop: .centerCrop
+    case .letterbox: .letterbox()
+    }
+  }
+}

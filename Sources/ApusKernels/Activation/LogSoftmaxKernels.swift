@@ -1,0 +1,122 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The logarithm of SOFTMAX, row by row.
+package enum LogSoftmax {
+  /// The kernel for floats.
+  package static func floats(rows: Int, depth: Int) -> any UnaryKernel {
+    UnaryMap(FloatLogSoftmax(), rows: rows, depth: depth)
+  }
+
+  /// The kernel for bytes of a scale; results are in units of 1/16 below the type's greatest value.
+  package static func bytes(isSigned: Bool, scale: Float, rows: Int, depth: Int) -> any UnaryKernel {
+    UnaryMap(ByteLogSoftmax(isSigned: isSigned, scale: scale), rows: rows, depth: depth)
+  }
+}
+
+private struct FloatLogSoftmax: RowFunction {
+  func fill(_ output: UnsafeMutablePointer<Float>, count: Int, input: UnsafePointer<Float>) {
+    var greatest = -Float.greatestFiniteMagnitude
+    for index in 0..<count {
+      let value = unsafe input[index]
+      greatest = greatest < value ? value : greatest
+    }
+    var sum: Float = 0
+    for index in 0..<count { sum += unsafe expf(input[index] - greatest) }
+    let logarithm = logf(sum)
+    for index in 0..<count { unsafe output[index] = input[index] - greatest - logarithm }
+  }
+}
+
+/// The reference's fixed point: differences and logarithms have five bits before the binary point, sums twelve.
+private struct ByteLogSoftmax: RowFunction {
+  private let isSigned: Bool
+  /// Differences from a row's greatest byte as Q5, negated.
+  private let differences: Table<Int32>
+  /// Their exponentials as Q12, zero beyond the last that counts.
+  private let summands: Table<Int32>
+  private let leastDifference: Int32
+  private let inverse: FixedPointMultiplier
+
+  init(isSigned: Bool, scale: Float) {
+    self.isSigned = isSigned
+    let multiplier = FixedPointMultiplier(min(Double(scale) * 0x1p26, 0x1p31 - 1))
+    let power = Double(sign: .plus, exponent: Int(multiplier.shift), significand: 1)
+    let radius = Int32((31.0 * 0x1p26 / power).rounded(.down).clamped(to: 0...0x1p30))
+    leastDifference = 0 &- radius
+    inverse = FixedPointMultiplier(0x1p31 / power / Double(multiplier.value))
+    let differences = Table(count: 256) { multiplier.apply(0 &- Int32($0)) }
+    summands = Table(count: 256) { difference in
+      guard difference <= Int(radius) else { return Int32(0) }
+      return unsafe roundingDivideByPowerOfTwo(
+        FixedPointFunctions.exponential(differences.values[difference]), 12)
+    }
+    self.differences = differences
+  }
+
+  func fill(_ output: UnsafeMutablePointer<UInt8>, count: Int, input: UnsafePointer<UInt8>) {
+    // Signed bytes with their sign flipped are unsigned ones in the same order.
+    let flip: UInt8 = isSigned ? 0x80 : 0
+    var greatest: UInt8 = 0
+    for index in 0..<count { greatest = max(greatest, unsafe input[index] ^ flip) }
+    var sum: Int32 = 0
+    for index in 0..<count { sum &+= unsafe summands.values[Int(greatest &- (input[index] ^ flip))] }
+    let logarithm = FixedPointFunctions.logarithm(sum)
+    let bound = max(leastDifference &- 1, inverse.apply(logarithm &+ .min))
+    for index in 0..<count {
+      let difference = unsafe Int32(greatest &- (input[index] ^ flip))
+      var result: Int32 = 0
+      if 0 &- difference > bound {
+        let value = unsafe differences.values[Int(difference)] &- logarithm
+        result = min(max(roundingDivideByPowerOfTwo(value, 22) &+ 255, 0), 255)
+      }
+      unsafe output[index] = UInt8(truncatingIfNeeded: result) ^ flip
+    }
+  }
+}
+
+extension Double {
+  fileprivate func clamped(to range: ClosedRange<Double>) -> Double {
+    Swift.min(Swift.max(self, range.lowerBound), range.upperBound)
+  }
+}
+
+extension FixedPointFunctions {
+  /// The natural logarithm as Q5, for `x ≥ 1` given as Q12.
+  static func logarithm(_ x: Int32) -> Int32 {
+    func product(_ a: Int32, _ b: Int32) -> Int32 { saturatingRoundingDoublingHighMultiply(a, b) }
+    let logOfTwo: Int32 = 1_488_522_236
+    let rootOfHalf: Int32 = 1_518_500_250
+    let fourthRootOfHalf: Int32 = 1_805_811_301
+    // A quarter, and powers of two, as Q6.
+    let quarter: Int32 = 1 << 23
+    // Two ways to bring x to around one: by a power of two, or by one and a half power more.
+    let zeros = Int32(x.leadingZeroBitCount)
+    let nearer = saturatingShiftLeft(
+      product(saturatingShiftLeft(x, min(max(zeros &- 1, 0), 30)), rootOfHalf), 1)
+    let nearerPower = saturatingShiftLeft(12 &- zeros, 25)
+    let headroom = min(max(Int32(product(x, rootOfHalf).leadingZeroBitCount) &- 1, 0), 30)
+    let farther = saturatingShiftLeft(x, headroom)
+    let fartherPower = saturatingShiftLeft(12 &- headroom, 25)
+    let mantissa = min(nearer, farther)
+    let power = max(
+      Int32(clamping: Int64(nearerPower) &+ Int64(quarter)),
+      Int32(clamping: Int64(fartherPower) &- Int64(quarter)))
+    let halfSum = Int64(mantissa) &+ Int64(fourthRootOfHalf)
+    let p = Int32(truncatingIfNeeded: (halfSum &+ (halfSum >= 0 ? 1 : -1)) / 2)
+    let half = mantissa &- fourthRootOfHalf
+    let q = half &+ half
+    let square = product(q, q)
+    // A Padé approximation around the fourth root of one half.
+    let numerator = product(q, mantissa) &+ product(product(q, square), 117_049_297)
+    let denominator =
+      product(p, 1_057_819_769 &+ q &+ product(127_690_142, square)) &+ product(638_450_708, q)
+    let quotient = product(roundingDivideByPowerOfTwo(numerator, 6), reciprocalOfOnePlus(denominator))
+    return saturatingShiftLeft(product(power, logOfTwo) &+ quotient, 1)
+  }
+}

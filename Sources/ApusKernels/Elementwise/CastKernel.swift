@@ -1,0 +1,150 @@
+/// From one type's values to another's.
+///
+/// Integers keep their low bits; floats lose their fraction and saturate, NaN becomes the greatest integer; truth
+/// values are 0 and 1, and everything but zero is true.
+package enum CastKernel {
+  /// The types that are cast.
+  package enum ElementType: Hashable, Sendable {
+    case bool, int8, uint8, int16, uint16, int32, uint32, int64, float16, float32, float64
+  }
+
+  /// The kernel for `count` elements.
+  package static func kernel(from source: ElementType, to target: ElementType, count: Int) -> any UnaryKernel
+  {
+    switch source {
+    case .bool: kernel(Truth.self, target, count)
+    case .int8: kernel(Int8.self, target, count)
+    case .uint8: kernel(UInt8.self, target, count)
+    case .int16: kernel(Int16.self, target, count)
+    case .uint16: kernel(UInt16.self, target, count)
+    case .int32: kernel(Int32.self, target, count)
+    case .uint32: kernel(UInt32.self, target, count)
+    case .int64: kernel(Int64.self, target, count)
+    case .float16: kernel(Half.self, target, count)
+    case .float32: kernel(Float.self, target, count)
+    case .float64: kernel(Double.self, target, count)
+    }
+  }
+
+  @inline(__always)
+  private static func kernel<Source: CastElement>(
+    _ source: Source.Type, _ target: ElementType, _ count: Int
+  ) -> any UnaryKernel {
+    switch target {
+    case .bool: UnaryMap(Cast<Source, Truth>(), count: count)
+    case .int8: UnaryMap(Cast<Source, Int8>(), count: count)
+    case .uint8: UnaryMap(Cast<Source, UInt8>(), count: count)
+    case .int16: UnaryMap(Cast<Source, Int16>(), count: count)
+    case .uint16: UnaryMap(Cast<Source, UInt16>(), count: count)
+    case .int32: UnaryMap(Cast<Source, Int32>(), count: count)
+    case .uint32: UnaryMap(Cast<Source, UInt32>(), count: count)
+    case .int64: UnaryMap(Cast<Source, Int64>(), count: count)
+    case .float16: UnaryMap(Cast<Source, Half>(), count: count)
+    case .float32: UnaryMap(Cast<Source, Float>(), count: count)
+    case .float64: UnaryMap(Cast<Source, Double>(), count: count)
+    }
+  }
+}
+
+private struct Cast<Source: CastElement, Target: CastElement>: UnaryFunction {
+  @inline(__always)
+  func callAsFunction(_ value: Source) -> Target { value.cast(to: Target.self) }
+}
+
+/// A type that casts know: every value is one of 64-bit integers or of doubles.
+protocol CastElement: BitwiseCopyable, Sendable {
+  init(integer: Int64)
+  init(real: Double)
+  func cast<Target: CastElement>(to type: Target.Type) -> Target
+}
+
+extension CastElement where Self: FixedWidthInteger {
+  @inline(__always)
+  init(integer: Int64) { self.init(truncatingIfNeeded: integer) }
+
+  @inline(__always)
+  init(real: Double) {
+    // The bound is the first real number beyond the range; it is exact, unlike the greatest integer as a double.
+    let bound = Double(sign: .plus, exponent: Self.bitWidth - (Self.isSigned ? 1 : 0), significand: 1)
+    if real >= bound || real.isNaN {
+      self = .max
+    } else {
+      self = real > Double(Self.min) ? Self(real) : .min
+    }
+  }
+
+  @inline(__always)
+  func cast<Target: CastElement>(to type: Target.Type) -> Target {
+    Target(integer: Int64(truncatingIfNeeded: self))
+  }
+}
+
+extension Int8: CastElement {}
+extension UInt8: CastElement {}
+extension Int16: CastElement {}
+extension UInt16: CastElement {}
+extension Int32: CastElement {}
+extension UInt32: CastElement {}
+extension Int64: CastElement {}
+
+extension Float: CastElement {
+  @inline(__always)
+  init(integer: Int64) { self.init(integer) }
+  @inline(__always)
+  init(real: Double) { self.init(real) }
+  @inline(__always)
+  func cast<Target: CastElement>(to type: Target.Type) -> Target { Target(real: Double(self)) }
+}
+
+extension Double: CastElement {
+  @inline(__always)
+  init(integer: Int64) { self.init(integer) }
+  @inline(__always)
+  init(real: Double) { self = real }
+  @inline(__always)
+  func cast<Target: CastElement>(to type: Target.Type) -> Target { Target(real: self) }
+}
+
+/// A truth value's byte.
+private struct Truth: CastElement {
+  let byte: UInt8
+
+  @inline(__always)
+  init(integer: Int64) { byte = integer == 0 ? 0 : 1 }
+  @inline(__always)
+  init(real: Double) { byte = real == 0 ? 0 : 1 }
+  @inline(__always)
+  func cast<Target: CastElement>(to type: Target.Type) -> Target { Target(integer: byte == 0 ? 0 : 1) }
+}
+
+/// A `float16`'s bits.
+private struct Half: CastElement {
+  let bits: UInt16
+
+  @inline(__always)
+  init(integer: Int64) { self.init(Float(integer)) }
+  @inline(__always)
+  init(real: Double) { self.init(Float(real)) }
+  @inline(__always)
+  func cast<Target: CastElement>(to type: Target.Type) -> Target {
+    Target(real: Double(HalfWidening()(bits)))
+  }
+
+  /// The nearest `float16`, of two the even one.
+  private init(_ value: Float) {
+    let sign = UInt16(truncatingIfNeeded: value.bitPattern >> 16) & 0x8000
+    let magnitude = value.magnitude
+    if magnitude.isNaN {
+      bits = sign | 0x7E00
+    } else if magnitude >= 65520 {
+      bits = sign | 0x7C00
+    } else if magnitude < 0x1p-14 {
+      // A subnormal number is so many times the least one.
+      bits = sign | UInt16((magnitude * 0x1p24).rounded(.toNearestOrEven))
+    } else {
+      let pattern = magnitude.bitPattern
+      let rounded = pattern + 0xFFF + (pattern >> 13 & 1)
+      bits = sign | UInt16(truncatingIfNeeded: (rounded >> 13) - (112 << 10))
+    }
+  }
+}

@@ -1,0 +1,77 @@
+/// From each two elements the first where a truth value holds, otherwise the second.
+package struct SelectKernel: Sendable {
+  private let plan: BroadcastPlan
+  private let counts: [Int]
+  private let elementByteCount: Int
+
+  /// Plans operands that broadcast to a result; nil unless elements have 1, 2, 4 or 8 bytes.
+  package init?(condition: [Int], first: [Int], second: [Int], result: [Int], elementByteCount: Int) {
+    guard [1, 2, 4, 8].contains(elementByteCount) else { return nil }
+    plan = BroadcastPlan([condition, first, second], to: result)
+    counts = [condition, first, second].map { $0.reduce(1, &*) }
+    self.elementByteCount = elementByteCount
+  }
+
+  /// Computes the result; the tensors are as the kernel was made for.
+  package func run(
+    _ condition: RawSpan, _ first: RawSpan, _ second: RawSpan, to output: inout MutableRawSpan,
+    threads: ThreadTeam
+  ) {
+    precondition(
+      condition.byteCount >= counts[0] && first.byteCount >= counts[1] * elementByteCount
+        && second.byteCount >= counts[2] * elementByteCount
+        && output.byteCount >= plan.elementCount * elementByteCount)
+    guard plan.elementCount > 0 else { return }
+    unsafe condition.withUnsafeBytes { condition in
+      unsafe first.withUnsafeBytes { first in
+        unsafe second.withUnsafeBytes { second in
+          unsafe output.withUnsafeMutableBytes { output in
+            guard let condition = condition.baseAddress, let first = first.baseAddress,
+              let second = second.baseAddress, let output = output.baseAddress
+            else { return }
+            let work = unsafe Work(
+              plan: plan, elementByteCount: elementByteCount,
+              condition: condition.assumingMemoryBound(to: UInt8.self), first: first, second: second,
+              output: output)
+            threads.run(tiles: plan.tileCount, work)
+          }
+        }
+      }
+    }
+  }
+
+  private struct Work: TileWork {
+    let plan: BroadcastPlan
+    let elementByteCount: Int
+    let condition: UnsafePointer<UInt8>
+    let first: UnsafeRawPointer
+    let second: UnsafeRawPointer
+    let output: UnsafeMutableRawPointer
+
+    func run(tile: Int, worker: Int) {
+      switch elementByteCount {
+      case 1: run(UInt8.self, tile: tile)
+      case 2: run(UInt16.self, tile: tile)
+      case 4: run(UInt32.self, tile: tile)
+      default: run(UInt64.self, tile: tile)
+      }
+    }
+
+    @inline(__always)
+    private func run<T: BitwiseCopyable>(_ type: T.Type, tile: Int) {
+      let steps = plan.innerSteps
+      let first = unsafe first.assumingMemoryBound(to: T.self)
+      let second = unsafe second.assumingMemoryBound(to: T.self)
+      let output = unsafe output.assumingMemoryBound(to: T.self)
+      plan.forEachStretch(inTile: tile) { offsets, position, count in
+        let (condition, first, second) = unsafe (
+          condition + offsets[0], first + offsets[1], second + offsets[2]
+        )
+        for index in 0..<count {
+          let holds = unsafe condition[index &* steps[0]] != 0
+          unsafe output[position &+ index] = holds ? first[index &* steps[1]] : second[index &* steps[2]]
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,24 @@
+/// Writes an element at each place that an index names along the middle one of three axes; others stay.
+///
+/// Indices are cut to 32 bits, as the reference does; those outside the axis mark nothing.
+package func markPlaces(
+  _ indices: RawSpan, indexByteCount: Int, outer: Int, depth: Int, with element: RawSpan,
+  in output: inout MutableRawSpan
+) {
+  let count = indices.byteCount / indexByteCount
+  guard outer > 0, count > 0 else { return }
+  let inner = count / outer
+  let width = element.byteCount
+  precondition(output.byteCount >= count * depth * width)
+  unsafe element.withUnsafeBytes { element in
+    unsafe output.withUnsafeMutableBytes { output in
+      guard let from = element.baseAddress, let to = output.baseAddress else { return }
+      for place in 0..<count {
+        let index = Int(Int32(truncatingIfNeeded: indices.integer(at: place, byteCount: indexByteCount)))
+        guard index >= 0, index < depth else { continue }
+        let position = (place / inner &* depth &+ index) &* inner &+ place % inner
+        unsafe copyRun(from, to + position &* width, byteCount: width)
+      }
+    }
+  }
+}

@@ -1,0 +1,19 @@
+/// Adds float32 or (wrapping) int32 values to as many others.
+package func accumulate(_ values: RawSpan, _ elements: Reduction.Elements, in sums: inout MutableRawSpan) {
+  precondition(sums.byteCount >= values.byteCount)
+  unsafe values.withUnsafeBytes { values in
+    unsafe sums.withUnsafeMutableBytes { sums in
+      if elements == .float32 {
+        let (from, to) = unsafe (
+          values.assumingMemoryBound(to: Float.self), sums.assumingMemoryBound(to: Float.self)
+        )
+        for index in 0..<from.count { unsafe to[index] += from[index] }
+      } else {
+        let (from, to) = unsafe (
+          values.assumingMemoryBound(to: Int32.self), sums.assumingMemoryBound(to: Int32.self)
+        )
+        for index in 0..<from.count { unsafe to[index] &+= from[index] }
+      }
+    }
+  }
+}

@@ -1,0 +1,28 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Divides each value by `(bias + alpha · s)^beta`, where `s` is the sum of squares of the channels from
+/// `radius` before it up to, not with, `radius` after it: the reference's window.
+package func normalizeResponses(
+  _ input: Span<Float>, channels: Int, radius: Int, bias: Float, alpha: Float, beta: Float,
+  to output: inout MutableSpan<Float>
+) {
+  precondition(output.count >= input.count)
+  guard channels > 0 else { return }
+  for row in stride(from: 0, to: input.count, by: channels) {
+    for channel in 0..<channels {
+      let first = max(0, channel - radius)
+      let end = min(channels, channel + radius)
+      var sum: Float = 0
+      var index = first
+      while index < end {
+        sum += input[row + index] * input[row + index]
+        index += 1
+      }
+      output[row + channel] = input[row + channel] * powf(bias + alpha * sum, -beta)
+    }
+  }
+}

@@ -1,0 +1,65 @@
+/// Rows of float32 or int32 folded into the segments that they name.
+package struct SegmentFold: Sendable {
+  private let kind: Reduction.Kind
+  private let elements: Reduction.Elements
+  private let rows: Int
+  private let segments: Int
+  private let length: Int
+
+  /// Folds `rows` rows of `length` values each.
+  package init(_ kind: Reduction.Kind, _ elements: Reduction.Elements, rows: Int, segments: Int, length: Int)
+  {
+    self.kind = kind
+    self.elements = elements
+    self.rows = rows
+    self.segments = segments
+    self.length = length
+  }
+
+  /// Folds; rows that name a negative segment are left out. Returns the first segment that is too great, if
+  /// any.
+  package func run(_ input: RawSpan, by names: Span<Int32>, to output: inout MutableRawSpan) -> Int32? {
+    if elements == .float32 { return run(FloatFolding.self, input, names, &output) }
+    return run(IntegerFolding<Int32>.self, input, names, &output)
+  }
+
+  @inline(__always)
+  private func run<F: Folding>(
+    _ folding: F.Type, _ input: RawSpan, _ names: Span<Int32>, _ output: inout MutableRawSpan
+  ) -> Int32? {
+    switch kind {
+    case .sum: fold(F.Sum.self, F.zero, input, names, &output)
+    case .product: fold(F.Product.self, F.one, input, names, &output)
+    case .maximum: fold(Maximum<F.Element>.self, F.least, input, names, &output)
+    case .minimum: fold(Minimum<F.Element>.self, F.greatest, input, names, &output)
+    }
+  }
+
+  @inline(__always)
+  private func fold<C: Combination>(
+    _ combination: C.Type, _ initial: C.Result, _ input: RawSpan, _ names: Span<Int32>,
+    _ output: inout MutableRawSpan
+  ) -> Int32? {
+    let width = MemoryLayout<C.Element>.stride
+    precondition(
+      names.count >= rows && input.byteCount >= rows * length * width
+        && output.byteCount >= segments * length * width)
+    return unsafe input.withUnsafeBytes { input in
+      unsafe output.withUnsafeMutableBytes { output in
+        let from = unsafe input.assumingMemoryBound(to: C.Element.self)
+        let to = unsafe output.assumingMemoryBound(to: C.Result.self)
+        for index in 0..<segments &* length { unsafe to[index] = initial }
+        for row in 0..<rows {
+          let segment = names[row]
+          guard segment >= 0 else { continue }
+          guard segment < segments else { return segment }
+          for index in 0..<length {
+            let place = Int(segment) &* length &+ index
+            unsafe to[place] = C.combine(to[place], from[row &* length &+ index])
+          }
+        }
+        return nil
+      }
+    }
+  }
+}

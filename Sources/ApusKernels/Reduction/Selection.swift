@@ -1,0 +1,101 @@
+/// The greatest values of each row, in order; of equals the first comes first.
+package struct Selection: Sendable {
+  private let elements: Reduction.Elements
+  private let rows: Int
+  private let length: Int
+  private let count: Int
+  private let placeByteCount: Int
+
+  /// Selects `count` of `length` values in each row; places have 4 or 2 bytes.
+  package init(_ elements: Reduction.Elements, rows: Int, length: Int, count: Int, placeByteCount: Int) {
+    precondition(count > 0 && count <= length)
+    self.elements = elements
+    self.rows = rows
+    self.length = length
+    self.count = count
+    self.placeByteCount = placeByteCount
+  }
+
+  /// Selects; `heap` has four bytes for each selected value of a row.
+  package func run(
+    _ input: RawSpan, values: inout MutableRawSpan, places: inout MutableRawSpan, heap: inout MutableRawSpan
+  ) {
+    switch elements {
+    case .float32:
+      run(input, &values, &places, &heap) { (lhs: Float, rhs: Float) in lhs > rhs || rhs.isNaN && !lhs.isNaN }
+    case .int32: run(input, &values, &places, &heap) { (lhs: Int32, rhs: Int32) in lhs > rhs }
+    case .int64: run(input, &values, &places, &heap) { (lhs: Int64, rhs: Int64) in lhs > rhs }
+    case .uint8, .bool: run(input, &values, &places, &heap) { (lhs: UInt8, rhs: UInt8) in lhs > rhs }
+    case .int8: run(input, &values, &places, &heap) { (lhs: Int8, rhs: Int8) in lhs > rhs }
+    case .int16: run(input, &values, &places, &heap) { (lhs: Int16, rhs: Int16) in lhs > rhs }
+    }
+  }
+
+  @inline(__always)
+  private func run<T: BitwiseCopyable>(
+    _ input: RawSpan, _ values: inout MutableRawSpan, _ places: inout MutableRawSpan,
+    _ heap: inout MutableRawSpan,
+    _ isGreater: (T, T) -> Bool
+  ) {
+    let width = MemoryLayout<T>.stride
+    precondition(
+      input.byteCount >= rows * length * width && values.byteCount >= rows * count * width
+        && places.byteCount >= rows * count * placeByteCount && heap.byteCount >= count * 4)
+    unsafe input.withUnsafeBytes { input in
+      unsafe heap.withUnsafeMutableBytes { heap in
+        guard let memory = heap.baseAddress else { return }
+        for row in 0..<rows {
+          guard let base = input.baseAddress else { return }
+          let line = unsafe (base + row &* length &* width).assumingMemoryBound(to: T.self)
+          let chosen = unsafe memory.assumingMemoryBound(to: Int32.self)
+          /// Whether one place comes before another.
+          func precedes(_ lhs: Int32, _ rhs: Int32) -> Bool {
+            let (first, second) = unsafe (line[Int(lhs)], line[Int(rhs)])
+            return isGreater(first, second) || !isGreater(second, first) && lhs < rhs
+          }
+          unsafe select(chosen, precedes)
+          for place in 0..<count {
+            let index = unsafe chosen[place]
+            let position = row &* count &+ place
+            unsafe values.storeBytes(of: line[Int(index)], toByteOffset: position &* width, as: T.self)
+            if placeByteCount == 4 {
+              places.storeBytes(of: index, toByteOffset: position &* 4, as: Int32.self)
+            } else {
+              places.storeBytes(
+                of: Int16(truncatingIfNeeded: index), toByteOffset: position &* 2, as: Int16.self)
+            }
+          }
+        }
+      }
+    }
+  }
+
+  /// Leaves the first `count` places in order: a heap with the last of them at its root, then sorted.
+  @inline(__always)
+  private func select(_ heap: UnsafeMutablePointer<Int32>, _ precedes: (Int32, Int32) -> Bool) {
+    /// Puts a place where both below it precede it.
+    func sink(_ place: Int32, from root: Int, size: Int) {
+      var parent = root
+      while true {
+        var child = 2 &* parent &+ 1
+        guard child < size else { break }
+        if child &+ 1 < size, unsafe precedes(heap[child], heap[child &+ 1]) { child &+= 1 }
+        guard unsafe precedes(place, heap[child]) else { break }
+        unsafe heap[parent] = heap[child]
+        parent = child
+      }
+      unsafe heap[parent] = place
+    }
+    for index in 0..<count { unsafe heap[index] = Int32(truncatingIfNeeded: index) }
+    for root in (0..<count / 2).reversed() { unsafe sink(heap[root], from: root, size: count) }
+    for index in count..<length {
+      let place = Int32(truncatingIfNeeded: index)
+      if unsafe precedes(place, heap[0]) { sink(place, from: 0, size: count) }
+    }
+    for end in (1..<count).reversed() {
+      let last = unsafe heap[end]
+      unsafe heap[end] = heap[0]
+      sink(last, from: 0, size: end)
+    }
+  }
+}

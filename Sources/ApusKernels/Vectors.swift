@@ -1,0 +1,152 @@
+// Vector conversions, written lane by lane. The standard library's generic ones say the same, but whether the
+// compiler inlines them depends on the size of the module, and a call for each vector costs ten times the work.
+
+extension SIMD8<Int32> {
+  /// Signed values, widened.
+  @inline(__always)
+  init(widening other: SIMD8<Int16>) {
+    self.init()
+    for lane in 0..<8 { self[lane] = Int32(other[lane]) }
+  }
+
+  /// The same bits.
+  @inline(__always)
+  init(bits other: SIMD8<UInt32>) {
+    self = unsafe unsafeBitCast(other, to: Self.self)
+  }
+}
+
+extension SIMD8<UInt32> {
+  /// Unsigned values, widened.
+  @inline(__always)
+  init(widening other: SIMD8<UInt16>) {
+    self.init()
+    for lane in 0..<8 { self[lane] = UInt32(other[lane]) }
+  }
+
+  /// Unsigned values, widened.
+  @inline(__always)
+  init(widening other: SIMD8<UInt8>) {
+    self.init()
+    for lane in 0..<8 { self[lane] = UInt32(other[lane]) }
+  }
+
+  /// The same bits.
+  @inline(__always)
+  init(bits other: SIMD8<Int32>) {
+    self = unsafe unsafeBitCast(other, to: Self.self)
+  }
+}
+
+extension SIMD8<Int16> {
+  /// Unsigned values, widened.
+  @inline(__always)
+  init(widening other: SIMD8<UInt8>) {
+    self.init()
+    for lane in 0..<8 { self[lane] = Int16(other[lane]) }
+  }
+
+  /// Values brought into the range of 16 bits: one `packssdw`.
+  @inline(__always)
+  init(saturating other: SIMD8<Int32>) {
+    self.init()
+    for lane in 0..<8 {
+      self[lane] = Int16(truncatingIfNeeded: Swift.min(Swift.max(other[lane], -0x8000), 0x7FFF))
+    }
+  }
+
+  /// Each value brought between two others.
+  @inline(__always)
+  func bounded(_ least: Self, _ most: Self) -> Self {
+    let above = replacing(with: least, where: self .< least)
+    return above.replacing(with: most, where: most .< above)
+  }
+}
+
+extension SIMD8<UInt16> {
+  /// The same bits.
+  @inline(__always)
+  init(bits other: SIMD8<Int16>) {
+    self = unsafe unsafeBitCast(other, to: Self.self)
+  }
+}
+
+extension SIMD8<UInt8> {
+  /// The low bytes.
+  @inline(__always)
+  init(lowBytes other: SIMD8<Int16>) {
+    self.init()
+    for lane in 0..<8 { self[lane] = UInt8(truncatingIfNeeded: other[lane]) }
+  }
+
+  /// The low bytes.
+  @inline(__always)
+  init(lowBytes other: SIMD8<UInt32>) {
+    self.init()
+    for lane in 0..<8 { self[lane] = UInt8(truncatingIfNeeded: other[lane]) }
+  }
+}
+
+extension SIMD16<UInt16> {
+  /// Unsigned values, widened.
+  @inline(__always)
+  init(widening other: SIMD16<UInt8>) {
+    self.init()
+    for lane in 0..<16 { self[lane] = UInt16(other[lane]) }
+  }
+}
+
+extension SIMD16<UInt8> {
+  /// The greater of each two values.
+  @inline(__always)
+  func greater(_ other: Self) -> Self {
+    replacing(with: other, where: self .< other)
+  }
+
+  /// The greatest value.
+  @inline(__always)
+  var greatest: UInt8 {
+    var result = self[0]
+    for lane in 1..<16 { result = Swift.max(result, self[lane]) }
+    return result
+  }
+}
+
+extension SIMD4<UInt32> {
+  /// The same bits.
+  @inline(__always)
+  init(bits other: SIMD4<Int32>) {
+    self = unsafe unsafeBitCast(other, to: Self.self)
+  }
+
+  /// The low halves.
+  @inline(__always)
+  init(lowHalves other: SIMD4<UInt64>) {
+    self.init()
+    for lane in 0..<4 { self[lane] = UInt32(truncatingIfNeeded: other[lane]) }
+  }
+}
+
+extension SIMD4<Int32> {
+  /// The same bits.
+  @inline(__always)
+  init(bits other: SIMD4<UInt32>) {
+    self = unsafe unsafeBitCast(other, to: Self.self)
+  }
+}
+
+extension SIMD4<UInt64> {
+  /// Unsigned values, widened.
+  @inline(__always)
+  init(widening other: SIMD4<UInt32>) {
+    self.init()
+    for lane in 0..<4 { self[lane] = UInt64(other[lane]) }
+  }
+}
+
+/// Sums of neighboring products of signed 16-bit lanes: one `pmaddwd`, as long as there are eight lanes.
+@inline(__always)
+func pairSums(_ lhs: SIMD8<Int16>, _ rhs: SIMD8<Int16>) -> SIMD4<Int32> {
+  let products = SIMD8<Int32>(widening: lhs) &* SIMD8<Int32>(widening: rhs)
+  return products.evenHalf &+ products.oddHalf
+}

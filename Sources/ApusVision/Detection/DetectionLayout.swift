@@ -1,0 +1,186 @@
+import Apus
+import ApusFormat
+
+/// Where a model's detections are, and how sure that is.
+///
+/// Looked for in this order; the first that fits the shapes is taken:
+///
+/// 1. The outputs of the operator `TFLite_Detection_PostProcess`, whatever they are called and however the model
+///    orders them.
+/// 2. The names that the metadata gives to the outputs: `location`, `category`, `score`, `number of detections`.
+/// 3. The names of a signature's outputs, then those of the tensors: `detection_boxes`, `num_detections` and the like,
+///    and `TFLite_Detection_PostProcess`, `…:1`, `…:2`, `…:3`.
+/// 4. The tensors `StatefulPartitionedCall:0` … `:3` of TensorFlow 2: count, scores, classes, boxes, or, where the
+///    shapes say so, boxes, classes, scores, count.
+/// 5. The shapes: boxes have four columns, a count is one number. Which of the other two holds classes depends on
+///    their values, run by run: see ``DetectionRows``. Where these leave it open, classes come before scores if
+///    boxes are the first output, and after them otherwise; converters of TensorFlow 1 and 2 do so.
+struct DetectionLayout: Hashable, Sendable {
+  /// The positions.
+  let outputs: DetectionOutputs
+  /// Rows for each object that the count counts: `max_classes_per_detection` of the fast non-maximum suppression.
+  let rowsPerObject: Int
+  /// Whether values have to tell classes from scores.
+  let isAmbiguous: Bool
+
+  private init(_ outputs: DetectionOutputs, rowsPerObject: Int = 1, isAmbiguous: Bool = false) {
+    self.outputs = outputs
+    self.rowsPerObject = rowsPerObject
+    self.isAmbiguous = isAmbiguous
+  }
+
+  /// Finds the detections among a model's outputs.
+  ///
+  /// - Parameters:
+  ///   - shapes: The shapes of the outputs as prepared, in the model's order.
+  ///   - chosen: What the caller knows better.
+  init(
+    of model: Model, shapes: [TensorShape], metadata: ModelMetadata?, chosen: DetectionOutputs?
+  ) throws(ApusError) {
+    let ofOperator = Self.operatorLayout(of: model)
+    if let chosen {
+      let positions = chosen.positions
+      guard Set(positions).count == positions.count, positions.allSatisfy(shapes.indices.contains) else {
+        throw ApusError(
+          .invalidArgument,
+          "the detections are to be the outputs \(positions), but the model has \(shapes.count) outputs")
+      }
+      let isOfOperator = Set(ofOperator?.outputs.positions ?? []) == Set(positions)
+      self.init(chosen, rowsPerObject: isOfOperator ? ofOperator?.rowsPerObject ?? 1 : 1)
+      return
+    }
+    if let ofOperator {
+      self = ofOperator
+      return
+    }
+    var candidates = [Self.named(metadata?.outputs.map(\.name) ?? [])]
+    for signature in model.signatures where signature.subgraph == 0 {
+      let names = model.outputs.map { output in
+        signature.outputs.first { $0.tensor.index == output.index }?.name ?? ""
+      }
+      candidates.append(Self.named(names))
+    }
+    let names = model.outputs.map(\.name)
+    candidates.append(Self.named(names))
+    candidates += Self.numbered(names)
+    if let found = candidates.lazy.compactMap({ $0 }).first(where: { Self.fits($0, shapes) }) {
+      self.init(found)
+    } else if let found = Self.shaped(shapes) {
+      self.init(found, isAmbiguous: true)
+    } else {
+      let found = zip(names, shapes).map { "\($0) \($1)" }.joined(separator: ", ")
+      throw ApusError(
+        .invalidArgument,
+        "the model's outputs are not those of a detector (boxes 1×N×4, classes 1×N, scores 1×N, a count), but: \(found)"
+      )
+    }
+  }
+
+  // MARK: The operator
+
+  private static func operatorLayout(of model: Model) -> DetectionLayout? {
+    let subgraph = model.file.subgraphs[0]
+    for node in subgraph.operators.reversed() where node.outputs.count == 4 {
+      guard model.file.operatorCodes[node.operatorCode].name == "TFLite_Detection_PostProcess" else {
+        continue
+      }
+      let positions = node.outputs.map { tensor in subgraph.outputs.firstIndex(of: tensor) }
+      guard let boxes = positions[0], let classes = positions[1], let scores = positions[2],
+        let count = positions[3]
+      else { continue }
+      let options = node.customOptions.flatMap { try? FlexBufferMap(model.file.bytes, $0) }
+      // Regular suppression answers with one row for each object whatever this option says.
+      let isFast = !(options?.bool("use_regular_nms") ?? false)
+      let rows = options?.int64("max_classes_per_detection", default: 1) ?? 1
+      return DetectionLayout(
+        DetectionOutputs(boxes: boxes, classes: classes, scores: scores, count: count),
+        rowsPerObject: isFast ? Int(clamping: max(rows, 1)) : 1)
+    }
+    return nil
+  }
+
+  // MARK: Names
+
+  private enum Role: CaseIterable {
+    case boxes, classes, scores, count
+  }
+
+  /// What a name says; nil for nothing, or for what a detector answers besides.
+  private static func role(of name: String) -> Role? {
+    let name = name.lowercased()
+    if let operatorName = name.firstRange(of: "tflite_detection_postprocess") {
+      switch name[operatorName.upperBound...] {
+      case "", ":0": return .boxes
+      case ":1": return .classes
+      case ":2": return .scores
+      case ":3": return .count
+      default: return nil
+      }
+    }
+    if ["raw", "multiclass", "anchor"].contains(where: name.contains) { return nil }
+    if name.contains("num") || name.contains("count") { return .count }
+    if name.contains("box") || name.contains("location") { return .boxes }
+    if name.contains("score") { return .scores }
+    return name.contains("class") || name.contains("categor") ? .classes : nil
+  }
+
+  private static func named(_ names: [String]) -> DetectionOutputs? {
+    var positions: [Role: Int] = [:]
+    for (position, name) in names.enumerated() {
+      guard let role = role(of: name) else { continue }
+      guard positions.updateValue(position, forKey: role) == nil else { return nil }
+    }
+    guard let boxes = positions[.boxes], let classes = positions[.classes], let scores = positions[.scores]
+    else { return nil }
+    return DetectionOutputs(boxes: boxes, classes: classes, scores: scores, count: positions[.count])
+  }
+
+  private static func numbered(_ names: [String]) -> [DetectionOutputs?] {
+    func position(_ number: Int) -> Int? {
+      names.firstIndex {
+        $0 == "StatefulPartitionedCall:\(number)" || number == 0 && $0 == "StatefulPartitionedCall"
+      }
+    }
+    guard names.count == 4, let zero = position(0), let one = position(1), let two = position(2),
+      let three = position(3)
+    else { return [] }
+    return [
+      DetectionOutputs(boxes: three, classes: two, scores: one, count: zero),
+      DetectionOutputs(boxes: zero, classes: one, scores: two, count: three),
+    ]
+  }
+
+  // MARK: Shapes
+
+  private static func fits(_ outputs: DetectionOutputs, _ shapes: [TensorShape]) -> Bool {
+    guard outputs.positions.allSatisfy(shapes.indices.contains) else { return false }
+    let boxes = shapes[outputs.boxes]
+    let rows = shapes[outputs.classes].elementCount
+    guard boxes.dimensions.last == 4, boxes.elementCount / 4 == rows,
+      shapes[outputs.scores].elementCount == rows
+    else { return false }
+    return outputs.count.map { shapes[$0].elementCount == 1 } ?? true
+  }
+
+  private static func shaped(_ shapes: [TensorShape]) -> DetectionOutputs? {
+    guard shapes.count == 3 || shapes.count == 4 else { return nil }
+    // With four rows, classes and scores have a last dimension of four as well, but fewer elements.
+    let boxes = shapes.indices.filter { shapes[$0].dimensions.last == 4 }
+      .max { shapes[$0].elementCount < shapes[$1].elementCount }
+    guard let boxes else { return nil }
+    var rest = shapes.indices.filter { $0 != boxes }
+    var count: Int?
+    if shapes.count == 4 {
+      // With one row, all three are one number; that of the lowest rank, and of those the last, is the count.
+      count = rest.filter { shapes[$0].elementCount == 1 }.reversed().min {
+        shapes[$0].rank < shapes[$1].rank
+      }
+      rest.removeAll { $0 == count }
+    }
+    guard rest.count == 2 else { return nil }
+    let classesFirst = boxes == 0
+    let outputs = DetectionOutputs(
+      boxes: boxes, classes: rest[classesFirst ? 0 : 1], scores: rest[classesFirst ? 1 : 0], count: count)
+    return fits(outputs, shapes) ? outputs : nil
+  }
+}

@@ -1,0 +1,25 @@
+/// Which output of a detection model holds what, by position.
+///
+/// ``ObjectDetector`` finds this out by itself; where a model defies that, ``ObjectDetector/Options/outputs``
+/// takes it from the caller.
+public struct DetectionOutputs: Hashable, Sendable {
+  /// The boxes, `1×N×4`: top, left, bottom and right as fractions of the input.
+  public var boxes: Int
+  /// The classes, `1×N`: whole numbers.
+  public var classes: Int
+  /// The scores, `1×N`.
+  public var scores: Int
+  /// How many of the `N` rows are detections, one number; nil where the model does not say: then all are.
+  public var count: Int?
+
+  /// Makes the positions; they default to the order of `TFLite_Detection_PostProcess`.
+  public init(boxes: Int = 0, classes: Int = 1, scores: Int = 2, count: Int? = 3) {
+    self.boxes = boxes
+    self.classes = classes
+    self.scores = scores
+    self.count = count
+  }
+
+  /// The positions in the order boxes, classes, scores, count.
+  var positions: [Int] { [boxes, classes, scores] + (count.map { [$0] } ?? []) }
+}

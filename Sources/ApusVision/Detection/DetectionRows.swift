@@ -1,0 +1,68 @@
+/// What a detector answered, row by row, as numbers.
+struct DetectionRows {
+  /// Four numbers a row: top, left, bottom, right.
+  let boxes: [Float]
+  /// The class of each row.
+  private(set) var classes: [Float]
+  /// The score of each row.
+  private(set) var scores: [Float]
+  /// How many rows count.
+  let count: Int
+
+  /// Puts the outputs of a run together.
+  ///
+  /// - Parameters:
+  ///   - objects: What the model says of the number of objects; nil where it says nothing. Whatever is no number or
+  ///     below zero is zero, fractions are cut off, and what there are no rows for is not counted.
+  ///   - isAmbiguous: Whether `classes` and `scores` may have to change places: they do where only that makes
+  ///     classes of the whole numbers and scores of the fractions up to 1.
+  init(
+    boxes: [Float], classes: [Float], scores: [Float], objects: Float?, rowsPerObject: Int = 1,
+    isAmbiguous: Bool = false
+  ) {
+    self.boxes = boxes
+    self.classes = classes
+    self.scores = scores
+    let capacity = min(boxes.count / 4, classes.count, scores.count)
+    if let objects {
+      let limit = capacity / max(rowsPerObject, 1)
+      let isWhole = objects > 0 && objects < Float(limit)
+      count = isWhole ? Int(objects) * max(rowsPerObject, 1) : objects > 0 ? capacity : 0
+    } else {
+      count = capacity
+    }
+    if isAmbiguous {
+      let asGiven = Self.looksLikeClasses(classes[..<count]) || Self.looksLikeScores(scores[..<count])
+      let exchanged = Self.looksLikeClasses(scores[..<count]) || Self.looksLikeScores(classes[..<count])
+      if exchanged, !asGiven { swap(&self.classes, &self.scores) }
+    }
+  }
+
+  private static func looksLikeClasses(_ values: ArraySlice<Float>) -> Bool {
+    values.contains { $0 > 1 }
+  }
+
+  private static func looksLikeScores(_ values: ArraySlice<Float>) -> Bool {
+    values.contains { $0 != $0.rounded() }
+  }
+
+  /// The rows with a class that is wanted and at least that score, best first; equal scores stay in the model's
+  /// order. Rows are left out whose class is no whole number from zero on, or whose box is not finite.
+  func selected(scoreThreshold: Float, isWanted: (Int) -> Bool) -> [(
+    index: Int, score: Float, box: BoundingBox
+  )] {
+    var rows: [(index: Int, score: Float, box: BoundingBox)] = []
+    for row in 0..<count where scores[row] >= scoreThreshold {
+      guard let index = Int(exactly: classes[row].rounded()), index >= 0, isWanted(index) else { continue }
+      let edges = boxes[4 * row..<4 * row + 4]
+      guard edges.allSatisfy(\.isFinite) else { continue }
+      let box = BoundingBox(
+        ymin: edges[4 * row], xmin: edges[4 * row + 1], ymax: edges[4 * row + 2], xmax: edges[4 * row + 3])
+      rows.append((index, scores[row], box))
+    }
+    return rows.enumerated().sorted { one, other in
+      one.element.score > other.element.score
+        || one.element.score == other.element.score && one.offset < other.offset
+    }.map(\.element)
+  }
+}

@@ -1,0 +1,93 @@
+// Counts what `Interpreter.invoke` allocates after its first run, exactly, by glibc's `mtrace`.
+//
+// Run with LD_PRELOAD=libc_malloc_debug.so.0 and MALLOC_TRACE=FILE: AllocationProbe THREADS FOLDER…, where each folder
+// has a model.tflite and, or not, input_0.npy … for its inputs. FILE then lists the allocations of the later runs;
+// without any folder, one that is made on purpose.
+import Apus
+
+#if canImport(Glibc)
+  import Glibc
+
+  typealias Switch = @convention(c) () -> Void
+
+  typealias VersionedLookup =
+    @convention(c) (
+      UnsafeMutableRawPointer?, UnsafePointer<CChar>, UnsafePointer<CChar>
+    ) -> UnsafeMutableRawPointer?
+
+  /// A function of the debugging library, whose names are hidden behind those of the C library.
+  func function(_ name: String) -> Switch? {
+    guard let library = dlopen("libc_malloc_debug.so.0", RTLD_NOW), let address = dlsym(nil, "dlvsym") else {
+      return nil
+    }
+    let lookUp = unsafeBitCast(address, to: VersionedLookup.self)
+    for version in ["GLIBC_2.2.5", "GLIBC_2.17"] {
+      if let address = lookUp(library, name, version) { return unsafeBitCast(address, to: Switch.self) }
+    }
+    return nil
+  }
+
+  func contents(of path: String) -> [UInt8]? {
+    guard let file = fopen(path, "rb") else { return nil }
+    defer { fclose(file) }
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let count = fread(&chunk, 1, chunk.count, file)
+      if count == 0 { return bytes }
+      bytes += chunk.prefix(count)
+    }
+  }
+
+  func fail(_ text: String) -> Never {
+    let line = "error: \(text)\n"
+    _ = line.withCString { write(2, $0, strlen($0)) }
+    exit(1)
+  }
+
+  guard CommandLine.arguments.count > 1, let threads = Int(CommandLine.arguments[1]),
+    let start = function("mtrace"), let stop = function("muntrace")
+  else { fail("needs a number of threads, folders and libc_malloc_debug.so.0") }
+
+  var interpreters: [Interpreter] = []
+  for folder in CommandLine.arguments.dropFirst(2) {
+    do {
+      var options = Interpreter.Options()
+      options.threadCount = threads
+      let interpreter = try Interpreter(
+        model: Model(contentsOfFile: "\(folder)/model.tflite"), options: options)
+      let arrays = interpreter.inputs.indices.map { contents(of: "\(folder)/input_\($0).npy") }
+      for (position, array) in arrays.enumerated() {
+        guard let array else { continue }
+        try interpreter.withInputBytes(at: position) { (span: inout MutableRawSpan) throws(ApusError) in
+          // The header is in front; a golden of another shape than its model's is not for this probe.
+          guard array.count > span.byteCount, array.count - span.byteCount <= 256 else {
+            throw ApusError(.invalidArgument, "input \(position) has \(array.count) bytes")
+          }
+          let header = array.count - span.byteCount
+          for index in 0..<span.byteCount {
+            span.storeBytes(of: array[header + index], toByteOffset: index, as: UInt8.self)
+          }
+        }
+      }
+      try interpreter.invoke()
+      interpreters.append(interpreter)
+    } catch {
+      fail("\(folder): \(error)")
+    }
+  }
+  start()
+  if interpreters.isEmpty {
+    let memory = malloc(threads)
+    // A call that the compiler cannot see into, so that it keeps the allocation.
+    _ = write(1, memory, 0)
+    free(memory)
+  }
+  for interpreter in interpreters {
+    for _ in 0..<3 {
+      do { try interpreter.invoke() } catch { fail("\(error)") }
+    }
+  }
+  stop()
+  print("\(interpreters.count) models ran")
+#endif

@@ -1,0 +1,102 @@
+import ApusKernels
+import Testing
+
+/// Reductions and searches, against loops over each element.
+@Suite struct ReductionTests {
+  @Test(
+    "any axes can be folded, on any number of threads",
+    arguments: [
+      [false, true, false], [true, false, true], [true, true, true], [false, false, true],
+      [false, false, false],
+    ],
+    [1, 3])
+  func foldsAxes(isFolded: [Bool], threads: Int) {
+    let dimensions = [41, 33, 57]
+    let values = (0..<dimensions.reduce(1, *)).map { Int32(truncatingIfNeeded: $0 &* 0x9E37_79B9) >> 12 }
+    let reduction = Reduction(dimensions: dimensions, isFolded: isFolded)
+    var sums = [Int32](repeating: 0, count: reduction.outputCount)
+    var most = [Int32](repeating: .min, count: reduction.outputCount)
+    for (index, value) in values.enumerated() {
+      var (rest, place, stride) = (index, 0, 1)
+      for axis in dimensions.indices.reversed() {
+        if !isFolded[axis] {
+          place += rest % dimensions[axis] * stride
+          stride *= dimensions[axis]
+        }
+        rest /= dimensions[axis]
+      }
+      sums[place] &+= value
+      most[place] = max(most[place], value)
+    }
+    for (kind, expected) in [(Reduction.Kind.sum, sums), (.maximum, most)] {
+      var output = [Int32](repeating: 77, count: reduction.outputCount)
+      var span = output.mutableSpan
+      var bytes = span.mutableBytes
+      reduction.run(
+        kind, .int32, values.span.bytes, to: &bytes, startsWithFirst: false,
+        threads: ThreadTeam(count: threads))
+      #expect(output == expected)
+    }
+  }
+
+  @Test(
+    "the first of equal bytes is found, at any length", arguments: [1, 2, 21, 64, 255, 1000], [true, false])
+  func searchesBytes(length: Int, isMaximum: Bool) {
+    let rows = 50
+    for isSigned in [false, true] {
+      let values = (0..<rows * length).map { UInt8(truncatingIfNeeded: ($0 &* 0x9E37_79B9) >> 11) & 0xF1 }
+      let search = ExtremeSearch(
+        isSigned ? .int8 : .uint8, isMaximum: isMaximum, outer: rows, length: length, inner: 1, isWide: false)
+      var output = [Int32](repeating: -1, count: rows)
+      var span = output.mutableSpan
+      var bytes = span.mutableBytes
+      search.run(values.span.bytes, to: &bytes, threads: ThreadTeam(count: 1))
+      let expected = (0..<rows).map { row in
+        let line = values[row * length..<(row + 1) * length].map {
+          isSigned ? Int(Int8(bitPattern: $0)) : Int($0)
+        }
+        let extreme = isMaximum ? line.max() : line.min()
+        return Int32(line.firstIndex { $0 == extreme } ?? -1)
+      }
+      #expect(output == expected)
+    }
+  }
+
+  @Test("any number beats NaN, and equal zeros count as equal")
+  func searchesFloats() {
+    let values: [Float] = [.nan, -1, .nan, -0.0, 0.0, -.infinity, .nan, .nan, .nan]
+    for (isMaximum, expected) in [(true, [Int32(1), 0, 0]), (false, [1, 2, 0])] {
+      let search = ExtremeSearch(.float32, isMaximum: isMaximum, outer: 3, length: 3, inner: 1, isWide: false)
+      var output = [Int32](repeating: -1, count: 3)
+      var span = output.mutableSpan
+      var bytes = span.mutableBytes
+      search.run(values.span.bytes, to: &bytes, threads: ThreadTeam(count: 1))
+      #expect(output == expected)
+    }
+  }
+
+  @Test("the greatest values come in order, the first of equals first", arguments: [1, 7, 30])
+  func selectsGreatest(count: Int) {
+    let values = (0..<60).map { Int32(($0 * 37) % 11) }
+    var found = [Int32](repeating: -1, count: 2 * count)
+    var places = [Int32](repeating: -1, count: 2 * count)
+    var heap = [Int32](repeating: 0, count: count)
+    var foundSpan = found.mutableSpan
+    var placeSpan = places.mutableSpan
+    var heapSpan = heap.mutableSpan
+    var foundBytes = foundSpan.mutableBytes
+    var placeBytes = placeSpan.mutableBytes
+    var heapBytes = heapSpan.mutableBytes
+    Selection(.int32, rows: 2, length: 30, count: count, placeByteCount: 4).run(
+      values.span.bytes, values: &foundBytes, places: &placeBytes, heap: &heapBytes)
+    for row in 0..<2 {
+      let line = Array(values[row * 30..<row * 30 + 30])
+      func precedes(_ lhs: Int, _ rhs: Int) -> Bool {
+        line[lhs] == line[rhs] ? lhs < rhs : line[lhs] > line[rhs]
+      }
+      let expected = Array((0..<30).sorted(by: precedes).prefix(count))
+      #expect(places[row * count..<(row + 1) * count].map(Int.init) == expected)
+      #expect(Array(found[row * count..<(row + 1) * count]) == expected.map { line[$0] })
+    }
+  }
+}

@@ -1,0 +1,124 @@
+import Apus
+import Foundation
+import Testing
+
+#if canImport(Glibc)
+  /// Where the probe is.
+  private enum AllocationProbe {
+    private static let folder = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+      .deletingLastPathComponent()
+
+    /// The executable; nil where it is missing.
+    static let executable: URL? = {
+      // swift test runs tests from a helper of the toolchain, or from the executable itself.
+      let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+      let bundle = CommandLine.arguments.first { $0.hasSuffix(".xctest") }.map {
+        URL(fileURLWithPath: $0).deletingLastPathComponent()
+      }
+      #if DEBUG
+        let built = root.appending(path: ".build/debug")
+      #else
+        let built = root.appending(path: ".build/release")
+      #endif
+      return [bundle, folder, built].compactMap { $0?.appending(path: "AllocationProbe") }
+        .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+    }()
+  }
+
+  /// Runs the probe beside this test's executable, which counts allocations by glibc's `mtrace`.
+  @Suite(.enabled(if: AllocationProbe.executable != nil, "the probe or libc_malloc_debug.so.0 is missing"))
+  struct AllocationTests {
+    /// The allocations of later runs, in the trace's own words.
+    private func allocations(_ folders: [URL], threads: Int) throws -> [String] {
+      let trace = FileManager.default.temporaryDirectory.appending(path: "apus-\(UUID().uuidString).mtrace")
+      defer { try? FileManager.default.removeItem(at: trace) }
+      let process = Process()
+      let probe: URL = try #require(AllocationProbe.executable)
+      process.executableURL = probe
+      process.arguments = ["\(threads)"] + folders.map(\.path)
+      process.environment = ProcessInfo.processInfo.environment.merging([
+        "LD_PRELOAD": "libc_malloc_debug.so.0", "MALLOC_TRACE": trace.path,
+      ]) { $1 }
+      let output = Pipe()
+      process.standardOutput = output
+      try process.run()
+      let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      process.waitUntilExit()
+      try #require(process.terminationStatus == 0)
+      #expect(text == "\(folders.count) models ran\n")
+      let lines = try String(contentsOf: trace, encoding: .utf8).split(separator: "\n")
+      try #require(lines.first == "= Start", "nothing was traced")
+      return lines.map(String.init).filter { $0.contains(" + ") || $0.contains(" > ") }
+    }
+
+    private func withFolder<R>(_ body: (URL) throws -> R) throws -> R {
+      let folder = FileManager.default.temporaryDirectory.appending(path: "apus-\(UUID().uuidString)")
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      defer { try? FileManager.default.removeItem(at: folder) }
+      return try body(folder)
+    }
+
+    @Test("an allocation is seen")
+    func sees() throws {
+      #expect(try allocations([], threads: 77).contains { $0.hasSuffix("0x4d") })
+    }
+
+    @Test("runs after the first allocate nothing, also where data decides shapes", arguments: [1, 3])
+    func chains(threads: Int) throws {
+      try withFolder { folder in
+        var folders: [URL] = []
+        for (index, model) in [TestModel.chain(shape: [1, 100_000]), .dynamic].enumerated() {
+          let place = folder.appending(path: "\(index)")
+          try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+          try Data(model.bytes).write(to: place.appending(path: "model.tflite"))
+          folders.append(place)
+        }
+        let shape: [UInt8] = Array(repeating: 0, count: 128) + [3, 0, 0, 0, 2, 0, 0, 0]
+        try Data(shape).write(to: folders[1].appending(path: "input_1.npy"))
+        #expect(try allocations(folders, threads: threads) == [])
+      }
+    }
+
+    @Test("no operator allocates while it runs", arguments: GoldenArchive.ofThisBuild)
+    func operators(archive: GoldenArchive) throws {
+      let contents = try archive.open()
+      try withFolder { folder in
+        var folders: [URL] = []
+        for name in contents.cases {
+          let model = try contents.model(of: name)
+          let inputs = try contents.arrays("input", of: name)
+          guard zip(model.inputs, inputs).allSatisfy({ $0.shape.dimensions == $1.shape }) else { continue }
+          let place = folder.appending(path: name)
+          try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+          for entry in contents.archive.entries where entry.name.hasPrefix("\(name)/") {
+            try Data(contents.archive.contents(of: entry.name)).write(to: folder.appending(path: entry.name))
+          }
+          folders.append(place)
+        }
+        try #require(!folders.isEmpty)
+        #expect(try allocations(folders, threads: 2) == [])
+      }
+    }
+
+    @Test(
+      "whole detectors allocate nothing after the first run",
+      .enabled(if: PublishedModels.folder != nil, "APUS_TEST_DATA names no folder"),
+      arguments: ["coco_ssd_mobilenet_v1_1.0_quant_2018_06_29", "thermal_face_automl_edge_fast"])
+    func detectors(name: String) throws {
+      let models = try #require(PublishedModels.folder)
+      try withFolder { folder in
+        try FileManager.default.createSymbolicLink(
+          at: folder.appending(path: "model.tflite"),
+          withDestinationURL: URL(fileURLWithPath: "\(models)/\(name).tflite"))
+        #expect(try allocations([folder], threads: 2) == [])
+      }
+    }
+  }
+#endif
+
+/// The published models that tests may read, where there are any.
+enum PublishedModels {
+  /// The folder of `.tflite` files.
+  static let folder = ProcessInfo.processInfo.environment["APUS_TEST_DATA"].map { "\($0)/models" }
+}

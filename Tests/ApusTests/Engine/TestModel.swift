@@ -1,0 +1,128 @@
+import Apus
+
+/// A model described in a test, and written as a `.tflite` file.
+struct TestModel {
+  struct TensorSpec {
+    var name: String
+    var type: Int32 = TestModel.float32
+    var shape: [Int32]
+    var signature: [Int32]?
+    var data: [UInt8]?
+    var scale: Float?
+    var isVariable = false
+  }
+
+  struct OperatorSpec {
+    var code: Int32
+    var inputs: [Int32]
+    var outputs: [Int32]
+    var options: [Int: FlatTable.Field] = [:]
+  }
+
+  // Numbers of the schema.
+  static let float32: Int32 = 0
+  static let int32: Int32 = 2
+  static let uint8: Int32 = 3
+  static let add: Int32 = 0
+  static let concatenation: Int32 = 2
+  static let logistic: Int32 = 14
+  static let mul: Int32 = 18
+  static let relu: Int32 = 19
+  static let reshape: Int32 = 22
+
+  var tensors: [TensorSpec]
+  var operators: [OperatorSpec]
+  var inputs: [Int32]
+  var outputs: [Int32]
+  /// The main signature's names of inputs and outputs.
+  var signature: (inputs: [String], outputs: [String])?
+
+  /// The file.
+  var bytes: [UInt8] {
+    var buffers = [FlatTable()]
+    let tensorTables = tensors.map { tensor in
+      var fields: [Int: FlatTable.Field] = [
+        0: .ints(tensor.shape), 1: .byte(UInt8(tensor.type)), 3: .text(tensor.name),
+      ]
+      if let data = tensor.data {
+        fields[2] = .int(Int32(buffers.count))
+        buffers.append(FlatTable([0: .bytes(data)]))
+      }
+      if let scale = tensor.scale {
+        fields[4] = .table(FlatTable([2: .floats([scale]), 3: .longs([0])]))
+      }
+      if tensor.isVariable { fields[5] = .byte(1) }
+      if let signature = tensor.signature { fields[7] = .ints(signature) }
+      return FlatTable(fields)
+    }
+    let codes = operators.map(\.code)
+    let operatorTables = operators.enumerated().map { index, node in
+      FlatTable([
+        0: .int(Int32(index)), 1: .ints(node.inputs), 2: .ints(node.outputs), 3: .byte(1),
+        4: .table(FlatTable(node.options)),
+      ])
+    }
+    let subgraph = FlatTable([
+      0: .tables(tensorTables), 1: .ints(inputs), 2: .ints(outputs), 3: .tables(operatorTables),
+      4: .text("main"),
+    ])
+    var model: [Int: FlatTable.Field] = [
+      0: .int(3), 1: .tables(codes.map { FlatTable([0: .byte(UInt8($0)), 2: .int(1), 3: .int($0)]) }),
+      2: .tables([subgraph]), 3: .text("a test"), 4: .tables(buffers),
+    ]
+    if let signature {
+      func maps(_ names: [String], _ tensors: [Int32]) -> FlatTable.Field {
+        .tables(zip(names, tensors).map { FlatTable([0: .text($0), 1: .int($1)]) })
+      }
+      model[7] = .tables([
+        FlatTable([
+          0: maps(signature.inputs, inputs), 1: maps(signature.outputs, outputs), 2: .text("serving_default"),
+          4: .int(0),
+        ])
+      ])
+    }
+    return FlatTable(model).file(identifier: "TFL3")
+  }
+
+  /// The model, read back.
+  func model() throws(ApusError) -> Model {
+    try Model(bytes: bytes)
+  }
+
+  /// Little-endian bytes of floats.
+  static func bytes(_ values: [Float]) -> [UInt8] {
+    values.flatMap { withUnsafeBytes(of: $0.bitPattern.littleEndian) { Array($0) } }
+  }
+
+  /// `relu(x) + x`, then `relu` of that: `x` of the shape given.
+  static func chain(shape: [Int32] = [1, 4], signature: [Int32]? = nil) -> TestModel {
+    TestModel(
+      tensors: [
+        TensorSpec(name: "x", shape: shape, signature: signature), TensorSpec(name: "a", shape: shape),
+        TensorSpec(name: "b", shape: shape), TensorSpec(name: "y", shape: shape),
+      ],
+      operators: [
+        OperatorSpec(code: relu, inputs: [0], outputs: [1]),
+        OperatorSpec(code: add, inputs: [1, 0], outputs: [2]),
+        OperatorSpec(code: relu, inputs: [2], outputs: [3]),
+      ],
+      inputs: [0], outputs: [3], signature: (["pixels"], ["answer"]))
+  }
+
+  /// `relu(reshape(x, shape))`, where both are inputs.
+  static var dynamic: TestModel {
+    TestModel(
+      tensors: [
+        TensorSpec(name: "x", shape: [2, 3]), TensorSpec(name: "shape", type: int32, shape: [2]),
+        TensorSpec(name: "reshaped", shape: [2, 3], signature: [-1, -1]),
+        TensorSpec(name: "a", shape: [2, 3], signature: [-1, -1]),
+        TensorSpec(name: "y", shape: [2, 3], signature: [-1, -1]),
+      ],
+      operators: [
+        OperatorSpec(code: reshape, inputs: [0, 1], outputs: [2]),
+        OperatorSpec(code: relu, inputs: [2], outputs: [3]),
+        OperatorSpec(code: add, inputs: [3, 2], outputs: [4]),
+      ],
+      inputs: [0, 1], outputs: [4])
+  }
+}
