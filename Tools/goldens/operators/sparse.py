@@ -22,10 +22,12 @@ def sparse(draw, values, block=None):
     table = schema.SparsityParametersT()
     dimensions = [_dense(rows // block_rows), _compressed(draw, segments, indices)]
     order = [0, 1]
-    if block:
-        dimensions += [_dense(block_rows), _dense(block_columns)]
-        order += [2, 3]
-        table.blockMap = [0, 1]
+    # A block of one row has one dimension.
+    blocked = [axis for axis in (0, 1) if block and (axis == 1 or block_rows > 1)]
+    dimensions += [_dense(block[axis]) for axis in blocked]
+    order += range(2, 2 + len(blocked))
+    if blocked:
+        table.blockMap = blocked
     table.traversalOrder = order
     table.dimMetadata = dimensions
     stored = np.array(stored, values.dtype).reshape(-1)
