@@ -91,6 +91,8 @@ enum OperatorRegistry {
       types: common + [.float16, .bfloat16, .int4, .int16, .int32, .uint32, .int64, .bool],
       Concatenation.prepare),
     .init(.conv2D, versions: 1...8, types: common + [.int16], Conv2D.prepare),
+    .init(.conv3D, versions: 1...1, types: [.float32], Conv3D.prepare),
+    .init(.conv3DTranspose, versions: 1...1, types: [.int32], Conv3DTranspose.prepare),
     .init(.cos, versions: 1...1, types: [.float32], FloatUnary.prepare(.cos)),
     .init(.cumsum, versions: 1...1, types: [.float32, .int32, .int64], CumulativeSum.prepare),
     .init(.densify, versions: 1...1, types: [.float32, .float16, .int8], Densify.prepare),
@@ -213,6 +215,8 @@ enum OperatorRegistry {
     .init(.while, versions: 1...1, types: ElementType.movable + [.resource], isPure: false, While.prepare),
     .init(.zerosLike, versions: 1...1, types: [.float32, .int32, .int64], Fill.prepareZeros),
     .init(custom: "Convolution2DTransposeBias", types: [.float32], Convolution2DTransposeBias.prepare),
+    .init(custom: "MaxPoolingWithArgmax2D", types: [.float32], ArgmaxPooling2D.pool),
+    .init(custom: "MaxUnpooling2D", types: [.float32], ArgmaxPooling2D.unpool),
     .init(custom: "TFLite_Detection_PostProcess", types: [.float32, .uint8], DetectionPostProcess.prepare),
   ]
 }
