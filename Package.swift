@@ -15,6 +15,7 @@ let package = Package(
     .library(name: "ApusVision", targets: ["ApusVision"]),
     .library(name: "ApusImages", targets: ["ApusImages"]),
     .executable(name: "apus", targets: ["ApusCLI"]),
+    .executable(name: "apus-benchmark", targets: ["ApusBenchmark"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0")
@@ -50,6 +51,13 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),
+    .executableTarget(
+      name: "ApusBenchmark",
+      dependencies: [
+        "Apus", "ApusFormat", "ApusKernels",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Benchmarks/apus-benchmark", swiftSettings: strict),
 
     .target(
       name: "ReferenceKernels", dependencies: ["ApusKernels"], path: "Tests/ReferenceKernels",
@@ -62,7 +70,7 @@ let package = Package(
     .executableTarget(
       name: "AllocationProbe", dependencies: ["Apus"], path: "Tests/AllocationProbe", swiftSettings: strict),
     .testTarget(name: "ApusTests", dependencies: ["Apus", "AllocationProbe"], swiftSettings: strict),
-    .testTarget(name: "ApusVisionTests", dependencies: ["ApusVision"], swiftSettings: strict),
+    .testTarget(name: "ApusVisionTests", dependencies: ["ApusVision", "ApusImages"], swiftSettings: strict),
     .testTarget(name: "ApusImagesTests", dependencies: ["ApusImages"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

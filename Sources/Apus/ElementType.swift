@@ -51,6 +51,9 @@ public enum ElementType: String, CaseIterable, Hashable, Sendable {
     }
   }
 
+  /// Bytes that one element takes in a graph's memory: a resource is the number by which its interpreter knows it.
+  var storedByteCount: Int? { self == .resource ? 4 : byteCount }
+
   /// Whether elements of this type may stand for real numbers by a scale and a zero point.
   var isQuantizable: Bool {
     switch self {
@@ -122,6 +125,7 @@ extension ElementType {
     if self == other { return true }
     switch (self, other) {
     case (.int4, .int8), (.int2, .int8), (.uint4, .uint8), (.float16, .uint16), (.bfloat16, .uint16): return true
+    case (.resource, .int32): return true
     default: return false
     }
   }

@@ -41,6 +41,7 @@ public final class Interpreter {
   public let kernels: String
 
   private let options: Options
+  private let context: GraphContext
   private let graph: Graph
   private let signature: Signature?
   private let observer: RunObserver
@@ -75,14 +76,17 @@ public final class Interpreter {
     self.options = options
     self.signature = signature
     observer = RunObserver(profiles: options.profiles)
+    try SubgraphCalls.check(model.file)
+    context = GraphContext(
+      model: model, kernels: kernels, threads: ThreadTeam(count: options.threadCount),
+      memoryLimit: options.memoryLimit)
     graph = try Graph(
-      model: model, subgraph: signature?.subgraph ?? 0, kernels: kernels,
-      threads: ThreadTeam(count: options.threadCount), memoryLimit: options.memoryLimit,
-      preservesAllTensors: options.preservesAllTensors)
+      context: context, subgraph: signature?.subgraph ?? 0, preservesAllTensors: options.preservesAllTensors)
     try prepare()
   }
 
   private func prepare() throws(ApusError) {
+    context.beginPreparation()
     try graph.prepare()
     observer.reset(steps: graph.steps.count)
   }
@@ -175,13 +179,18 @@ public final class Interpreter {
   public func invoke(cancellation: Cancellation? = nil) throws(ApusError) {
     try prepare()
     observer.cancellation = cancellation
-    defer { observer.cancellation = nil }
+    context.cancellation = cancellation
+    defer {
+      observer.cancellation = nil
+      context.cancellation = nil
+    }
     try graph.run(observer)
   }
 
   /// Sets the state that the model keeps between runs to its first value.
   public func resetVariables() {
     graph.resetVariables()
+    context.reset()
   }
 
   // MARK: Data

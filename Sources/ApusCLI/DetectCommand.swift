@@ -63,7 +63,7 @@ struct DetectCommand: ParsableCommand {
     let detector = try makeDetector()
     if image.isEmpty {
       try detect(
-        in: EmbeddedDetection.picture(), named: "embedded picture", with: detector,
+        in: ImageBuffer(decoding: EmbeddedShapes.pictureBytes), named: "embedded picture", with: detector,
         annotation: annotate ?? Self.embeddedAnnotation)
     }
     for path in image {
@@ -84,7 +84,7 @@ struct DetectCommand: ParsableCommand {
     if let model {
       return try ObjectDetector(model: Model(contentsOfFile: model), labels: labels, options: options)
     }
-    return try EmbeddedDetection.detector(labels: labels, options: options)
+    return try ObjectDetector.shapes(labels: labels, options: options)
   }
 
   private func detect(

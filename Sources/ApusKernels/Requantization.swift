@@ -35,6 +35,23 @@ package struct FixedPointMultiplier: Hashable, Sendable {
     let right = max(0 &- shift, 0)
     return roundingDivideByPowerOfTwo(saturatingRoundingDoublingHighMultiply(x &<< left, value), right)
   }
+
+  /// As `apply`, but the second rounding takes halves up.
+  @inline(__always)
+  package func applyUpward(_ x: Int32) -> Int32 {
+    let high = Int64(saturatingRoundingDoublingHighMultiply(x &<< max(shift, 0), value))
+    let right = Int64(max(0 &- shift, 0))
+    return Int32(truncatingIfNeeded: right == 0 ? high : (high &+ (1 &<< (right &- 1))) &>> right)
+  }
+
+  /// `x` times this factor with a mantissa of 15 bits, rounded once, halves up; the low 32 bits of that.
+  @inline(__always)
+  package func applyReduced(_ x: Int64) -> Int32 {
+    let mantissa = value < 0x7FFF_0000 ? (value &+ (1 << 15)) &>> 16 : 0x7FFF
+    let right = Int64(max(1, 15 &- shift))
+    let product = x &* Int64(mantissa) &+ (1 &<< (right &- 1))
+    return Int32(truncatingIfNeeded: product &>> right)
+  }
 }
 
 /// The high half of `2ab`, rounded to nearest, halves up; saturates at the one overflow, both factors −2³¹.
@@ -58,6 +75,14 @@ package func roundingDivideByPowerOfTwo(_ x: Int32, _ exponent: Int32) -> Int32 
 package func requantizeOnce(_ x: Int32, scale: Double, zeroPoint: Int32) -> Int32 {
   let product = (Double(x) * scale).rounded(.toNearestOrAwayFromZero)
   // The bounds leave room for the zero point; NaN compares as neither and becomes the lower bound.
+  let bounded = product > -0x1p30 ? (product < 0x1p30 ? product : 0x1p30) : -0x1p30
+  return Int32(bounded) &+ zeroPoint
+}
+
+/// The same of a 64-bit sum.
+@inline(__always)
+package func requantizeOnce(_ x: Int64, scale: Double, zeroPoint: Int32) -> Int32 {
+  let product = (Double(x) * scale).rounded(.toNearestOrAwayFromZero)
   let bounded = product > -0x1p30 ? (product < 0x1p30 ? product : 0x1p30) : -0x1p30
   return Int32(bounded) &+ zeroPoint
 }

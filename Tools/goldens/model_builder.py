@@ -21,7 +21,11 @@ TENSOR_TYPES = {
     "uint64": schema.TensorType.UINT64,
     "bool": schema.TensorType.BOOL,
     "complex64": schema.TensorType.COMPLEX64,
+    "int4": schema.TensorType.INT4,
+    "int2": schema.TensorType.INT2,
 }
+# The bits of types that share bytes, lowest first.
+PACKED_BITS = {"int4": 4, "int2": 2}
 
 # The index by which an operator says that it has no such (optional) operand.
 ABSENT = -1
@@ -81,15 +85,25 @@ class ModelBuilder:
         self._input_indices.append(index)
         return index
 
-    def constant(self, values, quantization=None):
-        """Adds a tensor whose values are part of the model."""
+    def constant(self, values, quantization=None, type_name=None, sparsity=None):
+        """Adds a tensor whose values are part of the model.
+
+        `type_name` differs from the array's type where several values share a byte; the values of a tensor
+        with `sparsity` are those that it stores, as `sparse.py` makes them.
+        """
         values = np.asarray(values)
+        stored = _packed(values, type_name) if type_name in PACKED_BITS else values
+        shape = values.shape
+        if sparsity is not None:
+            sparsity, stored = sparsity
         buffer = schema.BufferT()
         # A buffer without bytes means "no constant" in the format, so an empty tensor has none.
-        buffer.data = np.frombuffer(values.tobytes(), np.uint8)
+        buffer.data = np.frombuffer(stored.tobytes(), np.uint8)
         self._buffers.append(buffer)
-        index = self._add(f"constant_{len(self._buffers) - 1}", values.dtype, values.shape, quantization)
+        name = f"constant_{len(self._buffers) - 1}"
+        index = self._add(name, type_name or values.dtype, shape, quantization)
         self._tensors[index].buffer = len(self._buffers) - 1
+        self._tensors[index].sparsity = sparsity
         return index
 
     def index_operand(self, values, dynamic):
@@ -152,9 +166,19 @@ class ModelBuilder:
     def _add(self, name, dtype, shape, quantization):
         tensor = schema.TensorT()
         tensor.name = name
-        tensor.type = TENSOR_TYPES[np.dtype(dtype).name]
+        tensor.type = TENSOR_TYPES[dtype if dtype in PACKED_BITS else np.dtype(dtype).name]
         tensor.shape = np.array(shape, np.int32)
         tensor.hasRank = True
         tensor.quantization = quantization.table() if quantization else None
         self._tensors.append(tensor)
         return len(self._tensors) - 1
+
+
+def _packed(values, type_name):
+    """Two or four values to a byte, the first in the lowest bits."""
+    bits = PACKED_BITS[type_name]
+    count = 8 // bits
+    flat = np.zeros(-(-values.size // count) * count, np.uint8)
+    flat[: values.size] = values.reshape(-1).astype(np.int8).view(np.uint8) & ((1 << bits) - 1)
+    shifts = np.arange(count, dtype=np.uint8) * bits
+    return np.bitwise_or.reduce(flat.reshape(-1, count) << shifts, axis=1).astype(np.uint8)

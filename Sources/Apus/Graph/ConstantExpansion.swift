@@ -14,18 +14,23 @@ struct ConstantExpansion {
   private var byteCount = 0
   /// The most bytes that copies may take: a file may refer to the same bytes without end.
   private let limit: Int
+  private var sparseByteCount = 0
+  /// The most bytes that sparse tensors may take with their zeros: a few indices may stand for any number of these.
+  private let sparseLimit: Int
 
   init(_ file: ModelFile) {
     self.file = file
     // Two bits become a byte; overlapping buffers are left some room.
     limit = 65_536 + 8 * file.bytes.count
+    sparseLimit = (1 << 20) + 64 * file.bytes.count
   }
 
   /// A tensor's values, if the file has any; what is misaligned, packed or not clean is expanded once.
   mutating func constant(of tensor: TensorEntry) throws(ApusError) -> ConstantData? {
-    guard let range = tensor.data, tensor.sparsity == nil else { return nil }
+    guard let range = tensor.data else { return nil }
     let type = ElementType(tensor.type)
     guard let width = type.byteCount else { return nil }
+    if let sparsity = tensor.sparsity { return try dense(tensor, sparsity, range, type, width: width) }
     let base = file.bytes.baseAddress + range.lowerBound
     let isPacked = type == .int4 || type == .uint4 || type == .int2
     let isAligned = UInt(bitPattern: base) % UInt(min(width, 8)) == 0
@@ -43,6 +48,34 @@ struct ConstantExpansion {
     let constant = expand(range, type, count: count)
     expanded[key] = constant
     return constant
+  }
+
+  /// A sparse tensor's values, zeros included.
+  private mutating func dense(
+    _ tensor: TensorEntry, _ sparsity: SparsityEntry, _ range: Range<Int>, _ type: ElementType, width: Int
+  ) throws(ApusError) -> ConstantData? {
+    // Of packed types the reference densifies none.
+    guard type != .int4, type != .uint4, type != .int2 else { return nil }
+    let (byteCount, overflow) = TensorShape(tensor.shape).elementCount.multipliedReportingOverflow(by: width)
+    guard !overflow, byteCount <= sparseLimit - sparseByteCount else {
+      throw ApusError(
+        .malformedModel,
+        "tensor \(tensor.name): sparse constants of \(TensorShape(tensor.shape)) take more than \(sparseLimit) bytes")
+    }
+    guard let layout = SparseLayout(sparsity, shape: tensor.shape) else {
+      throw ApusError(.malformedModel, "tensor \(tensor.name): sparsity does not fit \(TensorShape(tensor.shape))")
+    }
+    sparseByteCount += byteCount
+    let memory = TensorMemory(byteCount: byteCount)
+    let isComplete = file.bytes.withUnsafeBytes { bytes in
+      layout.expand(
+        UnsafeRawBufferPointer(rebasing: bytes[range]), width: width,
+        into: UnsafeMutableRawBufferPointer(start: memory.base, count: byteCount))
+    }
+    guard isComplete else {
+      throw ApusError(.malformedModel, "tensor \(tensor.name): \(range.count) bytes are not its sparse values")
+    }
+    return ConstantData(base: UnsafeRawPointer(memory.base), byteCount: byteCount, owner: memory, isOfModel: true)
   }
 
   private func expand(_ range: Range<Int>, _ type: ElementType, count: Int) -> ConstantData {

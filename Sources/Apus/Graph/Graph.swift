@@ -41,26 +41,34 @@ final class Graph {
     var stateCount: Int
     /// The values that its preparation read.
     var assumptions: [(tensor: Int, bytes: [UInt8])] = []
+    /// What else its preparation took for granted.
+    var conditions: [() -> Bool] = []
+    /// Its last operator, where only a run of it decides the shapes of what it computes.
+    var deferred: (any DeferredOperator)?
+    /// The deferred operator whose outputs this segment, which covers no operator, gives memory to.
+    var delivery: (operation: any DeferredOperator, node: Int)?
     /// The memory of the tensors that it produces.
     var memory: TensorMemory?
     /// The bytes of what its preparation made of constants: results kept, weights packed.
     var constantByteCount = 0
   }
 
-  let model: Model
+  /// The interpreter owns it, and all of its graphs.
+  unowned let context: GraphContext
   let subgraph: SubgraphEntry
   let subgraphIndex: Int
-  let kernels: KernelSet
-  let threads: ThreadTeam
-  let memoryLimit: Int
   let preservesAllTensors: Bool
+  var model: Model { context.model }
+  var kernels: KernelSet { context.kernels }
+  var threads: ThreadTeam { context.threads }
+  var memoryLimit: Int { context.memoryLimit }
 
   var states: [TensorState] = []
   /// Multiply-accumulates of the operators that have any.
   var multiplyAccumulates: [Int: Int] = [:]
-  private(set) var steps: [Step] = []
-  private(set) var segments: [Segment] = []
-  private(set) var memoryPlan = MemoryPlan()
+  var steps: [Step] = []
+  var segments: [Segment] = []
+  var memoryPlan = MemoryPlan()
   private(set) var inputShapes: [TensorShape]
   private var inputMemory: TensorMemory?
   private var variables: [Int: TensorMemory] = [:]
@@ -69,16 +77,10 @@ final class Graph {
   private var isRunning = false
   private var isPrepared = false
 
-  init(
-    model: Model, subgraph index: Int, kernels: KernelSet, threads: ThreadTeam, memoryLimit: Int,
-    preservesAllTensors: Bool
-  ) throws(ApusError) {
-    self.model = model
+  init(context: GraphContext, subgraph index: Int, preservesAllTensors: Bool) throws(ApusError) {
+    self.context = context
     subgraphIndex = index
-    subgraph = model.file.subgraphs[index]
-    self.kernels = kernels
-    self.threads = threads
-    self.memoryLimit = memoryLimit
+    subgraph = context.model.file.subgraphs[index]
     self.preservesAllTensors = preservesAllTensors
     inputShapes = []
     bufferCapacity = subgraph.tensors.count + 16
@@ -194,10 +196,11 @@ final class Graph {
     }
   }
 
-  private func dropSegments(from first: Int) {
+  func dropSegments(from first: Int) {
     guard first < segments.count else { return }
     let segment = segments[first]
-    for index in subgraph.tensors.indices where states[index].producer >= segment.nodes.lowerBound {
+    let firstNode = segment.delivery?.node ?? segment.nodes.lowerBound
+    for index in subgraph.tensors.indices where states[index].producer >= firstNode {
       if states[index].isVariable { continue }
       states[index].shape = nil
       states[index].root = index
@@ -211,7 +214,7 @@ final class Graph {
     memoryPlan.arenaByteCount = arenaByteCount
   }
 
-  private var arenaByteCount: Int {
+  var arenaByteCount: Int {
     segments.reduce(inputMemory?.byteCount ?? 0) { $0 + ($1.memory?.byteCount ?? 0) }
   }
 
@@ -231,6 +234,10 @@ final class Graph {
           break
         }
         node += 1
+        if let last = steps.last, last.node == node - 1, let deferred = last.operation as? any DeferredOperator {
+          segments[current].deferred = deferred
+          break
+        }
       }
       segments[current].nodes = start..<node
       segments[current].steps = segments[current].steps.lowerBound..<steps.count
@@ -245,13 +252,17 @@ final class Graph {
   private func prepareOperator(_ index: Int) throws(ApusError) {
     let node = Node(index: index, in: self)
     let stateCount = states.count
-    let registration = try model.registration(of: subgraph.operators[index], at: index)
+    let registration = try context.registration(of: subgraph.operators[index], at: index)
     let operation: any Operator
     do throws(ApusError) {
       operation = try registration.prepare(node)
     } catch {
       states.removeSubrange(stateCount...)
       throw error
+    }
+    if operation is any DeferredOperator {
+      steps.append(Step(node: index, operation: operation))
+      return
     }
     for output in subgraph.operators[index].outputs where states[output].shape == nil {
       throw node.unsupported("output \(states[output].name) is not computed")
@@ -322,7 +333,8 @@ final class Graph {
   private func allocate(_ current: Int) throws(ApusError) {
     let segment = segments[current]
     var lastUses: [Int: Int] = [:]
-    let produced = segment.nodes.flatMap { subgraph.operators[$0].outputs }
+    // Outputs without a shape are a deferred operator's.
+    let produced = segment.nodes.flatMap { subgraph.operators[$0].outputs }.filter { states[$0].shape != nil }
     for tensor in produced where states[tensor].constant == nil && !states[tensor].isVariable {
       let root = states[tensor].root
       lastUses[root] = max(lastUses[root] ?? -1, states[tensor].lastUse)
@@ -350,7 +362,7 @@ final class Graph {
     }
   }
 
-  private func place(
+  func place(
     _ requests: [OffsetAssignment.Request], tensors: [Int], block: Int
   ) throws(ApusError) -> TensorMemory {
     let assignment = OffsetAssignment(requests)
@@ -371,7 +383,7 @@ final class Graph {
   }
 
   /// Refuses to pass the limit on memory.
-  private func reserve(_ byteCount: Int) throws(ApusError) {
+  func reserve(_ byteCount: Int) throws(ApusError) {
     let held = segments.reduce(arenaByteCount + memoryPlan.variableByteCount) { $0 + $1.constantByteCount }
     guard byteCount <= memoryLimit, held <= memoryLimit - byteCount else {
       throw ApusError(
@@ -387,9 +399,9 @@ final class Graph {
   }
 
   /// The bytes of a tensor whose shape is known.
-  private func byteCount(of index: Int) throws(ApusError) -> Int {
+  func byteCount(of index: Int) throws(ApusError) -> Int {
     let state = states[index]
-    guard let width = state.type.byteCount else {
+    guard let width = state.type.storedByteCount else {
       throw ApusError(.unsupportedOperator, "tensor \(state.name): type \(state.type) is not supported")
     }
     let (count, overflow) = (state.shape?.elementCount ?? 0).multipliedReportingOverflow(by: width)
@@ -423,7 +435,7 @@ final class Graph {
     return slot(index, shape: shape)
   }
 
-  private func slot(_ index: Int, shape: TensorShape) -> TensorSlot {
+  func slot(_ index: Int, shape: TensorShape) -> TensorSlot {
     let state = states[index]
     return TensorSlot(
       index: index, name: state.name, type: state.type, shape: shape, quantization: state.quantization,
@@ -497,6 +509,9 @@ final class Graph {
     return Array(UnsafeBufferPointer(start: base.assumingMemoryBound(to: T.self), count: count))
   }
 
+  /// Whether all operators before `node` have run, and none since.
+  func isNextInRun(_ node: Int) -> Bool { isRunning && segments.last?.nodes.lowerBound == node }
+
   /// Weights in a kernel's layout; see ``Node/packedWeights(of:layout:most:byteCount:pack:)``.
   func packedWeights(
     of constants: [TensorSlot], layout: String, most: Int, byteCount: (borrowing TensorTable) -> Int, node: Node,
@@ -528,24 +543,55 @@ final class Graph {
     var current = 0
     while true {
       if current == segments.count {
-        try planSegment(from: segments[current - 1].nodes.upperBound)
+        try planSegment(after: current - 1)
       } else if !assumptionsHold(current) {
-        let start = segments[current].nodes.lowerBound
         dropSegments(from: current)
-        try planSegment(from: start)
+        try planSegment(after: current - 1)
       }
+      if let delivery = segments[current].delivery { try deliver(delivery) }
       for index in segments[current].steps {
         try observer.checkCancellation()
         observer.begin()
         try steps[index].operation.invoke(TensorTable(buffers, threads: threads))
         observer.end(step: index)
       }
-      if segments[current].nodes.upperBound == subgraph.operators.count { return }
+      if isLast(current) { return }
       current += 1
     }
   }
 
+  /// Whether a segment ends the graph.
+  private func isLast(_ segment: Int) -> Bool {
+    segments[segment].nodes.upperBound == subgraph.operators.count && segments[segment].deferred == nil
+  }
+
+  /// Whether the whole graph is planned, so that the shapes of all outputs are known.
+  var isPlanned: Bool { isPrepared && !segments.isEmpty && isLast(segments.count - 1) }
+
+  private func planSegment(after previous: Int) throws(ApusError) {
+    if let deferred = segments[previous].deferred {
+      try planDelivery(of: deferred, node: segments[previous].nodes.upperBound - 1)
+    } else {
+      try planSegment(from: segments[previous].nodes.upperBound)
+    }
+  }
+
+  /// Copies what a deferred operator computed to where the operators behind it read it.
+  private func deliver(_ delivery: (operation: any DeferredOperator, node: Int)) throws(ApusError) {
+    let table = TensorTable(buffers, threads: threads)
+    for (position, output) in subgraph.operators[delivery.node].outputs.enumerated() {
+      var bytes = table.writeBytes(slot(output, shape: states[output].shape ?? []))
+      try delivery.operation.deliver(position, into: &bytes)
+    }
+  }
+
   private func assumptionsHold(_ index: Int) -> Bool {
+    if let delivery = segments[index].delivery {
+      let outputs = subgraph.operators[delivery.node].outputs
+      let holds = outputs.indices.allSatisfy { delivery.operation.outputShape($0) == states[outputs[$0]].shape }
+      guard holds else { return false }
+    }
+    guard segments[index].conditions.allSatisfy({ $0() }) else { return false }
     for (tensor, bytes) in segments[index].assumptions {
       let buffer = buffers[tensor]
       guard buffer.byteCount == bytes.count else { return false }

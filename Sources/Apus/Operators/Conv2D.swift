@@ -22,8 +22,8 @@ enum Conv2D {
       strideWidthField: 1, strideHeightField: 2, dilationFields: (width: 4, height: 5))
     let output = try node.output(
       0, shape: [input.shape[0], window.outputHeight, window.outputWidth, channels], like: input)
-    let operands = try node.operands(input: input, filter: filter)
-    let bias = try node.bias(2, channels: channels, operands: operands)
+    let bias = try node.bias(2, channels: channels, input: input)
+    let operands = try node.convolutionOperands(input: input, filter: filter, bias: bias, groups: groups)
     let convolution = Convolution(
       batches: input.shape[0], inputHeight: input.shape[1], inputWidth: input.shape[2],
       inputChannels: input.shape[3], filterHeight: filter.shape[1], filterWidth: filter.shape[2],
@@ -32,10 +32,11 @@ enum Conv2D {
       dilationWidth: window.dilationWidth, paddingTop: window.paddingTop, paddingLeft: window.paddingLeft,
       groups: groups, operands: operands,
       epilogue: try node.convolutionEpilogue(
-        node.activationOption(3), input: input, filter: filter, bias: bias, output: output, channels: channels,
-        channelAxis: 0))
+        node.activationOption(3), operands: operands, input: input, filter: filter, bias: bias, output: output,
+        channels: channels))
     return try WeightedProduct(
       node.kernels.prepare(convolution), input: input, filter: filter, bias: bias, output: output,
+      arrangement: filter.type == .float16 ? HalfFilter(count: filter.shape.elementCount) : nil,
       multiplyAccumulates: Double(output.shape.elementCount) * Double(filter.shape.elementCount / channels), node: node)
   }
 }

@@ -20,8 +20,11 @@ enum DepthwiseConv2D {
       strideWidthField: 1, strideHeightField: 2, dilationFields: (width: 5, height: 6))
     let output = try node.output(
       0, shape: [input.shape[0], window.outputHeight, window.outputWidth, channels], like: input)
-    let operands = try node.operands(input: input, filter: filter)
-    let bias = try node.bias(2, channels: channels, operands: operands)
+    let bias = try node.bias(2, channels: channels, input: input)
+    let operands = try operands(input: input, filter: filter, bias: bias, node: node)
+    let epilogue = try node.convolutionEpilogue(
+      node.activationOption(4), operands: operands, input: input, filter: filter, bias: bias, output: output,
+      channels: channels)
     let convolution = DepthwiseConvolution(
       batches: input.shape[0], inputHeight: input.shape[1], inputWidth: input.shape[2],
       inputChannels: input.shape[3], depthMultiplier: channels / input.shape[3], filterHeight: filter.shape[1],
@@ -29,11 +32,32 @@ enum DepthwiseConv2D {
       strideHeight: window.strideHeight, strideWidth: window.strideWidth, dilationHeight: window.dilationHeight,
       dilationWidth: window.dilationWidth, paddingTop: window.paddingTop, paddingLeft: window.paddingLeft,
       operands: operands,
-      epilogue: try node.convolutionEpilogue(
-        node.activationOption(4), input: input, filter: filter, bias: bias, output: output, channels: channels,
-        channelAxis: 3))
+      epilogue: filter.type == .int4 ? epilogue.upward : epilogue)
     return try WeightedProduct(
       node.kernels.prepare(convolution), input: input, filter: filter, bias: bias, output: output,
       multiplyAccumulates: Double(output.shape.elementCount) * Double(filter.shape[1] * filter.shape[2]), node: node)
+  }
+
+  /// As for convolutions, but of quantized filters only int8 ones meet floats, which always get a zero point, and
+  /// only sums of 64 bits meet 16-bit activations.
+  private static func operands(
+    input: TensorSlot, filter: TensorSlot, bias: TensorSlot?, node: Node
+  ) throws(ApusError) -> MatrixOperands {
+    switch (input.type, filter.type) {
+    case (.float32, .int8): return .hybrid(isAsymmetric: true)
+    case (.float32, .float16), (.float32, .int4), (.float32, .uint8), (.int16, .int4):
+      throw node.mismatch(input, filter)
+    case (.int16, _) where bias?.type == .int32:
+      throw node.unsupported("a bias of int32 with an input of int16 is not supported")
+    default: return try node.convolutionOperands(input: input, filter: filter, bias: bias)
+    }
+  }
+}
+
+extension Epilogue {
+  /// The same, as the reference rounds after depthwise convolutions with int4 weights.
+  fileprivate var upward: Epilogue {
+    guard case .fixedPoint(let multipliers, let zeroPoint, let minimum, let maximum) = self else { return self }
+    return .fixedPointUpward(multipliers, zeroPoint: zeroPoint, minimum: minimum, maximum: maximum)
   }
 }

@@ -7,6 +7,7 @@ struct DynamicUpdateSlice: Operator {
   private let starts: TensorSlot
   private let output: TensorSlot
   private let copy: StridedCopy
+  private let strides: [Int]
 
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 3...3)
@@ -23,14 +24,14 @@ struct DynamicUpdateSlice: Operator {
     let step = try node.move(
       update.shape.dimensions, from: update, strides: update.shape.strides, to: output,
       strides: input.shape.strides)
-    return DynamicUpdateSlice(input: input, update: update, starts: starts, output: output, copy: step.copy)
+    return DynamicUpdateSlice(input: input, update: update, starts: starts, output: output, copy: step.copy,
+      strides: input.shape.strides)
   }
 
   func invoke(_ tensors: borrowing TensorTable) {
     var result = tensors.writeBytes(output)
     copyBytes(tensors.readBytes(input), to: &result)
     var shift = 0
-    let strides = input.shape.strides
     for axis in strides.indices {
       let start =
         starts.type == .int64

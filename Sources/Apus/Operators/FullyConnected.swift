@@ -24,29 +24,97 @@ enum FullyConnected {
       }
       shape = TensorShape(input.shape.dimensions.dropLast() + [units])
     }
-    let output = try node.output(0, shape: shape, like: input)
-    var operands = try node.operands(input: input, filter: filter)
-    let bias = try node.bias(2, channels: units, operands: operands)
-    let epilogue: Epilogue
-    let activation = try node.activationOption(0)
-    if input.type == .float32 {
-      epilogue = node.floatEpilogue(activation)
-    } else {
-      let inputScale = try node.quantization(of: input).scale
-      let (outputScale, zeroPoint) = try node.quantization(of: output)
-      let filterScales = try node.channelScales(of: filter, channels: units, axis: 0)
-      if filterScales.count == 1, case .int8(let lhsZeroPoint, _) = operands {
-        operands = .int8(lhsZeroPoint: lhsZeroPoint, rhsZeroPoint: try node.quantization(of: filter).zeroPoint)
-      }
-      try node.checkBiasScale(bias, inputScale: inputScale, filterScales: filterScales, outputScale: outputScale)
-      let bounds = try node.quantizedBounds(activation, of: output)
-      epilogue = .float64(
-        filterScales.map { Double(inputScale) * Double($0) / Double(outputScale) }, zeroPoint: zeroPoint,
-        minimum: bounds.minimum, maximum: bounds.maximum)
-    }
+    let types: [ElementType] =
+      input.type == .uint8 || input.type == .int8 ? [input.type, .int16] : [input.type]
+    let output = try node.output(0, shape: shape, types: types)
+    let bias = try node.bias(2, channels: units, input: input)
+    let operands = try operands(input: input, filter: filter, bias: bias, output: output, node: node)
+    let epilogue = try epilogue(
+      operands, input: input, filter: filter, bias: bias, output: output, units: units, node: node)
     let product = Convolution(rows: rows, depth: depth, columns: units, operands: operands, epilogue: epilogue)
     return try WeightedProduct(
       node.kernels.prepare(product), input: input, filter: filter, bias: bias, output: output,
       multiplyAccumulates: Double(rows) * Double(filter.shape.elementCount), node: node)
+  }
+
+  private static func operands(
+    input: TensorSlot, filter: TensorSlot, bias: TensorSlot?, output: TensorSlot, node: Node
+  ) throws(ApusError) -> MatrixOperands {
+    switch (input.type, filter.type) {
+    case (.float32, .float32): return .float32
+    case (.float32, .int8), (.float32, .uint8), (.float32, .int4), (.float32, .int2):
+      return .hybrid(isAsymmetric: try node.boolOption(3))
+    case (.uint8, .uint8), (.int8, .int8), (.int8, .int4), (.int8, .int2):
+      let lhs = try node.quantization(of: input).zeroPoint
+      let parameters = try node.channelQuantization(of: filter)
+      let rhs = parameters.isPerChannel ? 0 : Int32(clamping: parameters.zeroPoint)
+      if output.type == .int16 {
+        guard filter.type == input.type else { throw node.mismatch(input, filter) }
+        // The reference takes signed bytes for unsigned ones here.
+        return .uint8ToInt16(lhsZeroPoint: lhs, rhsZeroPoint: rhs)
+      }
+      return input.type == .uint8
+        ? .uint8(lhsZeroPoint: lhs, rhsZeroPoint: rhs) : .int8(lhsZeroPoint: lhs, rhsZeroPoint: rhs)
+    case (.int16, .int8), (.int16, .int4), (.int16, .int2), (.int16, .int16):
+      try node.expectNoZeroPoint(input)
+      try node.expectNoZeroPoint(output)
+      let parameters = try node.channelQuantization(of: filter)
+      guard parameters.isPerChannel || parameters.zeroPoint == 0 else {
+        throw node.unsupported("\(filter.name) has the zero point \(parameters.zeroPoint); 0 is supported here")
+      }
+      let declared = try node.int8Option(4, default: 0)
+      let isNarrow = bias.map { $0.type == .int32 } ?? (declared == 2)
+      return .int16(weightByteCount: filter.type == .int16 ? 2 : 1, biasByteCount: isNarrow ? 4 : 8)
+    default:
+      throw node.mismatch(input, filter)
+    }
+  }
+
+  private static func epilogue(
+    _ operands: MatrixOperands, input: TensorSlot, filter: TensorSlot, bias: TensorSlot?, output: TensorSlot,
+    units: Int, node: Node
+  ) throws(ApusError) -> Epilogue {
+    let activation = try node.activationOption(0)
+    switch operands {
+    case .float32: return node.floatEpilogue(activation)
+    case .hybrid:
+      return try node.hybridEpilogue(activation, filter: filter, channels: units, isPerChannel: true)
+    default: break
+    }
+    let inputScale = try node.quantization(of: input).scale
+    let (outputScale, zeroPoint) = try node.quantization(of: output)
+    var filterScales = try node.channelScales(of: filter, channels: units)
+    try node.checkBiasScale(bias, inputScale: inputScale, filterScales: filterScales, outputScale: outputScale)
+    let bounds = try node.quantizedBounds(activation, of: output)
+    if case .int16(2, _) = operands {
+      let multipliers = filterScales.map { scale in
+        let product = filterScales.count == 1 ? Double(inputScale * scale) : Double(inputScale) * Double(scale)
+        return FixedPointMultiplier(product / Double(outputScale))
+      }
+      return .reducedFixedPoint(multipliers, minimum: bounds.minimum, maximum: bounds.maximum)
+    }
+    if case .uint8ToInt16 = operands, filterScales.count > 1 {
+      // The reference knows no scale for the whole filter then.
+      filterScales = [0]
+    }
+    if input.type == .int8, node.isSparse(1) {
+      return sparseEpilogue(
+        filterScales, inputScale: inputScale, outputScale: outputScale, zeroPoint: zeroPoint, bounds: bounds)
+    }
+    return .float64(
+      filterScales.map { Double(inputScale) * Double($0) / Double(outputScale) }, zeroPoint: zeroPoint,
+      minimum: bounds.minimum, maximum: bounds.maximum)
+  }
+
+  /// The reference multiplies sums of sparse filters in fixed point.
+  private static func sparseEpilogue(
+    _ filterScales: [Float], inputScale: Float, outputScale: Float, zeroPoint: Int32,
+    bounds: (minimum: Int32, maximum: Int32)
+  ) -> Epilogue {
+    let multipliers = filterScales.map { scale in
+      let product = filterScales.count == 1 ? Double(inputScale * scale) : Double(inputScale) * Double(scale)
+      return FixedPointMultiplier(product / Double(outputScale))
+    }
+    return .fixedPoint(multipliers, zeroPoint: zeroPoint, minimum: bounds.minimum, maximum: bounds.maximum)
   }
 }

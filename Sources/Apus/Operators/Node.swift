@@ -17,8 +17,8 @@ final class Node {
   /// How many threads a run may use; scratch memory is sized by it.
   var threadCount: Int { graph.threads.count }
 
-  private let entry: OperatorEntry
-  private let graph: Graph
+  let entry: OperatorEntry
+  let graph: Graph
 
   init(index: Int, in graph: Graph) {
     self.index = index
@@ -196,6 +196,13 @@ final class Node {
     return (Int32(clamping: minimum), Int32(clamping: maximum))
   }
 
+  /// Whether the file stores an input as a sparse constant; its values have their zeros here.
+  func isSparse(_ position: Int) -> Bool {
+    guard entry.inputs.indices.contains(position), entry.inputs[position] >= 0 else { return false }
+    let tensor = graph.subgraph.tensors[entry.inputs[position]]
+    return tensor.sparsity != nil && tensor.data != nil
+  }
+
   // MARK: Outputs
 
   /// Gives an output its shape; the file must declare it with `type` (by default, any).
@@ -283,7 +290,10 @@ final class Node {
   // MARK: Errors
 
   /// The node as messages name it: `operator #12, ADD`.
-  var place: String { "operator #\(index), \(name)" }
+  var place: String {
+    let place = "operator #\(index), \(name)"
+    return graph.subgraphIndex == 0 ? place : "subgraph \(graph.subgraphIndex), \(place)"
+  }
 
   /// An error about a model that breaks an operator's rules.
   func malformed(_ text: String) -> ApusError {

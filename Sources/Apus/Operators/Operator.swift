@@ -8,6 +8,15 @@ protocol Operator {
   func invoke(_ tensors: borrowing TensorTable) throws(ApusError)
 }
 
+/// An operator the shapes of whose outputs only a run decides: it keeps what it computes, and the graph, once it
+/// knows the shapes, fetches it.
+protocol DeferredOperator: AnyObject, Operator {
+  /// The shape of an output, once the operator ran.
+  func outputShape(_ position: Int) -> TensorShape
+  /// Copies an output; `bytes` is as large as its shape says.
+  func deliver(_ position: Int, into bytes: inout MutableRawSpan) throws(ApusError)
+}
+
 /// A tensor as an operator knows it: its place, and what preparation fixed.
 struct TensorSlot: Sendable {
   /// The place in the graph's table; scratch memory follows the file's tensors.

@@ -84,3 +84,14 @@ struct PlainFloat: LaneConversion {
     unsafe UnsafeMutableRawPointer(lanes).copyMemory(from: source, byteCount: count &* 4)
   }
 }
+
+/// 16-bit integers as they are.
+struct PlainInt16: LaneConversion {
+  static var elementByteCount: Int { 2 }
+  var padding: Int16 { 0 }
+
+  @inline(__always)
+  func convert(_ source: UnsafeRawPointer, to lanes: UnsafeMutablePointer<Int16>, count: Int) {
+    unsafe UnsafeMutableRawPointer(lanes).copyMemory(from: source, byteCount: count &* 2)
+  }
+}

@@ -8,19 +8,24 @@ package enum MatrixOperands: Hashable, Sendable {
   case uint8(lhsZeroPoint: Int32, rhsZeroPoint: Int32)
   /// Signed bytes, summed modulo 2³²; the bias is int32, the output int8.
   case int8(lhsZeroPoint: Int32, rhsZeroPoint: Int32)
-
-  /// The size of one element of any operand or of the output.
-  package var elementByteCount: Int {
-    switch self {
-    case .float32: 4
-    case .uint8, .int8: 1
-    }
-  }
+  /// Unsigned bytes, summed modulo 2³²; the bias is int32, the output int16. The left zero point may lie in
+  /// `-128...255`.
+  case uint8ToInt16(lhsZeroPoint: Int32, rhsZeroPoint: Int32)
+  /// Signed bytes without zero points, summed modulo 2³²; the output is int32.
+  case int8Sums
+  /// 16-bit activations with weights of one or two bytes; the output is int16.
+  ///
+  /// With a bias of eight bytes sums are 64 bits wide; with one of four they wrap at 32, as the reference's do.
+  case int16(weightByteCount: Int, biasByteCount: Int)
+  /// Float activations and outputs with signed bytes as weights; the bias is float.
+  ///
+  /// Each image of the batch is quantized to signed bytes when it comes, symmetrically or with a zero point.
+  case hybrid(isAsymmetric: Bool)
 
   /// How bytes become unsigned, and the zero points of those; nil for floats.
   var bytes: ByteOperands? {
     switch self {
-    case .float32: nil
+    case .float32, .uint8ToInt16, .int8Sums, .int16, .hybrid: nil
     case .uint8(let lhs, let rhs): ByteOperands(signFlip: 0, lhsZeroPoint: lhs, rhsZeroPoint: rhs)
     case .int8(let lhs, let rhs):
       ByteOperands(signFlip: 0x80, lhsZeroPoint: lhs &+ 128, rhsZeroPoint: rhs &+ 128)

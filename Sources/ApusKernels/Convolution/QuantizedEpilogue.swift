@@ -16,6 +16,8 @@ final class QuantizedEpilogue: @unchecked Sendable {
   private let rounding: Rounding
   private let multipliers: [FixedPointMultiplier]
   private let scales: [Double]
+  /// The channels before this one round halves up.
+  private let upwardChannels: Int
   /// For each channel a factor, then as many right shifts, then as many masks, each padded by eight.
   private let table: UnsafeMutablePointer<Int32>
   private let tableStride: Int
@@ -27,17 +29,22 @@ final class QuantizedEpilogue: @unchecked Sendable {
   init?(_ epilogue: Epilogue, channels: Int) {
     tableStride = roundedUp(channels, to: 8) + 8
     switch epilogue {
-    case .float32:
+    case .float32, .reducedFixedPoint, .hybrid, .sums:
       return nil
+    case .fixedPointUpward(let multipliers, let zeroPoint, let minimum, let maximum):
+      self.multipliers = multipliers
+      (scales, upwardChannels) = ([], channels / 8 * 8)
+      (self.zeroPoint, self.minimum, self.maximum) = (zeroPoint, minimum, maximum)
+      rounding = .anyShifts
     case .fixedPoint(let multipliers, let zeroPoint, let minimum, let maximum):
       self.multipliers = multipliers
-      scales = []
+      (scales, upwardChannels) = ([], 0)
       (self.zeroPoint, self.minimum, self.maximum) = (zeroPoint, minimum, maximum)
       let isPlain = multipliers.allSatisfy { $0.value >= 0 && $0.shift <= 0 }
       let isUniform = multipliers.allSatisfy { $0.shift == multipliers.first?.shift }
       rounding = isPlain ? (isUniform ? .uniform : .rightShifts) : .anyShifts
     case .float64(let scales, let zeroPoint, let minimum, let maximum):
-      multipliers = []
+      (multipliers, upwardChannels) = ([], 0)
       self.scales = scales
       (self.zeroPoint, self.minimum, self.maximum) = (zeroPoint, minimum, maximum)
       rounding = .once
@@ -118,7 +125,7 @@ final class QuantizedEpilogue: @unchecked Sendable {
       value = requantizeOnce(sum, scale: scale, zeroPoint: zeroPoint)
     } else {
       let factor = multipliers.count > 1 && channel < multipliers.count ? multipliers[channel] : multipliers[0]
-      value = factor.apply(sum) &+ zeroPoint
+      value = (channel < upwardChannels ? factor.applyUpward(sum) : factor.apply(sum)) &+ zeroPoint
     }
     return UInt8(truncatingIfNeeded: min(max(value, minimum), maximum))
   }

@@ -93,3 +93,36 @@ struct PlainLane: PlaneConversion {
   @inline(__always)
   func finish(_ line: UnsafeMutablePointer<Float>, columns: Int, tapStep: Int) {}
 }
+
+/// 16-bit integers in pairs, as `CenteredPair` has them.
+struct PlainPair: PlaneConversion {
+  /// Whether a filter row has a second tap at all.
+  let isPaired: Bool
+
+  static var elementByteCount: Int { 2 }
+  var padding: Int32 { 0 }
+
+  @inline(__always)
+  func convertOne(_ source: UnsafeRawPointer) -> Int32 {
+    Int32(unsafe source.loadUnaligned(as: UInt16.self))
+  }
+
+  @inline(__always)
+  func convertLine(
+    _ source: UnsafeRawPointer, step: Int, count: Int, to lanes: UnsafeMutablePointer<Int32>
+  ) {
+    var source = unsafe source
+    var destination = UnsafeMutableRawPointer(lanes)
+    for _ in 0..<count {
+      let values = unsafe source.loadUnaligned(as: SIMD8<UInt16>.self)
+      unsafe destination.storeBytes(of: SIMD8<UInt32>(truncatingIfNeeded: values), as: SIMD8<UInt32>.self)
+      unsafe source += step
+      unsafe destination += 32
+    }
+  }
+
+  @inline(__always)
+  func finish(_ line: UnsafeMutablePointer<Int32>, columns: Int, tapStep: Int) {
+    CenteredPair(signFlip: 0, zeroPoint: 0, isPaired: isPaired).finish(line, columns: columns, tapStep: tapStep)
+  }
+}

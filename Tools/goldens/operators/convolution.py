@@ -5,11 +5,28 @@ from ai_edge_litert import schema_py_generated as schema
 
 from catalogue import operator
 from model_builder import ModelBuilder
-from operators.multiply_accumulate import Products
+from operators.multiply_accumulate import draw_products
 from operators.windows import draw_window
 
 
-@operator("CONV_2D", ("uint8", "int8", "float32"), cases=18, versions={"int8": 3})
+CONVOLUTIONS = {
+    "int16": ["int8 per_channel", "int8", "int8 per_channel narrow", "int8 narrow"],
+    "hybrid": ["int8 per_channel", "int8", "int4 per_channel", "uint8", "int8 per_channel"],
+    "int4": ["int4 per_channel", "int4"],
+}
+DEPTHWISE = {
+    "int16": ["int8 per_channel", "int8"],
+    "hybrid": ["int8 per_channel"],
+    "int4": ["int4 per_channel", "int4"],
+}
+
+
+@operator(
+    "CONV_2D",
+    ("uint8", "int8", "float32", "int16", "hybrid", "int4"),
+    cases=18,
+    versions={"int8": 3, "int16": 4, "hybrid": 5, "int4": 7},
+)
 def convolution(draw):
     window = draw_window(draw)
     kind = draw.pick("kind", ["plain"] * 4 + ["grouped"] * 2 + ["long"])
@@ -29,7 +46,7 @@ def convolution(draw):
     image = _fitting(window.image, draw.limit * 6 // (filter_channels * groups * max(batch, 1)), window)
 
     filter_shape = (output_channels, *window.filter, filter_channels)
-    products = Products(draw, filter_shape, 0, taps * filter_channels)
+    products = draw_products(draw, filter_shape, 0, taps * filter_channels, CONVOLUTIONS)
     bias, bias_quantization = products.bias()
     options = schema.Conv2DOptionsT(
         padding=window.padding,
@@ -38,19 +55,25 @@ def convolution(draw):
         dilationHFactor=window.dilations[0],
         dilationWFactor=window.dilations[1],
         fusedActivationFunction=draw.activation(),
+        **products.bias_options,
     )
     model = ModelBuilder()
     input_shape = (batch, *image, filter_channels * groups)
     operands = [
         model.input(products.inputs(input_shape), products.input_quantization),
-        model.constant(products.weights, products.weight_quantization),
+        model.constant(products.weights, products.weight_quantization, products.weight_type),
         model.constant(bias, bias_quantization),
     ]
-    output = model.output(draw.type, products.output_quantization)
+    output = model.output(products.output_type, products.output_quantization)
     return model.operator("CONV_2D", operands, [output], options)
 
 
-@operator("DEPTHWISE_CONV_2D", ("uint8", "int8", "float32"), cases=16, versions={"int8": 3})
+@operator(
+    "DEPTHWISE_CONV_2D",
+    ("uint8", "int8", "float32", "int16", "hybrid", "int4"),
+    cases=16,
+    versions={"int8": 3, "int16": 5, "hybrid": 6, "int4": 7},
+)
 def depthwise_convolution(draw):
     window = draw_window(draw)
     multiplier = draw.pick("multiplier", [1, 2, 1, 3, 8])
@@ -60,7 +83,7 @@ def depthwise_convolution(draw):
     image = _fitting(window.image, draw.limit * 6 // (channels * max(batch, 1)), window)
 
     filter_shape = (1, *window.filter, channels * multiplier)
-    products = Products(draw, filter_shape, 3, int(np.prod(window.filter)))
+    products = draw_products(draw, filter_shape, 3, int(np.prod(window.filter)), DEPTHWISE)
     has_bias = not draw.flag("no_bias", 5)
     options = schema.DepthwiseConv2DOptionsT(
         padding=window.padding,
@@ -74,11 +97,11 @@ def depthwise_convolution(draw):
     model = ModelBuilder()
     operands = [
         model.input(products.inputs((batch, *image, channels)), products.input_quantization),
-        model.constant(products.weights, products.weight_quantization),
+        model.constant(products.weights, products.weight_quantization, products.weight_type),
     ]
     if has_bias:
         operands.append(model.constant(*products.bias()))
-    output = model.output(draw.type, products.output_quantization)
+    output = model.output(products.output_type, products.output_quantization)
     return model.operator("DEPTHWISE_CONV_2D", operands, [output], options)
 
 

@@ -184,3 +184,19 @@ def add_n(draw):
     model = ModelBuilder()
     operands = [model.input(draw.values(shape)) for _ in range(count)]
     return model.operator("ADD_N", operands, [model.output(draw.type)], schema.AddNOptionsT())
+
+
+@operator("SEGMENT_SUM", ("float32", "int32"))
+def segment_sum(draw):
+    """Identifiers that do not decrease, from zero on."""
+    rank = draw.pick("rank", [1, 2, 3])
+    shape = draw.shape(rank)
+    steps = draw.values(shape[:1], "int32", 10**6) % 2
+    steps[:1] = 0
+    draw.tag(f"rank{rank}")
+    model = ModelBuilder()
+    operands = [
+        model.input(draw.values(shape)),
+        model.index_operand(np.cumsum(steps).astype(np.int32), draw.chance(0.5)),
+    ]
+    return model.operator("SEGMENT_SUM", operands, [model.output(draw.type)], schema.SegmentSumOptionsT())

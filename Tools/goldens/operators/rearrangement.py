@@ -151,7 +151,7 @@ def split_v(draw):
     return model.operator("SPLIT_V", operands, outputs, schema.SplitVOptionsT(numSplits=count))
 
 
-@operator("BITCAST", ("float32", "int32", "uint8", "int64", "int16"))
+@operator("BITCAST", ("float32", "int32", "uint8", "int8", "int64", "int16"))
 def bitcast(draw):
     target = draw.pick("target", ["float32", "uint32", "int8", "int64", "uint16"])
     widths = [np.dtype(name).itemsize for name in (draw.type, target)]

@@ -1,49 +1,91 @@
 import ApusKernels
 
 extension Node {
-  /// The operands of a product of an input and a filter of the same scheme.
-  func operands(input: TensorSlot, filter: TensorSlot) throws(ApusError) -> MatrixOperands {
+  /// The operands of a convolution of an input with a filter.
+  ///
+  /// - Parameters:
+  ///   - bias: whose type decides how wide the sums of 16-bit activations are.
+  ///   - groups: float activations are quantized with a zero point where there are several groups, or several
+  ///     different scales.
+  func convolutionOperands(
+    input: TensorSlot, filter: TensorSlot, bias: TensorSlot?, groups: Int = 1
+  ) throws(ApusError) -> MatrixOperands {
     switch (input.type, filter.type) {
-    case (.float32, .float32): return .float32
+    case (.float32, .float32), (.float32, .float16): return .float32
+    case (.float32, .int8), (.float32, .int4), (.float32, .uint8):
+      let scales = try channelQuantization(of: filter).scales
+      let isPerChannel = filter.type != .uint8 && scales.contains { $0 != scales[0] }
+      return .hybrid(isAsymmetric: isPerChannel || groups > 1)
     case (.uint8, .uint8):
       return .uint8(
         lhsZeroPoint: try quantization(of: input).zeroPoint, rhsZeroPoint: try quantization(of: filter).zeroPoint)
     case (.int8, .int8), (.int8, .int4):
       return .int8(lhsZeroPoint: try quantization(of: input).zeroPoint, rhsZeroPoint: 0)
+    case (.int16, .int8), (.int16, .int4), (.int16, .int16):
+      // The reference takes the bytes of an int16 filter for int8 weights.
+      try expectNoZeroPoint(input)
+      return .int16(weightByteCount: 1, biasByteCount: bias?.type == .int32 ? 4 : 8)
     default:
-      throw unsupported("an input of \(input.type) with a filter of \(filter.type) is not supported")
+      throw mismatch(input, filter)
     }
   }
 
-  /// The bias of `channels` channels, if there is one, in the type that the operands need.
-  func bias(_ position: Int, channels: Int, operands: MatrixOperands) throws(ApusError) -> TensorSlot? {
-    let type: ElementType = operands == .float32 ? .float32 : .int32
-    guard let bias = try optionalInput(position, types: [type]) else { return nil }
+  /// The error for types that no kernel takes together.
+  func mismatch(_ input: TensorSlot, _ filter: TensorSlot) -> ApusError {
+    unsupported("an input of \(input.type) with a filter of \(filter.type) is not supported")
+  }
+
+  /// Refuses a 16-bit tensor whose zero point is not zero.
+  func expectNoZeroPoint(_ slot: TensorSlot) throws(ApusError) {
+    let zeroPoint = try quantization(of: slot).zeroPoint
+    guard zeroPoint == 0 else { throw malformed("\(slot.name) has the zero point \(zeroPoint), not 0") }
+  }
+
+  /// The bias of `channels` channels, if there is one, of a type that fits the input.
+  func bias(_ position: Int, channels: Int, input: TensorSlot) throws(ApusError) -> TensorSlot? {
+    let types: [ElementType] =
+      switch input.type {
+      case .float32: [.float32]
+      case .int16: [.int64, .int32]
+      default: [.int32]
+      }
+    guard let bias = try optionalInput(position, types: types) else { return nil }
     guard bias.shape.elementCount == channels else {
       throw malformed("the bias \(bias.name) has \(bias.shape.elementCount) values for \(channels) channels")
     }
     return bias
   }
 
-  /// The epilogue of a convolution: for integers, the reference's fixed point with two roundings.
+  /// The epilogue of a convolution: for integers, the reference's fixed point, with two roundings or, for sums of 64
+  /// bits, one.
   ///
-  /// The scale of a `uint8` product is formed in single precision, that of an `int8` one in double, as the reference
-  /// has it.
+  /// The scale of a `uint8` product is formed in single precision, that of others in double, as the reference has it.
   func convolutionEpilogue(
-    _ activation: FusedActivation, input: TensorSlot, filter: TensorSlot, bias: TensorSlot?, output: TensorSlot,
-    channels: Int, channelAxis: Int
+    _ activation: FusedActivation, operands: MatrixOperands, input: TensorSlot, filter: TensorSlot,
+    bias: TensorSlot?, output: TensorSlot, channels: Int
   ) throws(ApusError) -> Epilogue {
-    if input.type == .float32 { return floatEpilogue(activation) }
+    switch operands {
+    case .float32: return floatEpilogue(activation)
+    case .hybrid(let isAsymmetric):
+      return try hybridEpilogue(activation, filter: filter, channels: channels, isPerChannel: isAsymmetric)
+    default: break
+    }
     let inputScale = try quantization(of: input).scale
     let (outputScale, zeroPoint) = try quantization(of: output)
-    let filterScales = try channelScales(of: filter, channels: channels, axis: channelAxis)
+    let filterScales = try channelScales(of: filter, channels: channels)
     let multipliers = filterScales.map { filterScale in
       let product =
         input.type == .uint8 ? Double(inputScale * filterScale) : Double(inputScale) * Double(filterScale)
       return FixedPointMultiplier(product / Double(outputScale))
     }
-    try checkBiasScale(bias, inputScale: inputScale, filterScales: filterScales, outputScale: outputScale)
+    if input.type == .uint8 {
+      try checkBiasScale(bias, inputScale: inputScale, filterScales: filterScales, outputScale: outputScale)
+    }
     let bounds = try quantizedBounds(activation, of: output)
+    if input.type == .int16 { try expectNoZeroPoint(output) }
+    if case .int16(_, 8) = operands {
+      return .reducedFixedPoint(multipliers, minimum: bounds.minimum, maximum: bounds.maximum)
+    }
     return .fixedPoint(multipliers, zeroPoint: zeroPoint, minimum: bounds.minimum, maximum: bounds.maximum)
   }
 
@@ -53,17 +95,30 @@ extension Node {
     return .float32(minimum: bounds.minimum, maximum: bounds.maximum)
   }
 
+  /// The epilogue of float activations with a quantized filter, by its scale or by its scales.
+  func hybridEpilogue(
+    _ activation: FusedActivation, filter: TensorSlot, channels: Int, isPerChannel: Bool
+  ) throws(ApusError) -> Epilogue {
+    let bounds = activation.bounds ?? (-.greatestFiniteMagnitude, .greatestFiniteMagnitude)
+    let all = try channelQuantization(of: filter).scales
+    let scales = isPerChannel && all.count > 1 ? try channelScales(of: filter, channels: channels) : [all[0]]
+    return .hybrid(scales, minimum: bounds.minimum, maximum: bounds.maximum)
+  }
+
   /// A filter's scale, or its scales for each output channel.
-  func channelScales(of filter: TensorSlot, channels: Int, axis: Int) throws(ApusError) -> [Float] {
+  func channelScales(of filter: TensorSlot, channels: Int) throws(ApusError) -> [Float] {
     let parameters = try channelQuantization(of: filter)
     if parameters.isPerChannel {
       guard filter.type != .uint8 else {
         throw unsupported("\(filter.name) is uint8 with a scale for each channel")
       }
-      guard parameters.scales.count == channels, parameters.quantizedDimension == axis else {
+      let axis = parameters.quantizedDimension
+      guard parameters.scales.count == channels, filter.shape.dimensions.indices.contains(axis),
+        filter.shape[axis] == channels
+      else {
         throw malformed(
-          "\(filter.name) has \(parameters.scales.count) scales along axis \(parameters.quantizedDimension), "
-            + "not \(channels) along axis \(axis)")
+          "\(filter.name) has \(parameters.scales.count) scales along axis \(axis), not \(channels) along one of that "
+            + "size")
       }
     }
     return parameters.scales
@@ -74,7 +129,7 @@ extension Node {
     _ bias: TensorSlot?, inputScale: Float, filterScales: [Float], outputScale: Float
   ) throws(ApusError) {
     guard let bias, filterScales.count == 1, let scale = bias.quantization?.scales.first else { return }
-    let difference = abs(Double(inputScale * filterScales[0]) - Double(scale))
+    let difference = abs(Double(inputScale) * Double(filterScales[0]) - Double(scale))
     guard difference / Double(outputScale) <= 0.02 else {
       throw malformed(
         "the bias \(bias.name) has the scale \(scale), not the product of those of input and filter, "

@@ -4,17 +4,14 @@ import ApusKernels
 struct WeightedProduct: Operator {
   private let kernel: any PreparedConvolution
   private let input: TensorSlot
-  private let filter: TensorSlot
-  private let bias: TensorSlot?
   private let output: TensorSlot
   private let scratch: TensorSlot
-  private let weights: PackedWeights
-  private let arePacked: Bool
+  private let weights: ProductWeights
 
   /// Packs the weights where they are constant, and asks for the memory that a run needs.
   init(
     _ kernel: (any PreparedConvolution)?, input: TensorSlot, filter: TensorSlot, bias: TensorSlot?,
-    output: TensorSlot, multiplyAccumulates: Double, node: Node
+    output: TensorSlot, arrangement: (any FilterArrangement)? = nil, multiplyAccumulates: Double, node: Node
   ) throws(ApusError) {
     guard let kernel else {
       throw node.unsupported("\(input.type) with a filter of \(filter.type) has no kernel")
@@ -22,34 +19,81 @@ struct WeightedProduct: Operator {
     node.declare(multiplyAccumulates: multiplyAccumulates)
     self.kernel = kernel
     self.input = input
-    self.filter = filter
-    self.bias = bias
     self.output = output
     scratch = try node.scratch(byteCount: kernel.scratchByteCount(threads: node.threadCount))
-    (weights, arePacked) = try node.packedWeights(
-      of: [filter] + (bias.map { [$0] } ?? []), layout: kernel.packing, most: kernel.packedByteCount,
-      byteCount: { tensors in kernel.packedByteCount(for: tensors.readBytes(filter)) }
-    ) { tensors, weights in
-      Self.pack(kernel, filter: filter, bias: bias, tensors: tensors, into: weights)
-    }
-  }
-
-  private static func pack(
-    _ kernel: any PreparedConvolution, filter: TensorSlot, bias: TensorSlot?, tensors: borrowing TensorTable,
-    into weights: PackedWeights
-  ) {
-    if let bias {
-      kernel.pack(weights: tensors.readBytes(filter), bias: tensors.readBytes(bias), into: weights)
-    } else {
-      kernel.pack(weights: tensors.readBytes(filter), bias: nil, into: weights)
-    }
+    weights = try ProductWeights(kernel, filter: filter, bias: bias, arrangement: arrangement, node: node)
   }
 
   func invoke(_ tensors: borrowing TensorTable) {
-    if !arePacked { Self.pack(kernel, filter: filter, bias: bias, tensors: tensors, into: weights) }
+    weights.packIfNeeded(kernel, tensors)
     var result = tensors.writeBytes(output)
     var scratch = tensors.writeBytes(scratch)
     kernel.run(
-      weights, input: tensors.readBytes(input), output: &result, scratch: &scratch, threads: tensors.threads)
+      weights.packed, input: tensors.readBytes(input), output: &result, scratch: &scratch, threads: tensors.threads)
+  }
+}
+
+/// The packed weights of one kernel: packed once where the tensors are constant, in each run otherwise.
+struct ProductWeights {
+  /// The weights in the kernel's layout.
+  let packed: PackedWeights
+  private let filter: TensorSlot
+  private let bias: TensorSlot?
+  private let arrangement: (any FilterArrangement)?
+  /// Memory for the arranged filter of each run.
+  private let arranged: TensorSlot?
+
+  init(
+    _ kernel: any PreparedConvolution, filter: TensorSlot, bias: TensorSlot?,
+    arrangement: (any FilterArrangement)? = nil, node: Node
+  ) throws(ApusError) {
+    self.filter = filter
+    self.bias = bias
+    self.arrangement = arrangement
+    let layout = kernel.packing + (arrangement.map { " of \($0.name)" } ?? "")
+    let (weights, arePacked) = try node.packedWeights(
+      of: [filter] + (bias.map { [$0] } ?? []), layout: layout, most: kernel.packedByteCount,
+      byteCount: { tensors in
+        arrangement == nil ? kernel.packedByteCount(for: tensors.readBytes(filter)) : kernel.packedByteCount
+      }
+    ) { tensors, weights in
+      guard let arrangement else {
+        Self.pack(kernel, tensors.readBytes(filter), bias, tensors, into: weights)
+        return
+      }
+      let memory = TensorMemory(byteCount: arrangement.byteCount)
+      var bytes = MutableRawSpan(
+        _unsafeBytes: UnsafeMutableRawBufferPointer(start: memory.base, count: memory.byteCount))
+      arrangement.arrange(tensors.readBytes(filter), into: &bytes)
+      Self.pack(kernel, bytes.bytes, bias, tensors, into: weights)
+    }
+    packed = weights
+    needsPacking = !arePacked
+    arranged = try arePacked ? nil : arrangement.map { form throws(ApusError) in try node.scratch(byteCount: form.byteCount) }
+  }
+
+  private let needsPacking: Bool
+
+  private static func pack(
+    _ kernel: any PreparedConvolution, _ filter: RawSpan, _ bias: TensorSlot?, _ tensors: borrowing TensorTable,
+    into weights: PackedWeights
+  ) {
+    if let bias {
+      kernel.pack(weights: filter, bias: tensors.readBytes(bias), into: weights)
+    } else {
+      kernel.pack(weights: filter, bias: nil, into: weights)
+    }
+  }
+
+  /// Packs weights that may have changed since the last run.
+  func packIfNeeded(_ kernel: any PreparedConvolution, _ tensors: borrowing TensorTable) {
+    guard needsPacking else { return }
+    guard let arrangement, let arranged else {
+      Self.pack(kernel, tensors.readBytes(filter), bias, tensors, into: packed)
+      return
+    }
+    var bytes = tensors.writeBytes(arranged)
+    arrangement.arrange(tensors.readBytes(filter), into: &bytes)
+    Self.pack(kernel, bytes.bytes, bias, tensors, into: packed)
   }
 }

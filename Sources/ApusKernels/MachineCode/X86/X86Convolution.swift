@@ -20,13 +20,8 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
   private typealias Arguments = X86ProductGenerator.Arguments
 
   init?(_ convolution: Convolution, target: X86Target, bytes product: X86ProductGenerator.Product) {
-    let product: X86ProductGenerator.Product =
-      switch convolution.operands {
-      case .float32: .floats
-      case .uint8: product
-      case .int8: product == .unsignedBytes ? .signedBytes : product
-      }
-    guard convolution.epilogue.fits(convolution.operands, channels: convolution.outputChannels),
+    guard let product = X86ProductGenerator.Product(convolution.operands, convolution.epilogue, bytes: product),
+      convolution.epilogue.fits(convolution.operands, channels: convolution.outputChannels),
       let plan = X86ConvolutionPlan(convolution, target: target, product: product)
     else { return nil }
     self.convolution = convolution
@@ -35,6 +30,8 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
     weightPacking = X86WeightPacking(plan: plan, operands: operands)
     quantized = QuantizedEpilogue(convolution.epilogue, channels: convolution.outputChannels)
     layout = X86FactorLayout(target)
+    // A list of all steps stays small beside the first-level cache's weights, or another kernel is better.
+    guard !weightPacking.mayHaveExtras || plan.stepCount <= 8192 else { return nil }
     let isPlain = convolution.epilogue.isPlain
     hasPlainFactors = isPlain
 
@@ -105,7 +102,9 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
   // MARK: Running
 
   /// Taps with room for all extra steps, in bytes.
-  private var tapListByteCount: Int { roundedUp((plan.tapCount + 2 * plan.stepCount) * 16, to: 64) }
+  private var tapListByteCount: Int {
+    roundedUp((plan.tapCount + (weightPacking.mayHaveExtras ? 2 * plan.stepCount : 0)) * 16, to: 64)
+  }
   /// Sums or outputs of one block of rows, and sums in order.
   private var blockByteCount: Int { 2 * 14 * 64 * 4 + 64 }
   private var workerByteCount: Int { roundedUp(plan.planeByteCount, to: 64) + tapListByteCount + blockByteCount }
@@ -116,7 +115,7 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
     _ packed: PackedWeights, input: RawSpan, output: inout MutableRawSpan, scratch: inout MutableRawSpan,
     threads: ThreadTeam
   ) {
-    let elementByteCount = convolution.operands.elementByteCount
+    let elementByteCount = convolution.operands.generatedByteCount
     precondition(
       input.byteCount >= convolution.inputCount * elementByteCount
         && output.byteCount >= convolution.outputCount * elementByteCount
@@ -176,7 +175,7 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
     let list = unsafe (scratch + roundedUp(plan.planeByteCount, to: 64)).assumingMemoryBound(to: Int.self)
     let block = unsafe UnsafeMutableRawPointer(list) + tapListByteCount
     let makesOutputs = hasPlainFactors && (operands == nil || X86WeightPacking.isBounded(packed))
-    let outputStride = convolution.outputChannels &* convolution.operands.elementByteCount
+    let outputStride = convolution.outputChannels &* convolution.operands.generatedByteCount
 
     for index in panelTile &* plan.panelsPerTile..<min(plan.panels.count, (panelTile &+ 1) &* plan.panelsPerTile) {
       let panel = plan.panels[index]
@@ -196,7 +195,7 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
         call.arguments.taps = Int(bitPattern: list)
         call.arguments.tapCount = plan.tapCount &+ record.extraCount
       }
-      let columnOffset = columns &* convolution.operands.elementByteCount
+      let columnOffset = columns &* convolution.operands.generatedByteCount
       if plan.isDense {
         let output = unsafe work.output + first &* outputStride + columnOffset
         unsafe runLine(&call, rows: rows, output: output, length: end &- first)
@@ -263,7 +262,7 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
         let row = index &* rowCount
         unsafe runBlock(
           &call, rows: rows + row &* plan.rowStride,
-          output: output + row &* convolution.outputChannels &* convolution.operands.elementByteCount, height: height)
+          output: output + row &* convolution.outputChannels &* convolution.operands.generatedByteCount, height: height)
       }
       return
     }
@@ -292,14 +291,14 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
   private func runBlock(
     _ call: inout Call, rows: UnsafeRawPointer, output: UnsafeMutableRawPointer, height: Int
   ) {
-    let outputStride = convolution.outputChannels &* convolution.operands.elementByteCount
+    let outputStride = convolution.outputChannels &* convolution.operands.generatedByteCount
     let kept = call.arguments.outputStride
     let panel = call.panel
     call.arguments.rows = Int(bitPattern: rows)
     unsafe call.arguments.output = Int(bitPattern: call.block)
     call.arguments.blocks = 1
     if call.makesOutputs {
-      let byteCount = convolution.operands.elementByteCount
+      let byteCount = convolution.operands.generatedByteCount
       call.arguments.outputStride = panel.paddedCount &* byteCount
       self.call(outputs, height, isPartial: false, &call)
       for row in 0..<height {

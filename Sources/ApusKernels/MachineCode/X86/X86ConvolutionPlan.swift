@@ -47,8 +47,8 @@ struct X86ConvolutionPlan {
   let planeWidth: Int
   let planeRows: Int
 
-  /// More than this much gathered memory for a single line is left to other kernels.
-  private static let planeLimit = 4 << 20
+  /// Tiles that need more gathered memory than this are left to other kernels.
+  static let planeLimit = 1_700_000
 
   init?(_ convolution: Convolution, target: X86Target, product: X86ProductGenerator.Product) {
     self.convolution = convolution
@@ -65,6 +65,11 @@ struct X86ConvolutionPlan {
     panels = Self.panels(columns: c.columnCount, target: target)
 
     isDense = c.readsInputInPlace
+    // Beyond these sizes, products below might overflow; other kernels take such shapes.
+    let sizes = [
+      c.filterHeight, c.filterWidth, c.strideHeight, c.strideWidth, c.dilationHeight, c.dilationWidth,
+    ]
+    guard sizes.allSatisfy({ $0 < 1 << 15 }), c.inputChannels < 1 << 26, c.outputWidth < 1 << 26 else { return nil }
     let reachHeight = (c.filterHeight - 1) * c.dilationHeight + 1
     let reachWidth = (c.filterWidth - 1) * c.dilationWidth + 1
     let needsNoPadding =
@@ -74,7 +79,8 @@ struct X86ConvolutionPlan {
     isInPlace = product != .words && lanesPerTap % lanesPerStep == 0 && needsNoPadding
     lineCount = isDense ? 1 : c.batches * c.outputHeight
     lineLength = isDense ? c.rowCount : c.outputWidth
-    planeWidth = isDense ? 1 : (c.outputWidth - 1) * c.strideWidth + reachWidth
+    planeWidth = isDense ? 1 : max(0, c.outputWidth - 1) * c.strideWidth + reachWidth
+    guard planeWidth < 1 << 22, reachHeight < 1 << 10 || isInPlace else { return nil }
 
     // Tiles depend on shapes alone: a tile's rows stay in the second-level cache while panels pass by.
     let bytesPerRow = max(1, isDense ? c.depth * laneByteCount : planeWidth * c.channelsPerGroup * laneByteCount)
@@ -85,13 +91,13 @@ struct X86ConvolutionPlan {
       tilesPerImage = ceilingQuotient(lineLength, tileLength)
       planeRows = isInPlace ? 0 : tileLength
     } else {
-      guard isInPlace || reachHeight * bytesPerRow <= Self.planeLimit else { return nil }
       let lines = ((160 << 10) / bytesPerRow - reachHeight) / c.strideHeight + 1
       let shared = max(1, ceilingQuotient(c.outputHeight, 8))
       tileLength = max(1, min(lines, shared, c.outputHeight))
       tilesPerImage = ceilingQuotient(c.outputHeight, tileLength)
       planeRows = isInPlace ? 0 : (tileLength - 1) * c.strideHeight + reachHeight
     }
+    guard isInPlace || planeRows * bytesPerRow <= Self.planeLimit else { return nil }
     let images = isDense ? 1 : c.batches
     let rowTiles = max(1, images * tilesPerImage * c.groups)
     // Few rows: panels are shared out as well.

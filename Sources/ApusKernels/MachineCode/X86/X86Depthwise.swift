@@ -19,13 +19,8 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
   private typealias Arguments = X86ProductGenerator.Arguments
 
   init?(_ convolution: DepthwiseConvolution, target: X86Target, bytes product: X86ProductGenerator.Product) {
-    let product: X86ProductGenerator.Product =
-      switch convolution.operands {
-      case .float32: .floats
-      case .uint8: product
-      case .int8: product == .unsignedBytes ? .signedBytes : product
-      }
-    guard convolution.epilogue.fits(convolution.operands, channels: convolution.outputChannels),
+    guard let product = X86ProductGenerator.Product(convolution.operands, convolution.epilogue, bytes: product),
+      convolution.epilogue.fits(convolution.operands, channels: convolution.outputChannels),
       let plan = X86DepthwisePlan(convolution, target: target, product: product)
     else { return nil }
     self.convolution = convolution
@@ -100,7 +95,7 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
     _ packed: PackedWeights, input: RawSpan, output: inout MutableRawSpan, scratch: inout MutableRawSpan,
     threads: ThreadTeam
   ) {
-    let elementByteCount = convolution.operands.elementByteCount
+    let elementByteCount = convolution.operands.generatedByteCount
     let inputCount =
       convolution.batches * convolution.inputHeight * convolution.inputWidth * convolution.inputChannels
     let outputCount =
@@ -147,7 +142,7 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
     let list = unsafe (scratch + plan.planeByteCount).assumingMemoryBound(to: Int.self)
     let memory = unsafe UnsafeMutableRawPointer(list) + tapListByteCount
     let makesOutputs = hasPlainFactors && (operands == nil || X86DepthwisePacking.isBounded(packed))
-    let elementByteCount = convolution.operands.elementByteCount
+    let elementByteCount = convolution.operands.generatedByteCount
     let outputPixelByteCount = plan.channels &* elementByteCount
     let outputStride = plan.pixelsTogether &* outputPixelByteCount
     let lineStride = convolution.strideHeight &* plan.rowByteCount
@@ -233,7 +228,7 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
       arguments.blocks = 1
       let target = unsafe output + column &* outputStride
       if makesOutputs {
-        let elementByteCount = convolution.operands.elementByteCount
+        let elementByteCount = convolution.operands.generatedByteCount
         arguments.outputStride = plan.blockChannels &* elementByteCount
         call(whole[count], &arguments)
         for pixel in 0..<count {

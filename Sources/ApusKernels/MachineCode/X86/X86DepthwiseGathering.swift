@@ -16,6 +16,7 @@ extension X86Depthwise {
         let conversion = Copy<UInt8>(padding: UInt8(truncatingIfNeeded: zeroPoint))
         unsafe gather(input, conversion, image: image, first: first, end: end, to: scratch)
       }
+    default: break
     }
   }
 

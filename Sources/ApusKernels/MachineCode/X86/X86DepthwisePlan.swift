@@ -28,13 +28,18 @@ struct X86DepthwisePlan {
   let tilesPerImage: Int
   let planeRows: Int
 
-  private static let planeLimit = 4 << 20
-
   init?(_ convolution: DepthwiseConvolution, target: X86Target, product: X86ProductGenerator.Product) {
     self.convolution = convolution
     self.target = target
     self.product = product
     let c = convolution
+    // Beyond these sizes, products below might overflow; other kernels take such shapes.
+    let sizes = [
+      c.filterHeight, c.filterWidth, c.strideHeight, c.strideWidth, c.dilationHeight, c.dilationWidth,
+    ]
+    guard sizes.allSatisfy({ $0 < 1 << 15 }), c.outputChannels < 1 << 26, c.outputWidth < 1 << 26,
+      c.outputHeight > 0, c.outputWidth > 0
+    else { return nil }
     laneByteCount = product == .floats ? 4 : product == .words ? 2 : 1
     tapsPerGroup = X86DepthwiseGenerator.tapsPerGroup(product)
     channels = c.outputChannels
@@ -51,10 +56,12 @@ struct X86DepthwisePlan {
     phases = best.count > 1 ? c.strideWidth : 1
     let reachHeight = (c.filterHeight - 1) * c.dilationHeight + 1
     let reachWidth = (c.filterWidth - 1) * c.dilationWidth + 1
-    planeWidth = max(0, c.outputWidth - 1) * c.strideWidth + reachWidth
+    planeWidth = (c.outputWidth - 1) * c.strideWidth + reachWidth
     phaseWidth = ceilingQuotient(planeWidth, phases)
     let rowByteCount = max(1, phases * phaseWidth * channels * laneByteCount)
-    guard phases <= 8, reachHeight * rowByteCount <= Self.planeLimit else { return nil }
+    guard phases <= 8, planeWidth < 1 << 22, reachHeight < 1 << 10,
+      reachHeight * rowByteCount <= X86ConvolutionPlan.planeLimit
+    else { return nil }
     let fitting = ((128 << 10) / rowByteCount - reachHeight) / c.strideHeight + 1
     linesPerTile = max(1, min(fitting, max(1, ceilingQuotient(c.outputHeight, 8)), c.outputHeight))
     tilesPerImage = ceilingQuotient(c.outputHeight, linesPerTile)

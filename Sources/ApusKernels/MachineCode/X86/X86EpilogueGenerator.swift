@@ -235,13 +235,30 @@ enum X86Target: Hashable {
   var lanes: Int { self == .avx512 ? 16 : 8 }
 }
 
+extension X86ProductGenerator.Product {
+  /// The product for operands and an epilogue, where there is one; `bytes` says how bytes are multiplied.
+  init?(_ operands: MatrixOperands, _ epilogue: Epilogue, bytes: X86ProductGenerator.Product) {
+    switch (operands, epilogue) {
+    case (.float32, .float32): self = .floats
+    case (.uint8, .fixedPoint), (.uint8, .float64): self = bytes
+    case (.int8, .fixedPoint), (.int8, .float64): self = bytes == .unsignedBytes ? .signedBytes : bytes
+    default: return nil
+    }
+  }
+}
+
+extension MatrixOperands {
+  /// The size of an element of the operands that generated products take.
+  var generatedByteCount: Int { self == .float32 ? 4 : 1 }
+}
+
 extension X86EpilogueGenerator.Kind {
   /// The epilogue that finishes outputs of these operands.
   init(_ operands: MatrixOperands) {
     switch operands {
     case .float32: self = .floats
-    case .uint8: self = .bytes(isSigned: false)
     case .int8: self = .bytes(isSigned: true)
+    default: self = .bytes(isSigned: false)
     }
   }
 }
@@ -253,7 +270,7 @@ extension Epilogue {
     case .float32: true
     case .fixedPoint(let multipliers, _, _, _):
       multipliers.allSatisfy { $0.value >= 0 && $0.shift < 0 && $0.shift > -31 }
-    case .float64: false
+    default: false
     }
   }
 }

@@ -45,7 +45,6 @@ struct X86FactorLayout {
     }
     unsafe block.storeBytes(of: 0x8080_8080, toByteOffset: signFlip, as: UInt32.self)
     switch epilogue {
-    case .float64: break
     case .float32(let least, let most):
       unsafe block.storeBytes(of: least, toByteOffset: minimum, as: Float.self)
       unsafe block.storeBytes(of: most, toByteOffset: maximum, as: Float.self)
@@ -75,6 +74,7 @@ struct X86FactorLayout {
           unsafe block.storeBytes(of: shift, toByteOffset: shifts + place, as: Int32.self)
         }
       }
+    default: break
     }
   }
 }

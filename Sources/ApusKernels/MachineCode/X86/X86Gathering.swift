@@ -17,6 +17,7 @@ extension X86Convolution {
         let conversion = Copy<UInt8>(padding: UInt8(truncatingIfNeeded: zeroPoint))
         unsafe gather(input, conversion, image: image, group: group, first: first, end: end, to: scratch)
       }
+    default: break
     }
   }
 

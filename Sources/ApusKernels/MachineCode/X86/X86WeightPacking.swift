@@ -38,7 +38,7 @@ struct X86WeightPacking {
   private var weightByteCount: Int { convolution.groups * plan.paddedColumnCount * plan.stepCount * 4 }
 
   /// Whether weights may be too wide for a signed byte.
-  private var mayHaveExtras: Bool {
+  var mayHaveExtras: Bool {
     guard let operands, plan.product != .words else { return false }
     return operands.rhsZeroPoint != 128
   }

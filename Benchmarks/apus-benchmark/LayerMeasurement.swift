@@ -1,0 +1,112 @@
+import Apus
+import ApusKernels
+
+/// One layer with random data: the portable answer, and the time of a kernel that gives the same.
+struct LayerMeasurement {
+  let shape: LayerShape
+  private let input: [UInt8]
+  private let weights: [UInt8]
+  private let bias: [UInt8]
+  private let expected: [UInt8]
+
+  /// Draws data and computes the portable set's answer.
+  init(_ shape: LayerShape) throws(ApusError) {
+    self.shape = shape
+    let isFloat = shape.scheme == .float32
+    func bytes(_ count: Int, seed: Int, areWeights: Bool = false) -> [UInt8] {
+      var random = RandomBytes(seed: seed)
+      var bytes = [UInt8](repeating: 0, count: count * shape.elementByteCount)
+      var span = bytes.mutableSpan
+      var raw = span.mutableBytes
+      if areWeights, let zeroPoint = shape.weightZeroPoint {
+        random.fillWeights(&raw, around: zeroPoint)
+      } else {
+        random.fill(&raw, asFloats: isFloat)
+      }
+      return bytes
+    }
+    input = bytes(shape.inputCount, seed: 1)
+    weights = bytes(shape.weightCount, seed: 2, areWeights: true)
+    var random = RandomBytes(seed: 3)
+    bias = (0..<shape.outputChannels).flatMap { _ -> [UInt8] in
+      let bits =
+        isFloat ? random.nextFloat().bitPattern : UInt32(bitPattern: Int32(random.nextFloat() * 4000))
+      return (0..<4).map { UInt8(truncatingIfNeeded: bits >> UInt32(8 * $0)) }
+    }
+    guard let kernel = shape.prepared(by: .portable) else {
+      throw ApusError(.invalidArgument, "the portable set has no kernel for \(shape.text) \(shape.scheme)")
+    }
+    var run = Run(kernel, weights, bias, outputByteCount: shape.outputCount * shape.elementByteCount)
+    expected = run.output(input)
+  }
+
+  /// The milliseconds of the set's kernel on one thread; nil where it has none.
+  ///
+  /// - Throws: if its answer is another than the portable one; floats may differ by 10⁻⁴ of the largest.
+  func milliseconds(by set: KernelSet) throws(ApusError) -> Double? {
+    guard let kernel = shape.prepared(by: set) else { return nil }
+    var run = Run(kernel, weights, bias, outputByteCount: expected.count)
+    guard isClose(run.output(input)) else {
+      throw ApusError(.invalidArgument, "\(set.name): a wrong answer for \(shape.text) \(shape.scheme)")
+    }
+    var times: [Double] = []
+    var total = 0.0
+    while times.count < 5 || total < 12 && times.count < 2000 {
+      let time = ApusBenchmark.milliseconds { run.again(input) }
+      times.append(time)
+      total += time
+    }
+    return times.median
+  }
+
+  private func isClose(_ output: [UInt8]) -> Bool {
+    guard shape.scheme == .float32 else { return output == expected }
+    func floats(_ bytes: [UInt8]) -> [Float] {
+      bytes.withUnsafeBytes { raw in
+        (0..<raw.count / 4).map { raw.loadUnaligned(fromByteOffset: 4 * $0, as: Float.self) }
+      }
+    }
+    let (found, wanted) = (floats(output), floats(expected))
+    let largest = wanted.reduce(1e-3) { max($0, abs($1)) }
+    return zip(found, wanted).allSatisfy { abs($0 - $1) <= 1e-4 * largest }
+  }
+
+  /// A kernel with its packed weights and memory.
+  private struct Run {
+    private let kernel: any PreparedConvolution
+    private let packed: PackedWeights
+    private var result: [UInt8]
+    private var scratch: [UInt8]
+
+    init(_ kernel: any PreparedConvolution, _ weights: [UInt8], _ bias: [UInt8], outputByteCount: Int) {
+      self.kernel = kernel
+      packed = PackedWeights(byteCount: kernel.packedByteCount)
+      kernel.pack(weights: weights.span.bytes, bias: bias.span.bytes, into: packed)
+      result = [UInt8](repeating: 0, count: outputByteCount)
+      scratch = [UInt8](repeating: 0, count: kernel.scratchByteCount(threads: 1) + 64)
+    }
+
+    mutating func again(_ input: [UInt8]) {
+      Self.run(kernel, packed, input, &result, &scratch)
+    }
+
+    /// Apart from `self`, of which two members change at once.
+    private static func run(
+      _ kernel: any PreparedConvolution, _ packed: PackedWeights, _ input: [UInt8], _ result: inout [UInt8],
+      _ scratch: inout [UInt8]
+    ) {
+      var resultSpan = result.mutableSpan
+      var scratchSpan = scratch.mutableSpan
+      var resultBytes = resultSpan.mutableBytes
+      var scratchBytes = scratchSpan.mutableBytes
+      kernel.run(
+        packed, input: input.span.bytes, output: &resultBytes, scratch: &scratchBytes,
+        threads: ThreadTeam(count: 1))
+    }
+
+    mutating func output(_ input: [UInt8]) -> [UInt8] {
+      again(input)
+      return result
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import Apus
+import ApusKernels
+
+/// What one thread of this machine can multiply at most: 10⁹ multiply-accumulates in a second.
+struct MachinePeak {
+  /// The rate of each instruction that the machine has.
+  let instructions: [InstructionPeak: Double]
+
+  /// Products of bytes, by the fastest way there is.
+  let bytes: Double
+  /// Products of floats, by the fastest way there is.
+  let floats: Double
+
+  /// Measures for some 0.1 s.
+  ///
+  /// Where no code can be generated, the fastest kernel set's large product stands for the instruction.
+  init() throws(ApusError) {
+    var instructions: [InstructionPeak: Double] = [:]
+    for instruction in InstructionPeak.allCases { instructions[instruction] = instruction.measure() }
+    self.instructions = instructions
+    let fastest = { isFloat in instructions.filter { $0.key.isFloat == isFloat }.values.max() }
+    if let bytes = fastest(false), let floats = fastest(true) {
+      (self.bytes, self.floats) = (bytes, floats)
+    } else {
+      guard let set = KernelSet.supported.first else {
+        throw ApusError(.invalidArgument, "no kernel set runs on this machine")
+      }
+      let peak = try Runtime.measuredPeak(of: set.name)
+      (bytes, floats) = (peak.gmacsPerSecond8Bit, peak.gmacsPerSecondFloat32)
+    }
+  }
+
+  /// The rate of the instruction on which a kernel set is built; the machine's best for the portable ones.
+  func peak(of kernels: String, isFloat: Bool) -> Double {
+    let instruction: InstructionPeak? =
+      switch kernels {
+      case "x86-avx512vnni": isFloat ? .fma512 : .vpdpbusd512
+      case "x86-avxvnni": isFloat ? .fma256 : .vpdpbusd256
+      case "x86-avx2": isFloat ? .fma256 : .vpmaddwd256
+      default: nil
+      }
+    return instruction.flatMap { instructions[$0] } ?? (isFloat ? floats : bytes)
+  }
+}

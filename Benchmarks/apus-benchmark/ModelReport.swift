@@ -1,0 +1,65 @@
+/// What `apus-benchmark` tells of a model; the names are those of its JSON, in its own case.
+struct ModelReport: Codable {
+  /// One operator's share of it.
+  struct Operator: Codable {
+    let index: Int
+    let name: String
+    let output: [Int]
+    let medianMs: Double
+    /// Of the sum of all operators, 0 to 1.
+    let timeShare: Double
+    let macs: Int
+    let gmacsPerSecond: Double
+    let peakShare: Double
+  }
+
+  let model: String
+  let threads: Int
+  let kernels: String
+  let loadMs: Double
+  let firstMs: Double
+  let medianMs: Double
+  let p95Ms: Double
+  let minMs: Double
+  let peakRssMb: Double
+  /// The peak less what was resident before the model was loaded.
+  let growthMb: Double
+  let arenaBytes: Int
+  let packedBytes: Int
+  let macs: Int
+  let gmacsPerSecond: Double
+  /// Of the machine's own measured peak on as many threads, 0 to 1.
+  let peakShare: Double
+  var operators: [Operator]?
+
+  /// The report for people.
+  var text: String {
+    var rows = [
+      ["load", decimal(loadMs, 3) + " ms"], ["first inference", decimal(firstMs, 3) + " ms"],
+      ["median", decimal(medianMs, 3) + " ms"], ["95th percentile", decimal(p95Ms, 3) + " ms"],
+      ["minimum", decimal(minMs, 3) + " ms"],
+      ["peak resident memory", decimal(peakRssMb, 1) + " MB, grown by \(decimal(growthMb, 1)) MB"],
+      ["arena", decimal(Double(arenaBytes) / 1024, 1) + " KB"],
+      ["packed weights", decimal(Double(packedBytes) / 1024, 1) + " KB"],
+      ["multiply-accumulates", decimal(Double(macs) / 1e6, 3) + " M"],
+    ]
+    rows.append([
+      "rate", "\(decimal(gmacsPerSecond, 2)) GMAC/s, \(decimal(peakShare * 100, 1)) % of the peak",
+    ])
+    var text = "\(model): kernels \(kernels), threads \(threads)\n" + table(rows, leftAligned: [0, 1])
+    guard let operators else { return text }
+    var lines = [["#", "operator", "output", "ms", "%", "MMAC", "GMAC/s", "% of peak"]]
+    for entry in operators {
+      let isProduct = entry.macs > 0
+      lines.append([
+        "\(entry.index)", entry.name, entry.output.map(String.init).joined(separator: "×"),
+        decimal(entry.medianMs, 4), decimal(entry.timeShare * 100, 1),
+        isProduct ? decimal(Double(entry.macs) / 1e6, 2) : "",
+        isProduct ? decimal(entry.gmacsPerSecond, 1) : "",
+        isProduct ? decimal(entry.peakShare * 100, 1) : "",
+      ])
+    }
+    text += "\n\n" + table(lines, leftAligned: [1, 2]) + "\n"
+    return text
+  }
+}

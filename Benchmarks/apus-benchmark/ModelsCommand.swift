@@ -1,0 +1,76 @@
+import Apus
+import ArgumentParser
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// `apus-benchmark MODEL…`: load, latency, memory and rate of models.
+struct ModelsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "models", abstract: "Measures models on seeded random data; the default.")
+
+  @Argument(help: "The .tflite files.")
+  var models: [String]
+
+  @OptionGroup var engine: EngineOptions
+
+  @Option(name: .long, help: "Inferences before those that are measured.")
+  var warmup = 5
+
+  @Option(name: .long, help: "Inferences that are measured.")
+  var runs = 50
+
+  @Flag(help: "Measure each operator, too.")
+  var profile = false
+
+  @Flag(help: "Print one JSON document.")
+  var json = false
+
+  func run() throws {
+    guard (0...1_000_000).contains(warmup) else {
+      throw ApusError(.invalidArgument, "--warmup is \(warmup), not 0 to 1000000")
+    }
+    guard (1...1_000_000).contains(runs) else {
+      throw ApusError(.invalidArgument, "--runs is \(runs), not 1 to 1000000")
+    }
+    let options = try engine.interpreterOptions
+    try Runtime.checkKernels(named: options.kernels)
+    var reports: [ModelReport] = []
+    for model in models {
+      let report: ModelReport
+      if models.count == 1 {
+        let measurement = ModelMeasurement(
+          path: model, options: options, warmup: warmup, runs: runs, profiles: profile)
+        do { report = try measurement.report() } catch {
+          throw ApusError(
+            error.code, error.message.contains(model) ? error.message : "\(model): \(error.message)")
+        }
+      } else {
+        Output.progress(model)
+        report = try reportOfChild(model)
+      }
+      reports.append(report)
+      if !json { Output.write(report.text) }
+    }
+    if json { try Output.writeJSON(reports) }
+  }
+
+  /// Measures a model in a process of its own, so that the peaks of several do not mix.
+  private func reportOfChild(_ model: String) throws -> ModelReport {
+    var arguments = [
+      "models", "--json", "--threads", "\(engine.threads)", "--warmup", "\(warmup)", "--runs", "\(runs)",
+    ]
+    if let kernels = engine.kernels { arguments += ["--kernels", kernels] }
+    if profile { arguments.append("--profile") }
+    let output = try ChildProcess.output(arguments: arguments + ["--", model])
+    let decoder = JSONDecoder()
+    decoder.keyDecodingStrategy = .convertFromSnakeCase
+    guard let report = try decoder.decode([ModelReport].self, from: Data(output)).first else {
+      throw ApusError(.invalidArgument, "\(model): was not measured")
+    }
+    return report
+  }
+}

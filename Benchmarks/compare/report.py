@@ -1,0 +1,177 @@
+"""The comparison as Markdown."""
+
+from standing import GOALS, best_peer, geometric_mean, ratio, ratios, time
+
+NAMES = {
+    "apus": "Apus",
+    "litert": "LiteRT",
+    "litert-builtin": "LiteRT builtin",
+    "openvino-f32": "OpenVINO f32",
+    "openvino-default": "OpenVINO default (not counted)",
+}
+
+
+def number(value, places=2):
+    if value is None:
+        return "–"
+    if 0 < value < 0.1 and places == 2:
+        return f"{value:.2g}"
+    return f"{value:.{places}f}"
+
+
+def rows(heading, lines):
+    divider = ["---" if place < 2 else "---:" for place in range(len(heading))]
+    return "\n".join("| " + " | ".join(line) + " |" for line in [heading, divider, *lines])
+
+
+def _latencies(models, threads):
+    lines = []
+    for entry in models:
+        engines = entry["threads"].get(threads, {})
+        best = best_peer(engines)
+        cells = [entry["model"], entry["scheme"]]
+        for name in NAMES:
+            result = engines.get(name, {})
+            cell = number(result.get("median_ms"))
+            if "disagreement" in result:
+                cell += " ≠"
+            cells.append(f"**{cell}**" if best and name == best[1] else cell)
+        lines.append([*cells, number(ratio(engines))])
+    return rows(["model", "scheme", *NAMES.values(), "best peer ÷ Apus"], lines)
+
+
+def _summary(models, counts):
+    lines = []
+    for threads in counts:
+        for scheme, (mean, least) in GOALS.items():
+            values = ratios(models, scheme, threads)
+            if not values:
+                continue
+            worst = min(values, key=values.get)
+            average = geometric_mean(values.values())
+            reached = average >= mean and values[worst] >= least
+            lines.append(
+                [
+                    scheme,
+                    threads,
+                    str(len(values)),
+                    number(average),
+                    number(mean, 1),
+                    f"{number(values[worst])} ({worst})",
+                    number(least, 1),
+                    "yes" if reached else "no",
+                ]
+            )
+    heading = ["scheme", "threads", "models", "geometric mean", "goal", "least", "goal", "reached"]
+    return rows(heading, lines)
+
+
+def _costs(models, threads):
+    lines = []
+    peers = ("litert", "openvino-f32")
+    for entry in models:
+        engines = entry["threads"].get(threads, {})
+        cells = [entry["model"], entry["scheme"]]
+        for key in ("load_to_first_ms", "peak_growth_mb"):
+            cells += [number(engines.get(name, {}).get(key), 1) for name in ("apus", *peers)]
+        lines.append(cells)
+    heading = ["model", "scheme"]
+    for what in ("first result, ms:", "memory, MB:"):
+        heading += [f"{what} Apus", "LiteRT", "OpenVINO f32"]
+    return rows(heading, lines)
+
+
+def _scaling(models, counts):
+    one, many = counts[0], counts[-1]
+    lines = []
+    for entry in models:
+        times = [time(entry["threads"].get(count, {}).get("apus")) for count in (one, many)]
+        if None in times or times[0] <= 5:
+            continue
+        lines.append([entry["model"], entry["scheme"], *map(number, times), number(times[0] / times[1])])
+    heading = ["model", "scheme", f"{one} thread, ms", f"{many} threads, ms", "faster by"]
+    return rows(heading, lines) if lines else "None takes so long."
+
+
+def _profiles(models):
+    lines = []
+    for entry in models:
+        found = entry.get("profile")
+        if not found:
+            continue
+        shares = [f"{name} {share:.0%}" for name, share in list(found["operators"].items())[:5] if share >= 0.01]
+        lines.append(
+            [
+                entry["model"],
+                ", ".join(shares),
+                number(found["macs"] / 1e6, 1),
+                number(found["gmacs_per_second"], 1),
+                f"{found['peak_share']:.1%}",
+            ]
+        )
+    return rows(["model", "time by operator", "MMAC", "GMAC/s", "of the peak"], lines)
+
+
+def _kernels(measured):
+    peaks = ", ".join(f"{peak['instruction']} {peak['gmacs_per_second']:.0f}" for peak in measured["peaks"])
+    lines = []
+    for entry in measured["sums"]:
+        rate, share = entry.get("gmacs_per_second"), entry.get("peak_share")
+        lines.append(
+            [
+                entry["kernels"],
+                f"{entry['type']}, {entry['group']}",
+                f"{entry['covered']:.0%}",
+                number(rate, 1),
+                "–" if share is None else f"{share:.1%}",
+            ]
+        )
+    heading = ["kernels", "layers", "covered", "GMAC/s", "of its instruction's peak"]
+    return f"Peaks in GMAC/s: {peaks}.\n\n{rows(heading, lines)}"
+
+
+def _command(settings):
+    options = [f"--{key} {settings[key]}" for key in ("only", "threads", "rounds", "burst", "loads") if settings.get(key)]
+    return " ".join(["Benchmarks/compare/run.sh MODELS_DIR", *options])
+
+
+def _problems(models):
+    lines = []
+    for entry in models:
+        for threads, engines in entry["threads"].items():
+            for name, result in engines.items():
+                reason = result.get("problem") or result.get("disagreement")
+                if reason and threads == next(iter(entry["threads"])):
+                    text = " ".join(reason.split()).replace("|", "/")[:160]
+                    lines.append(f"- {entry['model']}, {NAMES[name]}: {text}")
+    return "\n".join(lines) or "None."
+
+
+def markdown(result):
+    models = result["models"]
+    counts = list(dict.fromkeys(threads for entry in models for threads in entry["threads"]))
+    versions = ", ".join(f"{name} {version}" for name, version in result["versions"].items())
+    settings = result["settings"]
+    parts = ["# Apus, LiteRT and OpenVINO in turn"]
+    if result["note"]:
+        parts.append(f"**{result['note']}**")
+    parts.append(
+        f"{result['machine']['processor']}, {result['machine']['processors']} processors; {versions}; "
+        f"{result['date']}. {settings['rounds']} rounds of {settings['burst']:g} ms for each engine. "
+        "Milliseconds are medians; bold is the best peer; – is a model that the engine cannot run; ≠ an answer "
+        f"that differs from LiteRT's own kernels, which does not count. Repeat it with `{_command(settings)}`."
+    )
+    parts += ["## Best peer's median ÷ ours", _summary(models, counts)]
+    for threads in counts:
+        parts += [f"## Medians in ms, {threads} thread{'s' if threads != '1' else ''}", _latencies(models, threads)]
+    parts += [
+        f"## Load to first result, and growth of resident memory to its peak, {counts[0]} thread(s)",
+        _costs(models, counts[0]),
+    ]
+    if len(counts) > 1:
+        parts += ["## More threads, models over 5 ms", _scaling(models, counts)]
+    parts += ["## Where our time goes, one thread", _profiles(models)]
+    if result.get("kernels"):
+        parts += ["## Kernels on the layers of real models, one thread", _kernels(result["kernels"])]
+    parts += ["## What did not run or agree", _problems(models)]
+    return "\n\n".join(parts) + "\n"

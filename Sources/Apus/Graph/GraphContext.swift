@@ -1,0 +1,73 @@
+import ApusFormat
+import ApusKernels
+
+/// What the graphs of one interpreter share: how to run, the other subgraphs, and resource variables.
+final class GraphContext {
+  let model: Model
+  let kernels: KernelSet
+  let threads: ThreadTeam
+  let memoryLimit: Int
+  /// Variables that operators name by handles.
+  let resources: ResourceStore
+  /// The flag of the run that is under way.
+  var cancellation: Cancellation?
+  /// Subgraphs that `CALL_ONCE` ran already.
+  var calledOnce: Set<Int> = []
+
+  private let customOperators: [String: OperatorRegistration]
+  private var children: [Int: Graph] = [:]
+  private var nestedPreparations = 0
+
+  /// Preparations of subgraphs that one preparation of the whole model may cause: operators may share subgraphs and
+  /// disagree on shapes at every level.
+  private static let preparationLimit = 10_000
+
+  init(
+    model: Model, kernels: KernelSet, threads: ThreadTeam, memoryLimit: Int,
+    customOperators: [String: OperatorRegistration] = [:]
+  ) {
+    self.model = model
+    self.kernels = kernels
+    self.threads = threads
+    self.memoryLimit = memoryLimit
+    self.customOperators = customOperators
+    resources = ResourceStore(memoryLimit: memoryLimit)
+  }
+
+  /// The registration of an operator: the caller's own before the engine's.
+  func registration(of entry: OperatorEntry, at index: Int) throws(ApusError) -> OperatorRegistration {
+    let code = model.file.operatorCodes[entry.operatorCode]
+    if code.code == .custom, let own = customOperators[code.name] { return own }
+    return try model.registration(of: entry, at: index)
+  }
+
+  /// The graph of a subgraph that operators call: one for all callers. Calls have no cycles, see ``SubgraphCalls``,
+  /// so that a graph never runs within itself.
+  func child(_ index: Int) throws(ApusError) -> Graph {
+    if let known = children[index] { return known }
+    let graph = try Graph(context: self, subgraph: index, preservesAllTensors: false)
+    children[index] = graph
+    return graph
+  }
+
+  /// Begins the preparation of the whole model.
+  func beginPreparation() {
+    nestedPreparations = 0
+  }
+
+  /// Counts the preparation of a called subgraph.
+  func countPreparation() throws(ApusError) {
+    nestedPreparations += 1
+    guard nestedPreparations <= Self.preparationLimit else {
+      throw ApusError(
+        .resourceLimit, "subgraphs call each other in more than \(Self.preparationLimit) ways")
+    }
+  }
+
+  /// Sets all state that lives between runs to its first value.
+  func reset() {
+    resources.removeAll()
+    calledOnce.removeAll()
+    for child in children.values { child.resetVariables() }
+  }
+}

@@ -1,0 +1,65 @@
+/// The resource variables of an interpreter, by the numbers that their handles hold.
+final class ResourceStore {
+  /// A variable that was assigned.
+  struct Variable {
+    let type: ElementType
+    let shape: TensorShape
+    let memory: TensorMemory
+    /// The bytes of all elements.
+    let byteCount: Int
+  }
+
+  private struct Name: Hashable {
+    let container: String
+    let name: String
+  }
+
+  private var handles: [Name: Int32] = [:]
+  private var variables: [Int32: Variable] = [:]
+  private var byteCount = 0
+  private let memoryLimit: Int
+
+  init(memoryLimit: Int) {
+    self.memoryLimit = memoryLimit
+  }
+
+  /// The handle of a name; the same one for the same name.
+  func handle(container: String, name: String) -> Int32 {
+    let key = Name(container: container, name: name)
+    if let known = handles[key] { return known }
+    let handle = Int32(clamping: handles.count)
+    handles[key] = handle
+    return handle
+  }
+
+  /// What was assigned last; nil before that.
+  subscript(handle: Int32) -> Variable? { variables[handle] }
+
+  /// Assigns a value. Allocates only if its size differs from the last one's.
+  func assign(_ handle: Int32, type: ElementType, shape: TensorShape, bytes: RawSpan) throws(ApusError) {
+    let old = variables[handle]
+    var memory = old?.memory
+    if old?.byteCount != bytes.byteCount {
+      let others = byteCount - (old?.byteCount ?? 0)
+      guard bytes.byteCount <= memoryLimit, others <= memoryLimit - bytes.byteCount else {
+        throw ApusError(
+          .resourceLimit,
+          "resource variables take \(others) bytes and \(bytes.byteCount) more, over the limit of \(memoryLimit)")
+      }
+      byteCount = others + bytes.byteCount
+      memory = TensorMemory(byteCount: bytes.byteCount)
+    }
+    guard let memory else { return }
+    bytes.withUnsafeBytes { source in
+      UnsafeMutableRawBufferPointer(start: memory.base, count: bytes.byteCount).copyMemory(from: source)
+    }
+    if old?.type == type, old?.shape == shape, old?.memory === memory { return }
+    variables[handle] = Variable(type: type, shape: shape, memory: memory, byteCount: bytes.byteCount)
+  }
+
+  /// Forgets all values; handles stay.
+  func removeAll() {
+    variables.removeAll()
+    byteCount = 0
+  }
+}

@@ -1,0 +1,59 @@
+import ApusFormat
+
+/// Which subgraphs the operators of a subgraph call.
+enum SubgraphCalls {
+  /// Subgraphs may call each other this deep: each level takes stack.
+  static let depthLimit = 32
+
+  /// Refuses a model whose subgraphs call each other in a circle, too deep, or that are not there.
+  static func check(_ file: ModelFile) throws(ApusError) {
+    var depths: [Int?] = Array(repeating: nil, count: file.subgraphs.count)
+    for index in file.subgraphs.indices { _ = try depth(of: index, in: file, level: 0, depths: &depths) }
+  }
+
+  /// How many levels a subgraph and what it calls take.
+  private static func depth(
+    of index: Int, in file: ModelFile, level: Int, depths: inout [Int?]
+  ) throws(ApusError) -> Int {
+    if let known = depths[index] { return known }
+    guard level <= depthLimit else {
+      throw ApusError(
+        .malformedModel, "subgraph \(index): subgraphs call each other in a circle, or more than \(depthLimit) deep")
+    }
+    var deepest = 0
+    for (position, entry) in file.subgraphs[index].operators.enumerated() {
+      let code = file.operatorCodes[entry.operatorCode]
+      let place = "subgraph \(index), operator #\(position), \(code.name)"
+      let called: [Int]
+      do { called = try calls(of: entry, code.code) } catch {
+        throw ApusError(.malformedModel, "\(place): options: \(error.message)")
+      }
+      for target in called {
+        guard file.subgraphs.indices.contains(target) else {
+          throw ApusError(
+            .malformedModel, "\(place): calls subgraph \(target), and there are \(file.subgraphs.count)")
+        }
+        deepest = max(deepest, try depth(of: target, in: file, level: level + 1, depths: &depths) + 1)
+      }
+    }
+    guard deepest <= depthLimit else {
+      throw ApusError(.malformedModel, "subgraph \(index): subgraphs call each other more than \(depthLimit) deep")
+    }
+    depths[index] = deepest
+    return deepest
+  }
+
+  /// The subgraphs that an operator calls, as its options say.
+  static func calls(of entry: OperatorEntry, _ code: OperatorCode) throws(FormatError) -> [Int] {
+    switch code {
+    case .if, .while:
+      return [Int(try entry.options.int32(0, default: 0)), Int(try entry.options.int32(1, default: 0))]
+    case .callOnce:
+      return [Int(try entry.options.int32(0, default: 0))]
+    case .stablehloComposite:
+      return [Int(try entry.options2.int32(1, default: 0))]
+    default:
+      return []
+    }
+  }
+}

@@ -1,0 +1,17 @@
+/// `CALL_ONCE`: runs a subgraph without inputs and outputs, the first time only.
+struct CallOnce: Operator {
+  private let call: SubgraphCall
+
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator {
+    try node.expect(inputs: 0...0, outputs: 0...0)
+    return CallOnce(
+      call: try SubgraphCall(try node.calledSubgraphs()[0], inputs: [], outputTypes: [], of: node))
+  }
+
+  func invoke(_ tensors: borrowing TensorTable) throws(ApusError) {
+    let graph = call.graph
+    guard !graph.context.calledOnce.contains(graph.subgraphIndex) else { return }
+    try call.run()
+    graph.context.calledOnce.insert(graph.subgraphIndex)
+  }
+}

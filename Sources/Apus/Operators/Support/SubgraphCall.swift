@@ -1,0 +1,161 @@
+import ApusKernels
+
+/// A subgraph as an operator calls it: inputs are copied in, outputs copied out.
+final class SubgraphCall {
+  /// The subgraph's plan, which other operators may share.
+  let graph: Graph
+  private let observer = RunObserver(profiles: false)
+  private let isRead: [Bool]
+  private let place: String
+
+  /// Checks the subgraph's inputs and outputs against the operator's, and prepares it.
+  init(
+    _ index: Int, inputs: [(type: ElementType, shape: TensorShape)], outputTypes: [ElementType]?, of node: Node
+  ) throws(ApusError) {
+    graph = try node.graph.context.child(index)
+    place = node.place
+    let entry = graph.subgraph
+    guard entry.inputs.count == inputs.count, Set(entry.inputs).count == entry.inputs.count else {
+      throw node.malformed("subgraph \(index) has \(entry.inputs.count) inputs, not \(inputs.count) different ones")
+    }
+    if let outputTypes {
+      guard entry.outputs.count == outputTypes.count else {
+        throw node.malformed("subgraph \(index) has \(entry.outputs.count) outputs, not \(outputTypes.count)")
+      }
+      for (position, type) in outputTypes.enumerated() where graph.outputType(position) != type {
+        throw node.malformed("output \(position) of subgraph \(index) is \(graph.outputType(position)), not \(type)")
+      }
+    }
+    for (position, input) in inputs.enumerated() {
+      guard graph.inputType(position) == input.type, !graph.states[entry.inputs[position]].isVariable else {
+        throw node.malformed("input \(position) of subgraph \(index) is \(graph.inputType(position)), not \(input.type)")
+      }
+    }
+    let graph = graph
+    isRead = inputs.indices.map { graph.reads(input: $0) }
+    try node.graph.context.countPreparation()
+    for (position, input) in inputs.enumerated() { graph.setInputShape(position, input.shape) }
+    try graph.prepare()
+  }
+
+  /// The shapes of the outputs, if no data decides them.
+  var plannedShapes: [TensorShape]? {
+    guard graph.isPlanned else { return nil }
+    let shapes = graph.subgraph.outputs.indices.compactMap { graph.outputShape($0) }
+    return shapes.count == graph.subgraph.outputs.count ? shapes : nil
+  }
+
+  /// Prepares the subgraph for shapes, where another call or iteration changed them.
+  func setShape(_ shape: TensorShape, at position: Int) {
+    graph.setInputShape(position, shape)
+  }
+
+  /// Prepares the subgraph for the shapes set.
+  func prepare() throws(ApusError) {
+    try graph.prepare()
+  }
+
+  /// Fills an input, unless nothing reads it.
+  func pass(_ bytes: RawSpan, to position: Int) throws(ApusError) {
+    if isRead[position] { try graph.copyInput(position, from: bytes) }
+  }
+
+  /// Passes all inputs and runs.
+  func run(_ inputs: [TensorSlot], _ tensors: borrowing TensorTable) throws(ApusError) {
+    for (position, input) in inputs.enumerated() { setShape(input.shape, at: position) }
+    try prepare()
+    for (position, input) in inputs.enumerated() { try pass(tensors.readBytes(input), to: position) }
+    try run()
+  }
+
+  /// Runs on the inputs that were passed.
+  func run() throws(ApusError) {
+    observer.cancellation = graph.context.cancellation
+    defer { observer.cancellation = nil }
+    try observer.checkCancellation()
+    try graph.run(observer)
+  }
+
+  /// Copies an output into a tensor that was planned for it.
+  func copyOutput(_ position: Int, to slot: TensorSlot, _ tensors: borrowing TensorTable) throws(ApusError) {
+    let count = graph.outputShape(position)?.elementCount
+    guard count == slot.shape.elementCount else {
+      throw ApusError(
+        .invalidData,
+        "\(place): output \(position) is \(graph.outputShape(position) ?? []) in this run, not \(slot.shape)")
+    }
+    var bytes = tensors.writeBytes(slot)
+    try graph.copyOutput(position, to: &bytes)
+  }
+}
+
+/// Calls one of several subgraphs with the same inputs, whose outputs have the same shapes.
+struct SubgraphSwitch: Operator {
+  let condition: TensorSlot?
+  let inputs: [TensorSlot]
+  let outputs: [TensorSlot]
+  let whenTrue: SubgraphCall
+  let whenFalse: SubgraphCall
+
+  func invoke(_ tensors: borrowing TensorTable) throws(ApusError) {
+    var isTrue = true
+    if let condition { isTrue = tensors.read(condition, as: Bool.self)[0] }
+    let call = isTrue ? whenTrue : whenFalse
+    try call.run(inputs, tensors)
+    for (position, output) in outputs.enumerated() { try call.copyOutput(position, to: output, tensors) }
+  }
+}
+
+/// Calls one of several subgraphs with the same inputs, whose outputs have shapes that only the run decides.
+final class DeferredSubgraphSwitch: DeferredOperator {
+  private let condition: TensorSlot?
+  private let inputs: [TensorSlot]
+  private let whenTrue: SubgraphCall
+  private let whenFalse: SubgraphCall
+  private var isTrue = true
+
+  init(condition: TensorSlot?, inputs: [TensorSlot], whenTrue: SubgraphCall, whenFalse: SubgraphCall) {
+    self.condition = condition
+    self.inputs = inputs
+    self.whenTrue = whenTrue
+    self.whenFalse = whenFalse
+  }
+
+  private var call: SubgraphCall { isTrue ? whenTrue : whenFalse }
+
+  func invoke(_ tensors: borrowing TensorTable) throws(ApusError) {
+    if let condition { isTrue = tensors.read(condition, as: Bool.self)[0] }
+    try call.run(inputs, tensors)
+  }
+
+  func outputShape(_ position: Int) -> TensorShape { call.graph.outputShape(position) ?? [0] }
+
+  func deliver(_ position: Int, into bytes: inout MutableRawSpan) throws(ApusError) {
+    try call.graph.copyOutput(position, to: &bytes)
+  }
+}
+
+extension Node {
+  /// The inputs from a position on, all of which must be there.
+  func inputs(from first: Int) throws(ApusError) -> [TensorSlot] {
+    var slots: [TensorSlot] = []
+    for position in first..<max(first, inputCount) { slots.append(try input(position)) }
+    return slots
+  }
+
+  /// The types that the file declares for the outputs.
+  func outputTypes() throws(ApusError) -> [ElementType] {
+    var types: [ElementType] = []
+    for position in 0..<outputCount { types.append(try outputType(position)) }
+    return types
+  }
+
+  /// The subgraphs that the options name; the whole model was checked for them.
+  func calledSubgraphs() throws(ApusError) -> [Int] {
+    do {
+      return try SubgraphCalls.calls(of: entry, graph.model.file.operatorCodes[entry.operatorCode].code)
+    } catch {
+      throw malformed("options: \(error.message)")
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import ApusKernels
+
+/// A transposed convolution as ordinary ones, one for each phase of the strides, whose outputs are interleaved.
+struct TransposedProduct: Operator {
+  /// What the operators that are transposed convolutions tell.
+  struct Description {
+    let input: TensorSlot
+    /// `O×h×w×I`.
+    let filter: TensorSlot
+    let bias: TensorSlot?
+    let output: TensorSlot
+    let strideHeight: Int
+    let strideWidth: Int
+    let paddingTop: Int
+    let paddingLeft: Int
+    let operands: MatrixOperands
+    let epilogue: Epilogue
+  }
+
+  private struct Part {
+    let kernel: any PreparedConvolution
+    let weights: ProductWeights
+    let rows: TransposedAxis.Phase
+    let columns: TransposedAxis.Phase
+  }
+
+  private let input: TensorSlot
+  private let output: TensorSlot
+  private let vertical: TransposedAxis
+  private let horizontal: TransposedAxis
+  private let parts: [Part]
+  /// What makes the pixel that all have which meet no input, where there are such.
+  private let emptyPart: Part?
+  private let pixelByteCount: Int
+  private let scratch: TensorSlot
+  /// Memory for the outputs of one phase; nil where the only phase is the output.
+  private let phaseOutput: TensorSlot?
+
+  init(_ description: Description, node: Node) throws(ApusError) {
+    let (input, filter, output) = (description.input, description.filter, description.output)
+    self.input = input
+    self.output = output
+    guard let width = output.type.byteCount, let filterWidth = filter.type.byteCount else {
+      throw node.mismatch(input, filter)
+    }
+    vertical = TransposedAxis(
+      input: input.shape[1], output: output.shape[1], filter: filter.shape[1], stride: description.strideHeight,
+      padding: description.paddingTop)
+    horizontal = TransposedAxis(
+      input: input.shape[2], output: output.shape[2], filter: filter.shape[2], stride: description.strideWidth,
+      padding: description.paddingLeft)
+    pixelByteCount = output.shape[3] * width
+    var zero: UInt8 = 0
+    if case .uint8(_, let zeroPoint) = description.operands { zero = UInt8(truncatingIfNeeded: zeroPoint) }
+
+    var scratchByteCount = 0
+    func part(_ rows: TransposedAxis.Phase, _ columns: TransposedAxis.Phase) throws(ApusError) -> Part {
+      let isEmpty = rows.taps.isEmpty || columns.taps.isEmpty
+      let arrangement = PhaseFilter(
+        shape: filter.shape.dimensions, rows: isEmpty ? [-1] : rows.taps, columns: isEmpty ? [-1] : columns.taps,
+        width: filterWidth, zero: zero)
+      let convolution = Convolution(
+        batches: isEmpty ? 1 : input.shape[0], inputHeight: isEmpty ? 1 : input.shape[1],
+        inputWidth: isEmpty ? 1 : input.shape[2], inputChannels: input.shape[3],
+        filterHeight: arrangement.rows.count, filterWidth: arrangement.columns.count,
+        outputHeight: isEmpty ? 1 : rows.count, outputWidth: isEmpty ? 1 : columns.count,
+        outputChannels: filter.shape[0], paddingTop: isEmpty ? 0 : rows.padding,
+        paddingLeft: isEmpty ? 0 : columns.padding, operands: description.operands, epilogue: description.epilogue)
+      guard let kernel = node.kernels.prepare(convolution) else { throw node.mismatch(input, filter) }
+      scratchByteCount = max(scratchByteCount, kernel.scratchByteCount(threads: node.threadCount))
+      return Part(
+        kernel: kernel,
+        weights: try ProductWeights(
+          kernel, filter: filter, bias: description.bias, arrangement: arrangement, node: node),
+        rows: rows, columns: columns)
+    }
+    var parts: [Part] = []
+    let metRows = vertical.phases.filter { !$0.taps.isEmpty }
+    let metColumns = horizontal.phases.filter { !$0.taps.isEmpty }
+    for rows in metRows {
+      for columns in metColumns { parts.append(try part(rows, columns)) }
+    }
+    let hasEmpty = metRows.count < vertical.phases.count || metColumns.count < horizontal.phases.count
+    let empty = TransposedAxis.Phase(start: 0, count: 1, taps: [], padding: 0)
+    emptyPart = hasEmpty && input.shape.elementCount > 0 ? try part(empty, empty) : nil
+    self.parts = parts
+    let isWhole = parts.count == 1 && !hasEmpty
+    let largest = parts.map { $0.rows.count * $0.columns.count }.max() ?? 0
+    let phaseByteCount = max(input.shape[0] * largest, 1) * pixelByteCount
+    phaseOutput = isWhole ? nil : try node.scratch(byteCount: phaseByteCount)
+    scratch = try node.scratch(byteCount: scratchByteCount)
+    node.declare(
+      multiplyAccumulates: Double(input.shape.elementCount) * Double(filter.shape.elementCount / max(1, filter.shape[3])))
+  }
+
+  func invoke(_ tensors: borrowing TensorTable) {
+    guard output.shape.elementCount > 0 else { return }
+    if let emptyPart, let phaseOutput {
+      run(emptyPart, tensors, to: phaseOutput)
+      let pixel = tensors.readBytes(phaseOutput)
+      var target = tensors.writeBytes(output)
+      ElementRuns.copy(
+        from: pixel, at: 0, step: 0, to: &target, at: 0, step: pixelByteCount, byteCount: pixelByteCount,
+        count: output.shape.elementCount / output.shape[3])
+    }
+    for part in parts {
+      guard let phaseOutput else {
+        run(part, tensors, to: output)
+        return
+      }
+      run(part, tensors, to: phaseOutput)
+      interleave(tensors, phaseOutput, rows: part.rows, columns: part.columns)
+    }
+  }
+
+  private func run(_ part: Part, _ tensors: borrowing TensorTable, to target: TensorSlot) {
+    part.weights.packIfNeeded(part.kernel, tensors)
+    var result = tensors.writeBytes(target)
+    var scratch = tensors.writeBytes(scratch)
+    part.kernel.run(
+      part.weights.packed, input: tensors.readBytes(input), output: &result, scratch: &scratch,
+      threads: tensors.threads)
+  }
+
+  /// Copies a phase's pixels to their places in the output.
+  private func interleave(
+    _ tensors: borrowing TensorTable, _ phaseOutput: TensorSlot, rows: TransposedAxis.Phase,
+    columns: TransposedAxis.Phase
+  ) {
+    let source = tensors.readBytes(phaseOutput)
+    var target = tensors.writeBytes(output)
+    let lineByteCount = output.shape[2] &* pixelByteCount
+    let imageByteCount = output.shape[1] &* lineByteCount
+    for batch in 0..<output.shape[0] {
+      for row in 0..<rows.count {
+        let line = (batch &* rows.count &+ row) &* columns.count &* pixelByteCount
+        let place =
+          batch &* imageByteCount &+ (rows.start &+ row &* vertical.stride) &* lineByteCount
+          &+ columns.start &* pixelByteCount
+        ElementRuns.copy(
+          from: source, at: line, step: pixelByteCount, to: &target, at: place,
+          step: horizontal.stride &* pixelByteCount, byteCount: pixelByteCount, count: columns.count)
+      }
+    }
+  }
+}

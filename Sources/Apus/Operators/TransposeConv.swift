@@ -1,0 +1,71 @@
+import ApusKernels
+
+/// `TRANSPOSE_CONV`: each input pixel adds its products with an `O×h×w×I` filter to a window of the output.
+///
+/// Inputs are the output's shape, the filter, the data and perhaps a bias. The output's size must be one from which
+/// a convolution of these strides makes the input's.
+enum TransposeConv {
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator {
+    try node.expect(inputs: 3...4)
+    let shapeInput = try node.input(0, types: [.int32], rank: 1)
+    let filter = try node.input(1, rank: 4)
+    let input = try node.input(2, types: [.float32, .uint8, .int8, .int16], rank: 4)
+    let dimensions = try node.integers(of: shapeInput)
+    guard dimensions.count == 4 else { throw node.malformed("\(shapeInput.name) has \(dimensions.count) values, not 4") }
+    let channels = filter.shape[0]
+    guard filter.shape.elementCount > 0, input.shape[1] > 0, input.shape[2] > 0, input.shape[3] == filter.shape[3]
+    else { throw node.malformed("a filter of \(filter.shape) does not fit \(input.name), \(input.shape)") }
+    guard dimensions[0] == input.shape[0], dimensions[1] > 0, dimensions[2] > 0, dimensions[3] == channels else {
+      throw node.malformed("\(input.name), \(input.shape), cannot become \(TensorShape(dimensions))")
+    }
+    let padding = try node.int8Option(0, default: 0)
+    guard padding == 0 || padding == 1 else { throw node.malformed("padding \(padding) is unknown") }
+    let vertical = try axis(
+      input: input.shape[1], output: dimensions[1], filter: filter.shape[1],
+      stride: node.int32Option(2, default: 0), isSame: padding == 0, node: node)
+    let horizontal = try axis(
+      input: input.shape[2], output: dimensions[2], filter: filter.shape[2],
+      stride: node.int32Option(1, default: 0), isSame: padding == 0, node: node)
+    let output = try node.output(0, shape: TensorShape(dimensions), like: input)
+    let bias = try node.bias(3, channels: channels, input: input)
+    let operands = try operands(input: input, filter: filter, bias: bias, node: node)
+    return try TransposedProduct(
+      .init(
+        input: input, filter: filter, bias: bias, output: output, strideHeight: vertical.stride,
+        strideWidth: horizontal.stride, paddingTop: vertical.padding, paddingLeft: horizontal.padding,
+        operands: operands,
+        epilogue: try node.convolutionEpilogue(
+          node.activationOption(3), operands: operands, input: input, filter: filter, bias: bias, output: output,
+          channels: channels)),
+      node: node)
+  }
+
+  private static func operands(
+    input: TensorSlot, filter: TensorSlot, bias: TensorSlot?, node: Node
+  ) throws(ApusError) -> MatrixOperands {
+    switch (input.type, filter.type) {
+    case (.float32, .int8): return .hybrid(isAsymmetric: true)
+    case (.int16, .int8):
+      try node.expectNoZeroPoint(input)
+      let declared = try node.int8Option(4, default: 0)
+      let isNarrow = bias.map { $0.type == .int32 } ?? (declared == 2)
+      return .int16(weightByteCount: 1, biasByteCount: isNarrow ? 4 : 8)
+    case (.float32, .float32), (.uint8, .uint8), (.int8, .int8):
+      return try node.convolutionOperands(input: input, filter: filter, bias: bias)
+    default: throw node.mismatch(input, filter)
+    }
+  }
+
+  /// The stride and the padding before, where a convolution of the output would have the input's size.
+  private static func axis(
+    input: Int, output: Int, filter: Int, stride: Int, isSame: Bool, node: Node
+  ) throws(ApusError) -> (stride: Int, padding: Int) {
+    guard stride > 0, stride <= 32_767 else { throw node.malformed("the stride \(stride) is not in 1 to 32767") }
+    let size = isSame ? (output + stride - 1) / stride : (output + stride - filter) / stride
+    guard size == input else {
+      throw node.malformed(
+        "\(output) outputs with a filter of \(filter) and a stride of \(stride) would have \(size) inputs, not \(input)")
+    }
+    return (stride, max(0, (size - 1) * stride + filter - output) / 2)
+  }
+}

@@ -1,0 +1,14 @@
+import ApusFormat
+
+/// `VAR_HANDLE`: the number by which an interpreter knows a resource variable.
+enum VarHandle {
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator {
+    try node.expect(inputs: 0...0)
+    let container = try node.option { options throws(FormatError) in try options.string(0) } ?? ""
+    let name = try node.option { options throws(FormatError) in try options.string(1) } ?? ""
+    let handle = node.graph.context.resources.handle(container: container, name: name)
+    let output = try node.output(0, shape: [], types: [.resource])
+    node.graph.setConstant(output, bytes: withUnsafeBytes(of: handle) { Array($0) })
+    return ViewOperator()
+  }
+}

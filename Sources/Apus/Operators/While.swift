@@ -1,0 +1,159 @@
+import ApusKernels
+
+/// `WHILE`: calls a body on its own outputs as long as a condition holds.
+///
+/// There is no limit to the iterations; a cancelled run ends before the next one.
+struct While: Operator {
+  private let condition: SubgraphCall
+  private let body: SubgraphCall
+  private let inputs: [TensorSlot]
+  private let outputs: [TensorSlot]
+  /// Whether the body hands an input on as it is.
+  private let isInvariant: [Bool]
+  private let place: String
+
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator {
+    let inputs = try node.inputs(from: 0)
+    let types = inputs.map(\.type)
+    guard try node.outputTypes() == types else {
+      throw node.malformed("has outputs that are not of the types of its inputs")
+    }
+    let called = try node.calledSubgraphs()
+    guard called[0] != called[1] else { throw node.malformed("has subgraph \(called[0]) for condition and body") }
+    let arguments = inputs.map { ($0.type, $0.shape) }
+    let condition = try SubgraphCall(called[0], inputs: arguments, outputTypes: [.bool], of: node)
+    if let shape = condition.plannedShapes?[0] { try check(condition: shape, node.place) }
+    let body = try SubgraphCall(called[1], inputs: arguments, outputTypes: types, of: node)
+    guard let shapes = body.plannedShapes, zip(shapes, inputs).allSatisfy({ isSame($0, $1.shape) }) else {
+      return DeferredWhile(condition: condition, body: body, inputs: inputs, place: node.place)
+    }
+    return While(
+      condition: condition, body: body, inputs: inputs, outputs: try node.outputs(shapes),
+      isInvariant: zip(body.graph.subgraph.inputs, body.graph.subgraph.outputs).map { $0 == $1 },
+      place: node.place)
+  }
+
+  /// Whether a value may go round without another plan: a scalar passes for a vector of one.
+  static func isSame(_ lhs: TensorShape, _ rhs: TensorShape) -> Bool {
+    lhs == rhs || lhs.rank <= 1 && rhs.rank <= 1 && lhs.elementCount == 1 && rhs.elementCount == 1
+  }
+
+  static func check(condition shape: TensorShape, _ place: String) throws(ApusError) {
+    guard shape.rank <= 1, shape.elementCount == 1 else {
+      throw ApusError(.malformedModel, "\(place): the condition is \(shape), not one element")
+    }
+  }
+
+  /// Runs the condition on what was passed to it.
+  static func holds(_ condition: SubgraphCall, _ place: String) throws(ApusError) -> Bool {
+    try condition.run()
+    let graph = condition.graph
+    try check(condition: graph.outputShape(0) ?? [0], place)
+    let slot = graph.slot(graph.subgraph.outputs[0], shape: [])
+    return try graph.withTable { table in table.read(slot, as: Bool.self)[0] }
+  }
+
+  func invoke(_ tensors: borrowing TensorTable) throws(ApusError) {
+    for (position, input) in inputs.enumerated() {
+      condition.setShape(input.shape, at: position)
+      body.setShape(input.shape, at: position)
+      var result = tensors.writeBytes(outputs[position])
+      copyBytes(tensors.readBytes(input), to: &result)
+    }
+    try condition.prepare()
+    try body.prepare()
+    var isFirst = true
+    repeat {
+      for (position, output) in outputs.enumerated() where isFirst || !isInvariant[position] {
+        try condition.pass(tensors.readBytes(output), to: position)
+      }
+      guard try Self.holds(condition, place) else { return }
+      for (position, output) in outputs.enumerated() where isFirst || !isInvariant[position] {
+        try body.pass(tensors.readBytes(output), to: position)
+      }
+      try body.run()
+      for (position, output) in outputs.enumerated() where !isInvariant[position] {
+        try body.copyOutput(position, to: output, tensors)
+      }
+      isFirst = false
+    } while true
+  }
+}
+
+/// A `WHILE` whose values change their shapes from one iteration to the next.
+final class DeferredWhile: DeferredOperator {
+  private struct Value {
+    var shape: TensorShape
+    var memory: TensorMemory
+    var byteCount: Int
+
+    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: memory.base, count: byteCount) }
+
+    func copy(_ source: RawSpan) {
+      source.withUnsafeBytes {
+        UnsafeMutableRawBufferPointer(start: memory.base, count: byteCount).copyMemory(from: $0)
+      }
+    }
+  }
+
+  private let condition: SubgraphCall
+  private let body: SubgraphCall
+  private let inputs: [TensorSlot]
+  private let place: String
+  private var values: [Value]
+
+  init(condition: SubgraphCall, body: SubgraphCall, inputs: [TensorSlot], place: String) {
+    self.condition = condition
+    self.body = body
+    self.inputs = inputs
+    self.place = place
+    values = inputs.map { _ in Value(shape: [0], memory: TensorMemory(byteCount: 1), byteCount: 0) }
+  }
+
+  private func hold(_ shape: TensorShape, byteCount: Int, at position: Int) throws(ApusError) {
+    values[position].shape = shape
+    guard values[position].byteCount != byteCount else { return }
+    guard byteCount <= body.graph.memoryLimit else {
+      throw ApusError(
+        .resourceLimit,
+        "\(place): a value takes \(byteCount) bytes, more than the limit of \(body.graph.memoryLimit)")
+    }
+    values[position].memory = TensorMemory(byteCount: byteCount)
+    values[position].byteCount = byteCount
+  }
+
+  private func pass(to call: SubgraphCall) throws(ApusError) {
+    for (position, value) in values.enumerated() { call.setShape(value.shape, at: position) }
+    try call.prepare()
+    for (position, value) in values.enumerated() { try call.pass(value.bytes.bytes, to: position) }
+  }
+
+  func invoke(_ tensors: borrowing TensorTable) throws(ApusError) {
+    for (position, input) in inputs.enumerated() {
+      let source = tensors.readBytes(input)
+      try hold(input.shape, byteCount: source.byteCount, at: position)
+      values[position].copy(source)
+    }
+    while true {
+      try pass(to: condition)
+      guard try While.holds(condition, place) else { return }
+      try pass(to: body)
+      try body.run()
+      for position in values.indices {
+        let graph = body.graph
+        try hold(
+          graph.outputShape(position) ?? [0], byteCount: try graph.byteCount(of: graph.subgraph.outputs[position]),
+          at: position)
+        let (value, memory) = (values[position], values[position].memory)
+        try graph.copyOutput(
+          position, to: UnsafeMutableRawBufferPointer(start: memory.base, count: value.byteCount))
+      }
+    }
+  }
+
+  func outputShape(_ position: Int) -> TensorShape { values[position].shape }
+
+  func deliver(_ position: Int, into bytes: inout MutableRawSpan) {
+    copyBytes(values[position].bytes.bytes, to: &bytes)
+  }
+}

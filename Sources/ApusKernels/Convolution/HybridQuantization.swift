@@ -1,0 +1,198 @@
+/// Quantizes floats to signed bytes at run time, image by image, and keeps them as differences from the zero point.
+///
+/// Symmetric: the largest magnitude becomes 127. Asymmetric: the range, zero included, becomes `-128...127`.
+/// Rounding is to nearest, halves away from zero, in single precision, as the reference has it.
+struct HybridQuantization {
+  let batches: Int
+  /// Elements of one image.
+  let count: Int
+  let isAsymmetric: Bool
+  /// Elements of a tile that is part of an image.
+  private static let chunk = 16_384
+
+  init(batches: Int, count: Int, isAsymmetric: Bool) {
+    self.batches = batches
+    self.count = count
+    self.isAsymmetric = isAsymmetric
+  }
+
+  private var chunksPerBatch: Int { max(1, ceilingQuotient(count, Self.chunk)) }
+  private var batchesPerTile: Int { max(1, Self.chunk / max(1, count)) }
+
+  /// Memory for the parameters of each image, and for the extremes of each chunk.
+  var parameterByteCount: Int { roundedUp(batches * (1 + 2 * chunksPerBatch) * 4, to: 64) }
+
+  /// Writes the differences at `words`, and the scale of each image at `scales`, which has room for
+  /// `parameterByteCount` bytes.
+  func run(
+    _ input: UnsafePointer<Float>, to words: UnsafeMutablePointer<Int16>, scales: UnsafeMutablePointer<Float>,
+    threads: ThreadTeam
+  ) {
+    guard batches > 0, count > 0 else { return }
+    let extremes = unsafe scales + batches
+    if chunksPerBatch == 1 {
+      let work = unsafe WholeImages(owner: self, input: input, words: words, scales: scales)
+      threads.run(tiles: ceilingQuotient(batches, batchesPerTile), work)
+    } else {
+      let search = unsafe ExtremeSearch(owner: self, input: input, extremes: extremes)
+      threads.run(tiles: batches * chunksPerBatch, search)
+      let work = unsafe Chunks(owner: self, input: input, words: words, scales: scales, extremes: extremes)
+      threads.run(tiles: batches * chunksPerBatch, work)
+    }
+  }
+
+  private func chunkRange(_ chunk: Int) -> Range<Int> {
+    chunk * Self.chunk..<min(count, (chunk + 1) * Self.chunk)
+  }
+
+  private struct WholeImages: TileWork {
+    let owner: HybridQuantization
+    let input: UnsafePointer<Float>
+    let words: UnsafeMutablePointer<Int16>
+    let scales: UnsafeMutablePointer<Float>
+
+    func run(tile: Int, worker: Int) {
+      let first = tile &* owner.batchesPerTile
+      for batch in first..<min(owner.batches, first &+ owner.batchesPerTile) {
+        let source = unsafe input + batch &* owner.count
+        let (least, most) = unsafe HybridQuantization.extremes(source, count: owner.count)
+        let step = HybridStep(least: least, most: most, isAsymmetric: owner.isAsymmetric)
+        unsafe scales[batch] = step.scale
+        unsafe step.fill(words + batch &* owner.count, from: source, count: owner.count)
+      }
+    }
+  }
+
+  private struct ExtremeSearch: TileWork {
+    let owner: HybridQuantization
+    let input: UnsafePointer<Float>
+    let extremes: UnsafeMutablePointer<Float>
+
+    func run(tile: Int, worker: Int) {
+      let (batch, chunk) = (tile / owner.chunksPerBatch, tile % owner.chunksPerBatch)
+      let range = owner.chunkRange(chunk)
+      let (least, most) = unsafe HybridQuantization.extremes(
+        input + (batch &* owner.count &+ range.lowerBound), count: range.count)
+      unsafe extremes[2 &* tile] = least
+      unsafe extremes[2 &* tile &+ 1] = most
+    }
+  }
+
+  private struct Chunks: TileWork {
+    let owner: HybridQuantization
+    let input: UnsafePointer<Float>
+    let words: UnsafeMutablePointer<Int16>
+    let scales: UnsafeMutablePointer<Float>
+    let extremes: UnsafePointer<Float>
+
+    func run(tile: Int, worker: Int) {
+      let (batch, chunk) = (tile / owner.chunksPerBatch, tile % owner.chunksPerBatch)
+      let first = unsafe extremes + batch &* owner.chunksPerBatch &* 2
+      var (least, most) = unsafe (first[0], first[1])
+      for other in 1..<owner.chunksPerBatch {
+        least = unsafe min(least, first[2 &* other])
+        most = unsafe max(most, first[2 &* other &+ 1])
+      }
+      let step = HybridStep(least: least, most: most, isAsymmetric: owner.isAsymmetric)
+      if chunk == 0 { unsafe scales[batch] = step.scale }
+      let range = owner.chunkRange(chunk)
+      let position = batch &* owner.count &+ range.lowerBound
+      unsafe step.fill(words + position, from: input + position, count: range.count)
+    }
+  }
+
+  private static func extremes(_ values: UnsafePointer<Float>, count: Int) -> (least: Float, most: Float) {
+    var least = unsafe SIMD4<Float>(repeating: values[0])
+    var most = least
+    var index = 0
+    while index &+ 4 <= count {
+      let next = unsafe load4(values, index)
+      least = least.replacing(with: next, where: next .< least)
+      most = most.replacing(with: next, where: next .> most)
+      index &+= 4
+    }
+    var (low, high) = (least.min(), most.max())
+    while index < count {
+      low = unsafe min(low, values[index])
+      high = unsafe max(high, values[index])
+      index &+= 1
+    }
+    return (low, high)
+  }
+}
+
+/// How one image is quantized.
+struct HybridStep {
+  /// What one step of the bytes stands for.
+  let scale: Float
+  private let inverse: Float
+  private let zeroPoint: Float
+  private let minimum: Float
+
+  /// Chooses the scale for values from `least` to `most`.
+  init(least: Float, most: Float, isAsymmetric: Bool) {
+    guard isAsymmetric else {
+      let range = max(abs(least), abs(most))
+      let isZero = range == 0
+      scale = isZero ? 1 : range / 127
+      inverse = isZero ? 0 : 127 / range
+      (zeroPoint, minimum) = (0, -127)
+      return
+    }
+    minimum = -128
+    let (low, high) = (Double(min(0, least)), Double(max(0, most)))
+    if low == high {
+      (scale, inverse, zeroPoint) = (1, 0, 0)
+      return
+    }
+    let step = (high - low) / 255
+    let fromLow = -128 - low / step
+    let fromHigh = 127 - high / step
+    let lowError = 128 + abs(low / step)
+    let highError = 127 + abs(high / step)
+    let exact = lowError < highError ? fromLow : fromHigh
+    let nudged = exact <= -128 ? -128 : (exact >= 127 ? 127 : exact.rounded(.toNearestOrAwayFromZero))
+    zeroPoint = Float(nudged)
+    scale = Float(step)
+    inverse = 1 / scale
+  }
+
+  /// Quantizes `count` values.
+  func fill(_ words: UnsafeMutablePointer<Int16>, from values: UnsafePointer<Float>, count: Int) {
+    var index = 0
+    while index &+ 8 <= count {
+      let low = unsafe quantize(load4(values, index))
+      let high = unsafe quantize(load4(values, index &+ 4))
+      let lanes = SIMD8<Int16>(truncatingIfNeeded: SIMD8<Int32>(lowHalf: low, highHalf: high))
+      unsafe UnsafeMutableRawPointer(words + index).storeBytes(of: lanes, as: SIMD8<Int16>.self)
+      index &+= 8
+    }
+    while index < count {
+      unsafe words[index] = Int16(truncatingIfNeeded: quantize(SIMD4(repeating: values[index]))[0])
+      index &+= 1
+    }
+  }
+
+  /// Four differences from the zero point.
+  @inline(__always)
+  private func quantize(_ values: SIMD4<Float>) -> SIMD4<Int32> {
+    let exact = values * SIMD4(repeating: inverse)
+    // Bounds beyond those of a byte change nothing, and make the sum with the shifter exact; NaN becomes a bound.
+    let bound = SIMD4<Float>(repeating: 512)
+    let above = exact.replacing(with: -bound, where: exact .< -bound)
+    let bounded = bound.replacing(with: above, where: above .< bound)
+    let shifter = SIMD4<Float>(repeating: 0x1.8p23)
+    var nearest = (bounded + shifter) - shifter
+    // To nearest, of two the even one; a rest of one half with the sign of the value was rounded toward zero.
+    let rest = bounded - nearest
+    let (zero, half, one) = (SIMD4<Float>.zero, SIMD4<Float>(repeating: 0.5), SIMD4<Float>(repeating: 1))
+    nearest.replace(with: nearest + one, where: (rest .== half) .& (bounded .> zero))
+    nearest.replace(with: nearest - one, where: (rest .== -half) .& (bounded .< zero))
+    let least = SIMD4<Float>(repeating: minimum - zeroPoint)
+    let most = SIMD4<Float>(repeating: 127 - zeroPoint)
+    nearest.replace(with: least, where: nearest .< least)
+    nearest.replace(with: most, where: nearest .> most)
+    let shifted = nearest + shifter
+    return unsafe unsafeBitCast(shifted, to: SIMD4<Int32>.self) &- SIMD4(repeating: 0x4B40_0000)
+  }
+}

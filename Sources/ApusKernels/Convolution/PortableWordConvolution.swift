@@ -1,0 +1,230 @@
+/// Convolution of 16-bit lanes in plain Swift: int16 activations, floats quantized as they come, and bytes with
+/// int16 outputs.
+///
+/// Packed layout: for each plane (of 16-bit weights the upper bytes, then the lower ones; otherwise one) and each
+/// group, panels of eight output channels, each `[term pair][channel][2]`, the terms padded with zeros in every
+/// block; then the bias of all channels.
+final class PortableWordConvolution: PreparedConvolution {
+  private let convolution: Convolution
+  private let operands: WordOperands
+  private let epilogue: WordEpilogue
+  private let tiling: ConvolutionTiling
+  private let quantization: HybridQuantization?
+  /// Terms of all blocks with their padding.
+  private let paddedDepth: Int
+  private let panels: Int
+  /// Columns of which sums are kept before they become outputs.
+  private let chunk: Int
+
+  init?(_ convolution: Convolution) {
+    guard let operands = WordOperands(convolution.operands),
+      let epilogue = WordEpilogue(
+        convolution.epilogue, operands: convolution.operands, channels: convolution.outputChannels)
+    else { return nil }
+    self.convolution = convolution
+    self.operands = operands
+    self.epilogue = epilogue
+    if case .floats(let isAsymmetric) = operands.source {
+      quantization = HybridQuantization(
+        batches: convolution.batches, count: convolution.inputCount / max(1, convolution.batches),
+        isAsymmetric: isAsymmetric)
+    } else {
+      quantization = nil
+    }
+    tiling = ConvolutionTiling(
+      convolution, maximumDepth: operands.maximumDepth, gatheredCount: 32_768, leastSharedRows: 16,
+      maximumRows: 256, columnStep: 64)
+    paddedDepth = tiling.depthBlocks * tiling.depthPerBlock
+    panels = ceilingQuotient(tiling.columnCount, 8)
+    chunk = min(roundedUp(tiling.columnsPerTile, to: 8), tiling.depthBlocks == 1 ? 64 : 512)
+  }
+
+  private var panelCount: Int { paddedDepth * 8 }
+  private var planeCount: Int { convolution.groups * panels * panelCount }
+  private var biasOffset: Int { roundedUp(operands.planes * planeCount * 2, to: 64) }
+  private var gatheredByteCount: Int { roundedUp(tiling.rowsPerTile * tiling.depthPerBlock * 2, to: 64) }
+  private var sumsByteCount: Int { roundedUp(tiling.rowsPerTile * chunk * 4, to: 64) }
+  private var workerByteCount: Int { gatheredByteCount + sumsByteCount + (operands.isWide ? 2 * sumsByteCount : 0) }
+  /// The quantized input and its scales, before the memory of the workers.
+  private var sharedByteCount: Int {
+    quantization.map { $0.parameterByteCount + roundedUp(convolution.inputCount * 2, to: 64) } ?? 0
+  }
+
+  var packing: String {
+    "portable-words \(operands.packing) depth \(tiling.depth) blocks of \(tiling.depthPerBlock) columns "
+      + "\(tiling.columnCount) groups \(convolution.groups)"
+  }
+
+  var packedByteCount: Int {
+    biasOffset + (roundedUp(convolution.outputChannels, to: 8) + 8) * operands.packedBiasByteCount
+  }
+
+  func scratchByteCount(threads: Int) -> Int { 64 + sharedByteCount + threads * workerByteCount }
+
+  func pack(weights: RawSpan, bias: RawSpan?, into packed: PackedWeights) {
+    precondition(
+      weights.byteCount >= convolution.weightCount * operands.weightByteCount
+        && packed.byteCount >= packedByteCount)
+    let depth = tiling.depth
+    let columns = tiling.columnCount
+    unsafe weights.withUnsafeBytes { weights in
+      for plane in 0..<operands.planes {
+        for panel in 0..<convolution.groups * panels {
+          let destination =
+            unsafe packed.address.assumingMemoryBound(to: Int16.self) + plane * planeCount + panel * panelCount
+          for lane in 0..<8 {
+            let column = panel % panels * 8 + lane
+            let source = (panel / panels * columns + column) * depth
+            for term in 0..<paddedDepth {
+              let isInside = column < columns && term < depth
+              unsafe destination[(term / 2 * 8 + lane) * 2 + term % 2] =
+                isInside ? operands.weight(weights, source + term, plane: plane) : 0
+            }
+          }
+        }
+      }
+    }
+    unsafe packBias(
+      bias, count: convolution.outputChannels, operands: operands, to: packed.address + biasOffset)
+  }
+
+  func run(
+    _ packed: PackedWeights, input: RawSpan, output: inout MutableRawSpan, scratch: inout MutableRawSpan,
+    threads: ThreadTeam
+  ) {
+    precondition(
+      input.byteCount >= convolution.inputCount * operands.inputByteCount
+        && output.byteCount >= convolution.outputCount * operands.outputByteCount
+        && packed.byteCount >= packedByteCount
+        && scratch.byteCount >= scratchByteCount(threads: threads.count))
+    unsafe input.withUnsafeBytes { input in
+      unsafe output.withUnsafeMutableBytes { output in
+        unsafe scratch.withUnsafeMutableBytes { scratch in
+          guard let input = input.baseAddress, let output = output.baseAddress,
+            let scratch = scratch.baseAddress
+          else { return }
+          let shared = unsafe scratch.alignedUp(toMultipleOf: 64)
+          let scales = unsafe shared.assumingMemoryBound(to: Float.self)
+          var source = unsafe input
+          if let quantization {
+            let words = unsafe shared + quantization.parameterByteCount
+            unsafe quantization.run(
+              input.assumingMemoryBound(to: Float.self), to: words.assumingMemoryBound(to: Int16.self),
+              scales: scales, threads: threads)
+            unsafe source = UnsafeRawPointer(words)
+          }
+          let work = unsafe Work(
+            owner: .passUnretained(self), packed: packed.address, input: source, scales: scales, output: output,
+            scratch: shared + sharedByteCount)
+          threads.run(tiles: tiling.count, work)
+        }
+      }
+    }
+  }
+
+  /// One run: pointers that live as long as its call.
+  private struct Work: TileWork {
+    let owner: Unmanaged<PortableWordConvolution>
+    let packed: UnsafeMutableRawPointer
+    let input: UnsafeRawPointer
+    let scales: UnsafePointer<Float>
+    let output: UnsafeMutableRawPointer
+    let scratch: UnsafeMutableRawPointer
+
+    func run(tile: Int, worker: Int) {
+      unsafe owner._withUnsafeGuaranteedRef { owner in
+        unsafe owner.run(self, tile: tile, scratch: scratch + worker &* owner.workerByteCount)
+      }
+    }
+  }
+
+  private func run(_ work: Work, tile: Int, scratch: UnsafeMutableRawPointer) {
+    let (rows, columns, group) = tiling.tile(tile)
+    let lanes = unsafe scratch.assumingMemoryBound(to: Int16.self)
+    let sums = unsafe (scratch + gatheredByteCount).assumingMemoryBound(to: Int32.self)
+    let wideSums = unsafe (scratch + gatheredByteCount + sumsByteCount).assumingMemoryBound(to: Int64.self)
+    let weights = unsafe work.packed.assumingMemoryBound(to: Int16.self) + group &* panels &* panelCount
+    let stride = tiling.depthPerBlock
+    var isGathered = false
+    var first = columns.lowerBound
+    while first < columns.upperBound {
+      let count = min(chunk, columns.upperBound &- first)
+      for block in 0..<tiling.depthBlocks {
+        if !isGathered {
+          unsafe gather(rows, tiling.depthRange(block), group, from: work.input, to: lanes)
+          isGathered = tiling.depthBlocks == 1
+        }
+        for plane in 0..<operands.planes {
+          var column = 0
+          while column < count {
+            let panel =
+              unsafe weights + plane &* planeCount + (first &+ column) / 8 &* panelCount + block &* stride &* 8
+            unsafe multiplyPanel(
+              lanes, rowCount: rows.count, terms: stride, panel, sums + column, sumStride: chunk,
+              accumulates: block > 0 && !operands.isWide)
+            column &+= 8
+          }
+          guard operands.isWide else { continue }
+          unsafe widen(
+            sums, to: wideSums, rows: rows.count, count: count,
+            shift: operands.planes == 2 && plane == 0 ? 8 : 0, accumulates: block > 0 || plane > 0)
+        }
+      }
+      unsafe store(sums, wideSums, work, rows: rows, channel: group &* tiling.columnCount &+ first, count: count)
+      first &+= count
+    }
+  }
+
+  private func gather(
+    _ rows: Range<Int>, _ depth: Range<Int>, _ group: Int, from input: UnsafeRawPointer,
+    to lanes: UnsafeMutablePointer<Int16>
+  ) {
+    if case .bytes(let signFlip, let zeroPoint) = operands.source {
+      unsafe PatchGathering(convolution, CenteredInt16(signFlip: signFlip, zeroPoint: zeroPoint)).gather(
+        rows: rows, depth: depth, group: group, from: input, to: lanes, stride: tiling.depthPerBlock, zero: 0)
+    } else {
+      unsafe PatchGathering(convolution, PlainInt16()).gather(
+        rows: rows, depth: depth, group: group, from: input, to: lanes, stride: tiling.depthPerBlock, zero: 0)
+    }
+  }
+
+  /// Adds a block's sums, which fit in 32 bits, to the wide ones.
+  private func widen(
+    _ sums: UnsafePointer<Int32>, to wideSums: UnsafeMutablePointer<Int64>, rows: Int, count: Int, shift: Int64,
+    accumulates: Bool
+  ) {
+    for row in 0..<rows {
+      for column in row &* chunk..<row &* chunk &+ count {
+        let previous = unsafe accumulates ? wideSums[column] : 0
+        unsafe wideSums[column] = previous &+ Int64(sums[column]) &<< shift
+      }
+    }
+  }
+
+  private func store(
+    _ sums: UnsafePointer<Int32>, _ wideSums: UnsafePointer<Int64>, _ work: Work, rows: Range<Int>, channel: Int,
+    count: Int
+  ) {
+    let bias = unsafe UnsafeRawPointer(work.packed + biasOffset)
+    let pixels = convolution.outputHeight &* convolution.outputWidth
+    for row in 0..<rows.count {
+      let position = (rows.lowerBound &+ row) &* convolution.outputChannels &+ channel
+      if quantization != nil {
+        unsafe epilogue.store(
+          sums + row &* chunk, bias: bias.assumingMemoryBound(to: Float.self) + channel,
+          scale: work.scales[(rows.lowerBound &+ row) / pixels], channel: channel, count: count,
+          to: work.output.assumingMemoryBound(to: Float.self) + position)
+      } else if operands.isWide {
+        unsafe epilogue.store(
+          wideSums + row &* chunk, bias: bias.assumingMemoryBound(to: Int64.self) + channel, channel: channel,
+          count: count, to: work.output.assumingMemoryBound(to: Int16.self) + position)
+      } else if operands.isRaw {
+        unsafe (work.output + position &* 4).copyMemory(from: sums + row &* chunk, byteCount: count &* 4)
+      } else {
+        unsafe epilogue.store(
+          sums + row &* chunk, bias: bias.assumingMemoryBound(to: Int32.self) + channel, channel: channel,
+          count: count, to: work.output.assumingMemoryBound(to: Int16.self) + position)
+      }
+    }
+  }
+}

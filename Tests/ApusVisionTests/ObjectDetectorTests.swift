@@ -1,0 +1,309 @@
+import Apus
+import ApusImages
+import ApusVision
+import Testing
+
+private typealias Answer = DetectorModel.Answer
+
+private func picture(width: Int = 20, height: Int = 10) throws -> ImageBuffer {
+  try ImageBuffer(
+    bytes: [UInt8](repeating: 99, count: width * height * 3), width: width, height: height, format: .rgb)
+}
+
+/// Five boxes in the order of the outputs of the operator.
+private func model(
+  classes: [Float] = [0, 1, 2, 1, 7], scores: [Float] = [0.5, 0.75, 0.5, 0.75, 0.25], count: Float = 5,
+  boxes: [Float]? = nil
+) -> DetectorModel {
+  let boxes = boxes ?? (0..<classes.count).flatMap { row in [0, 0, 1, Float(row + 1) / 8] }
+  return DetectorModel.answering([
+    Answer.boxes(boxes).named("detection_boxes"), Answer.rows(classes).named("detection_classes"),
+    Answer.rows(scores).named("detection_scores"), Answer.count(count).named("num_detections"),
+  ])
+}
+
+private func detect(
+  _ model: DetectorModel = model(), labels: LabelMap? = nil,
+  _ change: (inout ObjectDetector.Options) -> Void = { _ in }
+) throws -> [Detection] {
+  var options = ObjectDetector.Options()
+  change(&options)
+  return try ObjectDetector(model: model.model(), labels: labels, options: options).detect(picture())
+}
+
+private func message(_ body: () throws -> Void) -> String? {
+  let error = #expect(throws: ApusError.self) { try body() }
+  #expect(error?.code == .invalidArgument)
+  return error?.message
+}
+
+@Suite struct ObjectDetectorTests {
+  @Test("best first, equal scores in the model's order")
+  func sortsStably() throws {
+    let found = try detect { $0.scoreThreshold = 0 }
+    #expect(found.map(\.score) == [0.75, 0.75, 0.5, 0.5, 0.25])
+    #expect(found.map(\.boundingBox.xmax) == [0.25, 0.5, 0.125, 0.375, 0.625])
+    let many = model(
+      classes: [Float](repeating: 1, count: 300), scores: (0..<300).map { $0 % 3 == 0 ? 0.75 : 0.5 },
+      count: 300)
+    let edges = try detect(many).map(\.boundingBox.xmax)
+    #expect(edges[..<100].elementsEqual(edges[..<100].sorted()))
+    #expect(edges[100...].elementsEqual(edges[100...].sorted()))
+  }
+
+  @Test("a score that equals the threshold is enough")
+  func keepsScoresAtTheThreshold() throws {
+    #expect(try detect { $0.scoreThreshold = 0.75 }.count == 2)
+    #expect(try detect { $0.scoreThreshold = Float(0.75).nextUp }.isEmpty)
+    #expect(try detect { $0.scoreThreshold = 0.5 }.count == 4)
+    #expect(try detect { $0.scoreThreshold = -.infinity }.count == 5)
+  }
+
+  @Test(
+    "the count is obeyed, whatever number it is",
+    arguments: [
+      (0, 0), (1, 1), (4, 4), (5, 5), (6, 5), (1e30, 5), (.infinity, 5), (-1, 0), (-0.0, 0), (2.9, 2),
+      (0.5, 0),
+      (.nan, 0), (-.infinity, 0),
+    ] as [(Float, Int)])
+  func obeysTheCount(count: Float, rows: Int) throws {
+    #expect(try detect(model(count: count)) { $0.scoreThreshold = 0 }.count == rows)
+  }
+
+  @Test("scores, classes and boxes that are no numbers are no detections")
+  func leavesOutWhatIsNoNumber() throws {
+    #expect(try detect(model(scores: [.nan, 0.75, .nan, 0.5, .infinity])).map(\.index) == [7, 1, 1])
+    let odd = model(classes: [.nan, -1, 1e30, 3, -.infinity], scores: [0.5, 0.5, 0.5, 0.5, 0.5])
+    #expect(try detect(odd).map(\.index) == [3])
+    var boxes = [Float](repeating: 0.5, count: 20)
+    boxes[1] = .nan
+    boxes[11] = .infinity
+    #expect(try detect(model(boxes: boxes)) { $0.scoreThreshold = 0 }.map(\.index) == [1, 1, 7])
+  }
+
+  @Test("at most so many results, the best ones")
+  func limitsResults() throws {
+    #expect(try detect { $0.maxResults = 1 }.map(\.boundingBox.xmax) == [0.25])
+    #expect(try detect { $0.maxResults = 3 }.map(\.score) == [0.75, 0.75, 0.5])
+    #expect(try detect { $0.maxResults = .max }.count == 4)
+    #expect(
+      message { _ = try detect { $0.maxResults = 0 } } == "at most 0 results are asked for, not 1 or more")
+  }
+
+  @Test("lists of labels allow or deny, before results are limited")
+  func filtersByLabel() throws {
+    let labels = LabelMap(["cat", "dog", "bird"])
+    #expect(
+      try detect(labels: labels) { $0.labelAllowList = ["cat", "bird"] }.map(\.label) == ["cat", "bird"])
+    #expect(try detect(labels: labels) { $0.labelDenyList = ["dog"] }.map(\.label) == ["cat", "bird"])
+    let first = try detect(labels: labels) {
+      $0.labelDenyList = ["dog"]
+      $0.maxResults = 1
+    }
+    #expect(first.map(\.label) == ["cat"])
+    // What has no label is not denied, and not allowed.
+    #expect(
+      try detect(labels: labels) { ($0.scoreThreshold, $0.labelDenyList) = (0, ["cat", "dog", "bird"]) }.map(
+        \.index) == [7])
+    #expect(
+      try detect(labels: labels) { ($0.scoreThreshold, $0.labelAllowList) = (0, ["bird"]) }.map(\.index) == [
+        2
+      ])
+    #expect(
+      message {
+        _ = try detect(labels: labels) { ($0.labelAllowList, $0.labelDenyList) = (["cat"], ["dog"]) }
+      }?
+      .contains("only one list") == true)
+    #expect(
+      message { _ = try detect(labels: labels) { $0.labelAllowList = ["cow"] } }?.contains("'cow'") == true)
+    #expect(message { _ = try detect { $0.labelDenyList = ["cat"] } }?.contains("'cat'") == true)
+    #expect(message { _ = try detect { $0.scoreThreshold = .nan } } == "the score threshold is not a number")
+  }
+
+  @Test("labels begin after the row without a class, or where they are told to")
+  func appliesTheLabelOffset() throws {
+    let coco = LabelMap(["???", "person", "bicycle"])
+    #expect(try detect(labels: coco).map(\.label) == ["bicycle", "bicycle", "person", nil])
+    #expect(
+      try detect(labels: coco) { $0.labelOffset = 0 }.map(\.label) == ["person", "person", nil, "bicycle"])
+    let dictionary = LabelMap(["person", "bicycle"])
+    #expect(try detect(labels: dictionary).map(\.label) == ["bicycle", "bicycle", "person", nil])
+    #expect(
+      try detect(labels: dictionary) { $0.labelOffset = -1 }.map(\.label) == [
+        "person", "person", nil, "bicycle",
+      ])
+    #expect(try detect(labels: dictionary) { $0.labelOffset = .max }.allSatisfy { $0.label == nil })
+  }
+
+  @Test("labels inside the model are used; damage costs the labels alone")
+  func readsLabelsOfTheModel() throws {
+    var labelled = model()
+    labelled.labels = "???\nperson\nbicycle\r\nkite\n"
+    let detector = try ObjectDetector(model: labelled.model())
+    #expect(detector.labels?.offset == 1)
+    #expect(try detector.detect(picture()).map(\.label) == ["bicycle", "bicycle", "person", "kite"])
+    let given = try ObjectDetector(model: labelled.model(), labels: LabelMap(["one", "two", "three"]))
+    #expect(try given.detect(picture()).map(\.label) == ["two", "two", "one", "three"])
+    let whole = labelled.bytes
+    for missing in [1, 5, 30, 60] {
+      let damaged = try ObjectDetector(model: Model(bytes: whole.dropLast(missing)))
+      #expect(damaged.labels == nil)
+      #expect(try damaged.detect(picture()).map(\.index) == [1, 1, 0, 2])
+    }
+  }
+
+  @Test("8-bit and float inputs, colors and gray", arguments: [0, 3, 9] as [UInt8], [1, 3] as [Int32])
+  func takesEveryInput(type: UInt8, channels: Int32) throws {
+    let answers = [
+      Answer.boxes([0, 0, 1, 1]).named("boxes"), Answer.rows([4]).named("classes"),
+      Answer.rows([0.5]).named("scores"), Answer.count(1).named("count"),
+    ]
+    let detector = try ObjectDetector(
+      model: DetectorModel.answering(answers, shape: [1, 5, 7, channels], type: type).model())
+    #expect((detector.inputWidth, detector.inputHeight) == (7, 5))
+    #expect(try detector.detect(picture()).map(\.rect) == [PixelRect(x: 0, y: 0, width: 20, height: 10)])
+    #expect(
+      detector.lastTimings.preprocess > 0 && detector.lastTimings.total >= detector.lastTimings.inference)
+  }
+
+  @Test("inputs that are no pictures are named")
+  func refusesOtherInputs() throws {
+    let answers = [Answer.boxes([0, 0, 1, 1]), Answer.rows([4]), Answer.rows([0.5]), Answer.count(1)]
+    func refusal(_ shape: [Int32], type: UInt8 = DetectorModel.uint8) -> String? {
+      message {
+        _ = try ObjectDetector(model: DetectorModel.answering(answers, shape: shape, type: type).model())
+      }
+    }
+    #expect(refusal([1, 3, 8, 8])?.contains("1×3×8×8") == true)
+    #expect(refusal([2, 8, 8, 3])?.contains("1×height×width×3") == true)
+    #expect(refusal([8, 8, 3])?.contains("1×height×width×3") == true)
+    #expect(refusal([1, 8, 8, 3], type: DetectorModel.int32)?.contains("uint8, int8 or float32") == true)
+    #expect(refusal([1, 0, 8, 3]) != nil)
+    #expect(message { _ = try detect { $0.channels = .gray } }?.contains("3 channels") == true)
+    #expect(message { _ = try detect { $0.inputSize = (9, 8) } }?.contains("not 9 × 8") == true)
+  }
+
+  @Test("a model that leaves its input size open needs one")
+  func asksForAnOpenSize() throws {
+    let answers = [Answer.boxes([0, 0, 1, 1]), Answer.rows([4]), Answer.rows([0.5]), Answer.count(1)]
+    let open = DetectorModel.answering(answers, shape: [1, 1, 1, 3], signature: [1, -1, -1, 3])
+    #expect(message { _ = try detect(open) }?.contains("leaves its size open") == true)
+    var options = ObjectDetector.Options()
+    options.inputSize = (12, 6)
+    let detector = try ObjectDetector(model: open.model(), options: options)
+    #expect((detector.inputWidth, detector.inputHeight) == (12, 6))
+    #expect(try detector.detect(picture()).count == 1)
+    options.inputSize = (0, 6)
+    #expect(throws: ApusError.self) { try ObjectDetector(model: open.model(), options: options) }
+  }
+
+  @Test("kernels and threads are the interpreter's, and their errors come through")
+  func passesOptionsOn() throws {
+    #expect(throws: ApusError.self) { try detect { $0.interpreter.kernels = "none such" } }
+    #expect(throws: ApusError.self) { try detect { $0.interpreter.threadCount = 0 } }
+    #expect(try detect { $0.interpreter.kernels = "portable" }.count == 4)
+  }
+
+  @Test("a cancelled run is an error, and the next one works")
+  func canBeCancelled() throws {
+    let detector = try ObjectDetector(model: DetectorModel.whiteBox(side: 8).model())
+    let cancellation = Cancellation()
+    cancellation.cancel()
+    let error = #expect(throws: ApusError.self) { try detector.detect(picture(), cancellation: cancellation) }
+    #expect(error?.code == .cancelled)
+    _ = try detector.detect(picture())
+  }
+}
+
+/// Pictures of every fit and orientation, through a model that looks at every pixel.
+@Suite struct ObjectDetectorGeometryTests {
+  private static let white = (x: 24, y: 4, width: 24, height: 12)
+  private static let (width, height) = (64, 32)
+
+  /// A black picture with a white box, stored so that it looks the same in every orientation.
+  private static func picture(_ orientation: ImageOrientation, _ format: PixelFormat) throws -> ImageBuffer {
+    let (storedWidth, storedHeight) = orientation.swapsSides ? (height, width) : (width, height)
+    let step = format.bytesPerPixel
+    var bytes = [UInt8](repeating: 0, count: storedWidth * storedHeight * step)
+    for y in white.y..<white.y + white.height {
+      for x in white.x..<white.x + white.width {
+        let (column, row) =
+          switch orientation {
+          case .up: (x, y)
+          case .upMirrored: (width - 1 - x, y)
+          case .down: (width - 1 - x, height - 1 - y)
+          case .downMirrored: (x, height - 1 - y)
+          case .leftMirrored: (y, x)
+          case .right: (y, width - 1 - x)
+          case .rightMirrored: (height - 1 - y, width - 1 - x)
+          case .left: (height - 1 - y, x)
+          }
+        for byte in 0..<step { bytes[(row * storedWidth + column) * step + byte] = 255 }
+      }
+    }
+    return try ImageBuffer(
+      bytes: bytes, width: storedWidth, height: storedHeight, format: format, orientation: orientation)
+  }
+
+  // 16 pixels show 64 × 32 in steps of whole pixels under each policy, so that the box is found exactly.
+  @Test(
+    "boxes come back to the picture from every fit and orientation",
+    arguments: [FitPolicy.stretch, .centerCrop, .letterbox()], ImageOrientation.allCases)
+  func mapsBoxesBack(fit: FitPolicy, orientation: ImageOrientation) throws {
+    var options = ObjectDetector.Options()
+    options.fit = fit
+    options.normalization = .unit
+    let detector = try ObjectDetector(model: DetectorModel.whiteBox(side: 16).model(), options: options)
+    for format in PixelFormat.allCases {
+      let found = try detector.detect(Self.picture(orientation, format))
+      #expect(found.map(\.rect) == [PixelRect(x: 24, y: 4, width: 24, height: 12)])
+      #expect(found.map(\.boundingBox) == [BoundingBox(ymin: 0.125, xmin: 0.375, ymax: 0.5, xmax: 0.75)])
+      #expect(found.map(\.index) == [2] && found.map(\.score) == [1])
+    }
+  }
+
+  @Test("floats are normalized as told, else as the metadata says, else from −1 to 1")
+  func normalizesFloats() throws {
+    var model = DetectorModel.whiteBox(side: 16)
+    func score(_ normalization: Normalization? = nil) throws -> Float? {
+      var options = ObjectDetector.Options()
+      options.normalization = normalization
+      options.scoreThreshold = -.infinity
+      return try ObjectDetector(model: model.model(), options: options).detect(Self.picture(.up, .rgb)).first?
+        .score
+    }
+    #expect(try score() == 1)
+    #expect(try score(.meanStd(mean: [5], std: [25])) == 10)
+    model.metadataNormalization = ([55], [100])
+    #expect(try score() == 2)
+    #expect(try score(.unit) == 1)
+    // A standard deviation of zero is no use, and costs nothing else.
+    model.metadataNormalization = ([55], [0])
+    #expect(try score() == 1)
+  }
+}
+
+/// The model and the picture that are part of the library.
+@Suite struct EmbeddedShapesTests {
+  @Test("the embedded model finds every kind of shape in the embedded picture, with any kernels and threads")
+  func findsEveryShape() throws {
+    let picture = try ImageBuffer(decoding: EmbeddedShapes.pictureBytes)
+    let expected = try ObjectDetector.shapes().detect(picture)
+    #expect(Set(expected.compactMap(\.label)) == Set(EmbeddedShapes.labels))
+    for set in Runtime.kernelSets where set.isSupported {
+      for threads in 1...3 {
+        var options = ObjectDetector.Options()
+        options.interpreter.kernels = set.name
+        options.interpreter.threadCount = threads
+        #expect(try ObjectDetector.shapes(options: options).detect(picture) == expected)
+      }
+    }
+  }
+
+  @Test("shapes can have other names")
+  func takesOtherNames() throws {
+    let picture = try ImageBuffer(decoding: EmbeddedShapes.pictureBytes)
+    let found = try ObjectDetector.shapes(labels: LabelMap(["T", "R", "P", "C"])).detect(picture)
+    #expect(Set(found.compactMap(\.label)) == ["T", "R", "P", "C"])
+  }
+}
