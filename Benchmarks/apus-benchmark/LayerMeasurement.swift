@@ -13,16 +13,20 @@ struct LayerMeasurement {
   init(_ shape: LayerShape) throws(ApusError) {
     self.shape = shape
     let isFloat = shape.scheme == .float32
-    func bytes(_ count: Int, seed: Int) -> [UInt8] {
+    func bytes(_ count: Int, seed: Int, areWeights: Bool = false) -> [UInt8] {
       var random = RandomBytes(seed: seed)
       var bytes = [UInt8](repeating: 0, count: count * shape.elementByteCount)
       var span = bytes.mutableSpan
       var raw = span.mutableBytes
-      random.fill(&raw, asFloats: isFloat)
+      if areWeights, let zeroPoint = shape.weightZeroPoint {
+        random.fillWeights(&raw, around: zeroPoint)
+      } else {
+        random.fill(&raw, asFloats: isFloat)
+      }
       return bytes
     }
     input = bytes(shape.inputCount, seed: 1)
-    weights = bytes(shape.weightCount, seed: 2)
+    weights = bytes(shape.weightCount, seed: 2, areWeights: true)
     var random = RandomBytes(seed: 3)
     bias = (0..<shape.outputChannels).flatMap { _ -> [UInt8] in
       let bits =

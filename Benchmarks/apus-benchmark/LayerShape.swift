@@ -121,6 +121,15 @@ struct LayerShape {
 
   // MARK: Kernels
 
+  /// The zero point of the weights, in bits; nil for floats.
+  var weightZeroPoint: UInt8? {
+    switch scheme {
+    case .float32: nil
+    case .uint8: 137
+    case .int8: 0
+    }
+  }
+
   private var operands: MatrixOperands {
     switch scheme {
     case .float32: .float32
@@ -131,7 +140,7 @@ struct LayerShape {
 
   /// An epilogue under which random sums fill the range of the output, as those of a trained model do.
   private var epilogue: Epilogue {
-    let scale = 1 / (140 * Double(depth).squareRoot())
+    let scale = 1 / (48 * Double(depth).squareRoot())
     switch scheme {
     case .float32: return .float32(minimum: 0, maximum: 6)
     case .uint8 where kind == .fullyConnected:

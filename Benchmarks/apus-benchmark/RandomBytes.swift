@@ -41,6 +41,21 @@ struct RandomBytes {
     }
   }
 
+  /// Fills memory with bytes as trained weights have them: most are near the middle, about one in 2¹⁵ is anything.
+  ///
+  /// Kernels may need more steps for weights that are far from their zero point.
+  mutating func fillWeights(_ span: inout MutableRawSpan, around middle: UInt8) {
+    for offset in 0..<span.byteCount {
+      let bits = next()
+      var sum = 0
+      for shift: UInt64 in stride(from: 0, to: 64, by: 8) { sum += Int(bits >> shift & 0xFF) }
+      // The mean of eight bytes deviates by some 26 from its middle.
+      var value = UInt8(truncatingIfNeeded: sum / 8 + Int(middle) - 128)
+      if bits >> 49 == 0 { value = UInt8(truncatingIfNeeded: next()) }
+      span.storeBytes(of: value, toByteOffset: offset, as: UInt8.self)
+    }
+  }
+
   /// Fills every input of an interpreter: floats and small integers with random values, others with zeros.
   static func fillInputs(of interpreter: Interpreter) throws(ApusError) {
     for (position, tensor) in interpreter.inputs.enumerated() {

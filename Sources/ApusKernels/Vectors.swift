@@ -46,6 +46,13 @@ extension SIMD8<Int16> {
     for lane in 0..<8 { self[lane] = Int16(other[lane]) }
   }
 
+  /// The low halves.
+  @inline(__always)
+  init(lowWords other: SIMD8<Int32>) {
+    self.init()
+    for lane in 0..<8 { self[lane] = Int16(truncatingIfNeeded: other[lane]) }
+  }
+
   /// Values brought into the range of 16 bits: one `packssdw`.
   @inline(__always)
   init(saturating other: SIMD8<Int32>) {

@@ -81,7 +81,9 @@ struct BatchMatMul: Operator {
     for index in 0..<(isWorthwhile ? count : 1) {
       let layout = kernel.packing + " matrix \(index)\(transposes ? " transposed" : "")"
       // A tensor that is not constant makes this memory of each run.
-      let made = try node.packedWeights(of: [rhs], layout: layout, byteCount: kernel.packedByteCount) { tensors, packed in
+      let made = try node.packedWeights(
+        of: [rhs], layout: layout, most: kernel.packedByteCount, byteCount: { _ in kernel.packedByteCount }
+      ) { tensors, packed in
         guard isWorthwhile else { return }
         let source = tensors.readBytes(rhs).extracting(index * byteCount..<(index + 1) * byteCount)
         guard transposes else {

@@ -76,6 +76,7 @@ enum OperatorRegistry {
       .assignVariable, versions: 1...1, types: [.resource, .int32], isPure: false, AssignVariable.prepare),
     .init(.atan2, versions: 1...1, types: [.float32], Atan2.prepare),
     .init(.averagePool2D, versions: 1...3, types: common + [.int16], Pooling2D.average),
+    .init(.batchMatMul, versions: 1...4, types: [.float32, .int8, .int16], BatchMatMul.prepare),
     .init(
       .batchToSpaceND, versions: 1...4, types: ElementType.movableBytes, SpaceToBatch.prepareBack),
     .init(
@@ -85,7 +86,6 @@ enum OperatorRegistry {
       .bidirectionalSequenceRNN, versions: 1...3, types: [.float32], isPure: false,
       RecurrentNetwork.prepareBidirectional),
     .init(.bitcast, versions: 1...1, types: ElementType.movable, Bitcast.prepare),
-    .init(.batchMatMul, versions: 1...4, types: [.float32, .int8, .int16], BatchMatMul.prepare),
     .init(.bitwiseXor, versions: 1...1, types: integers, BinaryFunctions.prepare(.exclusiveOr, integers)),
     .init(.broadcastArgs, versions: 1...1, types: [.int32, .int64], BroadcastTo.prepareShape),
     .init(.broadcastTo, versions: 2...4, types: ElementType.movable, BroadcastTo.prepare),
@@ -98,6 +98,8 @@ enum OperatorRegistry {
       types: common + [.float16, .bfloat16, .int4, .int16, .int32, .uint32, .int64, .bool],
       Concatenation.prepare),
     .init(.conv2D, versions: 1...8, types: common + [.int16], Conv2D.prepare),
+    .init(.conv3D, versions: 1...1, types: [.float32], Conv3D.prepare),
+    .init(.conv3DTranspose, versions: 1...1, types: [.int32], Conv3DTranspose.prepare),
     .init(.cos, versions: 1...1, types: [.float32], FloatUnary.prepare(.cos)),
     .init(.cumsum, versions: 1...1, types: [.float32, .int32, .int64], CumulativeSum.prepare),
     .init(.densify, versions: 1...1, types: [.float32, .float16, .int8], Densify.prepare),
@@ -213,6 +215,7 @@ enum OperatorRegistry {
     .init(.tile, versions: 1...3, types: ElementType.movableBytes, Tile.prepare),
     .init(.topKV2, versions: 1...3, types: common + [.int16, .int32, .int64], TopK.prepare),
     .init(.transpose, versions: 1...9, types: ElementType.movable, Transpose.prepare),
+    .init(.transposeConv, versions: 1...5, types: [.int32], TransposeConv.prepare),
     .init(
       .unidirectionalSequenceLSTM, versions: 1...5, types: [.float32, .int8], isPure: false,
       UnidirectionalSequenceLSTM.prepare),
@@ -230,9 +233,9 @@ enum OperatorRegistry {
     .init(.where, versions: 1...2, types: common + [.int32, .uint32, .int64, .bool], Where.prepare),
     .init(.while, versions: 1...1, types: ElementType.movable + [.resource], isPure: false, While.prepare),
     .init(.zerosLike, versions: 1...1, types: [.float32, .int32, .int64], Fill.prepareZeros),
-    .init(.transposeConv, versions: 1...5, types: [.int32], TransposeConv.prepare),
-    .init(.unpack, versions: 1...6, types: ElementType.movableBytes, Unpack.prepare),
     .init(custom: "Convolution2DTransposeBias", types: [.float32], Convolution2DTransposeBias.prepare),
+    .init(custom: "MaxPoolingWithArgmax2D", types: [.float32], ArgmaxPooling2D.pool),
+    .init(custom: "MaxUnpooling2D", types: [.float32], ArgmaxPooling2D.unpool),
     .init(custom: "TFLite_Detection_PostProcess", types: [.float32, .uint8], DetectionPostProcess.prepare),
   ]
 }

@@ -163,7 +163,7 @@ struct HybridStep {
     while index &+ 8 <= count {
       let low = unsafe quantize(load4(values, index))
       let high = unsafe quantize(load4(values, index &+ 4))
-      let lanes = SIMD8<Int16>(truncatingIfNeeded: SIMD8<Int32>(lowHalf: low, highHalf: high))
+      let lanes = SIMD8<Int16>(lowWords: SIMD8<Int32>(lowHalf: low, highHalf: high))
       unsafe UnsafeMutableRawPointer(words + index).storeBytes(of: lanes, as: SIMD8<Int16>.self)
       index &+= 8
     }

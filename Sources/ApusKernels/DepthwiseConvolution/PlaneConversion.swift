@@ -115,7 +115,7 @@ struct PlainPair: PlaneConversion {
     var destination = UnsafeMutableRawPointer(lanes)
     for _ in 0..<count {
       let values = unsafe source.loadUnaligned(as: SIMD8<UInt16>.self)
-      unsafe destination.storeBytes(of: SIMD8<UInt32>(truncatingIfNeeded: values), as: SIMD8<UInt32>.self)
+      unsafe destination.storeBytes(of: SIMD8<UInt32>(widening: values), as: SIMD8<UInt32>.self)
       unsafe source += step
       unsafe destination += 32
     }

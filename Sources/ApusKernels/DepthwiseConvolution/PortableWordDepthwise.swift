@@ -221,10 +221,3 @@ final class PortableWordDepthwise: PreparedConvolution, @unchecked Sendable {
     }
   }
 }
-
-/// Four lanes' sums of two products: one `pmaddwd`.
-@inline(__always)
-private func pairSums(_ lanes: SIMD8<Int16>, _ weights: SIMD8<Int16>) -> SIMD4<Int32> {
-  let products = SIMD8<Int32>(truncatingIfNeeded: lanes) &* SIMD8<Int32>(truncatingIfNeeded: weights)
-  return products.evenHalf &+ products.oddHalf
-}

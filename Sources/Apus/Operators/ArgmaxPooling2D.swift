@@ -1,0 +1,102 @@
+import ApusKernels
+
+/// MediaPipe's `MaxPoolingWithArgmax2D` and `MaxUnpooling2D`.
+///
+/// The options are six 32-bit integers: the padding, 1 for SAME and 2 for VALID, the strides of columns and rows, the
+/// window's columns and rows, and the fused activation.
+enum ArgmaxPooling2D {
+  static func pool(_ node: Node) throws(ApusError) -> any Operator {
+    try node.expect(inputs: 1...1, outputs: 2...2)
+    let input = try node.input(0, types: [.float32], rank: 4)
+    let options = try Options(node)
+    func places(_ size: Int, _ filter: Int, _ stride: Int) throws(ApusError) -> (count: Int, padding: Int) {
+      let count = options.isSame ? (size + stride - 1) / stride : (size - filter + stride) / stride
+      guard count >= 0 else { throw node.malformed("a window of \(filter) does not fit in \(size)") }
+      return (count, max(0, (count - 1) * stride + filter - size) / 2)
+    }
+    let rows = try places(input.shape[1], options.filter.height, options.stride.height)
+    let columns = try places(input.shape[2], options.filter.width, options.stride.width)
+    let shape: TensorShape = [input.shape[0], rows.count, columns.count, input.shape[3]]
+    return Pool(
+      input: input, output: try node.output(0, shape: shape, like: input),
+      indices: try node.output(1, shape: shape, like: input),
+      kernel: ArgmaxPooling(
+        batches: input.shape[0], large: (input.shape[1], input.shape[2]), small: (rows.count, columns.count),
+        channels: input.shape[3], filter: options.filter, stride: options.stride,
+        padding: (rows.padding, columns.padding)),
+      bounds: options.bounds)
+  }
+
+  static func unpool(_ node: Node) throws(ApusError) -> any Operator {
+    try node.expect(inputs: 2...2)
+    let input = try node.input(0, types: [.float32], rank: 4)
+    let indices = try node.input(1, types: [.float32], rank: 4)
+    guard indices.shape == input.shape else {
+      throw node.malformed("\(indices.name) is \(indices.shape), not \(input.shape)")
+    }
+    let options = try Options(node)
+    func size(_ count: Int, _ filter: Int, _ stride: Int) throws(ApusError) -> (large: Int, padding: Int) {
+      let (large, overflow) = count.multipliedReportingOverflow(by: filter)
+      guard !overflow, large < 1 << 31 else { throw node.malformed("\(count) windows of \(filter) are too large") }
+      return (large, max(0, (count - 1) * stride + filter - large) / 2)
+    }
+    let rows = try size(input.shape[1], options.filter.height, options.stride.height)
+    let columns = try size(input.shape[2], options.filter.width, options.stride.width)
+    let output = try node.output(
+      0, shape: [input.shape[0], rows.large, columns.large, input.shape[3]], like: input)
+    return Unpool(
+      input: input, indices: indices, output: output,
+      kernel: ArgmaxPooling(
+        batches: input.shape[0], large: (rows.large, columns.large), small: (input.shape[1], input.shape[2]),
+        channels: input.shape[3], filter: options.filter, stride: options.stride,
+        padding: (rows.padding, columns.padding)))
+  }
+
+  private struct Options {
+    let isSame: Bool
+    let stride: (height: Int, width: Int)
+    let filter: (height: Int, width: Int)
+    let bounds: (minimum: Float, maximum: Float)
+
+    init(_ node: Node) throws(ApusError) {
+      let values = try node.customIntegers(count: 6)
+      guard values[1...4].allSatisfy({ $0 > 0 && $0 <= 32_767 }) else {
+        throw node.malformed("strides and sizes of the window are \(values[1...4]), not in 1 to 32767")
+      }
+      isSame = values[0] == 1
+      stride = (height: values[2], width: values[1])
+      filter = (height: values[4], width: values[3])
+      guard let activation = FusedActivation(rawValue: Int8(clamping: values[5])), let bounds = activation.bounds else {
+        throw node.unsupported("fused activation \(values[5]) is not supported")
+      }
+      self.bounds = bounds
+    }
+  }
+
+  private struct Pool: Operator {
+    let input: TensorSlot
+    let output: TensorSlot
+    let indices: TensorSlot
+    let kernel: ArgmaxPooling
+    let bounds: (minimum: Float, maximum: Float)
+
+    func invoke(_ tensors: borrowing TensorTable) {
+      var result = tensors.write(output, as: Float.self)
+      var places = tensors.write(indices, as: Float.self)
+      kernel.pool(
+        tensors.read(input), to: &result, indices: &places, minimum: bounds.minimum, maximum: bounds.maximum)
+    }
+  }
+
+  private struct Unpool: Operator {
+    let input: TensorSlot
+    let indices: TensorSlot
+    let output: TensorSlot
+    let kernel: ArgmaxPooling
+
+    func invoke(_ tensors: borrowing TensorTable) {
+      var result = tensors.write(output, as: Float.self)
+      kernel.unpool(tensors.read(input), indices: tensors.read(indices), to: &result)
+    }
+  }
+}

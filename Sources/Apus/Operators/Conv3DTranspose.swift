@@ -1,0 +1,92 @@
+import ApusKernels
+
+/// `CONV_3D_TRANSPOSE`: each element of `N×D×H×W×I` floats adds its products with a `d×h×w×O×I` filter to a window
+/// of the output.
+struct Conv3DTranspose: Operator {
+  private let input: TensorSlot
+  private let bias: TensorSlot?
+  private let output: TensorSlot
+  /// Of the output, whose places are the input's elements.
+  private let window: VolumeWindow
+  private let kernel: any PreparedConvolution
+  private let weights: ProductWeights
+  private let linesPerBlock: Int
+  private let products: TensorSlot
+  private let scratch: TensorSlot
+  private let bounds: (minimum: Float, maximum: Float)
+
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator {
+    try node.expect(inputs: 3...4)
+    return try Conv3DTranspose(node)
+  }
+
+  private init(_ node: Node) throws(ApusError) {
+    let shapeInput = try node.input(0, types: [.int32], rank: 1)
+    let filter = try node.input(1, types: [.float32], rank: 5)
+    input = try node.input(2, types: [.float32], rank: 5)
+    let dimensions = try node.integers(of: shapeInput)
+    guard dimensions.count == 5 else { throw node.malformed("\(shapeInput.name) has \(dimensions.count) values, not 5") }
+    guard input.shape[4] == filter.shape[4], filter.shape.elementCount > 0, dimensions[0] == input.shape[0],
+      dimensions[4] == filter.shape[3], dimensions.allSatisfy({ $0 >= 0 })
+    else {
+      throw node.malformed(
+        "\(input.shape) with a filter of \(filter.shape) cannot become \(dimensions.map(String.init).joined(separator: "×"))")
+    }
+    let options = try VolumeOptions(node)
+    var padding: [Int] = []
+    for axis in 0..<3 {
+      let extent = try options.extent(axis, size: dimensions[axis + 1], filter: filter.shape[axis], node: node)
+      guard extent.places == input.shape[axis + 1] else {
+        throw node.malformed(
+          "\(dimensions[axis + 1]) outputs would have \(extent.places) inputs, not \(input.shape[axis + 1])")
+      }
+      padding.append(extent.padding)
+    }
+    bias = try node.bias(3, channels: filter.shape[3], input: input)
+    output = try node.output(0, shape: TensorShape(dimensions), like: input)
+    bounds = try node.activationOption(4).bounds ?? (-.greatestFiniteMagnitude, .greatestFiniteMagnitude)
+    window = VolumeWindow(
+      batches: input.shape[0], size: Array(dimensions[1...3]), channels: filter.shape[3],
+      places: Array(input.shape.dimensions[1...3]), taps: Array(filter.shape.dimensions[0...2]),
+      strides: options.strides, dilations: options.dilations, padding: padding)
+    linesPerBlock = VolumeOptions.linesPerBlock(window, width: window.depth)
+    let convolution = Convolution(
+      rows: linesPerBlock * input.shape[3], depth: input.shape[4], columns: window.depth, operands: .float32,
+      epilogue: node.floatEpilogue(.none))
+    guard let kernel = node.kernels.prepare(convolution) else { throw node.mismatch(input, filter) }
+    self.kernel = kernel
+    weights = try ProductWeights(kernel, filter: filter, bias: nil, node: node)
+    products = try node.scratch(byteCount: try options.byteCount([linesPerBlock, input.shape[3], window.depth], node))
+    scratch = try node.scratch(byteCount: kernel.scratchByteCount(threads: node.threadCount))
+    node.declare(multiplyAccumulates: Double(input.shape.elementCount) * Double(window.depth))
+  }
+
+  func invoke(_ tensors: borrowing TensorTable) {
+    guard output.shape.elementCount > 0 else { return }
+    weights.packIfNeeded(kernel, tensors)
+    var result = tensors.writeBytes(output)
+    result.withUnsafeMutableBytes { bytes in
+      _ = bytes.initializeMemory(as: UInt8.self, repeating: 0)
+    }
+    let blockByteCount = linesPerBlock &* window.places[2] &* input.shape[4] &* 4
+    var line = 0
+    while line < window.lineCount {
+      let start = line / linesPerBlock &* blockByteCount
+      var rows = tensors.writeBytes(products)
+      var scratch = tensors.writeBytes(scratch)
+      kernel.run(
+        weights.packed, input: tensors.readBytes(input).extracting(start..<start &+ blockByteCount), output: &rows,
+        scratch: &scratch, threads: tensors.threads)
+      window.scatter(rows.bytes, lines: line..<line &+ linesPerBlock, to: &result)
+      line &+= linesPerBlock
+    }
+    if let bias {
+      VolumeWindow.finish(
+        &result, channels: window.channels, bias: tensors.readBytes(bias), minimum: bounds.minimum,
+        maximum: bounds.maximum)
+    } else {
+      VolumeWindow.finish(
+        &result, channels: window.channels, bias: nil, minimum: bounds.minimum, maximum: bounds.maximum)
+    }
+  }
+}

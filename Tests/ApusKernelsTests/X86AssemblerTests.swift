@@ -1,0 +1,304 @@
+import ApusKernels
+import Testing
+
+@Suite("X86Assembler", .enabled(if: X86Listing.tool != nil, "needs objdump"))
+struct X86AssemblerTests {
+  typealias Assembler = X86Assembler
+  typealias Instruction = X86Assembler.Instruction
+  typealias Memory = X86Assembler.Memory
+  typealias Width = X86Assembler.Width
+
+  /// Which operands an instruction has.
+  enum Form {
+    /// Destination and two sources.
+    case three
+    /// Destination and one source; a register source has `1 / divisor` of the width, or always 128 bits.
+    case two(divisor: Int)
+    case twoOfScalar
+    /// The first operand goes to the third; a register has `1 / divisor` of the width.
+    case store(divisor: Int)
+  }
+
+  struct Row {
+    let instruction: Instruction
+    var form = Form.three
+    /// The name in each encoding, where it differs from the instruction's.
+    var vexName: String?
+    var evexName: String?
+    var encodings: [Assembler.Encoding] = [.vex, .evex]
+    var narrowest = Width.xmm
+    var widest = Width.zmm
+    var immediate: UInt8?
+    /// The number of bytes that can be repeated; zero if none can.
+    var broadcast = 0
+    var takesRegisters = true
+    var takesMemory = true
+  }
+
+  static let rows: [Row] = [
+    Row(instruction: .vpdpbusd, broadcast: 4), Row(instruction: .vpmaddwd),
+    Row(instruction: .vpmuldq, broadcast: 8), Row(instruction: .vpmulld, broadcast: 4),
+    Row(instruction: .vpmullw), Row(instruction: .vfmadd231ps, broadcast: 4),
+    Row(instruction: .vpaddd, broadcast: 4), Row(instruction: .vpaddq, broadcast: 8),
+    Row(instruction: .vpmaxsw), Row(instruction: .vpminsw), Row(instruction: .vpaddw), Row(instruction: .vpaddsw),
+    Row(instruction: .vpsubd, broadcast: 4), Row(instruction: .vpsubw),
+    Row(instruction: .vpmaxsd, broadcast: 4), Row(instruction: .vpminsd, broadcast: 4),
+    Row(instruction: .vpmaxub), Row(instruction: .vpminub), Row(instruction: .vpmaxsb), Row(instruction: .vpminsb),
+    Row(instruction: .vpand, evexName: "vpandd", broadcast: 4), Row(instruction: .vpor, evexName: "vpord", broadcast: 4),
+    Row(instruction: .vpxor, evexName: "vpxord", broadcast: 4), Row(instruction: .vpsllvd, broadcast: 4),
+    Row(instruction: .vpsravd, broadcast: 4), Row(instruction: .vpsadbw),
+    Row(instruction: .vpackssdw, broadcast: 4), Row(instruction: .vpackuswb), Row(instruction: .vpacksswb),
+    Row(instruction: .vpunpcklbw), Row(instruction: .vpunpckhbw), Row(instruction: .vpunpcklwd),
+    Row(instruction: .vpunpckhwd), Row(instruction: .vpblendmd, encodings: [.evex], broadcast: 4),
+    Row(instruction: .vpblendd, encodings: [.vex], immediate: 0xAA),
+    Row(instruction: .vpermd, narrowest: .ymm, broadcast: 4),
+    Row(instruction: .vpermq, form: .two(divisor: 1), narrowest: .ymm, immediate: 0x08, broadcast: 8),
+    Row(instruction: .vmovshdup, form: .two(divisor: 1)),
+    Row(instruction: .vmovdqu, form: .two(divisor: 1), vexName: "vmovdqu"),
+    Row(instruction: .vmovdquStore, form: .store(divisor: 1), vexName: "vmovdqu"),
+    Row(instruction: .vmovdqu8, form: .two(divisor: 1), encodings: [.evex]),
+    Row(instruction: .vmovdqu8Store, form: .store(divisor: 1), encodings: [.evex]),
+    Row(instruction: .vmovups, form: .two(divisor: 1)), Row(instruction: .vmovupsStore, form: .store(divisor: 1)),
+    Row(instruction: .vpbroadcastd, form: .twoOfScalar), Row(instruction: .vpbroadcastb, form: .twoOfScalar),
+    Row(instruction: .vpbroadcastw, form: .twoOfScalar),
+    Row(instruction: .vbroadcastss, form: .twoOfScalar),
+    Row(instruction: .vpmovdb, form: .store(divisor: 4), encodings: [.evex]),
+    Row(instruction: .vpmovsdw, form: .store(divisor: 2), encodings: [.evex]),
+    Row(instruction: .vpmovwb, form: .store(divisor: 2), encodings: [.evex]),
+    Row(instruction: .vpmovzxbw, form: .two(divisor: 2)), Row(instruction: .vpmovsxbw, form: .two(divisor: 2)),
+    Row(instruction: .vpmovzxbd, form: .two(divisor: 4)), Row(instruction: .vpmovsxbd, form: .two(divisor: 4)),
+    Row(
+      instruction: .vextracti128, form: .store(divisor: 2), encodings: [.vex], narrowest: .ymm, widest: .ymm,
+      immediate: 1),
+    Row(instruction: .vaddps, broadcast: 4), Row(instruction: .vmulps, broadcast: 4),
+    Row(instruction: .vmaxps, broadcast: 4), Row(instruction: .vminps, broadcast: 4),
+    Row(instruction: .vxorps, encodings: [.vex]),
+  ]
+
+  static let places: [Memory] = {
+    typealias General = Assembler.General
+    var places: [Memory] = []
+    let displacements = [0, 1, 4, 8, 16, 32, 64, -64, 127, 128, -128, -129, 508, 8_128, -8_192, 8_192, 0x12345, -0x7654321]
+    for base in General.allCases {
+      for displacement in displacements {
+        places.append(Memory(base, displacement))
+      }
+      for (index, scale) in [(General.rax, 1), (.rbp, 2), (.r9, 4), (.r12, 8), (.r15, 1)] {
+        for displacement in [0, 64, -96, 4_096] {
+          places.append(Memory(base, index: index, scale: scale, displacement))
+        }
+      }
+    }
+    return places
+  }()
+
+  @Test("vector instructions read as they were written", arguments: [Assembler.Encoding.vex, .evex])
+  func vectors(encoding: Assembler.Encoding) throws {
+    var listing = X86Listing(encoding)
+    let isWide = encoding == .evex
+    let numbers = isWide ? [0, 5, 8, 15, 16, 23, 24, 31] : [0, 5, 8, 15]
+    for row in Self.rows where row.encodings.contains(encoding) {
+      let widths = (row.narrowest.rawValue...min(row.widest.rawValue, isWide ? 2 : 1)).compactMap(Width.init)
+      for width in widths {
+        for first in numbers {
+          for second in row.form.hasSecond ? numbers : [0] {
+            for third in numbers where row.takesRegisters {
+              add(row, width, first, second, third, to: &listing)
+            }
+          }
+        }
+        // Each place once, with registers that change from place to place.
+        for (count, place) in Self.places.enumerated() where row.takesMemory {
+          let first = numbers[count % numbers.count]
+          let second = row.form.hasSecond ? numbers[count / 3 % numbers.count] : 0
+          add(row, width, first, second, place, repeats: false, mask: nil, to: &listing)
+          guard isWide, count % 7 == 0 else { continue }
+          let isStore = row.form.isStore
+          add(
+            row, width, first, second, place, repeats: false,
+            mask: .init(1 + count % 7 / 2, zeroes: !isStore && count % 2 == 1), to: &listing)
+          if row.broadcast > 0 { add(row, width, first, second, place, repeats: true, mask: nil, to: &listing) }
+        }
+      }
+    }
+    try check(listing)
+  }
+
+  @Test("masks read as they were written")
+  func masks() throws {
+    var listing = X86Listing(.evex)
+    for register in 1...7 {
+      for zeroes in [false, true] {
+        let mask = Assembler.Mask(register, zeroes: zeroes)
+        let text = "{k\(register)}" + (zeroes ? "{z}" : "")
+        listing.add("vpblendmd zmm3\(text),zmm20,zmm9") { $0.vector(.vpblendmd, .zmm, 3, 20, 9, mask: mask) }
+        listing.add("vmovdqu8 zmm17\(text),[r13+0x40]") {
+          $0.vector(.vmovdqu8, .zmm, 17, 0, Memory(.r13, 64), mask: mask)
+        }
+      }
+      for general in Assembler.General.allCases {
+        listing.add("kmovq k\(register),\(general)") { $0.moveMask(register, general) }
+      }
+    }
+    try check(listing)
+  }
+
+  @Test("shifts by constants read as they were written", arguments: [Assembler.Encoding.vex, .evex])
+  func shifts(encoding: Assembler.Encoding) throws {
+    var listing = X86Listing(encoding)
+    let rows: [(Instruction, Int, String)] = [
+      (.shiftQuads, 2, "vpsrlq"), (.shiftQuads, 6, "vpsllq"), (.shiftDoubles, 4, "vpsrad"),
+      (.shiftDoubles, 2, "vpsrld"), (.shiftDoubles, 6, "vpslld"),
+    ]
+    for (instruction, digit, name) in rows {
+      for width in encoding == .evex ? [Width.xmm, .ymm, .zmm] : [.xmm, .ymm] {
+        for first in encoding == .evex ? [0, 9, 18, 31] : [0, 7, 8, 15] {
+          for second in encoding == .evex ? [1, 14, 16, 29] : [1, 6, 9, 15] {
+            for count: UInt8 in [1, 31, 63] {
+              listing.add("\(name) \(width)\(first),\(width)\(second),0x\(String(count, radix: 16))") {
+                $0.shift(instruction, digit: digit, width, first, second, by: count)
+              }
+            }
+          }
+        }
+      }
+    }
+    for register in [0, 8, 15] {
+      listing.add("\(encoding == .vex ? "vpxor" : "vpxord") ymm\(register),ymm\(register),ymm\(register)") {
+        $0.zeroVector(register, .ymm)
+      }
+    }
+    listing.add("vzeroupper") { $0.zeroUpper() }
+    try check(listing)
+  }
+
+  @Test("general instructions read as they were written")
+  func general() throws {
+    var listing = X86Listing(.vex)
+    let all = Assembler.General.allCases
+    for first in all {
+      for second in all {
+        listing.add("mov \(first),\(second)") { $0.move(first, second) }
+        listing.add("add \(first),\(second)") { $0.add(first, second) }
+        listing.add("sub \(first),\(second)") { $0.subtract(first, second) }
+        listing.add("cmp \(first),\(second)") { $0.compare(first, second) }
+      }
+      for value in [0, 1, -1, 127, -128, 128, -129, 0x7FFF_FFFF, -0x8000_0000] {
+        let text = "0x" + String(UInt(bitPattern: value), radix: 16)
+        listing.add("mov \(first),\(text)") { $0.move(first, value) }
+        listing.add("add \(first),\(text)") { $0.add(first, value) }
+        listing.add("sub \(first),\(text)") { $0.subtract(first, value) }
+        listing.add("cmp \(first),\(text)") { $0.compare(first, value) }
+      }
+      listing.add("test \(first),\(first)") { $0.test(first) }
+      listing.add("xor \(first),\(first)") { $0.zero(first) }
+      listing.add("dec \(first)") { $0.decrement(first) }
+      listing.add("push \(first)") { $0.push(first) }
+      listing.add("pop \(first)") { $0.pop(first) }
+    }
+    for (count, place) in Self.places.enumerated() {
+      let register = all[count % all.count]
+      listing.add("mov \(register),\(place.text)") { $0.load(register, place) }
+      listing.add("mov \(place.text),\(register)") { $0.store(place, register) }
+      listing.add("lea \(register),\(place.text)") { $0.address(register, place) }
+      listing.add("add \(register),\(place.text)") { $0.add(register, place) }
+      listing.add("prefetcht0 \(place.text)") { $0.prefetch(place) }
+    }
+    listing.add("ret") { $0.return() }
+    try check(listing)
+  }
+
+  @Test("jumps lead to their labels, and loops begin at round addresses")
+  func jumps() throws {
+    let conditions: [(Assembler.Condition, String)] = [
+      (.below, "jb"), (.aboveOrEqual, "jae"), (.equal, "je"), (.notEqual, "jne"), (.less, "jl"),
+      (.greaterOrEqual, "jge"), (.lessOrEqual, "jle"), (.greater, "jg"),
+    ]
+    // The number of bytes before the loop's head changes, so that every length of padding is met.
+    for pushes in 0..<32 {
+      var assembler = Assembler(encoding: .vex)
+      for _ in 0..<pushes { assembler.push(.rax) }
+      let head = assembler.loopHead()
+      let address = assembler.code.count
+      #expect(address % 32 == 0)
+      var listing = X86Listing(.vex)
+      listing.assembler = assembler
+      let end = listing.assembler.makeLabel()
+      listing.add("dec rcx") { $0.decrement(.rcx) }
+      // Each jump to the end takes six bytes, each one back six more; then five and three.
+      let size = conditions.count * 12 + 5 + 3
+      let target = String(address + 3 + size, radix: 16)
+      for (condition, name) in conditions {
+        listing.add("\(name) 0x\(target)") { $0.jump(condition, end) }
+        listing.add("\(name) 0x\(String(address, radix: 16))") { $0.jump(condition, head) }
+      }
+      listing.add("jmp 0x\(target)") { $0.jump(end) }
+      listing.add("dec rdx") { $0.decrement(.rdx) }
+      listing.assembler.place(end)
+      listing.add("ret") { $0.return() }
+      try check(listing)
+    }
+  }
+
+  @Test("code whose label was never placed is refused")
+  func missingLabel() {
+    var assembler = Assembler(encoding: .evex)
+    let label = assembler.makeLabel()
+    assembler.jump(label)
+    #expect(assembler.finish() == nil)
+  }
+
+  // MARK: Texts
+
+  private func add(
+    _ row: Row, _ width: Width, _ first: Int, _ second: Int, _ third: Int, to listing: inout X86Listing
+  ) {
+    let name = row.name(listing.assembler.encoding)
+    let operands =
+      switch row.form {
+      case .three: "\(width)\(first),\(width)\(second),\(width)\(third)"
+      case .two(let divisor): "\(width)\(first),\(width.divided(by: divisor))\(third)"
+      case .twoOfScalar: "\(width)\(first),xmm\(third)"
+      case .store(let divisor): "\(width.divided(by: divisor))\(third),\(width)\(first)"
+      }
+    listing.add("\(name) \(operands)\(row.immediateText)") {
+      $0.vector(row.instruction, width, first, second, third, immediate: row.immediate)
+    }
+  }
+
+  private func add(
+    _ row: Row, _ width: Width, _ first: Int, _ second: Int, _ place: Memory, repeats: Bool,
+    mask: Assembler.Mask?, to listing: inout X86Listing
+  ) {
+    let name = row.name(listing.assembler.encoding)
+    let maskText = mask.map { "{k\($0.register)}" + ($0.zeroes ? "{z}" : "") } ?? ""
+    let memory = place.text + (repeats ? "{1to\(width.byteCount / max(row.broadcast, 1))}" : "")
+    let operands =
+      switch row.form {
+      case .three: "\(width)\(first)\(maskText),\(width)\(second),\(memory)"
+      case .two, .twoOfScalar: "\(width)\(first)\(maskText),\(memory)"
+      case .store: "\(memory)\(maskText),\(width)\(first)"
+      }
+    listing.add("\(name) \(operands)\(row.immediateText)") {
+      $0.vector(
+        row.instruction, width, first, second, place, broadcasts: repeats, mask: mask, immediate: row.immediate)
+    }
+  }
+
+  private func check(_ listing: X86Listing) throws {
+    let differences = try #require(try listing.differences())
+    #expect(differences.isEmpty, "\(differences.count) differ, first \(differences.prefix(12).joined(separator: "\n"))")
+  }
+}
+
+extension X86AssemblerTests.Form {
+  var hasSecond: Bool { if case .three = self { true } else { false } }
+  var isStore: Bool { if case .store = self { true } else { false } }
+}
+
+extension X86AssemblerTests.Row {
+  func name(_ encoding: X86Assembler.Encoding) -> String {
+    (encoding == .vex ? vexName : evexName) ?? instruction.name
+  }
+  var immediateText: String { immediate.map { ",0x" + String($0, radix: 16) } ?? "" }
+}

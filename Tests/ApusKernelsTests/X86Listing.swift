@@ -1,0 +1,92 @@
+import ApusKernels
+import Foundation
+
+/// Code written by the assembler, with what each instruction should read like when it is disassembled.
+struct X86Listing {
+  /// The code so far.
+  var assembler: X86Assembler
+  /// Where each expected instruction begins, and its text without spaces.
+  private(set) var expected: [(address: Int, text: String)] = []
+
+  init(_ encoding: X86Assembler.Encoding) {
+    assembler = X86Assembler(encoding: encoding)
+  }
+
+  /// Writes an instruction and notes its text.
+  mutating func add(_ text: String, _ write: (inout X86Assembler) -> Void) {
+    expected.append((assembler.code.count, Self.normalized(text)))
+    write(&assembler)
+  }
+
+  /// Notes the text of what the next call will write.
+  mutating func expect(_ text: String) {
+    expected.append((assembler.code.count, Self.normalized(text)))
+  }
+
+  /// What binutils read otherwise; nil where there are no binutils for this machine's code.
+  func differences() throws -> [String]? {
+    var copy = assembler
+    guard let code = copy.finish() else { return ["a label was never placed"] }
+    guard let tool = Self.tool else { return nil }
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("apus-\(UUID().uuidString).bin")
+    try Data(code).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: tool)
+    process.arguments = [
+      "-D", "-b", "binary", "-m", "i386:x86-64", "-M", "intel", "-w", "--no-show-raw-insn", file.path,
+    ]
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    try process.run()
+    let data = pipe.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    var found: [Int: String] = [:]
+    for line in String(decoding: data, as: UTF8.self).split(separator: "\n") {
+      let parts = line.split(separator: ":", maxSplits: 1)
+      guard parts.count == 2, let address = Int(parts[0].drop(while: { $0 == " " }), radix: 16) else { continue }
+      found[address] = Self.normalized(String(parts[1]))
+    }
+    return expected.compactMap { place, text in
+      let read = found[place] ?? "no instruction"
+      return read == text ? nil : "at \(place): \(text) was written, \(read) was read"
+    }
+  }
+
+  /// The disassembler; nil where it is missing.
+  static let tool = ["/usr/bin/objdump", "/usr/local/bin/objdump"].first {
+    FileManager.default.isExecutableFile(atPath: $0)
+  }
+
+  /// Drops spaces and what only names the size of a place in memory.
+  private static func normalized(_ text: String) -> String {
+    var text = text.split(separator: "#")[0].replacing("{vex}", with: "")
+    for size in ["ZMMWORD", "YMMWORD", "XMMWORD", "QWORD", "DWORD", "WORD", "BYTE"] {
+      text = text.replacing("\(size) PTR ", with: "").replacing("\(size) BCST ", with: "")
+    }
+    return text.filter { !$0.isWhitespace }
+  }
+}
+
+extension X86Assembler.Memory {
+  /// How the disassembler shows the place.
+  var text: String {
+    var text = "[\(base)"
+    if let index { text += "+\(index)*\(scale)" }
+    // A base of this number cannot do without a displacement.
+    if displacement != 0 || base == .rbp || base == .r13 {
+      text += (displacement < 0 ? "-0x" : "+0x") + String(abs(displacement), radix: 16)
+    }
+    return text + "]"
+  }
+}
+
+extension X86Assembler.Width {
+  /// The name of a register of this width.
+  func register(_ number: Int) -> String { "\(self)\(number)" }
+
+  /// The width with half, or a quarter, of the bytes; at least 128 bits.
+  func divided(by divisor: Int) -> Self {
+    Self(rawValue: max(0, rawValue - (divisor == 4 ? 2 : divisor == 2 ? 1 : 0))) ?? .xmm
+  }
+}
