@@ -58,8 +58,7 @@ struct BasicLSTM: Operator {
       }
       let vector = RecurrentVector(
         joined, row: row, count: depth, quantized: nil, isAsymmetric: false, tensors)
-      var allGates = tensors.write(gates, as: Float.self)
-      var sums = allGates.extracting(row * 4 * units..<(row + 1) * 4 * units)
+      var sums = tensors.write(gates, row * 4 * units..<(row + 1) * 4 * units, as: Float.self)
       RecurrentFloats.copy(tensors.read(bias), to: &sums)
       weights.add(vector, to: &sums, tensors)
       update(row, tensors)

@@ -186,8 +186,7 @@ struct IntegerLSTMLayer {
     compute(forgetGate, into: scratch[1], input, row, batch, isTanh: false, tensors)
     compute(cellGate, into: scratch[2], input, row, batch, isTanh: true, tensors)
     do {
-      var states = tensors.write(cellState, as: Int16.self)
-      var cell = states.extracting(batch * cellCount..<(batch + 1) * cellCount)
+      var cell = tensors.write(cellState, batch * cellCount..<(batch + 1) * cellCount, as: Int16.self)
       let shift = Int32(30 + cellExponent)
       if inputGate == nil {
         RecurrentWords.updateCell(
@@ -247,8 +246,7 @@ struct IntegerLSTMLayer {
         cells.extracting(batch * cellCount..<(batch + 1) * cellCount), integerBits: 15 + cellExponent,
         into: &squashed)
     }
-    var states = tensors.write(outputState, as: Int8.self)
-    var state = states.extracting(batch * outputCount..<(batch + 1) * outputCount)
+    var state = tensors.write(outputState, batch * outputCount..<(batch + 1) * outputCount, as: Int8.self)
     if let projection {
       do {
         var hidden = tensors.write(hidden, as: Int8.self)
@@ -266,8 +264,7 @@ struct IntegerLSTMLayer {
         tensors.read(scratch[3]), tensors.read(scratch[0]), hiddenMultiplier, zeroPoint: hiddenZeroPoint,
         into: &state)
     }
-    var results = tensors.write(output, as: Int8.self)
-    var result = results.extracting(offset..<offset + outputCount)
+    var result = tensors.write(output, offset..<offset + outputCount, as: Int8.self)
     let newStates = tensors.read(outputState, as: Int8.self)
     RecurrentWords.copy(newStates.extracting(batch * outputCount..<(batch + 1) * outputCount), to: &result)
   }

@@ -174,8 +174,7 @@ struct LSTMLayer {
   }
 
   private func updateCell(_ batch: Int, _ tensors: borrowing TensorTable) {
-    var states = tensors.write(cellState, as: Float.self)
-    var cell = states.extracting(batch * cellCount..<(batch + 1) * cellCount)
+    var cell = tensors.write(cellState, batch * cellCount..<(batch + 1) * cellCount, as: Float.self)
     if inputGate == nil {
       RecurrentFloats.updateCell(
         &cell, forget: tensors.read(scratch[1]), values: tensors.read(scratch[2]), clip: options.cellClip)
@@ -199,8 +198,7 @@ struct LSTMLayer {
       options.activation.apply(to: &hidden)
       RecurrentFloats.multiply(&hidden, by: tensors.read(scratch[3]))
     }
-    var states = tensors.write(outputState, as: Float.self)
-    var state = states.extracting(batch * outputCount..<(batch + 1) * outputCount)
+    var state = tensors.write(outputState, batch * outputCount..<(batch + 1) * outputCount, as: Float.self)
     if let projection {
       if let projectionBias {
         RecurrentFloats.copy(tensors.read(projectionBias), to: &state)
@@ -212,8 +210,7 @@ struct LSTMLayer {
     } else {
       RecurrentFloats.copy(tensors.read(scratch[2]), to: &state)
     }
-    var results = tensors.write(output, as: Float.self)
-    var result = results.extracting(offset..<offset + outputCount)
+    var result = tensors.write(output, offset..<offset + outputCount, as: Float.self)
     let newStates = tensors.read(outputState, as: Float.self)
     RecurrentFloats.copy(newStates.extracting(batch * outputCount..<(batch + 1) * outputCount), to: &result)
   }

@@ -54,8 +54,7 @@ struct RecurrentLayer {
   ) {
     let x = vector(inputSlot, row, inputCount, 0, tensors)
     let h = vector(state, batch, unitCount, 2, tensors)
-    var results = tensors.write(output, as: Float.self)
-    var sums = results.extracting(offset..<offset + unitCount)
+    var sums = tensors.write(output, offset..<offset + unitCount, as: Float.self)
     RecurrentFloats.copy(tensors.read(bias), to: &sums)
     input.add(x, to: &sums, tensors)
     if let auxiliarySlot {
@@ -63,8 +62,7 @@ struct RecurrentLayer {
     }
     recurrent.add(h, to: &sums, tensors)
     activation.apply(to: &sums)
-    var states = tensors.write(state, as: Float.self)
-    var new = states.extracting(batch * unitCount..<(batch + 1) * unitCount)
+    var new = tensors.write(state, batch * unitCount..<(batch + 1) * unitCount, as: Float.self)
     RecurrentFloats.copy(
       tensors.read(output, as: Float.self).extracting(offset..<offset + unitCount), to: &new)
   }

@@ -55,8 +55,7 @@ struct RecurrentVector {
       scale = 1
       return
     }
-    var words = tensors.write(quantized, as: Int16.self)
-    var result = words.extracting(0..<count)
+    var result = tensors.write(quantized, 0..<count, as: Int16.self)
     scale = RecurrentFloats.quantize(
       tensors.read(slot, as: Float.self).extracting(range), isAsymmetric: isAsymmetric, into: &result)
   }
