@@ -108,12 +108,14 @@ public final class Interpreter {
 
   /// The position of an input by its name: the signature's name first, then the tensor's.
   public func inputIndex(named name: String) throws(ApusError) -> Int {
-    try position(of: name, signature: signature?.inputs ?? mainSignature?.inputs, tensors: graph.subgraph.inputs)
+    try position(
+      of: name, signature: signature?.inputs ?? mainSignature?.inputs, tensors: graph.subgraph.inputs)
   }
 
   /// The position of an output by its name: the signature's name first, then the tensor's.
   public func outputIndex(named name: String) throws(ApusError) -> Int {
-    try position(of: name, signature: signature?.outputs ?? mainSignature?.outputs, tensors: graph.subgraph.outputs)
+    try position(
+      of: name, signature: signature?.outputs ?? mainSignature?.outputs, tensors: graph.subgraph.outputs)
   }
 
   private var mainSignature: Signature? { model.signatures.first { $0.subgraph == graph.subgraphIndex } }
@@ -145,10 +147,12 @@ public final class Interpreter {
     }
     if isStrict {
       let signature = tensor(index).shapeSignature
-      let isOpen = signature.count == shape.rank && zip(signature, shape.dimensions).allSatisfy { $0 < 0 || $0 == $1 }
+      let isOpen =
+        signature.count == shape.rank && zip(signature, shape.dimensions).allSatisfy { $0 < 0 || $0 == $1 }
       guard isOpen else {
         throw ApusError(
-          .invalidArgument, "input \(position): \(shape) does not fit \(TensorShape(signature)), where -1 is open")
+          .invalidArgument,
+          "input \(position): \(shape) does not fit \(TensorShape(signature)), where -1 is open")
       }
     }
     let old = graph.inputShapes[position]
@@ -254,7 +258,9 @@ public final class Interpreter {
     return try graph.withTable { table throws(ApusError) in try body(table.read(slot)) }
   }
 
-  private func slot<T: TensorElement>(_ index: Int, as type: T.Type, role: String) throws(ApusError) -> TensorSlot {
+  private func slot<T: TensorElement>(_ index: Int, as type: T.Type, role: String) throws(ApusError)
+    -> TensorSlot
+  {
     let state = graph.states[index]
     guard state.type.isReadable(as: T.elementType) else {
       throw ApusError(.invalidArgument, "\(role) (\(state.name)) is \(state.type), not \(T.elementType)")
@@ -265,7 +271,8 @@ public final class Interpreter {
   private func slot(_ index: Int) -> TensorSlot {
     let state = graph.states[index]
     return TensorSlot(
-      index: index, name: state.name, type: state.type, shape: state.shape ?? [0], quantization: state.quantization,
+      index: index, name: state.name, type: state.type, shape: state.shape ?? [0],
+      quantization: state.quantization,
       isConstant: false)
   }
 
@@ -273,7 +280,8 @@ public final class Interpreter {
   public func copy<T: TensorElement>(_ values: [T], toInputAt position: Int) throws(ApusError) {
     try withInput(at: position, as: T.self) { span throws(ApusError) in
       guard span.count == values.count else {
-        throw ApusError(.invalidArgument, "input \(position) takes \(span.count) elements, not \(values.count)")
+        throw ApusError(
+          .invalidArgument, "input \(position) takes \(span.count) elements, not \(values.count)")
       }
       for index in values.indices { span[index] = values[index] }
     }
@@ -305,7 +313,8 @@ public final class Interpreter {
     case .int32: return try real(output(at: position, as: Int32.self).map(Int.init))
     case .int64: return try real(output(at: position, as: Int64.self).map(Int.init))
     default:
-      throw ApusError(.invalidArgument, "output \(position) (\(state.name)) is \(state.type): no real numbers")
+      throw ApusError(
+        .invalidArgument, "output \(position) (\(state.name)) is \(state.type): no real numbers")
     }
   }
 

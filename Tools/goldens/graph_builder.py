@@ -10,7 +10,8 @@ from model_builder import ModelBuilder
 class GraphBuilder(ModelBuilder):
     """A model with several operators in its main subgraph; `subgraph` adds more of them."""
 
-    def __post_init__(self):
+    def __init__(self):
+        super().__init__()
         self._operators = []
         self._codes = []
         self._children = []

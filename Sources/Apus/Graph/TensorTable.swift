@@ -40,13 +40,17 @@ struct TensorTable: ~Copyable {
 
   /// Some of a tensor's elements, to be written.
   @_lifetime(borrow self)
-  func write<T: TensorElement>(_ slot: TensorSlot, _ range: Range<Int>, as type: T.Type = T.self) -> MutableSpan<T> {
+  func write<T: TensorElement>(_ slot: TensorSlot, _ range: Range<Int>, as type: T.Type = T.self)
+    -> MutableSpan<T>
+  {
     let buffer = buffers[slot.index]
     precondition(slot.type.isReadable(as: T.elementType), "the slot's type was checked at preparation")
     let count = buffer.base == nil ? 0 : buffer.byteCount / MemoryLayout<T>.stride
-    precondition(range.lowerBound >= 0 && range.upperBound <= count, "the slot's shape was checked at preparation")
+    precondition(
+      range.lowerBound >= 0 && range.upperBound <= count, "the slot's shape was checked at preparation")
     let pointer = buffer.base?.assumingMemoryBound(to: T.self)
-    let elements = UnsafeMutableBufferPointer(start: pointer.map { $0 + range.lowerBound }, count: range.count)
+    let elements = UnsafeMutableBufferPointer(
+      start: pointer.map { $0 + range.lowerBound }, count: range.count)
     return _overrideLifetime(MutableSpan(_unsafeElements: elements), borrowing: self)
   }
 

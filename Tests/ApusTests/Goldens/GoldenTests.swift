@@ -73,6 +73,7 @@ import Testing
     }
     // The second run finds memory as the first left it.
     for _ in 0..<2 {
+      interpreter.resetVariables()
       try interpreter.invoke()
       for (position, expected) in outputs.enumerated() {
         try compare(interpreter, output: position, with: expected)

@@ -16,6 +16,9 @@ struct RecurrentLayer {
   private let isAsymmetric: Bool
   private let quantized: [TensorSlot]?
 
+  /// Whether weights are bytes.
+  var isQuantized: Bool { quantized != nil }
+
   /// Reads the four tensors from `first` on, and the weights of a second input.
   init(
     _ node: Node, first: Int, batch: Int, inputCount: Int, auxiliary: (position: Int, count: Int)?,
@@ -88,6 +91,14 @@ struct RecurrentNetwork: Operator {
 
   private let layout: SequenceLayout
   private let directions: [Direction]
+  /// How often the sequence is read, with the state that the last reading left.
+  private let readings: Int
+
+  private init(layout: SequenceLayout, directions: [Direction], readings: Int = 1) {
+    self.layout = layout
+    self.directions = directions
+    self.readings = readings
+  }
 
   /// `RNN`: one step, for a batch.
   static func prepareStep(_ node: Node) throws(ApusError) -> any Operator {
@@ -136,8 +147,9 @@ struct RecurrentNetwork: Operator {
       throw node.malformed("has weights of the second input for one direction only, or no second input")
     }
     let extra = hasWeights[0] ? auxiliary : nil
-    // Without weights of its own, the second input takes the first one's place for the second layer.
-    let secondInput = hasWeights[0] ? input : auxiliary ?? input
+    // Without weights of its own, the second input takes the first one's place for the second layer; the reference
+    // does so only where time comes first.
+    let secondInput = hasWeights[0] || !layout.isTimeMajor ? input : auxiliary ?? input
     let activation = try node.recurrentActivationOption(1)
     let isAsymmetric = try node.boolOption(3)
     func layer(_ first: Int, _ input: TensorSlot, _ weights: Int) throws(ApusError) -> RecurrentLayer {
@@ -154,6 +166,8 @@ struct RecurrentNetwork: Operator {
     }
     let first = try output(0, isMerged ? total : forward.unitCount)
     let second = isMerged ? first : try output(1, backward.unitCount)
+    // Where time comes first and weights are bytes, the reference reads the sequence once for each of its steps.
+    let readings = layout.isTimeMajor && forward.isQuantized ? layout.time : 1
     return RecurrentNetwork(
       layout: layout,
       directions: [
@@ -161,10 +175,14 @@ struct RecurrentNetwork: Operator {
         .init(
           layer: backward, input: secondInput, auxiliary: extra, output: second,
           offset: isMerged ? forward.unitCount : 0, isBackward: true),
-      ])
+      ], readings: readings)
   }
 
   func invoke(_ tensors: borrowing TensorTable) {
+    for _ in 0..<readings { read(tensors) }
+  }
+
+  private func read(_ tensors: borrowing TensorTable) {
     for direction in directions {
       let width = direction.output.shape.dimensions.last ?? 0
       for batch in 0..<layout.batch {
