@@ -53,8 +53,7 @@ struct BatchMatMul: Operator {
       0, shape: TensorShape(outer + [rows, columns]), types: type == .int8 ? [.int8, .int32] : [type])
     pairs = Self.pairs(outer, left, right)
     let rhsCount = right[..<(rank - 2)].reduce(1, *)
-    let (operands, epilogue) = try Self.scheme(
-      lhs: lhs, rhs: rhs, output: output, columns: columns, node: node)
+    let (operands, epilogue) = try Self.scheme(lhs: lhs, rhs: rhs, output: output, columns: columns, node: node)
     guard
       let kernel = node.kernels.prepare(
         Convolution(
@@ -142,8 +141,7 @@ struct BatchMatMul: Operator {
       return (
         .int8(lhsZeroPoint: lhsZeroPoint, rhsZeroPoint: rhsZeroPoint),
         .fixedPoint(
-          [multiplier], zeroPoint: zeroPoint, minimum: Int32(range.lowerBound),
-          maximum: Int32(range.upperBound))
+          [multiplier], zeroPoint: zeroPoint, minimum: Int32(range.lowerBound), maximum: Int32(range.upperBound))
       )
     }
     for slot in [lhs, rhs, output] { try node.expectNoZeroPoint(slot) }
@@ -182,9 +180,7 @@ struct BatchMatMul: Operator {
     kernel.pack(weights: matrix.bytes, bias: nil, into: weights[0])
   }
 
-  private func multiply(
-    _ index: Int, _ weights: PackedWeights, _ position: Int, _ tensors: borrowing TensorTable
-  ) {
+  private func multiply(_ index: Int, _ weights: PackedWeights, _ position: Int, _ tensors: borrowing TensorTable) {
     let byteCount = rows &* depth &* widths.lhs
     let start = position &* rows &* columns &* widths.output
     var results = tensors.writeBytes(output)

@@ -123,13 +123,11 @@ final class Node {
     let slot = try graph.inputSlot(entry.inputs[position], of: self)
     if let types, !types.contains(slot.type) {
       throw unsupported(
-        "input \(position) (\(slot.name)) is \(slot.type), not \(types.map(\.rawValue).joined(separator: ", "))"
-      )
+        "input \(position) (\(slot.name)) is \(slot.type), not \(types.map(\.rawValue).joined(separator: ", "))")
     }
     if let ranks, !ranks.contains(slot.shape.rank) {
       throw malformed(
-        "input \(position) (\(slot.name)) is \(slot.shape), of rank \(slot.shape.rank), not \(Self.text(ranks))"
-      )
+        "input \(position) (\(slot.name)) is \(slot.shape), of rank \(slot.shape.rank), not \(Self.text(ranks))")
     }
     return slot
   }
@@ -138,9 +136,7 @@ final class Node {
   ///
   /// Where the tensor is computed, the graph is cut before this operator: what follows is prepared when the values
   /// are there, and again whenever they change. `T` must be as the tensor's type says.
-  func values<T: TensorElement & Equatable>(of slot: TensorSlot, as type: T.Type = T.self) throws(ApusError)
-    -> [T]
-  {
+  func values<T: TensorElement & Equatable>(of slot: TensorSlot, as type: T.Type = T.self) throws(ApusError) -> [T] {
     guard slot.type.isReadable(as: T.elementType) else {
       throw unsupported("\(slot.name) is \(slot.type), not \(T.elementType)")
     }
@@ -217,8 +213,7 @@ final class Node {
     let slot = try graph.define(entry.outputs[position], shape: shape, by: self)
     if let types, !types.contains(slot.type) {
       throw unsupported(
-        "output \(position) (\(slot.name)) is \(slot.type), not \(types.map(\.rawValue).joined(separator: ", "))"
-      )
+        "output \(position) (\(slot.name)) is \(slot.type), not \(types.map(\.rawValue).joined(separator: ", "))")
     }
     return slot
   }

@@ -29,8 +29,7 @@ struct WeightedProduct: Operator {
     var result = tensors.writeBytes(output)
     var scratch = tensors.writeBytes(scratch)
     kernel.run(
-      weights.packed, input: tensors.readBytes(input), output: &result, scratch: &scratch,
-      threads: tensors.threads)
+      weights.packed, input: tensors.readBytes(input), output: &result, scratch: &scratch, threads: tensors.threads)
   }
 }
 
@@ -70,16 +69,13 @@ struct ProductWeights {
     }
     packed = weights
     needsPacking = !arePacked
-    arranged =
-      try arePacked
-      ? nil : arrangement.map { form throws(ApusError) in try node.scratch(byteCount: form.byteCount) }
+    arranged = try arePacked ? nil : arrangement.map { form throws(ApusError) in try node.scratch(byteCount: form.byteCount) }
   }
 
   private let needsPacking: Bool
 
   private static func pack(
-    _ kernel: any PreparedConvolution, _ filter: RawSpan, _ bias: TensorSlot?,
-    _ tensors: borrowing TensorTable,
+    _ kernel: any PreparedConvolution, _ filter: RawSpan, _ bias: TensorSlot?, _ tensors: borrowing TensorTable,
     into weights: PackedWeights
   ) {
     if let bias {
