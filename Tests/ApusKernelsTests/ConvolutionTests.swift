@@ -50,6 +50,80 @@ struct ConvolutionTests {
     }
   }
 
+  @Test(
+    "wide layers, extreme zero points, factors and biases match the reference", arguments: KernelSet.supported
+  )
+  func extremeParameters(kernels: KernelSet) throws {
+    for seed in 0..<120 {
+      var random = SeededGenerator(seed: UInt64(1_000 + seed))
+      let isSigned = seed % 2 == 1
+      let (lowest, highest): (Int32, Int32) = isSigned ? (-128, 127) : (0, 255)
+      let ends = [lowest, highest, (lowest + highest + 1) / 2]
+      let lhs = ends.pick(using: &random)
+      let rhs = ends.pick(using: &random)
+      let groups = [1, 1, 1, 2].pick(using: &random)
+      let inputs = Int.random(in: 1...130, using: &random) * groups
+      let outputs = Int.random(in: 1...130, using: &random) * groups
+      let filter = [1, 1, 3].pick(using: &random)
+      let width = Int.random(in: 1...(filter == 1 ? 70 : 20), using: &random)
+      // Below a half, from a half to one, and above one; for all channels or for each.
+      let greatest = [0.001, 0.9, 40].pick(using: &random)
+      let count = Bool.random(using: &random) ? 1 : outputs
+      let zeroPoint = ends.pick(using: &random)
+      let epilogue: Epilogue =
+        seed % 5 == 4
+        ? .float64(
+          (0..<count).map { _ in .random(in: 0...greatest, using: &random) }, zeroPoint: zeroPoint,
+          minimum: lowest, maximum: highest)
+        : .fixedPoint(
+          (0..<count).map { _ in FixedPointMultiplier(.random(in: 0...greatest, using: &random)) },
+          zeroPoint: zeroPoint, minimum: lowest, maximum: highest)
+      let dilation = filter == 1 ? 1 : [1, 1, 2].pick(using: &random)
+      let stride = [1, 1, 2].pick(using: &random)
+      let convolution = Convolution(
+        batches: [1, 2].pick(using: &random), inputHeight: 2, inputWidth: width, inputChannels: inputs,
+        filterHeight: filter, filterWidth: filter, outputHeight: 2,
+        outputWidth: (width + stride - 1) / stride,
+        outputChannels: outputs, strideWidth: stride, dilationHeight: dilation, dilationWidth: dilation,
+        paddingTop: filter / 2 * dilation, paddingLeft: filter / 2 * dilation, groups: groups,
+        operands: isSigned
+          ? .int8(lhsZeroPoint: lhs, rhsZeroPoint: rhs) : .uint8(lhsZeroPoint: lhs, rhsZeroPoint: rhs),
+        epilogue: epilogue)
+      // Sums near 2³¹ wrap, so nothing may be assumed of them.
+      let bias = [Int32(0), 9_999, 1 << 29, .max].pick(using: &random)
+      try check(convolution, kernels, bias: -bias...bias, threads: [1, 2, 8], using: &random)
+    }
+  }
+
+  @Test("each set does the work itself", arguments: KernelSet.supported)
+  func implementations(kernels: KernelSet) throws {
+    let prefix = kernels.name.hasPrefix("x86") ? "X86" : kernels.name == "blas" ? "BLAS" : "Portable"
+    let factor = FixedPointMultiplier(0.01)
+    let uint8 = MatrixOperands.uint8(lhsZeroPoint: 3, rhsZeroPoint: 128)
+    let int8 = MatrixOperands.int8(lhsZeroPoint: 3, rhsZeroPoint: 0)
+    let cases: [(MatrixOperands, Epilogue)] = [
+      (.float32, .float32(minimum: 0, maximum: 6)),
+      (uint8, .fixedPoint([factor], zeroPoint: 0, minimum: 0, maximum: 255)),
+      (int8, .fixedPoint([factor], zeroPoint: 0, minimum: -128, maximum: 127)),
+      (int8, .float64([0.01], zeroPoint: 0, minimum: -128, maximum: 127)),
+    ]
+    for (operands, epilogue) in cases {
+      let product = Convolution(rows: 49, depth: 64, columns: 40, operands: operands, epilogue: epilogue)
+      #expect(try #require(kernels.prepare(product)).implementation.hasPrefix(prefix))
+      var filters = product
+      (filters.inputHeight, filters.inputWidth, filters.outputHeight, filters.outputWidth) = (9, 9, 7, 7)
+      (filters.filterHeight, filters.filterWidth) = (3, 3)
+      #expect(try #require(kernels.prepare(filters)).implementation.hasPrefix(prefix))
+      let depthwise = DepthwiseConvolution(
+        batches: 1, inputHeight: 9, inputWidth: 9, inputChannels: 32, filterHeight: 3, filterWidth: 3,
+        outputHeight: 9, outputWidth: 9, paddingTop: 1, paddingLeft: 1, operands: operands, epilogue: epilogue
+      )
+      // BLAS has no depthwise convolutions.
+      let own = kernels.name == "blas" ? "Portable" : prefix
+      #expect(try #require(kernels.prepare(depthwise)).implementation.hasPrefix(own))
+    }
+  }
+
   @Test("sums of extreme bytes are exact", arguments: KernelSet.supported)
   func extremes(kernels: KernelSet) throws {
     for (value, zeroPoint) in [(UInt8(0), Int32(255)), (255, 0), (0, 0), (255, 255)] {
@@ -139,7 +213,8 @@ struct ConvolutionTests {
 
   /// Compares a set with the reference, and its results for one, two and three threads with each other.
   private func check(
-    _ convolution: Convolution, _ kernels: KernelSet, using random: inout SeededGenerator
+    _ convolution: Convolution, _ kernels: KernelSet, bias biases: ClosedRange<Int32> = -9_999...9_999,
+    threads: [Int] = [1, 2, 3], using random: inout SeededGenerator
   ) throws {
     let prepared = try #require(kernels.prepare(convolution))
     let inputCount =
@@ -166,29 +241,30 @@ struct ConvolutionTests {
     } else {
       let input = (0..<inputCount).map { _ in UInt8.random(in: 0...255, using: &random) }
       let weights = (0..<weightCount).map { _ in UInt8.random(in: 0...255, using: &random) }
-      let bias = (0..<convolution.outputChannels).map { _ in Int32.random(in: -9_999...9_999, using: &random)
-      }
+      let bias = (0..<convolution.outputChannels).map { _ in Int32.random(in: biases, using: &random) }
       let expected = ReferenceConvolution.bytes(
         convolution, input: input, weights: weights, bias: hasBias ? bias : nil)
-      try compare(prepared, input, weights, hasBias ? bytes(bias) : nil, byteCount: expected.count) { found in
+      try compare(
+        prepared, input, weights, hasBias ? bytes(bias) : nil, byteCount: expected.count, threads: threads
+      ) { found in
         #expect(found == expected, "\(convolution)")
       }
     }
   }
 }
 
-/// Runs with one, two and three threads: the first result is judged, the others must equal it.
+/// Runs with several counts of threads: the first result is judged, the others must equal it.
 func compare(
   _ prepared: any PreparedConvolution, _ input: [UInt8], _ weights: [UInt8], _ bias: [UInt8]?, byteCount: Int,
-  judge: ([UInt8]) -> Void
+  threads counts: [Int] = [1, 2, 3], judge: ([UInt8]) -> Void
 ) throws {
   var first: [UInt8]?
-  for threads in 1...3 {
+  for threads in counts {
     let found = run(
       prepared, input: input, weights: weights, bias: bias, outputCount: byteCount, threads: threads)
     #expect(found.suffix(64).allSatisfy { $0 == 0xA5 }, "a write beyond the output")
     if let first {
-      #expect(found == first, "\(threads) threads differ from one")
+      #expect(found == first, "\(threads) threads differ from \(counts[0])")
     } else {
       first = found
       judge(Array(found.prefix(byteCount)))

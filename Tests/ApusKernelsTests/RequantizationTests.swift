@@ -100,7 +100,10 @@ struct RequantizationTests {
 
   @Test("a single rounding in double precision sends halves away from zero and saturates")
   func once() {
-    #expect(([-3, -1, 1, 3, 5] as [Int32]).map { requantizeOnce($0, scale: 0.5, zeroPoint: 0) } == [-2, -1, 1, 2, 3])
+    #expect(
+      ([-3, -1, 1, 3, 5] as [Int32]).map { requantizeOnce($0, scale: 0.5, zeroPoint: 0) } == [
+        -2, -1, 1, 2, 3,
+      ])
     #expect(requantizeOnce(7 as Int32, scale: 1, zeroPoint: -3) == 4)
     #expect(requantizeOnce(1 as Int32, scale: 0.5.nextDown, zeroPoint: 0) == 0)
     #expect(requantizeOnce(Int32.max, scale: 1e9, zeroPoint: 127) > 1 << 20)

@@ -40,11 +40,14 @@ struct X86AssemblerTests {
     Row(instruction: .vpmuldq, broadcast: 8), Row(instruction: .vpmulld, broadcast: 4),
     Row(instruction: .vpmullw), Row(instruction: .vfmadd231ps, broadcast: 4),
     Row(instruction: .vpaddd, broadcast: 4), Row(instruction: .vpaddq, broadcast: 8),
-    Row(instruction: .vpmaxsw), Row(instruction: .vpminsw), Row(instruction: .vpaddw), Row(instruction: .vpaddsw),
+    Row(instruction: .vpmaxsw), Row(instruction: .vpminsw), Row(instruction: .vpaddw),
+    Row(instruction: .vpaddsw),
     Row(instruction: .vpsubd, broadcast: 4), Row(instruction: .vpsubw),
     Row(instruction: .vpmaxsd, broadcast: 4), Row(instruction: .vpminsd, broadcast: 4),
-    Row(instruction: .vpmaxub), Row(instruction: .vpminub), Row(instruction: .vpmaxsb), Row(instruction: .vpminsb),
-    Row(instruction: .vpand, evexName: "vpandd", broadcast: 4), Row(instruction: .vpor, evexName: "vpord", broadcast: 4),
+    Row(instruction: .vpmaxub), Row(instruction: .vpminub), Row(instruction: .vpmaxsb),
+    Row(instruction: .vpminsb),
+    Row(instruction: .vpand, evexName: "vpandd", broadcast: 4),
+    Row(instruction: .vpor, evexName: "vpord", broadcast: 4),
     Row(instruction: .vpxor, evexName: "vpxord", broadcast: 4), Row(instruction: .vpsllvd, broadcast: 4),
     Row(instruction: .vpsravd, broadcast: 4), Row(instruction: .vpsadbw),
     Row(instruction: .vpackssdw, broadcast: 4), Row(instruction: .vpackuswb), Row(instruction: .vpacksswb),
@@ -58,15 +61,18 @@ struct X86AssemblerTests {
     Row(instruction: .vmovdquStore, form: .store(divisor: 1), vexName: "vmovdqu"),
     Row(instruction: .vmovdqu8, form: .two(divisor: 1), encodings: [.evex]),
     Row(instruction: .vmovdqu8Store, form: .store(divisor: 1), encodings: [.evex]),
-    Row(instruction: .vmovups, form: .two(divisor: 1)), Row(instruction: .vmovupsStore, form: .store(divisor: 1)),
+    Row(instruction: .vmovups, form: .two(divisor: 1)),
+    Row(instruction: .vmovupsStore, form: .store(divisor: 1)),
     Row(instruction: .vpbroadcastd, form: .twoOfScalar), Row(instruction: .vpbroadcastb, form: .twoOfScalar),
     Row(instruction: .vpbroadcastw, form: .twoOfScalar),
     Row(instruction: .vbroadcastss, form: .twoOfScalar),
     Row(instruction: .vpmovdb, form: .store(divisor: 4), encodings: [.evex]),
     Row(instruction: .vpmovsdw, form: .store(divisor: 2), encodings: [.evex]),
     Row(instruction: .vpmovwb, form: .store(divisor: 2), encodings: [.evex]),
-    Row(instruction: .vpmovzxbw, form: .two(divisor: 2)), Row(instruction: .vpmovsxbw, form: .two(divisor: 2)),
-    Row(instruction: .vpmovzxbd, form: .two(divisor: 4)), Row(instruction: .vpmovsxbd, form: .two(divisor: 4)),
+    Row(instruction: .vpmovzxbw, form: .two(divisor: 2)),
+    Row(instruction: .vpmovsxbw, form: .two(divisor: 2)),
+    Row(instruction: .vpmovzxbd, form: .two(divisor: 4)),
+    Row(instruction: .vpmovsxbd, form: .two(divisor: 4)),
     Row(
       instruction: .vextracti128, form: .store(divisor: 2), encodings: [.vex], narrowest: .ymm, widest: .ymm,
       immediate: 1),
@@ -78,7 +84,9 @@ struct X86AssemblerTests {
   static let places: [Memory] = {
     typealias General = Assembler.General
     var places: [Memory] = []
-    let displacements = [0, 1, 4, 8, 16, 32, 64, -64, 127, 128, -128, -129, 508, 8_128, -8_192, 8_192, 0x12345, -0x7654321]
+    let displacements = [
+      0, 1, 4, 8, 16, 32, 64, -64, 127, 128, -128, -129, 508, 8_128, -8_192, 8_192, 0x12345, -0x7654321,
+    ]
     for base in General.allCases {
       for displacement in displacements {
         places.append(Memory(base, displacement))
@@ -117,7 +125,9 @@ struct X86AssemblerTests {
           add(
             row, width, first, second, place, repeats: false,
             mask: .init(1 + count % 7 / 2, zeroes: !isStore && count % 2 == 1), to: &listing)
-          if row.broadcast > 0 { add(row, width, first, second, place, repeats: true, mask: nil, to: &listing) }
+          if row.broadcast > 0 {
+            add(row, width, first, second, place, repeats: true, mask: nil, to: &listing)
+          }
         }
       }
     }
@@ -281,13 +291,16 @@ struct X86AssemblerTests {
       }
     listing.add("\(name) \(operands)\(row.immediateText)") {
       $0.vector(
-        row.instruction, width, first, second, place, broadcasts: repeats, mask: mask, immediate: row.immediate)
+        row.instruction, width, first, second, place, broadcasts: repeats, mask: mask,
+        immediate: row.immediate)
     }
   }
 
   private func check(_ listing: X86Listing) throws {
     let differences = try #require(try listing.differences())
-    #expect(differences.isEmpty, "\(differences.count) differ, first \(differences.prefix(12).joined(separator: "\n"))")
+    #expect(
+      differences.isEmpty,
+      "\(differences.count) differ, first \(differences.prefix(12).joined(separator: "\n"))")
   }
 }
 

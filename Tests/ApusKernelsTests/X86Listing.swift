@@ -44,7 +44,9 @@ struct X86Listing {
     var found: [Int: String] = [:]
     for line in String(decoding: data, as: UTF8.self).split(separator: "\n") {
       let parts = line.split(separator: ":", maxSplits: 1)
-      guard parts.count == 2, let address = Int(parts[0].drop(while: { $0 == " " }), radix: 16) else { continue }
+      guard parts.count == 2, let address = Int(parts[0].drop(while: { $0 == " " }), radix: 16) else {
+        continue
+      }
       found[address] = Self.normalized(String(parts[1]))
     }
     return expected.compactMap { place, text in
@@ -60,11 +62,15 @@ struct X86Listing {
 
   /// Drops spaces and what only names the size of a place in memory.
   private static func normalized(_ text: String) -> String {
-    var text = text.split(separator: "#")[0].replacing("{vex}", with: "")
+    var text = text.split(separator: "#")[0].replacing("{vex}", with: "").replacing(
+      "{evex}", with: "")
+    // Versions differ in how they show a repeated element.
+    let repeats = text.contains(" BCST ") || text.contains("{1to")
+    text = text.replacing(/\{1to[0-9]+\}/, with: "")
     for size in ["ZMMWORD", "YMMWORD", "XMMWORD", "QWORD", "DWORD", "WORD", "BYTE"] {
       text = text.replacing("\(size) PTR ", with: "").replacing("\(size) BCST ", with: "")
     }
-    return text.filter { !$0.isWhitespace }
+    return text.filter { !$0.isWhitespace } + (repeats ? "repeated" : "")
   }
 }
 

@@ -7,6 +7,8 @@ final class QuantizedEpilogue: @unchecked Sendable {
     case uniform
     /// Double rounding; all shifts go right.
     case rightShifts
+    /// Double rounding, factors that are not negative, some of which shift left.
+    case bothShifts
     /// Double rounding, anything else.
     case anyShifts
     /// One rounding in double precision.
@@ -18,7 +20,7 @@ final class QuantizedEpilogue: @unchecked Sendable {
   private let scales: [Double]
   /// The channels before this one round halves up.
   private let upwardChannels: Int
-  /// For each channel a factor, then as many right shifts, then as many masks, each padded by eight.
+  /// For each channel a factor, then as many right shifts, masks and left shifts, each padded by eight.
   private let table: UnsafeMutablePointer<Int32>
   private let tableStride: Int
   private let zeroPoint: Int32
@@ -40,17 +42,18 @@ final class QuantizedEpilogue: @unchecked Sendable {
       self.multipliers = multipliers
       (scales, upwardChannels) = ([], 0)
       (self.zeroPoint, self.minimum, self.maximum) = (zeroPoint, minimum, maximum)
-      let isPlain = multipliers.allSatisfy { $0.value >= 0 && $0.shift <= 0 }
+      let isPositive = multipliers.allSatisfy { $0.value >= 0 }
+      let shiftsRight = multipliers.allSatisfy { $0.shift <= 0 }
       let isUniform = multipliers.allSatisfy { $0.shift == multipliers.first?.shift }
-      rounding = isPlain ? (isUniform ? .uniform : .rightShifts) : .anyShifts
+      rounding = !isPositive ? .anyShifts : !shiftsRight ? .bothShifts : isUniform ? .uniform : .rightShifts
     case .float64(let scales, let zeroPoint, let minimum, let maximum):
       (multipliers, upwardChannels) = ([], 0)
       self.scales = scales
       (self.zeroPoint, self.minimum, self.maximum) = (zeroPoint, minimum, maximum)
       rounding = .once
     }
-    unsafe table = .allocate(capacity: 3 * tableStride)
-    unsafe table.initialize(repeating: 0, count: 3 * tableStride)
+    unsafe table = .allocate(capacity: 4 * tableStride)
+    unsafe table.initialize(repeating: 0, count: 4 * tableStride)
     guard let first = multipliers.first else { return }
     for channel in 0..<tableStride {
       let multiplier = multipliers.count > 1 && channel < multipliers.count ? multipliers[channel] : first
@@ -58,6 +61,7 @@ final class QuantizedEpilogue: @unchecked Sendable {
       unsafe table[channel] = multiplier.value
       unsafe table[tableStride + channel] = right
       unsafe table[2 * tableStride + channel] = Int32(truncatingIfNeeded: (Int64(1) << Int64(right)) - 1)
+      unsafe table[3 * tableStride + channel] = max(0, multiplier.shift)
     }
   }
 
@@ -76,11 +80,15 @@ final class QuantizedEpilogue: @unchecked Sendable {
     case (.uniform, 8):
       storeVectors(
         sums, sumStride: sumStride, rows: rows, bias: bias, channel: channel, count: 8, to: output,
-        outputStride: outputStride, isUniform: true)
+        outputStride: outputStride, shifts: .uniform)
     case (.uniform, _), (.rightShifts, _):
       storeVectors(
         sums, sumStride: sumStride, rows: rows, bias: bias, channel: channel, count: count, to: output,
-        outputStride: outputStride, isUniform: false)
+        outputStride: outputStride, shifts: .right)
+    case (.bothShifts, _):
+      storeVectors(
+        sums, sumStride: sumStride, rows: rows, bias: bias, channel: channel, count: count, to: output,
+        outputStride: outputStride, shifts: .both)
     case (.anyShifts, _), (.once, _):
       for row in 0..<rows {
         for lane in 0..<count {
@@ -95,16 +103,27 @@ final class QuantizedEpilogue: @unchecked Sendable {
   /// padding.
   @inline(__always)
   func bytes(_ low: SIMD4<Int32>, _ high: SIMD4<Int32>, channel: Int) -> SIMD8<UInt8> {
-    guard rounding == .uniform || rounding == .rightShifts else { return scalars(low, high, channel: channel) }
-    let isUniform = rounding == .uniform
+    switch rounding {
+    case .uniform: return vectors(low, high, channel: channel, shifts: .uniform)
+    case .rightShifts: return vectors(low, high, channel: channel, shifts: .right)
+    case .bothShifts: return vectors(low, high, channel: channel, shifts: .both)
+    case .anyShifts, .once: return scalars(low, high, channel: channel)
+    }
+  }
+
+  @inline(__always)
+  private func vectors(
+    _ low: SIMD4<Int32>, _ high: SIMD4<Int32>, channel: Int, shifts: Shifts
+  ) -> SIMD8<UInt8> {
     let offsets = SIMD4(repeating: zeroPoint)
-    let first = unsafe Factors(table: table, stride: tableStride, channel: channel, isUniform: isUniform).apply(low)
-    let second = unsafe Factors(table: table, stride: tableStride, channel: channel &+ 4, isUniform: isUniform)
+    let first = unsafe Factors(table: table, stride: tableStride, channel: channel, shifts: shifts).apply(low)
+    let second = unsafe Factors(table: table, stride: tableStride, channel: channel &+ 4, shifts: shifts)
       .apply(high)
     let words = SIMD8<Int16>(saturating: SIMD8(lowHalf: first &+ offsets, highHalf: second &+ offsets))
     return SIMD8(
       lowBytes: words.bounded(
-        SIMD8(repeating: Int16(truncatingIfNeeded: minimum)), SIMD8(repeating: Int16(truncatingIfNeeded: maximum))))
+        SIMD8(repeating: Int16(truncatingIfNeeded: minimum)),
+        SIMD8(repeating: Int16(truncatingIfNeeded: maximum))))
   }
 
   @inline(never)
@@ -124,7 +143,8 @@ final class QuantizedEpilogue: @unchecked Sendable {
       let scale = scales.count > 1 && channel < scales.count ? scales[channel] : scales[0]
       value = requantizeOnce(sum, scale: scale, zeroPoint: zeroPoint)
     } else {
-      let factor = multipliers.count > 1 && channel < multipliers.count ? multipliers[channel] : multipliers[0]
+      let factor =
+        multipliers.count > 1 && channel < multipliers.count ? multipliers[channel] : multipliers[0]
       value = (channel < upwardChannels ? factor.applyUpward(sum) : factor.apply(sum)) &+ zeroPoint
     }
     return UInt8(truncatingIfNeeded: min(max(value, minimum), maximum))
@@ -133,10 +153,10 @@ final class QuantizedEpilogue: @unchecked Sendable {
   @inline(__always)
   private func storeVectors(
     _ sums: UnsafePointer<Int32>, sumStride: Int, rows: Int, bias: UnsafePointer<Int32>, channel: Int,
-    count: Int, to output: UnsafeMutablePointer<UInt8>, outputStride: Int, isUniform: Bool
+    count: Int, to output: UnsafeMutablePointer<UInt8>, outputStride: Int, shifts: Shifts
   ) {
-    let low = unsafe Factors(table: table, stride: tableStride, channel: channel, isUniform: isUniform)
-    let high = unsafe Factors(table: table, stride: tableStride, channel: channel &+ 4, isUniform: isUniform)
+    let low = unsafe Factors(table: table, stride: tableStride, channel: channel, shifts: shifts)
+    let high = unsafe Factors(table: table, stride: tableStride, channel: channel &+ 4, shifts: shifts)
     let lowBias = unsafe load4(bias, 0)
     let highBias = unsafe load4(bias, 4)
     let offsets = SIMD4(repeating: zeroPoint)
@@ -157,16 +177,27 @@ final class QuantizedEpilogue: @unchecked Sendable {
     }
   }
 
-  /// The factors of four channels, all shifting right.
+  /// How the channels' factors shift.
+  private enum Shifts {
+    case uniform
+    case right
+    case both
+  }
+
+  /// The factors of four channels, none of them negative.
   private struct Factors {
     let multipliers: SIMD4<UInt32>
     let exponents: SIMD4<Int32>
     let masks: SIMD4<Int32>
+    let lefts: SIMD4<Int32>
+    let shiftsLeft: Bool
 
     @inline(__always)
-    init(table: UnsafePointer<Int32>, stride: Int, channel: Int, isUniform: Bool) {
+    init(table: UnsafePointer<Int32>, stride: Int, channel: Int, shifts: Shifts) {
+      shiftsLeft = shifts == .both
+      unsafe lefts = shiftsLeft ? load4(table, 3 &* stride &+ channel) : SIMD4()
       unsafe multipliers = SIMD4<UInt32>(bits: load4(table, channel))
-      if isUniform {
+      if shifts == .uniform {
         unsafe exponents = SIMD4(repeating: table[stride])
         unsafe masks = SIMD4(repeating: table[2 &* stride])
       } else {
@@ -177,7 +208,8 @@ final class QuantizedEpilogue: @unchecked Sendable {
 
     @inline(__always)
     func apply(_ sums: SIMD4<Int32>) -> SIMD4<Int32> {
-      roundingDivideByPowerOfTwo(roundingDoublingHighMultiply(sums, multipliers), exponents, masks)
+      let shifted = shiftsLeft ? sums &<< lefts : sums
+      return roundingDivideByPowerOfTwo(roundingDoublingHighMultiply(shifted, multipliers), exponents, masks)
     }
   }
 }

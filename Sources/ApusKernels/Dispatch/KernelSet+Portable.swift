@@ -3,9 +3,11 @@ extension KernelSet {
   package static let portable = KernelSet(
     name: "portable", requires: [],
     convolution: { convolution in
-      PortableByteConvolution(convolution) ?? PortableFloatConvolution(convolution) ?? PortableWordConvolution(convolution)
+      PortableByteConvolution(convolution) ?? PortableFloatConvolution(convolution)
+        ?? PortableWordConvolution(convolution)
     },
     depthwiseConvolution: { convolution in
-      PortableByteDepthwise(convolution) ?? PortableFloatDepthwise(convolution) ?? PortableWordDepthwise(convolution)
+      PortableByteDepthwise(convolution) ?? PortableFloatDepthwise(convolution)
+        ?? PortableWordDepthwise(convolution)
     })
 }

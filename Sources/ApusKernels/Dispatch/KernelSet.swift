@@ -8,6 +8,13 @@ package struct KernelSet: Sendable {
   package let convolution: @Sendable (Convolution) -> (any PreparedConvolution)?
   /// Prepares a depthwise convolution; nil where this set has no kernel for it.
   package let depthwiseConvolution: @Sendable (DepthwiseConvolution) -> (any PreparedConvolution)?
+  /// Prepares a sum of bytes, signed or not; nil where this set has no kernel for it.
+  package var sum: @Sendable (QuantizedSum, Bool, BroadcastShapes) -> (any BinaryKernel)? = { _, _, _ in nil }
+  /// Prepares a product of bytes, signed or not; nil where this set has no kernel for it.
+  package var product: @Sendable (QuantizedProduct, Bool, BroadcastShapes) -> (any BinaryKernel)? = {
+    _, _, _ in
+    nil
+  }
 }
 
 extension KernelSet {
@@ -44,9 +51,19 @@ extension KernelSet {
     firstResult { $0.depthwiseConvolution(convolution) }
   }
 
-  private func firstResult(
-    _ prepare: (KernelSet) -> (any PreparedConvolution)?
-  ) -> (any PreparedConvolution)? {
+  /// Prepares a sum of bytes with this set, or with the next supported one that has a kernel for it.
+  package func prepare(_ sum: QuantizedSum, isSigned: Bool, _ shapes: BroadcastShapes) -> any BinaryKernel {
+    firstResult { $0.sum(sum, isSigned, shapes) } ?? sum.bytes(isSigned: isSigned, shapes)
+  }
+
+  /// Prepares a product of bytes with this set, or with the next supported one that has a kernel for it.
+  package func prepare(
+    _ product: QuantizedProduct, isSigned: Bool, _ shapes: BroadcastShapes
+  ) -> any BinaryKernel {
+    firstResult { $0.product(product, isSigned, shapes) } ?? product.bytes(isSigned: isSigned, shapes)
+  }
+
+  private func firstResult<Kernel>(_ prepare: (KernelSet) -> Kernel?) -> Kernel? {
     if let result = prepare(self) { return result }
     let later = Self.supported.drop { $0.name != name }.dropFirst()
     for set in later {

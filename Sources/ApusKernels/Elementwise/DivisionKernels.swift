@@ -26,7 +26,7 @@ package enum NumberFunction: Hashable, Sendable {
   /// The kernel; nil for a type that has none. Divisors of integers are not zero.
   package func kernel(_ type: NumberType, _ shapes: BroadcastShapes) -> (any BinaryKernel)? {
     switch type {
-    case .float32: floats.map { BroadcastBinary(ClosureBinary(body: $0), shapes) }
+    case .float32: cheapFloats(shapes) ?? floats.map { BroadcastBinary(ClosureBinary(body: $0), shapes) }
     case .int8: integers(Int8.self).map { BroadcastBinary(ClosureBinary(body: $0), shapes) }
     case .uint8: integers(UInt8.self).map { BroadcastBinary(ClosureBinary(body: $0), shapes) }
     case .int16: integers(Int16.self).map { BroadcastBinary(ClosureBinary(body: $0), shapes) }
@@ -37,11 +37,19 @@ package enum NumberFunction: Hashable, Sendable {
     }
   }
 
-  private var floats: (@Sendable (Float, Float) -> Float)? {
+  /// The kernels of functions that cost less than a call.
+  private func cheapFloats(_ shapes: BroadcastShapes) -> (any BinaryKernel)? {
     switch self {
     case .divide(let minimum, let maximum):
-      let bounds = ScalarBounds(minimum: minimum, maximum: maximum)
-      return { bounds.clamp($0 / $1) }
+      BroadcastBinary(FloatQuotient(bounds: ScalarBounds(minimum: minimum, maximum: maximum)), shapes)
+    case .squaredDifference: BroadcastBinary(FloatSquaredDifference(), shapes)
+    case .parametricRelu: BroadcastBinary(FloatParametricRelu(), shapes)
+    default: nil
+    }
+  }
+
+  private var floats: (@Sendable (Float, Float) -> Float)? {
+    switch self {
     case .floorDivide: return { Float((Double($0) / Double($1)).rounded(.down)) }
     case .floorModulo:
       return {
@@ -49,10 +57,8 @@ package enum NumberFunction: Hashable, Sendable {
         return rest != 0 && ($1 < 0) != (rest < 0) ? rest + $1 : rest
       }
     case .power: return { powf($0, $1) }
-    case .squaredDifference: return { ($0 - $1) * ($0 - $1) }
     case .arcTangent: return { atan2f($0, $1) }
-    case .parametricRelu: return { $0 >= 0 ? $0 : $0 * $1 }
-    case .exclusiveOr, .shiftRight, .logicalAnd, .logicalOr: return nil
+    default: return nil
     }
   }
 
@@ -183,6 +189,26 @@ package struct QuantizedSquaredDifference: Hashable, Sendable {
         return Int8(truncatingIfNeeded: output(difference &* difference))
       }, shapes)
   }
+}
+
+private struct FloatQuotient: BinaryFunction {
+  let bounds: ScalarBounds<Float>
+
+  @inline(__always)
+  func callAsFunction(_ lhs: Float, _ rhs: Float) -> Float { bounds.clamp(lhs / rhs) }
+}
+
+private struct FloatSquaredDifference: BinaryFunction {
+  @inline(__always)
+  func callAsFunction(_ lhs: Float, _ rhs: Float) -> Float {
+    let difference = lhs - rhs
+    return difference * difference
+  }
+}
+
+private struct FloatParametricRelu: BinaryFunction {
+  @inline(__always)
+  func callAsFunction(_ lhs: Float, _ rhs: Float) -> Float { lhs >= 0 ? lhs : lhs * rhs }
 }
 
 /// PRELU of quantized values: below zero, a factor that is a tensor.

@@ -26,7 +26,7 @@ package struct QuantizedProduct: Hashable, Sendable {
 }
 
 /// Products of bytes, eight at a time. Signed bytes are those with the sign bit flipped, less 128.
-private struct ByteProduct: BinaryFunction {
+struct ByteProduct: BinaryFunction {
   private let signFlip: UInt8
   private let lhsZeroPoint: Int16
   private let rhsZeroPoint: Int16

@@ -95,7 +95,7 @@ package struct QuantizedResult: Hashable, Sendable {
 }
 
 /// Sums of bytes: each operand's 256 values are brought to the common scale once and looked up.
-private struct ByteSum: BinaryFunction {
+struct ByteSum: BinaryFunction {
   private let tables: SumTables
   private let epilogue: QuantizedEpilogue
   private let output: QuantizedResult

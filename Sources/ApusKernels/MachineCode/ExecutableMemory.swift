@@ -32,7 +32,7 @@ package enum ExecutableMemory {
       return true
     }
     guard isAllowed else { return nil }
-    if let place = byProtection(code, byteCount) ?? byMemoryFile(code, byteCount) { return place }
+    if let place = byProtection(code, byteCount) ?? placeInMemoryFile(code, byteCount: byteCount) { return place }
     used.withLock { $0 -= byteCount }
     return nil
   }
@@ -58,8 +58,9 @@ package enum ExecutableMemory {
     #endif
   }
 
-  /// Writes to a memory file, seals it against writing, and maps it for execution.
-  private static func byMemoryFile(_ code: [UInt8], _ byteCount: Int) -> UnsafeRawPointer? {
+  /// Writes to a memory file and maps it for execution only: the second of the two ways, not counted against the
+  /// limit. `byteCount` is a multiple of the page's size, at least the code's.
+  package static func placeInMemoryFile(_ code: [UInt8], byteCount: Int) -> UnsafeRawPointer? {
     #if os(Linux)
       // Glibc's headers show it to C with extensions only.
       typealias MemoryFile = @convention(c) (UnsafePointer<CChar>, UInt32) -> Int32

@@ -52,7 +52,7 @@ struct Arithmetic {
     let product = QuantizedProduct(
       lhsZeroPoint: lhs.zeroPoint, rhsZeroPoint: rhs.zeroPoint, output: try quantizedResult(factor))
     if operands.type == .int16 { return product.words(operands.shapes) }
-    return product.bytes(isSigned: operands.type == .int8, operands.shapes)
+    return node.kernels.prepare(product, isSigned: operands.type == .int8, operands.shapes)
   }
 
   private func quantizedSum() throws(ApusError) -> any BinaryKernel {
@@ -73,7 +73,7 @@ struct Arithmetic {
       isDifference: operation == .subtract, leftShift: leftShift,
       output: try quantizedResult(twiceLarger / Double(Float(1 << leftShift) * result.scale)))
     if operands.type == .int16 { return sum.words(operands.shapes) }
-    return sum.bytes(isSigned: operands.type == .int8, operands.shapes)
+    return node.kernels.prepare(sum, isSigned: operands.type == .int8, operands.shapes)
   }
 
   /// The older form of `int16` sums, where option 1 asks for it and all scales are powers of two.

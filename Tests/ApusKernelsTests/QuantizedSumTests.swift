@@ -1,0 +1,128 @@
+import ApusKernels
+import Testing
+
+@Suite("Quantized sums and products")
+struct QuantizedSumTests {
+  @Test("random sums and differences match the formula", arguments: KernelSet.supported)
+  func sums(kernels: KernelSet) throws {
+    for seed in 0..<200 {
+      var random = SeededGenerator(seed: UInt64(seed))
+      let isSigned = Bool.random(using: &random)
+      let (lowest, highest) = range(isSigned)
+      func scale() -> Double { .random(in: 0.001...1, using: &random) }
+      let (left, right) = (scale(), [scale(), 0.5].pick(using: &random))
+      let common = 2 * max(left, right)
+      // Results that fill the range, that leave it, and that are multiplied by more than one.
+      let result = [left + right, 0.01 * (left + right), common * 0x1p-21].pick(using: &random)
+      func operand(_ scale: Double) -> QuantizedOperand {
+        QuantizedOperand(
+          zeroPoint: [lowest, highest, .random(in: lowest...highest, using: &random)].pick(using: &random),
+          multiplier: FixedPointMultiplier(scale / common))
+      }
+      let sum = QuantizedSum(
+        lhs: operand(left), rhs: operand(right), isDifference: Bool.random(using: &random), leftShift: 20,
+        output: output(common / (0x1p20 * result), isSigned, using: &random))
+      let shapes = try #require(randomShapes(using: &random))
+      try check(kernels.prepare(sum, isSigned: isSigned, shapes), shapes, isSigned, using: &random) {
+        lhs, rhs in
+        let a = sum.lhs.multiplier.apply((lhs - sum.lhs.zeroPoint) << 20)
+        let b = sum.rhs.multiplier.apply((rhs - sum.rhs.zeroPoint) << 20)
+        return bounded(sum.isDifference ? a - b : a + b, sum.output)
+      }
+    }
+  }
+
+  @Test("random products match the formula", arguments: KernelSet.supported)
+  func products(kernels: KernelSet) throws {
+    for seed in 0..<200 {
+      var random = SeededGenerator(seed: UInt64(seed))
+      let isSigned = Bool.random(using: &random)
+      let (lowest, highest) = range(isSigned)
+      let product = QuantizedProduct(
+        lhsZeroPoint: [lowest, highest, 3].pick(using: &random),
+        rhsZeroPoint: [lowest, highest, 7].pick(using: &random),
+        output: output([0.004, 0.03, 0.7, 3].pick(using: &random), isSigned, using: &random))
+      let shapes = try #require(randomShapes(using: &random))
+      try check(kernels.prepare(product, isSigned: isSigned, shapes), shapes, isSigned, using: &random) {
+        lhs, rhs in
+        bounded((lhs - product.lhsZeroPoint) * (rhs - product.rhsZeroPoint), product.output)
+      }
+    }
+  }
+
+  @Test("generated sets have sums and products of their own")
+  func ownKernels() throws {
+    let shapes = try #require(BroadcastShapes([100], [100]))
+    let factor = FixedPointMultiplier(0.4)
+    let result = QuantizedResult(multiplier: factor, zeroPoint: 0, minimum: 0, maximum: 255)
+    let operand = QuantizedOperand(zeroPoint: 1, multiplier: factor)
+    let sum = QuantizedSum(lhs: operand, rhs: operand, isDifference: false, leftShift: 20, output: result)
+    let product = QuantizedProduct(lhsZeroPoint: 1, rhsZeroPoint: 1, output: result)
+    for kernels in KernelSet.supported {
+      let isGenerated = kernels.name.hasPrefix("x86")
+      #expect((kernels.sum(sum, false, shapes) != nil) == isGenerated)
+      #expect((kernels.product(product, false, shapes) != nil) == isGenerated)
+    }
+  }
+
+  // MARK: Cases
+
+  private func range(_ isSigned: Bool) -> (Int32, Int32) { isSigned ? (-128, 127) : (0, 255) }
+
+  private func output(
+    _ factor: Double, _ isSigned: Bool, using random: inout SeededGenerator
+  ) -> QuantizedResult {
+    let (lowest, highest) = range(isSigned)
+    let clamps = Bool.random(using: &random)
+    return QuantizedResult(
+      multiplier: FixedPointMultiplier(factor), zeroPoint: .random(in: lowest...highest, using: &random),
+      minimum: clamps ? lowest + 30 : lowest, maximum: clamps ? highest - 30 : highest)
+  }
+
+  /// Equal shapes, one number for all, or one for each row; often with a few elements left over.
+  private func randomShapes(using random: inout SeededGenerator) -> BroadcastShapes? {
+    let count = Int.random(in: 1...90, using: &random)
+    let rows = [1, 1, 3].pick(using: &random)
+    switch Int.random(in: 0..<5, using: &random) {
+    case 0: return BroadcastShapes([rows, count], [1])
+    case 1: return BroadcastShapes([rows, 1], [rows, count])
+    case 2: return BroadcastShapes([rows, count], [count])
+    case 3: return BroadcastShapes([40_000], [40_000])
+    default: return BroadcastShapes([rows, count], [rows, count])
+    }
+  }
+
+  private func bounded(_ value: Int32, _ output: QuantizedResult) -> Int32 {
+    min(max(output.multiplier.apply(value) &+ output.zeroPoint, output.minimum), output.maximum)
+  }
+
+  private func check(
+    _ kernel: any BinaryKernel, _ shapes: BroadcastShapes, _ isSigned: Bool,
+    using random: inout SeededGenerator,
+    _ formula: (Int32, Int32) -> Int32
+  ) throws {
+    func values(_ shape: [Int]) -> [UInt8] {
+      (0..<shape.reduce(1, *)).map { _ in .random(in: 0...255, using: &random) }
+    }
+    let (lhs, rhs) = (values(shapes.lhs), values(shapes.rhs))
+    let count = shapes.result.reduce(1, *)
+    let columns = shapes.result.last ?? 1
+    func element(_ values: [UInt8], _ shape: [Int], _ index: Int) -> Int32 {
+      let column = shape.last == 1 ? 0 : index % columns
+      let row = shape.count < 2 || shape[0] == 1 ? 0 : index / columns
+      let byte = values[row * (shape.last ?? 1) + column]
+      return isSigned ? Int32(Int8(bitPattern: byte)) : Int32(byte)
+    }
+    let expected = (0..<count).map {
+      UInt8(truncatingIfNeeded: formula(element(lhs, shapes.lhs, $0), element(rhs, shapes.rhs, $0)))
+    }
+    for threads in [1, 2] {
+      var result = [UInt8](repeating: 0xA5, count: count + 64)
+      var span = result.mutableSpan
+      var bytes = span.mutableBytes
+      kernel.run(lhs.span.bytes, rhs.span.bytes, to: &bytes, threads: ThreadTeam(count: threads))
+      #expect(Array(result.prefix(count)) == expected, "\(shapes)")
+      #expect(result.suffix(64).allSatisfy { $0 == 0xA5 }, "a write beyond the output")
+    }
+  }
+}
