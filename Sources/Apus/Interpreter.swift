@@ -281,7 +281,12 @@ public final class Interpreter {
 
   /// Copies an output's elements out.
   public func output<T: TensorElement>(at position: Int, as type: T.Type = T.self) throws(ApusError) -> [T] {
-    try withOutput(at: position, as: type) { span in span.withUnsafeBufferPointer { Array($0) } }
+    try withOutput(at: position, as: type) { span in
+      var values: [T] = []
+      values.reserveCapacity(span.count)
+      for index in span.indices { values.append(span[index]) }
+      return values
+    }
   }
 
   /// An output's elements as real numbers: floats as they are, integers by their scale and zero point.

@@ -36,11 +36,14 @@ def materialize(operator, type_name, index, references, **options):
 
     The model runs twice: first without and then with the shapes of its outputs declared, in processes
     whose fresh memory differs. Answers that differ come from memory that nobody wrote: such a case has no
-    definite answer.
+    definite answer. A model that brings its answer, where the reference lacks the operator, is not run.
     """
     draw = Draw(operator.name, type_name, index, **options)
     model = operator.case(draw)
     model.set_version(operator.version(type_name))
+    if model.answer is not None:
+        model.set_output_shapes([output.shape for output in model.answer])
+        return Golden(draw.name, model.bytes(), model.inputs, model.answer)
     first = model.defined(references.first.run(model.bytes(), model.inputs))
     model.set_output_shapes([output.shape for output in first])
     contents = model.bytes()

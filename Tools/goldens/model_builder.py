@@ -69,6 +69,8 @@ class ModelBuilder:
     inputs: list = field(default_factory=list)
     # Turns the reference's outputs into those that are right; differs where it leaves memory unwritten.
     defined: Callable = field(default=lambda outputs: outputs)
+    # The outputs, where the reference lacks the operator.
+    answer: list = None
     _tensors: list = field(default_factory=list)
     _buffers: list = field(default_factory=lambda: [schema.BufferT()])
     _input_indices: list = field(default_factory=list)

@@ -20,6 +20,12 @@ final class TensorMemory: @unchecked Sendable {
   deinit {
     base.deallocate()
   }
+
+  /// Lends the bytes, to be written by the object's only owner.
+  func withMutableBytes<R>(_ body: (inout MutableRawSpan) -> R) -> R {
+    var bytes = MutableRawSpan(_unsafeBytes: UnsafeMutableRawBufferPointer(start: base, count: byteCount))
+    return body(&bytes)
+  }
 }
 
 /// Where a tensor's elements lie while its graph runs.

@@ -90,12 +90,11 @@ struct BatchMatMul: Operator {
           kernel.pack(weights: source, bias: nil, into: packed)
           return
         }
-        let memory = TensorMemory(byteCount: byteCount)
-        var bytes = MutableRawSpan(
-          _unsafeBytes: UnsafeMutableRawBufferPointer(start: memory.base, count: byteCount))
-        ElementRuns.transpose(
-          source, rows: matrix.depth, columns: matrix.columns, count: 1, width: matrix.width, into: &bytes)
-        kernel.pack(weights: bytes.bytes, bias: nil, into: packed)
+        TensorMemory(byteCount: byteCount).withMutableBytes { bytes in
+          ElementRuns.transpose(
+            source, rows: matrix.depth, columns: matrix.columns, count: 1, width: matrix.width, into: &bytes)
+          kernel.pack(weights: bytes.bytes, bias: nil, into: packed)
+        }
       }
       weights.append(made.weights)
     }
@@ -183,20 +182,15 @@ struct BatchMatMul: Operator {
   private func multiply(_ index: Int, _ weights: PackedWeights, _ position: Int, _ tensors: borrowing TensorTable) {
     let byteCount = rows &* depth &* widths.lhs
     let start = position &* rows &* columns &* widths.output
-    var results = tensors.writeBytes(output)
+    var result = tensors.writeBytes(output, in: start..<start &+ rows &* columns &* widths.output)
     var scratch = tensors.writeBytes(scratch)
     let source = tensors.readBytes(lhs).extracting(index &* byteCount..<(index &+ 1) &* byteCount)
-    results.withUnsafeMutableBytes { bytes in
-      var result = MutableRawSpan(
-        _unsafeBytes: UnsafeMutableRawBufferPointer(
-          rebasing: bytes[start..<start &+ rows &* columns &* widths.output]))
-      guard let left else {
-        kernel.run(weights, input: source, output: &result, scratch: &scratch, threads: tensors.threads)
-        return
-      }
-      var matrix = tensors.writeBytes(left)
-      ElementRuns.transpose(source, rows: depth, columns: rows, count: 1, width: widths.lhs, into: &matrix)
-      kernel.run(weights, input: matrix.bytes, output: &result, scratch: &scratch, threads: tensors.threads)
+    guard let left else {
+      kernel.run(weights, input: source, output: &result, scratch: &scratch, threads: tensors.threads)
+      return
     }
+    var matrix = tensors.writeBytes(left)
+    ElementRuns.transpose(source, rows: depth, columns: rows, count: 1, width: widths.lhs, into: &matrix)
+    kernel.run(weights, input: matrix.bytes, output: &result, scratch: &scratch, threads: tensors.threads)
   }
 }

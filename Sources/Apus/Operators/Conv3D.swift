@@ -59,14 +59,10 @@ struct Conv3D: Operator {
       window.gather(
         tensors.readBytes(input), lines: line..<line &+ linesPerBlock, to: &rows, threads: tensors.threads)
       let start = line / linesPerBlock &* blockByteCount
-      var results = tensors.writeBytes(output)
+      var result = tensors.writeBytes(output, in: start..<start &+ blockByteCount)
       var scratch = tensors.writeBytes(scratch)
-      results.withUnsafeMutableBytes { bytes in
-        var result = MutableRawSpan(
-          _unsafeBytes: UnsafeMutableRawBufferPointer(rebasing: bytes[start..<start &+ blockByteCount]))
-        kernel.run(
-          weights.packed, input: rows.bytes, output: &result, scratch: &scratch, threads: tensors.threads)
-      }
+      kernel.run(
+        weights.packed, input: rows.bytes, output: &result, scratch: &scratch, threads: tensors.threads)
       line &+= linesPerBlock
     }
   }

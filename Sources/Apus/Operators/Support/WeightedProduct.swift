@@ -61,11 +61,10 @@ struct ProductWeights {
         Self.pack(kernel, tensors.readBytes(filter), bias, tensors, into: weights)
         return
       }
-      let memory = TensorMemory(byteCount: arrangement.byteCount)
-      var bytes = MutableRawSpan(
-        _unsafeBytes: UnsafeMutableRawBufferPointer(start: memory.base, count: memory.byteCount))
-      arrangement.arrange(tensors.readBytes(filter), into: &bytes)
-      Self.pack(kernel, bytes.bytes, bias, tensors, into: weights)
+      TensorMemory(byteCount: arrangement.byteCount).withMutableBytes { bytes in
+        arrangement.arrange(tensors.readBytes(filter), into: &bytes)
+        Self.pack(kernel, bytes.bytes, bias, tensors, into: weights)
+      }
     }
     packed = weights
     needsPacking = !arePacked

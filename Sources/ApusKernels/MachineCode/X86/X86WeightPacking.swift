@@ -116,16 +116,32 @@ struct X86WeightPacking {
   ) -> Int {
     unsafe marks.update(repeating: 0, count: plan.stepCount)
     guard let operands, mayHaveExtras else { return 0 }
+    // Bytes in these bounds fit; nearly all do, so sixteen are looked at together.
+    let least = SIMD16<UInt8>(repeating: UInt8(clamping: operands.rhsZeroPoint - 128))
+    let most = SIMD16<UInt8>(repeating: UInt8(clamping: operands.rhsZeroPoint + 127))
+    let flips = SIMD16<UInt8>(repeating: operands.signFlip)
+    let depth = convolution.depth
     for column in panel.firstColumn..<panel.firstColumn + panel.columnCount {
-      for tap in 0..<plan.tapCount {
-        let start = position(group: group, column: column, tap: tap)
-        for lane in 0..<plan.lanesPerTap {
-          let value = unsafe value(weights, start &+ lane, operands)
+      let start = position(group: group, column: column, tap: 0)
+      var term = 0
+      while term < depth {
+        let end = min(term &+ 16, depth)
+        if end &- term == 16 {
+          let bytes = unsafe weights.loadUnaligned(fromByteOffset: start &+ term, as: SIMD16<UInt8>.self) ^ flips
+          let clamped = pointwiseMin(pointwiseMax(bytes, least), most)
+          if clamped == bytes {
+            term = end
+            continue
+          }
+        }
+        for index in term..<end {
+          let value = unsafe value(weights, start &+ index, operands)
           if value > 127 || value < -128 {
-            let step = tap &* plan.stepsPerTap &+ lane / 4
+            let step = index / plan.lanesPerTap &* plan.stepsPerTap &+ index % plan.lanesPerTap / 4
             unsafe marks[step] = max(marks[step], value > 254 ? 2 : 1)
           }
         }
+        term = end
       }
     }
     var count = 0
@@ -183,31 +199,59 @@ struct X86WeightPacking {
     return Record(weights: start, extras: extras, extraCount: extraCount)
   }
 
+  @inline(__always)
+  private func low8(_ value: Int32) -> UInt32 { UInt32(truncatingIfNeeded: value) & 0xFF }
+
+  @inline(__always)
+  private func low16(_ value: Int32) -> UInt32 { UInt32(truncatingIfNeeded: value) & 0xFFFF }
+
   /// Writes the bytes or words of a column; answers the sum of its values and that of their magnitudes.
   private func packColumn(
     _ weights: UnsafeRawPointer, _ operands: ByteOperands, group: Int, column: Int, place: Int, stepByteCount: Int,
     to destination: UnsafeMutableRawPointer
   ) -> (sum: Int32, magnitude: Int32) {
-    var sum: Int32 = 0
-    var magnitude: Int32 = 0
+    var sums = SIMD4<Int32>()
+    var magnitudes = SIMD4<Int32>()
+    let flips = UInt32(operands.signFlip) &* 0x0101_0101
+    let zeroPoints = SIMD4<Int32>(repeating: operands.rhsZeroPoint)
+    let least = SIMD4<Int32>(repeating: -128)
+    let most = SIMD4<Int32>(repeating: 127)
     for tap in 0..<plan.tapCount {
-      let source = position(group: group, column: column, tap: tap)
-      let base = tap &* plan.stepsPerTap &* stepByteCount &+ place &* 4
-      for lane in 0..<plan.lanesPerTap {
-        let value = unsafe value(weights, source &+ lane, operands)
-        sum &+= value
-        magnitude &+= abs(value)
-        if plan.product == .words {
-          unsafe destination.storeBytes(
-            of: Int16(truncatingIfNeeded: value), toByteOffset: base &+ lane / 2 &* stepByteCount &+ lane % 2 &* 2,
-            as: Int16.self)
+      let source = unsafe weights + position(group: group, column: column, tap: tap)
+      var target = unsafe destination + (tap &* plan.stepsPerTap &* stepByteCount &+ place &* 4)
+      var lane = 0
+      while lane < plan.lanesPerTap {
+        let count = min(4, plan.lanesPerTap &- lane)
+        var values = SIMD4<Int32>()
+        if count == 4 {
+          let bytes = unsafe source.loadUnaligned(fromByteOffset: lane, as: UInt32.self) ^ flips
+          values = SIMD4<Int32>(
+            Int32(bytes & 0xFF), Int32(bytes >> 8 & 0xFF), Int32(bytes >> 16 & 0xFF), Int32(bytes >> 24))
+          values &-= zeroPoints
         } else {
-          unsafe destination.storeBytes(
-            of: Int8(truncatingIfNeeded: min(max(value, -128), 127)),
-            toByteOffset: base &+ lane / 4 &* stepByteCount &+ lane % 4, as: Int8.self)
+          for index in 0..<count { values[index] = unsafe value(source, lane &+ index, operands) }
         }
+        sums &+= values
+        magnitudes &+= pointwiseMax(values, 0 &- values)
+        if plan.product == .words {
+          unsafe target.storeBytes(of: low16(values[0]) | low16(values[1]) << 16, as: UInt32.self)
+          if count > 2 {
+            unsafe target.storeBytes(
+              of: low16(values[2]) | low16(values[3]) << 16, toByteOffset: stepByteCount, as: UInt32.self)
+          }
+          unsafe target += 2 &* stepByteCount
+        } else {
+          let bytes = values.clamped(lowerBound: least, upperBound: most)
+          let bits =
+            low8(bytes[0]) | low8(bytes[1]) << 8 | low8(bytes[2]) << 16 | low8(bytes[3]) << 24
+          unsafe target.storeBytes(of: bits, as: UInt32.self)
+          unsafe target += stepByteCount
+        }
+        lane &+= 4
       }
     }
+    let sum = sums.wrappedSum()
+    let magnitude = magnitudes.wrappedSum()
     return (sum, magnitude)
   }
 
