@@ -35,7 +35,7 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
     let isPlain = convolution.epilogue.isPlain
     hasPlainFactors = isPlain
 
-    let epilogue = X86EpilogueGenerator.Kind(convolution.operands)
+    let epilogue = X86EpilogueGenerator.Kind(convolution.operands, convolution.epilogue)
     var outputs: [UnsafeRawPointer?] = Array(repeating: nil, count: Self.key(rows: 16, vectorCount: 0, isPartial: false))
     var sums = outputs
     for panel in plan.panels {

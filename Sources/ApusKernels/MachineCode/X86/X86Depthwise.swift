@@ -31,7 +31,7 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
     layout = X86FactorLayout(target)
     hasPlainFactors = convolution.epilogue.isPlain
 
-    let kind = X86EpilogueGenerator.Kind(convolution.operands)
+    let kind = X86EpilogueGenerator.Kind(convolution.operands, convolution.epilogue)
     func functions(_ kind: X86EpilogueGenerator.Kind, isPartial: Bool) -> [UnsafeRawPointer?]? {
       var functions: [UnsafeRawPointer?] = [nil]
       for pixels in 1...X86DepthwiseGenerator.maximumPixels {

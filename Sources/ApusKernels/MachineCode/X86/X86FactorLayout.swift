@@ -17,6 +17,8 @@ struct X86FactorLayout {
   /// 16-bit values.
   let minimumWord: Int
   let maximumWord: Int
+  /// For each column, where some factors do not shift right.
+  let leftShifts: Int
   /// The size of a block.
   let byteCount: Int
 
@@ -32,7 +34,8 @@ struct X86FactorLayout {
     maximum = signFlip + 12
     minimumWord = signFlip + 16
     maximumWord = signFlip + 20
-    byteCount = half + 128
+    leftShifts = half + 128
+    byteCount = leftShifts + array
   }
 
   /// Writes a block of factors; `channel` names the output channel of each of the block's columns.
@@ -72,6 +75,7 @@ struct X86FactorLayout {
           let rounding: Int32 = shift > 0 ? 1 << (shift - 1) : 0
           unsafe block.storeBytes(of: rounding, toByteOffset: roundings + place, as: Int32.self)
           unsafe block.storeBytes(of: shift, toByteOffset: shifts + place, as: Int32.self)
+          unsafe block.storeBytes(of: max(0, multiplier.shift), toByteOffset: leftShifts + place, as: Int32.self)
         }
       }
     default: break
