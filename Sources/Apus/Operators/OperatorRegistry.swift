@@ -72,7 +72,8 @@ enum OperatorRegistry {
     .init(.addN, versions: 1...1, types: [.float32, .int32], AddN.prepare),
     .init(.argMax, versions: 1...3, types: common + [.int32, .bool], ArgMinMax.maximum),
     .init(.argMin, versions: 1...3, types: common + [.int32, .bool], ArgMinMax.minimum),
-    .init(.assignVariable, versions: 1...1, types: [.resource, .int32], isPure: false, AssignVariable.prepare),
+    .init(
+      .assignVariable, versions: 1...1, types: [.resource, .int32], isPure: false, AssignVariable.prepare),
     .init(.atan2, versions: 1...1, types: [.float32], Atan2.prepare),
     .init(.averagePool2D, versions: 1...3, types: common + [.int16], Pooling2D.average),
     .init(.batchMatMul, versions: 1...4, types: [.float32, .int8, .int16], BatchMatMul.prepare),
@@ -203,7 +204,9 @@ enum OperatorRegistry {
     .init(.square, versions: 1...1, types: [.float32], FloatUnary.prepare(.square)),
     .init(.squaredDifference, versions: 1...2, types: [.float32, .int8, .int32], SquaredDifference.prepare),
     .init(.squeeze, versions: 1...2, types: ElementType.movable, Squeeze.prepare),
-    .init(.stablehloComposite, versions: 1...1, types: ElementType.movable + [.resource], isPure: false, StableHLOComposite.prepare),
+    .init(
+      .stablehloComposite, versions: 1...1, types: ElementType.movable + [.resource], isPure: false,
+      StableHLOComposite.prepare),
     .init(.stridedSlice, versions: 1...8, types: ElementType.movableBytes, StridedSlice.prepare),
     .init(.sub, versions: 1...5, types: numbers, Sub.prepare),
     .init(.sum, versions: 1...2, types: reducible, Reduce.sum),

@@ -54,7 +54,9 @@ struct X86EpilogueGenerator: Hashable {
   }
 
   /// The row after a block's last.
-  func pointAfterLast(_ a: inout X86Assembler, _ bases: [X86Assembler.General], _ register: X86Assembler.General) {
+  func pointAfterLast(
+    _ a: inout X86Assembler, _ bases: [X86Assembler.General], _ register: X86Assembler.General
+  ) {
     if rowCount % 6 == 0 {
       nextBase(&a, register, from: bases[bases.count - 1])
     } else {
@@ -212,7 +214,8 @@ struct X86EpilogueGenerator: Hashable {
 
   /// AVX2: sixteen columns of two vectors, which lie so that packing leaves them in order.
   private func storePackedBytes(
-    _ a: inout X86Assembler, _ bases: [X86Assembler.General], isSigned: Bool, layout: X86FactorLayout, zeroPoint: Int
+    _ a: inout X86Assembler, _ bases: [X86Assembler.General], isSigned: Bool, layout: X86FactorLayout,
+    zeroPoint: Int
   ) {
     let (minimum, maximum) = (free(1), free(2))
     a.vector(.vpbroadcastb, width, minimum, 0, .init(.rdx, layout.minimum))
