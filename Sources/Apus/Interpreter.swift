@@ -31,6 +31,9 @@ public final class Interpreter {
     /// Whether each tensor keeps memory of its own, so that all can be read after a run.
     public var preservesAllTensors = false
 
+    /// Operators of your own that models may use.
+    public var customOperators: [CustomOperator] = []
+
     /// Makes the default options: one thread, the fastest kernels.
     public init() {}
   }
@@ -58,7 +61,11 @@ public final class Interpreter {
       throw ApusError(.invalidArgument, "threadCount is \(options.threadCount), not 1 to 64")
     }
     let kernels = try Runtime.kernelSet(named: options.kernels)
-    let reasons = model.unsupportedOperators
+    let custom = Dictionary(options.customOperators.map { ($0.name, $0.registration) }) { first, _ in first }
+    guard custom.count == options.customOperators.count else {
+      throw ApusError(.invalidArgument, "two of customOperators have the same name")
+    }
+    let reasons = model.unsupportedOperators(besides: custom)
     if let first = reasons.first {
       let more = reasons.count > 1 ? " (and \(reasons.count - 1) more)" : ""
       throw ApusError(.unsupportedOperator, first + more, reasons: reasons)
@@ -79,7 +86,7 @@ public final class Interpreter {
     try SubgraphCalls.check(model.file)
     context = GraphContext(
       model: model, kernels: kernels, threads: ThreadTeam(count: options.threadCount),
-      memoryLimit: options.memoryLimit)
+      memoryLimit: options.memoryLimit, customOperators: custom)
     graph = try Graph(
       context: context, subgraph: signature?.subgraph ?? 0, preservesAllTensors: options.preservesAllTensors)
     try prepare()

@@ -98,11 +98,18 @@ public final class Model: Sendable {
   /// Every operator that cannot run, with the reason; empty for a model that can be tried.
   ///
   /// Preparing an ``Interpreter`` finds what only shapes decide.
-  public var unsupportedOperators: [String] {
+  public var unsupportedOperators: [String] { unsupportedOperators(besides: [:]) }
+
+  /// As ``unsupportedOperators``, where the caller has operators of its own.
+  public func unsupportedOperators(besides custom: [CustomOperator]) -> [String] {
+    unsupportedOperators(besides: Dictionary(custom.map { ($0.name, $0.registration) }) { first, _ in first })
+  }
+
+  func unsupportedOperators(besides custom: [String: OperatorRegistration]) -> [String] {
     var reasons: [String] = []
     for subgraph in file.subgraphs {
       for (index, node) in subgraph.operators.enumerated() {
-        if let reason = unsupportedReason(of: node, at: index, in: subgraph) { reasons.append(reason) }
+        if let reason = unsupportedReason(of: node, at: index, in: subgraph, custom) { reasons.append(reason) }
       }
     }
     return reasons
@@ -140,10 +147,12 @@ public final class Model: Sendable {
   // MARK: Operators
 
   /// Why an operator cannot run, as far as its code, version and type tell.
-  private func unsupportedReason(of node: OperatorEntry, at index: Int, in subgraph: SubgraphEntry) -> String?
-  {
+  private func unsupportedReason(
+    of node: OperatorEntry, at index: Int, in subgraph: SubgraphEntry, _ custom: [String: OperatorRegistration]
+  ) -> String? {
     let code = file.operatorCodes[node.operatorCode]
-    guard let registration = registrations[node.operatorCode] else {
+    let own = code.code == .custom ? custom[code.name] : nil
+    guard let registration = own ?? registrations[node.operatorCode] else {
       return "operator #\(index), \(code.name): is not supported"
     }
     guard registration.versions.contains(code.version) else {

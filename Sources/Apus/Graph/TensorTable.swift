@@ -16,6 +16,12 @@ struct TensorTable: ~Copyable {
     self.threads = threads
   }
 
+  /// Another view of the same memory, which must not outlive it.
+  init(sharing other: borrowing TensorTable) {
+    buffers = other.buffers
+    threads = other.threads
+  }
+
   /// A tensor's elements. Preparation has fixed the type and the count.
   @_lifetime(borrow self)
   func read<T: TensorElement>(_ slot: TensorSlot, as type: T.Type = T.self) -> Span<T> {

@@ -1,0 +1,119 @@
+import ApusFormat
+
+/// An operator of your own, for models that use one that the engine does not have.
+///
+/// A model names its custom operators; an operator is prepared once for the shapes of its inputs, and then invoked in
+/// every run.
+///
+/// ```swift
+/// let negate = CustomOperator(name: "Negate") { node in
+///   try node.expect(inputs: 1, outputs: 1)
+///   let factor = Float(try node.options.number("factor", default: -1))
+///   return CustomOperator.Plan(outputShapes: [try node.input(0).shape]) { tensors in
+///     let input = try tensors.input(0, as: Float.self)
+///     var output = try tensors.output(0, as: Float.self)
+///     for index in 0..<input.count { output[index] = factor * input[index] }
+///   }
+/// }
+/// var options = Interpreter.Options()
+/// options.customOperators = [negate]
+/// let interpreter = try Interpreter(model: model, options: options)
+/// ```
+///
+/// A type that conforms to ``CustomOperatorKernel`` can stand for the two closures.
+public struct CustomOperator: Sendable {
+  /// What preparation found out.
+  public struct Plan: Sendable {
+    /// The shape of each output; types are as the model declares them, see ``CustomOperatorNode/outputs``.
+    public var outputShapes: [TensorShape]
+    /// The bytes of memory that a run needs for itself.
+    public var scratchByteCount: Int
+    /// Computes the outputs. Interpreters on several threads may call it at the same time.
+    public var invoke: @Sendable (borrowing CustomOperatorTensors) throws(ApusError) -> Void
+
+    /// Makes a plan of the outputs' shapes and a function that computes them.
+    public init(
+      outputShapes: [TensorShape], scratchByteCount: Int = 0,
+      invoke: @escaping @Sendable (borrowing CustomOperatorTensors) throws(ApusError) -> Void
+    ) {
+      self.outputShapes = outputShapes
+      self.scratchByteCount = scratchByteCount
+      self.invoke = invoke
+    }
+  }
+
+  /// The name by which models refer to the operator.
+  public let name: String
+  /// The versions that it implements.
+  public let versions: ClosedRange<Int>
+  /// Whether equal inputs give equal outputs, so that results of constants may be kept.
+  public let isPure: Bool
+
+  private let prepare: @Sendable (CustomOperatorNode) throws(ApusError) -> Plan
+
+  /// Makes an operator of a function that checks a node of a model and says how to run it.
+  ///
+  /// - Parameters:
+  ///   - name: the name by which models refer to the operator; it takes precedence over an operator of the engine.
+  ///   - versions: the versions that it implements.
+  ///   - isPure: whether equal inputs give equal outputs.
+  ///   - prepare: called for each use of the operator, again when shapes change; its errors are those of
+  ///     ``Interpreter/init(model:options:signature:)``.
+  public init(
+    name: String, versions: ClosedRange<Int> = 1...1, isPure: Bool = false,
+    prepare: @escaping @Sendable (CustomOperatorNode) throws(ApusError) -> Plan
+  ) {
+    self.name = name
+    self.versions = versions
+    self.isPure = isPure
+    self.prepare = prepare
+  }
+
+  /// Makes an operator of a type that implements it.
+  public init<Kernel: CustomOperatorKernel>(
+    name: String, versions: ClosedRange<Int> = 1...1, isPure: Bool = false, _ type: Kernel.Type
+  ) {
+    self.init(name: name, versions: versions, isPure: isPure) { node throws(ApusError) in
+      let kernel = try Kernel(preparing: node)
+      return Plan(outputShapes: kernel.outputShapes) { tensors throws(ApusError) in try kernel.invoke(tensors) }
+    }
+  }
+
+  /// What the engine registers.
+  var registration: OperatorRegistration {
+    let prepare = prepare
+    return OperatorRegistration(custom: name, versions: versions, types: ElementType.allCases, isPure: isPure) {
+      node throws(ApusError) in
+      try PreparedCustomOperator(node, plan: prepare(CustomOperatorNode(node)))
+    }
+  }
+}
+
+/// A custom operator as a type: prepared by its initializer, then invoked in every run.
+///
+/// ```swift
+/// struct Negate: CustomOperatorKernel {
+///   let outputShapes: [TensorShape]
+///
+///   init(preparing node: CustomOperatorNode) throws(ApusError) {
+///     outputShapes = [try node.input(0).shape]
+///   }
+///
+///   func invoke(_ tensors: borrowing CustomOperatorTensors) throws(ApusError) {
+///     let input = try tensors.input(0, as: Float.self)
+///     var output = try tensors.output(0, as: Float.self)
+///     for index in 0..<input.count { output[index] = -input[index] }
+///   }
+/// }
+/// options.customOperators = [CustomOperator(name: "Negate", Negate.self)]
+/// ```
+public protocol CustomOperatorKernel: Sendable {
+  /// The shape of each output.
+  var outputShapes: [TensorShape] { get }
+
+  /// Checks a node of a model.
+  init(preparing node: CustomOperatorNode) throws(ApusError)
+
+  /// Computes the outputs.
+  func invoke(_ tensors: borrowing CustomOperatorTensors) throws(ApusError)
+}

@@ -1,0 +1,103 @@
+import ApusFormat
+
+/// One use of a ``CustomOperator`` in a model, to be prepared: what its inputs and outputs are, and its options.
+///
+/// It is of use only while the operator is prepared.
+public struct CustomOperatorNode {
+  private let node: Node
+
+  init(_ node: Node) {
+    self.node = node
+  }
+
+  /// The operator's name.
+  public var name: String { node.name }
+
+  /// The version that the model asks for.
+  public var version: Int { node.version }
+
+  /// How many threads a run may use.
+  public var threadCount: Int { node.threadCount }
+
+  /// The inputs, with their shapes as prepared; nil where the model leaves one out.
+  public var inputs: [Tensor?] {
+    node.entry.inputs.map { index in index < 0 ? nil : tensor(index) }
+  }
+
+  /// The outputs as the model declares them; their shapes are for preparation to find.
+  public var outputs: [Tensor] { node.entry.outputs.map(tensor) }
+
+  private func tensor(_ index: Int) -> Tensor {
+    let graph = node.graph
+    return graph.model.tensor(index, subgraph: graph.subgraphIndex, shape: graph.states[index].shape)
+  }
+
+  /// An input that must be there.
+  public func input(_ position: Int) throws(ApusError) -> Tensor {
+    _ = try node.input(position)
+    return tensor(node.entry.inputs[position])
+  }
+
+  /// Refuses other numbers of inputs and outputs.
+  public func expect(inputs: Int, outputs: Int) throws(ApusError) {
+    try node.expect(inputs: inputs...inputs, outputs: outputs...outputs)
+  }
+
+  /// The values of an input: at once if it is constant; otherwise what precedes runs first, and the operator is
+  /// prepared again whenever the values change.
+  public func values<T: TensorElement & Equatable>(
+    ofInput position: Int, as type: T.Type = T.self
+  ) throws(ApusError) -> [T] {
+    try node.values(of: node.input(position), as: type)
+  }
+
+  /// The bytes of the operator's options; empty where there are none.
+  public var optionBytes: [UInt8] { node.customOptions }
+
+  /// The options, where they are a FlexBuffer map, as most converters write them.
+  public var options: CustomOptions {
+    get throws(ApusError) {
+      do { return CustomOptions(try FlexBufferMap(bytes: node.customOptions)) } catch {
+        throw node.malformed("options: \(error.message)")
+      }
+    }
+  }
+
+  /// An error that says where in the model something is wrong.
+  public func malformed(_ message: String) -> ApusError { node.malformed(message) }
+
+  /// An error that says where in the model something is not supported.
+  public func unsupported(_ message: String) -> ApusError { node.unsupported(message) }
+}
+
+/// The options of a custom operator: values by name.
+public struct CustomOptions: Sendable {
+  private let map: FlexBufferMap
+
+  init(_ map: FlexBufferMap) {
+    self.map = map
+  }
+
+  /// The names that there are.
+  public var names: [String] { map.entries.map(\.key) }
+
+  /// Whether there is a value of a name.
+  public func contains(_ name: String) -> Bool { map.contains(name) }
+
+  /// A whole number; other numbers are cut off.
+  public func integer(_ name: String, default value: Int = 0) -> Int {
+    map[name].map { Int(clamping: $0.int64) } ?? value
+  }
+
+  /// A number.
+  public func number(_ name: String, default value: Double = 0) -> Double { map.double(name, default: value) }
+
+  /// A Boolean; numbers count as true unless they are zero.
+  public func flag(_ name: String, default value: Bool = false) -> Bool { map.bool(name, default: value) }
+
+  /// A text.
+  public func text(_ name: String) -> String? { map[name]?.string }
+
+  /// A list of numbers.
+  public func numbers(_ name: String) -> [Double]? { map[name]?.vector?.map(\.double) }
+}
