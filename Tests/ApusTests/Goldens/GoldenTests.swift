@@ -50,13 +50,13 @@ import Testing
 
   /// Of the largest magnitude. A last-bit difference of an activation can move a value that a recurrent step quantizes to the
   /// next integer, and the steps after it carry that on.
-  private static func tolerance(_ name: String) -> Float {
+  private static func tolerance(_ name: String) -> Double {
     ["RNN", "LSTM", "SVDF"].contains { name.contains($0) } ? 1e-3 : 1e-4
   }
 
   private static func run(
     _ model: Model, inputs: [NumPyFile], outputs: [NumPyFile], kernels: String, threads: Int,
-    tolerance: Float
+    tolerance: Double
   ) throws {
     var options = Interpreter.Options()
     options.threadCount = threads
@@ -91,7 +91,7 @@ import Testing
   }
 
   private static func compare(
-    _ interpreter: Interpreter, output position: Int, with expected: NumPyFile, tolerance: Float
+    _ interpreter: Interpreter, output position: Int, with expected: NumPyFile, tolerance: Double
   )
     throws
   {
