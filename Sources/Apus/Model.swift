@@ -32,7 +32,9 @@ public final class Model: Sendable {
   /// - Throws: `unreadableFile`, or `malformedModel` with the place in the file.
   public convenience init(contentsOfFile path: String) throws(ApusError) {
     let bytes: FileBytes
-    do { bytes = try FileBytes(readingFileAt: path) } catch { throw ApusError(.unreadableFile, error.message) }
+    do { bytes = try FileBytes(readingFileAt: path) } catch {
+      throw ApusError(.unreadableFile, error.message)
+    }
     try self.init(bytes)
   }
 
@@ -44,7 +46,9 @@ public final class Model: Sendable {
   /// - Throws: `unreadableFile`, or `malformedModel` with the place in the file.
   public convenience init(mappingFile path: String) throws(ApusError) {
     let bytes: FileBytes
-    do { bytes = try FileBytes(mappingFileAt: path) } catch { throw ApusError(.unreadableFile, error.message) }
+    do { bytes = try FileBytes(mappingFileAt: path) } catch {
+      throw ApusError(.unreadableFile, error.message)
+    }
     try self.init(bytes)
   }
 
@@ -82,8 +86,12 @@ public final class Model: Sendable {
     file.signatures.map { entry in
       Signature(
         key: entry.key, subgraph: entry.subgraph,
-        inputs: entry.inputs.map { .init(name: $0.name, tensor: tensor($0.tensor, subgraph: entry.subgraph)) },
-        outputs: entry.outputs.map { .init(name: $0.name, tensor: tensor($0.tensor, subgraph: entry.subgraph)) })
+        inputs: entry.inputs.map {
+          .init(name: $0.name, tensor: tensor($0.tensor, subgraph: entry.subgraph))
+        },
+        outputs: entry.outputs.map {
+          .init(name: $0.name, tensor: tensor($0.tensor, subgraph: entry.subgraph))
+        })
     }
   }
 
@@ -148,7 +156,8 @@ public final class Model: Sendable {
       return "operator #\(index), \(code.name): is not supported"
     }
     guard registration.versions.contains(code.version) else {
-      return "operator #\(index), \(code.name): version \(code.version) is not supported, only \(registration.versions)"
+      return
+        "operator #\(index), \(code.name): version \(code.version) is not supported, only \(registration.versions)"
     }
     guard let input = node.inputs.first, input >= 0 else { return nil }
     let type = ElementType(subgraph.tensors[input].type)

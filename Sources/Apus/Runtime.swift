@@ -83,7 +83,8 @@ public enum Runtime {
     _ set: KernelSet, operands: MatrixOperands, elementByteCount: Int, epilogue: Epilogue
   ) -> Double {
     let (rows, depth, columns) = (384, 512, 512)
-    let product = Convolution(rows: rows, depth: depth, columns: columns, operands: operands, epilogue: epilogue)
+    let product = Convolution(
+      rows: rows, depth: depth, columns: columns, operands: operands, epilogue: epilogue)
     guard let kernel = set.prepare(product) else { return 0 }
     let weights = PackedWeights(byteCount: kernel.packedByteCount)
     let constants = [UInt8](repeating: 0, count: columns * depth * elementByteCount)

@@ -102,7 +102,8 @@ struct ProfileText {
       sums[entry.name, default: (0, 0)].milliseconds += entry.milliseconds
     }
     var summary = [["operator", "count", "ms", "%"]]
-    for (name, sum) in sums.sorted(by: { ($0.value.milliseconds, $1.key) > ($1.value.milliseconds, $0.key) }) {
+    for (name, sum) in sums.sorted(by: { ($0.value.milliseconds, $1.key) > ($1.value.milliseconds, $0.key) })
+    {
       summary.append([
         name, "\(sum.count)", decimal(sum.milliseconds, 3), decimal(sum.milliseconds / total * 100, 1),
       ])

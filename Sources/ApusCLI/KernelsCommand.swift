@@ -14,8 +14,8 @@ struct KernelsCommand: ParsableCommand {
     let supported: Bool
     let chosen: Bool
     let reason: String?
-    let gmacs_per_second_8bit: Double?
-    let gmacs_per_second_float32: Double?
+    let gmacsPerSecondBytes: Double?
+    let gmacsPerSecondFloats: Double?
   }
 
   func run() throws {
@@ -25,7 +25,8 @@ struct KernelsCommand: ParsableCommand {
       let peak = set.isSupported ? try Runtime.measuredPeak(of: set.name) : nil
       return Entry(
         name: set.name, supported: set.isSupported, chosen: set.isDefault, reason: set.unsupportedReason,
-        gmacs_per_second_8bit: peak?.gmacsPerSecond8Bit, gmacs_per_second_float32: peak?.gmacsPerSecondFloat32)
+        gmacsPerSecondBytes: peak?.gmacsPerSecond8Bit, gmacsPerSecondFloats: peak?.gmacsPerSecondFloat32
+      )
     }
     if json {
       try Output.writeJSON(entries)
@@ -35,8 +36,8 @@ struct KernelsCommand: ParsableCommand {
     for entry in entries {
       let state = entry.chosen ? "chosen" : entry.supported ? "supported" : entry.reason ?? "not supported"
       rows.append([
-        entry.name, state, entry.gmacs_per_second_8bit.map { decimal($0, 1) } ?? "–",
-        entry.gmacs_per_second_float32.map { decimal($0, 1) } ?? "–",
+        entry.name, state, entry.gmacsPerSecondBytes.map { decimal($0, 1) } ?? "–",
+        entry.gmacsPerSecondFloats.map { decimal($0, 1) } ?? "–",
       ])
     }
     Output.write(table(rows, rightAligned: [2, 3]))

@@ -39,7 +39,9 @@ struct NumPyArray {
 
   /// Parses a file.
   init(file: [UInt8]) throws(ApusError) {
-    func malformed(_ text: String) -> ApusError { ApusError(.invalidArgument, "not a usable .npy file: \(text)") }
+    func malformed(_ text: String) -> ApusError {
+      ApusError(.invalidArgument, "not a usable .npy file: \(text)")
+    }
     guard file.count >= 12, file[0] == 0x93, file[1..<6].elementsEqual("NUMPY".utf8) else {
       throw malformed("it does not begin with NumPy's mark")
     }
@@ -52,7 +54,9 @@ struct NumPyArray {
       throw malformed("its header is cut off or of an unknown version")
     }
     let header = String(decoding: file[start..<start + length], as: UTF8.self)
-    guard let type = Self.text(after: "'descr'", in: header) else { throw malformed("it has a structured type") }
+    guard let type = Self.text(after: "'descr'", in: header) else {
+      throw malformed("it has a structured type")
+    }
     guard Self.field(after: "'fortran_order'", in: header)?.hasPrefix("False") == true else {
       throw malformed("it is stored column by column (fortran_order)")
     }
@@ -88,6 +92,7 @@ struct NumPyArray {
     while (10 + header.utf8.count + 1) % 64 != 0 { header += " " }
     header += "\n"
     let length = header.utf8.count
-    return [0x93] + Array("NUMPY".utf8) + [1, 0, UInt8(length & 255), UInt8(length >> 8)] + Array(header.utf8) + bytes
+    return [0x93] + Array("NUMPY".utf8) + [1, 0, UInt8(length & 255), UInt8(length >> 8)] + Array(header.utf8)
+      + bytes
   }
 }

@@ -63,7 +63,8 @@ func decimal(_ value: Double, _ places: Int) -> String {
 /// Rows of text in columns as wide as they need; the first row is a heading.
 func table(_ rows: [[String]], rightAligned: Set<Int> = []) -> String {
   let columns = rows.map(\.count).max() ?? 0
-  let widths = (0..<columns).map { column in rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0 }
+  let widths = (0..<columns).map { column in rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0
+  }
   return rows.map { row in
     var line = ""
     for (column, cell) in row.enumerated() {

@@ -61,7 +61,8 @@ struct RunCommand: ParsableCommand {
       var file: String?
       if let outputDir {
         file = "\(outputDir)/output_\(position).npy"
-        try Files.write(array(of: tensor, at: position, in: interpreter).file, to: "\(outputDir)/output_\(position).npy")
+        try Files.write(
+          array(of: tensor, at: position, in: interpreter).file, to: "\(outputDir)/output_\(position).npy")
       }
       outputs.append(
         .init(name: tensor.name, type: tensor.type.rawValue, shape: tensor.shape.dimensions, file: file))
@@ -74,7 +75,8 @@ struct RunCommand: ParsableCommand {
       }
       try Output.writeJSON(
         Report(
-          model: self.model, kernels: interpreter.kernels, threads: options.threadCount, milliseconds: milliseconds,
+          model: self.model, kernels: interpreter.kernels, threads: options.threadCount,
+          milliseconds: milliseconds,
           outputs: outputs, operators: profile ? operators : nil))
       return
     }
@@ -90,7 +92,8 @@ struct RunCommand: ParsableCommand {
   private func fillInputs(of interpreter: Interpreter) throws {
     guard input.isEmpty || input.count == interpreter.inputs.count else {
       throw ApusError(
-        .invalidArgument, "the model has \(interpreter.inputs.count) inputs, but --input is given \(input.count) times")
+        .invalidArgument,
+        "the model has \(interpreter.inputs.count) inputs, but --input is given \(input.count) times")
     }
     let arrays = try input.map { path in
       do { return try NumPyArray(file: Files.read(path)) } catch let error as ApusError {
@@ -113,9 +116,12 @@ struct RunCommand: ParsableCommand {
       try interpreter.withInputBytes(at: position) { span throws(ApusError) in
         guard span.byteCount == array.bytes.count else {
           throw ApusError(
-            .invalidArgument, "input \(position) takes \(span.byteCount) bytes, but the file has \(array.bytes.count)")
+            .invalidArgument,
+            "input \(position) takes \(span.byteCount) bytes, but the file has \(array.bytes.count)")
         }
-        for index in array.bytes.indices { span.storeBytes(of: array.bytes[index], toByteOffset: index, as: UInt8.self) }
+        for index in array.bytes.indices {
+          span.storeBytes(of: array.bytes[index], toByteOffset: index, as: UInt8.self)
+        }
       }
     }
     if arrays.isEmpty {
@@ -132,13 +138,15 @@ struct RunCommand: ParsableCommand {
     guard isOpen else {
       throw ApusError(
         .invalidArgument,
-        "input \(position) (\(tensor.name)) has the shape \(tensor.shape), but \(input[position]) has \(TensorShape(shape))")
+        "input \(position) (\(tensor.name)) has the shape \(tensor.shape), but \(input[position]) has \(TensorShape(shape))"
+      )
     }
   }
 
   private func array(of tensor: Tensor, at position: Int, in interpreter: Interpreter) throws -> NumPyArray {
     guard let type = NumPyArray.type(of: tensor.type) else {
-      throw ApusError(.invalidArgument, "output \(position) (\(tensor.name)) is \(tensor.type), which .npy cannot hold")
+      throw ApusError(
+        .invalidArgument, "output \(position) (\(tensor.name)) is \(tensor.type), which .npy cannot hold")
     }
     var bytes = try interpreter.withOutputBytes(at: position) { span in span.withUnsafeBytes { Array($0) } }
     if tensor.type == .bfloat16 {

@@ -104,8 +104,8 @@ struct X86AssemblerTests {
   func vectors(encoding: Assembler.Encoding) throws {
     var listing = X86Listing(encoding)
     let isWide = encoding == .evex
-    let numbers = isWide ? [0, 5, 8, 15, 16, 23, 24, 31] : [0, 5, 8, 15]
-    for row in Self.rows where row.encodings.contains(encoding) {
+    let numbers = isWide ? [0, 9, 22, 31] : [0, 6, 9, 15]
+    for (rowNumber, row) in Self.rows.enumerated() where row.encodings.contains(encoding) {
       let widths = (row.narrowest.rawValue...min(row.widest.rawValue, isWide ? 2 : 1)).compactMap(Width.init)
       for width in widths {
         for first in numbers {
@@ -115,16 +115,16 @@ struct X86AssemblerTests {
             }
           }
         }
-        // Each place once, with registers that change from place to place.
-        for (count, place) in Self.places.enumerated() where row.takesMemory {
+        // A fifth of the places, others for the next instruction, with registers that change from place to place.
+        for (count, place) in Self.places.enumerated() where row.takesMemory && (count + rowNumber) % 5 == 0 {
           let first = numbers[count % numbers.count]
           let second = row.form.hasSecond ? numbers[count / 3 % numbers.count] : 0
           add(row, width, first, second, place, repeats: false, mask: nil, to: &listing)
-          guard isWide, count % 7 == 0 else { continue }
+          guard isWide, count % 3 == 0 else { continue }
           let isStore = row.form.isStore
           add(
             row, width, first, second, place, repeats: false,
-            mask: .init(1 + count % 7 / 2, zeroes: !isStore && count % 2 == 1), to: &listing)
+            mask: .init(1 + count % 7, zeroes: !isStore && count % 2 == 1), to: &listing)
           if row.broadcast > 0 {
             add(row, width, first, second, place, repeats: true, mask: nil, to: &listing)
           }
@@ -298,9 +298,8 @@ struct X86AssemblerTests {
 
   private func check(_ listing: X86Listing) throws {
     let differences = try #require(try listing.differences())
-    #expect(
-      differences.isEmpty,
-      "\(differences.count) differ, first \(differences.prefix(12).joined(separator: "\n"))")
+    let count = differences.count
+    #expect(count == 0, "\(differences.prefix(12).joined(separator: "\n"))")
   }
 }
 

@@ -521,14 +521,18 @@ final class Graph {
   /// Whether all operators before `node` have run, and none since.
   func isNextInRun(_ node: Int) -> Bool { isRunning && segments.last?.nodes.lowerBound == node }
 
-  /// Weights in a kernel's layout; see ``Node/packedWeights(of:layout:most:byteCount:pack:)``.
+  /// Weights in a kernel's layout; see ``Node/packedWeights(of:layout:most:measuring:pack:)``.
   func packedWeights(
-    of constants: [TensorSlot], layout: String, most: Int, byteCount: (borrowing TensorTable) -> Int,
-    node: Node,
+    of constants: [TensorSlot], layout: String, most: Int,
+    measuring: (kernel: any PreparedConvolution, filter: TensorSlot)?, node: Node,
     pack: (borrowing TensorTable, PackedWeights) -> Void
   ) throws(ApusError) -> (weights: PackedWeights, arePacked: Bool) {
     let areConstant = constants.allSatisfy { states[$0.index].constant != nil }
-    let byteCount = areConstant ? byteCount(TensorTable(buffers, threads: threads)) : most
+    var byteCount = most
+    if areConstant, let measuring {
+      let tensors = TensorTable(buffers, threads: threads)
+      byteCount = measuring.kernel.packedByteCount(for: tensors.readBytes(measuring.filter))
+    }
     do throws(ApusError) { try hold(byteCount) } catch {
       throw ApusError(.resourceLimit, "\(node.place): packed weights: \(error.message)")
     }

@@ -82,7 +82,8 @@ struct TensorTable: ~Copyable {
   @_lifetime(borrow self)
   func writeBytes(_ slot: TensorSlot, in range: Range<Int>) -> MutableRawSpan {
     let buffer = buffers[slot.index]
-    precondition(range.lowerBound >= 0 && range.upperBound <= buffer.byteCount, "the part lies within the tensor")
+    precondition(
+      range.lowerBound >= 0 && range.upperBound <= buffer.byteCount, "the part lies within the tensor")
     let bytes = UnsafeMutableRawBufferPointer(
       start: buffer.base.map { $0 + range.lowerBound }, count: buffer.base == nil ? 0 : range.count)
     return _overrideLifetime(MutableRawSpan(_unsafeBytes: bytes), borrowing: self)

@@ -37,7 +37,9 @@ enum ArgmaxPooling2D {
     let options = try Options(node)
     func size(_ count: Int, _ filter: Int, _ stride: Int) throws(ApusError) -> (large: Int, padding: Int) {
       let (large, overflow) = count.multipliedReportingOverflow(by: filter)
-      guard !overflow, large < 1 << 31 else { throw node.malformed("\(count) windows of \(filter) are too large") }
+      guard !overflow, large < 1 << 31 else {
+        throw node.malformed("\(count) windows of \(filter) are too large")
+      }
       return (large, max(0, (count - 1) * stride + filter - large) / 2)
     }
     let rows = try size(input.shape[1], options.filter.height, options.stride.height)
@@ -66,7 +68,9 @@ enum ArgmaxPooling2D {
       isSame = values[0] == 1
       stride = (height: values[2], width: values[1])
       filter = (height: values[4], width: values[3])
-      guard let activation = FusedActivation(rawValue: Int8(clamping: values[5])), let bounds = activation.bounds else {
+      guard let activation = FusedActivation(rawValue: Int8(clamping: values[5])),
+        let bounds = activation.bounds
+      else {
         throw node.unsupported("fused activation \(values[5]) is not supported")
       }
       self.bounds = bounds

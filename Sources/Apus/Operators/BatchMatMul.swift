@@ -53,7 +53,8 @@ struct BatchMatMul: Operator {
       0, shape: TensorShape(outer + [rows, columns]), types: type == .int8 ? [.int8, .int32] : [type])
     pairs = Self.pairs(outer, left, right)
     let rhsCount = right[..<(rank - 2)].reduce(1, *)
-    let (operands, epilogue) = try Self.scheme(lhs: lhs, rhs: rhs, output: output, columns: columns, node: node)
+    let (operands, epilogue) = try Self.scheme(
+      lhs: lhs, rhs: rhs, output: output, columns: columns, node: node)
     guard
       let kernel = node.kernels.prepare(
         Convolution(
@@ -82,7 +83,7 @@ struct BatchMatMul: Operator {
       let layout = kernel.packing + " matrix \(index)\(transposes ? " transposed" : "")"
       // A tensor that is not constant makes this memory of each run.
       let made = try node.packedWeights(
-        of: [rhs], layout: layout, most: kernel.packedByteCount, byteCount: { _ in kernel.packedByteCount }
+        of: [rhs], layout: layout, most: kernel.packedByteCount
       ) { tensors, packed in
         guard isWorthwhile else { return }
         let source = tensors.readBytes(rhs).extracting(index * byteCount..<(index + 1) * byteCount)
@@ -140,7 +141,8 @@ struct BatchMatMul: Operator {
       return (
         .int8(lhsZeroPoint: lhsZeroPoint, rhsZeroPoint: rhsZeroPoint),
         .fixedPoint(
-          [multiplier], zeroPoint: zeroPoint, minimum: Int32(range.lowerBound), maximum: Int32(range.upperBound))
+          [multiplier], zeroPoint: zeroPoint, minimum: Int32(range.lowerBound),
+          maximum: Int32(range.upperBound))
       )
     }
     for slot in [lhs, rhs, output] { try node.expectNoZeroPoint(slot) }
@@ -179,7 +181,9 @@ struct BatchMatMul: Operator {
     kernel.pack(weights: matrix.bytes, bias: nil, into: weights[0])
   }
 
-  private func multiply(_ index: Int, _ weights: PackedWeights, _ position: Int, _ tensors: borrowing TensorTable) {
+  private func multiply(
+    _ index: Int, _ weights: PackedWeights, _ position: Int, _ tensors: borrowing TensorTable
+  ) {
     let byteCount = rows &* depth &* widths.lhs
     let start = position &* rows &* columns &* widths.output
     var result = tensors.writeBytes(output, in: start..<start &+ rows &* columns &* widths.output)

@@ -11,7 +11,8 @@ enum Conv2D {
     let filter = try node.input(1, rank: 4)
     let (channels, depth) = (filter.shape[0], filter.shape[3])
     guard depth > 0, input.shape[3].isMultiple(of: depth), input.shape[3] > 0 else {
-      throw node.malformed("\(depth) channels of the filter do not divide the \(input.shape[3]) of \(input.name)")
+      throw node.malformed(
+        "\(depth) channels of the filter do not divide the \(input.shape[3]) of \(input.name)")
     }
     let groups = input.shape[3] / depth
     guard channels > 0, channels.isMultiple(of: groups) else {
@@ -28,15 +29,18 @@ enum Conv2D {
       batches: input.shape[0], inputHeight: input.shape[1], inputWidth: input.shape[2],
       inputChannels: input.shape[3], filterHeight: filter.shape[1], filterWidth: filter.shape[2],
       outputHeight: window.outputHeight, outputWidth: window.outputWidth, outputChannels: channels,
-      strideHeight: window.strideHeight, strideWidth: window.strideWidth, dilationHeight: window.dilationHeight,
+      strideHeight: window.strideHeight, strideWidth: window.strideWidth,
+      dilationHeight: window.dilationHeight,
       dilationWidth: window.dilationWidth, paddingTop: window.paddingTop, paddingLeft: window.paddingLeft,
       groups: groups, operands: operands,
       epilogue: try node.convolutionEpilogue(
-        node.activationOption(3), operands: operands, input: input, filter: filter, bias: bias, output: output,
+        node.activationOption(3), operands: operands, input: input, filter: filter, bias: bias,
+        output: output,
         channels: channels))
     return try WeightedProduct(
       node.kernels.prepare(convolution), input: input, filter: filter, bias: bias, output: output,
       arrangement: filter.type == .float16 ? HalfFilter(count: filter.shape.elementCount) : nil,
-      multiplyAccumulates: Double(output.shape.elementCount) * Double(filter.shape.elementCount / channels), node: node)
+      multiplyAccumulates: Double(output.shape.elementCount) * Double(filter.shape.elementCount / channels),
+      node: node)
   }
 }

@@ -25,7 +25,8 @@ struct Conv3D: Operator {
     let options = try VolumeOptions(node)
     var (places, padding) = ([Int](), [Int]())
     for axis in 0..<3 {
-      let extent = try options.extent(axis, size: input.shape[axis + 1], filter: filter.shape[axis], node: node)
+      let extent = try options.extent(
+        axis, size: input.shape[axis + 1], filter: filter.shape[axis], node: node)
       places.append(extent.places)
       padding.append(extent.padding)
     }
@@ -33,7 +34,8 @@ struct Conv3D: Operator {
     let bias = try node.bias(2, channels: channels, input: input)
     output = try node.output(0, shape: TensorShape([input.shape[0]] + places + [channels]), like: input)
     window = VolumeWindow(
-      batches: input.shape[0], size: Array(input.shape.dimensions[1...3]), channels: input.shape[4], places: places,
+      batches: input.shape[0], size: Array(input.shape.dimensions[1...3]), channels: input.shape[4],
+      places: places,
       taps: Array(filter.shape.dimensions[0...2]), strides: options.strides, dilations: options.dilations,
       padding: padding)
     linesPerBlock = VolumeOptions.linesPerBlock(window, width: window.depth)
@@ -43,8 +45,10 @@ struct Conv3D: Operator {
     guard let kernel = node.kernels.prepare(convolution) else { throw node.mismatch(input, filter) }
     self.kernel = kernel
     weights = try ProductWeights(
-      kernel, filter: filter, bias: bias, arrangement: VolumeFilter(rows: window.depth, columns: channels), node: node)
-    gathered = try node.scratch(byteCount: try options.byteCount([linesPerBlock, places[2], window.depth], node))
+      kernel, filter: filter, bias: bias, arrangement: VolumeFilter(rows: window.depth, columns: channels),
+      node: node)
+    gathered = try node.scratch(
+      byteCount: try options.byteCount([linesPerBlock, places[2], window.depth], node))
     scratch = try node.scratch(byteCount: kernel.scratchByteCount(threads: node.threadCount))
     node.declare(multiplyAccumulates: Double(output.shape.elementCount) * Double(window.depth))
   }
@@ -92,10 +96,12 @@ struct VolumeOptions {
     guard padding == 0 || padding == 1 else { throw node.malformed("padding \(padding) is unknown") }
     isSame = padding == 0
     strides = [
-      try node.int32Option(1, default: 0), try node.int32Option(3, default: 0), try node.int32Option(2, default: 0),
+      try node.int32Option(1, default: 0), try node.int32Option(3, default: 0),
+      try node.int32Option(2, default: 0),
     ]
     dilations = [
-      try node.int32Option(5, default: 1), try node.int32Option(7, default: 1), try node.int32Option(6, default: 1),
+      try node.int32Option(5, default: 1), try node.int32Option(7, default: 1),
+      try node.int32Option(6, default: 1),
     ]
     guard strides.allSatisfy({ $0 > 0 }), dilations.allSatisfy({ $0 > 0 }) else {
       throw node.malformed("strides \(strides) and dilations \(dilations) must be positive")
@@ -110,7 +116,8 @@ struct VolumeOptions {
     guard !overflow, reach < 1 << 40, size < 1 << 40 else {
       throw node.malformed("a window of \(filter) taps \(dilations[axis]) apart is too large")
     }
-    let places = isSame ? (size + strides[axis] - 1) / strides[axis] : (size + strides[axis] - reach - 1) / strides[axis]
+    let places =
+      isSame ? (size + strides[axis] - 1) / strides[axis] : (size + strides[axis] - reach - 1) / strides[axis]
     guard places >= 0 else { throw node.malformed("a window of \(reach + 1) does not fit in \(size)") }
     return (places, max(0, (places - 1) * strides[axis] + reach + 1 - size) / 2)
   }
@@ -118,7 +125,9 @@ struct VolumeOptions {
   /// The bytes of floats of a shape.
   func byteCount(_ shape: [Int], _ node: Node) throws(ApusError) -> Int {
     let (count, overflow) = TensorShape(shape).elementCount.multipliedReportingOverflow(by: 4)
-    guard !overflow else { throw node.malformed("\(TensorShape(shape)) floats take more bytes than can be counted") }
+    guard !overflow else {
+      throw node.malformed("\(TensorShape(shape)) floats take more bytes than can be counted")
+    }
     return count
   }
 

@@ -25,17 +25,21 @@ struct Conv3DTranspose: Operator {
     let filter = try node.input(1, types: [.float32], rank: 5)
     input = try node.input(2, types: [.float32], rank: 5)
     let dimensions = try node.integers(of: shapeInput)
-    guard dimensions.count == 5 else { throw node.malformed("\(shapeInput.name) has \(dimensions.count) values, not 5") }
+    guard dimensions.count == 5 else {
+      throw node.malformed("\(shapeInput.name) has \(dimensions.count) values, not 5")
+    }
     guard input.shape[4] == filter.shape[4], filter.shape.elementCount > 0, dimensions[0] == input.shape[0],
       dimensions[4] == filter.shape[3], dimensions.allSatisfy({ $0 >= 0 })
     else {
       throw node.malformed(
-        "\(input.shape) with a filter of \(filter.shape) cannot become \(dimensions.map(String.init).joined(separator: "×"))")
+        "\(input.shape) with a filter of \(filter.shape) cannot become \(dimensions.map(String.init).joined(separator: "×"))"
+      )
     }
     let options = try VolumeOptions(node)
     var padding: [Int] = []
     for axis in 0..<3 {
-      let extent = try options.extent(axis, size: dimensions[axis + 1], filter: filter.shape[axis], node: node)
+      let extent = try options.extent(
+        axis, size: dimensions[axis + 1], filter: filter.shape[axis], node: node)
       guard extent.places == input.shape[axis + 1] else {
         throw node.malformed(
           "\(dimensions[axis + 1]) outputs would have \(extent.places) inputs, not \(input.shape[axis + 1])")
@@ -56,7 +60,8 @@ struct Conv3DTranspose: Operator {
     guard let kernel = node.kernels.prepare(convolution) else { throw node.mismatch(input, filter) }
     self.kernel = kernel
     weights = try ProductWeights(kernel, filter: filter, bias: nil, node: node)
-    products = try node.scratch(byteCount: try options.byteCount([linesPerBlock, input.shape[3], window.depth], node))
+    products = try node.scratch(
+      byteCount: try options.byteCount([linesPerBlock, input.shape[3], window.depth], node))
     scratch = try node.scratch(byteCount: kernel.scratchByteCount(threads: node.threadCount))
     node.declare(multiplyAccumulates: Double(input.shape.elementCount) * Double(window.depth))
   }
@@ -75,7 +80,8 @@ struct Conv3DTranspose: Operator {
       var rows = tensors.writeBytes(products)
       var scratch = tensors.writeBytes(scratch)
       kernel.run(
-        weights.packed, input: tensors.readBytes(input).extracting(start..<start &+ blockByteCount), output: &rows,
+        weights.packed, input: tensors.readBytes(input).extracting(start..<start &+ blockByteCount),
+        output: &rows,
         scratch: &scratch, threads: tensors.threads)
       window.scatter(rows.bytes, lines: line..<line &+ linesPerBlock, to: &result)
       line &+= linesPerBlock

@@ -14,10 +14,12 @@ enum Convolution2DTransposeBias {
     guard strideWidth > 0, strideHeight > 0 else {
       throw node.malformed("the strides \(strideHeight), \(strideWidth) are not positive")
     }
-    guard input.shape[1] > 0, input.shape[2] > 0, filter.shape.elementCount > 0, input.shape[3] == filter.shape[3],
+    guard input.shape[1] > 0, input.shape[2] > 0, filter.shape.elementCount > 0,
+      input.shape[3] == filter.shape[3],
       bias.shape[0] == filter.shape[0]
     else {
-      throw node.malformed("a filter of \(filter.shape) and a bias of \(bias.shape) do not fit \(input.shape)")
+      throw node.malformed(
+        "a filter of \(filter.shape) and a bias of \(bias.shape) do not fit \(input.shape)")
     }
     func axis(_ size: Int, _ taps: Int, _ stride: Int) throws(ApusError) -> (output: Int, padding: Int) {
       let removed = padding == 1 ? max(0, taps - (size - 1) % stride - 1) : 0

@@ -13,7 +13,8 @@ enum DepthwiseConv2D {
       throw node.malformed("the filter \(filter.name) is \(filter.shape); its first dimension must be 1")
     }
     guard input.shape[3] > 0, channels > 0, channels.isMultiple(of: input.shape[3]) else {
-      throw node.malformed("\(channels) filters do not divide among the \(input.shape[3]) channels of \(input.name)")
+      throw node.malformed(
+        "\(channels) filters do not divide among the \(input.shape[3]) channels of \(input.name)")
     }
     let window = try Window(
       node: node, input: input, filterHeight: filter.shape[1], filterWidth: filter.shape[2], paddingField: 0,
@@ -27,15 +28,18 @@ enum DepthwiseConv2D {
       channels: channels)
     let convolution = DepthwiseConvolution(
       batches: input.shape[0], inputHeight: input.shape[1], inputWidth: input.shape[2],
-      inputChannels: input.shape[3], depthMultiplier: channels / input.shape[3], filterHeight: filter.shape[1],
+      inputChannels: input.shape[3], depthMultiplier: channels / input.shape[3],
+      filterHeight: filter.shape[1],
       filterWidth: filter.shape[2], outputHeight: window.outputHeight, outputWidth: window.outputWidth,
-      strideHeight: window.strideHeight, strideWidth: window.strideWidth, dilationHeight: window.dilationHeight,
+      strideHeight: window.strideHeight, strideWidth: window.strideWidth,
+      dilationHeight: window.dilationHeight,
       dilationWidth: window.dilationWidth, paddingTop: window.paddingTop, paddingLeft: window.paddingLeft,
       operands: operands,
       epilogue: filter.type == .int4 ? epilogue.upward : epilogue)
     return try WeightedProduct(
       node.kernels.prepare(convolution), input: input, filter: filter, bias: bias, output: output,
-      multiplyAccumulates: Double(output.shape.elementCount) * Double(filter.shape[1] * filter.shape[2]), node: node)
+      multiplyAccumulates: Double(output.shape.elementCount) * Double(filter.shape[1] * filter.shape[2]),
+      node: node)
   }
 
   /// As for convolutions, but of quantized filters only int8 ones meet floats, which always get a zero point, and
@@ -57,7 +61,9 @@ enum DepthwiseConv2D {
 extension Epilogue {
   /// The same, as the reference rounds after depthwise convolutions with int4 weights.
   fileprivate var upward: Epilogue {
-    guard case .fixedPoint(let multipliers, let zeroPoint, let minimum, let maximum) = self else { return self }
+    guard case .fixedPoint(let multipliers, let zeroPoint, let minimum, let maximum) = self else {
+      return self
+    }
     return .fixedPointUpward(multipliers, zeroPoint: zeroPoint, minimum: minimum, maximum: maximum)
   }
 }

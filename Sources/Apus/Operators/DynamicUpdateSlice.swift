@@ -24,7 +24,8 @@ struct DynamicUpdateSlice: Operator {
     let step = try node.move(
       update.shape.dimensions, from: update, strides: update.shape.strides, to: output,
       strides: input.shape.strides)
-    return DynamicUpdateSlice(input: input, update: update, starts: starts, output: output, copy: step.copy,
+    return DynamicUpdateSlice(
+      input: input, update: update, starts: starts, output: output, copy: step.copy,
       strides: input.shape.strides)
   }
 

@@ -31,7 +31,8 @@ enum FullyConnected {
     let operands = try operands(input: input, filter: filter, bias: bias, output: output, node: node)
     let epilogue = try epilogue(
       operands, input: input, filter: filter, bias: bias, output: output, units: units, node: node)
-    let product = Convolution(rows: rows, depth: depth, columns: units, operands: operands, epilogue: epilogue)
+    let product = Convolution(
+      rows: rows, depth: depth, columns: units, operands: operands, epilogue: epilogue)
     return try WeightedProduct(
       node.kernels.prepare(product), input: input, filter: filter, bias: bias, output: output,
       multiplyAccumulates: Double(rows) * Double(filter.shape.elementCount), node: node)
@@ -60,7 +61,8 @@ enum FullyConnected {
       try node.expectNoZeroPoint(output)
       let parameters = try node.channelQuantization(of: filter)
       guard parameters.isPerChannel || parameters.zeroPoint == 0 else {
-        throw node.unsupported("\(filter.name) has the zero point \(parameters.zeroPoint); 0 is supported here")
+        throw node.unsupported(
+          "\(filter.name) has the zero point \(parameters.zeroPoint); 0 is supported here")
       }
       let declared = try node.int8Option(4, default: 0)
       let isNarrow = bias.map { $0.type == .int32 } ?? (declared == 2)
@@ -84,11 +86,13 @@ enum FullyConnected {
     let inputScale = try node.quantization(of: input).scale
     let (outputScale, zeroPoint) = try node.quantization(of: output)
     var filterScales = try node.channelScales(of: filter, channels: units)
-    try node.checkBiasScale(bias, inputScale: inputScale, filterScales: filterScales, outputScale: outputScale)
+    try node.checkBiasScale(
+      bias, inputScale: inputScale, filterScales: filterScales, outputScale: outputScale)
     let bounds = try node.quantizedBounds(activation, of: output)
     if case .int16(2, _) = operands {
       let multipliers = filterScales.map { scale in
-        let product = filterScales.count == 1 ? Double(inputScale * scale) : Double(inputScale) * Double(scale)
+        let product =
+          filterScales.count == 1 ? Double(inputScale * scale) : Double(inputScale) * Double(scale)
         return FixedPointMultiplier(product / Double(outputScale))
       }
       return .reducedFixedPoint(multipliers, minimum: bounds.minimum, maximum: bounds.maximum)

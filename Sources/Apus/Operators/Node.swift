@@ -123,11 +123,13 @@ final class Node {
     let slot = try graph.inputSlot(entry.inputs[position], of: self)
     if let types, !types.contains(slot.type) {
       throw unsupported(
-        "input \(position) (\(slot.name)) is \(slot.type), not \(types.map(\.rawValue).joined(separator: ", "))")
+        "input \(position) (\(slot.name)) is \(slot.type), not \(types.map(\.rawValue).joined(separator: ", "))"
+      )
     }
     if let ranks, !ranks.contains(slot.shape.rank) {
       throw malformed(
-        "input \(position) (\(slot.name)) is \(slot.shape), of rank \(slot.shape.rank), not \(Self.text(ranks))")
+        "input \(position) (\(slot.name)) is \(slot.shape), of rank \(slot.shape.rank), not \(Self.text(ranks))"
+      )
     }
     return slot
   }
@@ -136,7 +138,9 @@ final class Node {
   ///
   /// Where the tensor is computed, the graph is cut before this operator: what follows is prepared when the values
   /// are there, and again whenever they change. `T` must be as the tensor's type says.
-  func values<T: TensorElement & Equatable>(of slot: TensorSlot, as type: T.Type = T.self) throws(ApusError) -> [T] {
+  func values<T: TensorElement & Equatable>(of slot: TensorSlot, as type: T.Type = T.self) throws(ApusError)
+    -> [T]
+  {
     guard slot.type.isReadable(as: T.elementType) else {
       throw unsupported("\(slot.name) is \(slot.type), not \(T.elementType)")
     }
@@ -213,7 +217,8 @@ final class Node {
     let slot = try graph.define(entry.outputs[position], shape: shape, by: self)
     if let types, !types.contains(slot.type) {
       throw unsupported(
-        "output \(position) (\(slot.name)) is \(slot.type), not \(types.map(\.rawValue).joined(separator: ", "))")
+        "output \(position) (\(slot.name)) is \(slot.type), not \(types.map(\.rawValue).joined(separator: ", "))"
+      )
     }
     return slot
   }
@@ -276,15 +281,16 @@ final class Node {
   ///   - constants: the tensors that `pack` reads.
   ///   - layout: the name of the layout; the same name always means the same bytes.
   ///   - most: the bytes that any weights need.
-  ///   - byteCount: the bytes that these weights need; called only if every tensor is constant.
+  ///   - measuring: the kernel and the filter that say how many bytes constant weights need.
   ///   - pack: called here at most once, and only if every tensor is constant.
   /// - Returns: the weights, and whether they are packed already.
   func packedWeights(
-    of constants: [TensorSlot], layout: String, most: Int, byteCount: (borrowing TensorTable) -> Int,
+    of constants: [TensorSlot], layout: String, most: Int,
+    measuring: (kernel: any PreparedConvolution, filter: TensorSlot)? = nil,
     pack: (borrowing TensorTable, PackedWeights) -> Void
   ) throws(ApusError) -> (weights: PackedWeights, arePacked: Bool) {
     try graph.packedWeights(
-      of: constants, layout: layout, most: most, byteCount: byteCount, node: self, pack: pack)
+      of: constants, layout: layout, most: most, measuring: measuring, node: self, pack: pack)
   }
 
   // MARK: Errors

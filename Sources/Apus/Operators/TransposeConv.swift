@@ -11,11 +11,15 @@ enum TransposeConv {
     let filter = try node.input(1, rank: 4)
     let input = try node.input(2, types: [.float32, .uint8, .int8, .int16], rank: 4)
     let dimensions = try node.integers(of: shapeInput)
-    guard dimensions.count == 4 else { throw node.malformed("\(shapeInput.name) has \(dimensions.count) values, not 4") }
+    guard dimensions.count == 4 else {
+      throw node.malformed("\(shapeInput.name) has \(dimensions.count) values, not 4")
+    }
     let channels = filter.shape[0]
-    guard filter.shape.elementCount > 0, input.shape[1] > 0, input.shape[2] > 0, input.shape[3] == filter.shape[3]
+    guard filter.shape.elementCount > 0, input.shape[1] > 0, input.shape[2] > 0,
+      input.shape[3] == filter.shape[3]
     else { throw node.malformed("a filter of \(filter.shape) does not fit \(input.name), \(input.shape)") }
-    guard dimensions[0] == input.shape[0], dimensions[1] > 0, dimensions[2] > 0, dimensions[3] == channels else {
+    guard dimensions[0] == input.shape[0], dimensions[1] > 0, dimensions[2] > 0, dimensions[3] == channels
+    else {
       throw node.malformed("\(input.name), \(input.shape), cannot become \(TensorShape(dimensions))")
     }
     let padding = try node.int8Option(0, default: 0)
@@ -35,7 +39,8 @@ enum TransposeConv {
         strideWidth: horizontal.stride, paddingTop: vertical.padding, paddingLeft: horizontal.padding,
         operands: operands,
         epilogue: try node.convolutionEpilogue(
-          node.activationOption(3), operands: operands, input: input, filter: filter, bias: bias, output: output,
+          node.activationOption(3), operands: operands, input: input, filter: filter, bias: bias,
+          output: output,
           channels: channels)),
       node: node)
   }
@@ -60,11 +65,14 @@ enum TransposeConv {
   private static func axis(
     input: Int, output: Int, filter: Int, stride: Int, isSame: Bool, node: Node
   ) throws(ApusError) -> (stride: Int, padding: Int) {
-    guard stride > 0, stride <= 32_767 else { throw node.malformed("the stride \(stride) is not in 1 to 32767") }
+    guard stride > 0, stride <= 32_767 else {
+      throw node.malformed("the stride \(stride) is not in 1 to 32767")
+    }
     let size = isSame ? (output + stride - 1) / stride : (output + stride - filter) / stride
     guard size == input else {
       throw node.malformed(
-        "\(output) outputs with a filter of \(filter) and a stride of \(stride) would have \(size) inputs, not \(input)")
+        "\(output) outputs with a filter of \(filter) and a stride of \(stride) would have \(size) inputs, not \(input)"
+      )
     }
     return (stride, max(0, (size - 1) * stride + filter - output) / 2)
   }

@@ -44,7 +44,9 @@ final class PortableWordConvolution: PreparedConvolution {
   private var biasOffset: Int { roundedUp(operands.planes * planeCount * 2, to: 64) }
   private var gatheredByteCount: Int { roundedUp(tiling.rowsPerTile * tiling.depthPerBlock * 2, to: 64) }
   private var sumsByteCount: Int { roundedUp(tiling.rowsPerTile * chunk * 4, to: 64) }
-  private var workerByteCount: Int { gatheredByteCount + sumsByteCount + (operands.isWide ? 2 * sumsByteCount : 0) }
+  private var workerByteCount: Int {
+    gatheredByteCount + sumsByteCount + (operands.isWide ? 2 * sumsByteCount : 0)
+  }
   /// The quantized input and its scales, before the memory of the workers.
   private var sharedByteCount: Int {
     quantization.map { $0.parameterByteCount + roundedUp(convolution.inputCount * 2, to: 64) } ?? 0
@@ -71,7 +73,8 @@ final class PortableWordConvolution: PreparedConvolution {
       for plane in 0..<operands.planes {
         for panel in 0..<convolution.groups * panels {
           let destination =
-            unsafe packed.address.assumingMemoryBound(to: Int16.self) + plane * planeCount + panel * panelCount
+            unsafe packed.address.assumingMemoryBound(to: Int16.self) + plane * planeCount + panel
+            * panelCount
           for lane in 0..<8 {
             let column = panel % panels * 8 + lane
             let source = (panel / panels * columns + column) * depth
@@ -114,7 +117,8 @@ final class PortableWordConvolution: PreparedConvolution {
             unsafe source = UnsafeRawPointer(words)
           }
           let work = unsafe Work(
-            owner: .passUnretained(self), packed: packed.address, input: source, scales: scales, output: output,
+            owner: .passUnretained(self), packed: packed.address, input: source, scales: scales,
+            output: output,
             scratch: shared + sharedByteCount)
           threads.run(tiles: tiling.count, work)
         }
@@ -158,7 +162,8 @@ final class PortableWordConvolution: PreparedConvolution {
           var column = 0
           while column < count {
             let panel =
-              unsafe weights + plane &* planeCount + (first &+ column) / 8 &* panelCount + block &* stride &* 8
+              unsafe weights + plane &* planeCount + (first &+ column) / 8 &* panelCount + block &* stride
+              &* 8
             unsafe multiplyPanel(
               lanes, rowCount: rows.count, terms: stride, panel, sums + column, sumStride: chunk,
               accumulates: block > 0 && !operands.isWide)
@@ -170,7 +175,8 @@ final class PortableWordConvolution: PreparedConvolution {
             shift: operands.planes == 2 && plane == 0 ? 8 : 0, accumulates: block > 0 || plane > 0)
         }
       }
-      unsafe store(sums, wideSums, work, rows: rows, channel: group &* tiling.columnCount &+ first, count: count)
+      unsafe store(
+        sums, wideSums, work, rows: rows, channel: group &* tiling.columnCount &+ first, count: count)
       first &+= count
     }
   }
@@ -190,7 +196,8 @@ final class PortableWordConvolution: PreparedConvolution {
 
   /// Adds a block's sums, which fit in 32 bits, to the wide ones.
   private func widen(
-    _ sums: UnsafePointer<Int32>, to wideSums: UnsafeMutablePointer<Int64>, rows: Int, count: Int, shift: Int64,
+    _ sums: UnsafePointer<Int32>, to wideSums: UnsafeMutablePointer<Int64>, rows: Int, count: Int,
+    shift: Int64,
     accumulates: Bool
   ) {
     for row in 0..<rows {
@@ -202,7 +209,8 @@ final class PortableWordConvolution: PreparedConvolution {
   }
 
   private func store(
-    _ sums: UnsafePointer<Int32>, _ wideSums: UnsafePointer<Int64>, _ work: Work, rows: Range<Int>, channel: Int,
+    _ sums: UnsafePointer<Int32>, _ wideSums: UnsafePointer<Int64>, _ work: Work, rows: Range<Int>,
+    channel: Int,
     count: Int
   ) {
     let bias = unsafe UnsafeRawPointer(work.packed + biasOffset)

@@ -16,7 +16,8 @@ final class PortableWordDepthwise: PreparedConvolution, @unchecked Sendable {
   private static let pairsPerBlock = 252
 
   init?(_ convolution: DepthwiseConvolution) {
-    guard let operands = WordOperands(convolution.operands), operands.planes == 1, operands.weightZeroPoint == nil,
+    guard let operands = WordOperands(convolution.operands), operands.planes == 1,
+      operands.weightZeroPoint == nil,
       let epilogue = WordEpilogue(
         convolution.epilogue, operands: convolution.operands, channels: convolution.outputChannels)
     else { return nil }
@@ -109,7 +110,8 @@ final class PortableWordDepthwise: PreparedConvolution, @unchecked Sendable {
             unsafe source = UnsafeRawPointer(words)
           }
           let work = unsafe Work(
-            owner: .passUnretained(self), packed: packed.address, input: source, scales: scales, output: output,
+            owner: .passUnretained(self), packed: packed.address, input: source, scales: scales,
+            output: output,
             scratch: shared + sharedByteCount)
           threads.run(tiles: tiling.count, work)
         }
@@ -151,7 +153,8 @@ final class PortableWordDepthwise: PreparedConvolution, @unchecked Sendable {
         while first < tapPairs {
           let last = operands.isWide ? min(tapPairs, first &+ Self.pairsPerBlock) : tapPairs
           unsafe multiplyLine(
-            plane + line &* 8, weights: weights + group &* tapPairs &* 16, pairs: first..<last, columns: columns,
+            plane + line &* 8, weights: weights + group &* tapPairs &* 16, pairs: first..<last,
+            columns: columns,
             to: sums)
           if operands.isWide {
             for index in 0..<columns &* 8 {
@@ -207,7 +210,8 @@ final class PortableWordDepthwise: PreparedConvolution, @unchecked Sendable {
       let target = position &+ column &* convolution.outputChannels
       if quantization != nil {
         unsafe epilogue.store(
-          sums + column &* 8, bias: bias.assumingMemoryBound(to: Float.self) + channel, scale: work.scales[batch],
+          sums + column &* 8, bias: bias.assumingMemoryBound(to: Float.self) + channel,
+          scale: work.scales[batch],
           channel: channel, count: used, to: work.output.assumingMemoryBound(to: Float.self) + target)
       } else if operands.isWide {
         unsafe epilogue.store(

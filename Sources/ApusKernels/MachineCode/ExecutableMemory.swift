@@ -32,7 +32,9 @@ package enum ExecutableMemory {
       return true
     }
     guard isAllowed else { return nil }
-    if let place = byProtection(code, byteCount) ?? placeInMemoryFile(code, byteCount: byteCount) { return place }
+    if let place = byProtection(code, byteCount) ?? placeInMemoryFile(code, byteCount: byteCount) {
+      return place
+    }
     used.withLock { $0 -= byteCount }
     return nil
   }
@@ -42,7 +44,7 @@ package enum ExecutableMemory {
     #if os(iOS)
       return nil  // Pages made at run time cannot be executed there.
     #else
-      var flags = MAP_PRIVATE | MAP_ANON_FLAG
+      var flags = MAP_PRIVATE | anonymousMapping
       #if canImport(Darwin)
         flags |= MAP_JIT
       #endif
@@ -76,7 +78,8 @@ package enum ExecutableMemory {
         written += count
       }
       guard ftruncate(descriptor, off_t(byteCount)) == 0,
-        let pages = mmap(nil, byteCount, PROT_READ | PROT_EXEC, MAP_PRIVATE, descriptor, 0), pages != MAP_FAILED
+        let pages = mmap(nil, byteCount, PROT_READ | PROT_EXEC, MAP_PRIVATE, descriptor, 0),
+        pages != MAP_FAILED
       else { return nil }
       return UnsafeRawPointer(pages)
     #else
@@ -86,7 +89,7 @@ package enum ExecutableMemory {
 }
 
 #if canImport(Darwin)
-  private let MAP_ANON_FLAG = MAP_ANON
+  private let anonymousMapping = MAP_ANON
 #else
-  private let MAP_ANON_FLAG = MAP_ANONYMOUS
+  private let anonymousMapping = MAP_ANONYMOUS
 #endif

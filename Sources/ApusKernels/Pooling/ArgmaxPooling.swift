@@ -44,7 +44,8 @@ package struct ArgmaxPooling: Sendable {
 
   /// Writes each window's maximum, clamped, and the number of its tap, counted by rows, plus 0.1.
   package func pool(
-    _ input: Span<Float>, to output: inout MutableSpan<Float>, indices: inout MutableSpan<Float>, minimum: Float,
+    _ input: Span<Float>, to output: inout MutableSpan<Float>, indices: inout MutableSpan<Float>,
+    minimum: Float,
     maximum: Float
   ) {
     precondition(input.count >= largeCount && output.count >= smallCount && indices.count >= smallCount)

@@ -38,7 +38,8 @@ package struct VolumeWindow: Sendable {
   package var depth: Int { taps[0] * taps[1] * taps[2] * channels }
 
   /// Copies the floats under the window at each place of some lines, a row for each place; zeros outside.
-  package func gather(_ input: RawSpan, lines: Range<Int>, to rows: inout MutableRawSpan, threads: ThreadTeam) {
+  package func gather(_ input: RawSpan, lines: Range<Int>, to rows: inout MutableRawSpan, threads: ThreadTeam)
+  {
     precondition(
       input.byteCount >= batches * size[0] * size[1] * size[2] * channels * 4
         && rows.byteCount >= lines.count * places[2] * depth * 4)
@@ -136,7 +137,9 @@ package struct VolumeWindow: Sendable {
             unsafe addFloats(bias.assumingMemoryBound(to: Float.self), to: first, count: channels)
           }
         }
-        for channel in 0..<channels { unsafe first[channel] = bounds.clamp(SIMD4(repeating: first[channel]))[0] }
+        for channel in 0..<channels {
+          unsafe first[channel] = bounds.clamp(SIMD4(repeating: first[channel]))[0]
+        }
       }
     }
   }

@@ -80,7 +80,10 @@ import Testing
       }
     }
 
-    @Test("no operator allocates while it runs", arguments: GoldenArchive.ofThisBuild)
+    // Loops and branches among the goldens change the shapes of their values, for which they plan anew.
+    @Test(
+      "no operator allocates while it runs",
+      arguments: GoldenArchive.ofThisBuild.filter { !["IF", "WHILE"].contains($0.name) })
     func operators(archive: GoldenArchive) throws {
       let contents = try archive.open()
       try withFolder { folder in

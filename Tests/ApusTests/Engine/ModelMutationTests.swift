@@ -94,7 +94,10 @@ import Testing
       #expect(!error.message.isEmpty && error.code.rawValue != "valueNotKnown")
       return false
     }
-    let hasState = interpreter.tensors.contains { $0.isVariable }
+    let stateful: Set = ["VAR_HANDLE", "READ_VARIABLE", "ASSIGN_VARIABLE", "CALL_ONCE"]
+    let hasState =
+      interpreter.tensors.contains { $0.isVariable }
+      || interpreter.model.operatorCounts.contains { stateful.contains($0.name) }
     let outputs = try interpreter.outputs.indices.map(interpreter.bytes(ofOutputAt:))
     try interpreter.invoke()
     let again = try interpreter.outputs.indices.map(interpreter.bytes(ofOutputAt:))

@@ -18,7 +18,9 @@ import Testing
         for kernels in Self.kernelSets {
           for threads in Self.threadCounts {
             do {
-              try Self.run(model, inputs: inputs, outputs: outputs, kernels: kernels, threads: threads)
+              try Self.run(
+                model, inputs: inputs, outputs: outputs, kernels: kernels, threads: threads,
+                tolerance: Self.tolerance(archive.name))
             } catch {
               throw GoldenFailure("with \(kernels) on \(threads) threads: \(error)")
             }
@@ -46,8 +48,15 @@ import Testing
     #expect(contents.cases.count >= 10)
   }
 
+  /// Of the largest magnitude. A last-bit difference of an activation can move a value that a recurrent step quantizes to the
+  /// next integer, and the steps after it carry that on.
+  private static func tolerance(_ name: String) -> Float {
+    ["RNN", "LSTM", "SVDF"].contains { name.contains($0) } ? 1e-3 : 1e-4
+  }
+
   private static func run(
-    _ model: Model, inputs: [NumPyFile], outputs: [NumPyFile], kernels: String, threads: Int
+    _ model: Model, inputs: [NumPyFile], outputs: [NumPyFile], kernels: String, threads: Int,
+    tolerance: Float
   ) throws {
     var options = Interpreter.Options()
     options.threadCount = threads
@@ -76,12 +85,14 @@ import Testing
       interpreter.resetVariables()
       try interpreter.invoke()
       for (position, expected) in outputs.enumerated() {
-        try compare(interpreter, output: position, with: expected)
+        try compare(interpreter, output: position, with: expected, tolerance: tolerance)
       }
     }
   }
 
-  private static func compare(_ interpreter: Interpreter, output position: Int, with expected: NumPyFile)
+  private static func compare(
+    _ interpreter: Interpreter, output position: Int, with expected: NumPyFile, tolerance: Float
+  )
     throws
   {
     let tensor = interpreter.outputs[position]
@@ -108,7 +119,7 @@ import Testing
     let magnitude = wanted.filter(\.isFinite).map(abs).max() ?? 0
     for index in wanted.indices {
       let (value, want) = (values[index], wanted[index])
-      let isEqual = value == want || value.isNaN && want.isNaN || abs(value - want) <= 1e-4 * magnitude
+      let isEqual = value == want || value.isNaN && want.isNaN || abs(value - want) <= tolerance * magnitude
       guard isEqual else { throw GoldenFailure("output \(position) has \(value), not \(want), at \(index)") }
     }
   }

@@ -36,11 +36,8 @@ struct BasicLSTM: Operator {
     cell = try node.output(1, shape: [batch, units], like: input)
     joined = try node.output(2, shape: [batch, depth], like: input)
     gates = try node.output(3, shape: [batch, rows], like: input)
-    // States that are inputs hold the new values when a run is done.
-    returnsStates = [oldOutput, oldCell].map { slot in
-      let state = node.graph.states[slot.index]
-      return state.constant == nil && (state.isVariable || node.graph.subgraph.inputs.contains(slot.index))
-    }
+    // States that live between runs take the new values; inputs of the model keep theirs.
+    returnsStates = [oldOutput, oldCell].map { slot in node.graph.states[slot.index].isVariable }
   }
 
   func invoke(_ tensors: borrowing TensorTable) {

@@ -18,7 +18,8 @@ extension Node {
       return .hybrid(isAsymmetric: isPerChannel || groups > 1)
     case (.uint8, .uint8):
       return .uint8(
-        lhsZeroPoint: try quantization(of: input).zeroPoint, rhsZeroPoint: try quantization(of: filter).zeroPoint)
+        lhsZeroPoint: try quantization(of: input).zeroPoint,
+        rhsZeroPoint: try quantization(of: filter).zeroPoint)
     case (.int8, .int8), (.int8, .int4):
       return .int8(lhsZeroPoint: try quantization(of: input).zeroPoint, rhsZeroPoint: 0)
     case (.int16, .int8), (.int16, .int4), (.int16, .int16):

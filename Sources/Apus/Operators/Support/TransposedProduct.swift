@@ -44,10 +44,12 @@ struct TransposedProduct: Operator {
       throw node.mismatch(input, filter)
     }
     vertical = TransposedAxis(
-      input: input.shape[1], output: output.shape[1], filter: filter.shape[1], stride: description.strideHeight,
+      input: input.shape[1], output: output.shape[1], filter: filter.shape[1],
+      stride: description.strideHeight,
       padding: description.paddingTop)
     horizontal = TransposedAxis(
-      input: input.shape[2], output: output.shape[2], filter: filter.shape[2], stride: description.strideWidth,
+      input: input.shape[2], output: output.shape[2], filter: filter.shape[2],
+      stride: description.strideWidth,
       padding: description.paddingLeft)
     pixelByteCount = output.shape[3] * width
     var zero: UInt8 = 0
@@ -57,7 +59,8 @@ struct TransposedProduct: Operator {
     func part(_ rows: TransposedAxis.Phase, _ columns: TransposedAxis.Phase) throws(ApusError) -> Part {
       let isEmpty = rows.taps.isEmpty || columns.taps.isEmpty
       let arrangement = PhaseFilter(
-        shape: filter.shape.dimensions, rows: isEmpty ? [-1] : rows.taps, columns: isEmpty ? [-1] : columns.taps,
+        shape: filter.shape.dimensions, rows: isEmpty ? [-1] : rows.taps,
+        columns: isEmpty ? [-1] : columns.taps,
         width: filterWidth, zero: zero)
       let convolution = Convolution(
         batches: isEmpty ? 1 : input.shape[0], inputHeight: isEmpty ? 1 : input.shape[1],
@@ -65,7 +68,8 @@ struct TransposedProduct: Operator {
         filterHeight: arrangement.rows.count, filterWidth: arrangement.columns.count,
         outputHeight: isEmpty ? 1 : rows.count, outputWidth: isEmpty ? 1 : columns.count,
         outputChannels: filter.shape[0], paddingTop: isEmpty ? 0 : rows.padding,
-        paddingLeft: isEmpty ? 0 : columns.padding, operands: description.operands, epilogue: description.epilogue)
+        paddingLeft: isEmpty ? 0 : columns.padding, operands: description.operands,
+        epilogue: description.epilogue)
       guard let kernel = node.kernels.prepare(convolution) else { throw node.mismatch(input, filter) }
       scratchByteCount = max(scratchByteCount, kernel.scratchByteCount(threads: node.threadCount))
       return Part(
@@ -90,7 +94,8 @@ struct TransposedProduct: Operator {
     phaseOutput = isWhole ? nil : try node.scratch(byteCount: phaseByteCount)
     scratch = try node.scratch(byteCount: scratchByteCount)
     node.declare(
-      multiplyAccumulates: Double(input.shape.elementCount) * Double(filter.shape.elementCount / max(1, filter.shape[3])))
+      multiplyAccumulates: Double(input.shape.elementCount)
+        * Double(filter.shape.elementCount / max(1, filter.shape[3])))
   }
 
   func invoke(_ tensors: borrowing TensorTable) {

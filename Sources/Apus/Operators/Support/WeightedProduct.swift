@@ -29,7 +29,8 @@ struct WeightedProduct: Operator {
     var result = tensors.writeBytes(output)
     var scratch = tensors.writeBytes(scratch)
     kernel.run(
-      weights.packed, input: tensors.readBytes(input), output: &result, scratch: &scratch, threads: tensors.threads)
+      weights.packed, input: tensors.readBytes(input), output: &result, scratch: &scratch,
+      threads: tensors.threads)
   }
 }
 
@@ -53,9 +54,7 @@ struct ProductWeights {
     let layout = kernel.packing + (arrangement.map { " of \($0.name)" } ?? "")
     let (weights, arePacked) = try node.packedWeights(
       of: [filter] + (bias.map { [$0] } ?? []), layout: layout, most: kernel.packedByteCount,
-      byteCount: { tensors in
-        arrangement == nil ? kernel.packedByteCount(for: tensors.readBytes(filter)) : kernel.packedByteCount
-      }
+      measuring: arrangement == nil ? (kernel, filter) : nil
     ) { tensors, weights in
       guard let arrangement else {
         Self.pack(kernel, tensors.readBytes(filter), bias, tensors, into: weights)
@@ -68,13 +67,16 @@ struct ProductWeights {
     }
     packed = weights
     needsPacking = !arePacked
-    arranged = try arePacked ? nil : arrangement.map { form throws(ApusError) in try node.scratch(byteCount: form.byteCount) }
+    arranged =
+      try arePacked
+      ? nil : arrangement.map { form throws(ApusError) in try node.scratch(byteCount: form.byteCount) }
   }
 
   private let needsPacking: Bool
 
   private static func pack(
-    _ kernel: any PreparedConvolution, _ filter: RawSpan, _ bias: TensorSlot?, _ tensors: borrowing TensorTable,
+    _ kernel: any PreparedConvolution, _ filter: RawSpan, _ bias: TensorSlot?,
+    _ tensors: borrowing TensorTable,
     into weights: PackedWeights
   ) {
     if let bias {

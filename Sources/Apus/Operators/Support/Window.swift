@@ -17,19 +17,24 @@ struct Window {
   ///
   /// - Throws: where a stride or dilation is not positive, or sizes overflow.
   init(
-    node: Node, input: TensorSlot, filterHeight: Int, filterWidth: Int, paddingField: Int, strideWidthField: Int,
+    node: Node, input: TensorSlot, filterHeight: Int, filterWidth: Int, paddingField: Int,
+    strideWidthField: Int,
     strideHeightField: Int, dilationFields: (width: Int, height: Int)?
   ) throws(ApusError) {
     let padding = try node.int8Option(paddingField, default: 0)
     guard padding == 0 || padding == 1 else { throw node.malformed("padding \(padding) is unknown") }
     strideWidth = try node.int32Option(strideWidthField, default: 0)
     strideHeight = try node.int32Option(strideHeightField, default: 0)
-    dilationWidth = try dilationFields.map { fields throws(ApusError) in try node.int32Option(fields.width, default: 1) } ?? 1
+    dilationWidth =
+      try dilationFields.map { fields throws(ApusError) in try node.int32Option(fields.width, default: 1) }
+      ?? 1
     dilationHeight =
-      try dilationFields.map { fields throws(ApusError) in try node.int32Option(fields.height, default: 1) } ?? 1
+      try dilationFields.map { fields throws(ApusError) in try node.int32Option(fields.height, default: 1) }
+      ?? 1
     guard strideWidth > 0, strideHeight > 0, dilationWidth > 0, dilationHeight > 0 else {
       throw node.malformed(
-        "strides \(strideHeight), \(strideWidth) and dilations \(dilationHeight), \(dilationWidth) must be positive")
+        "strides \(strideHeight), \(strideWidth) and dilations \(dilationHeight), \(dilationWidth) must be positive"
+      )
     }
     guard filterHeight > 0, filterWidth > 0 else {
       throw node.malformed("the window is \(filterHeight)×\(filterWidth); at least 1×1 is expected")
@@ -46,7 +51,8 @@ struct Window {
         // A window that nearly fits gives an empty result, as in the reference.
         let output = (size + stride - effective) / stride
         guard output >= 0 else {
-          throw node.malformed("a window of \(effective) does not fit in the \(size) of \(input.name) without padding")
+          throw node.malformed(
+            "a window of \(effective) does not fit in the \(size) of \(input.name) without padding")
         }
         return (output, 0)
       }

@@ -151,7 +151,8 @@ package struct X86Assembler {
   package mutating func loopHead(alignment: Int = 32) -> Label {
     let nops: [[UInt8]] = [
       [0x90], [0x66, 0x90], [0x0F, 0x1F, 0x00], [0x0F, 0x1F, 0x40, 0x00], [0x0F, 0x1F, 0x44, 0x00, 0x00],
-      [0x66, 0x0F, 0x1F, 0x44, 0x00, 0x00], [0x0F, 0x1F, 0x80, 0, 0, 0, 0], [0x0F, 0x1F, 0x84, 0x00, 0, 0, 0, 0],
+      [0x66, 0x0F, 0x1F, 0x44, 0x00, 0x00], [0x0F, 0x1F, 0x80, 0, 0, 0, 0],
+      [0x0F, 0x1F, 0x84, 0x00, 0, 0, 0, 0],
     ]
     var missing = (alignment - code.count % alignment) % alignment
     while missing > 0 {
@@ -231,7 +232,8 @@ package struct X86Assembler {
       let notR2: UInt8 = register & 16 == 0 ? 0x10 : 0
       let notV2: UInt8 = second & 16 == 0 ? 0x08 : 0
       emit(
-        0x62, notR | notX | notB | notR2 | instruction.map, instruction.evexW << 7 | notV | 4 | instruction.prefix,
+        0x62, notR | notX | notB | notR2 | instruction.map,
+        instruction.evexW << 7 | notV | 4 | instruction.prefix,
         (mask?.zeroes == true ? 0x80 : 0) | UInt8(width.rawValue) << 5 | (broadcasts ? 0x10 : 0) | notV2
           | UInt8(mask?.register ?? 0), instruction.opcode)
     case .vex:
@@ -248,7 +250,8 @@ package struct X86Assembler {
     immediate: UInt8? = nil
   ) {
     prefix(
-      instruction, width, register: register, second: second, rm: rm, memory: nil, broadcasts: false, mask: mask)
+      instruction, width, register: register, second: second, rm: rm, memory: nil, broadcasts: false,
+      mask: mask)
     registerOperand(register, rm)
     if let immediate { emit(immediate) }
   }
@@ -302,7 +305,8 @@ package struct X86Assembler {
     _ instruction: Instruction, digit: Int, _ width: Width, _ register: Int, _ rm: Int, by count: UInt8
   ) {
     prefix(
-      instruction, width, register: digit, second: register, rm: rm, memory: nil, broadcasts: false, mask: nil)
+      instruction, width, register: digit, second: register, rm: rm, memory: nil, broadcasts: false, mask: nil
+    )
     registerOperand(digit, rm)
     emit(count)
   }
@@ -351,7 +355,9 @@ package struct X86Assembler {
   /// `mov [memory], register`.
   package mutating func store(_ memory: Memory, _ register: General) { general(0x89, register, memory) }
   /// `mov destination, source`.
-  package mutating func move(_ destination: General, _ source: General) { general(0x89, rm: destination, source) }
+  package mutating func move(_ destination: General, _ source: General) {
+    general(0x89, rm: destination, source)
+  }
   /// `mov register, value`, sign-extended from 32 bits.
   package mutating func move(_ register: General, _ value: Int) {
     rex(0, register.rawValue)
@@ -361,13 +367,17 @@ package struct X86Assembler {
   /// `lea register, [memory]`.
   package mutating func address(_ register: General, _ memory: Memory) { general(0x8D, register, memory) }
   /// `add destination, source`.
-  package mutating func add(_ destination: General, _ source: General) { general(0x01, rm: destination, source) }
+  package mutating func add(_ destination: General, _ source: General) {
+    general(0x01, rm: destination, source)
+  }
   /// `add register, [memory]`.
   package mutating func add(_ register: General, _ memory: Memory) { general(0x03, register, memory) }
   /// `add register, value`.
   package mutating func add(_ register: General, _ value: Int) { immediate(0, register, value) }
   /// `sub destination, source`.
-  package mutating func subtract(_ destination: General, _ source: General) { general(0x29, rm: destination, source) }
+  package mutating func subtract(_ destination: General, _ source: General) {
+    general(0x29, rm: destination, source)
+  }
   /// `sub register, value`.
   package mutating func subtract(_ register: General, _ value: Int) { immediate(5, register, value) }
   /// `cmp register, value`.

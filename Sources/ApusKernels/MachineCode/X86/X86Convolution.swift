@@ -20,7 +20,8 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
   private typealias Arguments = X86ProductGenerator.Arguments
 
   init?(_ convolution: Convolution, target: X86Target, bytes product: X86ProductGenerator.Product) {
-    guard let product = X86ProductGenerator.Product(convolution.operands, convolution.epilogue, bytes: product),
+    guard
+      let product = X86ProductGenerator.Product(convolution.operands, convolution.epilogue, bytes: product),
       convolution.epilogue.fits(convolution.operands, channels: convolution.outputChannels),
       let plan = X86ConvolutionPlan(convolution, target: target, product: product)
     else { return nil }
@@ -35,8 +36,9 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
     let isPlain = convolution.epilogue.isPlain
     hasPlainFactors = isPlain
 
-    let epilogue = X86EpilogueGenerator.Kind(convolution.operands)
-    var outputs: [UnsafeRawPointer?] = Array(repeating: nil, count: Self.key(rows: 16, vectorCount: 0, isPartial: false))
+    let epilogue = X86EpilogueGenerator.Kind(convolution.operands, convolution.epilogue)
+    var outputs: [UnsafeRawPointer?] = Array(
+      repeating: nil, count: Self.key(rows: 16, vectorCount: 0, isPartial: false))
     var sums = outputs
     for panel in plan.panels {
       for rows in plan.neededRowCounts(vectorCount: panel.vectorCount) {
@@ -62,7 +64,8 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
       unsafe taps[2 * tap] = plan.tapOffset(tap)
       unsafe taps[2 * tap + 1] = plan.stepsPerTap
     }
-    unsafe factors = .allocate(byteCount: convolution.groups * plan.panels.count * layout.byteCount, alignment: 64)
+    unsafe factors = .allocate(
+      byteCount: convolution.groups * plan.panels.count * layout.byteCount, alignment: 64)
     for group in 0..<convolution.groups {
       for (index, panel) in plan.panels.enumerated() {
         let first = group * convolution.columnCount + panel.firstColumn
@@ -107,7 +110,9 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
   }
   /// Sums or outputs of one block of rows, and sums in order.
   private var blockByteCount: Int { 2 * 14 * 64 * 4 + 64 }
-  private var workerByteCount: Int { roundedUp(plan.planeByteCount, to: 64) + tapListByteCount + blockByteCount }
+  private var workerByteCount: Int {
+    roundedUp(plan.planeByteCount, to: 64) + tapListByteCount + blockByteCount
+  }
 
   func scratchByteCount(threads: Int) -> Int { 64 + threads * workerByteCount }
 
@@ -123,7 +128,8 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
     unsafe input.withUnsafeBytes { input in
       unsafe output.withUnsafeMutableBytes { output in
         unsafe scratch.withUnsafeMutableBytes { scratch in
-          guard let input = input.baseAddress, let output = output.baseAddress, let scratch = scratch.baseAddress
+          guard let input = input.baseAddress, let output = output.baseAddress,
+            let scratch = scratch.baseAddress
           else { return }
           let work = unsafe Work(
             owner: .passUnretained(self), packed: .passUnretained(packed), input: input, output: output,
@@ -177,7 +183,9 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
     let makesOutputs = hasPlainFactors && (operands == nil || X86WeightPacking.isBounded(packed))
     let outputStride = convolution.outputChannels &* convolution.operands.generatedByteCount
 
-    for index in panelTile &* plan.panelsPerTile..<min(plan.panels.count, (panelTile &+ 1) &* plan.panelsPerTile) {
+    for index in panelTile
+      &* plan.panelsPerTile..<min(plan.panels.count, (panelTile &+ 1) &* plan.panelsPerTile)
+    {
       let panel = plan.panels[index]
       let record = weightPacking.record(packed, group: group, panel: index)
       let columns = group &* convolution.columnCount &+ panel.firstColumn
@@ -185,7 +193,8 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
         arguments: Arguments(
           rows: 0, rowStride: plan.rowStride, taps: Int(bitPattern: taps), tapCount: plan.tapCount,
           weights: Int(bitPattern: packed.address + record.weights),
-          offsets: Int(bitPattern: packed.address + weightPacking.offsets(group: group) + panel.paddedBefore &* 4),
+          offsets: Int(
+            bitPattern: packed.address + weightPacking.offsets(group: group) + panel.paddedBefore &* 4),
           factors: Int(bitPattern: factors + (group &* plan.panels.count &+ index) &* layout.byteCount),
           output: 0, outputStride: outputStride, blocks: 1,
           mask: mask(panel)),
@@ -262,7 +271,8 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
         let row = index &* rowCount
         unsafe runBlock(
           &call, rows: rows + row &* plan.rowStride,
-          output: output + row &* convolution.outputChannels &* convolution.operands.generatedByteCount, height: height)
+          output: output + row &* convolution.outputChannels &* convolution.operands.generatedByteCount,
+          height: height)
       }
       return
     }
@@ -328,7 +338,8 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
       var column = 0
       while column < panel.columnCount {
         unsafe quantized.store(
-          ordered + column, sumStride: panel.paddedCount, rows: height, bias: zeros, channel: call.channel &+ column,
+          ordered + column, sumStride: panel.paddedCount, rows: height, bias: zeros,
+          channel: call.channel &+ column,
           count: min(8, panel.columnCount &- column),
           to: (output + column).assumingMemoryBound(to: UInt8.self), outputStride: outputStride)
         column &+= 8

@@ -69,7 +69,9 @@ struct X86ConvolutionPlan {
     let sizes = [
       c.filterHeight, c.filterWidth, c.strideHeight, c.strideWidth, c.dilationHeight, c.dilationWidth,
     ]
-    guard sizes.allSatisfy({ $0 < 1 << 15 }), c.inputChannels < 1 << 26, c.outputWidth < 1 << 26 else { return nil }
+    guard sizes.allSatisfy({ $0 < 1 << 15 }), c.inputChannels < 1 << 26, c.outputWidth < 1 << 26 else {
+      return nil
+    }
     let reachHeight = (c.filterHeight - 1) * c.dilationHeight + 1
     let reachWidth = (c.filterWidth - 1) * c.dilationWidth + 1
     let needsNoPadding =
@@ -83,7 +85,8 @@ struct X86ConvolutionPlan {
     guard planeWidth < 1 << 22, reachHeight < 1 << 10 || isInPlace else { return nil }
 
     // Tiles depend on shapes alone: a tile's rows stay in the second-level cache while panels pass by.
-    let bytesPerRow = max(1, isDense ? c.depth * laneByteCount : planeWidth * c.channelsPerGroup * laneByteCount)
+    let bytesPerRow = max(
+      1, isDense ? c.depth * laneByteCount : planeWidth * c.channelsPerGroup * laneByteCount)
     if isDense {
       let wanted = min(max((96 << 10) / bytesPerRow, 12), 384) / 12 * 12
       let shared = roundedUp(max(1, ceilingQuotient(lineLength, 8)), to: 12)
@@ -139,7 +142,9 @@ struct X86ConvolutionPlan {
   }
 
   /// Bytes between neighboring pixels of what the product reads.
-  var pixelByteCount: Int { (isInPlace ? convolution.inputChannels : convolution.channelsPerGroup) * laneByteCount }
+  var pixelByteCount: Int {
+    (isInPlace ? convolution.inputChannels : convolution.channelsPerGroup) * laneByteCount
+  }
 
   /// Bytes between the rows of the image that the product reads.
   var imageRowByteCount: Int { (isInPlace ? convolution.inputWidth : planeWidth) * pixelByteCount }

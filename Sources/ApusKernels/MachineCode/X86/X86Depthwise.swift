@@ -19,7 +19,8 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
   private typealias Arguments = X86ProductGenerator.Arguments
 
   init?(_ convolution: DepthwiseConvolution, target: X86Target, bytes product: X86ProductGenerator.Product) {
-    guard let product = X86ProductGenerator.Product(convolution.operands, convolution.epilogue, bytes: product),
+    guard
+      let product = X86ProductGenerator.Product(convolution.operands, convolution.epilogue, bytes: product),
       convolution.epilogue.fits(convolution.operands, channels: convolution.outputChannels),
       let plan = X86DepthwisePlan(convolution, target: target, product: product)
     else { return nil }
@@ -31,13 +32,15 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
     layout = X86FactorLayout(target)
     hasPlainFactors = convolution.epilogue.isPlain
 
-    let kind = X86EpilogueGenerator.Kind(convolution.operands)
+    let kind = X86EpilogueGenerator.Kind(convolution.operands, convolution.epilogue)
     func functions(_ kind: X86EpilogueGenerator.Kind, isPartial: Bool) -> [UnsafeRawPointer?]? {
       var functions: [UnsafeRawPointer?] = [nil]
       for pixels in 1...X86DepthwiseGenerator.maximumPixels {
         let generator = X86DepthwiseGenerator(
           target: target, product: product, epilogue: kind, pixelCount: pixels, isPartial: isPartial)
-        guard let function = GeneratedCode.function(for: generator, generate: generator.generate) else { return nil }
+        guard let function = GeneratedCode.function(for: generator, generate: generator.generate) else {
+          return nil
+        }
         functions.append(function)
       }
       return functions
@@ -57,7 +60,8 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
     let vectors = X86DepthwiseGenerator.vectorCount(target)
     for block in 0..<plan.blockCount {
       unsafe layout.fill(
-        factors + block * layout.byteCount, epilogue: convolution.epilogue, target: target, vectorCount: vectors
+        factors + block * layout.byteCount, epilogue: convolution.epilogue, target: target,
+        vectorCount: vectors
       ) { column in
         let index = block * plan.blockChannels + column
         return index < plan.channels * plan.pixelsTogether ? index % plan.channels : nil
@@ -106,7 +110,8 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
     unsafe input.withUnsafeBytes { input in
       unsafe output.withUnsafeMutableBytes { output in
         unsafe scratch.withUnsafeMutableBytes { scratch in
-          guard let input = input.baseAddress, let output = output.baseAddress, let scratch = scratch.baseAddress
+          guard let input = input.baseAddress, let output = output.baseAddress,
+            let scratch = scratch.baseAddress
           else { return }
           let work = unsafe Work(
             owner: .passUnretained(self), packed: .passUnretained(packed), input: input, output: output,
@@ -166,11 +171,13 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
       let fullColumns = lastValid == valid ? plan.columnCount : plan.columnCount &- 1
       for line in first..<end {
         let pixel = (image &* convolution.outputHeight &+ line) &* convolution.outputWidth
-        let rows = unsafe scratch + (line &- first) &* lineStride + block &* plan.blockChannels &* plan.laneByteCount
+        let rows =
+          unsafe scratch + (line &- first) &* lineStride + block &* plan.blockChannels &* plan.laneByteCount
         let output =
           unsafe work.output + pixel &* outputPixelByteCount + block &* plan.blockChannels &* elementByteCount
         unsafe runColumns(
-          &arguments, rows: rows, output: output, columns: fullColumns, valid: valid, block: block, memory: memory,
+          &arguments, rows: rows, output: output, columns: fullColumns, valid: valid, block: block,
+          memory: memory,
           makesOutputs: makesOutputs)
         if fullColumns < plan.columnCount, lastValid > 0 {
           unsafe runColumns(
@@ -195,7 +202,8 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
 
   /// Runs a block of channels, of which `valid` exist, over neighboring columns of a line.
   private func runColumns(
-    _ arguments: inout Arguments, rows: UnsafeRawPointer, output: UnsafeMutableRawPointer, columns: Int, valid: Int,
+    _ arguments: inout Arguments, rows: UnsafeRawPointer, output: UnsafeMutableRawPointer, columns: Int,
+    valid: Int,
     block: Int, memory: UnsafeMutableRawPointer, makesOutputs: Bool
   ) {
     guard columns > 0 else { return }
@@ -280,7 +288,8 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
       let channel = (block &* plan.blockChannels &+ index) % plan.channels
       let width = min(8, valid &- index, plan.channels &- channel)
       unsafe quantized.store(
-        ordered + index, sumStride: plan.blockChannels, rows: count, bias: zeros, channel: channel, count: width,
+        ordered + index, sumStride: plan.blockChannels, rows: count, bias: zeros, channel: channel,
+        count: width,
         to: (output + index).assumingMemoryBound(to: UInt8.self), outputStride: outputStride)
       index &+= width
     }

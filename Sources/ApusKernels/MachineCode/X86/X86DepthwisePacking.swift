@@ -58,7 +58,8 @@ struct X86DepthwisePacking {
   /// The channel of a block's lane; nil for padding.
   private func channel(block: Int, vector: Int, lane: Int) -> Int? {
     let column = X86ProductGenerator.column(
-      plan.target, isBytes: isBytes, vectorCount: X86DepthwiseGenerator.vectorCount(plan.target), vector: vector,
+      plan.target, isBytes: isBytes, vectorCount: X86DepthwiseGenerator.vectorCount(plan.target),
+      vector: vector,
       lane: lane)
     let index = block * plan.blockChannels + column
     return index < plan.channels * plan.pixelsTogether ? index % plan.channels : nil
@@ -139,7 +140,8 @@ struct X86DepthwisePacking {
                 isBounded = isBounded && magnitude * 255 + abs(Int(offset)) < 1 << 30
               }
             }
-            unsafe packed.address.storeBytes(of: bits, toByteOffset: offsets(block: block) + place, as: UInt32.self)
+            unsafe packed.address.storeBytes(
+              of: bits, toByteOffset: offsets(block: block) + place, as: UInt32.self)
           }
         }
       }
@@ -163,9 +165,11 @@ struct X86DepthwisePacking {
           continue
         }
         for index in 0..<plan.tapsPerGroup {
-          var value = unsafe value(weights, tap: group * plan.tapsPerGroup + index, channel: channel, operands)
+          var value = unsafe value(
+            weights, tap: group * plan.tapsPerGroup + index, channel: channel, operands)
           if plan.product == .words {
-            unsafe place.storeBytes(of: Int16(truncatingIfNeeded: value), toByteOffset: 2 * index, as: Int16.self)
+            unsafe place.storeBytes(
+              of: Int16(truncatingIfNeeded: value), toByteOffset: 2 * index, as: Int16.self)
           } else {
             for _ in 0..<round { value -= min(max(value, -128), 127) }
             unsafe place.storeBytes(of: Int8(min(max(value, -128), 127)), toByteOffset: index, as: Int8.self)

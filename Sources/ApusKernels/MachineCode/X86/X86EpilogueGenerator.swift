@@ -10,8 +10,9 @@ struct X86EpilogueGenerator: Hashable {
     case sums
     /// Floats: bias, bounds.
     case floats
-    /// Bytes: offset, one multiplication with double rounding (right shifts of at least one), zero point, bounds.
-    case bytes(isSigned: Bool)
+    /// Bytes: offset, one multiplication with double rounding, zero point, bounds. Shifts go right, by at least one bit
+    /// unless `hasAnyShifts`.
+    case bytes(isSigned: Bool, hasAnyShifts: Bool)
   }
 
   let target: X86Target
@@ -53,7 +54,9 @@ struct X86EpilogueGenerator: Hashable {
   }
 
   /// The row after a block's last.
-  func pointAfterLast(_ a: inout X86Assembler, _ bases: [X86Assembler.General], _ register: X86Assembler.General) {
+  func pointAfterLast(
+    _ a: inout X86Assembler, _ bases: [X86Assembler.General], _ register: X86Assembler.General
+  ) {
     if rowCount % 6 == 0 {
       nextBase(&a, register, from: bases[bases.count - 1])
     } else {
@@ -78,7 +81,9 @@ struct X86EpilogueGenerator: Hashable {
         }
       }
     case .floats: storeFloats(&a, bases)
-    case .bytes(let isSigned): storeBytes(&a, bases, isSigned: isSigned)
+    case .bytes(let isSigned, let hasAnyShifts):
+      for vector in 0..<vectorCount { requantize(&a, vector: vector, hasAnyShifts: hasAnyShifts) }
+      storeBytes(&a, bases, isSigned: isSigned)
     }
   }
 
@@ -109,8 +114,9 @@ struct X86EpilogueGenerator: Hashable {
   /// Multiplies the sums of one vector of columns by their factors, with the reference's two roundings.
   ///
   /// `(x·m + 2³⁰) >> 31` for even and odd lanes apart, then `(y + 2ᵉ⁻¹ − (y < 0)) >> e`. The caller has made sure that
-  /// `|x| < 2³⁰` and `e ≥ 1`, so that no addition overflows.
-  private func requantize(_ a: inout X86Assembler, vector: Int) {
+  /// `|x| < 2³⁰`, so that no addition overflows. Where `e` is zero, `x` may first be shifted left, and nothing but the
+  /// product is rounded: then `2ᵉ⁻¹` stands as zero, and the lesser of it and of `y < 0` is subtracted.
+  private func requantize(_ a: inout X86Assembler, vector: Int, hasAnyShifts: Bool) {
     let layout = X86FactorLayout(target)
     let offset = vector * width.byteCount
     let (first, second) = (free(0), free(1))
@@ -129,6 +135,7 @@ struct X86EpilogueGenerator: Hashable {
     for row in 0..<rowCount {
       let value = sum(row, vector)
       a.vector(.vpaddd, width, value, value, .init(.rsi, offset))
+      if hasAnyShifts { a.vector(.vpsllvd, width, value, value, .init(.rdx, layout.leftShifts + offset)) }
       a.shift(.shiftQuads, digit: 2, width, second, value, by: 32)
       a.vector(.vpmuldq, width, first, value, even)
       a.vector(.vpmuldq, width, second, second, odd)
@@ -141,15 +148,15 @@ struct X86EpilogueGenerator: Hashable {
       } else {
         a.vector(.vpblendd, width, value, first, second, immediate: 0xAA)
       }
-      a.shift(.shiftDoubles, digit: 4, width, first, value, by: 31)
+      a.shift(.shiftDoubles, digit: 2, width, first, value, by: 31)
+      if hasAnyShifts { a.vector(.vpminsd, width, first, first, rounding) }
       a.vector(.vpaddd, width, value, value, rounding)
-      a.vector(.vpaddd, width, value, value, first)
+      a.vector(.vpsubd, width, value, value, first)
       a.vector(.vpsravd, width, value, value, shifts)
     }
   }
 
   private func storeBytes(_ a: inout X86Assembler, _ bases: [X86Assembler.General], isSigned: Bool) {
-    for vector in 0..<vectorCount { requantize(&a, vector: vector) }
     let layout = X86FactorLayout(target)
     let (zeroPoint, minimum, maximum) = (free(0), free(1), free(2))
     a.vector(.vpbroadcastw, width, zeroPoint, 0, .init(.rdx, layout.zeroPoint))
@@ -207,7 +214,8 @@ struct X86EpilogueGenerator: Hashable {
 
   /// AVX2: sixteen columns of two vectors, which lie so that packing leaves them in order.
   private func storePackedBytes(
-    _ a: inout X86Assembler, _ bases: [X86Assembler.General], isSigned: Bool, layout: X86FactorLayout, zeroPoint: Int
+    _ a: inout X86Assembler, _ bases: [X86Assembler.General], isSigned: Bool, layout: X86FactorLayout,
+    zeroPoint: Int
   ) {
     let (minimum, maximum) = (free(1), free(2))
     a.vector(.vpbroadcastb, width, minimum, 0, .init(.rdx, layout.minimum))
@@ -253,23 +261,29 @@ extension MatrixOperands {
 }
 
 extension X86EpilogueGenerator.Kind {
-  /// The epilogue that finishes outputs of these operands.
-  init(_ operands: MatrixOperands) {
+  /// What finishes outputs of these operands.
+  init(_ operands: MatrixOperands, _ epilogue: Epilogue) {
     switch operands {
     case .float32: self = .floats
-    case .int8: self = .bytes(isSigned: true)
-    default: self = .bytes(isSigned: false)
+    case .int8: self = .bytes(isSigned: true, hasAnyShifts: !epilogue.shiftsRight)
+    default: self = .bytes(isSigned: false, hasAnyShifts: !epilogue.shiftsRight)
     }
   }
 }
 
 extension Epilogue {
-  /// Whether generated code can finish outputs: floats, or fixed-point factors that all shift right.
+  /// Whether all fixed-point factors shift right, by at least one bit.
+  var shiftsRight: Bool {
+    guard case .fixedPoint(let multipliers, _, _, _) = self else { return true }
+    return multipliers.allSatisfy { $0.shift < 0 }
+  }
+
+  /// Whether generated code can finish outputs: floats, or fixed-point factors that are not negative.
   var isPlain: Bool {
     switch self {
     case .float32: true
     case .fixedPoint(let multipliers, _, _, _):
-      multipliers.allSatisfy { $0.value >= 0 && $0.shift < 0 && $0.shift > -31 }
+      multipliers.allSatisfy { $0.value >= 0 && $0.shift > -31 }
     default: false
     }
   }

@@ -17,6 +17,8 @@ struct X86FactorLayout {
   /// 16-bit values.
   let minimumWord: Int
   let maximumWord: Int
+  /// For each column, where some factors do not shift right.
+  let leftShifts: Int
   /// The size of a block.
   let byteCount: Int
 
@@ -32,12 +34,14 @@ struct X86FactorLayout {
     maximum = signFlip + 12
     minimumWord = signFlip + 16
     maximumWord = signFlip + 20
-    byteCount = half + 128
+    leftShifts = half + 128
+    byteCount = leftShifts + array
   }
 
   /// Writes a block of factors; `channel` names the output channel of each of the block's columns.
   func fill(
-    _ block: UnsafeMutableRawPointer, epilogue: Epilogue, target: X86Target, vectorCount: Int, channel: (Int) -> Int?
+    _ block: UnsafeMutableRawPointer, epilogue: Epilogue, target: X86Target, vectorCount: Int,
+    channel: (Int) -> Int?
   ) {
     unsafe block.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
     for lane in 0..<8 {
@@ -53,8 +57,10 @@ struct X86FactorLayout {
       unsafe block.storeBytes(of: Int16(truncatingIfNeeded: least), toByteOffset: minimumWord, as: Int16.self)
       unsafe block.storeBytes(of: Int16(truncatingIfNeeded: most), toByteOffset: maximumWord, as: Int16.self)
       for byte in 0..<4 {
-        unsafe block.storeBytes(of: UInt8(truncatingIfNeeded: least), toByteOffset: minimum + byte, as: UInt8.self)
-        unsafe block.storeBytes(of: UInt8(truncatingIfNeeded: most), toByteOffset: maximum + byte, as: UInt8.self)
+        unsafe block.storeBytes(
+          of: UInt8(truncatingIfNeeded: least), toByteOffset: minimum + byte, as: UInt8.self)
+        unsafe block.storeBytes(
+          of: UInt8(truncatingIfNeeded: most), toByteOffset: maximum + byte, as: UInt8.self)
       }
       for vector in 0..<vectorCount {
         for lane in 0..<target.lanes {
@@ -64,14 +70,18 @@ struct X86FactorLayout {
           let multiplier = multipliers.count > 1 ? multipliers[channel] : multipliers[0]
           let shift = min(31, max(0, 0 - multiplier.shift))
           let place = (vector * target.lanes + lane) * 4
-          unsafe block.storeBytes(of: multiplier.value, toByteOffset: self.multipliers + place, as: Int32.self)
+          unsafe block.storeBytes(
+            of: multiplier.value, toByteOffset: self.multipliers + place, as: Int32.self)
           // Odd lanes meet their factor where the even lane before them is.
           if lane % 2 == 1 {
-            unsafe block.storeBytes(of: multiplier.value, toByteOffset: oddMultipliers + place - 4, as: Int32.self)
+            unsafe block.storeBytes(
+              of: multiplier.value, toByteOffset: oddMultipliers + place - 4, as: Int32.self)
           }
           let rounding: Int32 = shift > 0 ? 1 << (shift - 1) : 0
           unsafe block.storeBytes(of: rounding, toByteOffset: roundings + place, as: Int32.self)
           unsafe block.storeBytes(of: shift, toByteOffset: shifts + place, as: Int32.self)
+          unsafe block.storeBytes(
+            of: max(0, multiplier.shift), toByteOffset: leftShifts + place, as: Int32.self)
         }
       }
     default: break

@@ -3,11 +3,13 @@ extension X86Convolution {
   ///
   /// Lines `first..<end` are output rows of `image`, or pixels where the plan is dense.
   func gather(
-    _ input: UnsafeRawPointer, image: Int, group: Int, first: Int, end: Int, to scratch: UnsafeMutableRawPointer
+    _ input: UnsafeRawPointer, image: Int, group: Int, first: Int, end: Int,
+    to scratch: UnsafeMutableRawPointer
   ) {
     switch convolution.operands {
     case .float32:
-      unsafe gather(input, Copy<Float>(padding: 0), image: image, group: group, first: first, end: end, to: scratch)
+      unsafe gather(
+        input, Copy<Float>(padding: 0), image: image, group: group, first: first, end: end, to: scratch)
     case .uint8(let zeroPoint, _), .int8(let zeroPoint, _):
       if plan.product == .words, let operands {
         let conversion = CenteredInt16(
@@ -42,7 +44,8 @@ extension X86Convolution {
       }
       return
     }
-    let rowCount = (end &- first &- 1) &* convolution.strideHeight
+    let rowCount =
+      (end &- first &- 1) &* convolution.strideHeight
       &+ (convolution.filterHeight &- 1) &* convolution.dilationHeight &+ 1
     let top = first &* convolution.strideHeight &- convolution.paddingTop
     // Columns of the plane that lie in the input.
@@ -57,7 +60,8 @@ extension X86Convolution {
         continue
       }
       unsafe destination.update(repeating: conversion.padding, count: left &* channels)
-      let source = unsafe input
+      let source =
+        unsafe input
         + ((image &* convolution.inputHeight &+ y) &* convolution.inputWidth &* convolution.inputChannels
           &+ group &* channels) &* element
       if isWhole {
@@ -65,7 +69,8 @@ extension X86Convolution {
       } else {
         for column in 0..<inside {
           unsafe conversion.convert(
-            source + column &* convolution.inputChannels &* element, to: destination + (left &+ column) &* channels,
+            source + column &* convolution.inputChannels &* element,
+            to: destination + (left &+ column) &* channels,
             count: channels)
         }
       }
@@ -84,6 +89,7 @@ struct Copy<Lane: BitwiseCopyable>: LaneConversion {
 
   @inline(__always)
   func convert(_ source: UnsafeRawPointer, to lanes: UnsafeMutablePointer<Lane>, count: Int) {
-    unsafe UnsafeMutableRawPointer(lanes).copyMemory(from: source, byteCount: count &* MemoryLayout<Lane>.stride)
+    unsafe UnsafeMutableRawPointer(lanes).copyMemory(
+      from: source, byteCount: count &* MemoryLayout<Lane>.stride)
   }
 }

@@ -81,8 +81,10 @@ extension X86Assembler.Instruction {
   package static let vmovups = Self("vmovups", prefix: 0, map: 1, 0x10, tuple: .fullMemory)
   package static let vmovupsStore = Self("vmovups", prefix: 0, map: 1, 0x11, tuple: .fullMemory)
   package static let vpbroadcastd = Self("vpbroadcastd", prefix: 1, map: 2, 0x58, tuple: .scalar)
-  package static let vpbroadcastb = Self("vpbroadcastb", prefix: 1, map: 2, 0x78, elementByteCount: 1, tuple: .scalar)
-  package static let vpbroadcastw = Self("vpbroadcastw", prefix: 1, map: 2, 0x79, elementByteCount: 2, tuple: .scalar)
+  package static let vpbroadcastb = Self(
+    "vpbroadcastb", prefix: 1, map: 2, 0x78, elementByteCount: 1, tuple: .scalar)
+  package static let vpbroadcastw = Self(
+    "vpbroadcastw", prefix: 1, map: 2, 0x79, elementByteCount: 2, tuple: .scalar)
   package static let vbroadcastss = Self("vbroadcastss", prefix: 1, map: 2, 0x18, tuple: .scalar)
   /// Stores the low bytes of 32-bit lanes. EVEX only.
   package static let vpmovdb = Self("vpmovdb", prefix: 2, map: 2, 0x31, tuple: .quarter)

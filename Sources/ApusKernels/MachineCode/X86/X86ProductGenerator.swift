@@ -242,4 +242,3 @@ extension X86ProductGenerator {
     return pair * target.lanes + 8 * quarter + 4 * (vector - pair) + place
   }
 }
-

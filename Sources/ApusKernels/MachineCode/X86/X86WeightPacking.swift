@@ -30,7 +30,8 @@ struct X86WeightPacking {
 
   /// Where the offsets of a group begin; floats have their biases there.
   func offsets(group: Int) -> Int {
-    roundedUp(recordsOffset + recordCount * MemoryLayout<Record>.stride, to: 64) + group * plan.paddedColumnCount * 4
+    roundedUp(recordsOffset + recordCount * MemoryLayout<Record>.stride, to: 64) + group
+      * plan.paddedColumnCount * 4
   }
 
   private var marksOffset: Int { roundedUp(offsets(group: convolution.groups), to: 64) }
@@ -107,12 +108,14 @@ struct X86WeightPacking {
   /// A byte weight minus its zero point.
   @inline(__always)
   private func value(_ weights: UnsafeRawPointer, _ index: Int, _ operands: ByteOperands) -> Int32 {
-    Int32(unsafe weights.load(fromByteOffset: index, as: UInt8.self) ^ operands.signFlip) &- operands.rhsZeroPoint
+    Int32(unsafe weights.load(fromByteOffset: index, as: UInt8.self) ^ operands.signFlip)
+      &- operands.rhsZeroPoint
   }
 
   /// Counts, for each step, the extra steps that a panel needs; answers their sum.
   private func mark(
-    _ marks: UnsafeMutablePointer<UInt8>, weights: UnsafeRawPointer, group: Int, panel: X86ConvolutionPlan.Panel
+    _ marks: UnsafeMutablePointer<UInt8>, weights: UnsafeRawPointer, group: Int,
+    panel: X86ConvolutionPlan.Panel
   ) -> Int {
     unsafe marks.update(repeating: 0, count: plan.stepCount)
     guard let operands, mayHaveExtras else { return 0 }
@@ -127,7 +130,8 @@ struct X86WeightPacking {
       while term < depth {
         let end = min(term &+ 16, depth)
         if end &- term == 16 {
-          let bytes = unsafe weights.loadUnaligned(fromByteOffset: start &+ term, as: SIMD16<UInt8>.self) ^ flips
+          let bytes =
+            unsafe weights.loadUnaligned(fromByteOffset: start &+ term, as: SIMD16<UInt8>.self) ^ flips
           let clamped = pointwiseMin(pointwiseMax(bytes, least), most)
           if clamped == bytes {
             term = end
@@ -207,7 +211,8 @@ struct X86WeightPacking {
 
   /// Writes the bytes or words of a column; answers the sum of its values and that of their magnitudes.
   private func packColumn(
-    _ weights: UnsafeRawPointer, _ operands: ByteOperands, group: Int, column: Int, place: Int, stepByteCount: Int,
+    _ weights: UnsafeRawPointer, _ operands: ByteOperands, group: Int, column: Int, place: Int,
+    stepByteCount: Int,
     to destination: UnsafeMutableRawPointer
   ) -> (sum: Int32, magnitude: Int32) {
     var sums = SIMD4<Int32>()
@@ -262,7 +267,8 @@ struct X86WeightPacking {
     let source = position(group: group, column: column, tap: 0)
     for step in 0..<plan.stepCount {
       let bits = unsafe weights.loadUnaligned(fromByteOffset: (source &+ step) &* 4, as: UInt32.self)
-      unsafe destination.storeBytes(of: bits, toByteOffset: step &* stepByteCount &+ place &* 4, as: UInt32.self)
+      unsafe destination.storeBytes(
+        of: bits, toByteOffset: step &* stepByteCount &+ place &* 4, as: UInt32.self)
     }
   }
 
