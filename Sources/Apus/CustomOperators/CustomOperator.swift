@@ -75,14 +75,16 @@ public struct CustomOperator: Sendable {
   ) {
     self.init(name: name, versions: versions, isPure: isPure) { node throws(ApusError) in
       let kernel = try Kernel(preparing: node)
-      return Plan(outputShapes: kernel.outputShapes) { tensors throws(ApusError) in try kernel.invoke(tensors) }
+      return Plan(outputShapes: kernel.outputShapes) { tensors throws(ApusError) in try kernel.invoke(tensors)
+      }
     }
   }
 
   /// What the engine registers.
   var registration: OperatorRegistration {
     let prepare = prepare
-    return OperatorRegistration(custom: name, versions: versions, types: ElementType.allCases, isPure: isPure) {
+    return OperatorRegistration(custom: name, versions: versions, types: ElementType.allCases, isPure: isPure)
+    {
       node throws(ApusError) in
       try PreparedCustomOperator(node, plan: prepare(CustomOperatorNode(node)))
     }

@@ -9,7 +9,8 @@ public struct CustomOperatorTensors: ~Copyable {
   private let place: String
 
   init(
-    _ table: borrowing TensorTable, inputs: [TensorSlot?], outputs: [TensorSlot], scratch: TensorSlot?, place: String
+    _ table: borrowing TensorTable, inputs: [TensorSlot?], outputs: [TensorSlot], scratch: TensorSlot?,
+    place: String
   ) {
     self.table = TensorTable(sharing: table)
     self.inputs = inputs
@@ -22,7 +23,8 @@ public struct CustomOperatorTensors: ~Copyable {
   ///
   /// - Throws: `invalidArgument` if there is no such input or it is not of `T`.
   @_lifetime(borrow self)
-  public func input<T: TensorElement>(_ position: Int, as type: T.Type = T.self) throws(ApusError) -> Span<T> {
+  public func input<T: TensorElement>(_ position: Int, as type: T.Type = T.self) throws(ApusError) -> Span<T>
+  {
     guard inputs.indices.contains(position), let slot = inputs[position] else {
       throw missing("input", position)
     }

@@ -17,6 +17,8 @@ struct TestModel {
     var inputs: [Int32]
     var outputs: [Int32]
     var options: [Int: FlatTable.Field] = [:]
+    var customName: String?
+    var customOptions: [UInt8]?
   }
 
   // Numbers of the schema.
@@ -29,6 +31,12 @@ struct TestModel {
   static let mul: Int32 = 18
   static let relu: Int32 = 19
   static let reshape: Int32 = 22
+  static let custom: Int32 = 32
+  static let less: Int32 = 58
+  static let conditional: Int32 = 118
+  static let loop: Int32 = 119
+  static let callOnce: Int32 = 129
+  static let bool: Int32 = 6
 
   var tensors: [TensorSpec]
   var operators: [OperatorSpec]
@@ -37,9 +45,10 @@ struct TestModel {
   /// The main signature's names of inputs and outputs.
   var signature: (inputs: [String], outputs: [String])?
 
-  /// The file.
-  var bytes: [UInt8] {
-    var buffers = [FlatTable()]
+  /// Subgraphs that operators call, numbered from 1.
+  var children: [TestModel] = []
+
+  private func subgraph(_ buffers: inout [FlatTable], _ codes: inout [OperatorSpec]) -> FlatTable {
     let tensorTables = tensors.map { tensor in
       var fields: [Int: FlatTable.Field] = [
         0: .ints(tensor.shape), 1: .byte(UInt8(tensor.type)), 3: .text(tensor.name),
@@ -55,20 +64,37 @@ struct TestModel {
       if let signature = tensor.signature { fields[7] = .ints(signature) }
       return FlatTable(fields)
     }
-    let codes = operators.map(\.code)
-    let operatorTables = operators.enumerated().map { index, node in
-      FlatTable([
-        0: .int(Int32(index)), 1: .ints(node.inputs), 2: .ints(node.outputs), 3: .byte(1),
+    var operatorTables: [FlatTable] = []
+    for node in operators {
+      var fields: [Int: FlatTable.Field] = [
+        0: .int(Int32(codes.count)), 1: .ints(node.inputs), 2: .ints(node.outputs), 3: .byte(1),
         4: .table(FlatTable(node.options)),
-      ])
+      ]
+      if let bytes = node.customOptions { fields[5] = .bytes(bytes) }
+      operatorTables.append(FlatTable(fields))
+      codes.append(node)
     }
-    let subgraph = FlatTable([
+    return FlatTable([
       0: .tables(tensorTables), 1: .ints(inputs), 2: .ints(outputs), 3: .tables(operatorTables),
       4: .text("main"),
     ])
+  }
+
+  /// The file.
+  var bytes: [UInt8] {
+    var buffers = [FlatTable()]
+    var codes: [OperatorSpec] = []
+    var subgraphs: [FlatTable] = []
+    for graph in [self] + children { subgraphs.append(graph.subgraph(&buffers, &codes)) }
+    let codeTables = codes.map { node in
+      var fields: [Int: FlatTable.Field] = [
+        0: .byte(UInt8(min(node.code, 127))), 2: .int(1), 3: .int(node.code),
+      ]
+      if let name = node.customName { fields[1] = .text(name) }
+      return FlatTable(fields)
+    }
     var model: [Int: FlatTable.Field] = [
-      0: .int(3), 1: .tables(codes.map { FlatTable([0: .byte(UInt8($0)), 2: .int(1), 3: .int($0)]) }),
-      2: .tables([subgraph]), 3: .text("a test"), 4: .tables(buffers),
+      0: .int(3), 1: .tables(codeTables), 2: .tables(subgraphs), 3: .text("a test"), 4: .tables(buffers),
     ]
     if let signature {
       func maps(_ names: [String], _ tensors: [Int32]) -> FlatTable.Field {

@@ -1,0 +1,124 @@
+import Apus
+import Testing
+
+/// Subgraphs that call each other, and state between runs; that answers are right is shown by the goldens.
+@Suite struct ControlFlowTests {
+  private static let int32 = TestModel.int32
+
+  /// A loop that counts up to the limit given, or for ever.
+  private static func counting(to limit: Int32?) -> TestModel {
+    var bytes = [UInt8](repeating: 0, count: 4)
+    withUnsafeBytes(of: (limit ?? .max).littleEndian) { bytes = Array($0) }
+    var condition = TestModel(
+      tensors: [
+        .init(name: "count", type: int32, shape: []),
+        .init(name: "limit", type: int32, shape: [], data: bytes),
+        .init(name: "goes on", type: TestModel.bool, shape: []),
+      ],
+      operators: [.init(code: TestModel.less, inputs: [0, 1], outputs: [2])], inputs: [0], outputs: [2])
+    if limit == nil {
+      // A condition that is a constant: no operator runs that could look at the flag.
+      condition = TestModel(
+        tensors: [
+          .init(name: "count", type: int32, shape: []),
+          .init(name: "true", type: TestModel.bool, shape: [], data: [1]),
+        ], operators: [], inputs: [0], outputs: [1])
+    }
+    let body = TestModel(
+      tensors: [
+        .init(name: "count", type: int32, shape: []),
+        .init(name: "one", type: int32, shape: [], data: [1, 0, 0, 0]),
+        .init(name: "next", type: int32, shape: []),
+      ],
+      operators: limit == nil ? [] : [.init(code: TestModel.add, inputs: [0, 1], outputs: [2])], inputs: [0],
+      outputs: [limit == nil ? 0 : 2])
+    return TestModel(
+      tensors: [.init(name: "start", type: int32, shape: []), .init(name: "end", type: int32, shape: [])],
+      operators: [
+        .init(code: TestModel.loop, inputs: [0], outputs: [1], options: [0: .int(1), 1: .int(2)])
+      ],
+      inputs: [0], outputs: [1], children: [condition, body])
+  }
+
+  @Test func aLoopEndsWhenItsConditionFails() throws {
+    let interpreter = try Interpreter(model: Self.counting(to: 1000).model())
+    for (start, end) in [(0, 1000), (999, 1000), (2000, 2000)] as [(Int32, Int32)] {
+      try interpreter.copy([start], toInputAt: 0)
+      try interpreter.invoke()
+      #expect(try interpreter.output(at: 0, as: Int32.self) == [end])
+    }
+  }
+
+  @Test func anEndlessLoopCanBeCancelled() async throws {
+    let cancellation = Cancellation()
+    let bytes = Self.counting(to: nil).bytes
+    let run = Task.detached { () -> ApusError.Code? in
+      do throws(ApusError) {
+        try Interpreter(model: Model(bytes: bytes)).invoke(cancellation: cancellation)
+        return nil
+      } catch {
+        return error.code
+      }
+    }
+    try await Task.sleep(for: .milliseconds(50))
+    cancellation.cancel()
+    #expect(await run.value == .cancelled)
+  }
+
+  @Test func subgraphsThatCallThemselvesAreRefused() throws {
+    var model = Self.counting(to: 5)
+    // The body calls the main subgraph's loop again.
+    model.children[1].operators[0] = .init(
+      code: TestModel.loop, inputs: [0], outputs: [2], options: [0: .int(1), 1: .int(2)])
+    let error = #expect(throws: ApusError.self) { try Interpreter(model: model.model()) }
+    #expect(error?.code == .malformedModel)
+  }
+
+  @Test(arguments: [-1, 0, 3, .max] as [Int32])
+  func aSubgraphThatIsNotThereOrTheCallerIsRefused(index: Int32) throws {
+    var model = Self.counting(to: 5)
+    model.operators[0].options[1] = .int(index)
+    let error = #expect(throws: ApusError.self) { try Interpreter(model: model.model()) }
+    #expect(error?.code == .malformedModel)
+  }
+
+  @Test func subgraphsThatCallEachOtherInManyWaysEndSoon() throws {
+    // Each level calls the next one four times, with different shapes in turn.
+    let levels = 24
+    func level(_ index: Int) -> TestModel {
+      let tensors: [TestModel.TensorSpec] =
+        [.init(name: "condition", type: TestModel.bool, shape: []), .init(name: "x", shape: [1])]
+        + (0..<4).map { .init(name: "y\($0)", shape: [1]) }
+      guard index < levels else {
+        return TestModel(tensors: tensors, operators: [], inputs: [0, 1], outputs: [1])
+      }
+      let target = Int32(index + 1)
+      return TestModel(
+        tensors: tensors,
+        operators: (0..<4).map {
+          .init(
+            code: TestModel.conditional, inputs: $0 % 2 == 0 ? [0, 0, 1] : [0, 0, 1],
+            outputs: [Int32($0) + 2],
+            options: [0: .int(target), 1: .int(target)])
+        }, inputs: [0, 1], outputs: [5])
+    }
+    var model = level(0)
+    model.children = (1...levels).map(level)
+    let interpreter = try Interpreter(model: model.model())
+    #expect(interpreter.outputs[0].shape == [1])
+  }
+
+  @Test func aCalledSubgraphOfOtherTypesIsRefused() throws {
+    var model = Self.counting(to: 5)
+    model.children[1].tensors[0].type = TestModel.float32
+    let error = #expect(throws: ApusError.self) { try Interpreter(model: model.model()) }
+    #expect(error?.code == .malformedModel)
+  }
+
+  @Test func anErrorInASubgraphNamesIt() throws {
+    var model = Self.counting(to: 5)
+    model.children[1].operators[0].inputs = [0]
+    let error = #expect(throws: ApusError.self) { try Interpreter(model: model.model()) }
+    #expect(error?.message.hasPrefix("subgraph 2, operator #0, ADD") == true)
+  }
+}

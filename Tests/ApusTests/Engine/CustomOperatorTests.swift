@@ -1,0 +1,113 @@
+import Apus
+import Testing
+
+/// Operators that a caller registers.
+@Suite struct CustomOperatorTests {
+  /// `y = factor · x`, by a type.
+  struct Scale: CustomOperatorKernel {
+    let outputShapes: [TensorShape]
+    private let factor: Float
+
+    init(preparing node: CustomOperatorNode) throws(ApusError) {
+      try node.expect(inputs: 1, outputs: 1)
+      guard node.outputs[0].type == .float32 else { throw node.unsupported("takes floats only") }
+      outputShapes = [try node.input(0).shape]
+      factor = Float(node.optionBytes.first ?? 2)
+    }
+
+    func invoke(_ tensors: borrowing CustomOperatorTensors) throws(ApusError) {
+      let input = try tensors.input(0, as: Float.self)
+      var output = try tensors.output(0, as: Float.self)
+      for index in 0..<input.count { output[index] = factor * input[index] }
+    }
+  }
+
+  /// A FlexBuffer of the map `{"factor": -3}`.
+  private static let options: [UInt8] = [
+    0x66, 0x61, 0x63, 0x74, 0x6F, 0x72, 0, 1, 8, 1, 1, 1, 0xFD, 4, 2, 0x24, 1,
+  ]
+
+  private static func model(options: [UInt8]? = nil, name: String = "Scale") throws -> Model {
+    try TestModel(
+      tensors: [
+        .init(name: "x", shape: [1, 3]), .init(name: "a", shape: [1, 3]), .init(name: "y", shape: [1, 3]),
+      ],
+      operators: [
+        .init(code: TestModel.custom, inputs: [0], outputs: [1], customName: name, customOptions: options),
+        .init(code: TestModel.add, inputs: [1, 0], outputs: [2]),
+      ],
+      inputs: [0], outputs: [2]
+    ).model()
+  }
+
+  private static func run(_ model: Model, _ operators: [CustomOperator]) throws -> [Float] {
+    var options = Interpreter.Options()
+    options.customOperators = operators
+    let interpreter = try Interpreter(model: model, options: options)
+    try interpreter.copy([1, 2, -4] as [Float], toInputAt: 0)
+    try interpreter.invoke()
+    return try interpreter.output(at: 0, as: Float.self)
+  }
+
+  @Test func aTypeImplementsAnOperator() throws {
+    let scale = CustomOperator(name: "Scale", Scale.self)
+    #expect(try Self.run(Self.model(), [scale]) == [3, 6, -12])
+    #expect(try Self.run(Self.model(options: [9]), [scale]) == [10, 20, -40])
+  }
+
+  @Test func closuresImplementAnOperatorWithOptionsAndScratch() throws {
+    let scale = CustomOperator(name: "Scale") { node throws(ApusError) in
+      let factor = Float(try node.options.number("factor", default: 1))
+      let shape = try node.input(0).shape
+      return CustomOperator.Plan(outputShapes: [shape], scratchByteCount: 16) { tensors throws(ApusError) in
+        let input = try tensors.input(0, as: Float.self)
+        var output = try tensors.output(0, as: Float.self)
+        #expect(try tensors.scratch().byteCount == 16)
+        for index in 0..<input.count { output[index] = factor * input[index] }
+      }
+    }
+    #expect(try Self.run(Self.model(options: Self.options), [scale]) == [-2, -4, 8])
+    #expect(try Self.run(Self.model(), [scale]) == [2, 4, -8])
+  }
+
+  @Test func anUnknownOperatorIsRefusedByName() throws {
+    let model = try Self.model(name: "Unknown")
+    #expect(model.unsupportedOperators.count == 1)
+    #expect(model.unsupportedOperators(besides: [CustomOperator(name: "Unknown", Scale.self)]).isEmpty)
+    let error = #expect(throws: ApusError.self) { try Self.run(model, []) }
+    #expect(error?.code == .unsupportedOperator)
+    #expect(error?.message.contains("Unknown") == true)
+  }
+
+  @Test func errorsOfPreparationNameTheOperator() throws {
+    let picky = CustomOperator(name: "Scale") { node throws(ApusError) in
+      throw node.malformed("is never right")
+    }
+    let error = #expect(throws: ApusError.self) { try Self.run(Self.model(), [picky]) }
+    #expect(error?.message == "operator #0, Scale: is never right")
+  }
+
+  @Test func aWrongTypeOrPositionIsAnError() throws {
+    for position in [0, 5] {
+      let wrong = CustomOperator(name: "Scale") { node throws(ApusError) in
+        CustomOperator.Plan(outputShapes: [try node.input(0).shape]) { tensors throws(ApusError) in
+          _ = try tensors.input(position, as: Int32.self)
+        }
+      }
+      let error = #expect(throws: ApusError.self) { try Self.run(Self.model(), [wrong]) }
+      #expect(error?.code == .invalidArgument)
+    }
+  }
+
+  @Test func aPlanWithTooManyOutputsIsRefused() throws {
+    let generous = CustomOperator(name: "Scale") { _ throws(ApusError) in
+      CustomOperator.Plan(outputShapes: [[1], [2]]) { _ in }
+    }
+    #expect(throws: ApusError.self) { try Self.run(Self.model(), [generous]) }
+  }
+
+  @Test func twoOperatorsOfOneNameAreRefused() throws {
+    let scale = CustomOperator(name: "Scale", Scale.self)
+    #expect(throws: ApusError.self) { try Self.run(Self.model(), [scale, scale]) }
+  }
+}
