@@ -124,6 +124,8 @@ extension ElementType {
   func isReadable(as other: ElementType) -> Bool {
     if self == other { return true }
     switch (self, other) {
+    // Bytes of a bool tensor may be any: only their being zero counts.
+    case (.bool, .uint8): return true
     case (.int4, .int8), (.int2, .int8), (.uint4, .uint8), (.float16, .uint16), (.bfloat16, .uint16):
       return true
     case (.resource, .int32): return true

@@ -109,7 +109,9 @@ public final class Model: Sendable {
     var reasons: [String] = []
     for subgraph in file.subgraphs {
       for (index, node) in subgraph.operators.enumerated() {
-        if let reason = unsupportedReason(of: node, at: index, in: subgraph, custom) { reasons.append(reason) }
+        if let reason = unsupportedReason(of: node, at: index, in: subgraph, custom) {
+          reasons.append(reason)
+        }
       }
     }
     return reasons
@@ -148,7 +150,8 @@ public final class Model: Sendable {
 
   /// Why an operator cannot run, as far as its code, version and type tell.
   private func unsupportedReason(
-    of node: OperatorEntry, at index: Int, in subgraph: SubgraphEntry, _ custom: [String: OperatorRegistration]
+    of node: OperatorEntry, at index: Int, in subgraph: SubgraphEntry,
+    _ custom: [String: OperatorRegistration]
   ) -> String? {
     let code = file.operatorCodes[node.operatorCode]
     let own = code.code == .custom ? custom[code.name] : nil

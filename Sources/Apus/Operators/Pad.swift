@@ -46,7 +46,7 @@ enum Pad {
     switch paddings.type {
     case .int8: try node.values(of: paddings, as: Int8.self).map(Int.init)
     case .int16: try node.values(of: paddings, as: Int16.self).map(Int.init)
-    case .bool: try node.values(of: paddings, as: Bool.self).map { $0 ? 1 : 0 }
+    case .bool: try node.values(of: paddings, as: UInt8.self).map { $0 == 0 ? 0 : 1 }
     default: try node.integers(of: paddings)
     }
   }

@@ -17,7 +17,7 @@ enum Where {
 
   private static func flags(of input: TensorSlot, _ node: Node) throws(ApusError) -> [Bool] {
     switch input.type {
-    case .bool: return try node.values(of: input, as: Bool.self)
+    case .bool: return try node.values(of: input, as: UInt8.self).map { $0 != 0 }
     case .float32: return try node.values(of: input, as: Float.self).map { $0 != 0 }
     case .int8: return try node.values(of: input, as: Int8.self).map { $0 != 0 }
     case .uint8: return try node.values(of: input, as: UInt8.self).map { $0 != 0 }

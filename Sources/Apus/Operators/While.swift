@@ -52,7 +52,7 @@ struct While: Operator {
     let graph = condition.graph
     try check(condition: graph.outputShape(0) ?? [0], place)
     let slot = graph.slot(graph.subgraph.outputs[0], shape: [])
-    return try graph.withTable { table in table.read(slot, as: Bool.self)[0] }
+    return try graph.withTable { table in table.read(slot, as: UInt8.self)[0] != 0 }
   }
 
   func invoke(_ tensors: borrowing TensorTable) throws(ApusError) {

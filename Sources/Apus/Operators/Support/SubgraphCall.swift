@@ -103,7 +103,7 @@ struct SubgraphSwitch: Operator {
 
   func invoke(_ tensors: borrowing TensorTable) throws(ApusError) {
     var isTrue = true
-    if let condition { isTrue = tensors.read(condition, as: Bool.self)[0] }
+    if let condition { isTrue = tensors.read(condition, as: UInt8.self)[0] != 0 }
     let call = isTrue ? whenTrue : whenFalse
     try call.run(inputs, tensors)
     for (position, output) in outputs.enumerated() { try call.copyOutput(position, to: output, tensors) }
@@ -128,7 +128,7 @@ final class DeferredSubgraphSwitch: DeferredOperator {
   private var call: SubgraphCall { isTrue ? whenTrue : whenFalse }
 
   func invoke(_ tensors: borrowing TensorTable) throws(ApusError) {
-    if let condition { isTrue = tensors.read(condition, as: Bool.self)[0] }
+    if let condition { isTrue = tensors.read(condition, as: UInt8.self)[0] != 0 }
     try call.run(inputs, tensors)
   }
 
