@@ -162,13 +162,9 @@ public final class Model: Sendable {
       return
         "operator #\(index), \(code.name): version \(code.version) is not supported, only \(registration.versions)"
     }
-    guard let input = node.inputs.first, input >= 0 else { return nil }
-    let type = ElementType(subgraph.tensors[input].type)
-    guard registration.types.contains(type) else {
-      return "operator #\(index), \(code.name): input \(subgraph.tensors[input].name) is \(type), not "
-        + registration.types.map(\.rawValue).joined(separator: ", ")
+    return registration.unsupportedReason(of: node, in: subgraph).map {
+      "operator #\(index), \(code.name): \($0)"
     }
-    return nil
   }
 
   /// The registration of an operator that was found to be supported.

@@ -43,14 +43,19 @@ public enum Runtime {
     public let isCustom: Bool
     /// The versions that run.
     public let versions: ClosedRange<Int>
-    /// The types that its first input may have.
+    /// The types that its data may have: the input that it computes with, or the output where there is none.
     public let types: [ElementType]
+    /// The types that its first input may have where that is not the data but an index, a shape, a condition or a
+    /// handle; empty elsewhere.
+    public let firstInputTypes: [ElementType]
   }
 
   /// Every operator of this build, by name.
   public static var operators: [OperatorDescription] {
     OperatorRegistry.all.map {
-      OperatorDescription(name: $0.name, isCustom: $0.isCustom, versions: $0.versions, types: $0.types)
+      OperatorDescription(
+        name: $0.name, isCustom: $0.isCustom, versions: $0.versions, types: $0.types,
+        firstInputTypes: $0.firstInputTypes)
     }.sorted { ($0.isCustom ? 1 : 0, $0.name) < ($1.isCustom ? 1 : 0, $1.name) }
   }
 

@@ -30,6 +30,7 @@ class Apus:
                 model = path
             command = [self._executable, "run", str(model), *self._arguments]
             for index, values in enumerate(inputs):
+                values = values.astype(np.float32) if values.dtype.name == "bfloat16" else values
                 path = folder / f"input_{index}.npy"
                 path.write_bytes(npy_bytes(values))
                 command += ["--input", str(path)]

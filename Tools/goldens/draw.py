@@ -137,7 +137,7 @@ class Draw:
         shape = tuple(shape)
         if type_name == "bool":
             return self._random.integers(0, 2, shape).astype(bool)
-        if type_name.startswith("float"):
+        if "float" in type_name:
             # Half-precision values: as varied as needed, and they compress.
             values = self._random.normal(0, magnitude or self.power(-1, 3), shape)
             return np.asarray(values).astype(np.float16).astype(type_name)

@@ -4,12 +4,14 @@ from dataclasses import dataclass, field
 from typing import Callable
 
 import flatbuffers
+import ml_dtypes  # noqa: F401  (teaches NumPy bfloat16)
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
 TENSOR_TYPES = {
     "float32": schema.TensorType.FLOAT32,
     "float16": schema.TensorType.FLOAT16,
+    "bfloat16": schema.TensorType.BFLOAT16,
     "float64": schema.TensorType.FLOAT64,
     "int8": schema.TensorType.INT8,
     "int16": schema.TensorType.INT16,

@@ -17,11 +17,14 @@ enum BinaryFunctions {
 /// `ATAN2`: the angle of a point, whose ordinate is the first input, of the abscissa's shape.
 enum Atan2 {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
-    let operands = try BinaryOperands(node, types: [.float32])
+    let operands = try BinaryOperands(node, types: [.float32, .float64])
     guard operands.lhs.shape == operands.rhs.shape else {
       throw node.malformed("the inputs are \(operands.lhs.shape) and \(operands.rhs.shape), not of one shape")
     }
     let output = try node.output(0, shape: operands.resultShape, like: operands.lhs)
+    if operands.type == .float64 {
+      return BinaryOperator(DoubleFunctions.arcTangent(operands.shapes), operands, output: output)
+    }
     return try node.binary(.arcTangent, operands, output: output)
   }
 }

@@ -17,7 +17,8 @@ enum Cast {
 }
 
 extension ElementType {
-  fileprivate var castType: CastKernel.ElementType? {
+  /// The name by which casts know the type, if they do.
+  var castType: CastKernel.ElementType? {
     switch self {
     case .bool: .bool
     case .int8, .int4, .int2: .int8
@@ -28,6 +29,7 @@ extension ElementType {
     case .uint32: .uint32
     case .int64: .int64
     case .float16: .float16
+    case .bfloat16: .bfloat16
     case .float32: .float32
     case .float64: .float64
     default: nil

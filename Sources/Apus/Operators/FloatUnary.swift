@@ -23,7 +23,11 @@ enum Neg {
 /// `SIGN`: −1, 0 or 1.
 enum Sign {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
-    try node.numberFunction(.sign, .sign, types: [.float32, .int32])
+    guard node.inputType(0) == .float64 else {
+      return try node.numberFunction(.sign, .sign, types: [.float32, .int32])
+    }
+    let (input, output) = try node.unaryTensors([.float64])
+    return UnaryOperator(DoubleFunctions.sign(count: input.shape.elementCount), input: input, output: output)
   }
 }
 

@@ -5,7 +5,7 @@ import ApusKernels
 /// they are asked for.
 ///
 /// Each error names the operator, the tensor, what was found and what was expected.
-final class Node {
+class Node {
   /// The position in the subgraph.
   let index: Int
   /// The schema's name, or the custom operator's.
@@ -205,6 +205,12 @@ final class Node {
     guard entry.inputs.indices.contains(position), entry.inputs[position] >= 0 else { return false }
     let tensor = graph.subgraph.tensors[entry.inputs[position]]
     return tensor.sparsity != nil && tensor.data != nil
+  }
+
+  /// The type that the file declares for an input; nil where it is left out.
+  final func inputType(_ position: Int) -> ElementType? {
+    guard entry.inputs.indices.contains(position), entry.inputs[position] >= 0 else { return nil }
+    return graph.states[entry.inputs[position]].type
   }
 
   // MARK: Outputs

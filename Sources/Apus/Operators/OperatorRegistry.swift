@@ -1,47 +1,5 @@
 import ApusFormat
 
-/// What the engine knows of one operator before it meets a model.
-struct OperatorRegistration: Sendable {
-  /// The schema's name, or the custom operator's.
-  let name: String
-  /// Whether the operator is outside the schema's list.
-  let isCustom: Bool
-  /// The versions whose features are implemented.
-  let versions: ClosedRange<Int>
-  /// The types that the first input may have.
-  let types: [ElementType]
-  /// Whether equal inputs give equal outputs, so that results of constants may be kept.
-  let isPure: Bool
-  /// Checks a node and makes a runnable operator of it.
-  let prepare: @Sendable (Node) throws(ApusError) -> any Operator
-
-  /// Registers a builtin operator.
-  init(
-    _ code: OperatorCode, versions: ClosedRange<Int>, types: [ElementType], isPure: Bool = true,
-    _ prepare: @escaping @Sendable (Node) throws(ApusError) -> any Operator
-  ) {
-    name = code.schemaName
-    isCustom = false
-    self.versions = versions
-    self.types = types
-    self.isPure = isPure
-    self.prepare = prepare
-  }
-
-  /// Registers a custom operator.
-  init(
-    custom name: String, versions: ClosedRange<Int> = 1...1, types: [ElementType], isPure: Bool = true,
-    _ prepare: @escaping @Sendable (Node) throws(ApusError) -> any Operator
-  ) {
-    self.name = name
-    isCustom = true
-    self.versions = versions
-    self.types = types
-    self.isPure = isPure
-    self.prepare = prepare
-  }
-}
-
 /// The operators of this build: one line each.
 enum OperatorRegistry {
   private static let builtin = byName(all.filter { !$0.isCustom })
@@ -60,6 +18,7 @@ enum OperatorRegistry {
   private static let integers: [ElementType] = [.uint8, .int8, .uint16, .int16, .uint32, .int32]
   private static let castable: [ElementType] =
     integers + [.int64, .bool, .float16, .float32, .float64, .int4, .int2, .uint4]
+  private static let halves: [ElementType] = [.float16, .bfloat16]
   private static let numbers: [ElementType] = [.float32, .uint8, .int8, .int16, .int32, .int64]
   private static let reducible: [ElementType] = common + [.int16, .int32, .int64, .bool]
   private static let paddable: [ElementType] =
@@ -67,14 +26,15 @@ enum OperatorRegistry {
 
   /// Every operator, in alphabetical order; custom ones last.
   static let all: [OperatorRegistration] = [
-    .init(.abs, versions: 1...3, types: [.float32, .int8, .int16, .int32], Abs.prepare),
-    .init(.add, versions: 1...5, types: numbers, Add.prepare),
+    .init(.abs, versions: 1...5, types: [.float32, .int8, .int16, .int32], Abs.prepare),
+    .init(.add, versions: 1...6, types: numbers, asFloats: [.float16], Add.prepare),
     .init(.addN, versions: 1...1, types: [.float32, .int32], AddN.prepare),
     .init(.argMax, versions: 1...3, types: common + [.int32, .bool], ArgMinMax.maximum),
     .init(.argMin, versions: 1...3, types: common + [.int32, .bool], ArgMinMax.minimum),
     .init(
-      .assignVariable, versions: 1...1, types: [.resource, .int32], isPure: false, AssignVariable.prepare),
-    .init(.atan2, versions: 1...1, types: [.float32], Atan2.prepare),
+      .assignVariable, versions: 1...1, types: ElementType.movable, at: .input(1), first: [.resource, .int32],
+      isPure: false, AssignVariable.prepare),
+    .init(.atan2, versions: 1...1, types: [.float32, .float64], asFloats: halves, Atan2.prepare),
     .init(.averagePool2D, versions: 1...3, types: common + [.int16], Pooling2D.average),
     .init(.batchMatMul, versions: 1...4, types: [.float32, .int8, .int16], BatchMatMul.prepare),
     .init(
@@ -99,8 +59,10 @@ enum OperatorRegistry {
       Concatenation.prepare),
     .init(.conv2D, versions: 1...8, types: common + [.int16], Conv2D.prepare),
     .init(.conv3D, versions: 1...1, types: [.float32], Conv3D.prepare),
-    .init(.conv3DTranspose, versions: 1...1, types: [.int32], Conv3DTranspose.prepare),
-    .init(.cos, versions: 1...1, types: [.float32], FloatUnary.prepare(.cos)),
+    .init(
+      .conv3DTranspose, versions: 1...1, types: [.float32], at: .input(2), first: [.int32],
+      Conv3DTranspose.prepare),
+    .init(.cos, versions: 1...2, types: [.float32], asFloats: [.float16], FloatUnary.prepare(.cos)),
     .init(.cumsum, versions: 1...1, types: [.float32, .int32, .int64], CumulativeSum.prepare),
     .init(.densify, versions: 1...1, types: [.float32, .float16, .int8], Densify.prepare),
     .init(.depthToSpace, versions: 1...2, types: common + [.int32, .int64], SpaceToDepth.prepareBack),
@@ -112,48 +74,59 @@ enum OperatorRegistry {
     .init(.div, versions: 1...2, types: common + [.int16, .int32], Div.prepare),
     .init(.dynamicUpdateSlice, versions: 1...6, types: ElementType.movable, DynamicUpdateSlice.prepare),
     .init(.elu, versions: 1...1, types: [.float32, .int8], Elu.prepare),
-    .init(.embeddingLookup, versions: 1...5, types: [.int32], Gather.prepareLookup),
-    .init(.equal, versions: 1...5, types: numbers + [.bool], Comparisons.prepare(.equal)),
+    .init(
+      .embeddingLookup, versions: 1...5, types: ElementType.movable, at: .input(1), first: [.int32],
+      Gather.prepareLookup),
+    .init(.equal, versions: 1...5, types: numbers + [.bool], asFloats: [.float16], Comparisons.prepare(.equal)),
     .init(.exp, versions: 1...2, types: [.float32, .int8, .int16], Exp.prepare),
     .init(.expandDims, versions: 1...1, types: ElementType.movable, ExpandDims.prepare),
-    .init(.fill, versions: 1...5, types: [.int32, .int64], Fill.prepare),
-    .init(.floor, versions: 1...1, types: [.float32], FloatUnary.prepare(.floor)),
+    .init(
+      .fill, versions: 1...5, types: ElementType.movableBytes, at: .input(1), first: [.int32, .int64],
+      Fill.prepare),
+    .init(.floor, versions: 1...1, types: [.float32], asFloats: halves, FloatUnary.prepare(.floor)),
     .init(.floorDiv, versions: 1...3, types: [.float32, .int8, .int16, .int32], FloorDiv.prepare),
     .init(.floorMod, versions: 1...2, types: [.float32, .int8, .int16, .int32, .int64], FloorMod.prepare),
     .init(.fullyConnected, versions: 1...14, types: common + [.int16], FullyConnected.prepare),
     .init(.gather, versions: 1...8, types: paddable + [.int4], Gather.prepare),
     .init(.gatherND, versions: 1...6, types: paddable, GatherND.prepare),
-    .init(.gelu, versions: 1...2, types: common + [.int16], Gelu.prepare),
-    .init(.greater, versions: 1...2, types: numbers, Comparisons.prepare(.greater)),
-    .init(.greaterEqual, versions: 1...3, types: numbers, Comparisons.prepare(.greaterEqual)),
+    .init(.gelu, versions: 1...3, types: common + [.int16], asFloats: [.float16], Gelu.prepare),
+    .init(.greater, versions: 1...2, types: numbers, asFloats: halves, Comparisons.prepare(.greater)),
+    .init(
+      .greaterEqual, versions: 1...3, types: numbers, asFloats: [.float16], Comparisons.prepare(.greaterEqual)),
     .init(.hardSwish, versions: 1...1, types: common, HardSwish.prepare),
-    .init(.if, versions: 1...1, types: [.bool], isPure: false, If.prepare),
+    .init(
+      .if, versions: 1...1, types: ElementType.movable + [.resource], at: .input(1), first: [.bool], isPure: false,
+      If.prepare),
     .init(.l2Normalization, versions: 1...2, types: common, L2NormalizationOperator.prepare),
     .init(.l2Pool2D, versions: 1...1, types: [.float32], Pooling2D.l2),
     .init(.leakyRelu, versions: 1...2, types: common + [.int16], LeakyRelu.prepare),
-    .init(.less, versions: 1...3, types: numbers, Comparisons.prepare(.less)),
-    .init(.lessEqual, versions: 1...2, types: numbers, Comparisons.prepare(.lessEqual)),
+    .init(.less, versions: 1...3, types: numbers, asFloats: halves, Comparisons.prepare(.less)),
+    .init(.lessEqual, versions: 1...2, types: numbers, asFloats: [.float16], Comparisons.prepare(.lessEqual)),
     .init(
       .localResponseNormalization, versions: 1...1, types: [.float32], LocalResponseNormalization.prepare),
     .init(.log, versions: 1...2, types: [.float32, .int8, .int16], Log.prepare),
     .init(.logicalAnd, versions: 1...1, types: [.bool], BinaryFunctions.prepare(.logicalAnd, [.bool])),
     .init(.logicalNot, versions: 1...1, types: [.bool], LogicalNot.prepare),
     .init(.logicalOr, versions: 1...1, types: [.bool], BinaryFunctions.prepare(.logicalOr, [.bool])),
-    .init(.logistic, versions: 1...3, types: common + [.int16], Logistic.prepare),
+    .init(.logistic, versions: 1...3, types: common + [.int16], asFloats: halves, Logistic.prepare),
     .init(.logSoftmax, versions: 1...2, types: common, LogSoftmaxOperator.prepare),
     .init(
       .lstm, versions: 1...4, types: [.float32, .int8], isPure: false, UnidirectionalSequenceLSTM.prepareStep),
     .init(.matrixDiag, versions: 1...1, types: ElementType.movable, MatrixDiagonal.prepare),
     .init(.matrixSetDiag, versions: 1...1, types: ElementType.movable, MatrixDiagonal.prepareSet),
-    .init(.maximum, versions: 1...4, types: numbers, Maximum.prepare),
+    .init(.maximum, versions: 1...4, types: numbers, asFloats: halves, Maximum.prepare),
     .init(.maxPool2D, versions: 1...3, types: common + [.int16], Pooling2D.maximum),
     .init(.mean, versions: 1...3, types: common + [.int16, .int32, .int64], MeanOrSum.mean),
-    .init(.minimum, versions: 1...4, types: numbers, Minimum.prepare),
+    .init(.minimum, versions: 1...4, types: numbers, asFloats: halves, Minimum.prepare),
     .init(.mirrorPad, versions: 1...3, types: ElementType.movableBytes, MirrorPad.prepare),
-    .init(.mul, versions: 1...7, types: numbers + [.uint32], Mul.prepare),
-    .init(.neg, versions: 1...1, types: [.float32, .int8, .int16, .int32, .int64], Neg.prepare),
-    .init(.notEqual, versions: 1...4, types: numbers + [.bool], Comparisons.prepare(.notEqual)),
-    .init(.oneHot, versions: 1...1, types: [.int32, .int64], OneHot.prepare),
+    .init(.mul, versions: 1...8, types: numbers + [.uint32], asFloats: [.float16], Mul.prepare),
+    .init(
+      .neg, versions: 1...1, types: [.float32, .int8, .int16, .int32, .int64], asFloats: halves, Neg.prepare),
+    .init(
+      .notEqual, versions: 1...4, types: numbers + [.bool], asFloats: [.float16], Comparisons.prepare(.notEqual)),
+    .init(
+      .oneHot, versions: 1...1, types: common + [.int32, .int64, .bool], at: .input(2), first: [.int32, .int64],
+      OneHot.prepare),
     .init(.pack, versions: 1...5, types: ElementType.movable, Pack.prepare),
     .init(.pad, versions: 1...6, types: paddable, Pad.prepare),
     .init(.padV2, versions: 1...6, types: paddable, Pad.prepare),
@@ -162,7 +135,9 @@ enum OperatorRegistry {
     .init(.quantize, versions: 1...6, types: common + [.int16, .int32], Quantize.prepare),
     .init(.range, versions: 1...2, types: [.float32, .int32, .int64], NumberRange.prepare),
     .init(.rank, versions: 1...1, types: ElementType.movable, Shape.prepareRank),
-    .init(.readVariable, versions: 1...1, types: [.resource, .int32], isPure: false, ReadVariable.prepare),
+    .init(
+      .readVariable, versions: 1...1, types: ElementType.movable, at: .output(0), first: [.resource, .int32],
+      isPure: false, ReadVariable.prepare),
     .init(.reduceAll, versions: 1...1, types: [.bool], Reduce.all),
     .init(.reduceAny, versions: 1...1, types: [.bool], Reduce.any),
     .init(.reduceMax, versions: 1...3, types: reducible, Reduce.maximum),
@@ -184,21 +159,29 @@ enum OperatorRegistry {
     .init(.reverseV2, versions: 1...4, types: paddable, Reverse.prepare),
     .init(.rightShift, versions: 1...1, types: integers, BinaryFunctions.prepare(.shiftRight, integers)),
     .init(.rnn, versions: 1...3, types: [.float32], isPure: false, RecurrentNetwork.prepareStep),
-    .init(.round, versions: 1...1, types: [.float32], FloatUnary.prepare(.round)),
+    .init(.round, versions: 1...1, types: [.float32], asFloats: halves, FloatUnary.prepare(.round)),
     .init(.rsqrt, versions: 1...3, types: [.float32, .int8, .int16], Rsqrt.prepare),
-    .init(.scatterND, versions: 1...1, types: [.int32], GatherND.prepareScatter),
+    .init(
+      .scatterND, versions: 1...1, types: common + [.int32, .int64, .bool], at: .input(1), first: [.int32],
+      GatherND.prepareScatter),
     .init(.segmentSum, versions: 1...1, types: [.float32, .int32], SegmentReduction.sorted),
-    .init(.select, versions: 1...4, types: [.bool], Select.prepare),
-    .init(.selectV2, versions: 1...2, types: [.bool], Select.prepareVersion2),
+    .init(
+      .select, versions: 1...4, types: ElementType.movableBytes, at: .input(1), first: [.bool], Select.prepare),
+    .init(
+      .selectV2, versions: 1...2, types: ElementType.movableBytes, at: .input(1), first: [.bool],
+      Select.prepareVersion2),
     .init(.shape, versions: 1...1, types: ElementType.movable, Shape.prepare),
-    .init(.sign, versions: 1...2, types: [.float32, .int32], Sign.prepare),
-    .init(.sin, versions: 1...1, types: [.float32], FloatUnary.prepare(.sin)),
+    .init(.sign, versions: 1...2, types: [.float32, .float64, .int32], Sign.prepare),
+    .init(.sin, versions: 1...2, types: [.float32], asFloats: [.float16], FloatUnary.prepare(.sin)),
     .init(.slice, versions: 1...8, types: ElementType.movable, Slice.prepare),
-    .init(.softmax, versions: 1...3, types: common + [.int16], SoftmaxOperator.prepare),
+    .init(.softmax, versions: 1...4, types: common + [.int16], asFloats: [.float16], SoftmaxOperator.prepare),
     .init(.spaceToBatchND, versions: 1...4, types: ElementType.movableBytes, SpaceToBatch.prepare),
     .init(.spaceToDepth, versions: 1...2, types: common + [.int32, .int64], SpaceToDepth.prepare),
-    .init(.sparseToDense, versions: 1...3, types: [.int32, .int64], SparseToDense.prepare),
-    .init(.split, versions: 1...5, types: [.int32], Split.prepare),
+    .init(
+      .sparseToDense, versions: 1...3, types: common + [.int32, .int64], at: .input(2), first: [.int32, .int64],
+      SparseToDense.prepare),
+    .init(
+      .split, versions: 1...5, types: numbers, at: .input(1), first: [.int32], Split.prepare),
     .init(.splitV, versions: 1...3, types: ElementType.movableBytes, Split.prepareV),
     .init(.sqrt, versions: 1...2, types: [.float32, .int8, .int16], Sqrt.prepare),
     .init(.square, versions: 1...1, types: [.float32], FloatUnary.prepare(.square)),
@@ -211,13 +194,15 @@ enum OperatorRegistry {
     .init(.sub, versions: 1...5, types: numbers, Sub.prepare),
     .init(.sum, versions: 1...2, types: reducible, Reduce.sum),
     .init(.svdf, versions: 1...4, types: [.float32, .int8], isPure: false, SVDF.prepare),
-    .init(.tanh, versions: 1...3, types: common + [.int16], Tanh.prepare),
+    .init(.tanh, versions: 1...3, types: common + [.int16], asFloats: halves, Tanh.prepare),
     .init(.tile, versions: 1...3, types: ElementType.movableBytes, Tile.prepare),
     .init(.topKV2, versions: 1...3, types: common + [.int16, .int32, .int64], TopK.prepare),
     .init(.transpose, versions: 1...9, types: ElementType.movable, Transpose.prepare),
-    .init(.transposeConv, versions: 1...5, types: [.int32], TransposeConv.prepare),
     .init(
-      .unidirectionalSequenceLSTM, versions: 1...5, types: [.float32, .int8], isPure: false,
+      .transposeConv, versions: 1...5, types: common + [.int16], at: .input(2), first: [.int32],
+      TransposeConv.prepare),
+    .init(
+      .unidirectionalSequenceLSTM, versions: 1...4, types: [.float32, .int8], isPure: false,
       UnidirectionalSequenceLSTM.prepare),
     .init(
       .unidirectionalSequenceRNN, versions: 1...3, types: [.float32], isPure: false,
@@ -229,7 +214,7 @@ enum OperatorRegistry {
     .init(.unsortedSegmentMin, versions: 1...1, types: [.float32, .int32], SegmentReduction.minimum),
     .init(.unsortedSegmentProd, versions: 1...1, types: [.float32, .int32], SegmentReduction.product),
     .init(.unsortedSegmentSum, versions: 1...1, types: [.float32, .int32], SegmentReduction.sum),
-    .init(.varHandle, versions: 1...1, types: [], isPure: false, VarHandle.prepare),
+    .init(.varHandle, versions: 1...1, types: [.resource], at: .output(0), isPure: false, VarHandle.prepare),
     .init(.where, versions: 1...2, types: common + [.int32, .uint32, .int64, .bool], Where.prepare),
     .init(.while, versions: 1...1, types: ElementType.movable + [.resource], isPure: false, While.prepare),
     .init(.zerosLike, versions: 1...1, types: [.float32, .int32, .int64], Fill.prepareZeros),

@@ -5,7 +5,7 @@
 package enum CastKernel {
   /// The types that are cast.
   package enum ElementType: Hashable, Sendable {
-    case bool, int8, uint8, int16, uint16, int32, uint32, int64, float16, float32, float64
+    case bool, int8, uint8, int16, uint16, int32, uint32, int64, float16, bfloat16, float32, float64
   }
 
   /// The kernel for `count` elements.
@@ -21,6 +21,7 @@ package enum CastKernel {
     case .uint32: kernel(UInt32.self, target, count)
     case .int64: kernel(Int64.self, target, count)
     case .float16: kernel(Half.self, target, count)
+    case .bfloat16: kernel(BrainFloat.self, target, count)
     case .float32: kernel(Float.self, target, count)
     case .float64: kernel(Double.self, target, count)
     }
@@ -40,6 +41,7 @@ package enum CastKernel {
     case .uint32: UnaryMap(Cast<Source, UInt32>(), count: count)
     case .int64: UnaryMap(Cast<Source, Int64>(), count: count)
     case .float16: UnaryMap(Cast<Source, Half>(), count: count)
+    case .bfloat16: UnaryMap(Cast<Source, BrainFloat>(), count: count)
     case .float32: UnaryMap(Cast<Source, Float>(), count: count)
     case .float64: UnaryMap(Cast<Source, Double>(), count: count)
     }
@@ -146,5 +148,26 @@ private struct Half: CastElement {
       let rounded = pattern + 0xFFF + (pattern >> 13 & 1)
       bits = sign | UInt16(truncatingIfNeeded: (rounded >> 13) - (112 << 10))
     }
+  }
+}
+
+/// A `bfloat16`'s bits: the upper half of a float's.
+private struct BrainFloat: CastElement {
+  let bits: UInt16
+
+  @inline(__always)
+  init(integer: Int64) { self.init(Float(integer)) }
+  @inline(__always)
+  init(real: Double) { self.init(Float(real)) }
+  @inline(__always)
+  func cast<Target: CastElement>(to type: Target.Type) -> Target {
+    Target(real: Double(Float(bitPattern: UInt32(bits) &<< 16)))
+  }
+
+  /// The nearest `bfloat16`, of two the even one.
+  private init(_ value: Float) {
+    let pattern = value.bitPattern
+    let rounded = pattern &+ 0x7FFF &+ (pattern &>> 16 & 1)
+    bits = UInt16(truncatingIfNeeded: (value.isNaN ? pattern | 0x40_0000 : rounded) &>> 16)
   }
 }

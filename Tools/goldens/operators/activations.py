@@ -27,7 +27,7 @@ def bounded(name):
         output = model.output(draw.type, Quantization.per_tensor(*fixed) if fixed else None)
         return model.operator(name, [operand], [output])
 
-    types = ("uint8", "int8", "float32", "int16")
+    types = ("uint8", "int8", "float32", "int16", "float16", "bfloat16")
     return operator(name, types, versions={"int8": 2, "int16": 3})(case)
 
 

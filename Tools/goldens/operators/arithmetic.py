@@ -97,13 +97,13 @@ def extremum(name):
         output = model.output(draw.type, quantization)
         return model.operator(name, operands, [output], schema.MaximumMinimumOptionsT())
 
-    types = ("uint8", "int8", "float32", "int16", "int32", "int64")
+    types = ("uint8", "int8", "float32", "int16", "int32", "int64", "float16", "bfloat16")
     return operator(name, types, versions={"int8": 2, "int16": 4})(case)
 
 
 TYPES = ("uint8", "int8", "float32", "int16", "int32", "int64")
-arithmetic("ADD", TYPES, schema.AddOptionsT, {"int8": 2, "int16": 3, "int64": 4})
+arithmetic("ADD", (*TYPES, "float16"), schema.AddOptionsT, {"int8": 2, "int16": 3, "int64": 4})
 arithmetic("SUB", TYPES, schema.SubOptionsT, {"int8": 2, "int16": 5, "int64": 4})
-arithmetic("MUL", TYPES, schema.MulOptionsT, {"int8": 2, "int16": 4, "int64": 6})
+arithmetic("MUL", (*TYPES, "uint32", "float16"), schema.MulOptionsT, {"int8": 2, "int16": 4, "int64": 6})
 extremum("MAXIMUM")
 extremum("MINIMUM")

@@ -78,16 +78,17 @@ binary("FLOOR_MOD", ("int8", "float32", "int16", "int32", "int64"), versions={"i
        right_values=_nonzero)
 binary("POW", ("float32", "int32"), right_values=_exponents)
 binary("SQUARED_DIFFERENCE", ("int8", "float32", "int32"), versions={"int8": 2}, quantized=("int8",))
-binary("ATAN2", ("float32",), shapes=_same_shapes)
+binary("ATAN2", ("float32", "float16", "bfloat16", "float64"), shapes=_same_shapes)
 binary("LOGICAL_AND", ("bool",))
 binary("LOGICAL_OR", ("bool",))
 binary("BITWISE_XOR", ("uint8", "int8", "int16", "int32", "uint32"))
 binary("RIGHT_SHIFT", ("uint8", "int8", "int16", "int32", "uint32"), right_values=_shifts)
 for relation in ("EQUAL", "NOT_EQUAL"):
-    binary(relation, ("uint8", "int8", "float32", "bool", "int16", "int32", "int64"), output_type="bool",
+    binary(relation, ("uint8", "int8", "float32", "bool", "int16", "int32", "int64", "float16"), output_type="bool",
            versions={"int8": 2, "int16": 4}, quantized=("uint8", "int8", "int16"), quantized_output=False)
 for relation in ("LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL"):
-    binary(relation, ("uint8", "int8", "float32", "int16", "int32", "int64"), output_type="bool",
+    halves = ("float16", "bfloat16") if relation in ("LESS", "GREATER") else ("float16",)
+    binary(relation, ("uint8", "int8", "float32", "int16", "int32", "int64", *halves), output_type="bool",
            versions={"int8": 2}, quantized=BYTES, quantized_output=False)
 
 

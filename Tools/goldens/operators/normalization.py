@@ -9,7 +9,7 @@ SOFTMAX_OUTPUTS = {"uint8": (1 / 256, 0), "int8": (1 / 256, -128), "int16": (1 /
 L2_OUTPUTS = {"uint8": (1 / 128, 128), "int8": (1 / 128, 0)}
 
 
-@operator("SOFTMAX", ("uint8", "int8", "float32", "int16"), cases=12, versions={"int8": 2, "int16": 3})
+@operator("SOFTMAX", ("uint8", "int8", "float32", "int16", "float16"), cases=12, versions={"int8": 2, "int16": 3})
 def softmax(draw):
     rank = draw.pick("rank", [1, 2, 3, 4])
     depth = draw.pick("depth", [1, 2, 5, 10, 21, 91])

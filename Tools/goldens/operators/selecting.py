@@ -53,6 +53,8 @@ CASTS = (
     *("int64_to_float32", "int64_to_int32", "int16_to_int32", "uint32_to_float32"),
     *("bool_to_float32", "bool_to_int32", "float16_to_float32", "float16_to_int32", "float32_to_float64"),
     *("float64_to_float32", "float64_to_int32"),
+    *("float32_to_bfloat16", "bfloat16_to_float32", "bfloat16_to_int32", "int32_to_bfloat16"),
+    *("float16_to_bfloat16", "uint16_to_float32", "uint32_to_int16", "int64_to_float64"),
 )
 
 
@@ -63,7 +65,7 @@ def cast(draw):
     draw.tag(f"rank{rank}")
     shape = [0, *draw.shape(rank)[1:]] if draw.flag("empty", 10) else draw.shape(rank)
     bounds = {"uint8": 200.0, "int8": 50.0, "bool": 1.0}
-    values = draw.values(shape, source, bounds.get(target) if source.startswith("float") else None)
+    values = draw.values(shape, source, bounds.get(target) if "float" in source else None)
     if source.startswith("float") and target in ("uint8", "bool"):
         values = np.floor(np.abs(values)).clip(0, 255).astype(source) if target == "uint8" else values.round()
     if source.startswith("float") and target == "int8":

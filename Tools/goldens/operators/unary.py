@@ -20,8 +20,8 @@ def unary(name, types, options=None, versions=None, positive=(), same_scale=0):
         if draw.type in positive:
             zero = quantization.zero_point if quantization else 0
             values = np.abs(values) if quantization is None else np.maximum(values, zero).astype(draw.type)
-        if draw.type == "float32" and draw.flag("halves", 3):
-            values = (np.round(values * 4) / 4).astype(np.float32)
+        if "float" in draw.type and draw.flag("halves", 3):
+            values = (np.round(values.astype(np.float32) * 4) / 4).astype(draw.type)
         output_quantization = None
         if quantization:
             output_quantization = draw.quantization("output", _output_scale(draw, name, quantization.scale))
@@ -51,14 +51,15 @@ def _output_scale(draw, name, scale):
 
 QUANTIZED = {"int8": 2, "int16": 2}
 unary("ABS", ("int8", "float32", "int16", "int32"), versions={"int8": 2, "int16": 3}, same_scale=4)
-unary("NEG", ("int8", "float32", "int16", "int32", "int64"))
-unary("SIGN", ("float32", "int32"), versions={"int32": 2})
+HALVES = ("float16", "bfloat16")
+unary("NEG", ("int8", "float32", "int16", "int32", "int64", *HALVES))
+unary("SIGN", ("float32", "int32", "float64"), versions={"int32": 2})
 unary("SQUARE", ("float32",), lambda draw: schema.SquareOptionsT())
-unary("FLOOR", ("float32",))
+unary("FLOOR", ("float32", *HALVES))
 unary("CEIL", ("float32",))
-unary("ROUND", ("float32",))
-unary("SIN", ("float32",))
-unary("COS", ("float32",))
+unary("ROUND", ("float32", *HALVES))
+unary("SIN", ("float32", "float16"))
+unary("COS", ("float32", "float16"))
 unary("EXP", ("int8", "float32", "int16"), versions=QUANTIZED)
 unary("LOG", ("int8", "float32", "int16"), versions=QUANTIZED, positive=("float32",))
 unary("SQRT", ("int8", "float32", "int16"), versions=QUANTIZED, positive=("int8", "float32", "int16"))
@@ -69,7 +70,7 @@ unary("HARD_SWISH", ("uint8", "int8", "float32"))
 unary("RELU_0_TO_1", ("uint8", "int8", "float32"), same_scale=2)
 unary(
     "GELU",
-    ("uint8", "int8", "float32", "int16"),
+    ("uint8", "int8", "float32", "int16", "float16"),
     lambda draw: schema.GeluOptionsT(approximate=draw.pick("approximate", [True, False])),
     versions={"int16": 2},
 )

@@ -1,0 +1,85 @@
+import ApusFormat
+
+/// What the engine knows of one operator before it meets a model.
+struct OperatorRegistration: Sendable {
+  /// A tensor of an operator, by its position.
+  enum Place: Hashable, Sendable {
+    case input(Int)
+    case output(Int)
+  }
+
+  /// The schema's name, or the custom operator's.
+  let name: String
+  /// Whether the operator is outside the schema's list.
+  let isCustom: Bool
+  /// The versions whose features are implemented.
+  let versions: ClosedRange<Int>
+  /// The types that the data may have; none for an operator without data.
+  let types: [ElementType]
+  /// The tensor that the types are about.
+  let data: Place
+  /// The types that the first input may have where it is not the data: an index, a shape, a condition, a handle.
+  let firstInputTypes: [ElementType]
+  /// Whether equal inputs give equal outputs, so that results of constants may be kept.
+  let isPure: Bool
+  /// Checks a node and makes a runnable operator of it.
+  let prepare: @Sendable (Node) throws(ApusError) -> any Operator
+
+  /// Registers a builtin operator.
+  ///
+  /// - Parameters:
+  ///   - types: the types of the data, which are the first input unless `place` says otherwise.
+  ///   - floats: further types of the data: floats of 16 bits, for which the operator computes in `float32` and
+  ///     rounds its results once.
+  ///   - first: the types of the first input where it is not the data.
+  init(
+    _ code: OperatorCode, versions: ClosedRange<Int>, types: [ElementType], asFloats floats: [ElementType] = [],
+    at place: Place = .input(0), first: [ElementType] = [], isPure: Bool = true,
+    _ prepare: @escaping @Sendable (Node) throws(ApusError) -> any Operator
+  ) {
+    name = code.schemaName
+    isCustom = false
+    self.versions = versions
+    self.types = types + floats
+    data = place
+    firstInputTypes = first
+    self.isPure = isPure
+    self.prepare = floats.isEmpty ? prepare : HalfPrecision.preparation(of: floats, prepare)
+  }
+
+  /// Registers a custom operator.
+  init(
+    custom name: String, versions: ClosedRange<Int> = 1...1, types: [ElementType], isPure: Bool = true,
+    _ prepare: @escaping @Sendable (Node) throws(ApusError) -> any Operator
+  ) {
+    self.name = name
+    isCustom = true
+    self.versions = versions
+    self.types = types
+    data = .input(0)
+    firstInputTypes = []
+    self.isPure = isPure
+    self.prepare = prepare
+  }
+
+  /// Why an operator with these tensors cannot run, as far as their types tell; nil if they do not tell.
+  func unsupportedReason(of node: OperatorEntry, in subgraph: SubgraphEntry) -> String? {
+    if !firstInputTypes.isEmpty, let reason = mismatch(.input(0), firstInputTypes, node, subgraph) { return reason }
+    return mismatch(data, types, node, subgraph)
+  }
+
+  private func mismatch(
+    _ place: Place, _ types: [ElementType], _ node: OperatorEntry, _ subgraph: SubgraphEntry
+  ) -> String? {
+    let (tensors, position, kind) =
+      switch place {
+      case .input(let position): (node.inputs, position, "input")
+      case .output(let position): (node.outputs, position, "output")
+      }
+    guard !types.isEmpty, tensors.indices.contains(position), tensors[position] >= 0 else { return nil }
+    let tensor = subgraph.tensors[tensors[position]]
+    let type = ElementType(tensor.type)
+    guard !types.contains(type) else { return nil }
+    return "\(kind) \(position) (\(tensor.name)) is \(type), not \(types.map(\.rawValue).joined(separator: ", "))"
+  }
+}

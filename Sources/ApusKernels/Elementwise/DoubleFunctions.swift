@@ -1,0 +1,21 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The few functions of `float64`.
+package enum DoubleFunctions {
+  /// −1, 0 or 1 for each of `count` numbers; NaN stays.
+  package static func sign(count: Int) -> any UnaryKernel {
+    UnaryMap(
+      ClosureFunction<Double, Double> { $0 > 0 ? 1 : $0 < 0 ? -1 : $0.isNaN ? $0 : 0 }, count: count)
+  }
+
+  /// The angles of points, given their ordinates first.
+  package static func arcTangent(_ shapes: BroadcastShapes) -> any BinaryKernel {
+    BroadcastBinary(ClosureBinary<Double, Double, Double> { atan2($0, $1) }, shapes)
+  }
+}
