@@ -107,10 +107,10 @@ public final class Model: Sendable {
 
   func unsupportedOperators(besides custom: [String: OperatorRegistration]) -> [String] {
     var reasons: [String] = []
-    for subgraph in file.subgraphs {
+    for (position, subgraph) in file.subgraphs.enumerated() {
       for (index, node) in subgraph.operators.enumerated() {
         if let reason = unsupportedReason(of: node, at: index, in: subgraph, custom) {
-          reasons.append(reason)
+          reasons.append(position == 0 ? reason : "subgraph \(position), \(reason)")
         }
       }
     }
@@ -156,11 +156,13 @@ public final class Model: Sendable {
     let code = file.operatorCodes[node.operatorCode]
     let own = code.code == .custom ? custom[code.name] : nil
     guard let registration = own ?? registrations[node.operatorCode] else {
-      return "operator #\(index), \(code.name): is not supported"
+      let kind = code.code == .custom ? "custom operator" : "operator"
+      return "operator #\(index), \(code.name): version \(code.version) of this \(kind) is not supported"
     }
     guard registration.versions.contains(code.version) else {
       return
-        "operator #\(index), \(code.name): version \(code.version) is not supported, only \(registration.versions)"
+        "operator #\(index), \(code.name): version \(code.version) is not supported, only "
+        + "\(registration.versions.lowerBound) to \(registration.versions.upperBound)"
     }
     return registration.unsupportedReason(of: node, in: subgraph).map {
       "operator #\(index), \(code.name): \($0)"

@@ -96,3 +96,16 @@ struct NumPyArray {
       + bytes
   }
 }
+
+extension NumPyArray {
+  /// The elements of an array of `float32` as `bfloat16`: the upper halves of their bits, to the nearest, of two the even
+  /// one.
+  var brainFloatBytes: [UInt8] {
+    stride(from: 0, to: bytes.count - bytes.count % 4, by: 4).flatMap { start -> [UInt8] in
+      let pattern = (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[start + $1]) << UInt32(8 * $1) }
+      let isNaN = Float(bitPattern: pattern).isNaN
+      let rounded = isNaN ? pattern | 0x40_0000 : pattern &+ 0x7FFF &+ (pattern >> 16 & 1)
+      return [UInt8(truncatingIfNeeded: rounded >> 16), UInt8(truncatingIfNeeded: rounded >> 24)]
+    }
+  }
+}

@@ -113,14 +113,15 @@ struct RunCommand: ParsableCommand {
       }
     }
     for (position, array) in arrays.enumerated() {
+      let bytes = interpreter.inputs[position].type == .bfloat16 ? array.brainFloatBytes : array.bytes
       try interpreter.withInputBytes(at: position) { span throws(ApusError) in
-        guard span.byteCount == array.bytes.count else {
+        guard span.byteCount == bytes.count else {
           throw ApusError(
             .invalidArgument,
-            "input \(position) takes \(span.byteCount) bytes, but the file has \(array.bytes.count)")
+            "input \(position) takes \(span.byteCount) bytes, but the file has \(bytes.count)")
         }
-        for index in array.bytes.indices {
-          span.storeBytes(of: array.bytes[index], toByteOffset: index, as: UInt8.self)
+        for index in bytes.indices {
+          span.storeBytes(of: bytes[index], toByteOffset: index, as: UInt8.self)
         }
       }
     }

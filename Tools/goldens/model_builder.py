@@ -25,9 +25,10 @@ TENSOR_TYPES = {
     "complex64": schema.TensorType.COMPLEX64,
     "int4": schema.TensorType.INT4,
     "int2": schema.TensorType.INT2,
+    "uint4": schema.TensorType.UINT4,
 }
 # The bits of types that share bytes, lowest first.
-PACKED_BITS = {"int4": 4, "int2": 2}
+PACKED_BITS = {"int4": 4, "int2": 2, "uint4": 4}
 
 # The index by which an operator says that it has no such (optional) operand.
 ABSENT = -1
@@ -71,6 +72,8 @@ class ModelBuilder:
     inputs: list = field(default_factory=list)
     # Turns the reference's outputs into those that are right; differs where it leaves memory unwritten.
     defined: Callable = field(default=lambda outputs: outputs)
+    # Whether the answer is that of LiteRT's optimized kernels, where the reference's are plainly wrong.
+    optimized: bool = False
     # The outputs, where the reference lacks the operator.
     answer: list = None
     _tensors: list = field(default_factory=list)
@@ -109,6 +112,14 @@ class ModelBuilder:
         self._tensors[index].buffer = len(self._buffers) - 1
         self._tensors[index].sparsity = sparsity
         return index
+
+    def set_blocks(self, index, scales, size):
+        """Gives a constant a scale for each block of `size` elements of a row; `scales` is another constant."""
+        details = schema.BlockwiseQuantizationT()
+        details.scales, details.zeroPoints, details.blockSize = scales, scales, size
+        table = schema.QuantizationParametersT()
+        table.detailsType, table.details = schema.QuantizationDetails.BlockwiseQuantization, details
+        self._tensors[index].quantization = table
 
     def index_operand(self, values, dynamic):
         """Adds a shape, axis or index operand: a constant, or a model input where `dynamic`."""

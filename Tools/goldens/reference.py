@@ -26,13 +26,13 @@ class Reference:
         self._process = None
         self._pipe = None
 
-    def run(self, model, inputs):
-        """The outputs of a model, given its bytes or path, on `inputs`."""
-        return self._ask((model, inputs))
+    def run(self, model, inputs, optimized=False):
+        """The outputs of a model, given its bytes or path, on `inputs`; `optimized` asks LiteRT's other kernels."""
+        return self._ask((model, inputs, optimized))
 
     def describe_inputs(self, model):
         """Shape (with -1 where unknown), dtype name and name of each input."""
-        return self._ask((model, None))
+        return self._ask((model, None, False))
 
     def close(self):
         if self._process:
@@ -86,17 +86,17 @@ def _serve(pipe):
     os.dup2(silent, 2)
     while True:
         try:
-            model, inputs = pipe.recv()
+            model, inputs, optimized = pipe.recv()
         except EOFError:
             return
         try:
-            answer = _run(model, inputs)
+            answer = _run(model, inputs, optimized)
         except Exception as error:  # LiteRT raises ValueError, RuntimeError and others
             answer = f"{error}" or type(error).__name__
         pipe.send(answer)
 
 
-def _run(model, inputs):
+def _run(model, inputs, optimized):
     from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
     source = {"model_content": model} if isinstance(model, bytes) else {"model_path": str(model)}
@@ -105,7 +105,9 @@ def _run(model, inputs):
         return Interpreter(**source, experimental_op_resolver_type=resolver, num_threads=1)
 
     try:
-        interpreter = make(OpResolverType.BUILTIN_REF)
+        interpreter = make(
+            OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES if optimized else OpResolverType.BUILTIN_REF
+        )
     except ValueError as error:
         # The reference set lacks CEIL, ROUND, ELU and others, of which there is one implementation.
         if "Didn't find op" not in str(error):

@@ -74,6 +74,8 @@ final class Graph {
   private var variables: [Int: TensorMemory] = [:]
   private var buffers: UnsafeMutablePointer<TensorBuffer>
   private var bufferCapacity: Int
+  /// The bytes of constants that have none.
+  private let nothing = TensorMemory(byteCount: 0)
   private var isRunning = false
   private var isPrepared = false
 
@@ -129,6 +131,17 @@ final class Graph {
         }
         states[output].producer = index
       }
+    }
+    // A constant without elements has no bytes in the file, and looks like a tensor that an operator writes.
+    for index in states.indices
+    where states[index].producer < 0 && states[index].shape == nil && !inputs.contains(index) {
+      let shape = TensorShape(subgraph.tensors[index].shape)
+      guard shape.elementCount == 0, shape.dimensions.allSatisfy({ $0 >= 0 }), states[index].type.byteCount != nil else {
+        continue
+      }
+      states[index].shape = shape
+      states[index].constant = ConstantData(
+        base: UnsafeRawPointer(nothing.base), byteCount: 0, owner: nothing, isOfModel: true)
     }
     for output in subgraph.outputs {
       let state = states[output]

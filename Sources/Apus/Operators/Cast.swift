@@ -8,6 +8,10 @@ enum Cast {
     if try node.outputType(0) == input.type { return try node.view(0, of: input, shape: input.shape) }
     let output = try node.output(0, shape: input.shape)
     let packed: [ElementType] = [.int4, .int2, .uint4]
+    if input.type == .float32, packed.contains(output.type) {
+      let kernel = CastKernel.packed(in: output.type.integerRange, count: input.shape.elementCount)
+      return UnaryOperator(kernel, input: input, output: output)
+    }
     guard let source = input.type.castType, let target = output.type.castType,
       !packed.contains(input.type) || output.type == .float32, !packed.contains(output.type)
     else { throw node.unsupported("from \(input.type) to \(output.type) is not supported") }

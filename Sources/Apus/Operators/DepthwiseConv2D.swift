@@ -35,7 +35,7 @@ enum DepthwiseConv2D {
       dilationHeight: window.dilationHeight,
       dilationWidth: window.dilationWidth, paddingTop: window.paddingTop, paddingLeft: window.paddingLeft,
       operands: operands,
-      epilogue: filter.type == .int4 ? epilogue.upward : epilogue)
+      epilogue: filter.type == .int4 && node.version > 6 ? epilogue.upward : epilogue)
     return try WeightedProduct(
       node.kernels.prepare(convolution), input: input, filter: filter, bias: bias, output: output,
       multiplyAccumulates: Double(output.shape.elementCount) * Double(filter.shape[1] * filter.shape[2]),
@@ -59,7 +59,8 @@ enum DepthwiseConv2D {
 }
 
 extension Epilogue {
-  /// The same, as the reference rounds after depthwise convolutions with int4 weights.
+  /// The same, as the only kernel of version 7 rounds after depthwise convolutions with int4 weights: the reference
+  /// set ends at version 6.
   fileprivate var upward: Epilogue {
     guard case .fixedPoint(let multipliers, let zeroPoint, let minimum, let maximum) = self else {
       return self

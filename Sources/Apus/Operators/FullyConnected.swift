@@ -7,12 +7,12 @@ import ApusKernels
 /// and rounds once, half away from zero.
 enum FullyConnected {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
-    try node.expect(inputs: 2...3)
+    let format = try node.int8Option(1, default: 0)
+    guard format == 0 || format == 1 else { throw node.malformed("weights format \(format) is unknown") }
+    try node.expect(inputs: 2...3, outputs: format + 1...format + 1)
     let input = try node.input(0)
     let filter = try node.input(1, rank: 2)
     let (units, depth) = (filter.shape[0], filter.shape[1])
-    let format = try node.int8Option(1, default: 0)
-    guard format == 0 else { throw node.unsupported("weights format \(format), shuffled, is not supported") }
     guard depth > 0, units > 0, input.shape.elementCount.isMultiple(of: depth) else {
       throw node.malformed("rows of \(depth) values do not divide \(input.name), \(input.shape)")
     }
@@ -28,6 +28,13 @@ enum FullyConnected {
       input.type == .uint8 || input.type == .int8 ? [input.type, .int16] : [input.type]
     let output = try node.output(0, shape: shape, types: types)
     let bias = try node.bias(2, channels: units, input: input)
+    if format == 1 {
+      return try ShuffledFullyConnected.prepare(node, input: input, filter: filter, bias: bias, output: output)
+    }
+    if input.type == .float32, let blocks = try node.weightBlocks(1, of: filter) {
+      return try BlockwiseFullyConnected(
+        node, input: input, filter: filter, bias: bias, output: output, blocks: blocks)
+    }
     let operands = try operands(input: input, filter: filter, bias: bias, output: output, node: node)
     let epilogue = try epilogue(
       operands, input: input, filter: filter, bias: bias, output: output, units: units, node: node)

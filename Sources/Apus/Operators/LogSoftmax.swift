@@ -4,7 +4,7 @@ import ApusKernels
 enum LogSoftmaxOperator {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 1...1)
-    let input = try node.input(0, types: [.float32, .uint8, .int8], ranks: 1...64)
+    let input = try node.input(0, types: [.float32, .uint8, .int8])
     let output = try node.output(0, shape: input.shape, like: input)
     let (rows, depth) = input.shape.rows
     if input.type == .float32 {

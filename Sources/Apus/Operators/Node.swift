@@ -12,6 +12,8 @@ class Node {
   let name: String
   /// The version that the file states.
   let version: Int
+  /// Whether what the operator sees as `float32` is `float16` in the file, see ``HalfPrecision``.
+  var isHalfPrecision: Bool { false }
   /// The kernels to prefer.
   var kernels: KernelSet { graph.kernels }
   /// How many threads a run may use; scratch memory is sized by it.
@@ -57,9 +59,10 @@ class Node {
     Int(try option { options throws(FormatError) in try options.int8(field, default: value) })
   }
 
-  /// A Boolean field of the options.
+  /// A Boolean field of the options; false in a table that the file leaves out, as in the reference.
   func boolOption(_ field: Int, default value: Bool = false) throws(ApusError) -> Bool {
-    try option { options throws(FormatError) in try options.bool(field, default: value) }
+    guard !entry.options.isEmpty else { return false }
+    return try option { options throws(FormatError) in try options.bool(field, default: value) }
   }
 
   /// A floating-point field of the options.

@@ -17,7 +17,7 @@ enum OperatorRegistry {
   private static let common: [ElementType] = [.float32, .uint8, .int8]
   private static let integers: [ElementType] = [.uint8, .int8, .uint16, .int16, .uint32, .int32]
   private static let castable: [ElementType] =
-    integers + [.int64, .bool, .float16, .float32, .float64, .int4, .int2, .uint4]
+    integers + [.int64, .bool, .float16, .bfloat16, .float32, .float64, .int4, .int2, .uint4]
   private static let halves: [ElementType] = [.float16, .bfloat16]
   private static let numbers: [ElementType] = [.float32, .uint8, .int8, .int16, .int32, .int64]
   private static let reducible: [ElementType] = common + [.int16, .int32, .int64, .bool]
@@ -111,7 +111,7 @@ enum OperatorRegistry {
     .init(.logistic, versions: 1...3, types: common + [.int16], asFloats: halves, Logistic.prepare),
     .init(.logSoftmax, versions: 1...2, types: common, LogSoftmaxOperator.prepare),
     .init(
-      .lstm, versions: 1...4, types: [.float32, .int8], isPure: false, UnidirectionalSequenceLSTM.prepareStep),
+      .lstm, versions: 1...4, types: common, isPure: false, UnidirectionalSequenceLSTM.prepareStep),
     .init(.matrixDiag, versions: 1...1, types: ElementType.movable, MatrixDiagonal.prepare),
     .init(.matrixSetDiag, versions: 1...1, types: ElementType.movable, MatrixDiagonal.prepareSet),
     .init(.maximum, versions: 1...4, types: numbers, asFloats: halves, Maximum.prepare),

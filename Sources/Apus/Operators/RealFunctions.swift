@@ -40,7 +40,10 @@ enum Elu {
 enum Gelu {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     let (input, output) = try node.unaryTensors([.float32, .uint8, .int8, .int16])
-    return try node.realFunction(.gelu(isApproximate: node.boolOption(0)), input: input, output: output)
+    let isApproximate = try node.boolOption(0)
+    return try node.realFunction(
+      node.isHalfPrecision ? .halfGelu(isApproximate: isApproximate) : .gelu(isApproximate: isApproximate),
+      input: input, output: output)
   }
 }
 

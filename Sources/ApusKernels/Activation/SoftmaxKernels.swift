@@ -8,9 +8,9 @@
 
 /// `e^(βx)` over its sum, row by row.
 package enum Softmax {
-  /// The kernel for floats.
-  package static func floats(beta: Float, rows: Int, depth: Int) -> any UnaryKernel {
-    UnaryMap(FloatSoftmax(beta: beta), rows: rows, depth: depth)
+  /// The kernel for floats; `isHalf` says that they are to be `float16`, to which the reference rounds exponentials.
+  package static func floats(beta: Float, isHalf: Bool, rows: Int, depth: Int) -> any UnaryKernel {
+    UnaryMap(FloatSoftmax(beta: beta, isHalf: isHalf), rows: rows, depth: depth)
   }
 
   /// The kernel for bytes, in the reference's fixed point.
@@ -38,6 +38,7 @@ package enum Softmax {
 
 private struct FloatSoftmax: RowFunction {
   let beta: Float
+  let isHalf: Bool
 
   func fill(_ output: UnsafeMutablePointer<Float>, count: Int, input: UnsafePointer<Float>) {
     var greatest = -Float.greatestFiniteMagnitude
@@ -50,6 +51,9 @@ private struct FloatSoftmax: RowFunction {
       let value = unsafe exp((input[index] - greatest) * beta)
       unsafe output[index] = value
       sum += value
+    }
+    if isHalf {
+      for index in 0..<count { unsafe output[index] = output[index].roundedToHalf }
     }
     for index in 0..<count { unsafe output[index] /= sum }
   }

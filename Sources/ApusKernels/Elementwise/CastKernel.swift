@@ -27,6 +27,16 @@ package enum CastKernel {
     }
   }
 
+  /// The kernel from `float32` to integers of less than a byte, each in a byte of its own; they saturate.
+  package static func packed(in range: ClosedRange<Int>, count: Int) -> any UnaryKernel {
+    let bounds = ScalarBounds(minimum: Float(range.lowerBound), maximum: Float(range.upperBound))
+    return UnaryMap(
+      ClosureFunction<Float, UInt8> { value in
+        let bounded = value.isNaN ? bounds.maximum : bounds.clamp(value)
+        return UInt8(truncatingIfNeeded: Int(bounded))
+      }, count: count)
+  }
+
   @inline(__always)
   private static func kernel<Source: CastElement>(
     _ source: Source.Type, _ target: ElementType, _ count: Int
@@ -117,57 +127,4 @@ private struct Truth: CastElement {
   init(real: Double) { byte = real == 0 ? 0 : 1 }
   @inline(__always)
   func cast<Target: CastElement>(to type: Target.Type) -> Target { Target(integer: byte == 0 ? 0 : 1) }
-}
-
-/// A `float16`'s bits.
-private struct Half: CastElement {
-  let bits: UInt16
-
-  @inline(__always)
-  init(integer: Int64) { self.init(Float(integer)) }
-  @inline(__always)
-  init(real: Double) { self.init(Float(real)) }
-  @inline(__always)
-  func cast<Target: CastElement>(to type: Target.Type) -> Target {
-    Target(real: Double(HalfWidening()(bits)))
-  }
-
-  /// The nearest `float16`, of two the even one.
-  private init(_ value: Float) {
-    let sign = UInt16(truncatingIfNeeded: value.bitPattern >> 16) & 0x8000
-    let magnitude = value.magnitude
-    if magnitude.isNaN {
-      bits = sign | 0x7E00
-    } else if magnitude >= 65520 {
-      bits = sign | 0x7C00
-    } else if magnitude < 0x1p-14 {
-      // A subnormal number is so many times the least one.
-      bits = sign | UInt16((magnitude * 0x1p24).rounded(.toNearestOrEven))
-    } else {
-      let pattern = magnitude.bitPattern
-      let rounded = pattern + 0xFFF + (pattern >> 13 & 1)
-      bits = sign | UInt16(truncatingIfNeeded: (rounded >> 13) - (112 << 10))
-    }
-  }
-}
-
-/// A `bfloat16`'s bits: the upper half of a float's.
-private struct BrainFloat: CastElement {
-  let bits: UInt16
-
-  @inline(__always)
-  init(integer: Int64) { self.init(Float(integer)) }
-  @inline(__always)
-  init(real: Double) { self.init(Float(real)) }
-  @inline(__always)
-  func cast<Target: CastElement>(to type: Target.Type) -> Target {
-    Target(real: Double(Float(bitPattern: UInt32(bits) &<< 16)))
-  }
-
-  /// The nearest `bfloat16`, of two the even one.
-  private init(_ value: Float) {
-    let pattern = value.bitPattern
-    let rounded = pattern &+ 0x7FFF &+ (pattern &>> 16 & 1)
-    bits = UInt16(truncatingIfNeeded: (value.isNaN ? pattern | 0x40_0000 : rounded) &>> 16)
-  }
 }

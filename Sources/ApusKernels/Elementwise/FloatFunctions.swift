@@ -26,6 +26,8 @@ package enum FloatFunction: Hashable, Sendable {
   case hardSwish
   /// `x · Φ(x)`, with the normal distribution or an approximation of it by a hyperbolic tangent.
   case gelu(isApproximate: Bool)
+  /// The same with each step rounded to `float16`.
+  case halfGelu(isApproximate: Bool)
 
   /// The function's value.
   @inline(__always)
@@ -51,6 +53,7 @@ package enum FloatFunction: Hashable, Sendable {
     case .leakyRelu(let alpha): value > 0 ? value : value * alpha
     case .hardSwish: value * ScalarBounds(minimum: 0, maximum: 6).clamp(value + 3) / 6
     case .gelu(let isApproximate): Self.gelu(value, isApproximate: isApproximate)
+    case .halfGelu(let isApproximate): Self.halfGelu(value, isApproximate: isApproximate)
     }
   }
 
@@ -59,6 +62,18 @@ package enum FloatFunction: Hashable, Sendable {
     // √(2/π)
     let factor: Float = 0.797_884_560_802_865_36
     return 0.5 * value * (1 + tanhf(factor * (value + 0.044715 * value * value * value)))
+  }
+
+  private static func halfGelu(_ value: Float, isApproximate: Bool) -> Float {
+    let half = (0.5 * value).roundedToHalf
+    guard isApproximate else {
+      let factor = (-Float(0.5).squareRoot()).roundedToHalf
+      return half * erfcf((value * factor).roundedToHalf).roundedToHalf
+    }
+    let cube = ((value * value).roundedToHalf * value).roundedToHalf
+    let inner = (value + (Float(0.044715).roundedToHalf * cube).roundedToHalf).roundedToHalf
+    let tangent = tanhf((Float(0.797_884_560_802_865_36).roundedToHalf * inner).roundedToHalf).roundedToHalf
+    return half * (1 + tangent).roundedToHalf
   }
 
   /// The kernel for `count` floats.

@@ -80,8 +80,9 @@ enum WordFunctions {
     return result
   }
 
+  /// The product of two numbers of which one is Q0, in the other's format: rounded to nearest.
   @inline(__always)
-  private static func multiply(_ a: Int16, _ b: Int16) -> Int16 {
+  static func multiply(_ a: Int16, _ b: Int16) -> Int16 {
     if a == .min, b == .min { return .max }
     return Int16(truncatingIfNeeded: (Int32(a) &* Int32(b) &+ 1 << 14) &>> 15)
   }
@@ -96,8 +97,9 @@ enum WordFunctions {
     Int16(clamping: Int32(a) &+ Int32(b))
   }
 
+  /// The same number with `exponent` bits less before the binary point; it saturates.
   @inline(__always)
-  private static func saturatingShiftLeft(_ x: Int16, _ exponent: Int16) -> Int16 {
+  static func saturatingShiftLeft(_ x: Int16, _ exponent: Int16) -> Int16 {
     let threshold = Int16(truncatingIfNeeded: Int32(1) &<< (15 &- Int32(exponent)) &- 1)
     if x > threshold { return .max }
     return x < 0 &- threshold ? .min : x &<< exponent

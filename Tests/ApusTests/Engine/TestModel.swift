@@ -19,6 +19,7 @@ struct TestModel {
     var options: [Int: FlatTable.Field] = [:]
     var customName: String?
     var customOptions: [UInt8]?
+    var version: Int32 = 1
   }
 
   // Numbers of the schema.
@@ -37,6 +38,7 @@ struct TestModel {
   static let loop: Int32 = 119
   static let callOnce: Int32 = 129
   static let bool: Int32 = 6
+  static let string: Int32 = 5
 
   var tensors: [TensorSpec]
   var operators: [OperatorSpec]
@@ -53,7 +55,7 @@ struct TestModel {
       var fields: [Int: FlatTable.Field] = [
         0: .ints(tensor.shape), 1: .byte(UInt8(tensor.type)), 3: .text(tensor.name),
       ]
-      if let data = tensor.data {
+      if let data = tensor.data, !data.isEmpty {
         fields[2] = .int(Int32(buffers.count))
         buffers.append(FlatTable([0: .bytes(data)]))
       }
@@ -88,7 +90,7 @@ struct TestModel {
     for graph in [self] + children { subgraphs.append(graph.subgraph(&buffers, &codes)) }
     let codeTables = codes.map { node in
       var fields: [Int: FlatTable.Field] = [
-        0: .byte(UInt8(min(node.code, 127))), 2: .int(1), 3: .int(node.code),
+        0: .byte(UInt8(min(node.code, 127))), 2: .int(node.version), 3: .int(node.code),
       ]
       if let name = node.customName { fields[1] = .text(name) }
       return FlatTable(fields)

@@ -55,7 +55,7 @@ struct ReferenceOperator {
     BROADCAST_TO 2–4: any
     BUCKETIZE 1–1: f32 f64 i32 i64
     CALL_ONCE 1–1: ?
-    CAST 1–9: f32 f16 bf16 f64 i4 i8 u8 i16 u16 i32 u32 i64 bool c64
+    CAST 1–9: f32 f16 bf16 f64 i2 i4 u4 i8 u8 i16 u16 i32 u32 i64 bool c64
     CEIL 1–1: f32
     COMPLEX_ABS 1–1: c64 c128
     CONCATENATION 1–7: f32 f16 bf16 i4 i8 u8 i16 i32 u32 i64 bool

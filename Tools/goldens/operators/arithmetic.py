@@ -40,7 +40,8 @@ def arithmetic(name, types, options, versions, ranks=(1, 2, 3, 4, 5, 6)):
 
     def case(draw):
         left_shape, right_shape = broadcast_shapes(draw, ranks)
-        fields = {"fusedActivationFunction": draw.activation()}
+        # The reference takes the bound of -1 for the greatest unsigned number.
+        fields = {"fusedActivationFunction": 0 if draw.type == "uint32" else draw.activation()}
         left, right, output = _quantizations(draw, name)
         if draw.type == "int16" and name != "MUL":
             # The reference broadcasts only in the general form.
@@ -53,7 +54,11 @@ def arithmetic(name, types, options, versions, ranks=(1, 2, 3, 4, 5, 6)):
             operand(draw, model, left_shape, left, False),
             operand(draw, model, right_shape, right, constant),
         ]
-        return model.operator(name, operands, [model.output(draw.type, output)], options(**fields))
+        # Without a table all fields are zero, those with other defaults, too.
+        has_table = any(fields.values()) or not draw.flag("no_options", 3)
+        return model.operator(
+            name, operands, [model.output(draw.type, output)], options(**fields) if has_table else None
+        )
 
     return operator(name, types, cases=12, versions=versions)(case)
 

@@ -10,14 +10,16 @@ from operators.windows import draw_window
 
 
 CONVOLUTIONS = {
-    "int16": ["int8 per_channel", "int8", "int8 per_channel narrow", "int8 narrow"],
+    "int16": ["int8 per_channel", "int8", "int8 per_channel narrow", "int8 narrow", "int16"],
     "hybrid": ["int8 per_channel", "int8", "int4 per_channel", "uint8", "int8 per_channel"],
     "int4": ["int4 per_channel", "int4"],
 }
 DEPTHWISE = {
-    "int16": ["int8 per_channel", "int8"],
+    "int16": ["int8 per_channel", "int8", "int16"],
     "hybrid": ["int8 per_channel"],
     "int4": ["int4 per_channel", "int4"],
+    # The reference set ends at version 6; the only kernel of version 7 rounds in another way.
+    "int4_version6": ["int4 per_channel", "int4"],
 }
 
 
@@ -70,9 +72,9 @@ def convolution(draw):
 
 @operator(
     "DEPTHWISE_CONV_2D",
-    ("uint8", "int8", "float32", "int16", "hybrid", "int4"),
+    ("uint8", "int8", "float32", "int16", "hybrid", "int4", "int4_version6"),
     cases=16,
-    versions={"int8": 3, "int16": 5, "hybrid": 6, "int4": 7},
+    versions={"int8": 3, "int16": 5, "hybrid": 6, "int4": 7, "int4_version6": 6},
 )
 def depthwise_convolution(draw):
     window = draw_window(draw)

@@ -4,17 +4,30 @@ import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
 from catalogue import operator
-from model_builder import ModelBuilder
+from draw import RANGES
+from graph_builder import GraphBuilder
+from model_builder import ModelBuilder, Quantization
 
 CONVERSIONS = (
     *("float32_to_uint8", "float32_to_int8", "float32_to_int16"),
     *("uint8_to_uint8", "uint8_to_int8", "int8_to_uint8", "int8_to_int8"),
     *("uint8_to_int16", "int8_to_int16", "int16_to_int8", "int16_to_int16"),
+    *("int16_to_int32", "int32_to_int8", "int32_to_int16"),
 )
+PACKED = {"int4": (-8, 7), "int2": (-2, 1), "uint4": (0, 15)}
 
 
-@operator("QUANTIZE", CONVERSIONS, cases=10, versions={name: 2 for name in CONVERSIONS if "int16" in name})
+@operator(
+    "QUANTIZE",
+    (*CONVERSIONS, "float32_to_int4", "float32_per_channel"),
+    cases=10,
+    versions={name: 2 for name in CONVERSIONS if "int16" in name},
+)
 def quantize(draw):
+    if draw.type == "float32_to_int4":
+        return _quantize_to_int4(draw)
+    if draw.type == "float32_per_channel":
+        return _quantize_channels(draw)
     source, target = draw.type.split("_to_")
     rank = draw.pick("rank", [1, 2, 3, 4])
     kind = draw.pick("scale", ["fit", "fit", "same", "saturated", "coarse", "flipped"])
@@ -27,11 +40,11 @@ def quantize(draw):
         values = _with_ties(draw, shape, quantization)
         operand = model.input(values)
     else:
-        first = draw.quantization("input", type_name=source)
+        first = draw.quantization("input", type_name=source) or Quantization.per_tensor(draw.power(-9, -2), 0)
         steps = {"int16": 1 / 256}.get(target, 1) / {"int16": 1 / 256}.get(source, 1)
         factor = {"fit": draw.power(-1, 1), "saturated": draw.power(-6, -3), "coarse": draw.power(3, 6)}
         scale = first.scale * steps * factor.get(kind, 1)
-        quantization = draw.quantization("output", scale, target)
+        quantization = draw.quantization("output", scale, target) or Quantization.per_tensor(scale, 0)
         if kind == "same" and source == target:
             quantization = first
         if kind == "flipped" and {source, target} == {"uint8", "int8"}:
@@ -51,14 +64,65 @@ def _with_ties(draw, shape, quantization):
     return values
 
 
-@operator("DEQUANTIZE", ("uint8", "int8", "int16", "float16"), versions={"int8": 2, "int16": 3, "float16": 3})
+def _quantize_to_int4(draw):
+    """There and back, as no array of NumPy's holds the values between."""
+    shape = draw.shape(draw.pick("rank", [1, 2, 3]))
+    quantization = Quantization.per_tensor(draw.power(-4, 0), draw.integer(-8, 7))
+    model = GraphBuilder()
+    between = model.tensor("int4", shape, quantization)
+    values = draw.values(shape, "float32", quantization.scale * draw.power(1, 4))
+    model.add("QUANTIZE", [model.input(values)], [between], main=True)
+    return model.add("DEQUANTIZE", [between], [model.output("float32")])
+
+
+def _channels(draw, shape, low, high):
+    """Parameters of their own for each index along some axis."""
+    axis = draw.integer(0, len(shape) - 1)
+    draw.tag("per_channel", f"axis{axis}")
+    scales = tuple(float(np.float32(draw.power(-8, -2))) for _ in range(shape[axis]))
+    return Quantization(scales, tuple(draw.integer(low, high) for _ in scales), axis)
+
+
+def _quantize_channels(draw):
+    kind = draw.pick("kind", ["int8", "uint8", "int16"])
+    draw.tag(kind)
+    shape = draw.shape(draw.pick("rank", [1, 2, 3, 4]))
+    low, high = (0, 0) if kind == "int16" else RANGES[kind]
+    quantization = _channels(draw, shape, low, high)
+    model = ModelBuilder()
+    operand = model.input(draw.values(shape, "float32", quantization.scale * draw.power(5, 9)))
+    return model.operator("QUANTIZE", [operand], [model.output(kind, quantization)], schema.QuantizeOptionsT())
+
+
+@operator(
+    "DEQUANTIZE",
+    ("uint8", "int8", "int16", "float16", "int4", "int2", "uint4"),
+    versions={"int8": 2, "int16": 3, "float16": 3, "int4": 6, "int2": 7, "uint4": 8},
+)
 def dequantize(draw):
+    if draw.type in PACKED:
+        return _dequantize_packed(draw)
     rank = draw.pick("rank", [1, 2, 3, 4, 5])
     draw.tag(f"rank{rank}")
     shape = [0, *draw.shape(rank)[1:]] if draw.flag("empty", 10) else draw.shape(rank)
     constant = draw.type == "float16" and 0 not in shape and draw.flag("constant", 2)
     model = ModelBuilder()
     add = model.constant if constant else model.input
-    operand = add(draw.values(shape), draw.quantization("input"))
+    quantization = draw.quantization("input")
+    if draw.type in ("uint8", "int8") and 0 not in shape and draw.pick("channels", [True, False, False]):
+        quantization = _channels(draw, shape, *RANGES[draw.type])
+    operand = add(draw.values(shape), quantization)
     output = model.output("float32")
     return model.operator("DEQUANTIZE", [operand], [output], schema.DequantizeOptionsT())
+
+
+def _dequantize_packed(draw):
+    low, high = PACKED[draw.type]
+    shape = draw.shape(draw.pick("rank", [1, 2, 3, 4]))
+    quantization = Quantization.per_tensor(draw.power(-6, 0), draw.integer(low, high))
+    if draw.pick("channels", [True, False, False]):
+        quantization = _channels(draw, shape, low, high)
+    values = draw.values(shape, "int8", 127).astype(np.int64) % (high - low + 1) + low
+    model = ModelBuilder()
+    operand = model.constant(values.astype(np.int8), quantization, draw.type)
+    return model.operator("DEQUANTIZE", [operand], [model.output("float32")], schema.DequantizeOptionsT())

@@ -188,14 +188,41 @@ def basic_lstm(draw):
     return model.add("LSTM", inputs, outputs, options, main=True)
 
 
+def byte_lstm(draw):
+    """The oldest form of LSTM, on bytes: inputs around 128 in units of 1/128, cells in units of 1/2048."""
+    model = GraphBuilder()
+    draw.tag("basic")
+    batch, depth, units = draw.choice([1, 2, 3]), draw.choice([1, 3, 8, 19]), draw.choice([1, 2, 5, 8])
+    options = schema.LSTMOptionsT()
+    options.fusedActivationFunction = TANH
+    options.kernelType = 1
+    values = Quantization.per_tensor(1 / 128, 128)
+    cells = Quantization.per_tensor(2.0**-11, 0)
+    weight = Quantization.per_tensor(draw.power(-9, -5), draw.integer(0, 255))
+    bias = Quantization.per_tensor(weight.scale / 128, 0)
+    inputs = [
+        model.input(draw.values((batch, depth), "uint8"), values),
+        model.input(draw.values((batch, units), "uint8"), values),
+        model.constant(draw.values((4 * units, depth + units), "uint8"), weight),
+        model.constant(draw.values((4 * units,), "int32", 20000), bias),
+        model.input(draw.values((batch, units), "int16"), cells),
+    ]
+    gates = Quantization.per_tensor(2.0**-12, 0)
+    outputs = [model.output(*kind) for kind in
+               (("uint8", values), ("int16", cells), ("uint8", values), ("int16", gates))]
+    return model.add("LSTM", inputs, outputs, options, main=True)
+
+
 @operator("UNIDIRECTIONAL_SEQUENCE_LSTM", ("float32", "int8"), cases=24)
 def unidirectional_sequence_lstm(draw):
     make = float_lstm if draw.type == "float32" else integer_lstm
     return make(draw, "UNIDIRECTIONAL_SEQUENCE_LSTM")
 
 
-@operator("LSTM", ("float32", "int8"), cases=18)
+@operator("LSTM", ("float32", "int8", "uint8"), cases=18)
 def lstm(draw):
+    if draw.type == "uint8":
+        return byte_lstm(draw)
     if draw.type == "int8":
         return integer_lstm(draw, "LSTM")
     if draw.pick("kernel", [False, False, True]):

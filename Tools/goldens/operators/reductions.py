@@ -17,6 +17,8 @@ def draw_axes(draw, rank):
     axes = [axis - rank if draw.chance(0.4) else axis for axis in axes]
     if draw.flag("repeated_axis", 8):
         axes.append(axes[0])
+    if draw.flag("no_axes", 12):
+        return []
     draw.tag("axes" + "".join(str(axis).replace("-", "m") for axis in axes))
     return axes
 

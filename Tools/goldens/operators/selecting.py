@@ -4,6 +4,7 @@ import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
 from catalogue import operator
+from graph_builder import GraphBuilder
 from model_builder import ModelBuilder, Quantization, TENSOR_TYPES
 
 TYPES = ("uint8", "int8", "float32", "int16", "int32", "int64", "bool")
@@ -50,12 +51,24 @@ CASTS = (
     *(f"uint8_to_{t}" for t in ("float32", "int32")),
     *(f"int8_to_{t}" for t in ("float32", "int16", "uint8")),
     *("int32_to_float32", "int32_to_int64", "int32_to_bool", "int32_to_uint8", "int32_to_float16"),
-    *("int64_to_float32", "int64_to_int32", "int16_to_int32", "uint32_to_float32"),
+    *("int64_to_float32", "int64_to_int32", "int16_to_int32"),
     *("bool_to_float32", "bool_to_int32", "float16_to_float32", "float16_to_int32", "float32_to_float64"),
     *("float64_to_float32", "float64_to_int32"),
     *("float32_to_bfloat16", "bfloat16_to_float32", "bfloat16_to_int32", "int32_to_bfloat16"),
-    *("float16_to_bfloat16", "uint16_to_float32", "uint32_to_int16", "int64_to_float64"),
+    *("float16_to_bfloat16", "uint32_to_float32", "uint32_to_int16", "int64_to_float64"),
+    *("float32_to_int4", "float32_to_int2", "float32_to_uint4"),
 )
+
+
+PACKED = ("int4", "int2", "uint4")
+
+
+def _cast_to_packed(target, values):
+    """There and back, as no array of NumPy's holds the values between."""
+    model = GraphBuilder()
+    between = model.tensor(target)
+    model.add("CAST", [model.input(values)], [between], main=True)
+    return model.add("CAST", [between], [model.output("float32")])
 
 
 @operator("CAST", CASTS)
@@ -70,6 +83,8 @@ def cast(draw):
         values = np.floor(np.abs(values)).clip(0, 255).astype(source) if target == "uint8" else values.round()
     if source.startswith("float") and target == "int8":
         values = values.clip(-128, 127)
+    if target in PACKED:
+        return _cast_to_packed(target, values)
     model = ModelBuilder()
     operand = model.input(values)
     options = schema.CastOptionsT(inDataType=TENSOR_TYPES[source], outDataType=TENSOR_TYPES[target])

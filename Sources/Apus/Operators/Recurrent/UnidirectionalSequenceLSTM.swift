@@ -10,7 +10,9 @@ enum UnidirectionalSequenceLSTM {
   /// `LSTM`: one step, for a batch.
   static func prepareStep(_ node: Node) throws(ApusError) -> any Operator {
     let kernel = try node.int8Option(3, default: 0)
-    guard kernel != 1 else { return try BasicLSTM.prepare(node) }
+    if kernel == 1 {
+      return node.inputType(0) == .uint8 ? try QuantizedLSTM(preparing: node) : try BasicLSTM.prepare(node)
+    }
     let input = try node.input(0, types: [.float32, .int8], rank: 2)
     return try prepare(node, input, isTimeMajor: true, isAsymmetric: try node.boolOption(4))
   }

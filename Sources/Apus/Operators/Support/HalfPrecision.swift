@@ -28,6 +28,8 @@ private final class WideningNode: Node {
     super.init(index: node.index, in: node.graph)
   }
 
+  override var isHalfPrecision: Bool { type == .float16 }
+
   override func optionalInput(
     _ position: Int, types: [ElementType]? = nil, ranks: ClosedRange<Int>? = nil
   ) throws(ApusError) -> TensorSlot? {

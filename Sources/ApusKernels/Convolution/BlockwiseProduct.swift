@@ -1,0 +1,101 @@
+/// Rows of floats times rows of small integers with a scale for each block of them.
+///
+/// Each row of the input is quantized to bytes, with a zero point; sums of a block are exact, those of blocks floats.
+package struct BlockwiseProduct: Sendable {
+  private let rows: Int
+  private let depth: Int
+  private let units: Int
+  private let blockSize: Int
+  private let scales: [Float]
+  private let bounds: ScalarBounds<Float>
+  private let quantization: HybridQuantization
+
+  /// Describes a product: `units` rows of `depth` weights, a scale for each block of `blockSize` of them, which divides
+  /// the depth.
+  package init(
+    rows: Int, depth: Int, units: Int, blockSize: Int, scales: [Float], minimum: Float, maximum: Float
+  ) {
+    precondition(blockSize > 0 && depth.isMultiple(of: blockSize) && scales.count == units * (depth / blockSize))
+    self.rows = rows
+    self.depth = depth
+    self.units = units
+    self.blockSize = blockSize
+    self.scales = scales
+    bounds = ScalarBounds(minimum: minimum, maximum: maximum)
+    quantization = HybridQuantization(batches: rows, count: depth, isAsymmetric: true)
+  }
+
+  /// The bytes that a run works in.
+  package var scratchByteCount: Int { quantization.parameterByteCount + rows * depth * 2 }
+
+  /// Computes `rows×units` floats; weights take a byte each.
+  package func run(
+    _ input: RawSpan, weights: RawSpan, bias: RawSpan?, to output: inout MutableRawSpan,
+    scratch: inout MutableRawSpan, threads: ThreadTeam
+  ) {
+    precondition(
+      input.byteCount >= rows * depth * 4 && weights.byteCount >= units * depth
+        && output.byteCount >= rows * units * 4 && scratch.byteCount >= scratchByteCount
+        && bias?.byteCount ?? .max >= units * 4)
+    guard rows > 0 else { return }
+    unsafe input.withUnsafeBytes { input in
+      unsafe weights.withUnsafeBytes { weights in
+        unsafe output.withUnsafeMutableBytes { output in
+          unsafe scratch.withUnsafeMutableBytes { scratch in
+            guard let input = input.baseAddress, let weights = weights.baseAddress,
+              let output = output.baseAddress, let scratch = scratch.baseAddress
+            else { return }
+            let steps = unsafe scratch.assumingMemoryBound(to: Float.self)
+            let words = unsafe (scratch + quantization.parameterByteCount).assumingMemoryBound(to: Int16.self)
+            unsafe quantization.run(
+              input.assumingMemoryBound(to: Float.self), to: words, scales: steps, threads: threads)
+            let results = unsafe output.assumingMemoryBound(to: Float.self)
+            for unit in 0..<units {
+              var start: Float = 0
+              if let bias { start = unsafe bias.unsafeLoad(fromByteOffset: unit * 4, as: Float.self) }
+              for row in 0..<rows { unsafe results[row * units + unit] = start }
+            }
+            let work = unsafe Work(
+              product: self, words: words, steps: steps, weights: weights.assumingMemoryBound(to: Int8.self),
+              output: results)
+            threads.run(tiles: ceilingQuotient(units, Self.tileUnits), work)
+          }
+        }
+      }
+    }
+  }
+
+  private static let tileUnits = 16
+
+  private struct Work: TileWork {
+    let product: BlockwiseProduct
+    let words: UnsafePointer<Int16>
+    let steps: UnsafePointer<Float>
+    let weights: UnsafePointer<Int8>
+    let output: UnsafeMutablePointer<Float>
+
+    func run(tile: Int, worker: Int) {
+      let (depth, units, size) = (product.depth, product.units, product.blockSize)
+      let blocks = depth / size
+      let first = tile &* BlockwiseProduct.tileUnits
+      for unit in first..<min(units, first &+ BlockwiseProduct.tileUnits) {
+        for row in 0..<product.rows {
+          var sum: Float = 0
+          for block in 0..<blocks {
+            let offset = block &* size
+            let exact = unsafe dot(words + (row &* depth &+ offset), weights + (unit &* depth &+ offset), size)
+            sum += Float(exact) * product.scales[unit &* blocks &+ block]
+          }
+          let place = row &* units &+ unit
+          unsafe output[place] = product.bounds.clamp(sum * steps[row] + output[place])
+        }
+      }
+    }
+
+    private func dot(_ words: UnsafePointer<Int16>, _ bytes: UnsafePointer<Int8>, _ count: Int) -> Int32 {
+      var sum: Int32 = 0
+      for index in 0..<count { sum &+= unsafe Int32(words[index]) &* Int32(bytes[index]) }
+      return sum
+    }
+  }
+}

@@ -1,0 +1,68 @@
+import Apus
+import Testing
+
+/// What a model needs that this build lacks is told for each operator, without throwing.
+@Suite struct UnsupportedOperatorTests {
+  private static let relu = TestModel.OperatorSpec(code: TestModel.relu, inputs: [0], outputs: [1])
+
+  private static func model(_ operators: [TestModel.OperatorSpec], type: Int32 = TestModel.float32) -> TestModel {
+    let count = operators.count + 1
+    return TestModel(
+      tensors: (0..<count).map { .init(name: "t\($0)", type: type, shape: [2, 3]) }, operators: operators,
+      inputs: [0], outputs: [Int32(count - 1)])
+  }
+
+  @Test func namesUnknownCustomOperatorsAndNewVersions() throws {
+    let model = try Self.model([
+      Self.relu, .init(code: TestModel.custom, inputs: [1], outputs: [2], customName: "Foo"),
+      .init(code: TestModel.logistic, inputs: [2], outputs: [3], version: 9),
+      .init(code: 4000, inputs: [3], outputs: [4]),
+    ]).model()
+    #expect(
+      model.unsupportedOperators == [
+        "operator #1, Foo: version 1 of this custom operator is not supported",
+        "operator #2, LOGISTIC: version 9 is not supported, only 1 to 3",
+        "operator #3, UNKNOWN_4000: version 1 of this operator is not supported",
+      ])
+    let error = try #require(throws: ApusError.self) { try Interpreter(model: model) }
+    #expect(error.code == .unsupportedOperator)
+    #expect(error.reasons == model.unsupportedOperators)
+  }
+
+  @Test func namesTypesThatNoOperatorTakes() throws {
+    let model = try Self.model([Self.relu], type: TestModel.string).model()
+    #expect(
+      model.unsupportedOperators == ["operator #0, RELU: input 0 (t0) is string, not float32, uint8, int8, int16"])
+    #expect(model.inputs[0].type == .string)
+  }
+
+  /// FILL's first input is a shape, its second the data.
+  @Test func namesTheTypesOfDataThatAreNotTheFirstInput() throws {
+    func fill(shape: Int32, value: Int32) throws -> [String] {
+      try TestModel(
+        tensors: [
+          .init(name: "shape", type: shape, shape: [2]), .init(name: "value", type: value, shape: []),
+          .init(name: "y", type: value, shape: [2, 3]),
+        ],
+        operators: [.init(code: 94, inputs: [0, 1], outputs: [2])], inputs: [0, 1], outputs: [2]
+      ).model().unsupportedOperators
+    }
+    #expect(try fill(shape: TestModel.int32, value: TestModel.float32) == [])
+    #expect(
+      try fill(shape: TestModel.float32, value: TestModel.float32)
+        == ["operator #0, FILL: input 0 (shape) is float32, not int32, int64"])
+    let reasons = try fill(shape: TestModel.int32, value: TestModel.string)
+    #expect(reasons.count == 1)
+    #expect(reasons.first?.hasPrefix("operator #0, FILL: input 1 (value) is string, not float32, ") == true)
+  }
+
+  @Test func namesTheSubgraph() throws {
+    var model = Self.model([Self.relu])
+    model.children = [
+      Self.model([.init(code: TestModel.custom, inputs: [0], outputs: [1], customName: "Deep")])
+    ]
+    #expect(
+      try model.model().unsupportedOperators
+        == ["subgraph 1, operator #0, Deep: version 1 of this custom operator is not supported"])
+  }
+}
