@@ -13,24 +13,28 @@ class Operator:
     case: Callable
     cases: int
     versions: dict
+    more: dict
 
     def goldens(self, type_name):
         """How many goldens a type gets."""
+        if type_name in self.more:
+            return self.more[type_name]
         return self.cases if type_name in ("uint8", "int8", "float32") else 10
 
     def version(self, type_name):
         return self.versions.get(type_name, 1)
 
 
-def operator(name, types, cases=10, versions=None):
+def operator(name, types, cases=10, versions=None, more=None):
     """Registers a function from a `Draw` to a `ModelBuilder` as the random case of an operator.
 
     `types` are the kinds of operands it can draw; `cases` is how many goldens the main types get;
-    `versions` gives the operator's version for the types that need more than 1.
+    `versions` gives the operator's version for the types that need more than 1, `more` the number of goldens of
+    types that stand for many mixes.
     """
 
     def register(function):
-        OPERATORS[name] = Operator(name, tuple(types), function, cases, versions or {})
+        OPERATORS[name] = Operator(name, tuple(types), function, cases, versions or {}, more or {})
         return function
 
     return register

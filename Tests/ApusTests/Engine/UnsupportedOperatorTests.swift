@@ -3,7 +3,7 @@ import Testing
 
 /// What a model needs that this build lacks is told for each operator, without throwing.
 @Suite struct UnsupportedOperatorTests {
-  private static let relu = TestModel.OperatorSpec(code: TestModel.relu, inputs: [0], outputs: [1])
+  private static var relu: TestModel.OperatorSpec { .init(code: TestModel.relu, inputs: [0], outputs: [1]) }
 
   private static func model(_ operators: [TestModel.OperatorSpec], type: Int32 = TestModel.float32) -> TestModel {
     let count = operators.count + 1

@@ -74,6 +74,7 @@ def convolution(draw):
     "DEPTHWISE_CONV_2D",
     ("uint8", "int8", "float32", "int16", "hybrid", "int4", "int4_version6"),
     cases=16,
+    more={"int16": 30},
     versions={"int8": 3, "int16": 5, "hybrid": 6, "int4": 7, "int4_version6": 6},
 )
 def depthwise_convolution(draw):

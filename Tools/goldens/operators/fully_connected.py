@@ -107,6 +107,7 @@ FORMS = {
     "FULLY_CONNECTED",
     ("uint8", "int8", "float32", "int16", "hybrid", "int4", "wide", "sparse", "shuffled", "blockwise"),
     cases=14,
+    more={"int16": 40, "hybrid": 20},
     versions={"int8": 4, "int16": 7, "hybrid": 9, "int4": 10, "wide": 2, "sparse": 8, "shuffled": 2, "blockwise": 13},
 )
 def fully_connected(draw):

@@ -17,6 +17,7 @@ MIXES = {
     "TRANSPOSE_CONV",
     ("uint8", "int8", "float32", "int16", "hybrid"),
     cases=16,
+    more={"int8": 24, "int16": 28},
     versions={"int8": 3, "int16": 4, "hybrid": 5, "uint8": 4, "float32": 4},
 )
 def transpose_convolution(draw):
@@ -29,6 +30,8 @@ def transpose_convolution(draw):
     batch = draw.pick("batch", [1, 1, 2])
     input_channels = draw.channels(max(draw.limit // (draws[0] * draws[1]), 3))
     output_channels = draw.channels(4 * draw.limit // (taps[0] * taps[1] * input_channels))
+    if draw.type in MIXES:
+        output_channels = max(output_channels, 2)  # one scale says nothing of scales for each channel
     products = draw_products(
         draw, (output_channels, *taps, input_channels), 0, taps[0] * taps[1] * input_channels, MIXES
     )
