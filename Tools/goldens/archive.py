@@ -67,7 +67,7 @@ def write_archive(path, goldens):
 
 def npy_bytes(array):
     if array.dtype.name == "bfloat16":
-        array = array.view(np.uint16)  # the format has no name for it
+        array = array.view("V2")  # the format has no name for it
     stream = io.BytesIO()
     np.lib.format.write_array(stream, np.ascontiguousarray(array).reshape(array.shape), version=(1, 0))
     return stream.getvalue()

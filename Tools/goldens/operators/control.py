@@ -49,10 +49,8 @@ def branch(draw, model, shape, grows, takes):
 TYPES = ("float32", "int8", "uint8", "int32")
 
 
-@operator("IF", ("bool",), cases=24)
+@operator("IF", TYPES, cases=10)
 def conditional(draw):
-    draw.type = draw.pick("operands", TYPES)
-    draw.tag(draw.type)
     model = GraphBuilder()
     model.quantization = draw.quantization("all")
     grows = draw.pick("grows", [0, 0, 0, 1, 2, 3])
@@ -185,7 +183,7 @@ def variables(name, main):
             model.add("ADD", [old, again], [output], schema.AddOptionsT(), version=version)
         return model
 
-    return operator(name, ("float32", "int8", "int32"), cases=10)(case)
+    return operator(name, TYPES, cases=10)(case)
 
 
 for each in ("CALL_ONCE", "VAR_HANDLE", "READ_VARIABLE", "ASSIGN_VARIABLE"):
