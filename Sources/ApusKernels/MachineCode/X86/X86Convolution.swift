@@ -73,7 +73,7 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
         let first = group * convolution.columnCount + panel.firstColumn
         unsafe layout.fill(
           factors + (group * plan.panels.count + index) * layout.byteCount, epilogue: convolution.epilogue,
-          kind: kind, target: target, vectorCount: panel.vectorCount, columnCount: panel.columnCount
+          kind: kind, target: target, vectorCount: panel.vectorCount
         ) { $0 < panel.columnCount ? first + $0 : nil }
       }
     }

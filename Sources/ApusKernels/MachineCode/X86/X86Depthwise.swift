@@ -71,7 +71,7 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
     for block in 0..<plan.blockCount {
       unsafe layout.fill(
         factors + block * layout.byteCount, epilogue: convolution.epilogue, kind: kind, target: target,
-        vectorCount: vectors, columnCount: plan.validChannels(block: block, pixels: plan.pixelsTogether)
+        vectorCount: vectors
       ) { column in
         let index = block * plan.blockChannels + column
         return index < plan.channels * plan.pixelsTogether ? index % plan.channels : nil

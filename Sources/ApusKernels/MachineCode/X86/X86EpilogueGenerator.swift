@@ -140,7 +140,9 @@ struct X86EpilogueGenerator: Hashable {
     a.vector(.vbroadcastss, width, maximum, 0, .init(.rdx, layout.maximum))
     let used = (columnCount + target.lanes - 1) / target.lanes
     let isMasked = columnCount % target.lanes != 0
-    if isMasked, target == .avx2 { a.vector(.vmovdqu, width, mask, 0, .init(.rdx, layout.columnMask)) }
+    if isMasked, target == .avx2 {
+      a.vector(.vmovdqu, width, mask, 0, .init(.rdx, layout.columnMask + 4 * (8 - columnCount % 8)))
+    }
     for vector in 0..<used {
       for row in 0..<rowCount {
         let value = sum(row, vector)

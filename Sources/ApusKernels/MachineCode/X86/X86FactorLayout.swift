@@ -13,7 +13,7 @@ struct X86FactorLayout {
   let half: Int
   /// 2³⁰ in 32-bit lanes: what sums begin with if their factors shift right.
   let bias: Int
-  /// AVX2: ones in the lanes of a vector that is not full.
+  /// AVX2: eight lanes of ones, then eight of zeros.
   let columnMask: Int
   /// 0x80 in every byte.
   let signFlip: Int
@@ -48,11 +48,10 @@ struct X86FactorLayout {
     byteCount = signFlip + 64
   }
 
-  /// Writes a block of factors; `channel` names the output channel of each of the block's columns, and `columnCount` says
-  /// how many of them are written.
+  /// Writes a block of factors; `channel` names the output channel of each of the block's columns.
   func fill(
     _ block: UnsafeMutableRawPointer, epilogue: Epilogue, kind: X86EpilogueGenerator.Kind, target: X86Target,
-    vectorCount: Int, columnCount: Int, channel: (Int) -> Int?
+    vectorCount: Int, channel: (Int) -> Int?
   ) {
     func store<Value: BitwiseCopyable>(_ value: Value, at offset: Int) {
       unsafe block.storeBytes(of: value, toByteOffset: offset, as: Value.self)
@@ -60,7 +59,7 @@ struct X86FactorLayout {
     unsafe block.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
     for lane in 0..<8 { store(1 << 30 as Int64, at: half + 8 * lane) }
     for lane in 0..<16 { store(1 << 30 as Int32, at: bias + 4 * lane) }
-    for lane in 0..<min(columnCount % target.lanes, 16) { store(-1 as Int32, at: columnMask + 4 * lane) }
+    for lane in 0..<8 { store(-1 as Int32, at: columnMask + 4 * lane) }
     store(0x8080_8080 as UInt32, at: signFlip)
     switch epilogue {
     case .float32(let least, let most):
