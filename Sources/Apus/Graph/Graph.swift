@@ -136,7 +136,9 @@ final class Graph {
     for index in states.indices
     where states[index].producer < 0 && states[index].shape == nil && !inputs.contains(index) {
       let shape = TensorShape(subgraph.tensors[index].shape)
-      guard shape.elementCount == 0, shape.dimensions.allSatisfy({ $0 >= 0 }), states[index].type.byteCount != nil else {
+      guard shape.elementCount == 0, shape.dimensions.allSatisfy({ $0 >= 0 }),
+        states[index].type.byteCount != nil
+      else {
         continue
       }
       states[index].shape = shape

@@ -13,7 +13,8 @@ struct BlockwiseFullyConnected: Operator {
   private let scratch: TensorSlot
 
   init(
-    _ node: Node, input: TensorSlot, filter: TensorSlot, bias: TensorSlot?, output: TensorSlot, blocks: WeightBlocks
+    _ node: Node, input: TensorSlot, filter: TensorSlot, bias: TensorSlot?, output: TensorSlot,
+    blocks: WeightBlocks
   ) throws(ApusError) {
     let (units, depth) = (filter.shape[0], filter.shape[1])
     let bounds = try node.activationOption(0).bounds ?? (-.infinity, .infinity)
@@ -33,11 +34,13 @@ struct BlockwiseFullyConnected: Operator {
     var memory = tensors.writeBytes(scratch)
     if let bias {
       product.run(
-        tensors.readBytes(input), weights: tensors.readBytes(filter), bias: tensors.readBytes(bias), to: &result,
+        tensors.readBytes(input), weights: tensors.readBytes(filter), bias: tensors.readBytes(bias),
+        to: &result,
         scratch: &memory, threads: tensors.threads)
     } else {
       product.run(
-        tensors.readBytes(input), weights: tensors.readBytes(filter), bias: nil, to: &result, scratch: &memory,
+        tensors.readBytes(input), weights: tensors.readBytes(filter), bias: nil, to: &result,
+        scratch: &memory,
         threads: tensors.threads)
     }
   }
@@ -54,7 +57,9 @@ struct WeightBlocks {
 extension Node {
   /// The blocks of an `int4` matrix; nil where its quantization is of another kind.
   func weightBlocks(_ position: Int, of filter: TensorSlot) throws(ApusError) -> WeightBlocks? {
-    guard let blocks = graph.subgraph.tensors[entry.inputs[position]].quantization?.blockwise else { return nil }
+    guard let blocks = graph.subgraph.tensors[entry.inputs[position]].quantization?.blockwise else {
+      return nil
+    }
     guard filter.type == .int4 else {
       throw unsupported("\(filter.name) is \(filter.type) with a scale for each block; int4 is supported")
     }
@@ -65,7 +70,8 @@ extension Node {
     let slot = try graph.inputSlot(blocks.scales, of: self)
     guard slot.type == .float16, slot.shape.elementCount == filter.shape[0] * (depth / size) else {
       throw malformed(
-        "\(slot.name) is \(slot.type) of \(slot.shape), not a float16 for each block of \(size) of \(filter.shape)")
+        "\(slot.name) is \(slot.type) of \(slot.shape), not a float16 for each block of \(size) of \(filter.shape)"
+      )
     }
     return WeightBlocks(
       size: size, scales: try values(of: slot, as: UInt16.self).map { Float(halfBits: $0) })

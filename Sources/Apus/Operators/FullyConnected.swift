@@ -29,7 +29,8 @@ enum FullyConnected {
     let output = try node.output(0, shape: shape, types: types)
     let bias = try node.bias(2, channels: units, input: input)
     if format == 1 {
-      return try ShuffledFullyConnected.prepare(node, input: input, filter: filter, bias: bias, output: output)
+      return try ShuffledFullyConnected.prepare(
+        node, input: input, filter: filter, bias: bias, output: output)
     }
     if input.type == .float32, let blocks = try node.weightBlocks(1, of: filter) {
       return try BlockwiseFullyConnected(

@@ -33,7 +33,8 @@ struct OperatorRegistration: Sendable {
   ///     rounds its results once.
   ///   - first: the types of the first input where it is not the data.
   init(
-    _ code: OperatorCode, versions: ClosedRange<Int>, types: [ElementType], asFloats floats: [ElementType] = [],
+    _ code: OperatorCode, versions: ClosedRange<Int>, types: [ElementType],
+    asFloats floats: [ElementType] = [],
     at place: Place = .input(0), first: [ElementType] = [], isPure: Bool = true,
     _ prepare: @escaping @Sendable (Node) throws(ApusError) -> any Operator
   ) {
@@ -64,7 +65,9 @@ struct OperatorRegistration: Sendable {
 
   /// Why an operator with these tensors cannot run, as far as their types tell; nil if they do not tell.
   func unsupportedReason(of node: OperatorEntry, in subgraph: SubgraphEntry) -> String? {
-    if !firstInputTypes.isEmpty, let reason = mismatch(.input(0), firstInputTypes, node, subgraph) { return reason }
+    if !firstInputTypes.isEmpty, let reason = mismatch(.input(0), firstInputTypes, node, subgraph) {
+      return reason
+    }
     return mismatch(data, types, node, subgraph)
   }
 
@@ -80,6 +83,7 @@ struct OperatorRegistration: Sendable {
     let tensor = subgraph.tensors[tensors[position]]
     let type = ElementType(tensor.type)
     guard !types.contains(type) else { return nil }
-    return "\(kind) \(position) (\(tensor.name)) is \(type), not \(types.map(\.rawValue).joined(separator: ", "))"
+    return
+      "\(kind) \(position) (\(tensor.name)) is \(type), not \(types.map(\.rawValue).joined(separator: ", "))"
   }
 }

@@ -32,7 +32,8 @@ enum OperatorRegistry {
     .init(.argMax, versions: 1...3, types: common + [.int32, .bool], ArgMinMax.maximum),
     .init(.argMin, versions: 1...3, types: common + [.int32, .bool], ArgMinMax.minimum),
     .init(
-      .assignVariable, versions: 1...1, types: ElementType.movable, at: .input(1), first: [.resource, .int32],
+      .assignVariable, versions: 1...1, types: ElementType.movable, at: .input(1),
+      first: [.resource, .int32],
       isPure: false, AssignVariable.prepare),
     .init(.atan2, versions: 1...1, types: [.float32, .float64], asFloats: halves, Atan2.prepare),
     .init(.averagePool2D, versions: 1...3, types: common + [.int16], Pooling2D.average),
@@ -77,7 +78,8 @@ enum OperatorRegistry {
     .init(
       .embeddingLookup, versions: 1...5, types: ElementType.movable, at: .input(1), first: [.int32],
       Gather.prepareLookup),
-    .init(.equal, versions: 1...5, types: numbers + [.bool], asFloats: [.float16], Comparisons.prepare(.equal)),
+    .init(
+      .equal, versions: 1...5, types: numbers + [.bool], asFloats: [.float16], Comparisons.prepare(.equal)),
     .init(.exp, versions: 1...2, types: [.float32, .int8, .int16], Exp.prepare),
     .init(.expandDims, versions: 1...1, types: ElementType.movable, ExpandDims.prepare),
     .init(
@@ -92,10 +94,12 @@ enum OperatorRegistry {
     .init(.gelu, versions: 1...3, types: common + [.int16], asFloats: [.float16], Gelu.prepare),
     .init(.greater, versions: 1...2, types: numbers, asFloats: halves, Comparisons.prepare(.greater)),
     .init(
-      .greaterEqual, versions: 1...3, types: numbers, asFloats: [.float16], Comparisons.prepare(.greaterEqual)),
+      .greaterEqual, versions: 1...3, types: numbers, asFloats: [.float16], Comparisons.prepare(.greaterEqual)
+    ),
     .init(.hardSwish, versions: 1...1, types: common, HardSwish.prepare),
     .init(
-      .if, versions: 1...1, types: ElementType.movable + [.resource], at: .input(1), first: [.bool], isPure: false,
+      .if, versions: 1...1, types: ElementType.movable + [.resource], at: .input(1), first: [.bool],
+      isPure: false,
       If.prepare),
     .init(.l2Normalization, versions: 1...2, types: common, L2NormalizationOperator.prepare),
     .init(.l2Pool2D, versions: 1...1, types: [.float32], Pooling2D.l2),
@@ -123,9 +127,11 @@ enum OperatorRegistry {
     .init(
       .neg, versions: 1...1, types: [.float32, .int8, .int16, .int32, .int64], asFloats: halves, Neg.prepare),
     .init(
-      .notEqual, versions: 1...4, types: numbers + [.bool], asFloats: [.float16], Comparisons.prepare(.notEqual)),
+      .notEqual, versions: 1...4, types: numbers + [.bool], asFloats: [.float16],
+      Comparisons.prepare(.notEqual)),
     .init(
-      .oneHot, versions: 1...1, types: common + [.int32, .int64, .bool], at: .input(2), first: [.int32, .int64],
+      .oneHot, versions: 1...1, types: common + [.int32, .int64, .bool], at: .input(2),
+      first: [.int32, .int64],
       OneHot.prepare),
     .init(.pack, versions: 1...5, types: ElementType.movable, Pack.prepare),
     .init(.pad, versions: 1...6, types: paddable, Pad.prepare),
@@ -166,7 +172,8 @@ enum OperatorRegistry {
       GatherND.prepareScatter),
     .init(.segmentSum, versions: 1...1, types: [.float32, .int32], SegmentReduction.sorted),
     .init(
-      .select, versions: 1...4, types: ElementType.movableBytes, at: .input(1), first: [.bool], Select.prepare),
+      .select, versions: 1...4, types: ElementType.movableBytes, at: .input(1), first: [.bool], Select.prepare
+    ),
     .init(
       .selectV2, versions: 1...2, types: ElementType.movableBytes, at: .input(1), first: [.bool],
       Select.prepareVersion2),
@@ -178,7 +185,8 @@ enum OperatorRegistry {
     .init(.spaceToBatchND, versions: 1...4, types: ElementType.movableBytes, SpaceToBatch.prepare),
     .init(.spaceToDepth, versions: 1...2, types: common + [.int32, .int64], SpaceToDepth.prepare),
     .init(
-      .sparseToDense, versions: 1...3, types: common + [.int32, .int64], at: .input(2), first: [.int32, .int64],
+      .sparseToDense, versions: 1...3, types: common + [.int32, .int64], at: .input(2),
+      first: [.int32, .int64],
       SparseToDense.prepare),
     .init(
       .split, versions: 1...5, types: numbers, at: .input(1), first: [.int32], Split.prepare),

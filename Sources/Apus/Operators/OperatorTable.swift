@@ -16,12 +16,13 @@ package enum OperatorTable {
       - int4, int2 and uint4 are packed in the file and take a byte each in memory.
 
       """ + "\n" + table(operators.filter { !$0.isCustom }) + "\n\n## Custom operators\n\n"
-      + table(operators.filter(\.isCustom))
+        + table(operators.filter(\.isCustom))
   }
 
   /// The columns: types under the short names that make them fit.
   private static let columns: [(type: ElementType, title: String)] = [
-    (.float32, "f32"), (.float16, "f16"), (.bfloat16, "bf16"), (.float64, "f64"), (.int8, "i8"), (.uint8, "u8"),
+    (.float32, "f32"), (.float16, "f16"), (.bfloat16, "bf16"), (.float64, "f64"), (.int8, "i8"),
+    (.uint8, "u8"),
     (.int16, "i16"), (.uint16, "u16"), (.int32, "i32"), (.uint32, "u32"), (.int64, "i64"), (.uint64, "u64"),
     (.bool, "bool"), (.int4, "i4"), (.int2, "i2"), (.uint4, "u4"), (.complex64, "c64"),
   ]
@@ -35,7 +36,9 @@ package enum OperatorTable {
       let others = entry.types.filter { type in !columns.contains { $0.type == type } }
       lines.append(
         row(
-          ["`\(entry.name)`", versions(entry.versions)] + marks + [names(others), names(entry.firstInputTypes)]))
+          ["`\(entry.name)`", versions(entry.versions)] + marks + [
+            names(others), names(entry.firstInputTypes),
+          ]))
     }
     return lines.joined(separator: "\n")
   }

@@ -11,7 +11,8 @@ enum ShuffledFullyConnected {
     let (units, depth) = (filter.shape[0], filter.shape[1])
     guard input.type == .uint8, filter.type == .uint8, output.type == .int16 else {
       throw node.unsupported(
-        "shuffled weights of \(filter.type) with \(input.type) to \(output.type); uint8 to int16 is supported")
+        "shuffled weights of \(filter.type) with \(input.type) to \(output.type); uint8 to int16 is supported"
+      )
     }
     guard units.isMultiple(of: 4), depth.isMultiple(of: 16) else {
       throw node.malformed("shuffled weights of \(filter.shape) are not of blocks of 4×16")

@@ -10,7 +10,8 @@ enum SoftmaxOperator {
     let beta = try node.floatOption(0, default: 0)
     let (rows, depth) = input.shape.rows
     if input.type == .float32 {
-      return UnaryOperator(Softmax.floats(beta: beta, isHalf: node.isHalfPrecision, rows: rows, depth: depth), input: input,
+      return UnaryOperator(
+        Softmax.floats(beta: beta, isHalf: node.isHalfPrecision, rows: rows, depth: depth), input: input,
         output: output)
     }
     let factor = Double(try node.quantization(of: input).scale) * Double(beta)

@@ -15,7 +15,8 @@ package struct BlockwiseProduct: Sendable {
   package init(
     rows: Int, depth: Int, units: Int, blockSize: Int, scales: [Float], minimum: Float, maximum: Float
   ) {
-    precondition(blockSize > 0 && depth.isMultiple(of: blockSize) && scales.count == units * (depth / blockSize))
+    precondition(
+      blockSize > 0 && depth.isMultiple(of: blockSize) && scales.count == units * (depth / blockSize))
     self.rows = rows
     self.depth = depth
     self.units = units
@@ -83,7 +84,8 @@ package struct BlockwiseProduct: Sendable {
           var sum: Float = 0
           for block in 0..<blocks {
             let offset = block &* size
-            let exact = unsafe dot(words + (row &* depth &+ offset), weights + (unit &* depth &+ offset), size)
+            let exact = unsafe dot(
+              words + (row &* depth &+ offset), weights + (unit &* depth &+ offset), size)
             sum += Float(exact) * product.scales[unit &* blocks &+ block]
           }
           let place = row &* units &+ unit

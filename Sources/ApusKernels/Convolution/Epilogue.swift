@@ -34,7 +34,8 @@ package enum Epilogue: Hashable, Sendable {
       factors.count == 1 || factors.count == channels
     case (.float64(let factors, _, _, _), .uint8), (.float64(let factors, _, _, _), .int8):
       factors.count == 1 || factors.count == channels
-    case (.fixedPoint(let factors, _, _, _), .int16(_, 4)), (.fixedPoint(let factors, _, _, _), .uint8ToInt16):
+    case (.fixedPoint(let factors, _, _, _), .int16(_, 4)),
+      (.fixedPoint(let factors, _, _, _), .uint8ToInt16):
       factors.count == 1 || factors.count == channels
     case (.float64(let factors, _, _, _), .int16), (.float64(let factors, _, _, _), .uint8ToInt16):
       factors.count == 1 || factors.count == channels

@@ -35,7 +35,8 @@ package struct QuantizedLSTMCell: Hashable, Sendable {
 
   /// The next cells and outputs of one row.
   package func update(
-    gates: Span<Int16>, oldCells: Span<Int16>, cells: inout MutableSpan<Int16>, outputs: inout MutableSpan<UInt8>
+    gates: Span<Int16>, oldCells: Span<Int16>, cells: inout MutableSpan<Int16>,
+    outputs: inout MutableSpan<UInt8>
   ) {
     precondition(
       gates.count == 4 * units && oldCells.count == units && cells.count == units && outputs.count == units)

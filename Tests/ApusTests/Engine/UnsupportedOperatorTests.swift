@@ -5,7 +5,9 @@ import Testing
 @Suite struct UnsupportedOperatorTests {
   private static var relu: TestModel.OperatorSpec { .init(code: TestModel.relu, inputs: [0], outputs: [1]) }
 
-  private static func model(_ operators: [TestModel.OperatorSpec], type: Int32 = TestModel.float32) -> TestModel {
+  private static func model(_ operators: [TestModel.OperatorSpec], type: Int32 = TestModel.float32)
+    -> TestModel
+  {
     let count = operators.count + 1
     return TestModel(
       tensors: (0..<count).map { .init(name: "t\($0)", type: type, shape: [2, 3]) }, operators: operators,
@@ -32,7 +34,9 @@ import Testing
   @Test func namesTypesThatNoOperatorTakes() throws {
     let model = try Self.model([Self.relu], type: TestModel.string).model()
     #expect(
-      model.unsupportedOperators == ["operator #0, RELU: input 0 (t0) is string, not float32, uint8, int8, int16"])
+      model.unsupportedOperators == [
+        "operator #0, RELU: input 0 (t0) is string, not float32, uint8, int8, int16"
+      ])
     #expect(model.inputs[0].type == .string)
   }
 

@@ -23,7 +23,8 @@ import Testing
     guard let types = fact.types else { return }
     let exception = Self.exceptions[fact.name]
     #expect(
-      types.subtracting(known.types) == exception?.lacking ?? [], "\(fact.name) lacks these, beside what is listed")
+      types.subtracting(known.types) == exception?.lacking ?? [],
+      "\(fact.name) lacks these, beside what is listed")
     #expect(
       Set(known.types).subtracting(types) == exception?.further ?? [],
       "\(fact.name) takes these, beside what is listed")
@@ -42,7 +43,8 @@ import Testing
     let page = URL(filePath: #filePath).deletingLastPathComponent()
       .appending(path: "../../../Docs/Operators.md").standardized
     let text = try String(contentsOf: page, encoding: .utf8)
-    #expect(text == OperatorTable.markdown + "\n", "write it anew: apus operators --markdown > Docs/Operators.md")
+    #expect(
+      text == OperatorTable.markdown + "\n", "write it anew: apus operators --markdown > Docs/Operators.md")
   }
 
   private static let tables = "hash tables: of strings in the models that have them"
@@ -52,7 +54,8 @@ import Testing
   /// Operators of LiteRT that this build does not run.
   static let absent: [String: String] = [
     "COMPLEX_ABS": new, "EMBEDDING_LOOKUP_SPARSE": new, "FAKE_QUANT": new, "HASHTABLE": tables,
-    "HASHTABLE_FIND": tables, "HASHTABLE_IMPORT": tables, "HASHTABLE_LOOKUP": tables, "HASHTABLE_SIZE": tables,
+    "HASHTABLE_FIND": tables, "HASHTABLE_IMPORT": tables, "HASHTABLE_LOOKUP": tables,
+    "HASHTABLE_SIZE": tables,
     "IMAG": new, "LSH_PROJECTION": new, "MULTINOMIAL": new, "NON_MAX_SUPPRESSION_V4": new,
     "NON_MAX_SUPPRESSION_V5": new, "RANDOM_STANDARD_NORMAL": new, "RANDOM_UNIFORM": new, "REAL": new,
     "REDUCE_WINDOW": new, "RFFT2D": new, "SKIP_GRAM": strings, "STABLEHLO_ADD": new, "STABLEHLO_AND": new,

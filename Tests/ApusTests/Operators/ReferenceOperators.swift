@@ -26,12 +26,14 @@ struct ReferenceOperator {
   }
 
   private static let any: [ElementType] = [
-    .float32, .float16, .bfloat16, .float64, .int4, .int8, .uint8, .int16, .uint16, .int32, .uint32, .int64, .uint64,
+    .float32, .float16, .bfloat16, .float64, .int4, .int8, .uint8, .int16, .uint16, .int32, .uint32, .int64,
+    .uint64,
     .bool, .complex64,
   ]
 
   private static let short: [String: ElementType] = [
-    "f32": .float32, "f16": .float16, "bf16": .bfloat16, "f64": .float64, "i2": .int2, "i4": .int4, "i8": .int8,
+    "f32": .float32, "f16": .float16, "bf16": .bfloat16, "f64": .float64, "i2": .int2, "i4": .int4,
+    "i8": .int8,
     "i16": .int16, "i32": .int32, "i64": .int64, "u4": .uint4, "u8": .uint8, "u16": .uint16, "u32": .uint32,
     "u64": .uint64, "bool": .bool, "c64": .complex64, "c128": .complex128, "string": .string,
   ]

@@ -25,7 +25,8 @@ struct QuantizedLSTM: Operator {
     let (rows, isTooHigh) = units.multipliedReportingOverflow(by: 4)
     guard !isTooDeep, !isTooHigh else { throw node.malformed("has too many units") }
     bias = try node.vector(3, count: rows, types: [.int32])
-    guard weights.shape == [rows, depth], oldOutput.shape == [batch, units], oldCell.shape == [batch, units] else {
+    guard weights.shape == [rows, depth], oldOutput.shape == [batch, units], oldCell.shape == [batch, units]
+    else {
       throw node.malformed(
         "\(weights.name) is \(weights.shape), \(oldOutput.name) \(oldOutput.shape), \(oldCell.name) \(oldCell.shape)"
       )

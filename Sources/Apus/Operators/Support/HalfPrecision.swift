@@ -33,7 +33,9 @@ private final class WideningNode: Node {
   override func optionalInput(
     _ position: Int, types: [ElementType]? = nil, ranks: ClosedRange<Int>? = nil
   ) throws(ApusError) -> TensorSlot? {
-    guard let input = try super.optionalInput(position, types: declared(types), ranks: ranks) else { return nil }
+    guard let input = try super.optionalInput(position, types: declared(types), ranks: ranks) else {
+      return nil
+    }
     guard input.type == type else { return input }
     let wide = try widened(input)
     before.append(conversion(of: input, to: wide))
@@ -56,7 +58,9 @@ private final class WideningNode: Node {
   }
 
   /// The types that the file may declare where the operator asks for `types`.
-  private func declared(_ types: [ElementType]?) -> [ElementType]? { types?.map { $0 == .float32 ? type : $0 } }
+  private func declared(_ types: [ElementType]?) -> [ElementType]? {
+    types?.map { $0 == .float32 ? type : $0 }
+  }
 
   /// Memory for a tensor's elements as `float32`.
   private func widened(_ slot: TensorSlot) throws(ApusError) -> TensorSlot {
