@@ -9,6 +9,8 @@ extension Model {
     public let isCustom: Bool
     /// The version that the model asks for.
     public let version: Int
+    /// The types of their data, without repetition; see ``Runtime/OperatorDescription/types``.
+    public let types: [ElementType]
     /// How many there are, in all subgraphs.
     public let count: Int
   }
@@ -35,15 +37,22 @@ extension Model {
 
   /// The operators by kind and version, the most frequent first.
   public var operatorCounts: [OperatorCount] {
-    var counts: [Int: Int] = [:]
-    for subgraph in file.subgraphs {
-      for node in subgraph.operators { counts[node.operatorCode, default: 0] += 1 }
-    }
     // Several entries of a file may name the same operator.
-    var merged: [OperatorCodeEntry: Int] = [:]
-    for (code, count) in counts { merged[file.operatorCodes[code], default: 0] += count }
-    return merged.map { code, count in
-      OperatorCount(name: code.name, isCustom: code.code == .custom, version: code.version, count: count)
+    var counts: [OperatorCodeEntry: (count: Int, types: Set<ElementType>)] = [:]
+    for subgraph in file.subgraphs {
+      for node in subgraph.operators {
+        let code = file.operatorCodes[node.operatorCode]
+        let place = OperatorRegistry.registration(for: code)?.data ?? .input(0)
+        counts[code, default: (0, [])].count += 1
+        if let tensor = place.tensor(of: node) {
+          counts[code, default: (0, [])].types.insert(ElementType(subgraph.tensors[tensor].type))
+        }
+      }
+    }
+    return counts.map { code, entry in
+      OperatorCount(
+        name: code.name, isCustom: code.code == .custom, version: code.version,
+        types: entry.types.sorted { $0.rawValue < $1.rawValue }, count: entry.count)
     }.sorted { ($1.count, $0.name, $0.version) < ($0.count, $1.name, $1.version) }
   }
 

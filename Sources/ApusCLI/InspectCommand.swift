@@ -59,6 +59,7 @@ struct Inspection: Encodable {
     let name: String
     let custom: Bool
     let version: Int
+    let types: [String]
     let count: Int
   }
 
@@ -150,7 +151,9 @@ struct Inspection: Encodable {
     schemaVersion = model.schemaVersion
     description = model.description
     operators = model.operatorCounts.map {
-      OperatorReport(name: $0.name, custom: $0.isCustom, version: $0.version, count: $0.count)
+      OperatorReport(
+        name: $0.name, custom: $0.isCustom, version: $0.version, types: $0.types.map(\.rawValue),
+        count: $0.count)
     }
     subgraphs = model.subgraphs.map {
       SubgraphReport(

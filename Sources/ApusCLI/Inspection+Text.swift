@@ -38,10 +38,11 @@ extension Inspection {
   }
 
   private var operatorTable: String {
-    var rows = [["operators:", "version", "count"]]
+    var rows = [["operators:", "version", "count", "types"]]
     for entry in operators {
       rows.append([
         oneLine(entry.name) + (entry.custom ? " (custom)" : ""), "\(entry.version)", "\(entry.count)",
+        entry.types.joined(separator: " "),
       ])
     }
     return table(rows, rightAligned: [1, 2])

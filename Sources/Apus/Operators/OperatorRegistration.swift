@@ -3,9 +3,26 @@ import ApusFormat
 /// What the engine knows of one operator before it meets a model.
 struct OperatorRegistration: Sendable {
   /// A tensor of an operator, by its position.
-  enum Place: Hashable, Sendable {
+  enum Place: Hashable, Sendable, CustomStringConvertible {
     case input(Int)
     case output(Int)
+
+    /// The tensor of an operator of a file; nil where it is left out.
+    func tensor(of node: OperatorEntry) -> Int? {
+      let (tensors, position) =
+        switch self {
+        case .input(let position): (node.inputs, position)
+        case .output(let position): (node.outputs, position)
+        }
+      return tensors.indices.contains(position) && tensors[position] >= 0 ? tensors[position] : nil
+    }
+
+    var description: String {
+      switch self {
+      case .input(let position): "input \(position)"
+      case .output(let position): "output \(position)"
+      }
+    }
   }
 
   /// The schema's name, or the custom operator's.
@@ -74,16 +91,10 @@ struct OperatorRegistration: Sendable {
   private func mismatch(
     _ place: Place, _ types: [ElementType], _ node: OperatorEntry, _ subgraph: SubgraphEntry
   ) -> String? {
-    let (tensors, position, kind) =
-      switch place {
-      case .input(let position): (node.inputs, position, "input")
-      case .output(let position): (node.outputs, position, "output")
-      }
-    guard !types.isEmpty, tensors.indices.contains(position), tensors[position] >= 0 else { return nil }
-    let tensor = subgraph.tensors[tensors[position]]
+    guard !types.isEmpty, let index = place.tensor(of: node) else { return nil }
+    let tensor = subgraph.tensors[index]
     let type = ElementType(tensor.type)
     guard !types.contains(type) else { return nil }
-    return
-      "\(kind) \(position) (\(tensor.name)) is \(type), not \(types.map(\.rawValue).joined(separator: ", "))"
+    return "\(place) (\(tensor.name)) is \(type), not \(types.map(\.rawValue).joined(separator: ", "))"
   }
 }

@@ -100,6 +100,9 @@ def batch_product(draw):
         return Quantization.per_tensor(draw.power(-9, -4), zero_point)
 
     lhs_quantization, rhs_quantization = quantization(kind, "lhs"), quantization(rhs_kind, "rhs")
+    if draw.type == "hybrid" and columns > 1 and draw.flag("per_channel", 3):
+        axis = len(rhs_shape) - (2 if adj_y else 1)
+        rhs_quantization = Quantization(tuple(draw.power(-9, -4) for _ in range(columns)), (0,) * columns, axis)
     output_quantization = None
     if kind != "float32":
         unit = lhs_quantization.scale * rhs_quantization.scale
