@@ -8,6 +8,13 @@ import ApusKernels
 final class Graph {
   /// What planning knows of one tensor, or of one piece of scratch memory.
   struct TensorState {
+    /// What a tensor would be after padding another.
+    struct Padding {
+      let tensor: Int
+      let top: Int
+      let left: Int
+    }
+
     let name: String
     let type: ElementType
     let quantization: QuantizationParameters?
@@ -17,6 +24,8 @@ final class Graph {
     var constant: ConstantData?
     /// The tensor whose memory this one shares; itself where it has memory of its own.
     var root: Int
+    /// The padding that its reader does itself; see ``Graph/absorbPadding(_:of:amounts:)``.
+    var padding: Padding?
     /// The operator that writes it; −1 for inputs, variables and constants.
     var producer: Int
     /// The last operator that reads it; `Int.max` for inputs and outputs of the graph.
@@ -205,6 +214,7 @@ final class Graph {
       states[index].shape = nil
       states[index].root = index
       states[index].constant = nil
+      states[index].padding = nil
       setBuffer(index, .none)
     }
     states.removeSubrange(segment.stateCount...)
