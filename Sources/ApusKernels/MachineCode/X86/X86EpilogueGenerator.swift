@@ -15,6 +15,10 @@ struct X86EpilogueGenerator: Hashable {
     case bytes(isSigned: Bool, Rescaling, isBounded: Bool)
   }
 
+  /// The greatest magnitude of sums that generated code rescales: some 2³⁰ more would overflow with the greatest rounding
+  /// or zero point. Converters clip the biases of unused channels to 2³⁰.
+  static let sumLimit = 3 << 29 - 1 << 22
+
   /// Which fixed-point factors there are.
   enum Rescaling: Hashable {
     /// All shift right, by 1 to 21 bits.
@@ -170,11 +174,12 @@ struct X86EpilogueGenerator: Hashable {
   /// the zero point.
   ///
   /// The reference rounds `x·m / 2³¹` to the nearest integer `y`, halves upwards, then `y / 2ᵉ`, halves away from zero:
-  /// `(y + 2ᵉ⁻¹ − (y < 0)) >> e`. The caller has made sure that `|x| < 2³⁰`. Sums began 2³⁰ too high, so that they are
-  /// not negative and `2m`, too, may take 32 bits: the upper half of `(x + 2³⁰)·2m + c` is then `y` plus whatever
-  /// multiple of 2³² is part of `c`, in which the 2³⁰ are taken off again: the rounding, minus one, and the zero point,
-  /// `z·2ᵉ`. What is left is to add one where `y` is not negative: where `x` is not, which its bit 30 tells; `x` is negative
-  /// and `y` zero only where the one makes no difference.
+  /// `(y + 2ᵉ⁻¹ − (y < 0)) >> e`. The caller has made sure that `|x|` is at most ``sumLimit``, so that nothing here
+  /// overflows. Sums began 2³¹ too high, so that they are not negative as unsigned numbers and `2m`, too, may take 32 bits:
+  /// the upper half of `(x + 2³¹)·2m + c` is then `y` plus whatever multiple of 2³² is part of `c`, in which the 2³¹ are
+  /// taken off again: the rounding, minus one, and the zero point, `z·2ᵉ`. What is left is to add one where `y` is not
+  /// negative: where `x` is not, which its highest bit tells; `x` is negative and `y` zero only where the one makes no
+  /// difference.
   private func rescaleRight(_ a: inout X86Assembler, vector: Int) {
     let layout = X86FactorLayout(target)
     let offset = vector * width.byteCount
@@ -197,7 +202,7 @@ struct X86EpilogueGenerator: Hashable {
         a.shift(.shiftQuads, digit: 2, width, first, first, by: 32)
         a.vector(.vpblendd, width, second, first, second, immediate: 0xAA)
       }
-      a.shift(.shiftDoubles, digit: 2, width, value, value, by: 30)
+      a.shift(.shiftDoubles, digit: 2, width, value, value, by: 31)
       a.vector(.vpaddd, width, second, second, value)
       a.vector(.vpsravd, width, value, second, shifts)
     }
@@ -405,7 +410,7 @@ extension Epilogue {
     switch self {
     case .float32: true
     case .fixedPoint(let multipliers, _, _, _):
-      multipliers.allSatisfy { $0.value >= 0 && $0.shift > -31 }
+      multipliers.allSatisfy { $0.value >= 0 && $0.shift > -30 }
     default: false
     }
   }
