@@ -283,6 +283,10 @@ final class Node {
 
   // MARK: Packed weights
 
+  /// Says that this operator will not read a constant again, as it has packed it: if nothing else does, its memory can be
+  /// given back.
+  func discardPacked(_ slot: TensorSlot) { graph.discardPacked(slot, by: self) }
+
   /// Weights in a kernel's own layout: packed once per ``Model`` where they are constant, and shared by its
   /// interpreters; otherwise memory of this interpreter, to be packed in each run.
   ///
