@@ -40,11 +40,12 @@ extension Graph {
 
   /// Whether one operator alone reads a tensor, as the first input of a convolution whose filter is of the same kind.
   private func isReadByConvolutionAlone(_ tensor: TensorSlot) -> Bool {
-    guard states[tensor.index].lastUse != .max else { return false }
-    let readers = subgraph.operators.filter { $0.inputs.contains(tensor.index) }
-    guard readers.count == 1, let reader = readers.first, reader.inputs.count >= 2, reader.inputs[1] >= 0,
-      reader.inputs[0] == tensor.index, !reader.inputs.dropFirst().contains(tensor.index)
-    else { return false }
+    let state = states[tensor.index]
+    guard state.readerCount == 1, subgraph.operators.indices.contains(state.lastUse) else { return false }
+    let reader = subgraph.operators[state.lastUse]
+    guard reader.inputs.count >= 2, reader.inputs[0] == tensor.index, reader.inputs[1] >= 0 else {
+      return false
+    }
     switch model.file.operatorCodes[reader.operatorCode].code {
     case .conv2D, .depthwiseConv2D: break
     default: return false

@@ -30,6 +30,8 @@ final class Graph {
     var padding: Padding?
     /// The operator that writes it; −1 for inputs, variables and constants.
     var producer: Int
+    /// How often operators read it.
+    var readerCount = 0
     /// The last operator that reads it; `Int.max` for inputs and outputs of the graph.
     var lastUse: Int
     /// Whether it keeps its values between runs.
@@ -127,6 +129,7 @@ final class Graph {
     for (index, node) in subgraph.operators.enumerated() {
       for input in node.inputs where input >= 0 {
         states[input].lastUse = max(states[input].lastUse, index)
+        states[input].readerCount += 1
       }
       for output in node.outputs {
         let state = states[output]
@@ -568,9 +571,8 @@ final class Graph {
   /// weights of many models are halves, made floats.
   func discardPacked(_ slot: TensorSlot, by node: Node) {
     let state = states[slot.index]
-    guard let constant = state.constant, constant.isOfModel, state.producer >= 0, state.lastUse == node.index,
-      state.root == slot.index, !states.contains(where: { $0.root == slot.index && $0.producer > state.producer }),
-      subgraph.operators[..<node.index].allSatisfy({ !$0.inputs.contains(slot.index) })
+    guard let constant = state.constant, constant.isOfModel, state.producer >= 0, state.root == slot.index,
+      state.readerCount == 1, state.lastUse == node.index
     else { return }
     model.forget(subgraph: subgraphIndex, tensor: slot.index)
     states[slot.index].isDiscarded = true

@@ -30,7 +30,8 @@ package final class ZeroedMemory: @unchecked Sendable {
     self.byteCount = max(byteCount, 1)
     if byteCount >= Self.leastMapped, let mapping = Self.map(byteCount), let start = mapping.baseAddress {
       self.mapping = mapping
-      base = byteCount < Self.leastLarge ? start : unsafe start.alignedUp(toMultipleOf: Self.largePageByteCount)
+      base =
+        byteCount < Self.leastLarge ? start : unsafe start.alignedUp(toMultipleOf: Self.largePageByteCount)
       Self.advise(base, byteCount: byteCount)
     } else {
       mapping = nil
