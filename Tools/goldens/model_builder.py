@@ -10,6 +10,7 @@ from ai_edge_litert import schema_py_generated as schema
 TENSOR_TYPES = {
     "float32": schema.TensorType.FLOAT32,
     "float16": schema.TensorType.FLOAT16,
+    "bfloat16": schema.TensorType.BFLOAT16,
     "float64": schema.TensorType.FLOAT64,
     "int8": schema.TensorType.INT8,
     "int16": schema.TensorType.INT16,
@@ -21,6 +22,7 @@ TENSOR_TYPES = {
     "uint64": schema.TensorType.UINT64,
     "bool": schema.TensorType.BOOL,
     "complex64": schema.TensorType.COMPLEX64,
+    "complex128": schema.TensorType.COMPLEX128,
     "int4": schema.TensorType.INT4,
     "int2": schema.TensorType.INT2,
 }
@@ -82,7 +84,8 @@ class ModelBuilder:
     def input(self, values, quantization=None):
         """Adds a model input that has these values when the reference runs."""
         values = np.asarray(values)
-        self.inputs.append(values)
+        # LiteRT's inputs and outputs have a byte for each element of such types.
+        self.inputs.append(values.astype(np.int8) if values.dtype.name in PACKED_BITS else values)
         index = self._add(f"input_{len(self._input_indices)}", values.dtype, values.shape, quantization)
         self._input_indices.append(index)
         return index
@@ -94,6 +97,8 @@ class ModelBuilder:
         with `sparsity` are those that it stores, as `sparse.py` makes them.
         """
         values = np.asarray(values)
+        if values.dtype.name in PACKED_BITS:
+            type_name = values.dtype.name
         stored = _packed(values, type_name) if type_name in PACKED_BITS else values
         shape = values.shape
         if sparsity is not None:
