@@ -3,7 +3,7 @@
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
-from catalogue import PACKED, RARE, operator
+from catalogue import RARE, operator
 from model_builder import ModelBuilder
 
 TYPES = ("uint8", "int8", "float32", "int16", "int32", "int64", "bool")
@@ -88,9 +88,8 @@ def one_hot(draw):
     return model.operator("ONE_HOT", operands, [model.output(draw.type)], schema.OneHotOptionsT(axis=axis))
 
 
-@operator(
-    "EMBEDDING_LOOKUP", ("float32", "int32", "uint8", "int8"), versions={"int8": 2, "uint8": 2}, rare=RARE + PACKED
-)
+# The reference goes wrong where rows of a packed type end within a byte.
+@operator("EMBEDDING_LOOKUP", ("float32", "int32", "uint8", "int8"), versions={"int8": 2, "uint8": 2}, rare=RARE)
 def embedding_lookup(draw):
     rank = draw.pick("rank", [2, 3, 4])
     shape = draw.shape(rank)
