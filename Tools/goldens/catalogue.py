@@ -7,7 +7,7 @@ OPERATORS = {}
 
 # Types that operators take which do not look at their elements, besides the common ones; and of fewer than 8 bits.
 RARE = ("float16", "bfloat16", "float64", "uint16", "uint32", "uint64", "complex64")
-PACKED = ("int4",)
+PACKED = ("int4", "int2", "uint4")
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,11 @@ CHANNELS = (1, 3, 7, 8, 15, 16, 17, 33)
 WIDE = ("int32", "int64", "uint32", "uint64")
 INTEGERS = ("uint8", "int8", "int16", "uint16", *WIDE)
 QUANTIZED = ("uint8", "int8", "int16")
-RANGES = {name: (int(np.iinfo(name).min), int(np.iinfo(name).max)) for name in INTEGERS} | {"int4": (-8, 7)}
+RANGES = {name: (int(np.iinfo(name).min), int(np.iinfo(name).max)) for name in INTEGERS} | {
+    "int4": (-8, 7),
+    "int2": (-2, 1),
+    "uint4": (0, 15),
+}
 
 
 class Draw:
@@ -139,8 +143,8 @@ class Draw:
         shape = tuple(shape)
         if type_name == "bool":
             return self._random.integers(0, 2, shape).astype(bool)
-        if type_name == "complex64":
-            parts = self.values([*shape, 2], "float32", magnitude)
+        if type_name.startswith("complex"):
+            parts = self.values([*shape, 2], "float32" if type_name == "complex64" else "float64", magnitude)
             return parts.view(type_name)[..., 0]
         if "float" in type_name:
             # Half-precision values: as varied as needed, and they compress.

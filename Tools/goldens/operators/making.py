@@ -7,10 +7,11 @@ from catalogue import PACKED, RARE, operator
 from model_builder import ModelBuilder
 from operators.reductions import draw_axes
 
+ANY = (*RARE, *PACKED, "complex128")
 TYPES = ("uint8", "int8", "float32", "int16", "int32", "int64", "bool")
 
 
-@operator("SHAPE", TYPES, rare=RARE + PACKED)
+@operator("SHAPE", TYPES, rare=ANY)
 def shape(draw):
     rank = draw.pick("rank", [0, 1, 2, 3, 4, 5])
     to = draw.pick("to", ["int32", "int64"])
@@ -21,7 +22,7 @@ def shape(draw):
     return model.operator("SHAPE", [operand], [model.output(to)], schema.ShapeOptionsT(outType=types[to]))
 
 
-@operator("RANK", TYPES, rare=RARE + PACKED)
+@operator("RANK", TYPES, rare=ANY)
 def rank(draw):
     rank = draw.pick("rank", [0, 1, 2, 3, 4, 5])
     draw.tag(f"rank{rank}")

@@ -66,7 +66,7 @@ RARE_CASTS = (
 )
 
 
-@operator("CAST", CASTS, rare=RARE_CASTS)
+@operator("CAST", CASTS, rare=(*RARE_CASTS, "float32_to_int2", "float32_to_uint4", "int2_to_float32", "uint4_to_float32"))
 def cast(draw):
     source, target = draw.type.split("_to_")
     rank = draw.pick("rank", [1, 2, 3, 4])
