@@ -4,7 +4,10 @@ import Testing
 
 /// Fourier transforms of planes, against their definition.
 @Suite struct FourierTransformTests {
-  private static let sizes = [(1, 1), (1, 2), (1, 4), (2, 1), (8, 1), (2, 2), (4, 8), (16, 4), (1, 64), (32, 32)]
+  /// Heights and widths.
+  private static let sizes = [
+    [1, 1], [1, 2], [1, 4], [2, 1], [8, 1], [2, 2], [4, 8], [16, 4], [1, 64], [32, 32],
+  ]
 
   /// `Σ x(r, c)·e^(−2πi(rk/height + cl/width))`.
   private static func result(
@@ -25,11 +28,14 @@ import Testing
 
   // The sums are of up to 1,024 numbers below one, in double precision; the results are floats.
   @Test("each result is the sum that defines it", arguments: sizes, [1, 3])
-  func matchesDefinition(size: (height: Int, width: Int), threads: Int) throws {
-    var random = SeededGenerator(seed: UInt64(size.height * 100 + size.width))
-    let (height, width) = size
-    let planes = (0..<3).map { _ in (0..<height * width).map { _ in Float.random(in: -1...1, using: &random) } }
-    let transform = PlaneTransform(planes: 3, sizes: size, height: height, width: width)
+  func matchesDefinition(size: [Int], threads: Int) throws {
+    let (height, width) = (size[0], size[1])
+    var random = SeededGenerator(seed: UInt64(height * 100 + width))
+    var planes: [[Float]] = []
+    for _ in 0..<3 {
+      planes.append((0..<height * width).map { _ in Float.random(in: -1...1, using: &random) })
+    }
+    let transform = PlaneTransform(planes: 3, sizes: (height, width), height: height, width: width)
     var output = [Float](repeating: .nan, count: 3 * height * (width / 2 + 1) * 2)
     let byteCount = try #require(
       PlaneTransform.scratchByteCount(height: height, width: width, threads: threads))

@@ -5,7 +5,9 @@ enum Cast {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 1...1)
     let input = try node.input(0)
-    if try node.outputType(0) == input.type, !input.type.isPacked { return try node.view(0, of: input, shape: input.shape) }
+    if try node.outputType(0) == input.type, !input.type.isPacked {
+      return try node.view(0, of: input, shape: input.shape)
+    }
     let output = try node.output(0, shape: input.shape)
     let count = input.shape.elementCount
     // Integers of less than a byte are cast from and to floats alone.

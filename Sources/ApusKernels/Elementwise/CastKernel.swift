@@ -5,7 +5,8 @@
 package enum CastKernel {
   /// The types that are cast.
   package enum ElementType: Hashable, Sendable {
-    case bool, int8, uint8, int16, uint16, int32, uint32, int64, float16, bfloat16, float32, float64, complex64
+    case bool, int8, uint8, int16, uint16, int32, uint32, int64
+    case float16, bfloat16, float32, float64, complex64
   }
 
   /// The kernel for `count` elements.

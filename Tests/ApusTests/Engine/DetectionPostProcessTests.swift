@@ -93,7 +93,8 @@ import Testing
     options = Self.options
     options["use_regular_nms"] = 1
     options["detections_per_class"] = 0
-    #expect(Self.message(Self.model(TestModel.flexBuffer(options)))?.contains("detections_per_class is 0") == true)
+    #expect(
+      Self.message(Self.model(TestModel.flexBuffer(options)))?.contains("detections_per_class is 0") == true)
   }
 
   @Test("shapes that do not fit each other are refused")

@@ -9,7 +9,9 @@ extension Node {
   }
 
   /// An integer of these options, zero where they lack it.
-  func integer(_ key: String, of options: FlexBufferMap, in range: ClosedRange<Int>) throws(ApusError) -> Int {
+  func integer(
+    _ key: String, of options: FlexBufferMap, in range: ClosedRange<Int>
+  ) throws(ApusError) -> Int {
     let number = options.int64(key)
     guard let value = Int(exactly: number), range.contains(value) else {
       throw malformed("\(key) is \(number), not \(range.lowerBound) to \(range.upperBound)")
