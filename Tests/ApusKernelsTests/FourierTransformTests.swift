@@ -41,8 +41,10 @@ import Testing
       PlaneTransform.scratchByteCount(height: height, width: width, threads: threads))
     var scratch = [Double](repeating: .nan, count: byteCount / 8)
     let input = planes.flatMap { $0 }
-    var (result, work) = (output.mutableSpan, scratch.mutableSpan)
-    var (bytes, workBytes) = (result.mutableBytes, work.mutableBytes)
+    var result = output.mutableSpan
+    var bytes = result.mutableBytes
+    var work = scratch.mutableSpan
+    var workBytes = work.mutableBytes
     transform.run(input.span.bytes, to: &bytes, scratch: &workBytes, threads: ThreadTeam(count: threads))
     var place = 0
     for plane in planes {
@@ -66,8 +68,10 @@ import Testing
       var output = [Float](repeating: .nan, count: height * (width / 2 + 1) * 2)
       let byteCount = try #require(PlaneTransform.scratchByteCount(height: height, width: width, threads: 1))
       var scratch = [Double](repeating: .nan, count: byteCount / 8)
-      var (result, work) = (output.mutableSpan, scratch.mutableSpan)
-      var (bytes, workBytes) = (result.mutableBytes, work.mutableBytes)
+      var result = output.mutableSpan
+      var bytes = result.mutableBytes
+      var work = scratch.mutableSpan
+      var workBytes = work.mutableBytes
       transform.run(input.span.bytes, to: &bytes, scratch: &workBytes, threads: ThreadTeam(count: 1))
       return output[0]
     }
