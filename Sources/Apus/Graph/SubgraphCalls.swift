@@ -54,6 +54,8 @@ enum SubgraphCalls {
       return [Int(try entry.options.int32(0, default: 0))]
     case .stablehloComposite:
       return [Int(try entry.options2.int32(1, default: 0))]
+    case .stablehloCase:
+      return try entry.options2.int32Vector(0)?.map { Int($0) } ?? []
     default:
       return []
     }
