@@ -72,13 +72,13 @@ struct Multinomial: Operator {
 }
 
 extension Node {
-  /// The operator's random numbers, by the seeds in options 0 and 1.
+  /// The operator's random numbers, by the seeds in options 0 and 1, of which the low 32 bits count.
   fileprivate func randomStream() throws(ApusError) -> RandomStream {
-    let seeds = try option { options throws(FormatError) in
-      (try options.int64(0, default: 0), try options.int64(1, default: 0))
+    func seed(_ field: Int) throws(ApusError) -> UInt64 {
+      let seed = try option { options throws(FormatError) in try options.int64(field, default: 0) }
+      return UInt64(bitPattern: Int64(Int32(truncatingIfNeeded: seed)))
     }
     return graph.context.randomStream(
-      subgraph: graph.subgraphIndex, operator: index, seed: UInt64(bitPattern: seeds.0),
-      seed2: UInt64(bitPattern: seeds.1))
+      subgraph: graph.subgraphIndex, operator: index, seed: try seed(0), seed2: try seed(1))
   }
 }

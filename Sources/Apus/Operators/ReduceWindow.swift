@@ -71,28 +71,36 @@ struct ReduceWindow: Operator {
       throw node.unsupported("\(input.name) is \(input.type), which is not supported")
     }
     let limit = 1 << 31
+    let sizes = input.shape.dimensions
+    guard sizes.allSatisfy({ $0 < limit }) else { throw node.malformed("\(input.shape) is too large") }
     for number in window + strides + dilations + spreads where !(1..<limit).contains(number) {
       throw node.malformed("\(number) is no size or step of a window")
     }
     for number in padding where abs(number.clamped(to: limit)) >= limit {
       throw node.malformed("a padding of \(number) is too large")
     }
-    // No overflow: a size is below 2⁴⁸ where elements can be counted, and all others are below 2³¹.
-    try node.requireCountable(input.shape.dimensions)
+    // No overflow: all numbers are below 2³¹.
+    try node.requireCountable(sizes)
     var axes: [WindowReduction.Axis] = []
+    var places: [Int] = []
     for axis in window.indices {
-      let size = input.shape[axis]
-      let (spread, overflow) = max(size - 1, 0).multipliedReportingOverflow(by: spreads[axis])
-      let whole = (size == 0 ? 0 : spread + 1) + padding[2 * axis] + padding[2 * axis + 1]
-      guard !overflow, spread < 1 << 48, whole >= 0 else {
+      let size = sizes[axis]
+      let spread = size == 0 ? 0 : (size - 1) * spreads[axis] + 1
+      let whole = spread + padding[2 * axis] + padding[2 * axis + 1]
+      guard whole >= 0 else {
         throw node.malformed("axis \(axis) of \(input.name), \(input.shape), has no places left")
       }
+      places.append(whole)
       let reach = (window[axis] - 1) * dilations[axis] + 1
       axes.append(
         .init(
           size: size, spread: spreads[axis], before: padding[2 * axis], window: window[axis],
           dilation: dilations[axis], stride: strides[axis],
           count: whole < reach ? 0 : (whole - reach) / strides[axis] + 1))
+    }
+    // Nothing holds all places, but a window may visit them all, over and over.
+    guard TensorShape(places).elementCount <= node.graph.context.memoryLimit else {
+      throw ApusError(.resourceLimit, "\(node.place): a window over \(TensorShape(places)) places takes too long")
     }
     output = try node.output(0, shape: TensorShape(axes.map(\.count)), like: input)
     kernel = WindowReduction(axes, fold, elements)

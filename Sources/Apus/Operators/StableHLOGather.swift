@@ -34,6 +34,9 @@ struct StableHLOGather: Operator {
     guard sizes.count == rank, zip(sizes, operand.shape.dimensions).allSatisfy({ (0...$1).contains($0) })
     else { throw node.malformed("blocks of \(sizes) do not fit \(operand.shape)") }
     let collapsed = try node.axisSet(node.integersOption2(1), rank: rank)
+    guard collapsed.allSatisfy({ sizes[$0] > 0 }) else {
+      throw node.malformed("blocks of \(sizes) have nothing along the axes \(collapsed.sorted())")
+    }
     let kept = (0..<rank).filter { !collapsed.contains($0) }
     let resultRank = vectors.sizes.count + kept.count
     let offsetAxes = try node.axisSet(node.integersOption2(0), rank: resultRank)

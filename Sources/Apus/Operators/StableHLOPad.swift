@@ -37,9 +37,7 @@ enum StableHLOPad {
     }
     let output = try node.output(0, shape: TensorShape(sizes), like: input)
     try node.requireCountable(sizes)
-    var counts: [Int] = []
-    var (source, target) = (0, 0)
-    var steps: [Int] = []
+    var (counts, firsts, places): ([Int], [Int], [Int]) = ([], [], [])
     for axis in 0..<rank {
       let step = interior[axis] + 1
       // The elements that stay: those from `first` on whose places are within the output.
@@ -47,23 +45,16 @@ enum StableHLOPad {
       let place = low[axis] + first * step
       let room = place < sizes[axis] ? (sizes[axis] - 1 - place) / step + 1 : 0
       counts.append(max(0, min(input.shape[axis] - first, room)))
-      steps.append(step &* output.shape.strides[axis])
-      guard counts[axis] > 0 else { continue }
-      source += first * input.shape.strides[axis]
-      target += place * output.shape.strides[axis]
+      firsts.append(first)
+      places.append(place)
     }
-    let copies: [DataMovement.Step]
-    if counts.contains(0) {
-      copies = []
-    } else {
-      // An axis of one element does not step.
-      let strides = counts.indices.map { counts[$0] > 1 ? steps[$0] : 0 }
-      copies = [
-        try node.move(
-          counts, from: input, strides: input.shape.strides, offset: source, to: output, strides: strides,
-          at: target)
-      ]
-    }
-    return DataMovement(filling: (output, .element(value)), copies)
+    guard !counts.contains(0) else { return DataMovement(filling: (output, .element(value)), []) }
+    let (from, to) = (input.shape.strides, output.shape.strides)
+    // An axis of one element does not step.
+    let steps = (0..<rank).map { counts[$0] > 1 ? (interior[$0] + 1) * to[$0] : 0 }
+    let copy = try node.move(
+      counts, from: input, strides: from, offset: (0..<rank).reduce(0) { $0 + firsts[$1] * from[$1] },
+      to: output, strides: steps, at: (0..<rank).reduce(0) { $0 + places[$1] * to[$1] })
+    return DataMovement(filling: (output, .element(value)), [copy])
   }
 }

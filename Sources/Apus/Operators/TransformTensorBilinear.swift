@@ -16,8 +16,8 @@ struct TransformTensorBilinear: Operator {
     try node.expect(inputs: 2...2)
     let image = try node.input(0, types: [.float32], rank: 4)
     let matrix = try node.transformMatrix(1)
-    guard image.shape[0] == 1 else {
-      throw node.unsupported("a batch of \(image.shape[0]) is not supported, only of 1")
+    guard image.shape[0] == 1, image.shape.elementCount > 0 else {
+      throw node.unsupported("\(image.shape) is not supported, only one image")
     }
     let options = try node.flexOptions()
     if node.version == 1, let mode = options["mode"], mode.string != "bilinear" {

@@ -63,9 +63,10 @@ package struct WindowScatter: Sendable {
     _ values: RawSpan, _ places: RawSpan, _ tensor: inout MutableRawSpan, _ fold: (T, T) -> T
   ) {
     let width = MemoryLayout<T>.stride
-    let count = updates.reduce(1, *)
+    // A product wraps only where it is zero in the end.
+    let count = updates.reduce(1, &*)
     precondition(
-      values.byteCount >= count * width && tensor.byteCount >= sizes.reduce(width, *)
+      values.byteCount >= count * width && tensor.byteCount >= sizes.reduce(width, &*)
         && places.byteCount >= coordinateCount * (isWide ? 8 : 4))
     unsafe tensor.withUnsafeMutableBytes { tensor in
       var place = SIMD8<Int>.zero

@@ -70,7 +70,7 @@ package struct EmbeddingSums: Sendable {
       total += weight
       for index in 0..<width { output[place &* width &+ index] += table[row &* width &+ index] * weight }
     }
-    if places > 0 { finish(&output) }
+    finish(&output)
     return nil
   }
 }

@@ -79,7 +79,7 @@ package struct PhiloxStream: Sendable {
   ) {
     precondition(logits.count >= rows * classes && scratch.byteCount >= 8 * classes)
     var stream = self
-    skip(UInt64(rows) &* (UInt64(count) &+ 3) / 4 &* 4 &* 512)
+    skip(UInt64(rows) &* ((UInt64(count) &+ 3) / 4 &* 4) &* 512)
     unsafe scratch.withUnsafeMutableBytes { scratch in
       let sums = unsafe scratch.bindMemory(to: Double.self)
       var bits = SIMD4<UInt32>()

@@ -66,9 +66,10 @@ package struct WindowReduction: Sendable {
     _ input: RawSpan, _ initial: RawSpan, _ output: inout MutableRawSpan, _ fold: (T, T) -> T
   ) {
     let width = MemoryLayout<T>.stride
-    let count = axes.reduce(1) { $0 * $1.count }
+    // A product wraps only where it is zero in the end.
+    let count = axes.reduce(1) { $0 &* $1.count }
     precondition(
-      input.byteCount >= axes.reduce(width) { $0 * $1.size } && initial.byteCount >= width
+      input.byteCount >= axes.reduce(width) { $0 &* $1.size } && initial.byteCount >= width
         && output.byteCount >= count * width)
     guard count > 0 else { return }
     let start = unsafe initial.unsafeLoadUnaligned(as: T.self)

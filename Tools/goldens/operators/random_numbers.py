@@ -23,6 +23,30 @@ def seeds(draw):
     return options
 
 
+def repeated(draw, name, shape, operands=None, type_name="float32"):
+    """A loop that adds random numbers to others: each run of the operator goes on where the last one ended."""
+    model = GraphBuilder()
+    condition, body = model.subgraph(), model.subgraph()
+    types = [(type_name, shape), ("int32", ())]
+    arguments = [condition.argument(*each) for each in types]
+    less = condition.tensor("bool")
+    limit = condition.constant(np.int32(draw.choice([1, 2, 3])))
+    condition.add("LESS", [arguments[1], limit], [less], schema.LessOptionsT())
+    condition.result(less)
+    arguments = [body.argument(*each) for each in types]
+    drawn, total, counter = body.tensor(type_name, shape), body.tensor(type_name, shape), body.tensor("int32")
+    operands = operands or [np.array(shape, np.int32)]
+    body.add(name, [body.constant(values) for values in operands], [drawn], seeds(draw))
+    body.add("ADD", [arguments[0], drawn], [total], schema.AddOptionsT())
+    body.add("ADD", [arguments[1], body.constant(np.int32(1))], [counter], schema.AddOptionsT())
+    body.result(total)
+    body.result(counter)
+    options = schema.WhileOptionsT()
+    options.condSubgraphIndex, options.bodySubgraphIndex = condition.index, body.index
+    inputs = [model.input(np.zeros(shape, type_name)), model.constant(np.int32(0))]
+    return model.add("WHILE", inputs, [model.output(type_name), model.output("int32")], options)
+
+
 def numbers(name):
     def case(draw):
         rank = draw.pick("rank", [1, 2, 3, 0])
@@ -30,6 +54,8 @@ def numbers(name):
         shape = draw.shape(rank)
         if rank and draw.flag("empty", 10):
             shape[0] = 0
+        if draw.flag("in_a_loop", 4):
+            return repeated(draw, name, shape)
         dynamic = draw.flag("dynamic_shape", 4)
         model = ModelBuilder()
         operands = [model.index_operand(np.array(shape, np.int32), dynamic)]
@@ -56,6 +82,9 @@ def multinomial(draw):
         logits.flat[draw.integer(0, logits.size - 1)] = draw.choice([-np.inf, np.inf, np.nan])
     if special == "all_infinite":
         logits[0] = -np.inf
+    if draw.flag("in_a_loop", 4) and count:
+        operands = [logits, np.array(count, np.int32)]
+        return repeated(draw, "MULTINOMIAL", (batch, count), operands, "int32")
     model = ModelBuilder()
     operands = [model.input(logits), model.index_operand(np.array(count, np.int32), dynamic)]
     return model.operator("MULTINOMIAL", operands, [model.output(output)], seeds(draw))
