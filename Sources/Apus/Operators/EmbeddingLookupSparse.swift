@@ -29,7 +29,8 @@ struct EmbeddingLookupSparse: Operator {
       shape.shape[0] > 0
     else {
       throw node.malformed(
-        "\(ids.shape) rows, \(indices.shape) places in \(shape.shape) axes and \(weights.shape) weights do not fit")
+        "\(ids.shape) rows, \(indices.shape) places in \(shape.shape) axes and \(weights.shape) weights do not fit"
+      )
     }
     let combiner: EmbeddingSums.Combiner
     switch try node.int8Option(0, default: 0) {

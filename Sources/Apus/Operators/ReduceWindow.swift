@@ -30,7 +30,9 @@ struct ReduceWindow: Operator {
     let functions: [Int32: ElementFold] = [
       1: .add, 2: .multiply, 3: .minimum, 4: .maximum, 5: .all, 6: .any,
     ]
-    guard let fold = functions[function] else { throw node.unsupported("the function \(function) is unknown") }
+    guard let fold = functions[function] else {
+      throw node.unsupported("the function \(function) is unknown")
+    }
     return try ReduceWindow(
       node, fold, window: sizes(2), strides: sizes(3), dilations: sizes(4),
       spreads: Array(repeating: 1, count: rank), padding: Array(repeating: 0, count: 2 * rank))
@@ -100,7 +102,8 @@ struct ReduceWindow: Operator {
     }
     // Nothing holds all places, but a window may visit them all, over and over.
     guard TensorShape(places).elementCount <= node.graph.context.memoryLimit else {
-      throw ApusError(.resourceLimit, "\(node.place): a window over \(TensorShape(places)) places takes too long")
+      throw ApusError(
+        .resourceLimit, "\(node.place): a window over \(TensorShape(places)) places takes too long")
     }
     output = try node.output(0, shape: TensorShape(axes.map(\.count)), like: input)
     kernel = WindowReduction(axes, fold, elements)

@@ -14,7 +14,8 @@ enum StableHLOPad {
     let (low, high) = (try node.integersOption2(0), try node.integersOption2(1))
     let interior = try node.integersOption2(2)
     guard low.count == rank, high.count == rank, interior.count == rank else {
-      throw node.malformed("options are of \(low.count), \(high.count) and \(interior.count) axes, not \(rank)")
+      throw node.malformed(
+        "options are of \(low.count), \(high.count) and \(interior.count) axes, not \(rank)")
     }
     var sizes: [Int] = []
     for axis in 0..<rank {

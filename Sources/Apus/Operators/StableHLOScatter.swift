@@ -36,14 +36,16 @@ struct StableHLOScatter: Operator {
       batchAxes.map({ updates.shape[$0] }) == vectors.sizes
     else {
       throw node.malformed(
-        "updates of \(updates.shape) with blocks along \(windowAxes) do not fit \(input.shape) and \(places.shape)")
+        "updates of \(updates.shape) with blocks along \(windowAxes) do not fit \(input.shape) and \(places.shape)"
+      )
     }
     var roles: [WindowScatter.Role] = []
     for axis in updates.shape.dimensions.indices {
       if let place = windowAxes.firstIndex(of: axis) {
         roles.append(.window(axis: kept[place]))
       } else {
-        roles.append(.batch(stride: vectors.strides[roles.count { if case .batch = $0 { true } else { false } }]))
+        roles.append(
+          .batch(stride: vectors.strides[roles.count { if case .batch = $0 { true } else { false } }]))
       }
     }
     let body = try node.option2 { options throws(FormatError) in try options.int32(6, default: 0) }

@@ -28,7 +28,8 @@ package struct WindowScatter: Sendable {
   ///   - coordinateCount: elements that there are in all vectors.
   ///   - isWide: whether coordinates have eight bytes; otherwise four.
   package init(
-    sizes: [Int], updates: [Int], roles: [Role], coordinates: [Int], coordinateStride: Int, coordinateCount: Int,
+    sizes: [Int], updates: [Int], roles: [Role], coordinates: [Int], coordinateStride: Int,
+    coordinateCount: Int,
     isWide: Bool, _ fold: ElementFold, _ elements: ElementFold.Elements
   ) {
     precondition(sizes.count <= 8 && updates.count <= 8 && roles.count == updates.count)

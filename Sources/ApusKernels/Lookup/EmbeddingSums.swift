@@ -29,7 +29,8 @@ package struct EmbeddingSums: Sendable {
     self.tableRows = tableRows
     self.width = width
     self.combiner = combiner
-    places = sizes.reduce(1, *)
+    // Wraps only where it is zero in the end.
+    places = sizes.reduce(1, &*)
   }
 
   /// Writes the sums. Lookups of one place follow each other; `indices` has one column more than the result has axes.

@@ -95,7 +95,8 @@ import Testing
       return false
     }
     let stateful: Set = [
-      "VAR_HANDLE", "READ_VARIABLE", "ASSIGN_VARIABLE", "CALL_ONCE", "RANDOM_UNIFORM", "RANDOM_STANDARD_NORMAL",
+      "VAR_HANDLE", "READ_VARIABLE", "ASSIGN_VARIABLE", "CALL_ONCE", "RANDOM_UNIFORM",
+      "RANDOM_STANDARD_NORMAL",
       "MULTINOMIAL",
     ]
     let hasState =
