@@ -110,7 +110,8 @@ public final class Model: Sendable {
 
   func unsupportedOperators(besides custom: [String: OperatorRegistration]) -> [String] {
     var reasons: [String] = []
-    for subgraph in file.subgraphs {
+    let folds = SubgraphCalls.folds(in: file)
+    for (position, subgraph) in file.subgraphs.enumerated() where !folds.contains(position) {
       for (index, node) in subgraph.operators.enumerated() {
         if let reason = unsupportedReason(of: node, at: index, in: subgraph, custom) {
           reasons.append(reason)

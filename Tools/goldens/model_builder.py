@@ -76,6 +76,8 @@ class ModelBuilder:
     defined: Callable = field(default=lambda outputs: outputs)
     # The outputs, where the reference lacks the operator.
     answer: list = None
+    # The operator's version, where cases of one type differ in it.
+    version: int = None
     _tensors: list = field(default_factory=list)
     _buffers: list = field(default_factory=lambda: [schema.BufferT()])
     _input_indices: list = field(default_factory=list)
@@ -136,8 +138,11 @@ class ModelBuilder:
         self._output_indices.append(index)
         return index
 
-    def operator(self, name, inputs, outputs, options=None, custom_options=None):
-        """Sets the operator: `name` as in the schema, or a custom operator's name with its options."""
+    def operator(self, name, inputs, outputs, options=None, custom_options=None, options2=None):
+        """Sets the operator: `name` as in the schema, or a custom operator's name with its options.
+
+        `options2` are those of the schema's newer union.
+        """
         self._operator_code = code = _code(name)
         self._operator = operator = schema.OperatorT()
         operator.inputs = np.array(inputs, np.int32)
@@ -148,10 +153,13 @@ class ModelBuilder:
         if options is not None:
             operator.builtinOptions = options
             operator.builtinOptionsType = getattr(schema.BuiltinOptions, type(options).__name__[:-1])
+        if options2 is not None:
+            operator.builtinOptions2 = options2
+            operator.builtinOptions2Type = getattr(schema.BuiltinOptions2, type(options2).__name__[:-1])
         return self
 
     def set_version(self, version):
-        self._operator_code.version = version
+        self._operator_code.version = self.version or version
 
     def set_output_shapes(self, shapes):
         """Declares what the reference answered, as a converter would."""

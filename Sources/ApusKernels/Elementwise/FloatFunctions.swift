@@ -26,6 +26,8 @@ package enum FloatFunction: Hashable, Sendable {
   case hardSwish
   /// `x · Φ(x)`, with the normal distribution or an approximation of it by a hyperbolic tangent.
   case gelu(isApproximate: Bool)
+  /// To the nearest of the multiples of `scale` from `minimum` to `maximum`; NaN becomes `minimum`.
+  case fakeQuantize(scale: Float, minimum: Float, maximum: Float)
 
   /// The function's value.
   @inline(__always)
@@ -51,6 +53,9 @@ package enum FloatFunction: Hashable, Sendable {
     case .leakyRelu(let alpha): value > 0 ? value : value * alpha
     case .hardSwish: value * ScalarBounds(minimum: 0, maximum: 6).clamp(value + 3) / 6
     case .gelu(let isApproximate): Self.gelu(value, isApproximate: isApproximate)
+    case .fakeQuantize(let scale, let minimum, let maximum):
+      ((min(maximum, minimum < value ? value : minimum) - minimum) * (1 / scale))
+        .rounded(.toNearestOrAwayFromZero) * scale + minimum
     }
   }
 

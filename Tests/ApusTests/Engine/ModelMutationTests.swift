@@ -94,7 +94,11 @@ import Testing
       #expect(!error.message.isEmpty && error.code.rawValue != "valueNotKnown")
       return false
     }
-    let stateful: Set = ["VAR_HANDLE", "READ_VARIABLE", "ASSIGN_VARIABLE", "CALL_ONCE"]
+    let stateful: Set = [
+      "VAR_HANDLE", "READ_VARIABLE", "ASSIGN_VARIABLE", "CALL_ONCE", "RANDOM_UNIFORM",
+      "RANDOM_STANDARD_NORMAL",
+      "MULTINOMIAL",
+    ]
     let hasState =
       interpreter.tensors.contains { $0.isVariable }
       || interpreter.model.operatorCounts.contains { stateful.contains($0.name) }
