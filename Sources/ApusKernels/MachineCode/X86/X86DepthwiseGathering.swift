@@ -18,6 +18,9 @@ extension X86Depthwise {
         let conversion = Copy<UInt8>(padding: UInt8(truncatingIfNeeded: zeroPoint))
         unsafe gather(input, conversion, image: image, chunk: chunk, first: first, end: end, to: scratch)
       }
+    case .hybrid:
+      unsafe gather(
+        input, Copy<Int16>(padding: 0), image: image, chunk: chunk, first: first, end: end, to: scratch)
     default: break
     }
   }

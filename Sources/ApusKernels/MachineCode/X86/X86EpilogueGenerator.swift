@@ -11,6 +11,8 @@ struct X86EpilogueGenerator: Hashable {
     case sums
     /// Floats: bias, bounds.
     case floats
+    /// Floats of integer sums: the scale of each row, or one for all rows, times that of the column; bias, bounds.
+    case scaledFloats(isPerRow: Bool)
     /// Bytes: offset, one multiplication with double rounding, zero point, and bounds where they are not the type's own.
     case bytes(isSigned: Bool, Rescaling, isBounded: Bool)
   }
@@ -20,6 +22,8 @@ struct X86EpilogueGenerator: Hashable {
     /// All shift right, by 1 to 21 bits.
     case right
     case any
+    /// None: factors in double precision, and one rounding.
+    case once
   }
 
   let target: X86Target
@@ -80,7 +84,7 @@ struct X86EpilogueGenerator: Hashable {
     guard target == .avx512 else { return }
     a.move(.rax, 0x5555)
     a.moveMask(1, .rax)
-    let unit = kind == .floats ? target.lanes : vectorCount == 4 ? 64 : 2 * target.lanes
+    let unit = !kind.isBytes ? target.lanes : vectorCount == 4 ? 64 : 2 * target.lanes
     a.moveWide(.rax, Int(truncatingIfNeeded: (1 as UInt64) << UInt64((columnCount - 1) % unit + 1) &- 1))
     a.moveMask(2, .rax)
   }
@@ -113,22 +117,43 @@ struct X86EpilogueGenerator: Hashable {
         }
       }
     case .floats: storeFloats(&a, bases)
+    case .scaledFloats(let isPerRow):
+      scale(&a, isPerRow: isPerRow)
+      storeFloats(&a, bases)
     case .bytes(let isSigned, let rescaling, let isBounded):
       for vector in 0..<vectorCount {
-        if rescaling == .right {
-          rescaleRight(&a, vector: vector)
-        } else {
-          rescale(&a, vector: vector)
+        switch rescaling {
+        case .right: rescaleRight(&a, vector: vector)
+        case .any: rescale(&a, vector: vector)
+        case .once: rescaleOnce(&a, vector: vector)
         }
       }
-      if rescaling == .any {
+      if rescaling != .right {
         a.vector(.vpbroadcastw, width, free(0), 0, .init(.rdx, X86FactorLayout(target).zeroPoint))
       }
-      let bytes = Bytes(isSigned: isSigned, addsZeroPoint: rescaling == .any, isBounded: isBounded)
+      let bytes = Bytes(isSigned: isSigned, addsZeroPoint: rescaling != .right, isBounded: isBounded)
       switch (target, vectorCount) {
       case (.avx2, _): storeBytesOfTwo(&a, bases, bytes)
       case (.avx512, 4): storeBytesOfFour(&a, bases, bytes)
       case (.avx512, _): storeBytesOfPairs(&a, bases, bytes)
+      }
+    }
+  }
+
+  /// Makes floats of sums: `sum · (column's scale · row's scale)`, in the order of the portable kernels.
+  private func scale(_ a: inout X86Assembler, isPerRow: Bool) {
+    let factor = free(0)
+    a.load(.rcx, .init(.rdi, X86ProductGenerator.Arguments.offset(\.scales)))
+    for vector in 0..<(columnCount + target.lanes - 1) / target.lanes {
+      for row in 0..<rowCount {
+        if row == 0 || isPerRow {
+          a.vector(.vbroadcastss, width, factor, 0, .init(.rcx, 4 * row))
+          a.vector(
+            .vmulps, width, factor, factor,
+            .init(.rdx, X86FactorLayout(target).multipliers + vector * width.byteCount))
+        }
+        a.vector(.vcvtdq2ps, width, sum(row, vector), 0, sum(row, vector))
+        a.vector(.vmulps, width, sum(row, vector), sum(row, vector), factor)
       }
     }
   }
@@ -244,6 +269,36 @@ struct X86EpilogueGenerator: Hashable {
       a.vector(.vpaddd, width, value, value, rounding)
       a.vector(.vpsubd, width, value, value, first)
       a.vector(.vpsravd, width, value, value, shifts)
+    }
+  }
+
+  /// Multiplies the sums of one vector of columns in double precision and rounds them to the nearest integer, halves away
+  /// from zero, without the zero point.
+  ///
+  /// Adding the double below one half, with the sign of the product, and dropping the fraction rounds so for any double
+  /// of such a size. The bounds are integers: it makes no difference that they come first.
+  private func rescaleOnce(_ a: inout X86Assembler, vector: Int) {
+    let layout = X86FactorLayout(target)
+    let (low, half) = (free(0), free(1))
+    let (extract, insert): (X86Assembler.Instruction, X86Assembler.Instruction) =
+      target == .avx512 ? (.vextracti64x4, .vinserti64x4) : (.vextracti128, .vinserti128)
+    for row in 0..<rowCount {
+      let value = sum(row, vector)
+      a.vector(.vcvtdq2pd, width, low, 0, value)
+      a.vector(extract, width, value, 0, half, immediate: 1)
+      a.vector(.vcvtdq2pd, width, value, 0, half)
+      for (index, part) in [low, value].enumerated() {
+        a.vector(
+          .vmulpd, width, part, part, .init(.rdx, layout.scales + (2 * vector + index) * width.byteCount))
+        // The bound is the second source: what the instruction answers where the product is NaN.
+        a.vector(.vmaxpd, width, part, part, .init(.rdx, layout.least))
+        a.vector(.vminpd, width, part, part, .init(.rdx, layout.most))
+        a.vector(.vpand, width, half, part, .init(.rdx, layout.signs))
+        a.vector(.vpor, width, half, half, .init(.rdx, layout.belowHalf))
+        a.vector(.vaddpd, width, part, part, half)
+        a.vector(.vcvttpd2dq, width, part, 0, part)
+      }
+      a.vector(insert, width, value, low, value, immediate: 1)
     }
   }
 
@@ -372,6 +427,7 @@ extension X86ProductGenerator.Product {
   init?(_ operands: MatrixOperands, _ epilogue: Epilogue, bytes: X86ProductGenerator.Product) {
     switch (operands, epilogue) {
     case (.float32, .float32): self = .floats
+    case (.hybrid, .hybrid): self = .words
     case (.uint8, .fixedPoint), (.uint8, .float64): self = bytes
     case (.int8, .fixedPoint), (.int8, .float64): self = bytes == .unsignedBytes ? .signedBytes : bytes
     default: return nil
@@ -380,30 +436,51 @@ extension X86ProductGenerator.Product {
 }
 
 extension MatrixOperands {
-  /// The size of an element of the operands that generated products take.
-  var generatedByteCount: Int { self == .float32 ? 4 : 1 }
+  /// The size of an element of input and output.
+  var generatedByteCount: Int { self == .float32 || isHybrid ? 4 : 1 }
+
+  /// Whether floats are quantized when they come.
+  var isHybrid: Bool { if case .hybrid = self { true } else { false } }
+
+  /// As ``bytes``; quantized floats have no zero point any more, and their weights are signed.
+  var generatedBytes: ByteOperands? {
+    isHybrid ? ByteOperands(signFlip: 0x80, lhsZeroPoint: 0, rhsZeroPoint: 128) : bytes
+  }
 }
 
 extension X86EpilogueGenerator.Kind {
-  /// What finishes outputs of these operands.
-  init(_ operands: MatrixOperands, _ epilogue: Epilogue) {
-    guard operands != .float32, case .fixedPoint(let multipliers, _, let minimum, let maximum) = epilogue
-    else {
-      self = operands == .float32 ? .floats : .sums
-      return
-    }
+  /// What finishes outputs of these operands; `isPerRow` says whether each row is an image of its own.
+  init(_ operands: MatrixOperands, _ epilogue: Epilogue, isPerRow: Bool) {
     let isSigned = if case .int8 = operands { true } else { false }
-    self = .bytes(
-      isSigned: isSigned, multipliers.allSatisfy { (-21)...(-1) ~= $0.shift } ? .right : .any,
-      isBounded: minimum > (isSigned ? -128 : 0) || maximum < (isSigned ? 127 : 255))
+    switch epilogue {
+    case .float32: self = .floats
+    case .hybrid: self = .scaledFloats(isPerRow: isPerRow)
+    case .float64: self = .bytes(isSigned: isSigned, .once, isBounded: false)
+    case .fixedPoint(let multipliers, _, let minimum, let maximum):
+      self = .bytes(
+        isSigned: isSigned, multipliers.allSatisfy { (-21)...(-1) ~= $0.shift } ? .right : .any,
+        isBounded: minimum > (isSigned ? -128 : 0) || maximum < (isSigned ? 127 : 255))
+    default: self = .sums
+    }
+  }
+
+  /// Whether outputs are bytes, whose columns are in the order that packing wants.
+  var isBytes: Bool { if case .bytes = self { true } else { false } }
+
+  /// Whether sums must stay below 2³⁰.
+  var needsBoundedSums: Bool {
+    switch self {
+    case .bytes(_, .right, _), .bytes(_, .any, _): true
+    default: false
+    }
   }
 }
 
 extension Epilogue {
-  /// Whether generated code can finish outputs: floats, or fixed-point factors that are not negative.
+  /// Whether generated code can finish outputs: fixed-point factors must not be negative.
   var isPlain: Bool {
     switch self {
-    case .float32: true
+    case .float32, .float64, .hybrid: true
     case .fixedPoint(let multipliers, _, _, _):
       multipliers.allSatisfy { $0.value >= 0 && $0.shift > -31 }
     default: false

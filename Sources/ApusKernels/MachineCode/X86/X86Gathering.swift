@@ -19,6 +19,9 @@ extension X86Convolution {
         let conversion = Copy<UInt8>(padding: UInt8(truncatingIfNeeded: zeroPoint))
         unsafe gather(input, conversion, image: image, group: group, first: first, end: end, to: scratch)
       }
+    case .hybrid:
+      unsafe gather(
+        input, Copy<Int16>(padding: 0), image: image, group: group, first: first, end: end, to: scratch)
     default: break
     }
   }
