@@ -7,6 +7,8 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
   private let quantized: QuantizedEpilogue?
   /// What makes words of floats.
   private let quantization: HybridQuantization?
+  /// What makes words of bytes.
+  let widening: WideningCode?
   private let layout: X86FactorLayout
   /// A block of factors for each group and panel.
   private let factors: UnsafeMutableRawPointer
@@ -36,6 +38,9 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
     operands = convolution.operands.generatedBytes
     quantization = HybridQuantization(
       convolution.operands, batches: convolution.batches, inputCount: convolution.inputCount, code: .x86)
+    widening =
+      product == .words && !convolution.operands.isHybrid
+      ? operands.flatMap { .x86(isSigned: $0.signFlip != 0) } : nil
     weightPacking = X86WeightPacking(plan: plan, operands: operands)
     quantized = QuantizedEpilogue(convolution.epilogue, channels: convolution.outputChannels)
     layout = X86FactorLayout(target)

@@ -171,7 +171,10 @@ struct X86ConvolutionPlan {
 
   /// Whether all rows are one block, so that panels may follow each other in one call.
   var isOneBlock: Bool {
-    isDense && panels.allSatisfy { lineLength <= X86ProductGenerator.maximumRows(target, vectorCount: $0.vectorCount) }
+    isDense
+      && panels.allSatisfy {
+        lineLength <= X86ProductGenerator.maximumRows(target, vectorCount: $0.vectorCount)
+      }
   }
 
   /// Whether columns lie in the order that packing them into bytes wants.

@@ -58,7 +58,8 @@ struct X86DepthwisePacking {
   /// The channel of a block's lane of weights, or of what is added at the end; nil for padding.
   private func channel(block: Int, vector: Int, lane: Int, atEnd: Bool = false) -> Int? {
     let column = X86ProductGenerator.column(
-      plan.target, isBytes: isBytes && !(atEnd && plan.convolution.operands.isHybrid), vectorCount: X86DepthwiseGenerator.vectorCount(plan.target),
+      plan.target, isBytes: isBytes && !(atEnd && plan.convolution.operands.isHybrid),
+      vectorCount: X86DepthwiseGenerator.vectorCount(plan.target),
       vector: vector,
       lane: lane)
     let index = block * plan.blockChannels + column
