@@ -221,6 +221,11 @@ public final class Model: Sendable {
       }
     }
   }
+
+  /// Forgets the result of an operator on constants: kernels have packed it.
+  func forget(subgraph: Int, tensor: Int) {
+    cache.withLock { cache in _ = cache.folded[subgraph]?.removeValue(forKey: tensor) }
+  }
 }
 
 /// What identifies packed weights within a model.

@@ -128,23 +128,32 @@ struct ConvolutionTests {
     }
   }
 
-  @Test("sums of extreme bytes are exact", arguments: KernelSet.tested)
+  @Test("sums of extreme bytes and biases are exact", arguments: KernelSet.tested)
   func extremes(kernels: KernelSet) throws {
     for (value, zeroPoint) in [(UInt8(0), Int32(255)), (255, 0), (0, 0), (255, 255)] {
-      let convolution = Convolution(
-        rows: 70, depth: 3_000, columns: 20,
-        operands: .uint8(lhsZeroPoint: zeroPoint, rhsZeroPoint: 255 - zeroPoint),
-        epilogue: .fixedPoint([FixedPointMultiplier(0x1p-21)], zeroPoint: 128, minimum: 0, maximum: 255))
-      for weight in [UInt8(0), 255] {
-        let input = [UInt8](repeating: value, count: 70 * 3_000)
-        let weights = [UInt8](repeating: weight, count: 20 * 3_000)
-        let bias = (0..<20).map { Int32(truncatingIfNeeded: $0 * 200_000_000) }
-        let expected = ReferenceConvolution.bytes(convolution, input: input, weights: weights, bias: bias)
-        let prepared = try #require(kernels.prepare(convolution))
-        let found = run(
-          prepared, input: input, weights: weights, bias: bytes(bias), outputCount: expected.count, threads: 2
-        )
-        #expect(Array(found.prefix(expected.count)) == expected)
+      // Biases beyond what generated code rescales; then such as converters clip to 2³⁰, with factors of every shift.
+      for (greatestBias, factors) in [
+        (4_000_000_000, [FixedPointMultiplier(0x1p-21)]),
+        (1 << 30 + 128, (0..<20).map { FixedPointMultiplier(0.999_999 / Double(1 << $0)) }),
+      ] {
+        let convolution = Convolution(
+          rows: 70, depth: 3_000, columns: 20,
+          operands: .uint8(lhsZeroPoint: zeroPoint, rhsZeroPoint: 255 - zeroPoint),
+          epilogue: .fixedPoint(factors, zeroPoint: 128, minimum: 0, maximum: 255))
+        for weight in [UInt8(0), 255] {
+          let input = [UInt8](repeating: value, count: 70 * 3_000)
+          let weights = [UInt8](repeating: weight, count: 20 * 3_000)
+          let bias = (0..<20).map {
+            Int32(truncatingIfNeeded: greatestBias / 19 * $0 * ($0 % 2 == 0 ? 1 : -1))
+          }
+          let expected = ReferenceConvolution.bytes(convolution, input: input, weights: weights, bias: bias)
+          let prepared = try #require(kernels.prepare(convolution))
+          let found = run(
+            prepared, input: input, weights: weights, bias: bytes(bias), outputCount: expected.count,
+            threads: 2
+          )
+          #expect(Array(found.prefix(expected.count)) == expected)
+        }
       }
     }
   }

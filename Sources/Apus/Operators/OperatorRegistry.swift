@@ -44,16 +44,11 @@ struct OperatorRegistration: Sendable {
 
 /// The operators of this build: one line each.
 enum OperatorRegistry {
-  private static let builtin = byName(all.filter { !$0.isCustom })
-  private static let custom = byName(all.filter(\.isCustom))
-
-  private static func byName(_ registrations: [OperatorRegistration]) -> [String: OperatorRegistration] {
-    Dictionary(registrations.map { ($0.name, $0) }) { first, _ in first }
-  }
-
   /// The registration for an operator code of a file; nil if there is none.
   static func registration(for code: OperatorCodeEntry) -> OperatorRegistration? {
-    code.code == .custom ? custom[code.name] : builtin[code.name]
+    let isCustom = code.code == .custom
+    // A file has some ten codes: looking at each line is faster than making a dictionary of them.
+    return all.first { $0.isCustom == isCustom && $0.name == code.name }
   }
 
   private static let common: [ElementType] = [.float32, .uint8, .int8]

@@ -14,7 +14,7 @@ package final class MemoryPool: Sendable {
   /// - Parameter expectedByteCount: about how much will be asked for.
   package init(expectedByteCount: Int) {
     let largePages = min(max(expectedByteCount / (8 << 20), 1), 8)
-    pieceByteCount = expectedByteCount < 1 << 20 ? 128 << 10 : largePages * (2 << 20)
+    pieceByteCount = expectedByteCount < 1 << 20 ? max(expectedByteCount / 4, 128 << 10) : largePages * (2 << 20)
   }
 
   /// Zeroed memory that lives as long as the pool, aligned to 64 bytes.

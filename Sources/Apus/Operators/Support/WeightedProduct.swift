@@ -67,6 +67,7 @@ struct ProductWeights {
     }
     packed = weights
     needsPacking = !arePacked
+    if arePacked { node.discardPacked(filter) }
     arranged =
       try arePacked
       ? nil : arrangement.map { form throws(ApusError) in try node.scratch(byteCount: form.byteCount) }

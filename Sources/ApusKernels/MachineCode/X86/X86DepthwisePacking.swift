@@ -138,7 +138,7 @@ struct X86DepthwisePacking {
                 let share = plan.product == .words ? 0 : operands.lhsZeroPoint &* sum
                 let offset = Int32(bitPattern: bits) &- share
                 bits = UInt32(bitPattern: offset)
-                isBounded = isBounded && magnitude * 255 + abs(Int(offset)) < 1 << 30
+                isBounded = isBounded && magnitude * 255 + abs(Int(offset)) <= X86EpilogueGenerator.sumLimit
               }
             }
             unsafe packed.address.storeBytes(

@@ -4,11 +4,12 @@ extension X86EpilogueGenerator {
   /// the zero point.
   ///
   /// The reference rounds `x·m / 2³¹` to the nearest integer `y`, halves upwards, then `y / 2ᵉ`, halves away from zero:
-  /// `(y + 2ᵉ⁻¹ − (y < 0)) >> e`. The caller has made sure that `|x| < 2³⁰`. Sums began 2³⁰ too high, so that they are
-  /// not negative and `2m`, too, may take 32 bits: the upper half of `(x + 2³⁰)·2m + c` is then `y` plus whatever
-  /// multiple of 2³² is part of `c`, in which the 2³⁰ are taken off again: the rounding, minus one, and the zero point,
-  /// `z·2ᵉ`. What is left is to add one where `y` is not negative: where `x` is not, which its bit 30 tells; `x` is negative
-  /// and `y` zero only where the one makes no difference.
+  /// `(y + 2ᵉ⁻¹ − (y < 0)) >> e`. The caller has made sure that `|x|` is at most ``sumLimit``, so that nothing here
+  /// overflows. Sums began 2³¹ too high, so that they are not negative as unsigned numbers and `2m`, too, may take 32 bits:
+  /// the upper half of `(x + 2³¹)·2m + c` is then `y` plus whatever multiple of 2³² is part of `c`, in which the 2³¹ are
+  /// taken off again: the rounding, minus one, and the zero point, `z·2ᵉ`. What is left is to add one where `y` is not
+  /// negative: where `x` is not, which its highest bit tells; `x` is negative and `y` zero only where the one makes no
+  /// difference.
   func rescaleRight(_ a: inout X86Assembler, vector: Int) {
     let layout = X86FactorLayout(target)
     let offset = vector * width.byteCount
@@ -31,7 +32,7 @@ extension X86EpilogueGenerator {
         a.shift(.shiftQuads, digit: 2, width, first, first, by: 32)
         a.vector(.vpblendd, width, second, first, second, immediate: 0xAA)
       }
-      a.shift(.shiftDoubles, digit: 2, width, value, value, by: 30)
+      a.shift(.shiftDoubles, digit: 2, width, value, value, by: 31)
       a.vector(.vpaddd, width, second, second, value)
       a.vector(.vpsravd, width, value, second, shifts)
     }

@@ -17,6 +17,10 @@ struct X86EpilogueGenerator: Hashable {
     case bytes(isSigned: Bool, Rescaling, isBounded: Bool)
   }
 
+  /// The greatest magnitude of sums that generated code rescales: some 2³⁰ more would overflow with the greatest rounding
+  /// or zero point. Converters clip the biases of unused channels to 2³⁰.
+  static let sumLimit = 3 << 29 - 1 << 22
+
   /// Which fixed-point factors there are.
   enum Rescaling: Hashable {
     /// All shift right, by 1 to 21 bits.

@@ -18,7 +18,7 @@ struct X86FactorLayout {
   let belowHalf: Int
   /// 2³⁰ in 64-bit lanes.
   let half: Int
-  /// 2³⁰ in 32-bit lanes: what sums begin with if their factors shift right.
+  /// 2³¹ in 32-bit lanes: what sums begin with if their factors shift right.
   let bias: Int
   /// AVX2: eight lanes of ones, then eight of zeros.
   let columnMask: Int
@@ -70,7 +70,7 @@ struct X86FactorLayout {
     }
     unsafe block.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
     for lane in 0..<8 { store(1 << 30 as Int64, at: half + 8 * lane) }
-    for lane in 0..<16 { store(1 << 30 as Int32, at: bias + 4 * lane) }
+    for lane in 0..<16 { store(.min as Int32, at: bias + 4 * lane) }
     for lane in 0..<8 { store(-1 as Int32, at: columnMask + 4 * lane) }
     store(0x8080_8080 as UInt32, at: signFlip)
     switch epilogue {
@@ -104,7 +104,7 @@ struct X86FactorLayout {
           store(Int32(truncatingIfNeeded: max(0, multiplier.shift)), at: leftShifts + place)
           if shiftsRight {
             // Half of the first rounding, less the bias of the sums; above 2³², the rest: see `rescaleRight`.
-            let bias = Int64(multiplier.value) << 31
+            let bias = Int64(multiplier.value) << 32
             let rest = Int64(rounding) - 1 + Int64(zero) << Int64(shift)
             store(
               1 << 31 - bias &+ rest << 32,

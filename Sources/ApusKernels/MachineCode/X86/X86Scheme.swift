@@ -53,7 +53,7 @@ extension X86EpilogueGenerator.Kind {
   /// Whether outputs are bytes, whose columns are in the order that packing wants.
   var isBytes: Bool { if case .bytes = self { true } else { false } }
 
-  /// Whether sums must stay below 2³⁰.
+  /// Whether sums must keep to ``X86EpilogueGenerator/sumLimit``.
   var needsBoundedSums: Bool {
     switch self {
     case .bytes(_, .right, _), .bytes(_, .any, _): true
@@ -68,7 +68,7 @@ extension Epilogue {
     switch self {
     case .float32, .float64, .hybrid: true
     case .fixedPoint(let multipliers, _, _, _):
-      multipliers.allSatisfy { $0.value >= 0 && $0.shift > -31 }
+      multipliers.allSatisfy { $0.value >= 0 && $0.shift > -30 }
     default: false
     }
   }

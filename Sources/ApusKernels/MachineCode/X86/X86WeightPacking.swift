@@ -18,7 +18,7 @@ struct X86WeightPacking {
   let plan: X86ConvolutionPlan
   let operands: ByteOperands?
 
-  /// Whether sums stay below 2³⁰, whatever the activations: the first word of the header.
+  /// Whether sums stay within limits, whatever the activations: the first word of the header.
   static func isBounded(_ packed: PackedWeights) -> Bool {
     unsafe packed.address.load(as: Int.self) != 0
   }
@@ -187,7 +187,8 @@ struct X86WeightPacking {
             let share = plan.product == .words ? 0 : operands.lhsZeroPoint &* totals.sum
             let value = Int32(bitPattern: biasBits) &- share
             offset = UInt32(bitPattern: value)
-            isBounded = isBounded && Int(totals.magnitude) * 255 + abs(Int(value)) < 1 << 30
+            isBounded =
+              isBounded && Int(totals.magnitude) * 255 + abs(Int(value)) <= X86EpilogueGenerator.sumLimit
           } else {
             unsafe packFloats(
               weights, group: group, column: panel.firstColumn + column, place: place,
