@@ -101,12 +101,16 @@ struct ConvolutionTests {
     let factor = FixedPointMultiplier(0.01)
     let uint8 = MatrixOperands.uint8(lhsZeroPoint: 3, rhsZeroPoint: 128)
     let int8 = MatrixOperands.int8(lhsZeroPoint: 3, rhsZeroPoint: 0)
-    let cases: [(MatrixOperands, Epilogue)] = [
+    var cases: [(MatrixOperands, Epilogue)] = [
       (.float32, .float32(minimum: 0, maximum: 6)),
       (uint8, .fixedPoint([factor], zeroPoint: 0, minimum: 0, maximum: 255)),
       (int8, .fixedPoint([factor], zeroPoint: 0, minimum: -128, maximum: 127)),
       (int8, .float64([0.01], zeroPoint: 0, minimum: -128, maximum: 127)),
     ]
+    // BLAS has none of these.
+    if kernels.name != "blas" {
+      cases.append((.hybrid(isAsymmetric: true), .hybrid([0.01], minimum: 0, maximum: 6)))
+    }
     for (operands, epilogue) in cases {
       let product = Convolution(rows: 49, depth: 64, columns: 40, operands: operands, epilogue: epilogue)
       #expect(try #require(kernels.prepare(product)).implementation.hasPrefix(prefix))
@@ -246,6 +250,18 @@ struct ConvolutionTests {
         for (a, b) in zip(floats(found), expected) {
           #expect(abs(a - b) <= (terms + 2) * 0x1p-23, "\(convolution)")
         }
+      }
+    } else if convolution.operands.isHybrid {
+      let input = [Float].hybridInput(count: inputCount, using: &random)
+      let weights = (0..<weightCount).map { _ in UInt8.random(in: 0...255, using: &random) }
+      let bias = (0..<convolution.outputChannels).map { _ in Float.random(in: -1...1, using: &random) }
+      let expected = bytes(
+        ReferenceHybrid.convolve(convolution, input: input, weights: weights, bias: hasBias ? bias : nil))
+      try compare(
+        prepared, bytes(input), weights, hasBias ? bytes(bias) : nil, byteCount: expected.count,
+        threads: threads
+      ) { found in
+        #expect(floats(found) == floats(expected), "\(convolution)")
       }
     } else {
       let input = (0..<inputCount).map { _ in UInt8.random(in: 0...255, using: &random) }

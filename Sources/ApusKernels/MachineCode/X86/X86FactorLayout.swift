@@ -1,6 +1,6 @@
 /// Where a panel's factors lie, in bytes from its block's start.
 struct X86FactorLayout {
-  /// Arrays of one 32-bit lane for each column; factors that shift right are doubled.
+  /// Arrays of one 32-bit lane for each column; factors that shift right are doubled. Those of float outputs are floats.
   let multipliers = 0
   let oddMultipliers: Int
   let shifts: Int
@@ -9,6 +9,13 @@ struct X86FactorLayout {
   /// Arrays of one 64-bit lane for the even and for the odd columns.
   let evenOffsets: Int
   let oddOffsets: Int
+  /// Doubles of all columns, for one rounding, and vectors of one double each: the bounds without the zero point, the sign,
+  /// and the double below one half.
+  var scales: Int { evenOffsets }
+  let least: Int
+  let most: Int
+  let signs: Int
+  let belowHalf: Int
   /// 2³⁰ in 64-bit lanes.
   let half: Int
   /// 2³¹ in 32-bit lanes: what sums begin with if their factors shift right.
@@ -45,7 +52,12 @@ struct X86FactorLayout {
     maximum = signFlip + 12
     minimumWord = signFlip + 16
     maximumWord = signFlip + 20
-    byteCount = signFlip + 64
+    let vector = target.width.byteCount
+    least = signFlip + 64
+    most = least + vector
+    signs = most + vector
+    belowHalf = signs + vector
+    byteCount = belowHalf + vector
   }
 
   /// Writes a block of factors; `channel` names the output channel of each of the block's columns.
@@ -99,6 +111,33 @@ struct X86FactorLayout {
               at: (lane % 2 == 0 ? evenOffsets : oddOffsets) + place - lane % 2 * 4)
           }
         }
+      }
+    case .float64(let scales, let zero, let least, let most):
+      store(Int16(truncatingIfNeeded: zero), at: zeroPoint)
+      store(Int16(truncatingIfNeeded: least), at: minimumWord)
+      store(Int16(truncatingIfNeeded: most), at: maximumWord)
+      for offset in stride(from: 0, to: target.width.byteCount, by: 8) {
+        store(Double(least &- zero), at: self.least + offset)
+        store(Double(most &- zero), at: self.most + offset)
+        store(-0.0 as Double, at: signs + offset)
+        store((0.5 as Double).nextDown, at: belowHalf + offset)
+      }
+      for vector in 0..<vectorCount {
+        for lane in 0..<target.lanes {
+          let column = X86ProductGenerator.column(
+            target, isBytes: true, vectorCount: vectorCount, vector: vector, lane: lane)
+          guard let channel = channel(column) else { continue }
+          store(
+            scales.count > 1 ? scales[channel] : scales[0],
+            at: self.scales + (vector * target.lanes + lane) * 8)
+        }
+      }
+    case .hybrid(let scales, let least, let most):
+      store(least, at: minimum)
+      store(most, at: maximum)
+      for column in 0..<vectorCount * target.lanes {
+        guard let channel = channel(column) else { continue }
+        store(scales.count > 1 ? scales[channel] : scales[0], at: multipliers + column * 4)
       }
     default: break
     }
