@@ -31,10 +31,19 @@ struct PoolingWindow {
     maximum: Float
   ) {
     var channel = 0
-    while channel &+ 8 <= channels {
-      let result = unsafe clamp(
-        poolVector(kind, source + channel &* 4, SIMD8<Float>.self), minimum: minimum, maximum: maximum)
-      unsafe destination.storeBytes(of: result, toByteOffset: channel &* 4, as: SIMD8<Float>.self)
+    // A cache line of each tap at once.
+    while channel &+ 16 <= channels {
+      let (low, high) = unsafe poolSixteen(kind, source + channel &* 4)
+      let place = unsafe destination + channel &* 4
+      unsafe place.storeBytes(of: low.bounded(minimum, maximum), as: SIMD8<Float>.self)
+      unsafe (place + 32).storeBytes(of: high.bounded(minimum, maximum), as: SIMD8<Float>.self)
+      channel &+= 16
+    }
+    while channel < channels, channels >= 8 {
+      // The last eight channels may overlap those before.
+      channel = min(channel, channels &- 8)
+      let result = unsafe poolEight(kind, source + channel &* 4).bounded(minimum, maximum)
+      unsafe (destination + channel &* 4).storeBytes(of: result, as: SIMD8<Float>.self)
       channel &+= 8
     }
     while channel < channels {
@@ -47,37 +56,55 @@ struct PoolingWindow {
   }
 
   @inline(__always)
-  private func clamp(_ values: SIMD8<Float>, minimum: Float, maximum: Float) -> SIMD8<Float> {
-    let least = SIMD8(repeating: minimum)
-    let most = SIMD8(repeating: maximum)
-    let above = values.replacing(with: least, where: values .< least)
-    return above.replacing(with: most, where: most .< above)
+  private func poolSixteen(_ kind: Pooling.Kind, _ source: UnsafeRawPointer) -> (SIMD8<Float>, SIMD8<Float>) {
+    switch kind {
+    case .maximum:
+      var low = SIMD8<Float>(repeating: -.greatestFiniteMagnitude)
+      var high = low
+      forEachTap { offset in
+        let (first, second) = unsafe (eight(source, offset), eight(source, offset &+ 8))
+        low.replace(with: first, where: low .< first)
+        high.replace(with: second, where: high .< second)
+      }
+      return (low, high)
+    case .average:
+      var (low, high) = (SIMD8<Float>(), SIMD8<Float>())
+      forEachTap { offset in
+        low += unsafe eight(source, offset)
+        high += unsafe eight(source, offset &+ 8)
+      }
+      return (low / Float(count), high / Float(count))
+    case .l2: return unsafe (poolEight(kind, source), poolEight(kind, source + 32))
+    }
   }
 
   @inline(__always)
-  private func poolVector(_ kind: Pooling.Kind, _ source: UnsafeRawPointer, _ type: SIMD8<Float>.Type)
-    -> SIMD8<Float>
-  {
+  private func poolEight(_ kind: Pooling.Kind, _ source: UnsafeRawPointer) -> SIMD8<Float> {
     switch kind {
     case .maximum:
       var most = SIMD8<Float>(repeating: -.greatestFiniteMagnitude)
       forEachTap { offset in
-        let values = unsafe source.loadUnaligned(fromByteOffset: offset &* 4, as: type)
+        let values = unsafe eight(source, offset)
         most.replace(with: values, where: most .< values)
       }
       return most
     case .average:
       var sum = SIMD8<Float>()
-      forEachTap { offset in sum += unsafe source.loadUnaligned(fromByteOffset: offset &* 4, as: type) }
+      forEachTap { offset in sum += unsafe eight(source, offset) }
       return sum / Float(count)
     case .l2:
       var sum = SIMD8<Float>()
       forEachTap { offset in
-        let values = unsafe source.loadUnaligned(fromByteOffset: offset &* 4, as: type)
+        let values = unsafe eight(source, offset)
         sum += values * values
       }
       return (sum / Float(count)).squareRoot()
     }
+  }
+
+  @inline(__always)
+  private func eight(_ source: UnsafeRawPointer, _ offset: Int) -> SIMD8<Float> {
+    unsafe source.loadUnaligned(fromByteOffset: offset &* 4, as: SIMD8<Float>.self)
   }
 
   private func poolScalar(_ kind: Pooling.Kind, _ source: UnsafeRawPointer) -> Float {
@@ -114,7 +141,9 @@ struct PoolingWindow {
     let highest = SIMD16<UInt8>(repeating: most)
     let flips = SIMD16<UInt8>(repeating: flip)
     var channel = 0
-    while channel &+ 16 <= channels {
+    while channel < channels, channels >= 16 {
+      // The last sixteen channels may overlap those before.
+      channel = min(channel, channels &- 16)
       var result = unsafe poolBytes16(kind, source + channel, flip: flip)
       result.replace(with: lowest, where: result .< lowest)
       result.replace(with: highest, where: highest .< result)
@@ -141,11 +170,7 @@ struct PoolingWindow {
       }
       return most
     }
-    guard count <= 181 else {
-      var result = SIMD16<UInt8>()
-      for lane in 0..<16 { result[lane] = unsafe poolByte(kind, source + lane, flip: flip) }
-      return result
-    }
+    guard count <= 181 else { return unsafe averageOfMany(source, flip: flip) }
     // 181 bytes sum to less than 2¹⁶.
     var sum = SIMD16<UInt16>()
     forEachTap { offset in
@@ -153,6 +178,29 @@ struct PoolingWindow {
       sum &+= SIMD16<UInt16>(widening: values)
     }
     return SIMD16(lowHalf: rounded(sum.lowHalf, flip: flip), highHalf: rounded(sum.highHalf, flip: flip))
+  }
+
+  /// Averages of more taps than sums of 16 bits hold.
+  private func averageOfMany(_ source: UnsafeRawPointer, flip: UInt8) -> SIMD16<UInt8> {
+    let flips = SIMD16(repeating: flip)
+    var totals = SIMD16<UInt64>()
+    var sum = SIMD16<UInt16>()
+    var taps = 0
+    func flush() {
+      for lane in 0..<16 { totals[lane] &+= UInt64(sum[lane]) }
+      (sum, taps) = (SIMD16(), 0)
+    }
+    forEachTap { offset in
+      let values = unsafe source.loadUnaligned(fromByteOffset: offset, as: SIMD16<UInt8>.self) ^ flips
+      sum &+= SIMD16<UInt16>(widening: values)
+      taps &+= 1
+      // 257 bytes sum to less than 2¹⁶.
+      if taps == 257 { flush() }
+    }
+    flush()
+    var result = SIMD16<UInt8>()
+    for lane in 0..<16 { result[lane] = average(of: Int(totals[lane]), flip: flip) }
+    return result
   }
 
   /// Sums divided by the count, to nearest, halves away from the tensor's zero.
@@ -185,7 +233,11 @@ struct PoolingWindow {
       most = max(most, value)
       sum &+= Int(value)
     }
-    guard kind != .maximum else { return most }
+    return kind == .maximum ? most : average(of: sum, flip: flip)
+  }
+
+  /// A sum of unsigned bytes divided by the count, to nearest, halves away from the tensor's zero.
+  private func average(of sum: Int, flip: UInt8) -> UInt8 {
     guard flip != 0 else { return UInt8(truncatingIfNeeded: (sum &+ count / 2) / count) }
     return UInt8(truncatingIfNeeded: roundedMean(sum &- 128 &* count) &+ 128)
   }

@@ -1,0 +1,144 @@
+// Functions of eight floats at once, without branches: within two units in the last place of the true values, but where
+// a comment says otherwise. NaN gives NaN, and infinities what the functions tend to.
+
+extension SIMD8<Float> {
+  /// `eˣ`.
+  @inline(__always)
+  var exponential: Self {
+    // Beyond these bounds all results are infinite or 0.
+    let (fractions, exponents) = bounded(-104, 89).reduced
+    // Two factors, since neither 2¹²⁸ nor 2⁻¹⁵⁰ has a normal exponent.
+    let first = exponents &>> SIMD8<Int32>(repeating: 1)
+    let scaled = (fractions + 1) * Self(powersOfTwo: first)
+    return scaled * Self(powersOfTwo: exponents &- first)
+  }
+
+  /// `eˣ − 1`, at least for `x ≤ 88`, beyond which it stays what it is there.
+  @inline(__always)
+  var exponentialMinusOne: Self {
+    let (fractions, exponents) = bounded(-88, 88).reduced
+    let power = Self(powersOfTwo: exponents)
+    return fractions * power + (power - 1)
+  }
+
+  /// `1 / (1 + e⁻ˣ)`; at least 2⁻¹²⁷.
+  @inline(__always)
+  var logistic: Self {
+    let (fractions, exponents) = (-self).bounded(-88, 88).reduced
+    return 1 / (1 + (fractions + 1) * Self(powersOfTwo: exponents))
+  }
+
+  /// The hyperbolic tangent.
+  @inline(__always)
+  var hyperbolicTangent: Self {
+    // With t = e^(2|x|) − 1, it is t / (t + 2); from 10 on, it rounds to 1.
+    let magnitudes = Self(bits: SIMD8<Int32>(bits: self) & SIMD8<Int32>(repeating: .max))
+    let power = (magnitudes.bounded(0, 10) * 2).exponentialMinusOne
+    let signs = SIMD8<Int32>(bits: self) & SIMD8<Int32>(repeating: .min)
+    return Self(bits: SIMD8<Int32>(bits: power / (power + 2)) | signs)
+  }
+
+  /// The natural logarithm; NaN below zero.
+  @inline(__always)
+  var naturalLogarithm: Self {
+    // Subnormal numbers have no exponent of their own.
+    let isTiny = self .< Self(repeating: 0x1p-126)
+    let values = replacing(with: self * 0x1p23, where: isTiny)
+    let shift = Self(repeating: 0).replacing(with: Self(repeating: 23), where: isTiny)
+    // x = 2ⁿ·(1 + f), with 1 + f from √½, whose bits these are, to √2.
+    let root = SIMD8<Int32>(repeating: 0x3F35_04F3)
+    let distances = SIMD8<Int32>(bits: values) &- root
+    let n = Self(small: distances &>> SIMD8<Int32>(repeating: 23)) - shift
+    let f = Self(bits: (distances & SIMD8<Int32>(repeating: 0x7F_FFFF)) &+ root) - 1
+    // log(1 + f) = f − f²/2 + f³·P(f)
+    var polynomial = f * 0.069_716_114_71 - 0.114_797_338_5
+    polynomial = polynomial * f + 0.116_854_199_2
+    polynomial = polynomial * f - 0.124_256_873_3
+    polynomial = polynomial * f + 0.142_490_576_5
+    polynomial = polynomial * f - 0.166_678_023_2
+    polynomial = polynomial * f + 0.200_007_157_5
+    polynomial = polynomial * f - 0.249_999_969_6
+    polynomial = polynomial * f + 0.333_333_311_8
+    let square = f * f
+    let small = square * f * polynomial + n * Self.lowLogarithmOfTwo - square * 0.5
+    var result = f + small + n * Self.highLogarithmOfTwo
+    result = replacing(with: result, where: self .< Self(repeating: .infinity))
+    result.replace(with: Self(repeating: .nan), where: self .< Self(repeating: 0))
+    return result.replacing(with: Self(repeating: -.infinity), where: self .== Self(repeating: 0))
+  }
+
+  /// The nearest integer, of two the even one.
+  @inline(__always)
+  var nearestIntegers: Self {
+    let magnitudes = Self(bits: SIMD8<Int32>(bits: self) & SIMD8<Int32>(repeating: .max))
+    let signs = SIMD8<Int32>(bits: self) & SIMD8<Int32>(repeating: .min)
+    let rounded = SIMD8<Int32>(bits: (magnitudes + 0x1p23) - 0x1p23) | signs
+    // From 2²³ on, every float is an integer.
+    return replacing(with: Self(bits: rounded), where: magnitudes .< Self(repeating: 0x1p23))
+  }
+
+  /// Each value brought between two others; NaN passes.
+  @inline(__always)
+  func bounded(_ minimum: Float, _ maximum: Float) -> Self {
+    let (least, most) = (Self(repeating: minimum), Self(repeating: maximum))
+    let above = replacing(with: least, where: self .< least)
+    return above.replacing(with: most, where: most .< above)
+  }
+
+  /// `e^r − 1` and `n`, with `x = n·ln 2 + r` and `|r| ≤ ln 2 / 2`, for `|x| < 2¹⁵`.
+  @inline(__always)
+  private var reduced: (fractions: Self, exponents: SIMD8<Int32>) {
+    // Adding 1.5·2²³ leaves the nearest integer as the lowest bits of the mantissa.
+    let shifted = self * 1.442_695_04 + 0x1.8p23
+    let n = shifted - 0x1.8p23
+    let r = self - n * Self.highLogarithmOfTwo - n * Self.lowLogarithmOfTwo
+    var polynomial = r * 0.001_392_644_084 + 0.008_363_384_99
+    polynomial = polynomial * r + 0.041_666_553_07
+    polynomial = polynomial * r + 0.166_665_757_5
+    polynomial = polynomial * r + 0.5
+    return (r * r * polynomial + r, SIMD8<Int32>(bits: shifted) &- SIMD8<Int32>(repeating: 0x4B40_0000))
+  }
+
+  /// ln 2 with nine bits, so that small multiples of it are exact, and the rest.
+  private static var highLogarithmOfTwo: Float { 0x1.63p-1 }
+  private static var lowLogarithmOfTwo: Float { -2.121_944_4e-4 }
+
+  /// Powers of two with exponents in `-126...127`.
+  @inline(__always)
+  private init(powersOfTwo exponents: SIMD8<Int32>) {
+    self.init(bits: (exponents &+ SIMD8<Int32>(repeating: 127)) &<< SIMD8<Int32>(repeating: 23))
+  }
+
+  /// Integers below 2²² in magnitude.
+  @inline(__always)
+  private init(small integers: SIMD8<Int32>) {
+    self = Self(bits: integers &+ SIMD8<Int32>(repeating: 0x4B40_0000)) - 0x1.8p23
+  }
+}
+
+/// A function of floats, computed for eight at once.
+protocol FloatVectorFunction: UnaryFunction where Argument == Float, Result == Float {
+  /// The function's values.
+  func callAsFunction(_ values: SIMD8<Float>) -> SIMD8<Float>
+}
+
+extension FloatVectorFunction {
+  @inline(__always)
+  func callAsFunction(_ value: Float) -> Float { self(SIMD8(repeating: value))[0] }
+
+  @inline(__always)
+  func fill(_ output: UnsafeMutablePointer<Float>, count: Int, input: UnsafePointer<Float>) {
+    var index = 0
+    while index &+ 8 <= count {
+      let values = unsafe UnsafeRawPointer(input + index).loadUnaligned(as: SIMD8<Float>.self)
+      unsafe UnsafeMutableRawPointer(output + index).storeBytes(of: self(values), as: SIMD8<Float>.self)
+      index &+= 8
+    }
+    let rest = count &- index
+    guard rest > 0 else { return }
+    var values = SIMD8<Float>()
+    for lane in 0..<8 where lane < rest { values[lane] = unsafe input[index &+ lane] }
+    let results = self(values)
+    for lane in 0..<8 where lane < rest { unsafe output[index &+ lane] = results[lane] }
+  }
+}
