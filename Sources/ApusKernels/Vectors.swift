@@ -55,6 +55,13 @@ extension SIMD8<UInt32> {
 }
 
 extension SIMD8<Int16> {
+  /// Signed values, widened.
+  @inline(__always)
+  init(widening other: SIMD8<Int8>) {
+    self.init()
+    for lane in 0..<8 { self[lane] = Int16(other[lane]) }
+  }
+
   /// Unsigned values, widened.
   @inline(__always)
   init(widening other: SIMD8<UInt8>) {

@@ -126,8 +126,10 @@ struct BroadcastBinary: BinaryKernel {
             let part = min(count &- done, length &- phase)
             let other = unsafe (repeatsLeft ? rhs : lhs)
             let place = offsets[1 &- repeated.operand] &+ done
-            let left = unsafe repeatsLeft ? UnsafeRawPointer(row + phase &* stride) : other + place &* strides.lhs
-            let right = unsafe repeatsLeft ? other + place &* strides.rhs : UnsafeRawPointer(row + phase &* stride)
+            let left =
+              unsafe repeatsLeft ? UnsafeRawPointer(row + phase &* stride) : other + place &* strides.lhs
+            let right =
+              unsafe repeatsLeft ? other + place &* strides.rhs : UnsafeRawPointer(row + phase &* stride)
             unsafe kernel.fill(output + (position &+ done) &* strides.result, part, left, 1, right, 1)
             done &+= part
             phase = 0

@@ -72,6 +72,7 @@ package enum FloatFunction: Hashable, Sendable {
     case .floor: UnaryMap(Floor(), count: count)
     case .ceil: UnaryMap(Ceiling(), count: count)
     case .round: UnaryMap(NearestInteger(), count: count)
+    case .sign: UnaryMap(Sign(), count: count)
     case .exp: UnaryMap(Exponential(), count: count, isCostly: true)
     case .log: UnaryMap(NaturalLogarithm(), count: count, isCostly: true)
     case .tanh: UnaryMap(HyperbolicTangent(), count: count, isCostly: true)
@@ -80,6 +81,9 @@ package enum FloatFunction: Hashable, Sendable {
     case .leakyRelu(let alpha): UnaryMap(LeakyRelu(alpha: alpha), count: count)
     case .hardSwish: UnaryMap(HardSwish(), count: count)
     case .gelu(isApproximate: true): UnaryMap(ApproximateGelu(), count: count, isCostly: true)
+    case .gelu(isApproximate: false): UnaryMap(Gelu(), count: count, isCostly: true)
+    case .sin: UnaryMap(Sine(isCosine: false), count: count, isCostly: true)
+    case .cos: UnaryMap(Sine(isCosine: true), count: count, isCostly: true)
     default: UnaryMap(ClosureFunction { self($0) }, count: count, isCostly: true)
     }
   }
@@ -139,6 +143,16 @@ private struct NearestInteger: FloatVectorFunction {
   func callAsFunction(_ values: SIMD8<Float>) -> SIMD8<Float> { values.nearestIntegers }
 }
 
+private struct Sign: FloatVectorFunction {
+  @inline(__always)
+  func callAsFunction(_ values: SIMD8<Float>) -> SIMD8<Float> {
+    let zero = SIMD8<Float>()
+    let magnitudes = zero.replacing(with: SIMD8(repeating: 1), where: values .!= zero)
+    let signed = magnitudes.replacing(with: SIMD8(repeating: -1), where: values .< zero)
+    return values.replacing(with: signed, where: values .== values)
+  }
+}
+
 private struct Exponential: FloatVectorFunction {
   @inline(__always)
   func callAsFunction(_ values: SIMD8<Float>) -> SIMD8<Float> { values.exponential }
@@ -186,5 +200,32 @@ private struct ApproximateGelu: FloatVectorFunction {
     // √(2/π)
     let argument = (values + values * values * values * 0.044715) * 0.797_884_560_802_865_36
     return values * 0.5 * (argument.hyperbolicTangent + 1)
+  }
+}
+
+private struct Gelu: FloatVectorFunction {
+  @inline(__always)
+  func callAsFunction(_ values: SIMD8<Float>) -> SIMD8<Float> {
+    values * 0.5 * values.twiceNormalDistribution
+  }
+}
+
+private struct Sine: FloatVectorFunction {
+  let isCosine: Bool
+
+  @inline(__always)
+  func callAsFunction(_ values: SIMD8<Float>) -> SIMD8<Float> {
+    let magnitudes = SIMD8<Float>(bits: SIMD8<Int32>(bits: values) & SIMD8(repeating: .max))
+    let results = values.sine(isCosine: isCosine)
+    let areSmall = magnitudes .< SIMD8<Float>(repeating: 8192)
+    return all(areSmall) ? results : precise(values).replacing(with: results, where: areSmall)
+  }
+
+  /// Great angles, of which the system's library takes more care.
+  @inline(never)
+  private func precise(_ values: SIMD8<Float>) -> SIMD8<Float> {
+    var results = values
+    for lane in 0..<8 { results[lane] = isCosine ? cosf(values[lane]) : sinf(values[lane]) }
+    return results
   }
 }

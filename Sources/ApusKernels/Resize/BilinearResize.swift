@@ -118,52 +118,82 @@ package struct BilinearResize: Sendable {
     let plane = unsafe work.input + batch &* inputHeight &* lane &* width
     let upper = unsafe plane + tap.lower &* lane &* width
     let lower = unsafe plane + tap.upper &* lane &* width
-    let result = unsafe scratch + 2 &* inputLanes &* 8
+    let rowByteCount = outputWidth &* channels &* width
+    let result = unsafe work.output + row &* rowByteCount
+    // Eight channels are stored at once, and those beyond the last belong to the next column: the columns at the end
+    // of a row, whose next one is another tile's, are made elsewhere.
+    let overhang = ceilingQuotient(roundedUp(channels, to: 8), channels) &- 1
+    let direct = max(0, outputWidth &- overhang)
+    let rest = unsafe scratch + 2 &* inputLanes &* 8
     unsafe horizontal.withUnsafeBufferPointer { columns in
-      switch elements {
-      case .float32:
-        unsafe interpolateFloats(upper, lower, tap, columns, scratch, result)
-      case .uint8:
-        unsafe interpolateBytes(upper, lower, tap, columns, scratch, result)
-      case .int8:
-        unsafe interpolateSignedBytes(upper, lower, tap, columns, scratch, result)
-      case .int16:
-        unsafe interpolateWords(upper, lower, tap, columns, scratch, result)
-      }
+      unsafe interpolate(upper, lower, tap, columns.extracting(0..<direct), scratch, result)
+      unsafe interpolate(
+        upper, lower, tap, columns.extracting(direct..<outputWidth), scratch, rest, again: true)
     }
-    let count = outputWidth &* channels &* width
-    unsafe (work.output + row &* count).copyMemory(from: result, byteCount: count)
+    let done = direct &* channels &* width
+    unsafe (result + done).copyMemory(from: rest, byteCount: rowByteCount &- done)
+  }
+
+  /// Makes some columns of a row; `again` says that the scratch memory holds the two rows already.
+  private func interpolate(
+    _ upper: UnsafeRawPointer, _ lower: UnsafeRawPointer, _ tap: InterpolationTap,
+    _ columns: UnsafeBufferPointer<InterpolationTap>, _ scratch: UnsafeMutableRawPointer,
+    _ result: UnsafeMutableRawPointer, again: Bool = false
+  ) {
+    switch elements {
+    case .float32:
+      if !again { unsafe blend(upper, lower, tap, scratch) }
+      unsafe interpolateFloats(columns, scratch, result)
+    case .uint8:
+      if !again { unsafe weigh(upper, lower, tap, scratch) }
+      unsafe interpolateBytes(columns, scratch, result)
+    case .int8:
+      if !again { unsafe weighSigned(upper, lower, tap, scratch) }
+      unsafe interpolateSignedBytes(columns, scratch, result)
+    case .int16:
+      if !again { unsafe weighWords(upper, lower, tap, scratch) }
+      unsafe interpolateWords(columns, scratch, result)
+    }
   }
 
   // MARK: Single precision
 
-  private func interpolateFloats(
+  /// Floats between two rows.
+  private func blend(
     _ upper: UnsafeRawPointer, _ lower: UnsafeRawPointer, _ tap: InterpolationTap,
-    _ columns: UnsafeBufferPointer<InterpolationTap>, _ scratch: UnsafeMutableRawPointer,
-    _ result: UnsafeMutableRawPointer
+    _ scratch: UnsafeMutableRawPointer
   ) {
     let count = inputWidth &* channels
-    let top = unsafe scratch.assumingMemoryBound(to: Float.self)
-    let bottom = unsafe top + inputLanes
+    let row = unsafe scratch.assumingMemoryBound(to: Float.self)
     let from = unsafe upper.assumingMemoryBound(to: Float.self)
     let below = unsafe lower.assumingMemoryBound(to: Float.self)
     let (near, far) = (1 - tap.fraction, tap.fraction)
-    for index in 0..<count { unsafe top[index] = from[index] * near }
-    for index in 0..<count { unsafe bottom[index] = below[index] * far }
+    for index in 0..<count { unsafe row[index] = from[index] * near + below[index] * far }
+  }
+
+  private func interpolateFloats(
+    _ columns: UnsafeBufferPointer<InterpolationTap>, _ scratch: UnsafeMutableRawPointer,
+    _ result: UnsafeMutableRawPointer
+  ) {
+    let row = unsafe UnsafePointer(scratch.assumingMemoryBound(to: Float.self))
     var place = unsafe result
-    for column in columns {
-      let (left, right) = (column.lower &* channels, column.upper &* channels)
-      unsafe interpolate(top, bottom, left, right, column.fraction) { channel, values in
+    for column in unsafe columns {
+      let (left, right) = unsafe (row + column.lower &* channels, row + column.upper &* channels)
+      let (near, far) = (SIMD8(repeating: 1 - column.fraction), SIMD8(repeating: column.fraction))
+      var channel = 0
+      while channel < channels {
+        let values = unsafe load8(left, channel) * near + load8(right, channel) * far
         unsafe (place + channel &* 4).storeBytes(of: values, as: SIMD8<Float>.self)
+        channel &+= 8
       }
       unsafe place += channels &* 4
     }
   }
 
-  private func interpolateBytes(
+  /// Two rows of bytes as floats, times their weights.
+  private func weigh(
     _ upper: UnsafeRawPointer, _ lower: UnsafeRawPointer, _ tap: InterpolationTap,
-    _ columns: UnsafeBufferPointer<InterpolationTap>, _ scratch: UnsafeMutableRawPointer,
-    _ result: UnsafeMutableRawPointer
+    _ scratch: UnsafeMutableRawPointer
   ) {
     let count = inputWidth &* channels
     let top = unsafe scratch.assumingMemoryBound(to: Float.self)
@@ -173,48 +203,46 @@ package struct BilinearResize: Sendable {
     let (near, far) = (1 - tap.fraction, tap.fraction)
     for index in 0..<count { unsafe top[index] = Float(from[index]) * near }
     for index in 0..<count { unsafe bottom[index] = Float(below[index]) * far }
+  }
+
+  /// Bytes from sums in the reference's order: where halves lie, each rounding counts.
+  private func interpolateBytes(
+    _ columns: UnsafeBufferPointer<InterpolationTap>, _ scratch: UnsafeMutableRawPointer,
+    _ result: UnsafeMutableRawPointer
+  ) {
+    let top = unsafe UnsafePointer(scratch.assumingMemoryBound(to: Float.self))
+    let bottom = unsafe top + inputLanes
     var place = unsafe result
     // 2²³ + x rounds x to an integer, which then is the low bits; values lie in 0..<256.
     let magic = SIMD8<Float>(repeating: 0x1p23)
     let half = SIMD8<Float>(repeating: 0.5)
-    let one = SIMD8<Float>(repeating: 1)
-    for column in columns {
+    for column in unsafe columns {
       let (left, right) = (column.lower &* channels, column.upper &* channels)
-      unsafe interpolate(top, bottom, left, right, column.fraction) { channel, sums in
+      let (near, far) = (SIMD8(repeating: 1 - column.fraction), SIMD8(repeating: column.fraction))
+      var channel = 0
+      while channel < channels {
+        let sums =
+          unsafe load8(top + left, channel) * near + load8(bottom + left, channel) * near
+          + load8(top + right, channel) * far + load8(bottom + right, channel) * far
         let values = sums + half
-        let nearest = (values + magic) - magic
-        let floors = nearest.replacing(with: nearest - one, where: nearest .> values)
-        let bits = unsafe unsafeBitCast(floors + magic, to: SIMD8<UInt32>.self)
-        unsafe (place + channel).storeBytes(of: SIMD8<UInt8>(lowBytes: bits), as: SIMD8<UInt8>.self)
+        let shifted = values + magic
+        let nearest = SIMD8<Int32>(bits: shifted)
+        let floors = nearest.replacing(
+          with: nearest &- SIMD8(repeating: 1), where: shifted - magic .> values)
+        unsafe (place + channel).storeBytes(
+          of: SIMD8<UInt8>(lowBytes: SIMD8<UInt32>(bits: floors)), as: SIMD8<UInt8>.self)
+        channel &+= 8
       }
       unsafe place += channels
     }
   }
 
-  /// Calls `store` for each eight channels of one output column; the last ones may be beyond the channels.
-  @inline(__always)
-  private func interpolate(
-    _ top: UnsafePointer<Float>, _ bottom: UnsafePointer<Float>, _ left: Int, _ right: Int, _ fraction: Float,
-    _ store: (Int, SIMD8<Float>) -> Void
-  ) {
-    let near = SIMD8(repeating: 1 - fraction)
-    let far = SIMD8(repeating: fraction)
-    var channel = 0
-    while channel < channels {
-      let sums =
-        unsafe load8(top + left, channel) * near + load8(bottom + left, channel) * near
-        + load8(top + right, channel) * far + load8(bottom + right, channel) * far
-      store(channel, sums)
-      channel &+= 8
-    }
-  }
-
   // MARK: Fixed point
 
-  private func interpolateSignedBytes(
+  /// Sums of two rows of signed bytes, with weights of ten bits.
+  private func weighSigned(
     _ upper: UnsafeRawPointer, _ lower: UnsafeRawPointer, _ tap: InterpolationTap,
-    _ columns: UnsafeBufferPointer<InterpolationTap>, _ scratch: UnsafeMutableRawPointer,
-    _ result: UnsafeMutableRawPointer
+    _ scratch: UnsafeMutableRawPointer
   ) {
     let count = inputWidth &* channels
     let sums = unsafe scratch.assumingMemoryBound(to: Int32.self)
@@ -222,9 +250,16 @@ package struct BilinearResize: Sendable {
     let below = unsafe lower.assumingMemoryBound(to: Int8.self)
     let (near, far) = (1024 &- tap.weight, tap.weight)
     for index in 0..<count { unsafe sums[index] = Int32(from[index]) &* near &+ Int32(below[index]) &* far }
+  }
+
+  private func interpolateSignedBytes(
+    _ columns: UnsafeBufferPointer<InterpolationTap>, _ scratch: UnsafeMutableRawPointer,
+    _ result: UnsafeMutableRawPointer
+  ) {
+    let sums = unsafe UnsafePointer(scratch.assumingMemoryBound(to: Int32.self))
     var place = unsafe result
     let half = SIMD8<Int32>(repeating: 1 << 19)
-    for column in columns {
+    for column in unsafe columns {
       let (left, right) = unsafe (sums + column.lower &* channels, sums + column.upper &* channels)
       let near = SIMD8<Int32>(repeating: 1024 &- column.weight)
       let far = SIMD8<Int32>(repeating: column.weight)
@@ -243,10 +278,10 @@ package struct BilinearResize: Sendable {
     }
   }
 
-  private func interpolateWords(
+  /// Sums of two rows of words, with weights of ten bits.
+  private func weighWords(
     _ upper: UnsafeRawPointer, _ lower: UnsafeRawPointer, _ tap: InterpolationTap,
-    _ columns: UnsafeBufferPointer<InterpolationTap>, _ scratch: UnsafeMutableRawPointer,
-    _ result: UnsafeMutableRawPointer
+    _ scratch: UnsafeMutableRawPointer
   ) {
     let count = inputWidth &* channels
     let sums = unsafe scratch.assumingMemoryBound(to: Int64.self)
@@ -254,8 +289,15 @@ package struct BilinearResize: Sendable {
     let below = unsafe lower.assumingMemoryBound(to: Int16.self)
     let (near, far) = (Int64(1024 &- tap.weight), Int64(tap.weight))
     for index in 0..<count { unsafe sums[index] = Int64(from[index]) &* near &+ Int64(below[index]) &* far }
+  }
+
+  private func interpolateWords(
+    _ columns: UnsafeBufferPointer<InterpolationTap>, _ scratch: UnsafeMutableRawPointer,
+    _ result: UnsafeMutableRawPointer
+  ) {
+    let sums = unsafe UnsafePointer(scratch.assumingMemoryBound(to: Int64.self))
     var place = unsafe result.assumingMemoryBound(to: Int16.self)
-    for column in columns {
+    for column in unsafe columns {
       let (left, right) = unsafe (sums + column.lower &* channels, sums + column.upper &* channels)
       let (near, far) = (Int64(1024 &- column.weight), Int64(column.weight))
       for channel in 0..<channels {
