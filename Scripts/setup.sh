@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-packages=(libopenblas-dev libturbojpeg0-dev libpng-dev libcairo2-dev pkg-config fonts-dejavu-core)
+packages=(libopenblas0 libturbojpeg0-dev libpng-dev libcairo2-dev pkg-config fonts-dejavu-core)
 if [[ "${1:-}" == --tests ]]; then packages+=(binutils python3-venv git); fi
 
 missing=()

@@ -36,19 +36,21 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
     let isPlain = convolution.epilogue.isPlain
     hasPlainFactors = isPlain
 
-    let epilogue = X86EpilogueGenerator.Kind(convolution.operands, convolution.epilogue)
+    let kind = X86EpilogueGenerator.Kind(convolution.operands, convolution.epilogue)
     var outputs: [UnsafeRawPointer?] = Array(
       repeating: nil, count: Self.key(rows: 16, vectorCount: 0, isPartial: false))
     var sums = outputs
-    for panel in plan.panels {
+    // All panels but the last are alike.
+    for panel in Set([plan.panels.startIndex, plan.panels.endIndex - 1]).compactMap({ plan.panel($0) }) {
       for rows in plan.neededRowCounts(vectorCount: panel.vectorCount) {
         for (isSums, isWanted) in [(false, isPlain), (true, product != .floats)] where isWanted {
-          let isPartial = !isSums && panel.isPartial && target == .avx512
-          let key = Self.key(rows: rows, vectorCount: panel.vectorCount, isPartial: isPartial)
+          let key = Self.key(
+            rows: rows, vectorCount: panel.vectorCount,
+            isPartial: !isSums && panel.columnCount < panel.paddedCount)
           guard (isSums ? sums : outputs)[key] == nil else { continue }
           let generator = X86ProductGenerator(
-            target: target, product: product, epilogue: isSums ? .sums : epilogue, rowCount: rows,
-            vectorCount: panel.vectorCount, isPartial: isPartial)
+            target: target, product: product, epilogue: isSums ? .sums : kind, rowCount: rows,
+            vectorCount: panel.vectorCount, columnCount: isSums ? panel.paddedCount : panel.columnCount)
           guard let function = GeneratedCode.function(for: generator, generate: generator.generate) else {
             return nil
           }
@@ -71,7 +73,7 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
         let first = group * convolution.columnCount + panel.firstColumn
         unsafe layout.fill(
           factors + (group * plan.panels.count + index) * layout.byteCount, epilogue: convolution.epilogue,
-          target: target, vectorCount: panel.vectorCount
+          kind: kind, target: target, vectorCount: panel.vectorCount
         ) { $0 < panel.columnCount ? first + $0 : nil }
       }
     }
@@ -89,7 +91,7 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
   // MARK: Packing
 
   var packing: String {
-    "x86 \(plan.target) \(plan.product) zero \(operands?.lhsZeroPoint ?? 0) \(operands?.rhsZeroPoint ?? 0) "
+    "x86 \(plan.target.rawValue) \(plan.product.rawValue) zero \(operands?.lhsZeroPoint ?? 0) \(operands?.rhsZeroPoint ?? 0) "
       + "taps \(plan.tapRows)×\(plan.tapColumns)×\(plan.lanesPerTap) columns \(convolution.columnCount) "
       + "groups \(convolution.groups)"
   }
@@ -131,10 +133,12 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
           guard let input = input.baseAddress, let output = output.baseAddress,
             let scratch = scratch.baseAddress
           else { return }
+          let tiling = plan.tiling(threads: threads.count)
           let work = unsafe Work(
-            owner: .passUnretained(self), packed: .passUnretained(packed), input: input, output: output,
+            owner: .passUnretained(self), packed: .passUnretained(packed), tiling: tiling, input: input,
+            output: output,
             scratch: scratch.alignedUp(toMultipleOf: 64))
-          threads.run(tiles: plan.tileCount, work)
+          threads.run(tiles: tiling.count, work)
         }
       }
     }
@@ -144,6 +148,7 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
   private struct Work: TileWork {
     let owner: Unmanaged<X86Convolution>
     let packed: Unmanaged<PackedWeights>
+    let tiling: X86ConvolutionPlan.Tiling
     let input: UnsafeRawPointer
     let output: UnsafeMutableRawPointer
     let scratch: UnsafeMutableRawPointer
@@ -158,13 +163,14 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
   }
 
   private func run(_ work: Work, _ packed: PackedWeights, tile: Int, scratch: UnsafeMutableRawPointer) {
-    let panelTile = tile % plan.panelTiles
-    let rest = tile / plan.panelTiles
+    let tiling = work.tiling
+    let panelTile = tile % tiling.panelTiles
+    let rest = tile / tiling.panelTiles
     let group = rest % convolution.groups
     let imageTile = rest / convolution.groups
-    let image = imageTile / plan.tilesPerImage
-    let first = imageTile % plan.tilesPerImage &* plan.tileLength
-    let end = min(first &+ plan.tileLength, plan.isDense ? plan.lineLength : convolution.outputHeight)
+    let image = imageTile / tiling.tilesPerImage
+    let first = imageTile % tiling.tilesPerImage &* tiling.length
+    let end = min(first &+ tiling.length, plan.isDense ? plan.lineLength : convolution.outputHeight)
 
     let rows: UnsafeRawPointer
     if plan.isInPlace {
@@ -184,7 +190,7 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
     let outputStride = convolution.outputChannels &* convolution.operands.generatedByteCount
 
     for index in panelTile
-      &* plan.panelsPerTile..<min(plan.panels.count, (panelTile &+ 1) &* plan.panelsPerTile)
+      &* tiling.panelsPerTile..<min(plan.panels.count, (panelTile &+ 1) &* tiling.panelsPerTile)
     {
       let panel = plan.panels[index]
       let record = weightPacking.record(packed, group: group, panel: index)
@@ -196,8 +202,7 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
           offsets: Int(
             bitPattern: packed.address + weightPacking.offsets(group: group) + panel.paddedBefore &* 4),
           factors: Int(bitPattern: factors + (group &* plan.panels.count &+ index) &* layout.byteCount),
-          output: 0, outputStride: outputStride, blocks: 1,
-          mask: mask(panel)),
+          output: 0, outputStride: outputStride, blocks: 1),
         panel: panel, channel: columns, block: block, makesOutputs: makesOutputs)
       if record.extraCount > 0 {
         unsafe listTaps(record, packed, to: list)
@@ -231,18 +236,6 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
     let makesOutputs: Bool
   }
 
-  /// The bits of the columns that a panel's last store writes.
-  private func mask(_ panel: X86ConvolutionPlan.Panel) -> Int {
-    guard panel.isPartial else { return -1 }
-    let before: Int
-    if operands == nil {
-      before = (panel.vectorCount &- 1) &* plan.target.lanes
-    } else {
-      before = panel.vectorCount == 4 ? 0 : (panel.vectorCount &- 1) / 2 &* 2 &* plan.target.lanes
-    }
-    return (1 << (panel.columnCount &- before)) &- 1
-  }
-
   private func listTaps(
     _ record: X86WeightPacking.Record, _ packed: PackedWeights, to list: UnsafeMutablePointer<Int>
   ) {
@@ -263,8 +256,7 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
   ) {
     let (rowCount, count, rest) = plan.blocks(length, vectorCount: call.panel.vectorCount)
     guard rowCount > 0 else { return }
-    let isDirect = call.makesOutputs && !(call.panel.isPartial && plan.target == .avx2)
-    guard isDirect else {
+    guard call.makesOutputs else {
       for index in 0...count {
         let height = index < count ? rowCount : rest
         guard height > 0 else { return }
@@ -276,7 +268,7 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
       }
       return
     }
-    let isPartial = call.panel.isPartial
+    let isPartial = call.panel.columnCount < call.panel.paddedCount
     call.arguments.rows = Int(bitPattern: rows)
     call.arguments.output = Int(bitPattern: output)
     call.arguments.blocks = count
@@ -296,55 +288,43 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
     unsafe withUnsafePointer(to: &call.arguments) { unsafe function(UnsafeRawPointer($0)) }
   }
 
-  /// One block of rows by way of memory: for sums that the generated code cannot finish, and for AVX2, which has no
-  /// masks, where a panel is not full.
+  /// One block of rows by way of memory: for sums that the generated code cannot finish.
   private func runBlock(
     _ call: inout Call, rows: UnsafeRawPointer, output: UnsafeMutableRawPointer, height: Int
   ) {
-    let outputStride = convolution.outputChannels &* convolution.operands.generatedByteCount
-    let kept = call.arguments.outputStride
+    guard let quantized else { return }
     let panel = call.panel
+    let outputStride = call.arguments.outputStride
     call.arguments.rows = Int(bitPattern: rows)
     unsafe call.arguments.output = Int(bitPattern: call.block)
+    call.arguments.outputStride = panel.paddedCount &* 4
     call.arguments.blocks = 1
-    if call.makesOutputs {
-      let byteCount = convolution.operands.generatedByteCount
-      call.arguments.outputStride = panel.paddedCount &* byteCount
-      self.call(outputs, height, isPartial: false, &call)
-      for row in 0..<height {
-        unsafe (output + row &* outputStride).copyMemory(
-          from: call.block + row &* panel.paddedCount &* byteCount, byteCount: panel.columnCount &* byteCount)
-      }
-    } else if let quantized {
-      call.arguments.outputStride = panel.paddedCount &* 4
-      self.call(sums, height, isPartial: false, &call)
-      let unordered = unsafe call.block.assumingMemoryBound(to: Int32.self)
-      let ordered = unsafe unordered + 14 &* 64
-      let offsets = unsafe UnsafePointer<Int32>(bitPattern: call.arguments.offsets)
-      for vector in 0..<panel.vectorCount {
-        for lane in 0..<plan.target.lanes {
-          let column = X86ProductGenerator.column(
-            plan.target, isBytes: true, vectorCount: panel.vectorCount, vector: vector, lane: lane)
-          let place = vector &* plan.target.lanes &+ lane
-          let offset = unsafe offsets?[place] ?? 0
-          for row in 0..<height {
-            let base = row &* panel.paddedCount
-            unsafe ordered[base &+ column] = unordered[base &+ place] &+ offset
-          }
+    self.call(sums, height, isPartial: false, &call)
+    call.arguments.outputStride = outputStride
+    let unordered = unsafe call.block.assumingMemoryBound(to: Int32.self)
+    let ordered = unsafe unordered + 14 &* 64
+    let offsets = unsafe UnsafePointer<Int32>(bitPattern: call.arguments.offsets)
+    for vector in 0..<panel.vectorCount {
+      for lane in 0..<plan.target.lanes {
+        let column = X86ProductGenerator.column(
+          plan.target, isBytes: true, vectorCount: panel.vectorCount, vector: vector, lane: lane)
+        let place = vector &* plan.target.lanes &+ lane
+        let offset = unsafe offsets?[place] ?? 0
+        for row in 0..<height {
+          let base = row &* panel.paddedCount
+          unsafe ordered[base &+ column] = unordered[base &+ place] &+ offset
         }
       }
-      let zeros = unsafe ordered + 14 &* 64
-      unsafe zeros.update(repeating: 0, count: 8)
-      var column = 0
-      while column < panel.columnCount {
-        unsafe quantized.store(
-          ordered + column, sumStride: panel.paddedCount, rows: height, bias: zeros,
-          channel: call.channel &+ column,
-          count: min(8, panel.columnCount &- column),
-          to: (output + column).assumingMemoryBound(to: UInt8.self), outputStride: outputStride)
-        column &+= 8
-      }
     }
-    call.arguments.outputStride = kept
+    let zeros = unsafe ordered + 14 &* 64
+    unsafe zeros.update(repeating: 0, count: 8)
+    var column = 0
+    while column < panel.columnCount {
+      unsafe quantized.store(
+        ordered + column, sumStride: panel.paddedCount, rows: height, bias: zeros,
+        channel: call.channel &+ column, count: min(8, panel.columnCount &- column),
+        to: (output + column).assumingMemoryBound(to: UInt8.self), outputStride: outputStride)
+      column &+= 8
+    }
   }
 }

@@ -9,9 +9,8 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
   private let factors: UnsafeMutableRawPointer
   /// The offsets of all taps, group by group.
   private let taps: UnsafeMutablePointer<Int>
-  /// Functions by their pixels: finished outputs of whole and of partial blocks, and sums.
-  private let whole: [UnsafeRawPointer?]
-  private let partial: [UnsafeRawPointer?]
+  /// Functions by their pixels: finished outputs, for each count of channels that is written, and sums.
+  private let outputs: [[UnsafeRawPointer?]]
   private let sums: [UnsafeRawPointer?]
   private let hasPlainFactors: Bool
 
@@ -33,11 +32,11 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
     hasPlainFactors = convolution.epilogue.isPlain
 
     let kind = X86EpilogueGenerator.Kind(convolution.operands, convolution.epilogue)
-    func functions(_ kind: X86EpilogueGenerator.Kind, isPartial: Bool) -> [UnsafeRawPointer?]? {
+    func functions(_ kind: X86EpilogueGenerator.Kind, channels: Int) -> [UnsafeRawPointer?]? {
       var functions: [UnsafeRawPointer?] = [nil]
       for pixels in 1...X86DepthwiseGenerator.maximumPixels {
         let generator = X86DepthwiseGenerator(
-          target: target, product: product, epilogue: kind, pixelCount: pixels, isPartial: isPartial)
+          target: target, product: product, epilogue: kind, pixelCount: pixels, channelCount: channels)
         guard let function = GeneratedCode.function(for: generator, generate: generator.generate) else {
           return nil
         }
@@ -45,13 +44,24 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
       }
       return functions
     }
-    guard let whole = functions(kind, isPartial: false),
-      let partial = functions(kind, isPartial: target == .avx512 && product != .floats),
-      let sums = product == .floats ? whole : functions(.sums, isPartial: false)
-    else { return nil }
-    self.whole = whole
-    self.partial = partial
-    self.sums = sums
+    var outputs: [[UnsafeRawPointer?]] = Array(repeating: [], count: plan.blockChannels + 1)
+    if hasPlainFactors {
+      for block in 0..<plan.blockCount {
+        for pixels in [plan.pixelsTogether, plan.lastColumnPixels] {
+          let channels = plan.validChannels(block: block, pixels: pixels)
+          guard channels > 0, outputs[channels].isEmpty else { continue }
+          guard let made = functions(kind, channels: channels) else { return nil }
+          outputs[channels] = made
+        }
+      }
+    }
+    self.outputs = outputs
+    if product == .floats {
+      sums = []
+    } else {
+      guard let made = functions(.sums, channels: plan.blockChannels) else { return nil }
+      sums = made
+    }
 
     let tapCount = plan.groupCount * plan.tapsPerGroup
     unsafe taps = .allocate(capacity: tapCount)
@@ -60,7 +70,7 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
     let vectors = X86DepthwiseGenerator.vectorCount(target)
     for block in 0..<plan.blockCount {
       unsafe layout.fill(
-        factors + block * layout.byteCount, epilogue: convolution.epilogue, target: target,
+        factors + block * layout.byteCount, epilogue: convolution.epilogue, kind: kind, target: target,
         vectorCount: vectors
       ) { column in
         let index = block * plan.blockChannels + column
@@ -75,7 +85,7 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
   }
 
   var packing: String {
-    "x86 depthwise \(plan.target) \(plan.product) zero \(operands?.lhsZeroPoint ?? 0) \(operands?.rhsZeroPoint ?? 0) "
+    "x86 depthwise \(plan.target.rawValue) \(plan.product.rawValue) zero \(operands?.lhsZeroPoint ?? 0) \(operands?.rhsZeroPoint ?? 0) "
       + "taps \(plan.tapCount) channels \(plan.channels)×\(plan.pixelsTogether)"
   }
 
@@ -113,10 +123,13 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
           guard let input = input.baseAddress, let output = output.baseAddress,
             let scratch = scratch.baseAddress
           else { return }
+          let lines = plan.linesPerTile(threads: threads.count)
+          let tilesPerImage = ceilingQuotient(convolution.outputHeight, lines)
           let work = unsafe Work(
-            owner: .passUnretained(self), packed: .passUnretained(packed), input: input, output: output,
+            owner: .passUnretained(self), packed: .passUnretained(packed), linesPerTile: lines,
+            tilesPerImage: tilesPerImage, input: input, output: output,
             scratch: scratch.alignedUp(toMultipleOf: 64))
-          threads.run(tiles: plan.tileCount, work)
+          threads.run(tiles: convolution.batches * tilesPerImage * plan.chunkCount, work)
         }
       }
     }
@@ -126,6 +139,8 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
   private struct Work: TileWork {
     let owner: Unmanaged<X86Depthwise>
     let packed: Unmanaged<PackedWeights>
+    let linesPerTile: Int
+    let tilesPerImage: Int
     let input: UnsafeRawPointer
     let output: UnsafeMutableRawPointer
     let scratch: UnsafeMutableRawPointer
@@ -140,10 +155,12 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
   }
 
   private func run(_ work: Work, _ packed: PackedWeights, tile: Int, scratch: UnsafeMutableRawPointer) {
-    let image = tile / plan.tilesPerImage
-    let first = tile % plan.tilesPerImage &* plan.linesPerTile
-    let end = min(first &+ plan.linesPerTile, convolution.outputHeight)
-    unsafe gather(work.input, image: image, first: first, end: end, to: scratch)
+    let chunk = tile % plan.chunkCount
+    let lineTile = tile / plan.chunkCount
+    let image = lineTile / work.tilesPerImage
+    let first = lineTile % work.tilesPerImage &* work.linesPerTile
+    let end = min(first &+ work.linesPerTile, convolution.outputHeight)
+    unsafe gather(work.input, image: image, chunk: chunk, first: first, end: end, to: scratch)
     let list = unsafe (scratch + plan.planeByteCount).assumingMemoryBound(to: Int.self)
     let memory = unsafe UnsafeMutableRawPointer(list) + tapListByteCount
     let makesOutputs = hasPlainFactors && (operands == nil || X86DepthwisePacking.isBounded(packed))
@@ -152,14 +169,15 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
     let outputStride = plan.pixelsTogether &* outputPixelByteCount
     let lineStride = convolution.strideHeight &* plan.rowByteCount
 
-    for block in 0..<plan.blockCount {
+    let firstBlock = chunk &* plan.chunkBlocks
+    for block in firstBlock..<min(firstBlock &+ plan.chunkBlocks, plan.blockCount) {
       let record = weightPacking.record(packed, block: block)
       var arguments = unsafe Arguments(
         rows: 0, rowStride: plan.columnByteCount, taps: Int(bitPattern: taps), tapCount: plan.groupCount,
         weights: Int(bitPattern: packed.address + record.weights),
         offsets: Int(bitPattern: packed.address + weightPacking.offsets(block: block)),
         factors: Int(bitPattern: factors + block &* layout.byteCount), output: 0, outputStride: outputStride,
-        blocks: 0, mask: -1)
+        blocks: 0)
       if record.extraCount > 0 {
         unsafe listTaps(record, packed, to: list)
         arguments.taps = Int(bitPattern: list)
@@ -172,7 +190,8 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
       for line in first..<end {
         let pixel = (image &* convolution.outputHeight &+ line) &* convolution.outputWidth
         let rows =
-          unsafe scratch + (line &- first) &* lineStride + block &* plan.blockChannels &* plan.laneByteCount
+          unsafe scratch + (line &- first) &* lineStride
+          + (block &- firstBlock) &* plan.blockChannels &* plan.laneByteCount
         let output =
           unsafe work.output + pixel &* outputPixelByteCount + block &* plan.blockChannels &* elementByteCount
         unsafe runColumns(
@@ -207,49 +226,35 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
     block: Int, memory: UnsafeMutableRawPointer, makesOutputs: Bool
   ) {
     guard columns > 0 else { return }
-    let isWhole = valid == plan.blockChannels
     let most = X86DepthwiseGenerator.maximumPixels
-    if makesOutputs && (isWhole || plan.target == .avx512 && plan.product != .floats) {
-      let functions = isWhole ? whole : partial
-      arguments.mask = isWhole ? -1 : (1 << valid) &- 1
+    if makesOutputs {
       arguments.rows = Int(bitPattern: rows)
       arguments.output = Int(bitPattern: output)
       arguments.blocks = columns / most
-      if columns >= most { call(functions[most], &arguments) }
+      if columns >= most { call(outputs[valid][most], &arguments) }
       let rest = columns % most
       if rest > 0 {
         let done = columns &- rest
         arguments.rows &+= done &* arguments.rowStride
         arguments.output &+= done &* arguments.outputStride
         arguments.blocks = 1
-        call(functions[rest], &arguments)
+        call(outputs[valid][rest], &arguments)
       }
       return
     }
-    // By way of memory: sums that the generated code cannot finish, or blocks that cannot be masked.
+    // By way of memory: sums that the generated code cannot finish.
     let outputStride = arguments.outputStride
     var column = 0
     while column < columns {
       let count = min(most, columns &- column)
       arguments.rows = Int(bitPattern: rows + column &* arguments.rowStride)
       arguments.output = Int(bitPattern: memory)
+      arguments.outputStride = plan.blockChannels &* 4
       arguments.blocks = 1
-      let target = unsafe output + column &* outputStride
-      if makesOutputs {
-        let elementByteCount = convolution.operands.generatedByteCount
-        arguments.outputStride = plan.blockChannels &* elementByteCount
-        call(whole[count], &arguments)
-        for pixel in 0..<count {
-          unsafe (target + pixel &* outputStride).copyMemory(
-            from: memory + pixel &* arguments.outputStride, byteCount: valid &* elementByteCount)
-        }
-      } else {
-        arguments.outputStride = plan.blockChannels &* 4
-        call(sums[count], &arguments)
-        unsafe finish(
-          memory, count: count, offsets: arguments.offsets, valid: valid, block: block, to: target,
-          outputStride: outputStride)
-      }
+      call(sums[count], &arguments)
+      unsafe finish(
+        memory, count: count, offsets: arguments.offsets, valid: valid, block: block,
+        to: output + column &* outputStride, outputStride: outputStride)
       arguments.outputStride = outputStride
       column &+= count
     }
