@@ -10,26 +10,32 @@ import Testing
     var random = SeededGenerator(seed: UInt64(length * 100 + inner))
     let outer = 5
     // Few values, so that many are equal; the ends of the range among them.
-    let bytes = (0..<outer * length * inner).map { _ in
-      [UInt8(0), 1, 127, 128, 255].randomElement(using: &random) ?? 0
+    let choices: [UInt8] = [0, 1, 127, 128, 255]
+    let bytes: [UInt8] = (0..<outer * length * inner).map { _ in
+      choices[Int.random(in: 0..<choices.count, using: &random)]
     }
+    let floats = bytes.map { Float($0) }
     for isMaximum in [true, false] {
       for elements in [Reduction.Elements.uint8, .int8, .float32] {
-        func key(_ byte: UInt8) -> Int { elements == .int8 ? Int(Int8(bitPattern: byte)) : Int(byte) }
-        let floats = bytes.map { Float($0) }
-        let input = elements == .float32 ? floats.span.bytes : bytes.span.bytes
+        var isSigned = false
+        if case .int8 = elements { isSigned = true }
+        let keys: [Int] = bytes.map { isSigned ? Int(Int8(bitPattern: $0)) : Int($0) }
+        let search = ExtremeSearch(
+          elements, isMaximum: isMaximum, outer: outer, length: length, inner: inner, isWide: false)
         var places = [Int32](repeating: -1, count: outer * inner)
         var span = places.mutableSpan
         var output = span.mutableBytes
-        ExtremeSearch(
-          elements, isMaximum: isMaximum, outer: outer, length: length, inner: inner, isWide: false
-        ).run(input, to: &output, threads: ThreadTeam(count: 2))
-        let expected = (0..<outer * inner).map { index -> Int32 in
-          let line = (0..<length).map { key(bytes[(index / inner * length + $0) * inner + index % inner]) }
-          let extreme = (isMaximum ? line.max() : line.min()) ?? 0
-          return Int32(line.firstIndex(of: extreme) ?? -1)
+        if case .float32 = elements {
+          search.run(floats.span.bytes, to: &output, threads: ThreadTeam(count: 2))
+        } else {
+          search.run(bytes.span.bytes, to: &output, threads: ThreadTeam(count: 2))
         }
-        #expect(places == expected)
+        for (index, place) in places.enumerated() {
+          let first = index / inner * length * inner + index % inner
+          let line: [Int] = (0..<length).map { keys[first + $0 * inner] }
+          let extreme = isMaximum ? line.max() : line.min()
+          #expect(line.firstIndex { $0 == extreme } == Int(place))
+        }
       }
     }
   }

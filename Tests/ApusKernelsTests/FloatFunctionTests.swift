@@ -27,7 +27,7 @@ import Testing
     Case(function: .elu, expected: { $0 < 0 ? expm1($0) : $0 }, tolerance: 3),
     Case(
       function: .gelu(isApproximate: false), expected: { $0 * 0.5 * erfc(-$0 / 2.0.squareRoot()) },
-      tolerance: 64),
+      tolerance: 256),
     Case(function: .floor, expected: { $0.rounded(.down) }, tolerance: 0),
     Case(function: .ceil, expected: { $0.rounded(.up) }, tolerance: 0),
     Case(function: .round, expected: { $0.rounded(.toNearestOrEven) }, tolerance: 0),
