@@ -176,7 +176,7 @@ private struct LogisticFunction: FloatVectorFunction {
 private struct ExponentialUnit: FloatVectorFunction {
   @inline(__always)
   func callAsFunction(_ values: SIMD8<Float>) -> SIMD8<Float> {
-    values.replacing(with: values.exponentialMinusOne, where: values .< SIMD8(repeating: 0))
+    values.replacing(with: values.exponentialMinusOne, where: .!(values .>= SIMD8<Float>(repeating: 0)))
   }
 }
 
@@ -185,7 +185,8 @@ private struct LeakyRelu: FloatVectorFunction {
 
   @inline(__always)
   func callAsFunction(_ values: SIMD8<Float>) -> SIMD8<Float> {
-    (values * alpha).replacing(with: values, where: values .> SIMD8(repeating: 0))
+    // Asked the other way round, the compiler makes a branch for each lane of it.
+    values.replacing(with: values * alpha, where: .!(values .> SIMD8<Float>(repeating: 0)))
   }
 }
 

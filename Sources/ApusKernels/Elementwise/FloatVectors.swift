@@ -67,7 +67,7 @@ extension SIMD8<Float> {
     return result.replacing(with: Self(repeating: -.infinity), where: self .== Self(repeating: 0))
   }
 
-  /// Twice the normal distribution at `x`: `erfc(−x/√2)`.
+  /// Twice the normal distribution at `x`: `erfc(−x/√2)`; where it is small, within z² units in the last place.
   @inline(__always)
   var twiceNormalDistribution: Self {
     let z = self * 0.707_106_781_2

@@ -68,12 +68,10 @@ extension BilinearResize {
           unsafe load8(top + left, channel) * near + load8(bottom + left, channel) * near
           + load8(top + right, channel) * far + load8(bottom + right, channel) * far
         let values = sums + half
-        let shifted = values + magic
-        let nearest = SIMD8<Int32>(bits: shifted)
-        let floors = nearest.replacing(
-          with: nearest &- SIMD8(repeating: 1), where: shifted - magic .> values)
-        unsafe (place + channel).storeBytes(
-          of: SIMD8<UInt8>(lowBytes: SIMD8<UInt32>(bits: floors)), as: SIMD8<UInt8>.self)
+        let nearest = (values + magic) - magic
+        let floors = nearest.replacing(with: nearest - 1, where: nearest .> values)
+        let bits = SIMD8<UInt32>(bits: SIMD8<Int32>(bits: floors + magic))
+        unsafe (place + channel).storeBytes(of: SIMD8<UInt8>(lowBytes: bits), as: SIMD8<UInt8>.self)
         channel &+= 8
       }
       unsafe place += channels
