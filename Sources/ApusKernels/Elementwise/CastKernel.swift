@@ -84,8 +84,8 @@ extension CastElement where Self: FixedWidthInteger {
 
   @inline(__always)
   init(real: Double) {
-    // The bound is the first real number beyond the range; it is exact, unlike the greatest integer as a double.
-    let bound = Double(sign: .plus, exponent: Self.bitWidth - (Self.isSigned ? 1 : 0), significand: 1)
+    // The first real number beyond the range, exact unlike the greatest integer as a double, and without a call.
+    let bound = Double(Self.max / 2 + 1) * 2
     if real >= bound || real.isNaN {
       self = .max
     } else {
