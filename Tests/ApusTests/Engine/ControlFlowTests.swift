@@ -52,7 +52,8 @@ import Testing
   @Test func anEndlessLoopCanBeCancelled() throws {
     let interpreter = try Interpreter(model: Self.counting(to: nil).model())
     let error = #expect(throws: ApusError.self) {
-      try Watchdog.limit(seconds: 0.05) { flag throws(ApusError) in try interpreter.invoke(cancellation: flag) }
+      try Watchdog.limit(seconds: 0.05) { flag throws(ApusError) in try interpreter.invoke(cancellation: flag)
+      }
     }
     #expect(error?.code == .cancelled)
   }
