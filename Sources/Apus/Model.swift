@@ -110,7 +110,8 @@ public final class Model: Sendable {
 
   func unsupportedOperators(besides custom: [String: OperatorRegistration]) -> [String] {
     var reasons: [String] = []
-    for (position, subgraph) in file.subgraphs.enumerated() {
+    let folds = SubgraphCalls.folds(in: file)
+    for (position, subgraph) in file.subgraphs.enumerated() where !folds.contains(position) {
       for (index, node) in subgraph.operators.enumerated() {
         if let reason = unsupportedReason(of: node, at: index, in: subgraph, custom) {
           reasons.append(position == 0 ? reason : "subgraph \(position), \(reason)")
@@ -218,6 +219,11 @@ public final class Model: Sendable {
         cache.folded[subgraph, default: [:]][tensor] = constant
       }
     }
+  }
+
+  /// Forgets the result of an operator on constants: kernels have packed it.
+  func forget(subgraph: Int, tensor: Int) {
+    cache.withLock { cache in _ = cache.folded[subgraph]?.removeValue(forKey: tensor) }
   }
 }
 

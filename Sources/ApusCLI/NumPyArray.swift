@@ -37,6 +37,28 @@ struct NumPyArray {
     }
   }
 
+  /// The elements as a tensor's memory holds them; NumPy has no name for `bfloat16`, so that files have floats.
+  init(tensor bytes: [UInt8], of element: ElementType, shape: [Int]) throws(ApusError) {
+    guard let type = Self.type(of: element) else {
+      throw ApusError(.invalidArgument, "\(element) elements cannot be held by .npy files")
+    }
+    let isHalved = element == .bfloat16
+    self.init(
+      type: type, shape: shape,
+      bytes: isHalved
+        ? stride(from: 0, to: bytes.count - 1, by: 2).flatMap { [0, 0, bytes[$0], bytes[$0 + 1]] } : bytes)
+  }
+
+  /// The bytes for a tensor's memory; floats that become `bfloat16` keep their upper half, rounded to nearest.
+  func tensorBytes(of element: ElementType) -> [UInt8] {
+    guard element == .bfloat16 else { return bytes }
+    return stride(from: 0, to: bytes.count - 3, by: 4).flatMap { index -> [UInt8] in
+      let bits = (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[index + $1]) << UInt32(8 * $1) }
+      let rounded = Float(bitPattern: bits).isNaN ? bits | 0x40_0000 : bits &+ 0x7FFF &+ (bits >> 16 & 1)
+      return [UInt8(truncatingIfNeeded: rounded >> 16), UInt8(truncatingIfNeeded: rounded >> 24)]
+    }
+  }
+
   /// Parses a file.
   init(file: [UInt8]) throws(ApusError) {
     func malformed(_ text: String) -> ApusError {
@@ -94,18 +116,5 @@ struct NumPyArray {
     let length = header.utf8.count
     return [0x93] + Array("NUMPY".utf8) + [1, 0, UInt8(length & 255), UInt8(length >> 8)] + Array(header.utf8)
       + bytes
-  }
-}
-
-extension NumPyArray {
-  /// The elements of an array of `float32` as `bfloat16`: the upper halves of their bits, to the nearest, of two the even
-  /// one.
-  var brainFloatBytes: [UInt8] {
-    stride(from: 0, to: bytes.count - bytes.count % 4, by: 4).flatMap { start -> [UInt8] in
-      let pattern = (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[start + $1]) << UInt32(8 * $1) }
-      let isNaN = Float(bitPattern: pattern).isNaN
-      let rounded = isNaN ? pattern | 0x40_0000 : pattern &+ 0x7FFF &+ (pattern >> 16 & 1)
-      return [UInt8(truncatingIfNeeded: rounded >> 16), UInt8(truncatingIfNeeded: rounded >> 24)]
-    }
   }
 }

@@ -32,7 +32,8 @@ class Apus:
             for index, values in enumerate(inputs):
                 values = values.astype(np.float32) if values.dtype.name == "bfloat16" else values
                 path = folder / f"input_{index}.npy"
-                path.write_bytes(npy_bytes(values))
+                is_brain_float = values.dtype.name == "bfloat16"
+                path.write_bytes(npy_bytes(values.astype(np.float32) if is_brain_float else values))
                 command += ["--input", str(path)]
             self._execute([*command, "--output-dir", str(folder / "outputs")])
             return _outputs(folder / "outputs")

@@ -27,7 +27,7 @@ package struct BlockwiseProduct: Sendable {
   }
 
   /// The bytes that a run works in.
-  package var scratchByteCount: Int { quantization.parameterByteCount + rows * depth * 2 }
+  package var scratchByteCount: Int { quantization.byteCount }
 
   /// Computes `rows×units` floats; weights take a byte each.
   package func run(
@@ -47,9 +47,8 @@ package struct BlockwiseProduct: Sendable {
               let output = output.baseAddress, let scratch = scratch.baseAddress
             else { return }
             let steps = unsafe scratch.assumingMemoryBound(to: Float.self)
-            let words = unsafe (scratch + quantization.parameterByteCount).assumingMemoryBound(to: Int16.self)
-            unsafe quantization.run(
-              input.assumingMemoryBound(to: Float.self), to: words, scales: steps, threads: threads)
+            let words = unsafe quantization.run(input, to: scratch, threads: threads)
+              .assumingMemoryBound(to: Int16.self)
             let results = unsafe output.assumingMemoryBound(to: Float.self)
             for unit in 0..<units {
               var start: Float = 0

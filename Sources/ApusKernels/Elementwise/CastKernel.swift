@@ -1,11 +1,12 @@
 /// From one type's values to another's.
 ///
 /// Integers keep their low bits; floats lose their fraction and saturate, NaN becomes the greatest integer; truth
-/// values are 0 and 1, and everything but zero is true.
+/// values are 0 and 1, and everything but zero is true. Complex numbers give their real part.
 package enum CastKernel {
   /// The types that are cast.
   package enum ElementType: Hashable, Sendable {
-    case bool, int8, uint8, int16, uint16, int32, uint32, int64, float16, bfloat16, float32, float64
+    case bool, int8, uint8, int16, uint16, int32, uint32, int64
+    case float16, bfloat16, float32, float64, complex64
   }
 
   /// The kernel for `count` elements.
@@ -24,17 +25,8 @@ package enum CastKernel {
     case .bfloat16: kernel(BrainFloat.self, target, count)
     case .float32: kernel(Float.self, target, count)
     case .float64: kernel(Double.self, target, count)
+    case .complex64: kernel(Complex<Float>.self, target, count)
     }
-  }
-
-  /// The kernel from `float32` to integers of less than a byte, each in a byte of its own; they saturate.
-  package static func packed(in range: ClosedRange<Int>, count: Int) -> any UnaryKernel {
-    let bounds = ScalarBounds(minimum: Float(range.lowerBound), maximum: Float(range.upperBound))
-    return UnaryMap(
-      ClosureFunction<Float, UInt8> { value in
-        let bounded = value.isNaN ? bounds.maximum : bounds.clamp(value)
-        return UInt8(truncatingIfNeeded: Int(bounded))
-      }, count: count)
   }
 
   @inline(__always)
@@ -54,7 +46,23 @@ package enum CastKernel {
     case .bfloat16: UnaryMap(Cast<Source, BrainFloat>(), count: count)
     case .float32: UnaryMap(Cast<Source, Float>(), count: count)
     case .float64: UnaryMap(Cast<Source, Double>(), count: count)
+    case .complex64: UnaryMap(Cast<Source, Complex<Float>>(), count: count)
     }
+  }
+
+  /// The kernel for floats to integers of less than a byte, a byte each, brought into their range.
+  package static func packed(minimum: Float, maximum: Float, count: Int) -> any UnaryKernel {
+    UnaryMap(PackedCast(bounds: ScalarBounds(minimum: minimum, maximum: maximum)), count: count)
+  }
+}
+
+private struct PackedCast: UnaryFunction {
+  let bounds: ScalarBounds<Float>
+
+  @inline(__always)
+  func callAsFunction(_ value: Float) -> Int8 {
+    // NaN becomes the greatest integer.
+    Int8(bounds.clamp(value < bounds.maximum ? value : bounds.maximum))
   }
 }
 
@@ -76,8 +84,8 @@ extension CastElement where Self: FixedWidthInteger {
 
   @inline(__always)
   init(real: Double) {
-    // The bound is the first real number beyond the range; it is exact, unlike the greatest integer as a double.
-    let bound = Double(sign: .plus, exponent: Self.bitWidth - (Self.isSigned ? 1 : 0), significand: 1)
+    // The first real number beyond the range, exact unlike the greatest integer as a double, and without a call.
+    let bound = Double(Self.max / 2 + 1) * 2
     if real >= bound || real.isNaN {
       self = .max
     } else {
@@ -127,4 +135,13 @@ private struct Truth: CastElement {
   init(real: Double) { byte = real == 0 ? 0 : 1 }
   @inline(__always)
   func cast<Target: CastElement>(to type: Target.Type) -> Target { Target(integer: byte == 0 ? 0 : 1) }
+}
+
+extension Complex: CastElement where Real == Float {
+  @inline(__always)
+  init(integer: Int64) { self.init(real: Float(integer), imaginary: 0) }
+  @inline(__always)
+  init(real: Double) { self.init(real: Float(real), imaginary: 0) }
+  @inline(__always)
+  func cast<Target: CastElement>(to type: Target.Type) -> Target { Target(real: Double(real)) }
 }

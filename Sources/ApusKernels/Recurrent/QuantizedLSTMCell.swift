@@ -40,17 +40,27 @@ package struct QuantizedLSTMCell: Hashable, Sendable {
   ) {
     precondition(
       gates.count == 4 * units && oldCells.count == units && cells.count == units && outputs.count == units)
-    for unit in 0..<units {
-      let input = WordFunctions.logistic(gates[unit])
-      let value = WordFunctions.tanh(gates[units + unit], integerBits: 3)
-      let forget = WordFunctions.logistic(gates[2 * units + unit])
-      let output = WordFunctions.logistic(gates[3 * units + unit])
-      let added = roundingDivideByPowerOfTwo(Int32(WordFunctions.multiply(input, value)), 4)
-      let cell = Int16(clamping: added &+ Int32(WordFunctions.multiply(forget, oldCells[unit])))
-      cells[unit] = cell
+    for first in stride(from: 0, to: units, by: 8) {
+      let input = WordFunctions.logistic(lanes(gates, first))
+      let value = WordFunctions.tanh(lanes(gates, units + first), integerBits: 3)
+      let forget = WordFunctions.logistic(lanes(gates, 2 * units + first))
+      let output = WordFunctions.logistic(lanes(gates, 3 * units + first))
+      let added = WordFunctions.roundingDivide(WordFunctions.multiply(input, value), 4)
+      let kept = WordFunctions.multiply(forget, lanes(oldCells, first))
+      let cell = SIMD8<Int16>(saturating: SIMD8<Int32>(widening: added) &+ SIMD8<Int32>(widening: kept))
       let squashed = WordFunctions.tanh(WordFunctions.saturatingShiftLeft(cell, 1), integerBits: 3)
-      let result = roundingDivideByPowerOfTwo(Int32(WordFunctions.multiply(output, squashed)), 8)
-      outputs[unit] = UInt8(truncatingIfNeeded: 128 &+ min(max(result, -128), 127))
+      let result = WordFunctions.roundingDivide(WordFunctions.multiply(output, squashed), 8)
+      for lane in 0..<min(8, units - first) {
+        cells[first + lane] = cell[lane]
+        outputs[first + lane] = UInt8(truncatingIfNeeded: 128 &+ min(max(result[lane], -128), 127))
+      }
     }
+  }
+
+  /// Eight numbers, with zeros beyond the end.
+  private func lanes(_ numbers: Span<Int16>, _ first: Int) -> SIMD8<Int16> {
+    var lanes = SIMD8<Int16>()
+    for lane in 0..<min(8, numbers.count - first) { lanes[lane] = numbers[first + lane] }
+    return lanes
   }
 }

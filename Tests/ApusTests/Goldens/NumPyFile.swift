@@ -41,7 +41,7 @@ struct NumPyFile {
     // NumPy has no name for bfloat16; our goldens write it as two bytes of no known kind.
     case "|V2": elements(UInt16.self).map { Double(Float(bitPattern: UInt32($0) << 16)) }
     case "<f4", "<c8": elements(UInt32.self).map { Double(Float(bitPattern: $0)) }
-    case "<f8": elements(UInt64.self).map { Double(bitPattern: $0) }
+    case "<f8", "<c16": elements(UInt64.self).map { Double(bitPattern: $0) }
     default: nil
     }
   }

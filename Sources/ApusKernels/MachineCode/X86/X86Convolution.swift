@@ -5,6 +5,10 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
   private let weightPacking: X86WeightPacking
   let operands: ByteOperands?
   private let quantized: QuantizedEpilogue?
+  /// What makes words of floats.
+  private let quantization: HybridQuantization?
+  /// What makes words of bytes.
+  let widening: WideningCode?
   private let layout: X86FactorLayout
   /// A block of factors for each group and panel.
   private let factors: UnsafeMutableRawPointer
@@ -15,8 +19,12 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
   private let sums: [UnsafeRawPointer?]
   /// Whether factors allow outputs to be made by the generated code.
   private let hasPlainFactors: Bool
+  /// Whether it depends on the weights whether it does.
+  private let needsBoundedSums: Bool
+  /// Whether neighboring panels are one call.
+  private let movesAlongPanels: Bool
 
-  private typealias Function = @convention(c) (UnsafeRawPointer) -> Void
+  private typealias Function = @convention(c) (UnsafeMutableRawPointer) -> Void
   private typealias Arguments = X86ProductGenerator.Arguments
 
   init?(_ convolution: Convolution, target: X86Target, bytes product: X86ProductGenerator.Product) {
@@ -27,7 +35,12 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
     else { return nil }
     self.convolution = convolution
     self.plan = plan
-    operands = convolution.operands.bytes
+    operands = convolution.operands.generatedBytes
+    quantization = HybridQuantization(
+      convolution.operands, batches: convolution.batches, inputCount: convolution.inputCount, code: .x86)
+    widening =
+      product == .words && !convolution.operands.isHybrid
+      ? operands.flatMap { .x86(isSigned: $0.signFlip != 0) } : nil
     weightPacking = X86WeightPacking(plan: plan, operands: operands)
     quantized = QuantizedEpilogue(convolution.epilogue, channels: convolution.outputChannels)
     layout = X86FactorLayout(target)
@@ -36,21 +49,28 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
     let isPlain = convolution.epilogue.isPlain
     hasPlainFactors = isPlain
 
-    let kind = X86EpilogueGenerator.Kind(convolution.operands, convolution.epilogue)
+    let kind = X86EpilogueGenerator.Kind(
+      convolution.operands, convolution.epilogue, isPerRow: plan.isDense && convolution.batches > 1)
+    needsBoundedSums = kind.needsBoundedSums
+    movesAlongPanels = plan.isOneBlock && !weightPacking.mayHaveExtras
+    let needsSums = !isPlain || needsBoundedSums
     var outputs: [UnsafeRawPointer?] = Array(
       repeating: nil, count: Self.key(rows: 16, vectorCount: 0, isPartial: false))
     var sums = outputs
     // All panels but the last are alike.
     for panel in Set([plan.panels.startIndex, plan.panels.endIndex - 1]).compactMap({ plan.panel($0) }) {
       for rows in plan.neededRowCounts(vectorCount: panel.vectorCount) {
-        for (isSums, isWanted) in [(false, isPlain), (true, product != .floats)] where isWanted {
+        for (isSums, isWanted) in [(false, isPlain), (true, needsSums)] where isWanted {
           let key = Self.key(
             rows: rows, vectorCount: panel.vectorCount,
             isPartial: !isSums && panel.columnCount < panel.paddedCount)
           guard (isSums ? sums : outputs)[key] == nil else { continue }
-          let generator = X86ProductGenerator(
+          var generator = X86ProductGenerator(
             target: target, product: product, epilogue: isSums ? .sums : kind, rowCount: rows,
             vectorCount: panel.vectorCount, columnCount: isSums ? panel.paddedCount : panel.columnCount)
+          generator.hasNarrowWeights = plan.hasNarrowWeights
+          generator.sumSets = plan.sumSets
+          generator.movesAlongPanels = movesAlongPanels && !isSums
           guard let function = GeneratedCode.function(for: generator, generate: generator.generate) else {
             return nil
           }
@@ -93,7 +113,8 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
   var packing: String {
     "x86 \(plan.target.rawValue) \(plan.product.rawValue) zero \(operands?.lhsZeroPoint ?? 0) \(operands?.rhsZeroPoint ?? 0) "
       + "taps \(plan.tapRows)×\(plan.tapColumns)×\(plan.lanesPerTap) columns \(convolution.columnCount) "
-      + "groups \(convolution.groups)"
+      + "groups \(convolution.groups)\(plan.hasNarrowWeights ? " narrow" : "")"
+      + (convolution.operands.isHybrid ? " hybrid" : "")
   }
 
   var packedByteCount: Int { weightPacking.byteCount }
@@ -116,7 +137,10 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
     roundedUp(plan.planeByteCount, to: 64) + tapListByteCount + blockByteCount
   }
 
-  func scratchByteCount(threads: Int) -> Int { 64 + threads * workerByteCount }
+  /// Quantized floats, with room to read a little beyond, after the scales of their images.
+  private var quantizedByteCount: Int { quantization?.byteCount ?? 0 }
+
+  func scratchByteCount(threads: Int) -> Int { 64 + quantizedByteCount + threads * workerByteCount }
 
   func run(
     _ packed: PackedWeights, input: RawSpan, output: inout MutableRawSpan, scratch: inout MutableRawSpan,
@@ -134,10 +158,11 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
             let scratch = scratch.baseAddress
           else { return }
           let tiling = plan.tiling(threads: threads.count)
+          let shared = unsafe scratch.alignedUp(toMultipleOf: 64)
+          let rows = unsafe quantization?.run(input, to: shared, threads: threads) ?? input
           let work = unsafe Work(
-            owner: .passUnretained(self), packed: .passUnretained(packed), tiling: tiling, input: input,
-            output: output,
-            scratch: scratch.alignedUp(toMultipleOf: 64))
+            owner: .passUnretained(self), packed: .passUnretained(packed), tiling: tiling, input: rows,
+            scales: UnsafeRawPointer(shared), output: output, scratch: shared + quantizedByteCount)
           threads.run(tiles: tiling.count, work)
         }
       }
@@ -150,6 +175,8 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
     let packed: Unmanaged<PackedWeights>
     let tiling: X86ConvolutionPlan.Tiling
     let input: UnsafeRawPointer
+    /// The scales of quantized images.
+    let scales: UnsafeRawPointer
     let output: UnsafeMutableRawPointer
     let scratch: UnsafeMutableRawPointer
 
@@ -186,13 +213,18 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
     }
     let list = unsafe (scratch + roundedUp(plan.planeByteCount, to: 64)).assumingMemoryBound(to: Int.self)
     let block = unsafe UnsafeMutableRawPointer(list) + tapListByteCount
-    let makesOutputs = hasPlainFactors && (operands == nil || X86WeightPacking.isBounded(packed))
+    let makesOutputs = hasPlainFactors && (!needsBoundedSums || X86WeightPacking.isBounded(packed))
+    // Rows of a line are of one image, or each is one.
+    let scales = unsafe work.scales + 4 &* (plan.isDense ? (convolution.batches > 1 ? first : 0) : image)
     let outputStride = convolution.outputChannels &* convolution.operands.generatedByteCount
 
-    for index in panelTile
-      &* tiling.panelsPerTile..<min(plan.panels.count, (panelTile &+ 1) &* tiling.panelsPerTile)
-    {
+    var next = panelTile &* tiling.panelsPerTile
+    let lastPanel = min(plan.panels.count, next &+ tiling.panelsPerTile)
+    while next < lastPanel {
+      let index = next
       let panel = plan.panels[index]
+      let together = movesAlongPanels && makesOutputs ? max(1, plan.alikeCount(lastPanel) &- index) : 1
+      next &+= together
       let record = weightPacking.record(packed, group: group, panel: index)
       let columns = group &* convolution.columnCount &+ panel.firstColumn
       var call = unsafe Call(
@@ -202,7 +234,7 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
           offsets: Int(
             bitPattern: packed.address + weightPacking.offsets(group: group) + panel.paddedBefore &* 4),
           factors: Int(bitPattern: factors + (group &* plan.panels.count &+ index) &* layout.byteCount),
-          output: 0, outputStride: outputStride, blocks: 1),
+          output: 0, outputStride: outputStride, blocks: together, scales: Int(bitPattern: scales)),
         panel: panel, channel: columns, block: block, makesOutputs: makesOutputs)
       if record.extraCount > 0 {
         unsafe listTaps(record, packed, to: list)
@@ -271,7 +303,7 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
     let isPartial = call.panel.columnCount < call.panel.paddedCount
     call.arguments.rows = Int(bitPattern: rows)
     call.arguments.output = Int(bitPattern: output)
-    call.arguments.blocks = count
+    if !movesAlongPanels { call.arguments.blocks = count }
     self.call(outputs, rowCount, isPartial: isPartial, &call)
     if rest > 0 {
       call.arguments.rows &+= count &* rowCount &* plan.rowStride
@@ -285,7 +317,7 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
     let key = Self.key(rows: rows, vectorCount: call.panel.vectorCount, isPartial: isPartial)
     guard let address = functions[key] else { return }
     let function = unsafe unsafeBitCast(address, to: Function.self)
-    unsafe withUnsafePointer(to: &call.arguments) { unsafe function(UnsafeRawPointer($0)) }
+    unsafe withUnsafeMutablePointer(to: &call.arguments) { unsafe function(UnsafeMutableRawPointer($0)) }
   }
 
   /// One block of rows by way of memory: for sums that the generated code cannot finish.

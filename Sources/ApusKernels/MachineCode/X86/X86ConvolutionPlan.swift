@@ -51,6 +51,12 @@ struct X86ConvolutionPlan {
   /// For more threads: the same, or less, so that there are tiles for all.
   let shared: Tiling
 
+  /// Whether weights that are multiplied as `int16` are packed as bytes: where few rows meet them, reading them takes the
+  /// time.
+  let hasNarrowWeights: Bool
+  /// How often sums are kept: see ``X86ProductGenerator``.
+  let sumSets: Int
+
   /// The gathered part of the input: columns of a row, and rows for a tile.
   let planeWidth: Int
   let planeRows: Int
@@ -72,7 +78,10 @@ struct X86ConvolutionPlan {
     stepsPerTap = ceilingQuotient(lanesPerTap, lanesPerStep)
     panels = Self.panels(columns: c.columnCount, target: target)
 
-    isDense = c.readsInputInPlace
+    // Images that are quantized at run time have scales of their own: rows of several images are no line, unless each
+    // is one.
+    let pixels = c.outputHeight * c.outputWidth
+    isDense = c.readsInputInPlace && (!c.operands.isHybrid || c.batches == 1 || pixels == 1)
     // Beyond these sizes, products below might overflow; other kernels take such shapes.
     let sizes = [
       c.filterHeight, c.filterWidth, c.strideHeight, c.strideWidth, c.dilationHeight, c.dilationWidth,
@@ -86,9 +95,16 @@ struct X86ConvolutionPlan {
       c.paddingTop == 0 && c.paddingLeft == 0
       && (c.outputHeight - 1) * c.strideHeight + reachHeight <= c.inputHeight
       && (c.outputWidth - 1) * c.strideWidth + reachWidth <= c.inputWidth
-    isInPlace = product != .words && lanesPerTap % lanesPerStep == 0 && needsNoPadding
+    // Quantized floats are words already, and there is room to read beyond them.
+    let areRowsReady = c.operands.isHybrid || product != .words && lanesPerTap % lanesPerStep == 0
+    isInPlace = areRowsReady && needsNoPadding
     lineCount = isDense ? 1 : c.batches * c.outputHeight
     lineLength = isDense ? c.rowCount : c.outputWidth
+    let hasFewRows = isDense && lineLength <= 4
+    let hasSignedWeights = c.operands.generatedBytes.map { $0.rhsZeroPoint == 128 } ?? false
+    hasNarrowWeights = hasFewRows && product == .words && hasSignedWeights
+    // By the whole shape: the order of a float's sum is the same for all tiles.
+    sumSets = !hasFewRows || product == .words ? 1 : lineLength == 1 ? 4 : lineLength == 2 ? 2 : 1
     planeWidth = isDense ? 1 : max(0, c.outputWidth - 1) * c.strideWidth + reachWidth
     guard planeWidth < 1 << 22, reachHeight < 1 << 10 || isInPlace else { return nil }
 
@@ -146,7 +162,25 @@ struct X86ConvolutionPlan {
     return panels
   }
 
+  /// How many of the first `count` panels are as wide as the first: all, or all but the last.
+  func alikeCount(_ count: Int) -> Int {
+    panels[count &- 1].columnCount == panels[0].columnCount ? count : count &- 1
+  }
+
   func panel(_ index: Int) -> Panel? { panels.indices.contains(index) ? panels[index] : nil }
+
+  /// Whether all rows are one block, so that panels may follow each other in one call.
+  var isOneBlock: Bool {
+    isDense
+      && panels.allSatisfy {
+        lineLength <= X86ProductGenerator.maximumRows(target, vectorCount: $0.vectorCount)
+      }
+  }
+
+  /// Whether columns lie in the order that packing them into bytes wants.
+  var interleavesColumns: Bool { product != .floats && !convolution.operands.isHybrid }
+  /// Bytes of a step's weights for one column.
+  var weightByteCount: Int { hasNarrowWeights ? 2 : 4 }
 
   var tapCount: Int { tapRows * tapColumns }
   /// Steps of a whole sum.

@@ -5,6 +5,10 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
   let operands: ByteOperands?
   private let weightPacking: X86DepthwisePacking
   private let quantized: QuantizedEpilogue?
+  /// What makes words of floats.
+  private let quantization: HybridQuantization?
+  /// What makes words of bytes.
+  let widening: WideningCode?
   private let layout: X86FactorLayout
   private let factors: UnsafeMutableRawPointer
   /// The offsets of all taps, group by group.
@@ -13,11 +17,14 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
   private let outputs: [[UnsafeRawPointer?]]
   private let sums: [UnsafeRawPointer?]
   private let hasPlainFactors: Bool
+  private let needsBoundedSums: Bool
 
   private typealias Function = @convention(c) (UnsafeRawPointer) -> Void
   private typealias Arguments = X86ProductGenerator.Arguments
 
   init?(_ convolution: DepthwiseConvolution, target: X86Target, bytes product: X86ProductGenerator.Product) {
+    // Words are multiplied 256 bits at a time everywhere.
+    let target = convolution.operands.isHybrid ? .avx2 : target
     guard
       let product = X86ProductGenerator.Product(convolution.operands, convolution.epilogue, bytes: product),
       convolution.epilogue.fits(convolution.operands, channels: convolution.outputChannels),
@@ -25,13 +32,19 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
     else { return nil }
     self.convolution = convolution
     self.plan = plan
-    operands = convolution.operands.bytes
+    operands = convolution.operands.generatedBytes
+    quantization = HybridQuantization(
+      convolution.operands, batches: convolution.batches, inputCount: convolution.inputCount, code: .x86)
+    widening =
+      product == .words && !convolution.operands.isHybrid
+      ? operands.flatMap { .x86(isSigned: $0.signFlip != 0) } : nil
     weightPacking = X86DepthwisePacking(plan: plan, operands: operands)
     quantized = QuantizedEpilogue(convolution.epilogue, channels: convolution.outputChannels)
     layout = X86FactorLayout(target)
     hasPlainFactors = convolution.epilogue.isPlain
 
-    let kind = X86EpilogueGenerator.Kind(convolution.operands, convolution.epilogue)
+    let kind = X86EpilogueGenerator.Kind(convolution.operands, convolution.epilogue, isPerRow: false)
+    needsBoundedSums = kind.needsBoundedSums
     func functions(_ kind: X86EpilogueGenerator.Kind, channels: Int) -> [UnsafeRawPointer?]? {
       var functions: [UnsafeRawPointer?] = [nil]
       for pixels in 1...X86DepthwiseGenerator.maximumPixels {
@@ -56,7 +69,7 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
       }
     }
     self.outputs = outputs
-    if product == .floats {
+    if hasPlainFactors, !needsBoundedSums {
       sums = []
     } else {
       guard let made = functions(.sums, channels: plan.blockChannels) else { return nil }
@@ -87,6 +100,7 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
   var packing: String {
     "x86 depthwise \(plan.target.rawValue) \(plan.product.rawValue) zero \(operands?.lhsZeroPoint ?? 0) \(operands?.rhsZeroPoint ?? 0) "
       + "taps \(plan.tapCount) channels \(plan.channels)×\(plan.pixelsTogether)"
+      + (convolution.operands.isHybrid ? " hybrid" : "")
   }
 
   var packedByteCount: Int { weightPacking.byteCount }
@@ -103,7 +117,9 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
   private var blockByteCount: Int { 2 * X86DepthwiseGenerator.maximumPixels * plan.blockChannels * 4 + 64 }
   private var workerByteCount: Int { plan.planeByteCount + tapListByteCount + blockByteCount }
 
-  func scratchByteCount(threads: Int) -> Int { 64 + threads * workerByteCount }
+  private var quantizedByteCount: Int { quantization?.byteCount ?? 0 }
+
+  func scratchByteCount(threads: Int) -> Int { 64 + quantizedByteCount + threads * workerByteCount }
 
   func run(
     _ packed: PackedWeights, input: RawSpan, output: inout MutableRawSpan, scratch: inout MutableRawSpan,
@@ -125,10 +141,12 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
           else { return }
           let lines = plan.linesPerTile(threads: threads.count)
           let tilesPerImage = ceilingQuotient(convolution.outputHeight, lines)
+          let shared = unsafe scratch.alignedUp(toMultipleOf: 64)
+          let rows = unsafe quantization?.run(input, to: shared, threads: threads) ?? input
           let work = unsafe Work(
             owner: .passUnretained(self), packed: .passUnretained(packed), linesPerTile: lines,
-            tilesPerImage: tilesPerImage, input: input, output: output,
-            scratch: scratch.alignedUp(toMultipleOf: 64))
+            tilesPerImage: tilesPerImage, input: rows, scales: UnsafeRawPointer(shared), output: output,
+            scratch: shared + quantizedByteCount)
           threads.run(tiles: convolution.batches * tilesPerImage * plan.chunkCount, work)
         }
       }
@@ -142,6 +160,8 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
     let linesPerTile: Int
     let tilesPerImage: Int
     let input: UnsafeRawPointer
+    /// The scales of quantized images.
+    let scales: UnsafeRawPointer
     let output: UnsafeMutableRawPointer
     let scratch: UnsafeMutableRawPointer
 
@@ -163,7 +183,7 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
     unsafe gather(work.input, image: image, chunk: chunk, first: first, end: end, to: scratch)
     let list = unsafe (scratch + plan.planeByteCount).assumingMemoryBound(to: Int.self)
     let memory = unsafe UnsafeMutableRawPointer(list) + tapListByteCount
-    let makesOutputs = hasPlainFactors && (operands == nil || X86DepthwisePacking.isBounded(packed))
+    let makesOutputs = hasPlainFactors && (!needsBoundedSums || X86DepthwisePacking.isBounded(packed))
     let elementByteCount = convolution.operands.generatedByteCount
     let outputPixelByteCount = plan.channels &* elementByteCount
     let outputStride = plan.pixelsTogether &* outputPixelByteCount
@@ -177,7 +197,7 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
         weights: Int(bitPattern: packed.address + record.weights),
         offsets: Int(bitPattern: packed.address + weightPacking.offsets(block: block)),
         factors: Int(bitPattern: factors + block &* layout.byteCount), output: 0, outputStride: outputStride,
-        blocks: 0)
+        blocks: 0, scales: Int(bitPattern: work.scales + 4 &* image))
       if record.extraCount > 0 {
         unsafe listTaps(record, packed, to: list)
         arguments.taps = Int(bitPattern: list)

@@ -12,12 +12,16 @@ extension X86Depthwise {
     case .uint8(let zeroPoint, _), .int8(let zeroPoint, _):
       if plan.product == .words, let operands {
         let conversion = CenteredInt16(
-          signFlip: operands.signFlip, zeroPoint: Int16(truncatingIfNeeded: operands.lhsZeroPoint))
+          signFlip: operands.signFlip, zeroPoint: Int16(truncatingIfNeeded: operands.lhsZeroPoint),
+          code: widening)
         unsafe gather(input, conversion, image: image, chunk: chunk, first: first, end: end, to: scratch)
       } else {
         let conversion = Copy<UInt8>(padding: UInt8(truncatingIfNeeded: zeroPoint))
         unsafe gather(input, conversion, image: image, chunk: chunk, first: first, end: end, to: scratch)
       }
+    case .hybrid:
+      unsafe gather(
+        input, Copy<Int16>(padding: 0), image: image, chunk: chunk, first: first, end: end, to: scratch)
     default: break
     }
   }

@@ -68,6 +68,7 @@ struct X86DepthwiseGenerator: Hashable {
     a.load(.rsi, .init(.rdi, A.offset(\.offsets)))
     a.move(.rax, .r14)
     end.loadStride(&a, A.offset(\.outputStride))
+    if case .scaledFloats = epilogue { orderSums(&a) }
     end.store(&a, [.rax])
     end.pointAfterLast(&a, [.rax], .r14)
     end.loadStride(&a, A.offset(\.rowStride))
@@ -80,6 +81,16 @@ struct X86DepthwiseGenerator: Hashable {
     for register in [General.r15, .r14, .r13, .r12, .rbp, .rbx] { a.pop(register) }
     a.return()
     return a.finish()
+  }
+
+  /// Brings the sums of words of two vectors, which products interleave by quarters, into the order of channels.
+  private func orderSums(_ a: inout X86Assembler) {
+    for pixel in 0..<pixelCount {
+      let (first, second) = (end.sum(pixel, 0), end.sum(pixel, 1))
+      a.vector(.vperm2i128, width, end.free(0), first, second, immediate: 0x20)
+      a.vector(.vperm2i128, width, second, first, second, immediate: 0x31)
+      a.vector(.vmovdqu, width, first, 0, end.free(0))
+    }
   }
 
   /// One group of taps for all pixels.

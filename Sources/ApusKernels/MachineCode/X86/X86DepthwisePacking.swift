@@ -55,10 +55,11 @@ struct X86DepthwisePacking {
       fromByteOffset: recordsOffset + block &* MemoryLayout<Record>.stride, as: Record.self)
   }
 
-  /// The channel of a block's lane; nil for padding.
-  private func channel(block: Int, vector: Int, lane: Int) -> Int? {
+  /// The channel of a block's lane of weights, or of what is added at the end; nil for padding.
+  private func channel(block: Int, vector: Int, lane: Int, atEnd: Bool = false) -> Int? {
     let column = X86ProductGenerator.column(
-      plan.target, isBytes: isBytes, vectorCount: X86DepthwiseGenerator.vectorCount(plan.target),
+      plan.target, isBytes: isBytes && !(atEnd && plan.convolution.operands.isHybrid),
+      vectorCount: X86DepthwiseGenerator.vectorCount(plan.target),
       vector: vector,
       lane: lane)
     let index = block * plan.blockChannels + column
@@ -124,7 +125,7 @@ struct X86DepthwisePacking {
           for lane in 0..<plan.target.lanes {
             let place = (vector * plan.target.lanes + lane) * 4
             var bits: UInt32 = 0
-            if let channel = channel(block: block, vector: vector, lane: lane) {
+            if let channel = channel(block: block, vector: vector, lane: lane, atEnd: true) {
               bits = unsafe bias?.unsafeLoadUnaligned(fromByteOffset: channel * 4, as: UInt32.self) ?? 0
               if let operands {
                 var (sum, magnitude): (Int32, Int) = (0, 0)
@@ -137,7 +138,7 @@ struct X86DepthwisePacking {
                 let share = plan.product == .words ? 0 : operands.lhsZeroPoint &* sum
                 let offset = Int32(bitPattern: bits) &- share
                 bits = UInt32(bitPattern: offset)
-                isBounded = isBounded && magnitude * 255 + abs(Int(offset)) < 1 << 30
+                isBounded = isBounded && magnitude * 255 + abs(Int(offset)) <= X86EpilogueGenerator.sumLimit
               }
             }
             unsafe packed.address.storeBytes(

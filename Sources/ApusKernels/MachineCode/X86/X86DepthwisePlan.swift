@@ -52,7 +52,10 @@ struct X86DepthwisePlan {
     channels = c.outputChannels
     blockChannels = X86DepthwiseGenerator.vectorCount(target) * target.lanes
     var best = (cost: Int.max, count: 1)
-    for count in [1, 2, 4, 8] where count == 1 || channels * count <= 1024 {
+    // With strides, columns of equal phase would be gathered one by one, which costs more than lanes without channels; a
+    // depth multiplier asks for that anyway.
+    let mostTogether = c.strideWidth > 1 && c.depthMultiplier == 1 ? 1 : 8
+    for count in [1, 2, 4, 8] where count == 1 || count <= mostTogether && channels * count <= 1024 {
       let cost = ceilingQuotient(c.outputWidth, count) * ceilingQuotient(channels * count, blockChannels)
       if cost < best.cost { best = (cost, count) }
     }

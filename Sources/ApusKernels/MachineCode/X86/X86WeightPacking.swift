@@ -18,7 +18,7 @@ struct X86WeightPacking {
   let plan: X86ConvolutionPlan
   let operands: ByteOperands?
 
-  /// Whether sums stay below 2³⁰, whatever the activations: the first word of the header.
+  /// Whether sums stay within limits, whatever the activations: the first word of the header.
   static func isBounded(_ packed: PackedWeights) -> Bool {
     unsafe packed.address.load(as: Int.self) != 0
   }
@@ -36,7 +36,9 @@ struct X86WeightPacking {
 
   private var marksOffset: Int { roundedUp(offsets(group: convolution.groups), to: 64) }
   private var weightsOffset: Int { roundedUp(marksOffset + plan.stepCount, to: 64) }
-  private var weightByteCount: Int { convolution.groups * plan.paddedColumnCount * plan.stepCount * 4 }
+  private var weightByteCount: Int {
+    convolution.groups * plan.paddedColumnCount * plan.stepCount * plan.weightByteCount
+  }
 
   /// Whether weights may be too wide for a signed byte.
   var mayHaveExtras: Bool {
@@ -159,7 +161,7 @@ struct X86WeightPacking {
   ) -> Record {
     let marks = unsafe (packed.address + marksOffset).assumingMemoryBound(to: UInt8.self)
     let extraCount = unsafe mark(marks, weights: weights, group: group, panel: panel)
-    let stepByteCount = panel.paddedCount * 4
+    let stepByteCount = panel.paddedCount * plan.weightByteCount
     let extraSteps = start + plan.stepCount * stepByteCount
     let extras = extraSteps + extraCount * stepByteCount
     precondition(extras + extraCount * 16 <= packed.byteCount)
@@ -170,7 +172,8 @@ struct X86WeightPacking {
     for vector in 0..<panel.vectorCount {
       for lane in 0..<plan.target.lanes {
         let column = X86ProductGenerator.column(
-          plan.target, isBytes: isBytes, vectorCount: panel.vectorCount, vector: vector, lane: lane)
+          plan.target, isBytes: plan.interleavesColumns, vectorCount: panel.vectorCount, vector: vector,
+          lane: lane)
         let place = vector * plan.target.lanes + lane
         var offset: UInt32 = 0
         if column < panel.columnCount {
@@ -184,7 +187,8 @@ struct X86WeightPacking {
             let share = plan.product == .words ? 0 : operands.lhsZeroPoint &* totals.sum
             let value = Int32(bitPattern: biasBits) &- share
             offset = UInt32(bitPattern: value)
-            isBounded = isBounded && Int(totals.magnitude) * 255 + abs(Int(value)) < 1 << 30
+            isBounded =
+              isBounded && Int(totals.magnitude) * 255 + abs(Int(value)) <= X86EpilogueGenerator.sumLimit
           } else {
             unsafe packFloats(
               weights, group: group, column: panel.firstColumn + column, place: place,
@@ -237,7 +241,8 @@ struct X86WeightPacking {
     var magnitudes = SIMD4<Int32>()
     for tap in 0..<plan.tapCount {
       let source = unsafe weights + position(group: group, column: column, tap: tap)
-      var target = unsafe destination + (tap &* plan.stepsPerTap &* stepByteCount &+ place &* 4)
+      var target =
+        unsafe destination + (tap &* plan.stepsPerTap &* stepByteCount &+ place &* plan.weightByteCount)
       var lane = 0
       // Eight terms at a time: four steps of words, or two of bytes.
       while lane < plan.lanesPerTap {
@@ -246,6 +251,15 @@ struct X86WeightPacking {
         let signs = values &>> 15
         sums &+= pairSums(values, ones)
         magnitudes &+= pairSums((values ^ signs) &- signs, ones)
+        lane &+= 8
+        if plan.hasNarrowWeights {
+          let pairs = unsafe unsafeBitCast(SIMD8<UInt8>(lowBytes: values), to: SIMD4<UInt16>.self)
+          for step in 0..<(count &+ 1) / 2 {
+            unsafe target.storeBytes(of: pairs[step], as: UInt16.self)
+            unsafe target += stepByteCount
+          }
+          continue
+        }
         var steps: Int
         var lanes: SIMD4<UInt32>
         if isWords {
@@ -271,7 +285,6 @@ struct X86WeightPacking {
             steps &-= 1
           }
         }
-        lane &+= 8
       }
     }
     return (sums.wrappedSum(), magnitudes.wrappedSum())
