@@ -30,7 +30,7 @@ package enum RecurrentWords {
   package static func applyLogistic(_ values: inout MutableSpan<Int16>) {
     unsafe values.withUnsafeMutableBufferPointer { values in
       guard let place = values.baseAddress else { return }
-      unsafe map(place, to: place, count: values.count) { WordFunctions.logistic($0) }
+      unsafe map(place, to: place, count: values.count, by: .logistic)
     }
   }
 
@@ -39,7 +39,7 @@ package enum RecurrentWords {
     let bits = Int16(integerBits)
     unsafe values.withUnsafeMutableBufferPointer { values in
       guard let place = values.baseAddress else { return }
-      unsafe map(place, to: place, count: values.count) { WordFunctions.tanh($0, integerBits: bits) }
+      unsafe map(place, to: place, count: values.count, by: .tanh(integerBits: bits))
     }
   }
 
@@ -50,16 +50,28 @@ package enum RecurrentWords {
     unsafe source.withUnsafeBufferPointer { source in
       unsafe values.withUnsafeMutableBufferPointer { values in
         guard let from = source.baseAddress, let to = values.baseAddress else { return }
-        unsafe map(from, to: to, count: values.count) { WordFunctions.tanh($0, integerBits: bits) }
+        unsafe map(from, to: to, count: values.count, by: .tanh(integerBits: bits))
+      }
+    }
+  }
+
+  /// A function of words; no closure, as a captured value may cost an allocation.
+  private enum Function {
+    case logistic
+    case tanh(integerBits: Int16)
+
+    @inline(__always)
+    func callAsFunction(_ words: SIMD8<Int16>) -> SIMD8<Int16> {
+      switch self {
+      case .logistic: WordFunctions.logistic(words)
+      case .tanh(let bits): WordFunctions.tanh(words, integerBits: bits)
       }
     }
   }
 
   /// A function of each word, eight at a time.
-  @inline(__always)
   private static func map(
-    _ source: UnsafePointer<Int16>, to target: UnsafeMutablePointer<Int16>, count: Int,
-    _ function: (SIMD8<Int16>) -> SIMD8<Int16>
+    _ source: UnsafePointer<Int16>, to target: UnsafeMutablePointer<Int16>, count: Int, by function: Function
   ) {
     var index = 0
     while index < count {

@@ -37,25 +37,31 @@ enum WordFunctions {
     let remainder = rest &- x
     var result = exponentialNearZero(saturatingShiftLeft(rest, integerBits))
     // e^(−1/4), e^(−1/2), e^(−1) … e^(−16) as Q0, for each bit of the remainder.
-    @inline(__always)
-    func apply(_ exponent: Int16, _ factor: Int16) {
-      guard exponent < integerBits else { return }
-      let bit = Words(repeating: 1 &<< (fractionBits &+ exponent))
-      let product = multiply(result, Words(repeating: factor))
-      result.replace(with: product, where: (remainder & bit) .!= Words())
-    }
-    apply(-2, 25_520)
-    apply(-1, 19_875)
-    apply(0, 12_055)
-    apply(1, 4_435)
-    apply(2, 600)
-    apply(3, 11)
-    apply(4, 0)
+    let place = (remainder, fractionBits, integerBits)
+    apply(25_520, exponent: -2, place, to: &result)
+    apply(19_875, exponent: -1, place, to: &result)
+    apply(12_055, exponent: 0, place, to: &result)
+    apply(4_435, exponent: 1, place, to: &result)
+    apply(600, exponent: 2, place, to: &result)
+    apply(11, exponent: 3, place, to: &result)
+    apply(0, exponent: 4, place, to: &result)
     if integerBits > 5 {
       let least = Words(repeating: 0 &- (1 &<< (fractionBits &+ 5)))
       result.replace(with: Words(), where: x .< least)
     }
     return result.replacing(with: Words(repeating: .max), where: x .== Words())
+  }
+
+  /// Multiplies by a power of e where the remainder has the bit of that exponent.
+  @inline(__always)
+  private static func apply(
+    _ factor: Int16, exponent: Int16, _ place: (remainder: Words, fractionBits: Int16, integerBits: Int16),
+    to result: inout Words
+  ) {
+    guard exponent < place.integerBits else { return }
+    let bit = Words(repeating: 1 &<< (place.fractionBits &+ exponent))
+    let product = multiply(result, Words(repeating: factor))
+    result.replace(with: product, where: (place.remainder & bit) .!= Words())
   }
 
   /// `eˣ` for `x` in `-1/4..<0`, both as Q0: a Taylor polynomial around −1/8.
