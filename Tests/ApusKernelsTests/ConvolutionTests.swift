@@ -4,13 +4,39 @@ import Testing
 
 extension KernelSet: CustomTestStringConvertible {
   package var testDescription: String { name }
+
+  /// The sets that this machine can run, itself or with an emulator.
+  static let tested: [KernelSet] = {
+    #if arch(x86_64) && os(Linux)
+      return supported + [Arm64Target.dotProduct, .neon].compactMap(Arm64Emulator.kernels)
+    #else
+      return supported
+    #endif
+  }()
+
+  /// Whether an emulator runs it, which takes its time.
+  var isEmulated: Bool { !Self.supported.contains { $0.name == name } }
+
+  /// Asks the emulator whether functions kept to their arguments.
+  func expectNoFaults() {
+    #if arch(x86_64) && os(Linux)
+      guard isEmulated, let faults = Arm64Emulator.shared?.takeFaults() else { return }
+      #expect(faults.isEmpty, "\(faults.prefix(3))")
+    #endif
+  }
+
+  /// The seeds of random cases: fewer where an emulator is slow.
+  func seeds(_ count: Int) -> Range<Int> { 0..<(isEmulated ? count / 4 : count) }
+
+  /// The counts of threads to run with: one where each call waits for the emulator.
+  func threads(_ counts: [Int]) -> [Int] { isEmulated ? Array(counts.prefix(1)) : counts }
 }
 
 @Suite("Convolution")
 struct ConvolutionTests {
-  @Test("random convolutions match the reference", arguments: KernelSet.supported, CaseKind.allCases)
+  @Test("random convolutions match the reference", arguments: KernelSet.tested, CaseKind.allCases)
   func random(kernels: KernelSet, kind: CaseKind) throws {
-    for seed in 0..<160 {
+    for seed in kernels.seeds(160) {
       var random = SeededGenerator(seed: UInt64(seed))
       let vertical = AxisCase(largest: 9, using: &random)
       let horizontal = AxisCase(largest: 13, using: &random)
@@ -31,7 +57,7 @@ struct ConvolutionTests {
     }
   }
 
-  @Test("matrices of every awkward size match the reference", arguments: KernelSet.supported)
+  @Test("matrices of every awkward size match the reference", arguments: KernelSet.tested)
   func matrices(kernels: KernelSet) throws {
     let sizes = [
       (1, 1, 1), (1, 1024, 1001), (1, 7, 300), (2, 1, 9), (3, 65, 7), (4, 8, 8), (5, 1023, 9), (7, 1024, 3),
@@ -51,10 +77,10 @@ struct ConvolutionTests {
   }
 
   @Test(
-    "wide layers, extreme zero points, factors and biases match the reference", arguments: KernelSet.supported
+    "wide layers, extreme zero points, factors and biases match the reference", arguments: KernelSet.tested
   )
   func extremeParameters(kernels: KernelSet) throws {
-    for seed in 0..<120 {
+    for seed in kernels.seeds(120) {
       var random = SeededGenerator(seed: UInt64(1_000 + seed))
       let isSigned = seed % 2 == 1
       let (lowest, highest): (Int32, Int32) = isSigned ? (-128, 127) : (0, 255)
@@ -95,9 +121,10 @@ struct ConvolutionTests {
     }
   }
 
-  @Test("each set does the work itself", arguments: KernelSet.supported)
+  @Test("each set does the work itself", arguments: KernelSet.tested)
   func implementations(kernels: KernelSet) throws {
-    let prefix = kernels.name.hasPrefix("x86") ? "X86" : kernels.name == "blas" ? "BLAS" : "Portable"
+    let isGenerated = kernels.name.hasPrefix("x86") || kernels.name.hasPrefix("arm64")
+    let prefix = isGenerated ? "Generated" : kernels.name == "blas" ? "BLAS" : "Portable"
     let factor = FixedPointMultiplier(0.01)
     let uint8 = MatrixOperands.uint8(lhsZeroPoint: 3, rhsZeroPoint: 128)
     let int8 = MatrixOperands.int8(lhsZeroPoint: 3, rhsZeroPoint: 0)
@@ -124,7 +151,7 @@ struct ConvolutionTests {
     }
   }
 
-  @Test("sums of extreme bytes are exact", arguments: KernelSet.supported)
+  @Test("sums of extreme bytes are exact", arguments: KernelSet.tested)
   func extremes(kernels: KernelSet) throws {
     for (value, zeroPoint) in [(UInt8(0), Int32(255)), (255, 0), (0, 0), (255, 255)] {
       let convolution = Convolution(
@@ -145,7 +172,7 @@ struct ConvolutionTests {
     }
   }
 
-  @Test("operands and epilogue that do not fit are refused", arguments: KernelSet.supported)
+  @Test("operands and epilogue that do not fit are refused", arguments: KernelSet.tested)
   func misfits(kernels: KernelSet) {
     let bytes = MatrixOperands.uint8(lhsZeroPoint: 0, rhsZeroPoint: 0)
     let twoFactors = Epilogue.float64([1, 2], zeroPoint: 0, minimum: 0, maximum: 255)
@@ -180,7 +207,7 @@ struct ConvolutionTests {
     #expect(try packing(4, .int8(lhsZeroPoint: 3, rhsZeroPoint: 5)) != first)
   }
 
-  @Test("scratch stays within two megabytes a thread", arguments: KernelSet.supported)
+  @Test("scratch stays within two megabytes a thread", arguments: KernelSet.tested)
   func scratch(kernels: KernelSet) throws {
     for (rows, depth, columns) in [(100_000, 9, 4_000), (1, 1_000_000, 1_000), (5_000, 50_000, 50_000)] {
       for kind in [CaseKind.float32, .uint8] {
@@ -194,7 +221,7 @@ struct ConvolutionTests {
     }
   }
 
-  @Test("strides and dilations of a hostile model overflow nothing", arguments: KernelSet.supported)
+  @Test("strides and dilations of a hostile model overflow nothing", arguments: KernelSet.tested)
   func hostileGeometry(kernels: KernelSet) throws {
     let most = Int(Int32.max)
     for (stride, dilation, output) in [(1, most, 9), (most, 1, 2), (most, most, 3)] {
@@ -231,7 +258,8 @@ struct ConvolutionTests {
         convolution, input: input, weights: weights, bias: hasBias ? bias : nil)
       let terms = Float(weightCount / convolution.outputChannels)
       try compare(
-        prepared, bytes(input), bytes(weights), hasBias ? bytes(bias) : nil, byteCount: expected.count * 4
+        prepared, bytes(input), bytes(weights), hasBias ? bytes(bias) : nil, byteCount: expected.count * 4,
+        threads: kernels.threads(threads)
       ) { found in
         // Each term is at most one: the error of its sum stays below its number of roundings.
         for (a, b) in zip(floats(found), expected) {
@@ -245,11 +273,13 @@ struct ConvolutionTests {
       let expected = ReferenceConvolution.bytes(
         convolution, input: input, weights: weights, bias: hasBias ? bias : nil)
       try compare(
-        prepared, input, weights, hasBias ? bytes(bias) : nil, byteCount: expected.count, threads: threads
+        prepared, input, weights, hasBias ? bytes(bias) : nil, byteCount: expected.count,
+        threads: kernels.threads(threads)
       ) { found in
         #expect(found == expected, "\(convolution)")
       }
     }
+    kernels.expectNoFaults()
   }
 }
 

@@ -5,9 +5,9 @@ import Testing
 @Suite("DepthwiseConvolution")
 struct DepthwiseConvolutionTests {
   @Test(
-    "random depthwise convolutions match the reference", arguments: KernelSet.supported, CaseKind.allCases)
+    "random depthwise convolutions match the reference", arguments: KernelSet.tested, CaseKind.allCases)
   func random(kernels: KernelSet, kind: CaseKind) throws {
-    for seed in 0..<160 {
+    for seed in kernels.seeds(160) {
       var random = SeededGenerator(seed: UInt64(seed))
       let vertical = AxisCase(largest: 17, using: &random)
       let horizontal = AxisCase(largest: 13, using: &random)
@@ -27,7 +27,7 @@ struct DepthwiseConvolutionTests {
     }
   }
 
-  @Test("tiles of part of a row or of few channels match the reference", arguments: KernelSet.supported)
+  @Test("tiles of part of a row or of few channels match the reference", arguments: KernelSet.tested)
   func large(kernels: KernelSet) throws {
     // Width, channels, filter, stride, dilation: each makes another part of the tiling small.
     let shapes = [
@@ -53,7 +53,7 @@ struct DepthwiseConvolutionTests {
     }
   }
 
-  @Test("strides and dilations of a hostile model overflow nothing", arguments: KernelSet.supported)
+  @Test("strides and dilations of a hostile model overflow nothing", arguments: KernelSet.tested)
   func hostileGeometry(kernels: KernelSet) throws {
     let most = Int(Int32.max)
     for (stride, dilation, output) in [(1, most, 9), (most, 1, 2), (most, most, 3)] {
@@ -87,7 +87,8 @@ struct DepthwiseConvolutionTests {
       let expected = ReferenceDepthwiseConvolution.floats(
         convolution, input: input, weights: weights, bias: hasBias ? bias : nil)
       try compare(
-        prepared, bytes(input), bytes(weights), hasBias ? bytes(bias) : nil, byteCount: expected.count * 4
+        prepared, bytes(input), bytes(weights), hasBias ? bytes(bias) : nil, byteCount: expected.count * 4,
+        threads: kernels.threads([1, 2, 3])
       ) { found in
         // Each term is at most one: the error of its sum stays below its number of roundings.
         let tolerance = Float(taps + 2) * 0x1p-22
@@ -99,9 +100,13 @@ struct DepthwiseConvolutionTests {
       let bias = (0..<channels).map { _ in Int32.random(in: -9_999...9_999, using: &random) }
       let expected = ReferenceDepthwiseConvolution.bytes(
         convolution, input: input, weights: weights, bias: hasBias ? bias : nil)
-      try compare(prepared, input, weights, hasBias ? bytes(bias) : nil, byteCount: expected.count) { found in
+      try compare(
+        prepared, input, weights, hasBias ? bytes(bias) : nil, byteCount: expected.count,
+        threads: kernels.threads([1, 2, 3])
+      ) { found in
         #expect(found == expected, "\(convolution)")
       }
     }
+    kernels.expectNoFaults()
   }
 }

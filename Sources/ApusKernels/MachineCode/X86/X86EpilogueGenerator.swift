@@ -3,9 +3,9 @@
 /// Sums of row `i` and vector `j` are in the register `i · vectorCount + j`; registers after them are free. `rdx` points at
 /// the factors, `rsi` at the offsets, and a base and `r9`, `r10`, `r11` (one, three and five strides) at the rows of the
 /// output; the mask register `k1` has the odd lanes and `k2` the columns that exist.
-struct X86EpilogueGenerator: Hashable {
+struct X86EpilogueGenerator: Hashable, Sendable {
   /// What becomes of the sums.
-  enum Kind: Hashable {
+  enum Kind: Hashable, Sendable {
     /// 32-bit sums, without bias.
     case sums
     /// Floats: bias, bounds.
@@ -234,30 +234,13 @@ struct X86EpilogueGenerator: Hashable {
 }
 
 /// The machine's instructions.
-enum X86Target: Hashable {
+package enum X86Target: Hashable, Sendable {
   case avx512
   case avx2
 
   var width: X86Assembler.Width { self == .avx512 ? .zmm : .ymm }
   /// 32-bit lanes of a vector.
-  var lanes: Int { self == .avx512 ? 16 : 8 }
-}
-
-extension X86ProductGenerator.Product {
-  /// The product for operands and an epilogue, where there is one; `bytes` says how bytes are multiplied.
-  init?(_ operands: MatrixOperands, _ epilogue: Epilogue, bytes: X86ProductGenerator.Product) {
-    switch (operands, epilogue) {
-    case (.float32, .float32): self = .floats
-    case (.uint8, .fixedPoint), (.uint8, .float64): self = bytes
-    case (.int8, .fixedPoint), (.int8, .float64): self = bytes == .unsignedBytes ? .signedBytes : bytes
-    default: return nil
-    }
-  }
-}
-
-extension MatrixOperands {
-  /// The size of an element of the operands that generated products take.
-  var generatedByteCount: Int { self == .float32 ? 4 : 1 }
+  package var lanes: Int { self == .avx512 ? 16 : 8 }
 }
 
 extension X86EpilogueGenerator.Kind {

@@ -3,47 +3,9 @@
 /// One step multiplies four bytes of each row (four `uint8` or `int8`, two `int16`, or one `float`) with as many of each
 /// column. Rows are read in place: they lie `rowStride` bytes apart, and their terms lie in runs, the *taps*, whose
 /// offsets a list gives: the rows of a filter in a padded input, or the single run of a matrix.
-struct X86ProductGenerator: Hashable {
-  /// What one step computes.
-  enum Product: Hashable {
-    /// Unsigned bytes of rows with signed bytes of columns.
-    case unsignedBytes
-    /// Signed bytes of rows, made unsigned by flipping their highest bit, with signed bytes of columns.
-    case signedBytes
-    /// Pairs of `int16`.
-    case words
-    /// Floats.
-    case floats
-  }
-
-  /// The arguments of a generated function: addresses and counts, all of 64 bits.
-  struct Arguments {
-    /// The first row's first byte.
-    var rows: Int
-    /// Bytes between rows.
-    var rowStride: Int
-    /// Pairs of a byte offset and a count of steps, one for each tap.
-    var taps: Int
-    var tapCount: Int
-    /// The panel's weights.
-    var weights: Int
-    /// What is added to the panel's sums: biases with the zero points' share, in the panel's order.
-    var offsets: Int
-    /// The panel's factors: see ``X86FactorLayout``.
-    var factors: Int
-    /// The first output's first byte.
-    var output: Int
-    /// Bytes between rows of the output.
-    var outputStride: Int
-    /// How many blocks of rows, one after the other.
-    var blocks: Int
-    /// The columns that are written, one bit each; where the panel is not full.
-    var mask: Int
-
-    static func offset(_ field: PartialKeyPath<Arguments>) -> Int {
-      MemoryLayout<Arguments>.offset(of: field) ?? 0
-    }
-  }
+struct X86ProductGenerator: CodeGenerator {
+  typealias Product = GeneratedProduct
+  typealias Arguments = GeneratedArguments
 
   let target: X86Target
   let product: Product
@@ -82,8 +44,7 @@ struct X86ProductGenerator: Hashable {
 
   // MARK: The function
 
-  /// The code of `void f(const Arguments *)`; nil only if the generator is wrong.
-  func generate() -> [UInt8]? {
+  package func generate() -> [UInt8]? {
     var a = X86Assembler(encoding: target == .avx512 ? .evex : .vex)
     typealias A = Arguments
     let bases: [General] = [.rax, .rbx, .rbp]

@@ -3,7 +3,7 @@
 /// A *line* is a row of output pixels whose inputs lie equally far apart: a row of the image, or all pixels at once
 /// where the filter has one tap. A *tap* is a run of terms that lie side by side: a row of the filter, or one of its
 /// places where dilation or groups part them.
-struct X86ConvolutionPlan {
+struct GeneratedConvolutionPlan {
   /// A panel of output channels of one group.
   struct Panel {
     let vectorCount: Int
@@ -18,8 +18,8 @@ struct X86ConvolutionPlan {
   }
 
   let convolution: Convolution
-  let target: X86Target
-  let product: X86ProductGenerator.Product
+  let target: any GeneratedTarget
+  let product: GeneratedProduct
   /// Bytes of a term in the rows that the product reads.
   let laneByteCount: Int
   /// Terms that one step multiplies.
@@ -50,7 +50,7 @@ struct X86ConvolutionPlan {
   /// Tiles that need more gathered memory than this are left to other kernels.
   static let planeLimit = 1_700_000
 
-  init?(_ convolution: Convolution, target: X86Target, product: X86ProductGenerator.Product) {
+  init?(_ convolution: Convolution, target: any GeneratedTarget, product: GeneratedProduct) {
     self.convolution = convolution
     self.target = target
     self.product = product
@@ -108,14 +108,13 @@ struct X86ConvolutionPlan {
   }
 
   /// Full panels, then one for the rest.
-  private static func panels(columns: Int, target: X86Target) -> [Panel] {
-    let most = target == .avx512 ? 4 : 2
+  private static func panels(columns: Int, target: any GeneratedTarget) -> [Panel] {
     var panels: [Panel] = []
     var first = 0
     var padded = 0
     while first < columns {
-      let count = min(columns - first, most * target.lanes)
-      let vectors = target == .avx512 ? ceilingQuotient(count, target.lanes) : most
+      let count = min(columns - first, target.mostVectors * target.lanes)
+      let vectors = target.vectorCount(columns: count)
       panels.append(
         Panel(
           vectorCount: vectors, firstColumn: first, columnCount: count, paddedCount: vectors * target.lanes,
@@ -164,7 +163,7 @@ struct X86ConvolutionPlan {
 
   /// Cuts `length` rows into blocks as equal as can be: whole ones, and the rest.
   func blocks(_ length: Int, vectorCount: Int) -> (rows: Int, count: Int, rest: Int) {
-    let most = X86ProductGenerator.maximumRows(target, vectorCount: vectorCount)
+    let most = target.mostRows(product, vectorCount: vectorCount)
     let rows = ceilingQuotient(length, max(1, ceilingQuotient(length, most)))
     return rows == 0 ? (0, 0, 0) : (rows, length / rows, length % rows)
   }

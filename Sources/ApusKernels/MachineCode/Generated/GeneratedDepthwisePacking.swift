@@ -1,23 +1,24 @@
-/// Lays depthwise weights out for the generated products; wide ones are split as in ``X86WeightPacking``.
+/// Lays depthwise weights out for the generated products; wide ones are split as in ``GeneratedWeightPacking``.
 ///
 /// Packed layout: a header; a record for each block of channels; the offsets that are added to sums; for each block, the
 /// weights of its groups of taps, then of extra groups, then the numbers of the groups that those repeat.
-struct X86DepthwisePacking {
+struct GeneratedDepthwisePacking {
   struct Record {
     var weights: Int
     var extras: Int
     var extraCount: Int
   }
 
-  let plan: X86DepthwisePlan
+  let plan: GeneratedDepthwisePlan
   let operands: ByteOperands?
 
   private var isBytes: Bool { plan.product != .floats }
   private var groupByteCount: Int { plan.blockChannels * 4 }
   private var recordsOffset: Int { 64 }
+  private var bounds: ClosedRange<Int32> { plan.target.weightBounds }
   private var mayHaveExtras: Bool {
     guard let operands, plan.product != .words else { return false }
-    return operands.rhsZeroPoint != 128
+    return !bounds.contains(0 &- operands.rhsZeroPoint) || !bounds.contains(255 &- operands.rhsZeroPoint)
   }
 
   static func isBounded(_ packed: PackedWeights) -> Bool {
@@ -57,10 +58,8 @@ struct X86DepthwisePacking {
 
   /// The channel of a block's lane; nil for padding.
   private func channel(block: Int, vector: Int, lane: Int) -> Int? {
-    let column = X86ProductGenerator.column(
-      plan.target, isBytes: isBytes, vectorCount: X86DepthwiseGenerator.vectorCount(plan.target),
-      vector: vector,
-      lane: lane)
+    let column = plan.target.column(
+      isBytes: isBytes, vectorCount: plan.target.depthwiseVectors, vector: vector, lane: lane)
     let index = block * plan.blockChannels + column
     return index < plan.channels * plan.pixelsTogether ? index % plan.channels : nil
   }
@@ -80,14 +79,14 @@ struct X86DepthwisePacking {
     for index in first..<min(first + plan.blockChannels, plan.channels * plan.pixelsTogether) {
       for tap in group * plan.tapsPerGroup..<(group + 1) * plan.tapsPerGroup {
         let value = unsafe value(weights, tap: tap, channel: index % plan.channels, operands)
-        if value > 127 || value < -128 { count = max(count, value > 254 ? 2 : 1) }
+        count = max(count, bounds.extraCount(value))
       }
     }
     return count
   }
 
   func pack(weights: RawSpan, bias: RawSpan?, into packed: PackedWeights) {
-    let vectors = X86DepthwiseGenerator.vectorCount(plan.target)
+    let vectors = plan.target.depthwiseVectors
     precondition(
       weights.byteCount >= plan.tapCount * plan.channels * (isBytes ? 1 : 4)
         && packed.byteCount >= weightsOffset + plan.blockCount * plan.groupCount * groupByteCount)
@@ -134,7 +133,9 @@ struct X86DepthwisePacking {
                   magnitude += Int(abs(value))
                 }
                 // Words have the zero point of activations taken off already.
-                let share = plan.product == .words ? 0 : operands.lhsZeroPoint &* sum
+                let share =
+                  plan.product == .words
+                  ? 0 : (operands.lhsZeroPoint &- plan.target.activationOffset) &* sum
                 let offset = Int32(bitPattern: bits) &- share
                 bits = UInt32(bitPattern: offset)
                 isBounded = isBounded && magnitude * 255 + abs(Int(offset)) < 1 << 30
@@ -153,7 +154,7 @@ struct X86DepthwisePacking {
   private func packGroup(
     _ weights: UnsafeRawPointer, block: Int, group: Int, round: Int, to destination: UnsafeMutableRawPointer
   ) {
-    for vector in 0..<X86DepthwiseGenerator.vectorCount(plan.target) {
+    for vector in 0..<plan.target.depthwiseVectors {
       for lane in 0..<plan.target.lanes {
         let place = unsafe destination + (vector * plan.target.lanes + lane) * 4
         unsafe place.storeBytes(of: 0, as: UInt32.self)
@@ -171,8 +172,8 @@ struct X86DepthwisePacking {
             unsafe place.storeBytes(
               of: Int16(truncatingIfNeeded: value), toByteOffset: 2 * index, as: Int16.self)
           } else {
-            for _ in 0..<round { value -= min(max(value, -128), 127) }
-            unsafe place.storeBytes(of: Int8(min(max(value, -128), 127)), toByteOffset: index, as: Int8.self)
+            for _ in 0..<round { value -= bounds.clamp(value) }
+            unsafe place.storeBytes(of: Int8(bounds.clamp(value)), toByteOffset: index, as: Int8.self)
           }
         }
       }

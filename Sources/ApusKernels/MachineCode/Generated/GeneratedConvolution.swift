@@ -1,11 +1,10 @@
 /// A convolution by generated products: rows in place or gathered, outputs written by the same code that sums.
-final class X86Convolution: PreparedConvolution, @unchecked Sendable {
+final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
   let convolution: Convolution
-  let plan: X86ConvolutionPlan
-  private let weightPacking: X86WeightPacking
+  let plan: GeneratedConvolutionPlan
+  private let weightPacking: GeneratedWeightPacking
   let operands: ByteOperands?
   private let quantized: QuantizedEpilogue?
-  private let layout: X86FactorLayout
   /// A block of factors for each group and panel.
   private let factors: UnsafeMutableRawPointer
   /// An offset and a count of steps for each tap.
@@ -14,44 +13,46 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
   private let outputs: [UnsafeRawPointer?]
   private let sums: [UnsafeRawPointer?]
   /// Whether factors allow outputs to be made by the generated code.
-  private let hasPlainFactors: Bool
+  private let canFinish: Bool
+  /// Whether some outputs may have to be made in Swift.
+  private let needsSums: Bool
 
   private typealias Function = @convention(c) (UnsafeRawPointer) -> Void
-  private typealias Arguments = X86ProductGenerator.Arguments
+  private typealias Arguments = GeneratedArguments
 
-  init?(_ convolution: Convolution, target: X86Target, bytes product: X86ProductGenerator.Product) {
+  init?(
+    _ convolution: Convolution, target: any GeneratedTarget, bytes product: GeneratedProduct,
+    placement: CodePlacement = GeneratedCode.function
+  ) {
     guard
-      let product = X86ProductGenerator.Product(convolution.operands, convolution.epilogue, bytes: product),
+      let product = GeneratedProduct(convolution.operands, convolution.epilogue, bytes: product),
       convolution.epilogue.fits(convolution.operands, channels: convolution.outputChannels),
-      let plan = X86ConvolutionPlan(convolution, target: target, product: product)
+      let plan = GeneratedConvolutionPlan(convolution, target: target, product: product)
     else { return nil }
     self.convolution = convolution
     self.plan = plan
     operands = convolution.operands.bytes
-    weightPacking = X86WeightPacking(plan: plan, operands: operands)
+    weightPacking = GeneratedWeightPacking(plan: plan, operands: operands)
     quantized = QuantizedEpilogue(convolution.epilogue, channels: convolution.outputChannels)
-    layout = X86FactorLayout(target)
     // A list of all steps stays small beside the first-level cache's weights, or another kernel is better.
     guard !weightPacking.mayHaveExtras || plan.stepCount <= 8192 else { return nil }
-    let isPlain = convolution.epilogue.isPlain
-    hasPlainFactors = isPlain
+    canFinish = target.canFinish(convolution.epilogue)
+    // Without these, all outputs are finished by generated code.
+    needsSums = product != .floats && (target.needsBoundedSums || !canFinish)
 
-    let epilogue = X86EpilogueGenerator.Kind(convolution.operands, convolution.epilogue)
     var outputs: [UnsafeRawPointer?] = Array(
       repeating: nil, count: Self.key(rows: 16, vectorCount: 0, isPartial: false))
     var sums = outputs
     for panel in plan.panels {
       for rows in plan.neededRowCounts(vectorCount: panel.vectorCount) {
-        for (isSums, isWanted) in [(false, isPlain), (true, product != .floats)] where isWanted {
-          let isPartial = !isSums && panel.isPartial && target == .avx512
+        for (isSums, isWanted) in [(false, canFinish), (true, needsSums)] where isWanted {
+          let isPartial = !isSums && panel.isPartial && target.storesPartialPanels
           let key = Self.key(rows: rows, vectorCount: panel.vectorCount, isPartial: isPartial)
           guard (isSums ? sums : outputs)[key] == nil else { continue }
-          let generator = X86ProductGenerator(
-            target: target, product: product, epilogue: isSums ? .sums : epilogue, rowCount: rows,
-            vectorCount: panel.vectorCount, isPartial: isPartial)
-          guard let function = GeneratedCode.function(for: generator, generate: generator.generate) else {
-            return nil
-          }
+          let generator = target.generator(
+            product, convolution.operands, isSums ? nil : convolution.epilogue, rowCount: rows,
+            vectorCount: panel.vectorCount, columnCount: isPartial ? panel.columnCount : panel.paddedCount)
+          guard let function = placement(generator) else { return nil }
           if isSums { sums[key] = function } else { outputs[key] = function }
         }
       }
@@ -65,13 +66,13 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
       unsafe taps[2 * tap + 1] = plan.stepsPerTap
     }
     unsafe factors = .allocate(
-      byteCount: convolution.groups * plan.panels.count * layout.byteCount, alignment: 64)
+      byteCount: convolution.groups * plan.panels.count * target.factorByteCount, alignment: 64)
     for group in 0..<convolution.groups {
       for (index, panel) in plan.panels.enumerated() {
         let first = group * convolution.columnCount + panel.firstColumn
-        unsafe layout.fill(
-          factors + (group * plan.panels.count + index) * layout.byteCount, epilogue: convolution.epilogue,
-          target: target, vectorCount: panel.vectorCount
+        unsafe target.fillFactors(
+          factors + (group * plan.panels.count + index) * target.factorByteCount, convolution.epilogue,
+          vectorCount: panel.vectorCount
         ) { $0 < panel.columnCount ? first + $0 : nil }
       }
     }
@@ -89,7 +90,7 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
   // MARK: Packing
 
   var packing: String {
-    "x86 \(plan.target) \(plan.product) zero \(operands?.lhsZeroPoint ?? 0) \(operands?.rhsZeroPoint ?? 0) "
+    "\(plan.target.name) \(plan.product) zero \(operands?.lhsZeroPoint ?? 0) \(operands?.rhsZeroPoint ?? 0) "
       + "taps \(plan.tapRows)×\(plan.tapColumns)×\(plan.lanesPerTap) columns \(convolution.columnCount) "
       + "groups \(convolution.groups)"
   }
@@ -142,7 +143,7 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
 
   /// One run: pointers that live as long as its call.
   private struct Work: TileWork {
-    let owner: Unmanaged<X86Convolution>
+    let owner: Unmanaged<GeneratedConvolution>
     let packed: Unmanaged<PackedWeights>
     let input: UnsafeRawPointer
     let output: UnsafeMutableRawPointer
@@ -180,8 +181,9 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
     }
     let list = unsafe (scratch + roundedUp(plan.planeByteCount, to: 64)).assumingMemoryBound(to: Int.self)
     let block = unsafe UnsafeMutableRawPointer(list) + tapListByteCount
-    let makesOutputs = hasPlainFactors && (operands == nil || X86WeightPacking.isBounded(packed))
+    let makesOutputs = canFinish && (!needsSums || GeneratedWeightPacking.isBounded(packed))
     let outputStride = convolution.outputChannels &* convolution.operands.generatedByteCount
+    let factorByteCount = plan.target.factorByteCount
 
     for index in panelTile
       &* plan.panelsPerTile..<min(plan.panels.count, (panelTile &+ 1) &* plan.panelsPerTile)
@@ -195,7 +197,7 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
           weights: Int(bitPattern: packed.address + record.weights),
           offsets: Int(
             bitPattern: packed.address + weightPacking.offsets(group: group) + panel.paddedBefore &* 4),
-          factors: Int(bitPattern: factors + (group &* plan.panels.count &+ index) &* layout.byteCount),
+          factors: Int(bitPattern: factors + (group &* plan.panels.count &+ index) &* factorByteCount),
           output: 0, outputStride: outputStride, blocks: 1,
           mask: mask(panel)),
         panel: panel, channel: columns, block: block, makesOutputs: makesOutputs)
@@ -223,7 +225,7 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
   /// What the functions are called with for one panel.
   private struct Call {
     var arguments: Arguments
-    let panel: X86ConvolutionPlan.Panel
+    let panel: GeneratedConvolutionPlan.Panel
     /// The first output channel.
     let channel: Int
     /// Memory for one block of rows.
@@ -232,7 +234,7 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
   }
 
   /// The bits of the columns that a panel's last store writes.
-  private func mask(_ panel: X86ConvolutionPlan.Panel) -> Int {
+  private func mask(_ panel: GeneratedConvolutionPlan.Panel) -> Int {
     guard panel.isPartial else { return -1 }
     let before: Int
     if operands == nil {
@@ -244,7 +246,7 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
   }
 
   private func listTaps(
-    _ record: X86WeightPacking.Record, _ packed: PackedWeights, to list: UnsafeMutablePointer<Int>
+    _ record: GeneratedWeightPacking.Record, _ packed: PackedWeights, to list: UnsafeMutablePointer<Int>
   ) {
     unsafe list.update(from: taps, count: 2 &* plan.tapCount)
     for extra in 0..<record.extraCount {
@@ -263,7 +265,7 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
   ) {
     let (rowCount, count, rest) = plan.blocks(length, vectorCount: call.panel.vectorCount)
     guard rowCount > 0 else { return }
-    let isDirect = call.makesOutputs && !(call.panel.isPartial && plan.target == .avx2)
+    let isDirect = call.makesOutputs && !(call.panel.isPartial && !plan.target.storesPartialPanels)
     guard isDirect else {
       for index in 0...count {
         let height = index < count ? rowCount : rest
@@ -296,8 +298,8 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
     unsafe withUnsafePointer(to: &call.arguments) { unsafe function(UnsafeRawPointer($0)) }
   }
 
-  /// One block of rows by way of memory: for sums that the generated code cannot finish, and for AVX2, which has no
-  /// masks, where a panel is not full.
+  /// One block of rows by way of memory: for sums that the generated code cannot finish, and where a panel is not
+  /// full, for targets that cannot store part of it.
   private func runBlock(
     _ call: inout Call, rows: UnsafeRawPointer, output: UnsafeMutableRawPointer, height: Int
   ) {
@@ -323,8 +325,8 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
       let offsets = unsafe UnsafePointer<Int32>(bitPattern: call.arguments.offsets)
       for vector in 0..<panel.vectorCount {
         for lane in 0..<plan.target.lanes {
-          let column = X86ProductGenerator.column(
-            plan.target, isBytes: true, vectorCount: panel.vectorCount, vector: vector, lane: lane)
+          let column = plan.target.column(
+            isBytes: true, vectorCount: panel.vectorCount, vector: vector, lane: lane)
           let place = vector &* plan.target.lanes &+ lane
           let offset = unsafe offsets?[place] ?? 0
           for row in 0..<height {

@@ -1,53 +1,57 @@
 /// A depthwise convolution by generated products.
-final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
+final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
   let convolution: DepthwiseConvolution
-  let plan: X86DepthwisePlan
+  let plan: GeneratedDepthwisePlan
   let operands: ByteOperands?
-  private let weightPacking: X86DepthwisePacking
+  private let weightPacking: GeneratedDepthwisePacking
   private let quantized: QuantizedEpilogue?
-  private let layout: X86FactorLayout
   private let factors: UnsafeMutableRawPointer
   /// The offsets of all taps, group by group.
   private let taps: UnsafeMutablePointer<Int>
   /// Functions by their pixels: finished outputs of whole and of partial blocks, and sums.
   private let whole: [UnsafeRawPointer?]
   private let partial: [UnsafeRawPointer?]
+  private let storesPartialBlocks: Bool
   private let sums: [UnsafeRawPointer?]
-  private let hasPlainFactors: Bool
+  private let canFinish: Bool
+  /// Whether some outputs may have to be made in Swift.
+  private let needsSums: Bool
 
   private typealias Function = @convention(c) (UnsafeRawPointer) -> Void
-  private typealias Arguments = X86ProductGenerator.Arguments
+  private typealias Arguments = GeneratedArguments
 
-  init?(_ convolution: DepthwiseConvolution, target: X86Target, bytes product: X86ProductGenerator.Product) {
+  init?(
+    _ convolution: DepthwiseConvolution, target: any GeneratedTarget, bytes product: GeneratedProduct,
+    placement: CodePlacement = GeneratedCode.function
+  ) {
     guard
-      let product = X86ProductGenerator.Product(convolution.operands, convolution.epilogue, bytes: product),
+      let product = GeneratedProduct(convolution.operands, convolution.epilogue, bytes: product),
       convolution.epilogue.fits(convolution.operands, channels: convolution.outputChannels),
-      let plan = X86DepthwisePlan(convolution, target: target, product: product)
+      let plan = GeneratedDepthwisePlan(convolution, target: target, product: product)
     else { return nil }
     self.convolution = convolution
     self.plan = plan
     operands = convolution.operands.bytes
-    weightPacking = X86DepthwisePacking(plan: plan, operands: operands)
+    weightPacking = GeneratedDepthwisePacking(plan: plan, operands: operands)
     quantized = QuantizedEpilogue(convolution.epilogue, channels: convolution.outputChannels)
-    layout = X86FactorLayout(target)
-    hasPlainFactors = convolution.epilogue.isPlain
+    canFinish = target.canFinish(convolution.epilogue)
+    // Without these, all outputs are finished by generated code.
+    needsSums = product != .floats && (target.needsBoundedSums || !canFinish)
 
-    let kind = X86EpilogueGenerator.Kind(convolution.operands, convolution.epilogue)
-    func functions(_ kind: X86EpilogueGenerator.Kind, isPartial: Bool) -> [UnsafeRawPointer?]? {
+    func functions(_ epilogue: Epilogue?, isPartial: Bool = false) -> [UnsafeRawPointer?]? {
       var functions: [UnsafeRawPointer?] = [nil]
-      for pixels in 1...X86DepthwiseGenerator.maximumPixels {
-        let generator = X86DepthwiseGenerator(
-          target: target, product: product, epilogue: kind, pixelCount: pixels, isPartial: isPartial)
-        guard let function = GeneratedCode.function(for: generator, generate: generator.generate) else {
-          return nil
-        }
+      for pixels in 1...GeneratedDepthwisePlan.mostPixels {
+        let generator = target.depthwiseGenerator(
+          product, convolution.operands, epilogue, pixelCount: pixels, isPartial: isPartial)
+        guard let function = placement(generator) else { return nil }
         functions.append(function)
       }
       return functions
     }
-    guard let whole = functions(kind, isPartial: false),
-      let partial = functions(kind, isPartial: target == .avx512 && product != .floats),
-      let sums = product == .floats ? whole : functions(.sums, isPartial: false)
+    let epilogue = canFinish ? convolution.epilogue : nil
+    storesPartialBlocks = target.storesPartialBlocks(product)
+    guard let whole = functions(epilogue), let partial = functions(epilogue, isPartial: storesPartialBlocks),
+      let sums = needsSums ? functions(nil) : whole
     else { return nil }
     self.whole = whole
     self.partial = partial
@@ -56,12 +60,10 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
     let tapCount = plan.groupCount * plan.tapsPerGroup
     unsafe taps = .allocate(capacity: tapCount)
     for tap in 0..<tapCount { unsafe taps[tap] = plan.tapOffset(tap) }
-    unsafe factors = .allocate(byteCount: plan.blockCount * layout.byteCount, alignment: 64)
-    let vectors = X86DepthwiseGenerator.vectorCount(target)
+    unsafe factors = .allocate(byteCount: plan.blockCount * target.factorByteCount, alignment: 64)
     for block in 0..<plan.blockCount {
-      unsafe layout.fill(
-        factors + block * layout.byteCount, epilogue: convolution.epilogue, target: target,
-        vectorCount: vectors
+      unsafe target.fillFactors(
+        factors + block * target.factorByteCount, convolution.epilogue, vectorCount: target.depthwiseVectors
       ) { column in
         let index = block * plan.blockChannels + column
         return index < plan.channels * plan.pixelsTogether ? index % plan.channels : nil
@@ -75,7 +77,7 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
   }
 
   var packing: String {
-    "x86 depthwise \(plan.target) \(plan.product) zero \(operands?.lhsZeroPoint ?? 0) \(operands?.rhsZeroPoint ?? 0) "
+    "\(plan.target.name) depthwise \(plan.product) zero \(operands?.lhsZeroPoint ?? 0) \(operands?.rhsZeroPoint ?? 0) "
       + "taps \(plan.tapCount) channels \(plan.channels)×\(plan.pixelsTogether)"
   }
 
@@ -90,7 +92,7 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
   // MARK: Running
 
   private var tapListByteCount: Int { roundedUp(plan.groupCount * 3 * plan.tapsPerGroup * 8, to: 64) }
-  private var blockByteCount: Int { 2 * X86DepthwiseGenerator.maximumPixels * plan.blockChannels * 4 + 64 }
+  private var blockByteCount: Int { 2 * GeneratedDepthwisePlan.mostPixels * plan.blockChannels * 4 + 64 }
   private var workerByteCount: Int { plan.planeByteCount + tapListByteCount + blockByteCount }
 
   func scratchByteCount(threads: Int) -> Int { 64 + threads * workerByteCount }
@@ -124,7 +126,7 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
 
   /// One run: pointers that live as long as its call.
   private struct Work: TileWork {
-    let owner: Unmanaged<X86Depthwise>
+    let owner: Unmanaged<GeneratedDepthwise>
     let packed: Unmanaged<PackedWeights>
     let input: UnsafeRawPointer
     let output: UnsafeMutableRawPointer
@@ -146,7 +148,7 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
     unsafe gather(work.input, image: image, first: first, end: end, to: scratch)
     let list = unsafe (scratch + plan.planeByteCount).assumingMemoryBound(to: Int.self)
     let memory = unsafe UnsafeMutableRawPointer(list) + tapListByteCount
-    let makesOutputs = hasPlainFactors && (operands == nil || X86DepthwisePacking.isBounded(packed))
+    let makesOutputs = canFinish && (!needsSums || GeneratedDepthwisePacking.isBounded(packed))
     let elementByteCount = convolution.operands.generatedByteCount
     let outputPixelByteCount = plan.channels &* elementByteCount
     let outputStride = plan.pixelsTogether &* outputPixelByteCount
@@ -158,7 +160,8 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
         rows: 0, rowStride: plan.columnByteCount, taps: Int(bitPattern: taps), tapCount: plan.groupCount,
         weights: Int(bitPattern: packed.address + record.weights),
         offsets: Int(bitPattern: packed.address + weightPacking.offsets(block: block)),
-        factors: Int(bitPattern: factors + block &* layout.byteCount), output: 0, outputStride: outputStride,
+        factors: Int(bitPattern: factors + block &* plan.target.factorByteCount), output: 0,
+        outputStride: outputStride,
         blocks: 0, mask: -1)
       if record.extraCount > 0 {
         unsafe listTaps(record, packed, to: list)
@@ -190,7 +193,7 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
   }
 
   private func listTaps(
-    _ record: X86DepthwisePacking.Record, _ packed: PackedWeights, to list: UnsafeMutablePointer<Int>
+    _ record: GeneratedDepthwisePacking.Record, _ packed: PackedWeights, to list: UnsafeMutablePointer<Int>
   ) {
     let count = plan.tapsPerGroup
     unsafe list.update(from: taps, count: plan.groupCount &* count)
@@ -208,8 +211,8 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
   ) {
     guard columns > 0 else { return }
     let isWhole = valid == plan.blockChannels
-    let most = X86DepthwiseGenerator.maximumPixels
-    if makesOutputs && (isWhole || plan.target == .avx512 && plan.product != .floats) {
+    let most = GeneratedDepthwisePlan.mostPixels
+    if makesOutputs && (isWhole || storesPartialBlocks) {
       let functions = isWhole ? whole : partial
       arguments.mask = isWhole ? -1 : (1 << valid) &- 1
       arguments.rows = Int(bitPattern: rows)
@@ -268,14 +271,14 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
   ) {
     guard let quantized, let offsets = UnsafePointer<Int32>(bitPattern: offsets) else { return }
     let unordered = unsafe memory.assumingMemoryBound(to: Int32.self)
-    let ordered = unsafe unordered + X86DepthwiseGenerator.maximumPixels &* plan.blockChannels
-    let zeros = unsafe ordered + X86DepthwiseGenerator.maximumPixels &* plan.blockChannels
+    let ordered = unsafe unordered + GeneratedDepthwisePlan.mostPixels &* plan.blockChannels
+    let zeros = unsafe ordered + GeneratedDepthwisePlan.mostPixels &* plan.blockChannels
     unsafe zeros.update(repeating: 0, count: 8)
-    let vectors = X86DepthwiseGenerator.vectorCount(plan.target)
+    let vectors = plan.target.depthwiseVectors
     for vector in 0..<vectors {
       for lane in 0..<plan.target.lanes {
-        let column = X86ProductGenerator.column(
-          plan.target, isBytes: true, vectorCount: vectors, vector: vector, lane: lane)
+        let column = plan.target.column(
+          isBytes: true, vectorCount: vectors, vector: vector, lane: lane)
         let place = vector &* plan.target.lanes &+ lane
         for pixel in 0..<count {
           let base = pixel &* plan.blockChannels

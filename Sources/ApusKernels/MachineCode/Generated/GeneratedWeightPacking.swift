@@ -1,12 +1,12 @@
 /// Lays weights out for the generated products.
 ///
 /// For each panel and step, one 32-bit lane for each column: four bytes, two `int16` or one float. A byte weight minus its
-/// zero point that does not fit in a signed byte is split: its step is done again with what is missing, as an *extra*
+/// zero point that does not fit the target's bounds is split: its step is done again with what is missing, as an *extra*
 /// step. Legacy uint8 models have a few such weights in nearly every layer.
 ///
 /// Packed layout: a header; for each group and panel a record; the offsets that are added to sums; then weights and
 /// extra steps.
-struct X86WeightPacking {
+struct GeneratedWeightPacking {
   /// Where a panel's data lie, in bytes from the packed memory's start.
   struct Record {
     var weights: Int
@@ -15,7 +15,7 @@ struct X86WeightPacking {
     var extraCount: Int
   }
 
-  let plan: X86ConvolutionPlan
+  let plan: GeneratedConvolutionPlan
   let operands: ByteOperands?
 
   /// Whether sums stay below 2³⁰, whatever the activations: the first word of the header.
@@ -26,6 +26,7 @@ struct X86WeightPacking {
   private var convolution: Convolution { plan.convolution }
   private var recordCount: Int { convolution.groups * plan.panels.count }
   private var recordsOffset: Int { 64 }
+  private var bounds: ClosedRange<Int32> { plan.target.weightBounds }
   private var isBytes: Bool { plan.product != .floats }
 
   /// Where the offsets of a group begin; floats have their biases there.
@@ -41,7 +42,7 @@ struct X86WeightPacking {
   /// Whether weights may be too wide for a signed byte.
   var mayHaveExtras: Bool {
     guard let operands, plan.product != .words else { return false }
-    return operands.rhsZeroPoint != 128
+    return !bounds.contains(0 &- operands.rhsZeroPoint) || !bounds.contains(255 &- operands.rhsZeroPoint)
   }
 
   /// The most bytes that any weights need.
@@ -115,13 +116,13 @@ struct X86WeightPacking {
   /// Counts, for each step, the extra steps that a panel needs; answers their sum.
   private func mark(
     _ marks: UnsafeMutablePointer<UInt8>, weights: UnsafeRawPointer, group: Int,
-    panel: X86ConvolutionPlan.Panel
+    panel: GeneratedConvolutionPlan.Panel
   ) -> Int {
     unsafe marks.update(repeating: 0, count: plan.stepCount)
     guard let operands, mayHaveExtras else { return 0 }
     // Bytes in these bounds fit; nearly all do, so sixteen are looked at together.
-    let least = SIMD16<UInt8>(repeating: UInt8(clamping: operands.rhsZeroPoint - 128))
-    let most = SIMD16<UInt8>(repeating: UInt8(clamping: operands.rhsZeroPoint + 127))
+    let least = SIMD16<UInt8>(repeating: UInt8(clamping: operands.rhsZeroPoint + bounds.lowerBound))
+    let most = SIMD16<UInt8>(repeating: UInt8(clamping: operands.rhsZeroPoint + bounds.upperBound))
     let flips = SIMD16<UInt8>(repeating: operands.signFlip)
     let depth = convolution.depth
     for column in panel.firstColumn..<panel.firstColumn + panel.columnCount {
@@ -140,9 +141,9 @@ struct X86WeightPacking {
         }
         for index in term..<end {
           let value = unsafe value(weights, start &+ index, operands)
-          if value > 127 || value < -128 {
+          if !bounds.contains(value) {
             let step = index / plan.lanesPerTap &* plan.stepsPerTap &+ index % plan.lanesPerTap / 4
-            unsafe marks[step] = max(marks[step], value > 254 ? 2 : 1)
+            unsafe marks[step] = max(marks[step], UInt8(bounds.extraCount(value)))
           }
         }
         term = end
@@ -154,7 +155,8 @@ struct X86WeightPacking {
   }
 
   private func packPanel(
-    _ weights: UnsafeRawPointer, bias: RawSpan?, group: Int, panel: X86ConvolutionPlan.Panel, at start: Int,
+    _ weights: UnsafeRawPointer, bias: RawSpan?, group: Int, panel: GeneratedConvolutionPlan.Panel,
+    at start: Int,
     into packed: PackedWeights, isBounded: inout Bool
   ) -> Record {
     let marks = unsafe (packed.address + marksOffset).assumingMemoryBound(to: UInt8.self)
@@ -169,8 +171,8 @@ struct X86WeightPacking {
     let offsets = unsafe packed.address + offsets(group: group) + panel.paddedBefore * 4
     for vector in 0..<panel.vectorCount {
       for lane in 0..<plan.target.lanes {
-        let column = X86ProductGenerator.column(
-          plan.target, isBytes: isBytes, vectorCount: panel.vectorCount, vector: vector, lane: lane)
+        let column = plan.target.column(
+          isBytes: isBytes, vectorCount: panel.vectorCount, vector: vector, lane: lane)
         let place = vector * plan.target.lanes + lane
         var offset: UInt32 = 0
         if column < panel.columnCount {
@@ -181,7 +183,9 @@ struct X86WeightPacking {
               weights, operands, group: group, column: panel.firstColumn + column, place: place,
               stepByteCount: stepByteCount, to: destination)
             // Words have the zero point of activations taken off already.
-            let share = plan.product == .words ? 0 : operands.lhsZeroPoint &* totals.sum
+            let share =
+              plan.product == .words
+              ? 0 : (operands.lhsZeroPoint &- plan.target.activationOffset) &* totals.sum
             let value = Int32(bitPattern: biasBits) &- share
             offset = UInt32(bitPattern: value)
             isBounded = isBounded && Int(totals.magnitude) * 255 + abs(Int(value)) < 1 << 30
@@ -219,8 +223,8 @@ struct X86WeightPacking {
     var magnitudes = SIMD4<Int32>()
     let flips = UInt32(operands.signFlip) &* 0x0101_0101
     let zeroPoints = SIMD4<Int32>(repeating: operands.rhsZeroPoint)
-    let least = SIMD4<Int32>(repeating: -128)
-    let most = SIMD4<Int32>(repeating: 127)
+    let least = SIMD4<Int32>(repeating: bounds.lowerBound)
+    let most = SIMD4<Int32>(repeating: bounds.upperBound)
     for tap in 0..<plan.tapCount {
       let source = unsafe weights + position(group: group, column: column, tap: tap)
       var target = unsafe destination + (tap &* plan.stepsPerTap &* stepByteCount &+ place &* 4)
@@ -275,7 +279,7 @@ struct X86WeightPacking {
   /// Writes what signed bytes could not hold, and where in the rows it belongs.
   private func packExtras(
     _ weights: UnsafeRawPointer, _ operands: ByteOperands, marks: UnsafeMutablePointer<UInt8>, group: Int,
-    panel: X86ConvolutionPlan.Panel, steps: UnsafeMutableRawPointer, entries: UnsafeMutableRawPointer
+    panel: GeneratedConvolutionPlan.Panel, steps: UnsafeMutableRawPointer, entries: UnsafeMutableRawPointer
   ) {
     var next = 0
     for step in 0..<plan.stepCount {
@@ -285,15 +289,15 @@ struct X86WeightPacking {
         unsafe entries.storeBytes(of: stepInTap, toByteOffset: next * 16 + 8, as: Int.self)
         for vector in 0..<panel.vectorCount {
           for lane in 0..<plan.target.lanes {
-            let column = X86ProductGenerator.column(
-              plan.target, isBytes: true, vectorCount: panel.vectorCount, vector: vector, lane: lane)
+            let column = plan.target.column(
+              isBytes: true, vectorCount: panel.vectorCount, vector: vector, lane: lane)
             guard column < panel.columnCount else { continue }
             let source = position(group: group, column: panel.firstColumn + column, tap: tap)
             for byte in 0..<min(4, plan.lanesPerTap - stepInTap * 4) {
               var rest = unsafe value(weights, source + stepInTap * 4 + byte, operands)
-              for _ in 0...round { rest -= min(max(rest, -128), 127) }
+              for _ in 0...round { rest -= bounds.clamp(rest) }
               unsafe steps.storeBytes(
-                of: Int8(min(max(rest, -128), 127)),
+                of: Int8(bounds.clamp(rest)),
                 toByteOffset: next * panel.paddedCount * 4 + (vector * plan.target.lanes + lane) * 4 + byte,
                 as: Int8.self)
             }
@@ -303,4 +307,14 @@ struct X86WeightPacking {
       }
     }
   }
+}
+
+extension ClosedRange<Int32> {
+  /// How many more pieces within these bounds a number needs than one; the number is that of a byte minus another.
+  func extraCount(_ value: Int32) -> Int {
+    contains(value) ? 0 : value >= 2 * lowerBound && value <= 2 * upperBound ? 1 : 2
+  }
+
+  /// The number within these bounds that is nearest.
+  func clamp(_ value: Int32) -> Int32 { Swift.min(Swift.max(value, lowerBound), upperBound) }
 }

@@ -3,10 +3,13 @@
 /// The input is gathered into a *plane* of rows with padding around them. Where channels do not fill a block, neighboring
 /// output pixels are taken together as one with more channels; with strides, the plane keeps columns of equal phase side
 /// by side, so that this works for any stride.
-struct X86DepthwisePlan {
+struct GeneratedDepthwisePlan {
+  /// The most pixels that a generated function takes at once.
+  static let mostPixels = 4
+
   let convolution: DepthwiseConvolution
-  let target: X86Target
-  let product: X86ProductGenerator.Product
+  let target: any GeneratedTarget
+  let product: GeneratedProduct
   let laneByteCount: Int
   let tapsPerGroup: Int
 
@@ -28,7 +31,7 @@ struct X86DepthwisePlan {
   let tilesPerImage: Int
   let planeRows: Int
 
-  init?(_ convolution: DepthwiseConvolution, target: X86Target, product: X86ProductGenerator.Product) {
+  init?(_ convolution: DepthwiseConvolution, target: any GeneratedTarget, product: GeneratedProduct) {
     self.convolution = convolution
     self.target = target
     self.product = product
@@ -41,9 +44,9 @@ struct X86DepthwisePlan {
       c.outputHeight > 0, c.outputWidth > 0
     else { return nil }
     laneByteCount = product == .floats ? 4 : product == .words ? 2 : 1
-    tapsPerGroup = X86DepthwiseGenerator.tapsPerGroup(product)
+    tapsPerGroup = product.tapsPerGroup
     channels = c.outputChannels
-    blockChannels = X86DepthwiseGenerator.vectorCount(target) * target.lanes
+    blockChannels = target.depthwiseVectors * target.lanes
     var best = (cost: Int.max, count: 1)
     for count in [1, 2, 4, 8] where count == 1 || channels * count <= 1024 {
       let cost = ceilingQuotient(c.outputWidth, count) * ceilingQuotient(channels * count, blockChannels)
@@ -60,7 +63,7 @@ struct X86DepthwisePlan {
     phaseWidth = ceilingQuotient(planeWidth, phases)
     let rowByteCount = max(1, phases * phaseWidth * channels * laneByteCount)
     guard phases <= 8, planeWidth < 1 << 22, reachHeight < 1 << 10,
-      reachHeight * rowByteCount <= X86ConvolutionPlan.planeLimit
+      reachHeight * rowByteCount <= GeneratedConvolutionPlan.planeLimit
     else { return nil }
     let fitting = ((128 << 10) / rowByteCount - reachHeight) / c.strideHeight + 1
     linesPerTile = max(1, min(fitting, max(1, ceilingQuotient(c.outputHeight, 8)), c.outputHeight))
