@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what the package is built with: Debian's libraries, as root or with sudo. Does nothing where all is there.
-# With --tests, also what the tests use: binutils for x86-64 and arm64, an emulator of arm64, and LiteRT in a Python environment under .build/.
+# With --tests, also what the tests use: binutils for x86-64 and arm64, an emulator of arm64, and LiteRT in a Python
+# environment under .build/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

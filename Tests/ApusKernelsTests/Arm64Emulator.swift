@@ -10,8 +10,15 @@
   /// the emulator, and the outputs come back. What may be read and written follows from the arguments alone, so a function
   /// that reads more finds other bytes, and one that writes more is found out.
   final class Arm64Emulator: Sendable {
-    /// The emulator; nil where it is missing.
-    static let shared = Arm64Emulator()
+    /// An emulated processor with DotProd, and one that does not know it; none where there is no emulator, or none that
+    /// runs.
+    private static let dotProduct = Arm64Emulator("cortex-a76", firstNumber: 0)
+    private static let neon = Arm64Emulator("cortex-a53", firstNumber: thunkCount)
+
+    /// The processor for a target.
+    static func processor(_ target: Arm64Target) -> Arm64Emulator? {
+      target == .dotProduct ? dotProduct : neon
+    }
 
     private struct State {
       var numbers: [AnyHashable: Int] = [:]
@@ -21,7 +28,8 @@
       var faults: [String] = []
     }
 
-    private static let tool = ["/usr/bin/qemu-aarch64", "/usr/local/bin/qemu-aarch64"].first {
+    /// The emulator's program; nil where it is missing.
+    static let tool = ["/usr/bin/qemu-aarch64", "/usr/local/bin/qemu-aarch64"].first {
       FileManager.default.isExecutableFile(atPath: $0)
     }
     private static let thunkByteCount = 32
@@ -31,12 +39,15 @@
 
     private let input: Int32
     private let output: Int32
+    /// The number of the first function, of those of both processors.
+    private let firstNumber: Int
     private let thunks: Int
     /// The code that makes the emulator see new code.
     private let cacheMaintenance: Int
     private let state: Mutex<State>
 
-    private init?() {
+    private init?(_ processor: String, firstNumber: Int) {
+      self.firstNumber = firstNumber
       guard let tool = Self.tool, let executable = Arm64Server.executable else { return nil }
       let file = FileManager.default.temporaryDirectory.appendingPathComponent("apus-\(UUID().uuidString)")
       guard
@@ -46,7 +57,7 @@
       signal(SIGPIPE, SIG_IGN)
       let process = Process()
       process.executableURL = URL(fileURLWithPath: tool)
-      process.arguments = ["-cpu", "max", file.path]
+      process.arguments = ["-cpu", processor, file.path]
       let (toProcess, fromProcess) = (Pipe(), Pipe())
       process.standardInput = toProcess
       process.standardOutput = fromProcess
@@ -54,10 +65,11 @@
       input = dup(toProcess.fileHandleForWriting.fileDescriptor)
       output = dup(fromProcess.fileHandleForReading.fileDescriptor)
       let handler: @convention(c) (UnsafeRawPointer, Int) -> Void = { arguments, number in
-        unsafe Arm64Emulator.shared?.call(number, arguments.load(as: GeneratedArguments.self))
+        let emulator = number < Arm64Emulator.thunkCount ? Arm64Emulator.dotProduct : Arm64Emulator.neon
+        unsafe emulator?.call(number, arguments.load(as: GeneratedArguments.self))
       }
       var code: [UInt8] = []
-      for number in 0..<Self.thunkCount {
+      for number in firstNumber..<firstNumber + Self.thunkCount {
         var thunk = Arm64Server.Bytes()
         thunk.bytes = [0x48, 0xBE]  // mov rsi, number
         thunk.add64(number)
@@ -89,7 +101,7 @@
 
     /// A set of kernels that run here.
     static func kernels(_ target: Arm64Target) -> KernelSet? {
-      shared.map { emulator in .arm64(target) { emulator.place($0) } }
+      processor(target).map { processor in .arm64(target) { processor.place($0) } }
     }
 
     /// The address of what stands for a generated function.
@@ -124,7 +136,7 @@
     /// Runs a function on copies of what its arguments point at.
     private func call(_ number: Int, _ arguments: GeneratedArguments) {
       state.withLock { state in
-        let (generator, address) = state.functions[number]
+        let (generator, address) = state.functions[number - firstNumber]
         guard let reach = Reach(generator, arguments) else {
           state.faults.append("an unknown generator")
           return

@@ -23,6 +23,7 @@ struct DepthwiseConvolutionTests {
         operands: kind.operands(using: &random),
         epilogue: kind.epilogue(
           channels: inputs * multiplier, terms: vertical.filter * horizontal.filter, using: &random))
+      #expect(!kernels.isEmulated || kernels.depthwiseConvolution(convolution) != nil, "\(convolution)")
       try check(convolution, kernels, using: &random)
     }
   }

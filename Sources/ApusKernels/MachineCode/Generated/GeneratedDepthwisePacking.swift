@@ -74,6 +74,7 @@ struct GeneratedDepthwisePacking {
 
   private func extraCount(_ weights: UnsafeRawPointer, block: Int, group: Int) -> Int {
     guard let operands, mayHaveExtras else { return 0 }
+    let bounds = bounds
     var count = 0
     let first = block * plan.blockChannels
     for index in first..<min(first + plan.blockChannels, plan.channels * plan.pixelsTogether) {

@@ -120,6 +120,7 @@ struct GeneratedWeightPacking {
   ) -> Int {
     unsafe marks.update(repeating: 0, count: plan.stepCount)
     guard let operands, mayHaveExtras else { return 0 }
+    let bounds = bounds
     // Bytes in these bounds fit; nearly all do, so sixteen are looked at together.
     let least = SIMD16<UInt8>(repeating: UInt8(clamping: operands.rhsZeroPoint + bounds.lowerBound))
     let most = SIMD16<UInt8>(repeating: UInt8(clamping: operands.rhsZeroPoint + bounds.upperBound))
