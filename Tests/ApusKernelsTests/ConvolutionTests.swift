@@ -54,7 +54,9 @@ struct ConvolutionTests {
         paddingTop: vertical.padding, paddingLeft: horizontal.padding, groups: groups,
         operands: kind.operands(using: &random),
         epilogue: kind.epilogue(channels: outputs, terms: terms, using: &random))
-      #expect(!kernels.isEmulated || kernels.convolution(convolution) != nil, "\(convolution)")
+      if kernels.isEmulated {
+        #expect(kernels.convolution(convolution) != nil, "\(convolution)")
+      }
       try check(convolution, kernels, using: &random)
     }
   }

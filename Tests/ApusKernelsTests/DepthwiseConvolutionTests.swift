@@ -23,7 +23,10 @@ struct DepthwiseConvolutionTests {
         operands: kind.operands(using: &random),
         epilogue: kind.epilogue(
           channels: inputs * multiplier, terms: vertical.filter * horizontal.filter, using: &random))
-      #expect(!kernels.isEmulated || kernels.depthwiseConvolution(convolution) != nil, "\(convolution)")
+      // Generated code has no part in outputs that are empty.
+      if kernels.isEmulated, vertical.output > 0, horizontal.output > 0 {
+        #expect(kernels.depthwiseConvolution(convolution) != nil, "\(convolution)")
+      }
       try check(convolution, kernels, using: &random)
     }
   }
