@@ -22,8 +22,6 @@ let package = Package(
   ],
   targets: [
     .systemLibrary(
-      name: "COpenBLAS", pkgConfig: "openblas", providers: [.apt(["libopenblas-dev"])]),
-    .systemLibrary(
       name: "CTurboJPEG", pkgConfig: "libturbojpeg", providers: [.apt(["libturbojpeg0-dev"])]),
     .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
     .systemLibrary(name: "CCairo", pkgConfig: "cairo", providers: [.apt(["libcairo2-dev"])]),
@@ -31,7 +29,6 @@ let package = Package(
     .target(name: "ApusFormat", swiftSettings: strict),
     .target(
       name: "ApusKernels",
-      dependencies: [.target(name: "COpenBLAS", condition: .when(platforms: [.linux]))],
       swiftSettings: lifetimes),
     .target(name: "Apus", dependencies: ["ApusFormat", "ApusKernels"], swiftSettings: lifetimes),
     .target(name: "ApusVision", dependencies: ["Apus"], swiftSettings: strict),

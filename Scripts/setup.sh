@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-packages=(libopenblas-dev libturbojpeg0-dev libpng-dev libcairo2-dev pkg-config fonts-dejavu-core)
+packages=(libopenblas0 libturbojpeg0-dev libpng-dev libcairo2-dev pkg-config fonts-dejavu-core)
 if [[ "${1:-}" == --tests ]]; then packages+=(binutils binutils-aarch64-linux-gnu qemu-user python3-venv git); fi
 
 missing=()

@@ -21,6 +21,8 @@ public final class Model: Sendable {
   private let constants: [[ConstantData?]]
   private let registrations: [OperatorRegistration?]
   private let cache = Mutex(Cache())
+  /// Where packed weights lie.
+  private let packedMemory: MemoryPool
 
   private struct Cache: Sendable {
     var packed: [PackedWeightsKey: PackedWeights] = [:]
@@ -62,6 +64,7 @@ public final class Model: Sendable {
   private init(_ bytes: FileBytes) throws(ApusError) {
     do { file = try ModelFile(bytes) } catch { throw ApusError(.malformedModel, error.message) }
     registrations = file.operatorCodes.map(OperatorRegistry.registration(for:))
+    packedMemory = MemoryPool(expectedByteCount: bytes.count)
     var expansion = ConstantExpansion(file)
     var constants: [[ConstantData?]] = []
     for subgraph in file.subgraphs {
@@ -183,9 +186,9 @@ public final class Model: Sendable {
   // MARK: What interpreters share
 
   /// The packed form of constant weights, made at most once.
-  func packedWeights(_ key: PackedWeightsKey, make: () -> PackedWeights) -> PackedWeights {
+  func packedWeights(_ key: PackedWeightsKey, make: (MemoryPool) -> PackedWeights) -> PackedWeights {
     if let known = cache.withLock({ $0.packed[key] }) { return known }
-    let made = make()
+    let made = make(packedMemory)
     return cache.withLock { cache in
       if let known = cache.packed[key] { return known }
       cache.packed[key] = made

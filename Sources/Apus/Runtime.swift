@@ -27,11 +27,12 @@ public enum Runtime {
     let supported = KernelSet.supported.map(\.name)
     let chosen = try? kernelSet(named: nil).name
     return KernelSet.all.map { set in
-      let isSupported = supported.contains(set.name)
+      let lacks =
+        supported.contains(set.name)
+        ? set.missing() : set.requires.subtracting(.current).names.joined(separator: ", ")
       return KernelSetDescription(
-        name: set.name, isSupported: isSupported, isDefault: set.name == chosen,
-        unsupportedReason: isSupported
-          ? nil : "this machine lacks " + set.requires.subtracting(.current).names.joined(separator: ", "))
+        name: set.name, isSupported: lacks == nil, isDefault: set.name == chosen,
+        unsupportedReason: lacks.map { "this machine lacks \($0)" })
     }
   }
 
@@ -125,6 +126,9 @@ public enum Runtime {
     }
     guard let set = KernelSet.supported.first(where: { $0.name == wanted }) else {
       throw ApusError(.invalidArgument, "this machine cannot run the kernel set \(wanted)")
+    }
+    if let missing = set.missing() {
+      throw ApusError(.invalidArgument, "the kernel set \(wanted) needs \(missing), which is not installed")
     }
     return set
   }

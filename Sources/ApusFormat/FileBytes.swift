@@ -119,9 +119,18 @@ package final class FileBytes: @unchecked Sendable {
     }
   }
 
+  /// Memory for a file; much of it in large pages, where the system has them: touching one costs as much as touching
+  /// a small one.
   private static func allocate(_ size: Int) -> UnsafeMutableRawPointer? {
+    let largePage = 2 << 20
     var memory: UnsafeMutableRawPointer?
-    return posix_memalign(&memory, alignment, max(size, 1)) == 0 ? memory : nil
+    guard posix_memalign(&memory, size < largePage ? alignment : largePage, max(size, 1)) == 0 else {
+      return nil
+    }
+    #if os(Linux)
+      if size >= largePage { _ = madvise(memory, size / largePage * largePage, Int32(MADV_HUGEPAGE)) }
+    #endif
+    return memory
   }
 
   private static func open(

@@ -4,33 +4,6 @@ import Testing
 
 extension KernelSet: CustomTestStringConvertible {
   package var testDescription: String { name }
-
-  /// The sets that this machine can run, itself or with an emulator.
-  static let tested: [KernelSet] = {
-    #if arch(x86_64) && os(Linux)
-      return supported + [Arm64Target.dotProduct, .neon].compactMap(Arm64Emulator.kernels)
-    #else
-      return supported
-    #endif
-  }()
-
-  /// Whether an emulator runs it, which takes its time.
-  var isEmulated: Bool { !Self.supported.contains { $0.name == name } }
-
-  /// Asks the emulator whether functions kept to their arguments.
-  func expectNoFaults() {
-    #if arch(x86_64) && os(Linux)
-      guard isEmulated else { return }
-      let faults = [Arm64Target.dotProduct, .neon].flatMap { Arm64Emulator.processor($0)?.takeFaults() ?? [] }
-      #expect(faults.isEmpty, "\(faults.prefix(3))")
-    #endif
-  }
-
-  /// The seeds of random cases: fewer where an emulator is slow.
-  func seeds(_ count: Int) -> Range<Int> { 0..<(isEmulated ? count / 4 : count) }
-
-  /// The counts of threads to run with: one where each call waits for the emulator.
-  func threads(_ counts: [Int]) -> [Int] { isEmulated ? Array(counts.prefix(1)) : counts }
 }
 
 @Suite("Convolution")

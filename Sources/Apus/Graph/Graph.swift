@@ -537,8 +537,8 @@ final class Graph {
       throw ApusError(.resourceLimit, "\(node.place): packed weights: \(error.message)")
     }
     guard areConstant else { return (PackedWeights(byteCount: byteCount), false) }
-    func make() -> PackedWeights {
-      let weights = PackedWeights(byteCount: byteCount)
+    func make(in pool: MemoryPool? = nil) -> PackedWeights {
+      let weights = PackedWeights(byteCount: byteCount, pool: pool)
       pack(TensorTable(buffers, threads: threads), weights)
       return weights
     }

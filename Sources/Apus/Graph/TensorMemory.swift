@@ -1,25 +1,21 @@
-/// Zeroed memory, aligned to a cache line, that lives as long as the object does.
+import ApusKernels
+
+/// Zeroed memory of tensors.
 ///
 /// Whoever writes through ``base`` owns the object alone; shared objects are written before they are shared.
-final class TensorMemory: @unchecked Sendable {
+final class TensorMemory: Sendable {
   /// The alignment of every tensor, in bytes.
-  static let alignment = 64
+  static let alignment = ZeroedMemory.alignment
+
+  private let memory: ZeroedMemory
+
+  init(byteCount: Int) { memory = ZeroedMemory(byteCount: byteCount) }
 
   /// The first byte.
-  let base: UnsafeMutableRawPointer
+  var base: UnsafeMutableRawPointer { memory.base }
 
   /// How many bytes there are; at least one.
-  let byteCount: Int
-
-  init(byteCount: Int) {
-    self.byteCount = max(byteCount, 1)
-    base = .allocate(byteCount: self.byteCount, alignment: Self.alignment)
-    base.initializeMemory(as: UInt8.self, repeating: 0, count: self.byteCount)
-  }
-
-  deinit {
-    base.deallocate()
-  }
+  var byteCount: Int { memory.byteCount }
 
   /// Lends the bytes, to be written by the object's only owner.
   func withMutableBytes<R>(_ body: (inout MutableRawSpan) -> R) -> R {

@@ -20,7 +20,6 @@ final class BLASByteConvolution: PreparedConvolution {
       BLASTiling.isWorthwhile(convolution),
       let epilogue = QuantizedEpilogue(convolution.epilogue, channels: convolution.outputChannels)
     else { return nil }
-    BLAS.start()
     self.convolution = convolution
     self.operands = operands
     self.epilogue = epilogue

@@ -12,7 +12,6 @@ final class BLASFloatConvolution: PreparedConvolution {
     guard BLAS.isAvailable, convolution.operands == .float32,
       let bounds = FloatBounds(convolution.epilogue), BLASTiling.isWorthwhile(convolution)
     else { return nil }
-    BLAS.start()
     self.convolution = convolution
     self.bounds = bounds
     tiling = ConvolutionTiling(

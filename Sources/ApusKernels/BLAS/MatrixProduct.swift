@@ -1,48 +1,70 @@
-#if canImport(COpenBLAS)
-  import COpenBLAS
-#elseif canImport(Accelerate)
+#if canImport(Accelerate)
   import Accelerate
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
 #endif
 
-/// The one door to BLAS.
+/// The one door to BLAS: Accelerate on Apple platforms, elsewhere OpenBLAS, where it is installed.
+///
+/// OpenBLAS is loaded when its first kernel is prepared, and never where generated kernels do all the work: it
+/// starts a thread for each processor as soon as it is loaded, and they spin for milliseconds.
 enum BLAS {
-  /// Holds OpenBLAS to one thread, for the whole process: this package splits the work itself, and 0.3.21 has
-  /// no setting for one call or one thread.
-  private static let isSingleThreaded: Bool = {
-    #if canImport(COpenBLAS)
-      openblas_set_num_threads(1)
-    #endif
-    return true
-  }()
-
-  /// Whether this build has a BLAS.
+  /// Whether there is a BLAS; loads it.
   static var isAvailable: Bool {
-    #if canImport(COpenBLAS) || canImport(Accelerate)
+    #if canImport(Accelerate)
       true
     #else
-      false
+      openBLAS != nil
     #endif
-  }
-
-  /// Makes BLAS ready: called while preparing, so that no run has to.
-  static func start() {
-    _ = isSingleThreaded
   }
 
   /// `product = lhs · rhsᵀ`, or `product += …`: row-major floats, each stride at least the row's length.
   ///
-  /// Sizes are those of tiles and of layers, which fit 32 bits: a greater one would be a broken promise.
+  /// Sizes are those of tiles and of layers, which fit 32 bits: a greater one would be a broken promise. The caller
+  /// has seen that BLAS ``isAvailable``.
   static func multiply(
     rows: Int, columns: Int, terms: Int, lhs: UnsafePointer<Float>, lhsStride: Int,
     rhs: UnsafePointer<Float>, rhsStride: Int, product: UnsafeMutablePointer<Float>, productStride: Int,
     accumulates: Bool
   ) {
-    #if canImport(COpenBLAS) || canImport(Accelerate)
+    #if canImport(Accelerate)
       unsafe cblas_sgemm(
         CblasRowMajor, CblasNoTrans, CblasTrans, Int32(rows), Int32(columns), Int32(terms), 1, lhs,
         Int32(lhsStride), rhs, Int32(rhsStride), accumulates ? 1 : 0, product, Int32(productStride))
     #else
-      preconditionFailure("this build has no BLAS")
+      guard let multiply = openBLAS?.multiply else { return }
+      let (rowMajor, asIs, transposed): (Int32, Int32, Int32) = (101, 111, 112)  // CBLAS's numbers for them
+      unsafe multiply(
+        rowMajor, asIs, transposed, Int32(rows), Int32(columns), Int32(terms), 1, lhs, Int32(lhsStride), rhs,
+        Int32(rhsStride), accumulates ? 1 : 0, product, Int32(productStride))
     #endif
   }
+
+  #if !canImport(Accelerate)
+    /// CBLAS's `cblas_sgemm`, with 32-bit sizes.
+    private typealias Multiply =
+      @convention(c) (
+        Int32, Int32, Int32, Int32, Int32, Int32, Float, UnsafePointer<Float>, Int32, UnsafePointer<Float>,
+        Int32,
+        Float, UnsafeMutablePointer<Float>, Int32
+      ) -> Void
+    private typealias SetThreadCount = @convention(c) (Int32) -> Void
+
+    private struct OpenBLAS: Sendable {
+      let multiply: Multiply
+    }
+
+    /// The library, held to one thread for the whole process: this package splits the work itself, and OpenBLAS has no
+    /// setting for one call or one thread. Nil where it is not installed.
+    private static let openBLAS: OpenBLAS? = {
+      guard let library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL),
+        let multiply = dlsym(library, "cblas_sgemm"),
+        let setThreadCount = dlsym(library, "openblas_set_num_threads")
+      else { return nil }
+      unsafe unsafeBitCast(setThreadCount, to: SetThreadCount.self)(1)
+      return unsafe OpenBLAS(multiply: unsafeBitCast(multiply, to: Multiply.self))
+    }()
+  #endif
 }

@@ -4,6 +4,8 @@ package struct KernelSet: Sendable {
   package let name: String
   /// What the machine must have.
   package let requires: CPUFeatures
+  /// What is missing beside that, a library; nil if nothing is. Asking may load it.
+  package var missing: @Sendable () -> String? = { nil }
   /// Prepares a convolution; nil where this set has no kernel for it.
   package let convolution: @Sendable (Convolution) -> (any PreparedConvolution)?
   /// Prepares a depthwise convolution; nil where this set has no kernel for it.
@@ -29,7 +31,7 @@ extension KernelSet {
     private static let generated: [KernelSet] = []
   #endif
 
-  /// The sets this machine can run, the preferred one first.
+  /// The sets whose instructions this machine has, the preferred one first.
   package static let supported: [KernelSet] = all.filter {
     CPUFeatures.current.isSuperset(of: $0.requires)
   }

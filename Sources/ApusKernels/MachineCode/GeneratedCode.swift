@@ -2,14 +2,12 @@ import Synchronization
 
 /// The functions generated so far, by what they do: made once for the process and shared.
 enum GeneratedCode {
-  private static let functions = Mutex<[AnyKey: UnsafeAddress]>([:])
+  private static let functions = Mutex<[Int: [Function]]>([:])
 
-  /// A key of any generator, compared by type and value.
-  private struct AnyKey: Hashable, @unchecked Sendable {
-    let value: AnyHashable
-  }
-
-  private struct UnsafeAddress: @unchecked Sendable {
+  /// A function and the generator that wrote it, of any type.
+  private struct Function: @unchecked Sendable {
+    let generator: Any
+    /// Nil where the code could not be placed.
     let address: UnsafeRawPointer?
   }
 
@@ -19,13 +17,18 @@ enum GeneratedCode {
   }
 
   /// The address of the function that `generate` writes for `key`; nil where it cannot be placed.
-  static func function(for key: some Hashable, generate: () -> [UInt8]?) -> UnsafeRawPointer? {
-    let key = AnyKey(value: AnyHashable(key))
-    if let known = functions.withLock({ $0[key] }) { return known.address }
-    let made = UnsafeAddress(address: generate().flatMap { ExecutableMemory.place($0) })
+  static func function<Key: Hashable & Sendable>(for key: Key, generate: () -> [UInt8]?) -> UnsafeRawPointer?
+  {
+    // Many types of keys share one table without the cost of `AnyHashable`, which asks for conformances each time.
+    let hash = key.hashValue
+    func known(_ functions: [Int: [Function]]) -> Function? {
+      functions[hash]?.first { ($0.generator as? Key) == key }
+    }
+    if let known = functions.withLock({ known($0) }) { return known.address }
+    let made = Function(generator: key, address: generate().flatMap { ExecutableMemory.place($0) })
     return functions.withLock { functions in
-      if let known = functions[key] { return known.address }
-      functions[key] = made
+      if let known = known(functions) { return known.address }
+      functions[hash, default: []].append(made)
       return made.address
     }
   }

@@ -16,12 +16,7 @@ extension Arm64Target: GeneratedTarget {
   /// Both factors are signed.
   package var activationOffset: Int32 { 128 }
   package var needsBoundedSums: Bool { false }
-  package var storesPartialPanels: Bool { true }
   package var factorByteCount: Int { Arm64FactorLayout.byteCount }
-
-  package func storesPartialBlocks(_ product: GeneratedProduct) -> Bool { false }
-
-  package func vectorCount(columns: Int) -> Int { ceilingQuotient(columns, lanes) }
 
   package func mostRows(_ product: GeneratedProduct, vectorCount: Int) -> Int {
     Arm64ProductGenerator.mostRows(self, product, vectorCount: vectorCount)
@@ -41,7 +36,8 @@ extension Arm64Target: GeneratedTarget {
   }
 
   package func fillFactors(
-    _ block: UnsafeMutableRawPointer, _ epilogue: Epilogue, vectorCount: Int, channel: (Int) -> Int?
+    _ block: UnsafeMutableRawPointer, _ operands: MatrixOperands, _ epilogue: Epilogue, vectorCount: Int,
+    channel: (Int) -> Int?
   ) {
     unsafe Arm64FactorLayout.fill(block, epilogue, columnCount: vectorCount * lanes, channel: channel)
   }
@@ -59,12 +55,12 @@ extension Arm64Target: GeneratedTarget {
 
   package func depthwiseGenerator(
     _ product: GeneratedProduct, _ operands: MatrixOperands, _ epilogue: Epilogue?, pixelCount: Int,
-    isPartial: Bool
+    channelCount: Int
   ) -> any CodeGenerator {
     Arm64DepthwiseGenerator(
       target: self, product: product,
       end: Arm64EpilogueGenerator(
         kind: .init(operands, epilogue), rowCount: pixelCount, vectorCount: depthwiseVectors,
-        columnCount: depthwiseVectors * lanes))
+        columnCount: channelCount))
   }
 }

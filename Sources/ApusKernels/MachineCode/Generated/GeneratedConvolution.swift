@@ -43,15 +43,17 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
     var outputs: [UnsafeRawPointer?] = Array(
       repeating: nil, count: Self.key(rows: 16, vectorCount: 0, isPartial: false))
     var sums = outputs
-    for panel in plan.panels {
+    // All panels but the last are alike.
+    for panel in Set([plan.panels.startIndex, plan.panels.endIndex - 1]).compactMap({ plan.panel($0) }) {
       for rows in plan.neededRowCounts(vectorCount: panel.vectorCount) {
         for (isSums, isWanted) in [(false, canFinish), (true, needsSums)] where isWanted {
-          let isPartial = !isSums && panel.isPartial && target.storesPartialPanels
-          let key = Self.key(rows: rows, vectorCount: panel.vectorCount, isPartial: isPartial)
+          let key = Self.key(
+            rows: rows, vectorCount: panel.vectorCount,
+            isPartial: !isSums && panel.columnCount < panel.paddedCount)
           guard (isSums ? sums : outputs)[key] == nil else { continue }
           let generator = target.generator(
             product, convolution.operands, isSums ? nil : convolution.epilogue, rowCount: rows,
-            vectorCount: panel.vectorCount, columnCount: isPartial ? panel.columnCount : panel.paddedCount)
+            vectorCount: panel.vectorCount, columnCount: isSums ? panel.paddedCount : panel.columnCount)
           guard let function = placement(generator) else { return nil }
           if isSums { sums[key] = function } else { outputs[key] = function }
         }
@@ -71,8 +73,8 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
       for (index, panel) in plan.panels.enumerated() {
         let first = group * convolution.columnCount + panel.firstColumn
         unsafe target.fillFactors(
-          factors + (group * plan.panels.count + index) * target.factorByteCount, convolution.epilogue,
-          vectorCount: panel.vectorCount
+          factors + (group * plan.panels.count + index) * target.factorByteCount, convolution.operands,
+          convolution.epilogue, vectorCount: panel.vectorCount
         ) { $0 < panel.columnCount ? first + $0 : nil }
       }
     }
@@ -90,7 +92,7 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
   // MARK: Packing
 
   var packing: String {
-    "\(plan.target.name) \(plan.product) zero \(operands?.lhsZeroPoint ?? 0) \(operands?.rhsZeroPoint ?? 0) "
+    "\(plan.target.name) \(plan.product.rawValue) zero \(operands?.lhsZeroPoint ?? 0) \(operands?.rhsZeroPoint ?? 0) "
       + "taps \(plan.tapRows)×\(plan.tapColumns)×\(plan.lanesPerTap) columns \(convolution.columnCount) "
       + "groups \(convolution.groups)"
   }
@@ -132,10 +134,12 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
           guard let input = input.baseAddress, let output = output.baseAddress,
             let scratch = scratch.baseAddress
           else { return }
+          let tiling = plan.tiling(threads: threads.count)
           let work = unsafe Work(
-            owner: .passUnretained(self), packed: .passUnretained(packed), input: input, output: output,
+            owner: .passUnretained(self), packed: .passUnretained(packed), tiling: tiling, input: input,
+            output: output,
             scratch: scratch.alignedUp(toMultipleOf: 64))
-          threads.run(tiles: plan.tileCount, work)
+          threads.run(tiles: tiling.count, work)
         }
       }
     }
@@ -145,6 +149,7 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
   private struct Work: TileWork {
     let owner: Unmanaged<GeneratedConvolution>
     let packed: Unmanaged<PackedWeights>
+    let tiling: GeneratedConvolutionPlan.Tiling
     let input: UnsafeRawPointer
     let output: UnsafeMutableRawPointer
     let scratch: UnsafeMutableRawPointer
@@ -159,13 +164,14 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
   }
 
   private func run(_ work: Work, _ packed: PackedWeights, tile: Int, scratch: UnsafeMutableRawPointer) {
-    let panelTile = tile % plan.panelTiles
-    let rest = tile / plan.panelTiles
+    let tiling = work.tiling
+    let panelTile = tile % tiling.panelTiles
+    let rest = tile / tiling.panelTiles
     let group = rest % convolution.groups
     let imageTile = rest / convolution.groups
-    let image = imageTile / plan.tilesPerImage
-    let first = imageTile % plan.tilesPerImage &* plan.tileLength
-    let end = min(first &+ plan.tileLength, plan.isDense ? plan.lineLength : convolution.outputHeight)
+    let image = imageTile / tiling.tilesPerImage
+    let first = imageTile % tiling.tilesPerImage &* tiling.length
+    let end = min(first &+ tiling.length, plan.isDense ? plan.lineLength : convolution.outputHeight)
 
     let rows: UnsafeRawPointer
     if plan.isInPlace {
@@ -186,7 +192,7 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
     let factorByteCount = plan.target.factorByteCount
 
     for index in panelTile
-      &* plan.panelsPerTile..<min(plan.panels.count, (panelTile &+ 1) &* plan.panelsPerTile)
+      &* tiling.panelsPerTile..<min(plan.panels.count, (panelTile &+ 1) &* tiling.panelsPerTile)
     {
       let panel = plan.panels[index]
       let record = weightPacking.record(packed, group: group, panel: index)
@@ -198,8 +204,7 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
           offsets: Int(
             bitPattern: packed.address + weightPacking.offsets(group: group) + panel.paddedBefore &* 4),
           factors: Int(bitPattern: factors + (group &* plan.panels.count &+ index) &* factorByteCount),
-          output: 0, outputStride: outputStride, blocks: 1,
-          mask: mask(panel)),
+          output: 0, outputStride: outputStride, blocks: 1),
         panel: panel, channel: columns, block: block, makesOutputs: makesOutputs)
       if record.extraCount > 0 {
         unsafe listTaps(record, packed, to: list)
@@ -233,18 +238,6 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
     let makesOutputs: Bool
   }
 
-  /// The bits of the columns that a panel's last store writes.
-  private func mask(_ panel: GeneratedConvolutionPlan.Panel) -> Int {
-    guard panel.isPartial else { return -1 }
-    let before: Int
-    if operands == nil {
-      before = (panel.vectorCount &- 1) &* plan.target.lanes
-    } else {
-      before = panel.vectorCount == 4 ? 0 : (panel.vectorCount &- 1) / 2 &* 2 &* plan.target.lanes
-    }
-    return (1 << (panel.columnCount &- before)) &- 1
-  }
-
   private func listTaps(
     _ record: GeneratedWeightPacking.Record, _ packed: PackedWeights, to list: UnsafeMutablePointer<Int>
   ) {
@@ -265,8 +258,7 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
   ) {
     let (rowCount, count, rest) = plan.blocks(length, vectorCount: call.panel.vectorCount)
     guard rowCount > 0 else { return }
-    let isDirect = call.makesOutputs && !(call.panel.isPartial && !plan.target.storesPartialPanels)
-    guard isDirect else {
+    guard call.makesOutputs else {
       for index in 0...count {
         let height = index < count ? rowCount : rest
         guard height > 0 else { return }
@@ -278,7 +270,7 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
       }
       return
     }
-    let isPartial = call.panel.isPartial
+    let isPartial = call.panel.columnCount < call.panel.paddedCount
     call.arguments.rows = Int(bitPattern: rows)
     call.arguments.output = Int(bitPattern: output)
     call.arguments.blocks = count
@@ -298,55 +290,43 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
     unsafe withUnsafePointer(to: &call.arguments) { unsafe function(UnsafeRawPointer($0)) }
   }
 
-  /// One block of rows by way of memory: for sums that the generated code cannot finish, and where a panel is not
-  /// full, for targets that cannot store part of it.
+  /// One block of rows by way of memory: for sums that the generated code cannot finish.
   private func runBlock(
     _ call: inout Call, rows: UnsafeRawPointer, output: UnsafeMutableRawPointer, height: Int
   ) {
-    let outputStride = convolution.outputChannels &* convolution.operands.generatedByteCount
-    let kept = call.arguments.outputStride
+    guard let quantized else { return }
     let panel = call.panel
+    let outputStride = call.arguments.outputStride
     call.arguments.rows = Int(bitPattern: rows)
     unsafe call.arguments.output = Int(bitPattern: call.block)
+    call.arguments.outputStride = panel.paddedCount &* 4
     call.arguments.blocks = 1
-    if call.makesOutputs {
-      let byteCount = convolution.operands.generatedByteCount
-      call.arguments.outputStride = panel.paddedCount &* byteCount
-      self.call(outputs, height, isPartial: false, &call)
-      for row in 0..<height {
-        unsafe (output + row &* outputStride).copyMemory(
-          from: call.block + row &* panel.paddedCount &* byteCount, byteCount: panel.columnCount &* byteCount)
-      }
-    } else if let quantized {
-      call.arguments.outputStride = panel.paddedCount &* 4
-      self.call(sums, height, isPartial: false, &call)
-      let unordered = unsafe call.block.assumingMemoryBound(to: Int32.self)
-      let ordered = unsafe unordered + 14 &* 64
-      let offsets = unsafe UnsafePointer<Int32>(bitPattern: call.arguments.offsets)
-      for vector in 0..<panel.vectorCount {
-        for lane in 0..<plan.target.lanes {
-          let column = plan.target.column(
-            isBytes: true, vectorCount: panel.vectorCount, vector: vector, lane: lane)
-          let place = vector &* plan.target.lanes &+ lane
-          let offset = unsafe offsets?[place] ?? 0
-          for row in 0..<height {
-            let base = row &* panel.paddedCount
-            unsafe ordered[base &+ column] = unordered[base &+ place] &+ offset
-          }
+    self.call(sums, height, isPartial: false, &call)
+    call.arguments.outputStride = outputStride
+    let unordered = unsafe call.block.assumingMemoryBound(to: Int32.self)
+    let ordered = unsafe unordered + 14 &* 64
+    let offsets = unsafe UnsafePointer<Int32>(bitPattern: call.arguments.offsets)
+    for vector in 0..<panel.vectorCount {
+      for lane in 0..<plan.target.lanes {
+        let column = plan.target.column(
+          isBytes: true, vectorCount: panel.vectorCount, vector: vector, lane: lane)
+        let place = vector &* plan.target.lanes &+ lane
+        let offset = unsafe offsets?[place] ?? 0
+        for row in 0..<height {
+          let base = row &* panel.paddedCount
+          unsafe ordered[base &+ column] = unordered[base &+ place] &+ offset
         }
       }
-      let zeros = unsafe ordered + 14 &* 64
-      unsafe zeros.update(repeating: 0, count: 8)
-      var column = 0
-      while column < panel.columnCount {
-        unsafe quantized.store(
-          ordered + column, sumStride: panel.paddedCount, rows: height, bias: zeros,
-          channel: call.channel &+ column,
-          count: min(8, panel.columnCount &- column),
-          to: (output + column).assumingMemoryBound(to: UInt8.self), outputStride: outputStride)
-        column &+= 8
-      }
     }
-    call.arguments.outputStride = kept
+    let zeros = unsafe ordered + 14 &* 64
+    unsafe zeros.update(repeating: 0, count: 8)
+    var column = 0
+    while column < panel.columnCount {
+      unsafe quantized.store(
+        ordered + column, sumStride: panel.paddedCount, rows: height, bias: zeros,
+        channel: call.channel &+ column, count: min(8, panel.columnCount &- column),
+        to: (output + column).assumingMemoryBound(to: UInt8.self), outputStride: outputStride)
+      column &+= 8
+    }
   }
 }

@@ -13,8 +13,16 @@ struct GeneratedConvolutionPlan {
     /// Columns with padding, of this panel and of all before it.
     let paddedCount: Int
     let paddedBefore: Int
+  }
 
-    var isPartial: Bool { columnCount < paddedCount }
+  /// How the work is cut into tiles.
+  struct Tiling {
+    /// Dense: pixels of a tile. Otherwise: lines of a tile, all of one image.
+    let length: Int
+    let tilesPerImage: Int
+    let panelsPerTile: Int
+    let panelTiles: Int
+    let count: Int
   }
 
   let convolution: Convolution
@@ -38,10 +46,10 @@ struct GeneratedConvolutionPlan {
   let isInPlace: Bool
   let lineCount: Int
   let lineLength: Int
-  /// Dense: pixels of a tile. Otherwise: lines of a tile, all of one image.
-  let tileLength: Int
-  let tilesPerImage: Int
-  let panelsPerTile: Int
+  /// For one thread: as much in a tile as the second-level cache holds.
+  let alone: Tiling
+  /// For more threads: the same, or less, so that there are tiles for all.
+  let shared: Tiling
 
   /// The gathered part of the input: columns of a row, and rows for a tile.
   let planeWidth: Int
@@ -84,27 +92,39 @@ struct GeneratedConvolutionPlan {
     planeWidth = isDense ? 1 : max(0, c.outputWidth - 1) * c.strideWidth + reachWidth
     guard planeWidth < 1 << 22, reachHeight < 1 << 10 || isInPlace else { return nil }
 
-    // Tiles depend on shapes alone: a tile's rows stay in the second-level cache while panels pass by.
+    // A tile's rows stay in the second-level cache while panels pass by.
     let bytesPerRow = max(
       1, isDense ? c.depth * laneByteCount : planeWidth * c.channelsPerGroup * laneByteCount)
+    let most: Int
+    let part: Int
     if isDense {
-      let wanted = min(max((96 << 10) / bytesPerRow, 12), 384) / 12 * 12
-      let shared = roundedUp(max(1, ceilingQuotient(lineLength, 8)), to: 12)
-      tileLength = max(1, min(wanted, max(shared, 24), lineLength))
-      tilesPerImage = ceilingQuotient(lineLength, tileLength)
-      planeRows = isInPlace ? 0 : tileLength
+      let fitting = min(max((96 << 10) / bytesPerRow, 12), 384) / 12 * 12
+      most = max(1, min(fitting, lineLength))
+      part = max(24, roundedUp(ceilingQuotient(lineLength, 8), to: 12))
+      planeRows = isInPlace ? 0 : most
     } else {
-      let lines = ((160 << 10) / bytesPerRow - reachHeight) / c.strideHeight + 1
-      let shared = max(1, ceilingQuotient(c.outputHeight, 8))
-      tileLength = max(1, min(lines, shared, c.outputHeight))
-      tilesPerImage = ceilingQuotient(c.outputHeight, tileLength)
-      planeRows = isInPlace ? 0 : (tileLength - 1) * c.strideHeight + reachHeight
+      let fitting = ((160 << 10) / bytesPerRow - reachHeight) / c.strideHeight + 1
+      most = max(1, min(fitting, c.outputHeight))
+      part = max(1, ceilingQuotient(c.outputHeight, 8))
+      planeRows = isInPlace ? 0 : (most - 1) * c.strideHeight + reachHeight
     }
     guard isInPlace || planeRows * bytesPerRow <= Self.planeLimit else { return nil }
-    let images = isDense ? 1 : c.batches
-    let rowTiles = max(1, images * tilesPerImage * c.groups)
-    // Few rows: panels are shared out as well.
-    panelsPerTile = max(1, ceilingQuotient(panels.count, rowTiles >= 8 ? 1 : ceilingQuotient(8, rowTiles)))
+    let (panelCount, length) = (panels.count, isDense ? lineLength : c.outputHeight)
+    let isEmpty = lineLength == 0
+    let planes = (isDense ? 1 : c.batches) * c.groups
+    func cut(_ tileLength: Int, leastCount: Int) -> Tiling {
+      let tilesPerImage = ceilingQuotient(length, tileLength)
+      let rowTiles = max(1, planes * tilesPerImage)
+      // Few rows: panels are shared out as well.
+      let panelsPerTile = max(1, ceilingQuotient(panelCount, ceilingQuotient(leastCount, rowTiles)))
+      let panelTiles = ceilingQuotient(panelCount, panelsPerTile)
+      return Tiling(
+        length: tileLength, tilesPerImage: tilesPerImage, panelsPerTile: panelsPerTile,
+        panelTiles: panelTiles,
+        count: isEmpty ? 0 : planes * tilesPerImage * panelTiles)
+    }
+    alone = cut(most, leastCount: 1)
+    shared = cut(min(most, part), leastCount: 8)
   }
 
   /// Full panels, then one for the rest.
@@ -114,7 +134,7 @@ struct GeneratedConvolutionPlan {
     var padded = 0
     while first < columns {
       let count = min(columns - first, target.mostVectors * target.lanes)
-      let vectors = target.vectorCount(columns: count)
+      let vectors = ceilingQuotient(count, target.lanes)
       panels.append(
         Panel(
           vectorCount: vectors, firstColumn: first, columnCount: count, paddedCount: vectors * target.lanes,
@@ -125,12 +145,11 @@ struct GeneratedConvolutionPlan {
     return panels
   }
 
+  func panel(_ index: Int) -> Panel? { panels.indices.contains(index) ? panels[index] : nil }
+
   var tapCount: Int { tapRows * tapColumns }
   /// Steps of a whole sum.
   var stepCount: Int { tapCount * stepsPerTap }
-  var images: Int { isDense ? 1 : convolution.batches }
-  var panelTiles: Int { ceilingQuotient(panels.count, panelsPerTile) }
-  var tileCount: Int { lineLength == 0 ? 0 : images * tilesPerImage * convolution.groups * panelTiles }
   /// Columns with padding of one group.
   var paddedColumnCount: Int { panels.last.map { $0.paddedBefore + $0.paddedCount } ?? 0 }
 
@@ -168,15 +187,19 @@ struct GeneratedConvolutionPlan {
     return rows == 0 ? (0, 0, 0) : (rows, length / rows, length % rows)
   }
 
+  func tiling(threads: Int) -> Tiling { threads > 1 ? shared : alone }
+
   /// The heights of blocks that runs will ask for.
-  func neededRowCounts(vectorCount: Int) -> Set<Int> {
-    var lengths: Set<Int> = [lineLength]
-    if isDense { lengths = [tileLength, lineLength - (tilesPerImage - 1) * tileLength] }
-    var heights: Set<Int> = []
+  func neededRowCounts(vectorCount: Int) -> [Int] {
+    var lengths = [lineLength]
+    if isDense {
+      lengths = [alone, shared].flatMap { [$0.length, lineLength - ($0.tilesPerImage - 1) * $0.length] }
+    }
+    var heights: [Int] = []
     for length in lengths {
       let (rows, _, rest) = blocks(length, vectorCount: vectorCount)
-      heights.formUnion([rows, rest])
+      for height in [rows, rest] where height > 0 && !heights.contains(height) { heights.append(height) }
     }
-    return heights.filter { $0 > 0 }
+    return heights
   }
 }

@@ -8,10 +8,8 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
   private let factors: UnsafeMutableRawPointer
   /// The offsets of all taps, group by group.
   private let taps: UnsafeMutablePointer<Int>
-  /// Functions by their pixels: finished outputs of whole and of partial blocks, and sums.
-  private let whole: [UnsafeRawPointer?]
-  private let partial: [UnsafeRawPointer?]
-  private let storesPartialBlocks: Bool
+  /// Functions by their pixels: finished outputs, for each count of channels that is written, and sums.
+  private let outputs: [[UnsafeRawPointer?]]
   private let sums: [UnsafeRawPointer?]
   private let canFinish: Bool
   /// Whether some outputs may have to be made in Swift.
@@ -38,24 +36,34 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
     // Without these, all outputs are finished by generated code.
     needsSums = product != .floats && (target.needsBoundedSums || !canFinish)
 
-    func functions(_ epilogue: Epilogue?, isPartial: Bool = false) -> [UnsafeRawPointer?]? {
+    func functions(_ epilogue: Epilogue?, channels: Int) -> [UnsafeRawPointer?]? {
       var functions: [UnsafeRawPointer?] = [nil]
       for pixels in 1...GeneratedDepthwisePlan.mostPixels {
         let generator = target.depthwiseGenerator(
-          product, convolution.operands, epilogue, pixelCount: pixels, isPartial: isPartial)
+          product, convolution.operands, epilogue, pixelCount: pixels, channelCount: channels)
         guard let function = placement(generator) else { return nil }
         functions.append(function)
       }
       return functions
     }
-    let epilogue = canFinish ? convolution.epilogue : nil
-    storesPartialBlocks = target.storesPartialBlocks(product)
-    guard let whole = functions(epilogue), let partial = functions(epilogue, isPartial: storesPartialBlocks),
-      let sums = needsSums ? functions(nil) : whole
-    else { return nil }
-    self.whole = whole
-    self.partial = partial
-    self.sums = sums
+    var outputs: [[UnsafeRawPointer?]] = Array(repeating: [], count: plan.blockChannels + 1)
+    if canFinish {
+      for block in 0..<plan.blockCount {
+        for pixels in [plan.pixelsTogether, plan.lastColumnPixels] {
+          let channels = plan.validChannels(block: block, pixels: pixels)
+          guard channels > 0, outputs[channels].isEmpty else { continue }
+          guard let made = functions(convolution.epilogue, channels: channels) else { return nil }
+          outputs[channels] = made
+        }
+      }
+    }
+    self.outputs = outputs
+    if !needsSums {
+      sums = []
+    } else {
+      guard let made = functions(nil, channels: plan.blockChannels) else { return nil }
+      sums = made
+    }
 
     let tapCount = plan.groupCount * plan.tapsPerGroup
     unsafe taps = .allocate(capacity: tapCount)
@@ -63,7 +71,8 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
     unsafe factors = .allocate(byteCount: plan.blockCount * target.factorByteCount, alignment: 64)
     for block in 0..<plan.blockCount {
       unsafe target.fillFactors(
-        factors + block * target.factorByteCount, convolution.epilogue, vectorCount: target.depthwiseVectors
+        factors + block * target.factorByteCount, convolution.operands, convolution.epilogue,
+        vectorCount: target.depthwiseVectors
       ) { column in
         let index = block * plan.blockChannels + column
         return index < plan.channels * plan.pixelsTogether ? index % plan.channels : nil
@@ -77,7 +86,7 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
   }
 
   var packing: String {
-    "\(plan.target.name) depthwise \(plan.product) zero \(operands?.lhsZeroPoint ?? 0) \(operands?.rhsZeroPoint ?? 0) "
+    "\(plan.target.name) depthwise \(plan.product.rawValue) zero \(operands?.lhsZeroPoint ?? 0) \(operands?.rhsZeroPoint ?? 0) "
       + "taps \(plan.tapCount) channels \(plan.channels)×\(plan.pixelsTogether)"
   }
 
@@ -115,10 +124,13 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
           guard let input = input.baseAddress, let output = output.baseAddress,
             let scratch = scratch.baseAddress
           else { return }
+          let lines = plan.linesPerTile(threads: threads.count)
+          let tilesPerImage = ceilingQuotient(convolution.outputHeight, lines)
           let work = unsafe Work(
-            owner: .passUnretained(self), packed: .passUnretained(packed), input: input, output: output,
+            owner: .passUnretained(self), packed: .passUnretained(packed), linesPerTile: lines,
+            tilesPerImage: tilesPerImage, input: input, output: output,
             scratch: scratch.alignedUp(toMultipleOf: 64))
-          threads.run(tiles: plan.tileCount, work)
+          threads.run(tiles: convolution.batches * tilesPerImage * plan.chunkCount, work)
         }
       }
     }
@@ -128,6 +140,8 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
   private struct Work: TileWork {
     let owner: Unmanaged<GeneratedDepthwise>
     let packed: Unmanaged<PackedWeights>
+    let linesPerTile: Int
+    let tilesPerImage: Int
     let input: UnsafeRawPointer
     let output: UnsafeMutableRawPointer
     let scratch: UnsafeMutableRawPointer
@@ -142,10 +156,12 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
   }
 
   private func run(_ work: Work, _ packed: PackedWeights, tile: Int, scratch: UnsafeMutableRawPointer) {
-    let image = tile / plan.tilesPerImage
-    let first = tile % plan.tilesPerImage &* plan.linesPerTile
-    let end = min(first &+ plan.linesPerTile, convolution.outputHeight)
-    unsafe gather(work.input, image: image, first: first, end: end, to: scratch)
+    let chunk = tile % plan.chunkCount
+    let lineTile = tile / plan.chunkCount
+    let image = lineTile / work.tilesPerImage
+    let first = lineTile % work.tilesPerImage &* work.linesPerTile
+    let end = min(first &+ work.linesPerTile, convolution.outputHeight)
+    unsafe gather(work.input, image: image, chunk: chunk, first: first, end: end, to: scratch)
     let list = unsafe (scratch + plan.planeByteCount).assumingMemoryBound(to: Int.self)
     let memory = unsafe UnsafeMutableRawPointer(list) + tapListByteCount
     let makesOutputs = canFinish && (!needsSums || GeneratedDepthwisePacking.isBounded(packed))
@@ -154,15 +170,16 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
     let outputStride = plan.pixelsTogether &* outputPixelByteCount
     let lineStride = convolution.strideHeight &* plan.rowByteCount
 
-    for block in 0..<plan.blockCount {
+    let factorByteCount = plan.target.factorByteCount
+    let firstBlock = chunk &* plan.chunkBlocks
+    for block in firstBlock..<min(firstBlock &+ plan.chunkBlocks, plan.blockCount) {
       let record = weightPacking.record(packed, block: block)
       var arguments = unsafe Arguments(
         rows: 0, rowStride: plan.columnByteCount, taps: Int(bitPattern: taps), tapCount: plan.groupCount,
         weights: Int(bitPattern: packed.address + record.weights),
         offsets: Int(bitPattern: packed.address + weightPacking.offsets(block: block)),
-        factors: Int(bitPattern: factors + block &* plan.target.factorByteCount), output: 0,
-        outputStride: outputStride,
-        blocks: 0, mask: -1)
+        factors: Int(bitPattern: factors + block &* factorByteCount), output: 0, outputStride: outputStride,
+        blocks: 0)
       if record.extraCount > 0 {
         unsafe listTaps(record, packed, to: list)
         arguments.taps = Int(bitPattern: list)
@@ -175,7 +192,8 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
       for line in first..<end {
         let pixel = (image &* convolution.outputHeight &+ line) &* convolution.outputWidth
         let rows =
-          unsafe scratch + (line &- first) &* lineStride + block &* plan.blockChannels &* plan.laneByteCount
+          unsafe scratch + (line &- first) &* lineStride
+          + (block &- firstBlock) &* plan.blockChannels &* plan.laneByteCount
         let output =
           unsafe work.output + pixel &* outputPixelByteCount + block &* plan.blockChannels &* elementByteCount
         unsafe runColumns(
@@ -210,49 +228,35 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
     block: Int, memory: UnsafeMutableRawPointer, makesOutputs: Bool
   ) {
     guard columns > 0 else { return }
-    let isWhole = valid == plan.blockChannels
     let most = GeneratedDepthwisePlan.mostPixels
-    if makesOutputs && (isWhole || storesPartialBlocks) {
-      let functions = isWhole ? whole : partial
-      arguments.mask = isWhole ? -1 : (1 << valid) &- 1
+    if makesOutputs {
       arguments.rows = Int(bitPattern: rows)
       arguments.output = Int(bitPattern: output)
       arguments.blocks = columns / most
-      if columns >= most { call(functions[most], &arguments) }
+      if columns >= most { call(outputs[valid][most], &arguments) }
       let rest = columns % most
       if rest > 0 {
         let done = columns &- rest
         arguments.rows &+= done &* arguments.rowStride
         arguments.output &+= done &* arguments.outputStride
         arguments.blocks = 1
-        call(functions[rest], &arguments)
+        call(outputs[valid][rest], &arguments)
       }
       return
     }
-    // By way of memory: sums that the generated code cannot finish, or blocks that cannot be masked.
+    // By way of memory: sums that the generated code cannot finish.
     let outputStride = arguments.outputStride
     var column = 0
     while column < columns {
       let count = min(most, columns &- column)
       arguments.rows = Int(bitPattern: rows + column &* arguments.rowStride)
       arguments.output = Int(bitPattern: memory)
+      arguments.outputStride = plan.blockChannels &* 4
       arguments.blocks = 1
-      let target = unsafe output + column &* outputStride
-      if makesOutputs {
-        let elementByteCount = convolution.operands.generatedByteCount
-        arguments.outputStride = plan.blockChannels &* elementByteCount
-        call(whole[count], &arguments)
-        for pixel in 0..<count {
-          unsafe (target + pixel &* outputStride).copyMemory(
-            from: memory + pixel &* arguments.outputStride, byteCount: valid &* elementByteCount)
-        }
-      } else {
-        arguments.outputStride = plan.blockChannels &* 4
-        call(sums[count], &arguments)
-        unsafe finish(
-          memory, count: count, offsets: arguments.offsets, valid: valid, block: block, to: target,
-          outputStride: outputStride)
-      }
+      call(sums[count], &arguments)
+      unsafe finish(
+        memory, count: count, offsets: arguments.offsets, valid: valid, block: block,
+        to: output + column &* outputStride, outputStride: outputStride)
       arguments.outputStride = outputStride
       column &+= count
     }

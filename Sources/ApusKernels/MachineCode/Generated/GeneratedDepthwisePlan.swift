@@ -2,7 +2,8 @@
 ///
 /// The input is gathered into a *plane* of rows with padding around them. Where channels do not fill a block, neighboring
 /// output pixels are taken together as one with more channels; with strides, the plane keeps columns of equal phase side
-/// by side, so that this works for any stride.
+/// by side, so that this works for any stride. Where rows of all channels would not stay in the cache, a plane has a
+/// *chunk* of them, some blocks.
 struct GeneratedDepthwisePlan {
   /// The most pixels that a generated function takes at once.
   static let mostPixels = 4
@@ -27,9 +28,15 @@ struct GeneratedDepthwisePlan {
   let phases: Int
   let phaseWidth: Int
   let planeWidth: Int
-  let linesPerTile: Int
-  let tilesPerImage: Int
+  /// Blocks, and their channels, that are gathered at a time.
+  let chunkBlocks: Int
+  let chunkChannels: Int
+  /// The most lines of a tile.
+  let mostLines: Int
   let planeRows: Int
+
+  /// Rows that are gathered take about this many bytes at most: a part of the second-level cache.
+  private static let planeBytes = 128 << 10
 
   init?(_ convolution: DepthwiseConvolution, target: any GeneratedTarget, product: GeneratedProduct) {
     self.convolution = convolution
@@ -61,20 +68,27 @@ struct GeneratedDepthwisePlan {
     let reachWidth = (c.filterWidth - 1) * c.dilationWidth + 1
     planeWidth = (c.outputWidth - 1) * c.strideWidth + reachWidth
     phaseWidth = ceilingQuotient(planeWidth, phases)
-    let rowByteCount = max(1, phases * phaseWidth * channels * laneByteCount)
-    guard phases <= 8, planeWidth < 1 << 22, reachHeight < 1 << 10,
-      reachHeight * rowByteCount <= GeneratedConvolutionPlan.planeLimit
-    else { return nil }
-    let fitting = ((128 << 10) / rowByteCount - reachHeight) / c.strideHeight + 1
-    linesPerTile = max(1, min(fitting, max(1, ceilingQuotient(c.outputHeight, 8)), c.outputHeight))
-    tilesPerImage = ceilingQuotient(c.outputHeight, linesPerTile)
-    planeRows = (linesPerTile - 1) * c.strideHeight + reachHeight
+    guard phases <= 8, planeWidth < 1 << 22, reachHeight < 1 << 10 else { return nil }
+    let columnByteCount = max(1, phases * phaseWidth * laneByteCount)
+    if best.count == 1, reachHeight * columnByteCount * channels > Self.planeBytes {
+      let fitting = Self.planeBytes / (2 * reachHeight * columnByteCount * blockChannels)
+      chunkBlocks = max(1, min(fitting, blockCount))
+    } else {
+      chunkBlocks = blockCount
+    }
+    chunkChannels = chunkBlocks == blockCount ? channels : chunkBlocks * blockChannels
+    let rowByteCount = columnByteCount * chunkChannels
+    guard reachHeight * rowByteCount <= GeneratedConvolutionPlan.planeLimit else { return nil }
+    let fitting = (Self.planeBytes / rowByteCount - reachHeight) / c.strideHeight + 1
+    mostLines = max(1, min(fitting, c.outputHeight))
+    planeRows = (mostLines - 1) * c.strideHeight + reachHeight
   }
 
   var tapCount: Int { convolution.filterHeight * convolution.filterWidth }
   var groupCount: Int { ceilingQuotient(tapCount, tapsPerGroup) }
-  var tileCount: Int { columnCount == 0 ? 0 : convolution.batches * tilesPerImage }
-  var pixelByteCount: Int { channels * laneByteCount }
+  var chunkCount: Int { ceilingQuotient(blockCount, chunkBlocks) }
+  /// Bytes of a pixel of the plane.
+  var pixelByteCount: Int { chunkChannels * laneByteCount }
   var rowByteCount: Int { phases * phaseWidth * pixelByteCount }
   /// Room to read a block beyond the last pixel, and pixels beyond the last of those taken together.
   var planeByteCount: Int {
@@ -83,6 +97,11 @@ struct GeneratedDepthwisePlan {
   /// Bytes between pixels taken together.
   var columnByteCount: Int {
     pixelsTogether * (phases > 1 ? 1 : convolution.strideWidth) * pixelByteCount
+  }
+
+  /// The lines of a tile: fewer for more than one thread, so that there are tiles for all.
+  func linesPerTile(threads: Int) -> Int {
+    threads > 1 ? min(mostLines, ceilingQuotient(convolution.outputHeight, 8)) : mostLines
   }
 
   /// The offset of a tap from its pixel's start; taps beyond the last repeat the first and have no weight.

@@ -24,15 +24,6 @@ package protocol GeneratedTarget: Sendable {
   /// Whether outputs can be finished only where sums are known to stay below 2³⁰.
   var needsBoundedSums: Bool { get }
 
-  /// Whether code can leave out the columns that a panel lacks.
-  var storesPartialPanels: Bool { get }
-
-  /// Whether code can leave out the channels that a block of a depthwise convolution lacks.
-  func storesPartialBlocks(_ product: GeneratedProduct) -> Bool
-
-  /// The vectors of a panel of so many columns.
-  func vectorCount(columns: Int) -> Int
-
   /// The most rows of a block that registers and addressing allow.
   func mostRows(_ product: GeneratedProduct, vectorCount: Int) -> Int
 
@@ -47,20 +38,20 @@ package protocol GeneratedTarget: Sendable {
 
   /// Writes a panel's factors; `channel` names the output channel of each of its columns.
   func fillFactors(
-    _ block: UnsafeMutableRawPointer, _ epilogue: Epilogue, vectorCount: Int, channel: (Int) -> Int?)
+    _ block: UnsafeMutableRawPointer, _ operands: MatrixOperands, _ epilogue: Epilogue, vectorCount: Int,
+    channel: (Int) -> Int?)
 
-  /// What writes the code of a product; without an epilogue, it leaves sums.
-  ///
-  /// Fewer columns than the vectors have are asked for only where partial panels can be stored.
+  /// What writes the code of a product, for the first columns of the vectors; without an epilogue, it leaves sums.
   func generator(
     _ product: GeneratedProduct, _ operands: MatrixOperands, _ epilogue: Epilogue?, rowCount: Int,
     vectorCount: Int, columnCount: Int
   ) -> any CodeGenerator
 
-  /// What writes the code of a depthwise convolution; without an epilogue, it leaves sums.
+  /// What writes the code of a depthwise convolution, for the first channels of a block; without an epilogue, it leaves
+  /// sums.
   func depthwiseGenerator(
     _ product: GeneratedProduct, _ operands: MatrixOperands, _ epilogue: Epilogue?, pixelCount: Int,
-    isPartial: Bool
+    channelCount: Int
   ) -> any CodeGenerator
 }
 
@@ -74,7 +65,7 @@ package protocol CodeGenerator: Hashable, Sendable {
 package typealias CodePlacement = @Sendable (any CodeGenerator) -> UnsafeRawPointer?
 
 /// What one step of a generated product computes.
-package enum GeneratedProduct: Hashable, Sendable {
+package enum GeneratedProduct: String, Hashable, Sendable {
   /// Unsigned bytes of rows with signed bytes of columns.
   case unsignedBytes
   /// Signed bytes of both.
@@ -125,8 +116,6 @@ package struct GeneratedArguments: BitwiseCopyable {
   package var outputStride: Int
   /// How many blocks of rows, one after the other.
   package var blocks: Int
-  /// The columns that are written, one bit each; where the panel is not full.
-  package var mask: Int
 
   static func offset(_ field: PartialKeyPath<GeneratedArguments>) -> Int {
     MemoryLayout<GeneratedArguments>.offset(of: field) ?? 0

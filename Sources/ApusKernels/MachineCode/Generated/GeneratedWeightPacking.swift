@@ -208,11 +208,24 @@ struct GeneratedWeightPacking {
     return Record(weights: start, extras: extras, extraCount: extraCount)
   }
 
+  /// Eight terms from `lane` on, zeros after the tap's last.
   @inline(__always)
-  private func low8(_ value: Int32) -> UInt32 { UInt32(truncatingIfNeeded: value) & 0xFF }
-
-  @inline(__always)
-  private func low16(_ value: Int32) -> UInt32 { UInt32(truncatingIfNeeded: value) & 0xFFFF }
+  private func terms(
+    _ source: UnsafeRawPointer, _ lane: Int, count: Int, flips: SIMD8<UInt8>, zeroPoints: SIMD8<Int16>
+  ) -> SIMD8<Int16> {
+    if count == 8 {
+      let bytes = unsafe source.loadUnaligned(fromByteOffset: lane, as: SIMD8<UInt8>.self)
+      return SIMD8<Int16>(widening: bytes ^ flips) &- zeroPoints
+    }
+    var bytes: UInt64 = 0
+    for index in 0..<count {
+      bytes |= UInt64(unsafe source.load(fromByteOffset: lane &+ index, as: UInt8.self)) << UInt64(8 &* index)
+    }
+    let values =
+      SIMD8<Int16>(widening: unsafe unsafeBitCast(bytes, to: SIMD8<UInt8>.self) ^ flips) &- zeroPoints
+    let indices = SIMD8<Int16>(0, 1, 2, 3, 4, 5, 6, 7)
+    return values & ((indices &- Int16(truncatingIfNeeded: count)) &>> 15)
+  }
 
   /// Writes the bytes or words of a column; answers the sum of its values and that of their magnitudes.
   private func packColumn(
@@ -220,49 +233,54 @@ struct GeneratedWeightPacking {
     stepByteCount: Int,
     to destination: UnsafeMutableRawPointer
   ) -> (sum: Int32, magnitude: Int32) {
+    let isWords = plan.product == .words
+    let flips = SIMD8<UInt8>(repeating: operands.signFlip)
+    let zeroPoints = SIMD8<Int16>(repeating: Int16(truncatingIfNeeded: operands.rhsZeroPoint))
+    let least = SIMD8(repeating: Int16(truncatingIfNeeded: bounds.lowerBound))
+    let most = SIMD8(repeating: Int16(truncatingIfNeeded: bounds.upperBound))
+    let ones = SIMD8<Int16>(repeating: 1)
     var sums = SIMD4<Int32>()
     var magnitudes = SIMD4<Int32>()
-    let flips = UInt32(operands.signFlip) &* 0x0101_0101
-    let zeroPoints = SIMD4<Int32>(repeating: operands.rhsZeroPoint)
-    let least = SIMD4<Int32>(repeating: bounds.lowerBound)
-    let most = SIMD4<Int32>(repeating: bounds.upperBound)
     for tap in 0..<plan.tapCount {
       let source = unsafe weights + position(group: group, column: column, tap: tap)
       var target = unsafe destination + (tap &* plan.stepsPerTap &* stepByteCount &+ place &* 4)
       var lane = 0
+      // Eight terms at a time: four steps of words, or two of bytes.
       while lane < plan.lanesPerTap {
-        let count = min(4, plan.lanesPerTap &- lane)
-        var values = SIMD4<Int32>()
-        if count == 4 {
-          let bytes = unsafe source.loadUnaligned(fromByteOffset: lane, as: UInt32.self) ^ flips
-          values = SIMD4<Int32>(
-            Int32(bytes & 0xFF), Int32(bytes >> 8 & 0xFF), Int32(bytes >> 16 & 0xFF), Int32(bytes >> 24))
-          values &-= zeroPoints
+        let count = min(8, plan.lanesPerTap &- lane)
+        let values = unsafe terms(source, lane, count: count, flips: flips, zeroPoints: zeroPoints)
+        let signs = values &>> 15
+        sums &+= pairSums(values, ones)
+        magnitudes &+= pairSums((values ^ signs) &- signs, ones)
+        var steps: Int
+        var lanes: SIMD4<UInt32>
+        if isWords {
+          lanes = unsafe unsafeBitCast(values, to: SIMD4<UInt32>.self)
+          steps = (count &+ 1) / 2
         } else {
-          for index in 0..<count { values[index] = unsafe value(source, lane &+ index, operands) }
+          let bytes = SIMD8<UInt8>(lowBytes: values.bounded(least, most))
+          let halves = unsafe unsafeBitCast(bytes, to: SIMD2<UInt32>.self)
+          lanes = SIMD4(lowHalf: halves, highHalf: SIMD2())
+          steps = (count &+ 3) / 4
         }
-        sums &+= values
-        magnitudes &+= pointwiseMax(values, 0 &- values)
-        if plan.product == .words {
-          unsafe target.storeBytes(of: low16(values[0]) | low16(values[1]) << 16, as: UInt32.self)
-          if count > 2 {
-            unsafe target.storeBytes(
-              of: low16(values[2]) | low16(values[3]) << 16, toByteOffset: stepByteCount, as: UInt32.self)
+        if steps == 4 {
+          unsafe target.storeBytes(of: lanes[0], as: UInt32.self)
+          unsafe target.storeBytes(of: lanes[1], toByteOffset: stepByteCount, as: UInt32.self)
+          unsafe target.storeBytes(of: lanes[2], toByteOffset: 2 &* stepByteCount, as: UInt32.self)
+          unsafe target.storeBytes(of: lanes[3], toByteOffset: 3 &* stepByteCount, as: UInt32.self)
+          unsafe target += 4 &* stepByteCount
+        } else {
+          while steps > 0 {
+            unsafe target.storeBytes(of: lanes[0], as: UInt32.self)
+            lanes = SIMD4(lanes[1], lanes[2], lanes[3], 0)
+            unsafe target += stepByteCount
+            steps &-= 1
           }
-          unsafe target += 2 &* stepByteCount
-        } else {
-          let bytes = values.clamped(lowerBound: least, upperBound: most)
-          let bits =
-            low8(bytes[0]) | low8(bytes[1]) << 8 | low8(bytes[2]) << 16 | low8(bytes[3]) << 24
-          unsafe target.storeBytes(of: bits, as: UInt32.self)
-          unsafe target += stepByteCount
         }
-        lane &+= 4
+        lane &+= 8
       }
     }
-    let sum = sums.wrappedSum()
-    let magnitude = magnitudes.wrappedSum()
-    return (sum, magnitude)
+    return (sums.wrappedSum(), magnitudes.wrappedSum())
   }
 
   private func packFloats(

@@ -364,6 +364,13 @@ package struct X86Assembler {
     emit(0xC7, 0xC0 | UInt8(register.rawValue & 7))
     emit32(value)
   }
+  /// `mov register, value`, of 64 bits.
+  package mutating func moveWide(_ register: General, _ value: Int) {
+    rex(0, register.rawValue)
+    emit(0xB8 | UInt8(register.rawValue & 7))
+    emit32(value)
+    emit32(value >> 32)
+  }
   /// `lea register, [memory]`.
   package mutating func address(_ register: General, _ memory: Memory) { general(0x8D, register, memory) }
   /// `add destination, source`.

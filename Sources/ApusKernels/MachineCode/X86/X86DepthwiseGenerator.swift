@@ -7,8 +7,8 @@ struct X86DepthwiseGenerator: CodeGenerator {
   let product: X86ProductGenerator.Product
   let epilogue: X86EpilogueGenerator.Kind
   let pixelCount: Int
-  /// Whether only the masked channels are written.
-  let isPartial: Bool
+  /// The channels of a block that are written.
+  let channelCount: Int
 
   private typealias General = X86Assembler.General
   private typealias A = X86ProductGenerator.Arguments
@@ -20,7 +20,8 @@ struct X86DepthwiseGenerator: CodeGenerator {
   private var width: X86Assembler.Width { target.width }
   private var end: X86EpilogueGenerator {
     X86EpilogueGenerator(
-      target: target, kind: epilogue, rowCount: pixelCount, vectorCount: vectorCount, isPartial: isPartial)
+      target: target, kind: epilogue, rowCount: pixelCount, vectorCount: vectorCount,
+      columnCount: channelCount)
   }
   private var signFlip: Int { target == .avx512 ? 31 : 15 }
 
@@ -30,19 +31,14 @@ struct X86DepthwiseGenerator: CodeGenerator {
     a.load(.r8, .init(.rdi, A.offset(\.rows)))
     a.load(.r14, .init(.rdi, A.offset(\.output)))
     a.load(.r15, .init(.rdi, A.offset(\.blocks)))
-    if target == .avx512 {
-      a.load(.rax, .init(.rdi, A.offset(\.mask)))
-      a.moveMask(2, .rax)
-      a.move(.rax, 0xAAAA)
-      a.moveMask(1, .rax)
-    }
+    end.loadMasks(&a)
     if product == .signedBytes {
       a.load(.rdx, .init(.rdi, A.offset(\.factors)))
       a.vector(.vpbroadcastd, width, signFlip, 0, .init(.rdx, X86FactorLayout(target).signFlip))
     }
 
     let nextBlock = a.loopHead(alignment: 16)
-    for index in 0..<pixelCount * vectorCount { a.zeroVector(index, width) }
+    end.begin(&a)
     end.loadStride(&a, A.offset(\.rowStride))
     let pixels: [General] = [.r8, .rax, .rbx, .rbp]
     for pixel in 1..<max(pixelCount, 1) { a.address(pixels[pixel], end.place([.r8], pixel)) }

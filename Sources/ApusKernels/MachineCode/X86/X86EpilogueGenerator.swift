@@ -1,8 +1,9 @@
-/// Writes the end of a generated product: from sums in registers to outputs in memory.
+/// Writes the end of a generated product: from sums in registers to outputs in memory; and their beginning, as what is
+/// added to sums of bytes is where they start from.
 ///
-/// Sums of row `i` and vector `j` are in the register `i · vectorCount + j`; registers after them are free. `rdx` points at
-/// the factors, `rsi` at the offsets, and a base and `r9`, `r10`, `r11` (one, three and five strides) at the rows of the
-/// output; the mask register `k1` has the odd lanes and `k2` the columns that exist.
+/// Sums of row `i` and vector `j` are in the register `i · vectorCount + j`; registers after them are free. At the end, `rdx`
+/// points at the factors, `rsi` at the offsets, and a base and `r9`, `r10`, `r11` (one, three and five strides) at the rows
+/// of the output; the mask register `k1` has the even lanes and `k2` the columns of the last store.
 struct X86EpilogueGenerator: Hashable, Sendable {
   /// What becomes of the sums.
   enum Kind: Hashable, Sendable {
@@ -10,17 +11,23 @@ struct X86EpilogueGenerator: Hashable, Sendable {
     case sums
     /// Floats: bias, bounds.
     case floats
-    /// Bytes: offset, one multiplication with double rounding, zero point, bounds. Shifts go right, by at least one bit
-    /// unless `hasAnyShifts`.
-    case bytes(isSigned: Bool, hasAnyShifts: Bool)
+    /// Bytes: offset, one multiplication with double rounding, zero point, and bounds where they are not the type's own.
+    case bytes(isSigned: Bool, Rescaling, isBounded: Bool)
+  }
+
+  /// Which fixed-point factors there are.
+  enum Rescaling: Hashable, Sendable {
+    /// All shift right, by 1 to 21 bits.
+    case right
+    case any
   }
 
   let target: X86Target
   let kind: Kind
   let rowCount: Int
   let vectorCount: Int
-  /// Whether only the masked columns are written.
-  let isPartial: Bool
+  /// The columns that are written: the first ones of the vectors' lanes.
+  let columnCount: Int
 
   private typealias General = X86Assembler.General
   private var width: X86Assembler.Width { target.width }
@@ -68,6 +75,33 @@ struct X86EpilogueGenerator: Hashable, Sendable {
     for index in bases.indices.dropFirst() { nextBase(&a, bases[index], from: bases[index - 1]) }
   }
 
+  /// The columns of the last store, in `k2`, and the even lanes, in `k1`.
+  func loadMasks(_ a: inout X86Assembler) {
+    guard target == .avx512 else { return }
+    a.move(.rax, 0x5555)
+    a.moveMask(1, .rax)
+    let unit = kind == .floats ? target.lanes : vectorCount == 4 ? 64 : 2 * target.lanes
+    a.moveWide(.rax, Int(truncatingIfNeeded: (1 as UInt64) << UInt64((columnCount - 1) % unit + 1) &- 1))
+    a.moveMask(2, .rax)
+  }
+
+  /// Sets the sums to what they begin with, by way of `rdx` and `rsi`.
+  func begin(_ a: inout X86Assembler) {
+    guard case .bytes(_, let rescaling, _) = kind else {
+      for index in 0..<rowCount * vectorCount { a.zeroVector(index, width) }
+      return
+    }
+    a.load(.rsi, .init(.rdi, X86ProductGenerator.Arguments.offset(\.offsets)))
+    a.load(.rdx, .init(.rdi, X86ProductGenerator.Arguments.offset(\.factors)))
+    for vector in 0..<vectorCount {
+      a.vector(.vmovdqu, width, sum(0, vector), 0, .init(.rsi, vector * width.byteCount))
+      if rescaling == .right {
+        a.vector(.vpaddd, width, sum(0, vector), sum(0, vector), .init(.rdx, X86FactorLayout(target).bias))
+      }
+      for row in 1..<max(rowCount, 1) { a.vector(.vmovdqu, width, sum(row, vector), 0, sum(0, vector)) }
+    }
+  }
+
   // MARK: Stores
 
   func store(_ a: inout X86Assembler, _ bases: [X86Assembler.General]) {
@@ -75,24 +109,41 @@ struct X86EpilogueGenerator: Hashable, Sendable {
     case .sums:
       for row in 0..<rowCount {
         for vector in 0..<vectorCount {
-          var memory = place(bases, row)
-          memory.displacement = vector * width.byteCount
-          a.vector(.vmovdquStore, width, sum(row, vector), 0, memory)
+          a.vector(.vmovdquStore, width, sum(row, vector), 0, place(bases, row, vector * width.byteCount))
         }
       }
     case .floats: storeFloats(&a, bases)
-    case .bytes(let isSigned, let hasAnyShifts):
-      for vector in 0..<vectorCount { requantize(&a, vector: vector, hasAnyShifts: hasAnyShifts) }
-      storeBytes(&a, bases, isSigned: isSigned)
+    case .bytes(let isSigned, let rescaling, let isBounded):
+      for vector in 0..<vectorCount {
+        if rescaling == .right {
+          rescaleRight(&a, vector: vector)
+        } else {
+          rescale(&a, vector: vector)
+        }
+      }
+      if rescaling == .any {
+        a.vector(.vpbroadcastw, width, free(0), 0, .init(.rdx, X86FactorLayout(target).zeroPoint))
+      }
+      let bytes = Bytes(isSigned: isSigned, addsZeroPoint: rescaling == .any, isBounded: isBounded)
+      switch (target, vectorCount) {
+      case (.avx2, _): storeBytesOfTwo(&a, bases, bytes)
+      case (.avx512, 4): storeBytesOfFour(&a, bases, bytes)
+      case (.avx512, _): storeBytesOfPairs(&a, bases, bytes)
+      }
     }
   }
 
   private func storeFloats(_ a: inout X86Assembler, _ bases: [X86Assembler.General]) {
     let layout = X86FactorLayout(target)
-    let (minimum, maximum) = (free(0), free(1))
+    let (minimum, maximum, mask) = (free(0), free(1), free(2))
     a.vector(.vbroadcastss, width, minimum, 0, .init(.rdx, layout.minimum))
     a.vector(.vbroadcastss, width, maximum, 0, .init(.rdx, layout.maximum))
-    for vector in 0..<vectorCount {
+    let used = (columnCount + target.lanes - 1) / target.lanes
+    let isMasked = columnCount % target.lanes != 0
+    if isMasked, target == .avx2 {
+      a.vector(.vmovdqu, width, mask, 0, .init(.rdx, layout.columnMask + 4 * (8 - columnCount % 8)))
+    }
+    for vector in 0..<used {
       for row in 0..<rowCount {
         let value = sum(row, vector)
         a.vector(.vaddps, width, value, value, .init(.rsi, vector * width.byteCount))
@@ -102,40 +153,80 @@ struct X86EpilogueGenerator: Hashable, Sendable {
       }
     }
     for row in 0..<rowCount {
-      for vector in 0..<vectorCount {
-        var memory = place(bases, row)
-        memory.displacement = vector * width.byteCount
-        let isLast = isPartial && vector == vectorCount - 1
-        a.vector(.vmovupsStore, width, sum(row, vector), 0, memory, mask: isLast ? .init(2) : nil)
+      for vector in 0..<used {
+        let memory = place(bases, row, vector * width.byteCount)
+        if !isMasked || vector < used - 1 {
+          a.vector(.vmovupsStore, width, sum(row, vector), 0, memory)
+        } else if target == .avx512 {
+          a.vector(.vmovupsStore, width, sum(row, vector), 0, memory, mask: .init(2))
+        } else {
+          a.vector(.vmaskmovpsStore, width, sum(row, vector), mask, memory)
+        }
       }
     }
   }
 
-  /// Multiplies the sums of one vector of columns by their factors, with the reference's two roundings.
+  /// Multiplies the sums of one vector of columns by factors that shift right, with the reference's two roundings, and adds
+  /// the zero point.
   ///
-  /// `(x·m + 2³⁰) >> 31` for even and odd lanes apart, then `(y + 2ᵉ⁻¹ − (y < 0)) >> e`. The caller has made sure that
-  /// `|x| < 2³⁰`, so that no addition overflows. Where `e` is zero, `x` may first be shifted left, and nothing but the
-  /// product is rounded: then `2ᵉ⁻¹` stands as zero, and the lesser of it and of `y < 0` is subtracted.
-  private func requantize(_ a: inout X86Assembler, vector: Int, hasAnyShifts: Bool) {
+  /// The reference rounds `x·m / 2³¹` to the nearest integer `y`, halves upwards, then `y / 2ᵉ`, halves away from zero:
+  /// `(y + 2ᵉ⁻¹ − (y < 0)) >> e`. The caller has made sure that `|x| < 2³⁰`. Sums began 2³⁰ too high, so that they are
+  /// not negative and `2m`, too, may take 32 bits: the upper half of `(x + 2³⁰)·2m + c` is then `y` plus whatever
+  /// multiple of 2³² is part of `c`, in which the 2³⁰ are taken off again: the rounding, minus one, and the zero point,
+  /// `z·2ᵉ`. What is left is to add one where `y` is not negative: where `x` is not, which its bit 30 tells; `x` is negative
+  /// and `y` zero only where the one makes no difference.
+  private func rescaleRight(_ a: inout X86Assembler, vector: Int) {
     let layout = X86FactorLayout(target)
     let offset = vector * width.byteCount
     let (first, second) = (free(0), free(1))
-    // AVX-512 has registers for the factors; AVX2 reads them from the cache each time.
-    func operand(_ register: Int, _ displacement: Int) -> X86Assembler.Operand {
-      let memory = X86Assembler.Memory(.rdx, displacement)
-      guard target == .avx512 else { return .memory(memory) }
-      a.vector(.vmovdqu, width, free(register), 0, memory)
-      return .register(free(register))
-    }
-    let even = operand(2, layout.multipliers + offset)
-    let odd = operand(3, layout.oddMultipliers + offset)
-    let rounding = operand(4, layout.roundings + offset)
-    let shifts = operand(5, layout.shifts + offset)
-    let half = operand(6, layout.half)
+    let even = factor(&a, 2, layout.multipliers + offset)
+    let odd = factor(&a, 3, layout.oddMultipliers + offset)
+    let evenOffset = factor(&a, 4, layout.evenOffsets + offset)
+    let oddOffset = factor(&a, 5, layout.oddOffsets + offset)
+    let shifts = factor(&a, 6, layout.shifts + offset)
     for row in 0..<rowCount {
       let value = sum(row, vector)
-      a.vector(.vpaddd, width, value, value, .init(.rsi, offset))
-      if hasAnyShifts { a.vector(.vpsllvd, width, value, value, .init(.rdx, layout.leftShifts + offset)) }
+      a.shift(.shiftQuads, digit: 2, width, second, value, by: 32)
+      a.vector(.vpmuludq, width, first, value, even)
+      a.vector(.vpmuludq, width, second, second, odd)
+      a.vector(.vpaddq, width, first, first, evenOffset)
+      a.vector(.vpaddq, width, second, second, oddOffset)
+      if target == .avx512 {
+        a.vector(.vmovshdup, width, second, 0, first, mask: .init(1))
+      } else {
+        a.shift(.shiftQuads, digit: 2, width, first, first, by: 32)
+        a.vector(.vpblendd, width, second, first, second, immediate: 0xAA)
+      }
+      a.shift(.shiftDoubles, digit: 2, width, value, value, by: 30)
+      a.vector(.vpaddd, width, second, second, value)
+      a.vector(.vpsravd, width, value, second, shifts)
+    }
+  }
+
+  /// A factor in a register: AVX-512 has enough of them; AVX2 reads it from the cache each time.
+  private func factor(_ a: inout X86Assembler, _ index: Int, _ displacement: Int) -> X86Assembler.Operand {
+    let memory = X86Assembler.Memory(.rdx, displacement)
+    guard target == .avx512 else { return .memory(memory) }
+    a.vector(.vmovdqu, width, free(index), 0, memory)
+    return .register(free(index))
+  }
+
+  /// As ``rescaleRight(_:vector:)`` for factors of any shift, without the zero point.
+  ///
+  /// Where `e` is zero, `x` may first be shifted left, and nothing but the product is rounded: then `2ᵉ⁻¹` stands as zero,
+  /// and the lesser of it and of `y < 0` is subtracted.
+  private func rescale(_ a: inout X86Assembler, vector: Int) {
+    let layout = X86FactorLayout(target)
+    let offset = vector * width.byteCount
+    let (first, second) = (free(0), free(1))
+    let even = factor(&a, 2, layout.multipliers + offset)
+    let odd = factor(&a, 3, layout.oddMultipliers + offset)
+    let rounding = factor(&a, 4, layout.roundings + offset)
+    let shifts = factor(&a, 5, layout.shifts + offset)
+    let half = factor(&a, 6, layout.half)
+    for row in 0..<rowCount {
+      let value = sum(row, vector)
+      a.vector(.vpsllvd, width, value, value, .init(.rdx, layout.leftShifts + offset))
       a.shift(.shiftQuads, digit: 2, width, second, value, by: 32)
       a.vector(.vpmuldq, width, first, value, even)
       a.vector(.vpmuldq, width, second, second, odd)
@@ -144,97 +235,130 @@ struct X86EpilogueGenerator: Hashable, Sendable {
       a.shift(.shiftQuads, digit: 2, width, first, first, by: 31)
       a.vector(.vpaddq, width, second, second, second)
       if target == .avx512 {
-        a.vector(.vpblendmd, width, value, first, second, mask: .init(1))
+        a.vector(.vpblendmd, width, value, second, first, mask: .init(1))
       } else {
         a.vector(.vpblendd, width, value, first, second, immediate: 0xAA)
       }
       a.shift(.shiftDoubles, digit: 2, width, first, value, by: 31)
-      if hasAnyShifts { a.vector(.vpminsd, width, first, first, rounding) }
+      a.vector(.vpminsd, width, first, first, rounding)
       a.vector(.vpaddd, width, value, value, rounding)
       a.vector(.vpsubd, width, value, value, first)
       a.vector(.vpsravd, width, value, value, shifts)
     }
   }
 
-  private func storeBytes(_ a: inout X86Assembler, _ bases: [X86Assembler.General], isSigned: Bool) {
+  // MARK: Bytes
+
+  /// What is done to rescaled sums while they are narrowed.
+  private struct Bytes {
+    let isSigned: Bool
+    /// Whether the zero point, in every word of `free(0)`, is still to be added.
+    let addsZeroPoint: Bool
+    let isBounded: Bool
+
+    var pack: X86Assembler.Instruction { isSigned ? .vpacksswb : .vpackuswb }
+  }
+
+  private func addZeroPoint(
+    _ a: inout X86Assembler, _ bytes: Bytes, _ width: X86Assembler.Width, _ value: Int
+  ) {
+    if bytes.addsZeroPoint { a.vector(.vpaddsw, width, value, value, free(0)) }
+  }
+
+  private func loadBounds(_ a: inout X86Assembler, _ bytes: Bytes) {
+    guard bytes.isBounded else { return }
+    a.vector(.vpbroadcastb, width, free(1), 0, .init(.rdx, X86FactorLayout(target).minimum))
+    a.vector(.vpbroadcastb, width, free(2), 0, .init(.rdx, X86FactorLayout(target).maximum))
+  }
+
+  private func bound(_ a: inout X86Assembler, _ bytes: Bytes, _ value: Int) {
+    guard bytes.isBounded else { return }
+    a.vector(bytes.isSigned ? .vpmaxsb : .vpmaxub, width, value, value, free(1))
+    a.vector(bytes.isSigned ? .vpminsb : .vpminub, width, value, value, free(2))
+  }
+
+  /// AVX-512, 64 columns of four vectors, which lie so that packing leaves them in order.
+  private func storeBytesOfFour(_ a: inout X86Assembler, _ bases: [X86Assembler.General], _ bytes: Bytes) {
+    loadBounds(&a, bytes)
+    for row in 0..<rowCount {
+      let (first, second) = (sum(row, 0), sum(row, 2))
+      a.vector(.vpackssdw, width, first, first, sum(row, 1))
+      a.vector(.vpackssdw, width, second, second, sum(row, 3))
+      addZeroPoint(&a, bytes, width, first)
+      addZeroPoint(&a, bytes, width, second)
+      a.vector(bytes.pack, width, first, first, second)
+      bound(&a, bytes, first)
+      a.vector(.vmovdqu8Store, width, first, 0, place(bases, row), mask: columnCount < 64 ? .init(2) : nil)
+    }
+  }
+
+  /// AVX-512, one to three vectors: two make words in order; a single one is narrowed by itself.
+  private func storeBytesOfPairs(_ a: inout X86Assembler, _ bases: [X86Assembler.General], _ bytes: Bytes) {
     let layout = X86FactorLayout(target)
-    let (zeroPoint, minimum, maximum) = (free(0), free(1), free(2))
-    a.vector(.vpbroadcastw, width, zeroPoint, 0, .init(.rdx, layout.zeroPoint))
-    if target == .avx2 {
-      storePackedBytes(&a, bases, isSigned: isSigned, layout: layout, zeroPoint: zeroPoint)
-      return
-    }
-    if vectorCount == 4 {
-      a.vector(.vpbroadcastb, width, minimum, 0, .init(.rdx, layout.minimum))
-      a.vector(.vpbroadcastb, width, maximum, 0, .init(.rdx, layout.maximum))
-      for row in 0..<rowCount {
-        let (first, second) = (sum(row, 0), sum(row, 2))
-        a.vector(.vpackssdw, width, first, first, sum(row, 1))
-        a.vector(.vpackssdw, width, second, second, sum(row, 3))
-        a.vector(.vpaddsw, width, first, first, zeroPoint)
-        a.vector(.vpaddsw, width, second, second, zeroPoint)
-        a.vector(isSigned ? .vpacksswb : .vpackuswb, width, first, first, second)
-        a.vector(isSigned ? .vpmaxsb : .vpmaxub, width, first, first, minimum)
-        a.vector(isSigned ? .vpminsb : .vpminub, width, first, first, maximum)
-        a.vector(.vmovdqu8Store, width, first, 0, place(bases, row), mask: isPartial ? .init(2) : nil)
-      }
-      return
-    }
+    let (minimum, maximum) = (free(1), free(2))
     a.vector(.vpbroadcastw, width, minimum, 0, .init(.rdx, layout.minimumWord))
     a.vector(.vpbroadcastw, width, maximum, 0, .init(.rdx, layout.maximumWord))
     for row in 0..<rowCount {
-      var vector = 0
-      while vector < vectorCount {
-        // Two vectors make words in order; a single one is packed with itself and unpacked by the narrowing move.
+      for vector in stride(from: 0, to: vectorCount, by: 2) where vector * target.lanes < columnCount {
         let isPair = vector + 1 < vectorCount
-        let isLast = vector + (isPair ? 2 : 1) == vectorCount
+        let columns = min(columnCount - vector * target.lanes, (isPair ? 2 : 1) * target.lanes)
         let value = sum(row, vector)
-        var memory = place(bases, row)
-        memory.displacement = vector * 16
-        let mask: X86Assembler.Mask? = isPartial && isLast ? .init(2) : nil
+        let memory = place(bases, row, vector * 16)
         if isPair {
           a.vector(.vpackssdw, width, value, value, sum(row, vector + 1))
         } else {
           a.vector(.vpmovsdw, width, value, 0, value)
         }
         let words: X86Assembler.Width = isPair ? .zmm : .ymm
-        a.vector(.vpaddsw, words, value, value, zeroPoint)
+        addZeroPoint(&a, bytes, words, value)
         a.vector(.vpmaxsw, words, value, value, minimum)
         a.vector(.vpminsw, words, value, value, maximum)
-        if let mask {
-          a.vector(.vpmovwb, words, value, 0, memory, mask: mask)
+        if columns < (isPair ? 32 : 16) {
+          a.vector(.vpmovwb, words, value, 0, memory, mask: .init(2))
         } else {
           a.vector(.vpmovwb, words, value, 0, value)
           a.vector(.vmovdquStore, isPair ? .ymm : .xmm, value, 0, memory)
         }
-        vector += isPair ? 2 : 1
       }
     }
   }
 
-  /// AVX2: sixteen columns of two vectors, which lie so that packing leaves them in order.
-  private func storePackedBytes(
-    _ a: inout X86Assembler, _ bases: [X86Assembler.General], isSigned: Bool, layout: X86FactorLayout,
-    zeroPoint: Int
-  ) {
-    let (minimum, maximum) = (free(1), free(2))
-    a.vector(.vpbroadcastb, width, minimum, 0, .init(.rdx, layout.minimum))
-    a.vector(.vpbroadcastb, width, maximum, 0, .init(.rdx, layout.maximum))
+  /// AVX2, sixteen columns of two vectors, which lie so that packing leaves them in order, or eight of one.
+  private func storeBytesOfTwo(_ a: inout X86Assembler, _ bases: [X86Assembler.General], _ bytes: Bytes) {
+    loadBounds(&a, bytes)
     for row in 0..<rowCount {
       let value = sum(row, 0)
-      a.vector(.vpackssdw, width, value, value, sum(row, 1))
-      a.vector(.vpaddsw, width, value, value, zeroPoint)
-      a.vector(isSigned ? .vpacksswb : .vpackuswb, width, value, value, value)
-      a.vector(.vpermq, width, value, 0, value, immediate: 0x08)
-      a.vector(isSigned ? .vpmaxsb : .vpmaxub, width, value, value, minimum)
-      a.vector(isSigned ? .vpminsb : .vpminub, width, value, value, maximum)
-      a.vector(.vmovdquStore, .xmm, value, 0, place(bases, row))
+      a.vector(.vpackssdw, width, value, value, sum(row, vectorCount - 1))
+      if vectorCount == 1 { a.vector(.vpermq, width, value, 0, value, immediate: 0x08) }
+      addZeroPoint(&a, bytes, width, value)
+      a.vector(bytes.pack, width, value, value, value)
+      if vectorCount == 2 { a.vector(.vpermq, width, value, 0, value, immediate: 0x08) }
+      bound(&a, bytes, value)
+      storeLow(&a, value, place(bases, row))
+    }
+  }
+
+  /// Stores the first bytes of a register, which may be used up.
+  private func storeLow(_ a: inout X86Assembler, _ value: Int, _ memory: X86Assembler.Memory) {
+    if columnCount == 16 {
+      a.vector(.vmovdquStore, .xmm, value, 0, memory)
+      return
+    }
+    var memory = memory
+    var rest = columnCount
+    for (size, instruction) in [
+      (8, X86Assembler.Instruction.vmovqStore), (4, .vmovdStore), (2, .vpextrw), (1, .vpextrb),
+    ] where rest >= size {
+      a.vector(instruction, .xmm, value, 0, memory, immediate: size < 4 ? 0 : nil)
+      rest -= size
+      memory.displacement += size
+      if rest > 0 { a.shift(.shiftQuads, digit: 3, .xmm, value, value, by: UInt8(size)) }
     }
   }
 }
 
 /// The machine's instructions.
-package enum X86Target: Hashable, Sendable {
+package enum X86Target: String, Hashable, Sendable {
   case avx512
   case avx2
 
@@ -246,21 +370,19 @@ package enum X86Target: Hashable, Sendable {
 extension X86EpilogueGenerator.Kind {
   /// What finishes outputs of these operands.
   init(_ operands: MatrixOperands, _ epilogue: Epilogue) {
-    switch operands {
-    case .float32: self = .floats
-    case .int8: self = .bytes(isSigned: true, hasAnyShifts: !epilogue.shiftsRight)
-    default: self = .bytes(isSigned: false, hasAnyShifts: !epilogue.shiftsRight)
+    guard operands != .float32, case .fixedPoint(let multipliers, _, let minimum, let maximum) = epilogue
+    else {
+      self = operands == .float32 ? .floats : .sums
+      return
     }
+    let isSigned = if case .int8 = operands { true } else { false }
+    self = .bytes(
+      isSigned: isSigned, multipliers.allSatisfy { (-21)...(-1) ~= $0.shift } ? .right : .any,
+      isBounded: minimum > (isSigned ? -128 : 0) || maximum < (isSigned ? 127 : 255))
   }
 }
 
 extension Epilogue {
-  /// Whether all fixed-point factors shift right, by at least one bit.
-  var shiftsRight: Bool {
-    guard case .fixedPoint(let multipliers, _, _, _) = self else { return true }
-    return multipliers.allSatisfy { $0.shift < 0 }
-  }
-
   /// Whether generated code can finish outputs: floats, or fixed-point factors that are not negative.
   var isPlain: Bool {
     switch self {

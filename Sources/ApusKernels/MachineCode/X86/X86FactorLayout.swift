@@ -1,12 +1,20 @@
 /// Where a panel's factors lie, in bytes from its block's start.
 struct X86FactorLayout {
-  /// Arrays of one 32-bit lane for each column.
+  /// Arrays of one 32-bit lane for each column; factors that shift right are doubled.
   let multipliers = 0
   let oddMultipliers: Int
-  let roundings: Int
   let shifts: Int
+  let roundings: Int
+  let leftShifts: Int
+  /// Arrays of one 64-bit lane for the even and for the odd columns.
+  let evenOffsets: Int
+  let oddOffsets: Int
   /// 2³⁰ in 64-bit lanes.
   let half: Int
+  /// 2³⁰ in 32-bit lanes: what sums begin with if their factors shift right.
+  let bias: Int
+  /// AVX2: eight lanes of ones, then eight of zeros.
+  let columnMask: Int
   /// 0x80 in every byte.
   let signFlip: Int
   /// A 16-bit value.
@@ -17,71 +25,79 @@ struct X86FactorLayout {
   /// 16-bit values.
   let minimumWord: Int
   let maximumWord: Int
-  /// For each column, where some factors do not shift right.
-  let leftShifts: Int
   /// The size of a block.
   let byteCount: Int
 
   init(_ target: X86Target) {
     let array = (target == .avx512 ? 4 : 2) * target.width.byteCount
     oddMultipliers = array
-    roundings = 2 * array
-    shifts = 3 * array
-    half = 4 * array
-    signFlip = half + 64
+    shifts = 2 * array
+    roundings = 3 * array
+    leftShifts = 4 * array
+    evenOffsets = 5 * array
+    oddOffsets = 6 * array
+    half = 7 * array
+    bias = half + 64
+    columnMask = bias + 64
+    signFlip = columnMask + 64
     zeroPoint = signFlip + 4
     minimum = signFlip + 8
     maximum = signFlip + 12
     minimumWord = signFlip + 16
     maximumWord = signFlip + 20
-    leftShifts = half + 128
-    byteCount = leftShifts + array
+    byteCount = signFlip + 64
   }
 
   /// Writes a block of factors; `channel` names the output channel of each of the block's columns.
   func fill(
-    _ block: UnsafeMutableRawPointer, epilogue: Epilogue, target: X86Target, vectorCount: Int,
-    channel: (Int) -> Int?
+    _ block: UnsafeMutableRawPointer, epilogue: Epilogue, kind: X86EpilogueGenerator.Kind, target: X86Target,
+    vectorCount: Int, channel: (Int) -> Int?
   ) {
-    unsafe block.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
-    for lane in 0..<8 {
-      unsafe block.storeBytes(of: 1 << 30, toByteOffset: half + 8 * lane, as: Int64.self)
+    func store<Value: BitwiseCopyable>(_ value: Value, at offset: Int) {
+      unsafe block.storeBytes(of: value, toByteOffset: offset, as: Value.self)
     }
-    unsafe block.storeBytes(of: 0x8080_8080, toByteOffset: signFlip, as: UInt32.self)
+    unsafe block.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
+    for lane in 0..<8 { store(1 << 30 as Int64, at: half + 8 * lane) }
+    for lane in 0..<16 { store(1 << 30 as Int32, at: bias + 4 * lane) }
+    for lane in 0..<8 { store(-1 as Int32, at: columnMask + 4 * lane) }
+    store(0x8080_8080 as UInt32, at: signFlip)
     switch epilogue {
     case .float32(let least, let most):
-      unsafe block.storeBytes(of: least, toByteOffset: minimum, as: Float.self)
-      unsafe block.storeBytes(of: most, toByteOffset: maximum, as: Float.self)
+      store(least, at: minimum)
+      store(most, at: maximum)
     case .fixedPoint(let multipliers, let zero, let least, let most):
-      unsafe block.storeBytes(of: Int16(truncatingIfNeeded: zero), toByteOffset: zeroPoint, as: Int16.self)
-      unsafe block.storeBytes(of: Int16(truncatingIfNeeded: least), toByteOffset: minimumWord, as: Int16.self)
-      unsafe block.storeBytes(of: Int16(truncatingIfNeeded: most), toByteOffset: maximumWord, as: Int16.self)
+      store(Int16(truncatingIfNeeded: zero), at: zeroPoint)
+      store(Int16(truncatingIfNeeded: least), at: minimumWord)
+      store(Int16(truncatingIfNeeded: most), at: maximumWord)
       for byte in 0..<4 {
-        unsafe block.storeBytes(
-          of: UInt8(truncatingIfNeeded: least), toByteOffset: minimum + byte, as: UInt8.self)
-        unsafe block.storeBytes(
-          of: UInt8(truncatingIfNeeded: most), toByteOffset: maximum + byte, as: UInt8.self)
+        store(UInt8(truncatingIfNeeded: least), at: minimum + byte)
+        store(UInt8(truncatingIfNeeded: most), at: maximum + byte)
       }
+      let shiftsRight = if case .bytes(_, .right, _) = kind { true } else { false }
       for vector in 0..<vectorCount {
         for lane in 0..<target.lanes {
           let column = X86ProductGenerator.column(
             target, isBytes: true, vectorCount: vectorCount, vector: vector, lane: lane)
           guard let channel = channel(column) else { continue }
           let multiplier = multipliers.count > 1 ? multipliers[channel] : multipliers[0]
-          let shift = min(31, max(0, 0 - multiplier.shift))
-          let place = (vector * target.lanes + lane) * 4
-          unsafe block.storeBytes(
-            of: multiplier.value, toByteOffset: self.multipliers + place, as: Int32.self)
-          // Odd lanes meet their factor where the even lane before them is.
-          if lane % 2 == 1 {
-            unsafe block.storeBytes(
-              of: multiplier.value, toByteOffset: oddMultipliers + place - 4, as: Int32.self)
-          }
+          let factor = UInt32(bitPattern: multiplier.value) << (shiftsRight ? 1 : 0)
+          let shift = Int32(truncatingIfNeeded: min(31, max(0, 0 - multiplier.shift)))
           let rounding: Int32 = shift > 0 ? 1 << (shift - 1) : 0
-          unsafe block.storeBytes(of: rounding, toByteOffset: roundings + place, as: Int32.self)
-          unsafe block.storeBytes(of: shift, toByteOffset: shifts + place, as: Int32.self)
-          unsafe block.storeBytes(
-            of: max(0, multiplier.shift), toByteOffset: leftShifts + place, as: Int32.self)
+          let place = (vector * target.lanes + lane) * 4
+          store(factor, at: self.multipliers + place)
+          // Odd lanes meet their factor where the even lane before them is.
+          if lane % 2 == 1 { store(factor, at: oddMultipliers + place - 4) }
+          store(shift, at: shifts + place)
+          store(rounding, at: roundings + place)
+          store(Int32(truncatingIfNeeded: max(0, multiplier.shift)), at: leftShifts + place)
+          if shiftsRight {
+            // Half of the first rounding, less the bias of the sums; above 2³², the rest: see `rescaleRight`.
+            let bias = Int64(multiplier.value) << 31
+            let rest = Int64(rounding) - 1 + Int64(zero) << Int64(shift)
+            store(
+              1 << 31 - bias &+ rest << 32,
+              at: (lane % 2 == 0 ? evenOffsets : oddOffsets) + place - lane % 2 * 4)
+          }
         }
       }
     default: break

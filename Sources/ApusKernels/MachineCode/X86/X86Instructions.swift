@@ -7,6 +7,8 @@ extension X86Assembler.Instruction {
   package static let vpmaddwd = Self("vpmaddwd", prefix: 1, map: 1, 0xF5, tuple: .fullMemory)
   /// Products of the even `int32`, in 64 bits.
   package static let vpmuldq = Self("vpmuldq", prefix: 1, map: 2, 0x28, w: 1, elementByteCount: 8)
+  /// Products of the even `uint32`, in 64 bits.
+  package static let vpmuludq = Self("vpmuludq", prefix: 1, map: 1, 0xF4, w: 1, elementByteCount: 8)
   /// Low halves of the products of `int32`.
   package static let vpmulld = Self("vpmulld", prefix: 1, map: 2, 0x40)
   /// Low halves of the products of `int16`.
@@ -43,7 +45,7 @@ extension X86Assembler.Instruction {
 
   // MARK: Shifts by constants; the digit goes to `shift`
 
-  /// With digit 2: right, 64 bits; with digit 6: left, 64 bits.
+  /// With digit 2: right, 64 bits; with digit 6: left, 64 bits; with digit 3 and VEX: right, bytes of all 128 bits.
   package static let shiftQuads = Self("vpsrlq/vpsllq", prefix: 1, map: 1, 0x73, w: 1)
   /// With digit 4: right keeping signs, 32 bits; with digit 2: right, 32 bits; with digit 6: left, 32 bits.
   package static let shiftDoubles = Self("vpsrad/vpsrld/vpslld", prefix: 1, map: 1, 0x72)
@@ -80,6 +82,16 @@ extension X86Assembler.Instruction {
   package static let vmovdqu8Store = Self("vmovdqu8", prefix: 3, map: 1, 0x7F, tuple: .fullMemory)
   package static let vmovups = Self("vmovups", prefix: 0, map: 1, 0x10, tuple: .fullMemory)
   package static let vmovupsStore = Self("vmovups", prefix: 0, map: 1, 0x11, tuple: .fullMemory)
+  /// Stores the lanes whose sign is set in the second operand. VEX only.
+  package static let vmaskmovpsStore = Self("vmaskmovps", prefix: 1, map: 2, 0x2E)
+  /// Stores the first eight bytes. VEX only.
+  package static let vmovqStore = Self("vmovq", prefix: 1, map: 1, 0xD6)
+  /// Stores the first four bytes. VEX only.
+  package static let vmovdStore = Self("vmovd", prefix: 1, map: 1, 0x7E)
+  /// Stores the word that the immediate names. VEX only.
+  package static let vpextrw = Self("vpextrw", prefix: 1, map: 3, 0x15)
+  /// Stores the byte that the immediate names. VEX only.
+  package static let vpextrb = Self("vpextrb", prefix: 1, map: 3, 0x14)
   package static let vpbroadcastd = Self("vpbroadcastd", prefix: 1, map: 2, 0x58, tuple: .scalar)
   package static let vpbroadcastb = Self(
     "vpbroadcastb", prefix: 1, map: 2, 0x78, elementByteCount: 1, tuple: .scalar)

@@ -12,10 +12,10 @@ struct X86ProductGenerator: CodeGenerator {
   let epilogue: X86EpilogueGenerator.Kind
   /// Rows of a block.
   let rowCount: Int
-  /// Vectors of a panel's columns: 1 to 4, or 2 with AVX2.
+  /// Vectors of a panel's columns: 1 to 4, or to 2 with AVX2.
   let vectorCount: Int
-  /// Whether only the masked columns are written.
-  let isPartial: Bool
+  /// The columns that are written.
+  let columnCount: Int
 
   /// The most rows that registers and addressing allow.
   static func maximumRows(_ target: X86Target, vectorCount: Int) -> Int {
@@ -24,7 +24,8 @@ struct X86ProductGenerator: CodeGenerator {
     case (.avx512, 3): 8
     case (.avx512, 2): 12
     case (.avx512, _): 14
-    case (.avx2, _): 6
+    case (.avx2, 2): 6
+    case (.avx2, _): 12
     }
   }
 
@@ -32,14 +33,13 @@ struct X86ProductGenerator: CodeGenerator {
 
   private typealias General = X86Assembler.General
   private var width: X86Assembler.Width { target.width }
-  private var sumCount: Int { rowCount * vectorCount }
   private func sum(_ row: Int, _ vector: Int) -> Int { end.sum(row, vector) }
   private func free(_ index: Int) -> Int { end.free(index) }
 
   /// What writes the outputs; its addresses serve the rows as well.
   private var end: X86EpilogueGenerator {
     X86EpilogueGenerator(
-      target: target, kind: epilogue, rowCount: rowCount, vectorCount: vectorCount, isPartial: isPartial)
+      target: target, kind: epilogue, rowCount: rowCount, vectorCount: vectorCount, columnCount: columnCount)
   }
 
   // MARK: The function
@@ -53,17 +53,10 @@ struct X86ProductGenerator: CodeGenerator {
     a.load(.r8, .init(.rdi, A.offset(\.rows)))
     a.load(.r14, .init(.rdi, A.offset(\.output)))
     a.load(.r15, .init(.rdi, A.offset(\.blocks)))
-    if isPartial, target == .avx512 {
-      a.load(.rax, .init(.rdi, A.offset(\.mask)))
-      a.moveMask(2, .rax)
-    }
-    if target == .avx512 {
-      a.move(.rax, 0xAAAA)
-      a.moveMask(1, .rax)
-    }
+    end.loadMasks(&a)
 
     let nextBlock = a.loopHead(alignment: 16)
-    for index in 0..<sumCount { a.zeroVector(index, width) }
+    end.begin(&a)
     end.loadStride(&a, A.offset(\.rowStride))
     a.load(.r12, .init(.rdi, A.offset(\.taps)))
     a.load(.r13, .init(.rdi, A.offset(\.tapCount)))
@@ -138,7 +131,7 @@ struct X86ProductGenerator: CodeGenerator {
     }
     // Two registers in turn, so that a broadcast need not wait for the products before it.
     let spare = vectorRegisterCount - free(vectorCount) - (product == .signedBytes ? 1 : 0)
-    let turns = product == .words ? 1 : max(1, min(2, spare))
+    let turns = product == .words ? 1 : max(1, min(product == .floats ? 4 : 2, spare))
     for row in 0..<rowCount {
       let lane = free(vectorCount + row % turns)
       let memory = end.place(bases, row, 4 * index)
@@ -153,10 +146,8 @@ struct X86ProductGenerator: CodeGenerator {
           a.vector(.vpxor, width, lane, lane, signFlip)
         }
       case .floats:
-        if target == .avx512 {
-          for vector in 0..<vectorCount {
-            a.vector(.vfmadd231ps, width, sum(row, vector), free(vector), memory, broadcasts: true)
-          }
+        if target == .avx512, vectorCount == 1 {
+          a.vector(.vfmadd231ps, width, sum(row, 0), free(0), memory, broadcasts: true)
           continue
         }
         a.vector(.vbroadcastss, width, lane, 0, memory)
@@ -187,9 +178,6 @@ struct X86ProductGenerator: CodeGenerator {
 }
 
 extension X86ProductGenerator {
-  /// Columns of a full panel of this many vectors.
-  var columnCount: Int { vectorCount * target.lanes }
-
   /// The output column, within the panel, that a lane of a vector stands for.
   ///
   /// Packing two vectors of 32-bit lanes interleaves them by quarters of 128 bits, and packing four again: lanes are

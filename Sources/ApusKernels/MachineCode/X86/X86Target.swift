@@ -1,20 +1,11 @@
 extension X86Target: GeneratedTarget {
-  package var name: String { self == .avx512 ? "x86 avx512" : "x86 avx2" }
+  package var name: String { "x86 " + rawValue }
   package var mostVectors: Int { self == .avx512 ? 4 : 2 }
   package var depthwiseVectors: Int { X86DepthwiseGenerator.vectorCount(self) }
   package var weightBounds: ClosedRange<Int32> { -128...127 }
   package var activationOffset: Int32 { 0 }
   package var needsBoundedSums: Bool { true }
-  package var storesPartialPanels: Bool { self == .avx512 }
   package var factorByteCount: Int { X86FactorLayout(self).byteCount }
-
-  package func storesPartialBlocks(_ product: GeneratedProduct) -> Bool {
-    self == .avx512 && product != .floats
-  }
-
-  package func vectorCount(columns: Int) -> Int {
-    self == .avx512 ? ceilingQuotient(columns, lanes) : mostVectors
-  }
 
   package func mostRows(_ product: GeneratedProduct, vectorCount: Int) -> Int {
     X86ProductGenerator.maximumRows(self, vectorCount: vectorCount)
@@ -27,10 +18,12 @@ extension X86Target: GeneratedTarget {
   package func canFinish(_ epilogue: Epilogue) -> Bool { epilogue.isPlain }
 
   package func fillFactors(
-    _ block: UnsafeMutableRawPointer, _ epilogue: Epilogue, vectorCount: Int, channel: (Int) -> Int?
+    _ block: UnsafeMutableRawPointer, _ operands: MatrixOperands, _ epilogue: Epilogue, vectorCount: Int,
+    channel: (Int) -> Int?
   ) {
     unsafe X86FactorLayout(self).fill(
-      block, epilogue: epilogue, target: self, vectorCount: vectorCount, channel: channel)
+      block, epilogue: epilogue, kind: .init(operands, epilogue), target: self, vectorCount: vectorCount,
+      channel: channel)
   }
 
   package func generator(
@@ -39,15 +32,15 @@ extension X86Target: GeneratedTarget {
   ) -> any CodeGenerator {
     X86ProductGenerator(
       target: self, product: product, epilogue: epilogue.map { .init(operands, $0) } ?? .sums,
-      rowCount: rowCount, vectorCount: vectorCount, isPartial: columnCount < vectorCount * lanes)
+      rowCount: rowCount, vectorCount: vectorCount, columnCount: columnCount)
   }
 
   package func depthwiseGenerator(
     _ product: GeneratedProduct, _ operands: MatrixOperands, _ epilogue: Epilogue?, pixelCount: Int,
-    isPartial: Bool
+    channelCount: Int
   ) -> any CodeGenerator {
     X86DepthwiseGenerator(
       target: self, product: product, epilogue: epilogue.map { .init(operands, $0) } ?? .sums,
-      pixelCount: pixelCount, isPartial: isPartial)
+      pixelCount: pixelCount, channelCount: channelCount)
   }
 }
