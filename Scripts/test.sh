@@ -20,7 +20,7 @@ if [[ -n "${APUS_TEST_DATA:-}" ]]; then
     for threads in 1 2 3; do
       echo "== Whole models against LiteRT's reference kernels: $kernels, threads $threads"
       .build/python/bin/python Tools/compare/compare_models.py "$APUS_TEST_DATA/models" --apus "$apus" \
-        --kernels "$kernels" --threads "$threads" --allow-refusals
+        --kernels "$kernels" --threads "$threads"
     done
   done
 else

@@ -54,6 +54,9 @@ public enum ElementType: String, CaseIterable, Hashable, Sendable {
   /// Bytes that one element takes in a graph's memory: a resource is the number by which its interpreter knows it.
   var storedByteCount: Int? { self == .resource ? 4 : byteCount }
 
+  /// Whether several elements share a byte in a file.
+  var isPacked: Bool { self == .int4 || self == .int2 || self == .uint4 }
+
   /// Whether elements of this type may stand for real numbers by a scale and a zero point.
   var isQuantizable: Bool {
     switch self {

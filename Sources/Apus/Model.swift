@@ -110,7 +110,8 @@ public final class Model: Sendable {
 
   func unsupportedOperators(besides custom: [String: OperatorRegistration]) -> [String] {
     var reasons: [String] = []
-    for subgraph in file.subgraphs {
+    let folds = SubgraphCalls.folds(in: file)
+    for (position, subgraph) in file.subgraphs.enumerated() where !folds.contains(position) {
       for (index, node) in subgraph.operators.enumerated() {
         if let reason = unsupportedReason(of: node, at: index, in: subgraph, custom) {
           reasons.append(reason)
@@ -220,6 +221,11 @@ public final class Model: Sendable {
         cache.folded[subgraph, default: [:]][tensor] = constant
       }
     }
+  }
+
+  /// Forgets the result of an operator on constants: kernels have packed it.
+  func forget(subgraph: Int, tensor: Int) {
+    cache.withLock { cache in _ = cache.folded[subgraph]?.removeValue(forKey: tensor) }
   }
 }
 

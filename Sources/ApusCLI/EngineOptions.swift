@@ -60,12 +60,12 @@ enum RandomInput {
     let type = interpreter.inputs[position].type
     try interpreter.withInputBytes(at: position) { span in
       switch type {
-      case .float32:
+      case .float32, .complex64:
         for offset in Swift.stride(from: 0, to: span.byteCount, by: 4) {
           let value = Float(next() >> 40) / Float(1 << 23) - 1
           span.storeBytes(of: value, toByteOffset: offset, as: Float.self)
         }
-      case .float64, .float16, .bfloat16, .bool, .int32, .int64, .uint32, .uint64, .complex64, .complex128:
+      case .float64, .float16, .bfloat16, .bool, .int32, .int64, .uint32, .uint64, .complex128:
         for offset in 0..<span.byteCount { span.storeBytes(of: 0, toByteOffset: offset, as: UInt8.self) }
       default:
         for offset in 0..<span.byteCount {

@@ -37,6 +37,28 @@ struct NumPyArray {
     }
   }
 
+  /// The elements as a tensor's memory holds them; NumPy has no name for `bfloat16`, so that files have floats.
+  init(tensor bytes: [UInt8], of element: ElementType, shape: [Int]) throws(ApusError) {
+    guard let type = Self.type(of: element) else {
+      throw ApusError(.invalidArgument, "\(element) elements cannot be held by .npy files")
+    }
+    let isHalved = element == .bfloat16
+    self.init(
+      type: type, shape: shape,
+      bytes: isHalved
+        ? stride(from: 0, to: bytes.count - 1, by: 2).flatMap { [0, 0, bytes[$0], bytes[$0 + 1]] } : bytes)
+  }
+
+  /// The bytes for a tensor's memory; floats that become `bfloat16` keep their upper half, rounded to nearest.
+  func tensorBytes(of element: ElementType) -> [UInt8] {
+    guard element == .bfloat16 else { return bytes }
+    return stride(from: 0, to: bytes.count - 3, by: 4).flatMap { index -> [UInt8] in
+      let bits = (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[index + $1]) << UInt32(8 * $1) }
+      let rounded = Float(bitPattern: bits).isNaN ? bits | 0x40_0000 : bits &+ 0x7FFF &+ (bits >> 16 & 1)
+      return [UInt8(truncatingIfNeeded: rounded >> 16), UInt8(truncatingIfNeeded: rounded >> 24)]
+    }
+  }
+
   /// Parses a file.
   init(file: [UInt8]) throws(ApusError) {
     func malformed(_ text: String) -> ApusError {

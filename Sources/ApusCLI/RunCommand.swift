@@ -113,14 +113,15 @@ struct RunCommand: ParsableCommand {
       }
     }
     for (position, array) in arrays.enumerated() {
+      let bytes = array.tensorBytes(of: interpreter.inputs[position].type)
       try interpreter.withInputBytes(at: position) { span throws(ApusError) in
-        guard span.byteCount == array.bytes.count else {
+        guard span.byteCount == bytes.count else {
           throw ApusError(
             .invalidArgument,
-            "input \(position) takes \(span.byteCount) bytes, but the file has \(array.bytes.count)")
+            "input \(position) takes \(span.byteCount) bytes, but the file has \(bytes.count)")
         }
-        for index in array.bytes.indices {
-          span.storeBytes(of: array.bytes[index], toByteOffset: index, as: UInt8.self)
+        for index in bytes.indices {
+          span.storeBytes(of: bytes[index], toByteOffset: index, as: UInt8.self)
         }
       }
     }
@@ -144,15 +145,9 @@ struct RunCommand: ParsableCommand {
   }
 
   private func array(of tensor: Tensor, at position: Int, in interpreter: Interpreter) throws -> NumPyArray {
-    guard let type = NumPyArray.type(of: tensor.type) else {
-      throw ApusError(
-        .invalidArgument, "output \(position) (\(tensor.name)) is \(tensor.type), which .npy cannot hold")
+    let bytes = try interpreter.withOutputBytes(at: position) { span in span.withUnsafeBytes { Array($0) } }
+    do { return try NumPyArray(tensor: bytes, of: tensor.type, shape: tensor.shape.dimensions) } catch {
+      throw ApusError(error.code, "output \(position) (\(tensor.name)): \(error.message)")
     }
-    var bytes = try interpreter.withOutputBytes(at: position) { span in span.withUnsafeBytes { Array($0) } }
-    if tensor.type == .bfloat16 {
-      // The upper half of a float32's bits.
-      bytes = stride(from: 0, to: bytes.count - 1, by: 2).flatMap { [0, 0, bytes[$0], bytes[$0 + 1]] }
-    }
-    return NumPyArray(type: type, shape: tensor.shape.dimensions, bytes: bytes)
   }
 }

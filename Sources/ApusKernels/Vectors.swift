@@ -16,6 +16,22 @@ extension SIMD8<Int32> {
   }
 }
 
+extension SIMD8<Int32> {
+  /// The bits of floats.
+  @inline(__always)
+  init(bits other: SIMD8<Float>) {
+    self = unsafe unsafeBitCast(other, to: Self.self)
+  }
+}
+
+extension SIMD8<Float> {
+  /// The floats of these bits.
+  @inline(__always)
+  init(bits other: SIMD8<Int32>) {
+    self = unsafe unsafeBitCast(other, to: Self.self)
+  }
+}
+
 extension SIMD8<UInt32> {
   /// Unsigned values, widened.
   @inline(__always)
@@ -39,6 +55,13 @@ extension SIMD8<UInt32> {
 }
 
 extension SIMD8<Int16> {
+  /// Signed values, widened.
+  @inline(__always)
+  init(widening other: SIMD8<Int8>) {
+    self.init()
+    for lane in 0..<8 { self[lane] = Int16(other[lane]) }
+  }
+
   /// Unsigned values, widened.
   @inline(__always)
   init(widening other: SIMD8<UInt8>) {
@@ -70,7 +93,22 @@ extension SIMD8<Int16> {
   }
 }
 
+extension SIMD8<Int16> {
+  /// The same bits.
+  @inline(__always)
+  init(bits other: SIMD8<UInt16>) {
+    self = unsafe unsafeBitCast(other, to: Self.self)
+  }
+}
+
 extension SIMD8<UInt16> {
+  /// Unsigned values, widened.
+  @inline(__always)
+  init(widening other: SIMD8<UInt8>) {
+    self.init()
+    for lane in 0..<8 { self[lane] = UInt16(other[lane]) }
+  }
+
   /// The same bits.
   @inline(__always)
   init(bits other: SIMD8<Int16>) {

@@ -9,6 +9,8 @@ enum CaseKind: String, CaseIterable, CustomStringConvertible {
   case int8
   case int8PerChannel
   case int8Once
+  case hybrid
+  case hybridPerChannel
 
   var description: String { rawValue }
 
@@ -19,6 +21,7 @@ enum CaseKind: String, CaseIterable, CustomStringConvertible {
     case .uint8, .uint8PerChannel, .uint8Once:
       let points: [Int32] = [0, 255, 128, .random(in: 0...255, using: &random)]
       return .uint8(lhsZeroPoint: points.pick(using: &random), rhsZeroPoint: points.pick(using: &random))
+    case .hybrid, .hybridPerChannel: return .hybrid(isAsymmetric: .random(using: &random))
     case .int8, .int8PerChannel, .int8Once:
       let points: [Int32] = [-128, 127, 0, .random(in: -128...127, using: &random)]
       return .int8(
@@ -38,6 +41,13 @@ enum CaseKind: String, CaseIterable, CustomStringConvertible {
     switch self {
     case .float32:
       return clamps ? .float32(minimum: 0, maximum: 6) : .float32(minimum: -.infinity, maximum: .infinity)
+    case .hybrid, .hybridPerChannel:
+      let factors = (0..<(self == .hybrid ? 1 : channels)).map { _ in
+        Float.random(in: 0.001...0.1, using: &random)
+      }
+      return clamps
+        ? .hybrid(factors, minimum: 0, maximum: 6)
+        : .hybrid(factors, minimum: -.greatestFiniteMagnitude, maximum: .greatestFiniteMagnitude)
     case .uint8, .int8:
       // Sometimes a factor above one, which shifts left.
       let factor =
@@ -65,6 +75,26 @@ extension Array {
   /// A random element of an array that is not empty.
   func pick(using random: inout SeededGenerator) -> Element {
     self[Int.random(in: indices, using: &random)]
+  }
+}
+
+extension MatrixOperands {
+  /// Whether floats are quantized when they come.
+  var isHybrid: Bool { if case .hybrid = self { true } else { false } }
+}
+
+extension [Float] {
+  /// Values of images of which some are all alike, or of one sign, and some are halves of a step.
+  static func hybridInput(count: Int, using random: inout SeededGenerator) -> [Float] {
+    let (low, high): (Float, Float) = [(-1, 2), (-3, 1), (0, 1), (0.5, 0.5), (0, 0), (-127, 127)].pick(
+      using: &random)
+    let isStepped = high == 127
+    return (0..<count).map { index in
+      // Both ends are there, so that the step is one.
+      if isStepped, index < 2 { return index == 0 ? low : high }
+      let value = Float.random(in: low...high, using: &random)
+      return isStepped ? (value * 2).rounded() / 2 : value
+    }
   }
 }
 

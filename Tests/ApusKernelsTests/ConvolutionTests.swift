@@ -27,7 +27,7 @@ struct ConvolutionTests {
         paddingTop: vertical.padding, paddingLeft: horizontal.padding, groups: groups,
         operands: kind.operands(using: &random),
         epilogue: kind.epilogue(channels: outputs, terms: terms, using: &random))
-      if kernels.isEmulated {
+      if kernels.isEmulated, !convolution.operands.isHybrid {
         #expect(kernels.convolution(convolution) != nil, "\(convolution)")
       }
       try check(convolution, kernels, using: &random)
@@ -100,17 +100,21 @@ struct ConvolutionTests {
 
   @Test("each set does the work itself", arguments: KernelSet.tested)
   func implementations(kernels: KernelSet) throws {
-    let isGenerated = kernels.name.hasPrefix("x86") || kernels.name.hasPrefix("arm64")
-    let prefix = isGenerated ? "Generated" : kernels.name == "blas" ? "BLAS" : "Portable"
+    let prefixes = ["x86": "X86", "arm64": "Arm64", "blas": "BLAS"]
+    let prefix = prefixes.first { kernels.name.hasPrefix($0.key) }?.value ?? "Portable"
     let factor = FixedPointMultiplier(0.01)
     let uint8 = MatrixOperands.uint8(lhsZeroPoint: 3, rhsZeroPoint: 128)
     let int8 = MatrixOperands.int8(lhsZeroPoint: 3, rhsZeroPoint: 0)
-    let cases: [(MatrixOperands, Epilogue)] = [
+    var cases: [(MatrixOperands, Epilogue)] = [
       (.float32, .float32(minimum: 0, maximum: 6)),
       (uint8, .fixedPoint([factor], zeroPoint: 0, minimum: 0, maximum: 255)),
       (int8, .fixedPoint([factor], zeroPoint: 0, minimum: -128, maximum: 127)),
       (int8, .float64([0.01], zeroPoint: 0, minimum: -128, maximum: 127)),
     ]
+    // BLAS and arm64 have none of these.
+    if !["BLAS", "Arm64"].contains(prefix) {
+      cases.append((.hybrid(isAsymmetric: true), .hybrid([0.01], minimum: 0, maximum: 6)))
+    }
     for (operands, epilogue) in cases {
       let product = Convolution(rows: 49, depth: 64, columns: 40, operands: operands, epilogue: epilogue)
       #expect(try #require(kernels.prepare(product)).implementation.hasPrefix(prefix))
@@ -128,23 +132,32 @@ struct ConvolutionTests {
     }
   }
 
-  @Test("sums of extreme bytes are exact", arguments: KernelSet.tested)
+  @Test("sums of extreme bytes and biases are exact", arguments: KernelSet.tested)
   func extremes(kernels: KernelSet) throws {
     for (value, zeroPoint) in [(UInt8(0), Int32(255)), (255, 0), (0, 0), (255, 255)] {
-      let convolution = Convolution(
-        rows: 70, depth: 3_000, columns: 20,
-        operands: .uint8(lhsZeroPoint: zeroPoint, rhsZeroPoint: 255 - zeroPoint),
-        epilogue: .fixedPoint([FixedPointMultiplier(0x1p-21)], zeroPoint: 128, minimum: 0, maximum: 255))
-      for weight in [UInt8(0), 255] {
-        let input = [UInt8](repeating: value, count: 70 * 3_000)
-        let weights = [UInt8](repeating: weight, count: 20 * 3_000)
-        let bias = (0..<20).map { Int32(truncatingIfNeeded: $0 * 200_000_000) }
-        let expected = ReferenceConvolution.bytes(convolution, input: input, weights: weights, bias: bias)
-        let prepared = try #require(kernels.prepare(convolution))
-        let found = run(
-          prepared, input: input, weights: weights, bias: bytes(bias), outputCount: expected.count, threads: 2
-        )
-        #expect(Array(found.prefix(expected.count)) == expected)
+      // Biases beyond what generated code rescales; then such as converters clip to 2³⁰, with factors of every shift.
+      for (greatestBias, factors) in [
+        (4_000_000_000, [FixedPointMultiplier(0x1p-21)]),
+        (1 << 30 + 128, (0..<20).map { FixedPointMultiplier(0.999_999 / Double(1 << $0)) }),
+      ] {
+        let convolution = Convolution(
+          rows: 70, depth: 3_000, columns: 20,
+          operands: .uint8(lhsZeroPoint: zeroPoint, rhsZeroPoint: 255 - zeroPoint),
+          epilogue: .fixedPoint(factors, zeroPoint: 128, minimum: 0, maximum: 255))
+        for weight in [UInt8(0), 255] {
+          let input = [UInt8](repeating: value, count: 70 * 3_000)
+          let weights = [UInt8](repeating: weight, count: 20 * 3_000)
+          let bias = (0..<20).map {
+            Int32(truncatingIfNeeded: greatestBias / 19 * $0 * ($0 % 2 == 0 ? 1 : -1))
+          }
+          let expected = ReferenceConvolution.bytes(convolution, input: input, weights: weights, bias: bias)
+          let prepared = try #require(kernels.prepare(convolution))
+          let found = run(
+            prepared, input: input, weights: weights, bias: bytes(bias), outputCount: expected.count,
+            threads: 2
+          )
+          #expect(Array(found.prefix(expected.count)) == expected)
+        }
       }
     }
   }
@@ -242,6 +255,18 @@ struct ConvolutionTests {
         for (a, b) in zip(floats(found), expected) {
           #expect(abs(a - b) <= (terms + 2) * 0x1p-23, "\(convolution)")
         }
+      }
+    } else if convolution.operands.isHybrid {
+      let input = [Float].hybridInput(count: inputCount, using: &random)
+      let weights = (0..<weightCount).map { _ in UInt8.random(in: 0...255, using: &random) }
+      let bias = (0..<convolution.outputChannels).map { _ in Float.random(in: -1...1, using: &random) }
+      let expected = bytes(
+        ReferenceHybrid.convolve(convolution, input: input, weights: weights, bias: hasBias ? bias : nil))
+      try compare(
+        prepared, bytes(input), weights, hasBias ? bytes(bias) : nil, byteCount: expected.count,
+        threads: threads
+      ) { found in
+        #expect(floats(found) == floats(expected), "\(convolution)")
       }
     } else {
       let input = (0..<inputCount).map { _ in UInt8.random(in: 0...255, using: &random) }

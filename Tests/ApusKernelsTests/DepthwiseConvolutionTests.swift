@@ -23,8 +23,8 @@ struct DepthwiseConvolutionTests {
         operands: kind.operands(using: &random),
         epilogue: kind.epilogue(
           channels: inputs * multiplier, terms: vertical.filter * horizontal.filter, using: &random))
-      // Generated code has no part in outputs that are empty.
-      if kernels.isEmulated, vertical.output > 0, horizontal.output > 0 {
+      // Generated code for arm64 has no part in outputs that are empty, nor in hybrid operands.
+      if kernels.isEmulated, !convolution.operands.isHybrid, vertical.output > 0, horizontal.output > 0 {
         #expect(kernels.depthwiseConvolution(convolution) != nil, "\(convolution)")
       }
       try check(convolution, kernels, using: &random)
@@ -39,7 +39,7 @@ struct DepthwiseConvolutionTests {
       (64, 1_030, 7, 2, 1),
     ]
     for (index, (width, channels, filter, stride, dilation)) in shapes.enumerated() {
-      for kind in [CaseKind.float32, .uint8, .int8PerChannel] {
+      for kind in [CaseKind.float32, .uint8, .int8PerChannel, .hybridPerChannel] {
         var random = SeededGenerator(seed: UInt64(index))
         let extent = (filter - 1) * dilation + 1
         let output = (width + stride - 1) / stride
@@ -52,7 +52,8 @@ struct DepthwiseConvolutionTests {
           epilogue: kind.epilogue(channels: channels, terms: filter * filter, using: &random))
         try check(convolution, kernels, using: &random)
         let prepared = try #require(kernels.prepare(convolution))
-        #expect(prepared.scratchByteCount(threads: 1) <= 2 << 20)
+        // Quantized inputs are kept whole, for all threads together.
+        if kind != .hybridPerChannel { #expect(prepared.scratchByteCount(threads: 1) <= 2 << 20) }
       }
     }
   }
@@ -97,6 +98,15 @@ struct DepthwiseConvolutionTests {
         // Each term is at most one: the error of its sum stays below its number of roundings.
         let tolerance = Float(taps + 2) * 0x1p-22
         for (a, b) in zip(floats(found), expected) { #expect(abs(a - b) <= tolerance, "\(convolution)") }
+      }
+    } else if convolution.operands.isHybrid {
+      let input = [Float].hybridInput(count: inputCount, using: &random)
+      let weights = (0..<taps * channels).map { _ in UInt8.random(in: 0...255, using: &random) }
+      let bias = (0..<channels).map { _ in Float.random(in: -1...1, using: &random) }
+      let expected = bytes(
+        ReferenceHybrid.convolve(convolution, input: input, weights: weights, bias: hasBias ? bias : nil))
+      try compare(prepared, bytes(input), weights, hasBias ? bytes(bias) : nil, byteCount: expected.count) {
+        found in #expect(floats(found) == floats(expected), "\(convolution)")
       }
     } else {
       let input = (0..<inputCount).map { _ in UInt8.random(in: 0...255, using: &random) }

@@ -17,6 +17,10 @@ struct X86AssemblerTests {
     case twoOfScalar
     /// The first operand goes to the third; a register has `1 / divisor` of the width.
     case store(divisor: Int)
+    /// The first operand has half of the width.
+    case narrowing
+    /// Destination and two sources; a register as the last source has half of the width.
+    case insertion
   }
 
   struct Row {
@@ -78,6 +82,20 @@ struct X86AssemblerTests {
       immediate: 1),
     Row(instruction: .vaddps, broadcast: 4), Row(instruction: .vmulps, broadcast: 4),
     Row(instruction: .vmaxps, broadcast: 4), Row(instruction: .vminps, broadcast: 4),
+    Row(instruction: .vmulpd, broadcast: 8), Row(instruction: .vaddpd, broadcast: 8),
+    Row(instruction: .vmaxpd, broadcast: 8), Row(instruction: .vminpd, broadcast: 8),
+    Row(instruction: .vcvtdq2ps, form: .two(divisor: 1), broadcast: 4),
+    Row(instruction: .vcvttps2dq, form: .two(divisor: 1), broadcast: 4),
+    Row(instruction: .vcvtdq2pd, form: .two(divisor: 2), narrowest: .ymm),
+    Row(instruction: .vcvttpd2dq, form: .narrowing, narrowest: .ymm, takesMemory: false),
+    Row(
+      instruction: .vinserti128, form: .insertion, encodings: [.vex], narrowest: .ymm, widest: .ymm,
+      immediate: 1),
+    Row(instruction: .vperm2i128, encodings: [.vex], narrowest: .ymm, widest: .ymm, immediate: 0x31),
+    Row(
+      instruction: .vextracti64x4, form: .store(divisor: 2), encodings: [.evex], narrowest: .zmm, immediate: 1
+    ),
+    Row(instruction: .vinserti64x4, form: .insertion, encodings: [.evex], narrowest: .zmm, immediate: 1),
     Row(instruction: .vxorps, encodings: [.vex]),
   ]
 
@@ -270,6 +288,8 @@ struct X86AssemblerTests {
       case .two(let divisor): "\(width)\(first),\(width.divided(by: divisor))\(third)"
       case .twoOfScalar: "\(width)\(first),xmm\(third)"
       case .store(let divisor): "\(width.divided(by: divisor))\(third),\(width)\(first)"
+      case .narrowing: "\(width.divided(by: 2))\(first),\(width)\(third)"
+      case .insertion: "\(width)\(first),\(width)\(second),\(width.divided(by: 2))\(third)"
       }
     listing.add("\(name) \(operands)\(row.immediateText)") {
       $0.vector(row.instruction, width, first, second, third, immediate: row.immediate)
@@ -285,7 +305,8 @@ struct X86AssemblerTests {
     let memory = place.text + (repeats ? "{1to\(width.byteCount / max(row.broadcast, 1))}" : "")
     let operands =
       switch row.form {
-      case .three: "\(width)\(first)\(maskText),\(width)\(second),\(memory)"
+      case .three, .insertion: "\(width)\(first)\(maskText),\(width)\(second),\(memory)"
+      case .narrowing: "\(width.divided(by: 2))\(first)\(maskText),\(memory)"
       case .two, .twoOfScalar: "\(width)\(first)\(maskText),\(memory)"
       case .store: "\(memory)\(maskText),\(width)\(first)"
       }
@@ -304,7 +325,12 @@ struct X86AssemblerTests {
 }
 
 extension X86AssemblerTests.Form {
-  var hasSecond: Bool { if case .three = self { true } else { false } }
+  var hasSecond: Bool {
+    switch self {
+    case .three, .insertion: true
+    default: false
+    }
+  }
   var isStore: Bool { if case .store = self { true } else { false } }
 }
 

@@ -31,15 +31,14 @@ package enum ReferenceConvolution {
     }
   }
 
-  private struct Output {
+  struct Output {
     let batch: Int
     let row: Int
     let column: Int
     let channel: Int
   }
 
-  private static func outputs<Element>(of convolution: Convolution, _ value: (Output) -> Element) -> [Element]
-  {
+  static func outputs<Element>(of convolution: Convolution, _ value: (Output) -> Element) -> [Element] {
     var result: [Element] = []
     for batch in 0..<convolution.batches {
       for row in 0..<convolution.outputHeight {
@@ -53,7 +52,7 @@ package enum ReferenceConvolution {
     return result
   }
 
-  private static func forEachTap(of convolution: Convolution, _ output: Output, _ body: (Int, Int) -> Void) {
+  static func forEachTap(of convolution: Convolution, _ output: Output, _ body: (Int, Int) -> Void) {
     let depth = convolution.inputChannels / convolution.groups
     let group = output.channel / (convolution.outputChannels / convolution.groups)
     for filterRow in 0..<convolution.filterHeight {

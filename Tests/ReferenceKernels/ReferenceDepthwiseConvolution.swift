@@ -30,7 +30,7 @@ package enum ReferenceDepthwiseConvolution {
     }
   }
 
-  private static func outputs<Element>(
+  static func outputs<Element>(
     of convolution: DepthwiseConvolution, _ value: ([(Int, Int)], Int) -> Element
   ) -> [Element] {
     let channels = convolution.inputChannels * convolution.depthMultiplier

@@ -31,7 +31,8 @@ class Apus:
             command = [self._executable, "run", str(model), *self._arguments]
             for index, values in enumerate(inputs):
                 path = folder / f"input_{index}.npy"
-                path.write_bytes(npy_bytes(values))
+                is_brain_float = values.dtype.name == "bfloat16"
+                path.write_bytes(npy_bytes(values.astype(np.float32) if is_brain_float else values))
                 command += ["--input", str(path)]
             self._execute([*command, "--output-dir", str(folder / "outputs")])
             return _outputs(folder / "outputs")

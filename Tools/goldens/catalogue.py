@@ -5,6 +5,10 @@ from typing import Callable
 
 OPERATORS = {}
 
+# Types that operators take which do not look at their elements, besides the common ones; and of fewer than 8 bits.
+RARE = ("float16", "bfloat16", "float64", "uint16", "uint32", "uint64", "complex64")
+PACKED = ("int4", "int2", "uint4")
+
 
 @dataclass(frozen=True)
 class Operator:
@@ -13,24 +17,29 @@ class Operator:
     case: Callable
     cases: int
     versions: dict
+    rare: tuple
 
     def goldens(self, type_name):
         """How many goldens a type gets."""
+        if type_name in self.rare:
+            return 3
         return self.cases if type_name in ("uint8", "int8", "float32") else 10
 
     def version(self, type_name):
         return self.versions.get(type_name, 1)
 
 
-def operator(name, types, cases=10, versions=None):
+def operator(name, types, cases=10, versions=None, rare=()):
     """Registers a function from a `Draw` to a `ModelBuilder` as the random case of an operator.
 
     `types` are the kinds of operands it can draw; `cases` is how many goldens the main types get;
-    `versions` gives the operator's version for the types that need more than 1.
+    `versions` gives the operator's version for the types that need more than 1; `rare` types get few goldens.
     """
 
     def register(function):
-        OPERATORS[name] = Operator(name, tuple(types), function, cases, versions or {})
+        OPERATORS[name] = Operator(
+            name, (*types, *rare), function, cases, versions or {}, tuple(rare)
+        )
         return function
 
     return register

@@ -2,15 +2,21 @@
 
 import zlib
 
+import ml_dtypes  # noqa: F401  (NumPy then knows bfloat16 and int4)
 import numpy as np
 
 from model_builder import Quantization
 
 ACTIVATIONS = {"": 0, "relu": 1, "relu_n1_to_1": 2, "relu6": 3}
 CHANNELS = (1, 3, 7, 8, 15, 16, 17, 33)
-INTEGERS = ("uint8", "int8", "int16", "int32", "int64", "uint32")
+WIDE = ("int32", "int64", "uint32", "uint64")
+INTEGERS = ("uint8", "int8", "int16", "uint16", *WIDE)
 QUANTIZED = ("uint8", "int8", "int16")
-RANGES = {name: (int(np.iinfo(name).min), int(np.iinfo(name).max)) for name in INTEGERS}
+RANGES = {name: (int(np.iinfo(name).min), int(np.iinfo(name).max)) for name in INTEGERS} | {
+    "int4": (-8, 7),
+    "int2": (-2, 1),
+    "uint4": (0, 15),
+}
 
 
 class Draw:
@@ -137,14 +143,17 @@ class Draw:
         shape = tuple(shape)
         if type_name == "bool":
             return self._random.integers(0, 2, shape).astype(bool)
-        if type_name.startswith("float"):
+        if type_name.startswith("complex"):
+            parts = self.values([*shape, 2], "float32" if type_name == "complex64" else "float64", magnitude)
+            return parts.view(type_name)[..., 0]
+        if "float" in type_name:
             # Half-precision values: as varied as needed, and they compress.
             values = self._random.normal(0, magnitude or self.power(-1, 3), shape)
             return np.asarray(values).astype(np.float16).astype(type_name)
         low, high = RANGES[type_name]
         if magnitude is not None:
             low, high = max(low, -magnitude), min(high, magnitude)
-        elif type_name in ("int32", "int64", "uint32"):
+        elif type_name in WIDE:
             low, high = max(low, -1000), 1000
         values = np.asarray(self._random.integers(low, high, shape, endpoint=True)).astype(type_name)
         for extreme in (low, high):

@@ -10,6 +10,7 @@ from ai_edge_litert import schema_py_generated as schema
 TENSOR_TYPES = {
     "float32": schema.TensorType.FLOAT32,
     "float16": schema.TensorType.FLOAT16,
+    "bfloat16": schema.TensorType.BFLOAT16,
     "float64": schema.TensorType.FLOAT64,
     "int8": schema.TensorType.INT8,
     "int16": schema.TensorType.INT16,
@@ -21,11 +22,15 @@ TENSOR_TYPES = {
     "uint64": schema.TensorType.UINT64,
     "bool": schema.TensorType.BOOL,
     "complex64": schema.TensorType.COMPLEX64,
+    "complex128": schema.TensorType.COMPLEX128,
     "int4": schema.TensorType.INT4,
     "int2": schema.TensorType.INT2,
+    "uint4": schema.TensorType.UINT4,
 }
 # The bits of types that share bytes, lowest first.
-PACKED_BITS = {"int4": 4, "int2": 2}
+PACKED_BITS = {"int4": 4, "int2": 2, "uint4": 4}
+# Those whose values LiteRT's Python interface cannot pass: they come of floats, by CAST, and become floats again.
+PASSED_AS_FLOATS = ("int2", "uint4")
 
 # The index by which an operator says that it has no such (optional) operand.
 ABSENT = -1
@@ -71,6 +76,8 @@ class ModelBuilder:
     defined: Callable = field(default=lambda outputs: outputs)
     # The outputs, where the reference lacks the operator.
     answer: list = None
+    # The operator's version, where cases of one type differ in it.
+    version: int = None
     _tensors: list = field(default_factory=list)
     _buffers: list = field(default_factory=lambda: [schema.BufferT()])
     _input_indices: list = field(default_factory=list)
@@ -78,11 +85,19 @@ class ModelBuilder:
     _operator_code: schema.OperatorCodeT = None
     _operator: schema.OperatorT = None
     _has_dynamic_output: bool = False
+    # The tensors of each CAST before and after the operator.
+    _casts_before: list = field(default_factory=list)
+    _casts_after: list = field(default_factory=list)
 
     def input(self, values, quantization=None):
         """Adds a model input that has these values when the reference runs."""
         values = np.asarray(values)
-        self.inputs.append(values)
+        if values.dtype.name in PASSED_AS_FLOATS:
+            packed = self._add(f"packed_{len(self._tensors)}", values.dtype.name, values.shape, quantization)
+            self._casts_before.append((self.input(values.astype(np.float32)), packed))
+            return packed
+        # LiteRT's inputs and outputs have a byte for each element of such types.
+        self.inputs.append(values.astype(np.int8) if values.dtype.name in PACKED_BITS else values)
         index = self._add(f"input_{len(self._input_indices)}", values.dtype, values.shape, quantization)
         self._input_indices.append(index)
         return index
@@ -94,6 +109,8 @@ class ModelBuilder:
         with `sparsity` are those that it stores, as `sparse.py` makes them.
         """
         values = np.asarray(values)
+        if values.dtype.name in PACKED_BITS:
+            type_name = values.dtype.name
         stored = _packed(values, type_name) if type_name in PACKED_BITS else values
         shape = values.shape
         if sparsity is not None:
@@ -113,29 +130,36 @@ class ModelBuilder:
         return self._make_dynamic(values) if dynamic else self.constant(values)
 
     def output(self, type_name, quantization=None):
+        if type_name in PASSED_AS_FLOATS:
+            packed = self._add(f"packed_{len(self._tensors)}", type_name, (), quantization)
+            self._casts_after.append((packed, self.output("float32")))
+            return packed
         index = self._add(f"output_{len(self._output_indices)}", type_name, (), quantization)
         self._output_indices.append(index)
         return index
 
-    def operator(self, name, inputs, outputs, options=None, custom_options=None):
-        """Sets the operator: `name` as in the schema, or a custom operator's name with its options."""
-        builtin = getattr(schema.BuiltinOperator, name, schema.BuiltinOperator.CUSTOM)
-        self._operator_code = code = schema.OperatorCodeT()
-        code.builtinCode = builtin
-        code.deprecatedBuiltinCode = min(builtin, schema.BuiltinOperator.PLACEHOLDER_FOR_GREATER_OP_CODES)
+    def operator(self, name, inputs, outputs, options=None, custom_options=None, options2=None):
+        """Sets the operator: `name` as in the schema, or a custom operator's name with its options.
+
+        `options2` are those of the schema's newer union.
+        """
+        self._operator_code = code = _code(name)
         self._operator = operator = schema.OperatorT()
         operator.inputs = np.array(inputs, np.int32)
         operator.outputs = np.array(outputs, np.int32)
-        if builtin == schema.BuiltinOperator.CUSTOM:
+        if code.builtinCode == schema.BuiltinOperator.CUSTOM:
             code.customCode = name
             operator.customOptions = np.frombuffer(custom_options, np.uint8)
         if options is not None:
             operator.builtinOptions = options
             operator.builtinOptionsType = getattr(schema.BuiltinOptions, type(options).__name__[:-1])
+        if options2 is not None:
+            operator.builtinOptions2 = options2
+            operator.builtinOptions2Type = getattr(schema.BuiltinOptions2, type(options2).__name__[:-1])
         return self
 
     def set_version(self, version):
-        self._operator_code.version = version
+        self._operator_code.version = self.version or version
 
     def set_output_shapes(self, shapes):
         """Declares what the reference answered, as a converter would."""
@@ -145,16 +169,22 @@ class ModelBuilder:
                 tensor.shapeSignature = np.full(len(shape), -1, np.int32)
                 shape = [1] * len(shape)
             tensor.shape = np.array(shape, np.int32)
+        for packed, output in self._casts_after:
+            self._tensors[packed].shape = self._tensors[output].shape
+            self._tensors[packed].shapeSignature = self._tensors[output].shapeSignature
 
     def bytes(self):
         subgraph = schema.SubGraphT()
         subgraph.tensors = self._tensors
         subgraph.inputs = np.array(self._input_indices, np.int32)
         subgraph.outputs = np.array(self._output_indices, np.int32)
-        subgraph.operators = [self._operator]
+        casts = [[_cast(*pair) for pair in pairs] for pairs in (self._casts_before, self._casts_after)]
+        subgraph.operators = [*casts[0], self._operator, *casts[1]]
         model = schema.ModelT()
         model.version = 3
         model.operatorCodes = [self._operator_code]
+        if any(casts):
+            model.operatorCodes.append(_code("CAST"))
         model.subgraphs = [subgraph]
         model.buffers = self._buffers
         builder = flatbuffers.Builder(1024)
@@ -174,6 +204,23 @@ class ModelBuilder:
         tensor.quantization = quantization.table() if quantization else None
         self._tensors.append(tensor)
         return len(self._tensors) - 1
+
+
+def _code(name):
+    builtin = getattr(schema.BuiltinOperator, name, schema.BuiltinOperator.CUSTOM)
+    code = schema.OperatorCodeT()
+    code.builtinCode = builtin
+    code.deprecatedBuiltinCode = min(builtin, schema.BuiltinOperator.PLACEHOLDER_FOR_GREATER_OP_CODES)
+    return code
+
+
+def _cast(source, target):
+    """CAST, whose code is the model's second."""
+    operator = schema.OperatorT()
+    operator.opcodeIndex = 1
+    operator.inputs = np.array([source], np.int32)
+    operator.outputs = np.array([target], np.int32)
+    return operator
 
 
 def _packed(values, type_name):

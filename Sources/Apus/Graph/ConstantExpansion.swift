@@ -32,12 +32,11 @@ struct ConstantExpansion {
     guard let width = type.byteCount else { return nil }
     if let sparsity = tensor.sparsity { return try dense(tensor, sparsity, range, type, width: width) }
     let base = file.bytes.baseAddress + range.lowerBound
-    let isPacked = type == .int4 || type == .uint4 || type == .int2
     let isAligned = UInt(bitPattern: base) % UInt(min(width, 8)) == 0
-    if !isPacked, type != .bool, isAligned {
+    if !type.isPacked, type != .bool, isAligned {
       return ConstantData(base: base, byteCount: range.count, owner: file.bytes, isOfModel: true)
     }
-    let count = isPacked ? TensorShape(tensor.shape).elementCount : range.count
+    let count = type.isPacked ? TensorShape(tensor.shape).elementCount : range.count
     let key = Key(range: range, type: type, count: count)
     if let known = expanded[key] { return known }
     guard count <= limit - byteCount else {
@@ -55,7 +54,7 @@ struct ConstantExpansion {
     _ tensor: TensorEntry, _ sparsity: SparsityEntry, _ range: Range<Int>, _ type: ElementType, width: Int
   ) throws(ApusError) -> ConstantData? {
     // Of packed types the reference densifies none.
-    guard type != .int4, type != .uint4, type != .int2 else { return nil }
+    guard !type.isPacked else { return nil }
     let (byteCount, overflow) = TensorShape(tensor.shape).elementCount.multipliedReportingOverflow(by: width)
     guard !overflow, byteCount <= sparseLimit - sparseByteCount else {
       throw ApusError(

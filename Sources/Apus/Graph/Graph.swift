@@ -8,6 +8,13 @@ import ApusKernels
 final class Graph {
   /// What planning knows of one tensor, or of one piece of scratch memory.
   struct TensorState {
+    /// What a tensor would be after padding another.
+    struct Padding {
+      let tensor: Int
+      let top: Int
+      let left: Int
+    }
+
     let name: String
     let type: ElementType
     let quantization: QuantizationParameters?
@@ -15,10 +22,16 @@ final class Graph {
     var shape: TensorShape?
     /// The values, where no run is needed to know them.
     var constant: ConstantData?
+    /// Whether the values were given back, as nothing will read them.
+    var isDiscarded = false
     /// The tensor whose memory this one shares; itself where it has memory of its own.
     var root: Int
+    /// The padding that its reader does itself; see ``Graph/absorbPadding(_:of:amounts:)``.
+    var padding: Padding?
     /// The operator that writes it; −1 for inputs, variables and constants.
     var producer: Int
+    /// How often operators read it.
+    var readerCount = 0
     /// The last operator that reads it; `Int.max` for inputs and outputs of the graph.
     var lastUse: Int
     /// Whether it keeps its values between runs.
@@ -116,6 +129,7 @@ final class Graph {
     for (index, node) in subgraph.operators.enumerated() {
       for input in node.inputs where input >= 0 {
         states[input].lastUse = max(states[input].lastUse, index)
+        states[input].readerCount += 1
       }
       for output in node.outputs {
         let state = states[output]
@@ -205,6 +219,8 @@ final class Graph {
       states[index].shape = nil
       states[index].root = index
       states[index].constant = nil
+      states[index].padding = nil
+      states[index].isDiscarded = false
       setBuffer(index, .none)
     }
     states.removeSubrange(segment.stateCount...)
@@ -338,7 +354,9 @@ final class Graph {
     let segment = segments[current]
     var lastUses: [Int: Int] = [:]
     // Outputs without a shape are a deferred operator's.
-    let produced = segment.nodes.flatMap { subgraph.operators[$0].outputs }.filter { states[$0].shape != nil }
+    let produced = segment.nodes.flatMap { subgraph.operators[$0].outputs }.filter {
+      states[$0].shape != nil && !states[$0].isDiscarded
+    }
     for tensor in produced where states[tensor].constant == nil && !states[tensor].isVariable {
       let root = states[tensor].root
       lastUses[root] = max(lastUses[root] ?? -1, states[tensor].lastUse)
@@ -547,6 +565,19 @@ final class Graph {
     }
     let key = PackedWeightsKey(subgraph: subgraphIndex, tensors: constants.map(\.index), layout: layout)
     return (model.packedWeights(key, make: make), true)
+  }
+
+  /// Gives back the values of a constant that an operator computed and that `node` alone reads, and has packed: the
+  /// weights of many models are halves, made floats.
+  func discardPacked(_ slot: TensorSlot, by node: Node) {
+    let state = states[slot.index]
+    guard let constant = state.constant, constant.isOfModel, state.producer >= 0, state.root == slot.index,
+      state.readerCount == 1, state.lastUse == node.index
+    else { return }
+    model.forget(subgraph: subgraphIndex, tensor: slot.index)
+    states[slot.index].isDiscarded = true
+    states[slot.index].constant = nil
+    setBuffer(slot.index, .none)
   }
 
   // MARK: Running

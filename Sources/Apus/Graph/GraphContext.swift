@@ -14,6 +14,7 @@ final class GraphContext {
   /// Subgraphs that `CALL_ONCE` ran already.
   var calledOnce: Set<Int> = []
 
+  private var randomStreams: [OperatorPlace: RandomStream] = [:]
   private let customOperators: [String: OperatorRegistration]
   private var children: [Int: Graph] = [:]
   private var nestedPreparations = 0
@@ -50,6 +51,15 @@ final class GraphContext {
     return graph
   }
 
+  /// The random numbers of an operator, which go on when it is prepared again.
+  func randomStream(subgraph: Int, operator index: Int, seed: UInt64, seed2: UInt64) -> RandomStream {
+    let place = OperatorPlace(subgraph: subgraph, index: index)
+    if let known = randomStreams[place] { return known }
+    let stream = RandomStream(seed: seed, seed2: seed2)
+    randomStreams[place] = stream
+    return stream
+  }
+
   /// Begins the preparation of the whole model.
   func beginPreparation() {
     nestedPreparations = 0
@@ -68,6 +78,13 @@ final class GraphContext {
   func reset() {
     resources.removeAll()
     calledOnce.removeAll()
+    for stream in randomStreams.values { stream.reset() }
     for child in children.values { child.resetVariables() }
+  }
+
+  /// Where an operator stands in a model.
+  private struct OperatorPlace: Hashable {
+    let subgraph: Int
+    let index: Int
   }
 }

@@ -45,6 +45,30 @@ enum SubgraphCalls {
     return deepest
   }
 
+  /// The subgraphs that only name a function to fold with, and never run.
+  static func folds(in file: ModelFile) -> Set<Int> {
+    var folds: Set<Int> = []
+    for subgraph in file.subgraphs {
+      for entry in subgraph.operators {
+        let field: Int
+        switch file.operatorCodes[entry.operatorCode].code {
+        case .stablehloReduceWindow: field = 5
+        case .stablehloScatter: field = 6
+        default: continue
+        }
+        // Damaged options are an error when the operator is prepared.
+        if let index = try? entry.options2.int32(field, default: 0) { folds.insert(Int(index)) }
+      }
+    }
+    for subgraph in file.subgraphs {
+      for entry in subgraph.operators {
+        let called = try? calls(of: entry, file.operatorCodes[entry.operatorCode].code)
+        folds.subtract(called ?? [])
+      }
+    }
+    return folds.subtracting([0]).subtracting(file.signatures.map(\.subgraph))
+  }
+
   /// The subgraphs that an operator calls, as its options say.
   static func calls(of entry: OperatorEntry, _ code: OperatorCode) throws(FormatError) -> [Int] {
     switch code {
@@ -54,6 +78,8 @@ enum SubgraphCalls {
       return [Int(try entry.options.int32(0, default: 0))]
     case .stablehloComposite:
       return [Int(try entry.options2.int32(1, default: 0))]
+    case .stablehloCase:
+      return try entry.options2.int32Vector(0)?.map { Int($0) } ?? []
     default:
       return []
     }

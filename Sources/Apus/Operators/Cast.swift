@@ -5,14 +5,23 @@ enum Cast {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 1...1)
     let input = try node.input(0)
-    if try node.outputType(0) == input.type { return try node.view(0, of: input, shape: input.shape) }
+    if try node.outputType(0) == input.type, !input.type.isPacked {
+      return try node.view(0, of: input, shape: input.shape)
+    }
     let output = try node.output(0, shape: input.shape)
-    let packed: [ElementType] = [.int4, .int2, .uint4]
+    let count = input.shape.elementCount
+    // Integers of less than a byte are cast from and to floats alone.
+    if output.type.isPacked, input.type == .float32 {
+      let range = output.type.integerRange
+      let kernel = CastKernel.packed(
+        minimum: Float(range.lowerBound), maximum: Float(range.upperBound), count: count)
+      return UnaryOperator(kernel, input: input, output: output)
+    }
     guard let source = input.type.castType, let target = output.type.castType,
-      !packed.contains(input.type) || output.type == .float32, !packed.contains(output.type)
+      !input.type.isPacked || output.type == .float32, !output.type.isPacked
     else { throw node.unsupported("from \(input.type) to \(output.type) is not supported") }
-    let kernel = CastKernel.kernel(from: source, to: target, count: input.shape.elementCount)
-    return UnaryOperator(kernel, input: input, output: output)
+    return UnaryOperator(
+      CastKernel.kernel(from: source, to: target, count: count), input: input, output: output)
   }
 }
 
@@ -28,8 +37,10 @@ extension ElementType {
     case .uint32: .uint32
     case .int64: .int64
     case .float16: .float16
+    case .bfloat16: .bfloat16
     case .float32: .float32
     case .float64: .float64
+    case .complex64: .complex64
     default: nil
     }
   }

@@ -31,7 +31,7 @@ enum Convolution2DTransposeBias {
     let horizontal = try axis(input.shape[2], filter.shape[2], strideWidth)
     let output = try node.output(
       0, shape: [input.shape[0], vertical.output, horizontal.output, filter.shape[0]], like: input)
-    return try TransposedProduct(
+    return try TransposedProduct.prepare(
       .init(
         input: input, filter: filter, bias: bias, output: output, strideHeight: strideHeight,
         strideWidth: strideWidth, paddingTop: vertical.padding, paddingLeft: horizontal.padding,

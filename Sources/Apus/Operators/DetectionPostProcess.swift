@@ -115,10 +115,7 @@ struct DetectionPostProcess: Operator {
     let mode: DetectionSelection.Mode
 
     init(of node: Node) throws(ApusError) {
-      let map: FlexBufferMap
-      do { map = try FlexBufferMap(bytes: node.customOptions) } catch {
-        throw node.malformed("options: \(error.message)")
-      }
+      let map = try node.flexBufferOptions()
       func integer(_ key: String, in range: ClosedRange<Int>, default value: Int64 = 0) throws(ApusError)
         -> Int
       {

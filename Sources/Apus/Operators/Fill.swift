@@ -3,7 +3,7 @@ enum Fill {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 2...2)
     let dimensions = try node.integers(of: node.input(0, types: [.int32, .int64], rank: 1))
-    let value = try node.input(1, rank: 0)
+    let value = try node.input(1, types: ElementType.movableBytes, rank: 0)
     let output = try node.output(0, shape: TensorShape(dimensions), like: value)
     try node.expectSameQuantization(value, output)
     return DataMovement(filling: (output, .element(value)), [])

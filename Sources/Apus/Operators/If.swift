@@ -5,26 +5,7 @@ enum If {
     guard condition.shape.elementCount == 1 else {
       throw node.malformed("the condition \(condition.name) is \(condition.shape), not one element")
     }
-    let inputs = try node.inputs(from: 1)
-    let called = try node.calledSubgraphs()
-    let whenTrue = try call(called[0], inputs, node)
-    let whenFalse = try call(called[1], inputs, node)
-    let trueShapes = whenTrue.plannedShapes
-    // Preparing the second may have prepared the first anew, where one calls what the other does.
-    guard let shapes = whenFalse.plannedShapes, shapes == trueShapes else {
-      return DeferredSubgraphSwitch(
-        condition: condition, inputs: inputs, whenTrue: whenTrue, whenFalse: whenFalse)
-    }
-    return SubgraphSwitch(
-      condition: condition, inputs: inputs, outputs: try node.outputs(shapes), whenTrue: whenTrue,
-      whenFalse: whenFalse)
-  }
-
-  private static func call(_ index: Int, _ inputs: [TensorSlot], _ node: Node) throws(ApusError)
-    -> SubgraphCall
-  {
-    try SubgraphCall(
-      index, inputs: inputs.map { ($0.type, $0.shape) }, outputTypes: try node.outputTypes(), of: node)
+    return try SubgraphSwitch.prepared(node, .condition(condition), node.inputs(from: 1))
   }
 }
 

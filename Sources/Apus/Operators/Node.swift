@@ -250,6 +250,15 @@ final class Node {
     return ViewOperator()
   }
 
+  /// Lets the only reader of an output, a convolution, pad the input itself, so that nothing is left to do; nil where it
+  /// cannot. `amounts` are the padding before and after each axis, with zeros or the output's zero point.
+  func absorbedPadding(_ output: TensorSlot, of input: TensorSlot, amounts: [Int]) -> ViewOperator? {
+    graph.absorbPadding(output, of: input, amounts: amounts) ? ViewOperator() : nil
+  }
+
+  /// A convolution's input before the padding that it does itself.
+  func unpadded(_ input: TensorSlot) -> PaddedInput { graph.unpadded(input) }
+
   /// Makes an output a constant of this plan: its values are known before the operator would run.
   func constantOutput<T: TensorElement>(
     _ position: Int, shape: TensorShape, values: [T]
@@ -273,6 +282,10 @@ final class Node {
   }
 
   // MARK: Packed weights
+
+  /// Says that this operator will not read a constant again, as it has packed it: if nothing else does, its memory can be
+  /// given back.
+  func discardPacked(_ slot: TensorSlot) { graph.discardPacked(slot, by: self) }
 
   /// Weights in a kernel's own layout: packed once per ``Model`` where they are constant, and shared by its
   /// interpreters; otherwise memory of this interpreter, to be packed in each run.

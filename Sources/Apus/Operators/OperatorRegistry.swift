@@ -44,22 +44,20 @@ struct OperatorRegistration: Sendable {
 
 /// The operators of this build: one line each.
 enum OperatorRegistry {
-  private static let builtin = byName(all.filter { !$0.isCustom })
-  private static let custom = byName(all.filter(\.isCustom))
-
-  private static func byName(_ registrations: [OperatorRegistration]) -> [String: OperatorRegistration] {
-    Dictionary(registrations.map { ($0.name, $0) }) { first, _ in first }
-  }
-
   /// The registration for an operator code of a file; nil if there is none.
   static func registration(for code: OperatorCodeEntry) -> OperatorRegistration? {
-    code.code == .custom ? custom[code.name] : builtin[code.name]
+    let isCustom = code.code == .custom
+    // A file has some ten codes: looking at each line is faster than making a dictionary of them.
+    return all.first { $0.isCustom == isCustom && $0.name == code.name }
   }
 
   private static let common: [ElementType] = [.float32, .uint8, .int8]
   private static let integers: [ElementType] = [.uint8, .int8, .uint16, .int16, .uint32, .int32]
   private static let castable: [ElementType] =
-    integers + [.int64, .bool, .float16, .float32, .float64, .int4, .int2, .uint4]
+    integers + [
+      .int64, .bool, .float16, .bfloat16, .float32, .float64, .complex64, .int4, .int2, .uint4,
+    ]
+  private static let complex: [ElementType] = [.complex64, .complex128]
   private static let numbers: [ElementType] = [.float32, .uint8, .int8, .int16, .int32, .int64]
   private static let reducible: [ElementType] = common + [.int16, .int32, .int64, .bool]
   private static let paddable: [ElementType] =
@@ -93,6 +91,7 @@ enum OperatorRegistry {
     .init(.callOnce, versions: 1...1, types: [], isPure: false, CallOnce.prepare),
     .init(.cast, versions: 1...9, types: castable, Cast.prepare),
     .init(.ceil, versions: 1...1, types: [.float32], FloatUnary.prepare(.ceil)),
+    .init(.complexAbs, versions: 1...1, types: complex, ComplexParts.prepare(.magnitude)),
     .init(
       .concatenation, versions: 1...7,
       types: common + [.float16, .bfloat16, .int4, .int16, .int32, .uint32, .int64, .bool],
@@ -113,9 +112,11 @@ enum OperatorRegistry {
     .init(.dynamicUpdateSlice, versions: 1...6, types: ElementType.movable, DynamicUpdateSlice.prepare),
     .init(.elu, versions: 1...1, types: [.float32, .int8], Elu.prepare),
     .init(.embeddingLookup, versions: 1...5, types: [.int32], Gather.prepareLookup),
+    .init(.embeddingLookupSparse, versions: 1...1, types: [.int32], EmbeddingLookupSparse.prepare),
     .init(.equal, versions: 1...5, types: numbers + [.bool], Comparisons.prepare(.equal)),
     .init(.exp, versions: 1...2, types: [.float32, .int8, .int16], Exp.prepare),
-    .init(.expandDims, versions: 1...1, types: ElementType.movable, ExpandDims.prepare),
+    .init(.expandDims, versions: 1...1, types: ElementType.reshapable, ExpandDims.prepare),
+    .init(.fakeQuant, versions: 1...2, types: [.float32], FakeQuant.prepare),
     .init(.fill, versions: 1...5, types: [.int32, .int64], Fill.prepare),
     .init(.floor, versions: 1...1, types: [.float32], FloatUnary.prepare(.floor)),
     .init(.floorDiv, versions: 1...3, types: [.float32, .int8, .int16, .int32], FloorDiv.prepare),
@@ -127,7 +128,9 @@ enum OperatorRegistry {
     .init(.greater, versions: 1...2, types: numbers, Comparisons.prepare(.greater)),
     .init(.greaterEqual, versions: 1...3, types: numbers, Comparisons.prepare(.greaterEqual)),
     .init(.hardSwish, versions: 1...1, types: common, HardSwish.prepare),
+    .init(.hashtableLookup, versions: 1...1, types: [.int32], HashtableLookup.prepare),
     .init(.if, versions: 1...1, types: [.bool], isPure: false, If.prepare),
+    .init(.imag, versions: 1...1, types: complex, ComplexParts.prepare(.imaginary)),
     .init(.l2Normalization, versions: 1...2, types: common, L2NormalizationOperator.prepare),
     .init(.l2Pool2D, versions: 1...1, types: [.float32], Pooling2D.l2),
     .init(.leakyRelu, versions: 1...2, types: common + [.int16], LeakyRelu.prepare),
@@ -141,6 +144,7 @@ enum OperatorRegistry {
     .init(.logicalOr, versions: 1...1, types: [.bool], BinaryFunctions.prepare(.logicalOr, [.bool])),
     .init(.logistic, versions: 1...3, types: common + [.int16], Logistic.prepare),
     .init(.logSoftmax, versions: 1...2, types: common, LogSoftmaxOperator.prepare),
+    .init(.lshProjection, versions: 1...1, types: [.float32], LSHProjection.prepare),
     .init(
       .lstm, versions: 1...4, types: [.float32, .int8], isPure: false, UnidirectionalSequenceLSTM.prepareStep),
     .init(.matrixDiag, versions: 1...1, types: ElementType.movable, MatrixDiagonal.prepare),
@@ -150,29 +154,37 @@ enum OperatorRegistry {
     .init(.mean, versions: 1...3, types: common + [.int16, .int32, .int64], MeanOrSum.mean),
     .init(.minimum, versions: 1...4, types: numbers, Minimum.prepare),
     .init(.mirrorPad, versions: 1...3, types: ElementType.movableBytes, MirrorPad.prepare),
-    .init(.mul, versions: 1...7, types: numbers + [.uint32], Mul.prepare),
+    .init(.mul, versions: 1...7, types: numbers + [.uint32, .complex64], Mul.prepare),
+    .init(.multinomial, versions: 1...1, types: [.float32], isPure: false, Multinomial.prepare),
     .init(.neg, versions: 1...1, types: [.float32, .int8, .int16, .int32, .int64], Neg.prepare),
+    .init(.nonMaxSuppressionV4, versions: 1...1, types: [.float32], NonMaxSuppression.prepareHard),
+    .init(.nonMaxSuppressionV5, versions: 1...1, types: [.float32], NonMaxSuppression.prepareSoft),
     .init(.notEqual, versions: 1...4, types: numbers + [.bool], Comparisons.prepare(.notEqual)),
     .init(.oneHot, versions: 1...1, types: [.int32, .int64], OneHot.prepare),
-    .init(.pack, versions: 1...5, types: ElementType.movable, Pack.prepare),
+    .init(.pack, versions: 1...5, types: numbers + [.uint32], Pack.prepare),
     .init(.pad, versions: 1...6, types: paddable, Pad.prepare),
     .init(.padV2, versions: 1...6, types: paddable, Pad.prepare),
     .init(.pow, versions: 1...1, types: [.float32, .int32], Pow.prepare),
     .init(.prelu, versions: 1...1, types: common + [.int16], PRelu.prepare),
     .init(.quantize, versions: 1...6, types: common + [.int16, .int32], Quantize.prepare),
+    .init(
+      .randomStandardNormal, versions: 1...1, types: [.int32], isPure: false, RandomNumbers.prepareNormal),
+    .init(.randomUniform, versions: 1...1, types: [.int32], isPure: false, RandomNumbers.prepareUniform),
     .init(.range, versions: 1...2, types: [.float32, .int32, .int64], NumberRange.prepare),
-    .init(.rank, versions: 1...1, types: ElementType.movable, Shape.prepareRank),
+    .init(.rank, versions: 1...1, types: ElementType.reshapable, Shape.prepareRank),
     .init(.readVariable, versions: 1...1, types: [.resource, .int32], isPure: false, ReadVariable.prepare),
+    .init(.real, versions: 1...1, types: complex, ComplexParts.prepare(.real)),
     .init(.reduceAll, versions: 1...1, types: [.bool], Reduce.all),
     .init(.reduceAny, versions: 1...1, types: [.bool], Reduce.any),
     .init(.reduceMax, versions: 1...3, types: reducible, Reduce.maximum),
     .init(.reduceMin, versions: 1...3, types: reducible, Reduce.minimum),
     .init(.reduceProd, versions: 1...2, types: reducible.filter { $0 != .uint8 }, Reduce.product),
+    .init(.reduceWindow, versions: 1...1, types: ReduceWindow.types, ReduceWindow.prepare),
     .init(.relu, versions: 1...3, types: common + [.int16], Relu.prepare),
     .init(.relu0To1, versions: 1...1, types: common, Relu0To1.prepare),
     .init(.relu6, versions: 1...3, types: common + [.int16], Relu6.prepare),
     .init(.reluN1To1, versions: 1...1, types: common, ReluN1To1.prepare),
-    .init(.reshape, versions: 1...1, types: ElementType.movable, Reshape.prepare),
+    .init(.reshape, versions: 1...1, types: ElementType.reshapable, Reshape.prepare),
     .init(.resizeBilinear, versions: 1...4, types: common + [.int16], ResizeBilinear.prepare),
     .init(
       .resizeNearestNeighbor, versions: 1...4,
@@ -182,6 +194,7 @@ enum OperatorRegistry {
       .reverseSequence, versions: 1...1, types: [.float32, .uint8, .int16, .int32, .int64],
       ReverseSequence.prepare),
     .init(.reverseV2, versions: 1...4, types: paddable, Reverse.prepare),
+    .init(.rfft2D, versions: 1...1, types: [.float32], RFFT2D.prepare),
     .init(.rightShift, versions: 1...1, types: integers, BinaryFunctions.prepare(.shiftRight, integers)),
     .init(.rnn, versions: 1...3, types: [.float32], isPure: false, RecurrentNetwork.prepareStep),
     .init(.round, versions: 1...1, types: [.float32], FloatUnary.prepare(.round)),
@@ -190,7 +203,7 @@ enum OperatorRegistry {
     .init(.segmentSum, versions: 1...1, types: [.float32, .int32], SegmentReduction.sorted),
     .init(.select, versions: 1...4, types: [.bool], Select.prepare),
     .init(.selectV2, versions: 1...2, types: [.bool], Select.prepareVersion2),
-    .init(.shape, versions: 1...1, types: ElementType.movable, Shape.prepare),
+    .init(.shape, versions: 1...1, types: ElementType.reshapable, Shape.prepare),
     .init(.sign, versions: 1...2, types: [.float32, .int32], Sign.prepare),
     .init(.sin, versions: 1...1, types: [.float32], FloatUnary.prepare(.sin)),
     .init(.slice, versions: 1...8, types: ElementType.movable, Slice.prepare),
@@ -199,14 +212,32 @@ enum OperatorRegistry {
     .init(.spaceToDepth, versions: 1...2, types: common + [.int32, .int64], SpaceToDepth.prepare),
     .init(.sparseToDense, versions: 1...3, types: [.int32, .int64], SparseToDense.prepare),
     .init(.split, versions: 1...5, types: [.int32], Split.prepare),
-    .init(.splitV, versions: 1...3, types: ElementType.movableBytes, Split.prepareV),
+    .init(.splitV, versions: 1...3, types: numbers, Split.prepareV),
     .init(.sqrt, versions: 1...2, types: [.float32, .int8, .int16], Sqrt.prepare),
     .init(.square, versions: 1...1, types: [.float32], FloatUnary.prepare(.square)),
     .init(.squaredDifference, versions: 1...2, types: [.float32, .int8, .int32], SquaredDifference.prepare),
-    .init(.squeeze, versions: 1...2, types: ElementType.movable, Squeeze.prepare),
+    .init(.squeeze, versions: 1...2, types: ElementType.reshapable, Squeeze.prepare),
+    .init(.stablehloAdd, versions: 1...1, types: StableHLOFunctions.types, StableHLOFunctions.add),
+    .init(
+      .stablehloAnd, versions: 1...1, types: StableHLOFunctions.types.filter { $0 != .float32 },
+      StableHLOFunctions.and),
+    .init(.stablehloCase, versions: 1...1, types: [.int32], isPure: false, StableHLOCase.prepare),
     .init(
       .stablehloComposite, versions: 1...1, types: ElementType.movable + [.resource], isPure: false,
       StableHLOComposite.prepare),
+    .init(.stablehloGather, versions: 1...1, types: ElementType.movableBytes, StableHLOGather.prepare),
+    .init(.stablehloMaximum, versions: 1...1, types: StableHLOFunctions.types, StableHLOFunctions.maximum),
+    .init(.stablehloMinimum, versions: 1...1, types: StableHLOFunctions.types, StableHLOFunctions.minimum),
+    .init(.stablehloMultiply, versions: 1...1, types: StableHLOFunctions.types, StableHLOFunctions.multiply),
+    .init(.stablehloPad, versions: 1...1, types: ElementType.movableBytes, StableHLOPad.prepare),
+    .init(
+      .stablehloReduceWindow, versions: 1...1, types: ReduceWindow.types, ReduceWindow.prepareStableHLO),
+    .init(
+      .stablehloRngBitGenerator, versions: 1...1, types: [.uint64], StableHLORngBitGenerator.prepare),
+    .init(.stablehloScatter, versions: 1...1, types: StableHLOScatter.types, StableHLOScatter.prepare),
+    .init(
+      .stablehloShiftLeft, versions: 1...1, types: StableHLOFunctions.shiftTypes,
+      StableHLOFunctions.shiftLeft),
     .init(.stridedSlice, versions: 1...8, types: ElementType.movableBytes, StridedSlice.prepare),
     .init(.sub, versions: 1...5, types: numbers, Sub.prepare),
     .init(.sum, versions: 1...2, types: reducible, Reduce.sum),
@@ -214,7 +245,7 @@ enum OperatorRegistry {
     .init(.tanh, versions: 1...3, types: common + [.int16], Tanh.prepare),
     .init(.tile, versions: 1...3, types: ElementType.movableBytes, Tile.prepare),
     .init(.topKV2, versions: 1...3, types: common + [.int16, .int32, .int64], TopK.prepare),
-    .init(.transpose, versions: 1...9, types: ElementType.movable, Transpose.prepare),
+    .init(.transpose, versions: 1...9, types: ElementType.movable + [.uint4], Transpose.prepare),
     .init(.transposeConv, versions: 1...5, types: [.int32], TransposeConv.prepare),
     .init(
       .unidirectionalSequenceLSTM, versions: 1...5, types: [.float32, .int8], isPure: false,
@@ -224,7 +255,8 @@ enum OperatorRegistry {
       RecurrentNetwork.prepareSequence),
     .init(
       .unique, versions: 1...1, types: [.float32, .int8, .int16, .uint8, .int32, .int64], Unique.prepare),
-    .init(.unpack, versions: 1...6, types: ElementType.movableBytes, Unpack.prepare),
+    .init(
+      .unpack, versions: 1...6, types: common + [.float16, .bfloat16, .int16, .int32, .bool], Unpack.prepare),
     .init(.unsortedSegmentMax, versions: 1...1, types: [.float32, .int32], SegmentReduction.maximum),
     .init(.unsortedSegmentMin, versions: 1...1, types: [.float32, .int32], SegmentReduction.minimum),
     .init(.unsortedSegmentProd, versions: 1...1, types: [.float32, .int32], SegmentReduction.product),
@@ -233,9 +265,19 @@ enum OperatorRegistry {
     .init(.where, versions: 1...2, types: common + [.int32, .uint32, .int64, .bool], Where.prepare),
     .init(.while, versions: 1...1, types: ElementType.movable + [.resource], isPure: false, While.prepare),
     .init(.zerosLike, versions: 1...1, types: [.float32, .int32, .int64], Fill.prepareZeros),
+    .init(custom: "AudioSpectrogram", types: [.float32], AudioSpectrogram.prepare),
     .init(custom: "Convolution2DTransposeBias", types: [.float32], Convolution2DTransposeBias.prepare),
+    .init(
+      custom: "Landmarks2TransformMatrix", versions: 1...2, types: [.float32],
+      Landmarks2TransformMatrix.prepare),
     .init(custom: "MaxPoolingWithArgmax2D", types: [.float32], ArgmaxPooling2D.pool),
     .init(custom: "MaxUnpooling2D", types: [.float32], ArgmaxPooling2D.unpool),
+    .init(custom: "Mfcc", types: [.float32], Mfcc.prepare),
+    .init(custom: "PosenetDecoderOp", types: [.float32, .uint8], PosenetDecoder.prepare),
     .init(custom: "TFLite_Detection_PostProcess", types: [.float32, .uint8], DetectionPostProcess.prepare),
+    .init(custom: "TransformLandmarks", versions: 1...2, types: [.float32], TransformLandmarks.prepare),
+    .init(custom: "TransformTensor", types: [.float32], TransformTensorBilinear.prepare),
+    .init(
+      custom: "TransformTensorBilinear", versions: 1...2, types: [.float32], TransformTensorBilinear.prepare),
   ]
 }

@@ -23,6 +23,9 @@ enum Pad {
     let shape = TensorShape(dimensions)
     if shape == input.shape { return try node.view(0, of: input, shape: shape) }
     let output = try node.output(0, shape: shape, like: input)
+    if value == nil, let absorbed = node.absorbedPadding(output, of: input, amounts: amounts) {
+      return absorbed
+    }
     var filling = DataMovement.Filling.value(0)
     if let value {
       filling = .element(value)

@@ -21,7 +21,7 @@ struct Select: Operator {
   private init(_ node: Node, broadcasts: Bool) throws(ApusError) {
     try node.expect(inputs: 3...3)
     condition = try node.input(0, types: [.bool])
-    first = try node.input(1)
+    first = try node.input(1, types: ElementType.movableBytes)
     second = try node.input(2, types: [first.type])
     var conditionShape = condition.shape.dimensions
     let isAlike = condition.shape == first.shape && first.shape == second.shape

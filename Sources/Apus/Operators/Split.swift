@@ -2,7 +2,7 @@
 enum Split {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 2...2, outputs: 0...(1 << 16))
-    let input = try node.input(1)
+    let input = try node.input(1, types: [.float32, .uint8, .int8, .int16, .int32, .int64])
     let axis = try node.axis(node.integer(of: node.input(0, types: [.int32])), rank: input.shape.rank)
     let count = try node.int32Option(0, default: 0)
     guard count == node.outputCount, count > 0, input.shape[axis].isMultiple(of: count) else {

@@ -33,7 +33,7 @@ enum TransposeConv {
     let output = try node.output(0, shape: TensorShape(dimensions), like: input)
     let bias = try node.bias(3, channels: channels, input: input)
     let operands = try operands(input: input, filter: filter, bias: bias, node: node)
-    return try TransposedProduct(
+    return try TransposedProduct.prepare(
       .init(
         input: input, filter: filter, bias: bias, output: output, strideHeight: vertical.stride,
         strideWidth: horizontal.stride, paddingTop: vertical.padding, paddingLeft: horizontal.padding,

@@ -26,8 +26,20 @@ private struct FloatLogSoftmax: RowFunction {
       let value = unsafe input[index]
       greatest = greatest < value ? value : greatest
     }
-    var sum: Float = 0
-    for index in 0..<count { sum += unsafe expf(input[index] - greatest) }
+    var sums = SIMD8<Float>()
+    var first = 0
+    while first < count {
+      // Lanes beyond the row stand for powers of zero.
+      var values = SIMD8<Float>(repeating: -.infinity)
+      if first &+ 8 <= count {
+        values = unsafe UnsafeRawPointer(input + first).loadUnaligned(as: SIMD8<Float>.self)
+      } else {
+        for lane in 0..<8 where first &+ lane < count { values[lane] = unsafe input[first &+ lane] }
+      }
+      sums += (values - greatest).exponential
+      first &+= 8
+    }
+    let sum = sums.sum()
     let logarithm = logf(sum)
     for index in 0..<count { unsafe output[index] = input[index] - greatest - logarithm }
   }

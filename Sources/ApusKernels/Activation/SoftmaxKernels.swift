@@ -40,18 +40,48 @@ private struct FloatSoftmax: RowFunction {
   let beta: Float
 
   func fill(_ output: UnsafeMutablePointer<Float>, count: Int, input: UnsafePointer<Float>) {
+    let greatest = unsafe greatest(input, count)
+    var sums = SIMD8<Float>()
+    var index = 0
+    while index &+ 8 <= count {
+      let values = unsafe UnsafeRawPointer(input + index).loadUnaligned(as: SIMD8<Float>.self)
+      let powers = ((values - greatest) * beta).exponential
+      unsafe UnsafeMutableRawPointer(output + index).storeBytes(of: powers, as: SIMD8<Float>.self)
+      sums += powers
+      index &+= 8
+    }
+    let rest = count &- index
+    if rest > 0 {
+      var values = SIMD8<Float>()
+      for lane in 0..<8 where lane < rest { values[lane] = unsafe input[index &+ lane] }
+      let powers = ((values - greatest) * beta).exponential
+      for lane in 0..<8 where lane < rest {
+        unsafe output[index &+ lane] = powers[lane]
+        sums[lane] += powers[lane]
+      }
+    }
+    let sum = sums.sum()
+    for index in 0..<count { unsafe output[index] /= sum }
+  }
+
+  /// The greatest of a row; NaN is passed over.
+  @inline(__always)
+  private func greatest(_ input: UnsafePointer<Float>, _ count: Int) -> Float {
+    var most = SIMD8<Float>(repeating: -.greatestFiniteMagnitude)
+    var index = 0
+    while index &+ 8 <= count {
+      let values = unsafe UnsafeRawPointer(input + index).loadUnaligned(as: SIMD8<Float>.self)
+      most.replace(with: values, where: most .< values)
+      index &+= 8
+    }
     var greatest = -Float.greatestFiniteMagnitude
-    for index in 0..<count {
+    for lane in 0..<8 { greatest = greatest < most[lane] ? most[lane] : greatest }
+    while index < count {
       let value = unsafe input[index]
       greatest = greatest < value ? value : greatest
+      index &+= 1
     }
-    var sum: Float = 0
-    for index in 0..<count {
-      let value = unsafe exp((input[index] - greatest) * beta)
-      unsafe output[index] = value
-      sum += value
-    }
-    for index in 0..<count { unsafe output[index] /= sum }
+    return greatest
   }
 }
 

@@ -15,9 +15,9 @@ final class BLASByteConvolution: PreparedConvolution {
 
   /// Nil for floats, for few rows, for which the portable kernel is faster, and for sizes beyond those of BLAS.
   init?(_ convolution: Convolution) {
-    guard BLAS.isAvailable, let operands = convolution.operands.bytes,
+    guard let operands = convolution.operands.bytes,
       convolution.epilogue.fits(convolution.operands, channels: convolution.outputChannels),
-      BLASTiling.isWorthwhile(convolution),
+      BLASTiling.isWorthwhile(convolution), BLAS.isAvailable,
       let epilogue = QuantizedEpilogue(convolution.epilogue, channels: convolution.outputChannels)
     else { return nil }
     self.convolution = convolution

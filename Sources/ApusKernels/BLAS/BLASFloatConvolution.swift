@@ -9,8 +9,8 @@ final class BLASFloatConvolution: PreparedConvolution {
   /// Nil for operands other than floats, for single rows, for which the portable kernel is faster, and for
   /// sizes beyond those of BLAS.
   init?(_ convolution: Convolution) {
-    guard BLAS.isAvailable, convolution.operands == .float32,
-      let bounds = FloatBounds(convolution.epilogue), BLASTiling.isWorthwhile(convolution)
+    guard convolution.operands == .float32, let bounds = FloatBounds(convolution.epilogue),
+      BLASTiling.isWorthwhile(convolution), BLAS.isAvailable
     else { return nil }
     self.convolution = convolution
     self.bounds = bounds

@@ -7,24 +7,41 @@ struct HybridQuantization {
   /// Elements of one image.
   let count: Int
   let isAsymmetric: Bool
+  /// Generated code for most of the work.
+  private let code: QuantizationCode?
   /// Elements of a tile that is part of an image.
   private static let chunk = 16_384
 
-  init(batches: Int, count: Int, isAsymmetric: Bool) {
+  /// Quantizes for such operands; nil for those that are not floats with quantized weights.
+  init?(_ operands: MatrixOperands, batches: Int, inputCount: Int, code: QuantizationCode? = nil) {
+    guard case .hybrid(let isAsymmetric) = operands else { return nil }
     self.batches = batches
-    self.count = count
+    count = inputCount / max(1, batches)
     self.isAsymmetric = isAsymmetric
+    self.code = code
   }
 
   private var chunksPerBatch: Int { max(1, ceilingQuotient(count, Self.chunk)) }
   private var batchesPerTile: Int { max(1, Self.chunk / max(1, count)) }
 
   /// Memory for the parameters of each image, and for the extremes of each chunk.
-  var parameterByteCount: Int { roundedUp(batches * (1 + 2 * chunksPerBatch) * 4, to: 64) }
+  private var parameterByteCount: Int { roundedUp(batches * (1 + 2 * chunksPerBatch) * 4, to: 64) }
 
-  /// Writes the differences at `words`, and the scale of each image at `scales`, which has room for
-  /// `parameterByteCount` bytes.
+  /// Memory for a run: the scale of each image, other parameters, and the words, with room to read a little beyond.
+  var byteCount: Int { parameterByteCount + roundedUp(batches * count * 2, to: 64) + 64 }
+
+  /// Quantizes into `memory`, of `byteCount` bytes, and answers where its words are; the scales are at its start.
   func run(
+    _ input: UnsafeRawPointer, to memory: UnsafeMutableRawPointer, threads: ThreadTeam
+  ) -> UnsafeRawPointer {
+    let words = unsafe memory + parameterByteCount
+    unsafe run(
+      input.assumingMemoryBound(to: Float.self), to: words.assumingMemoryBound(to: Int16.self),
+      scales: memory.assumingMemoryBound(to: Float.self), threads: threads)
+    return UnsafeRawPointer(words)
+  }
+
+  private func run(
     _ input: UnsafePointer<Float>, to words: UnsafeMutablePointer<Int16>, scales: UnsafeMutablePointer<Float>,
     threads: ThreadTeam
   ) {
@@ -55,10 +72,10 @@ struct HybridQuantization {
       let first = tile &* owner.batchesPerTile
       for batch in first..<min(owner.batches, first &+ owner.batchesPerTile) {
         let source = unsafe input + batch &* owner.count
-        let (least, most) = unsafe HybridQuantization.extremes(source, count: owner.count)
+        let (least, most) = unsafe owner.extremes(source, count: owner.count)
         let step = HybridStep(least: least, most: most, isAsymmetric: owner.isAsymmetric)
         unsafe scales[batch] = step.scale
-        unsafe step.fill(words + batch &* owner.count, from: source, count: owner.count)
+        unsafe step.fill(words + batch &* owner.count, from: source, count: owner.count, code: owner.code)
       }
     }
   }
@@ -71,7 +88,7 @@ struct HybridQuantization {
     func run(tile: Int, worker: Int) {
       let (batch, chunk) = (tile / owner.chunksPerBatch, tile % owner.chunksPerBatch)
       let range = owner.chunkRange(chunk)
-      let (least, most) = unsafe HybridQuantization.extremes(
+      let (least, most) = unsafe owner.extremes(
         input + (batch &* owner.count &+ range.lowerBound), count: range.count)
       unsafe extremes[2 &* tile] = least
       unsafe extremes[2 &* tile &+ 1] = most
@@ -97,14 +114,20 @@ struct HybridQuantization {
       if chunk == 0 { unsafe scales[batch] = step.scale }
       let range = owner.chunkRange(chunk)
       let position = batch &* owner.count &+ range.lowerBound
-      unsafe step.fill(words + position, from: input + position, count: range.count)
+      unsafe step.fill(words + position, from: input + position, count: range.count, code: owner.code)
     }
   }
 
-  private static func extremes(_ values: UnsafePointer<Float>, count: Int) -> (least: Float, most: Float) {
+  private func extremes(_ values: UnsafePointer<Float>, count: Int) -> (least: Float, most: Float) {
     var least = unsafe SIMD4<Float>(repeating: values[0])
     var most = least
     var index = 0
+    if let code, count >= QuantizationCode.step {
+      let found = unsafe code.extremes(values, steps: count / QuantizationCode.step)
+      least = pointwiseMin(found.least.lowHalf, found.least.highHalf)
+      most = pointwiseMax(found.most.lowHalf, found.most.highHalf)
+      index = count / QuantizationCode.step &* QuantizationCode.step
+    }
     while index &+ 4 <= count {
       let next = unsafe load4(values, index)
       least = least.replacing(with: next, where: next .< least)
@@ -158,8 +181,18 @@ struct HybridStep {
   }
 
   /// Quantizes `count` values.
-  func fill(_ words: UnsafeMutablePointer<Int16>, from values: UnsafePointer<Float>, count: Int) {
+  func fill(
+    _ words: UnsafeMutablePointer<Int16>, from values: UnsafePointer<Float>, count: Int,
+    code: QuantizationCode?
+  ) {
     var index = 0
+    if let code, count >= QuantizationCode.step {
+      unsafe code.fill(
+        words, from: values, steps: count / QuantizationCode.step, inverse: inverse,
+        least: minimum - zeroPoint,
+        most: 127 - zeroPoint)
+      index = count / QuantizationCode.step &* QuantizationCode.step
+    }
     while index &+ 8 <= count {
       let low = unsafe quantize(load4(values, index))
       let high = unsafe quantize(load4(values, index &+ 4))

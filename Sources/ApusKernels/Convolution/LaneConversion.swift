@@ -16,6 +16,8 @@ protocol LaneConversion {
 struct CenteredInt16: LaneConversion {
   let signFlip: UInt8
   let zeroPoint: Int16
+  /// Generated code for most of a long run, of signed bytes where `signFlip` says so.
+  var code: WideningCode?
 
   static var elementByteCount: Int { 1 }
   var padding: Int16 { 0 }
@@ -25,6 +27,13 @@ struct CenteredInt16: LaneConversion {
     let flips = SIMD8<UInt8>(repeating: signFlip)
     let offsets = SIMD8<Int16>(repeating: zeroPoint)
     var index = 0
+    if let code, count >= WideningCode.step {
+      let steps = count / WideningCode.step
+      unsafe code.convert(
+        source, to: lanes, steps: steps, zeroPoint: zeroPoint &- (signFlip == 0 ? 0 : 128))
+      index = steps &* WideningCode.step
+      if index < count, index &+ 8 > count { index = count &- 8 }
+    }
     while index &+ 8 <= count {
       let bytes = unsafe source.loadUnaligned(fromByteOffset: index, as: SIMD8<UInt8>.self) ^ flips
       unsafe UnsafeMutableRawPointer(lanes + index).storeBytes(

@@ -24,13 +24,8 @@ final class PortableWordConvolution: PreparedConvolution {
     self.convolution = convolution
     self.operands = operands
     self.epilogue = epilogue
-    if case .floats(let isAsymmetric) = operands.source {
-      quantization = HybridQuantization(
-        batches: convolution.batches, count: convolution.inputCount / max(1, convolution.batches),
-        isAsymmetric: isAsymmetric)
-    } else {
-      quantization = nil
-    }
+    quantization = HybridQuantization(
+      convolution.operands, batches: convolution.batches, inputCount: convolution.inputCount)
     tiling = ConvolutionTiling(
       convolution, maximumDepth: operands.maximumDepth, gatheredCount: 32_768, leastSharedRows: 16,
       maximumRows: 256, columnStep: 64)
@@ -48,9 +43,7 @@ final class PortableWordConvolution: PreparedConvolution {
     gatheredByteCount + sumsByteCount + (operands.isWide ? 2 * sumsByteCount : 0)
   }
   /// The quantized input and its scales, before the memory of the workers.
-  private var sharedByteCount: Int {
-    quantization.map { $0.parameterByteCount + roundedUp(convolution.inputCount * 2, to: 64) } ?? 0
-  }
+  private var sharedByteCount: Int { quantization?.byteCount ?? 0 }
 
   var packing: String {
     "portable-words \(operands.packing) depth \(tiling.depth) blocks of \(tiling.depthPerBlock) columns "
@@ -108,14 +101,7 @@ final class PortableWordConvolution: PreparedConvolution {
           else { return }
           let shared = unsafe scratch.alignedUp(toMultipleOf: 64)
           let scales = unsafe shared.assumingMemoryBound(to: Float.self)
-          var source = unsafe input
-          if let quantization {
-            let words = unsafe shared + quantization.parameterByteCount
-            unsafe quantization.run(
-              input.assumingMemoryBound(to: Float.self), to: words.assumingMemoryBound(to: Int16.self),
-              scales: scales, threads: threads)
-            unsafe source = UnsafeRawPointer(words)
-          }
+          let source = unsafe quantization?.run(input, to: shared, threads: threads) ?? input
           let work = unsafe Work(
             owner: .passUnretained(self), packed: packed.address, input: source, scales: scales,
             output: output,

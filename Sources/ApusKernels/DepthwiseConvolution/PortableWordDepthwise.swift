@@ -24,13 +24,8 @@ final class PortableWordDepthwise: PreparedConvolution, @unchecked Sendable {
     self.convolution = convolution
     self.operands = operands
     self.epilogue = epilogue
-    if case .floats(let isAsymmetric) = operands.source {
-      quantization = HybridQuantization(
-        batches: convolution.batches, count: convolution.inputCount / max(1, convolution.batches),
-        isAsymmetric: isAsymmetric)
-    } else {
-      quantization = nil
-    }
+    quantization = HybridQuantization(
+      convolution.operands, batches: convolution.batches, inputCount: convolution.inputCount)
     tiling = DepthwiseTiling(convolution, gatheredCount: 24_576)
     pairsPerRow = ceilingQuotient(convolution.filterWidth, 2)
     tapPairs = convolution.filterHeight * pairsPerRow
@@ -46,9 +41,7 @@ final class PortableWordDepthwise: PreparedConvolution, @unchecked Sendable {
   private var gatheredByteCount: Int { roundedUp(tiling.gatheredCount * 4, to: 64) }
   private var sumsByteCount: Int { roundedUp(tiling.columnsPerTile * 32, to: 64) }
   private var workerByteCount: Int { gatheredByteCount + 3 * sumsByteCount }
-  private var sharedByteCount: Int {
-    quantization.map { $0.parameterByteCount + roundedUp(convolution.inputCount * 2, to: 64) } ?? 0
-  }
+  private var sharedByteCount: Int { quantization?.byteCount ?? 0 }
 
   var packing: String {
     "portable-words-depthwise \(operands.packing) taps \(convolution.taps) channels \(convolution.outputChannels)"
@@ -101,14 +94,7 @@ final class PortableWordDepthwise: PreparedConvolution, @unchecked Sendable {
           else { return }
           let shared = unsafe scratch.alignedUp(toMultipleOf: 64)
           let scales = unsafe shared.assumingMemoryBound(to: Float.self)
-          var source = unsafe input
-          if let quantization {
-            let words = unsafe shared + quantization.parameterByteCount
-            unsafe quantization.run(
-              input.assumingMemoryBound(to: Float.self), to: words.assumingMemoryBound(to: Int16.self),
-              scales: scales, threads: threads)
-            unsafe source = UnsafeRawPointer(words)
-          }
+          let source = unsafe quantization?.run(input, to: shared, threads: threads) ?? input
           let work = unsafe Work(
             owner: .passUnretained(self), packed: packed.address, input: source, scales: scales,
             output: output,

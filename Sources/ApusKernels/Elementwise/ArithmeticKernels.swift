@@ -14,16 +14,19 @@ extension ArithmeticOperation {
     }
   }
 
-  /// The kernel for integers that stand for themselves and wrap; nil for a type that has none.
+  /// The kernel for integers that stand for themselves and wrap; nil for floats.
   package func integers(
     _ type: NumberType, minimum: Int, maximum: Int, _ shapes: BroadcastShapes
   ) -> (any BinaryKernel)? {
     switch type {
+    case .int8: integers(ScalarBounds<Int8>(clamping: minimum, maximum), shapes)
+    case .uint8: integers(ScalarBounds<UInt8>(clamping: minimum, maximum), shapes)
+    case .uint16: integers(ScalarBounds<UInt16>(clamping: minimum, maximum), shapes)
     case .int16: integers(ScalarBounds<Int16>(clamping: minimum, maximum), shapes)
     case .int32: integers(ScalarBounds<Int32>(clamping: minimum, maximum), shapes)
     case .uint32: integers(ScalarBounds<UInt32>(clamping: minimum, maximum), shapes)
     case .int64: integers(ScalarBounds<Int64>(clamping: minimum, maximum), shapes)
-    case .float32, .int8, .uint8, .uint16: nil
+    case .float32: nil
     }
   }
 

@@ -59,7 +59,7 @@ struct BroadcastBinary: BinaryKernel {
         lhs: lhs.assumingMemoryBound(to: Function.Left.self), lhsStep: lhsStep,
         rhs: rhs.assumingMemoryBound(to: Function.Right.self), rhsStep: rhsStep)
     }
-    plan = BroadcastPlan([shapes.lhs, shapes.rhs], to: shapes.result)
+    plan = BroadcastPlan([shapes.lhs, shapes.rhs], to: shapes.result, joiningRows: true)
     counts = (shapes.lhs.reduce(1, &*), shapes.rhs.reduce(1, &*))
     strides = (
       MemoryLayout<Function.Left>.stride, MemoryLayout<Function.Right>.stride,
@@ -91,11 +91,50 @@ struct BroadcastBinary: BinaryKernel {
     let output: UnsafeMutableRawPointer
 
     func run(tile: Int, worker: Int) {
+      if let repeated = kernel.plan.repeated { return runRepeating(repeated, tile: tile) }
       let (plan, strides) = (kernel.plan, kernel.strides)
       plan.forEachStretch(inTile: tile) { offsets, position, count in
         unsafe kernel.fill(
           output + position &* strides.result, count, lhs + offsets[0] &* strides.lhs, plan.innerSteps[0],
           rhs + offsets[1] &* strides.rhs, plan.innerSteps[1])
+      }
+    }
+
+    /// Copies the repeated operand's row next to itself, so that stretches are as long as that memory.
+    private func runRepeating(_ repeated: BroadcastPlan.Repetition, tile: Int) {
+      let (plan, strides, period) = (kernel.plan, kernel.strides, repeated.period)
+      let repeatsLeft = repeated.operand == 0
+      let stride = repeatsLeft ? strides.lhs : strides.rhs
+      // A kilobyte comes from the stack.
+      let length = 1024 / stride / period &* period
+      unsafe withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 16) { memory in
+        guard let row = memory.baseAddress else { return }
+        plan.forEachStretch(inTile: tile) { offsets, position, count in
+          let source = unsafe (repeatsLeft ? lhs : rhs) + offsets[repeated.operand] &* stride
+          // Rows are whole, so that a position tells where in a row it lies.
+          var phase = position % period
+          let needed = min(length, roundedUp(phase &+ count, to: period)) &* stride
+          var filled = period &* stride
+          unsafe row.copyMemory(from: source, byteCount: filled)
+          while filled < needed {
+            let part = min(filled, needed &- filled)
+            unsafe (row + filled).copyMemory(from: row, byteCount: part)
+            filled &+= part
+          }
+          var done = 0
+          while done < count {
+            let part = min(count &- done, length &- phase)
+            let other = unsafe (repeatsLeft ? rhs : lhs)
+            let place = offsets[1 &- repeated.operand] &+ done
+            let left =
+              unsafe repeatsLeft ? UnsafeRawPointer(row + phase &* stride) : other + place &* strides.lhs
+            let right =
+              unsafe repeatsLeft ? other + place &* strides.rhs : UnsafeRawPointer(row + phase &* stride)
+            unsafe kernel.fill(output + (position &+ done) &* strides.result, part, left, 1, right, 1)
+            done &+= part
+            phase = 0
+          }
+        }
       }
     }
   }

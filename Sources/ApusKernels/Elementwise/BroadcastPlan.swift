@@ -12,7 +12,20 @@ package struct BroadcastPlan: Sendable {
   private let innerCount: Int
   /// The innermost steps: one, or zero for an operand that stays.
   let innerSteps: SIMD4<Int>
+  /// An operand of which the innermost loop reads the same few elements again and again.
+  let repeated: Repetition?
 
+  /// An operand that begins anew every `period` elements.
+  struct Repetition: Sendable {
+    let operand: Int
+    let period: Int
+
+    /// The longest period for which rows are joined.
+    static let longest = 128
+  }
+
+  /// As `innerSteps`, but zero for the repeated operand.
+  private let segmentSteps: SIMD4<Int>
   private let rowCount: Int
   private let rowsPerTile: Int
   private let segmentsPerRow: Int
@@ -23,8 +36,9 @@ package struct BroadcastPlan: Sendable {
 
   /// Plans operands of the given shapes, at most four, each of which broadcasts to `result`.
   ///
-  /// A shape broadcasts if its sizes, aligned at the last, equal those of the result or are one.
-  package init(_ operands: [[Int]], to result: [Int]) {
+  /// A shape broadcasts if its sizes, aligned at the last, equal those of the result or are one. With `joiningRows`, short
+  /// rows to which one of two operands gives the same row become one, see ``repeated``.
+  package init(_ operands: [[Int]], to result: [Int], joiningRows: Bool = false) {
     var counts: [Int] = []
     var steps: [SIMD4<Int>] = []
     var strides = SIMD4<Int>(repeating: 1)
@@ -44,8 +58,17 @@ package struct BroadcastPlan: Sendable {
         steps.append(step)
       }
     }
-    innerCount = counts.first ?? 1
     innerSteps = steps.first ?? .zero
+    repeated = joiningRows ? Self.repetition(counts, steps) : nil
+    if let repeated {
+      steps[1] = steps[0]
+      steps[1][repeated.operand] = 0
+      counts[1] &*= counts[0]
+      counts.removeFirst()
+      steps.removeFirst()
+    }
+    segmentSteps = steps.first ?? .zero
+    innerCount = counts.first ?? 1
     outerCounts = counts.dropFirst().reversed()
     outerSteps = steps.dropFirst().reversed()
     elementCount = result.contains(0) ? 0 : result.reduce(1, &*)
@@ -58,11 +81,21 @@ package struct BroadcastPlan: Sendable {
     segmentsPerRow = ceilingQuotient(innerCount, segmentCount)
   }
 
+  /// The operand of two that gives the same short row to each of the other's rows, which follow each other.
+  private static func repetition(_ counts: [Int], _ steps: [SIMD4<Int>]) -> Repetition? {
+    guard counts.count > 1, counts[0] <= Repetition.longest, steps[0][0] == 1, steps[0][1] == 1 else {
+      return nil
+    }
+    let operand = steps[1][0] == 0 ? 0 : 1
+    guard steps[1][operand] == 0, steps[1][1 - operand] == counts[0] else { return nil }
+    return Repetition(operand: operand, period: counts[0])
+  }
+
   /// How many pieces of work there are; they depend on the shapes alone.
   var tileCount: Int { ceilingQuotient(rowCount, rowsPerTile) * segmentsPerRow }
 
   /// Calls `body` for each stretch of the innermost loop in a tile, with the operands' positions, the result's, and
-  /// the length.
+  /// the length; a repeated operand's position is that of its first element.
   @inline(__always)
   func forEachStretch(inTile tile: Int, _ body: (SIMD4<Int>, Int, Int) -> Void) {
     let firstRow = tile / segmentsPerRow &* rowsPerTile
@@ -71,7 +104,7 @@ package struct BroadcastPlan: Sendable {
     let count = min(segmentCount, innerCount &- segment)
     let loops = outerCounts.count
     unsafe withUnsafeTemporaryAllocation(of: Int.self, capacity: max(loops, 1)) { coordinates in
-      var offsets = innerSteps &* segment
+      var offsets = segmentSteps &* segment
       var rest = firstRow
       for loop in stride(from: loops &- 1, through: 0, by: -1) {
         let coordinate = rest % outerCounts[loop]

@@ -1,11 +1,12 @@
 /// From one type's values to another's.
 ///
 /// Integers keep their low bits; floats lose their fraction and saturate, NaN becomes the greatest integer; truth
-/// values are 0 and 1, and everything but zero is true.
+/// values are 0 and 1, and everything but zero is true. Complex numbers give their real part.
 package enum CastKernel {
   /// The types that are cast.
   package enum ElementType: Hashable, Sendable {
-    case bool, int8, uint8, int16, uint16, int32, uint32, int64, float16, float32, float64
+    case bool, int8, uint8, int16, uint16, int32, uint32, int64
+    case float16, bfloat16, float32, float64, complex64
   }
 
   /// The kernel for `count` elements.
@@ -21,8 +22,10 @@ package enum CastKernel {
     case .uint32: kernel(UInt32.self, target, count)
     case .int64: kernel(Int64.self, target, count)
     case .float16: kernel(Half.self, target, count)
+    case .bfloat16: kernel(BrainFloat.self, target, count)
     case .float32: kernel(Float.self, target, count)
     case .float64: kernel(Double.self, target, count)
+    case .complex64: kernel(Complex<Float>.self, target, count)
     }
   }
 
@@ -40,9 +43,26 @@ package enum CastKernel {
     case .uint32: UnaryMap(Cast<Source, UInt32>(), count: count)
     case .int64: UnaryMap(Cast<Source, Int64>(), count: count)
     case .float16: UnaryMap(Cast<Source, Half>(), count: count)
+    case .bfloat16: UnaryMap(Cast<Source, BrainFloat>(), count: count)
     case .float32: UnaryMap(Cast<Source, Float>(), count: count)
     case .float64: UnaryMap(Cast<Source, Double>(), count: count)
+    case .complex64: UnaryMap(Cast<Source, Complex<Float>>(), count: count)
     }
+  }
+
+  /// The kernel for floats to integers of less than a byte, a byte each, brought into their range.
+  package static func packed(minimum: Float, maximum: Float, count: Int) -> any UnaryKernel {
+    UnaryMap(PackedCast(bounds: ScalarBounds(minimum: minimum, maximum: maximum)), count: count)
+  }
+}
+
+private struct PackedCast: UnaryFunction {
+  let bounds: ScalarBounds<Float>
+
+  @inline(__always)
+  func callAsFunction(_ value: Float) -> Int8 {
+    // NaN becomes the greatest integer.
+    Int8(bounds.clamp(value < bounds.maximum ? value : bounds.maximum))
   }
 }
 
@@ -64,8 +84,8 @@ extension CastElement where Self: FixedWidthInteger {
 
   @inline(__always)
   init(real: Double) {
-    // The bound is the first real number beyond the range; it is exact, unlike the greatest integer as a double.
-    let bound = Double(sign: .plus, exponent: Self.bitWidth - (Self.isSigned ? 1 : 0), significand: 1)
+    // The first real number beyond the range, exact unlike the greatest integer as a double, and without a call.
+    let bound = Double(Self.max / 2 + 1) * 2
     if real >= bound || real.isNaN {
       self = .max
     } else {
@@ -147,4 +167,36 @@ private struct Half: CastElement {
       bits = sign | UInt16(truncatingIfNeeded: (rounded >> 13) - (112 << 10))
     }
   }
+}
+
+/// A `bfloat16`'s bits: the upper half of a float's.
+private struct BrainFloat: CastElement {
+  let bits: UInt16
+
+  @inline(__always)
+  init(integer: Int64) { self.init(Float(integer)) }
+  @inline(__always)
+  init(real: Double) { self.init(Float(real)) }
+  @inline(__always)
+  func cast<Target: CastElement>(to type: Target.Type) -> Target {
+    Target(real: Double(Float(bitPattern: UInt32(bits) &<< 16)))
+  }
+
+  /// The nearest `bfloat16`, of two the even one.
+  @inline(__always)
+  private init(_ value: Float) {
+    let pattern = value.bitPattern
+    let rounded =
+      value.isNaN ? pattern & 0x8000_0000 | 0x7FC0_0000 : pattern &+ 0x7FFF &+ (pattern &>> 16 & 1)
+    bits = UInt16(truncatingIfNeeded: rounded &>> 16)
+  }
+}
+
+extension Complex: CastElement where Real == Float {
+  @inline(__always)
+  init(integer: Int64) { self.init(real: Float(integer), imaginary: 0) }
+  @inline(__always)
+  init(real: Double) { self.init(real: Float(real), imaginary: 0) }
+  @inline(__always)
+  func cast<Target: CastElement>(to type: Target.Type) -> Target { Target(real: Double(real)) }
 }

@@ -17,7 +17,9 @@ package enum NumberFunction: Hashable, Sendable {
   case squaredDifference
   /// The angle of a point, given its ordinate first.
   case arcTangent
-  case exclusiveOr, shiftRight
+  case exclusiveOr, and, shiftRight
+  /// Of bits; 0 for counts below 0 or above the number of bits.
+  case shiftLeft
   /// Truth values: 1 where both, or one of them, are not 0.
   case logicalAnd, logicalOr
   /// The first where it is not negative, otherwise the product.
@@ -84,6 +86,8 @@ package enum NumberFunction: Hashable, Sendable {
       return { Self.truncatedPower($0, $1) }
     case .squaredDifference: return { ($0 &- $1) &* ($0 &- $1) }
     case .exclusiveOr: return { $0 ^ $1 }
+    case .and: return { $0 & $1 }
+    case .shiftLeft: return { $1 < 0 ? 0 : $0 << $1 }
     case .shiftRight: return { $0 >> min(max($1, 0), T(T.bitWidth - 1)) }
     case .logicalAnd: return { $0 != 0 && $1 != 0 ? 1 : 0 }
     case .logicalOr: return { $0 != 0 || $1 != 0 ? 1 : 0 }

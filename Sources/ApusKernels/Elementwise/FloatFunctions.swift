@@ -26,6 +26,8 @@ package enum FloatFunction: Hashable, Sendable {
   case hardSwish
   /// `x · Φ(x)`, with the normal distribution or an approximation of it by a hyperbolic tangent.
   case gelu(isApproximate: Bool)
+  /// To the nearest of the multiples of `scale` from `minimum` to `maximum`; NaN becomes `minimum`.
+  case fakeQuantize(scale: Float, minimum: Float, maximum: Float)
 
   /// The function's value.
   @inline(__always)
@@ -51,6 +53,9 @@ package enum FloatFunction: Hashable, Sendable {
     case .leakyRelu(let alpha): value > 0 ? value : value * alpha
     case .hardSwish: value * ScalarBounds(minimum: 0, maximum: 6).clamp(value + 3) / 6
     case .gelu(let isApproximate): Self.gelu(value, isApproximate: isApproximate)
+    case .fakeQuantize(let scale, let minimum, let maximum):
+      ((min(maximum, minimum < value ? value : minimum) - minimum) * (1 / scale))
+        .rounded(.toNearestOrAwayFromZero) * scale + minimum
     }
   }
 
@@ -64,39 +69,56 @@ package enum FloatFunction: Hashable, Sendable {
   /// The kernel for `count` floats.
   package func kernel(count: Int) -> any UnaryKernel {
     switch self {
-    case .clamp(let minimum, let maximum):
-      UnaryMap(Clamp(bounds: ScalarBounds(minimum: minimum, maximum: maximum)), count: count)
+    case .clamp(let minimum, let maximum): UnaryMap(Clamp(minimum: minimum, maximum: maximum), count: count)
     case .absolute: UnaryMap(Absolute(), count: count)
     case .negate: UnaryMap(Negative(), count: count)
     case .square: UnaryMap(Square(), count: count)
     case .squareRoot: UnaryMap(SquareRoot(), count: count)
+    case .floor: UnaryMap(Floor(), count: count)
+    case .ceil: UnaryMap(Ceiling(), count: count)
+    case .round: UnaryMap(NearestInteger(), count: count)
+    case .sign: UnaryMap(Sign(), count: count)
+    case .exp: UnaryMap(Exponential(), count: count, isCostly: true)
+    case .log: UnaryMap(NaturalLogarithm(), count: count, isCostly: true)
+    case .tanh: UnaryMap(HyperbolicTangent(), count: count, isCostly: true)
+    case .logistic: UnaryMap(LogisticFunction(), count: count, isCostly: true)
+    case .elu: UnaryMap(ExponentialUnit(), count: count, isCostly: true)
     case .leakyRelu(let alpha): UnaryMap(LeakyRelu(alpha: alpha), count: count)
     case .hardSwish: UnaryMap(HardSwish(), count: count)
+    case .gelu(isApproximate: true): UnaryMap(ApproximateGelu(), count: count, isCostly: true)
+    case .gelu(isApproximate: false): UnaryMap(Gelu(), count: count, isCostly: true)
+    case .sin: UnaryMap(Sine(isCosine: false), count: count, isCostly: true)
+    case .cos: UnaryMap(Sine(isCosine: true), count: count, isCostly: true)
     default: UnaryMap(ClosureFunction { self($0) }, count: count, isCostly: true)
     }
   }
 }
 
-private struct Clamp: UnaryFunction {
-  let bounds: ScalarBounds<Float>
+private struct Clamp: FloatVectorFunction {
+  let minimum: Float
+  let maximum: Float
 
   @inline(__always)
-  func callAsFunction(_ value: Float) -> Float { bounds.clamp(value) }
+  func callAsFunction(_ values: SIMD8<Float>) -> SIMD8<Float> { values.bounded(minimum, maximum) }
 }
 
-private struct Absolute: UnaryFunction {
+private struct Absolute: FloatVectorFunction {
   @inline(__always)
-  func callAsFunction(_ value: Float) -> Float { abs(value) }
+  func callAsFunction(_ values: SIMD8<Float>) -> SIMD8<Float> {
+    SIMD8(bits: SIMD8<Int32>(bits: values) & SIMD8(repeating: .max))
+  }
 }
 
-private struct Negative: UnaryFunction {
+private struct Negative: FloatVectorFunction {
   @inline(__always)
-  func callAsFunction(_ value: Float) -> Float { -value }
+  func callAsFunction(_ values: SIMD8<Float>) -> SIMD8<Float> {
+    SIMD8(bits: SIMD8<Int32>(bits: values) ^ SIMD8(repeating: .min))
+  }
 }
 
-private struct Square: UnaryFunction {
+private struct Square: FloatVectorFunction {
   @inline(__always)
-  func callAsFunction(_ value: Float) -> Float { value * value }
+  func callAsFunction(_ values: SIMD8<Float>) -> SIMD8<Float> { values * values }
 }
 
 private struct SquareRoot: UnaryFunction {
@@ -104,14 +126,112 @@ private struct SquareRoot: UnaryFunction {
   func callAsFunction(_ value: Float) -> Float { value.squareRoot() }
 }
 
-private struct LeakyRelu: UnaryFunction {
+private struct Floor: FloatVectorFunction {
+  @inline(__always)
+  func callAsFunction(_ values: SIMD8<Float>) -> SIMD8<Float> {
+    let nearest = values.nearestIntegers
+    return nearest.replacing(with: nearest - 1, where: nearest .> values)
+  }
+}
+
+private struct Ceiling: FloatVectorFunction {
+  @inline(__always)
+  func callAsFunction(_ values: SIMD8<Float>) -> SIMD8<Float> {
+    let nearest = values.nearestIntegers
+    // −(−1 − n) keeps the sign of a zero above numbers from −1 on.
+    return nearest.replacing(with: -(-1 - nearest), where: nearest .< values)
+  }
+}
+
+private struct NearestInteger: FloatVectorFunction {
+  @inline(__always)
+  func callAsFunction(_ values: SIMD8<Float>) -> SIMD8<Float> { values.nearestIntegers }
+}
+
+private struct Sign: FloatVectorFunction {
+  @inline(__always)
+  func callAsFunction(_ values: SIMD8<Float>) -> SIMD8<Float> {
+    let zero = SIMD8<Float>()
+    let magnitudes = zero.replacing(with: SIMD8(repeating: 1), where: values .!= zero)
+    let signed = magnitudes.replacing(with: SIMD8(repeating: -1), where: values .< zero)
+    return values.replacing(with: signed, where: values .== values)
+  }
+}
+
+private struct Exponential: FloatVectorFunction {
+  @inline(__always)
+  func callAsFunction(_ values: SIMD8<Float>) -> SIMD8<Float> { values.exponential }
+}
+
+private struct NaturalLogarithm: FloatVectorFunction {
+  @inline(__always)
+  func callAsFunction(_ values: SIMD8<Float>) -> SIMD8<Float> { values.naturalLogarithm }
+}
+
+private struct HyperbolicTangent: FloatVectorFunction {
+  @inline(__always)
+  func callAsFunction(_ values: SIMD8<Float>) -> SIMD8<Float> { values.hyperbolicTangent }
+}
+
+private struct LogisticFunction: FloatVectorFunction {
+  @inline(__always)
+  func callAsFunction(_ values: SIMD8<Float>) -> SIMD8<Float> { values.logistic }
+}
+
+private struct ExponentialUnit: FloatVectorFunction {
+  @inline(__always)
+  func callAsFunction(_ values: SIMD8<Float>) -> SIMD8<Float> {
+    values.replacing(with: values.exponentialMinusOne, where: .!(values .>= SIMD8<Float>(repeating: 0)))
+  }
+}
+
+private struct LeakyRelu: FloatVectorFunction {
   let alpha: Float
 
   @inline(__always)
-  func callAsFunction(_ value: Float) -> Float { value > 0 ? value : value * alpha }
+  func callAsFunction(_ values: SIMD8<Float>) -> SIMD8<Float> {
+    // Asked the other way round, the compiler makes a branch for each lane of it.
+    values.replacing(with: values * alpha, where: .!(values .> SIMD8<Float>(repeating: 0)))
+  }
 }
 
-private struct HardSwish: UnaryFunction {
+private struct HardSwish: FloatVectorFunction {
   @inline(__always)
-  func callAsFunction(_ value: Float) -> Float { FloatFunction.hardSwish(value) }
+  func callAsFunction(_ values: SIMD8<Float>) -> SIMD8<Float> { values * (values + 3).bounded(0, 6) / 6 }
+}
+
+private struct ApproximateGelu: FloatVectorFunction {
+  @inline(__always)
+  func callAsFunction(_ values: SIMD8<Float>) -> SIMD8<Float> {
+    // √(2/π)
+    let argument = (values + values * values * values * 0.044715) * 0.797_884_560_802_865_36
+    return values * 0.5 * (argument.hyperbolicTangent + 1)
+  }
+}
+
+private struct Gelu: FloatVectorFunction {
+  @inline(__always)
+  func callAsFunction(_ values: SIMD8<Float>) -> SIMD8<Float> {
+    values * 0.5 * values.twiceNormalDistribution
+  }
+}
+
+private struct Sine: FloatVectorFunction {
+  let isCosine: Bool
+
+  @inline(__always)
+  func callAsFunction(_ values: SIMD8<Float>) -> SIMD8<Float> {
+    let magnitudes = SIMD8<Float>(bits: SIMD8<Int32>(bits: values) & SIMD8(repeating: .max))
+    let results = values.sine(isCosine: isCosine)
+    let areSmall = magnitudes .< SIMD8<Float>(repeating: 8192)
+    return all(areSmall) ? results : precise(values).replacing(with: results, where: areSmall)
+  }
+
+  /// Great angles, of which the system's library takes more care.
+  @inline(never)
+  private func precise(_ values: SIMD8<Float>) -> SIMD8<Float> {
+    var results = values
+    for lane in 0..<8 { results[lane] = isCosine ? cosf(values[lane]) : sinf(values[lane]) }
+    return results
+  }
 }

@@ -2,18 +2,25 @@
 package enum LookupTable {
   /// A kernel of bytes to bytes, of which the low ones of the results are kept.
   package static func bytes(isSigned: Bool, count: Int, _ function: (Int32) -> Int32) -> any UnaryKernel {
-    UnaryMap(TableFunction(isSigned: isSigned) { UInt8(truncatingIfNeeded: function($0)) }, count: count)
+    let table = TableFunction(isSigned: isSigned) { UInt8(truncatingIfNeeded: function($0)) }
+    let first = table(0)
+    // From uint8 to int8 of the same scale, only a bit changes.
+    let flipsBits = (0..<256).allSatisfy { table(UInt8($0)) == UInt8($0) ^ first }
+    return flipsBits ? UnaryMap(BitFlip(bits: first), count: count) : UnaryMap(table, count: count)
   }
 
   /// A kernel of bytes to `int16`, of whose results the low half is kept.
   package static func words(isSigned: Bool, count: Int, _ function: (Int32) -> Int32) -> any UnaryKernel {
     UnaryMap(TableFunction(isSigned: isSigned) { Int16(truncatingIfNeeded: function($0)) }, count: count)
   }
+}
 
-  /// A kernel of bytes to floats.
-  package static func floats(isSigned: Bool, count: Int, _ function: (Int32) -> Float) -> any UnaryKernel {
-    UnaryMap(TableFunction(isSigned: isSigned, function), count: count)
-  }
+/// Changes some bits of each byte.
+private struct BitFlip: UnaryFunction {
+  let bits: UInt8
+
+  @inline(__always)
+  func callAsFunction(_ value: UInt8) -> UInt8 { value ^ bits }
 }
 
 private struct TableFunction<Result: BitwiseCopyable & Sendable>: UnaryFunction {

@@ -58,7 +58,7 @@ package struct SelectKernel: Sendable {
     }
 
     @inline(__always)
-    private func run<T: BitwiseCopyable>(_ type: T.Type, tile: Int) {
+    private func run<T: FixedWidthInteger & UnsignedInteger>(_ type: T.Type, tile: Int) {
       let steps = plan.innerSteps
       let first = unsafe first.assumingMemoryBound(to: T.self)
       let second = unsafe second.assumingMemoryBound(to: T.self)
@@ -67,10 +67,25 @@ package struct SelectKernel: Sendable {
         let (condition, first, second) = unsafe (
           condition + offsets[0], first + offsets[1], second + offsets[2]
         )
-        for index in 0..<count {
-          let holds = unsafe condition[index &* steps[0]] != 0
-          unsafe output[position &+ index] = holds ? first[index &* steps[1]] : second[index &* steps[2]]
+        let target = unsafe output + position
+        if steps[0] == 1, steps[1] == 1, steps[2] == 1 {
+          unsafe select(condition, 1, first, 1, second, 1, target, count)
+        } else {
+          unsafe select(condition, steps[0], first, steps[1], second, steps[2], target, count)
         }
+      }
+    }
+
+    /// Without branches: truth values may come in any order.
+    @inline(__always)
+    private func select<T: FixedWidthInteger & UnsignedInteger>(
+      _ condition: UnsafePointer<UInt8>, _ conditionStep: Int, _ first: UnsafePointer<T>, _ firstStep: Int,
+      _ second: UnsafePointer<T>, _ secondStep: Int, _ target: UnsafeMutablePointer<T>, _ count: Int
+    ) {
+      for index in 0..<count {
+        let mask: T = unsafe condition[index &* conditionStep] != 0 ? .max : 0
+        let (one, other) = unsafe (first[index &* firstStep], second[index &* secondStep])
+        unsafe target[index] = one & mask | other & ~mask
       }
     }
   }

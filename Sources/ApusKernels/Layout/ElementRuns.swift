@@ -13,14 +13,33 @@ package enum ElementRuns {
     unsafe source.withUnsafeBytes { source in
       unsafe target.withUnsafeMutableBytes { target in
         guard let source = source.baseAddress, let target = target.baseAddress else { return }
-        var from = unsafe source + sourceStart
-        var to = unsafe target + targetStart
-        for _ in 0..<count {
-          unsafe to.copyMemory(from: from, byteCount: byteCount)
-          unsafe from += sourceStep
-          unsafe to += targetStep
+        let from = unsafe source + sourceStart
+        let to = unsafe target + targetStart
+        // A call for each few bytes would cost more than their copy.
+        switch byteCount {
+        case 1: unsafe copy(UInt8.self, from, sourceStep, to, targetStep, count)
+        case 2: unsafe copy(UInt16.self, from, sourceStep, to, targetStep, count)
+        case 4: unsafe copy(UInt32.self, from, sourceStep, to, targetStep, count)
+        case 8: unsafe copy(UInt64.self, from, sourceStep, to, targetStep, count)
+        case 16: unsafe copy(SIMD2<UInt64>.self, from, sourceStep, to, targetStep, count)
+        default:
+          for index in 0..<count {
+            unsafe (to + index &* targetStep).copyMemory(
+              from: from + index &* sourceStep, byteCount: byteCount)
+          }
         }
       }
+    }
+  }
+
+  @inline(__always)
+  private static func copy<T: BitwiseCopyable>(
+    _ type: T.Type, _ from: UnsafeRawPointer, _ sourceStep: Int, _ to: UnsafeMutableRawPointer,
+    _ targetStep: Int, _ count: Int
+  ) {
+    for index in 0..<count {
+      let element = unsafe (from + index &* sourceStep).loadUnaligned(as: T.self)
+      unsafe (to + index &* targetStep).storeBytes(of: element, as: T.self)
     }
   }
 
@@ -53,6 +72,17 @@ package enum ElementRuns {
   ) {
     let from = unsafe source.assumingMemoryBound(to: T.self)
     let to = unsafe target.assumingMemoryBound(to: T.self)
+    if rows == 3 {
+      // Planes of colors: a loop over three rows would cost more than its work.
+      let (second, third) = unsafe (from + columns, from + 2 &* columns)
+      for column in 0..<columns {
+        let place = unsafe to + 3 &* column
+        unsafe place[0] = from[column]
+        unsafe place[1] = second[column]
+        unsafe place[2] = third[column]
+      }
+      return
+    }
     var first = 0
     while first < rows {
       let last = min(rows, first &+ 32)

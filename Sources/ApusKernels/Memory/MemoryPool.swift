@@ -9,12 +9,17 @@ package final class MemoryPool: Sendable {
   }
 
   private let pieces = Mutex<[Piece]>([])
-  private let pieceByteCount: Int
+  private let expectedByteCount: Int
 
   /// - Parameter expectedByteCount: about how much will be asked for.
-  package init(expectedByteCount: Int) {
-    let largePages = min(max(expectedByteCount / (8 << 20), 1), 8)
-    pieceByteCount = expectedByteCount < 1 << 20 ? 128 << 10 : largePages * (2 << 20)
+  package init(expectedByteCount: Int) { self.expectedByteCount = expectedByteCount }
+
+  /// The size of the next piece: large pages while they are likely to be filled.
+  private func nextByteCount(after pieces: [Piece]) -> Int {
+    let rest = expectedByteCount - pieces.reduce(0) { $0 + $1.memory.byteCount }
+    let largePage = 2 << 20
+    if rest >= largePage * 3 / 4 { return max(rest / 4 / largePage, 1) * largePage }
+    return min(max(expectedByteCount / 4, 128 << 10), 512 << 10)
   }
 
   /// Zeroed memory that lives as long as the pool, aligned to 64 bytes.
@@ -25,7 +30,7 @@ package final class MemoryPool: Sendable {
         defer { pieces[index].used += byteCount }
         return unsafe pieces[index].memory.base + pieces[index].used
       }
-      let memory = ZeroedMemory(byteCount: max(byteCount, pieceByteCount))
+      let memory = ZeroedMemory(byteCount: max(byteCount, nextByteCount(after: pieces)))
       pieces.append(Piece(memory: memory, used: byteCount))
       return memory.base
     }

@@ -8,13 +8,14 @@
 
 /// Zeroed memory, aligned to a cache line, that lives as long as the object does.
 ///
-/// Much memory comes from the system directly: zeroed already, and in large pages where it has them, as the first touch
-/// of each page costs more than a microsecond. Whoever writes through ``base`` owns the object alone.
+/// All but a little comes from the system directly, zeroed already: in large pages where it has them and there is much of
+/// it, and otherwise with its pages made at once, as the first touch of each would cost more than a microsecond. Whoever
+/// writes through ``base`` owns the object alone.
 package final class ZeroedMemory: @unchecked Sendable {
   /// The alignment of ``base``, in bytes.
   package static let alignment = 64
-  /// From this many bytes on, memory is mapped.
-  private static let leastMapped = 1 << 20
+  /// From these numbers of bytes on, memory is mapped, and in large pages.
+  private static let (leastMapped, leastLarge) = (128 << 10, 1 << 20)
   private static let largePageByteCount = 2 << 20
 
   /// The first byte.
@@ -27,11 +28,11 @@ package final class ZeroedMemory: @unchecked Sendable {
   /// Running out of memory here ends the process, as it does for every Swift array of this size.
   package init(byteCount: Int) {
     self.byteCount = max(byteCount, 1)
-    if byteCount >= Self.leastMapped, let mapping = Self.map(byteCount) {
+    if byteCount >= Self.leastMapped, let mapping = Self.map(byteCount), let start = mapping.baseAddress {
       self.mapping = mapping
-      base = unsafe (mapping.baseAddress ?? .allocate(byteCount: 1, alignment: 1)).alignedUp(
-        toMultipleOf: Self.largePageByteCount)
-      Self.adviseLargePages(base, byteCount: byteCount)
+      base =
+        byteCount < Self.leastLarge ? start : unsafe start.alignedUp(toMultipleOf: Self.largePageByteCount)
+      Self.advise(base, byteCount: byteCount)
     } else {
       mapping = nil
       unsafe base = .allocate(byteCount: self.byteCount, alignment: Self.alignment)
@@ -47,9 +48,9 @@ package final class ZeroedMemory: @unchecked Sendable {
     }
   }
 
-  /// Maps room for `byteCount` bytes from a large page's start on.
+  /// Maps room for `byteCount` bytes, from a large page's start on where they are many.
   private static func map(_ byteCount: Int) -> UnsafeMutableRawBufferPointer? {
-    let (count, overflow) = byteCount.addingReportingOverflow(largePageByteCount)
+    let (count, overflow) = byteCount.addingReportingOverflow(byteCount < leastLarge ? 0 : largePageByteCount)
     #if canImport(Darwin)
       let flags = MAP_PRIVATE | MAP_ANON
     #else
@@ -60,11 +61,16 @@ package final class ZeroedMemory: @unchecked Sendable {
     return UnsafeMutableRawBufferPointer(start: memory, count: count)
   }
 
-  /// Asks for large pages, for the last one only where at least half of it is used.
-  private static func adviseLargePages(_ base: UnsafeMutableRawPointer, byteCount: Int) {
+  /// Asks for large pages, for the last one only where at least half of it is used; or for all pages at once.
+  private static func advise(_ base: UnsafeMutableRawPointer, byteCount: Int) {
     #if os(Linux)
-      let pages = (byteCount + largePageByteCount / 2) / largePageByteCount
-      _ = madvise(base, pages * largePageByteCount, Int32(MADV_HUGEPAGE))
+      if byteCount < leastLarge {
+        let populateForWriting: Int32 = 23  // MADV_POPULATE_WRITE: Linux 5.14, not in every header.
+        _ = madvise(base, byteCount, populateForWriting)
+      } else {
+        let pages = (byteCount + largePageByteCount / 2) / largePageByteCount
+        _ = madvise(base, pages * largePageByteCount, Int32(MADV_HUGEPAGE))
+      }
     #endif
   }
 }

@@ -6,11 +6,11 @@ struct PoolingWindow {
   let rowStride: Int
   let channels: Int
 
-  private var count: Int { rows &* columns }
+  var count: Int { rows &* columns }
 
   /// Calls `body` with the element offset of each tap, in order.
   @inline(__always)
-  private func forEachTap(_ body: (Int) -> Void) {
+  func forEachTap(_ body: (Int) -> Void) {
     var row = 0
     while row < rows {
       var offset = row &* rowStride
@@ -20,80 +20,6 @@ struct PoolingWindow {
         offset &+= channels
       }
       row &+= 1
-    }
-  }
-
-  // MARK: Floats
-
-  /// Pools float32 channels.
-  func poolFloats(
-    _ kind: Pooling.Kind, _ source: UnsafeRawPointer, to destination: UnsafeMutableRawPointer, minimum: Float,
-    maximum: Float
-  ) {
-    var channel = 0
-    while channel &+ 8 <= channels {
-      let result = unsafe clamp(
-        poolVector(kind, source + channel &* 4, SIMD8<Float>.self), minimum: minimum, maximum: maximum)
-      unsafe destination.storeBytes(of: result, toByteOffset: channel &* 4, as: SIMD8<Float>.self)
-      channel &+= 8
-    }
-    while channel < channels {
-      var value = unsafe poolScalar(kind, source + channel &* 4)
-      value = value < minimum ? minimum : value
-      value = maximum < value ? maximum : value
-      unsafe destination.storeBytes(of: value, toByteOffset: channel &* 4, as: Float.self)
-      channel &+= 1
-    }
-  }
-
-  @inline(__always)
-  private func clamp(_ values: SIMD8<Float>, minimum: Float, maximum: Float) -> SIMD8<Float> {
-    let least = SIMD8(repeating: minimum)
-    let most = SIMD8(repeating: maximum)
-    let above = values.replacing(with: least, where: values .< least)
-    return above.replacing(with: most, where: most .< above)
-  }
-
-  @inline(__always)
-  private func poolVector(_ kind: Pooling.Kind, _ source: UnsafeRawPointer, _ type: SIMD8<Float>.Type)
-    -> SIMD8<Float>
-  {
-    switch kind {
-    case .maximum:
-      var most = SIMD8<Float>(repeating: -.greatestFiniteMagnitude)
-      forEachTap { offset in
-        let values = unsafe source.loadUnaligned(fromByteOffset: offset &* 4, as: type)
-        most.replace(with: values, where: most .< values)
-      }
-      return most
-    case .average:
-      var sum = SIMD8<Float>()
-      forEachTap { offset in sum += unsafe source.loadUnaligned(fromByteOffset: offset &* 4, as: type) }
-      return sum / Float(count)
-    case .l2:
-      var sum = SIMD8<Float>()
-      forEachTap { offset in
-        let values = unsafe source.loadUnaligned(fromByteOffset: offset &* 4, as: type)
-        sum += values * values
-      }
-      return (sum / Float(count)).squareRoot()
-    }
-  }
-
-  private func poolScalar(_ kind: Pooling.Kind, _ source: UnsafeRawPointer) -> Float {
-    var result: Float = kind == .maximum ? -.greatestFiniteMagnitude : 0
-    forEachTap { offset in
-      let value = unsafe source.loadUnaligned(fromByteOffset: offset &* 4, as: Float.self)
-      switch kind {
-      case .maximum: result = result < value ? value : result
-      case .average: result += value
-      case .l2: result += value * value
-      }
-    }
-    switch kind {
-    case .maximum: return result
-    case .average: return result / Float(count)
-    case .l2: return (result / Float(count)).squareRoot()
     }
   }
 
@@ -114,7 +40,9 @@ struct PoolingWindow {
     let highest = SIMD16<UInt8>(repeating: most)
     let flips = SIMD16<UInt8>(repeating: flip)
     var channel = 0
-    while channel &+ 16 <= channels {
+    while channel < channels, channels >= 16 {
+      // The last sixteen channels may overlap those before.
+      channel = min(channel, channels &- 16)
       var result = unsafe poolBytes16(kind, source + channel, flip: flip)
       result.replace(with: lowest, where: result .< lowest)
       result.replace(with: highest, where: highest .< result)
@@ -141,11 +69,7 @@ struct PoolingWindow {
       }
       return most
     }
-    guard count <= 181 else {
-      var result = SIMD16<UInt8>()
-      for lane in 0..<16 { result[lane] = unsafe poolByte(kind, source + lane, flip: flip) }
-      return result
-    }
+    guard count <= 181 else { return unsafe averageOfMany(source, flip: flip) }
     // 181 bytes sum to less than 2¹⁶.
     var sum = SIMD16<UInt16>()
     forEachTap { offset in
@@ -153,6 +77,29 @@ struct PoolingWindow {
       sum &+= SIMD16<UInt16>(widening: values)
     }
     return SIMD16(lowHalf: rounded(sum.lowHalf, flip: flip), highHalf: rounded(sum.highHalf, flip: flip))
+  }
+
+  /// Averages of more taps than sums of 16 bits hold.
+  private func averageOfMany(_ source: UnsafeRawPointer, flip: UInt8) -> SIMD16<UInt8> {
+    let flips = SIMD16(repeating: flip)
+    var totals = SIMD16<UInt64>()
+    var sum = SIMD16<UInt16>()
+    var taps = 0
+    func flush() {
+      for lane in 0..<16 { totals[lane] &+= UInt64(sum[lane]) }
+      (sum, taps) = (SIMD16(), 0)
+    }
+    forEachTap { offset in
+      let values = unsafe source.loadUnaligned(fromByteOffset: offset, as: SIMD16<UInt8>.self) ^ flips
+      sum &+= SIMD16<UInt16>(widening: values)
+      taps &+= 1
+      // 257 bytes sum to less than 2¹⁶.
+      if taps == 257 { flush() }
+    }
+    flush()
+    var result = SIMD16<UInt8>()
+    for lane in 0..<16 { result[lane] = average(of: Int(totals[lane]), flip: flip) }
+    return result
   }
 
   /// Sums divided by the count, to nearest, halves away from the tensor's zero.
@@ -185,7 +132,11 @@ struct PoolingWindow {
       most = max(most, value)
       sum &+= Int(value)
     }
-    guard kind != .maximum else { return most }
+    return kind == .maximum ? most : average(of: sum, flip: flip)
+  }
+
+  /// A sum of unsigned bytes divided by the count, to nearest, halves away from the tensor's zero.
+  private func average(of sum: Int, flip: UInt8) -> UInt8 {
     guard flip != 0 else { return UInt8(truncatingIfNeeded: (sum &+ count / 2) / count) }
     return UInt8(truncatingIfNeeded: roundedMean(sum &- 128 &* count) &+ 128)
   }

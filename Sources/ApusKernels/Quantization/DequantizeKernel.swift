@@ -13,7 +13,7 @@ package struct Dequantization: Hashable, Sendable {
 
   /// The kernel for bytes.
   package func bytes(isSigned: Bool, count: Int) -> any UnaryKernel {
-    LookupTable.floats(isSigned: isSigned, count: count) { self($0) }
+    UnaryMap(ByteDequantization(self, isSigned: isSigned), count: count)
   }
 
   /// The kernel for `int16`.
@@ -28,6 +28,41 @@ package struct Dequantization: Hashable, Sendable {
   @inline(__always)
   fileprivate func callAsFunction(_ value: Int32) -> Float {
     Float(Double(scale) * Double(value &- zeroPoint))
+  }
+}
+
+/// Bytes as floats, times the scale: a product of 24 and 9 bits, rounded once like that of doubles.
+private struct ByteDequantization: UnaryFunction {
+  private let signFlip: UInt8
+  private let scale: Float
+  /// 2²³ and the zero point: what is subtracted from a float whose lowest bits are the byte.
+  private let offset: Float
+
+  init(_ dequantization: Dequantization, isSigned: Bool) {
+    signFlip = isSigned ? 0x80 : 0
+    scale = dequantization.scale
+    // The zero point is that of a byte; signed bytes are those with the sign flipped, less 128.
+    offset = 0x1p23 + Float(dequantization.zeroPoint &+ (isSigned ? 128 : 0))
+  }
+
+  @inline(__always)
+  func callAsFunction(_ value: UInt8) -> Float {
+    scale * (Float(bitPattern: 0x4B00_0000 | UInt32(value ^ signFlip)) - offset)
+  }
+
+  func fill(_ output: UnsafeMutablePointer<Float>, count: Int, input: UnsafePointer<UInt8>) {
+    var index = 0
+    while index &+ 8 <= count {
+      let bytes = unsafe UnsafeRawPointer(input + index).loadUnaligned(as: SIMD8<UInt8>.self)
+      let wide = SIMD8<UInt32>(widening: bytes ^ SIMD8(repeating: signFlip)) | SIMD8(repeating: 0x4B00_0000)
+      let values = (SIMD8<Float>(bits: SIMD8<Int32>(bits: wide)) - offset) * scale
+      unsafe UnsafeMutableRawPointer(output + index).storeBytes(of: values, as: SIMD8<Float>.self)
+      index &+= 8
+    }
+    while index < count {
+      unsafe output[index] = self(input[index])
+      index &+= 1
+    }
   }
 }
 

@@ -32,33 +32,31 @@ package struct FloatQuantization: Hashable, Sendable {
     UnaryMap(WordQuantization(quantization: self), count: count)
   }
 
-  /// Four results.
+  /// Eight results.
   @inline(__always)
-  fileprivate func callAsFunction(_ values: SIMD4<Float>) -> SIMD4<Int32> {
-    let quotients = values / SIMD4(repeating: scale)
-    // Far beyond every result, and still small enough for what follows; NaN becomes the upper bound.
-    let bound = SIMD4<Float>(repeating: 0x1p21)
-    let above = quotients.replacing(with: -bound, where: quotients .< -bound)
-    let bounded = bound.replacing(with: above, where: above .< bound)
-    // Adding 1.5·2²³ leaves the nearest integer, of two the even one, as the lowest bits of the mantissa.
-    let shifter = SIMD4<Float>(repeating: 0x1.8p23)
-    let shifted = bounded + shifter
-    let rest = bounded - (shifted - shifter)
-    let bits = unsafe unsafeBitCast(shifted, to: SIMD4<Int32>.self)
-    var integers = bits &- SIMD4(repeating: 0x4B40_0000)
-    // A rest of one half means that the even neighbor was nearer to zero where it has the sign of the value.
-    let zero = SIMD4<Float>.zero
-    let half = SIMD4<Float>(repeating: 0.5)
-    integers.replace(with: integers &+ SIMD4(repeating: 1), where: (rest .== half) .& (bounded .> zero))
-    integers.replace(with: integers &- SIMD4(repeating: 1), where: (rest .== -half) .& (bounded .< zero))
-    integers &+= SIMD4(repeating: zeroPoint)
-    let least = SIMD4<Int32>(repeating: minimum)
-    let most = SIMD4<Int32>(repeating: maximum)
-    integers.replace(with: least, where: integers .< least)
-    integers.replace(with: most, where: integers .> most)
-    let limit = SIMD4<Float>(repeating: 0x1p31)
-    let fits = (quotients .< limit) .& (quotients .>= -limit)
-    return SIMD4<Int32>(repeating: outOfRange).replacing(with: integers, where: fits)
+  fileprivate func callAsFunction(_ values: SIMD8<Float>) -> SIMD8<Int32> {
+    let quotients = values / scale
+    let signs = SIMD8<Int32>(bits: quotients) &>> SIMD8(repeating: 31)
+    let magnitudes = SIMD8<Float>(bits: SIMD8<Int32>(bits: quotients) & SIMD8(repeating: .max))
+    // Far beyond every result, and still small enough for what follows; NaN becomes the bound.
+    let bound = SIMD8<Float>(repeating: 0x1p21)
+    let bounded = bound.replacing(with: magnitudes, where: magnitudes .< bound)
+    // Adding 2²³ leaves the nearest integer, of two the even one, as the lowest bits of the mantissa.
+    let shifted = bounded + 0x1p23
+    let rest = bounded - (shifted - 0x1p23)
+    // A rest of one half means that the even neighbor was the lesser one.
+    let nearest = SIMD8<Int32>(bits: shifted) &- SIMD8(repeating: 0x4B00_0000)
+    let steps = nearest.replacing(
+      with: nearest &+ SIMD8(repeating: 1), where: rest .== SIMD8<Float>(repeating: 0.5))
+    let integers = ((steps ^ signs) &- signs) &+ SIMD8(repeating: zeroPoint)
+    let fits = magnitudes .< SIMD8<Float>(repeating: 0x1p31)
+    return SIMD8<Int32>(repeating: outOfRange).replacing(with: integers, where: fits)
+  }
+
+  /// One result, clamped.
+  @inline(__always)
+  fileprivate func callAsFunction(_ value: Float) -> Int32 {
+    min(max(self(SIMD8(repeating: value))[0], minimum), maximum)
   }
 }
 
@@ -66,17 +64,17 @@ private struct ByteQuantization: UnaryFunction {
   let quantization: FloatQuantization
 
   @inline(__always)
-  func callAsFunction(_ value: Float) -> UInt8 {
-    UInt8(truncatingIfNeeded: quantization(SIMD4(repeating: value))[0])
-  }
+  func callAsFunction(_ value: Float) -> UInt8 { UInt8(truncatingIfNeeded: quantization(value)) }
 
   func fill(_ output: UnsafeMutablePointer<UInt8>, count: Int, input: UnsafePointer<Float>) {
+    let least = SIMD8(repeating: Int16(truncatingIfNeeded: quantization.minimum))
+    let most = SIMD8(repeating: Int16(truncatingIfNeeded: quantization.maximum))
     var index = 0
     while index &+ 8 <= count {
-      let low = unsafe quantization(load4(input, index))
-      let high = unsafe quantization(load4(input, index &+ 4))
-      let lanes = SIMD8<UInt32>(bits: SIMD8<Int32>(lowHalf: low, highHalf: high))
-      unsafe storeLanes(SIMD8(lowBytes: lanes), to: output + index, count: 8)
+      let values = unsafe UnsafeRawPointer(input + index).loadUnaligned(as: SIMD8<Float>.self)
+      // Saturating to 16 bits first changes nothing, since the bounds are those of a byte.
+      let words = SIMD8<Int16>(saturating: quantization(values)).bounded(least, most)
+      unsafe storeLanes(SIMD8(lowBytes: words), to: output + index, count: 8)
       index &+= 8
     }
     while index < count {
@@ -90,9 +88,7 @@ private struct WordQuantization: UnaryFunction {
   let quantization: FloatQuantization
 
   @inline(__always)
-  func callAsFunction(_ value: Float) -> Int16 {
-    Int16(truncatingIfNeeded: quantization(SIMD4(repeating: value))[0])
-  }
+  func callAsFunction(_ value: Float) -> Int16 { Int16(truncatingIfNeeded: quantization(value)) }
 }
 
 /// A quantization with a scale for each slice along an axis.
@@ -116,7 +112,7 @@ package struct ChannelQuantization: UnaryKernel {
       for slice in slices {
         for _ in 0..<innerCount {
           let value = unsafe input.unsafeLoad(fromByteOffset: position &* 4, as: Float.self)
-          let result = slice(SIMD4(repeating: value))[0]
+          let result = slice(value)
           if isWord {
             output.storeBytes(
               of: Int16(truncatingIfNeeded: result), toByteOffset: position &* 2, as: Int16.self)

@@ -85,12 +85,17 @@ package enum RecurrentProducts {
   ) {
     let depth = vector.count
     precondition(weights.count == depth * rows && (rows == 0 || offset + (rows - 1) * stride < results.count))
-    for row in 0..<rows {
-      var sum: Int32 = 0
-      for column in 0..<depth {
-        sum &+= Int32(weights[row * depth + column]) &* (Int32(vector[column]) &- zeroPoint)
+    weights.withUnsafeBufferPointer { weights in
+      vector.withUnsafeBufferPointer { vector in
+        guard let matrix = weights.baseAddress, let values = vector.baseAddress else { return }
+        for row in 0..<rows {
+          let line = matrix + row * depth
+          var total: Int32 = 0
+          if zeroPoint != 0 { for column in 0..<depth { total &+= Int32(line[column]) } }
+          let sum = dot(line, values, depth) &- total &* zeroPoint
+          results[offset + row * stride] = Int16(clamping: multiplier.apply(sum))
+        }
       }
-      results[offset + row * stride] = Int16(clamping: multiplier.apply(sum))
     }
   }
 
@@ -129,14 +134,43 @@ package enum RecurrentProducts {
   }
 
   private static func dot(_ a: UnsafePointer<Int8>, _ b: UnsafePointer<Int16>, _ count: Int) -> Int32 {
-    var sum: Int32 = 0
-    for index in 0..<count { sum &+= Int32(a[index]) &* Int32(b[index]) }
+    var sums = SIMD4<Int32>()
+    var index = 0
+    while index &+ 8 <= count {
+      let values = unsafe UnsafeRawPointer(b + index).loadUnaligned(as: SIMD8<Int16>.self)
+      sums &+= unsafe pairSums(eight(a + index), values)
+      index &+= 8
+    }
+    var sum = sums.wrappedSum()
+    while index < count {
+      sum &+= unsafe Int32(a[index]) &* Int32(b[index])
+      index &+= 1
+    }
     return sum
   }
 
   private static func dot(_ a: UnsafePointer<Int8>, _ b: UnsafePointer<Int8>, _ count: Int) -> Int32 {
-    var sum: Int32 = 0
-    for index in 0..<count { sum &+= Int32(a[index]) &* Int32(b[index]) }
+    var (first, second) = (SIMD4<Int32>(), SIMD4<Int32>())
+    var index = 0
+    while index &+ 16 <= count {
+      first &+= unsafe pairSums(eight(a + index), eight(b + index))
+      second &+= unsafe pairSums(eight(a + (index &+ 8)), eight(b + (index &+ 8)))
+      index &+= 16
+    }
+    if index &+ 8 <= count {
+      first &+= unsafe pairSums(eight(a + index), eight(b + index))
+      index &+= 8
+    }
+    var sum = (first &+ second).wrappedSum()
+    while index < count {
+      sum &+= unsafe Int32(a[index]) &* Int32(b[index])
+      index &+= 1
+    }
     return sum
+  }
+
+  @inline(__always)
+  private static func eight(_ bytes: UnsafePointer<Int8>) -> SIMD8<Int16> {
+    unsafe SIMD8<Int16>(widening: UnsafeRawPointer(bytes).loadUnaligned(as: SIMD8<Int8>.self))
   }
 }

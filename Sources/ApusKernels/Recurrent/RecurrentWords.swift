@@ -28,21 +28,52 @@ package enum RecurrentWords {
 
   /// The logistic function of Q3 numbers, in place.
   package static func applyLogistic(_ values: inout MutableSpan<Int16>) {
-    for index in 0..<values.count { values[index] = WordFunctions.logistic(values[index]) }
+    unsafe values.withUnsafeMutableBufferPointer { values in
+      guard let place = values.baseAddress else { return }
+      unsafe map(place, to: place, count: values.count) { WordFunctions.logistic($0) }
+    }
   }
 
   /// The hyperbolic tangent of numbers with some bits before their binary point, 0 to 6, in place.
   package static func applyTanh(_ values: inout MutableSpan<Int16>, integerBits: Int) {
-    for index in 0..<values.count {
-      values[index] = WordFunctions.tanh(values[index], integerBits: Int16(integerBits))
+    let bits = Int16(integerBits)
+    unsafe values.withUnsafeMutableBufferPointer { values in
+      guard let place = values.baseAddress else { return }
+      unsafe map(place, to: place, count: values.count) { WordFunctions.tanh($0, integerBits: bits) }
     }
   }
 
   /// The hyperbolic tangent of a row, into another.
   package static func tanh(_ source: Span<Int16>, integerBits: Int, into values: inout MutableSpan<Int16>) {
     precondition(source.count == values.count)
-    for index in 0..<values.count {
-      values[index] = WordFunctions.tanh(source[index], integerBits: Int16(integerBits))
+    let bits = Int16(integerBits)
+    unsafe source.withUnsafeBufferPointer { source in
+      unsafe values.withUnsafeMutableBufferPointer { values in
+        guard let from = source.baseAddress, let to = values.baseAddress else { return }
+        unsafe map(from, to: to, count: values.count) { WordFunctions.tanh($0, integerBits: bits) }
+      }
+    }
+  }
+
+  /// A function of each word, eight at a time.
+  @inline(__always)
+  private static func map(
+    _ source: UnsafePointer<Int16>, to target: UnsafeMutablePointer<Int16>, count: Int,
+    _ function: (SIMD8<Int16>) -> SIMD8<Int16>
+  ) {
+    var index = 0
+    while index < count {
+      let rest = count &- index
+      if rest >= 8 {
+        let words = unsafe UnsafeRawPointer(source + index).loadUnaligned(as: SIMD8<Int16>.self)
+        unsafe UnsafeMutableRawPointer(target + index).storeBytes(of: function(words), as: SIMD8<Int16>.self)
+      } else {
+        var words = SIMD8<Int16>()
+        for lane in 0..<8 where lane < rest { words[lane] = unsafe source[index &+ lane] }
+        let results = function(words)
+        for lane in 0..<8 where lane < rest { unsafe target[index &+ lane] = results[lane] }
+      }
+      index &+= 8
     }
   }
 

@@ -1,37 +1,48 @@
-/// Functions on 16-bit fixed-point numbers, bit for bit those of gemmlowp on which the reference's integer LSTM relies.
+/// Functions on 16-bit fixed-point numbers, eight at once, bit for bit those of gemmlowp on which the reference's integer
+/// LSTM relies.
 ///
 /// `Qn` is a number with `n` bits before its binary point and `15 − n` after it.
 enum WordFunctions {
-  /// The logistic function of a Q3 number, as Q0.
-  static func logistic(_ x: Int16) -> Int16 {
-    if x == 0 { return 1 << 14 }
-    let negative = x > 0 ? 0 &- x : x
-    let result = reciprocalOfOnePlus(exponential(negative, integerBits: 3))
-    return x > 0 ? result : .max &- result
+  typealias Words = SIMD8<Int16>
+
+  /// The logistic function of Q3 numbers, as Q0.
+  @inline(__always)
+  static func logistic(_ x: Words) -> Words {
+    let isPositive = x .> Words()
+    let negative = x.replacing(with: Words() &- x, where: isPositive)
+    let result = saturatingShiftLeft(
+      reciprocalOfHalfOfOnePlus(exponential(negative, integerBits: 3)), 1)
+    let signed = (Words(repeating: .max) &- result).replacing(with: result, where: isPositive)
+    return signed.replacing(with: Words(repeating: 1 << 14), where: x .== Words())
   }
 
-  /// The hyperbolic tangent of a number with `integerBits` bits before its binary point, 0 to 6, as Q0.
-  static func tanh(_ x: Int16, integerBits: Int16) -> Int16 {
-    if x == 0 { return 0 }
-    let negative = x > 0 ? 0 &- x : x
-    let result = quotientOfOneMinus(exponential(negative, integerBits: integerBits &+ 1))
-    return x < 0 ? 0 &- result : result
+  /// The hyperbolic tangent of numbers with `integerBits` bits before their binary point, 0 to 6, as Q0.
+  @inline(__always)
+  static func tanh(_ x: Words, integerBits: Int16) -> Words {
+    let negative = x.replacing(with: Words() &- x, where: x .> Words())
+    // (1 − e) / (1 + e)
+    let result = saturatingShiftLeft(
+      reciprocalOfHalfOfOnePlus(exponential(negative, integerBits: integerBits &+ 1))
+        &- Words(repeating: 1 << 13), 2)
+    let signed = result.replacing(with: Words() &- result, where: x .< Words())
+    return signed.replacing(with: Words(), where: x .== Words())
   }
 
   /// `eˣ` as Q0, for `x ≤ 0`.
-  private static func exponential(_ x: Int16, integerBits: Int16) -> Int16 {
-    if x == 0 { return .max }
+  @inline(__always)
+  private static func exponential(_ x: Words, integerBits: Int16) -> Words {
     let fractionBits = 15 &- integerBits
-    if integerBits > 5, x < 0 &- (1 &<< (fractionBits &+ 5)) { return 0 }
-    let quarter: Int16 = 1 &<< (fractionBits &- 2)
-    let rest = (x & (quarter &- 1)) &- quarter
-    var result = exponentialNearZero(saturatingShiftLeft(rest, integerBits))
+    let quarter = Words(repeating: 1 &<< (fractionBits &- 2))
+    let rest = (x & (quarter &- Words(repeating: 1))) &- quarter
     let remainder = rest &- x
+    var result = exponentialNearZero(saturatingShiftLeft(rest, integerBits))
     // e^(−1/4), e^(−1/2), e^(−1) … e^(−16) as Q0, for each bit of the remainder.
+    @inline(__always)
     func apply(_ exponent: Int16, _ factor: Int16) {
-      if exponent < integerBits, remainder & 1 &<< (fractionBits &+ exponent) != 0 {
-        result = multiply(result, factor)
-      }
+      guard exponent < integerBits else { return }
+      let bit = Words(repeating: 1 &<< (fractionBits &+ exponent))
+      let product = multiply(result, Words(repeating: factor))
+      result.replace(with: product, where: (remainder & bit) .!= Words())
     }
     apply(-2, 25_520)
     apply(-1, 19_875)
@@ -40,66 +51,67 @@ enum WordFunctions {
     apply(2, 600)
     apply(3, 11)
     apply(4, 0)
-    return result
+    if integerBits > 5 {
+      let least = Words(repeating: 0 &- (1 &<< (fractionBits &+ 5)))
+      result.replace(with: Words(), where: x .< least)
+    }
+    return result.replacing(with: Words(repeating: .max), where: x .== Words())
   }
 
   /// `eˣ` for `x` in `-1/4..<0`, both as Q0: a Taylor polynomial around −1/8.
-  private static func exponentialNearZero(_ value: Int16) -> Int16 {
-    let expOfMinusEighth: Int16 = 28_918
-    let third: Int16 = 10_923
-    let x = value &+ 1 << 12
+  @inline(__always)
+  private static func exponentialNearZero(_ value: Words) -> Words {
+    let expOfMinusEighth = Words(repeating: 28_918)
+    let third = Words(repeating: 10_923)
+    let x = value &+ Words(repeating: 1 << 12)
     let x2 = multiply(x, x)
     let x3 = multiply(x2, x)
     let x4 = multiply(x2, x2)
     let cubic = multiply(roundingDivide(x4, 2) &+ x3, third)
     let tail = roundingDivide(cubic &+ x2, 1)
-    return saturatingAdd(expOfMinusEighth, multiply(expOfMinusEighth, x &+ tail))
+    let product = multiply(expOfMinusEighth, x &+ tail)
+    return Words(saturating: SIMD8<Int32>(widening: expOfMinusEighth) &+ SIMD8<Int32>(widening: product))
   }
 
-  /// `1 / (1 + x)` for `x` in `0..<1`, both as Q0.
-  private static func reciprocalOfOnePlus(_ x: Int16) -> Int16 {
-    saturatingShiftLeft(reciprocalOfHalfOfOnePlus(x), 1)
-  }
-
-  /// `(1 − x) / (1 + x)` for `x` in `0..<1`, both as Q0.
-  private static func quotientOfOneMinus(_ x: Int16) -> Int16 {
-    saturatingShiftLeft(reciprocalOfHalfOfOnePlus(x) &- 1 << 13, 2)
-  }
-
-  /// `2 / (1 + x)` as Q2: Newton's division.
-  private static func reciprocalOfHalfOfOnePlus(_ x: Int16) -> Int16 {
-    let sum = Int32(x) &+ Int32(Int16.max)
-    let halfDenominator = Int16(truncatingIfNeeded: (sum &+ (sum >= 0 ? 1 : -1)) / 2)
+  /// `2 / (1 + x)` as Q2, for `x` in `0..<1`: Newton's division.
+  @inline(__always)
+  private static func reciprocalOfHalfOfOnePlus(_ x: Words) -> Words {
+    // (x + 2¹⁵ − 1) / 2, rounded up.
+    let sum = SIMD8<UInt16>(bits: x) &+ SIMD8(repeating: 0x8000)
+    let halfDenominator = Words(bits: sum &>> SIMD8(repeating: 1))
     // 48/17 and −32/17 as Q2.
-    var result: Int16 = 23_130 &+ multiply(halfDenominator, -15_420)
+    var result = Words(repeating: 23_130) &+ multiply(halfDenominator, Words(repeating: -15_420))
     for _ in 0..<3 {
-      let product = multiply(halfDenominator, result)
-      let error: Int16 = 1 << 13 &- product
+      let error = Words(repeating: 1 << 13) &- multiply(halfDenominator, result)
       result = result &+ saturatingShiftLeft(multiply(result, error), 2)
     }
     return result
   }
 
+  /// The high half of `2ab`, rounded, halves up; saturates at the one overflow.
   @inline(__always)
-  private static func multiply(_ a: Int16, _ b: Int16) -> Int16 {
-    if a == .min, b == .min { return .max }
-    return Int16(truncatingIfNeeded: (Int32(a) &* Int32(b) &+ 1 << 14) &>> 15)
+  private static func multiply(_ a: Words, _ b: Words) -> Words {
+    let products = SIMD8<Int32>(widening: a) &* SIMD8<Int32>(widening: b)
+    return Words(saturating: (products &+ SIMD8(repeating: 1 << 14)) &>> SIMD8(repeating: 15))
+  }
+
+  /// `x / 2^exponent` rounded to nearest, halves away from zero.
+  @inline(__always)
+  private static func roundingDivide(_ x: Words, _ exponent: Int16) -> Words {
+    let mask: Int16 = 1 &<< exponent &- 1
+    // x >> 15 is −1 where x is negative: subtracting it raises the threshold there.
+    let thresholds = Words(repeating: mask &>> 1) &- (x &>> Words(repeating: 15))
+    let quotients = x &>> Words(repeating: exponent)
+    return quotients.replacing(
+      with: quotients &+ Words(repeating: 1), where: (x & Words(repeating: mask)) .> thresholds)
   }
 
   @inline(__always)
-  private static func roundingDivide(_ x: Int16, _ exponent: Int16) -> Int16 {
-    Int16(truncatingIfNeeded: roundingDivideByPowerOfTwo(Int32(x), Int32(exponent)))
-  }
-
-  @inline(__always)
-  private static func saturatingAdd(_ a: Int16, _ b: Int16) -> Int16 {
-    Int16(clamping: Int32(a) &+ Int32(b))
-  }
-
-  @inline(__always)
-  private static func saturatingShiftLeft(_ x: Int16, _ exponent: Int16) -> Int16 {
+  private static func saturatingShiftLeft(_ x: Words, _ exponent: Int16) -> Words {
     let threshold = Int16(truncatingIfNeeded: Int32(1) &<< (15 &- Int32(exponent)) &- 1)
-    if x > threshold { return .max }
-    return x < 0 &- threshold ? .min : x &<< exponent
+    var result = x &<< Words(repeating: exponent)
+    result.replace(with: Words(repeating: .max), where: x .> Words(repeating: threshold))
+    result.replace(with: Words(repeating: .min), where: x .< Words(repeating: 0 &- threshold))
+    return result
   }
 }

@@ -5,6 +5,18 @@ protocol Combination {
 
   /// The result after `element`.
   static func combine(_ result: Result, _ element: Element) -> Result
+
+  /// The result after a row of elements.
+  static func combine(_ result: Result, _ row: UnsafePointer<Element>, count: Int) -> Result
+}
+
+extension Combination {
+  @inline(__always)
+  static func combine(_ result: Result, _ row: UnsafePointer<Element>, count: Int) -> Result {
+    var result = result
+    for index in 0..<count { result = unsafe combine(result, row[index]) }
+    return result
+  }
 }
 
 /// The combinations and bounds of one element type.
@@ -20,7 +32,7 @@ protocol Folding {
 }
 
 enum FloatFolding: Folding {
-  typealias Sum = ApusKernels.Sum<Float, Float>
+  typealias Sum = SumOfFloats
   typealias Product = ApusKernels.Product<Float>
   static var zero: Float { 0 }
   static var one: Float { 1 }
@@ -47,11 +59,30 @@ enum BooleanFolding: Folding {
   static var greatest: UInt8 { 1 }
 }
 
-enum Sum<Element: BinaryFloatingPoint & BitwiseCopyable, Result: BinaryFloatingPoint & BitwiseCopyable>:
-  Combination
-{
+/// Rows are summed in sixteen parts.
+enum SumOfFloats: Combination {
   @inline(__always)
-  static func combine(_ result: Result, _ element: Element) -> Result { result + Result(element) }
+  static func combine(_ result: Float, _ element: Float) -> Float { result + element }
+
+  @inline(__always)
+  static func combine(_ result: Float, _ row: UnsafePointer<Float>, count: Int) -> Float {
+    var result = result
+    var index = 0
+    if count >= 16 {
+      var (first, second) = (SIMD8<Float>(), SIMD8<Float>())
+      while index &+ 16 <= count {
+        first += unsafe UnsafeRawPointer(row + index).loadUnaligned(as: SIMD8<Float>.self)
+        second += unsafe UnsafeRawPointer(row + (index &+ 8)).loadUnaligned(as: SIMD8<Float>.self)
+        index &+= 16
+      }
+      result += (first + second).sum()
+    }
+    while index < count {
+      unsafe result += row[index]
+      index &+= 1
+    }
+    return result
+  }
 }
 
 enum Product<Element: BinaryFloatingPoint & BitwiseCopyable>: Combination {

@@ -49,15 +49,44 @@ package struct ExtremeSearch: Sendable {
   }
 
   private func search(_ work: Work, _ rows: Range<Int>) {
+    if inner == 1, elements.byteCount == 1, (8...256).contains(length) { return searchShortRows(work, rows) }
     if length <= 1 << 16, inner == 1, elements.byteCount == 1 { return searchBytes(work, rows) }
     switch elements {
     case .float32 where isMaximum: searchRows(work, rows) { (value: Float) in value.orderedBits(nan: .min) }
     case .float32: searchRows(work, rows) { (value: Float) in value.orderedBits(nan: .max) }
     case .int32: searchRows(work, rows) { (value: Int32) in value }
-    case .int64: searchRows(work, rows) { (value: Int64) in value }
+    case .int64: searchWideRows(work, rows)
     case .uint8, .bool: searchRows(work, rows) { (value: UInt8) in Int32(value) }
     case .int8: searchRows(work, rows) { (value: Int8) in Int32(value) }
     case .int16: searchRows(work, rows) { (value: Int16) in Int32(value) }
+    }
+  }
+
+  /// Searches rows of 8 to 256 bytes by eight keys of 16 bits at a time: a value and, below it, how far its place is
+  /// from 255.
+  private func searchShortRows(_ work: Work, _ rows: Range<Int>) {
+    // Signed bytes, whose order the keys have, or unsigned ones with the sign flipped; for a minimum, the order is
+    // turned round.
+    let flip: UInt8 = (elements == .int8 ? 0 : 0x80) ^ (isMaximum ? 0 : 0xFF)
+    let flips = SIMD8<UInt16>(repeating: UInt16(flip) &<< 8)
+    let values = unsafe work.input.assumingMemoryBound(to: UInt8.self)
+    let first = SIMD8<UInt16>(255, 254, 253, 252, 251, 250, 249, 248)
+    // The last eight bytes may overlap those before.
+    let last = length &- 8
+    for row in rows {
+      let line = unsafe UnsafeRawPointer(values + row &* length)
+      var best = SIMD8<Int16>(repeating: .min)
+      var index = 0
+      while true {
+        let bytes = unsafe line.loadUnaligned(fromByteOffset: index, as: SIMD8<UInt8>.self)
+        let places = first &- SIMD8(repeating: UInt16(truncatingIfNeeded: index))
+        let high = SIMD8<UInt16>(widening: bytes) &<< SIMD8<UInt16>(repeating: 8)
+        let keys = SIMD8<Int16>(bits: (high ^ flips) | places)
+        best.replace(with: keys, where: best .< keys)
+        if index == last { break }
+        index = min(index &+ 8, last)
+      }
+      store(Int(255 &- (best.max() & 255)), at: row, work)
     }
   }
 
@@ -90,16 +119,57 @@ package struct ExtremeSearch: Sendable {
 
   /// Searches rows by integer keys, which compare without branches.
   @inline(__always)
-  private func searchRows<T: BitwiseCopyable, K: FixedWidthInteger>(
-    _ work: Work, _ rows: Range<Int>, _ key: (T) -> K
-  ) {
+  private func searchRows<T: BitwiseCopyable>(_ work: Work, _ rows: Range<Int>, _ key: (T) -> Int32) {
     let values = unsafe work.input.assumingMemoryBound(to: T.self)
     for row in rows {
+      let line = unsafe values + row &* length &* inner
+      var column = 0
+      while column &+ 8 <= inner {
+        let places = unsafe eightPlaces(in: line + column, key)
+        for lane in 0..<8 { store(Int(places[lane]), at: row &* inner &+ column &+ lane, work) }
+        column &+= 8
+      }
+      while column < inner {
+        let place = unsafe place(in: line + column, key)
+        store(place, at: row &* inner &+ column, work)
+        column &+= 1
+      }
+    }
+  }
+
+  private func searchWideRows(_ work: Work, _ rows: Range<Int>) {
+    let values = unsafe work.input.assumingMemoryBound(to: Int64.self)
+    for row in rows {
       for column in 0..<inner {
-        let place = unsafe place(in: values + (row &* length &* inner &+ column), key)
+        let place = unsafe place(in: values + (row &* length &* inner &+ column)) { $0 }
         store(place, at: row &* inner &+ column, work)
       }
     }
+  }
+
+  /// The places of eight neighboring columns; there are less than 2³¹ values in each.
+  @inline(__always)
+  private func eightPlaces<T: BitwiseCopyable>(
+    in values: UnsafePointer<T>, _ key: (T) -> Int32
+  ) -> SIMD8<Int32> {
+    @inline(__always)
+    func keys(_ line: UnsafePointer<T>) -> SIMD8<Int32> {
+      var keys = SIMD8<Int32>()
+      for lane in 0..<8 { keys[lane] = unsafe key(line[lane]) }
+      // For a minimum, the order is turned round.
+      return isMaximum ? keys : ~keys
+    }
+    var best = unsafe keys(values)
+    var places = SIMD8<Int32>()
+    var index = 1
+    while index < length {
+      let keys = unsafe keys(values + index &* inner)
+      let wins = best .< keys
+      best.replace(with: keys, where: wins)
+      places.replace(with: SIMD8(repeating: Int32(truncatingIfNeeded: index)), where: wins)
+      index &+= 1
+    }
+    return places
   }
 
   @inline(__always)

@@ -93,7 +93,7 @@ package struct Reduction: Sendable {
     _ elements: Elements, _ input: RawSpan, to sums: inout MutableRawSpan, threads: ThreadTeam
   ) {
     switch elements {
-    case .float32: fold(Sum<Float, Float>.self, input, &sums, initial: 0, threads)
+    case .float32: fold(SumOfFloats.self, input, &sums, initial: 0, threads)
     case .int32: fold(WrappingSum<Int32, Int64>.self, input, &sums, initial: 0, threads)
     case .int64: fold(WrappingSum<Int64, Int64>.self, input, &sums, initial: 0, threads)
     case .uint8, .bool: fold(WrappingSum<UInt8, Int32>.self, input, &sums, initial: 0, threads)
@@ -188,23 +188,53 @@ private struct FoldingWork: TileWork {
       count: range.count)
   }
 
+  @inline(__always)
   private func walk<C: Combination>(
     _ combination: C.Type, _ depth: Int, _ input: UnsafePointer<C.Element>,
     _ output: UnsafeMutablePointer<C.Result>, count: Int
   ) {
-    let axis = unsafe axes[depth]
-    guard depth == axes.count &- 1 else {
-      for index in 0..<count {
-        unsafe walk(
-          combination, depth &+ 1, input + index &* axis.inputStride, output + index &* axis.outputStride,
-          count: axes[depth &+ 1].count)
-      }
-      return
+    switch axes.count &- depth {
+    case 1: unsafe walkRow(combination, input, output, count: count, isFolded: axes[depth].isFolded)
+    case 2: unsafe walkRows(combination, depth, input, output, count: count)
+    default: unsafe walkPlanes(combination, depth, input, output, count: count)
     }
-    if axis.isFolded {
-      var result = unsafe output[0]
-      for index in 0..<count { result = unsafe C.combine(result, input[index]) }
-      unsafe output[0] = result
+  }
+
+  private func walkPlanes<C: Combination>(
+    _ combination: C.Type, _ depth: Int, _ input: UnsafePointer<C.Element>,
+    _ output: UnsafeMutablePointer<C.Result>, count: Int
+  ) {
+    let axis = unsafe axes[depth]
+    let next = unsafe axes[depth &+ 1].count
+    for index in 0..<count {
+      let (from, to) = unsafe (input + index &* axis.inputStride, output + index &* axis.outputStride)
+      if axes.count &- depth == 3 {
+        unsafe walkRows(combination, depth &+ 1, from, to, count: next)
+      } else {
+        unsafe walkPlanes(combination, depth &+ 1, from, to, count: next)
+      }
+    }
+  }
+
+  private func walkRows<C: Combination>(
+    _ combination: C.Type, _ depth: Int, _ input: UnsafePointer<C.Element>,
+    _ output: UnsafeMutablePointer<C.Result>, count: Int
+  ) {
+    let (axis, row) = unsafe (axes[depth], axes[depth &+ 1])
+    for index in 0..<count {
+      unsafe walkRow(
+        combination, input + index &* axis.inputStride, output + index &* axis.outputStride, count: row.count,
+        isFolded: row.isFolded)
+    }
+  }
+
+  @inline(__always)
+  private func walkRow<C: Combination>(
+    _ combination: C.Type, _ input: UnsafePointer<C.Element>, _ output: UnsafeMutablePointer<C.Result>,
+    count: Int, isFolded: Bool
+  ) {
+    if isFolded {
+      unsafe output[0] = C.combine(output[0], input, count: count)
     } else {
       for index in 0..<count { unsafe output[index] = C.combine(output[index], input[index]) }
     }

@@ -36,20 +36,48 @@ package struct RunningSum: Sendable {
   ) {
     unsafe input.withUnsafeBytes { input in
       unsafe output.withUnsafeMutableBytes { output in
-        let from = unsafe input.assumingMemoryBound(to: T.self)
-        let to = unsafe output.assumingMemoryBound(to: T.self)
+        guard length > 0, inner > 0, let from = input.baseAddress?.assumingMemoryBound(to: T.self),
+          let to = output.baseAddress?.assumingMemoryBound(to: T.self)
+        else { return }
         for block in 0..<outer {
-          for column in 0..<inner {
-            var sum = zero
-            for step in 0..<length {
-              let row = isReversed ? length &- 1 &- step : step
-              let place = (block &* length &+ row) &* inner &+ column
-              let next = unsafe add(sum, from[place])
-              unsafe to[place] = isExclusive ? sum : next
-              sum = next
-            }
+          let first = unsafe from + block &* length &* inner
+          let result = unsafe to + block &* length &* inner
+          if inner == 1 {
+            unsafe runLine(first, result, zero, add)
+          } else {
+            unsafe runLines(first, result, zero, add)
           }
         }
+      }
+    }
+  }
+
+  @inline(__always)
+  private func runLine<T: BitwiseCopyable>(
+    _ from: UnsafePointer<T>, _ to: UnsafeMutablePointer<T>, _ zero: T, _ add: (T, T) -> T
+  ) {
+    var sum = zero
+    for step in 0..<length {
+      let place = isReversed ? length &- 1 &- step : step
+      let next = unsafe add(sum, from[place])
+      unsafe to[place] = isExclusive ? sum : next
+      sum = next
+    }
+  }
+
+  /// Each row is the one before and a row of the input, so that memory is walked in order.
+  @inline(__always)
+  private func runLines<T: BitwiseCopyable>(
+    _ from: UnsafePointer<T>, _ to: UnsafeMutablePointer<T>, _ zero: T, _ add: (T, T) -> T
+  ) {
+    for step in 0..<length {
+      let row = (isReversed ? length &- 1 &- step : step) &* inner
+      let previous = isReversed ? row &+ inner : row &- inner
+      let addend = isExclusive ? previous : row
+      for column in 0..<inner {
+        let sum = unsafe step == 0 ? zero : to[previous &+ column]
+        let isNone = step == 0 && isExclusive
+        unsafe to[row &+ column] = isNone ? sum : add(sum, from[addend &+ column])
       }
     }
   }

@@ -60,7 +60,7 @@ package struct BilinearResize: Sendable {
   }
 
   /// Four bytes for each lane of an input row; columns are padded by eight lanes.
-  private var inputLanes: Int { inputWidth * channels + 16 }
+  var inputLanes: Int { inputWidth * channels + 16 }
   private var outputLanes: Int { outputWidth * channels + 16 }
 
   /// Bytes that one worker writes its rows in: two rows of the input as sums, one of the output.
@@ -118,163 +118,41 @@ package struct BilinearResize: Sendable {
     let plane = unsafe work.input + batch &* inputHeight &* lane &* width
     let upper = unsafe plane + tap.lower &* lane &* width
     let lower = unsafe plane + tap.upper &* lane &* width
-    let result = unsafe scratch + 2 &* inputLanes &* 8
+    let rowByteCount = outputWidth &* channels &* width
+    let result = unsafe work.output + row &* rowByteCount
+    // Eight channels are stored at once, and those beyond the last belong to the next column: the columns at the end
+    // of a row, whose next one is another tile's, are made elsewhere.
+    let overhang = ceilingQuotient(roundedUp(channels, to: 8), channels) &- 1
+    let direct = max(0, outputWidth &- overhang)
+    let rest = unsafe scratch + 2 &* inputLanes &* 8
     unsafe horizontal.withUnsafeBufferPointer { columns in
-      switch elements {
-      case .float32:
-        unsafe interpolateFloats(upper, lower, tap, columns, scratch, result)
-      case .uint8:
-        unsafe interpolateBytes(upper, lower, tap, columns, scratch, result)
-      case .int8:
-        unsafe interpolateSignedBytes(upper, lower, tap, columns, scratch, result)
-      case .int16:
-        unsafe interpolateWords(upper, lower, tap, columns, scratch, result)
-      }
+      unsafe interpolate(upper, lower, tap, columns.extracting(0..<direct), scratch, result)
+      unsafe interpolate(
+        upper, lower, tap, columns.extracting(direct..<outputWidth), scratch, rest, again: true)
     }
-    let count = outputWidth &* channels &* width
-    unsafe (work.output + row &* count).copyMemory(from: result, byteCount: count)
+    let done = direct &* channels &* width
+    unsafe (result + done).copyMemory(from: rest, byteCount: rowByteCount &- done)
   }
 
-  // MARK: Single precision
-
-  private func interpolateFloats(
-    _ upper: UnsafeRawPointer, _ lower: UnsafeRawPointer, _ tap: InterpolationTap,
-    _ columns: UnsafeBufferPointer<InterpolationTap>, _ scratch: UnsafeMutableRawPointer,
-    _ result: UnsafeMutableRawPointer
-  ) {
-    let count = inputWidth &* channels
-    let top = unsafe scratch.assumingMemoryBound(to: Float.self)
-    let bottom = unsafe top + inputLanes
-    let from = unsafe upper.assumingMemoryBound(to: Float.self)
-    let below = unsafe lower.assumingMemoryBound(to: Float.self)
-    let (near, far) = (1 - tap.fraction, tap.fraction)
-    for index in 0..<count { unsafe top[index] = from[index] * near }
-    for index in 0..<count { unsafe bottom[index] = below[index] * far }
-    var place = unsafe result
-    for column in columns {
-      let (left, right) = (column.lower &* channels, column.upper &* channels)
-      unsafe interpolate(top, bottom, left, right, column.fraction) { channel, values in
-        unsafe (place + channel &* 4).storeBytes(of: values, as: SIMD8<Float>.self)
-      }
-      unsafe place += channels &* 4
-    }
-  }
-
-  private func interpolateBytes(
-    _ upper: UnsafeRawPointer, _ lower: UnsafeRawPointer, _ tap: InterpolationTap,
-    _ columns: UnsafeBufferPointer<InterpolationTap>, _ scratch: UnsafeMutableRawPointer,
-    _ result: UnsafeMutableRawPointer
-  ) {
-    let count = inputWidth &* channels
-    let top = unsafe scratch.assumingMemoryBound(to: Float.self)
-    let bottom = unsafe top + inputLanes
-    let from = unsafe upper.assumingMemoryBound(to: UInt8.self)
-    let below = unsafe lower.assumingMemoryBound(to: UInt8.self)
-    let (near, far) = (1 - tap.fraction, tap.fraction)
-    for index in 0..<count { unsafe top[index] = Float(from[index]) * near }
-    for index in 0..<count { unsafe bottom[index] = Float(below[index]) * far }
-    var place = unsafe result
-    // 2²³ + x rounds x to an integer, which then is the low bits; values lie in 0..<256.
-    let magic = SIMD8<Float>(repeating: 0x1p23)
-    let half = SIMD8<Float>(repeating: 0.5)
-    let one = SIMD8<Float>(repeating: 1)
-    for column in columns {
-      let (left, right) = (column.lower &* channels, column.upper &* channels)
-      unsafe interpolate(top, bottom, left, right, column.fraction) { channel, sums in
-        let values = sums + half
-        let nearest = (values + magic) - magic
-        let floors = nearest.replacing(with: nearest - one, where: nearest .> values)
-        let bits = unsafe unsafeBitCast(floors + magic, to: SIMD8<UInt32>.self)
-        unsafe (place + channel).storeBytes(of: SIMD8<UInt8>(lowBytes: bits), as: SIMD8<UInt8>.self)
-      }
-      unsafe place += channels
-    }
-  }
-
-  /// Calls `store` for each eight channels of one output column; the last ones may be beyond the channels.
-  @inline(__always)
+  /// Makes some columns of a row; `again` says that the scratch memory holds the two rows already.
   private func interpolate(
-    _ top: UnsafePointer<Float>, _ bottom: UnsafePointer<Float>, _ left: Int, _ right: Int, _ fraction: Float,
-    _ store: (Int, SIMD8<Float>) -> Void
-  ) {
-    let near = SIMD8(repeating: 1 - fraction)
-    let far = SIMD8(repeating: fraction)
-    var channel = 0
-    while channel < channels {
-      let sums =
-        unsafe load8(top + left, channel) * near + load8(bottom + left, channel) * near
-        + load8(top + right, channel) * far + load8(bottom + right, channel) * far
-      store(channel, sums)
-      channel &+= 8
-    }
-  }
-
-  // MARK: Fixed point
-
-  private func interpolateSignedBytes(
     _ upper: UnsafeRawPointer, _ lower: UnsafeRawPointer, _ tap: InterpolationTap,
     _ columns: UnsafeBufferPointer<InterpolationTap>, _ scratch: UnsafeMutableRawPointer,
-    _ result: UnsafeMutableRawPointer
+    _ result: UnsafeMutableRawPointer, again: Bool = false
   ) {
-    let count = inputWidth &* channels
-    let sums = unsafe scratch.assumingMemoryBound(to: Int32.self)
-    let from = unsafe upper.assumingMemoryBound(to: Int8.self)
-    let below = unsafe lower.assumingMemoryBound(to: Int8.self)
-    let (near, far) = (1024 &- tap.weight, tap.weight)
-    for index in 0..<count { unsafe sums[index] = Int32(from[index]) &* near &+ Int32(below[index]) &* far }
-    var place = unsafe result
-    let half = SIMD8<Int32>(repeating: 1 << 19)
-    for column in columns {
-      let (left, right) = unsafe (sums + column.lower &* channels, sums + column.upper &* channels)
-      let near = SIMD8<Int32>(repeating: 1024 &- column.weight)
-      let far = SIMD8<Int32>(repeating: column.weight)
-      var channel = 0
-      while channel < channels {
-        let sum = unsafe load8(left, channel) &* near &+ load8(right, channel) &* far
-        // Magnitudes are rounded, halves up, and get their sign back.
-        let signs = sum &>> SIMD8(repeating: 31)
-        let magnitudes = (sum ^ signs) &- signs
-        let values = (((magnitudes &+ half) &>> SIMD8(repeating: 20)) ^ signs) &- signs
-        unsafe (place + channel).storeBytes(
-          of: SIMD8<UInt8>(lowBytes: SIMD8<UInt32>(bits: values)), as: SIMD8<UInt8>.self)
-        channel &+= 8
-      }
-      unsafe place += channels
+    switch elements {
+    case .float32:
+      if !again { unsafe blend(upper, lower, tap, scratch) }
+      unsafe interpolateFloats(columns, scratch, result)
+    case .uint8:
+      if !again { unsafe weigh(upper, lower, tap, scratch) }
+      unsafe interpolateBytes(columns, scratch, result)
+    case .int8:
+      if !again { unsafe weighSigned(upper, lower, tap, scratch) }
+      unsafe interpolateSignedBytes(columns, scratch, result)
+    case .int16:
+      if !again { unsafe weighWords(upper, lower, tap, scratch) }
+      unsafe interpolateWords(columns, scratch, result)
     }
   }
-
-  private func interpolateWords(
-    _ upper: UnsafeRawPointer, _ lower: UnsafeRawPointer, _ tap: InterpolationTap,
-    _ columns: UnsafeBufferPointer<InterpolationTap>, _ scratch: UnsafeMutableRawPointer,
-    _ result: UnsafeMutableRawPointer
-  ) {
-    let count = inputWidth &* channels
-    let sums = unsafe scratch.assumingMemoryBound(to: Int64.self)
-    let from = unsafe upper.assumingMemoryBound(to: Int16.self)
-    let below = unsafe lower.assumingMemoryBound(to: Int16.self)
-    let (near, far) = (Int64(1024 &- tap.weight), Int64(tap.weight))
-    for index in 0..<count { unsafe sums[index] = Int64(from[index]) &* near &+ Int64(below[index]) &* far }
-    var place = unsafe result.assumingMemoryBound(to: Int16.self)
-    for column in columns {
-      let (left, right) = unsafe (sums + column.lower &* channels, sums + column.upper &* channels)
-      let (near, far) = (Int64(1024 &- column.weight), Int64(column.weight))
-      for channel in 0..<channels {
-        let sum = unsafe left[channel] &* near &+ right[channel] &* far
-        let value = (sum &+ (sum > 0 ? 1 << 19 : -(1 << 19))) / (1 << 20)
-        unsafe place[channel] = Int16(truncatingIfNeeded: value)
-      }
-      unsafe place += channels
-    }
-  }
-}
-
-/// Eight values at `index`, of which those beyond a row are read, not used.
-@inline(__always)
-private func load8(_ values: UnsafePointer<Float>, _ index: Int) -> SIMD8<Float> {
-  unsafe UnsafeRawPointer(values + index).loadUnaligned(as: SIMD8<Float>.self)
-}
-
-@inline(__always)
-private func load8(_ values: UnsafePointer<Int32>, _ index: Int) -> SIMD8<Int32> {
-  unsafe UnsafeRawPointer(values + index).loadUnaligned(as: SIMD8<Int32>.self)
 }

@@ -3,41 +3,6 @@ import Testing
 
 /// What `TFLite_Detection_PostProcess` refuses.
 @Suite struct DetectionPostProcessTests {
-  /// A map of options in the FlexBuffers format: 32-bit integers and floats, keys sorted.
-  private static func flexBuffer(_ options: [String: Double]) -> [UInt8] {
-    var bytes: [UInt8] = []
-    func append(_ value: UInt32) { withUnsafeBytes(of: value.littleEndian) { bytes += Array($0) } }
-    let keys = options.keys.sorted()
-    var places: [Int] = []
-    for key in keys {
-      places.append(bytes.count)
-      bytes += Array(key.utf8) + [0]
-    }
-    while bytes.count % 4 != 0 { bytes.append(0) }
-    append(UInt32(keys.count))
-    let keyVector = bytes.count
-    for place in places { append(UInt32(bytes.count - place)) }
-    append(UInt32(bytes.count - keyVector))
-    append(4)
-    append(UInt32(keys.count))
-    let values = bytes.count
-    var types: [UInt8] = []
-    for key in keys {
-      let value = options[key] ?? 0
-      if let integer = Int32(exactly: value) {
-        append(UInt32(bitPattern: integer))
-        types.append(1 << 2 | 2)
-      } else {
-        append(Float(value).bitPattern)
-        types.append(3 << 2 | 2)
-      }
-    }
-    bytes += types
-    while bytes.count % 4 != 0 { bytes.append(0) }
-    append(UInt32(bytes.count - values))
-    return bytes + [9 << 2 | 2, 4]
-  }
-
   private static let options: [String: Double] = [
     "max_detections": 3, "max_classes_per_detection": 1, "num_classes": 2, "nms_score_threshold": 0.25,
     "nms_iou_threshold": 0.5, "y_scale": 10, "x_scale": 10, "h_scale": 5, "w_scale": 5,
@@ -79,7 +44,7 @@ import Testing
 
   @Test("runs, zeroes what is unused, and forgets what it found before")
   func runs() throws {
-    let interpreter = try Interpreter(model: Model(bytes: Self.model(Self.flexBuffer(Self.options))))
+    let interpreter = try Interpreter(model: Model(bytes: Self.model(TestModel.flexBuffer(Self.options))))
     #expect(interpreter.outputs.map(\.shape) == [[1, 3, 4], [1, 3], [1, 3], [1]])
     try interpreter.copy([Float](repeating: 0, count: 8), toInputAt: 0)
     try interpreter.copy([0, 0.5, 0.75, 1, 0.625, 0] as [Float], toInputAt: 1)
@@ -115,7 +80,7 @@ import Testing
     var options = Self.options
     options[key] = value
     #expect(
-      Self.message(Self.model(Self.flexBuffer(options)))
+      Self.message(Self.model(TestModel.flexBuffer(options)))
         == "operator #0, TFLite_Detection_PostProcess: \(text)")
   }
 
@@ -124,16 +89,17 @@ import Testing
     var options = Self.options
     options["max_detections"] = 65_536
     options["max_classes_per_detection"] = 65_536
-    #expect(Self.message(Self.model(Self.flexBuffer(options)))?.contains("65536 × 65536") == true)
+    #expect(Self.message(Self.model(TestModel.flexBuffer(options)))?.contains("65536 × 65536") == true)
     options = Self.options
     options["use_regular_nms"] = 1
     options["detections_per_class"] = 0
-    #expect(Self.message(Self.model(Self.flexBuffer(options)))?.contains("detections_per_class is 0") == true)
+    #expect(
+      Self.message(Self.model(TestModel.flexBuffer(options)))?.contains("detections_per_class is 0") == true)
   }
 
   @Test("shapes that do not fit each other are refused")
   func shapes() {
-    let options = Self.flexBuffer(Self.options)
+    let options = TestModel.flexBuffer(Self.options)
     #expect(Self.message(Self.model(options, anchors: [1, 4]))?.contains("anchors is 1×4, not 2×4") == true)
     #expect(Self.message(Self.model(options, anchors: [2, 3]))?.contains("anchors is 2×3, not 2×4") == true)
     #expect(
@@ -146,7 +112,7 @@ import Testing
 
   @Test("options that are no map, cut off or random are refused")
   func damagedOptions() {
-    let options = Self.flexBuffer(Self.options)
+    let options = TestModel.flexBuffer(Self.options)
     #expect(Self.message(Self.model([]))?.contains("is 0") == true)
     #expect(Self.message(Self.model([5, 4, 1]))?.contains("not a map") == true)
     var random = SeededGenerator(seed: 5)
@@ -165,11 +131,11 @@ import Testing
   @Test("a box that ends before it begins is an error of the run")
   func invertedBox() throws {
     let interpreter = try Interpreter(
-      model: Model(bytes: Self.model(Self.flexBuffer(Self.options), anchorHeight: -1)))
+      model: Model(bytes: Self.model(TestModel.flexBuffer(Self.options), anchorHeight: -1)))
     let error = #expect(throws: ApusError.self) { try interpreter.invoke() }
     #expect(error?.code == .invalidData)
     let nan = try Interpreter(
-      model: Model(bytes: Self.model(Self.flexBuffer(Self.options), anchorHeight: .nan)))
+      model: Model(bytes: Self.model(TestModel.flexBuffer(Self.options), anchorHeight: .nan)))
     try nan.invoke()
   }
 }

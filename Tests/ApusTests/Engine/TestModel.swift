@@ -36,7 +36,9 @@ struct TestModel {
   static let conditional: Int32 = 118
   static let loop: Int32 = 119
   static let callOnce: Int32 = 129
+  static let rfft2D: Int32 = 131
   static let bool: Int32 = 6
+  static let complex64: Int32 = 8
 
   var tensors: [TensorSpec]
   var operators: [OperatorSpec]

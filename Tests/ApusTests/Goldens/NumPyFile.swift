@@ -39,7 +39,7 @@ struct NumPyFile {
     switch type {
     case "<f2": elements(UInt16.self).map(Self.float16)
     case "<f4", "<c8": elements(UInt32.self).map { Double(Float(bitPattern: $0)) }
-    case "<f8": elements(UInt64.self).map { Double(bitPattern: $0) }
+    case "<f8", "<c16": elements(UInt64.self).map { Double(bitPattern: $0) }
     default: nil
     }
   }

@@ -35,12 +35,13 @@ def operand(draw, model, shape, quantization, constant):
     return model.constant(values, quantization) if constant else model.input(values, quantization)
 
 
-def arithmetic(name, types, options, versions, ranks=(1, 2, 3, 4, 5, 6)):
+def arithmetic(name, types, options, versions, rare=()):
     """ADD, SUB or MUL: each operand and the output have scales of their own."""
 
     def case(draw):
-        left_shape, right_shape = broadcast_shapes(draw, ranks)
-        fields = {"fusedActivationFunction": draw.activation()}
+        left_shape, right_shape = broadcast_shapes(draw, (1, 2, 3, 4, 5, 6))
+        # Complex numbers have no activation; of uint32 the reference takes the bound −1 for 2³² − 1.
+        fields = {"fusedActivationFunction": 0 if draw.type in ("complex64", "uint32") else draw.activation()}
         left, right, output = _quantizations(draw, name)
         if draw.type == "int16" and name != "MUL":
             # The reference broadcasts only in the general form.
@@ -55,7 +56,7 @@ def arithmetic(name, types, options, versions, ranks=(1, 2, 3, 4, 5, 6)):
         ]
         return model.operator(name, operands, [model.output(draw.type, output)], options(**fields))
 
-    return operator(name, types, cases=12, versions=versions)(case)
+    return operator(name, types, cases=12, versions=versions, rare=rare)(case)
 
 
 def _quantizations(draw, name):
@@ -104,6 +105,6 @@ def extremum(name):
 TYPES = ("uint8", "int8", "float32", "int16", "int32", "int64")
 arithmetic("ADD", TYPES, schema.AddOptionsT, {"int8": 2, "int16": 3, "int64": 4})
 arithmetic("SUB", TYPES, schema.SubOptionsT, {"int8": 2, "int16": 5, "int64": 4})
-arithmetic("MUL", TYPES, schema.MulOptionsT, {"int8": 2, "int16": 4, "int64": 6})
+arithmetic("MUL", TYPES, schema.MulOptionsT, {"int8": 2, "int16": 4, "int64": 6}, ("uint32", "complex64"))
 extremum("MAXIMUM")
 extremum("MINIMUM")

@@ -190,3 +190,24 @@ def variables(name, main):
 
 for each in ("CALL_ONCE", "VAR_HANDLE", "READ_VARIABLE", "ASSIGN_VARIABLE"):
     variables(each, each)
+
+
+@operator("STABLEHLO_CASE", ("int32",), cases=16)
+def case_of(draw):
+    draw.type = draw.pick("operands", TYPES)
+    draw.tag(draw.type)
+    model = GraphBuilder()
+    model.quantization = draw.quantization("all")
+    shape = draw.shape(draw.choice([1, 2, 3]))
+    takes = draw.choice([1, 2])
+    count = draw.pick("branches", [2, 3, 1])
+    number = draw.choice([*range(count), -1, count, count + 5])
+    draw.tag(f"{number}_of_{count}".replace("-", "m"))
+    grows = draw.flag("one_grows", 4)
+    index = model.input(np.array([number] if draw.chance(0.5) else number, np.int32))
+    arguments = [model.input(draw.values(shape), model.quantization) for _ in range(takes)]
+    options = schema.StablehloCaseOptionsT()
+    children = [branch(draw, model, shape, grows and each == 0, takes).index for each in range(count)]
+    options.branchSubgraphIndices = np.array(children, np.int32)
+    output = model.output(draw.type, model.quantization)
+    return model.add("STABLEHLO_CASE", [index, *arguments], [output], options2=options, main=True)

@@ -16,6 +16,7 @@ def _axis_tag(axis):
     ("uint8", "int8", "float32", "int16", "int32", "int64", "bool"),
     cases=12,
     versions={"int8": 2, "int16": 3},
+    rare=("float16", "bfloat16", "uint32", "int4"),
 )
 def concatenation(draw):
     rank = draw.pick("rank", [1, 2, 3, 4, 5])
@@ -86,6 +87,7 @@ def pack(draw):
     "UNPACK",
     ("uint8", "int8", "float32", "int16", "int32", "bool"),
     versions={"int8": 2, "bool": 3, "int16": 4},
+    rare=("float16", "bfloat16"),
 )
 def unpack(draw):
     rank = draw.pick("rank", [1, 2, 3, 4, 5])

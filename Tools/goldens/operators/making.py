@@ -3,14 +3,15 @@
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
-from catalogue import operator
+from catalogue import PACKED, RARE, operator
 from model_builder import ModelBuilder
 from operators.reductions import draw_axes
 
+ANY = (*RARE, *PACKED, "complex128")
 TYPES = ("uint8", "int8", "float32", "int16", "int32", "int64", "bool")
 
 
-@operator("SHAPE", TYPES)
+@operator("SHAPE", TYPES, rare=ANY)
 def shape(draw):
     rank = draw.pick("rank", [0, 1, 2, 3, 4, 5])
     to = draw.pick("to", ["int32", "int64"])
@@ -21,7 +22,7 @@ def shape(draw):
     return model.operator("SHAPE", [operand], [model.output(to)], schema.ShapeOptionsT(outType=types[to]))
 
 
-@operator("RANK", TYPES)
+@operator("RANK", TYPES, rare=ANY)
 def rank(draw):
     rank = draw.pick("rank", [0, 1, 2, 3, 4, 5])
     draw.tag(f"rank{rank}")
@@ -30,7 +31,7 @@ def rank(draw):
     return model.operator("RANK", [operand], [model.output("int32")], schema.RankOptionsT())
 
 
-@operator("FILL", TYPES, versions={"int8": 3, "int16": 3})
+@operator("FILL", TYPES, versions={"int8": 3, "int16": 3}, rare=RARE)
 def fill(draw):
     rank = draw.pick("rank", [0, 1, 2, 3, 4])
     index_type = draw.pick("index type", ["int32", "int64"])

@@ -3,13 +3,13 @@
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
-from catalogue import operator
+from catalogue import RARE, operator
 from model_builder import ModelBuilder
 
 TYPES = ("uint8", "int8", "float32", "int16", "int32", "int64", "bool")
 
 
-@operator("TRANSPOSE", TYPES, versions={"int8": 2, "int16": 4})
+@operator("TRANSPOSE", TYPES, versions={"int8": 2, "int16": 4}, rare=(*RARE, "int4", "uint4"))
 def transpose(draw):
     rank = draw.pick("rank", [1, 2, 3, 4, 4, 5, 6])
     order = draw.sample(range(rank), rank)
@@ -53,7 +53,8 @@ def pad(name):
             options = schema.PadV2OptionsT()
         return model.operator(name, operands, [model.output(draw.type, quantization)], options)
 
-    return operator(name, TYPES, versions={"int8": 2, "int16": 4 if name == "PAD" else 3})(case)
+    versions = {"int8": 2, "int16": 4 if name == "PAD" else 3}
+    return operator(name, TYPES, versions=versions, rare=("float16", "bfloat16"))(case)
 
 
 pad("PAD")

@@ -3,14 +3,14 @@
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
-from catalogue import operator
+from catalogue import RARE, operator
 from model_builder import ModelBuilder
 
 NUMBERS = ("uint8", "int8", "float32", "int16", "int32", "int64")
 TYPES = (*NUMBERS, "bool")
 
 
-@operator("DYNAMIC_UPDATE_SLICE", TYPES)
+@operator("DYNAMIC_UPDATE_SLICE", TYPES, rare=(*RARE, "int4"))
 def dynamic_update_slice(draw):
     rank = draw.pick("rank", [1, 2, 3, 4])
     shape = draw.shape(rank)

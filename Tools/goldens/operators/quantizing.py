@@ -62,3 +62,22 @@ def dequantize(draw):
     operand = add(draw.values(shape), draw.quantization("input"))
     output = model.output("float32")
     return model.operator("DEQUANTIZE", [operand], [output], schema.DequantizeOptionsT())
+
+
+@operator("FAKE_QUANT", ("float32",), cases=16)
+def fake_quant(draw):
+    bits = draw.pick("bits", [8, 4, 2, 16, 7])
+    kind = draw.pick("bounds", ["around", "positive", "negative", "around"])
+    draw.tag(f"{bits}_bits", kind)
+    low, high = -draw.power(-3, 4), draw.power(-3, 4)
+    if kind == "positive":
+        low = draw.choice([0.0, high / 3])
+    if kind == "negative":
+        high = draw.choice([0.0, low / 3])
+    values = draw.values(draw.shape(draw.choice([1, 2, 4])))
+    if draw.flag("nan", 6):
+        values.flat[0] = np.nan
+    options = schema.FakeQuantOptionsT()
+    options.min, options.max, options.numBits = low, high, bits
+    model = ModelBuilder()
+    return model.operator("FAKE_QUANT", [model.input(values)], [model.output("float32")], options)

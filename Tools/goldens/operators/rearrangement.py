@@ -3,7 +3,7 @@
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
-from catalogue import operator
+from catalogue import RARE, operator
 from model_builder import ModelBuilder
 
 TYPES = ("uint8", "int8", "float32", "int16", "int32", "int64", "bool")
@@ -17,7 +17,7 @@ def finish(draw, model, name, values, operands, options=None):
     return model.operator(name, [operand, *operands], [output], options)
 
 
-@operator("TILE", TYPES)
+@operator("TILE", TYPES, rare=RARE)
 def tile(draw):
     rank = draw.pick("rank", [1, 2, 3, 4, 5])
     draw.tag(f"rank{rank}")
@@ -31,7 +31,10 @@ def tile(draw):
     return finish(draw, model, "TILE", draw.values(draw.shape(rank)), [operand], schema.TileOptionsT())
 
 
-@operator("BROADCAST_TO", TYPES, versions={name: 2 for name in TYPES} | {"int8": 3, "int16": 3})
+# The reference shuffles the elements of packed types.
+@operator(
+    "BROADCAST_TO", TYPES, versions={name: 2 for name in TYPES + RARE} | {"int8": 3, "int16": 3}, rare=RARE
+)
 def broadcast_to(draw):
     rank = draw.pick("rank", [1, 2, 3, 4, 5])
     target = draw.shape(rank)
@@ -45,7 +48,7 @@ def broadcast_to(draw):
     return finish(draw, model, "BROADCAST_TO", draw.values(shape), [operand], schema.BroadcastToOptionsT())
 
 
-@operator("REVERSE_V2", TYPES, versions={"int8": 3, "int16": 2, "bool": 2})
+@operator("REVERSE_V2", TYPES, versions={"int8": 3, "int16": 2, "bool": 2}, rare=("float16", "bfloat16"))
 def reverse(draw):
     rank = draw.pick("rank", [1, 2, 3, 4, 5])
     count = draw.integer(1, min(rank, 2))
@@ -105,14 +108,15 @@ def blocks(name, is_to_batch):
         values = draw.values([batch, *sizes, draw.choice([1, 3, 4])])
         return finish(draw, model, name, values, operands)
 
-    return operator(name, ("uint8", "int8", "float32", "int16", "int32", "int64"), versions={"int8": 2})(case)
+    types = ("uint8", "int8", "float32", "int16", "int32", "int64")
+    return operator(name, types, versions={"int8": 2}, rare=(*RARE, "bool"))(case)
 
 
 blocks("SPACE_TO_BATCH_ND", True)
 blocks("BATCH_TO_SPACE_ND", False)
 
 
-@operator("MIRROR_PAD", TYPES, versions={"int8": 2, "int16": 3})
+@operator("MIRROR_PAD", TYPES, versions={"int8": 2, "int16": 3}, rare=RARE)
 def mirror_pad(draw):
     rank = draw.pick("rank", [1, 2, 3, 4, 4])
     mode = draw.pick("mode", ["reflect", "symmetric"])

@@ -3,13 +3,13 @@
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
-from catalogue import operator
+from catalogue import RARE, operator
 from model_builder import ModelBuilder, Quantization, TENSOR_TYPES
 
 TYPES = ("uint8", "int8", "float32", "int16", "int32", "int64", "bool")
 
 
-@operator("SELECT", TYPES)
+@operator("SELECT", TYPES, rare=RARE)
 def select(draw):
     rank = draw.pick("rank", [1, 2, 3, 4])
     draw.tag(f"rank{rank}")
@@ -24,7 +24,7 @@ def select(draw):
     return model.operator("SELECT", operands, [model.output(draw.type)], schema.SelectOptionsT())
 
 
-@operator("SELECT_V2", TYPES)
+@operator("SELECT_V2", TYPES, rare=RARE)
 def select_v2(draw):
     rank = draw.pick("rank", [1, 2, 3, 4])
     draw.tag(f"rank{rank}")
@@ -56,7 +56,17 @@ CASTS = (
 )
 
 
-@operator("CAST", CASTS)
+# Each of these to and from float32, and some pairs more.
+RARE_CASTS = (
+    *(f"float32_to_{t}" for t in ("bfloat16", "complex64", "uint16", "uint32", "int4")),
+    *(f"{t}_to_float32" for t in ("bfloat16", "complex64", "uint16", "int4")),
+    *("complex64_to_int32", "complex64_to_bool", "complex64_to_float16", "complex64_to_complex64"),
+    *("int64_to_complex64", "bool_to_complex64", "bfloat16_to_complex64", "float64_to_complex64"),
+    *("bfloat16_to_float16", "float16_to_bfloat16", "bfloat16_to_int8", "int32_to_bfloat16", "bfloat16_to_bfloat16"),
+)
+
+
+@operator("CAST", CASTS, rare=(*RARE_CASTS, "float32_to_int2", "float32_to_uint4", "int2_to_float32", "uint4_to_float32"))
 def cast(draw):
     source, target = draw.type.split("_to_")
     rank = draw.pick("rank", [1, 2, 3, 4])

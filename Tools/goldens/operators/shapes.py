@@ -3,9 +3,10 @@
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
-from catalogue import operator
+from catalogue import PACKED, RARE, operator
 from model_builder import ModelBuilder
 
+ANY = (*RARE, *PACKED, "complex128")
 TYPES = ("uint8", "int8", "float32", "int16", "int32", "int64", "bool")
 
 
@@ -16,7 +17,7 @@ def finish(draw, model, name, shape, operands, options):
     return model.operator(name, [operand, *operands], [output], options)
 
 
-@operator("RESHAPE", TYPES)
+@operator("RESHAPE", TYPES, rare=ANY)
 def reshape(draw):
     rank = draw.pick("rank", [1, 2, 3, 4, 5])
     shape = [0, *draw.shape(rank)[1:]] if draw.flag("empty", 8) else draw.shape(rank)
@@ -49,7 +50,7 @@ def _factors(draw, shape):
     return draw.sample(target, len(target))
 
 
-@operator("SQUEEZE", TYPES)
+@operator("SQUEEZE", TYPES, rare=ANY)
 def squeeze(draw):
     rank = draw.pick("rank", [1, 2, 3, 4, 5])
     ones = draw.sample(range(rank), draw.integer(1, min(rank, 3)))
@@ -64,7 +65,8 @@ def squeeze(draw):
     return finish(draw, ModelBuilder(), "SQUEEZE", shape, [], options)
 
 
-@operator("EXPAND_DIMS", TYPES)
+# The reference crashes on some models with packed types.
+@operator("EXPAND_DIMS", TYPES, rare=(*RARE, "complex128"))
 def expand_dims(draw):
     rank = draw.pick("rank", [0, 1, 2, 3, 4])
     shape = draw.shape(rank)

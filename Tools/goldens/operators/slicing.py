@@ -3,14 +3,14 @@
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
-from catalogue import operator
+from catalogue import RARE, operator
 from model_builder import ModelBuilder
 
 KINDS = ("plain", "masks", "shrink", "ellipsis", "new_axis", "mixed", "negative", "offset", "empty")
 TYPES = ("uint8", "int8", "float32", "int16", "int32", "int64", "bool")
 
 
-@operator("SLICE", TYPES, versions={"int8": 2, "bool": 1, "int16": 4})
+@operator("SLICE", TYPES, versions={"int8": 2, "bool": 1, "int16": 4}, rare=(*RARE, "int4"))
 def slice_(draw):
     rank = draw.pick("rank", [1, 2, 3, 4, 5])
     draw.tag(f"rank{rank}")
@@ -35,7 +35,7 @@ def slice_(draw):
     return model.operator("SLICE", operands, [output], schema.SliceOptionsT())
 
 
-@operator("STRIDED_SLICE", TYPES, cases=14, versions={"int8": 2, "bool": 3, "int16": 4})
+@operator("STRIDED_SLICE", TYPES, cases=14, versions={"int8": 2, "bool": 3, "int16": 4}, rare=RARE)
 def strided_slice(draw):
     rank = draw.pick("rank", [1, 2, 3, 4, 4, 5])
     kind = draw.pick("kind", KINDS)

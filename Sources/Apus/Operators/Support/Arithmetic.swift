@@ -28,6 +28,9 @@ struct Arithmetic {
     switch operands.type {
     case .float32:
       return operation.floats(minimum: bounds.minimum, maximum: bounds.maximum, operands.shapes)
+    case .complex64 where operation == .multiply:
+      guard activation == .none else { throw node.malformed("complex numbers have no activation") }
+      return ComplexProduct.floats(operands.shapes)
     case .uint8, .int8:
       return operation == .multiply ? try quantizedProduct() : try quantizedSum()
     case .int16 where !isPlainWord:

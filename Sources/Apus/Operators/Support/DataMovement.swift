@@ -114,6 +114,9 @@ extension ElementType {
     .bool, .complex64,
   ]
 
+  /// As ``movable``, and those that the reference takes where elements stay where they are.
+  static let reshapable = movable + [.int2, .uint4, .complex128]
+
   /// As ``movable``, without types of less than a byte.
   static let movableBytes = movable.filter { $0 != .int4 }
 }

@@ -93,18 +93,57 @@ final class SubgraphCall {
   }
 }
 
+/// Which of several subgraphs an operator calls.
+enum SubgraphChoice {
+  /// The only one.
+  case only
+  /// The first where a tensor of truth values holds true, otherwise the second.
+  case condition(TensorSlot)
+  /// The one with the number that a tensor holds; the last for numbers that none has.
+  case number(TensorSlot)
+
+  /// The position of the subgraph among `count`.
+  func position(among count: Int, _ tensors: borrowing TensorTable) -> Int {
+    switch self {
+    case .only: return 0
+    case .condition(let slot): return tensors.read(slot, as: UInt8.self)[0] != 0 ? 0 : 1
+    case .number(let slot):
+      let number = Int(tensors.read(slot, as: Int32.self)[0])
+      return (0..<count).contains(number) ? number : count - 1
+    }
+  }
+}
+
 /// Calls one of several subgraphs with the same inputs, whose outputs have the same shapes.
 struct SubgraphSwitch: Operator {
-  let condition: TensorSlot?
-  let inputs: [TensorSlot]
-  let outputs: [TensorSlot]
-  let whenTrue: SubgraphCall
-  let whenFalse: SubgraphCall
+  private let choice: SubgraphChoice
+  private let calls: [SubgraphCall]
+  private let inputs: [TensorSlot]
+  private let outputs: [TensorSlot]
+
+  /// An operator that calls one of the subgraphs that its options name, whether or not their outputs have shapes that are
+  /// known and equal.
+  static func prepared(
+    _ node: Node, _ choice: SubgraphChoice, _ inputs: [TensorSlot]
+  ) throws(ApusError) -> any Operator {
+    var calls: [SubgraphCall] = []
+    var shapes: [[TensorShape]?] = []
+    for index in try node.calledSubgraphs() {
+      let call = try SubgraphCall(
+        index, inputs: inputs.map { ($0.type, $0.shape) }, outputTypes: try node.outputTypes(), of: node)
+      calls.append(call)
+      // Now: preparing another subgraph may prepare this one anew, where one calls what the other does.
+      shapes.append(call.plannedShapes)
+    }
+    guard let last = shapes.last else { throw node.malformed("has no subgraphs to call") }
+    guard let last, shapes.allSatisfy({ $0 == last }) else {
+      return DeferredSubgraphSwitch(choice, calls, inputs)
+    }
+    return SubgraphSwitch(choice: choice, calls: calls, inputs: inputs, outputs: try node.outputs(last))
+  }
 
   func invoke(_ tensors: borrowing TensorTable) throws(ApusError) {
-    var isTrue = true
-    if let condition { isTrue = tensors.read(condition, as: UInt8.self)[0] != 0 }
-    let call = isTrue ? whenTrue : whenFalse
+    let call = calls[choice.position(among: calls.count, tensors)]
     try call.run(inputs, tensors)
     for (position, output) in outputs.enumerated() { try call.copyOutput(position, to: output, tensors) }
   }
@@ -112,23 +151,21 @@ struct SubgraphSwitch: Operator {
 
 /// Calls one of several subgraphs with the same inputs, whose outputs have shapes that only the run decides.
 final class DeferredSubgraphSwitch: DeferredOperator {
-  private let condition: TensorSlot?
+  private let choice: SubgraphChoice
+  private let calls: [SubgraphCall]
   private let inputs: [TensorSlot]
-  private let whenTrue: SubgraphCall
-  private let whenFalse: SubgraphCall
-  private var isTrue = true
+  private var call: SubgraphCall
 
-  init(condition: TensorSlot?, inputs: [TensorSlot], whenTrue: SubgraphCall, whenFalse: SubgraphCall) {
-    self.condition = condition
+  /// Chooses among `calls`, of which there is at least one.
+  init(_ choice: SubgraphChoice, _ calls: [SubgraphCall], _ inputs: [TensorSlot]) {
+    self.choice = choice
+    self.calls = calls
     self.inputs = inputs
-    self.whenTrue = whenTrue
-    self.whenFalse = whenFalse
+    call = calls[0]
   }
 
-  private var call: SubgraphCall { isTrue ? whenTrue : whenFalse }
-
   func invoke(_ tensors: borrowing TensorTable) throws(ApusError) {
-    if let condition { isTrue = tensors.read(condition, as: UInt8.self)[0] != 0 }
+    call = calls[choice.position(among: calls.count, tensors)]
     try call.run(inputs, tensors)
   }
 

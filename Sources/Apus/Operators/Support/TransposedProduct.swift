@@ -36,21 +36,33 @@ struct TransposedProduct: Operator {
   /// Memory for the outputs of one phase; nil where the only phase is the output.
   private let phaseOutput: TensorSlot?
 
-  init(_ description: Description, node: Node) throws(ApusError) {
+  /// The operator: by one product where each input makes outputs of its own, otherwise by one for each phase.
+  static func prepare(_ description: Description, node: Node) throws(ApusError) -> any Operator {
+    let vertical = TransposedAxis(
+      input: description.input.shape[1], output: description.output.shape[1],
+      filter: description.filter.shape[1], stride: description.strideHeight, padding: description.paddingTop)
+    let horizontal = TransposedAxis(
+      input: description.input.shape[2], output: description.output.shape[2],
+      filter: description.filter.shape[2], stride: description.strideWidth, padding: description.paddingLeft)
+    if let product = try DisjointTransposedProduct(
+      description, vertical: vertical, horizontal: horizontal, node: node)
+    {
+      return product
+    }
+    return try TransposedProduct(description, vertical: vertical, horizontal: horizontal, node: node)
+  }
+
+  private init(
+    _ description: Description, vertical: TransposedAxis, horizontal: TransposedAxis, node: Node
+  ) throws(ApusError) {
     let (input, filter, output) = (description.input, description.filter, description.output)
     self.input = input
+    self.vertical = vertical
+    self.horizontal = horizontal
     self.output = output
     guard let width = output.type.byteCount, let filterWidth = filter.type.byteCount else {
       throw node.mismatch(input, filter)
     }
-    vertical = TransposedAxis(
-      input: input.shape[1], output: output.shape[1], filter: filter.shape[1],
-      stride: description.strideHeight,
-      padding: description.paddingTop)
-    horizontal = TransposedAxis(
-      input: input.shape[2], output: output.shape[2], filter: filter.shape[2],
-      stride: description.strideWidth,
-      padding: description.paddingLeft)
     pixelByteCount = output.shape[3] * width
     var zero: UInt8 = 0
     if case .uint8(_, let zeroPoint) = description.operands { zero = UInt8(truncatingIfNeeded: zeroPoint) }

@@ -9,9 +9,12 @@ struct WeightedProduct: Operator {
   private let weights: ProductWeights
 
   /// Packs the weights where they are constant, and asks for the memory that a run needs.
+  ///
+  /// - Parameter biasCopies: how often the bias is repeated; more than once only where it and the filter are constant.
   init(
     _ kernel: (any PreparedConvolution)?, input: TensorSlot, filter: TensorSlot, bias: TensorSlot?,
-    output: TensorSlot, arrangement: (any FilterArrangement)? = nil, multiplyAccumulates: Double, node: Node
+    output: TensorSlot, arrangement: (any FilterArrangement)? = nil, biasCopies: Int = 1,
+    multiplyAccumulates: Double, node: Node
   ) throws(ApusError) {
     guard let kernel else {
       throw node.unsupported("\(input.type) with a filter of \(filter.type) has no kernel")
@@ -21,7 +24,8 @@ struct WeightedProduct: Operator {
     self.input = input
     self.output = output
     scratch = try node.scratch(byteCount: kernel.scratchByteCount(threads: node.threadCount))
-    weights = try ProductWeights(kernel, filter: filter, bias: bias, arrangement: arrangement, node: node)
+    weights = try ProductWeights(
+      kernel, filter: filter, bias: bias, arrangement: arrangement, biasCopies: biasCopies, node: node)
   }
 
   func invoke(_ tensors: borrowing TensorTable) {
@@ -46,7 +50,7 @@ struct ProductWeights {
 
   init(
     _ kernel: any PreparedConvolution, filter: TensorSlot, bias: TensorSlot?,
-    arrangement: (any FilterArrangement)? = nil, node: Node
+    arrangement: (any FilterArrangement)? = nil, biasCopies: Int = 1, node: Node
   ) throws(ApusError) {
     self.filter = filter
     self.bias = bias
@@ -62,11 +66,23 @@ struct ProductWeights {
       }
       TensorMemory(byteCount: arrangement.byteCount).withMutableBytes { bytes in
         arrangement.arrange(tensors.readBytes(filter), into: &bytes)
-        Self.pack(kernel, bytes.bytes, bias, tensors, into: weights)
+        guard biasCopies > 1, let bias else {
+          Self.pack(kernel, bytes.bytes, bias, tensors, into: weights)
+          return
+        }
+        let filter = bytes.bytes
+        let values = tensors.readBytes(bias)
+        TensorMemory(byteCount: values.byteCount * biasCopies).withMutableBytes { copies in
+          ElementRuns.copy(
+            from: values, at: 0, step: 0, to: &copies, at: 0, step: values.byteCount,
+            byteCount: values.byteCount, count: biasCopies)
+          kernel.pack(weights: filter, bias: copies.bytes, into: weights)
+        }
       }
     }
     packed = weights
     needsPacking = !arePacked
+    if arePacked { node.discardPacked(filter) }
     arranged =
       try arePacked
       ? nil : arrangement.map { form throws(ApusError) in try node.scratch(byteCount: form.byteCount) }

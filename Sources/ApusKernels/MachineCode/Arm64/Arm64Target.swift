@@ -6,7 +6,7 @@ package enum Arm64Target: Hashable, Sendable {
   case neon
 }
 
-extension Arm64Target: GeneratedTarget {
+extension Arm64Target {
   package var name: String { self == .dotProduct ? "arm64 dot" : "arm64 neon" }
   package var lanes: Int { 4 }
   package var mostVectors: Int { 4 }
@@ -18,7 +18,7 @@ extension Arm64Target: GeneratedTarget {
   package var needsBoundedSums: Bool { false }
   package var factorByteCount: Int { Arm64FactorLayout.byteCount }
 
-  package func mostRows(_ product: GeneratedProduct, vectorCount: Int) -> Int {
+  package func mostRows(_ product: Arm64Product, vectorCount: Int) -> Int {
     Arm64ProductGenerator.mostRows(self, product, vectorCount: vectorCount)
   }
 
@@ -43,7 +43,7 @@ extension Arm64Target: GeneratedTarget {
   }
 
   package func generator(
-    _ product: GeneratedProduct, _ operands: MatrixOperands, _ epilogue: Epilogue?, rowCount: Int,
+    _ product: Arm64Product, _ operands: MatrixOperands, _ epilogue: Epilogue?, rowCount: Int,
     vectorCount: Int, columnCount: Int
   ) -> any CodeGenerator {
     Arm64ProductGenerator(
@@ -54,7 +54,7 @@ extension Arm64Target: GeneratedTarget {
   }
 
   package func depthwiseGenerator(
-    _ product: GeneratedProduct, _ operands: MatrixOperands, _ epilogue: Epilogue?, pixelCount: Int,
+    _ product: Arm64Product, _ operands: MatrixOperands, _ epilogue: Epilogue?, pixelCount: Int,
     channelCount: Int
   ) -> any CodeGenerator {
     Arm64DepthwiseGenerator(

@@ -2,7 +2,10 @@
 ///
 /// Taps come in groups: four of bytes, which are interleaved so that one instruction adds four products to each channel;
 /// two of `int16`; one of floats. A list has an offset for each tap of each group, from a pixel's first byte.
-struct X86DepthwiseGenerator: CodeGenerator {
+struct X86DepthwiseGenerator: Hashable {
+  /// Pixels of a block at most.
+  static let maximumPixels = 4
+
   let target: X86Target
   let product: X86ProductGenerator.Product
   let epilogue: X86EpilogueGenerator.Kind
@@ -16,6 +19,15 @@ struct X86DepthwiseGenerator: CodeGenerator {
   /// Vectors of a block of channels.
   static func vectorCount(_ target: X86Target) -> Int { target == .avx512 ? 4 : 2 }
 
+  /// Taps that one step takes.
+  static func tapsPerGroup(_ product: X86ProductGenerator.Product) -> Int {
+    switch product {
+    case .unsignedBytes, .signedBytes: 4
+    case .words: 2
+    case .floats: 1
+    }
+  }
+
   private var vectorCount: Int { Self.vectorCount(target) }
   private var width: X86Assembler.Width { target.width }
   private var end: X86EpilogueGenerator {
@@ -25,7 +37,8 @@ struct X86DepthwiseGenerator: CodeGenerator {
   }
   private var signFlip: Int { target == .avx512 ? 31 : 15 }
 
-  package func generate() -> [UInt8]? {
+  /// The code of `void f(const Arguments *)`; nil only if the generator is wrong.
+  func generate() -> [UInt8]? {
     var a = X86Assembler(encoding: target == .avx512 ? .evex : .vex)
     for register in [General.rbx, .rbp, .r12, .r13, .r14, .r15] { a.push(register) }
     a.load(.r8, .init(.rdi, A.offset(\.rows)))
@@ -55,6 +68,7 @@ struct X86DepthwiseGenerator: CodeGenerator {
     a.load(.rsi, .init(.rdi, A.offset(\.offsets)))
     a.move(.rax, .r14)
     end.loadStride(&a, A.offset(\.outputStride))
+    if case .scaledFloats = epilogue { orderSums(&a) }
     end.store(&a, [.rax])
     end.pointAfterLast(&a, [.rax], .r14)
     end.loadStride(&a, A.offset(\.rowStride))
@@ -69,9 +83,19 @@ struct X86DepthwiseGenerator: CodeGenerator {
     return a.finish()
   }
 
+  /// Brings the sums of words of two vectors, which products interleave by quarters, into the order of channels.
+  private func orderSums(_ a: inout X86Assembler) {
+    for pixel in 0..<pixelCount {
+      let (first, second) = (end.sum(pixel, 0), end.sum(pixel, 1))
+      a.vector(.vperm2i128, width, end.free(0), first, second, immediate: 0x20)
+      a.vector(.vperm2i128, width, second, first, second, immediate: 0x31)
+      a.vector(.vmovdqu, width, first, 0, end.free(0))
+    }
+  }
+
   /// One group of taps for all pixels.
   private func group(_ a: inout X86Assembler, _ pixels: [General]) {
-    let offsets = Array([General.rcx, .rdx, .r9, .r10].prefix(product.tapsPerGroup))
+    let offsets = Array([General.rcx, .rdx, .r9, .r10].prefix(Self.tapsPerGroup(product)))
     for (tap, register) in offsets.enumerated() { a.load(register, .init(.r12, 8 * tap)) }
     a.add(.r12, 8 * offsets.count)
     let weights = (0..<vectorCount).map { end.free($0) }

@@ -4,22 +4,30 @@
 /// Sums of row `i` and vector `j` are in the register `i · vectorCount + j`; registers after them are free. At the end, `rdx`
 /// points at the factors, `rsi` at the offsets, and a base and `r9`, `r10`, `r11` (one, three and five strides) at the rows
 /// of the output; the mask register `k1` has the even lanes and `k2` the columns of the last store.
-struct X86EpilogueGenerator: Hashable, Sendable {
+struct X86EpilogueGenerator: Hashable {
   /// What becomes of the sums.
-  enum Kind: Hashable, Sendable {
+  enum Kind: Hashable {
     /// 32-bit sums, without bias.
     case sums
     /// Floats: bias, bounds.
     case floats
+    /// Floats of integer sums: the scale of each row, or one for all rows, times that of the column; bias, bounds.
+    case scaledFloats(isPerRow: Bool)
     /// Bytes: offset, one multiplication with double rounding, zero point, and bounds where they are not the type's own.
     case bytes(isSigned: Bool, Rescaling, isBounded: Bool)
   }
 
+  /// The greatest magnitude of sums that generated code rescales: some 2³⁰ more would overflow with the greatest rounding
+  /// or zero point. Converters clip the biases of unused channels to 2³⁰.
+  static let sumLimit = 3 << 29 - 1 << 22
+
   /// Which fixed-point factors there are.
-  enum Rescaling: Hashable, Sendable {
+  enum Rescaling: Hashable {
     /// All shift right, by 1 to 21 bits.
     case right
     case any
+    /// None: factors in double precision, and one rounding.
+    case once
   }
 
   let target: X86Target
@@ -30,7 +38,7 @@ struct X86EpilogueGenerator: Hashable, Sendable {
   let columnCount: Int
 
   private typealias General = X86Assembler.General
-  private var width: X86Assembler.Width { target.width }
+  var width: X86Assembler.Width { target.width }
   func sum(_ row: Int, _ vector: Int) -> Int { row * vectorCount + vector }
   /// Registers that hold no sums.
   func free(_ index: Int) -> Int { rowCount * vectorCount + index }
@@ -80,7 +88,7 @@ struct X86EpilogueGenerator: Hashable, Sendable {
     guard target == .avx512 else { return }
     a.move(.rax, 0x5555)
     a.moveMask(1, .rax)
-    let unit = kind == .floats ? target.lanes : vectorCount == 4 ? 64 : 2 * target.lanes
+    let unit = !kind.isBytes ? target.lanes : vectorCount == 4 ? 64 : 2 * target.lanes
     a.moveWide(.rax, Int(truncatingIfNeeded: (1 as UInt64) << UInt64((columnCount - 1) % unit + 1) &- 1))
     a.moveMask(2, .rax)
   }
@@ -113,22 +121,43 @@ struct X86EpilogueGenerator: Hashable, Sendable {
         }
       }
     case .floats: storeFloats(&a, bases)
+    case .scaledFloats(let isPerRow):
+      scale(&a, isPerRow: isPerRow)
+      storeFloats(&a, bases)
     case .bytes(let isSigned, let rescaling, let isBounded):
       for vector in 0..<vectorCount {
-        if rescaling == .right {
-          rescaleRight(&a, vector: vector)
-        } else {
-          rescale(&a, vector: vector)
+        switch rescaling {
+        case .right: rescaleRight(&a, vector: vector)
+        case .any: rescale(&a, vector: vector)
+        case .once: rescaleOnce(&a, vector: vector)
         }
       }
-      if rescaling == .any {
+      if rescaling != .right {
         a.vector(.vpbroadcastw, width, free(0), 0, .init(.rdx, X86FactorLayout(target).zeroPoint))
       }
-      let bytes = Bytes(isSigned: isSigned, addsZeroPoint: rescaling == .any, isBounded: isBounded)
+      let bytes = Bytes(isSigned: isSigned, addsZeroPoint: rescaling != .right, isBounded: isBounded)
       switch (target, vectorCount) {
       case (.avx2, _): storeBytesOfTwo(&a, bases, bytes)
       case (.avx512, 4): storeBytesOfFour(&a, bases, bytes)
       case (.avx512, _): storeBytesOfPairs(&a, bases, bytes)
+      }
+    }
+  }
+
+  /// Makes floats of sums: `sum · (column's scale · row's scale)`, in the order of the portable kernels.
+  private func scale(_ a: inout X86Assembler, isPerRow: Bool) {
+    let factor = free(0)
+    a.load(.rcx, .init(.rdi, X86ProductGenerator.Arguments.offset(\.scales)))
+    for vector in 0..<(columnCount + target.lanes - 1) / target.lanes {
+      for row in 0..<rowCount {
+        if row == 0 || isPerRow {
+          a.vector(.vbroadcastss, width, factor, 0, .init(.rcx, 4 * row))
+          a.vector(
+            .vmulps, width, factor, factor,
+            .init(.rdx, X86FactorLayout(target).multipliers + vector * width.byteCount))
+        }
+        a.vector(.vcvtdq2ps, width, sum(row, vector), 0, sum(row, vector))
+        a.vector(.vmulps, width, sum(row, vector), sum(row, vector), factor)
       }
     }
   }
@@ -163,87 +192,6 @@ struct X86EpilogueGenerator: Hashable, Sendable {
           a.vector(.vmaskmovpsStore, width, sum(row, vector), mask, memory)
         }
       }
-    }
-  }
-
-  /// Multiplies the sums of one vector of columns by factors that shift right, with the reference's two roundings, and adds
-  /// the zero point.
-  ///
-  /// The reference rounds `x·m / 2³¹` to the nearest integer `y`, halves upwards, then `y / 2ᵉ`, halves away from zero:
-  /// `(y + 2ᵉ⁻¹ − (y < 0)) >> e`. The caller has made sure that `|x| < 2³⁰`. Sums began 2³⁰ too high, so that they are
-  /// not negative and `2m`, too, may take 32 bits: the upper half of `(x + 2³⁰)·2m + c` is then `y` plus whatever
-  /// multiple of 2³² is part of `c`, in which the 2³⁰ are taken off again: the rounding, minus one, and the zero point,
-  /// `z·2ᵉ`. What is left is to add one where `y` is not negative: where `x` is not, which its bit 30 tells; `x` is negative
-  /// and `y` zero only where the one makes no difference.
-  private func rescaleRight(_ a: inout X86Assembler, vector: Int) {
-    let layout = X86FactorLayout(target)
-    let offset = vector * width.byteCount
-    let (first, second) = (free(0), free(1))
-    let even = factor(&a, 2, layout.multipliers + offset)
-    let odd = factor(&a, 3, layout.oddMultipliers + offset)
-    let evenOffset = factor(&a, 4, layout.evenOffsets + offset)
-    let oddOffset = factor(&a, 5, layout.oddOffsets + offset)
-    let shifts = factor(&a, 6, layout.shifts + offset)
-    for row in 0..<rowCount {
-      let value = sum(row, vector)
-      a.shift(.shiftQuads, digit: 2, width, second, value, by: 32)
-      a.vector(.vpmuludq, width, first, value, even)
-      a.vector(.vpmuludq, width, second, second, odd)
-      a.vector(.vpaddq, width, first, first, evenOffset)
-      a.vector(.vpaddq, width, second, second, oddOffset)
-      if target == .avx512 {
-        a.vector(.vmovshdup, width, second, 0, first, mask: .init(1))
-      } else {
-        a.shift(.shiftQuads, digit: 2, width, first, first, by: 32)
-        a.vector(.vpblendd, width, second, first, second, immediate: 0xAA)
-      }
-      a.shift(.shiftDoubles, digit: 2, width, value, value, by: 30)
-      a.vector(.vpaddd, width, second, second, value)
-      a.vector(.vpsravd, width, value, second, shifts)
-    }
-  }
-
-  /// A factor in a register: AVX-512 has enough of them; AVX2 reads it from the cache each time.
-  private func factor(_ a: inout X86Assembler, _ index: Int, _ displacement: Int) -> X86Assembler.Operand {
-    let memory = X86Assembler.Memory(.rdx, displacement)
-    guard target == .avx512 else { return .memory(memory) }
-    a.vector(.vmovdqu, width, free(index), 0, memory)
-    return .register(free(index))
-  }
-
-  /// As ``rescaleRight(_:vector:)`` for factors of any shift, without the zero point.
-  ///
-  /// Where `e` is zero, `x` may first be shifted left, and nothing but the product is rounded: then `2ᵉ⁻¹` stands as zero,
-  /// and the lesser of it and of `y < 0` is subtracted.
-  private func rescale(_ a: inout X86Assembler, vector: Int) {
-    let layout = X86FactorLayout(target)
-    let offset = vector * width.byteCount
-    let (first, second) = (free(0), free(1))
-    let even = factor(&a, 2, layout.multipliers + offset)
-    let odd = factor(&a, 3, layout.oddMultipliers + offset)
-    let rounding = factor(&a, 4, layout.roundings + offset)
-    let shifts = factor(&a, 5, layout.shifts + offset)
-    let half = factor(&a, 6, layout.half)
-    for row in 0..<rowCount {
-      let value = sum(row, vector)
-      a.vector(.vpsllvd, width, value, value, .init(.rdx, layout.leftShifts + offset))
-      a.shift(.shiftQuads, digit: 2, width, second, value, by: 32)
-      a.vector(.vpmuldq, width, first, value, even)
-      a.vector(.vpmuldq, width, second, second, odd)
-      a.vector(.vpaddq, width, first, first, half)
-      a.vector(.vpaddq, width, second, second, half)
-      a.shift(.shiftQuads, digit: 2, width, first, first, by: 31)
-      a.vector(.vpaddq, width, second, second, second)
-      if target == .avx512 {
-        a.vector(.vpblendmd, width, value, second, first, mask: .init(1))
-      } else {
-        a.vector(.vpblendd, width, value, first, second, immediate: 0xAA)
-      }
-      a.shift(.shiftDoubles, digit: 2, width, first, value, by: 31)
-      a.vector(.vpminsd, width, first, first, rounding)
-      a.vector(.vpaddd, width, value, value, rounding)
-      a.vector(.vpsubd, width, value, value, first)
-      a.vector(.vpsravd, width, value, value, shifts)
     }
   }
 
@@ -353,43 +301,6 @@ struct X86EpilogueGenerator: Hashable, Sendable {
       rest -= size
       memory.displacement += size
       if rest > 0 { a.shift(.shiftQuads, digit: 3, .xmm, value, value, by: UInt8(size)) }
-    }
-  }
-}
-
-/// The machine's instructions.
-package enum X86Target: String, Hashable, Sendable {
-  case avx512
-  case avx2
-
-  var width: X86Assembler.Width { self == .avx512 ? .zmm : .ymm }
-  /// 32-bit lanes of a vector.
-  package var lanes: Int { self == .avx512 ? 16 : 8 }
-}
-
-extension X86EpilogueGenerator.Kind {
-  /// What finishes outputs of these operands.
-  init(_ operands: MatrixOperands, _ epilogue: Epilogue) {
-    guard operands != .float32, case .fixedPoint(let multipliers, _, let minimum, let maximum) = epilogue
-    else {
-      self = operands == .float32 ? .floats : .sums
-      return
-    }
-    let isSigned = if case .int8 = operands { true } else { false }
-    self = .bytes(
-      isSigned: isSigned, multipliers.allSatisfy { (-21)...(-1) ~= $0.shift } ? .right : .any,
-      isBounded: minimum > (isSigned ? -128 : 0) || maximum < (isSigned ? 127 : 255))
-  }
-}
-
-extension Epilogue {
-  /// Whether generated code can finish outputs: floats, or fixed-point factors that are not negative.
-  var isPlain: Bool {
-    switch self {
-    case .float32: true
-    case .fixedPoint(let multipliers, _, _, _):
-      multipliers.allSatisfy { $0.value >= 0 && $0.shift > -31 }
-    default: false
     }
   }
 }

@@ -1,6 +1,6 @@
 /// Where a panel's factors lie, in bytes from its block's start.
 struct X86FactorLayout {
-  /// Arrays of one 32-bit lane for each column; factors that shift right are doubled.
+  /// Arrays of one 32-bit lane for each column; factors that shift right are doubled. Those of float outputs are floats.
   let multipliers = 0
   let oddMultipliers: Int
   let shifts: Int
@@ -9,9 +9,16 @@ struct X86FactorLayout {
   /// Arrays of one 64-bit lane for the even and for the odd columns.
   let evenOffsets: Int
   let oddOffsets: Int
+  /// Doubles of all columns, for one rounding, and vectors of one double each: the bounds without the zero point, the sign,
+  /// and the double below one half.
+  var scales: Int { evenOffsets }
+  let least: Int
+  let most: Int
+  let signs: Int
+  let belowHalf: Int
   /// 2³⁰ in 64-bit lanes.
   let half: Int
-  /// 2³⁰ in 32-bit lanes: what sums begin with if their factors shift right.
+  /// 2³¹ in 32-bit lanes: what sums begin with if their factors shift right.
   let bias: Int
   /// AVX2: eight lanes of ones, then eight of zeros.
   let columnMask: Int
@@ -45,7 +52,12 @@ struct X86FactorLayout {
     maximum = signFlip + 12
     minimumWord = signFlip + 16
     maximumWord = signFlip + 20
-    byteCount = signFlip + 64
+    let vector = target.width.byteCount
+    least = signFlip + 64
+    most = least + vector
+    signs = most + vector
+    belowHalf = signs + vector
+    byteCount = belowHalf + vector
   }
 
   /// Writes a block of factors; `channel` names the output channel of each of the block's columns.
@@ -58,7 +70,7 @@ struct X86FactorLayout {
     }
     unsafe block.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
     for lane in 0..<8 { store(1 << 30 as Int64, at: half + 8 * lane) }
-    for lane in 0..<16 { store(1 << 30 as Int32, at: bias + 4 * lane) }
+    for lane in 0..<16 { store(.min as Int32, at: bias + 4 * lane) }
     for lane in 0..<8 { store(-1 as Int32, at: columnMask + 4 * lane) }
     store(0x8080_8080 as UInt32, at: signFlip)
     switch epilogue {
@@ -92,13 +104,40 @@ struct X86FactorLayout {
           store(Int32(truncatingIfNeeded: max(0, multiplier.shift)), at: leftShifts + place)
           if shiftsRight {
             // Half of the first rounding, less the bias of the sums; above 2³², the rest: see `rescaleRight`.
-            let bias = Int64(multiplier.value) << 31
+            let bias = Int64(multiplier.value) << 32
             let rest = Int64(rounding) - 1 + Int64(zero) << Int64(shift)
             store(
               1 << 31 - bias &+ rest << 32,
               at: (lane % 2 == 0 ? evenOffsets : oddOffsets) + place - lane % 2 * 4)
           }
         }
+      }
+    case .float64(let scales, let zero, let least, let most):
+      store(Int16(truncatingIfNeeded: zero), at: zeroPoint)
+      store(Int16(truncatingIfNeeded: least), at: minimumWord)
+      store(Int16(truncatingIfNeeded: most), at: maximumWord)
+      for offset in stride(from: 0, to: target.width.byteCount, by: 8) {
+        store(Double(least &- zero), at: self.least + offset)
+        store(Double(most &- zero), at: self.most + offset)
+        store(-0.0 as Double, at: signs + offset)
+        store((0.5 as Double).nextDown, at: belowHalf + offset)
+      }
+      for vector in 0..<vectorCount {
+        for lane in 0..<target.lanes {
+          let column = X86ProductGenerator.column(
+            target, isBytes: true, vectorCount: vectorCount, vector: vector, lane: lane)
+          guard let channel = channel(column) else { continue }
+          store(
+            scales.count > 1 ? scales[channel] : scales[0],
+            at: self.scales + (vector * target.lanes + lane) * 8)
+        }
+      }
+    case .hybrid(let scales, let least, let most):
+      store(least, at: minimum)
+      store(most, at: maximum)
+      for column in 0..<vectorCount * target.lanes {
+        guard let channel = channel(column) else { continue }
+        store(scales.count > 1 ? scales[channel] : scales[0], at: multipliers + column * 4)
       }
     default: break
     }

@@ -110,6 +110,14 @@ extension X86Assembler.Instruction {
   package static let vpmovsxbd = Self("vpmovsxbd", prefix: 1, map: 2, 0x21, tuple: .quarter)
   /// Extracts the 128-bit half that the immediate names. VEX only.
   package static let vextracti128 = Self("vextracti128", prefix: 1, map: 3, 0x39)
+  /// The second operand with the half that the immediate names replaced by the third, of 128 bits. VEX only.
+  package static let vinserti128 = Self("vinserti128", prefix: 1, map: 3, 0x38)
+  /// Two 128-bit halves of the second and third operands, chosen by the immediate. VEX only.
+  package static let vperm2i128 = Self("vperm2i128", prefix: 1, map: 3, 0x46)
+  /// Extracts the 256-bit half that the immediate names. EVEX only.
+  package static let vextracti64x4 = Self("vextracti64x4", prefix: 1, map: 3, 0x3B, w: 1, tuple: .half)
+  /// The second operand with the half that the immediate names replaced by the third, of 256 bits. EVEX only.
+  package static let vinserti64x4 = Self("vinserti64x4", prefix: 1, map: 3, 0x3A, w: 1, tuple: .half)
 
   // MARK: Floats
 
@@ -117,5 +125,17 @@ extension X86Assembler.Instruction {
   package static let vmulps = Self("vmulps", prefix: 0, map: 1, 0x59)
   package static let vmaxps = Self("vmaxps", prefix: 0, map: 1, 0x5F)
   package static let vminps = Self("vminps", prefix: 0, map: 1, 0x5D)
+  package static let vmulpd = Self("vmulpd", prefix: 1, map: 1, 0x59, w: 1, elementByteCount: 8)
+  package static let vaddpd = Self("vaddpd", prefix: 1, map: 1, 0x58, w: 1, elementByteCount: 8)
+  package static let vmaxpd = Self("vmaxpd", prefix: 1, map: 1, 0x5F, w: 1, elementByteCount: 8)
+  package static let vminpd = Self("vminpd", prefix: 1, map: 1, 0x5D, w: 1, elementByteCount: 8)
+  /// `int32` as floats.
+  package static let vcvtdq2ps = Self("vcvtdq2ps", prefix: 0, map: 1, 0x5B)
+  /// Floats as `int32`, rounded toward zero.
+  package static let vcvttps2dq = Self("vcvttps2dq", prefix: 2, map: 1, 0x5B)
+  /// The `int32` of a register of half the width as doubles.
+  package static let vcvtdq2pd = Self("vcvtdq2pd", prefix: 2, map: 1, 0xE6, tuple: .half)
+  /// Doubles as `int32`, rounded toward zero, in a register of half the width.
+  package static let vcvttpd2dq = Self("vcvttpd2dq", prefix: 1, map: 1, 0xE6, w: 1, elementByteCount: 8)
   package static let vxorps = Self("vxorps", prefix: 0, map: 1, 0x57)
 }

@@ -3,9 +3,47 @@
 /// One step multiplies four bytes of each row (four `uint8` or `int8`, two `int16`, or one `float`) with as many of each
 /// column. Rows are read in place: they lie `rowStride` bytes apart, and their terms lie in runs, the *taps*, whose
 /// offsets a list gives: the rows of a filter in a padded input, or the single run of a matrix.
-struct X86ProductGenerator: CodeGenerator {
-  typealias Product = GeneratedProduct
-  typealias Arguments = GeneratedArguments
+struct X86ProductGenerator: Hashable {
+  /// What one step computes.
+  enum Product: String, Hashable {
+    /// Unsigned bytes of rows with signed bytes of columns.
+    case unsignedBytes
+    /// Signed bytes of rows, made unsigned by flipping their highest bit, with signed bytes of columns.
+    case signedBytes
+    /// Pairs of `int16`.
+    case words
+    /// Floats.
+    case floats
+  }
+
+  /// The arguments of a generated function: addresses and counts, all of 64 bits.
+  struct Arguments {
+    /// The first row's first byte.
+    var rows: Int
+    /// Bytes between rows.
+    var rowStride: Int
+    /// Pairs of a byte offset and a count of steps, one for each tap.
+    var taps: Int
+    var tapCount: Int
+    /// The panel's weights.
+    var weights: Int
+    /// What is added to the panel's sums: biases with the zero points' share, in the panel's order.
+    var offsets: Int
+    /// The panel's factors: see ``X86FactorLayout``.
+    var factors: Int
+    /// The first output's first byte.
+    var output: Int
+    /// Bytes between rows of the output.
+    var outputStride: Int
+    /// How many blocks of rows, one after the other.
+    var blocks: Int
+    /// The scales of quantized images: of each row, or of all.
+    var scales = 0
+
+    static func offset(_ field: PartialKeyPath<Arguments>) -> Int {
+      MemoryLayout<Arguments>.offset(of: field) ?? 0
+    }
+  }
 
   let target: X86Target
   let product: Product
@@ -16,6 +54,13 @@ struct X86ProductGenerator: CodeGenerator {
   let vectorCount: Int
   /// The columns that are written.
   let columnCount: Int
+  /// Whether weights that are multiplied as `int16` lie as bytes.
+  var hasNarrowWeights = false
+  /// Sums are kept this many times, for every second step or fourth, and added at the end: a sum need not wait for the
+  /// product before it where rows are few.
+  var sumSets = 1
+  /// Whether blocks are panels side by side, full ones, of the same rows.
+  var movesAlongPanels = false
 
   /// The most rows that registers and addressing allow.
   static func maximumRows(_ target: X86Target, vectorCount: Int) -> Int {
@@ -34,7 +79,11 @@ struct X86ProductGenerator: CodeGenerator {
   private typealias General = X86Assembler.General
   private var width: X86Assembler.Width { target.width }
   private func sum(_ row: Int, _ vector: Int) -> Int { end.sum(row, vector) }
-  private func free(_ index: Int) -> Int { end.free(index) }
+  private func free(_ index: Int) -> Int { end.free(index) + (sumSets - 1) * setCount }
+  /// Registers of one set of sums.
+  private var setCount: Int { rowCount * vectorCount }
+  /// Bytes of a step's weights for one vector of columns.
+  private var weightByteCount: Int { hasNarrowWeights ? width.byteCount / 2 : width.byteCount }
 
   /// What writes the outputs; its addresses serve the rows as well.
   private var end: X86EpilogueGenerator {
@@ -44,7 +93,8 @@ struct X86ProductGenerator: CodeGenerator {
 
   // MARK: The function
 
-  package func generate() -> [UInt8]? {
+  /// The code of `void f(const Arguments *)`; nil only if the generator is wrong.
+  func generate() -> [UInt8]? {
     var a = X86Assembler(encoding: target == .avx512 ? .evex : .vex)
     typealias A = Arguments
     let bases: [General] = [.rax, .rbx, .rbp]
@@ -57,6 +107,7 @@ struct X86ProductGenerator: CodeGenerator {
 
     let nextBlock = a.loopHead(alignment: 16)
     end.begin(&a)
+    for index in setCount..<sumSets * setCount { a.zeroVector(index, width) }
     end.loadStride(&a, A.offset(\.rowStride))
     a.load(.r12, .init(.rdi, A.offset(\.taps)))
     a.load(.r13, .init(.rdi, A.offset(\.tapCount)))
@@ -73,6 +124,8 @@ struct X86ProductGenerator: CodeGenerator {
     a.decrement(.r13)
     a.jump(.notEqual, nextTap)
 
+    addSets(&a)
+    if movesAlongPanels { a.store(.init(.rdi, A.offset(\.weights)), .rsi) }
     a.load(.rdx, .init(.rdi, A.offset(\.factors)))
     a.load(.rsi, .init(.rdi, A.offset(\.offsets)))
     a.move(.rax, .r14)
@@ -80,12 +133,21 @@ struct X86ProductGenerator: CodeGenerator {
     end.advance(&a, used)
     end.store(&a, used)
 
-    // The next block of rows: `rax` and its like still point at the output.
-    end.pointAfterLast(&a, used, .r14)
-    end.loadStride(&a, A.offset(\.rowStride))
-    a.move(.rax, .r8)
-    end.advance(&a, used)
-    end.pointAfterLast(&a, used, .r8)
+    if movesAlongPanels {
+      nextPanel(&a)
+    } else {
+      // The next block of rows: `rax` and its like still point at the output.
+      end.pointAfterLast(&a, used, .r14)
+      end.loadStride(&a, A.offset(\.rowStride))
+      a.move(.rax, .r8)
+      end.advance(&a, used)
+      end.pointAfterLast(&a, used, .r8)
+      if epilogue == .scaledFloats(isPerRow: true) {
+        a.load(.rcx, .init(.rdi, A.offset(\.scales)))
+        a.add(.rcx, 4 * rowCount)
+        a.store(.init(.rdi, A.offset(\.scales)), .rcx)
+      }
+    }
     a.decrement(.r15)
     a.jump(.notEqual, nextBlock)
 
@@ -93,6 +155,27 @@ struct X86ProductGenerator: CodeGenerator {
     for register in [General.r15, .r14, .r13, .r12, .rbp, .rbx] { a.pop(register) }
     a.return()
     return a.finish()
+  }
+
+  /// Weights follow each other, and so do offsets, factors and outputs.
+  private func nextPanel(_ a: inout X86Assembler) {
+    let columns = vectorCount * target.lanes
+    a.add(.r14, columns * (epilogue.isBytes ? 1 : 4))
+    a.add(.rsi, columns * 4)
+    a.store(.init(.rdi, Arguments.offset(\.offsets)), .rsi)
+    a.add(.rdx, X86FactorLayout(target).byteCount)
+    a.store(.init(.rdi, Arguments.offset(\.factors)), .rdx)
+  }
+
+  /// Adds all sets of sums to the first.
+  private func addSets(_ a: inout X86Assembler) {
+    var count = sumSets * setCount
+    while count > setCount {
+      count /= 2
+      for index in 0..<count {
+        a.vector(product == .floats ? .vaddps : .vpaddd, width, index, index, index + count)
+      }
+    }
   }
 
   // MARK: Steps
@@ -121,14 +204,16 @@ struct X86ProductGenerator: CodeGenerator {
 
   private func move(_ a: inout X86Assembler, _ bases: [General], steps: Int) {
     for base in bases { a.add(base, 4 * steps) }
-    a.add(.rsi, steps * vectorCount * width.byteCount)
+    a.add(.rsi, steps * vectorCount * weightByteCount)
   }
 
   private func step(_ a: inout X86Assembler, _ bases: [General], _ index: Int) {
     for vector in 0..<vectorCount {
       a.vector(
-        .vmovdqu, width, free(vector), 0, .init(.rsi, (index * vectorCount + vector) * width.byteCount))
+        hasNarrowWeights ? .vpmovsxbw : .vmovdqu, width, free(vector), 0,
+        .init(.rsi, (index * vectorCount + vector) * weightByteCount))
     }
+    func sum(_ row: Int, _ vector: Int) -> Int { self.sum(row, vector) + index % sumSets * setCount }
     // Two registers in turn, so that a broadcast need not wait for the products before it.
     let spare = vectorRegisterCount - free(vectorCount) - (product == .signedBytes ? 1 : 0)
     let turns = product == .words ? 1 : max(1, min(product == .floats ? 4 : 2, spare))

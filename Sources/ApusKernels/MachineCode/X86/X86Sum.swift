@@ -19,6 +19,7 @@ where Rest.Left == UInt8, Rest.Right == UInt8, Rest.Result == UInt8 {
     steps = (innerSteps[0], innerSteps[1])
     let generator = X86SumGenerator(
       target: target, kind: kind, isSigned: isSigned, lhsStays: steps.lhs == 0, rhsStays: steps.rhs == 0,
+      lhsHalves: Self.isHalf(lhs.multiplier), rhsHalves: Self.isHalf(rhs.multiplier),
       lhsShifts: lhs.multiplier.shift != 0, rhsShifts: rhs.multiplier.shift != 0,
       outputShifts: output.multiplier.shift != 0)
     guard let function = GeneratedCode.function(for: generator, generate: generator.generate) else {
@@ -27,6 +28,11 @@ where Rest.Left == UInt8, Rest.Right == UInt8, Rest.Result == UInt8 {
     unsafe self.function = function
     factors = X86SumFactors(lhs: lhs, rhs: rhs, output: output)
     self.rest = rest
+  }
+
+  /// Whether a factor is exactly one half.
+  private static func isHalf(_ multiplier: FixedPointMultiplier) -> Bool {
+    multiplier.value == 1 << 30 && multiplier.shift == 0
   }
 
   @inline(__always)

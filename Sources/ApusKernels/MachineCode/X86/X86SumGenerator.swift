@@ -27,6 +27,9 @@ struct X86SumGenerator: Hashable {
   /// Whether an operand is one byte for all.
   let lhsStays: Bool
   let rhsStays: Bool
+  /// Whether an operand's factor is one half, as that with the larger scale has it.
+  var lhsHalves = false
+  var rhsHalves = false
   /// Whether each factor has a shift: of zero bits, the second rounding would not be none.
   let lhsShifts: Bool
   let rhsShifts: Bool
@@ -59,11 +62,8 @@ struct X86SumGenerator: Hashable {
       switch kind {
       case .product: a.vector(.vpmulld, width, lhs, lhs, rhs)
       case .sum, .difference:
-        // Distances from the zero points, moved left by 20 bits, stay below 2²⁸.
-        a.shift(.shiftDoubles, digit: 6, width, lhs, lhs, by: 20)
-        a.shift(.shiftDoubles, digit: 6, width, rhs, rhs, by: 20)
-        scale(&a, lhs, part, X86SumFactors.lhs, shifts: lhsShifts)
-        scale(&a, rhs, part, X86SumFactors.rhs, shifts: rhsShifts)
+        scaleOperand(&a, lhs, part, X86SumFactors.lhs, shifts: lhsShifts, halves: lhsHalves)
+        scaleOperand(&a, rhs, part, X86SumFactors.rhs, shifts: rhsShifts, halves: rhsHalves)
         a.vector(kind == .sum ? .vpaddd : .vpsubd, width, lhs, lhs, rhs)
       }
       scale(&a, lhs, part, X86SumFactors.output, shifts: outputShifts)
@@ -94,6 +94,27 @@ struct X86SumGenerator: Hashable {
     a.vector(.vpsubd, width, value, value, .init(.r8, zeroPoint))
   }
 
+  /// An operand `x = 2²⁰·d` on the common scale, as ``scale(_:_:_:_:shifts:)`` has it, from the distance `d` of a byte from
+  /// its zero point, below 2⁸ in magnitude.
+  ///
+  /// With `m = 2¹⁵·h + l`, it is `(d·m + 2¹⁰) >> 11 = 2⁴·d·h + ((d·l + 2¹⁰) >> 11)`, of which nothing passes 2²⁸; and for
+  /// a factor of one half simply `2¹⁹·d`.
+  private func scaleOperand(
+    _ a: inout X86Assembler, _ value: Int, _ part: Int, _ factor: Int, shifts: Bool, halves: Bool
+  ) {
+    guard !halves else {
+      a.shift(.shiftDoubles, digit: 6, width, value, value, by: 19)
+      return
+    }
+    let (high, spare) = (4 * part + 2, 4 * part + 3)
+    a.vector(.vpmulld, width, high, value, .init(.r8, factor + X86SumFactors.high))
+    a.vector(.vpmulld, width, value, value, .init(.r8, factor + X86SumFactors.low))
+    a.vector(.vpaddd, width, value, value, .init(.r8, X86SumFactors.smallHalf))
+    a.shift(.shiftDoubles, digit: 4, width, value, value, by: 11)
+    a.vector(.vpaddd, width, value, value, high)
+    if shifts { shiftRight(&a, value, spare, factor) }
+  }
+
   /// `(x·m + 2³⁰) >> 31` for even and odd lanes apart, then `(y + 2ᵉ⁻¹ − (y < 0)) >> e`.
   private func scale(_ a: inout X86Assembler, _ value: Int, _ part: Int, _ factor: Int, shifts: Bool) {
     let (even, odd) = (4 * part + 2, 4 * part + 3)
@@ -110,10 +131,14 @@ struct X86SumGenerator: Hashable {
     } else {
       a.vector(.vpblendd, width, value, even, odd, immediate: 0xAA)
     }
-    guard shifts else { return }
-    a.shift(.shiftDoubles, digit: 4, width, even, value, by: 31)
+    if shifts { shiftRight(&a, value, even, factor) }
+  }
+
+  /// `(y + 2ᵉ⁻¹ − (y < 0)) >> e`.
+  private func shiftRight(_ a: inout X86Assembler, _ value: Int, _ spare: Int, _ factor: Int) {
+    a.shift(.shiftDoubles, digit: 4, width, spare, value, by: 31)
     a.vector(.vpaddd, width, value, value, .init(.r8, factor + X86SumFactors.rounding))
-    a.vector(.vpaddd, width, value, value, even)
+    a.vector(.vpaddd, width, value, value, spare)
     a.vector(.vpsravd, width, value, value, .init(.r8, factor + X86SumFactors.shift))
   }
 
@@ -149,19 +174,27 @@ final class X86SumFactors: @unchecked Sendable {
   static let zeroPoint = 192
   static let minimum = 256
   static let maximum = 320
-  /// Each factor is followed by its rounding and its shift.
-  static let lhs = 384
-  static let rhs = 576
-  static let output = 768
+  /// 2¹⁰
+  static let smallHalf = 384
+  /// Each factor is followed by its rounding, its shift, and its two parts.
+  static let lhs = 448
+  static let rhs = 768
+  static let output = 1088
   static let rounding = 64
   static let shift = 128
+  /// 2⁴ times the upper 16 bits of the factor's 31.
+  static let high = 192
+  /// The lower 15 bits.
+  static let low = 256
+  private static let byteCount = 1408
 
   let address: UnsafeMutableRawPointer
 
   init(lhs: QuantizedOperand, rhs: QuantizedOperand, output: QuantizedResult) {
-    unsafe address = .allocate(byteCount: 960, alignment: 64)
-    unsafe address.initializeMemory(as: UInt8.self, repeating: 0, count: 960)
+    unsafe address = .allocate(byteCount: Self.byteCount, alignment: 64)
+    unsafe address.initializeMemory(as: UInt8.self, repeating: 0, count: Self.byteCount)
     fill(Self.half, Int64(1) << 30)
+    fill(Self.smallHalf, Int32(1) << 10)
     fill(Self.lhsZeroPoint, lhs.zeroPoint)
     fill(Self.rhsZeroPoint, rhs.zeroPoint)
     fill(Self.zeroPoint, Int16(truncatingIfNeeded: output.zeroPoint))
@@ -174,6 +207,8 @@ final class X86SumFactors: @unchecked Sendable {
       fill(place, multiplier.value)
       fill(place + Self.rounding, shift > 0 ? Int32(1) << (shift - 1) : 0)
       fill(place + Self.shift, shift)
+      fill(place + Self.high, (multiplier.value >> 15) << 4)
+      fill(place + Self.low, multiplier.value & 0x7FFF)
     }
   }
 

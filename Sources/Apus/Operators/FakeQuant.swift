@@ -1,0 +1,27 @@
+import ApusKernels
+
+/// `FAKE_QUANT`: rounds floats as a quantization between two bounds would, moved so that zero stays exact.
+enum FakeQuant {
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator {
+    let (input, output) = try node.unaryTensors([.float32])
+    let minimum = try node.floatOption(0, default: 0)
+    let maximum = try node.floatOption(1, default: 0)
+    let bits = try node.int32Option(2, default: 0)
+    guard minimum.isFinite, maximum.isFinite, minimum < maximum, (2...16).contains(bits) else {
+      throw node.malformed("\(bits) bits from \(minimum) to \(maximum) are no quantization")
+    }
+    guard try !node.boolOption(3, default: false) else {
+      throw node.unsupported("a narrow range is not supported")
+    }
+    let steps = Float(1 << bits - 1)
+    let scale = (maximum - minimum) / steps
+    guard scale > 0, scale.isFinite else {
+      throw node.malformed("the bounds \(minimum) and \(maximum) have no steps between them")
+    }
+    let zeroPoint = min(max(-minimum / scale, 0), steps).rounded(.toNearestOrAwayFromZero)
+    let function = FloatFunction.fakeQuantize(
+      scale: scale, minimum: -zeroPoint * scale, maximum: (steps - zeroPoint) * scale)
+    return UnaryOperator(
+      function.kernel(count: input.shape.elementCount), input: input, output: output)
+  }
+}

@@ -1,0 +1,174 @@
+import ApusFormat
+import ApusKernels
+
+/// `STABLEHLO_REDUCE_WINDOW`: folds the elements under a window that moves over a tensor.
+/// `REDUCE_WINDOW`: the same without padding, its sizes given by tensors.
+///
+/// The body of the fold is a subgraph of one operator, which only names the function.
+struct ReduceWindow: Operator {
+  private let input: TensorSlot
+  private let initial: TensorSlot
+  private let output: TensorSlot
+  private let kernel: WindowReduction
+
+  /// The types that can be folded; the reference has no others.
+  static let types: [ElementType] = [
+    .float32, .float64, .int8, .uint8, .int16, .int32, .int64, .bool,
+  ]
+
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator {
+    try node.expect(inputs: 5...5)
+    let rank = try node.input(0).shape.rank
+    func sizes(_ position: Int) throws(ApusError) -> [Int] {
+      let slot = try node.input(position, types: [.int64], rank: 1)
+      guard slot.shape[0] == rank else {
+        throw node.malformed("\(slot.name) has \(slot.shape[0]) numbers, not \(rank)")
+      }
+      return try node.integers(of: slot)
+    }
+    let function = try node.option2 { options throws(FormatError) in try options.int32(0, default: 0) }
+    let functions: [Int32: ElementFold] = [
+      1: .add, 2: .multiply, 3: .minimum, 4: .maximum, 5: .all, 6: .any,
+    ]
+    guard let fold = functions[function] else {
+      throw node.unsupported("the function \(function) is unknown")
+    }
+    return try ReduceWindow(
+      node, fold, window: sizes(2), strides: sizes(3), dilations: sizes(4),
+      spreads: Array(repeating: 1, count: rank), padding: Array(repeating: 0, count: 2 * rank))
+  }
+
+  static func prepareStableHLO(_ node: Node) throws(ApusError) -> any Operator {
+    try node.expect(inputs: 2...2)
+    let rank = try node.input(0).shape.rank
+    let window = try node.integersOption2(0)
+    guard window.count == rank else {
+      throw node.malformed("a window with \(window.count) axes does not fit a tensor with \(rank)")
+    }
+    func numbers(_ field: Int, default value: Int, count: Int) throws(ApusError) -> [Int] {
+      let numbers = try node.integersOption2(field)
+      guard numbers.isEmpty || numbers.count == count else {
+        throw node.malformed("options: field \(field) has \(numbers.count) numbers, not \(count)")
+      }
+      return numbers.isEmpty ? Array(repeating: value, count: count) : numbers
+    }
+    let body = try node.option2 { options throws(FormatError) in try options.int32(5, default: 0) }
+    guard let fold = try node.fold(ofSubgraph: Int(body)), fold != .replace else {
+      throw node.unsupported("subgraph \(body) is no single function that elements fold with")
+    }
+    return try ReduceWindow(
+      node, fold, window: window, strides: numbers(1, default: 1, count: rank),
+      dilations: numbers(3, default: 1, count: rank), spreads: numbers(2, default: 1, count: rank),
+      padding: numbers(4, default: 0, count: 2 * rank))
+  }
+
+  private init(
+    _ node: Node, _ fold: ElementFold, window: [Int], strides: [Int], dilations: [Int], spreads: [Int],
+    padding: [Int]
+  ) throws(ApusError) {
+    input = try node.input(0, ranks: 1...6)
+    initial = try node.input(1, types: [input.type])
+    guard initial.shape.elementCount > 0 else { throw node.malformed("\(initial.name) has no value") }
+    guard let elements = input.type.foldElements else {
+      throw node.unsupported("\(input.name) is \(input.type), which is not supported")
+    }
+    let limit = 1 << 31
+    let sizes = input.shape.dimensions
+    guard sizes.allSatisfy({ $0 < limit }) else { throw node.malformed("\(input.shape) is too large") }
+    for number in window + strides + dilations + spreads where !(1..<limit).contains(number) {
+      throw node.malformed("\(number) is no size or step of a window")
+    }
+    for number in padding where abs(number.clamped(to: limit)) >= limit {
+      throw node.malformed("a padding of \(number) is too large")
+    }
+    // No overflow: all numbers are below 2³¹.
+    try node.requireCountable(sizes)
+    var axes: [WindowReduction.Axis] = []
+    var places: [Int] = []
+    for axis in window.indices {
+      let size = sizes[axis]
+      let spread = size == 0 ? 0 : (size - 1) * spreads[axis] + 1
+      let whole = spread + padding[2 * axis] + padding[2 * axis + 1]
+      guard whole >= 0 else {
+        throw node.malformed("axis \(axis) of \(input.name), \(input.shape), has no places left")
+      }
+      places.append(whole)
+      let reach = (window[axis] - 1) * dilations[axis] + 1
+      axes.append(
+        .init(
+          size: size, spread: spreads[axis], before: padding[2 * axis], window: window[axis],
+          dilation: dilations[axis], stride: strides[axis],
+          count: whole < reach ? 0 : (whole - reach) / strides[axis] + 1))
+    }
+    // Nothing holds all places, but a window may visit them all, over and over.
+    guard TensorShape(places).elementCount <= node.graph.context.memoryLimit else {
+      throw ApusError(
+        .resourceLimit, "\(node.place): a window over \(TensorShape(places)) places takes too long")
+    }
+    output = try node.output(0, shape: TensorShape(axes.map(\.count)), like: input)
+    kernel = WindowReduction(axes, fold, elements)
+    node.declare(multiplyAccumulates: axes.reduce(1.0) { $0 * Double($1.count) * Double($1.window) })
+  }
+
+  func invoke(_ tensors: borrowing TensorTable) {
+    var result = tensors.writeBytes(output)
+    kernel.run(tensors.readBytes(input), initial: tensors.readBytes(initial), to: &result)
+  }
+}
+
+extension Int {
+  /// The number, or one of the limits of either sign if it is beyond.
+  fileprivate func clamped(to limit: Int) -> Int { Swift.min(Swift.max(self, -limit), limit) }
+}
+
+extension ElementType {
+  /// The name by which folds know the type, if they know it.
+  var foldElements: ElementFold.Elements? {
+    switch self {
+    case .float32: .float32
+    case .float64: .float64
+    case .int8: .int8
+    case .uint8: .uint8
+    case .int16: .int16
+    case .uint16: .uint16
+    case .int32: .int32
+    case .uint32: .uint32
+    case .int64: .int64
+    case .uint64: .uint64
+    case .bool: .bool
+    default: nil
+    }
+  }
+}
+
+extension Node {
+  /// A field of the newer options; a damaged table is an error that names the operator.
+  func option2<T>(_ read: (OptionsTable) throws(FormatError) -> T) throws(ApusError) -> T {
+    do { return try read(entry.options2) } catch { throw malformed("options: \(error.message)") }
+  }
+
+  /// The 64-bit integers of a field of the newer options; none where it is absent.
+  func integersOption2(_ field: Int) throws(ApusError) -> [Int] {
+    try option2 { options throws(FormatError) in try options.int64Vector(field)?.map { Int($0) } ?? [] }
+  }
+
+  /// The function that the one operator of a subgraph is; `replace` for a subgraph without operators.
+  func fold(ofSubgraph index: Int) throws(ApusError) -> ElementFold? {
+    let file = graph.model.file
+    guard file.subgraphs.indices.contains(index) else {
+      throw malformed("names subgraph \(index), and there are \(file.subgraphs.count)")
+    }
+    let operators = file.subgraphs[index].operators
+    guard operators.count <= 1 else { return nil }
+    guard let entry = operators.first else { return .replace }
+    switch file.operatorCodes[entry.operatorCode].code {
+    case .add, .stablehloAdd: return .add
+    case .mul, .stablehloMultiply: return .multiply
+    case .maximum, .stablehloMaximum: return .maximum
+    case .minimum, .stablehloMinimum: return .minimum
+    case .logicalAnd, .stablehloAnd: return .all
+    case .logicalOr, .stablehloOr: return .any
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,10 @@
+/// `STABLEHLO_CASE`: calls the subgraph with a number; the last one for numbers that none has.
+enum StableHLOCase {
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator {
+    let condition = try node.input(0, types: [.int32])
+    guard condition.shape.elementCount == 1 else {
+      throw node.malformed("the index \(condition.name) is \(condition.shape), not one element")
+    }
+    return try SubgraphSwitch.prepared(node, .number(condition), node.inputs(from: 1))
+  }
+}

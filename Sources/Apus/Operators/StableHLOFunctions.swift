@@ -1,0 +1,76 @@
+import ApusKernels
+
+/// STABLEHLO_ADD, STABLEHLO_MULTIPLY, STABLEHLO_MAXIMUM, STABLEHLO_MINIMUM, STABLEHLO_AND and STABLEHLO_SHIFT_LEFT: functions of
+/// two tensors of one shape. Integers stand for themselves, and wrap.
+enum StableHLOFunctions {
+  static let types: [ElementType] = [
+    .float32, .int8, .uint8, .int16, .uint16, .int32, .uint32, .int64, .bool,
+  ]
+  static let shiftTypes: [ElementType] = [.int8, .int16, .int32]
+
+  static func add(_ node: Node) throws(ApusError) -> any Operator {
+    try prepared(node) { type, shapes in
+      type == .bool ? NumberFunction.logicalOr.kernel(.uint8, shapes) : plain(.add, type, shapes)
+    }
+  }
+
+  static func multiply(_ node: Node) throws(ApusError) -> any Operator {
+    try prepared(node) { type, shapes in
+      type == .bool ? NumberFunction.logicalAnd.kernel(.uint8, shapes) : plain(.multiply, type, shapes)
+    }
+  }
+
+  // The kernels give the second of two that do not compare, StableHLO's operators the first.
+  static func maximum(_ node: Node) throws(ApusError) -> any Operator {
+    try prepared(node, isReversed: true) { type, shapes in
+      (type == .bool ? .uint8 : type.numberType).map { Extremum.maximum.kernel($0, shapes) }
+    }
+  }
+
+  static func minimum(_ node: Node) throws(ApusError) -> any Operator {
+    try prepared(node, isReversed: true) { type, shapes in
+      (type == .bool ? .uint8 : type.numberType).map { Extremum.minimum.kernel($0, shapes) }
+    }
+  }
+
+  static func and(_ node: Node) throws(ApusError) -> any Operator {
+    try prepared(node, types: types.filter { $0 != .float32 }) { type, shapes in
+      type == .bool
+        ? NumberFunction.logicalAnd.kernel(.uint8, shapes)
+        : type.numberType.flatMap { NumberFunction.and.kernel($0, shapes) }
+    }
+  }
+
+  /// Counts outside of 0 to the number of bits give 0.
+  static func shiftLeft(_ node: Node) throws(ApusError) -> any Operator {
+    try prepared(node, types: shiftTypes) { type, shapes in
+      type.numberType.flatMap { NumberFunction.shiftLeft.kernel($0, shapes) }
+    }
+  }
+
+  private static func plain(
+    _ operation: ArithmeticOperation, _ type: ElementType, _ shapes: BroadcastShapes
+  ) -> (any BinaryKernel)? {
+    if type == .float32 { return operation.floats(minimum: -.infinity, maximum: .infinity, shapes) }
+    return type.numberType.flatMap { operation.integers($0, minimum: .min, maximum: .max, shapes) }
+  }
+
+  private static func prepared(
+    _ node: Node, types: [ElementType] = types, isReversed: Bool = false,
+    _ kernel: (ElementType, BroadcastShapes) -> (any BinaryKernel)?
+  ) throws(ApusError) -> any Operator {
+    let operands = try BinaryOperands(node, types: types)
+    guard operands.lhs.shape == operands.rhs.shape else {
+      throw node.malformed(
+        "the inputs are \(operands.lhs.shape) and \(operands.rhs.shape), not of one shape")
+    }
+    guard let kernel = kernel(operands.type, operands.shapes) else {
+      throw node.unsupported("\(operands.type) is not supported")
+    }
+    let output = try node.output(0, shape: operands.resultShape, like: operands.lhs)
+    let ordered =
+      isReversed
+      ? BinaryOperands(lhs: operands.rhs, rhs: operands.lhs, shapes: operands.shapes) : operands
+    return BinaryOperator(kernel, ordered, output: output)
+  }
+}

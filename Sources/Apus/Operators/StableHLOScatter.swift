@@ -1,0 +1,69 @@
+import ApusFormat
+import ApusKernels
+
+/// `STABLEHLO_SCATTER`: a copy of a tensor into which updates are folded, at places that vectors of coordinates name.
+///
+/// Updates outside of the tensor have no effect. The function is the one operator of a subgraph, or, without one, the
+/// update itself.
+struct StableHLOScatter: Operator {
+  private let input: TensorSlot
+  private let places: TensorSlot
+  private let updates: TensorSlot
+  private let output: TensorSlot
+  private let kernel: WindowScatter
+
+  /// The types that can be folded.
+  static let types = ElementType.allCases.filter { $0.foldElements != nil }
+
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator {
+    try node.expect(inputs: 3...3)
+    let input = try node.input(0, ranks: 0...8)
+    let places = try node.input(1, types: [.int32, .int64])
+    let updates = try node.input(2, types: [input.type], ranks: 0...8)
+    guard let elements = input.type.foldElements else {
+      throw node.unsupported("\(input.name) is \(input.type), which is not supported")
+    }
+    let rank = input.shape.rank
+    let vectors = try IndexVectors(
+      places, dimension: node.option2 { options throws(FormatError) in try options.int64(4, default: 0) },
+      axes: node.integersOption2(3), rank: rank, node)
+    let windowAxes = try node.integersOption2(1)
+    let windowSet = try node.axisSet(windowAxes, rank: updates.shape.rank)
+    let inserted = try node.axisSet(node.integersOption2(2), rank: rank)
+    let kept = (0..<rank).filter { !inserted.contains($0) }
+    let batchAxes = updates.shape.dimensions.indices.filter { !windowSet.contains($0) }
+    guard windowAxes.count == kept.count,
+      batchAxes.map({ updates.shape[$0] }) == vectors.sizes
+    else {
+      throw node.malformed(
+        "updates of \(updates.shape) with blocks along \(windowAxes) do not fit \(input.shape) and \(places.shape)"
+      )
+    }
+    var roles: [WindowScatter.Role] = []
+    for axis in updates.shape.dimensions.indices {
+      if let place = windowAxes.firstIndex(of: axis) {
+        roles.append(.window(axis: kept[place]))
+      } else {
+        roles.append(
+          .batch(stride: vectors.strides[roles.count { if case .batch = $0 { true } else { false } }]))
+      }
+    }
+    let body = try node.option2 { options throws(FormatError) in try options.int32(6, default: 0) }
+    guard let fold = try node.fold(ofSubgraph: Int(body)), fold != .all, fold != .any else {
+      throw node.unsupported("subgraph \(body) is no single function that updates fold with")
+    }
+    return StableHLOScatter(
+      input: input, places: places, updates: updates,
+      output: try node.output(0, shape: input.shape, like: input),
+      kernel: WindowScatter(
+        sizes: input.shape.dimensions, updates: updates.shape.dimensions, roles: roles,
+        coordinates: vectors.axes, coordinateStride: vectors.coordinateStride,
+        coordinateCount: places.shape.elementCount, isWide: places.type == .int64, fold, elements))
+  }
+
+  func invoke(_ tensors: borrowing TensorTable) {
+    var result = tensors.writeBytes(output)
+    copyBytes(tensors.readBytes(input), to: &result)
+    kernel.run(tensors.readBytes(updates), at: tensors.readBytes(places), into: &result)
+  }
+}

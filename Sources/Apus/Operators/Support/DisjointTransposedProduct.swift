@@ -1,0 +1,94 @@
+import ApusKernels
+
+/// A transposed convolution of floats whose taps meet no output twice: one product, of which each pixel becomes a rectangle.
+struct DisjointTransposedProduct: Operator {
+  private let product: WeightedProduct
+  private let rectangles: TensorSlot
+  private let output: TensorSlot
+  /// Rows of pixels, and pixels of each row.
+  private let rowCount: Int
+  private let columnCount: Int
+  /// Rows of one rectangle, and the bytes of each.
+  private let height: Int
+  private let lineByteCount: Int
+
+  /// Nil where taps overlap or leave gaps, or where weights or bias are computed.
+  init?(
+    _ description: TransposedProduct.Description, vertical: TransposedAxis, horizontal: TransposedAxis,
+    node: Node
+  ) throws(ApusError) {
+    let (input, filter, output) = (description.input, description.filter, description.output)
+    guard case .float32 = description.operands, filter.type == .float32, filter.isConstant,
+      description.bias?.isConstant ?? true, vertical.isDisjoint, horizontal.isDisjoint,
+      input.shape.elementCount > 0, output.shape.elementCount > 0
+    else { return nil }
+    let arrangement = DisjointFilter(
+      shape: filter.shape.dimensions, rows: vertical.phases.map { $0.taps[0] },
+      columns: horizontal.phases.map { $0.taps[0] })
+    let pixels = input.shape.elementCount / input.shape[3]
+    let convolution = Convolution(
+      rows: pixels, depth: input.shape[3], columns: arrangement.channelCount, operands: description.operands,
+      epilogue: description.epilogue)
+    rectangles = try node.scratch(byteCount: pixels * arrangement.channelCount * 4)
+    product = try WeightedProduct(
+      node.kernels.prepare(convolution), input: input, filter: filter, bias: description.bias,
+      output: rectangles, arrangement: arrangement, biasCopies: arrangement.rectangleCount,
+      multiplyAccumulates: Double(pixels) * Double(filter.shape.elementCount), node: node)
+    self.output = output
+    rowCount = input.shape[0] * input.shape[1]
+    columnCount = input.shape[2]
+    height = vertical.phases.count
+    lineByteCount = horizontal.phases.count * output.shape[3] * 4
+  }
+
+  func invoke(_ tensors: borrowing TensorTable) {
+    product.invoke(tensors)
+    let source = tensors.readBytes(rectangles)
+    var target = tensors.writeBytes(output)
+    for row in 0..<rowCount {
+      for line in 0..<height {
+        ElementRuns.copy(
+          from: source, at: (row &* columnCount &* height &+ line) &* lineByteCount,
+          step: height &* lineByteCount, to: &target,
+          at: (row &* height &+ line) &* columnCount &* lineByteCount, step: lineByteCount,
+          byteCount: lineByteCount, count: columnCount)
+      }
+    }
+  }
+}
+
+extension TransposedAxis {
+  /// Whether each input makes outputs of its own, and all of them.
+  fileprivate var isDisjoint: Bool {
+    phases.count == stride && output == input * stride
+      && phases.allSatisfy { $0.taps.count == 1 && $0.taps[0] >= 0 && $0.padding == 0 }
+  }
+}
+
+/// All taps of an OHWI filter as output channels: by rows, columns, then the filter's own channels.
+private struct DisjointFilter: FilterArrangement {
+  /// Output channels, rows, columns and input channels of the filter.
+  let shape: [Int]
+  /// The rows and columns of the filter in the order of outputs.
+  let rows: [Int]
+  let columns: [Int]
+
+  var rectangleCount: Int { rows.count * columns.count }
+  var channelCount: Int { rectangleCount * shape[0] }
+  var byteCount: Int { channelCount * shape[3] * 4 }
+  var name: String { "all taps \(rows) \(columns)" }
+
+  func arrange(_ filter: RawSpan, into arranged: inout MutableRawSpan) {
+    let run = shape[3] * 4
+    var place = 0
+    for row in rows {
+      for column in columns {
+        let tap = (row * shape[2] + column) * run
+        ElementRuns.copy(
+          from: filter, at: tap, step: shape[1] * shape[2] * run, to: &arranged, at: place, step: run,
+          byteCount: run, count: shape[0])
+        place += shape[0] * run
+      }
+    }
+  }
+}

@@ -1,0 +1,63 @@
+/// Generated code that quantizes floats, for ``HybridQuantization``: whole steps of them.
+struct QuantizationCode: @unchecked Sendable {
+  // @unchecked: the addresses are of code that is never changed.
+
+  /// Values of a step.
+  static let step = 32
+
+  /// What both functions are called with.
+  struct Arguments {
+    var values: Int
+    var steps: Int
+    /// Two vectors of eight floats, or words.
+    var result: Int
+    var inverse: Float = 0
+    var least: Float = 0
+    var most: Float = 0
+    var sign: Float = -0.0
+    /// What is added to magnitudes before their fraction is dropped: halves are rounded up, and nothing below them is.
+    var belowHalf = (0.5 as Float).nextDown
+
+    static func offset(_ field: PartialKeyPath<Arguments>) -> Int {
+      MemoryLayout<Arguments>.offset(of: field) ?? 0
+    }
+  }
+
+  private typealias Function = @convention(c) (UnsafeRawPointer) -> Void
+
+  /// Finds the least and the greatest of the values of each lane.
+  let extremes: UnsafeRawPointer
+  /// Makes differences from the zero point.
+  let words: UnsafeRawPointer
+
+  /// The least and the greatest value of each lane of at least one step.
+  func extremes(
+    _ values: UnsafePointer<Float>, steps: Int
+  ) -> (least: SIMD8<Float>, most: SIMD8<Float>) {
+    var result = (least: SIMD8<Float>(), most: SIMD8<Float>())
+    unsafe withUnsafeMutablePointer(to: &result) { result in
+      unsafe call(
+        extremes,
+        Arguments(values: Int(bitPattern: values), steps: steps, result: Int(bitPattern: result)))
+    }
+    return result
+  }
+
+  /// Writes `value · inverse`, rounded to nearest, halves away from zero, between two integers.
+  func fill(
+    _ words: UnsafeMutablePointer<Int16>, from values: UnsafePointer<Float>, steps: Int, inverse: Float,
+    least: Float, most: Float
+  ) {
+    unsafe call(
+      self.words,
+      Arguments(
+        values: Int(bitPattern: values), steps: steps, result: Int(bitPattern: words), inverse: inverse,
+        least: least, most: most))
+  }
+
+  private func call(_ function: UnsafeRawPointer, _ arguments: Arguments) {
+    unsafe withUnsafePointer(to: arguments) { arguments in
+      unsafe unsafeBitCast(function, to: Function.self)(UnsafeRawPointer(arguments))
+    }
+  }
+}

@@ -1,0 +1,58 @@
+/// A queue of numbered items by falling score.
+///
+/// Equal scores leave in the order of C++'s `std::priority_queue` as GCC's library has it, which is that of the
+/// references.
+struct ScoreHeap {
+  /// A score and the item that has it.
+  struct Entry {
+    var score: Float
+    var item: Int32
+  }
+
+  private let entries: UnsafeMutablePointer<Entry>
+  private(set) var count = 0
+
+  /// An empty queue in memory that has room for all that will be in it at a time.
+  init(_ memory: UnsafeMutableRawPointer, capacity: Int) {
+    unsafe entries = memory.bindMemory(to: Entry.self, capacity: capacity)
+  }
+
+  /// Adds an item.
+  mutating func insert(_ entry: Entry) {
+    count &+= 1
+    siftUp(entry, from: count &- 1)
+  }
+
+  /// Takes out an item with the greatest score; there is one.
+  mutating func removeFirst() -> Entry {
+    let first = unsafe entries[0]
+    count &-= 1
+    guard count > 0 else { return first }
+    let last = unsafe entries[count]
+    // The hole goes down to the bottom, and the last entry up from there.
+    var hole = 0
+    while 2 &* hole &+ 2 < count {
+      var child = 2 &* hole &+ 2
+      if unsafe entries[child].score < entries[child &- 1].score { child &-= 1 }
+      unsafe entries[hole] = entries[child]
+      hole = child
+    }
+    if 2 &* hole &+ 2 == count {
+      unsafe entries[hole] = entries[2 &* hole &+ 1]
+      hole = 2 &* hole &+ 1
+    }
+    siftUp(last, from: hole)
+    return first
+  }
+
+  private func siftUp(_ entry: Entry, from start: Int) {
+    var hole = start
+    while hole > 0 {
+      let parent = (hole &- 1) / 2
+      guard unsafe entries[parent].score < entry.score else { break }
+      unsafe entries[hole] = entries[parent]
+      hole = parent
+    }
+    unsafe entries[hole] = entry
+  }
+}

@@ -1,0 +1,114 @@
+/// Folds blocks of updates into a tensor, at places that vectors of coordinates name; there are at most eight axes.
+package struct WindowScatter: Sendable {
+  /// How one axis of the updates counts.
+  package enum Role: Hashable, Sendable {
+    /// Along an axis of the tensor.
+    case window(axis: Int)
+    /// Along an axis of the coordinates, with elements so far apart.
+    case batch(stride: Int)
+  }
+
+  private let sizes: [Int]
+  private let updates: [Int]
+  private let roles: [Role]
+  private let coordinates: [Int]
+  private let coordinateStride: Int
+  private let coordinateCount: Int
+  private let isWide: Bool
+  private let fold: ElementFold
+  private let elements: ElementFold.Elements
+
+  /// Describes a scatter.
+  ///
+  /// - Parameters:
+  ///   - sizes: of the tensor.
+  ///   - updates: sizes of the updates, with a role for each axis.
+  ///   - coordinates: the axis of the tensor that each of a vector's coordinates names.
+  ///   - coordinateStride: elements from one coordinate of a vector to the next.
+  ///   - coordinateCount: elements that there are in all vectors.
+  ///   - isWide: whether coordinates have eight bytes; otherwise four.
+  package init(
+    sizes: [Int], updates: [Int], roles: [Role], coordinates: [Int], coordinateStride: Int,
+    coordinateCount: Int,
+    isWide: Bool, _ fold: ElementFold, _ elements: ElementFold.Elements
+  ) {
+    precondition(sizes.count <= 8 && updates.count <= 8 && roles.count == updates.count)
+    self.sizes = sizes
+    self.updates = updates
+    self.roles = roles
+    self.coordinates = coordinates
+    self.coordinateStride = coordinateStride
+    self.coordinateCount = coordinateCount
+    self.isWide = isWide
+    self.fold = elements == .bool ? fold.ofTruthValues : fold
+    self.elements = elements
+  }
+
+  /// Folds, in the order of the updates; those outside of the tensor have no effect.
+  package func run(_ updates: RawSpan, at places: RawSpan, into tensor: inout MutableRawSpan) {
+    switch elements {
+    case .float32: run(updates, places, &tensor, fold.floats(Float.self))
+    case .float64: run(updates, places, &tensor, fold.floats(Double.self))
+    case .int8: run(updates, places, &tensor, fold.integers(Int8.self))
+    case .uint8, .bool: run(updates, places, &tensor, fold.integers(UInt8.self))
+    case .int16: run(updates, places, &tensor, fold.integers(Int16.self))
+    case .uint16: run(updates, places, &tensor, fold.integers(UInt16.self))
+    case .int32: run(updates, places, &tensor, fold.integers(Int32.self))
+    case .uint32: run(updates, places, &tensor, fold.integers(UInt32.self))
+    case .int64: run(updates, places, &tensor, fold.integers(Int64.self))
+    case .uint64: run(updates, places, &tensor, fold.integers(UInt64.self))
+    }
+  }
+
+  private func run<T: BitwiseCopyable>(
+    _ values: RawSpan, _ places: RawSpan, _ tensor: inout MutableRawSpan, _ fold: (T, T) -> T
+  ) {
+    let width = MemoryLayout<T>.stride
+    // A product wraps only where it is zero in the end.
+    let count = updates.reduce(1, &*)
+    precondition(
+      values.byteCount >= count * width && tensor.byteCount >= sizes.reduce(width, &*)
+        && places.byteCount >= coordinateCount * (isWide ? 8 : 4))
+    unsafe tensor.withUnsafeMutableBytes { tensor in
+      var place = SIMD8<Int>.zero
+      for source in 0..<count {
+        if let target = target(of: place, places) {
+          let update = unsafe values.unsafeLoadUnaligned(fromByteOffset: source &* width, as: T.self)
+          let old = unsafe tensor.loadUnaligned(fromByteOffset: target &* width, as: T.self)
+          unsafe tensor.storeBytes(of: fold(old, update), toByteOffset: target &* width, as: T.self)
+        }
+        advance(&place)
+      }
+    }
+  }
+
+  /// The element of the tensor that an update is for; nil if it is outside.
+  private func target(of place: SIMD8<Int>, _ places: RawSpan) -> Int? {
+    var position = SIMD8<Int>.zero
+    var vector = 0
+    for axis in roles.indices {
+      switch roles[axis] {
+      case .window(let target): position[target] = place[axis]
+      case .batch(let stride): vector &+= place[axis] &* stride
+      }
+    }
+    for (index, axis) in coordinates.enumerated() {
+      position[axis] &+= places.integer(
+        at: vector &+ index &* coordinateStride, byteCount: isWide ? 8 : 4)
+    }
+    var element = 0
+    for axis in sizes.indices {
+      guard position[axis] >= 0, position[axis] < sizes[axis] else { return nil }
+      element = element &* sizes[axis] &+ position[axis]
+    }
+    return element
+  }
+
+  private func advance(_ place: inout SIMD8<Int>) {
+    for axis in updates.indices.reversed() {
+      place[axis] &+= 1
+      if place[axis] < updates[axis] { return }
+      place[axis] = 0
+    }
+  }
+}

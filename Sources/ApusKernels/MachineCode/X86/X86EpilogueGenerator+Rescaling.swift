@@ -1,0 +1,114 @@
+/// From sums of bytes to outputs of 32 bits.
+extension X86EpilogueGenerator {
+  /// Multiplies the sums of one vector of columns by factors that shift right, with the reference's two roundings, and adds
+  /// the zero point.
+  ///
+  /// The reference rounds `x·m / 2³¹` to the nearest integer `y`, halves upwards, then `y / 2ᵉ`, halves away from zero:
+  /// `(y + 2ᵉ⁻¹ − (y < 0)) >> e`. The caller has made sure that `|x|` is at most ``sumLimit``, so that nothing here
+  /// overflows. Sums began 2³¹ too high, so that they are not negative as unsigned numbers and `2m`, too, may take 32 bits:
+  /// the upper half of `(x + 2³¹)·2m + c` is then `y` plus whatever multiple of 2³² is part of `c`, in which the 2³¹ are
+  /// taken off again: the rounding, minus one, and the zero point, `z·2ᵉ`. What is left is to add one where `y` is not
+  /// negative: where `x` is not, which its highest bit tells; `x` is negative and `y` zero only where the one makes no
+  /// difference.
+  func rescaleRight(_ a: inout X86Assembler, vector: Int) {
+    let layout = X86FactorLayout(target)
+    let offset = vector * width.byteCount
+    let (first, second) = (free(0), free(1))
+    let even = factor(&a, 2, layout.multipliers + offset)
+    let odd = factor(&a, 3, layout.oddMultipliers + offset)
+    let evenOffset = factor(&a, 4, layout.evenOffsets + offset)
+    let oddOffset = factor(&a, 5, layout.oddOffsets + offset)
+    let shifts = factor(&a, 6, layout.shifts + offset)
+    for row in 0..<rowCount {
+      let value = sum(row, vector)
+      a.shift(.shiftQuads, digit: 2, width, second, value, by: 32)
+      a.vector(.vpmuludq, width, first, value, even)
+      a.vector(.vpmuludq, width, second, second, odd)
+      a.vector(.vpaddq, width, first, first, evenOffset)
+      a.vector(.vpaddq, width, second, second, oddOffset)
+      if target == .avx512 {
+        a.vector(.vmovshdup, width, second, 0, first, mask: .init(1))
+      } else {
+        a.shift(.shiftQuads, digit: 2, width, first, first, by: 32)
+        a.vector(.vpblendd, width, second, first, second, immediate: 0xAA)
+      }
+      a.shift(.shiftDoubles, digit: 2, width, value, value, by: 31)
+      a.vector(.vpaddd, width, second, second, value)
+      a.vector(.vpsravd, width, value, second, shifts)
+    }
+  }
+
+  /// A factor in a register: AVX-512 has enough of them; AVX2 reads it from the cache each time.
+  private func factor(_ a: inout X86Assembler, _ index: Int, _ displacement: Int) -> X86Assembler.Operand {
+    let memory = X86Assembler.Memory(.rdx, displacement)
+    guard target == .avx512 else { return .memory(memory) }
+    a.vector(.vmovdqu, width, free(index), 0, memory)
+    return .register(free(index))
+  }
+
+  /// As ``rescaleRight(_:vector:)`` for factors of any shift, without the zero point.
+  ///
+  /// Where `e` is zero, `x` may first be shifted left, and nothing but the product is rounded: then `2ᵉ⁻¹` stands as zero,
+  /// and the lesser of it and of `y < 0` is subtracted.
+  func rescale(_ a: inout X86Assembler, vector: Int) {
+    let layout = X86FactorLayout(target)
+    let offset = vector * width.byteCount
+    let (first, second) = (free(0), free(1))
+    let even = factor(&a, 2, layout.multipliers + offset)
+    let odd = factor(&a, 3, layout.oddMultipliers + offset)
+    let rounding = factor(&a, 4, layout.roundings + offset)
+    let shifts = factor(&a, 5, layout.shifts + offset)
+    let half = factor(&a, 6, layout.half)
+    for row in 0..<rowCount {
+      let value = sum(row, vector)
+      a.vector(.vpsllvd, width, value, value, .init(.rdx, layout.leftShifts + offset))
+      a.shift(.shiftQuads, digit: 2, width, second, value, by: 32)
+      a.vector(.vpmuldq, width, first, value, even)
+      a.vector(.vpmuldq, width, second, second, odd)
+      a.vector(.vpaddq, width, first, first, half)
+      a.vector(.vpaddq, width, second, second, half)
+      a.shift(.shiftQuads, digit: 2, width, first, first, by: 31)
+      a.vector(.vpaddq, width, second, second, second)
+      if target == .avx512 {
+        a.vector(.vpblendmd, width, value, second, first, mask: .init(1))
+      } else {
+        a.vector(.vpblendd, width, value, first, second, immediate: 0xAA)
+      }
+      a.shift(.shiftDoubles, digit: 2, width, first, value, by: 31)
+      a.vector(.vpminsd, width, first, first, rounding)
+      a.vector(.vpaddd, width, value, value, rounding)
+      a.vector(.vpsubd, width, value, value, first)
+      a.vector(.vpsravd, width, value, value, shifts)
+    }
+  }
+
+  /// Multiplies the sums of one vector of columns in double precision and rounds them to the nearest integer, halves away
+  /// from zero, without the zero point.
+  ///
+  /// Adding the double below one half, with the sign of the product, and dropping the fraction rounds so for any double
+  /// of such a size. The bounds are integers: it makes no difference that they come first.
+  func rescaleOnce(_ a: inout X86Assembler, vector: Int) {
+    let layout = X86FactorLayout(target)
+    let (low, half) = (free(0), free(1))
+    let (extract, insert): (X86Assembler.Instruction, X86Assembler.Instruction) =
+      target == .avx512 ? (.vextracti64x4, .vinserti64x4) : (.vextracti128, .vinserti128)
+    for row in 0..<rowCount {
+      let value = sum(row, vector)
+      a.vector(.vcvtdq2pd, width, low, 0, value)
+      a.vector(extract, width, value, 0, half, immediate: 1)
+      a.vector(.vcvtdq2pd, width, value, 0, half)
+      for (index, part) in [low, value].enumerated() {
+        a.vector(
+          .vmulpd, width, part, part, .init(.rdx, layout.scales + (2 * vector + index) * width.byteCount))
+        // The bound is the second source: what the instruction answers where the product is NaN.
+        a.vector(.vmaxpd, width, part, part, .init(.rdx, layout.least))
+        a.vector(.vminpd, width, part, part, .init(.rdx, layout.most))
+        a.vector(.vpand, width, half, part, .init(.rdx, layout.signs))
+        a.vector(.vpor, width, half, half, .init(.rdx, layout.belowHalf))
+        a.vector(.vaddpd, width, part, part, half)
+        a.vector(.vcvttpd2dq, width, part, 0, part)
+      }
+      a.vector(insert, width, value, low, value, immediate: 1)
+    }
+  }
+}

@@ -1,0 +1,91 @@
+/// Generates the quantization of floats at run time, with AVX2: all sets that ask for it have that.
+enum X86QuantizationGenerator: Hashable {
+  /// The least and the greatest values.
+  case extremes
+  /// `int16` differences from the zero point.
+  case words
+
+  private typealias A = QuantizationCode.Arguments
+  private typealias Memory = X86Assembler.Memory
+
+  /// The code of `void f(const QuantizationCode.Arguments *)`; nil only if the generator is wrong.
+  func generate() -> [UInt8]? {
+    var a = X86Assembler(encoding: .vex)
+    a.load(.rax, .init(.rdi, A.offset(\.values)))
+    a.load(.rcx, .init(.rdi, A.offset(\.steps)))
+    a.load(.rdx, .init(.rdi, A.offset(\.result)))
+    switch self {
+    case .extremes: writeExtremes(&a)
+    case .words: writeWords(&a)
+    }
+    a.zeroUpper()
+    a.return()
+    return a.finish()
+  }
+
+  /// Four vectors of each kind, so that none waits for the one before it.
+  private func writeExtremes(_ a: inout X86Assembler) {
+    for part in 0..<4 {
+      a.vector(.vmovups, .ymm, part, 0, Memory(.rax, 32 * part))
+      a.vector(.vmovups, .ymm, 4 + part, 0, Memory(.rax, 32 * part))
+    }
+    let next = a.loopHead()
+    for part in 0..<4 {
+      a.vector(.vmovups, .ymm, 8 + part, 0, Memory(.rax, 32 * part))
+      // What was found is the second source: what the instructions answer where the value is NaN.
+      a.vector(.vminps, .ymm, part, 8 + part, part)
+      a.vector(.vmaxps, .ymm, 4 + part, 8 + part, 4 + part)
+    }
+    a.add(.rax, 4 * QuantizationCode.step)
+    a.decrement(.rcx)
+    a.jump(.notEqual, next)
+    for (first, second) in [(0, 1), (2, 3), (0, 2)] {
+      a.vector(.vminps, .ymm, first, first, second)
+      a.vector(.vmaxps, .ymm, 4 + first, 4 + first, 4 + second)
+    }
+    a.vector(.vmovupsStore, .ymm, 0, 0, Memory(.rdx))
+    a.vector(.vmovupsStore, .ymm, 4, 0, Memory(.rdx, 32))
+  }
+
+  private func writeWords(_ a: inout X86Assembler) {
+    let (inverse, least, most, sign, half) = (8, 9, 10, 11, 12)
+    a.vector(.vbroadcastss, .ymm, inverse, 0, Memory(.rdi, A.offset(\.inverse)))
+    a.vector(.vbroadcastss, .ymm, least, 0, Memory(.rdi, A.offset(\.least)))
+    a.vector(.vbroadcastss, .ymm, most, 0, Memory(.rdi, A.offset(\.most)))
+    a.vector(.vbroadcastss, .ymm, sign, 0, Memory(.rdi, A.offset(\.sign)))
+    a.vector(.vbroadcastss, .ymm, half, 0, Memory(.rdi, A.offset(\.belowHalf)))
+    let next = a.loopHead()
+    for part in 0..<4 {
+      a.vector(.vmulps, .ymm, part, inverse, Memory(.rax, 32 * part))
+      // The bounds are integers: it makes no difference that they come first. NaN becomes the greater one.
+      a.vector(.vminps, .ymm, part, part, most)
+      a.vector(.vmaxps, .ymm, part, part, least)
+      a.vector(.vpand, .ymm, 4 + part, part, sign)
+      a.vector(.vpor, .ymm, 4 + part, 4 + part, half)
+      a.vector(.vaddps, .ymm, part, part, 4 + part)
+      a.vector(.vcvttps2dq, .ymm, part, 0, part)
+    }
+    for pair in 0..<2 {
+      a.vector(.vpackssdw, .ymm, pair, 2 * pair, 2 * pair + 1)
+      a.vector(.vpermq, .ymm, pair, 0, pair, immediate: 0xD8)
+      a.vector(.vmovdquStore, .ymm, pair, 0, Memory(.rdx, 32 * pair))
+    }
+    a.add(.rax, 4 * QuantizationCode.step)
+    a.add(.rdx, 2 * QuantizationCode.step)
+    a.decrement(.rcx)
+    a.jump(.notEqual, next)
+  }
+}
+
+extension QuantizationCode {
+  /// The code for x86; nil where it cannot be placed.
+  static var x86: QuantizationCode? {
+    guard
+      let extremes = GeneratedCode.function(
+        for: X86QuantizationGenerator.extremes, generate: X86QuantizationGenerator.extremes.generate),
+      let words = GeneratedCode.function(
+        for: X86QuantizationGenerator.words, generate: X86QuantizationGenerator.words.generate)
+    else { return nil }
+    return unsafe QuantizationCode(extremes: extremes, words: words)
+  }
+}

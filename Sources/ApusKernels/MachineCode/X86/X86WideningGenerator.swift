@@ -1,0 +1,40 @@
+/// Generates the widening of bytes to `int16`, with AVX2.
+struct X86WideningGenerator: Hashable {
+  let isSigned: Bool
+
+  private typealias A = WideningCode.Arguments
+  private typealias Memory = X86Assembler.Memory
+
+  /// The code of `void f(const WideningCode.Arguments *)`; nil only if the generator is wrong.
+  func generate() -> [UInt8]? {
+    var a = X86Assembler(encoding: .vex)
+    a.load(.rax, .init(.rdi, A.offset(\.source)))
+    a.load(.rcx, .init(.rdi, A.offset(\.steps)))
+    a.load(.rdx, .init(.rdi, A.offset(\.lanes)))
+    a.vector(.vpbroadcastw, .ymm, 4, 0, Memory(.rdi, A.offset(\.zeroPoint)))
+    let next = a.loopHead()
+    for part in 0..<4 {
+      a.vector(isSigned ? .vpmovsxbw : .vpmovzxbw, .ymm, part, 0, Memory(.rax, 16 * part))
+      a.vector(.vpsubw, .ymm, part, part, 4)
+      a.vector(.vmovdquStore, .ymm, part, 0, Memory(.rdx, 32 * part))
+    }
+    a.add(.rax, WideningCode.step)
+    a.add(.rdx, 2 * WideningCode.step)
+    a.decrement(.rcx)
+    a.jump(.notEqual, next)
+    a.zeroUpper()
+    a.return()
+    return a.finish()
+  }
+}
+
+extension WideningCode {
+  /// The code for x86; nil where it cannot be placed.
+  static func x86(isSigned: Bool) -> WideningCode? {
+    let generator = X86WideningGenerator(isSigned: isSigned)
+    guard let function = GeneratedCode.function(for: generator, generate: generator.generate) else {
+      return nil
+    }
+    return unsafe WideningCode(function: function)
+  }
+}

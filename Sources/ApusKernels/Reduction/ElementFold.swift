@@ -1,0 +1,48 @@
+/// A function that takes one more element into a result: what the bodies of StableHLO's reductions and scatters say.
+package enum ElementFold: Hashable, Sendable {
+  case replace, add, multiply, minimum, maximum
+  /// 1 where both, or one of them, are not 0.
+  case all, any
+
+  /// The types of elements that can be folded.
+  package enum Elements: Hashable, Sendable {
+    case float32, float64, int8, uint8, int16, uint16, int32, uint32, int64, uint64
+    /// Bytes of 0 or 1.
+    case bool
+  }
+
+  /// The function for numbers; where two do not compare, the first is both the least and the greatest.
+  func floats<T: BinaryFloatingPoint>(_ type: T.Type) -> (T, T) -> T {
+    switch self {
+    case .replace: { $1 }
+    case .add: { $0 + $1 }
+    case .multiply: { $0 * $1 }
+    case .minimum: { $1 < $0 ? $1 : $0 }
+    case .maximum: { $0 < $1 ? $1 : $0 }
+    case .all: { $0 != 0 && $1 != 0 ? 1 : 0 }
+    case .any: { $0 != 0 || $1 != 0 ? 1 : 0 }
+    }
+  }
+
+  /// The function for integers, which wraps.
+  func integers<T: FixedWidthInteger>(_ type: T.Type) -> (T, T) -> T {
+    switch self {
+    case .replace: { $1 }
+    case .add: { $0 &+ $1 }
+    case .multiply: { $0 &* $1 }
+    case .minimum: { min($0, $1) }
+    case .maximum: { max($0, $1) }
+    case .all: { $0 != 0 && $1 != 0 ? 1 : 0 }
+    case .any: { $0 != 0 || $1 != 0 ? 1 : 0 }
+    }
+  }
+
+  /// The function that does the same for bytes of 0 or 1.
+  var ofTruthValues: ElementFold {
+    switch self {
+    case .add, .maximum: .any
+    case .multiply, .minimum: .all
+    default: self
+    }
+  }
+}

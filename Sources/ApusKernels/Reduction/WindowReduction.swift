@@ -1,0 +1,118 @@
+/// Folds the elements under a window that moves over a tensor.
+///
+/// The tensor is first spread out, `spread` places from one element to the next, and then extended at each end; what lies
+/// between and beyond its elements has the initial value. There are at most eight axes.
+package struct WindowReduction: Sendable {
+  /// One axis; sizes and steps are positive, but for `size`, which may be zero.
+  package struct Axis: Hashable, Sendable {
+    /// How many elements the tensor has.
+    package var size: Int
+    /// Places from one element to the next.
+    package var spread: Int
+    /// Places before the first element; negative if the first ones are cut off.
+    package var before: Int
+    /// How many elements the window has.
+    package var window: Int
+    /// Places from one element of the window to the next.
+    package var dilation: Int
+    /// Places by which the window moves.
+    package var stride: Int
+    /// How many places the window takes.
+    package var count: Int
+
+    /// Describes an axis.
+    package init(
+      size: Int, spread: Int, before: Int, window: Int, dilation: Int, stride: Int, count: Int
+    ) {
+      self.size = size
+      self.spread = spread
+      self.before = before
+      self.window = window
+      self.dilation = dilation
+      self.stride = stride
+      self.count = count
+    }
+  }
+
+  private let axes: [Axis]
+  private let fold: ElementFold
+  private let elements: ElementFold.Elements
+
+  /// Describes a reduction.
+  package init(_ axes: [Axis], _ fold: ElementFold, _ elements: ElementFold.Elements) {
+    precondition(axes.count <= 8)
+    self.axes = axes
+    self.fold = fold
+    self.elements = elements
+  }
+
+  /// Writes what the elements under each place of the window fold to.
+  package func run(_ input: RawSpan, initial: RawSpan, to output: inout MutableRawSpan) {
+    switch elements {
+    case .float32: run(input, initial, &output, fold.floats(Float.self))
+    case .float64: run(input, initial, &output, fold.floats(Double.self))
+    case .int8, .bool: run(input, initial, &output, fold.integers(Int8.self))
+    case .uint8: run(input, initial, &output, fold.integers(UInt8.self))
+    case .int16: run(input, initial, &output, fold.integers(Int16.self))
+    case .uint16: run(input, initial, &output, fold.integers(UInt16.self))
+    case .int32: run(input, initial, &output, fold.integers(Int32.self))
+    case .uint32: run(input, initial, &output, fold.integers(UInt32.self))
+    case .int64: run(input, initial, &output, fold.integers(Int64.self))
+    case .uint64: run(input, initial, &output, fold.integers(UInt64.self))
+    }
+  }
+
+  private func run<T: BitwiseCopyable>(
+    _ input: RawSpan, _ initial: RawSpan, _ output: inout MutableRawSpan, _ fold: (T, T) -> T
+  ) {
+    let width = MemoryLayout<T>.stride
+    // A product wraps only where it is zero in the end.
+    let count = axes.reduce(1) { $0 &* $1.count }
+    precondition(
+      input.byteCount >= axes.reduce(width) { $0 &* $1.size } && initial.byteCount >= width
+        && output.byteCount >= count * width)
+    guard count > 0 else { return }
+    let start = unsafe initial.unsafeLoadUnaligned(as: T.self)
+    unsafe input.withUnsafeBytes { input in
+      unsafe output.withUnsafeMutableBytes { output in
+        var place = SIMD8<Int>.zero
+        for target in 0..<count {
+          var result = start
+          unsafe reduce(0, 0, place, start, input, &result, fold)
+          unsafe output.storeBytes(of: result, toByteOffset: target &* width, as: T.self)
+          advance(&place)
+        }
+      }
+    }
+  }
+
+  /// Folds the part of the window along an axis and those after it; `element` is nil outside of the tensor.
+  private func reduce<T: BitwiseCopyable>(
+    _ axis: Int, _ element: Int?, _ place: SIMD8<Int>, _ start: T, _ input: UnsafeRawBufferPointer,
+    _ result: inout T, _ fold: (T, T) -> T
+  ) {
+    guard axis < axes.count else {
+      let value = element.map {
+        unsafe input.loadUnaligned(fromByteOffset: $0 &* MemoryLayout<T>.stride, as: T.self)
+      }
+      result = fold(value ?? start, result)
+      return
+    }
+    let shape = axes[axis]
+    var position = place[axis] &* shape.stride &- shape.before
+    for _ in 0..<shape.window {
+      let isInside = position >= 0 && position % shape.spread == 0 && position / shape.spread < shape.size
+      let next = isInside ? element.map { $0 &* shape.size &+ position / shape.spread } : nil
+      unsafe reduce(axis &+ 1, next, place, start, input, &result, fold)
+      position &+= shape.dilation
+    }
+  }
+
+  private func advance(_ place: inout SIMD8<Int>) {
+    for axis in axes.indices.reversed() {
+      place[axis] &+= 1
+      if place[axis] < axes[axis].count { return }
+      place[axis] = 0
+    }
+  }
+}

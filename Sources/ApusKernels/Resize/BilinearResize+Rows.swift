@@ -1,0 +1,163 @@
+extension BilinearResize {
+  // MARK: Single precision
+
+  /// Floats between two rows.
+  func blend(
+    _ upper: UnsafeRawPointer, _ lower: UnsafeRawPointer, _ tap: InterpolationTap,
+    _ scratch: UnsafeMutableRawPointer
+  ) {
+    let count = inputWidth &* channels
+    let row = unsafe scratch.assumingMemoryBound(to: Float.self)
+    let from = unsafe upper.assumingMemoryBound(to: Float.self)
+    let below = unsafe lower.assumingMemoryBound(to: Float.self)
+    let (near, far) = (1 - tap.fraction, tap.fraction)
+    for index in 0..<count { unsafe row[index] = from[index] * near + below[index] * far }
+  }
+
+  func interpolateFloats(
+    _ columns: UnsafeBufferPointer<InterpolationTap>, _ scratch: UnsafeMutableRawPointer,
+    _ result: UnsafeMutableRawPointer
+  ) {
+    let row = unsafe UnsafePointer(scratch.assumingMemoryBound(to: Float.self))
+    var place = unsafe result
+    for column in unsafe columns {
+      let (left, right) = unsafe (row + column.lower &* channels, row + column.upper &* channels)
+      let (near, far) = (SIMD8(repeating: 1 - column.fraction), SIMD8(repeating: column.fraction))
+      var channel = 0
+      while channel < channels {
+        let values = unsafe load8(left, channel) * near + load8(right, channel) * far
+        unsafe (place + channel &* 4).storeBytes(of: values, as: SIMD8<Float>.self)
+        channel &+= 8
+      }
+      unsafe place += channels &* 4
+    }
+  }
+
+  /// Two rows of bytes as floats, times their weights.
+  func weigh(
+    _ upper: UnsafeRawPointer, _ lower: UnsafeRawPointer, _ tap: InterpolationTap,
+    _ scratch: UnsafeMutableRawPointer
+  ) {
+    let count = inputWidth &* channels
+    let top = unsafe scratch.assumingMemoryBound(to: Float.self)
+    let bottom = unsafe top + inputLanes
+    let from = unsafe upper.assumingMemoryBound(to: UInt8.self)
+    let below = unsafe lower.assumingMemoryBound(to: UInt8.self)
+    let (near, far) = (1 - tap.fraction, tap.fraction)
+    for index in 0..<count { unsafe top[index] = Float(from[index]) * near }
+    for index in 0..<count { unsafe bottom[index] = Float(below[index]) * far }
+  }
+
+  /// Bytes from sums in the reference's order: where halves lie, each rounding counts.
+  func interpolateBytes(
+    _ columns: UnsafeBufferPointer<InterpolationTap>, _ scratch: UnsafeMutableRawPointer,
+    _ result: UnsafeMutableRawPointer
+  ) {
+    let top = unsafe UnsafePointer(scratch.assumingMemoryBound(to: Float.self))
+    let bottom = unsafe top + inputLanes
+    var place = unsafe result
+    // 2²³ + x rounds x to an integer, which then is the low bits; values lie in 0..<256.
+    let magic = SIMD8<Float>(repeating: 0x1p23)
+    let half = SIMD8<Float>(repeating: 0.5)
+    for column in unsafe columns {
+      let (left, right) = (column.lower &* channels, column.upper &* channels)
+      let (near, far) = (SIMD8(repeating: 1 - column.fraction), SIMD8(repeating: column.fraction))
+      var channel = 0
+      while channel < channels {
+        let sums =
+          unsafe load8(top + left, channel) * near + load8(bottom + left, channel) * near
+          + load8(top + right, channel) * far + load8(bottom + right, channel) * far
+        let values = sums + half
+        let nearest = (values + magic) - magic
+        let floors = nearest.replacing(with: nearest - 1, where: nearest .> values)
+        let bits = SIMD8<UInt32>(bits: SIMD8<Int32>(bits: floors + magic))
+        unsafe (place + channel).storeBytes(of: SIMD8<UInt8>(lowBytes: bits), as: SIMD8<UInt8>.self)
+        channel &+= 8
+      }
+      unsafe place += channels
+    }
+  }
+
+  // MARK: Fixed point
+
+  /// Sums of two rows of signed bytes, with weights of ten bits.
+  func weighSigned(
+    _ upper: UnsafeRawPointer, _ lower: UnsafeRawPointer, _ tap: InterpolationTap,
+    _ scratch: UnsafeMutableRawPointer
+  ) {
+    let count = inputWidth &* channels
+    let sums = unsafe scratch.assumingMemoryBound(to: Int32.self)
+    let from = unsafe upper.assumingMemoryBound(to: Int8.self)
+    let below = unsafe lower.assumingMemoryBound(to: Int8.self)
+    let (near, far) = (1024 &- tap.weight, tap.weight)
+    for index in 0..<count { unsafe sums[index] = Int32(from[index]) &* near &+ Int32(below[index]) &* far }
+  }
+
+  func interpolateSignedBytes(
+    _ columns: UnsafeBufferPointer<InterpolationTap>, _ scratch: UnsafeMutableRawPointer,
+    _ result: UnsafeMutableRawPointer
+  ) {
+    let sums = unsafe UnsafePointer(scratch.assumingMemoryBound(to: Int32.self))
+    var place = unsafe result
+    let half = SIMD8<Int32>(repeating: 1 << 19)
+    for column in unsafe columns {
+      let (left, right) = unsafe (sums + column.lower &* channels, sums + column.upper &* channels)
+      let near = SIMD8<Int32>(repeating: 1024 &- column.weight)
+      let far = SIMD8<Int32>(repeating: column.weight)
+      var channel = 0
+      while channel < channels {
+        let sum = unsafe load8(left, channel) &* near &+ load8(right, channel) &* far
+        // Magnitudes are rounded, halves up, and get their sign back.
+        let signs = sum &>> SIMD8(repeating: 31)
+        let magnitudes = (sum ^ signs) &- signs
+        let values = (((magnitudes &+ half) &>> SIMD8(repeating: 20)) ^ signs) &- signs
+        unsafe (place + channel).storeBytes(
+          of: SIMD8<UInt8>(lowBytes: SIMD8<UInt32>(bits: values)), as: SIMD8<UInt8>.self)
+        channel &+= 8
+      }
+      unsafe place += channels
+    }
+  }
+
+  /// Sums of two rows of words, with weights of ten bits.
+  func weighWords(
+    _ upper: UnsafeRawPointer, _ lower: UnsafeRawPointer, _ tap: InterpolationTap,
+    _ scratch: UnsafeMutableRawPointer
+  ) {
+    let count = inputWidth &* channels
+    let sums = unsafe scratch.assumingMemoryBound(to: Int64.self)
+    let from = unsafe upper.assumingMemoryBound(to: Int16.self)
+    let below = unsafe lower.assumingMemoryBound(to: Int16.self)
+    let (near, far) = (Int64(1024 &- tap.weight), Int64(tap.weight))
+    for index in 0..<count { unsafe sums[index] = Int64(from[index]) &* near &+ Int64(below[index]) &* far }
+  }
+
+  func interpolateWords(
+    _ columns: UnsafeBufferPointer<InterpolationTap>, _ scratch: UnsafeMutableRawPointer,
+    _ result: UnsafeMutableRawPointer
+  ) {
+    let sums = unsafe UnsafePointer(scratch.assumingMemoryBound(to: Int64.self))
+    var place = unsafe result.assumingMemoryBound(to: Int16.self)
+    for column in unsafe columns {
+      let (left, right) = unsafe (sums + column.lower &* channels, sums + column.upper &* channels)
+      let (near, far) = (Int64(1024 &- column.weight), Int64(column.weight))
+      for channel in 0..<channels {
+        let sum = unsafe left[channel] &* near &+ right[channel] &* far
+        let value = (sum &+ (sum > 0 ? 1 << 19 : -(1 << 19))) / (1 << 20)
+        unsafe place[channel] = Int16(truncatingIfNeeded: value)
+      }
+      unsafe place += channels
+    }
+  }
+}
+
+/// Eight values at `index`, of which those beyond a row are read, not used.
+@inline(__always)
+private func load8(_ values: UnsafePointer<Float>, _ index: Int) -> SIMD8<Float> {
+  unsafe UnsafeRawPointer(values + index).loadUnaligned(as: SIMD8<Float>.self)
+}
+
+@inline(__always)
+private func load8(_ values: UnsafePointer<Int32>, _ index: Int) -> SIMD8<Int32> {
+  unsafe UnsafeRawPointer(values + index).loadUnaligned(as: SIMD8<Int32>.self)
+}

@@ -1,0 +1,71 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The discrete Fourier transform of real numbers: of `count`, the first `count / 2 + 1` results, which tell the others.
+struct RealFourierTransform: Sendable {
+  /// How many numbers are transformed: a power of two.
+  let count: Int
+  /// How many results there are.
+  var resultCount: Int { count / 2 + 1 }
+  /// How many doubles a run needs to work in.
+  var workCount: Int { count + 2 }
+
+  /// Of half as many complex numbers: even places are their real parts, odd ones the imaginary parts.
+  private let halves: FourierTransform
+  /// `e^(−2πik/count)`.
+  private let cosines: Table<Double>
+  private let sines: Table<Double>
+
+  /// Computes the tables for a power of two up to 2³¹.
+  init(count: Int) {
+    self.count = count
+    halves = FourierTransform(count: max(count / 2, 1))
+    let step = -2 * Double.pi / Double(count)
+    cosines = Table(count: count / 4 + 1) { cos(step * Double($0)) }
+    sines = Table(count: count / 4 + 1) { sin(step * Double($0)) }
+  }
+
+  /// Transforms what `value` gives for each index below `count`; real parts come first in `work`, and imaginary
+  /// parts, as many, from `resultCount` on.
+  @inline(__always)
+  func run(_ work: UnsafeMutablePointer<Double>, _ value: (Int) -> Double) {
+    let reals = unsafe work
+    let imaginaries = unsafe work + resultCount
+    guard count > 1 else {
+      unsafe reals[0] = value(0)
+      unsafe imaginaries[0] = 0
+      return
+    }
+    let half = count / 2
+    for index in 0..<half {
+      unsafe reals[index] = value(2 &* index)
+      unsafe imaginaries[index] = value(2 &* index &+ 1)
+    }
+    unsafe halves.run(reals, imaginaries)
+    unsafe separate(reals, imaginaries)
+  }
+
+  /// Makes the results for the real numbers of those for the complex ones: `X(k)` and `X(half − k)` come of the same two.
+  private func separate(_ reals: UnsafeMutablePointer<Double>, _ imaginaries: UnsafeMutablePointer<Double>) {
+    let half = count / 2
+    let (real, imaginary) = unsafe (reals[0], imaginaries[0])
+    unsafe (reals[0], imaginaries[0]) = (real + imaginary, 0)
+    unsafe (reals[half], imaginaries[half]) = (real - imaginary, 0)
+    guard half > 1 else { return }
+    for low in 1...half / 2 {
+      let high = half &- low
+      // The transforms of the even and of the odd places.
+      let even = unsafe (0.5 * (reals[low] + reals[high]), 0.5 * (imaginaries[low] - imaginaries[high]))
+      let odd = unsafe (0.5 * (imaginaries[low] + imaginaries[high]), 0.5 * (reals[high] - reals[low]))
+      let (cosine, sine) = unsafe (cosines.values[low], sines.values[low])
+      let turned = (odd.0 * cosine - odd.1 * sine, odd.0 * sine + odd.1 * cosine)
+      unsafe (reals[low], imaginaries[low]) = (even.0 + turned.0, even.1 + turned.1)
+      unsafe (reals[high], imaginaries[high]) = (even.0 - turned.0, turned.1 - even.1)
+    }
+  }
+}

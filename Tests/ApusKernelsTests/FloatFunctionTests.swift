@@ -1,0 +1,120 @@
+import ApusKernels
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Functions of floats that kernels compute eight at a time, against those of the system's library in double precision.
+@Suite struct FloatFunctionTests {
+  struct Case: CustomTestStringConvertible, Sendable {
+    let function: FloatFunction
+    let expected: @Sendable (Double) -> Double
+    /// Units in the last place.
+    let tolerance: Double
+    var testDescription: String { "\(function)" }
+  }
+
+  static let cases: [Case] = [
+    Case(function: .exp, expected: { exp($0) }, tolerance: 2),
+    Case(function: .log, expected: { log($0) }, tolerance: 2),
+    Case(function: .tanh, expected: { tanh($0) }, tolerance: 3),
+    Case(function: .logistic, expected: { 1 / (1 + exp(-$0)) }, tolerance: 3),
+    Case(function: .elu, expected: { $0 < 0 ? expm1($0) : $0 }, tolerance: 3),
+    Case(
+      function: .gelu(isApproximate: false), expected: { $0 * 0.5 * erfc(-$0 / 2.0.squareRoot()) },
+      tolerance: 256),
+    Case(function: .floor, expected: { $0.rounded(.down) }, tolerance: 0),
+    Case(function: .ceil, expected: { $0.rounded(.up) }, tolerance: 0),
+    Case(function: .round, expected: { $0.rounded(.toNearestOrEven) }, tolerance: 0),
+    Case(function: .squareRoot, expected: { $0.squareRoot() }, tolerance: 0.5),
+    Case(function: .absolute, expected: { abs($0) }, tolerance: 0),
+    Case(function: .negate, expected: { -$0 }, tolerance: 0),
+    Case(function: .square, expected: { $0 * $0 }, tolerance: 0.5),
+    Case(function: .leakyRelu(alpha: 0.25), expected: { $0 > 0 ? $0 : $0 * 0.25 }, tolerance: 0.5),
+    Case(function: .clamp(minimum: -1, maximum: 6), expected: { min(max($0, -1), 6) }, tolerance: 0),
+  ]
+
+  @Test("results are within a few units in the last place", arguments: cases)
+  func isPrecise(_ test: Case) {
+    var values: [Float] = []
+    // All magnitudes, and what lies around integers.
+    for bits in stride(from: UInt32(0), to: 0x7F80_0000, by: 40_009) {
+      values += [Float(bitPattern: bits), -Float(bitPattern: bits)]
+    }
+    for step in -4000...4000 {
+      let value = Float(step) / 32
+      values += [value, value.nextUp, value.nextDown]
+    }
+    let results = Self.results(test.function, values)
+    var worst = 0.0
+    for (value, result) in zip(values, results) {
+      let exact = test.expected(Double(value))
+      // Functions that approach zero may stop near the least normal number.
+      if exact.isNaN
+        ? result.isNaN : Float(exact) == result || abs(exact) < 0x1p-118 && abs(result) < 0x1p-118
+      {
+        continue
+      }
+      let unit = Double(Float(exact).ulp)
+      worst = max(worst, exact.isNaN || result.isNaN ? .infinity : abs(Double(result) - exact) / unit)
+    }
+    #expect(worst <= test.tolerance + 0.01)
+  }
+
+  @Test("sines and cosines are right to the last places of numbers around one")
+  func sines() {
+    let values = (-200_000...200_000).map { Float($0) * 0.0423 } + [1e6, -3e9, 1e30]
+    for (function, expected) in [(FloatFunction.sin, sin as (Double) -> Double), (.cos, cos)] {
+      for (value, result) in zip(values, Self.results(function, values)) {
+        if abs(Double(result) - expected(Double(value))) > 2e-7 {
+          Issue.record("\(function) of \(value) is \(result)")
+        }
+      }
+    }
+  }
+
+  @Test("NaN stays NaN, infinities have limits, zeros their sign")
+  func specialValues() {
+    let values: [Float] = [.nan, .infinity, -.infinity, 0, -0.0]
+    func bits(_ function: FloatFunction) -> [UInt32] {
+      Self.results(function, values).map { $0.isNaN ? 0x7FC0_0000 : $0.bitPattern }
+    }
+    func expected(_ floats: Float...) -> [UInt32] { floats.map { $0.isNaN ? 0x7FC0_0000 : $0.bitPattern } }
+    #expect(bits(.exp) == expected(.nan, .infinity, 0, 1, 1))
+    #expect(bits(.log) == expected(.nan, .infinity, .nan, -.infinity, -.infinity))
+    #expect(bits(.tanh) == expected(.nan, 1, -1, 0, -0.0))
+    #expect(bits(.floor) == expected(.nan, .infinity, -.infinity, 0, -0.0))
+    #expect(bits(.ceil) == expected(.nan, .infinity, -.infinity, 0, -0.0))
+    #expect(bits(.round) == expected(.nan, .infinity, -.infinity, 0, -0.0))
+    #expect(bits(.elu) == expected(.nan, .infinity, -1, 0, -0.0))
+    #expect(bits(.clamp(minimum: 0, maximum: 6)) == expected(.nan, 6, 0, 0, -0.0))
+    #expect(Self.results(.ceil, [-0.25])[0].sign == .minus)
+  }
+
+  @Test("a result does not depend on its place", arguments: [1, 7, 8, 9, 63, 64, 65])
+  func placesAreAlike(count: Int) {
+    for function in [
+      FloatFunction.exp, .log, .tanh, .logistic, .gelu(isApproximate: true), .gelu(isApproximate: false),
+      .sin, .cos,
+      .hardSwish,
+    ] {
+      let values = (0..<count).map { Float($0) * 0.37 - 4 }
+      let apart = values.flatMap { Self.results(function, [$0]) }
+      let together = Self.results(function, values)
+      #expect(zip(together, apart).allSatisfy { $0.bitPattern == $1.bitPattern })
+    }
+  }
+
+  private static func results(_ function: FloatFunction, _ values: [Float]) -> [Float] {
+    var output = [Float](repeating: -77, count: values.count)
+    var span = output.mutableSpan
+    var bytes = span.mutableBytes
+    function.kernel(count: values.count).run(values.span.bytes, to: &bytes, threads: ThreadTeam(count: 2))
+    return output
+  }
+}

@@ -1,0 +1,80 @@
+import Apus
+import Testing
+
+/// Options of MediaPipe's and Coral's operators are bytes of strangers: what cannot be is refused, and says so.
+@Suite struct CustomOptionTests {
+  /// A FlexBuffer map of small integers.
+  private static func options(_ entries: [(key: String, value: UInt8)]) -> [UInt8] {
+    let entries = entries.sorted { $0.key < $1.key }
+    var bytes: [UInt8] = []
+    var keys: [Int] = []
+    for entry in entries {
+      keys.append(bytes.count)
+      bytes += Array(entry.key.utf8) + [0]
+    }
+    bytes.append(UInt8(entries.count))
+    let vector = bytes.count
+    for key in keys { bytes.append(UInt8(bytes.count - key)) }
+    bytes += [UInt8(bytes.count - vector), 1, UInt8(entries.count)]
+    bytes += entries.map(\.value) + entries.map { _ in 4 }
+    return bytes + [UInt8(2 * entries.count), 9 << 2, 1]
+  }
+
+  private static func error(
+    of name: String, shapes: [[Int32]], outputs: Int, options: [UInt8]
+  ) throws -> ApusError {
+    let tensors = shapes + Array(repeating: [1], count: outputs)
+    let model = TestModel(
+      tensors: tensors.enumerated().map { .init(name: "t\($0)", shape: $1) },
+      operators: [
+        .init(
+          code: TestModel.custom, inputs: shapes.indices.map { Int32($0) },
+          outputs: (shapes.count..<tensors.count).map { Int32($0) }, customName: name,
+          customOptions: options)
+      ], inputs: shapes.indices.map { Int32($0) },
+      outputs: (shapes.count..<tensors.count).map { Int32($0) })
+    var found: ApusError?
+    do throws(ApusError) { _ = try Interpreter(model: model.model()) } catch { found = error }
+    return try #require(found)
+  }
+
+  @Test(
+    arguments: [
+      ([], "stride 0"),
+      ([("max_detections", 5), ("stride", 0)], "stride 0"),
+      ([("max_detections", 255), ("stride", 16)], "max_detections is -1"),
+    ] as [([(key: String, value: UInt8)], String)])
+  func posesNeedAStride(options: [(key: String, value: UInt8)], text: String) throws {
+    let error = try Self.error(
+      of: "PosenetDecoderOp", shapes: [[1, 2, 2, 17], [1, 2, 2, 34], [1, 2, 2, 64]], outputs: 4,
+      options: options.isEmpty ? [] : Self.options(options))
+    #expect(error.code == .malformedModel && error.message.contains(text), "\(error)")
+  }
+
+  @Test func mapsOfPosesFitEachOther() throws {
+    let error = try Self.error(
+      of: "PosenetDecoderOp", shapes: [[1, 2, 2, 17], [1, 2, 3, 34], [1, 2, 2, 64]], outputs: 4,
+      options: Self.options([("max_detections", 5), ("stride", 16)]))
+    #expect(error.message.contains("t1 is 1×2×3×34, not 1×2×2×34"), "\(error)")
+  }
+
+  @Test func landmarksAreThere() throws {
+    let error = try Self.error(
+      of: "TransformLandmarks", shapes: [[1, 1, 1, 6], [4, 4]], outputs: 1,
+      options: Self.options([("dimensions", 4)]))
+    #expect(error.message.contains("1×1×1×6 are no points of 4 coordinates"), "\(error)")
+    let matrix = try Self.error(
+      of: "Landmarks2TransformMatrix", shapes: [[1, 1, 1, 6]], outputs: 1,
+      options: Self.options([("dimensions", 3), ("bbox_size_multiplier", 1), ("landmarks_range", 0)]))
+    #expect(matrix.message.contains("landmarks_range is 0.0"), "\(matrix)")
+  }
+
+  @Test func anImageHasASize() throws {
+    let error = try Self.error(
+      of: "TransformTensor", shapes: [[1, 2, 2, 1], [1, 4, 4]], outputs: 1, options: [])
+    #expect(error.message.contains("an output of [] is no image"), "\(error)")
+    let damaged = try Self.error(
+      of: "TransformTensor", shapes: [[1, 2, 2, 1], [1, 4, 4]], outputs: 1, options: [1, 2, 3, 4])
+    #expect(damaged.message.contains("TransformTensor: options: "), "\(damaged)")
+  }
+}

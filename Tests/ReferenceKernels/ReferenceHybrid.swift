@@ -1,0 +1,75 @@
+import ApusKernels
+
+/// The specification of products of floats, quantized image by image as they come, with signed bytes as weights.
+package enum ReferenceHybrid {
+  /// Convolves; exact up to the order of the last operations, which is that of all kernels.
+  package static func convolve(
+    _ convolution: Convolution, input: [Float], weights: [UInt8], bias: [Float]?
+  ) -> [Float] {
+    let images = images(input, batches: convolution.batches, convolution.operands)
+    return ReferenceConvolution.outputs(of: convolution) { output in
+      var sum: Int32 = 0
+      ReferenceConvolution.forEachTap(of: convolution, output) { inputIndex, weightIndex in
+        sum &+= images.differences[inputIndex] &* Int32(Int8(bitPattern: weights[weightIndex]))
+      }
+      return value(
+        sum, scale: images.scales[output.batch], channel: output.channel, bias: bias, convolution.epilogue)
+    }
+  }
+
+  /// Convolves each channel by itself.
+  package static func convolve(
+    _ convolution: DepthwiseConvolution, input: [Float], weights: [UInt8], bias: [Float]?
+  ) -> [Float] {
+    let images = images(input, batches: convolution.batches, convolution.operands)
+    let imageCount = max(1, input.count / max(1, convolution.batches))
+    return ReferenceDepthwiseConvolution.outputs(of: convolution) { taps, channel in
+      var sum: Int32 = 0
+      for (inputIndex, weightIndex) in taps {
+        sum &+= images.differences[inputIndex] &* Int32(Int8(bitPattern: weights[weightIndex]))
+      }
+      // Without a tap the sum is zero, and any scale does.
+      let scale = taps.first.map { images.scales[$0.0 / imageCount] } ?? 1
+      return value(sum, scale: scale, channel: channel, bias: bias, convolution.epilogue)
+    }
+  }
+
+  private static func value(
+    _ sum: Int32, scale: Float, channel: Int, bias: [Float]?, _ epilogue: Epilogue
+  ) -> Float {
+    guard case .hybrid(let factors, let minimum, let maximum) = epilogue else { return .nan }
+    let factor = factors.count > 1 ? factors[channel] : factors[0]
+    return min(max(Float(sum) * (factor * scale) + (bias?[channel] ?? 0), minimum), maximum)
+  }
+
+  private static func images(
+    _ input: [Float], batches: Int, _ operands: MatrixOperands
+  ) -> (differences: [Int32], scales: [Float]) {
+    guard case .hybrid(let isAsymmetric) = operands else { return ([], []) }
+    let count = input.count / max(1, batches)
+    var result: (differences: [Int32], scales: [Float]) = ([], [])
+    for batch in 0..<batches {
+      let image = input[batch * count..<(batch + 1) * count]
+      let (least, most) = (image.min() ?? 0, image.max() ?? 0)
+      var (scale, inverse, zeroPoint): (Float, Float, Float) = (1, 0, 0)
+      if !isAsymmetric {
+        let range = max(abs(least), abs(most))
+        if range > 0 { (scale, inverse) = (range / 127, 127 / range) }
+      } else if min(0, least) < max(0, most) {
+        let (low, high) = (Double(min(0, least)), Double(max(0, most)))
+        let step = (high - low) / 255
+        // The end of the range from which the zero point is found with the lesser error.
+        let exact = 128 + abs(low / step) < 127 + abs(high / step) ? -128 - low / step : 127 - high / step
+        zeroPoint = Float(min(max(exact.rounded(.toNearestOrAwayFromZero), -128), 127))
+        scale = Float(step)
+        inverse = 1 / scale
+      }
+      result.scales.append(scale)
+      result.differences += image.map {
+        let rounded = ($0 * inverse).rounded(.toNearestOrAwayFromZero) + zeroPoint
+        return Int32(min(max(rounded, isAsymmetric ? -128 : -127), 127) - zeroPoint)
+      }
+    }
+    return result
+  }
+}
