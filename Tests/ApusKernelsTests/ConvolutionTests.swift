@@ -10,7 +10,7 @@ extension KernelSet: CustomTestStringConvertible {
 struct ConvolutionTests {
   @Test("random convolutions match the reference", arguments: KernelSet.tested, CaseKind.allCases)
   func random(kernels: KernelSet, kind: CaseKind) throws {
-    for seed in 0..<160 {
+    for seed in kernels.seeds(160) {
       var random = SeededGenerator(seed: UInt64(seed))
       let vertical = AxisCase(largest: 9, using: &random)
       let horizontal = AxisCase(largest: 13, using: &random)
@@ -27,6 +27,9 @@ struct ConvolutionTests {
         paddingTop: vertical.padding, paddingLeft: horizontal.padding, groups: groups,
         operands: kind.operands(using: &random),
         epilogue: kind.epilogue(channels: outputs, terms: terms, using: &random))
+      if kernels.isEmulated, !convolution.operands.isHybrid {
+        #expect(kernels.convolution(convolution) != nil, "\(convolution)")
+      }
       try check(convolution, kernels, using: &random)
     }
   }
@@ -54,7 +57,7 @@ struct ConvolutionTests {
     "wide layers, extreme zero points, factors and biases match the reference", arguments: KernelSet.tested
   )
   func extremeParameters(kernels: KernelSet) throws {
-    for seed in 0..<120 {
+    for seed in kernels.seeds(120) {
       var random = SeededGenerator(seed: UInt64(1_000 + seed))
       let isSigned = seed % 2 == 1
       let (lowest, highest): (Int32, Int32) = isSigned ? (-128, 127) : (0, 255)
@@ -97,7 +100,8 @@ struct ConvolutionTests {
 
   @Test("each set does the work itself", arguments: KernelSet.tested)
   func implementations(kernels: KernelSet) throws {
-    let prefix = kernels.name.hasPrefix("x86") ? "X86" : kernels.name == "blas" ? "BLAS" : "Portable"
+    let prefixes = ["x86": "X86", "arm64": "Arm64", "blas": "BLAS"]
+    let prefix = prefixes.first { kernels.name.hasPrefix($0.key) }?.value ?? "Portable"
     let factor = FixedPointMultiplier(0.01)
     let uint8 = MatrixOperands.uint8(lhsZeroPoint: 3, rhsZeroPoint: 128)
     let int8 = MatrixOperands.int8(lhsZeroPoint: 3, rhsZeroPoint: 0)
@@ -107,8 +111,8 @@ struct ConvolutionTests {
       (int8, .fixedPoint([factor], zeroPoint: 0, minimum: -128, maximum: 127)),
       (int8, .float64([0.01], zeroPoint: 0, minimum: -128, maximum: 127)),
     ]
-    // BLAS has none of these.
-    if kernels.name != "blas" {
+    // BLAS and arm64 have none of these.
+    if !["BLAS", "Arm64"].contains(prefix) {
       cases.append((.hybrid(isAsymmetric: true), .hybrid([0.01], minimum: 0, maximum: 6)))
     }
     for (operands, epilogue) in cases {
@@ -244,7 +248,8 @@ struct ConvolutionTests {
         convolution, input: input, weights: weights, bias: hasBias ? bias : nil)
       let terms = Float(weightCount / convolution.outputChannels)
       try compare(
-        prepared, bytes(input), bytes(weights), hasBias ? bytes(bias) : nil, byteCount: expected.count * 4
+        prepared, bytes(input), bytes(weights), hasBias ? bytes(bias) : nil, byteCount: expected.count * 4,
+        threads: kernels.threads(threads)
       ) { found in
         // Each term is at most one: the error of its sum stays below its number of roundings.
         for (a, b) in zip(floats(found), expected) {
@@ -270,11 +275,13 @@ struct ConvolutionTests {
       let expected = ReferenceConvolution.bytes(
         convolution, input: input, weights: weights, bias: hasBias ? bias : nil)
       try compare(
-        prepared, input, weights, hasBias ? bytes(bias) : nil, byteCount: expected.count, threads: threads
+        prepared, input, weights, hasBias ? bytes(bias) : nil, byteCount: expected.count,
+        threads: kernels.threads(threads)
       ) { found in
         #expect(found == expected, "\(convolution)")
       }
     }
+    kernels.expectNoFaults()
   }
 }
 

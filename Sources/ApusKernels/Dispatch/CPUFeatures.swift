@@ -1,3 +1,11 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// Optional instructions of a processor, as far as some kernel set asks for them.
 package struct CPUFeatures: OptionSet, Hashable, Sendable {
   /// One bit for each feature.
@@ -17,6 +25,11 @@ package struct CPUFeatures: OptionSet, Hashable, Sendable {
   /// Pages for code that is written at run time; not a property of the processor, but as needful.
   package static let generatedCode = CPUFeatures(rawValue: 1 << 3)
 
+  /// Arm's Advanced SIMD, which every arm64 machine has.
+  package static let neon = CPUFeatures(rawValue: 1 << 4)
+  /// Arm's DotProd: products of four bytes at once.
+  package static let dotProduct = CPUFeatures(rawValue: 1 << 5)
+
   /// What this machine has, of the features that any set in this build requires.
   package static let current: CPUFeatures = detect()
 
@@ -24,7 +37,7 @@ package struct CPUFeatures: OptionSet, Hashable, Sendable {
   package var names: [String] {
     let known: [(CPUFeatures, String)] = [
       (.avx2, "AVX2 with FMA"), (.avxVNNI, "AVX-VNNI"), (.avx512VNNI, "AVX-512 VNNI"),
-      (.generatedCode, "pages for generated code"),
+      (.neon, "NEON"), (.dotProduct, "DotProd"), (.generatedCode, "pages for generated code"),
     ]
     return known.filter { contains($0.0) }.map(\.1)
   }
@@ -79,6 +92,33 @@ package struct CPUFeatures: OptionSet, Hashable, Sendable {
       0x5B,  // done: pop rbx
       0xC3,  // ret
     ]
+  #elseif arch(arm64)
+    /// Asks the system; whether it allows generated code shows in a function that returns its argument.
+    private static func detect() -> CPUFeatures {
+      typealias Function = @convention(c) (Int) -> Int
+      var features: CPUFeatures = [.neon]
+      if hasDotProduct { features.insert(.dotProduct) }
+      var code = Arm64Assembler()
+      code.return()
+      guard let bytes = code.finish(), let place = ExecutableMemory.place(bytes) else { return features }
+      if unsafe unsafeBitCast(place, to: Function.self)(1234) == 1234 { features.insert(.generatedCode) }
+      return features
+    }
+
+    private static var hasDotProduct: Bool {
+      #if canImport(Darwin)
+        var value: Int32 = 0
+        var byteCount = MemoryLayout<Int32>.size
+        return unsafe sysctlbyname("hw.optional.arm.FEAT_DotProd", &value, &byteCount, nil, 0) == 0
+          && value == 1
+      #else
+        // Looked up by name, since not every C library's module shows it.
+        typealias AuxiliaryValue = @convention(c) (UInt) -> UInt
+        guard let symbol = unsafe dlsym(nil, "getauxval") else { return false }
+        let (hardwareCapabilities, dotProduct): (UInt, UInt) = (16, 1 << 20)
+        return unsafe unsafeBitCast(symbol, to: AuxiliaryValue.self)(hardwareCapabilities) & dotProduct != 0
+      #endif
+    }
   #else
     private static func detect() -> CPUFeatures { [] }
   #endif

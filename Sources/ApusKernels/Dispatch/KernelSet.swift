@@ -25,6 +25,8 @@ extension KernelSet {
 
   #if arch(x86_64)
     private static let generated: [KernelSet] = [.x86AVX512VNNI, .x86AVXVNNI, .x86AVX2]
+  #elseif arch(arm64)
+    private static let generated: [KernelSet] = [.arm64DotProduct, .arm64Neon]
   #else
     private static let generated: [KernelSet] = []
   #endif
@@ -67,8 +69,8 @@ extension KernelSet {
 
   private func firstResult<Kernel>(_ prepare: (KernelSet) -> Kernel?) -> Kernel? {
     if let result = prepare(self) { return result }
-    let later = Self.supported.drop { $0.name != name }.dropFirst()
-    for set in later {
+    let position = Self.supported.firstIndex { $0.name == name } ?? -1
+    for set in Self.supported[(position + 1)...] {
       if let result = prepare(set) { return result }
     }
     return nil

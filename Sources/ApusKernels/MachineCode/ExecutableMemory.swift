@@ -20,8 +20,10 @@ package enum ExecutableMemory {
 
   /// Places code in executable memory for the life of the process.
   ///
+  /// On arm64 the instruction cache is told, unless `synchronizes` is false: for the very code that tells it.
+  ///
   /// - Returns: the address of its first byte; nil where the system refuses.
-  package static func place(_ code: [UInt8]) -> UnsafeRawPointer? {
+  package static func place(_ code: [UInt8], synchronizes: Bool = true) -> UnsafeRawPointer? {
     guard !code.isEmpty else { return nil }
     let pageByteCount = Int(sysconf(Int32(_SC_PAGESIZE)))
     guard pageByteCount > 0 else { return nil }
@@ -33,6 +35,9 @@ package enum ExecutableMemory {
     }
     guard isAllowed else { return nil }
     if let place = byProtection(code, byteCount) ?? placeInMemoryFile(code, byteCount: byteCount) {
+      #if arch(arm64) && !canImport(Darwin)
+        if synchronizes { Arm64CacheMaintenance.synchronize(place, byteCount: code.count) }
+      #endif
       return place
     }
     used.withLock { $0 -= byteCount }
@@ -43,6 +48,8 @@ package enum ExecutableMemory {
   private static func byProtection(_ code: [UInt8], _ byteCount: Int) -> UnsafeRawPointer? {
     #if os(iOS)
       return nil  // Pages made at run time cannot be executed there.
+    #elseif os(macOS) && arch(arm64)
+      return inWriteProtectedPages(code, byteCount)
     #else
       var flags = MAP_PRIVATE | anonymousMapping
       #if canImport(Darwin)
@@ -59,6 +66,28 @@ package enum ExecutableMemory {
       return UnsafeRawPointer(pages)
     #endif
   }
+
+  #if os(macOS) && arch(arm64)
+    /// Writes to pages that are writable or executable for each thread apart, never both for one.
+    private static func inWriteProtectedPages(_ code: [UInt8], _ byteCount: Int) -> UnsafeRawPointer? {
+      // Looked up by name: the SDK's modules do not all show them.
+      typealias Protect = @convention(c) (Int32) -> Void
+      typealias Invalidate = @convention(c) (UnsafeMutableRawPointer, Int) -> Void
+      let anywhere = UnsafeMutableRawPointer(bitPattern: -2)
+      guard let protect = dlsym(anywhere, "pthread_jit_write_protect_np"),
+        let invalidate = dlsym(anywhere, "sys_icache_invalidate"),
+        let pages = mmap(
+          nil, byteCount, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | anonymousMapping | MAP_JIT, -1, 0),
+        pages != MAP_FAILED
+      else { return nil }
+      let setProtected = unsafeBitCast(protect, to: Protect.self)
+      setProtected(0)
+      pages.copyMemory(from: code, byteCount: code.count)
+      setProtected(1)
+      unsafeBitCast(invalidate, to: Invalidate.self)(pages, code.count)
+      return UnsafeRawPointer(pages)
+    }
+  #endif
 
   /// Writes to a memory file and maps it for execution only: the second of the two ways, not counted against the
   /// limit. `byteCount` is a multiple of the page's size, at least the code's.

@@ -11,6 +11,11 @@ enum GeneratedCode {
     let address: UnsafeRawPointer?
   }
 
+  /// The address of the function that a generator writes; nil where it cannot be placed.
+  static func function(_ generator: any CodeGenerator) -> UnsafeRawPointer? {
+    function(for: generator, generate: generator.generate)
+  }
+
   /// The address of the function that `generate` writes for `key`; nil where it cannot be placed.
   static func function<Key: Hashable & Sendable>(for key: Key, generate: () -> [UInt8]?) -> UnsafeRawPointer?
   {
@@ -20,7 +25,7 @@ enum GeneratedCode {
       functions[hash]?.first { ($0.generator as? Key) == key }
     }
     if let known = functions.withLock({ known($0) }) { return known.address }
-    let made = Function(generator: key, address: generate().flatMap(ExecutableMemory.place))
+    let made = Function(generator: key, address: generate().flatMap { ExecutableMemory.place($0) })
     return functions.withLock { functions in
       if let known = known(functions) { return known.address }
       functions[hash, default: []].append(made)

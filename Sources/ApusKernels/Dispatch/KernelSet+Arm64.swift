@@ -1,0 +1,22 @@
+extension KernelSet {
+  /// Generated code for arm64 with DotProd: 16 products of bytes in an instruction.
+  package static let arm64DotProduct = arm64(.dotProduct)
+
+  /// Generated code for any arm64: 8 products of bytes in an instruction, for two more that add them.
+  package static let arm64Neon = arm64(.neon)
+
+  /// A set of generated code for arm64, placed by `placement`.
+  package static func arm64(_ target: Arm64Target, placement: @escaping CodePlacement) -> KernelSet {
+    KernelSet(
+      name: target == .dotProduct ? "arm64-dotprod" : "arm64-neon",
+      requires: target == .dotProduct ? [.generatedCode, .neon, .dotProduct] : [.generatedCode, .neon],
+      convolution: { Arm64Convolution($0, target: target, bytes: .unsignedBytes, placement: placement) },
+      depthwiseConvolution: {
+        Arm64Depthwise($0, target: target, bytes: .unsignedBytes, placement: placement)
+      })
+  }
+
+  private static func arm64(_ target: Arm64Target) -> KernelSet {
+    arm64(target, placement: GeneratedCode.function)
+  }
+}

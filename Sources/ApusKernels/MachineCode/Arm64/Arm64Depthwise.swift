@@ -1,0 +1,304 @@
+/// A depthwise convolution by generated products.
+final class Arm64Depthwise: PreparedConvolution, @unchecked Sendable {
+  let convolution: DepthwiseConvolution
+  let plan: Arm64DepthwisePlan
+  let operands: ByteOperands?
+  private let weightPacking: Arm64DepthwisePacking
+  private let quantized: QuantizedEpilogue?
+  private let factors: UnsafeMutableRawPointer
+  /// The offsets of all taps, group by group.
+  private let taps: UnsafeMutablePointer<Int>
+  /// Functions by their pixels: finished outputs, for each count of channels that is written, and sums.
+  private let outputs: [[UnsafeRawPointer?]]
+  private let sums: [UnsafeRawPointer?]
+  private let canFinish: Bool
+  /// Whether some outputs may have to be made in Swift.
+  private let needsSums: Bool
+
+  private typealias Function = @convention(c) (UnsafeRawPointer) -> Void
+  private typealias Arguments = Arm64Arguments
+
+  init?(
+    _ convolution: DepthwiseConvolution, target: Arm64Target, bytes product: Arm64Product,
+    placement: CodePlacement = GeneratedCode.function
+  ) {
+    guard
+      let product = Arm64Product(convolution.operands, convolution.epilogue, bytes: product),
+      convolution.epilogue.fits(convolution.operands, channels: convolution.outputChannels),
+      let plan = Arm64DepthwisePlan(convolution, target: target, product: product)
+    else { return nil }
+    self.convolution = convolution
+    self.plan = plan
+    operands = convolution.operands.bytes
+    weightPacking = Arm64DepthwisePacking(plan: plan, operands: operands)
+    quantized = QuantizedEpilogue(convolution.epilogue, channels: convolution.outputChannels)
+    canFinish = target.canFinish(convolution.epilogue)
+    // Without these, all outputs are finished by generated code.
+    needsSums = product != .floats && (target.needsBoundedSums || !canFinish)
+
+    func functions(_ epilogue: Epilogue?, channels: Int) -> [UnsafeRawPointer?]? {
+      var functions: [UnsafeRawPointer?] = [nil]
+      for pixels in 1...Arm64DepthwisePlan.mostPixels {
+        let generator = target.depthwiseGenerator(
+          product, convolution.operands, epilogue, pixelCount: pixels, channelCount: channels)
+        guard let function = placement(generator) else { return nil }
+        functions.append(function)
+      }
+      return functions
+    }
+    var outputs: [[UnsafeRawPointer?]] = Array(repeating: [], count: plan.blockChannels + 1)
+    if canFinish {
+      for block in 0..<plan.blockCount {
+        for pixels in [plan.pixelsTogether, plan.lastColumnPixels] {
+          let channels = plan.validChannels(block: block, pixels: pixels)
+          guard channels > 0, outputs[channels].isEmpty else { continue }
+          guard let made = functions(convolution.epilogue, channels: channels) else { return nil }
+          outputs[channels] = made
+        }
+      }
+    }
+    self.outputs = outputs
+    if !needsSums {
+      sums = []
+    } else {
+      guard let made = functions(nil, channels: plan.blockChannels) else { return nil }
+      sums = made
+    }
+
+    let tapCount = plan.groupCount * plan.tapsPerGroup
+    unsafe taps = .allocate(capacity: tapCount)
+    for tap in 0..<tapCount { unsafe taps[tap] = plan.tapOffset(tap) }
+    unsafe factors = .allocate(byteCount: plan.blockCount * target.factorByteCount, alignment: 64)
+    for block in 0..<plan.blockCount {
+      unsafe target.fillFactors(
+        factors + block * target.factorByteCount, convolution.operands, convolution.epilogue,
+        vectorCount: target.depthwiseVectors
+      ) { column in
+        let index = block * plan.blockChannels + column
+        return index < plan.channels * plan.pixelsTogether ? index % plan.channels : nil
+      }
+    }
+  }
+
+  deinit {
+    unsafe taps.deallocate()
+    unsafe factors.deallocate()
+  }
+
+  var packing: String {
+    "\(plan.target.name) depthwise \(plan.product.rawValue) zero \(operands?.lhsZeroPoint ?? 0) \(operands?.rhsZeroPoint ?? 0) "
+      + "taps \(plan.tapCount) channels \(plan.channels)×\(plan.pixelsTogether)"
+  }
+
+  var packedByteCount: Int { weightPacking.byteCount }
+
+  func packedByteCount(for weights: RawSpan) -> Int { weightPacking.byteCount(for: weights) }
+
+  func pack(weights: RawSpan, bias: RawSpan?, into packed: PackedWeights) {
+    weightPacking.pack(weights: weights, bias: bias, into: packed)
+  }
+
+  // MARK: Running
+
+  private var tapListByteCount: Int { roundedUp(plan.groupCount * 3 * plan.tapsPerGroup * 8, to: 64) }
+  private var blockByteCount: Int { 2 * Arm64DepthwisePlan.mostPixels * plan.blockChannels * 4 + 64 }
+  private var workerByteCount: Int { plan.planeByteCount + tapListByteCount + blockByteCount }
+
+  func scratchByteCount(threads: Int) -> Int { 64 + threads * workerByteCount }
+
+  func run(
+    _ packed: PackedWeights, input: RawSpan, output: inout MutableRawSpan, scratch: inout MutableRawSpan,
+    threads: ThreadTeam
+  ) {
+    let elementByteCount = convolution.operands.generatedByteCount
+    let inputCount =
+      convolution.batches * convolution.inputHeight * convolution.inputWidth * convolution.inputChannels
+    let outputCount =
+      convolution.batches * convolution.outputHeight * convolution.outputWidth * convolution.outputChannels
+    precondition(
+      input.byteCount >= inputCount * elementByteCount && output.byteCount >= outputCount * elementByteCount
+        && scratch.byteCount >= scratchByteCount(threads: threads.count))
+    unsafe input.withUnsafeBytes { input in
+      unsafe output.withUnsafeMutableBytes { output in
+        unsafe scratch.withUnsafeMutableBytes { scratch in
+          guard let input = input.baseAddress, let output = output.baseAddress,
+            let scratch = scratch.baseAddress
+          else { return }
+          let lines = plan.linesPerTile(threads: threads.count)
+          let tilesPerImage = ceilingQuotient(convolution.outputHeight, lines)
+          let work = unsafe Work(
+            owner: .passUnretained(self), packed: .passUnretained(packed), linesPerTile: lines,
+            tilesPerImage: tilesPerImage, input: input, output: output,
+            scratch: scratch.alignedUp(toMultipleOf: 64))
+          threads.run(tiles: convolution.batches * tilesPerImage * plan.chunkCount, work)
+        }
+      }
+    }
+  }
+
+  /// One run: pointers that live as long as its call.
+  private struct Work: TileWork {
+    let owner: Unmanaged<Arm64Depthwise>
+    let packed: Unmanaged<PackedWeights>
+    let linesPerTile: Int
+    let tilesPerImage: Int
+    let input: UnsafeRawPointer
+    let output: UnsafeMutableRawPointer
+    let scratch: UnsafeMutableRawPointer
+
+    func run(tile: Int, worker: Int) {
+      unsafe owner._withUnsafeGuaranteedRef { owner in
+        unsafe packed._withUnsafeGuaranteedRef { packed in
+          unsafe owner.run(self, packed, tile: tile, scratch: scratch + worker &* owner.workerByteCount)
+        }
+      }
+    }
+  }
+
+  private func run(_ work: Work, _ packed: PackedWeights, tile: Int, scratch: UnsafeMutableRawPointer) {
+    let chunk = tile % plan.chunkCount
+    let lineTile = tile / plan.chunkCount
+    let image = lineTile / work.tilesPerImage
+    let first = lineTile % work.tilesPerImage &* work.linesPerTile
+    let end = min(first &+ work.linesPerTile, convolution.outputHeight)
+    unsafe gather(work.input, image: image, chunk: chunk, first: first, end: end, to: scratch)
+    let list = unsafe (scratch + plan.planeByteCount).assumingMemoryBound(to: Int.self)
+    let memory = unsafe UnsafeMutableRawPointer(list) + tapListByteCount
+    let makesOutputs = canFinish && (!needsSums || Arm64DepthwisePacking.isBounded(packed))
+    let elementByteCount = convolution.operands.generatedByteCount
+    let outputPixelByteCount = plan.channels &* elementByteCount
+    let outputStride = plan.pixelsTogether &* outputPixelByteCount
+    let lineStride = convolution.strideHeight &* plan.rowByteCount
+
+    let factorByteCount = plan.target.factorByteCount
+    let firstBlock = chunk &* plan.chunkBlocks
+    for block in firstBlock..<min(firstBlock &+ plan.chunkBlocks, plan.blockCount) {
+      let record = weightPacking.record(packed, block: block)
+      var arguments = unsafe Arguments(
+        rows: 0, rowStride: plan.columnByteCount, taps: Int(bitPattern: taps), tapCount: plan.groupCount,
+        weights: Int(bitPattern: packed.address + record.weights),
+        offsets: Int(bitPattern: packed.address + weightPacking.offsets(block: block)),
+        factors: Int(bitPattern: factors + block &* factorByteCount), output: 0, outputStride: outputStride,
+        blocks: 0)
+      if record.extraCount > 0 {
+        unsafe listTaps(record, packed, to: list)
+        arguments.taps = Int(bitPattern: list)
+        arguments.tapCount = plan.groupCount &+ record.extraCount
+      }
+      let valid = plan.validChannels(block: block, pixels: plan.pixelsTogether)
+      let lastValid = plan.validChannels(block: block, pixels: plan.lastColumnPixels)
+      // Columns that have all channels of the block that any has; the last may have fewer.
+      let fullColumns = lastValid == valid ? plan.columnCount : plan.columnCount &- 1
+      for line in first..<end {
+        let pixel = (image &* convolution.outputHeight &+ line) &* convolution.outputWidth
+        let rows =
+          unsafe scratch + (line &- first) &* lineStride
+          + (block &- firstBlock) &* plan.blockChannels &* plan.laneByteCount
+        let output =
+          unsafe work.output + pixel &* outputPixelByteCount + block &* plan.blockChannels &* elementByteCount
+        unsafe runColumns(
+          &arguments, rows: rows, output: output, columns: fullColumns, valid: valid, block: block,
+          memory: memory,
+          makesOutputs: makesOutputs)
+        if fullColumns < plan.columnCount, lastValid > 0 {
+          unsafe runColumns(
+            &arguments, rows: rows + fullColumns &* plan.columnByteCount,
+            output: output + fullColumns &* outputStride, columns: 1, valid: lastValid, block: block,
+            memory: memory, makesOutputs: makesOutputs)
+        }
+      }
+    }
+  }
+
+  private func listTaps(
+    _ record: Arm64DepthwisePacking.Record, _ packed: PackedWeights, to list: UnsafeMutablePointer<Int>
+  ) {
+    let count = plan.tapsPerGroup
+    unsafe list.update(from: taps, count: plan.groupCount &* count)
+    for extra in 0..<record.extraCount {
+      let group = unsafe packed.address.load(fromByteOffset: record.extras &+ 8 &* extra, as: Int.self)
+      unsafe (list + (plan.groupCount &+ extra) &* count).update(from: taps + group &* count, count: count)
+    }
+  }
+
+  /// Runs a block of channels, of which `valid` exist, over neighboring columns of a line.
+  private func runColumns(
+    _ arguments: inout Arguments, rows: UnsafeRawPointer, output: UnsafeMutableRawPointer, columns: Int,
+    valid: Int,
+    block: Int, memory: UnsafeMutableRawPointer, makesOutputs: Bool
+  ) {
+    guard columns > 0 else { return }
+    let most = Arm64DepthwisePlan.mostPixels
+    if makesOutputs {
+      arguments.rows = Int(bitPattern: rows)
+      arguments.output = Int(bitPattern: output)
+      arguments.blocks = columns / most
+      if columns >= most { call(outputs[valid][most], &arguments) }
+      let rest = columns % most
+      if rest > 0 {
+        let done = columns &- rest
+        arguments.rows &+= done &* arguments.rowStride
+        arguments.output &+= done &* arguments.outputStride
+        arguments.blocks = 1
+        call(outputs[valid][rest], &arguments)
+      }
+      return
+    }
+    // By way of memory: sums that the generated code cannot finish.
+    let outputStride = arguments.outputStride
+    var column = 0
+    while column < columns {
+      let count = min(most, columns &- column)
+      arguments.rows = Int(bitPattern: rows + column &* arguments.rowStride)
+      arguments.output = Int(bitPattern: memory)
+      arguments.outputStride = plan.blockChannels &* 4
+      arguments.blocks = 1
+      call(sums[count], &arguments)
+      unsafe finish(
+        memory, count: count, offsets: arguments.offsets, valid: valid, block: block,
+        to: output + column &* outputStride, outputStride: outputStride)
+      arguments.outputStride = outputStride
+      column &+= count
+    }
+  }
+
+  private func call(_ address: UnsafeRawPointer?, _ arguments: inout Arguments) {
+    guard let address else { return }
+    let function = unsafe unsafeBitCast(address, to: Function.self)
+    unsafe withUnsafePointer(to: &arguments) { unsafe function(UnsafeRawPointer($0)) }
+  }
+
+  /// Makes outputs of sums in plain Swift.
+  private func finish(
+    _ memory: UnsafeMutableRawPointer, count: Int, offsets: Int, valid: Int, block: Int,
+    to output: UnsafeMutableRawPointer, outputStride: Int
+  ) {
+    guard let quantized, let offsets = UnsafePointer<Int32>(bitPattern: offsets) else { return }
+    let unordered = unsafe memory.assumingMemoryBound(to: Int32.self)
+    let ordered = unsafe unordered + Arm64DepthwisePlan.mostPixels &* plan.blockChannels
+    let zeros = unsafe ordered + Arm64DepthwisePlan.mostPixels &* plan.blockChannels
+    unsafe zeros.update(repeating: 0, count: 8)
+    let vectors = plan.target.depthwiseVectors
+    for vector in 0..<vectors {
+      for lane in 0..<plan.target.lanes {
+        let column = plan.target.column(
+          isBytes: true, vectorCount: vectors, vector: vector, lane: lane)
+        let place = vector &* plan.target.lanes &+ lane
+        for pixel in 0..<count {
+          let base = pixel &* plan.blockChannels
+          unsafe ordered[base &+ column] = unordered[base &+ place] &+ offsets[place]
+        }
+      }
+    }
+    var index = 0
+    while index < valid {
+      let channel = (block &* plan.blockChannels &+ index) % plan.channels
+      let width = min(8, valid &- index, plan.channels &- channel)
+      unsafe quantized.store(
+        ordered + index, sumStride: plan.blockChannels, rows: count, bias: zeros, channel: channel,
+        count: width,
+        to: (output + index).assumingMemoryBound(to: UInt8.self), outputStride: outputStride)
+      index &+= width
+    }
+  }
+}

@@ -1,0 +1,119 @@
+/// How a depthwise convolution is laid out for the generated products.
+///
+/// The input is gathered into a *plane* of rows with padding around them. Where channels do not fill a block, neighboring
+/// output pixels are taken together as one with more channels; with strides, the plane keeps columns of equal phase side
+/// by side, so that this works for any stride. Where rows of all channels would not stay in the cache, a plane has a
+/// *chunk* of them, some blocks.
+struct Arm64DepthwisePlan {
+  /// The most pixels that a generated function takes at once.
+  static let mostPixels = 4
+
+  let convolution: DepthwiseConvolution
+  let target: Arm64Target
+  let product: Arm64Product
+  let laneByteCount: Int
+  let tapsPerGroup: Int
+
+  let channels: Int
+  /// Output pixels that are taken as one.
+  let pixelsTogether: Int
+  /// Channels of a block.
+  let blockChannels: Int
+  let blockCount: Int
+  /// Pixels taken together, in a row.
+  let columnCount: Int
+  /// Pixels of the last of them.
+  let lastColumnPixels: Int
+
+  let phases: Int
+  let phaseWidth: Int
+  let planeWidth: Int
+  /// Blocks, and their channels, that are gathered at a time.
+  let chunkBlocks: Int
+  let chunkChannels: Int
+  /// The most lines of a tile.
+  let mostLines: Int
+  let planeRows: Int
+
+  /// Rows that are gathered take about this many bytes at most: a part of the second-level cache.
+  private static let planeBytes = 128 << 10
+
+  init?(_ convolution: DepthwiseConvolution, target: Arm64Target, product: Arm64Product) {
+    self.convolution = convolution
+    self.target = target
+    self.product = product
+    let c = convolution
+    // Beyond these sizes, products below might overflow; other kernels take such shapes.
+    let sizes = [
+      c.filterHeight, c.filterWidth, c.strideHeight, c.strideWidth, c.dilationHeight, c.dilationWidth,
+    ]
+    guard sizes.allSatisfy({ $0 < 1 << 15 }), c.outputChannels < 1 << 26, c.outputWidth < 1 << 26,
+      c.outputHeight > 0, c.outputWidth > 0
+    else { return nil }
+    laneByteCount = product == .floats ? 4 : product == .words ? 2 : 1
+    tapsPerGroup = product.tapsPerGroup
+    channels = c.outputChannels
+    blockChannels = target.depthwiseVectors * target.lanes
+    var best = (cost: Int.max, count: 1)
+    for count in [1, 2, 4, 8] where count == 1 || channels * count <= 1024 {
+      let cost = ceilingQuotient(c.outputWidth, count) * ceilingQuotient(channels * count, blockChannels)
+      if cost < best.cost { best = (cost, count) }
+    }
+    pixelsTogether = best.count
+    blockCount = ceilingQuotient(channels * best.count, blockChannels)
+    columnCount = ceilingQuotient(c.outputWidth, best.count)
+    lastColumnPixels = c.outputWidth - (columnCount - 1) * best.count
+    phases = best.count > 1 ? c.strideWidth : 1
+    let reachHeight = (c.filterHeight - 1) * c.dilationHeight + 1
+    let reachWidth = (c.filterWidth - 1) * c.dilationWidth + 1
+    planeWidth = (c.outputWidth - 1) * c.strideWidth + reachWidth
+    phaseWidth = ceilingQuotient(planeWidth, phases)
+    guard phases <= 8, planeWidth < 1 << 22, reachHeight < 1 << 10 else { return nil }
+    let columnByteCount = max(1, phases * phaseWidth * laneByteCount)
+    if best.count == 1, reachHeight * columnByteCount * channels > Self.planeBytes {
+      let fitting = Self.planeBytes / (2 * reachHeight * columnByteCount * blockChannels)
+      chunkBlocks = max(1, min(fitting, blockCount))
+    } else {
+      chunkBlocks = blockCount
+    }
+    chunkChannels = chunkBlocks == blockCount ? channels : chunkBlocks * blockChannels
+    let rowByteCount = columnByteCount * chunkChannels
+    guard reachHeight * rowByteCount <= Arm64ConvolutionPlan.planeLimit else { return nil }
+    let fitting = (Self.planeBytes / rowByteCount - reachHeight) / c.strideHeight + 1
+    mostLines = max(1, min(fitting, c.outputHeight))
+    planeRows = (mostLines - 1) * c.strideHeight + reachHeight
+  }
+
+  var tapCount: Int { convolution.filterHeight * convolution.filterWidth }
+  var groupCount: Int { ceilingQuotient(tapCount, tapsPerGroup) }
+  var chunkCount: Int { ceilingQuotient(blockCount, chunkBlocks) }
+  /// Bytes of a pixel of the plane.
+  var pixelByteCount: Int { chunkChannels * laneByteCount }
+  var rowByteCount: Int { phases * phaseWidth * pixelByteCount }
+  /// Room to read a block beyond the last pixel, and pixels beyond the last of those taken together.
+  var planeByteCount: Int {
+    roundedUp(planeRows * rowByteCount + pixelsTogether * pixelByteCount + 256, to: 64)
+  }
+  /// Bytes between pixels taken together.
+  var columnByteCount: Int {
+    pixelsTogether * (phases > 1 ? 1 : convolution.strideWidth) * pixelByteCount
+  }
+
+  /// The lines of a tile: fewer for more than one thread, so that there are tiles for all.
+  func linesPerTile(threads: Int) -> Int {
+    threads > 1 ? min(mostLines, ceilingQuotient(convolution.outputHeight, 8)) : mostLines
+  }
+
+  /// The offset of a tap from its pixel's start; taps beyond the last repeat the first and have no weight.
+  func tapOffset(_ tap: Int) -> Int {
+    guard tap < tapCount else { return 0 }
+    let y = tap / convolution.filterWidth * convolution.dilationHeight
+    let x = tap % convolution.filterWidth * convolution.dilationWidth
+    return y * rowByteCount + (x % phases * phaseWidth + x / phases) * pixelByteCount
+  }
+
+  /// Channels of a block that exist in a column of `pixels` pixels.
+  func validChannels(block: Int, pixels: Int) -> Int {
+    max(0, min(blockChannels, pixels * channels - block * blockChannels))
+  }
+}
