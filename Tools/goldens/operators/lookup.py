@@ -7,7 +7,7 @@ from catalogue import operator
 from model_builder import ModelBuilder
 
 
-@operator("EMBEDDING_LOOKUP_SPARSE", ("int32",), cases=18)
+@operator("EMBEDDING_LOOKUP_SPARSE", ("float32",), cases=18)
 def embedding_lookup_sparse(draw):
     combiner = draw.pick("combiner", ["sum", "mean", "sqrtn"])
     rank = draw.pick("rank", [2, 3, 1])
