@@ -44,8 +44,7 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
     weightPacking = X86WeightPacking(plan: plan, operands: operands)
     quantized = QuantizedEpilogue(convolution.epilogue, channels: convolution.outputChannels)
     layout = X86FactorLayout(target)
-    // A list of all steps stays small beside the first-level cache's weights, or another kernel is better.
-    guard !weightPacking.mayHaveExtras || plan.stepCount <= 8192 else { return nil }
+    guard !weightPacking.mayHaveExtras || plan.stepCount <= X86ConvolutionPlan.stepLimit else { return nil }
     let isPlain = convolution.epilogue.isPlain
     hasPlainFactors = isPlain
 

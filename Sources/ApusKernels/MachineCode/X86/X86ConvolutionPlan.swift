@@ -51,8 +51,8 @@ struct X86ConvolutionPlan {
   /// For more threads: the same, or less, so that there are tiles for all.
   let shared: Tiling
 
-  /// Whether weights that are multiplied as `int16` are packed as bytes: where few rows meet them, reading them takes the
-  /// time.
+  /// Whether weights that are multiplied as `int16` are packed as bytes: where few rows meet them, or they are many,
+  /// reading them takes the time.
   let hasNarrowWeights: Bool
   /// How often sums are kept: see ``X86ProductGenerator``.
   let sumSets: Int
@@ -63,6 +63,10 @@ struct X86ConvolutionPlan {
 
   /// Tiles that need more gathered memory than this are left to other kernels.
   static let planeLimit = 1_700_000
+  /// From so many weights on, words are packed as bytes.
+  static let narrowCount = 1 << 16
+  /// The most steps of which some may be extra ones: a list of all stays small beside the first-level cache's weights.
+  static let stepLimit = 8192
 
   init?(_ convolution: Convolution, target: X86Target, product: X86ProductGenerator.Product) {
     self.convolution = convolution
@@ -102,7 +106,8 @@ struct X86ConvolutionPlan {
     lineLength = isDense ? c.rowCount : c.outputWidth
     let hasFewRows = isDense && lineLength <= 4
     let hasSignedWeights = c.operands.generatedBytes.map { $0.rhsZeroPoint == 128 } ?? false
-    hasNarrowWeights = hasFewRows && product == .words && hasSignedWeights
+    let isLarge = c.weightCount >= Self.narrowCount && tapRows * tapColumns * stepsPerTap <= Self.stepLimit
+    hasNarrowWeights = product == .words && (isLarge || hasFewRows && hasSignedWeights)
     // By the whole shape: the order of a float's sum is the same for all tiles.
     sumSets = !hasFewRows || product == .words ? 1 : lineLength == 1 ? 4 : lineLength == 2 ? 2 : 1
     planeWidth = isDense ? 1 : max(0, c.outputWidth - 1) * c.strideWidth + reachWidth

@@ -42,7 +42,7 @@ struct X86WeightPacking {
 
   /// Whether weights may be too wide for a signed byte.
   var mayHaveExtras: Bool {
-    guard let operands, plan.product != .words else { return false }
+    guard let operands, plan.product != .words || plan.hasNarrowWeights else { return false }
     return operands.rhsZeroPoint != 128
   }
 
@@ -63,7 +63,7 @@ struct X86WeightPacking {
         for group in 0..<convolution.groups {
           for panel in plan.panels {
             let extras = unsafe mark(marks, weights: weights, group: group, panel: panel)
-            total += extras * (panel.paddedCount * 4 + 16)
+            total += extras * (panel.paddedCount * plan.weightByteCount + 16)
           }
         }
       }
@@ -121,33 +121,34 @@ struct X86WeightPacking {
   ) -> Int {
     unsafe marks.update(repeating: 0, count: plan.stepCount)
     guard let operands, mayHaveExtras else { return 0 }
-    // Bytes in these bounds fit; nearly all do, so sixteen are looked at together.
-    let least = SIMD16<UInt8>(repeating: UInt8(clamping: operands.rhsZeroPoint - 128))
-    let most = SIMD16<UInt8>(repeating: UInt8(clamping: operands.rhsZeroPoint + 127))
-    let flips = SIMD16<UInt8>(repeating: operands.signFlip)
+    // Zero points lie to one side of the middle, so values are too wide to the other only. Nearly all fit, so sixteen are
+    // looked at together; the last sixteen of a column may overlap those before.
+    let isLow = operands.rhsZeroPoint < 128
+    let turns = SIMD16(repeating: operands.signFlip ^ (isLow ? 0 : 0xFF))
+    let most = SIMD16(
+      repeating: UInt8(clamping: isLow ? operands.rhsZeroPoint + 127 : 383 - operands.rhsZeroPoint))
     let depth = convolution.depth
     for column in panel.firstColumn..<panel.firstColumn + panel.columnCount {
       let start = position(group: group, column: column, tap: 0)
       var term = 0
       while term < depth {
-        let end = min(term &+ 16, depth)
-        if end &- term == 16 {
+        let isWhole = depth >= 16
+        let first = isWhole ? min(term, depth &- 16) : term
+        let end = isWhole ? first &+ 16 : depth
+        term = end
+        if isWhole {
           let bytes =
-            unsafe weights.loadUnaligned(fromByteOffset: start &+ term, as: SIMD16<UInt8>.self) ^ flips
-          let clamped = pointwiseMin(pointwiseMax(bytes, least), most)
-          if clamped == bytes {
-            term = end
-            continue
-          }
+            unsafe weights.loadUnaligned(fromByteOffset: start &+ first, as: SIMD16<UInt8>.self) ^ turns
+          if most.isAtLeast(bytes) { continue }
         }
-        for index in term..<end {
+        for index in first..<end {
           let value = unsafe value(weights, start &+ index, operands)
           if value > 127 || value < -128 {
-            let step = index / plan.lanesPerTap &* plan.stepsPerTap &+ index % plan.lanesPerTap / 4
+            let step =
+              index / plan.lanesPerTap &* plan.stepsPerTap &+ index % plan.lanesPerTap / plan.lanesPerStep
             unsafe marks[step] = max(marks[step], value > 254 ? 2 : 1)
           }
         }
-        term = end
       }
     }
     var count = 0
@@ -253,7 +254,8 @@ struct X86WeightPacking {
         magnitudes &+= pairSums((values ^ signs) &- signs, ones)
         lane &+= 8
         if plan.hasNarrowWeights {
-          let pairs = unsafe unsafeBitCast(SIMD8<UInt8>(lowBytes: values), to: SIMD4<UInt16>.self)
+          let bytes = SIMD8<UInt8>(lowBytes: values.bounded(least, most))
+          let pairs = unsafe unsafeBitCast(bytes, to: SIMD4<UInt16>.self)
           for step in 0..<(count &+ 1) / 2 {
             unsafe target.storeBytes(of: pairs[step], as: UInt16.self)
             unsafe target += stepByteCount
@@ -319,12 +321,14 @@ struct X86WeightPacking {
               plan.target, isBytes: true, vectorCount: panel.vectorCount, vector: vector, lane: lane)
             guard column < panel.columnCount else { continue }
             let source = position(group: group, column: panel.firstColumn + column, tap: tap)
-            for byte in 0..<min(4, plan.lanesPerTap - stepInTap * 4) {
-              var rest = unsafe value(weights, source + stepInTap * 4 + byte, operands)
+            let lanes = plan.lanesPerStep
+            for byte in 0..<min(lanes, plan.lanesPerTap - stepInTap * lanes) {
+              var rest = unsafe value(weights, source + stepInTap * lanes + byte, operands)
               for _ in 0...round { rest -= min(max(rest, -128), 127) }
               unsafe steps.storeBytes(
                 of: Int8(min(max(rest, -128), 127)),
-                toByteOffset: next * panel.paddedCount * 4 + (vector * plan.target.lanes + lane) * 4 + byte,
+                toByteOffset: (next * panel.paddedCount + vector * plan.target.lanes + lane) * plan.weightByteCount
+                  + byte,
                 as: Int8.self)
             }
           }
