@@ -1,38 +1,46 @@
 import Synchronization
 
-/// Zeroed memory in parts that are given back together: many small ones share large pages.
+/// Zeroed memory in parts that are given back together: they lie side by side, in large pages where there are many.
 package final class MemoryPool: Sendable {
-  private struct Piece: Sendable {
-    let memory: ZeroedMemory
-    /// Bytes that are given away.
-    var used: Int
+  private struct State: Sendable {
+    var regions: [ZeroedMemory] = []
+    /// Bytes of the last region that are given away, and those whose pages are ready.
+    var used = 0
+    var ready = 0
+    /// Bytes that are given away, of all regions.
+    var total = 0
   }
 
-  private let pieces = Mutex<[Piece]>([])
+  private let state = Mutex(State())
   private let expectedByteCount: Int
+  /// The smallest region: address space only, until parts are given away.
+  private static let leastRegion = 512 << 10
 
   /// - Parameter expectedByteCount: about how much will be asked for.
   package init(expectedByteCount: Int) { self.expectedByteCount = expectedByteCount }
 
-  /// The size of the next piece: large pages while they are likely to be filled.
-  private func nextByteCount(after pieces: [Piece]) -> Int {
-    let rest = expectedByteCount - pieces.reduce(0) { $0 + $1.memory.byteCount }
-    let largePage = 2 << 20
-    if rest >= largePage * 3 / 4 { return max(rest / 4 / largePage, 1) * largePage }
-    return min(max(expectedByteCount / 4, 128 << 10), 512 << 10)
-  }
-
   /// Zeroed memory that lives as long as the pool, aligned to 64 bytes.
   package func allocate(byteCount: Int) -> UnsafeMutableRawPointer {
     let byteCount = roundedUp(max(byteCount, 1), to: ZeroedMemory.alignment)
-    return pieces.withLock { pieces in
-      if let index = pieces.firstIndex(where: { $0.memory.byteCount - $0.used >= byteCount }) {
-        defer { pieces[index].used += byteCount }
-        return unsafe pieces[index].memory.base + pieces[index].used
+    return state.withLock { state in
+      let region: ZeroedMemory
+      if let last = state.regions.last, last.byteCount - state.used >= byteCount {
+        region = last
+      } else {
+        // Address space costs nothing: enough that little is left over at a region's end.
+        let next = max(2 * (expectedByteCount - state.total), state.total / 2, Self.leastRegion)
+        region = ZeroedMemory(byteCount: max(byteCount, next), isReserved: true)
+        state.regions.append(region)
+        (state.used, state.ready) = (0, 0)
       }
-      let memory = ZeroedMemory(byteCount: max(byteCount, nextByteCount(after: pieces)))
-      pieces.append(Piece(memory: memory, used: byteCount))
-      return memory.base
+      let start = state.used
+      state.used += byteCount
+      state.total += byteCount
+      if state.used > state.ready {
+        let rest = max(0, expectedByteCount - state.total)
+        state.ready = region.prepare(state.ready..<state.used, expecting: rest)
+      }
+      return unsafe region.base + start
     }
   }
 }

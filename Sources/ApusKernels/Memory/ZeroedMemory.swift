@@ -25,14 +25,16 @@ package final class ZeroedMemory: @unchecked Sendable {
   /// What is given back to the system; nil where the memory is of the heap.
   private let mapping: UnsafeMutableRawBufferPointer?
 
+  /// Takes memory that is used at once, or address space whose parts ``prepare(_:expecting:)`` makes ready.
+  ///
   /// Running out of memory here ends the process, as it does for every Swift array of this size.
-  package init(byteCount: Int) {
+  package init(byteCount: Int, isReserved: Bool = false) {
     self.byteCount = max(byteCount, 1)
     if byteCount >= Self.leastMapped, let mapping = Self.map(byteCount), let start = mapping.baseAddress {
       self.mapping = mapping
       base =
         byteCount < Self.leastLarge ? start : unsafe start.alignedUp(toMultipleOf: Self.largePageByteCount)
-      Self.advise(base, byteCount: byteCount)
+      if !isReserved { Self.advise(base, byteCount: byteCount) }
     } else {
       mapping = nil
       unsafe base = .allocate(byteCount: self.byteCount, alignment: Self.alignment)
@@ -48,9 +50,31 @@ package final class ZeroedMemory: @unchecked Sendable {
     }
   }
 
+  /// Makes the pages of a part ready, large ones where they will be filled: by the part and by what is `expecting`
+  /// to follow it, in bytes. Answers up to where they are.
+  func prepare(_ part: Range<Int>, expecting rest: Int) -> Int {
+    guard mapping != nil else { return byteCount }
+    let large = Self.largePageByteCount
+    var next = part.lowerBound
+    while next < part.upperBound {
+      let isFilled = part.upperBound - next + rest >= large * 3 / 4
+      if next % large == 0, isFilled, byteCount >= Self.leastLarge {
+        Self.advise(base + next, byteCount: large)
+        next += large
+      } else {
+        let end = min(roundedUp(part.upperBound, to: 64 << 10), next / large * large + large)
+        Self.populate(base + next, byteCount: min(end, byteCount) - next)
+        next = end
+      }
+    }
+    return next
+  }
+
   /// Maps room for `byteCount` bytes, from a large page's start on where they are many.
   private static func map(_ byteCount: Int) -> UnsafeMutableRawBufferPointer? {
-    let (count, overflow) = byteCount.addingReportingOverflow(byteCount < leastLarge ? 0 : largePageByteCount)
+    // Room to align the start, and to fill the last page.
+    let margin = byteCount < leastLarge ? 0 : 2 * largePageByteCount
+    let (count, overflow) = byteCount.addingReportingOverflow(margin)
     #if canImport(Darwin)
       let flags = MAP_PRIVATE | MAP_ANON
     #else
@@ -61,16 +85,23 @@ package final class ZeroedMemory: @unchecked Sendable {
     return UnsafeMutableRawBufferPointer(start: memory, count: count)
   }
 
-  /// Asks for large pages, for the last one only where at least half of it is used; or for all pages at once.
+  /// Asks for large pages, for the last one only where most of it is used; or for all pages at once.
   private static func advise(_ base: UnsafeMutableRawPointer, byteCount: Int) {
     #if os(Linux)
       if byteCount < leastLarge {
-        let populateForWriting: Int32 = 23  // MADV_POPULATE_WRITE: Linux 5.14, not in every header.
-        _ = madvise(base, byteCount, populateForWriting)
+        populate(base, byteCount: byteCount)
       } else {
-        let pages = (byteCount + largePageByteCount / 2) / largePageByteCount
+        let pages = (byteCount + largePageByteCount / 4) / largePageByteCount
         _ = madvise(base, pages * largePageByteCount, Int32(MADV_HUGEPAGE))
       }
+    #endif
+  }
+
+  /// Makes all pages, zeroed, with one call.
+  private static func populate(_ base: UnsafeMutableRawPointer, byteCount: Int) {
+    #if os(Linux)
+      let populateForWriting: Int32 = 23  // MADV_POPULATE_WRITE: Linux 5.14, not in every header.
+      _ = madvise(base, byteCount, populateForWriting)
     #endif
   }
 }

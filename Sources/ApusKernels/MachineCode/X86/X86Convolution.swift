@@ -42,7 +42,6 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
       product == .words && !convolution.operands.isHybrid
       ? operands.flatMap { .x86(isSigned: $0.signFlip != 0) } : nil
     weightPacking = X86WeightPacking(plan: plan, operands: operands)
-    quantized = QuantizedEpilogue(convolution.epilogue, channels: convolution.outputChannels)
     layout = X86FactorLayout(target)
     guard !weightPacking.mayHaveExtras || plan.stepCount <= X86ConvolutionPlan.stepLimit else { return nil }
     let isPlain = convolution.epilogue.isPlain
@@ -53,6 +52,8 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
     needsBoundedSums = kind.needsBoundedSums
     movesAlongPanels = plan.isOneBlock && !weightPacking.mayHaveExtras
     let needsSums = !isPlain || needsBoundedSums
+    quantized =
+      needsSums ? QuantizedEpilogue(convolution.epilogue, channels: convolution.outputChannels) : nil
     var outputs: [UnsafeRawPointer?] = Array(
       repeating: nil, count: Self.key(rows: 16, vectorCount: 0, isPartial: false))
     var sums = outputs

@@ -39,7 +39,6 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
       product == .words && !convolution.operands.isHybrid
       ? operands.flatMap { .x86(isSigned: $0.signFlip != 0) } : nil
     weightPacking = X86DepthwisePacking(plan: plan, operands: operands)
-    quantized = QuantizedEpilogue(convolution.epilogue, channels: convolution.outputChannels)
     layout = X86FactorLayout(target)
     hasPlainFactors = convolution.epilogue.isPlain
 
@@ -71,7 +70,9 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
     self.outputs = outputs
     if hasPlainFactors, !needsBoundedSums {
       sums = []
+      quantized = nil
     } else {
+      quantized = QuantizedEpilogue(convolution.epilogue, channels: convolution.outputChannels)
       guard let made = functions(.sums, channels: plan.blockChannels) else { return nil }
       sums = made
     }

@@ -6,20 +6,19 @@ struct X86FactorLayout {
   let shifts: Int
   let roundings: Int
   let leftShifts: Int
-  /// Arrays of one 64-bit lane for the even and for the odd columns.
-  let evenOffsets: Int
-  let oddOffsets: Int
-  /// Doubles of all columns, for one rounding, and vectors of one double each: the bounds without the zero point, the sign,
-  /// and the double below one half.
-  var scales: Int { evenOffsets }
+  /// Where all shift right: arrays of one 64-bit lane for the even and for the odd columns.
+  var evenOffsets: Int { roundings }
+  var oddOffsets: Int { leftShifts }
+  /// For one rounding: doubles of all columns, then vectors of one double each: the bounds without the zero point, the
+  /// sign, and the double below one half.
+  var scales: Int { multipliers }
   let least: Int
   let most: Int
   let signs: Int
   let belowHalf: Int
-  /// 2³⁰ in 64-bit lanes.
+  /// 2³⁰ in 64-bit lanes; or, where all shift right, 2³¹ in 32-bit lanes: what sums begin with.
   let half: Int
-  /// 2³¹ in 32-bit lanes: what sums begin with if their factors shift right.
-  let bias: Int
+  var bias: Int { half }
   /// AVX2: eight lanes of ones, then eight of zeros.
   let columnMask: Int
   /// 0x80 in every byte.
@@ -41,23 +40,20 @@ struct X86FactorLayout {
     shifts = 2 * array
     roundings = 3 * array
     leftShifts = 4 * array
-    evenOffsets = 5 * array
-    oddOffsets = 6 * array
-    half = 7 * array
-    bias = half + 64
-    columnMask = bias + 64
-    signFlip = columnMask + 64
+    let vector = target.width.byteCount
+    least = 2 * array
+    most = least + vector
+    signs = most + vector
+    belowHalf = signs + vector
+    half = 5 * array
+    columnMask = half + 64
+    signFlip = columnMask + (target == .avx512 ? 0 : 64)
     zeroPoint = signFlip + 4
     minimum = signFlip + 8
     maximum = signFlip + 12
     minimumWord = signFlip + 16
     maximumWord = signFlip + 20
-    let vector = target.width.byteCount
-    least = signFlip + 64
-    most = least + vector
-    signs = most + vector
-    belowHalf = signs + vector
-    byteCount = belowHalf + vector
+    byteCount = signFlip + 64
   }
 
   /// Writes a block of factors; `channel` names the output channel of each of the block's columns.
@@ -69,9 +65,12 @@ struct X86FactorLayout {
       unsafe block.storeBytes(of: value, toByteOffset: offset, as: Value.self)
     }
     unsafe block.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
-    for lane in 0..<8 { store(1 << 30 as Int64, at: half + 8 * lane) }
-    for lane in 0..<16 { store(.min as Int32, at: bias + 4 * lane) }
-    for lane in 0..<8 { store(-1 as Int32, at: columnMask + 4 * lane) }
+    let shiftsRight = if case .bytes(_, .right, _) = kind { true } else { false }
+    let half: Int64 = shiftsRight ? .min | 1 << 31 : 1 << 30
+    for lane in 0..<8 { store(half, at: self.half + 8 * lane) }
+    if target == .avx2 {
+      for lane in 0..<8 { store(-1 as Int32, at: columnMask + 4 * lane) }
+    }
     store(0x8080_8080 as UInt32, at: signFlip)
     switch epilogue {
     case .float32(let least, let most):
@@ -85,7 +84,6 @@ struct X86FactorLayout {
         store(UInt8(truncatingIfNeeded: least), at: minimum + byte)
         store(UInt8(truncatingIfNeeded: most), at: maximum + byte)
       }
-      let shiftsRight = if case .bytes(_, .right, _) = kind { true } else { false }
       for vector in 0..<vectorCount {
         for lane in 0..<target.lanes {
           let column = X86ProductGenerator.column(
@@ -100,8 +98,6 @@ struct X86FactorLayout {
           // Odd lanes meet their factor where the even lane before them is.
           if lane % 2 == 1 { store(factor, at: oddMultipliers + place - 4) }
           store(shift, at: shifts + place)
-          store(rounding, at: roundings + place)
-          store(Int32(truncatingIfNeeded: max(0, multiplier.shift)), at: leftShifts + place)
           if shiftsRight {
             // Half of the first rounding, less the bias of the sums; above 2³², the rest: see `rescaleRight`.
             let bias = Int64(multiplier.value) << 32
@@ -109,6 +105,9 @@ struct X86FactorLayout {
             store(
               1 << 31 - bias &+ rest << 32,
               at: (lane % 2 == 0 ? evenOffsets : oddOffsets) + place - lane % 2 * 4)
+          } else {
+            store(rounding, at: roundings + place)
+            store(Int32(truncatingIfNeeded: max(0, multiplier.shift)), at: leftShifts + place)
           }
         }
       }

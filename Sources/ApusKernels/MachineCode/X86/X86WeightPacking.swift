@@ -327,7 +327,8 @@ struct X86WeightPacking {
               for _ in 0...round { rest -= min(max(rest, -128), 127) }
               unsafe steps.storeBytes(
                 of: Int8(min(max(rest, -128), 127)),
-                toByteOffset: (next * panel.paddedCount + vector * plan.target.lanes + lane) * plan.weightByteCount
+                toByteOffset: (next * panel.paddedCount + vector * plan.target.lanes + lane)
+                  * plan.weightByteCount
                   + byte,
                 as: Int8.self)
             }
