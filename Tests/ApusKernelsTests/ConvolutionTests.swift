@@ -100,7 +100,7 @@ struct ConvolutionTests {
 
   @Test("each set does the work itself", arguments: KernelSet.tested)
   func implementations(kernels: KernelSet) throws {
-    let prefixes = ["x86": "X86", "arm64": "Arm64", "blas": "BLAS"]
+    let prefixes = ["x86": "Generated", "arm64": "Arm64", "blas": "BLAS"]
     let prefix = prefixes.first { kernels.name.hasPrefix($0.key) }?.value ?? "Portable"
     let factor = FixedPointMultiplier(0.01)
     let uint8 = MatrixOperands.uint8(lhsZeroPoint: 3, rhsZeroPoint: 128)

@@ -1,8 +1,8 @@
 /// A convolution by generated products: rows in place or gathered, outputs written by the same code that sums.
-final class X86Convolution: PreparedConvolution, @unchecked Sendable {
+final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
   let convolution: Convolution
-  let plan: X86ConvolutionPlan
-  private let weightPacking: X86WeightPacking
+  let plan: GeneratedConvolutionPlan
+  private let weightPacking: GeneratedWeightPacking
   let operands: ByteOperands?
   private let quantized: QuantizedEpilogue?
   /// What makes words of floats.
@@ -31,7 +31,7 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
     guard
       let product = X86ProductGenerator.Product(convolution.operands, convolution.epilogue, bytes: product),
       convolution.epilogue.fits(convolution.operands, channels: convolution.outputChannels),
-      let plan = X86ConvolutionPlan(convolution, target: target, product: product)
+      let plan = GeneratedConvolutionPlan(convolution, target: target, product: product)
     else { return nil }
     self.convolution = convolution
     self.plan = plan
@@ -41,7 +41,7 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
     widening =
       product == .words && !convolution.operands.isHybrid
       ? operands.flatMap { .x86(isSigned: $0.signFlip != 0) } : nil
-    weightPacking = X86WeightPacking(plan: plan, operands: operands)
+    weightPacking = GeneratedWeightPacking(plan: plan, operands: operands)
     quantized = QuantizedEpilogue(convolution.epilogue, channels: convolution.outputChannels)
     layout = X86FactorLayout(target)
     // A list of all steps stays small beside the first-level cache's weights, or another kernel is better.
@@ -171,9 +171,9 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
 
   /// One run: pointers that live as long as its call.
   private struct Work: TileWork {
-    let owner: Unmanaged<X86Convolution>
+    let owner: Unmanaged<GeneratedConvolution>
     let packed: Unmanaged<PackedWeights>
-    let tiling: X86ConvolutionPlan.Tiling
+    let tiling: GeneratedConvolutionPlan.Tiling
     let input: UnsafeRawPointer
     /// The scales of quantized images.
     let scales: UnsafeRawPointer
@@ -213,7 +213,7 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
     }
     let list = unsafe (scratch + roundedUp(plan.planeByteCount, to: 64)).assumingMemoryBound(to: Int.self)
     let block = unsafe UnsafeMutableRawPointer(list) + tapListByteCount
-    let makesOutputs = hasPlainFactors && (!needsBoundedSums || X86WeightPacking.isBounded(packed))
+    let makesOutputs = hasPlainFactors && (!needsBoundedSums || GeneratedWeightPacking.isBounded(packed))
     // Rows of a line are of one image, or each is one.
     let scales = unsafe work.scales + 4 &* (plan.isDense ? (convolution.batches > 1 ? first : 0) : image)
     let outputStride = convolution.outputChannels &* convolution.operands.generatedByteCount
@@ -260,7 +260,7 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
   /// What the functions are called with for one panel.
   private struct Call {
     var arguments: Arguments
-    let panel: X86ConvolutionPlan.Panel
+    let panel: GeneratedConvolutionPlan.Panel
     /// The first output channel.
     let channel: Int
     /// Memory for one block of rows.
@@ -269,7 +269,7 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
   }
 
   private func listTaps(
-    _ record: X86WeightPacking.Record, _ packed: PackedWeights, to list: UnsafeMutablePointer<Int>
+    _ record: GeneratedWeightPacking.Record, _ packed: PackedWeights, to list: UnsafeMutablePointer<Int>
   ) {
     unsafe list.update(from: taps, count: 2 &* plan.tapCount)
     for extra in 0..<record.extraCount {

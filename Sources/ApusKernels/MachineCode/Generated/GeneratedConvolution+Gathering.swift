@@ -1,4 +1,4 @@
-extension X86Convolution {
+extension GeneratedConvolution {
   /// Copies the part of the input that a tile reads into `scratch`, with padding around it; words are converted.
   ///
   /// Lines `first..<end` are output rows of `image`, or pixels where the plan is dense.

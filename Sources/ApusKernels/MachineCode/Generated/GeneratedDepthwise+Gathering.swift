@@ -1,4 +1,4 @@
-extension X86Depthwise {
+extension GeneratedDepthwise {
   /// Copies the rows that a tile reads into `scratch`, with padding around them; words are converted, and the channels of
   /// a depth multiplier repeated.
   func gather(

@@ -3,7 +3,7 @@
 /// A *line* is a row of output pixels whose inputs lie equally far apart: a row of the image, or all pixels at once
 /// where the filter has one tap. A *tap* is a run of terms that lie side by side: a row of the filter, or one of its
 /// places where dilation or groups part them.
-struct X86ConvolutionPlan {
+struct GeneratedConvolutionPlan {
   /// A panel of output channels of one group.
   struct Panel {
     let vectorCount: Int

@@ -1,15 +1,15 @@
-/// Lays depthwise weights out for the generated products; wide ones are split as in ``X86WeightPacking``.
+/// Lays depthwise weights out for the generated products; wide ones are split as in ``GeneratedWeightPacking``.
 ///
 /// Packed layout: a header; a record for each block of channels; the offsets that are added to sums; for each block, the
 /// weights of its groups of taps, then of extra groups, then the numbers of the groups that those repeat.
-struct X86DepthwisePacking {
+struct GeneratedDepthwisePacking {
   struct Record {
     var weights: Int
     var extras: Int
     var extraCount: Int
   }
 
-  let plan: X86DepthwisePlan
+  let plan: GeneratedDepthwisePlan
   let operands: ByteOperands?
 
   private var isBytes: Bool { plan.product != .floats }

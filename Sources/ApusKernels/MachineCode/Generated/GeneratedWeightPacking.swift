@@ -6,7 +6,7 @@
 ///
 /// Packed layout: a header; for each group and panel a record; the offsets that are added to sums; then weights and
 /// extra steps.
-struct X86WeightPacking {
+struct GeneratedWeightPacking {
   /// Where a panel's data lie, in bytes from the packed memory's start.
   struct Record {
     var weights: Int
@@ -15,7 +15,7 @@ struct X86WeightPacking {
     var extraCount: Int
   }
 
-  let plan: X86ConvolutionPlan
+  let plan: GeneratedConvolutionPlan
   let operands: ByteOperands?
 
   /// Whether sums stay within limits, whatever the activations: the first word of the header.
@@ -117,7 +117,7 @@ struct X86WeightPacking {
   /// Counts, for each step, the extra steps that a panel needs; answers their sum.
   private func mark(
     _ marks: UnsafeMutablePointer<UInt8>, weights: UnsafeRawPointer, group: Int,
-    panel: X86ConvolutionPlan.Panel
+    panel: GeneratedConvolutionPlan.Panel
   ) -> Int {
     unsafe marks.update(repeating: 0, count: plan.stepCount)
     guard let operands, mayHaveExtras else { return 0 }
@@ -156,7 +156,7 @@ struct X86WeightPacking {
   }
 
   private func packPanel(
-    _ weights: UnsafeRawPointer, bias: RawSpan?, group: Int, panel: X86ConvolutionPlan.Panel, at start: Int,
+    _ weights: UnsafeRawPointer, bias: RawSpan?, group: Int, panel: GeneratedConvolutionPlan.Panel, at start: Int,
     into packed: PackedWeights, isBounded: inout Bool
   ) -> Record {
     let marks = unsafe (packed.address + marksOffset).assumingMemoryBound(to: UInt8.self)
@@ -305,7 +305,7 @@ struct X86WeightPacking {
   /// Writes what signed bytes could not hold, and where in the rows it belongs.
   private func packExtras(
     _ weights: UnsafeRawPointer, _ operands: ByteOperands, marks: UnsafeMutablePointer<UInt8>, group: Int,
-    panel: X86ConvolutionPlan.Panel, steps: UnsafeMutableRawPointer, entries: UnsafeMutableRawPointer
+    panel: GeneratedConvolutionPlan.Panel, steps: UnsafeMutableRawPointer, entries: UnsafeMutableRawPointer
   ) {
     var next = 0
     for step in 0..<plan.stepCount {

@@ -1,9 +1,9 @@
 /// A depthwise convolution by generated products.
-final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
+final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
   let convolution: DepthwiseConvolution
-  let plan: X86DepthwisePlan
+  let plan: GeneratedDepthwisePlan
   let operands: ByteOperands?
-  private let weightPacking: X86DepthwisePacking
+  private let weightPacking: GeneratedDepthwisePacking
   private let quantized: QuantizedEpilogue?
   /// What makes words of floats.
   private let quantization: HybridQuantization?
@@ -28,7 +28,7 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
     guard
       let product = X86ProductGenerator.Product(convolution.operands, convolution.epilogue, bytes: product),
       convolution.epilogue.fits(convolution.operands, channels: convolution.outputChannels),
-      let plan = X86DepthwisePlan(convolution, target: target, product: product)
+      let plan = GeneratedDepthwisePlan(convolution, target: target, product: product)
     else { return nil }
     self.convolution = convolution
     self.plan = plan
@@ -38,7 +38,7 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
     widening =
       product == .words && !convolution.operands.isHybrid
       ? operands.flatMap { .x86(isSigned: $0.signFlip != 0) } : nil
-    weightPacking = X86DepthwisePacking(plan: plan, operands: operands)
+    weightPacking = GeneratedDepthwisePacking(plan: plan, operands: operands)
     quantized = QuantizedEpilogue(convolution.epilogue, channels: convolution.outputChannels)
     layout = X86FactorLayout(target)
     hasPlainFactors = convolution.epilogue.isPlain
@@ -155,7 +155,7 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
 
   /// One run: pointers that live as long as its call.
   private struct Work: TileWork {
-    let owner: Unmanaged<X86Depthwise>
+    let owner: Unmanaged<GeneratedDepthwise>
     let packed: Unmanaged<PackedWeights>
     let linesPerTile: Int
     let tilesPerImage: Int
@@ -183,7 +183,7 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
     unsafe gather(work.input, image: image, chunk: chunk, first: first, end: end, to: scratch)
     let list = unsafe (scratch + plan.planeByteCount).assumingMemoryBound(to: Int.self)
     let memory = unsafe UnsafeMutableRawPointer(list) + tapListByteCount
-    let makesOutputs = hasPlainFactors && (!needsBoundedSums || X86DepthwisePacking.isBounded(packed))
+    let makesOutputs = hasPlainFactors && (!needsBoundedSums || GeneratedDepthwisePacking.isBounded(packed))
     let elementByteCount = convolution.operands.generatedByteCount
     let outputPixelByteCount = plan.channels &* elementByteCount
     let outputStride = plan.pixelsTogether &* outputPixelByteCount
@@ -229,7 +229,7 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
   }
 
   private func listTaps(
-    _ record: X86DepthwisePacking.Record, _ packed: PackedWeights, to list: UnsafeMutablePointer<Int>
+    _ record: GeneratedDepthwisePacking.Record, _ packed: PackedWeights, to list: UnsafeMutablePointer<Int>
   ) {
     let count = plan.tapsPerGroup
     unsafe list.update(from: taps, count: plan.groupCount &* count)

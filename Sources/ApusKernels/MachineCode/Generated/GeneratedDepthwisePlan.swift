@@ -4,7 +4,7 @@
 /// output pixels are taken together as one with more channels; with strides, the plane keeps columns of equal phase side
 /// by side, so that this works for any stride. Where rows of all channels would not stay in the cache, a plane has a
 /// *chunk* of them, some blocks.
-struct X86DepthwisePlan {
+struct GeneratedDepthwisePlan {
   let convolution: DepthwiseConvolution
   let target: X86Target
   let product: X86ProductGenerator.Product
@@ -78,7 +78,7 @@ struct X86DepthwisePlan {
     }
     chunkChannels = chunkBlocks == blockCount ? channels : chunkBlocks * blockChannels
     let rowByteCount = columnByteCount * chunkChannels
-    guard reachHeight * rowByteCount <= X86ConvolutionPlan.planeLimit else { return nil }
+    guard reachHeight * rowByteCount <= GeneratedConvolutionPlan.planeLimit else { return nil }
     let fitting = (Self.planeBytes / rowByteCount - reachHeight) / c.strideHeight + 1
     mostLines = max(1, min(fitting, c.outputHeight))
     planeRows = (mostLines - 1) * c.strideHeight + reachHeight
