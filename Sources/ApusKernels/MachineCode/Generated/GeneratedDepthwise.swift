@@ -1,94 +1,63 @@
 /// A depthwise convolution by generated products.
 final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
   let convolution: DepthwiseConvolution
-  let plan: GeneratedDepthwisePlan
-  let operands: ByteOperands?
+  private let scheme: GeneratedScheme
+  private let plan: GeneratedDepthwisePlan
+  private let gathering: GeneratedGathering
   private let weightPacking: GeneratedDepthwisePacking
-  private let quantized: QuantizedEpilogue?
-  /// What makes words of floats.
-  private let quantization: HybridQuantization?
-  /// What makes words of bytes.
-  let widening: WideningCode?
-  private let layout: X86FactorLayout
   private let factors: UnsafeMutableRawPointer
+  private let factorByteCount: Int
   /// The offsets of all taps, group by group.
   private let taps: UnsafeMutablePointer<Int>
-  /// Functions by their pixels: finished outputs, for each count of channels that is written, and sums.
-  private let outputs: [[UnsafeRawPointer?]]
-  private let sums: [UnsafeRawPointer?]
-  private let hasPlainFactors: Bool
-  private let needsBoundedSums: Bool
+  /// The functions that write finished outputs, and those that write sums; their rows are pixels.
+  private let outputs: GeneratedFunctions
+  private let sums: GeneratedFunctions
 
-  private typealias Function = @convention(c) (UnsafeRawPointer) -> Void
-  private typealias Arguments = X86ProductGenerator.Arguments
-
-  init?(_ convolution: DepthwiseConvolution, target: X86Target, bytes product: X86ProductGenerator.Product) {
-    // Words are multiplied 256 bits at a time everywhere.
-    let target = convolution.operands.isHybrid ? .avx2 : target
+  /// Prepares a convolution; nil where the target has no code for it, or none can be placed.
+  ///
+  /// `bytes` says how bytes are multiplied, of the products for unsigned ones.
+  init?(
+    _ convolution: DepthwiseConvolution, target: any GeneratedTarget, bytes: GeneratedProduct,
+    placement: CodePlacement = GeneratedCode.function
+  ) {
+    let target = target.depthwiseTarget(convolution.operands)
     guard
-      let product = X86ProductGenerator.Product(convolution.operands, convolution.epilogue, bytes: product),
-      convolution.epilogue.fits(convolution.operands, channels: convolution.outputChannels),
-      let plan = GeneratedDepthwisePlan(convolution, target: target, product: product)
+      let scheme = GeneratedScheme(
+        convolution.operands, convolution.epilogue, batches: convolution.batches,
+        inputCount: convolution.inputCount, outputChannels: convolution.outputChannels, target: target,
+        bytes: bytes),
+      let plan = GeneratedDepthwisePlan(convolution, product: scheme.product, target: target)
     else { return nil }
     self.convolution = convolution
+    self.scheme = scheme
     self.plan = plan
-    operands = convolution.operands.generatedBytes
-    quantization = HybridQuantization(
-      convolution.operands, batches: convolution.batches, inputCount: convolution.inputCount, code: .x86)
-    widening =
-      product == .words && !convolution.operands.isHybrid
-      ? operands.flatMap { .x86(isSigned: $0.signFlip != 0) } : nil
-    weightPacking = GeneratedDepthwisePacking(plan: plan, operands: operands)
-    quantized = QuantizedEpilogue(convolution.epilogue, channels: convolution.outputChannels)
-    layout = X86FactorLayout(target)
-    hasPlainFactors = convolution.epilogue.isPlain
+    gathering = plan.gathering(scheme.lanes)
+    weightPacking = GeneratedDepthwisePacking(plan: plan, terms: GeneratedWeights(scheme, target: target))
 
-    let kind = X86EpilogueGenerator.Kind(convolution.operands, convolution.epilogue, isPerRow: false)
-    needsBoundedSums = kind.needsBoundedSums
-    func functions(_ kind: X86EpilogueGenerator.Kind, channels: Int) -> [UnsafeRawPointer?]? {
-      var functions: [UnsafeRawPointer?] = [nil]
-      for pixels in 1...X86DepthwiseGenerator.maximumPixels {
-        let generator = X86DepthwiseGenerator(
-          target: target, product: product, epilogue: kind, pixelCount: pixels, channelCount: channels)
-        guard let function = GeneratedCode.function(for: generator, generate: generator.generate) else {
-          return nil
-        }
-        functions.append(function)
-      }
-      return functions
-    }
-    var outputs: [[UnsafeRawPointer?]] = Array(repeating: [], count: plan.blockChannels + 1)
-    if hasPlainFactors {
-      for block in 0..<plan.blockCount {
-        for pixels in [plan.pixelsTogether, plan.lastColumnPixels] {
-          let channels = plan.validChannels(block: block, pixels: pixels)
-          guard channels > 0, outputs[channels].isEmpty else { continue }
-          guard let made = functions(kind, channels: channels) else { return nil }
-          outputs[channels] = made
-        }
-      }
-    }
+    let shapes = plan.shapes(vectorCount: target.depthwiseVectors)
+    guard
+      let outputs = GeneratedFunctions(
+        scheme.canFinish ? shapes : [], placement: placement,
+        generator: {
+          target.depthwiseGenerator(scheme.product, convolution.operands, convolution.epilogue, $0)
+        }),
+      let sums = GeneratedFunctions(
+        scheme.needsSums ? shapes.map { $0.ofSums(lanes: target.lanes) } : [], placement: placement,
+        generator: { target.depthwiseGenerator(scheme.product, convolution.operands, nil, $0) })
+    else { return nil }
     self.outputs = outputs
-    if hasPlainFactors, !needsBoundedSums {
-      sums = []
-    } else {
-      guard let made = functions(.sums, channels: plan.blockChannels) else { return nil }
-      sums = made
-    }
+    self.sums = sums
 
     let tapCount = plan.groupCount * plan.tapsPerGroup
     unsafe taps = .allocate(capacity: tapCount)
     for tap in 0..<tapCount { unsafe taps[tap] = plan.tapOffset(tap) }
-    unsafe factors = .allocate(byteCount: plan.blockCount * layout.byteCount, alignment: 64)
-    let vectors = X86DepthwiseGenerator.vectorCount(target)
+    factorByteCount = target.factorByteCount
+    unsafe factors = .allocate(byteCount: plan.blockCount * factorByteCount, alignment: 64)
     for block in 0..<plan.blockCount {
-      unsafe layout.fill(
-        factors + block * layout.byteCount, epilogue: convolution.epilogue, kind: kind, target: target,
-        vectorCount: vectors
-      ) { column in
-        let index = block * plan.blockChannels + column
-        return index < plan.channels * plan.pixelsTogether ? index % plan.channels : nil
-      }
+      unsafe target.fillFactors(
+        factors + block * factorByteCount, convolution.operands, convolution.epilogue,
+        laneCount: plan.blockChannels
+      ) { plan.channel(block: block, column: plan.columns[$0]) }
     }
   }
 
@@ -98,9 +67,7 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
   }
 
   var packing: String {
-    "x86 depthwise \(plan.target.rawValue) \(plan.product.rawValue) zero \(operands?.lhsZeroPoint ?? 0) \(operands?.rhsZeroPoint ?? 0) "
-      + "taps \(plan.tapCount) channels \(plan.channels)×\(plan.pixelsTogether)"
-      + (convolution.operands.isHybrid ? " hybrid" : "")
+    "\(scheme.name) depthwise taps \(plan.tapCount) channels \(plan.channels)×\(plan.pixelsTogether)"
   }
 
   var packedByteCount: Int { weightPacking.byteCount }
@@ -114,42 +81,28 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
   // MARK: Running
 
   private var tapListByteCount: Int { roundedUp(plan.groupCount * 3 * plan.tapsPerGroup * 8, to: 64) }
-  private var blockByteCount: Int { 2 * X86DepthwiseGenerator.maximumPixels * plan.blockChannels * 4 + 64 }
-  private var workerByteCount: Int { plan.planeByteCount + tapListByteCount + blockByteCount }
+  private var workerByteCount: Int {
+    plan.planeByteCount + tapListByteCount
+      + scheme.sumByteCount(GeneratedDepthwisePlan.mostPixels * plan.blockChannels)
+  }
 
-  private var quantizedByteCount: Int { quantization?.byteCount ?? 0 }
-
-  func scratchByteCount(threads: Int) -> Int { 64 + quantizedByteCount + threads * workerByteCount }
+  func scratchByteCount(threads: Int) -> Int { scheme.sharedByteCount + threads * workerByteCount }
 
   func run(
     _ packed: PackedWeights, input: RawSpan, output: inout MutableRawSpan, scratch: inout MutableRawSpan,
     threads: ThreadTeam
   ) {
-    let elementByteCount = convolution.operands.generatedByteCount
-    let inputCount =
-      convolution.batches * convolution.inputHeight * convolution.inputWidth * convolution.inputChannels
-    let outputCount =
-      convolution.batches * convolution.outputHeight * convolution.outputWidth * convolution.outputChannels
     precondition(
-      input.byteCount >= inputCount * elementByteCount && output.byteCount >= outputCount * elementByteCount
+      input.byteCount >= convolution.inputCount * scheme.elementByteCount
+        && output.byteCount >= convolution.outputCount * scheme.elementByteCount
         && scratch.byteCount >= scratchByteCount(threads: threads.count))
-    unsafe input.withUnsafeBytes { input in
-      unsafe output.withUnsafeMutableBytes { output in
-        unsafe scratch.withUnsafeMutableBytes { scratch in
-          guard let input = input.baseAddress, let output = output.baseAddress,
-            let scratch = scratch.baseAddress
-          else { return }
-          let lines = plan.linesPerTile(threads: threads.count)
-          let tilesPerImage = ceilingQuotient(convolution.outputHeight, lines)
-          let shared = unsafe scratch.alignedUp(toMultipleOf: 64)
-          let rows = unsafe quantization?.run(input, to: shared, threads: threads) ?? input
-          let work = unsafe Work(
-            owner: .passUnretained(self), packed: .passUnretained(packed), linesPerTile: lines,
-            tilesPerImage: tilesPerImage, input: rows, scales: UnsafeRawPointer(shared), output: output,
-            scratch: shared + quantizedByteCount)
-          threads.run(tiles: convolution.batches * tilesPerImage * plan.chunkCount, work)
-        }
-      }
+    let lines = plan.linesPerTile(threads: threads.count)
+    let tilesPerImage = ceilingQuotient(convolution.outputHeight, lines)
+    scheme.run(input, &output, &scratch, threads: threads) { memory in
+      let work = Work(
+        owner: .passUnretained(self), packed: .passUnretained(packed), linesPerTile: lines,
+        tilesPerImage: tilesPerImage, memory: memory)
+      threads.run(tiles: convolution.batches * tilesPerImage * plan.chunkCount, work)
     }
   }
 
@@ -159,16 +112,13 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
     let packed: Unmanaged<PackedWeights>
     let linesPerTile: Int
     let tilesPerImage: Int
-    let input: UnsafeRawPointer
-    /// The scales of quantized images.
-    let scales: UnsafeRawPointer
-    let output: UnsafeMutableRawPointer
-    let scratch: UnsafeMutableRawPointer
+    let memory: GeneratedScheme.Memory
 
     func run(tile: Int, worker: Int) {
       unsafe owner._withUnsafeGuaranteedRef { owner in
         unsafe packed._withUnsafeGuaranteedRef { packed in
-          unsafe owner.run(self, packed, tile: tile, scratch: scratch + worker &* owner.workerByteCount)
+          unsafe owner.run(
+            self, packed, tile: tile, scratch: memory.scratch + worker &* owner.workerByteCount)
         }
       }
     }
@@ -180,24 +130,26 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
     let image = lineTile / work.tilesPerImage
     let first = lineTile % work.tilesPerImage &* work.linesPerTile
     let end = min(first &+ work.linesPerTile, convolution.outputHeight)
-    unsafe gather(work.input, image: image, chunk: chunk, first: first, end: end, to: scratch)
+    unsafe gathering.gather(
+      work.memory.input, image: image, lines: first..<end, firstChannel: chunk &* plan.chunkChannels,
+      to: scratch)
     let list = unsafe (scratch + plan.planeByteCount).assumingMemoryBound(to: Int.self)
     let memory = unsafe UnsafeMutableRawPointer(list) + tapListByteCount
-    let makesOutputs = hasPlainFactors && (!needsBoundedSums || GeneratedDepthwisePacking.isBounded(packed))
-    let elementByteCount = convolution.operands.generatedByteCount
+    let makesOutputs = scheme.makesOutputs(packed)
+    let elementByteCount = scheme.elementByteCount
     let outputPixelByteCount = plan.channels &* elementByteCount
     let outputStride = plan.pixelsTogether &* outputPixelByteCount
     let lineStride = convolution.strideHeight &* plan.rowByteCount
 
     let firstBlock = chunk &* plan.chunkBlocks
     for block in firstBlock..<min(firstBlock &+ plan.chunkBlocks, plan.blockCount) {
-      let record = weightPacking.record(packed, block: block)
-      var arguments = unsafe Arguments(
+      let record = GeneratedWeights.record(packed, block)
+      var arguments = unsafe GeneratedArguments(
         rows: 0, rowStride: plan.columnByteCount, taps: Int(bitPattern: taps), tapCount: plan.groupCount,
         weights: Int(bitPattern: packed.address + record.weights),
         offsets: Int(bitPattern: packed.address + weightPacking.offsets(block: block)),
-        factors: Int(bitPattern: factors + block &* layout.byteCount), output: 0, outputStride: outputStride,
-        blocks: 0, scales: Int(bitPattern: work.scales + 4 &* image))
+        factors: Int(bitPattern: factors + block &* factorByteCount), output: 0, outputStride: outputStride,
+        blocks: 0, scales: Int(bitPattern: work.memory.scales + 4 &* image))
       if record.extraCount > 0 {
         unsafe listTaps(record, packed, to: list)
         arguments.taps = Int(bitPattern: list)
@@ -213,7 +165,8 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
           unsafe scratch + (line &- first) &* lineStride
           + (block &- firstBlock) &* plan.blockChannels &* plan.laneByteCount
         let output =
-          unsafe work.output + pixel &* outputPixelByteCount + block &* plan.blockChannels &* elementByteCount
+          unsafe work.memory.output + pixel &* outputPixelByteCount + block &* plan.blockChannels
+          &* elementByteCount
         unsafe runColumns(
           &arguments, rows: rows, output: output, columns: fullColumns, valid: valid, block: block,
           memory: memory,
@@ -229,7 +182,7 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
   }
 
   private func listTaps(
-    _ record: GeneratedDepthwisePacking.Record, _ packed: PackedWeights, to list: UnsafeMutablePointer<Int>
+    _ record: GeneratedWeights.Record, _ packed: PackedWeights, to list: UnsafeMutablePointer<Int>
   ) {
     let count = plan.tapsPerGroup
     unsafe list.update(from: taps, count: plan.groupCount &* count)
@@ -241,24 +194,25 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
 
   /// Runs a block of channels, of which `valid` exist, over neighboring columns of a line.
   private func runColumns(
-    _ arguments: inout Arguments, rows: UnsafeRawPointer, output: UnsafeMutableRawPointer, columns: Int,
+    _ arguments: inout GeneratedArguments, rows: UnsafeRawPointer, output: UnsafeMutableRawPointer,
+    columns: Int,
     valid: Int,
     block: Int, memory: UnsafeMutableRawPointer, makesOutputs: Bool
   ) {
     guard columns > 0 else { return }
-    let most = X86DepthwiseGenerator.maximumPixels
+    let most = GeneratedDepthwisePlan.mostPixels
     if makesOutputs {
       arguments.rows = Int(bitPattern: rows)
       arguments.output = Int(bitPattern: output)
       arguments.blocks = columns / most
-      if columns >= most { call(outputs[valid][most], &arguments) }
+      if columns >= most { outputs.call(rows: most, columns: valid, &arguments) }
       let rest = columns % most
       if rest > 0 {
         let done = columns &- rest
         arguments.rows &+= done &* arguments.rowStride
         arguments.output &+= done &* arguments.outputStride
         arguments.blocks = 1
-        call(outputs[valid][rest], &arguments)
+        outputs.call(rows: rest, columns: valid, &arguments)
       }
       return
     }
@@ -271,52 +225,38 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
       arguments.output = Int(bitPattern: memory)
       arguments.outputStride = plan.blockChannels &* 4
       arguments.blocks = 1
-      call(sums[count], &arguments)
-      unsafe finish(
-        memory, count: count, offsets: arguments.offsets, valid: valid, block: block,
+      sums.call(rows: count, columns: plan.blockChannels, &arguments)
+      unsafe scheme.finish(
+        memory, rows: count, columns: plan.columns, offsets: arguments.offsets,
+        channel: block &* plan.blockChannels, channels: plan.channels, count: valid,
         to: output + column &* outputStride, outputStride: outputStride)
       arguments.outputStride = outputStride
       column &+= count
     }
   }
+}
 
-  private func call(_ address: UnsafeRawPointer?, _ arguments: inout Arguments) {
-    guard let address else { return }
-    let function = unsafe unsafeBitCast(address, to: Function.self)
-    unsafe withUnsafePointer(to: &arguments) { unsafe function(UnsafeRawPointer($0)) }
-  }
-
-  /// Makes outputs of sums in plain Swift.
-  private func finish(
-    _ memory: UnsafeMutableRawPointer, count: Int, offsets: Int, valid: Int, block: Int,
-    to output: UnsafeMutableRawPointer, outputStride: Int
-  ) {
-    guard let quantized, let offsets = UnsafePointer<Int32>(bitPattern: offsets) else { return }
-    let unordered = unsafe memory.assumingMemoryBound(to: Int32.self)
-    let ordered = unsafe unordered + X86DepthwiseGenerator.maximumPixels &* plan.blockChannels
-    let zeros = unsafe ordered + X86DepthwiseGenerator.maximumPixels &* plan.blockChannels
-    unsafe zeros.update(repeating: 0, count: 8)
-    let vectors = X86DepthwiseGenerator.vectorCount(plan.target)
-    for vector in 0..<vectors {
-      for lane in 0..<plan.target.lanes {
-        let column = X86ProductGenerator.column(
-          plan.target, isBytes: true, vectorCount: vectors, vector: vector, lane: lane)
-        let place = vector &* plan.target.lanes &+ lane
-        for pixel in 0..<count {
-          let base = pixel &* plan.blockChannels
-          unsafe ordered[base &+ column] = unordered[base &+ place] &+ offsets[place]
-        }
+extension GeneratedDepthwisePlan {
+  /// The shapes of functions that runs will ask for; their rows are pixels.
+  fileprivate func shapes(vectorCount: Int) -> [GeneratedShape] {
+    let counts = (0..<blockCount).flatMap { block in
+      [pixelsTogether, lastColumnPixels].map { validChannels(block: block, pixels: $0) }
+    }
+    return counts.filter { $0 > 0 }.flatMap { count in
+      (1...Self.mostPixels).map {
+        GeneratedShape(rowCount: $0, vectorCount: vectorCount, columnCount: count)
       }
     }
-    var index = 0
-    while index < valid {
-      let channel = (block &* plan.blockChannels &+ index) % plan.channels
-      let width = min(8, valid &- index, plan.channels &- channel)
-      unsafe quantized.store(
-        ordered + index, sumStride: plan.blockChannels, rows: count, bias: zeros, channel: channel,
-        count: width,
-        to: (output + index).assumingMemoryBound(to: UInt8.self), outputStride: outputStride)
-      index &+= width
-    }
+  }
+
+  /// How tiles are gathered.
+  fileprivate func gathering(_ lanes: GeneratedGathering.Lanes) -> GeneratedGathering {
+    GeneratedGathering(
+      lanes: lanes, inputHeight: convolution.inputHeight, inputWidth: convolution.inputWidth,
+      inputChannels: convolution.inputChannels, paddingTop: convolution.paddingTop,
+      paddingLeft: convolution.paddingLeft, strideHeight: convolution.strideHeight,
+      reachHeight: (convolution.filterHeight - 1) * convolution.dilationHeight + 1, isDense: false,
+      planeWidth: planeWidth, channels: chunkChannels, phases: phases, phaseWidth: phaseWidth,
+      depthMultiplier: convolution.depthMultiplier)
   }
 }

@@ -5,9 +5,10 @@
 /// by side, so that this works for any stride. Where rows of all channels would not stay in the cache, a plane has a
 /// *chunk* of them, some blocks.
 struct GeneratedDepthwisePlan {
+  /// The most pixels that a generated function takes at once.
+  static let mostPixels = 4
+
   let convolution: DepthwiseConvolution
-  let target: X86Target
-  let product: X86ProductGenerator.Product
   let laneByteCount: Int
   let tapsPerGroup: Int
 
@@ -16,6 +17,9 @@ struct GeneratedDepthwisePlan {
   let pixelsTogether: Int
   /// Channels of a block.
   let blockChannels: Int
+  /// The channel, within a block, that each lane of weights stands for, and each lane of sums at the end.
+  let weightColumns: [Int]
+  let columns: [Int]
   let blockCount: Int
   /// Pixels taken together, in a row.
   let columnCount: Int
@@ -35,10 +39,8 @@ struct GeneratedDepthwisePlan {
   /// Rows that are gathered take about this many bytes at most: a part of the second-level cache.
   private static let planeBytes = 128 << 10
 
-  init?(_ convolution: DepthwiseConvolution, target: X86Target, product: X86ProductGenerator.Product) {
+  init?(_ convolution: DepthwiseConvolution, product: GeneratedProduct, target: any GeneratedTarget) {
     self.convolution = convolution
-    self.target = target
-    self.product = product
     let c = convolution
     // Beyond these sizes, products below might overflow; other kernels take such shapes.
     let sizes = [
@@ -47,10 +49,13 @@ struct GeneratedDepthwisePlan {
     guard sizes.allSatisfy({ $0 < 1 << 15 }), c.outputChannels < 1 << 26, c.outputWidth < 1 << 26,
       c.outputHeight > 0, c.outputWidth > 0
     else { return nil }
-    laneByteCount = product == .floats ? 4 : product == .words ? 2 : 1
-    tapsPerGroup = X86DepthwiseGenerator.tapsPerGroup(product)
+    laneByteCount = product.laneByteCount
+    tapsPerGroup = product.lanesPerStep
     channels = c.outputChannels
-    blockChannels = X86DepthwiseGenerator.vectorCount(target) * target.lanes
+    blockChannels = target.depthwiseVectors * target.lanes
+    let inOrder = Array(0..<blockChannels)
+    weightColumns = product == .floats ? inOrder : target.byteColumns(vectorCount: target.depthwiseVectors)
+    columns = c.operands.isHybrid ? inOrder : weightColumns
     var best = (cost: Int.max, count: 1)
     // With strides, columns of equal phase would be gathered one by one, which costs more than lanes without channels; a
     // depth multiplier asks for that anyway.
@@ -110,6 +115,12 @@ struct GeneratedDepthwisePlan {
     let y = tap / convolution.filterWidth * convolution.dilationHeight
     let x = tap % convolution.filterWidth * convolution.dilationWidth
     return y * rowByteCount + (x % phases * phaseWidth + x / phases) * pixelByteCount
+  }
+
+  /// The channel at a place of a block; nil for padding.
+  func channel(block: Int, column: Int) -> Int? {
+    let index = block * blockChannels + column
+    return index < channels * pixelsTogether ? index % channels : nil
   }
 
   /// Channels of a block that exist in a column of `pixels` pixels.
