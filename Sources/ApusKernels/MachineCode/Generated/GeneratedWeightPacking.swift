@@ -121,8 +121,7 @@ struct GeneratedWeightPacking {
 
   private func packPanel(
     _ weights: UnsafeRawPointer, bias: RawSpan?, group: Int, panel: GeneratedConvolutionPlan.Panel,
-    at start: Int,
-    into packed: PackedWeights, isBounded: inout Bool
+    at start: Int, into packed: PackedWeights, isBounded: inout Bool
   ) -> GeneratedWeights.Record {
     let marks = unsafe (packed.address + marksOffset).assumingMemoryBound(to: UInt8.self)
     let extraCount = unsafe mark(marks, weights: weights, group: group, panel: panel)
@@ -164,7 +163,7 @@ struct GeneratedWeightPacking {
 
   /// Eight terms from `lane` on, zeros after the tap's last.
   @inline(__always)
-  private func terms(
+  private func eightTerms(
     _ source: UnsafeRawPointer, _ lane: Int, count: Int, flips: SIMD8<UInt8>, zeroPoints: SIMD8<Int16>
   ) -> SIMD8<Int16> {
     if count == 8 {
@@ -184,8 +183,7 @@ struct GeneratedWeightPacking {
   /// Writes the bytes or words of a column; answers the sum of its values and that of their magnitudes.
   private func packColumn(
     _ weights: UnsafeRawPointer, _ operands: ByteOperands, group: Int, column: Int, place: Int,
-    stepByteCount: Int,
-    to destination: UnsafeMutableRawPointer
+    stepByteCount: Int, to destination: UnsafeMutableRawPointer
   ) -> (sum: Int32, magnitude: Int32) {
     let flips = SIMD8<UInt8>(repeating: operands.signFlip)
     let zeroPoints = SIMD8<Int16>(repeating: Int16(truncatingIfNeeded: operands.rhsZeroPoint))
@@ -202,7 +200,7 @@ struct GeneratedWeightPacking {
       // Eight terms at a time: four steps of words, or two of bytes.
       while lane < plan.lanesPerTap {
         let count = min(8, plan.lanesPerTap &- lane)
-        let values = unsafe terms(source, lane, count: count, flips: flips, zeroPoints: zeroPoints)
+        let values = unsafe eightTerms(source, lane, count: count, flips: flips, zeroPoints: zeroPoints)
         let signs = values &>> 15
         sums &+= pairSums(values, ones)
         magnitudes &+= pairSums((values ^ signs) &- signs, ones)
