@@ -66,7 +66,7 @@
       output = dup(fromProcess.fileHandleForReading.fileDescriptor)
       let handler: @convention(c) (UnsafeRawPointer, Int) -> Void = { arguments, number in
         let emulator = number < Arm64Emulator.thunkCount ? Arm64Emulator.dotProduct : Arm64Emulator.neon
-        unsafe emulator?.call(number, arguments.load(as: Arm64Arguments.self))
+        unsafe emulator?.call(number, arguments.load(as: GeneratedArguments.self))
       }
       var code: [UInt8] = []
       for number in firstNumber..<firstNumber + Self.thunkCount {
@@ -134,7 +134,7 @@
     // MARK: Calls
 
     /// Runs a function on copies of what its arguments point at.
-    private func call(_ number: Int, _ arguments: Arm64Arguments) {
+    private func call(_ number: Int, _ arguments: GeneratedArguments) {
       state.withLock { state in
         let (generator, address) = state.functions[number - firstNumber]
         guard let reach = Reach(generator, arguments) else {
@@ -144,7 +144,7 @@
         var place = Self.data
         var copies = arguments
         var bytes: [UInt8] = []
-        func copy(_ field: WritableKeyPath<Arm64Arguments, Int>, _ count: Int, guards: Int = 0) {
+        func copy(_ field: WritableKeyPath<GeneratedArguments, Int>, _ count: Int, guards: Int = 0) {
           let address = UnsafeRawPointer(bitPattern: arguments[keyPath: field])
           let content = unsafe UnsafeRawBufferPointer(start: address, count: count)
           copies[keyPath: field] = place + guards
@@ -238,7 +238,7 @@
     let rowCount: Int
     let rowByteCount: Int
 
-    init?(_ generator: any CodeGenerator, _ arguments: Arm64Arguments) {
+    init?(_ generator: any CodeGenerator, _ arguments: GeneratedArguments) {
       let end: Arm64EpilogueGenerator
       var steps = 0
       var last = 0
@@ -254,7 +254,7 @@
         taps = 16 * arguments.tapCount
       } else if let generator = generator as? Arm64DepthwiseGenerator {
         end = generator.end
-        let tapsPerGroup = generator.product == .floats ? 1 : 4
+        let tapsPerGroup = generator.product.lanesPerStep
         steps = arguments.tapCount
         for index in 0..<tapsPerGroup * steps {
           last = max(last, tap(index) + (generator.product == .floats ? 64 : 16))

@@ -88,7 +88,7 @@ final class BLASFloatConvolution: PreparedConvolution {
     let stride = isInPlace ? convolution.inputChannels : tiling.depthPerBlock
     let channel = group &* tiling.columnCount &+ columns.lowerBound
     let outputs = unsafe work.output + (rows.lowerBound &* convolution.outputChannels &+ channel)
-    let gathering = PatchGathering(convolution, PlainFloat())
+    let gathering = PatchGathering(convolution, Copy<Float>(padding: 0))
     for block in 0..<tiling.depthBlocks {
       let depth = tiling.depthRange(block)
       var lhs = unsafe UnsafePointer(lanes)

@@ -83,24 +83,15 @@ struct CenteredFloat: LaneConversion {
   }
 }
 
-/// Floats as they are.
-struct PlainFloat: LaneConversion {
-  static var elementByteCount: Int { 4 }
-  var padding: Float { 0 }
+/// Elements as they are.
+struct Copy<Lane: BitwiseCopyable>: LaneConversion {
+  let padding: Lane
+
+  static var elementByteCount: Int { MemoryLayout<Lane>.stride }
 
   @inline(__always)
-  func convert(_ source: UnsafeRawPointer, to lanes: UnsafeMutablePointer<Float>, count: Int) {
-    unsafe UnsafeMutableRawPointer(lanes).copyMemory(from: source, byteCount: count &* 4)
-  }
-}
-
-/// 16-bit integers as they are.
-struct PlainInt16: LaneConversion {
-  static var elementByteCount: Int { 2 }
-  var padding: Int16 { 0 }
-
-  @inline(__always)
-  func convert(_ source: UnsafeRawPointer, to lanes: UnsafeMutablePointer<Int16>, count: Int) {
-    unsafe UnsafeMutableRawPointer(lanes).copyMemory(from: source, byteCount: count &* 2)
+  func convert(_ source: UnsafeRawPointer, to lanes: UnsafeMutablePointer<Lane>, count: Int) {
+    unsafe UnsafeMutableRawPointer(lanes).copyMemory(
+      from: source, byteCount: count &* MemoryLayout<Lane>.stride)
   }
 }

@@ -101,7 +101,7 @@ final class PortableFloatConvolution: PreparedConvolution {
     let sums = unsafe (scratch + gatheredByteCount).assumingMemoryBound(to: Float.self)
     let bias = unsafe (work.packed + biasOffset).assumingMemoryBound(to: Float.self)
     let weights = unsafe work.packed.assumingMemoryBound(to: Float.self) + group &* panels &* panelCount
-    let gathering = PatchGathering(convolution, PlainFloat())
+    let gathering = PatchGathering(convolution, Copy<Float>(padding: 0))
     let isInPlace = convolution.readsInputInPlace
     let stride = isInPlace ? convolution.inputChannels : tiling.depthPerBlock
     var isGathered = isInPlace

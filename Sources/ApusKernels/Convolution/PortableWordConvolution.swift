@@ -175,7 +175,7 @@ final class PortableWordConvolution: PreparedConvolution {
       unsafe PatchGathering(convolution, CenteredInt16(signFlip: signFlip, zeroPoint: zeroPoint)).gather(
         rows: rows, depth: depth, group: group, from: input, to: lanes, stride: tiling.depthPerBlock, zero: 0)
     } else {
-      unsafe PatchGathering(convolution, PlainInt16()).gather(
+      unsafe PatchGathering(convolution, Copy<Int16>(padding: 0)).gather(
         rows: rows, depth: depth, group: group, from: input, to: lanes, stride: tiling.depthPerBlock, zero: 0)
     }
   }

@@ -27,7 +27,7 @@ package protocol PreparedConvolution: AnyObject, Sendable {
 }
 
 extension PreparedConvolution {
-  /// The name of what does the work, such as `X86Convolution`.
+  /// The name of what does the work, such as `GeneratedConvolution`.
   package var implementation: String { String(describing: type(of: self)) }
 
   package func packedByteCount(for weights: RawSpan) -> Int { packedByteCount }

@@ -10,9 +10,9 @@ extension KernelSet {
     KernelSet(
       name: target == .dotProduct ? "arm64-dotprod" : "arm64-neon",
       requires: target == .dotProduct ? [.generatedCode, .neon, .dotProduct] : [.generatedCode, .neon],
-      convolution: { Arm64Convolution($0, target: target, bytes: .unsignedBytes, placement: placement) },
+      convolution: { GeneratedConvolution($0, target: target, bytes: .unsignedBytes, placement: placement) },
       depthwiseConvolution: {
-        Arm64Depthwise($0, target: target, bytes: .unsignedBytes, placement: placement)
+        GeneratedDepthwise($0, target: target, bytes: .unsignedBytes, placement: placement)
       })
   }
 

@@ -1,31 +1,37 @@
 import Synchronization
 
+/// What writes the code of one function; equal generators write the same.
+package protocol CodeGenerator: Hashable, Sendable {
+  /// The code of a function of one argument, the address of its arguments; nil only if the generator is wrong.
+  func generate() -> [UInt8]?
+}
+
+/// Makes a generator's code executable, and answers its address; nil where that is refused.
+package typealias CodePlacement = @Sendable (any CodeGenerator) -> UnsafeRawPointer?
+
 /// The functions generated so far, by what they do: made once for the process and shared.
 enum GeneratedCode {
   private static let functions = Mutex<[Int: [Function]]>([:])
 
-  /// A function and the generator that wrote it, of any type.
+  /// A function and the generator that wrote it.
   private struct Function: @unchecked Sendable {
-    let generator: Any
+    let generator: any CodeGenerator
     /// Nil where the code could not be placed.
     let address: UnsafeRawPointer?
   }
 
   /// The address of the function that a generator writes; nil where it cannot be placed.
-  static func function(_ generator: any CodeGenerator) -> UnsafeRawPointer? {
-    function(for: generator, generate: generator.generate)
-  }
+  static func function(_ generator: any CodeGenerator) -> UnsafeRawPointer? { function(of: generator) }
 
-  /// The address of the function that `generate` writes for `key`; nil where it cannot be placed.
-  static func function<Key: Hashable & Sendable>(for key: Key, generate: () -> [UInt8]?) -> UnsafeRawPointer?
-  {
-    // Many types of keys share one table without the cost of `AnyHashable`, which asks for conformances each time.
-    let hash = key.hashValue
+  private static func function<Generator: CodeGenerator>(of generator: Generator) -> UnsafeRawPointer? {
+    // Many types of generators share one table without the cost of `AnyHashable`, which asks for conformances each time.
+    let hash = generator.hashValue
     func known(_ functions: [Int: [Function]]) -> Function? {
-      functions[hash]?.first { ($0.generator as? Key) == key }
+      functions[hash]?.first { ($0.generator as? Generator) == generator }
     }
     if let known = functions.withLock({ known($0) }) { return known.address }
-    let made = Function(generator: key, address: generate().flatMap { ExecutableMemory.place($0) })
+    let made = Function(
+      generator: generator, address: generator.generate().flatMap { ExecutableMemory.place($0) })
     return functions.withLock { functions in
       if let known = known(functions) { return known.address }
       functions[hash, default: []].append(made)

@@ -4,12 +4,12 @@
 /// first byte.
 package struct Arm64DepthwiseGenerator: CodeGenerator {
   package let target: Arm64Target
-  package let product: Arm64Product
+  package let product: GeneratedProduct
   /// What writes the outputs; it knows the number of pixels.
   package let end: Arm64EpilogueGenerator
 
   private typealias General = Arm64Assembler.General
-  private typealias A = Arm64Arguments
+  private typealias A = GeneratedArguments
 
   private static let pixelRegisters: [General] = [.x8, .x9, .x10, .x11]
   private static let offsets: [General] = [.x12, .x13, .x14, .x15]

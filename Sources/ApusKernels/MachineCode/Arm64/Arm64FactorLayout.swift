@@ -13,9 +13,9 @@ enum Arm64FactorLayout {
   /// The size of a block.
   static let byteCount = 384
 
-  /// Writes a block of factors; `channel` names the output channel of each of the block's columns.
+  /// Writes a block of factors; `channel` names the output channel of each of the block's lanes.
   static func fill(
-    _ block: UnsafeMutableRawPointer, _ epilogue: Epilogue, columnCount: Int, channel: (Int) -> Int?
+    _ block: UnsafeMutableRawPointer, _ epilogue: Epilogue, laneCount: Int, channel: (Int) -> Int?
   ) {
     unsafe block.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
     switch epilogue {
@@ -24,10 +24,10 @@ enum Arm64FactorLayout {
       unsafe fill(block, maximum, most)
     case .fixedPoint(let multipliers, let zero, let least, let most):
       unsafe fill(block, zero, least, most)
-      for column in 0..<columnCount {
-        guard let channel = channel(column) else { continue }
+      for lane in 0..<laneCount {
+        guard let channel = channel(lane) else { continue }
         let multiplier = multipliers.count > 1 ? multipliers[channel] : multipliers[0]
-        let place = 4 * column
+        let place = 4 * lane
         unsafe block.storeBytes(of: multiplier.value, toByteOffset: Self.multipliers + place, as: Int32.self)
         unsafe block.storeBytes(
           of: max(0, multiplier.shift), toByteOffset: leftShifts + place, as: Int32.self)
@@ -36,10 +36,10 @@ enum Arm64FactorLayout {
       }
     case .float64(let scales, let zero, let least, let most):
       unsafe fill(block, zero, least, most)
-      for column in 0..<columnCount {
-        guard let channel = channel(column) else { continue }
+      for lane in 0..<laneCount {
+        guard let channel = channel(lane) else { continue }
         unsafe block.storeBytes(
-          of: scales.count > 1 ? scales[channel] : scales[0], toByteOffset: Self.scales + 8 * column,
+          of: scales.count > 1 ? scales[channel] : scales[0], toByteOffset: Self.scales + 8 * lane,
           as: Double.self)
       }
     default: break

@@ -5,15 +5,15 @@
 /// whose offsets a list gives.
 package struct Arm64ProductGenerator: CodeGenerator {
   package let target: Arm64Target
-  package let product: Arm64Product
+  package let product: GeneratedProduct
   /// What writes the outputs; it knows the numbers of rows and columns.
   package let end: Arm64EpilogueGenerator
 
   private typealias General = Arm64Assembler.General
-  private typealias A = Arm64Arguments
+  private typealias A = GeneratedArguments
 
   /// The most rows that registers allow: sums, sixteen bytes of each row, a step's weights, and what products need.
-  static func mostRows(_ target: Arm64Target, _ product: Arm64Product, vectorCount: Int) -> Int {
+  static func mostRows(_ target: Arm64Target, _ product: GeneratedProduct, vectorCount: Int) -> Int {
     let others = product == .floats ? 0 : target == .dotProduct ? 1 : 7
     return min(Self.rowRegisters.count, (32 - vectorCount - others) / (vectorCount + 1))
   }
@@ -126,7 +126,7 @@ package struct Arm64ProductGenerator: CodeGenerator {
 extension Arm64EpilogueGenerator {
   /// Writes the outputs of a block of rows at `x6`; moves `x6` and `x7` to the next block.
   func finishBlock(_ a: inout Arm64Assembler, _ rows: [Arm64Assembler.General]) {
-    typealias A = Arm64Arguments
+    typealias A = GeneratedArguments
     a.load(.x16, .x0, A.offset(\.factors))
     a.load(.x17, .x0, A.offset(\.offsets))
     a.load(.x5, .x0, A.offset(\.outputStride))

@@ -1,4 +1,4 @@
-/// The instructions of an arm64 machine, and how products are laid out for it: panels of up to sixteen columns.
+/// The instructions of an arm64 machine.
 package enum Arm64Target: Hashable, Sendable {
   /// With products of four bytes at once: Armv8.2's DotProd.
   case dotProduct
@@ -6,27 +6,26 @@ package enum Arm64Target: Hashable, Sendable {
   case neon
 }
 
-extension Arm64Target {
-  package var name: String { self == .dotProduct ? "arm64 dot" : "arm64 neon" }
-  package var lanes: Int { 4 }
-  package var mostVectors: Int { 4 }
-  package var depthwiseVectors: Int { 4 }
-  /// Without DotProd two products are added in 16 bits: 2·128·127 < 2¹⁵.
-  package var weightBounds: ClosedRange<Int32> { self == .dotProduct ? -128...127 : -127...127 }
-  /// Both factors are signed.
-  package var activationOffset: Int32 { 128 }
-  package var needsBoundedSums: Bool { false }
-  package var factorByteCount: Int { Arm64FactorLayout.byteCount }
+extension Arm64Target: GeneratedTarget {
+  var name: String { self == .dotProduct ? "arm64 dot" : "arm64 neon" }
+  var lanes: Int { 4 }
+  var mostVectors: Int { 4 }
+  var depthwiseVectors: Int { 4 }
+  var hasFunctionsForFewRows: Bool { false }
 
-  package func mostRows(_ product: Arm64Product, vectorCount: Int) -> Int {
+  func mostRows(_ product: GeneratedProduct, vectorCount: Int) -> Int {
     Arm64ProductGenerator.mostRows(self, product, vectorCount: vectorCount)
   }
 
-  package func column(isBytes: Bool, vectorCount: Int, vector: Int, lane: Int) -> Int {
-    vector &* lanes &+ lane
-  }
+  func byteColumns(vectorCount: Int) -> [Int] { Array(0..<vectorCount * lanes) }
 
-  package func canFinish(_ epilogue: Epilogue) -> Bool {
+  /// Without DotProd two products are added in 16 bits: 2·128·127 < 2¹⁵.
+  var weightBounds: ClosedRange<Int32> { self == .dotProduct ? -128...127 : -127...127 }
+  /// Both factors are signed.
+  var activationOffset: Int32 { 128 }
+  var sumLimit: Int? { nil }
+
+  func canFinish(_ epilogue: Epilogue) -> Bool {
     switch epilogue {
     case .float32: true
     case .fixedPoint(let multipliers, _, _, _): multipliers.allSatisfy { $0.value > .min && $0.shift > -32 }
@@ -35,32 +34,38 @@ extension Arm64Target {
     }
   }
 
-  package func fillFactors(
-    _ block: UnsafeMutableRawPointer, _ operands: MatrixOperands, _ epilogue: Epilogue, vectorCount: Int,
+  var runsHybrid: Bool { false }
+  func depthwiseTarget(_ operands: MatrixOperands) -> Arm64Target { self }
+  var quantization: QuantizationCode? { nil }
+  func widening(isSigned: Bool) -> WideningCode? { nil }
+
+  package var factorByteCount: Int { Arm64FactorLayout.byteCount }
+
+  func fillFactors(
+    _ block: UnsafeMutableRawPointer, _ operands: MatrixOperands, _ epilogue: Epilogue, laneCount: Int,
     channel: (Int) -> Int?
   ) {
-    unsafe Arm64FactorLayout.fill(block, epilogue, columnCount: vectorCount * lanes, channel: channel)
+    unsafe Arm64FactorLayout.fill(block, epilogue, laneCount: laneCount, channel: channel)
   }
 
-  package func generator(
-    _ product: Arm64Product, _ operands: MatrixOperands, _ epilogue: Epilogue?, rowCount: Int,
-    vectorCount: Int, columnCount: Int
+  func generator(
+    _ product: GeneratedProduct, _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: GeneratedShape
   ) -> any CodeGenerator {
-    Arm64ProductGenerator(
-      target: self, product: product,
-      end: Arm64EpilogueGenerator(
-        kind: .init(operands, epilogue), rowCount: rowCount, vectorCount: vectorCount,
-        columnCount: columnCount))
+    Arm64ProductGenerator(target: self, product: product, end: .init(operands, epilogue, shape))
   }
 
-  package func depthwiseGenerator(
-    _ product: Arm64Product, _ operands: MatrixOperands, _ epilogue: Epilogue?, pixelCount: Int,
-    channelCount: Int
+  func depthwiseGenerator(
+    _ product: GeneratedProduct, _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: GeneratedShape
   ) -> any CodeGenerator {
-    Arm64DepthwiseGenerator(
-      target: self, product: product,
-      end: Arm64EpilogueGenerator(
-        kind: .init(operands, epilogue), rowCount: pixelCount, vectorCount: depthwiseVectors,
-        columnCount: channelCount))
+    Arm64DepthwiseGenerator(target: self, product: product, end: .init(operands, epilogue, shape))
+  }
+}
+
+extension Arm64EpilogueGenerator {
+  /// What finishes outputs of these operands.
+  init(_ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: GeneratedShape) {
+    self.init(
+      kind: Kind(operands, epilogue), rowCount: shape.rowCount, vectorCount: shape.vectorCount,
+      columnCount: shape.columnCount)
   }
 }

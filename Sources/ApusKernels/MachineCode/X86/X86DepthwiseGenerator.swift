@@ -2,33 +2,18 @@
 ///
 /// Taps come in groups: four of bytes, which are interleaved so that one instruction adds four products to each channel;
 /// two of `int16`; one of floats. A list has an offset for each tap of each group, from a pixel's first byte.
-struct X86DepthwiseGenerator: Hashable {
-  /// Pixels of a block at most.
-  static let maximumPixels = 4
-
+struct X86DepthwiseGenerator: CodeGenerator {
   let target: X86Target
-  let product: X86ProductGenerator.Product
+  let product: GeneratedProduct
   let epilogue: X86EpilogueGenerator.Kind
   let pixelCount: Int
   /// The channels of a block that are written.
   let channelCount: Int
 
   private typealias General = X86Assembler.General
-  private typealias A = X86ProductGenerator.Arguments
+  private typealias A = GeneratedArguments
 
-  /// Vectors of a block of channels.
-  static func vectorCount(_ target: X86Target) -> Int { target == .avx512 ? 4 : 2 }
-
-  /// Taps that one step takes.
-  static func tapsPerGroup(_ product: X86ProductGenerator.Product) -> Int {
-    switch product {
-    case .unsignedBytes, .signedBytes: 4
-    case .words: 2
-    case .floats: 1
-    }
-  }
-
-  private var vectorCount: Int { Self.vectorCount(target) }
+  private var vectorCount: Int { target.depthwiseVectors }
   private var width: X86Assembler.Width { target.width }
   private var end: X86EpilogueGenerator {
     X86EpilogueGenerator(
@@ -37,7 +22,6 @@ struct X86DepthwiseGenerator: Hashable {
   }
   private var signFlip: Int { target == .avx512 ? 31 : 15 }
 
-  /// The code of `void f(const Arguments *)`; nil only if the generator is wrong.
   func generate() -> [UInt8]? {
     var a = X86Assembler(encoding: target == .avx512 ? .evex : .vex)
     for register in [General.rbx, .rbp, .r12, .r13, .r14, .r15] { a.push(register) }
@@ -95,7 +79,7 @@ struct X86DepthwiseGenerator: Hashable {
 
   /// One group of taps for all pixels.
   private func group(_ a: inout X86Assembler, _ pixels: [General]) {
-    let offsets = Array([General.rcx, .rdx, .r9, .r10].prefix(Self.tapsPerGroup(product)))
+    let offsets = Array([General.rcx, .rdx, .r9, .r10].prefix(product.lanesPerStep))
     for (tap, register) in offsets.enumerated() { a.load(register, .init(.r12, 8 * tap)) }
     a.add(.r12, 8 * offsets.count)
     let weights = (0..<vectorCount).map { end.free($0) }

@@ -99,8 +99,8 @@ struct X86EpilogueGenerator: Hashable {
       for index in 0..<rowCount * vectorCount { a.zeroVector(index, width) }
       return
     }
-    a.load(.rsi, .init(.rdi, X86ProductGenerator.Arguments.offset(\.offsets)))
-    a.load(.rdx, .init(.rdi, X86ProductGenerator.Arguments.offset(\.factors)))
+    a.load(.rsi, .init(.rdi, GeneratedArguments.offset(\.offsets)))
+    a.load(.rdx, .init(.rdi, GeneratedArguments.offset(\.factors)))
     for vector in 0..<vectorCount {
       a.vector(.vmovdqu, width, sum(0, vector), 0, .init(.rsi, vector * width.byteCount))
       if rescaling == .right {
@@ -147,7 +147,7 @@ struct X86EpilogueGenerator: Hashable {
   /// Makes floats of sums: `sum · (column's scale · row's scale)`, in the order of the portable kernels.
   private func scale(_ a: inout X86Assembler, isPerRow: Bool) {
     let factor = free(0)
-    a.load(.rcx, .init(.rdi, X86ProductGenerator.Arguments.offset(\.scales)))
+    a.load(.rcx, .init(.rdi, GeneratedArguments.offset(\.scales)))
     for vector in 0..<(columnCount + target.lanes - 1) / target.lanes {
       for row in 0..<rowCount {
         if row == 0 || isPerRow {

@@ -31,20 +31,21 @@ struct X86FactorLayout {
   /// 16-bit values.
   let minimumWord: Int
   let maximumWord: Int
-  /// The size of a block.
+  /// The size of a vector, and that of a block.
+  private let vectorByteCount: Int
   let byteCount: Int
 
   init(_ target: X86Target) {
-    let array = (target == .avx512 ? 4 : 2) * target.width.byteCount
+    vectorByteCount = target.width.byteCount
+    let array = target.mostVectors * vectorByteCount
     oddMultipliers = array
     shifts = 2 * array
     roundings = 3 * array
     leftShifts = 4 * array
-    let vector = target.width.byteCount
     least = 2 * array
-    most = least + vector
-    signs = most + vector
-    belowHalf = signs + vector
+    most = least + vectorByteCount
+    signs = most + vectorByteCount
+    belowHalf = signs + vectorByteCount
     half = 5 * array
     columnMask = half + 64
     signFlip = columnMask + (target == .avx512 ? 0 : 64)
@@ -56,10 +57,10 @@ struct X86FactorLayout {
     byteCount = signFlip + 64
   }
 
-  /// Writes a block of factors; `channel` names the output channel of each of the block's columns.
+  /// Writes a block of factors; `channel` names the output channel of each of the block's lanes.
   func fill(
-    _ block: UnsafeMutableRawPointer, epilogue: Epilogue, kind: X86EpilogueGenerator.Kind, target: X86Target,
-    vectorCount: Int, channel: (Int) -> Int?
+    _ block: UnsafeMutableRawPointer, epilogue: Epilogue, kind: X86EpilogueGenerator.Kind,
+    laneCount: Int, channel: (Int) -> Int?
   ) {
     func store<Value: BitwiseCopyable>(_ value: Value, at offset: Int) {
       unsafe block.storeBytes(of: value, toByteOffset: offset, as: Value.self)
@@ -68,7 +69,7 @@ struct X86FactorLayout {
     let shiftsRight = if case .bytes(_, .right, _) = kind { true } else { false }
     let half: Int64 = shiftsRight ? .min | 1 << 31 : 1 << 30
     for lane in 0..<8 { store(half, at: self.half + 8 * lane) }
-    if target == .avx2 {
+    if columnMask < signFlip {
       for lane in 0..<8 { store(-1 as Int32, at: columnMask + 4 * lane) }
     }
     store(0x8080_8080 as UInt32, at: signFlip)
@@ -84,59 +85,49 @@ struct X86FactorLayout {
         store(UInt8(truncatingIfNeeded: least), at: minimum + byte)
         store(UInt8(truncatingIfNeeded: most), at: maximum + byte)
       }
-      for vector in 0..<vectorCount {
-        for lane in 0..<target.lanes {
-          let column = X86ProductGenerator.column(
-            target, isBytes: true, vectorCount: vectorCount, vector: vector, lane: lane)
-          guard let channel = channel(column) else { continue }
-          let multiplier = multipliers.count > 1 ? multipliers[channel] : multipliers[0]
-          let factor = UInt32(bitPattern: multiplier.value) << (shiftsRight ? 1 : 0)
-          let shift = Int32(truncatingIfNeeded: min(31, max(0, 0 - multiplier.shift)))
-          let rounding: Int32 = shift > 0 ? 1 << (shift - 1) : 0
-          let place = (vector * target.lanes + lane) * 4
-          store(factor, at: self.multipliers + place)
-          // Odd lanes meet their factor where the even lane before them is.
-          if lane % 2 == 1 { store(factor, at: oddMultipliers + place - 4) }
-          store(shift, at: shifts + place)
-          if shiftsRight {
-            // Half of the first rounding, less the bias of the sums; above 2³², the rest: see `rescaleRight`.
-            let bias = Int64(multiplier.value) << 32
-            let rest = Int64(rounding) - 1 + Int64(zero) << Int64(shift)
-            store(
-              1 << 31 - bias &+ rest << 32,
-              at: (lane % 2 == 0 ? evenOffsets : oddOffsets) + place - lane % 2 * 4)
-          } else {
-            store(rounding, at: roundings + place)
-            store(Int32(truncatingIfNeeded: max(0, multiplier.shift)), at: leftShifts + place)
-          }
+      for lane in 0..<laneCount {
+        guard let channel = channel(lane) else { continue }
+        let multiplier = multipliers.count > 1 ? multipliers[channel] : multipliers[0]
+        let factor = UInt32(bitPattern: multiplier.value) << (shiftsRight ? 1 : 0)
+        let shift = Int32(truncatingIfNeeded: min(31, max(0, 0 - multiplier.shift)))
+        let rounding: Int32 = shift > 0 ? 1 << (shift - 1) : 0
+        let place = 4 * lane
+        store(factor, at: self.multipliers + place)
+        // Odd lanes meet their factor where the even lane before them is.
+        if lane % 2 == 1 { store(factor, at: oddMultipliers + place - 4) }
+        store(shift, at: shifts + place)
+        if shiftsRight {
+          // Half of the first rounding, less the bias of the sums; above 2³², the rest: see `rescaleRight`.
+          let bias = Int64(multiplier.value) << 32
+          let rest = Int64(rounding) - 1 + Int64(zero) << Int64(shift)
+          store(
+            1 << 31 - bias &+ rest << 32,
+            at: (lane % 2 == 0 ? evenOffsets : oddOffsets) + place - lane % 2 * 4)
+        } else {
+          store(rounding, at: roundings + place)
+          store(Int32(truncatingIfNeeded: max(0, multiplier.shift)), at: leftShifts + place)
         }
       }
     case .float64(let scales, let zero, let least, let most):
       store(Int16(truncatingIfNeeded: zero), at: zeroPoint)
       store(Int16(truncatingIfNeeded: least), at: minimumWord)
       store(Int16(truncatingIfNeeded: most), at: maximumWord)
-      for offset in stride(from: 0, to: target.width.byteCount, by: 8) {
+      for offset in stride(from: 0, to: vectorByteCount, by: 8) {
         store(Double(least &- zero), at: self.least + offset)
         store(Double(most &- zero), at: self.most + offset)
         store(-0.0 as Double, at: signs + offset)
         store((0.5 as Double).nextDown, at: belowHalf + offset)
       }
-      for vector in 0..<vectorCount {
-        for lane in 0..<target.lanes {
-          let column = X86ProductGenerator.column(
-            target, isBytes: true, vectorCount: vectorCount, vector: vector, lane: lane)
-          guard let channel = channel(column) else { continue }
-          store(
-            scales.count > 1 ? scales[channel] : scales[0],
-            at: self.scales + (vector * target.lanes + lane) * 8)
-        }
+      for lane in 0..<laneCount {
+        guard let channel = channel(lane) else { continue }
+        store(scales.count > 1 ? scales[channel] : scales[0], at: self.scales + 8 * lane)
       }
     case .hybrid(let scales, let least, let most):
       store(least, at: minimum)
       store(most, at: maximum)
-      for column in 0..<vectorCount * target.lanes {
-        guard let channel = channel(column) else { continue }
-        store(scales.count > 1 ? scales[channel] : scales[0], at: multipliers + column * 4)
+      for lane in 0..<laneCount {
+        guard let channel = channel(lane) else { continue }
+        store(scales.count > 1 ? scales[channel] : scales[0], at: multipliers + 4 * lane)
       }
     default: break
     }

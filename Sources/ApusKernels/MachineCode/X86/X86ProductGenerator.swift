@@ -3,100 +3,38 @@
 /// One step multiplies four bytes of each row (four `uint8` or `int8`, two `int16`, or one `float`) with as many of each
 /// column. Rows are read in place: they lie `rowStride` bytes apart, and their terms lie in runs, the *taps*, whose
 /// offsets a list gives: the rows of a filter in a padded input, or the single run of a matrix.
-struct X86ProductGenerator: Hashable {
-  /// What one step computes.
-  enum Product: String, Hashable {
-    /// Unsigned bytes of rows with signed bytes of columns.
-    case unsignedBytes
-    /// Signed bytes of rows, made unsigned by flipping their highest bit, with signed bytes of columns.
-    case signedBytes
-    /// Pairs of `int16`.
-    case words
-    /// Floats.
-    case floats
-  }
-
-  /// The arguments of a generated function: addresses and counts, all of 64 bits.
-  struct Arguments {
-    /// The first row's first byte.
-    var rows: Int
-    /// Bytes between rows.
-    var rowStride: Int
-    /// Pairs of a byte offset and a count of steps, one for each tap.
-    var taps: Int
-    var tapCount: Int
-    /// The panel's weights.
-    var weights: Int
-    /// What is added to the panel's sums: biases with the zero points' share, in the panel's order.
-    var offsets: Int
-    /// The panel's factors: see ``X86FactorLayout``.
-    var factors: Int
-    /// The first output's first byte.
-    var output: Int
-    /// Bytes between rows of the output.
-    var outputStride: Int
-    /// How many blocks of rows, one after the other.
-    var blocks: Int
-    /// The scales of quantized images: of each row, or of all.
-    var scales = 0
-
-    static func offset(_ field: PartialKeyPath<Arguments>) -> Int {
-      MemoryLayout<Arguments>.offset(of: field) ?? 0
-    }
-  }
-
+struct X86ProductGenerator: CodeGenerator {
   let target: X86Target
-  let product: Product
+  let product: GeneratedProduct
   let epilogue: X86EpilogueGenerator.Kind
-  /// Rows of a block.
-  let rowCount: Int
-  /// Vectors of a panel's columns: 1 to 4, or to 2 with AVX2.
-  let vectorCount: Int
-  /// The columns that are written.
-  let columnCount: Int
-  /// Whether weights that are multiplied as `int16` lie as bytes.
-  var hasNarrowWeights = false
-  /// Sums are kept this many times, for every second step or fourth, and added at the end: a sum need not wait for the
-  /// product before it where rows are few.
-  var sumSets = 1
-  /// Whether blocks are panels side by side, full ones, of the same rows.
-  var movesAlongPanels = false
-
-  /// The most rows that registers and addressing allow.
-  static func maximumRows(_ target: X86Target, vectorCount: Int) -> Int {
-    switch (target, vectorCount) {
-    case (.avx512, 4): 6
-    case (.avx512, 3): 8
-    case (.avx512, 2): 12
-    case (.avx512, _): 14
-    case (.avx2, 2): 6
-    case (.avx2, _): 12
-    }
-  }
+  /// Vectors of a panel: 1 to 4, or to 2 with AVX2.
+  let shape: GeneratedShape
 
   // MARK: Registers
 
   private typealias General = X86Assembler.General
+  private typealias A = GeneratedArguments
+  private var rowCount: Int { shape.rowCount }
+  private var vectorCount: Int { shape.vectorCount }
   private var width: X86Assembler.Width { target.width }
   private func sum(_ row: Int, _ vector: Int) -> Int { end.sum(row, vector) }
-  private func free(_ index: Int) -> Int { end.free(index) + (sumSets - 1) * setCount }
+  private func free(_ index: Int) -> Int { end.free(index) + (shape.sumSets - 1) * setCount }
   /// Registers of one set of sums.
   private var setCount: Int { rowCount * vectorCount }
   /// Bytes of a step's weights for one vector of columns.
-  private var weightByteCount: Int { hasNarrowWeights ? width.byteCount / 2 : width.byteCount }
+  private var weightByteCount: Int { shape.hasNarrowWeights ? width.byteCount / 2 : width.byteCount }
 
   /// What writes the outputs; its addresses serve the rows as well.
   private var end: X86EpilogueGenerator {
     X86EpilogueGenerator(
-      target: target, kind: epilogue, rowCount: rowCount, vectorCount: vectorCount, columnCount: columnCount)
+      target: target, kind: epilogue, rowCount: rowCount, vectorCount: vectorCount,
+      columnCount: shape.columnCount)
   }
 
   // MARK: The function
 
-  /// The code of `void f(const Arguments *)`; nil only if the generator is wrong.
   func generate() -> [UInt8]? {
     var a = X86Assembler(encoding: target == .avx512 ? .evex : .vex)
-    typealias A = Arguments
     let bases: [General] = [.rax, .rbx, .rbp]
     let used = Array(bases.prefix((rowCount + 5) / 6))
     for register in [General.rbx, .rbp, .r12, .r13, .r14, .r15] { a.push(register) }
@@ -107,7 +45,7 @@ struct X86ProductGenerator: Hashable {
 
     let nextBlock = a.loopHead(alignment: 16)
     end.begin(&a)
-    for index in setCount..<sumSets * setCount { a.zeroVector(index, width) }
+    for index in setCount..<shape.sumSets * setCount { a.zeroVector(index, width) }
     end.loadStride(&a, A.offset(\.rowStride))
     a.load(.r12, .init(.rdi, A.offset(\.taps)))
     a.load(.r13, .init(.rdi, A.offset(\.tapCount)))
@@ -125,7 +63,7 @@ struct X86ProductGenerator: Hashable {
     a.jump(.notEqual, nextTap)
 
     addSets(&a)
-    if movesAlongPanels { a.store(.init(.rdi, A.offset(\.weights)), .rsi) }
+    if shape.movesAlongPanels { a.store(.init(.rdi, A.offset(\.weights)), .rsi) }
     a.load(.rdx, .init(.rdi, A.offset(\.factors)))
     a.load(.rsi, .init(.rdi, A.offset(\.offsets)))
     a.move(.rax, .r14)
@@ -133,7 +71,7 @@ struct X86ProductGenerator: Hashable {
     end.advance(&a, used)
     end.store(&a, used)
 
-    if movesAlongPanels {
+    if shape.movesAlongPanels {
       nextPanel(&a)
     } else {
       // The next block of rows: `rax` and its like still point at the output.
@@ -162,14 +100,14 @@ struct X86ProductGenerator: Hashable {
     let columns = vectorCount * target.lanes
     a.add(.r14, columns * (epilogue.isBytes ? 1 : 4))
     a.add(.rsi, columns * 4)
-    a.store(.init(.rdi, Arguments.offset(\.offsets)), .rsi)
+    a.store(.init(.rdi, A.offset(\.offsets)), .rsi)
     a.add(.rdx, X86FactorLayout(target).byteCount)
-    a.store(.init(.rdi, Arguments.offset(\.factors)), .rdx)
+    a.store(.init(.rdi, A.offset(\.factors)), .rdx)
   }
 
   /// Adds all sets of sums to the first.
   private func addSets(_ a: inout X86Assembler) {
-    var count = sumSets * setCount
+    var count = shape.sumSets * setCount
     while count > setCount {
       count /= 2
       for index in 0..<count {
@@ -210,10 +148,10 @@ struct X86ProductGenerator: Hashable {
   private func step(_ a: inout X86Assembler, _ bases: [General], _ index: Int) {
     for vector in 0..<vectorCount {
       a.vector(
-        hasNarrowWeights ? .vpmovsxbw : .vmovdqu, width, free(vector), 0,
+        shape.hasNarrowWeights ? .vpmovsxbw : .vmovdqu, width, free(vector), 0,
         .init(.rsi, (index * vectorCount + vector) * weightByteCount))
     }
-    func sum(_ row: Int, _ vector: Int) -> Int { self.sum(row, vector) + index % sumSets * setCount }
+    func sum(_ row: Int, _ vector: Int) -> Int { self.sum(row, vector) + index % shape.sumSets * setCount }
     // Two registers in turn, so that a broadcast need not wait for the products before it.
     let spare = vectorRegisterCount - free(vectorCount) - (product == .signedBytes ? 1 : 0)
     let turns = product == .words ? 1 : max(1, min(product == .floats ? 4 : 2, spare))
@@ -256,23 +194,8 @@ struct X86ProductGenerator: Hashable {
   private var signFlip: Int { vectorRegisterCount - 1 }
 
   private func loadSignFlip(_ a: inout X86Assembler) {
-    a.load(.rdx, .init(.rdi, Arguments.offset(\.factors)))
+    a.load(.rdx, .init(.rdi, A.offset(\.factors)))
     a.vector(
       .vpbroadcastd, width, signFlip, 0, .init(.rdx, X86FactorLayout(target).signFlip))
-  }
-}
-
-extension X86ProductGenerator {
-  /// The output column, within the panel, that a lane of a vector stands for.
-  ///
-  /// Packing two vectors of 32-bit lanes interleaves them by quarters of 128 bits, and packing four again: lanes are
-  /// given out so that the bytes come out in order.
-  static func column(_ target: X86Target, isBytes: Bool, vectorCount: Int, vector: Int, lane: Int) -> Int {
-    guard isBytes else { return vector * target.lanes + lane }
-    let (quarter, place) = (lane / 4, lane % 4)
-    if vectorCount == 4 { return 16 * quarter + 4 * vector + place }
-    let pair = vector / 2 * 2
-    guard pair + 1 < vectorCount else { return vector * target.lanes + lane }
-    return pair * target.lanes + 8 * quarter + 4 * (vector - pair) + place
   }
 }

@@ -1,5 +1,5 @@
 /// Generates the quantization of floats at run time, with AVX2: all sets that ask for it have that.
-enum X86QuantizationGenerator: Hashable {
+enum X86QuantizationGenerator: CodeGenerator {
   /// The least and the greatest values.
   case extremes
   /// `int16` differences from the zero point.
@@ -8,7 +8,6 @@ enum X86QuantizationGenerator: Hashable {
   private typealias A = QuantizationCode.Arguments
   private typealias Memory = X86Assembler.Memory
 
-  /// The code of `void f(const QuantizationCode.Arguments *)`; nil only if the generator is wrong.
   func generate() -> [UInt8]? {
     var a = X86Assembler(encoding: .vex)
     a.load(.rax, .init(.rdi, A.offset(\.values)))
@@ -81,10 +80,8 @@ extension QuantizationCode {
   /// The code for x86; nil where it cannot be placed.
   static var x86: QuantizationCode? {
     guard
-      let extremes = GeneratedCode.function(
-        for: X86QuantizationGenerator.extremes, generate: X86QuantizationGenerator.extremes.generate),
-      let words = GeneratedCode.function(
-        for: X86QuantizationGenerator.words, generate: X86QuantizationGenerator.words.generate)
+      let extremes = GeneratedCode.function(X86QuantizationGenerator.extremes),
+      let words = GeneratedCode.function(X86QuantizationGenerator.words)
     else { return nil }
     return unsafe QuantizationCode(extremes: extremes, words: words)
   }

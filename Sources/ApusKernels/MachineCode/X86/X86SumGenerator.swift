@@ -2,7 +2,7 @@
 ///
 /// Sums bring each operand to the common scale and the result to its own, as the reference does: a product with a factor
 /// of 31 bits, rounded, and a shift to the right, rounded again.
-struct X86SumGenerator: Hashable {
+struct X86SumGenerator: CodeGenerator {
   /// What is computed from two operands.
   enum Kind: Hashable {
     case sum
@@ -41,7 +41,6 @@ struct X86SumGenerator: Hashable {
   private var register: (half: Int, spare: Int) { (15, 14) }
   private var bytes: Int { width.byteCount }
 
-  /// The code of `void f(const Arguments *)`; nil only if the generator is wrong.
   func generate() -> [UInt8]? {
     var a = X86Assembler(encoding: target == .avx512 ? .evex : .vex)
     a.load(.rax, .init(.rdi, 0))

@@ -1,11 +1,10 @@
 /// Generates the widening of bytes to `int16`, with AVX2.
-struct X86WideningGenerator: Hashable {
+struct X86WideningGenerator: CodeGenerator {
   let isSigned: Bool
 
   private typealias A = WideningCode.Arguments
   private typealias Memory = X86Assembler.Memory
 
-  /// The code of `void f(const WideningCode.Arguments *)`; nil only if the generator is wrong.
   func generate() -> [UInt8]? {
     var a = X86Assembler(encoding: .vex)
     a.load(.rax, .init(.rdi, A.offset(\.source)))
@@ -32,9 +31,7 @@ extension WideningCode {
   /// The code for x86; nil where it cannot be placed.
   static func x86(isSigned: Bool) -> WideningCode? {
     let generator = X86WideningGenerator(isSigned: isSigned)
-    guard let function = GeneratedCode.function(for: generator, generate: generator.generate) else {
-      return nil
-    }
+    guard let function = GeneratedCode.function(generator) else { return nil }
     return unsafe WideningCode(function: function)
   }
 }

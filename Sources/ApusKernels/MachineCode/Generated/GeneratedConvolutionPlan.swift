@@ -3,7 +3,7 @@
 /// A *line* is a row of output pixels whose inputs lie equally far apart: a row of the image, or all pixels at once
 /// where the filter has one tap. A *tap* is a run of terms that lie side by side: a row of the filter, or one of its
 /// places where dilation or groups part them.
-struct X86ConvolutionPlan {
+struct GeneratedConvolutionPlan {
   /// A panel of output channels of one group.
   struct Panel {
     let vectorCount: Int
@@ -26,19 +26,23 @@ struct X86ConvolutionPlan {
   }
 
   let convolution: Convolution
-  let target: X86Target
-  let product: X86ProductGenerator.Product
   /// Bytes of a term in the rows that the product reads.
   let laneByteCount: Int
-  /// Terms that one step multiplies.
-  let lanesPerStep: Int
 
   let tapRows: Int
   let tapColumns: Int
+  /// Terms that one step multiplies.
+  var lanesPerStep: Int { 4 / laneByteCount }
   /// Terms of a tap.
   let lanesPerTap: Int
   let stepsPerTap: Int
   let panels: [Panel]
+  /// The most rows of a block, by the vectors of a panel.
+  private let mostRows: [Int]
+  /// The column, within a panel, that each lane stands for, by the vectors of the panel.
+  private let columns: [[Int]]
+  /// The most sums of a block.
+  let mostSums: Int
 
   /// Whether one line holds all pixels.
   let isDense: Bool
@@ -54,8 +58,10 @@ struct X86ConvolutionPlan {
   /// Whether weights that are multiplied as `int16` are packed as bytes: where few rows meet them, or they are many,
   /// reading them takes the time.
   let hasNarrowWeights: Bool
-  /// How often sums are kept: see ``X86ProductGenerator``.
+  /// How often sums are kept: see ``GeneratedShape``.
   let sumSets: Int
+  /// Whether all rows are one block, and panels follow each other in one call.
+  let movesAlongPanels: Bool
 
   /// The gathered part of the input: columns of a row, and rows for a tile.
   let planeWidth: Int
@@ -68,19 +74,27 @@ struct X86ConvolutionPlan {
   /// The most steps of which some may be extra ones: a list of all stays small beside the first-level cache's weights.
   static let stepLimit = 8192
 
-  init?(_ convolution: Convolution, target: X86Target, product: X86ProductGenerator.Product) {
+  init?(_ convolution: Convolution, product: GeneratedProduct, target: any GeneratedTarget) {
     self.convolution = convolution
-    self.target = target
-    self.product = product
-    laneByteCount = product == .floats ? 4 : product == .words ? 2 : 1
-    lanesPerStep = 4 / laneByteCount
+    laneByteCount = product.laneByteCount
+    let lanesPerStep = product.lanesPerStep
     let c = convolution
     let runsAreRows = c.dilationWidth == 1 && c.groups == 1
     tapRows = c.filterHeight
     tapColumns = runsAreRows ? 1 : c.filterWidth
     lanesPerTap = (runsAreRows ? c.filterWidth : 1) * c.channelsPerGroup
     stepsPerTap = ceilingQuotient(lanesPerTap, lanesPerStep)
-    panels = Self.panels(columns: c.columnCount, target: target)
+    let panels = Self.panels(
+      columns: c.columnCount, lanes: target.lanes, most: target.mostVectors * target.lanes)
+    self.panels = panels
+    let vectorCounts = 0...target.mostVectors
+    let mostRows = vectorCounts.map { $0 == 0 ? 0 : target.mostRows(product, vectorCount: $0) }
+    self.mostRows = mostRows
+    mostSums = vectorCounts.reduce(0) { max($0, mostRows[$1] * $1 * target.lanes) }
+    let isInOrder = product == .floats || c.operands.isHybrid
+    columns = vectorCounts.map {
+      isInOrder ? Array(0..<$0 * target.lanes) : target.byteColumns(vectorCount: $0)
+    }
 
     // Images that are quantized at run time have scales of their own: rows of several images are no line, unless each
     // is one.
@@ -104,12 +118,15 @@ struct X86ConvolutionPlan {
     isInPlace = areRowsReady && needsNoPadding
     lineCount = isDense ? 1 : c.batches * c.outputHeight
     lineLength = isDense ? c.rowCount : c.outputWidth
-    let hasFewRows = isDense && lineLength <= 4
+    let hasFewRows = target.hasFunctionsForFewRows && isDense && lineLength <= 4
     let hasSignedWeights = c.operands.generatedBytes.map { $0.rhsZeroPoint == 128 } ?? false
     let isLarge = c.weightCount >= Self.narrowCount && tapRows * tapColumns * stepsPerTap <= Self.stepLimit
-    hasNarrowWeights = product == .words && (isLarge || hasFewRows && hasSignedWeights)
+    hasNarrowWeights =
+      product == .words && target.hasFunctionsForFewRows && (isLarge || hasFewRows && hasSignedWeights)
     // By the whole shape: the order of a float's sum is the same for all tiles.
     sumSets = !hasFewRows || product == .words ? 1 : lineLength == 1 ? 4 : lineLength == 2 ? 2 : 1
+    let isOneBlock = isDense && panels.allSatisfy { [lineLength] in lineLength <= mostRows[$0.vectorCount] }
+    movesAlongPanels = target.hasFunctionsForFewRows && isOneBlock
     planeWidth = isDense ? 1 : max(0, c.outputWidth - 1) * c.strideWidth + reachWidth
     guard planeWidth < 1 << 22, reachHeight < 1 << 10 || isInPlace else { return nil }
 
@@ -149,20 +166,19 @@ struct X86ConvolutionPlan {
   }
 
   /// Full panels, then one for the rest.
-  private static func panels(columns: Int, target: X86Target) -> [Panel] {
-    let most = target == .avx512 ? 4 : 2
+  private static func panels(columns: Int, lanes: Int, most: Int) -> [Panel] {
     var panels: [Panel] = []
     var first = 0
     var padded = 0
     while first < columns {
-      let count = min(columns - first, most * target.lanes)
-      let vectors = ceilingQuotient(count, target.lanes)
+      let count = min(columns - first, most)
+      let vectors = ceilingQuotient(count, lanes)
       panels.append(
         Panel(
-          vectorCount: vectors, firstColumn: first, columnCount: count, paddedCount: vectors * target.lanes,
+          vectorCount: vectors, firstColumn: first, columnCount: count, paddedCount: vectors * lanes,
           paddedBefore: padded))
       first += count
-      padded += vectors * target.lanes
+      padded += vectors * lanes
     }
     return panels
   }
@@ -172,20 +188,13 @@ struct X86ConvolutionPlan {
     panels[count &- 1].columnCount == panels[0].columnCount ? count : count &- 1
   }
 
-  func panel(_ index: Int) -> Panel? { panels.indices.contains(index) ? panels[index] : nil }
-
-  /// Whether all rows are one block, so that panels may follow each other in one call.
-  var isOneBlock: Bool {
-    isDense
-      && panels.allSatisfy {
-        lineLength <= X86ProductGenerator.maximumRows(target, vectorCount: $0.vectorCount)
-      }
-  }
-
-  /// Whether columns lie in the order that packing them into bytes wants.
-  var interleavesColumns: Bool { product != .floats && !convolution.operands.isHybrid }
+  /// The column that each lane of a panel stands for, vector by vector.
+  func columns(_ panel: Panel) -> [Int] { columns[panel.vectorCount] }
   /// Bytes of a step's weights for one column.
   var weightByteCount: Int { hasNarrowWeights ? 2 : 4 }
+
+  /// Whether each row is a quantized image, which has a scale of its own.
+  var areRowsImages: Bool { isDense && convolution.operands.isHybrid && convolution.batches > 1 }
 
   var tapCount: Int { tapRows * tapColumns }
   /// Steps of a whole sum.
@@ -222,24 +231,33 @@ struct X86ConvolutionPlan {
 
   /// Cuts `length` rows into blocks as equal as can be: whole ones, and the rest.
   func blocks(_ length: Int, vectorCount: Int) -> (rows: Int, count: Int, rest: Int) {
-    let most = X86ProductGenerator.maximumRows(target, vectorCount: vectorCount)
-    let rows = ceilingQuotient(length, max(1, ceilingQuotient(length, most)))
+    let rows = ceilingQuotient(length, max(1, ceilingQuotient(length, mostRows[vectorCount])))
     return rows == 0 ? (0, 0, 0) : (rows, length / rows, length % rows)
   }
 
   func tiling(threads: Int) -> Tiling { threads > 1 ? shared : alone }
 
-  /// The heights of blocks that runs will ask for.
-  func neededRowCounts(vectorCount: Int) -> [Int] {
+  /// The shapes of functions that runs will ask for.
+  func shapes(movesAlongPanels: Bool) -> [GeneratedShape] {
+    // All panels but the last are alike.
+    [panels.first, panels.last].compactMap(\.self).flatMap { panel in
+      rowCounts(vectorCount: panel.vectorCount).map {
+        GeneratedShape(
+          rowCount: $0, vectorCount: panel.vectorCount, columnCount: panel.columnCount,
+          isPerRow: areRowsImages, hasNarrowWeights: hasNarrowWeights, sumSets: sumSets,
+          movesAlongPanels: movesAlongPanels)
+      }
+    }
+  }
+
+  private func rowCounts(vectorCount: Int) -> [Int] {
     var lengths = [lineLength]
     if isDense {
       lengths = [alone, shared].flatMap { [$0.length, lineLength - ($0.tilesPerImage - 1) * $0.length] }
     }
-    var heights: [Int] = []
-    for length in lengths {
+    return lengths.flatMap { length in
       let (rows, _, rest) = blocks(length, vectorCount: vectorCount)
-      for height in [rows, rest] where height > 0 && !heights.contains(height) { heights.append(height) }
+      return [rows, rest].filter { $0 > 0 }
     }
-    return heights
   }
 }

@@ -4,13 +4,11 @@
 /// output pixels are taken together as one with more channels; with strides, the plane keeps columns of equal phase side
 /// by side, so that this works for any stride. Where rows of all channels would not stay in the cache, a plane has a
 /// *chunk* of them, some blocks.
-struct Arm64DepthwisePlan {
+struct GeneratedDepthwisePlan {
   /// The most pixels that a generated function takes at once.
   static let mostPixels = 4
 
   let convolution: DepthwiseConvolution
-  let target: Arm64Target
-  let product: Arm64Product
   let laneByteCount: Int
   let tapsPerGroup: Int
 
@@ -19,6 +17,9 @@ struct Arm64DepthwisePlan {
   let pixelsTogether: Int
   /// Channels of a block.
   let blockChannels: Int
+  /// The channel, within a block, that each lane of weights stands for, and each lane of sums at the end.
+  let weightColumns: [Int]
+  let columns: [Int]
   let blockCount: Int
   /// Pixels taken together, in a row.
   let columnCount: Int
@@ -38,10 +39,8 @@ struct Arm64DepthwisePlan {
   /// Rows that are gathered take about this many bytes at most: a part of the second-level cache.
   private static let planeBytes = 128 << 10
 
-  init?(_ convolution: DepthwiseConvolution, target: Arm64Target, product: Arm64Product) {
+  init?(_ convolution: DepthwiseConvolution, product: GeneratedProduct, target: any GeneratedTarget) {
     self.convolution = convolution
-    self.target = target
-    self.product = product
     let c = convolution
     // Beyond these sizes, products below might overflow; other kernels take such shapes.
     let sizes = [
@@ -50,12 +49,18 @@ struct Arm64DepthwisePlan {
     guard sizes.allSatisfy({ $0 < 1 << 15 }), c.outputChannels < 1 << 26, c.outputWidth < 1 << 26,
       c.outputHeight > 0, c.outputWidth > 0
     else { return nil }
-    laneByteCount = product == .floats ? 4 : product == .words ? 2 : 1
-    tapsPerGroup = product.tapsPerGroup
+    laneByteCount = product.laneByteCount
+    tapsPerGroup = product.lanesPerStep
     channels = c.outputChannels
     blockChannels = target.depthwiseVectors * target.lanes
+    let inOrder = Array(0..<blockChannels)
+    weightColumns = product == .floats ? inOrder : target.byteColumns(vectorCount: target.depthwiseVectors)
+    columns = c.operands.isHybrid ? inOrder : weightColumns
     var best = (cost: Int.max, count: 1)
-    for count in [1, 2, 4, 8] where count == 1 || channels * count <= 1024 {
+    // With strides, columns of equal phase would be gathered one by one, which costs more than lanes without channels; a
+    // depth multiplier asks for that anyway.
+    let mostTogether = c.strideWidth > 1 && c.depthMultiplier == 1 ? 1 : 8
+    for count in [1, 2, 4, 8] where count == 1 || count <= mostTogether && channels * count <= 1024 {
       let cost = ceilingQuotient(c.outputWidth, count) * ceilingQuotient(channels * count, blockChannels)
       if cost < best.cost { best = (cost, count) }
     }
@@ -78,7 +83,7 @@ struct Arm64DepthwisePlan {
     }
     chunkChannels = chunkBlocks == blockCount ? channels : chunkBlocks * blockChannels
     let rowByteCount = columnByteCount * chunkChannels
-    guard reachHeight * rowByteCount <= Arm64ConvolutionPlan.planeLimit else { return nil }
+    guard reachHeight * rowByteCount <= GeneratedConvolutionPlan.planeLimit else { return nil }
     let fitting = (Self.planeBytes / rowByteCount - reachHeight) / c.strideHeight + 1
     mostLines = max(1, min(fitting, c.outputHeight))
     planeRows = (mostLines - 1) * c.strideHeight + reachHeight
@@ -110,6 +115,12 @@ struct Arm64DepthwisePlan {
     let y = tap / convolution.filterWidth * convolution.dilationHeight
     let x = tap % convolution.filterWidth * convolution.dilationWidth
     return y * rowByteCount + (x % phases * phaseWidth + x / phases) * pixelByteCount
+  }
+
+  /// The channel at a place of a block; nil for padding.
+  func channel(block: Int, column: Int) -> Int? {
+    let index = block * blockChannels + column
+    return index < channels * pixelsTogether ? index % channels : nil
   }
 
   /// Channels of a block that exist in a column of `pixels` pixels.

@@ -1,37 +1,19 @@
-/// Lays weights out for the generated products.
+/// Lays the weights of a convolution out for the generated products.
 ///
-/// For each panel and step, one 32-bit lane for each column: four bytes, two `int16` or one float. A byte weight minus its
-/// zero point that does not fit in a signed byte is split: its step is done again with what is missing, as an *extra*
-/// step. Legacy uint8 models have a few such weights in nearly every layer.
+/// For each panel and step, one 32-bit lane for each column: four bytes, two `int16` or one float.
 ///
-/// Packed layout: a header; for each group and panel a record; the offsets that are added to sums; then weights and
-/// extra steps.
-struct X86WeightPacking {
-  /// Where a panel's data lie, in bytes from the packed memory's start.
-  struct Record {
-    var weights: Int
-    /// Pairs of a tap and a step in it.
-    var extras: Int
-    var extraCount: Int
-  }
-
-  let plan: X86ConvolutionPlan
-  let operands: ByteOperands?
-
-  /// Whether sums stay within limits, whatever the activations: the first word of the header.
-  static func isBounded(_ packed: PackedWeights) -> Bool {
-    unsafe packed.address.load(as: Int.self) != 0
-  }
+/// Packed layout: the head, with a record for each group and panel; the offsets that are added to sums; then weights and
+/// extra steps. Extra steps have pairs of a tap and a step in it.
+struct GeneratedWeightPacking {
+  let plan: GeneratedConvolutionPlan
+  let terms: GeneratedWeights
 
   private var convolution: Convolution { plan.convolution }
   private var recordCount: Int { convolution.groups * plan.panels.count }
-  private var recordsOffset: Int { 64 }
-  private var isBytes: Bool { plan.product != .floats }
 
   /// Where the offsets of a group begin; floats have their biases there.
   func offsets(group: Int) -> Int {
-    roundedUp(recordsOffset + recordCount * MemoryLayout<Record>.stride, to: 64) + group
-      * plan.paddedColumnCount * 4
+    roundedUp(GeneratedWeights.recordOffset(recordCount), to: 64) + group * plan.paddedColumnCount * 4
   }
 
   private var marksOffset: Int { roundedUp(offsets(group: convolution.groups), to: 64) }
@@ -40,21 +22,15 @@ struct X86WeightPacking {
     convolution.groups * plan.paddedColumnCount * plan.stepCount * plan.weightByteCount
   }
 
-  /// Whether weights may be too wide for a signed byte.
-  var mayHaveExtras: Bool {
-    guard let operands, plan.product != .words || plan.hasNarrowWeights else { return false }
-    return operands.rhsZeroPoint != 128
-  }
-
   /// The most bytes that any weights need.
   var byteCount: Int {
-    let extras = mayHaveExtras ? 2 * weightByteCount + recordCount * plan.stepCount * 2 * 16 : 0
+    let extras = terms.mayHaveExtras ? 2 * weightByteCount + recordCount * plan.stepCount * 2 * 16 : 0
     return weightsOffset + weightByteCount + extras
   }
 
   /// The bytes that these weights need.
   func byteCount(for weights: RawSpan) -> Int {
-    guard mayHaveExtras, weights.byteCount >= convolution.weightCount else { return byteCount }
+    guard terms.mayHaveExtras, weights.byteCount >= convolution.weightCount else { return byteCount }
     var total = weightsOffset + weightByteCount
     var marks = [UInt8](repeating: 0, count: plan.stepCount)
     unsafe weights.withUnsafeBytes { weights in
@@ -72,15 +48,13 @@ struct X86WeightPacking {
   }
 
   /// The record of a group's panel.
-  func record(_ packed: PackedWeights, group: Int, panel: Int) -> Record {
-    unsafe packed.address.load(
-      fromByteOffset: recordsOffset + (group &* plan.panels.count &+ panel) &* MemoryLayout<Record>.stride,
-      as: Record.self)
+  func record(_ packed: PackedWeights, group: Int, panel: Int) -> GeneratedWeights.Record {
+    GeneratedWeights.record(packed, group &* plan.panels.count &+ panel)
   }
 
   func pack(weights: RawSpan, bias: RawSpan?, into packed: PackedWeights) {
     precondition(
-      weights.byteCount >= convolution.weightCount * (isBytes ? 1 : 4)
+      weights.byteCount >= convolution.weightCount * terms.elementByteCount
         && packed.byteCount >= weightsOffset + weightByteCount)
     var isBounded = true
     unsafe weights.withUnsafeBytes { weights in
@@ -90,14 +64,12 @@ struct X86WeightPacking {
         for (index, panel) in plan.panels.enumerated() {
           let record = unsafe packPanel(
             weights, bias: bias, group: group, panel: panel, at: next, into: packed, isBounded: &isBounded)
-          let position = group * plan.panels.count + index
-          unsafe packed.address.storeBytes(
-            of: record, toByteOffset: recordsOffset + position * MemoryLayout<Record>.stride, as: Record.self)
+          GeneratedWeights.setRecord(record, group * plan.panels.count + index, in: packed)
           next = record.extras + record.extraCount * 16
         }
       }
     }
-    unsafe packed.address.storeBytes(of: isBounded ? 1 : 0, as: Int.self)
+    GeneratedWeights.setBounded(isBounded, in: packed)
   }
 
   // MARK: Panels
@@ -107,26 +79,21 @@ struct X86WeightPacking {
     (group &* convolution.columnCount &+ column) &* convolution.depth &+ tap &* plan.lanesPerTap
   }
 
-  /// A byte weight minus its zero point.
-  @inline(__always)
-  private func value(_ weights: UnsafeRawPointer, _ index: Int, _ operands: ByteOperands) -> Int32 {
-    Int32(unsafe weights.load(fromByteOffset: index, as: UInt8.self) ^ operands.signFlip)
-      &- operands.rhsZeroPoint
-  }
-
   /// Counts, for each step, the extra steps that a panel needs; answers their sum.
   private func mark(
     _ marks: UnsafeMutablePointer<UInt8>, weights: UnsafeRawPointer, group: Int,
-    panel: X86ConvolutionPlan.Panel
+    panel: GeneratedConvolutionPlan.Panel
   ) -> Int {
     unsafe marks.update(repeating: 0, count: plan.stepCount)
-    guard let operands, mayHaveExtras else { return 0 }
-    // Zero points lie to one side of the middle, so values are too wide to the other only. Nearly all fit, so sixteen are
-    // looked at together; the last sixteen of a column may overlap those before.
-    let isLow = operands.rhsZeroPoint < 128
-    let turns = SIMD16(repeating: operands.signFlip ^ (isLow ? 0 : 0xFF))
-    let most = SIMD16(
-      repeating: UInt8(clamping: isLow ? operands.rhsZeroPoint + 127 : 383 - operands.rhsZeroPoint))
+    guard let operands = terms.operands, terms.mayHaveExtras else { return 0 }
+    // Weights are too wide to one side only. Nearly all fit, so sixteen are looked at together; the last sixteen of a
+    // column may overlap those before.
+    let (least, greatest) = (
+      operands.rhsZeroPoint + terms.bounds.lowerBound, operands.rhsZeroPoint + terms.bounds.upperBound
+    )
+    let isHigh = greatest < 255
+    let turns = SIMD16(repeating: operands.signFlip ^ (isHigh ? 0 : 0xFF))
+    let most = SIMD16(repeating: UInt8(clamping: isHigh ? greatest : 255 - least))
     let depth = convolution.depth
     for column in panel.firstColumn..<panel.firstColumn + panel.columnCount {
       let start = position(group: group, column: column, tap: 0)
@@ -142,12 +109,11 @@ struct X86WeightPacking {
           if most.isAtLeast(bytes) { continue }
         }
         for index in first..<end {
-          let value = unsafe value(weights, start &+ index, operands)
-          if value > 127 || value < -128 {
-            let step =
-              index / plan.lanesPerTap &* plan.stepsPerTap &+ index % plan.lanesPerTap / plan.lanesPerStep
-            unsafe marks[step] = max(marks[step], value > 254 ? 2 : 1)
-          }
+          let extras = unsafe terms.extraCount(terms.value(weights, start &+ index, operands))
+          guard extras > 0 else { continue }
+          let step =
+            index / plan.lanesPerTap &* plan.stepsPerTap &+ index % plan.lanesPerTap / plan.lanesPerStep
+          unsafe marks[step] = max(marks[step], UInt8(truncatingIfNeeded: extras))
         }
       }
     }
@@ -157,9 +123,9 @@ struct X86WeightPacking {
   }
 
   private func packPanel(
-    _ weights: UnsafeRawPointer, bias: RawSpan?, group: Int, panel: X86ConvolutionPlan.Panel, at start: Int,
-    into packed: PackedWeights, isBounded: inout Bool
-  ) -> Record {
+    _ weights: UnsafeRawPointer, bias: RawSpan?, group: Int, panel: GeneratedConvolutionPlan.Panel,
+    at start: Int, into packed: PackedWeights, isBounded: inout Bool
+  ) -> GeneratedWeights.Record {
     let marks = unsafe (packed.address + marksOffset).assumingMemoryBound(to: UInt8.self)
     let extraCount = unsafe mark(marks, weights: weights, group: group, panel: panel)
     let stepByteCount = panel.paddedCount * plan.weightByteCount
@@ -170,47 +136,37 @@ struct X86WeightPacking {
 
     let destination = unsafe packed.address + start
     let offsets = unsafe packed.address + offsets(group: group) + panel.paddedBefore * 4
-    for vector in 0..<panel.vectorCount {
-      for lane in 0..<plan.target.lanes {
-        let column = X86ProductGenerator.column(
-          plan.target, isBytes: plan.interleavesColumns, vectorCount: panel.vectorCount, vector: vector,
-          lane: lane)
-        let place = vector * plan.target.lanes + lane
-        var offset: UInt32 = 0
-        if column < panel.columnCount {
-          let channel = group * convolution.columnCount + panel.firstColumn + column
-          let biasBits = unsafe bias?.unsafeLoadUnaligned(fromByteOffset: channel * 4, as: UInt32.self) ?? 0
-          if let operands, isBytes {
-            let totals = unsafe packColumn(
-              weights, operands, group: group, column: panel.firstColumn + column, place: place,
-              stepByteCount: stepByteCount, to: destination)
-            // Words have the zero point of activations taken off already.
-            let share = plan.product == .words ? 0 : operands.lhsZeroPoint &* totals.sum
-            let value = Int32(bitPattern: biasBits) &- share
-            offset = UInt32(bitPattern: value)
-            isBounded =
-              isBounded && Int(totals.magnitude) * 255 + abs(Int(value)) <= X86EpilogueGenerator.sumLimit
-          } else {
-            unsafe packFloats(
-              weights, group: group, column: panel.firstColumn + column, place: place,
-              stepByteCount: stepByteCount, to: destination)
-            offset = biasBits
-          }
+    for (place, column) in plan.columns(panel).enumerated() {
+      var offset: UInt32 = 0
+      if column < panel.columnCount {
+        let channel = group * convolution.columnCount + panel.firstColumn + column
+        offset = unsafe bias?.unsafeLoadUnaligned(fromByteOffset: channel * 4, as: UInt32.self) ?? 0
+        if let operands = terms.operands {
+          let totals = unsafe packColumn(
+            weights, operands, group: group, column: panel.firstColumn + column, place: place,
+            stepByteCount: stepByteCount, to: destination)
+          let sums = terms.offset(bias: offset, sum: totals.sum, magnitude: Int(totals.magnitude))
+          offset = sums.bits
+          isBounded = isBounded && sums.isBounded
+        } else {
+          unsafe packFloats(
+            weights, group: group, column: panel.firstColumn + column, place: place,
+            stepByteCount: stepByteCount, to: destination)
         }
-        unsafe offsets.storeBytes(of: offset, toByteOffset: place * 4, as: UInt32.self)
       }
+      unsafe offsets.storeBytes(of: offset, toByteOffset: place * 4, as: UInt32.self)
     }
-    if extraCount > 0, let operands {
+    if extraCount > 0, let operands = terms.operands {
       unsafe packExtras(
         weights, operands, marks: marks, group: group, panel: panel, steps: packed.address + extraSteps,
         entries: packed.address + extras)
     }
-    return Record(weights: start, extras: extras, extraCount: extraCount)
+    return GeneratedWeights.Record(weights: start, extras: extras, extraCount: extraCount)
   }
 
   /// Eight terms from `lane` on, zeros after the tap's last.
   @inline(__always)
-  private func terms(
+  private func eightTerms(
     _ source: UnsafeRawPointer, _ lane: Int, count: Int, flips: SIMD8<UInt8>, zeroPoints: SIMD8<Int16>
   ) -> SIMD8<Int16> {
     if count == 8 {
@@ -230,13 +186,12 @@ struct X86WeightPacking {
   /// Writes the bytes or words of a column; answers the sum of its values and that of their magnitudes.
   private func packColumn(
     _ weights: UnsafeRawPointer, _ operands: ByteOperands, group: Int, column: Int, place: Int,
-    stepByteCount: Int,
-    to destination: UnsafeMutableRawPointer
+    stepByteCount: Int, to destination: UnsafeMutableRawPointer
   ) -> (sum: Int32, magnitude: Int32) {
-    let isWords = plan.product == .words
     let flips = SIMD8<UInt8>(repeating: operands.signFlip)
     let zeroPoints = SIMD8<Int16>(repeating: Int16(truncatingIfNeeded: operands.rhsZeroPoint))
-    let (least, most) = (SIMD8<Int16>(repeating: -128), SIMD8<Int16>(repeating: 127))
+    let least = SIMD8(repeating: Int16(truncatingIfNeeded: terms.bounds.lowerBound))
+    let most = SIMD8(repeating: Int16(truncatingIfNeeded: terms.bounds.upperBound))
     let ones = SIMD8<Int16>(repeating: 1)
     var sums = SIMD4<Int32>()
     var magnitudes = SIMD4<Int32>()
@@ -248,7 +203,7 @@ struct X86WeightPacking {
       // Eight terms at a time: four steps of words, or two of bytes.
       while lane < plan.lanesPerTap {
         let count = min(8, plan.lanesPerTap &- lane)
-        let values = unsafe terms(source, lane, count: count, flips: flips, zeroPoints: zeroPoints)
+        let values = unsafe eightTerms(source, lane, count: count, flips: flips, zeroPoints: zeroPoints)
         let signs = values &>> 15
         sums &+= pairSums(values, ones)
         magnitudes &+= pairSums((values ^ signs) &- signs, ones)
@@ -264,7 +219,7 @@ struct X86WeightPacking {
         }
         var steps: Int
         var lanes: SIMD4<UInt32>
-        if isWords {
+        if terms.areWords {
           lanes = unsafe unsafeBitCast(values, to: SIMD4<UInt32>.self)
           steps = (count &+ 1) / 2
         } else {
@@ -307,31 +262,22 @@ struct X86WeightPacking {
   /// Writes what signed bytes could not hold, and where in the rows it belongs.
   private func packExtras(
     _ weights: UnsafeRawPointer, _ operands: ByteOperands, marks: UnsafeMutablePointer<UInt8>, group: Int,
-    panel: X86ConvolutionPlan.Panel, steps: UnsafeMutableRawPointer, entries: UnsafeMutableRawPointer
+    panel: GeneratedConvolutionPlan.Panel, steps: UnsafeMutableRawPointer, entries: UnsafeMutableRawPointer
   ) {
     var next = 0
     for step in 0..<plan.stepCount {
       let (tap, stepInTap) = (step / plan.stepsPerTap, step % plan.stepsPerTap)
-      for round in 0..<Int32(unsafe marks[step]) {
+      for round in 0..<Int(unsafe marks[step]) {
         unsafe entries.storeBytes(of: tap, toByteOffset: next * 16, as: Int.self)
         unsafe entries.storeBytes(of: stepInTap, toByteOffset: next * 16 + 8, as: Int.self)
-        for vector in 0..<panel.vectorCount {
-          for lane in 0..<plan.target.lanes {
-            let column = X86ProductGenerator.column(
-              plan.target, isBytes: true, vectorCount: panel.vectorCount, vector: vector, lane: lane)
-            guard column < panel.columnCount else { continue }
-            let source = position(group: group, column: panel.firstColumn + column, tap: tap)
-            let lanes = plan.lanesPerStep
-            for byte in 0..<min(lanes, plan.lanesPerTap - stepInTap * lanes) {
-              var rest = unsafe value(weights, source + stepInTap * lanes + byte, operands)
-              for _ in 0...round { rest -= min(max(rest, -128), 127) }
-              unsafe steps.storeBytes(
-                of: Int8(min(max(rest, -128), 127)),
-                toByteOffset: (next * panel.paddedCount + vector * plan.target.lanes + lane)
-                  * plan.weightByteCount
-                  + byte,
-                as: Int8.self)
-            }
+        let lanes = plan.lanesPerStep
+        for (place, column) in plan.columns(panel).enumerated() where column < panel.columnCount {
+          let source = position(group: group, column: panel.firstColumn + column, tap: tap)
+          for byte in 0..<min(lanes, plan.lanesPerTap - stepInTap * lanes) {
+            let value = unsafe terms.value(weights, source + stepInTap * lanes + byte, operands)
+            unsafe steps.storeBytes(
+              of: terms.piece(value, round: round + 1),
+              toByteOffset: (next * panel.paddedCount + place) * plan.weightByteCount + byte, as: Int8.self)
           }
         }
         next += 1

@@ -1,0 +1,299 @@
+/// A convolution by generated products: rows in place or gathered, outputs written by the same code that sums.
+final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
+  let convolution: Convolution
+  private let scheme: GeneratedScheme
+  private let plan: GeneratedConvolutionPlan
+  private let gathering: GeneratedGathering
+  private let weightPacking: GeneratedWeightPacking
+  /// A block of factors for each group and panel.
+  private let factors: UnsafeMutableRawPointer
+  private let factorByteCount: Int
+  /// An offset and a count of steps for each tap.
+  private let taps: UnsafeMutablePointer<Int>
+  /// The functions that write finished outputs, and those that write sums.
+  private let outputs: GeneratedFunctions
+  private let sums: GeneratedFunctions
+  /// Whether neighboring panels are one call.
+  private let movesAlongPanels: Bool
+
+  /// Prepares a convolution; nil where the target has no code for it, or none can be placed.
+  ///
+  /// `bytes` says how bytes are multiplied, of the products for unsigned ones.
+  init?(
+    _ convolution: Convolution, target: any GeneratedTarget, bytes: GeneratedProduct,
+    placement: CodePlacement = GeneratedCode.function
+  ) {
+    guard
+      let scheme = GeneratedScheme(
+        convolution.operands, convolution.epilogue, batches: convolution.batches,
+        inputCount: convolution.inputCount, outputChannels: convolution.outputChannels, target: target,
+        bytes: bytes),
+      let plan = GeneratedConvolutionPlan(convolution, product: scheme.product, target: target)
+    else { return nil }
+    self.convolution = convolution
+    self.scheme = scheme
+    self.plan = plan
+    gathering = plan.gathering(scheme.lanes)
+    weightPacking = GeneratedWeightPacking(
+      plan: plan, terms: GeneratedWeights(scheme, target: target, areNarrow: plan.hasNarrowWeights))
+    let mayHaveExtras = weightPacking.terms.mayHaveExtras
+    guard !mayHaveExtras || plan.stepCount <= GeneratedConvolutionPlan.stepLimit else { return nil }
+    movesAlongPanels = plan.movesAlongPanels && !mayHaveExtras
+
+    let shapes = plan.shapes(movesAlongPanels: movesAlongPanels)
+    guard
+      let outputs = GeneratedFunctions(
+        scheme.canFinish ? shapes : [], placement: placement,
+        generator: {
+          target.generator(scheme.product, convolution.operands, convolution.epilogue, $0)
+        }),
+      let sums = GeneratedFunctions(
+        scheme.needsSums ? shapes.map { $0.ofSums(lanes: target.lanes) } : [], placement: placement,
+        generator: { target.generator(scheme.product, convolution.operands, nil, $0) })
+    else { return nil }
+    self.outputs = outputs
+    self.sums = sums
+
+    unsafe taps = .allocate(capacity: 2 * plan.tapCount)
+    for tap in 0..<plan.tapCount {
+      unsafe taps[2 * tap] = plan.tapOffset(tap)
+      unsafe taps[2 * tap + 1] = plan.stepsPerTap
+    }
+    factorByteCount = target.factorByteCount
+    unsafe factors = .allocate(
+      byteCount: convolution.groups * plan.panels.count * factorByteCount, alignment: 64)
+    for group in 0..<convolution.groups {
+      for (index, panel) in plan.panels.enumerated() {
+        let first = group * convolution.columnCount + panel.firstColumn
+        let columns = plan.columns(panel)
+        unsafe target.fillFactors(
+          factors + (group * plan.panels.count + index) * factorByteCount, convolution.operands,
+          convolution.epilogue, laneCount: panel.paddedCount
+        ) { columns[$0] < panel.columnCount ? first + columns[$0] : nil }
+      }
+    }
+  }
+
+  deinit {
+    unsafe taps.deallocate()
+    unsafe factors.deallocate()
+  }
+
+  // MARK: Packing
+
+  var packing: String {
+    "\(scheme.name) taps \(plan.tapRows)×\(plan.tapColumns)×\(plan.lanesPerTap) "
+      + "columns \(convolution.columnCount) groups \(convolution.groups)"
+      + (plan.hasNarrowWeights ? " narrow" : "")
+  }
+
+  var packedByteCount: Int { weightPacking.byteCount }
+
+  func packedByteCount(for weights: RawSpan) -> Int { weightPacking.byteCount(for: weights) }
+
+  func pack(weights: RawSpan, bias: RawSpan?, into packed: PackedWeights) {
+    weightPacking.pack(weights: weights, bias: bias, into: packed)
+  }
+
+  // MARK: Running
+
+  /// Taps with room for all extra steps, in bytes.
+  private var tapListByteCount: Int {
+    roundedUp((plan.tapCount + (weightPacking.terms.mayHaveExtras ? 2 * plan.stepCount : 0)) * 16, to: 64)
+  }
+  private var workerByteCount: Int {
+    roundedUp(plan.planeByteCount, to: 64) + tapListByteCount
+      + roundedUp(scheme.sumByteCount(plan.mostSums), to: 64)
+  }
+
+  func scratchByteCount(threads: Int) -> Int { scheme.sharedByteCount + threads * workerByteCount }
+
+  func run(
+    _ packed: PackedWeights, input: RawSpan, output: inout MutableRawSpan, scratch: inout MutableRawSpan,
+    threads: ThreadTeam
+  ) {
+    precondition(
+      input.byteCount >= convolution.inputCount * scheme.elementByteCount
+        && output.byteCount >= convolution.outputCount * scheme.elementByteCount
+        && scratch.byteCount >= scratchByteCount(threads: threads.count))
+    let tiling = plan.tiling(threads: threads.count)
+    scheme.run(input, &output, &scratch, threads: threads) { memory in
+      let work = Work(
+        owner: .passUnretained(self), packed: .passUnretained(packed), tiling: tiling, memory: memory)
+      threads.run(tiles: tiling.count, work)
+    }
+  }
+
+  /// One run: pointers that live as long as its call.
+  private struct Work: TileWork {
+    let owner: Unmanaged<GeneratedConvolution>
+    let packed: Unmanaged<PackedWeights>
+    let tiling: GeneratedConvolutionPlan.Tiling
+    let memory: GeneratedScheme.Memory
+
+    func run(tile: Int, worker: Int) {
+      unsafe owner._withUnsafeGuaranteedRef { owner in
+        unsafe packed._withUnsafeGuaranteedRef { packed in
+          unsafe owner.run(
+            self, packed, tile: tile, scratch: memory.scratch + worker &* owner.workerByteCount)
+        }
+      }
+    }
+  }
+
+  private func run(_ work: Work, _ packed: PackedWeights, tile: Int, scratch: UnsafeMutableRawPointer) {
+    let tiling = work.tiling
+    let panelTile = tile % tiling.panelTiles
+    let rest = tile / tiling.panelTiles
+    let group = rest % convolution.groups
+    let imageTile = rest / convolution.groups
+    let image = imageTile / tiling.tilesPerImage
+    let first = imageTile % tiling.tilesPerImage &* tiling.length
+    let end = min(first &+ tiling.length, plan.isDense ? plan.lineLength : convolution.outputHeight)
+
+    let rows: UnsafeRawPointer
+    if plan.isInPlace {
+      let elements =
+        plan.isDense
+        ? first &* convolution.inputChannels
+        : (image &* convolution.inputHeight &+ first &* convolution.strideHeight) &* convolution.inputWidth
+          &* convolution.inputChannels
+      rows =
+        unsafe work.memory.input + (elements &+ group &* convolution.channelsPerGroup) &* plan.laneByteCount
+    } else {
+      unsafe gathering.gather(
+        work.memory.input, image: image, lines: first..<end,
+        firstChannel: group &* convolution.channelsPerGroup, to: scratch)
+      rows = UnsafeRawPointer(scratch)
+    }
+    let list = unsafe (scratch + roundedUp(plan.planeByteCount, to: 64)).assumingMemoryBound(to: Int.self)
+    let block = unsafe UnsafeMutableRawPointer(list) + tapListByteCount
+    let makesOutputs = scheme.makesOutputs(packed)
+    // Rows of a line are of one image, or each is one.
+    let scales = unsafe work.memory.scales + 4 &* (plan.areRowsImages ? first : image)
+    let outputStride = convolution.outputChannels &* scheme.elementByteCount
+
+    var next = panelTile &* tiling.panelsPerTile
+    let lastPanel = min(plan.panels.count, next &+ tiling.panelsPerTile)
+    while next < lastPanel {
+      let index = next
+      let panel = plan.panels[index]
+      let together = movesAlongPanels && makesOutputs ? max(1, plan.alikeCount(lastPanel) &- index) : 1
+      next &+= together
+      let record = weightPacking.record(packed, group: group, panel: index)
+      let columns = group &* convolution.columnCount &+ panel.firstColumn
+      var call = unsafe Call(
+        arguments: GeneratedArguments(
+          rows: 0, rowStride: plan.rowStride, taps: Int(bitPattern: taps), tapCount: plan.tapCount,
+          weights: Int(bitPattern: packed.address + record.weights),
+          offsets: Int(
+            bitPattern: packed.address + weightPacking.offsets(group: group) + panel.paddedBefore &* 4),
+          factors: Int(bitPattern: factors + (group &* plan.panels.count &+ index) &* factorByteCount),
+          output: 0, outputStride: outputStride, blocks: together, scales: Int(bitPattern: scales)),
+        panel: panel, channel: columns, block: block, makesOutputs: makesOutputs)
+      if record.extraCount > 0 {
+        unsafe listTaps(record, packed, to: list)
+        call.arguments.taps = Int(bitPattern: list)
+        call.arguments.tapCount = plan.tapCount &+ record.extraCount
+      }
+      let columnOffset = columns &* scheme.elementByteCount
+      if plan.isDense {
+        let output = unsafe work.memory.output + first &* outputStride + columnOffset
+        unsafe runLine(&call, rows: rows, output: output, length: end &- first)
+      } else {
+        let lineStride = convolution.strideHeight &* plan.imageRowByteCount
+        for line in first..<end {
+          let pixel = (image &* convolution.outputHeight &+ line) &* convolution.outputWidth
+          let output = unsafe work.memory.output + pixel &* outputStride + columnOffset
+          unsafe runLine(
+            &call, rows: rows + (line &- first) &* lineStride, output: output, length: plan.lineLength)
+        }
+      }
+    }
+  }
+
+  /// What the functions are called with for one panel.
+  private struct Call {
+    var arguments: GeneratedArguments
+    let panel: GeneratedConvolutionPlan.Panel
+    /// The first output channel.
+    let channel: Int
+    /// Memory for one block of rows.
+    let block: UnsafeMutableRawPointer
+    let makesOutputs: Bool
+  }
+
+  private func listTaps(
+    _ record: GeneratedWeights.Record, _ packed: PackedWeights, to list: UnsafeMutablePointer<Int>
+  ) {
+    unsafe list.update(from: taps, count: 2 &* plan.tapCount)
+    for extra in 0..<record.extraCount {
+      let entry = record.extras &+ extra &* 16
+      let tap = unsafe packed.address.load(fromByteOffset: entry, as: Int.self)
+      let step = unsafe packed.address.load(fromByteOffset: entry &+ 8, as: Int.self)
+      let place = 2 &* (plan.tapCount &+ extra)
+      unsafe list[place] = taps[2 &* tap] &+ 4 &* step
+      unsafe list[place &+ 1] = 1
+    }
+  }
+
+  /// Runs a panel over rows that lie equally far apart.
+  private func runLine(
+    _ call: inout Call, rows: UnsafeRawPointer, output: UnsafeMutableRawPointer, length: Int
+  ) {
+    let (rowCount, count, rest) = plan.blocks(length, vectorCount: call.panel.vectorCount)
+    guard rowCount > 0 else { return }
+    guard call.makesOutputs else {
+      for index in 0...count {
+        let height = index < count ? rowCount : rest
+        guard height > 0 else { return }
+        let row = index &* rowCount
+        unsafe runBlock(
+          &call, rows: rows + row &* plan.rowStride,
+          output: output + row &* call.arguments.outputStride, height: height)
+      }
+      return
+    }
+    let columns = call.panel.columnCount
+    call.arguments.rows = Int(bitPattern: rows)
+    call.arguments.output = Int(bitPattern: output)
+    if !movesAlongPanels { call.arguments.blocks = count }
+    outputs.call(rows: rowCount, columns: columns, &call.arguments)
+    if rest > 0 {
+      call.arguments.rows &+= count &* rowCount &* plan.rowStride
+      call.arguments.output &+= count &* rowCount &* call.arguments.outputStride
+      call.arguments.blocks = 1
+      outputs.call(rows: rest, columns: columns, &call.arguments)
+    }
+  }
+
+  /// One block of rows by way of memory: for sums that the generated code cannot finish.
+  private func runBlock(
+    _ call: inout Call, rows: UnsafeRawPointer, output: UnsafeMutableRawPointer, height: Int
+  ) {
+    let (panel, outputStride) = (call.panel, call.arguments.outputStride)
+    call.arguments.rows = Int(bitPattern: rows)
+    unsafe call.arguments.output = Int(bitPattern: call.block)
+    call.arguments.outputStride = panel.paddedCount &* 4
+    call.arguments.blocks = 1
+    sums.call(rows: height, columns: panel.paddedCount, &call.arguments)
+    call.arguments.outputStride = outputStride
+    unsafe scheme.finish(
+      call.block, rows: height, columns: plan.columns(panel), offsets: call.arguments.offsets,
+      channel: call.channel, channels: convolution.outputChannels, count: panel.columnCount, to: output,
+      outputStride: outputStride)
+  }
+}
+
+extension GeneratedConvolutionPlan {
+  /// How tiles are gathered that cannot be read in place.
+  fileprivate func gathering(_ lanes: GeneratedGathering.Lanes) -> GeneratedGathering {
+    GeneratedGathering(
+      lanes: lanes, inputHeight: convolution.inputHeight, inputWidth: convolution.inputWidth,
+      inputChannels: convolution.inputChannels, paddingTop: convolution.paddingTop,
+      paddingLeft: convolution.paddingLeft, strideHeight: convolution.strideHeight,
+      reachHeight: (convolution.filterHeight - 1) * convolution.dilationHeight + 1, isDense: isDense,
+      planeWidth: planeWidth, channels: convolution.channelsPerGroup, phases: 1, phaseWidth: planeWidth,
+      depthMultiplier: 1)
+  }
+}

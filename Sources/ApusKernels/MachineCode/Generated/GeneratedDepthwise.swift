@@ -1,0 +1,262 @@
+/// A depthwise convolution by generated products.
+final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
+  let convolution: DepthwiseConvolution
+  private let scheme: GeneratedScheme
+  private let plan: GeneratedDepthwisePlan
+  private let gathering: GeneratedGathering
+  private let weightPacking: GeneratedDepthwisePacking
+  private let factors: UnsafeMutableRawPointer
+  private let factorByteCount: Int
+  /// The offsets of all taps, group by group.
+  private let taps: UnsafeMutablePointer<Int>
+  /// The functions that write finished outputs, and those that write sums; their rows are pixels.
+  private let outputs: GeneratedFunctions
+  private let sums: GeneratedFunctions
+
+  /// Prepares a convolution; nil where the target has no code for it, or none can be placed.
+  ///
+  /// `bytes` says how bytes are multiplied, of the products for unsigned ones.
+  init?(
+    _ convolution: DepthwiseConvolution, target: any GeneratedTarget, bytes: GeneratedProduct,
+    placement: CodePlacement = GeneratedCode.function
+  ) {
+    let target = target.depthwiseTarget(convolution.operands)
+    guard
+      let scheme = GeneratedScheme(
+        convolution.operands, convolution.epilogue, batches: convolution.batches,
+        inputCount: convolution.inputCount, outputChannels: convolution.outputChannels, target: target,
+        bytes: bytes),
+      let plan = GeneratedDepthwisePlan(convolution, product: scheme.product, target: target)
+    else { return nil }
+    self.convolution = convolution
+    self.scheme = scheme
+    self.plan = plan
+    gathering = plan.gathering(scheme.lanes)
+    weightPacking = GeneratedDepthwisePacking(plan: plan, terms: GeneratedWeights(scheme, target: target))
+
+    let shapes = plan.shapes(vectorCount: target.depthwiseVectors)
+    guard
+      let outputs = GeneratedFunctions(
+        scheme.canFinish ? shapes : [], placement: placement,
+        generator: {
+          target.depthwiseGenerator(scheme.product, convolution.operands, convolution.epilogue, $0)
+        }),
+      let sums = GeneratedFunctions(
+        scheme.needsSums ? shapes.map { $0.ofSums(lanes: target.lanes) } : [], placement: placement,
+        generator: { target.depthwiseGenerator(scheme.product, convolution.operands, nil, $0) })
+    else { return nil }
+    self.outputs = outputs
+    self.sums = sums
+
+    let tapCount = plan.groupCount * plan.tapsPerGroup
+    unsafe taps = .allocate(capacity: tapCount)
+    for tap in 0..<tapCount { unsafe taps[tap] = plan.tapOffset(tap) }
+    factorByteCount = target.factorByteCount
+    unsafe factors = .allocate(byteCount: plan.blockCount * factorByteCount, alignment: 64)
+    for block in 0..<plan.blockCount {
+      unsafe target.fillFactors(
+        factors + block * factorByteCount, convolution.operands, convolution.epilogue,
+        laneCount: plan.blockChannels
+      ) { plan.channel(block: block, column: plan.columns[$0]) }
+    }
+  }
+
+  deinit {
+    unsafe taps.deallocate()
+    unsafe factors.deallocate()
+  }
+
+  var packing: String {
+    "\(scheme.name) depthwise taps \(plan.tapCount) channels \(plan.channels)×\(plan.pixelsTogether)"
+  }
+
+  var packedByteCount: Int { weightPacking.byteCount }
+
+  func packedByteCount(for weights: RawSpan) -> Int { weightPacking.byteCount(for: weights) }
+
+  func pack(weights: RawSpan, bias: RawSpan?, into packed: PackedWeights) {
+    weightPacking.pack(weights: weights, bias: bias, into: packed)
+  }
+
+  // MARK: Running
+
+  private var tapListByteCount: Int { roundedUp(plan.groupCount * 3 * plan.tapsPerGroup * 8, to: 64) }
+  private var workerByteCount: Int {
+    plan.planeByteCount + tapListByteCount
+      + scheme.sumByteCount(GeneratedDepthwisePlan.mostPixels * plan.blockChannels)
+  }
+
+  func scratchByteCount(threads: Int) -> Int { scheme.sharedByteCount + threads * workerByteCount }
+
+  func run(
+    _ packed: PackedWeights, input: RawSpan, output: inout MutableRawSpan, scratch: inout MutableRawSpan,
+    threads: ThreadTeam
+  ) {
+    precondition(
+      input.byteCount >= convolution.inputCount * scheme.elementByteCount
+        && output.byteCount >= convolution.outputCount * scheme.elementByteCount
+        && scratch.byteCount >= scratchByteCount(threads: threads.count))
+    let lines = plan.linesPerTile(threads: threads.count)
+    let tilesPerImage = ceilingQuotient(convolution.outputHeight, lines)
+    scheme.run(input, &output, &scratch, threads: threads) { memory in
+      let work = Work(
+        owner: .passUnretained(self), packed: .passUnretained(packed), linesPerTile: lines,
+        tilesPerImage: tilesPerImage, memory: memory)
+      threads.run(tiles: convolution.batches * tilesPerImage * plan.chunkCount, work)
+    }
+  }
+
+  /// One run: pointers that live as long as its call.
+  private struct Work: TileWork {
+    let owner: Unmanaged<GeneratedDepthwise>
+    let packed: Unmanaged<PackedWeights>
+    let linesPerTile: Int
+    let tilesPerImage: Int
+    let memory: GeneratedScheme.Memory
+
+    func run(tile: Int, worker: Int) {
+      unsafe owner._withUnsafeGuaranteedRef { owner in
+        unsafe packed._withUnsafeGuaranteedRef { packed in
+          unsafe owner.run(
+            self, packed, tile: tile, scratch: memory.scratch + worker &* owner.workerByteCount)
+        }
+      }
+    }
+  }
+
+  private func run(_ work: Work, _ packed: PackedWeights, tile: Int, scratch: UnsafeMutableRawPointer) {
+    let chunk = tile % plan.chunkCount
+    let lineTile = tile / plan.chunkCount
+    let image = lineTile / work.tilesPerImage
+    let first = lineTile % work.tilesPerImage &* work.linesPerTile
+    let end = min(first &+ work.linesPerTile, convolution.outputHeight)
+    unsafe gathering.gather(
+      work.memory.input, image: image, lines: first..<end, firstChannel: chunk &* plan.chunkChannels,
+      to: scratch)
+    let list = unsafe (scratch + plan.planeByteCount).assumingMemoryBound(to: Int.self)
+    let memory = unsafe UnsafeMutableRawPointer(list) + tapListByteCount
+    let makesOutputs = scheme.makesOutputs(packed)
+    let elementByteCount = scheme.elementByteCount
+    let outputPixelByteCount = plan.channels &* elementByteCount
+    let outputStride = plan.pixelsTogether &* outputPixelByteCount
+    let lineStride = convolution.strideHeight &* plan.rowByteCount
+
+    let firstBlock = chunk &* plan.chunkBlocks
+    for block in firstBlock..<min(firstBlock &+ plan.chunkBlocks, plan.blockCount) {
+      let record = GeneratedWeights.record(packed, block)
+      var arguments = unsafe GeneratedArguments(
+        rows: 0, rowStride: plan.columnByteCount, taps: Int(bitPattern: taps), tapCount: plan.groupCount,
+        weights: Int(bitPattern: packed.address + record.weights),
+        offsets: Int(bitPattern: packed.address + weightPacking.offsets(block: block)),
+        factors: Int(bitPattern: factors + block &* factorByteCount), output: 0, outputStride: outputStride,
+        blocks: 0, scales: Int(bitPattern: work.memory.scales + 4 &* image))
+      if record.extraCount > 0 {
+        unsafe listTaps(record, packed, to: list)
+        arguments.taps = Int(bitPattern: list)
+        arguments.tapCount = plan.groupCount &+ record.extraCount
+      }
+      let valid = plan.validChannels(block: block, pixels: plan.pixelsTogether)
+      let lastValid = plan.validChannels(block: block, pixels: plan.lastColumnPixels)
+      // Columns that have all channels of the block that any has; the last may have fewer.
+      let fullColumns = lastValid == valid ? plan.columnCount : plan.columnCount &- 1
+      for line in first..<end {
+        let pixel = (image &* convolution.outputHeight &+ line) &* convolution.outputWidth
+        let rows =
+          unsafe scratch + (line &- first) &* lineStride
+          + (block &- firstBlock) &* plan.blockChannels &* plan.laneByteCount
+        let output =
+          unsafe work.memory.output + pixel &* outputPixelByteCount + block &* plan.blockChannels
+          &* elementByteCount
+        unsafe runColumns(
+          &arguments, rows: rows, output: output, columns: fullColumns, valid: valid, block: block,
+          memory: memory,
+          makesOutputs: makesOutputs)
+        if fullColumns < plan.columnCount, lastValid > 0 {
+          unsafe runColumns(
+            &arguments, rows: rows + fullColumns &* plan.columnByteCount,
+            output: output + fullColumns &* outputStride, columns: 1, valid: lastValid, block: block,
+            memory: memory, makesOutputs: makesOutputs)
+        }
+      }
+    }
+  }
+
+  private func listTaps(
+    _ record: GeneratedWeights.Record, _ packed: PackedWeights, to list: UnsafeMutablePointer<Int>
+  ) {
+    let count = plan.tapsPerGroup
+    unsafe list.update(from: taps, count: plan.groupCount &* count)
+    for extra in 0..<record.extraCount {
+      let group = unsafe packed.address.load(fromByteOffset: record.extras &+ 8 &* extra, as: Int.self)
+      unsafe (list + (plan.groupCount &+ extra) &* count).update(from: taps + group &* count, count: count)
+    }
+  }
+
+  /// Runs a block of channels, of which `valid` exist, over neighboring columns of a line.
+  private func runColumns(
+    _ arguments: inout GeneratedArguments, rows: UnsafeRawPointer, output: UnsafeMutableRawPointer,
+    columns: Int,
+    valid: Int,
+    block: Int, memory: UnsafeMutableRawPointer, makesOutputs: Bool
+  ) {
+    guard columns > 0 else { return }
+    let most = GeneratedDepthwisePlan.mostPixels
+    if makesOutputs {
+      arguments.rows = Int(bitPattern: rows)
+      arguments.output = Int(bitPattern: output)
+      arguments.blocks = columns / most
+      if columns >= most { outputs.call(rows: most, columns: valid, &arguments) }
+      let rest = columns % most
+      if rest > 0 {
+        let done = columns &- rest
+        arguments.rows &+= done &* arguments.rowStride
+        arguments.output &+= done &* arguments.outputStride
+        arguments.blocks = 1
+        outputs.call(rows: rest, columns: valid, &arguments)
+      }
+      return
+    }
+    // By way of memory: sums that the generated code cannot finish.
+    let outputStride = arguments.outputStride
+    var column = 0
+    while column < columns {
+      let count = min(most, columns &- column)
+      arguments.rows = Int(bitPattern: rows + column &* arguments.rowStride)
+      arguments.output = Int(bitPattern: memory)
+      arguments.outputStride = plan.blockChannels &* 4
+      arguments.blocks = 1
+      sums.call(rows: count, columns: plan.blockChannels, &arguments)
+      unsafe scheme.finish(
+        memory, rows: count, columns: plan.columns, offsets: arguments.offsets,
+        channel: block &* plan.blockChannels, channels: plan.channels, count: valid,
+        to: output + column &* outputStride, outputStride: outputStride)
+      arguments.outputStride = outputStride
+      column &+= count
+    }
+  }
+}
+
+extension GeneratedDepthwisePlan {
+  /// The shapes of functions that runs will ask for; their rows are pixels.
+  fileprivate func shapes(vectorCount: Int) -> [GeneratedShape] {
+    let counts = (0..<blockCount).flatMap { block in
+      [pixelsTogether, lastColumnPixels].map { validChannels(block: block, pixels: $0) }
+    }
+    return counts.filter { $0 > 0 }.flatMap { count in
+      (1...Self.mostPixels).map {
+        GeneratedShape(rowCount: $0, vectorCount: vectorCount, columnCount: count)
+      }
+    }
+  }
+
+  /// How tiles are gathered.
+  fileprivate func gathering(_ lanes: GeneratedGathering.Lanes) -> GeneratedGathering {
+    GeneratedGathering(
+      lanes: lanes, inputHeight: convolution.inputHeight, inputWidth: convolution.inputWidth,
+      inputChannels: convolution.inputChannels, paddingTop: convolution.paddingTop,
+      paddingLeft: convolution.paddingLeft, strideHeight: convolution.strideHeight,
+      reachHeight: (convolution.filterHeight - 1) * convolution.dilationHeight + 1, isDense: false,
+      planeWidth: planeWidth, channels: chunkChannels, phases: phases, phaseWidth: phaseWidth,
+      depthMultiplier: convolution.depthMultiplier)
+  }
+}

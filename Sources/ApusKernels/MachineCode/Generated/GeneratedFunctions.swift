@@ -1,0 +1,35 @@
+/// Generated functions by the rows and columns of their blocks.
+struct GeneratedFunctions: @unchecked Sendable {
+  // @unchecked: the addresses are of code that is never changed.
+
+  private typealias Function = @convention(c) (UnsafeMutableRawPointer) -> Void
+
+  /// Where the functions for a number of columns begin; negative where there are none.
+  private var starts: [Int16]
+  private var addresses: [UnsafeRawPointer?] = []
+
+  /// The functions for these shapes; nil where one cannot be placed.
+  init?(
+    _ shapes: [GeneratedShape], placement: CodePlacement, generator: (GeneratedShape) -> any CodeGenerator
+  ) {
+    starts = Array(repeating: -1, count: 1 + (shapes.map(\.columnCount).max() ?? 0))
+    let most = shapes.map(\.rowCount).max() ?? 0
+    for shape in shapes {
+      if starts[shape.columnCount] < 0 {
+        starts[shape.columnCount] = Int16(truncatingIfNeeded: addresses.count)
+        unsafe addresses += Array(repeating: nil, count: 1 + most)
+      }
+      let index = Int(starts[shape.columnCount]) + shape.rowCount
+      guard unsafe addresses[index] == nil else { continue }
+      guard let address = placement(generator(shape)) else { return nil }
+      unsafe addresses[index] = address
+    }
+  }
+
+  /// Calls the function for a block of rows and columns.
+  func call(rows: Int, columns: Int, _ arguments: inout GeneratedArguments) {
+    guard let address = unsafe addresses[Int(starts[columns]) &+ rows] else { return }
+    let function = unsafe unsafeBitCast(address, to: Function.self)
+    unsafe withUnsafeMutablePointer(to: &arguments) { unsafe function(UnsafeMutableRawPointer($0)) }
+  }
+}

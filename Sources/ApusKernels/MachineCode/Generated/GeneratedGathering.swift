@@ -1,0 +1,169 @@
+/// Copies the part of an image that a tile reads to a *plane*, with padding around it, as generated products read it.
+struct GeneratedGathering {
+  /// What elements become.
+  enum Lanes {
+    case floats
+    /// Bytes as they are, and that of the padding.
+    case bytes(padding: UInt8)
+    /// Words as they are: quantized floats.
+    case words
+    /// Bytes as words, minus their zero point.
+    case centeredBytes(CenteredInt16)
+  }
+
+  let lanes: Lanes
+  let inputHeight: Int
+  let inputWidth: Int
+  let inputChannels: Int
+  let paddingTop: Int
+  let paddingLeft: Int
+  let strideHeight: Int
+  /// Rows that one line of outputs reads, from the first to the last.
+  let reachHeight: Int
+  /// Whether lines are pixels, none of which needs padding.
+  let isDense: Bool
+  let planeWidth: Int
+  /// Channels of a pixel of the plane.
+  let channels: Int
+  /// Columns of equal phase lie side by side, so many in each phase.
+  let phases: Int
+  let phaseWidth: Int
+  /// How often each channel of the input comes.
+  let depthMultiplier: Int
+
+  /// Copies what `lines` of an image's outputs read, from a channel of the output on.
+  func gather(
+    _ input: UnsafeRawPointer, image: Int, lines: Range<Int>, firstChannel: Int,
+    to plane: UnsafeMutableRawPointer
+  ) {
+    switch lanes {
+    case .floats:
+      unsafe gather(
+        input, Copy<Float>(padding: 0), image: image, lines: lines, firstChannel: firstChannel, to: plane)
+    case .bytes(let padding):
+      unsafe gather(
+        input, Copy(padding: padding), image: image, lines: lines, firstChannel: firstChannel, to: plane)
+    case .words:
+      unsafe gather(
+        input, Copy<Int16>(padding: 0), image: image, lines: lines, firstChannel: firstChannel, to: plane)
+    case .centeredBytes(let conversion):
+      unsafe gather(
+        input, conversion, image: image, lines: lines, firstChannel: firstChannel, to: plane)
+    }
+  }
+
+  @inline(__always)
+  private func gather<Conversion: LaneConversion>(
+    _ input: UnsafeRawPointer, _ conversion: Conversion, image: Int, lines: Range<Int>, firstChannel: Int,
+    to plane: UnsafeMutableRawPointer
+  ) {
+    let lanes = unsafe plane.assumingMemoryBound(to: Conversion.Lane.self)
+    let pixelByteCount = inputChannels &* Conversion.elementByteCount
+    if isDense {
+      unsafe copy(
+        input + lines.lowerBound &* pixelByteCount, conversion, pixels: lines.count,
+        firstChannel: firstChannel, to: lanes)
+      return
+    }
+    let rowCount = (lines.count &- 1) &* strideHeight &+ reachHeight
+    let top = lines.lowerBound &* strideHeight &- paddingTop
+    // Columns of the plane that lie in the input.
+    let left = min(paddingLeft, planeWidth)
+    let inside = max(0, min(planeWidth &- left, inputWidth))
+    let lanesPerRow = phases &* phaseWidth &* channels
+    for row in 0..<rowCount {
+      let destination = unsafe lanes + row &* lanesPerRow
+      let y = top &+ row
+      guard y >= 0, y < inputHeight else {
+        unsafe destination.update(repeating: conversion.padding, count: lanesPerRow)
+        continue
+      }
+      let source = unsafe input + (image &* inputHeight &+ y) &* inputWidth &* pixelByteCount
+      guard phases == 1, depthMultiplier == 1 else {
+        unsafe gatherColumns(
+          source, conversion, firstChannel: firstChannel, left: left, inside: inside, to: destination)
+        continue
+      }
+      unsafe destination.update(repeating: conversion.padding, count: left &* channels)
+      unsafe copy(
+        source, conversion, pixels: inside, firstChannel: firstChannel, to: destination + left &* channels)
+      let filled = left &+ inside
+      unsafe (destination + filled &* channels).update(
+        repeating: conversion.padding, count: (planeWidth &- filled) &* channels)
+    }
+  }
+
+  /// Pixels that lie side by side, all their channels or some.
+  @inline(__always)
+  private func copy<Conversion: LaneConversion>(
+    _ source: UnsafeRawPointer, _ conversion: Conversion, pixels: Int, firstChannel: Int,
+    to lanes: UnsafeMutablePointer<Conversion.Lane>
+  ) {
+    guard channels < inputChannels else {
+      unsafe conversion.convert(source, to: lanes, count: pixels &* channels)
+      return
+    }
+    let existing = min(channels, inputChannels &- firstChannel)
+    for pixel in 0..<pixels {
+      let place = pixel &* inputChannels &+ firstChannel
+      unsafe conversion.convert(
+        source + place &* Conversion.elementByteCount, to: lanes + pixel &* channels, count: existing)
+    }
+  }
+
+  /// A row column by column: those of equal phase side by side, channels repeated.
+  @inline(__always)
+  private func gatherColumns<Conversion: LaneConversion>(
+    _ source: UnsafeRawPointer, _ conversion: Conversion, firstChannel: Int, left: Int, inside: Int,
+    to row: UnsafeMutablePointer<Conversion.Lane>
+  ) {
+    let existing = min(channels, inputChannels &* depthMultiplier &- firstChannel)
+    for phase in 0..<phases {
+      var place = unsafe row + phase &* phaseWidth &* channels
+      var x = phase &- left
+      for _ in 0..<phaseWidth {
+        if x < 0 || x >= inside {
+          unsafe place.update(repeating: conversion.padding, count: channels)
+        } else {
+          let pixel = unsafe source + x &* inputChannels &* Conversion.elementByteCount
+          if depthMultiplier == 1 {
+            unsafe conversion.convert(
+              pixel + firstChannel &* Conversion.elementByteCount, to: place, count: existing)
+          } else {
+            for channel in 0..<existing {
+              let from = (firstChannel &+ channel) / depthMultiplier
+              unsafe conversion.convert(
+                pixel + from &* Conversion.elementByteCount, to: place + channel, count: 1)
+            }
+          }
+        }
+        unsafe place += channels
+        x &+= phases
+      }
+    }
+  }
+}
+
+extension GeneratedGathering.Lanes {
+  /// What a product multiplies; `widening` answers what makes words of bytes, signed or not.
+  init(
+    _ product: GeneratedProduct, _ operands: ByteOperands?, isHybrid: Bool,
+    widening: (_ isSigned: Bool) -> WideningCode?
+  ) {
+    guard let operands else {
+      self = .floats
+      return
+    }
+    let zeroPoint = operands.lhsZeroPoint
+    if isHybrid {
+      self = .words
+    } else if product == .words {
+      self = .centeredBytes(
+        CenteredInt16(
+          signFlip: operands.signFlip, zeroPoint: Int16(truncatingIfNeeded: zeroPoint),
+          code: widening(operands.signFlip != 0)))
+    } else {
+      self = .bytes(padding: UInt8(truncatingIfNeeded: zeroPoint) ^ operands.signFlip)
+    }
+  }
+}

@@ -1,0 +1,129 @@
+/// What is multiplied and what becomes of the sums: all that plain and depthwise convolutions have in common.
+struct GeneratedScheme {
+  /// What tells packed weights of one scheme from those of others.
+  let name: String
+  let product: GeneratedProduct
+  /// How bytes are multiplied; nil for floats.
+  let operands: ByteOperands?
+  /// The size of an element of input and output.
+  let elementByteCount: Int
+  /// What gathered elements become.
+  let lanes: GeneratedGathering.Lanes
+  /// Whether generated code can make outputs of sums.
+  let canFinish: Bool
+  /// Whether it depends on the weights whether it does.
+  let needsBoundedSums: Bool
+  /// What makes words of floats.
+  private let quantization: HybridQuantization?
+  /// What makes outputs of sums otherwise.
+  private let quantized: QuantizedEpilogue?
+
+  /// The scheme of a convolution, where its parts fit; `bytes` says how bytes are multiplied.
+  init?(
+    _ matrixOperands: MatrixOperands, _ epilogue: Epilogue, batches: Int, inputCount: Int,
+    outputChannels: Int,
+    target: any GeneratedTarget, bytes: GeneratedProduct
+  ) {
+    guard let product = GeneratedProduct(matrixOperands, epilogue, bytes: bytes),
+      epilogue.fits(matrixOperands, channels: outputChannels),
+      target.runsHybrid || !matrixOperands.isHybrid
+    else { return nil }
+    self.product = product
+    let operands = matrixOperands.generatedBytes
+    self.operands = operands
+    name =
+      "\(target.name) \(product.rawValue) zero \(operands?.lhsZeroPoint ?? 0) \(operands?.rhsZeroPoint ?? 0)"
+      + (matrixOperands.isHybrid ? " hybrid" : "")
+    elementByteCount = matrixOperands.generatedByteCount
+    lanes = GeneratedGathering.Lanes(product, operands, isHybrid: matrixOperands.isHybrid) {
+      target.widening(isSigned: $0)
+    }
+    quantization = HybridQuantization(
+      matrixOperands, batches: batches, inputCount: inputCount, code: target.quantization)
+    canFinish = target.canFinish(epilogue)
+    let isFixedPoint = if case .fixedPoint = epilogue { true } else { false }
+    needsBoundedSums = isFixedPoint && target.sumLimit != nil
+    quantized =
+      needsBoundedSums || !canFinish ? QuantizedEpilogue(epilogue, channels: outputChannels) : nil
+  }
+
+  /// Whether some outputs may have to be made in Swift.
+  var needsSums: Bool { needsBoundedSums || !canFinish }
+
+  /// Whether generated code makes the outputs with these weights.
+  func makesOutputs(_ packed: PackedWeights) -> Bool {
+    canFinish && (!needsBoundedSums || GeneratedWeights.isBounded(packed))
+  }
+
+  // MARK: Running
+
+  /// The memory of one run, for as long as it takes.
+  struct Memory {
+    /// The input, or the words that were made of it.
+    let input: UnsafeRawPointer
+    /// The scales of quantized images.
+    let scales: UnsafeRawPointer
+    let output: UnsafeMutableRawPointer
+    /// Memory for each worker.
+    let scratch: UnsafeMutableRawPointer
+  }
+
+  /// Scratch memory besides that of each worker: alignment, the scales of images and their words.
+  var sharedByteCount: Int { 64 + (quantization?.byteCount ?? 0) }
+
+  /// Quantizes an input that is not, and hands over the memory of a run.
+  func run(
+    _ input: RawSpan, _ output: inout MutableRawSpan, _ scratch: inout MutableRawSpan, threads: ThreadTeam,
+    _ body: (Memory) -> Void
+  ) {
+    unsafe input.withUnsafeBytes { input in
+      unsafe output.withUnsafeMutableBytes { output in
+        unsafe scratch.withUnsafeMutableBytes { scratch in
+          guard let input = input.baseAddress, let output = output.baseAddress,
+            let scratch = scratch.baseAddress
+          else { return }
+          let shared = unsafe scratch.alignedUp(toMultipleOf: 64)
+          let rows = unsafe quantization?.run(input, to: shared, threads: threads) ?? input
+          body(
+            unsafe Memory(
+              input: rows, scales: UnsafeRawPointer(shared), output: output,
+              scratch: shared + (quantization?.byteCount ?? 0)))
+        }
+      }
+    }
+  }
+
+  /// Memory for `count` sums, for the same in order, and for eight zeros.
+  func sumByteCount(_ count: Int) -> Int { needsSums ? 8 * count + 64 : 0 }
+
+  /// Makes outputs of the sums of a block of rows in Swift.
+  ///
+  /// Sums lie as the lanes of vectors, whose columns are `columns`; the first `count` columns are output channels from
+  /// `channel` on, of `channels` in turn.
+  func finish(
+    _ sums: UnsafeMutableRawPointer, rows: Int, columns: [Int], offsets: Int, channel: Int, channels: Int,
+    count: Int, to output: UnsafeMutableRawPointer, outputStride: Int
+  ) {
+    guard let quantized, let offsets = UnsafePointer<Int32>(bitPattern: offsets) else { return }
+    let stride = columns.count
+    let unordered = unsafe sums.assumingMemoryBound(to: Int32.self)
+    let ordered = unsafe unordered + rows &* stride
+    let zeros = unsafe ordered + rows &* stride
+    unsafe zeros.update(repeating: 0, count: 8)
+    for (place, column) in columns.enumerated() {
+      let offset = unsafe offsets[place]
+      for row in 0..<rows {
+        unsafe ordered[row &* stride &+ column] = unordered[row &* stride &+ place] &+ offset
+      }
+    }
+    var index = 0
+    while index < count {
+      let first = (channel &+ index) % channels
+      let width = min(8, count &- index, channels &- first)
+      unsafe quantized.store(
+        ordered + index, sumStride: stride, rows: rows, bias: zeros, channel: first, count: width,
+        to: (output + index).assumingMemoryBound(to: UInt8.self), outputStride: outputStride)
+      index &+= width
+    }
+  }
+}

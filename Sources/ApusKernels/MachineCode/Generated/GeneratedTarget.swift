@@ -1,0 +1,87 @@
+/// A machine that code is generated for: what plans, packing and runs must know of it, and its generators.
+///
+/// It is asked while a convolution is prepared, never while one runs.
+protocol GeneratedTarget: Hashable, Sendable {
+  /// What tells its layouts of weights from those of others.
+  var name: String { get }
+
+  // MARK: Panels
+
+  /// 32-bit lanes of a vector.
+  var lanes: Int { get }
+  /// The most vectors of a panel's columns.
+  var mostVectors: Int { get }
+  /// The vectors of a block of channels of a depthwise convolution.
+  var depthwiseVectors: Int { get }
+  /// The most rows of a block that registers and addressing allow.
+  func mostRows(_ product: GeneratedProduct, vectorCount: Int) -> Int
+  /// The column, within a panel of bytes, that each lane stands for, vector by vector.
+  func byteColumns(vectorCount: Int) -> [Int]
+  /// Whether blocks of a few rows have functions of their own: with narrow weights, several sets of sums, or panels that
+  /// follow each other.
+  var hasFunctionsForFewRows: Bool { get }
+
+  // MARK: Numbers
+
+  /// The weights that a step of bytes can multiply.
+  var weightBounds: ClosedRange<Int32> { get }
+  /// What bytes of activations, as unsigned ones, lose before they are multiplied.
+  var activationOffset: Int32 { get }
+  /// The greatest magnitude of sums that the generated code takes to fixed-point factors; nil where any will do.
+  var sumLimit: Int? { get }
+  /// Whether the generated code can make outputs with such an epilogue, apart from ``sumLimit``.
+  func canFinish(_ epilogue: Epilogue) -> Bool
+
+  // MARK: Words
+
+  /// Whether floats can be multiplied that are quantized when they come.
+  var runsHybrid: Bool { get }
+  /// The target whose depthwise convolutions serve these operands.
+  func depthwiseTarget(_ operands: MatrixOperands) -> Self
+  /// What quantizes floats; nil where plain Swift does.
+  var quantization: QuantizationCode? { get }
+  /// What makes words of bytes; nil where plain Swift does.
+  func widening(isSigned: Bool) -> WideningCode?
+
+  // MARK: Code
+
+  /// The size of a panel's factors.
+  var factorByteCount: Int { get }
+  /// Writes a panel's factors; `channel` names the output channel of each lane, where it has one.
+  func fillFactors(
+    _ block: UnsafeMutableRawPointer, _ operands: MatrixOperands, _ epilogue: Epilogue, laneCount: Int,
+    channel: (Int) -> Int?)
+  /// What writes the product of a block of rows and a panel; without an epilogue, its sums as they are.
+  func generator(
+    _ product: GeneratedProduct, _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: GeneratedShape
+  ) -> any CodeGenerator
+  /// What writes the products of pixels and a block of channels, as rows and columns.
+  func depthwiseGenerator(
+    _ product: GeneratedProduct, _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: GeneratedShape
+  ) -> any CodeGenerator
+}
+
+/// The shape of a generated function: a block of rows and a panel.
+struct GeneratedShape: Hashable {
+  let rowCount: Int
+  let vectorCount: Int
+  /// The columns that are written: the first ones of the vectors' lanes.
+  var columnCount: Int
+  /// Whether each row is an image with a scale of its own.
+  var isPerRow = false
+  /// Whether weights that are multiplied as `int16` lie as bytes.
+  var hasNarrowWeights = false
+  /// Sums are kept this many times, for every second step or fourth, and added at the end: a sum need not wait for the
+  /// product before it where rows are few.
+  var sumSets = 1
+  /// Whether blocks are panels side by side, full ones, of the same rows.
+  var movesAlongPanels = false
+
+  /// The same block where all of its sums are written.
+  func ofSums(lanes: Int) -> GeneratedShape {
+    var shape = self
+    shape.columnCount = vectorCount * lanes
+    shape.movesAlongPanels = false
+    return shape
+  }
+}

@@ -1,0 +1,93 @@
+/// How weights become terms of generated products, and the head of packed memory: what packing of both kinds shares.
+///
+/// A byte weight minus its zero point that is beyond what the target multiplies is split: its step is done again with what
+/// is missing, as an *extra* step. Legacy uint8 models have a few such weights in nearly every layer.
+///
+/// Packed memory begins with a word that says whether sums are bounded. Records follow it, one for each panel or block.
+struct GeneratedWeights {
+  /// Where a panel's data lie, in bytes from the packed memory's start.
+  struct Record {
+    var weights: Int
+    /// What the extra steps belong to.
+    var extras: Int
+    var extraCount: Int
+  }
+
+  /// Nil for floats.
+  let operands: ByteOperands?
+  /// The size of a weight where it is not packed.
+  let elementByteCount: Int
+  let areWords: Bool
+  /// Whether weights may be beyond ``bounds``, of bytes and of words that are packed as such.
+  let mayHaveExtras: Bool
+  let bounds: ClosedRange<Int32>
+  /// What activations lack when they are multiplied: the rest of their zero point.
+  private let missing: Int32
+  private let sumLimit: Int
+
+  init(_ scheme: GeneratedScheme, target: any GeneratedTarget, areNarrow: Bool = false) {
+    operands = scheme.operands
+    areWords = scheme.product == .words
+    elementByteCount = operands == nil ? 4 : 1
+    bounds = target.weightBounds
+    sumLimit = target.sumLimit ?? .max
+    let (lhs, rhs) = (operands?.lhsZeroPoint ?? 0, operands?.rhsZeroPoint ?? 0)
+    mayHaveExtras =
+      operands != nil && (!areWords || areNarrow)
+      && !(bounds.contains(0 &- rhs) && bounds.contains(255 &- rhs))
+    // Words have the zero point of activations taken off already.
+    missing = areWords ? 0 : lhs &- target.activationOffset
+  }
+
+  // MARK: Packed memory
+
+  /// Whether sums keep to the target's limit, whatever the activations.
+  static func isBounded(_ packed: PackedWeights) -> Bool { unsafe packed.address.load(as: Int.self) != 0 }
+
+  static func setBounded(_ isBounded: Bool, in packed: PackedWeights) {
+    unsafe packed.address.storeBytes(of: isBounded ? 1 : 0, as: Int.self)
+  }
+
+  static func record(_ packed: PackedWeights, _ index: Int) -> Record {
+    unsafe packed.address.load(fromByteOffset: recordOffset(index), as: Record.self)
+  }
+
+  static func setRecord(_ record: Record, _ index: Int, in packed: PackedWeights) {
+    unsafe packed.address.storeBytes(of: record, toByteOffset: recordOffset(index), as: Record.self)
+  }
+
+  /// Where a record lies.
+  static func recordOffset(_ index: Int) -> Int { 64 &+ index &* MemoryLayout<Record>.stride }
+
+  // MARK: Numbers
+
+  /// A byte weight minus its zero point.
+  @inline(__always)
+  func value(_ weights: UnsafeRawPointer, _ index: Int, _ operands: ByteOperands) -> Int32 {
+    Int32(unsafe weights.load(fromByteOffset: index, as: UInt8.self) ^ operands.signFlip)
+      &- operands.rhsZeroPoint
+  }
+
+  /// How many extra steps a weight needs.
+  @inline(__always)
+  func extraCount(_ value: Int32) -> Int {
+    if bounds.contains(value) { return 0 }
+    return value >= 2 &* bounds.lowerBound && value <= 2 &* bounds.upperBound ? 1 : 2
+  }
+
+  /// What a step multiplies of a weight, after `round` other steps.
+  func piece(_ value: Int32, round: Int) -> Int8 {
+    var rest = value
+    for _ in 0..<round { rest &-= clamp(rest) }
+    return Int8(truncatingIfNeeded: clamp(rest))
+  }
+
+  private func clamp(_ value: Int32) -> Int32 { min(max(value, bounds.lowerBound), bounds.upperBound) }
+
+  /// What is added to the sums of a column: the bias, less the share of the activations' zero point; and whether those are
+  /// bounded. Weights of the column have this sum, and their magnitudes that.
+  func offset(bias: UInt32, sum: Int32, magnitude: Int) -> (bits: UInt32, isBounded: Bool) {
+    let offset = Int32(bitPattern: bias) &- missing &* sum
+    return (UInt32(bitPattern: offset), magnitude * 255 + abs(Int(offset)) <= sumLimit)
+  }
+}

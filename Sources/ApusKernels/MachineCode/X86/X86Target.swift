@@ -1,0 +1,108 @@
+/// The instructions of an x86 machine.
+enum X86Target: String, Hashable {
+  case avx512
+  case avx2
+
+  var width: X86Assembler.Width { self == .avx512 ? .zmm : .ymm }
+  /// 32-bit lanes of a vector.
+  var lanes: Int { self == .avx512 ? 16 : 8 }
+}
+
+extension X86Target: GeneratedTarget {
+  var name: String { "x86 \(rawValue)" }
+  var mostVectors: Int { self == .avx512 ? 4 : 2 }
+  var depthwiseVectors: Int { self == .avx512 ? 4 : 2 }
+  var hasFunctionsForFewRows: Bool { true }
+
+  func mostRows(_ product: GeneratedProduct, vectorCount: Int) -> Int {
+    switch (self, vectorCount) {
+    case (.avx512, 4): 6
+    case (.avx512, 3): 8
+    case (.avx512, 2): 12
+    case (.avx512, _): 14
+    case (.avx2, 2): 6
+    case (.avx2, _): 12
+    }
+  }
+
+  /// Packing two vectors of 32-bit lanes interleaves them by quarters of 128 bits, and packing four again: lanes are given
+  /// out so that the bytes come out in order.
+  func byteColumns(vectorCount: Int) -> [Int] {
+    (0..<vectorCount * lanes).map { index in
+      let (vector, lane) = (index / lanes, index % lanes)
+      let (quarter, place) = (lane / 4, lane % 4)
+      if vectorCount == 4 { return 16 * quarter + 4 * vector + place }
+      let pair = vector / 2 * 2
+      guard pair + 1 < vectorCount else { return index }
+      return pair * lanes + 8 * quarter + 4 * (vector - pair) + place
+    }
+  }
+
+  var weightBounds: ClosedRange<Int32> { -128...127 }
+  var activationOffset: Int32 { 0 }
+  var sumLimit: Int? { X86EpilogueGenerator.sumLimit }
+
+  /// Fixed-point factors must not be negative.
+  func canFinish(_ epilogue: Epilogue) -> Bool {
+    switch epilogue {
+    case .float32, .float64, .hybrid: true
+    case .fixedPoint(let multipliers, _, _, _):
+      multipliers.allSatisfy { $0.value >= 0 && $0.shift > -30 }
+    default: false
+    }
+  }
+
+  var runsHybrid: Bool { true }
+  /// Words are multiplied 256 bits at a time everywhere.
+  func depthwiseTarget(_ operands: MatrixOperands) -> X86Target { operands.isHybrid ? .avx2 : self }
+  var quantization: QuantizationCode? { .x86 }
+  func widening(isSigned: Bool) -> WideningCode? { .x86(isSigned: isSigned) }
+
+  var factorByteCount: Int { X86FactorLayout(self).byteCount }
+
+  func fillFactors(
+    _ block: UnsafeMutableRawPointer, _ operands: MatrixOperands, _ epilogue: Epilogue, laneCount: Int,
+    channel: (Int) -> Int?
+  ) {
+    unsafe X86FactorLayout(self).fill(
+      block, epilogue: epilogue, kind: .init(operands, epilogue, isPerRow: false),
+      laneCount: laneCount, channel: channel)
+  }
+
+  func generator(
+    _ product: GeneratedProduct, _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: GeneratedShape
+  ) -> any CodeGenerator {
+    X86ProductGenerator(
+      target: self, product: product, epilogue: .init(operands, epilogue, isPerRow: shape.isPerRow),
+      shape: shape)
+  }
+
+  func depthwiseGenerator(
+    _ product: GeneratedProduct, _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: GeneratedShape
+  ) -> any CodeGenerator {
+    X86DepthwiseGenerator(
+      target: self, product: product, epilogue: .init(operands, epilogue, isPerRow: false),
+      pixelCount: shape.rowCount, channelCount: shape.columnCount)
+  }
+}
+
+extension X86EpilogueGenerator.Kind {
+  /// What finishes outputs of these operands; without an epilogue, nothing does. `isPerRow` says whether each row is an
+  /// image of its own.
+  init(_ operands: MatrixOperands, _ epilogue: Epilogue?, isPerRow: Bool) {
+    let isSigned = if case .int8 = operands { true } else { false }
+    switch epilogue {
+    case .float32: self = .floats
+    case .hybrid: self = .scaledFloats(isPerRow: isPerRow)
+    case .float64: self = .bytes(isSigned: isSigned, .once, isBounded: false)
+    case .fixedPoint(let multipliers, _, let minimum, let maximum):
+      self = .bytes(
+        isSigned: isSigned, multipliers.allSatisfy { (-21)...(-1) ~= $0.shift } ? .right : .any,
+        isBounded: minimum > (isSigned ? -128 : 0) || maximum < (isSigned ? 127 : 255))
+    default: self = .sums
+    }
+  }
+
+  /// Whether outputs are bytes, whose columns are in the order that packing wants.
+  var isBytes: Bool { if case .bytes = self { true } else { false } }
+}
