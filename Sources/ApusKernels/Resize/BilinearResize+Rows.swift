@@ -80,6 +80,47 @@ extension BilinearResize {
 
   // MARK: Fixed point
 
+  /// Sums of two rows of bytes, in sixteenths; weights beyond one wrap, and so do what makes up for them.
+  func weighSixteenths(
+    _ upper: UnsafeRawPointer, _ lower: UnsafeRawPointer, _ tap: InterpolationTap,
+    _ scratch: UnsafeMutableRawPointer
+  ) {
+    let count = inputWidth &* channels
+    let sums = unsafe scratch.assumingMemoryBound(to: UInt16.self)
+    let from = unsafe upper.assumingMemoryBound(to: UInt8.self)
+    let below = unsafe lower.assumingMemoryBound(to: UInt8.self)
+    let (near, far) = (UInt16(truncatingIfNeeded: 16 &- tap.weight), UInt16(truncatingIfNeeded: tap.weight))
+    for index in 0..<count { unsafe sums[index] = UInt16(from[index]) &* near &+ UInt16(below[index]) &* far }
+  }
+
+  /// Bytes from sums in sixteenths of sixteenths, halves rounded up.
+  func interpolateSixteenths(
+    _ columns: UnsafeBufferPointer<InterpolationTap>, _ scratch: UnsafeMutableRawPointer,
+    _ result: UnsafeMutableRawPointer
+  ) {
+    let sums = unsafe UnsafeRawPointer(scratch)
+    var place = unsafe result
+    let half = SIMD8<UInt16>(repeating: 128)
+    for column in unsafe columns {
+      let (left, right) = unsafe (
+        sums + 2 &* column.lower &* channels, sums + 2 &* column.upper &* channels
+      )
+      let near = SIMD8(repeating: UInt16(truncatingIfNeeded: 16 &- column.weight))
+      let far = SIMD8(repeating: UInt16(truncatingIfNeeded: column.weight))
+      var channel = 0
+      while channel < channels {
+        let first = unsafe left.loadUnaligned(fromByteOffset: 2 &* channel, as: SIMD8<UInt16>.self)
+        let second = unsafe right.loadUnaligned(fromByteOffset: 2 &* channel, as: SIMD8<UInt16>.self)
+        // 255 · 256 + 128 is the greatest.
+        let values = (first &* near &+ second &* far &+ half) &>> SIMD8(repeating: 8)
+        unsafe (place + channel).storeBytes(
+          of: SIMD8<UInt8>(lowBytes: SIMD8<Int16>(bits: values)), as: SIMD8<UInt8>.self)
+        channel &+= 8
+      }
+      unsafe place += channels
+    }
+  }
+
   /// Sums of two rows of signed bytes, with weights of ten bits.
   func weighSigned(
     _ upper: UnsafeRawPointer, _ lower: UnsafeRawPointer, _ tap: InterpolationTap,

@@ -1,7 +1,8 @@
 /// Rows and columns of an NHWC tensor, stretched by linear interpolation between the four nearest ones.
 ///
 /// Floats and uint8 are interpolated in single precision, in the reference's order of operations; int8 and
-/// int16 with weights of ten bits.
+/// int16 with weights of ten bits. Where all fractions are whole sixteenths, as they are where sizes are doubled, each step
+/// is exact, and words do the same for uint8.
 package struct BilinearResize: Sendable {
   /// Which values the tensor holds.
   package enum Elements: Sendable {
@@ -27,6 +28,7 @@ package struct BilinearResize: Sendable {
   let outputWidth: Int
   let vertical: [InterpolationTap]
   let horizontal: [InterpolationTap]
+  private let hasSixteenths: Bool
   private let batches: Int
   private let tiles: Int
 
@@ -55,6 +57,7 @@ package struct BilinearResize: Sendable {
       input: inputWidth, output: outputWidth, alignsCorners: alignsCorners,
       usesHalfPixelCenters: usesHalfPixelCenters,
       isInteger: isInteger)
+    hasSixteenths = (vertical + horizontal).allSatisfy(\.isInSixteenths)
     // Empty where there is no batch or no channel.
     tiles = channels == 0 ? 0 : min(batches, 1) == 0 ? 0 : batches &* outputHeight
   }
@@ -144,6 +147,9 @@ package struct BilinearResize: Sendable {
     case .float32:
       if !again { unsafe blend(upper, lower, tap, scratch) }
       unsafe interpolateFloats(columns, scratch, result)
+    case .uint8 where hasSixteenths:
+      if !again { unsafe weighSixteenths(upper, lower, tap, scratch) }
+      unsafe interpolateSixteenths(columns, scratch, result)
     case .uint8:
       if !again { unsafe weigh(upper, lower, tap, scratch) }
       unsafe interpolateBytes(columns, scratch, result)

@@ -4,7 +4,7 @@ struct InterpolationTap: Sendable {
   let upper: Int
   /// The distance from the lower one; may be outside 0...1 at the edges.
   let fraction: Float
-  /// The same in units of 2⁻¹⁰, for integers, which derive their places in these units.
+  /// The same in units of 2⁻¹⁰, for integers, which derive their places in these units; or in sixteenths.
   let weight: Int32
 
   /// The taps along one axis, by the reference's rules; both sizes are between 1 and 2²⁴.
@@ -29,7 +29,12 @@ struct InterpolationTap: Sendable {
       let place = usesHalfPixelCenters ? (value + 0.5) * scale - 0.5 : value * scale
       let lower = min(max(Int(place.rounded(.down)), 0), input - 1)
       let upper = min(max(Int(place.rounded(.up)), 0), input - 1)
-      return InterpolationTap(lower: lower, upper: upper, fraction: place - Float(lower), weight: 0)
+      let fraction = place - Float(lower)
+      return InterpolationTap(
+        lower: lower, upper: upper, fraction: fraction, weight: Int32(max(-64, min(64, fraction * 16))))
     }
   }
+
+  /// Whether the fraction is a whole number of sixteenths.
+  var isInSixteenths: Bool { Float(weight) == fraction * 16 }
 }
