@@ -63,6 +63,4 @@ package enum Output {
 }
 
 /// `write` of the C library, out of the way of methods of that name.
-private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
-  write(descriptor, bytes, count)
-}
+private let systemWrite = write
