@@ -38,13 +38,7 @@ public final class ObjectDetector {
     try options.check()
     self.options = options
     var labels = labels ?? LabelMap(of: model)
-    if let offset = options.labelOffset, let rows = labels?.rowCount {
-      guard offset < rows else {
-        throw ApusError(
-          .invalidArgument, "the label offset is \(offset), but there are only \(rows) rows of labels")
-      }
-      labels?.offset = offset
-    }
+    if let offset = options.labelOffset { labels?.offset = offset }
     self.labels = labels
     isListed = try Self.indices(of: options.labelAllowList + options.labelDenyList, in: labels)
     let metadata = model.formatMetadata
