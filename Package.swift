@@ -41,34 +41,43 @@ let package = Package(
         .target(name: "CCairo", condition: .when(platforms: [.linux])),
       ],
       swiftSettings: strict),
+    .target(
+      name: "ApusConsole",
+      dependencies: ["Apus", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      swiftSettings: strict),
     .executableTarget(
       name: "ApusCLI",
       dependencies: [
-        "ApusVision", "ApusImages",
+        "ApusConsole", "ApusVision", "ApusImages",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),
     .executableTarget(
       name: "ApusBenchmark",
       dependencies: [
-        "Apus", "ApusFormat", "ApusKernels",
+        "ApusConsole", "Apus", "ApusFormat", "ApusKernels",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Benchmarks/apus-benchmark", swiftSettings: strict),
 
+    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
     .target(
       name: "ReferenceKernels", dependencies: ["ApusKernels"], path: "Tests/ReferenceKernels",
       swiftSettings: strict),
     .testTarget(
-      name: "ApusFormatTests", dependencies: ["ApusFormat"], swiftSettings: strict),
+      name: "ApusFormatTests", dependencies: ["ApusFormat", "TestSupport"], swiftSettings: strict),
     .testTarget(
-      name: "ApusKernelsTests", dependencies: ["ApusKernels", "ReferenceKernels"],
+      name: "ApusKernelsTests", dependencies: ["ApusKernels", "ReferenceKernels", "TestSupport"],
       swiftSettings: strict),
     .executableTarget(
       name: "AllocationProbe", dependencies: ["Apus"], path: "Tests/AllocationProbe", swiftSettings: strict),
-    .testTarget(name: "ApusTests", dependencies: ["Apus", "AllocationProbe"], swiftSettings: strict),
-    .testTarget(name: "ApusVisionTests", dependencies: ["ApusVision", "ApusImages"], swiftSettings: strict),
-    .testTarget(name: "ApusImagesTests", dependencies: ["ApusImages"], swiftSettings: strict),
+    .testTarget(
+      name: "ApusTests", dependencies: ["Apus", "AllocationProbe", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "ApusCLITests", dependencies: ["ApusCLI", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "ApusVisionTests", dependencies: ["ApusVision", "ApusImages", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(name: "ApusImagesTests", dependencies: ["ApusImages", "TestSupport"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

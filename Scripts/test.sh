@@ -5,6 +5,10 @@
 # APUS_TEST_DATA names a folder with models/, images/ and labels/; tests of real models are skipped without it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# What the package manager leaves in the folder of temporary files goes with the folder.
+TMPDIR=$(mktemp -d)
+export TMPDIR
+trap 'rm -rf "$TMPDIR"' EXIT
 Scripts/setup.sh --tests
 
 # One build in one configuration: debug code is a hundred times slower.

@@ -1,3 +1,4 @@
+import ApusConsole
 import ArgumentParser
 
 #if canImport(Glibc)
@@ -28,19 +29,7 @@ enum Main {
       // The child has said why.
       exit(failure.status)
     } catch {
-      finish(error)
+      BenchmarkCommand.end(after: error)
     }
-  }
-
-  private static func finish(_ error: any Error) -> Never {
-    let code = BenchmarkCommand.exitCode(for: error).rawValue
-    if code == 0 {
-      Output.write(BenchmarkCommand.fullMessage(for: error))
-      exit(0)
-    }
-    let message = BenchmarkCommand.message(for: error)
-    let line = message.split(whereSeparator: \.isNewline).joined(separator: " ")
-    Output.writeError("error: \(line.isEmpty ? "failed" : line)")
-    exit((1...64).contains(code) ? code : 1)
   }
 }

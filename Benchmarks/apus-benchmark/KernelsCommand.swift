@@ -1,4 +1,5 @@
 import Apus
+import ApusConsole
 import ApusKernels
 import ArgumentParser
 

@@ -1,3 +1,4 @@
+import ApusConsole
 import ApusKernels
 
 /// What `apus-benchmark kernels` tells; the names are those of its JSON, in its own case.
@@ -71,7 +72,8 @@ struct KernelsReport: Encodable {
   /// The report for people.
   func text(everyLayer: Bool) -> String {
     var text = table(
-      [["instruction", "GMAC/s"]] + peaks.map { [$0.instruction, decimal($0.gmacsPerSecond, 1)] })
+      [["instruction", "GMAC/s"]] + peaks.map { [$0.instruction, decimal($0.gmacsPerSecond, 1)] },
+      rightAligned: [1])
     if everyLayer {
       var rows = [["layer", "kind", "type", "kernels", "rows", "K", "columns", "ms", "GMAC/s", "% of peak"]]
       for layer in layers {
@@ -82,7 +84,7 @@ struct KernelsReport: Encodable {
           decimal(layer.peakShare.map { $0 * 100 }, 1),
         ])
       }
-      text += "\n\n" + table(rows, leftAligned: [0, 1, 2, 3])
+      text += "\n\n" + table(rows, rightAligned: Set(4...9))
     }
     var rows = [["type", "layers of", "count", "kernels", "covered %", "GMAC/s", "% of peak"]]
     for sum in sums {
@@ -91,6 +93,6 @@ struct KernelsReport: Encodable {
         decimal(sum.gmacsPerSecond, 1), decimal(sum.peakShare.map { $0 * 100 }, 1),
       ])
     }
-    return text + "\n\n" + table(rows, leftAligned: [0, 1, 3])
+    return text + "\n\n" + table(rows, rightAligned: [2, 4, 5, 6])
   }
 }

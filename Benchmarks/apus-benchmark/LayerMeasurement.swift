@@ -1,4 +1,5 @@
 import Apus
+import ApusConsole
 import ApusKernels
 
 /// One layer with random data: the portable answer, and the time of a kernel that gives the same.

@@ -1,4 +1,5 @@
 import Apus
+import ApusConsole
 import ApusFormat
 
 /// Measures one model in this process, whose memory it takes for the model's.

@@ -1,3 +1,5 @@
+import ApusConsole
+
 /// What `apus-benchmark` tells of a model; the names are those of its JSON, in its own case.
 struct ModelReport: Codable {
   /// One operator's share of it.
@@ -46,7 +48,7 @@ struct ModelReport: Codable {
     rows.append([
       "rate", "\(decimal(gmacsPerSecond, 2)) GMAC/s, \(decimal(peakShare * 100, 1)) % of the peak",
     ])
-    var text = "\(model): kernels \(kernels), threads \(threads)\n" + table(rows, leftAligned: [0, 1])
+    var text = "\(model): kernels \(kernels), threads \(threads)\n" + table(rows)
     guard let operators else { return text }
     var lines = [["#", "operator", "output", "ms", "%", "MMAC", "GMAC/s", "% of peak"]]
     for entry in operators {
@@ -59,7 +61,7 @@ struct ModelReport: Codable {
         isProduct ? decimal(entry.peakShare * 100, 1) : "",
       ])
     }
-    text += "\n\n" + table(lines, leftAligned: [1, 2]) + "\n"
+    text += "\n\n" + table(lines, rightAligned: [0, 3, 4, 5, 6, 7]) + "\n"
     return text
   }
 }

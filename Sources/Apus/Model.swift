@@ -37,7 +37,7 @@ public final class Model: Sendable {
     do { bytes = try FileBytes(readingFileAt: path) } catch {
       throw ApusError(.unreadableFile, error.message)
     }
-    try self.init(bytes)
+    try self.init(bytes, ofFile: path)
   }
 
   /// Maps a file into memory instead of reading it.
@@ -51,7 +51,7 @@ public final class Model: Sendable {
     do { bytes = try FileBytes(mappingFileAt: path) } catch {
       throw ApusError(.unreadableFile, error.message)
     }
-    try self.init(bytes)
+    try self.init(bytes, ofFile: path)
   }
 
   /// Reads a model from bytes, which are copied.
@@ -59,6 +59,12 @@ public final class Model: Sendable {
   /// - Throws: `malformedModel` with the place in the bytes.
   public convenience init(bytes: [UInt8]) throws(ApusError) {
     try self.init(FileBytes(copying: bytes))
+  }
+
+  private convenience init(_ bytes: FileBytes, ofFile path: String) throws(ApusError) {
+    do { try self.init(bytes) } catch {
+      throw ApusError(error.code, "the model '\(path)': \(error.message)")
+    }
   }
 
   private init(_ bytes: FileBytes) throws(ApusError) {

@@ -1,12 +1,5 @@
+import ApusConsole
 import ArgumentParser
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// The root of the command line.
 struct ApusCommand: ParsableCommand {
@@ -26,19 +19,7 @@ enum Main {
       var command = try ApusCommand.parseAsRoot()
       try command.run()
     } catch {
-      finish(error)
+      ApusCommand.end(after: error)
     }
-  }
-
-  private static func finish(_ error: any Error) -> Never {
-    let code = ApusCommand.exitCode(for: error).rawValue
-    if code == 0 {
-      Output.write(ApusCommand.fullMessage(for: error))
-      exit(0)
-    }
-    let message = ApusCommand.message(for: error)
-    let line = message.split(whereSeparator: \.isNewline).joined(separator: " ")
-    Output.writeError("error: \(line.isEmpty ? "failed" : line)")
-    exit((1...64).contains(code) ? code : 1)
   }
 }

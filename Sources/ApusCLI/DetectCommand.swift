@@ -1,4 +1,5 @@
 import Apus
+import ApusConsole
 import ApusImages
 import ApusVision
 import ArgumentParser
@@ -61,6 +62,10 @@ struct DetectCommand: ParsableCommand {
       throw ApusError(.invalidArgument, "--annotate \(annotate) is not a .png, .jpg or .ppm file")
     }
     let detector = try makeDetector()
+    if let labelOffset, let rows = detector.labels?.rowCount, labelOffset >= rows {
+      throw ApusError(
+        .invalidArgument, "the label offset is \(labelOffset), but there are only \(rows) rows of labels")
+    }
     if image.isEmpty {
       try detect(
         in: ImageBuffer(decoding: EmbeddedShapes.pictureBytes), named: "embedded picture", with: detector,

@@ -1,4 +1,5 @@
 import Apus
+import ApusConsole
 import ArgumentParser
 
 /// `apus inspect`: what is in a model, and whether it can run.

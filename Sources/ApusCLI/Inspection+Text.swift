@@ -1,4 +1,5 @@
 import Apus
+import ApusConsole
 
 extension Inspection {
   /// The report for people; `all` leaves nothing out.

@@ -1,4 +1,5 @@
 import Apus
+import ApusConsole
 import ArgumentParser
 
 /// `apus kernels`: the implementations of the hot loops.

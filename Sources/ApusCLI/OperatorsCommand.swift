@@ -1,4 +1,5 @@
 import Apus
+import ApusConsole
 import ArgumentParser
 
 /// `apus operators`: what this build runs.

@@ -1,4 +1,7 @@
 import Apus
+import ApusConsole
+import ApusImages
+import ApusVision
 import ArgumentParser
 import FoundationEssentials
 
@@ -56,12 +59,12 @@ struct RunCommand: ParsableCommand {
     let milliseconds = (ContinuousClock.now - start).milliseconds
 
     var outputs: [Report.Output] = []
-    if let outputDir { try Files.makeDirectory(outputDir) }
+    if let outputDir { try makeFolder(outputDir) }
     for (position, tensor) in interpreter.outputs.enumerated() {
       var file: String?
       if let outputDir {
         file = "\(outputDir)/output_\(position).npy"
-        try Files.write(
+        try writeWholeFile(
           array(of: tensor, at: position, in: interpreter).file, to: "\(outputDir)/output_\(position).npy")
       }
       outputs.append(
@@ -96,8 +99,9 @@ struct RunCommand: ParsableCommand {
         "the model has \(interpreter.inputs.count) inputs, but --input is given \(input.count) times")
     }
     let arrays = try input.map { path in
-      do { return try NumPyArray(file: Files.read(path)) } catch let error as ApusError {
-        throw ApusError(error.code, "\(path): \(error.message)")
+      let bytes = try readWholeFile(at: path, limit: .max)
+      do throws(ApusError) { return try NumPyArray(file: bytes) } catch {
+        throw ApusError(error.code, "the file '\(path)': \(error.message)")
       }
     }
     for (position, array) in arrays.enumerated() {
@@ -126,7 +130,13 @@ struct RunCommand: ParsableCommand {
       }
     }
     if arrays.isEmpty {
-      for position in interpreter.inputs.indices { try RandomInput.fill(position, of: interpreter) }
+      try RandomBytes.fillInputs(of: interpreter)
+    }
+  }
+
+  private func makeFolder(_ path: String) throws(ApusError) {
+    do { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) } catch {
+      throw ApusError(.unwritableFile, "cannot make the folder '\(path)'")
     }
   }
 

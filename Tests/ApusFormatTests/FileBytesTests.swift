@@ -1,25 +1,16 @@
 import ApusFormat
+import Foundation
+import TestSupport
 import Testing
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 @Suite struct FileBytesTests {
   /// Calls `body` with the path of a file of these bytes, which is removed afterwards.
   private func withFile(_ bytes: [UInt8], _ body: (String) throws -> Void) throws {
-    var template = Array("/tmp/apus-file-bytes-XXXXXX".utf8CString)
-    let descriptor = mkstemp(&template)
-    try #require(descriptor >= 0)
-    let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    defer {
-      close(descriptor)
-      unlink(path)
+    try withTemporaryFolder { folder in
+      let file = folder.appending(path: "file")
+      try Data(bytes).write(to: file)
+      try body(file.path)
     }
-    try #require(write(descriptor, bytes, bytes.count) == bytes.count)
-    try body(path)
   }
 
   @Test("reading and mapping give the file's bytes", arguments: [0, 1, 63, 64, 4096, 100_003])
@@ -53,22 +44,22 @@ import Testing
   }
 
   @Test func refusesWhatIsNoFile() throws {
-    let folder = message { () throws(FormatError) in try FileBytes(readingFileAt: "/tmp") }
-    #expect(folder == "cannot read '/tmp': it is a folder")
+    let folder = message { () throws(FormatError) in try FileBytes(readingFileAt: "/dev") }
+    #expect(folder == "cannot read '/dev': it is a folder")
     let absent = message { () throws(FormatError) in try FileBytes(readingFileAt: "/absent/file") }
     #expect(absent == "cannot open '/absent/file': No such file or directory")
     let device = message { () throws(FormatError) in try FileBytes(mappingFileAt: "/dev/null") }
     #expect(device == "cannot read '/dev/null': it is not a regular file")
-    let zero = message { () throws(FormatError) in try FileBytes(readingFileAt: "/tmp\0/file") }
+    let zero = message { () throws(FormatError) in try FileBytes(readingFileAt: "/dev\0/file") }
     #expect(zero == "cannot open a path with a zero byte in it")
   }
 
   @Test func doesNotWaitForAPipe() throws {
-    let path = "/tmp/apus-pipe-\(getpid())"
-    unlink(path)
-    try #require(mkfifo(path, 0o600) == 0)
-    defer { unlink(path) }
-    #expect(throws: FormatError.self) { try FileBytes(readingFileAt: path) }
+    try withTemporaryFolder { folder in
+      let path = folder.appending(path: "pipe").path
+      try #require(mkfifo(path, 0o600) == 0)
+      #expect(throws: FormatError.self) { try FileBytes(readingFileAt: path) }
+    }
   }
 
   @Test func limitsTheSize() throws {

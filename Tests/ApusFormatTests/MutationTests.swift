@@ -1,4 +1,5 @@
 import ApusFormat
+import TestSupport
 import Testing
 
 /// Decodes bytes and then reads everything that is decoded on demand; answers whether the model itself was

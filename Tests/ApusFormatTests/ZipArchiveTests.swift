@@ -1,4 +1,5 @@
 import ApusFormat
+import TestSupport
 import Testing
 
 @Suite struct ZipArchiveTests {

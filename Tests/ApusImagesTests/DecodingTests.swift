@@ -2,9 +2,14 @@ import Apus
 import ApusImages
 import ApusVision
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct DecodingTests {
+  @Test func hasFiles() {
+    #expect(PictureFixture.all.count == 50)
+  }
+
   @Test("every kind of file has the pixels that Pillow reads", arguments: PictureFixture.all)
   func decodes(fixture: PictureFixture) throws {
     let image = try ImageBuffer(decoding: fixture.file)

@@ -1,6 +1,7 @@
 import Apus
 import ApusImages
 import ApusVision
+import TestSupport
 import Testing
 
 @Suite struct DrawingTests {

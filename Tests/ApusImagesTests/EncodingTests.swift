@@ -2,6 +2,7 @@ import Apus
 import ApusImages
 import ApusVision
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct EncodingTests {
@@ -46,7 +47,7 @@ import Testing
       #expect(error?.code == .invalidArgument)
     }
     #expect(throws: ApusError.self) { try image.encoded(as: .bmp) }
-    for path in ["/tmp/picture", "/tmp/picture.gif", "/tmp.png/picture"] {
+    for path in ["/nowhere/picture", "/nowhere/picture.gif", "/nowhere.png/picture"] {
       let error = #expect(throws: ApusError.self) { try image.write(toFile: path) }
       #expect(error?.code == .unsupportedImage)
     }
@@ -55,17 +56,15 @@ import Testing
   }
 
   @Test func writesWhatTheExtensionSays() throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-      "apus-\(UInt64.random(in: 0 ... .max))")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let image = try picture(.rgb)
-    for (name, format) in [("a.png", ImageFileFormat.png), ("b.JPG", .jpeg), ("c.ppm", .pnm)] {
-      let path = folder.appendingPathComponent(name).path
-      try image.write(toFile: path)
-      let bytes = Array(try Data(contentsOf: URL(fileURLWithPath: path)))
-      #expect(ImageFileFormat(detecting: bytes) == format)
-      #expect(try ImageBuffer(contentsOfFile: path).width == 21)
+    try withTemporaryFolder { folder in
+      let image = try picture(.rgb)
+      for (name, format) in [("a.png", ImageFileFormat.png), ("b.JPG", .jpeg), ("c.ppm", .pnm)] {
+        let path = folder.appendingPathComponent(name).path
+        try image.write(toFile: path)
+        let bytes = Array(try Data(contentsOf: URL(fileURLWithPath: path)))
+        #expect(ImageFileFormat(detecting: bytes) == format)
+        #expect(try ImageBuffer(contentsOfFile: path).width == 21)
+      }
     }
   }
 }

@@ -1,5 +1,6 @@
 import ApusImages
 import ApusVision
+import TestSupport
 import Testing
 
 @Suite struct PlateLayoutTests {

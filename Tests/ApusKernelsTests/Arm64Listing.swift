@@ -19,25 +19,9 @@ struct Arm64Listing {
     var copy = assembler
     guard let code = copy.finish() else { return ["a label was never placed"] }
     guard let tool = Self.tool else { return nil }
-    let file = FileManager.default.temporaryDirectory.appendingPathComponent("apus-\(UUID().uuidString).bin")
-    try Data(code).write(to: file)
-    defer { try? FileManager.default.removeItem(at: file) }
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: tool)
-    process.arguments = ["-D", "-z", "-b", "binary", "-m", "aarch64", "--no-show-raw-insn", file.path]
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    try process.run()
-    let data = pipe.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    var found: [Int: String] = [:]
-    for line in String(decoding: data, as: UTF8.self).split(separator: "\n") {
-      let parts = line.split(separator: ":", maxSplits: 1)
-      guard parts.count == 2, let address = Int(parts[0].drop(while: { $0 == " " }), radix: 16) else {
-        continue
-      }
-      found[address] = Self.normalized(String(parts[1]))
-    }
+    let found = try disassembly(
+      of: code, tool: tool, arguments: ["-z", "-m", "aarch64"]
+    ).mapValues(Self.normalized)
     guard code.count == 4 * expected.count else { return ["some call wrote more than one instruction"] }
     return expected.enumerated().compactMap { index, text in
       let read = found[4 * index] ?? "no instruction"

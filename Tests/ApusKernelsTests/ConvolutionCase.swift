@@ -1,4 +1,5 @@
 import ApusKernels
+import TestSupport
 
 /// The element types and epilogues that a random case can have.
 enum CaseKind: String, CaseIterable, CustomStringConvertible {

@@ -1,5 +1,6 @@
 import ApusKernels
 import ReferenceKernels
+import TestSupport
 import Testing
 
 @Suite("DepthwiseConvolution")

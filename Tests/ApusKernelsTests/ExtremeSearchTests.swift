@@ -1,4 +1,5 @@
 import ApusKernels
+import TestSupport
 import Testing
 
 /// Places of greatest and least values.

@@ -1,5 +1,6 @@
 import ApusKernels
 import Foundation
+import TestSupport
 import Testing
 
 /// Fourier transforms of planes, against their definition.

@@ -1,4 +1,5 @@
 import ApusKernels
+import TestSupport
 import Testing
 
 @Suite("Quantized sums and products")

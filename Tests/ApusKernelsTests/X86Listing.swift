@@ -28,27 +28,9 @@ struct X86Listing {
     var copy = assembler
     guard let code = copy.finish() else { return ["a label was never placed"] }
     guard let tool = Self.tool else { return nil }
-    let file = FileManager.default.temporaryDirectory.appendingPathComponent("apus-\(UUID().uuidString).bin")
-    try Data(code).write(to: file)
-    defer { try? FileManager.default.removeItem(at: file) }
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: tool)
-    process.arguments = [
-      "-D", "-b", "binary", "-m", "i386:x86-64", "-M", "intel", "-w", "--no-show-raw-insn", file.path,
-    ]
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    try process.run()
-    let data = pipe.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    var found: [Int: String] = [:]
-    for line in String(decoding: data, as: UTF8.self).split(separator: "\n") {
-      let parts = line.split(separator: ":", maxSplits: 1)
-      guard parts.count == 2, let address = Int(parts[0].drop(while: { $0 == " " }), radix: 16) else {
-        continue
-      }
-      found[address] = Self.normalized(String(parts[1]))
-    }
+    let found = try disassembly(
+      of: code, tool: tool, arguments: ["-m", "i386:x86-64", "-M", "intel", "-w"]
+    ).mapValues(Self.normalized)
     return expected.compactMap { place, text in
       let read = found[place] ?? "no instruction"
       return read == text ? nil : "at \(place): \(text) was written, \(read) was read"

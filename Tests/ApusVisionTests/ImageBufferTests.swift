@@ -1,5 +1,6 @@
 import Apus
 import ApusVision
+import TestSupport
 import Testing
 
 /// A picture of noise; padding bytes are noise too, so that reading them shows.

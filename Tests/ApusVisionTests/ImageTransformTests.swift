@@ -1,5 +1,6 @@
 import Apus
 import ApusVision
+import TestSupport
 import Testing
 
 @Suite struct ImageTransformTests {

@@ -1,6 +1,7 @@
 import Apus
 import ApusVision
 import Foundation
+import TestSupport
 import Testing
 
 private let dataFolder = ProcessInfo.processInfo.environment["APUS_TEST_DATA"]

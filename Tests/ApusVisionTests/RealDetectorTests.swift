@@ -14,6 +14,10 @@ private let data = getenv("APUS_TEST_DATA").map { String(cString: $0) }
 
 @Suite(.enabled(if: data != nil, "APUS_TEST_DATA is not set"))
 struct RealDetectorTests {
+  @Test func hasExpectations() {
+    #expect(LiteRTDetections.all.count == 10)
+  }
+
   @Test("real models find what LiteRT finds in real pictures", arguments: LiteRTDetections.all)
   func findsWhatLiteRTFinds(expected: LiteRTDetections) throws {
     let folder = try #require(data)

@@ -5,7 +5,7 @@ set -eu
 sets="x86-avx512vnni x86-avxvnni"
 if [ "$1" = -k ]; then sets=$2; shift 2; fi
 build=$(cd "$1" && pwd); shift
-work=$(mktemp -d /tmp/emulated-models.XXXXXX)
+work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 i=0
 line="true"

@@ -24,7 +24,7 @@ done
 shift $((OPTIND - 1))
 [ $# -ge 2 ] || { sed -n "2,13s/^# *//p" "$0"; exit 2; }
 build=$(cd "$1" && pwd); shift
-work=$(mktemp -d /tmp/emulate.XXXXXX)
+work=$(mktemp -d)
 emulator=
 trap 'test -z "$emulator" || kill $emulator 2>/dev/null; rm -rf "$work"' EXIT INT TERM
 tree=$work/tree

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes Tests/ApusVisionTests/LiteRTDetections.swift: what LiteRT's reference kernels find in real pictures.
+"""Makes Tests/Goldens/detections.json: what LiteRT's reference kernels find in real pictures.
 
 Needs Pillow besides requirements.txt. Run it from the root of the package, with a folder that has `models/` and
 `images/`:
@@ -11,6 +11,7 @@ compare the pixels (by their CRC-32), too.
 """
 
 import argparse
+import json
 import pathlib
 import zlib
 
@@ -113,69 +114,23 @@ def main():
     parser.add_argument("data", type=pathlib.Path, help="a folder with models/ and images/")
     data = parser.parse_args().data
     reference = Reference()
-    lines = []
+    found = []
     for (model, order, size), image, fit in CASES:
         pixels = np.array(Image.open(data / "images" / image).convert("RGB"))
         pixels, source, target = prepared(pixels, size, fit)
         answers = reference.run(data / "models" / f"{model}.tflite", [pixels[None]])
         boxes, classes, scores, count = (answers[position] for position in order)
-        lines += [
-            "    LiteRTDetections(",
-            f'      model: "{model}",',
-            f'      image: "{image}", fit: .{fit}, pixels: {zlib.crc32(pixels.tobytes()):#010x},',
-            "      objects: [",
-        ]
         rows = [row for row in range(int(count[0])) if scores[0, row] >= 0.3][:10]
-        for row in rows:
-            top, left, bottom, right = in_picture(boxes[0, row], source, target, size)
-            lines.append(
-                f"        .init(index: {int(classes[0, row])}, score: {scores[0, row]!s}, "
-                f"edges: [{top:.4f}, {left:.4f}, {bottom:.4f}, {right:.4f}]),")
-        lines += ["      ]),"]
+        found.append({
+            "model": model, "image": image, "fit": fit, "pixels": zlib.crc32(pixels.tobytes()),
+            "objects": [{
+                "index": int(classes[0, row]), "score": float(str(scores[0, row])),
+                "edges": [round(edge, 4) for edge in in_picture(boxes[0, row], source, target, size)],
+            } for row in rows]})
     reference.close()
-    path = pathlib.Path(__file__).resolve().parents[2] / "Tests/ApusVisionTests/LiteRTDetections.swift"
-    path.write_text(HEADER + "\n".join(lines) + FOOTER)
+    path = pathlib.Path(__file__).resolve().parents[2] / "Tests/Goldens/detections.json"
+    path.write_text("[\n" + ",\n".join(map(json.dumps, found)) + "\n]\n")
 
-
-HEADER = """import ApusVision
-
-/// What LiteRT's reference kernels find in a picture; made by `Tools/goldens/detections.py`.
-struct LiteRTDetections: Sendable {
-  /// An object of at least the score 0.3.
-  struct Object: Sendable {
-    let index: Int
-    let score: Float
-    /// Top, left, bottom and right in pixels of the picture.
-    let edges: [Float]
-  }
-
-  let model: String
-  let image: String
-  let fit: PictureFit
-  /// The CRC-32 of the model's input.
-  let pixels: UInt32
-  let objects: [Object]
-
-  /// How the picture is fitted in.
-  enum PictureFit: Sendable {
-    case stretch, centerCrop, letterbox
-
-    var policy: FitPolicy {
-      switch self {
-      case .stretch: .stretch
-      case .centerCrop: .centerCrop
-      case .letterbox: .letterbox()
-      }
-    }
-  }
-
-  static let all = [
-"""
-
-FOOTER = """
-  ]
-}
-"""
 
 if __name__ == "__main__":
     main()

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Makes Tests/ApusImagesTests/PictureFixtures.swift: small picture files with the pixels that Pillow reads in them.
+"""Makes Tests/Goldens/pictures.json: small picture files with the pixels that Pillow reads in them.
 
 Needs Pillow. Run it from the root of the package: python3 Tools/pictures/generate.py
 """
 
 import base64
 import io
+import json
 import random
 import struct
 import zlib
@@ -173,18 +174,10 @@ assert complete.endswith(b"\xff\xd9")
 add("jpeg without its end marker", complete[:-2], "RGB",
     Image.open(io.BytesIO(complete)).convert("RGB").tobytes(), tolerance=2)
 
-with open("Tests/ApusImagesTests/PictureFixtures.swift", "w") as out:
-    out.write("// Made by Tools/pictures/generate.py; do not edit.\n\nextension PictureFixture {\n")
-    out.write("  /// Files of every kind, with the pixels that Pillow reads in them.\n")
-    out.write("  static let all: [PictureFixture] = [\n")
-    for name, data, width, height, kind, expected, tolerance, orientation in fixtures:
-        def literal(value):
-            text = base64.b64encode(value).decode()
-            lines = [text[i:i + 96] for i in range(0, len(text), 96)]
-            return '"""\n      ' + "\\\n      ".join(lines) + '\n      """'
-
-        out.write(f'    PictureFixture(\n      name: "{name}", width: {width}, height: {height}, '
-                  f"format: .{kind}, tolerance: {tolerance}, orientation: {orientation},\n"
-                  f"      file: {literal(data)},\n      pixels: {literal(expected)}),\n")
-    out.write("  ]\n}\n")
+with open("Tests/Goldens/pictures.json", "w") as out:
+    lines = (json.dumps({"name": name, "width": width, "height": height, "format": kind, "tolerance": tolerance,
+                         "orientation": orientation, "file": base64.b64encode(data).decode(),
+                         "pixels": base64.b64encode(expected).decode()})
+             for name, data, width, height, kind, expected, tolerance, orientation in fixtures)
+    out.write("[\n" + ",\n".join(lines) + "\n]\n")
 print(len(fixtures), "pictures")

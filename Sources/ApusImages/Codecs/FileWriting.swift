@@ -10,7 +10,7 @@ import ApusVision
 /// Creates or replaces a file.
 ///
 /// - Throws: `unwritableFile` with the system's reason.
-func writeWholeFile(_ bytes: [UInt8], to path: String) throws(ApusError) {
+package func writeWholeFile(_ bytes: [UInt8], to path: String) throws(ApusError) {
   let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
   guard descriptor >= 0 else { throw unwritable(path) }
   var failure: ApusError?

@@ -17,6 +17,9 @@ import ApusVision
     }
     // A subsampling without a name is reported as an error, though decoding does not need the name.
     guard status == 0 || (width > 0 && height > 0 && colorSpace >= 0) else { throw failure(handle) }
+    guard width > 0, height > 0 else {
+      throw ApusError(.malformedImage, "the JPEG ends before its picture, after \(bytes.count) bytes")
+    }
     try limits.check(width: Int(width), height: Int(height))
     // At least one block of at most 4,096 pixels needs one bit: what is shorter cannot hold the picture.
     guard Int(width) * Int(height) / 4_096 <= bytes.count * 8 else {

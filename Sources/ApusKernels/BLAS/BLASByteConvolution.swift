@@ -5,7 +5,7 @@
 /// minus 128 as well, Σ(a − za)(w − zw) = Σaw − za·Σw − zw·Σa + n·za·zw: the weights' sums join the bias when
 /// packed, the rows' sums are made while running, unless zw is 0.
 /// Packed layout: `[output channel][term]` floats; then that bias.
-final class BLASByteConvolution: PreparedConvolution {
+final class BLASByteConvolution: TiledConvolution {
   private let convolution: Convolution
   private let operands: ByteOperands
   private let tiling: ConvolutionTiling
@@ -34,7 +34,10 @@ final class BLASByteConvolution: PreparedConvolution {
   private var biasOffset: Int { roundedUp(convolution.weightCount * 4, to: 64) }
   private var gatheredByteCount: Int { roundedUp(tiling.rowsPerTile * tiling.depthPerBlock * 4, to: 64) }
   private var productByteCount: Int { roundedUp(tiling.rowsPerTile * chunk * 4, to: 64) }
-  private var workerByteCount: Int {
+  var tileCount: Int { tiling.count }
+  var inputByteCount: Int { convolution.inputCount }
+  var outputByteCount: Int { convolution.outputCount }
+  var workerByteCount: Int {
     gatheredByteCount + 2 * productByteCount + roundedUp(tiling.rowsPerTile * 4, to: 64)
   }
 
@@ -44,8 +47,6 @@ final class BLASByteConvolution: PreparedConvolution {
   }
 
   var packedByteCount: Int { biasOffset + (roundedUp(convolution.outputChannels, to: 8) + 8) * 4 }
-
-  func scratchByteCount(threads: Int) -> Int { 64 + threads * workerByteCount }
 
   func pack(weights: RawSpan, bias: RawSpan?, into packed: PackedWeights) {
     precondition(weights.byteCount >= convolution.weightCount && packed.byteCount >= packedByteCount)
@@ -67,45 +68,7 @@ final class BLASByteConvolution: PreparedConvolution {
     }
   }
 
-  func run(
-    _ packed: PackedWeights, input: RawSpan, output: inout MutableRawSpan, scratch: inout MutableRawSpan,
-    threads: ThreadTeam
-  ) {
-    precondition(
-      input.byteCount >= convolution.inputCount && output.byteCount >= convolution.outputCount
-        && packed.byteCount >= packedByteCount
-        && scratch.byteCount >= scratchByteCount(threads: threads.count))
-    unsafe input.withUnsafeBytes { input in
-      unsafe output.withUnsafeMutableBytes { output in
-        unsafe scratch.withUnsafeMutableBytes { scratch in
-          guard let input = input.baseAddress, let output = output.baseAddress,
-            let scratch = scratch.baseAddress
-          else { return }
-          let work = unsafe Work(
-            owner: .passUnretained(self), packed: packed.address, input: input,
-            output: output.assumingMemoryBound(to: UInt8.self), scratch: scratch.alignedUp(toMultipleOf: 64))
-          threads.run(tiles: tiling.count, work)
-        }
-      }
-    }
-  }
-
-  /// One run: pointers that live as long as its call.
-  private struct Work: TileWork {
-    let owner: Unmanaged<BLASByteConvolution>
-    let packed: UnsafeMutableRawPointer
-    let input: UnsafeRawPointer
-    let output: UnsafeMutablePointer<UInt8>
-    let scratch: UnsafeMutableRawPointer
-
-    func run(tile: Int, worker: Int) {
-      unsafe owner._withUnsafeGuaranteedRef { owner in
-        unsafe owner.run(self, tile: tile, scratch: scratch + worker &* owner.workerByteCount)
-      }
-    }
-  }
-
-  private func run(_ work: Work, tile: Int, scratch: UnsafeMutableRawPointer) {
+  func run(_ work: ConvolutionWork, tile: Int, scratch: UnsafeMutableRawPointer) {
     let (rows, columns, group) = tiling.tile(tile)
     let lanes = unsafe scratch.assumingMemoryBound(to: Float.self)
     let product = unsafe (scratch + gatheredByteCount).assumingMemoryBound(to: Float.self)
@@ -113,6 +76,7 @@ final class BLASByteConvolution: PreparedConvolution {
     let sums = unsafe afterProduct.assumingMemoryBound(to: Int32.self)
     let corrections = unsafe (afterProduct + productByteCount).assumingMemoryBound(to: Int32.self)
     let bias = unsafe (work.packed + biasOffset).assumingMemoryBound(to: Int32.self)
+    let output = unsafe work.output.assumingMemoryBound(to: UInt8.self)
     let weights = unsafe work.packed.assumingMemoryBound(to: Float.self)
     let stride = tiling.depthPerBlock
     let gathering = PatchGathering(
@@ -150,7 +114,7 @@ final class BLASByteConvolution: PreparedConvolution {
         let position = rows.lowerBound &* convolution.outputChannels &+ channel &+ column
         unsafe epilogue.store(
           sums + column, sumStride: chunk, rows: rows.count, bias: bias + channel + column,
-          channel: channel &+ column, count: min(8, count &- column), to: work.output + position,
+          channel: channel &+ column, count: min(8, count &- column), to: output + position,
           outputStride: convolution.outputChannels)
         column &+= 8
       }

@@ -1,7 +1,7 @@
 /// Float convolution by `sgemm`; rows that lie ready in the input are read in place.
 ///
 /// Packed layout: the weights as they come, `[output channel][term]`; then the bias.
-final class BLASFloatConvolution: PreparedConvolution {
+final class BLASFloatConvolution: TiledConvolution {
   private let convolution: Convolution
   private let tiling: ConvolutionTiling
   private let bounds: FloatBounds
@@ -21,7 +21,10 @@ final class BLASFloatConvolution: PreparedConvolution {
   }
 
   private var biasOffset: Int { roundedUp(convolution.weightCount * 4, to: 64) }
-  private var workerByteCount: Int {
+  var tileCount: Int { tiling.count }
+  var inputByteCount: Int { convolution.inputCount * 4 }
+  var outputByteCount: Int { convolution.outputCount * 4 }
+  var workerByteCount: Int {
     convolution.readsInputInPlace ? 0 : roundedUp(tiling.rowsPerTile * tiling.depthPerBlock * 4, to: 64)
   }
 
@@ -30,8 +33,6 @@ final class BLASFloatConvolution: PreparedConvolution {
   }
 
   var packedByteCount: Int { biasOffset + roundedUp(convolution.outputChannels, to: 8) * 4 }
-
-  func scratchByteCount(threads: Int) -> Int { 64 + threads * workerByteCount }
 
   func pack(weights: RawSpan, bias: RawSpan?, into packed: PackedWeights) {
     precondition(weights.byteCount >= convolution.weightCount * 4 && packed.byteCount >= packedByteCount)
@@ -42,59 +43,24 @@ final class BLASFloatConvolution: PreparedConvolution {
     unsafe packBias(bias, count: convolution.outputChannels, to: packed.address + biasOffset)
   }
 
-  func run(
-    _ packed: PackedWeights, input: RawSpan, output: inout MutableRawSpan, scratch: inout MutableRawSpan,
-    threads: ThreadTeam
-  ) {
-    precondition(
-      input.byteCount >= convolution.inputCount * 4 && output.byteCount >= convolution.outputCount * 4
-        && packed.byteCount >= packedByteCount
-        && scratch.byteCount >= scratchByteCount(threads: threads.count))
-    unsafe input.withUnsafeBytes { input in
-      unsafe output.withUnsafeMutableBytes { output in
-        unsafe scratch.withUnsafeMutableBytes { scratch in
-          guard let input = input.baseAddress, let output = output.baseAddress,
-            let scratch = scratch.baseAddress
-          else { return }
-          let work = unsafe Work(
-            owner: .passUnretained(self), packed: packed.address.assumingMemoryBound(to: Float.self),
-            input: input.assumingMemoryBound(to: Float.self),
-            output: output.assumingMemoryBound(to: Float.self), scratch: scratch.alignedUp(toMultipleOf: 64))
-          threads.run(tiles: tiling.count, work)
-        }
-      }
-    }
-  }
-
-  /// One run: pointers that live as long as its call.
-  private struct Work: TileWork {
-    let owner: Unmanaged<BLASFloatConvolution>
-    let packed: UnsafePointer<Float>
-    let input: UnsafePointer<Float>
-    let output: UnsafeMutablePointer<Float>
-    let scratch: UnsafeMutableRawPointer
-
-    func run(tile: Int, worker: Int) {
-      unsafe owner._withUnsafeGuaranteedRef { owner in
-        unsafe owner.run(self, tile: tile, scratch: scratch + worker &* owner.workerByteCount)
-      }
-    }
-  }
-
-  private func run(_ work: Work, tile: Int, scratch: UnsafeMutableRawPointer) {
+  func run(_ work: ConvolutionWork, tile: Int, scratch: UnsafeMutableRawPointer) {
     let (rows, columns, group) = tiling.tile(tile)
     let lanes = unsafe scratch.assumingMemoryBound(to: Float.self)
     let isInPlace = convolution.readsInputInPlace
     let stride = isInPlace ? convolution.inputChannels : tiling.depthPerBlock
     let channel = group &* tiling.columnCount &+ columns.lowerBound
-    let outputs = unsafe work.output + (rows.lowerBound &* convolution.outputChannels &+ channel)
+    let input = unsafe work.input.assumingMemoryBound(to: Float.self)
+    let weights = unsafe work.packed.assumingMemoryBound(to: Float.self)
+    let outputs =
+      unsafe work.output.assumingMemoryBound(to: Float.self)
+      + (rows.lowerBound &* convolution.outputChannels &+ channel)
     let gathering = PatchGathering(convolution, Copy<Float>(padding: 0))
     for block in 0..<tiling.depthBlocks {
       let depth = tiling.depthRange(block)
       var lhs = unsafe UnsafePointer(lanes)
       if isInPlace {
         unsafe lhs =
-          work.input
+          input
           + (rows.lowerBound &* stride &+ group &* convolution.channelsPerGroup &+ depth.lowerBound)
       } else {
         unsafe gathering.gather(
@@ -102,10 +68,10 @@ final class BLASFloatConvolution: PreparedConvolution {
       }
       unsafe BLAS.multiply(
         rows: rows.count, columns: columns.count, terms: depth.count, lhs: lhs, lhsStride: stride,
-        rhs: work.packed + (channel &* tiling.depth &+ depth.lowerBound), rhsStride: tiling.depth,
+        rhs: weights + (channel &* tiling.depth &+ depth.lowerBound), rhsStride: tiling.depth,
         product: outputs, productStride: convolution.outputChannels, accumulates: block > 0)
     }
-    let bias = unsafe work.packed + (biasOffset / 4 &+ channel)
+    let bias = unsafe weights + (biasOffset / 4 &+ channel)
     for row in 0..<rows.count {
       let line = unsafe outputs + row &* convolution.outputChannels
       unsafe bounds.store(line, bias: bias, count: columns.count, to: UnsafeMutableRawPointer(line))

@@ -48,6 +48,12 @@ struct ConvolutionTiling {
   /// The number of blocks into which the terms are cut.
   var depthBlocks: Int { max(1, ceilingQuotient(depth, depthPerBlock)) }
 
+  /// The terms of all blocks with their padding.
+  var paddedDepth: Int { depthBlocks * depthPerBlock }
+
+  /// The panels of eight columns that a group has in the portable layouts.
+  var panels: Int { ceilingQuotient(columnCount, 8) }
+
   /// The terms of a block.
   func depthRange(_ block: Int) -> Range<Int> {
     block * depthPerBlock..<min(depth, (block + 1) * depthPerBlock)
@@ -62,6 +68,27 @@ struct ConvolutionTiling {
       column * columnsPerTile..<min(columnCount, (column + 1) * columnsPerTile),
       index / columnTiles / rowTiles
     )
+  }
+}
+
+extension ConvolutionTiling {
+  /// Packs weights as `[group][panel of eight columns][term pair][column][2]`, padded with zeros; `weight` has that of a
+  /// place in `[output channel][term]`.
+  @inline(__always)
+  func packPanels(to destination: UnsafeMutablePointer<Int16>, weight: (Int) -> Int16) {
+    let (padded, panels, depth) = (paddedDepth, panels, depth)
+    for panel in 0..<groups * panels {
+      let lanes = unsafe destination + panel * padded * 8
+      for lane in 0..<8 {
+        let column = panel % panels * 8 + lane
+        let source = (panel / panels * columnCount + column) * depth
+        let terms = column < columnCount ? depth : 0
+        for term in 0..<terms {
+          unsafe lanes[(term / 2 * 8 + lane) * 2 + term % 2] = weight(source + term)
+        }
+        for term in terms..<padded { unsafe lanes[(term / 2 * 8 + lane) * 2 + term % 2] = 0 }
+      }
+    }
   }
 }
 

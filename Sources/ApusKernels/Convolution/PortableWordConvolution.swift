@@ -4,15 +4,14 @@
 /// Packed layout: for each plane (of 16-bit weights the upper bytes, then the lower ones; otherwise one) and each
 /// group, panels of eight output channels, each `[term pair][channel][2]`, the terms padded with zeros in every
 /// block; then the bias of all channels.
-final class PortableWordConvolution: PreparedConvolution {
+final class PortableWordConvolution: TiledConvolution {
   private let convolution: Convolution
   private let operands: WordOperands
   private let epilogue: WordEpilogue
   private let tiling: ConvolutionTiling
-  private let quantization: HybridQuantization?
-  /// Terms of all blocks with their padding.
-  private let paddedDepth: Int
-  private let panels: Int
+  let quantization: HybridQuantization?
+  /// Weights of a panel.
+  private let panelCount: Int
   /// Columns of which sums are kept before they become outputs.
   private let chunk: Int
 
@@ -29,21 +28,20 @@ final class PortableWordConvolution: PreparedConvolution {
     tiling = ConvolutionTiling(
       convolution, maximumDepth: operands.maximumDepth, gatheredCount: 32_768, leastSharedRows: 16,
       maximumRows: 256, columnStep: 64)
-    paddedDepth = tiling.depthBlocks * tiling.depthPerBlock
-    panels = ceilingQuotient(tiling.columnCount, 8)
+    panelCount = tiling.paddedDepth * 8
     chunk = min(roundedUp(tiling.columnsPerTile, to: 8), tiling.depthBlocks == 1 ? 64 : 512)
   }
 
-  private var panelCount: Int { paddedDepth * 8 }
-  private var planeCount: Int { convolution.groups * panels * panelCount }
+  private var planeCount: Int { convolution.groups * tiling.panels * panelCount }
   private var biasOffset: Int { roundedUp(operands.planes * planeCount * 2, to: 64) }
   private var gatheredByteCount: Int { roundedUp(tiling.rowsPerTile * tiling.depthPerBlock * 2, to: 64) }
   private var sumsByteCount: Int { roundedUp(tiling.rowsPerTile * chunk * 4, to: 64) }
-  private var workerByteCount: Int {
+  var tileCount: Int { tiling.count }
+  var inputByteCount: Int { convolution.inputCount * operands.inputByteCount }
+  var outputByteCount: Int { convolution.outputCount * operands.outputByteCount }
+  var workerByteCount: Int {
     gatheredByteCount + sumsByteCount + (operands.isWide ? 2 * sumsByteCount : 0)
   }
-  /// The quantized input and its scales, before the memory of the workers.
-  private var sharedByteCount: Int { quantization?.byteCount ?? 0 }
 
   var packing: String {
     "portable-words \(operands.packing) depth \(tiling.depth) blocks of \(tiling.depthPerBlock) columns "
@@ -54,29 +52,15 @@ final class PortableWordConvolution: PreparedConvolution {
     biasOffset + (roundedUp(convolution.outputChannels, to: 8) + 8) * operands.packedBiasByteCount
   }
 
-  func scratchByteCount(threads: Int) -> Int { 64 + sharedByteCount + threads * workerByteCount }
-
   func pack(weights: RawSpan, bias: RawSpan?, into packed: PackedWeights) {
     precondition(
       weights.byteCount >= convolution.weightCount * operands.weightByteCount
         && packed.byteCount >= packedByteCount)
-    let depth = tiling.depth
-    let columns = tiling.columnCount
     unsafe weights.withUnsafeBytes { weights in
+      let planes = unsafe packed.address.assumingMemoryBound(to: Int16.self)
       for plane in 0..<operands.planes {
-        for panel in 0..<convolution.groups * panels {
-          let destination =
-            unsafe packed.address.assumingMemoryBound(to: Int16.self) + plane * planeCount + panel
-            * panelCount
-          for lane in 0..<8 {
-            let column = panel % panels * 8 + lane
-            let source = (panel / panels * columns + column) * depth
-            for term in 0..<paddedDepth {
-              let isInside = column < columns && term < depth
-              unsafe destination[(term / 2 * 8 + lane) * 2 + term % 2] =
-                isInside ? operands.weight(weights, source + term, plane: plane) : 0
-            }
-          }
+        unsafe tiling.packPanels(to: planes + plane * planeCount) { place in
+          unsafe operands.weight(weights, place, plane: plane)
         }
       }
     }
@@ -84,56 +68,13 @@ final class PortableWordConvolution: PreparedConvolution {
       bias, count: convolution.outputChannels, operands: operands, to: packed.address + biasOffset)
   }
 
-  func run(
-    _ packed: PackedWeights, input: RawSpan, output: inout MutableRawSpan, scratch: inout MutableRawSpan,
-    threads: ThreadTeam
-  ) {
-    precondition(
-      input.byteCount >= convolution.inputCount * operands.inputByteCount
-        && output.byteCount >= convolution.outputCount * operands.outputByteCount
-        && packed.byteCount >= packedByteCount
-        && scratch.byteCount >= scratchByteCount(threads: threads.count))
-    unsafe input.withUnsafeBytes { input in
-      unsafe output.withUnsafeMutableBytes { output in
-        unsafe scratch.withUnsafeMutableBytes { scratch in
-          guard let input = input.baseAddress, let output = output.baseAddress,
-            let scratch = scratch.baseAddress
-          else { return }
-          let shared = unsafe scratch.alignedUp(toMultipleOf: 64)
-          let scales = unsafe shared.assumingMemoryBound(to: Float.self)
-          let source = unsafe quantization?.run(input, to: shared, threads: threads) ?? input
-          let work = unsafe Work(
-            owner: .passUnretained(self), packed: packed.address, input: source, scales: scales,
-            output: output,
-            scratch: shared + sharedByteCount)
-          threads.run(tiles: tiling.count, work)
-        }
-      }
-    }
-  }
-
-  /// One run: pointers that live as long as its call.
-  private struct Work: TileWork {
-    let owner: Unmanaged<PortableWordConvolution>
-    let packed: UnsafeMutableRawPointer
-    let input: UnsafeRawPointer
-    let scales: UnsafePointer<Float>
-    let output: UnsafeMutableRawPointer
-    let scratch: UnsafeMutableRawPointer
-
-    func run(tile: Int, worker: Int) {
-      unsafe owner._withUnsafeGuaranteedRef { owner in
-        unsafe owner.run(self, tile: tile, scratch: scratch + worker &* owner.workerByteCount)
-      }
-    }
-  }
-
-  private func run(_ work: Work, tile: Int, scratch: UnsafeMutableRawPointer) {
+  func run(_ work: ConvolutionWork, tile: Int, scratch: UnsafeMutableRawPointer) {
     let (rows, columns, group) = tiling.tile(tile)
     let lanes = unsafe scratch.assumingMemoryBound(to: Int16.self)
     let sums = unsafe (scratch + gatheredByteCount).assumingMemoryBound(to: Int32.self)
     let wideSums = unsafe (scratch + gatheredByteCount + sumsByteCount).assumingMemoryBound(to: Int64.self)
-    let weights = unsafe work.packed.assumingMemoryBound(to: Int16.self) + group &* panels &* panelCount
+    let weights =
+      unsafe work.packed.assumingMemoryBound(to: Int16.self) + group &* tiling.panels &* panelCount
     let stride = tiling.depthPerBlock
     var isGathered = false
     var first = columns.lowerBound
@@ -195,7 +136,7 @@ final class PortableWordConvolution: PreparedConvolution {
   }
 
   private func store(
-    _ sums: UnsafePointer<Int32>, _ wideSums: UnsafePointer<Int64>, _ work: Work, rows: Range<Int>,
+    _ sums: UnsafePointer<Int32>, _ wideSums: UnsafePointer<Int64>, _ work: ConvolutionWork, rows: Range<Int>,
     channel: Int,
     count: Int
   ) {

@@ -3,13 +3,12 @@
 ///
 /// Packed layout: for each group of eight output channels `[tap pair][channel][2]` 16-bit weights minus their
 /// zero point, a missing last tap of a row as zeros; then the bias of all channels.
-final class PortableByteDepthwise: PreparedConvolution, @unchecked Sendable {
+final class PortableByteDepthwise: TiledConvolution, @unchecked Sendable {
   private let convolution: DepthwiseConvolution
   private let operands: ByteOperands
   private let tiling: DepthwiseTiling
   private let epilogue: QuantizedEpilogue
-  private let pairsPerRow: Int
-  private let tapPairs: Int
+  private let tapPairs: TapPairs
   /// Where each pair of taps lies in a plane, counted from the first.
   private let pairOffsets: UnsafeMutablePointer<Int>
 
@@ -22,19 +21,21 @@ final class PortableByteDepthwise: PreparedConvolution, @unchecked Sendable {
     self.operands = operands
     self.epilogue = epilogue
     tiling = DepthwiseTiling(convolution, gatheredCount: 24_576)
-    pairsPerRow = ceilingQuotient(convolution.filterWidth, 2)
-    tapPairs = convolution.filterHeight * pairsPerRow
+    tapPairs = TapPairs(convolution)
     pairOffsets = tiling.tapOffsets(
-      rows: convolution.filterHeight, columns: pairsPerRow, columnStep: 2 * tiling.tapColumnStep)
+      rows: convolution.filterHeight, columns: tapPairs.perRow, columnStep: 2 * tiling.tapColumnStep)
   }
 
   deinit {
     unsafe pairOffsets.deallocate()
   }
 
-  private var biasOffset: Int { roundedUp(tiling.groupCount * tapPairs * 16 * 2, to: 64) }
+  private var biasOffset: Int { roundedUp(tiling.groupCount * tapPairs.count * 16 * 2, to: 64) }
   private var gatheredByteCount: Int { roundedUp(tiling.gatheredCount * 4, to: 64) }
-  private var workerByteCount: Int { gatheredByteCount + tiling.columnsPerTile * 32 + 64 }
+  var tileCount: Int { tiling.count }
+  var inputByteCount: Int { convolution.inputCount }
+  var outputByteCount: Int { convolution.outputCount }
+  var workerByteCount: Int { gatheredByteCount + tiling.columnsPerTile * 32 + 64 }
 
   var packing: String {
     "portable-bytes-depthwise flip \(operands.signFlip) zero \(operands.rhsZeroPoint) "
@@ -43,75 +44,18 @@ final class PortableByteDepthwise: PreparedConvolution, @unchecked Sendable {
 
   var packedByteCount: Int { biasOffset + (roundedUp(convolution.outputChannels, to: 8) + 8) * 4 }
 
-  func scratchByteCount(threads: Int) -> Int { 64 + threads * workerByteCount }
-
   func pack(weights: RawSpan, bias: RawSpan?, into packed: PackedWeights) {
     precondition(weights.byteCount >= convolution.weightCount && packed.byteCount >= packedByteCount)
-    let channels = convolution.outputChannels
+    let (flip, zeroPoint) = (operands.signFlip, operands.rhsZeroPoint)
     unsafe weights.withUnsafeBytes { weights in
-      let destination = unsafe packed.address.assumingMemoryBound(to: Int16.self)
-      for group in 0..<tiling.groupCount {
-        for tap in 0..<convolution.taps {
-          let row = tap / convolution.filterWidth
-          let column = tap % convolution.filterWidth
-          let pair = (group * tapPairs + row * pairsPerRow + column / 2) * 16
-          for lane in 0..<8 {
-            let channel = group * 8 + lane
-            var value: Int16 = 0
-            if channel < channels {
-              let byte = unsafe weights[tap * channels + channel] ^ operands.signFlip
-              value = Int16(truncatingIfNeeded: Int32(byte) &- operands.rhsZeroPoint)
-            }
-            unsafe destination[pair + lane * 2 + column % 2] = value
-            if column % 2 == 0, column + 1 == convolution.filterWidth {
-              unsafe destination[pair + lane * 2 + 1] = 0
-            }
-          }
-        }
+      unsafe tapPairs.pack(to: packed.address.assumingMemoryBound(to: Int16.self)) { place in
+        unsafe Int16(truncatingIfNeeded: Int32(weights[place] ^ flip) &- zeroPoint)
       }
     }
-    unsafe packBias(bias, count: channels, to: packed.address + biasOffset)
+    unsafe packBias(bias, count: convolution.outputChannels, to: packed.address + biasOffset)
   }
 
-  func run(
-    _ packed: PackedWeights, input: RawSpan, output: inout MutableRawSpan, scratch: inout MutableRawSpan,
-    threads: ThreadTeam
-  ) {
-    precondition(
-      input.byteCount >= convolution.inputCount && output.byteCount >= convolution.outputCount
-        && packed.byteCount >= packedByteCount
-        && scratch.byteCount >= scratchByteCount(threads: threads.count))
-    unsafe input.withUnsafeBytes { input in
-      unsafe output.withUnsafeMutableBytes { output in
-        unsafe scratch.withUnsafeMutableBytes { scratch in
-          guard let input = input.baseAddress, let output = output.baseAddress,
-            let scratch = scratch.baseAddress
-          else { return }
-          let work = unsafe Work(
-            owner: .passUnretained(self), packed: packed.address, input: input,
-            output: output.assumingMemoryBound(to: UInt8.self), scratch: scratch.alignedUp(toMultipleOf: 64))
-          threads.run(tiles: tiling.count, work)
-        }
-      }
-    }
-  }
-
-  /// One run: pointers that live as long as its call.
-  private struct Work: TileWork {
-    let owner: Unmanaged<PortableByteDepthwise>
-    let packed: UnsafeMutableRawPointer
-    let input: UnsafeRawPointer
-    let output: UnsafeMutablePointer<UInt8>
-    let scratch: UnsafeMutableRawPointer
-
-    func run(tile: Int, worker: Int) {
-      unsafe owner._withUnsafeGuaranteedRef { owner in
-        unsafe owner.run(self, tile: tile, scratch: scratch + worker &* owner.workerByteCount)
-      }
-    }
-  }
-
-  private func run(_ work: Work, tile: Int, scratch: UnsafeMutableRawPointer) {
+  func run(_ work: ConvolutionWork, tile: Int, scratch: UnsafeMutableRawPointer) {
     let tile = tiling.tile(tile, of: convolution)
     let lanes = unsafe scratch.assumingMemoryBound(to: Int32.self)
     let sums = unsafe (scratch + gatheredByteCount).assumingMemoryBound(to: Int32.self)
@@ -122,6 +66,7 @@ final class PortableByteDepthwise: PreparedConvolution, @unchecked Sendable {
         isPaired: convolution.filterWidth > 1))
     unsafe gathering.gather(tile, from: work.input, to: lanes)
     let bias = unsafe (work.packed + biasOffset).assumingMemoryBound(to: Int32.self)
+    let output = unsafe work.output.assumingMemoryBound(to: UInt8.self)
     let weights = unsafe work.packed.assumingMemoryBound(to: Int16.self)
     let channels = convolution.outputChannels
     for group in tile.groups {
@@ -132,11 +77,11 @@ final class PortableByteDepthwise: PreparedConvolution, @unchecked Sendable {
         let position = (tile.batch &* convolution.outputHeight &+ row) &* convolution.outputWidth
         let first = (position &+ tile.columns.lowerBound) &* channels &+ group &* 8
         unsafe multiplyLine(
-          plane + line &* 8, weights: weights + group &* tapPairs &* 16, columns: tile.columns.count,
+          plane + line &* 8, weights: weights + group &* tapPairs.count &* 16, columns: tile.columns.count,
           to: sums)
         unsafe epilogue.store(
           sums, sumStride: 8, rows: tile.columns.count, bias: bias + group &* 8, channel: group &* 8,
-          count: used, to: work.output + first, outputStride: channels)
+          count: used, to: output + first, outputStride: channels)
       }
     }
   }
@@ -146,12 +91,12 @@ final class PortableByteDepthwise: PreparedConvolution, @unchecked Sendable {
     _ line: UnsafePointer<Int32>, weights: UnsafePointer<Int16>, columns: Int,
     to sums: UnsafeMutablePointer<Int32>
   ) {
-    if pairsPerRow == 2, convolution.filterHeight == 3 {
+    if tapPairs.perRow == 2, convolution.filterHeight == 3 {
       unsafe multiplyThreeRows(line, weights: weights, columns: columns, to: sums)
       return
     }
     let step = convolution.strideWidth &* 8
-    let pairs = tapPairs
+    let pairs = tapPairs.count
     let offsets = unsafe pairOffsets
     var position = unsafe line
     var destination = unsafe sums

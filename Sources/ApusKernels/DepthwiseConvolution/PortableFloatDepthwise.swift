@@ -1,7 +1,7 @@
 /// Float depthwise convolution in plain Swift.
 ///
 /// Packed layout: for each group of eight output channels `[tap][channel]`; then the bias of all channels.
-final class PortableFloatDepthwise: PreparedConvolution, @unchecked Sendable {
+final class PortableFloatDepthwise: TiledConvolution, @unchecked Sendable {
   private let convolution: DepthwiseConvolution
   private let tiling: DepthwiseTiling
   private let bounds: FloatBounds
@@ -22,15 +22,16 @@ final class PortableFloatDepthwise: PreparedConvolution, @unchecked Sendable {
   }
 
   private var biasOffset: Int { roundedUp(tiling.groupCount * convolution.taps * 8 * 4, to: 64) }
-  private var workerByteCount: Int { roundedUp(tiling.gatheredCount * 4, to: 64) }
+  var tileCount: Int { tiling.count }
+  var inputByteCount: Int { convolution.inputCount * 4 }
+  var outputByteCount: Int { convolution.outputCount * 4 }
+  var workerByteCount: Int { roundedUp(tiling.gatheredCount * 4, to: 64) }
 
   var packing: String {
     "portable-float-depthwise taps \(convolution.taps) channels \(convolution.outputChannels)"
   }
 
   var packedByteCount: Int { biasOffset + (roundedUp(convolution.outputChannels, to: 8) + 8) * 4 }
-
-  func scratchByteCount(threads: Int) -> Int { 64 + threads * workerByteCount }
 
   func pack(weights: RawSpan, bias: RawSpan?, into packed: PackedWeights) {
     precondition(weights.byteCount >= convolution.weightCount * 4 && packed.byteCount >= packedByteCount)
@@ -48,45 +49,7 @@ final class PortableFloatDepthwise: PreparedConvolution, @unchecked Sendable {
     unsafe packBias(bias, count: channels, to: packed.address + biasOffset)
   }
 
-  func run(
-    _ packed: PackedWeights, input: RawSpan, output: inout MutableRawSpan, scratch: inout MutableRawSpan,
-    threads: ThreadTeam
-  ) {
-    precondition(
-      input.byteCount >= convolution.inputCount * 4 && output.byteCount >= convolution.outputCount * 4
-        && packed.byteCount >= packedByteCount
-        && scratch.byteCount >= scratchByteCount(threads: threads.count))
-    unsafe input.withUnsafeBytes { input in
-      unsafe output.withUnsafeMutableBytes { output in
-        unsafe scratch.withUnsafeMutableBytes { scratch in
-          guard let input = input.baseAddress, let output = output.baseAddress,
-            let scratch = scratch.baseAddress
-          else { return }
-          let work = unsafe Work(
-            owner: .passUnretained(self), packed: packed.address, input: input, output: output,
-            scratch: scratch.alignedUp(toMultipleOf: 64))
-          threads.run(tiles: tiling.count, work)
-        }
-      }
-    }
-  }
-
-  /// One run: pointers that live as long as its call.
-  private struct Work: TileWork {
-    let owner: Unmanaged<PortableFloatDepthwise>
-    let packed: UnsafeMutableRawPointer
-    let input: UnsafeRawPointer
-    let output: UnsafeMutableRawPointer
-    let scratch: UnsafeMutableRawPointer
-
-    func run(tile: Int, worker: Int) {
-      unsafe owner._withUnsafeGuaranteedRef { owner in
-        unsafe owner.run(self, tile: tile, scratch: scratch + worker &* owner.workerByteCount)
-      }
-    }
-  }
-
-  private func run(_ work: Work, tile: Int, scratch: UnsafeMutableRawPointer) {
+  func run(_ work: ConvolutionWork, tile: Int, scratch: UnsafeMutableRawPointer) {
     let tile = tiling.tile(tile, of: convolution)
     let lanes = unsafe scratch.assumingMemoryBound(to: Float.self)
     let gathering = PlaneGathering(convolution: convolution, tiling: tiling, conversion: PlainLane())

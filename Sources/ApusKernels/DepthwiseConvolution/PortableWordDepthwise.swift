@@ -2,14 +2,13 @@
 ///
 /// Packed layout: for each group of eight output channels `[tap pair][channel][2]` 16-bit weights, a missing last
 /// tap of a row as zeros; then the bias of all channels.
-final class PortableWordDepthwise: PreparedConvolution, @unchecked Sendable {
+final class PortableWordDepthwise: TiledConvolution, @unchecked Sendable {
   private let convolution: DepthwiseConvolution
   private let operands: WordOperands
   private let tiling: DepthwiseTiling
   private let epilogue: WordEpilogue
-  private let quantization: HybridQuantization?
-  private let pairsPerRow: Int
-  private let tapPairs: Int
+  let quantization: HybridQuantization?
+  private let tapPairs: TapPairs
   /// Where each pair of taps lies in a plane, counted from the first.
   private let pairOffsets: UnsafeMutablePointer<Int>
   /// Pairs of taps whose sums fit in 32 bits.
@@ -27,21 +26,22 @@ final class PortableWordDepthwise: PreparedConvolution, @unchecked Sendable {
     quantization = HybridQuantization(
       convolution.operands, batches: convolution.batches, inputCount: convolution.inputCount)
     tiling = DepthwiseTiling(convolution, gatheredCount: 24_576)
-    pairsPerRow = ceilingQuotient(convolution.filterWidth, 2)
-    tapPairs = convolution.filterHeight * pairsPerRow
+    tapPairs = TapPairs(convolution)
     unsafe pairOffsets = tiling.tapOffsets(
-      rows: convolution.filterHeight, columns: pairsPerRow, columnStep: 2 * tiling.tapColumnStep)
+      rows: convolution.filterHeight, columns: tapPairs.perRow, columnStep: 2 * tiling.tapColumnStep)
   }
 
   deinit {
     unsafe pairOffsets.deallocate()
   }
 
-  private var biasOffset: Int { roundedUp(tiling.groupCount * tapPairs * 16 * 2, to: 64) }
+  private var biasOffset: Int { roundedUp(tiling.groupCount * tapPairs.count * 16 * 2, to: 64) }
   private var gatheredByteCount: Int { roundedUp(tiling.gatheredCount * 4, to: 64) }
   private var sumsByteCount: Int { roundedUp(tiling.columnsPerTile * 32, to: 64) }
-  private var workerByteCount: Int { gatheredByteCount + 3 * sumsByteCount }
-  private var sharedByteCount: Int { quantization?.byteCount ?? 0 }
+  var tileCount: Int { tiling.count }
+  var inputByteCount: Int { convolution.inputCount * operands.inputByteCount }
+  var outputByteCount: Int { convolution.outputCount * operands.outputByteCount }
+  var workerByteCount: Int { gatheredByteCount + 3 * sumsByteCount }
 
   var packing: String {
     "portable-words-depthwise \(operands.packing) taps \(convolution.taps) channels \(convolution.outputChannels)"
@@ -51,77 +51,18 @@ final class PortableWordDepthwise: PreparedConvolution, @unchecked Sendable {
     biasOffset + (roundedUp(convolution.outputChannels, to: 8) + 8) * operands.packedBiasByteCount
   }
 
-  func scratchByteCount(threads: Int) -> Int { 64 + sharedByteCount + threads * workerByteCount }
-
   func pack(weights: RawSpan, bias: RawSpan?, into packed: PackedWeights) {
     precondition(weights.byteCount >= convolution.weightCount && packed.byteCount >= packedByteCount)
-    let channels = convolution.outputChannels
     unsafe weights.withUnsafeBytes { weights in
-      let destination = unsafe packed.address.assumingMemoryBound(to: Int16.self)
-      for group in 0..<tiling.groupCount {
-        for tap in 0..<convolution.taps {
-          let row = tap / convolution.filterWidth
-          let column = tap % convolution.filterWidth
-          let pair = (group * tapPairs + row * pairsPerRow + column / 2) * 16
-          for lane in 0..<8 {
-            let channel = group * 8 + lane
-            unsafe destination[pair + lane * 2 + column % 2] =
-              channel < channels ? operands.weight(weights, tap * channels + channel, plane: 0) : 0
-            if column % 2 == 0, column + 1 == convolution.filterWidth {
-              unsafe destination[pair + lane * 2 + 1] = 0
-            }
-          }
-        }
+      unsafe tapPairs.pack(to: packed.address.assumingMemoryBound(to: Int16.self)) { place in
+        unsafe operands.weight(weights, place, plane: 0)
       }
     }
-    unsafe packBias(bias, count: channels, operands: operands, to: packed.address + biasOffset)
+    unsafe packBias(
+      bias, count: convolution.outputChannels, operands: operands, to: packed.address + biasOffset)
   }
 
-  func run(
-    _ packed: PackedWeights, input: RawSpan, output: inout MutableRawSpan, scratch: inout MutableRawSpan,
-    threads: ThreadTeam
-  ) {
-    precondition(
-      input.byteCount >= convolution.inputCount * operands.inputByteCount
-        && output.byteCount >= convolution.outputCount * operands.outputByteCount
-        && packed.byteCount >= packedByteCount
-        && scratch.byteCount >= scratchByteCount(threads: threads.count))
-    unsafe input.withUnsafeBytes { input in
-      unsafe output.withUnsafeMutableBytes { output in
-        unsafe scratch.withUnsafeMutableBytes { scratch in
-          guard let input = input.baseAddress, let output = output.baseAddress,
-            let scratch = scratch.baseAddress
-          else { return }
-          let shared = unsafe scratch.alignedUp(toMultipleOf: 64)
-          let scales = unsafe shared.assumingMemoryBound(to: Float.self)
-          let source = unsafe quantization?.run(input, to: shared, threads: threads) ?? input
-          let work = unsafe Work(
-            owner: .passUnretained(self), packed: packed.address, input: source, scales: scales,
-            output: output,
-            scratch: shared + sharedByteCount)
-          threads.run(tiles: tiling.count, work)
-        }
-      }
-    }
-  }
-
-  /// One run: pointers that live as long as its call.
-  private struct Work: TileWork {
-    let owner: Unmanaged<PortableWordDepthwise>
-    let packed: UnsafeMutableRawPointer
-    let input: UnsafeRawPointer
-    let scales: UnsafePointer<Float>
-    let output: UnsafeMutableRawPointer
-    let scratch: UnsafeMutableRawPointer
-
-    func run(tile: Int, worker: Int) {
-      unsafe owner._withUnsafeGuaranteedRef { owner in
-        unsafe owner.run(self, tile: tile, scratch: scratch + worker &* owner.workerByteCount)
-      }
-    }
-  }
-
-  private func run(_ work: Work, tile: Int, scratch: UnsafeMutableRawPointer) {
+  func run(_ work: ConvolutionWork, tile: Int, scratch: UnsafeMutableRawPointer) {
     let tile = tiling.tile(tile, of: convolution)
     let lanes = unsafe scratch.assumingMemoryBound(to: Int32.self)
     let sums = unsafe (scratch + gatheredByteCount).assumingMemoryBound(to: Int32.self)
@@ -136,10 +77,10 @@ final class PortableWordDepthwise: PreparedConvolution, @unchecked Sendable {
       for row in tile.rows {
         let line = (row &- tile.rows.lowerBound) &* convolution.strideHeight &* tiling.planeColumns
         var first = 0
-        while first < tapPairs {
-          let last = operands.isWide ? min(tapPairs, first &+ Self.pairsPerBlock) : tapPairs
+        while first < tapPairs.count {
+          let last = operands.isWide ? min(tapPairs.count, first &+ Self.pairsPerBlock) : tapPairs.count
           unsafe multiplyLine(
-            plane + line &* 8, weights: weights + group &* tapPairs &* 16, pairs: first..<last,
+            plane + line &* 8, weights: weights + group &* tapPairs.count &* 16, pairs: first..<last,
             columns: columns,
             to: sums)
           if operands.isWide {
@@ -186,7 +127,8 @@ final class PortableWordDepthwise: PreparedConvolution, @unchecked Sendable {
   }
 
   private func store(
-    _ sums: UnsafePointer<Int32>, _ wideSums: UnsafePointer<Int64>, _ work: Work, batch: Int, columns: Int,
+    _ sums: UnsafePointer<Int32>, _ wideSums: UnsafePointer<Int64>, _ work: ConvolutionWork, batch: Int,
+    columns: Int,
     group: Int, position: Int
   ) {
     let bias = unsafe UnsafeRawPointer(work.packed + biasOffset)

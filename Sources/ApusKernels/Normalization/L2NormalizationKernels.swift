@@ -33,12 +33,7 @@ private struct UnsignedL2Normalization: RowFunction {
   let zeroPoint: Int32
 
   func fill(_ output: UnsafeMutablePointer<UInt8>, count: Int, input: UnsafePointer<UInt8>) {
-    var sum: Int32 = 0
-    for index in 0..<count {
-      let difference = unsafe Int32(input[index]) &- zeroPoint
-      sum &+= difference &* difference
-    }
-    let (value, shift) = FixedPointFunctions.inverseSquareRoot(sum)
+    let (value, shift) = unsafe inverseNorm(input, count: count, zeroPoint: zeroPoint)
     for index in 0..<count {
       let difference = unsafe Int32(input[index]) &- zeroPoint
       let result = FixedPointFunctions.multiply(128 &* difference, value, shift: shift)
@@ -51,16 +46,24 @@ private struct SignedL2Normalization: RowFunction {
   let zeroPoint: Int32
 
   func fill(_ output: UnsafeMutablePointer<Int8>, count: Int, input: UnsafePointer<Int8>) {
-    var sum: Int32 = 0
-    for index in 0..<count {
-      let difference = unsafe Int32(input[index]) &- zeroPoint
-      sum &+= difference &* difference
-    }
-    let (value, shift) = FixedPointFunctions.inverseSquareRoot(sum)
+    let (value, shift) = unsafe inverseNorm(input, count: count, zeroPoint: zeroPoint)
     for index in 0..<count {
       let difference = unsafe Int32(input[index]) &- zeroPoint
       unsafe output[index] = Int8(
         clamping: FixedPointFunctions.multiply(difference, value, shift: shift &+ 7))
     }
   }
+}
+
+/// One over the root of the sum of squared differences from the zero point, as a multiplier and a shift.
+@inline(__always)
+private func inverseNorm<T: FixedWidthInteger>(
+  _ input: UnsafePointer<T>, count: Int, zeroPoint: Int32
+) -> (value: Int32, shift: Int32) {
+  var sum: Int32 = 0
+  for index in 0..<count {
+    let difference = unsafe Int32(truncatingIfNeeded: input[index]) &- zeroPoint
+    sum &+= difference &* difference
+  }
+  return FixedPointFunctions.inverseSquareRoot(sum)
 }

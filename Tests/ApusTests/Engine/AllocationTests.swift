@@ -1,40 +1,23 @@
 import Apus
 import Foundation
+import TestSupport
 import Testing
 
 #if canImport(Glibc)
-  /// Where the probe is.
-  private enum AllocationProbe {
-    private static let folder = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-      .deletingLastPathComponent()
-
-    /// The executable; nil where it is missing.
-    static let executable: URL? = {
-      // swift test runs tests from a helper of the toolchain, or from the executable itself.
-      let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent()
-      let bundle = CommandLine.arguments.first { $0.hasSuffix(".xctest") }.map {
-        URL(fileURLWithPath: $0).deletingLastPathComponent()
-      }
-      #if DEBUG
-        let built = root.appending(path: ".build/debug")
-      #else
-        let built = root.appending(path: ".build/release")
-      #endif
-      return [bundle, folder, built].compactMap { $0?.appending(path: "AllocationProbe") }
-        .first { FileManager.default.isExecutableFile(atPath: $0.path) }
-    }()
-  }
-
   /// Runs the probe beside this test's executable, which counts allocations by glibc's `mtrace`.
-  @Suite(.enabled(if: AllocationProbe.executable != nil, "the probe or libc_malloc_debug.so.0 is missing"))
+  @Suite(
+    .enabled(if: builtExecutable("AllocationProbe") != nil, "the probe or libc_malloc_debug.so.0 is missing"))
   struct AllocationTests {
     /// The allocations of later runs, in the trace's own words.
     private func allocations(_ folders: [URL], threads: Int) throws -> [String] {
-      let trace = FileManager.default.temporaryDirectory.appending(path: "apus-\(UUID().uuidString).mtrace")
-      defer { try? FileManager.default.removeItem(at: trace) }
+      try withTemporaryFolder {
+        try allocations(folders, threads: threads, trace: $0.appending(path: "trace"))
+      }
+    }
+
+    private func allocations(_ folders: [URL], threads: Int, trace: URL) throws -> [String] {
       let process = Process()
-      let probe: URL = try #require(AllocationProbe.executable)
+      let probe: URL = try #require(builtExecutable("AllocationProbe"))
       process.executableURL = probe
       process.arguments = ["\(threads)"] + folders.map(\.path)
       process.environment = ProcessInfo.processInfo.environment.merging([
@@ -52,13 +35,6 @@ import Testing
       return lines.map(String.init).filter { $0.contains(" + ") || $0.contains(" > ") }
     }
 
-    private func withFolder<R>(_ body: (URL) throws -> R) throws -> R {
-      let folder = FileManager.default.temporaryDirectory.appending(path: "apus-\(UUID().uuidString)")
-      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      defer { try? FileManager.default.removeItem(at: folder) }
-      return try body(folder)
-    }
-
     @Test("an allocation is seen")
     func sees() throws {
       #expect(try allocations([], threads: 77).contains { $0.hasSuffix("0x4d") })
@@ -66,7 +42,7 @@ import Testing
 
     @Test("runs after the first allocate nothing, also where data decides shapes", arguments: [1, 3])
     func chains(threads: Int) throws {
-      try withFolder { folder in
+      try withTemporaryFolder { folder in
         var folders: [URL] = []
         for (index, model) in [TestModel.chain(shape: [1, 100_000]), .dynamic].enumerated() {
           let place = folder.appending(path: "\(index)")
@@ -86,7 +62,7 @@ import Testing
       arguments: GoldenArchive.ofThisBuild.filter { !["IF", "WHILE"].contains($0.name) })
     func operators(archive: GoldenArchive) throws {
       let contents = try archive.open()
-      try withFolder { folder in
+      try withTemporaryFolder { folder in
         var folders: [URL] = []
         for name in contents.cases {
           let model = try contents.model(of: name)
@@ -110,7 +86,7 @@ import Testing
       arguments: ["coco_ssd_mobilenet_v1_1.0_quant_2018_06_29", "thermal_face_automl_edge_fast"])
     func detectors(name: String) throws {
       let models = try #require(PublishedModels.folder)
-      try withFolder { folder in
+      try withTemporaryFolder { folder in
         try FileManager.default.createSymbolicLink(
           at: folder.appending(path: "model.tflite"),
           withDestinationURL: URL(fileURLWithPath: "\(models)/\(name).tflite"))

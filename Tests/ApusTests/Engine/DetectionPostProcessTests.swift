@@ -1,4 +1,5 @@
 import Apus
+import TestSupport
 import Testing
 
 /// What `TFLite_Detection_PostProcess` refuses.

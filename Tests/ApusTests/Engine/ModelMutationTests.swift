@@ -1,5 +1,6 @@
 import Apus
 import Foundation
+import TestSupport
 import Testing
 
 /// Damaged models answer with a value or an error, within their limits; and the same twice.

@@ -40,10 +40,10 @@ enum BidirectionalSequenceLSTM {
     }
     let first = try output(0, isMerged ? widths.0 + widths.1 : widths.0)
     let second = isMerged ? first : try output(1, widths.1)
-    return SequenceLSTM(
+    return SequenceNetwork(
       layout: layout,
       directions: [
-        .init(layer: forward, input: input, auxiliary: extra, output: first, offset: 0, isBackward: false),
+        .init(layer: forward, input: input, auxiliary: extra, output: first),
         .init(
           layer: backward, input: secondInput, auxiliary: extra, output: second,
           offset: isMerged ? widths.0 : 0, isBackward: true),

@@ -1,7 +1,7 @@
 import ApusKernels
 
 /// A layer of long short-term memory on bytes, with 16-bit cells, as integers only.
-struct IntegerLSTMLayer {
+struct IntegerLSTMLayer: SequenceLayer {
   private struct Gate {
     let input: TensorSlot
     let inputMultiplier: FixedPointMultiplier
@@ -177,9 +177,8 @@ struct IntegerLSTMLayer {
     hidden = try node.scratch(cellCount, of: .int8)
   }
 
-  /// Computes one step of one sequence.
   func step(
-    _ input: TensorSlot, row: Int, batch: Int, output: TensorSlot, offset: Int,
+    _ input: TensorSlot, auxiliary: TensorSlot?, row: Int, batch: Int, output: TensorSlot, offset: Int,
     _ tensors: borrowing TensorTable
   ) {
     if let inputGate { compute(inputGate, into: scratch[0], input, row, batch, isTanh: false, tensors) }

@@ -14,7 +14,7 @@ struct LSTMGate {
 ///
 /// Source: Hochreiter and Schmidhuber, "Long Short-Term Memory" (1997), with the peepholes, projection and layer
 /// normalization that the schema lists.
-struct LSTMLayer {
+struct LSTMLayer: SequenceLayer {
   /// Where an operator's tensors of a layer are.
   struct Positions {
     /// Input weights, recurrent weights, peepholes, biases, the projection and its bias: 17 tensors.
@@ -121,12 +121,6 @@ struct LSTMLayer {
     quantized = words
   }
 
-  /// Computes one step of one sequence.
-  ///
-  /// - Parameters:
-  ///   - row: the row of the inputs.
-  ///   - batch: the row of the states.
-  ///   - offset: where in the output the result goes.
   func step(
     _ input: TensorSlot, auxiliary: TensorSlot?, row: Int, batch: Int, output: TensorSlot, offset: Int,
     _ tensors: borrowing TensorTable

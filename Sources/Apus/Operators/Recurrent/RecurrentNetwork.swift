@@ -1,105 +1,7 @@
 import ApusKernels
 
-/// A layer whose output is a function of its input and of its last output.
-struct RecurrentLayer {
-  /// Values in each row of the output.
-  let unitCount: Int
-
-  private let inputCount: Int
-  private let auxiliaryCount: Int
-  private let input: RecurrentWeights
-  private let auxiliary: RecurrentWeights?
-  private let recurrent: RecurrentWeights
-  private let bias: TensorSlot
-  private let state: TensorSlot
-  private let activation: RecurrentActivation
-  private let isAsymmetric: Bool
-  private let quantized: [TensorSlot]?
-
-  /// Whether weights are bytes.
-  var isQuantized: Bool { quantized != nil }
-
-  /// Reads the four tensors from `first` on, and the weights of a second input.
-  init(
-    _ node: Node, first: Int, batch: Int, inputCount: Int, auxiliary: (position: Int, count: Int)?,
-    activation: RecurrentActivation, isAsymmetric: Bool
-  ) throws(ApusError) {
-    unitCount = try node.input(first, rank: 2).shape[0]
-    self.inputCount = inputCount
-    self.activation = activation
-    self.isAsymmetric = isAsymmetric
-    auxiliaryCount = auxiliary?.count ?? 0
-    input = try node.recurrentWeights(first, rows: unitCount, depth: inputCount)
-    recurrent = try node.recurrentWeights(first + 1, rows: unitCount, depth: unitCount)
-    bias = try node.vector(first + 2, count: unitCount)
-    state = try node.state(first + 3, rows: batch, count: unitCount, type: .float32)
-    var extra: RecurrentWeights?
-    if let auxiliary {
-      extra = try node.recurrentWeights(auxiliary.position, rows: unitCount, depth: auxiliary.count)
-    }
-    self.auxiliary = extra
-    guard input.isQuantized == recurrent.isQuantized else {
-      throw node.malformed("has weights of bytes and of floats")
-    }
-    guard input.isQuantized else {
-      quantized = nil
-      return
-    }
-    var words: [TensorSlot] = []
-    for count in [inputCount, auxiliaryCount, unitCount] { words.append(try node.scratch(count, of: .int16)) }
-    quantized = words
-  }
-
-  /// Computes one step of one sequence.
-  func step(
-    _ inputSlot: TensorSlot, auxiliary auxiliarySlot: TensorSlot?, row: Int, batch: Int, output: TensorSlot,
-    offset: Int, _ tensors: borrowing TensorTable
-  ) {
-    let x = vector(inputSlot, row, inputCount, 0, tensors)
-    let h = vector(state, batch, unitCount, 2, tensors)
-    var sums = tensors.write(output, offset..<offset + unitCount, as: Float.self)
-    RecurrentFloats.copy(tensors.read(bias), to: &sums)
-    input.add(x, to: &sums, tensors)
-    if let auxiliarySlot {
-      auxiliary?.add(vector(auxiliarySlot, row, auxiliaryCount, 1, tensors), to: &sums, tensors)
-    }
-    recurrent.add(h, to: &sums, tensors)
-    activation.apply(to: &sums)
-    var new = tensors.write(state, batch * unitCount..<(batch + 1) * unitCount, as: Float.self)
-    RecurrentFloats.copy(
-      tensors.read(output, as: Float.self).extracting(offset..<offset + unitCount), to: &new)
-  }
-
-  private func vector(
-    _ slot: TensorSlot, _ row: Int, _ count: Int, _ place: Int, _ tensors: borrowing TensorTable
-  ) -> RecurrentVector {
-    RecurrentVector(
-      slot, row: row, count: count, quantized: quantized?[place], isAsymmetric: isAsymmetric, tensors)
-  }
-}
-
 /// `RNN`, `UNIDIRECTIONAL_SEQUENCE_RNN` and `BIDIRECTIONAL_SEQUENCE_RNN`.
-struct RecurrentNetwork: Operator {
-  private struct Direction {
-    let layer: RecurrentLayer
-    let input: TensorSlot
-    let auxiliary: TensorSlot?
-    let output: TensorSlot
-    let offset: Int
-    let isBackward: Bool
-  }
-
-  private let layout: SequenceLayout
-  private let directions: [Direction]
-  /// How often the sequence is read, with the state that the last reading left.
-  private let readings: Int
-
-  private init(layout: SequenceLayout, directions: [Direction], readings: Int = 1) {
-    self.layout = layout
-    self.directions = directions
-    self.readings = readings
-  }
-
+enum RecurrentNetwork {
   /// `RNN`: one step, for a batch.
   static func prepareStep(_ node: Node) throws(ApusError) -> any Operator {
     try prepare(
@@ -125,11 +27,9 @@ struct RecurrentNetwork: Operator {
       activation: activation, isAsymmetric: isAsymmetric)
     let output = try node.output(
       0, shape: TensorShape(input.shape.dimensions.dropLast() + [layer.unitCount]), like: input)
-    return RecurrentNetwork(
+    return SequenceNetwork(
       layout: layout,
-      directions: [
-        .init(layer: layer, input: input, auxiliary: nil, output: output, offset: 0, isBackward: false)
-      ])
+      directions: [.init(layer: layer, input: input, output: output)])
   }
 
   /// `BIDIRECTIONAL_SEQUENCE_RNN`.
@@ -168,31 +68,13 @@ struct RecurrentNetwork: Operator {
     let second = isMerged ? first : try output(1, backward.unitCount)
     // Where time comes first and weights are bytes, the reference reads the sequence once for each of its steps.
     let readings = layout.isTimeMajor && forward.isQuantized ? layout.time : 1
-    return RecurrentNetwork(
+    return SequenceNetwork(
       layout: layout,
       directions: [
-        .init(layer: forward, input: input, auxiliary: extra, output: first, offset: 0, isBackward: false),
+        .init(layer: forward, input: input, auxiliary: extra, output: first),
         .init(
           layer: backward, input: secondInput, auxiliary: extra, output: second,
           offset: isMerged ? forward.unitCount : 0, isBackward: true),
       ], readings: readings)
-  }
-
-  func invoke(_ tensors: borrowing TensorTable) {
-    for _ in 0..<readings { read(tensors) }
-  }
-
-  private func read(_ tensors: borrowing TensorTable) {
-    for direction in directions {
-      let width = direction.output.shape.dimensions.last ?? 0
-      for batch in 0..<layout.batch {
-        for step in 0..<layout.time {
-          let row = layout.row(batch: batch, time: direction.isBackward ? layout.time - 1 - step : step)
-          direction.layer.step(
-            direction.input, auxiliary: direction.auxiliary, row: row, batch: batch, output: direction.output,
-            offset: row * width + direction.offset, tensors)
-        }
-      }
-    }
   }
 }

@@ -40,7 +40,8 @@ enum UnidirectionalSequenceLSTM {
         node, batch: layout.batch, isTimeMajor: isTimeMajor, input: input, output: output,
         outputCount: outputCount, isNormalized: isNormalized, cellClip: cellClip,
         projectionClip: projectionClip)
-      return IntegerLSTM(layer: layer, layout: layout, input: input, output: output)
+      return SequenceNetwork(
+        layout: layout, directions: [.init(layer: layer, input: input, output: output)])
     }
     let layer = try LSTMLayer(
       node, LSTMLayer.Positions(normalization: isNormalized ? 20 : nil), batch: layout.batch,
@@ -48,59 +49,8 @@ enum UnidirectionalSequenceLSTM {
       options: LSTMLayer.Options(
         activation: try node.recurrentActivationOption(0), cellClip: cellClip, projectionClip: projectionClip,
         isAsymmetric: isAsymmetric))
-    return SequenceLSTM(
+    return SequenceNetwork(
       layout: layout,
-      directions: [
-        .init(layer: layer, input: input, auxiliary: nil, output: output, offset: 0, isBackward: false)
-      ])
-  }
-}
-
-/// Layers of float LSTM that read sequences, each in its direction.
-struct SequenceLSTM: Operator {
-  /// One layer with its tensors.
-  struct Direction {
-    let layer: LSTMLayer
-    let input: TensorSlot
-    let auxiliary: TensorSlot?
-    let output: TensorSlot
-    /// Where in each row of the output this layer's values begin.
-    let offset: Int
-    let isBackward: Bool
-  }
-
-  let layout: SequenceLayout
-  let directions: [Direction]
-
-  func invoke(_ tensors: borrowing TensorTable) {
-    for direction in directions {
-      let width = direction.output.shape.dimensions.last ?? 0
-      for batch in 0..<layout.batch {
-        for step in 0..<layout.time {
-          let row = layout.row(batch: batch, time: direction.isBackward ? layout.time - 1 - step : step)
-          direction.layer.step(
-            direction.input, auxiliary: direction.auxiliary, row: row, batch: batch, output: direction.output,
-            offset: row * width + direction.offset, tensors)
-        }
-      }
-    }
-  }
-}
-
-/// A layer of integer LSTM that reads sequences.
-struct IntegerLSTM: Operator {
-  let layer: IntegerLSTMLayer
-  let layout: SequenceLayout
-  let input: TensorSlot
-  let output: TensorSlot
-
-  func invoke(_ tensors: borrowing TensorTable) {
-    for batch in 0..<layout.batch {
-      for step in 0..<layout.time {
-        let row = layout.row(batch: batch, time: step)
-        layer.step(
-          input, row: row, batch: batch, output: output, offset: row * layer.outputCount, tensors)
-      }
-    }
+      directions: [.init(layer: layer, input: input, output: output)])
   }
 }

@@ -1,16 +1,16 @@
 import Apus
 
 /// Repeatable random data: the generator SplitMix64 by Steele, Lea and Flood (2014).
-struct RandomBytes {
+package struct RandomBytes {
   private var state: UInt64
 
   /// Begins a sequence of its own for each seed.
-  init(seed: Int) {
+  package init(seed: Int) {
     state = UInt64(truncatingIfNeeded: seed) &* 0xD134_2543_DE82_EF95
   }
 
   /// The next 64 bits.
-  mutating func next() -> UInt64 {
+  package mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var value = state
     value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
@@ -19,10 +19,10 @@ struct RandomBytes {
   }
 
   /// The next float from −1 to 1.
-  mutating func nextFloat() -> Float { Float(next() >> 40) / Float(1 << 23) - 1 }
+  package mutating func nextFloat() -> Float { Float(next() >> 40) / Float(1 << 23) - 1 }
 
   /// Fills memory with bytes, or with floats from −1 to 1.
-  mutating func fill(_ span: inout MutableRawSpan, asFloats: Bool) {
+  package mutating func fill(_ span: inout MutableRawSpan, asFloats: Bool) {
     var offset = 0
     if asFloats {
       while offset + 4 <= span.byteCount {
@@ -44,7 +44,7 @@ struct RandomBytes {
   /// Fills memory with bytes as trained weights have them: most are near the middle, about one in 2¹⁵ is anything.
   ///
   /// Kernels may need more steps for weights that are far from their zero point.
-  mutating func fillWeights(_ span: inout MutableRawSpan, around middle: UInt8) {
+  package mutating func fillWeights(_ span: inout MutableRawSpan, around middle: UInt8) {
     for offset in 0..<span.byteCount {
       let bits = next()
       var sum = 0
@@ -57,7 +57,7 @@ struct RandomBytes {
   }
 
   /// Fills every input of an interpreter: floats and small integers with random values, others with zeros.
-  static func fillInputs(of interpreter: Interpreter) throws(ApusError) {
+  package static func fillInputs(of interpreter: Interpreter) throws(ApusError) {
     for (position, tensor) in interpreter.inputs.enumerated() {
       guard [.float32, .uint8, .int8, .int16].contains(tensor.type) else { continue }
       var random = RandomBytes(seed: position + 1)

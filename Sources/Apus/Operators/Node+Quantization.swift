@@ -1,0 +1,65 @@
+/// Scales and zero points, checked.
+extension Node {
+  /// A whole tensor's scale and zero point, checked: finite, above zero, in the type's range.
+  func quantization(of slot: TensorSlot) throws(ApusError) -> (scale: Float, zeroPoint: Int32) {
+    let parameters = try channelQuantization(of: slot)
+    guard parameters.scales.count == 1 else {
+      throw unsupported("\(slot.name) has \(parameters.scales.count) scales; one is supported here")
+    }
+    return (parameters.scale, Int32(parameters.zeroPoint))
+  }
+
+  /// A tensor's scales and zero points, checked: finite, above zero, in the type's range.
+  func channelQuantization(of slot: TensorSlot) throws(ApusError) -> QuantizationParameters {
+    guard let parameters = slot.quantization, !parameters.scales.isEmpty else {
+      throw malformed("\(slot.name) (\(slot.type)) has no scale")
+    }
+    for scale in parameters.scales where !(scale.isFinite && scale > 0) {
+      throw malformed("\(slot.name) has the scale \(scale); finite and above zero is expected")
+    }
+    let range = slot.type.integerRange
+    for zeroPoint in parameters.zeroPoints where !range.contains(zeroPoint) {
+      throw malformed("\(slot.name) has the zero point \(zeroPoint), outside \(range)")
+    }
+    return parameters
+  }
+
+  /// The bounds of a fused activation in an integer tensor's own units.
+  func quantizedBounds(
+    _ activation: FusedActivation, of slot: TensorSlot
+  ) throws(ApusError) -> (minimum: Int32, maximum: Int32) {
+    let range = slot.type.integerRange
+    guard activation != .none, let bounds = activation.bounds else {
+      return (Int32(range.lowerBound), Int32(range.upperBound))
+    }
+    let (scale, zeroPoint) = try quantization(of: slot)
+    func quantized(_ bound: Float) throws(ApusError) -> Int {
+      let steps = (bound / scale).rounded(.toNearestOrAwayFromZero)
+      guard abs(steps) < 2_147_483_648 else {
+        throw malformed("\(slot.name) has the scale \(scale), too small for the activation \(activation)")
+      }
+      return Int(zeroPoint) + Int(steps)
+    }
+    var minimum = range.lowerBound
+    var maximum = range.upperBound
+    minimum = max(minimum, try quantized(bounds.minimum))
+    if bounds.maximum < .greatestFiniteMagnitude { maximum = min(maximum, try quantized(bounds.maximum)) }
+    return (Int32(clamping: minimum), Int32(clamping: maximum))
+  }
+}
+
+extension ElementType {
+  /// The values that a quantised element may have; of `Int32` for types that are not 8 or 16 bits wide.
+  var integerRange: ClosedRange<Int> {
+    switch self {
+    case .uint8: 0...255
+    case .int8: -128...127
+    case .int16: -32768...32767
+    case .uint16: 0...65535
+    case .int4: -8...7
+    case .int2: -2...1
+    case .uint4: 0...15
+    default: Int(Int32.min)...Int(Int32.max)
+    }
+  }
+}

@@ -1,0 +1,49 @@
+/// A layer that reads a sequence step by step, and keeps a state for each sequence of a batch.
+protocol SequenceLayer {
+  /// Computes one step of one sequence.
+  ///
+  /// - Parameters:
+  ///   - row: the row of the inputs.
+  ///   - batch: the row of the states.
+  ///   - offset: where in the output the result goes.
+  func step(
+    _ input: TensorSlot, auxiliary: TensorSlot?, row: Int, batch: Int, output: TensorSlot, offset: Int,
+    _ tensors: borrowing TensorTable)
+}
+
+/// Layers that read sequences, each in its direction.
+struct SequenceNetwork: Operator {
+  /// One layer with its tensors.
+  struct Direction {
+    let layer: any SequenceLayer
+    let input: TensorSlot
+    var auxiliary: TensorSlot?
+    let output: TensorSlot
+    /// Where in each row of the output this layer's values begin.
+    var offset = 0
+    var isBackward = false
+  }
+
+  let layout: SequenceLayout
+  let directions: [Direction]
+  /// How often the sequence is read, with the state that the last reading left.
+  var readings = 1
+
+  func invoke(_ tensors: borrowing TensorTable) {
+    for _ in 0..<readings { read(tensors) }
+  }
+
+  private func read(_ tensors: borrowing TensorTable) {
+    for direction in directions {
+      let width = direction.output.shape.dimensions.last ?? 0
+      for batch in 0..<layout.batch {
+        for step in 0..<layout.time {
+          let row = layout.row(batch: batch, time: direction.isBackward ? layout.time - 1 - step : step)
+          direction.layer.step(
+            direction.input, auxiliary: direction.auxiliary, row: row, batch: batch, output: direction.output,
+            offset: row * width + direction.offset, tensors)
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import Apus
+import ApusConsole
+
+/// A profile as a table, and its sums by kind of operator.
+struct ProfileText {
+  let text: String
+
+  init(_ entries: [ProfileEntry]) {
+    let total = max(entries.reduce(0) { $0 + $1.milliseconds }, 1e-9)
+    var rows = [["#", "operator", "output", "ms", "%"]]
+    for entry in entries {
+      rows.append([
+        "\(entry.operatorIndex)", entry.name, entry.output.description, decimal(entry.milliseconds, 3),
+        decimal(entry.milliseconds / total * 100, 1),
+      ])
+    }
+    var sums: [String: (count: Int, milliseconds: Double)] = [:]
+    for entry in entries {
+      sums[entry.name, default: (0, 0)].count += 1
+      sums[entry.name, default: (0, 0)].milliseconds += entry.milliseconds
+    }
+    var summary = [["operator", "count", "ms", "%"]]
+    for (name, sum) in sums.sorted(by: { ($0.value.milliseconds, $1.key) > ($1.value.milliseconds, $0.key) })
+    {
+      summary.append([
+        name, "\(sum.count)", decimal(sum.milliseconds, 3), decimal(sum.milliseconds / total * 100, 1),
+      ])
+    }
+    text = table(rows, rightAligned: [0, 3, 4]) + "\n\n" + table(summary, rightAligned: [1, 2, 3])
+  }
+}
+
+extension Duration {
+  /// The duration in milliseconds.
+  var milliseconds: Double {
+    Double(components.seconds) * 1e3 + Double(components.attoseconds) / 1e15
+  }
+}

@@ -1,0 +1,66 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Results go to standard output, everything else to standard error.
+package enum Output {
+  /// Writes a line of results.
+  package static func write(_ line: String) {
+    write(line + "\n", to: 1)
+  }
+
+  /// Writes a line for people, apart from the results.
+  package static func writeError(_ line: String) {
+    write(line + "\n", to: 2)
+  }
+
+  /// Says what is going on, where a person watches.
+  package static func progress(_ line: String) {
+    if isatty(2) == 1 { writeError(line) }
+  }
+
+  /// Writes one JSON document as a line of results.
+  package static func writeJSON(_ value: some Encodable) throws {
+    write(String(decoding: try encoded(value), as: UTF8.self))
+  }
+
+  /// One JSON document, with names in the case that JSON has.
+  package static func encoded(_ value: some Encodable) throws -> Data {
+    let encoder = JSONEncoder()
+    encoder.keyEncodingStrategy = .convertToSnakeCase
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    encoder.nonConformingFloatEncodingStrategy = .convertToString(
+      positiveInfinity: "Infinity", negativeInfinity: "-Infinity", nan: "NaN")
+    return try encoder.encode(value)
+  }
+
+  private static func write(_ text: String, to descriptor: Int32) {
+    let bytes = Array(text.utf8)
+    var written = 0
+    while written < bytes.count {
+      let count = bytes[written...].withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
+      guard count > 0 else { return fail(to: descriptor) }
+      written += count
+    }
+  }
+
+  /// Results that nobody gets are a failure; an error that nobody gets has nowhere to go.
+  private static func fail(to descriptor: Int32) {
+    guard descriptor == 1 else { return }
+    writeError("error: cannot write to standard output: \(String(cString: strerror(errno)))")
+    exit(1)
+  }
+}
+
+/// `write` of the C library, out of the way of methods of that name.
+private let systemWrite = write

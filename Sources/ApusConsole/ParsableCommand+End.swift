@@ -1,0 +1,28 @@
+import ArgumentParser
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+extension ParsableCommand {
+  /// Ends the process: a failure is one line on standard error and a status from 1 to 64, help is no failure.
+  package static func end(after error: any Error) -> Never {
+    let code = exitCode(for: error).rawValue
+    if code == 0 {
+      Output.write(fullMessage(for: error))
+      endProcess(0)
+    }
+    let line = message(for: error).split(whereSeparator: \.isNewline).joined(separator: " ")
+    Output.writeError("error: \(line.isEmpty ? "failed" : line)")
+    endProcess((1...64).contains(code) ? code : 1)
+  }
+}
+
+/// `exit` of the C library, out of the way of methods of that name.
+private func endProcess(_ status: Int32) -> Never {
+  exit(status)
+}

@@ -1,0 +1,71 @@
+/// A prepared convolution whose work is cut into tiles, each done by one worker in memory of its own.
+///
+/// What all of them share is here: sizes are checked, memory is divided, tiles are handed out. One call for each tile goes
+/// through the protocol; what happens inside it is code of one concrete type.
+protocol TiledConvolution: PreparedConvolution {
+  /// The number of tiles.
+  var tileCount: Int { get }
+  /// The bytes of the whole input.
+  var inputByteCount: Int { get }
+  /// The bytes of the whole output.
+  var outputByteCount: Int { get }
+  /// The bytes that one worker works in: a multiple of 64.
+  var workerByteCount: Int { get }
+  /// What makes integers of the input before the first tile; nil where it is read as it comes.
+  var quantization: HybridQuantization? { get }
+
+  /// Does one tile. `scratch` is aligned to 64 bytes.
+  func run(_ work: ConvolutionWork, tile: Int, scratch: UnsafeMutableRawPointer)
+}
+
+extension TiledConvolution {
+  var quantization: HybridQuantization? { nil }
+
+  /// The quantized input and its scales, before the memory of the workers.
+  private var sharedByteCount: Int { quantization?.byteCount ?? 0 }
+
+  func scratchByteCount(threads: Int) -> Int { 64 + sharedByteCount + threads * workerByteCount }
+
+  func run(
+    _ packed: PackedWeights, input: RawSpan, output: inout MutableRawSpan, scratch: inout MutableRawSpan,
+    threads: ThreadTeam
+  ) {
+    precondition(
+      input.byteCount >= inputByteCount && output.byteCount >= outputByteCount
+        && packed.byteCount >= packedByteCount
+        && scratch.byteCount >= scratchByteCount(threads: threads.count))
+    unsafe input.withUnsafeBytes { input in
+      unsafe output.withUnsafeMutableBytes { output in
+        unsafe scratch.withUnsafeMutableBytes { scratch in
+          guard let input = input.baseAddress, let output = output.baseAddress,
+            let scratch = scratch.baseAddress
+          else { return }
+          let shared = unsafe scratch.alignedUp(toMultipleOf: 64)
+          let source = unsafe quantization?.run(input, to: shared, threads: threads) ?? input
+          let work = unsafe ConvolutionWork(
+            convolution: self, packed: packed.address, input: source,
+            scales: shared.assumingMemoryBound(to: Float.self), output: output,
+            scratch: shared + sharedByteCount)
+          threads.run(tiles: tileCount, work)
+        }
+      }
+    }
+  }
+}
+
+/// One run of a ``TiledConvolution``: pointers that live as long as its call.
+struct ConvolutionWork: TileWork {
+  let convolution: any TiledConvolution
+  let packed: UnsafeMutableRawPointer
+  /// Quantized where the convolution does that.
+  let input: UnsafeRawPointer
+  /// The scales of the quantized input, one for each batch.
+  let scales: UnsafePointer<Float>
+  let output: UnsafeMutableRawPointer
+  /// The memory of the workers.
+  let scratch: UnsafeMutableRawPointer
+
+  func run(tile: Int, worker: Int) {
+    unsafe convolution.run(self, tile: tile, scratch: scratch + worker &* convolution.workerByteCount)
+  }
+}
