@@ -10,7 +10,7 @@ extension Graph {
     let entry = subgraph.operators[node]
     let inputs = entry.inputs.filter { $0 >= 0 }
     guard !inputs.isEmpty, inputs.allSatisfy({ states[$0].constant != nil }) else { return false }
-    if operation is ViewOperator {
+    if operation.isView {
       for output in entry.outputs {
         let constant = states[states[output].root].constant
         states[output].constant = constant

@@ -34,10 +34,19 @@ extension Graph {
     let isVariable: Bool
   }
 
-  /// An operator that has work to do.
-  struct Step {
+  /// An operator that has work to do. A class, so that the walk copies no operators.
+  final class Step {
     let node: Int
     let operation: any Operator
+
+    init(node: Int, operation: any Operator) {
+      self.node = node
+      self.operation = operation
+    }
+
+    /// Runs the operator where it is.
+    @inline(never)
+    func invoke(_ table: borrowing TensorTable) throws(ApusError) { try operation.invoke(table) }
   }
 
   /// A stretch of operators prepared at once.

@@ -60,9 +60,7 @@ extension Graph {
           break
         }
         node += 1
-        if let last = steps.last, last.node == node - 1,
-          let deferred = last.operation as? any DeferredOperator
-        {
+        if let last = steps.last, last.node == node - 1, let deferred = last.operation.deferred {
           segments[current].deferred = deferred
           break
         }
@@ -96,7 +94,7 @@ extension Graph {
       states.removeSubrange(stateCount...)
       throw error
     }
-    if operation is any DeferredOperator {
+    if operation.deferred != nil {
       steps.append(Step(node: index, operation: operation))
       return
     }
@@ -108,7 +106,7 @@ extension Graph {
       states.removeSubrange(stateCount...)
       return
     }
-    if !(operation is ViewOperator) { steps.append(Step(node: index, operation: operation)) }
+    if !operation.isView { steps.append(Step(node: index, operation: operation)) }
   }
 
   /// Whether a segment ends the graph.

@@ -16,10 +16,11 @@ extension Graph {
         try planSegment(after: current - 1)
       }
       if let delivery = segments[current].delivery { try deliver(delivery) }
+      let table = table
       for index in segments[current].steps {
         try observer.checkCancellation()
         observer.begin()
-        try steps[index].operation.invoke(table)
+        try steps[index].invoke(table)
         observer.end(step: index)
       }
       if isLast(current) { return }

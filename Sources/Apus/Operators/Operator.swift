@@ -6,6 +6,15 @@ protocol Operator {
   /// Computes the outputs. Shapes hold: only data moves here. Allocates nothing, and throws only where a value in
   /// a tensor decides.
   func invoke(_ tensors: borrowing TensorTable) throws(ApusError)
+  /// Whether the plan carries it out by sharing memory.
+  var isView: Bool { get }
+  /// Itself, if only a run decides the shapes of its outputs.
+  var deferred: (any DeferredOperator)? { get }
+}
+
+extension Operator {
+  var isView: Bool { false }
+  var deferred: (any DeferredOperator)? { nil }
 }
 
 /// An operator the shapes of whose outputs only a run decides: it keeps what it computes, and the graph, once it
@@ -17,8 +26,12 @@ protocol DeferredOperator: AnyObject, Operator {
   func deliver(_ position: Int, into bytes: inout MutableRawSpan) throws(ApusError)
 }
 
-/// A tensor as an operator knows it: its place, and what preparation fixed.
-struct TensorSlot: Sendable {
+extension DeferredOperator {
+  var deferred: (any DeferredOperator)? { self }
+}
+
+/// A tensor as an operator knows it: its place, and what preparation fixed. A class, so that passing it on costs little.
+final class TensorSlot: Sendable {
   /// The place in the graph's table; scratch memory follows the file's tensors.
   let index: Int
   /// For messages.
@@ -31,9 +44,23 @@ struct TensorSlot: Sendable {
   let quantization: QuantizationParameters?
   /// Whether the values are known before any run.
   let isConstant: Bool
+
+  init(
+    index: Int, name: String, type: ElementType, shape: TensorShape, quantization: QuantizationParameters?,
+    isConstant: Bool
+  ) {
+    self.index = index
+    self.name = name
+    self.type = type
+    self.shape = shape
+    self.quantization = quantization
+    self.isConstant = isConstant
+  }
 }
 
 /// An operator that the plan carries out by sharing memory: nothing is left to do.
 struct ViewOperator: Operator {
+  var isView: Bool { true }
+
   func invoke(_ tensors: borrowing TensorTable) {}
 }

@@ -98,7 +98,7 @@ extension BilinearResize {
     _ columns: UnsafeBufferPointer<InterpolationTap>, _ scratch: UnsafeMutableRawPointer,
     _ result: UnsafeMutableRawPointer
   ) {
-    let sums = unsafe UnsafeRawPointer(scratch)
+    let sums = UnsafeRawPointer(scratch)
     var place = unsafe result
     let half = SIMD8<UInt16>(repeating: 128)
     for column in unsafe columns {

@@ -13,10 +13,16 @@ struct DataMovement: Operator {
   }
 
   /// One copy from an input to an output.
-  struct Step: Sendable {
+  final class Step: Sendable {
     let source: TensorSlot
     let destination: TensorSlot
     let copy: StridedCopy
+
+    init(source: TensorSlot, destination: TensorSlot, copy: StridedCopy) {
+      self.source = source
+      self.destination = destination
+      self.copy = copy
+    }
   }
 
   private let filling: (slot: TensorSlot, with: Filling)?
