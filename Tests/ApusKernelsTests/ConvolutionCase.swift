@@ -108,6 +108,14 @@ struct AxisCase {
   let padding: Int
   let output: Int
 
+  /// A single place, and a filter that covers just it.
+  static let one = AxisCase(input: 1, filter: 1, stride: 1, dilation: 1, padding: 0, output: 1)
+
+  private init(input: Int, filter: Int, stride: Int, dilation: Int, padding: Int, output: Int) {
+    (self.input, self.filter, self.stride) = (input, filter, stride)
+    (self.dilation, self.padding, self.output) = (dilation, padding, output)
+  }
+
   init(largest: Int, using random: inout SeededGenerator) {
     input = Int.random(in: 1...largest, using: &random)
     filter = [1, 1, 2, 3, 3, 5].pick(using: &random)

@@ -14,7 +14,7 @@ struct ConvolutionTests {
     for seed in kernels.seeds(160) {
       var random = SeededGenerator(seed: UInt64(seed))
       let vertical = AxisCase(largest: 9, using: &random)
-      let horizontal = AxisCase(largest: 13, using: &random)
+      let horizontal = seed % 6 == 5 ? .one : AxisCase(largest: 13, using: &random)
       let groups = [1, 1, 1, 2, 3].pick(using: &random)
       let inputs = groups * [1, 2, 3, 7, 8, 9, 17, 40].pick(using: &random)
       let outputs = groups * [1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 33].pick(using: &random)

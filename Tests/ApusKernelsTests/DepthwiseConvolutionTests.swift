@@ -11,7 +11,7 @@ struct DepthwiseConvolutionTests {
     for seed in kernels.seeds(160) {
       var random = SeededGenerator(seed: UInt64(seed))
       let vertical = AxisCase(largest: 17, using: &random)
-      let horizontal = AxisCase(largest: 13, using: &random)
+      let horizontal = seed % 6 == 5 ? .one : AxisCase(largest: 13, using: &random)
       let multiplier = [1, 1, 1, 2, 3, 8, 11].pick(using: &random)
       let inputs = [1, 2, 3, 7, 8, 9, 16, 33].pick(using: &random)
       let convolution = DepthwiseConvolution(

@@ -99,4 +99,18 @@ extension Convolution {
     filterHeight == 1 && filterWidth == 1 && strideHeight == 1 && strideWidth == 1
       && paddingTop == 0 && paddingLeft == 0 && outputHeight == inputHeight && outputWidth == inputWidth
   }
+
+  /// The same convolution with its rows as columns, where images and filter are one column wide: the memory is the same,
+  /// and kernels work along rows.
+  var alongRows: Convolution {
+    guard inputWidth == 1, filterWidth == 1, outputWidth == 1, paddingLeft == 0 else { return self }
+    var result = self
+    (result.inputHeight, result.inputWidth) = (1, inputHeight)
+    (result.filterHeight, result.filterWidth) = (1, filterHeight)
+    (result.outputHeight, result.outputWidth) = (1, outputHeight)
+    (result.strideHeight, result.strideWidth) = (1, strideHeight)
+    (result.dilationHeight, result.dilationWidth) = (1, dilationHeight)
+    (result.paddingTop, result.paddingLeft) = (0, paddingTop)
+    return result
+  }
 }

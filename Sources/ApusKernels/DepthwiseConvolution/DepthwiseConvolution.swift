@@ -77,4 +77,18 @@ extension DepthwiseConvolution {
   var outputCount: Int { batches * outputHeight * outputWidth * outputChannels }
   /// The weights' size in elements.
   var weightCount: Int { taps * outputChannels }
+
+  /// The same convolution with its rows as columns, where images and filter are one column wide: the memory is the same,
+  /// and kernels work along rows.
+  var alongRows: DepthwiseConvolution {
+    guard inputWidth == 1, filterWidth == 1, outputWidth == 1, paddingLeft == 0 else { return self }
+    var result = self
+    (result.inputHeight, result.inputWidth) = (1, inputHeight)
+    (result.filterHeight, result.filterWidth) = (1, filterHeight)
+    (result.outputHeight, result.outputWidth) = (1, outputHeight)
+    (result.strideHeight, result.strideWidth) = (1, strideHeight)
+    (result.dilationHeight, result.dilationWidth) = (1, dilationHeight)
+    (result.paddingTop, result.paddingLeft) = (0, paddingTop)
+    return result
+  }
 }
