@@ -39,7 +39,8 @@ struct GeneratedScheme {
       target.widening(isSigned: $0)
     }
     quantization = HybridQuantization(
-      matrixOperands, batches: batches, inputCount: inputCount, code: target.quantization)
+      matrixOperands, batches: batches, inputCount: inputCount,
+      code: matrixOperands.isHybrid ? target.quantization : nil)
     canFinish = target.canFinish(epilogue)
     let isFixedPoint = if case .fixedPoint = epilogue { true } else { false }
     needsBoundedSums = isFixedPoint && target.sumLimit != nil
