@@ -21,8 +21,7 @@ struct GeneratedScheme {
   /// The scheme of a convolution, where its parts fit; `bytes` says how bytes are multiplied.
   init?(
     _ matrixOperands: MatrixOperands, _ epilogue: Epilogue, batches: Int, inputCount: Int,
-    outputChannels: Int,
-    target: any GeneratedTarget, bytes: GeneratedProduct
+    outputChannels: Int, target: any GeneratedTarget, bytes: GeneratedProduct
   ) {
     guard let product = GeneratedProduct(matrixOperands, epilogue, bytes: bytes),
       epilogue.fits(matrixOperands, channels: outputChannels),
