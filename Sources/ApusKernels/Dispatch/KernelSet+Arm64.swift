@@ -17,6 +17,6 @@ extension KernelSet {
   }
 
   private static func arm64(_ target: Arm64Target) -> KernelSet {
-    arm64(target, placement: GeneratedCode.function)
+    arm64(target, placement: { $0.place() })
   }
 }

@@ -4,6 +4,14 @@ import Synchronization
 package protocol CodeGenerator: Hashable, Sendable {
   /// The code of a function of one argument, the address of its arguments; nil only if the generator is wrong.
   func generate() -> [UInt8]?
+
+  /// The address of the function, which is made once for the process; nil where it cannot be placed.
+  func place() -> UnsafeRawPointer?
+}
+
+extension CodeGenerator {
+  // There is no other, but as a requirement it is compiled for each type of generator.
+  package func place() -> UnsafeRawPointer? { GeneratedCode.function(self) }
 }
 
 /// Makes a generator's code executable, and answers its address; nil where that is refused.
@@ -21,9 +29,7 @@ enum GeneratedCode {
   }
 
   /// The address of the function that a generator writes; nil where it cannot be placed.
-  static func function(_ generator: any CodeGenerator) -> UnsafeRawPointer? { function(of: generator) }
-
-  private static func function<Generator: CodeGenerator>(of generator: Generator) -> UnsafeRawPointer? {
+  fileprivate static func function<Generator: CodeGenerator>(_ generator: Generator) -> UnsafeRawPointer? {
     // Many types of generators share one table without the cost of `AnyHashable`, which asks for conformances each time.
     let hash = generator.hashValue
     func known(_ functions: [Int: [Function]]) -> Function? {

@@ -42,10 +42,14 @@ extension Arm64Target: GeneratedTarget {
   package var factorByteCount: Int { Arm64FactorLayout.byteCount }
 
   func fillFactors(
-    _ block: UnsafeMutableRawPointer, _ operands: MatrixOperands, _ epilogue: Epilogue, laneCount: Int,
-    channel: (Int) -> Int?
+    _ blocks: UnsafeMutableRawPointer, _ operands: MatrixOperands, _ epilogue: Epilogue, blockCount: Int,
+    laneCount: Int, channel: (_ block: Int, _ lane: Int) -> Int?
   ) {
-    unsafe Arm64FactorLayout.fill(block, epilogue, laneCount: laneCount, channel: channel)
+    for block in 0..<blockCount {
+      unsafe Arm64FactorLayout.fill(blocks + block * factorByteCount, epilogue, laneCount: laneCount) {
+        channel(block, $0)
+      }
+    }
   }
 
   func generator(

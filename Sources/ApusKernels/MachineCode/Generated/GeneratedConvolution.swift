@@ -21,7 +21,7 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
   /// `bytes` says how bytes are multiplied, of the products for unsigned ones.
   init?(
     _ convolution: Convolution, target: any GeneratedTarget, bytes: GeneratedProduct,
-    placement: CodePlacement = GeneratedCode.function
+    placement: CodePlacement = { $0.place() }
   ) {
     guard
       let scheme = GeneratedScheme(
@@ -60,18 +60,12 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
       unsafe taps[2 * tap + 1] = plan.stepsPerTap
     }
     factorByteCount = target.factorByteCount
-    unsafe factors = .allocate(
-      byteCount: convolution.groups * plan.panels.count * factorByteCount, alignment: 64)
-    for group in 0..<convolution.groups {
-      for (index, panel) in plan.panels.enumerated() {
-        let first = group * convolution.columnCount + panel.firstColumn
-        let columns = plan.columns(panel)
-        unsafe target.fillFactors(
-          factors + (group * plan.panels.count + index) * factorByteCount, convolution.operands,
-          convolution.epilogue, laneCount: panel.paddedCount
-        ) { columns[$0] < panel.columnCount ? first + columns[$0] : nil }
-      }
-    }
+    let blockCount = convolution.groups * plan.panels.count
+    unsafe factors = .allocate(byteCount: blockCount * factorByteCount, alignment: 64)
+    unsafe target.fillFactors(
+      factors, convolution.operands, convolution.epilogue, blockCount: blockCount,
+      laneCount: target.mostVectors * target.lanes
+    ) { plan.channel(block: $0, lane: $1) }
   }
 
   deinit {

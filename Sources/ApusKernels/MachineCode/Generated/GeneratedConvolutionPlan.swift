@@ -183,6 +183,14 @@ struct GeneratedConvolutionPlan {
     return panels
   }
 
+  /// The output channel of a panel's lane, where it has one; panels are counted through all groups.
+  func channel(block: Int, lane: Int) -> Int? {
+    let panel = panels[block % panels.count]
+    let columns = columns[panel.vectorCount]
+    guard lane < columns.count, columns[lane] < panel.columnCount else { return nil }
+    return block / panels.count * convolution.columnCount + panel.firstColumn + columns[lane]
+  }
+
   /// How many of the first `count` panels are as wide as the first: all, or all but the last.
   func alikeCount(_ count: Int) -> Int {
     panels[count &- 1].columnCount == panels[0].columnCount ? count : count &- 1
@@ -237,27 +245,26 @@ struct GeneratedConvolutionPlan {
 
   func tiling(threads: Int) -> Tiling { threads > 1 ? shared : alone }
 
-  /// The shapes of functions that runs will ask for.
+  /// The shapes of functions that runs will ask for; some come more than once.
   func shapes(movesAlongPanels: Bool) -> [GeneratedShape] {
-    // All panels but the last are alike.
-    [panels.first, panels.last].compactMap(\.self).flatMap { panel in
-      rowCounts(vectorCount: panel.vectorCount).map {
-        GeneratedShape(
-          rowCount: $0, vectorCount: panel.vectorCount, columnCount: panel.columnCount,
-          isPerRow: areRowsImages, hasNarrowWeights: hasNarrowWeights, sumSets: sumSets,
-          movesAlongPanels: movesAlongPanels)
-      }
-    }
-  }
-
-  private func rowCounts(vectorCount: Int) -> [Int] {
     var lengths = [lineLength]
     if isDense {
       lengths = [alone, shared].flatMap { [$0.length, lineLength - ($0.tilesPerImage - 1) * $0.length] }
     }
-    return lengths.flatMap { length in
-      let (rows, _, rest) = blocks(length, vectorCount: vectorCount)
-      return [rows, rest].filter { $0 > 0 }
+    var shapes: [GeneratedShape] = []
+    // All panels but the last are alike.
+    for panel in panels.prefix(1) + panels.suffix(1) {
+      for length in lengths {
+        let (rows, _, rest) = blocks(length, vectorCount: panel.vectorCount)
+        for rowCount in [rows, rest] where rowCount > 0 {
+          shapes.append(
+            GeneratedShape(
+              rowCount: rowCount, vectorCount: panel.vectorCount, columnCount: panel.columnCount,
+              isPerRow: areRowsImages, hasNarrowWeights: hasNarrowWeights, sumSets: sumSets,
+              movesAlongPanels: movesAlongPanels))
+        }
+      }
     }
+    return shapes
   }
 }

@@ -18,7 +18,7 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
   /// `bytes` says how bytes are multiplied, of the products for unsigned ones.
   init?(
     _ convolution: DepthwiseConvolution, target: any GeneratedTarget, bytes: GeneratedProduct,
-    placement: CodePlacement = GeneratedCode.function
+    placement: CodePlacement = { $0.place() }
   ) {
     let target = target.depthwiseTarget(convolution.operands)
     guard
@@ -53,12 +53,10 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
     for tap in 0..<tapCount { unsafe taps[tap] = plan.tapOffset(tap) }
     factorByteCount = target.factorByteCount
     unsafe factors = .allocate(byteCount: plan.blockCount * factorByteCount, alignment: 64)
-    for block in 0..<plan.blockCount {
-      unsafe target.fillFactors(
-        factors + block * factorByteCount, convolution.operands, convolution.epilogue,
-        laneCount: plan.blockChannels
-      ) { plan.channel(block: block, column: plan.columns[$0]) }
-    }
+    unsafe target.fillFactors(
+      factors, convolution.operands, convolution.epilogue, blockCount: plan.blockCount,
+      laneCount: plan.blockChannels
+    ) { plan.channel(block: $0, column: plan.columns[$1]) }
   }
 
   deinit {
@@ -239,8 +237,8 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
 extension GeneratedDepthwisePlan {
   /// The shapes of functions that runs will ask for; their rows are pixels.
   fileprivate func shapes(vectorCount: Int) -> [GeneratedShape] {
-    let counts = (0..<blockCount).flatMap { block in
-      [pixelsTogether, lastColumnPixels].map { validChannels(block: block, pixels: $0) }
+    let counts = [pixelsTogether, lastColumnPixels].flatMap { pixels in
+      [min(pixels * channels, blockChannels), pixels * channels % blockChannels]
     }
     return counts.filter { $0 > 0 }.flatMap { count in
       (1...Self.mostPixels).map {

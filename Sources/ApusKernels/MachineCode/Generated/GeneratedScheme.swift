@@ -21,8 +21,7 @@ struct GeneratedScheme {
   /// The scheme of a convolution, where its parts fit; `bytes` says how bytes are multiplied.
   init?(
     _ matrixOperands: MatrixOperands, _ epilogue: Epilogue, batches: Int, inputCount: Int,
-    outputChannels: Int,
-    target: any GeneratedTarget, bytes: GeneratedProduct
+    outputChannels: Int, target: any GeneratedTarget, bytes: GeneratedProduct
   ) {
     guard let product = GeneratedProduct(matrixOperands, epilogue, bytes: bytes),
       epilogue.fits(matrixOperands, channels: outputChannels),
@@ -39,7 +38,8 @@ struct GeneratedScheme {
       target.widening(isSigned: $0)
     }
     quantization = HybridQuantization(
-      matrixOperands, batches: batches, inputCount: inputCount, code: target.quantization)
+      matrixOperands, batches: batches, inputCount: inputCount,
+      code: matrixOperands.isHybrid ? target.quantization : nil)
     canFinish = target.canFinish(epilogue)
     let isFixedPoint = if case .fixedPoint = epilogue { true } else { false }
     needsBoundedSums = isFixedPoint && target.sumLimit != nil

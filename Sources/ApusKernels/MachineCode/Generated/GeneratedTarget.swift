@@ -47,10 +47,10 @@ protocol GeneratedTarget: Hashable, Sendable {
 
   /// The size of a panel's factors.
   var factorByteCount: Int { get }
-  /// Writes a panel's factors; `channel` names the output channel of each lane, where it has one.
+  /// Writes the factors of panels; `channel` names the output channel of each lane of each, where it has one.
   func fillFactors(
-    _ block: UnsafeMutableRawPointer, _ operands: MatrixOperands, _ epilogue: Epilogue, laneCount: Int,
-    channel: (Int) -> Int?)
+    _ blocks: UnsafeMutableRawPointer, _ operands: MatrixOperands, _ epilogue: Epilogue, blockCount: Int,
+    laneCount: Int, channel: (_ block: Int, _ lane: Int) -> Int?)
   /// What writes the product of a block of rows and a panel; without an epilogue, its sums as they are.
   func generator(
     _ product: GeneratedProduct, _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: GeneratedShape

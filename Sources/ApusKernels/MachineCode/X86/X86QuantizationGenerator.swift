@@ -80,8 +80,8 @@ extension QuantizationCode {
   /// The code for x86; nil where it cannot be placed.
   static var x86: QuantizationCode? {
     guard
-      let extremes = GeneratedCode.function(X86QuantizationGenerator.extremes),
-      let words = GeneratedCode.function(X86QuantizationGenerator.words)
+      let extremes = X86QuantizationGenerator.extremes.place(),
+      let words = X86QuantizationGenerator.words.place()
     else { return nil }
     return unsafe QuantizationCode(extremes: extremes, words: words)
   }

@@ -22,7 +22,7 @@ where Rest.Left == UInt8, Rest.Right == UInt8, Rest.Result == UInt8 {
       lhsHalves: Self.isHalf(lhs.multiplier), rhsHalves: Self.isHalf(rhs.multiplier),
       lhsShifts: lhs.multiplier.shift != 0, rhsShifts: rhs.multiplier.shift != 0,
       outputShifts: output.multiplier.shift != 0)
-    guard let function = GeneratedCode.function(generator) else { return nil }
+    guard let function = generator.place() else { return nil }
     unsafe self.function = function
     factors = X86SumFactors(lhs: lhs, rhs: rhs, output: output)
     self.rest = rest

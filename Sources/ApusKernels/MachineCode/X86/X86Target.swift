@@ -61,12 +61,16 @@ extension X86Target: GeneratedTarget {
   var factorByteCount: Int { X86FactorLayout(self).byteCount }
 
   func fillFactors(
-    _ block: UnsafeMutableRawPointer, _ operands: MatrixOperands, _ epilogue: Epilogue, laneCount: Int,
-    channel: (Int) -> Int?
+    _ blocks: UnsafeMutableRawPointer, _ operands: MatrixOperands, _ epilogue: Epilogue, blockCount: Int,
+    laneCount: Int, channel: (_ block: Int, _ lane: Int) -> Int?
   ) {
-    unsafe X86FactorLayout(self).fill(
-      block, epilogue: epilogue, kind: .init(operands, epilogue, isPerRow: false),
-      laneCount: laneCount, channel: channel)
+    let layout = X86FactorLayout(self)
+    let kind = X86EpilogueGenerator.Kind(operands, epilogue, isPerRow: false)
+    for block in 0..<blockCount {
+      unsafe layout.fill(
+        blocks + block * layout.byteCount, epilogue: epilogue, kind: kind, laneCount: laneCount
+      ) { channel(block, $0) }
+    }
   }
 
   func generator(

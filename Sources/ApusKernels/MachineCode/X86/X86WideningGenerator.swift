@@ -31,7 +31,7 @@ extension WideningCode {
   /// The code for x86; nil where it cannot be placed.
   static func x86(isSigned: Bool) -> WideningCode? {
     let generator = X86WideningGenerator(isSigned: isSigned)
-    guard let function = GeneratedCode.function(generator) else { return nil }
+    guard let function = generator.place() else { return nil }
     return unsafe WideningCode(function: function)
   }
 }
