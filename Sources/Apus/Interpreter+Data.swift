@@ -18,9 +18,9 @@ extension Interpreter {
   public func withInputBytes<R>(
     at position: Int, _ body: (inout MutableRawSpan) throws(ApusError) -> R
   ) throws(ApusError) -> R {
-    let slot = slot(try inputTensor(position))
+    let tensor = try inputTensor(position)
     return try graph.withTable { table throws(ApusError) in
-      var span = table.writeBytes(slot)
+      var span = table.writeBytes(at: tensor)
       return try body(&span)
     }
   }
@@ -29,8 +29,8 @@ extension Interpreter {
   public func withOutputBytes<R>(
     at position: Int, _ body: (RawSpan) throws(ApusError) -> R
   ) throws(ApusError) -> R {
-    let slot = slot(try outputTensor(position))
-    return try graph.withTable { table throws(ApusError) in try body(table.readBytes(slot)) }
+    let tensor = try outputTensor(position)
+    return try graph.withTable { table throws(ApusError) in try body(table.readBytes(at: tensor)) }
   }
 
   /// Lets `body` read an output's elements in place.

@@ -32,7 +32,7 @@ extension Graph {
   private func deliver(_ delivery: (operation: any DeferredOperator, node: Int)) throws(ApusError) {
     let table = table
     for (position, output) in subgraph.operators[delivery.node].outputs.enumerated() {
-      var bytes = table.writeBytes(slot(output, shape: states[output].shape ?? []))
+      var bytes = table.writeBytes(at: output)
       try delivery.operation.deliver(position, into: &bytes)
     }
   }

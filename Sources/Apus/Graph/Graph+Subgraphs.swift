@@ -53,7 +53,7 @@ extension Graph {
   func copyInput(_ position: Int, from bytes: RawSpan) throws(ApusError) {
     let tensor = subgraph.inputs[position]
     try withTable { table throws(ApusError) in
-      var destination = table.writeBytes(slot(tensor, shape: states[tensor].shape ?? []))
+      var destination = table.writeBytes(at: tensor)
       precondition(destination.byteCount == bytes.byteCount, "the caller set the input's shape")
       copyBytes(bytes, to: &destination)
     }
@@ -63,7 +63,7 @@ extension Graph {
   func copyOutput(_ position: Int, to bytes: inout MutableRawSpan) throws(ApusError) {
     let tensor = subgraph.outputs[position]
     try withTable { table throws(ApusError) in
-      let source = table.readBytes(slot(tensor, shape: states[tensor].shape ?? []))
+      let source = table.readBytes(at: tensor)
       precondition(source.byteCount == bytes.byteCount, "the caller knows the output's shape")
       copyBytes(source, to: &bytes)
     }
@@ -73,7 +73,7 @@ extension Graph {
   func copyOutput(_ position: Int, to bytes: UnsafeMutableRawBufferPointer) throws(ApusError) {
     let tensor = subgraph.outputs[position]
     try withTable { table throws(ApusError) in
-      let source = table.readBytes(slot(tensor, shape: states[tensor].shape ?? []))
+      let source = table.readBytes(at: tensor)
       precondition(source.byteCount == bytes.count, "the caller knows the output's shape")
       source.withUnsafeBytes { bytes.copyMemory(from: $0) }
     }

@@ -62,8 +62,12 @@ struct TensorTable: ~Copyable {
 
   /// A tensor's bytes, whatever its type.
   @_lifetime(borrow self)
-  func readBytes(_ slot: TensorSlot) -> RawSpan {
-    let buffer = buffers[slot.index]
+  func readBytes(_ slot: TensorSlot) -> RawSpan { readBytes(at: slot.index) }
+
+  /// The bytes of the tensor at an index of the table.
+  @_lifetime(borrow self)
+  func readBytes(at index: Int) -> RawSpan {
+    let buffer = buffers[index]
     let bytes = UnsafeRawBufferPointer(
       start: buffer.base, count: buffer.base == nil ? 0 : buffer.byteCount)
     return _overrideLifetime(RawSpan(_unsafeBytes: bytes), borrowing: self)
@@ -71,8 +75,12 @@ struct TensorTable: ~Copyable {
 
   /// A tensor's bytes, to be written, whatever its type.
   @_lifetime(borrow self)
-  func writeBytes(_ slot: TensorSlot) -> MutableRawSpan {
-    let buffer = buffers[slot.index]
+  func writeBytes(_ slot: TensorSlot) -> MutableRawSpan { writeBytes(at: slot.index) }
+
+  /// The bytes of the tensor at an index of the table, to be written.
+  @_lifetime(borrow self)
+  func writeBytes(at index: Int) -> MutableRawSpan {
+    let buffer = buffers[index]
     let bytes = UnsafeMutableRawBufferPointer(
       start: buffer.base, count: buffer.base == nil ? 0 : buffer.byteCount)
     return _overrideLifetime(MutableRawSpan(_unsafeBytes: bytes), borrowing: self)

@@ -51,8 +51,10 @@ struct While: Operator {
     try condition.run()
     let graph = condition.graph
     try check(condition: graph.outputShape(0) ?? [0], place)
-    let slot = graph.slot(graph.subgraph.outputs[0], shape: [])
-    return try graph.withTable { table in table.read(slot, as: UInt8.self)[0] != 0 }
+    let output = graph.subgraph.outputs[0]
+    return try graph.withTable { table in
+      table.readBytes(at: output).withUnsafeBytes { $0.first != 0 }
+    }
   }
 
   func invoke(_ tensors: borrowing TensorTable) throws(ApusError) {

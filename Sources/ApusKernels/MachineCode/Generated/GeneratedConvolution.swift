@@ -15,6 +15,12 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
   private let sums: GeneratedFunctions
   /// Whether neighboring panels are one call.
   private let movesAlongPanels: Bool
+  /// A worker's memory: the gathered part of the input, then taps with room for all extra steps, then sums.
+  private let tapListOffset: Int
+  private let sumsOffset: Int
+  private let workerByteCount: Int
+  /// Bytes between neighboring rows of the product.
+  private let rowStride: Int
 
   /// Prepares a convolution; nil where the target has no code for it, or none can be placed.
   ///
@@ -39,6 +45,11 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
     let mayHaveExtras = weightPacking.terms.mayHaveExtras
     guard !mayHaveExtras || plan.stepCount <= GeneratedConvolutionPlan.stepLimit else { return nil }
     movesAlongPanels = plan.movesAlongPanels && !mayHaveExtras
+    rowStride = plan.rowStride
+    tapListOffset = roundedUp(plan.planeByteCount, to: 64)
+    sumsOffset =
+      tapListOffset + roundedUp((plan.tapCount + (mayHaveExtras ? 2 * plan.stepCount : 0)) * 16, to: 64)
+    workerByteCount = sumsOffset + roundedUp(scheme.sumByteCount(plan.mostSums), to: 64)
 
     let shapes = plan.shapes(movesAlongPanels: movesAlongPanels)
     guard
@@ -91,15 +102,6 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
 
   // MARK: Running
 
-  /// Taps with room for all extra steps, in bytes.
-  private var tapListByteCount: Int {
-    roundedUp((plan.tapCount + (weightPacking.terms.mayHaveExtras ? 2 * plan.stepCount : 0)) * 16, to: 64)
-  }
-  private var workerByteCount: Int {
-    roundedUp(plan.planeByteCount, to: 64) + tapListByteCount
-      + roundedUp(scheme.sumByteCount(plan.mostSums), to: 64)
-  }
-
   func scratchByteCount(threads: Int) -> Int { scheme.sharedByteCount + threads * workerByteCount }
 
   func run(
@@ -137,12 +139,10 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
 
   private func run(_ work: Work, _ packed: PackedWeights, tile: Int, scratch: UnsafeMutableRawPointer) {
     let tiling = work.tiling
-    let panelTile = tile % tiling.panelTiles
-    let rest = tile / tiling.panelTiles
-    let group = rest % convolution.groups
-    let imageTile = rest / convolution.groups
-    let image = imageTile / tiling.tilesPerImage
-    let first = imageTile % tiling.tilesPerImage &* tiling.length
+    let (rest, panelTile) = tile.quotientAndRemainder(dividingBy: tiling.panelTiles)
+    let (imageTile, group) = rest.quotientAndRemainder(dividingBy: convolution.groups)
+    let (image, tileOfImage) = imageTile.quotientAndRemainder(dividingBy: tiling.tilesPerImage)
+    let first = tileOfImage &* tiling.length
     let end = min(first &+ tiling.length, plan.isDense ? plan.lineLength : convolution.outputHeight)
 
     let rows: UnsafeRawPointer
@@ -160,8 +160,8 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
         firstChannel: group &* convolution.channelsPerGroup, to: scratch)
       rows = UnsafeRawPointer(scratch)
     }
-    let list = unsafe (scratch + roundedUp(plan.planeByteCount, to: 64)).assumingMemoryBound(to: Int.self)
-    let block = unsafe UnsafeMutableRawPointer(list) + tapListByteCount
+    let list = unsafe (scratch + tapListOffset).assumingMemoryBound(to: Int.self)
+    let block = unsafe scratch + sumsOffset
     let makesOutputs = scheme.makesOutputs(packed)
     // Rows of a line are of one image, or each is one.
     let scales = unsafe work.memory.scales + 4 &* (plan.areRowsImages ? first : image)
@@ -178,7 +178,7 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
       let columns = group &* convolution.columnCount &+ panel.firstColumn
       var call = unsafe Call(
         arguments: GeneratedArguments(
-          rows: 0, rowStride: plan.rowStride, taps: Int(bitPattern: taps), tapCount: plan.tapCount,
+          rows: 0, rowStride: rowStride, taps: Int(bitPattern: taps), tapCount: plan.tapCount,
           weights: Int(bitPattern: packed.address + record.weights),
           offsets: Int(
             bitPattern: packed.address + weightPacking.offsets(group: group) + panel.paddedBefore &* 4),
@@ -243,7 +243,7 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
         guard height > 0 else { return }
         let row = index &* rowCount
         unsafe runBlock(
-          &call, rows: rows + row &* plan.rowStride,
+          &call, rows: rows + row &* rowStride,
           output: output + row &* call.arguments.outputStride, height: height)
       }
       return
@@ -254,7 +254,7 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
     if !movesAlongPanels { call.arguments.blocks = count }
     outputs.call(rows: rowCount, columns: columns, &call.arguments)
     if rest > 0 {
-      call.arguments.rows &+= count &* rowCount &* plan.rowStride
+      call.arguments.rows &+= count &* rowCount &* rowStride
       call.arguments.output &+= count &* rowCount &* call.arguments.outputStride
       call.arguments.blocks = 1
       outputs.call(rows: rest, columns: columns, &call.arguments)

@@ -239,8 +239,10 @@ struct GeneratedConvolutionPlan {
 
   /// Cuts `length` rows into blocks as equal as can be: whole ones, and the rest.
   func blocks(_ length: Int, vectorCount: Int) -> (rows: Int, count: Int, rest: Int) {
-    let rows = ceilingQuotient(length, max(1, ceilingQuotient(length, mostRows[vectorCount])))
-    return rows == 0 ? (0, 0, 0) : (rows, length / rows, length % rows)
+    let most = mostRows[vectorCount]
+    if length <= most { return (length, min(length, 1), 0) }
+    let rows = ceilingQuotient(length, ceilingQuotient(length, most))
+    return (rows, length / rows, length % rows)
   }
 
   func tiling(threads: Int) -> Tiling { threads > 1 ? shared : alone }
