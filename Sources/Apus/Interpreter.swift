@@ -31,6 +31,10 @@ public final class Interpreter {
     /// Whether each tensor keeps memory of its own, so that all can be read after a run.
     public var preservesAllTensors = false
 
+    /// Shapes of inputs, by position, instead of those of the file: for models that leave dimensions open, which
+    /// are taken for 1 otherwise.
+    public var inputShapes: [Int: TensorShape] = [:]
+
     /// Operators of your own that models may use.
     public var customOperators: [CustomOperator] = []
 
@@ -89,6 +93,11 @@ public final class Interpreter {
       memoryLimit: options.memoryLimit, customOperators: custom)
     graph = try Graph(
       context: context, subgraph: signature?.subgraph ?? 0, preservesAllTensors: options.preservesAllTensors)
+    for (position, shape) in options.inputShapes {
+      _ = try inputTensor(position)
+      try Self.check(shape, position)
+      graph.setInputShape(position, shape)
+    }
     try prepare()
   }
 
@@ -149,9 +158,7 @@ public final class Interpreter {
   /// - Throws: where the model cannot run with that shape, after which it stays as it was.
   public func resizeInput(at position: Int, to shape: TensorShape, isStrict: Bool = false) throws(ApusError) {
     let index = try inputTensor(position)
-    guard shape.dimensions.allSatisfy({ $0 >= 0 }) else {
-      throw ApusError(.invalidArgument, "input \(position): \(shape) has a negative dimension")
-    }
+    try Self.check(shape, position)
     if isStrict {
       let signature = tensor(index).shapeSignature
       let isOpen =
@@ -170,6 +177,12 @@ public final class Interpreter {
       graph.setInputShape(position, old)
       try prepare()
       throw error
+    }
+  }
+
+  private static func check(_ shape: TensorShape, _ position: Int) throws(ApusError) {
+    guard shape.dimensions.allSatisfy({ $0 >= 0 }) else {
+      throw ApusError(.invalidArgument, "input \(position): \(shape) has a negative dimension")
     }
   }
 

@@ -18,7 +18,7 @@ struct Pooling2D: Operator {
     let filterHeight = try node.int32Option(4, default: 0)
     let window = try Window(
       node: node, input: input, filterHeight: filterHeight, filterWidth: filterWidth, paddingField: 0,
-      strideWidthField: 1, strideHeightField: 2, dilationFields: nil)
+      strideWidthField: 1, strideHeightField: 2, dilationFields: nil, mayMiss: true)
     let shape = TensorShape([input.shape[0], window.outputHeight, window.outputWidth, input.shape[3]])
     output = try node.output(0, shape: shape, like: input)
     let activation = try node.activationOption(5)
