@@ -25,6 +25,10 @@ public final class Interpreter {
     /// The most bytes that tensors and packed weights may take, the file apart; more is an error at preparation.
     public var memoryLimit = 2 << 30
 
+    /// The most multiply-accumulates, or comparisons of a pool, that one run of one operator may take; more is an
+    /// error at preparation. The default is some minutes' work.
+    public var workLimit = 1 << 42
+
     /// Whether to time each operator, see ``Interpreter/profile``.
     public var profiles = false
 
@@ -90,7 +94,7 @@ public final class Interpreter {
     try SubgraphCalls.check(model.file)
     context = GraphContext(
       model: model, kernels: kernels, threads: ThreadTeam(count: options.threadCount),
-      memoryLimit: options.memoryLimit, customOperators: custom)
+      memoryLimit: options.memoryLimit, workLimit: options.workLimit, customOperators: custom)
     graph = try Graph(
       context: context, subgraph: signature?.subgraph ?? 0, preservesAllTensors: options.preservesAllTensors)
     for (position, shape) in options.inputShapes {

@@ -26,7 +26,7 @@ struct BlockwiseFullyConnected: Operator {
     self.bias = bias
     self.output = output
     scratch = try node.scratch(byteCount: product.scratchByteCount)
-    node.declare(multiplyAccumulates: Double(input.shape.elementCount) * Double(units))
+    try node.declare(multiplyAccumulates: Double(input.shape.elementCount) * Double(units))
   }
 
   func invoke(_ tensors: borrowing TensorTable) {
