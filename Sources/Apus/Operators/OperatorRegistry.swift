@@ -211,7 +211,9 @@ enum OperatorRegistry {
     .init(.square, versions: 1...1, types: [.float32], FloatUnary.prepare(.square)),
     .init(.squaredDifference, versions: 1...2, types: [.float32, .int8, .int32], SquaredDifference.prepare),
     .init(.squeeze, versions: 1...2, types: ElementType.reshapable, Squeeze.prepare),
-    .init(.stablehloAdd, versions: 1...1, types: StableHLOFunctions.types, asFloats: [.float16], StableHLOFunctions.add),
+    .init(
+      .stablehloAdd, versions: 1...1, types: StableHLOFunctions.types, asFloats: [.float16],
+      StableHLOFunctions.add),
     .init(
       .stablehloAnd, versions: 1...1, types: StableHLOFunctions.bitTypes,
       StableHLOFunctions.and),
@@ -220,9 +222,15 @@ enum OperatorRegistry {
       .stablehloComposite, versions: 1...1, types: ElementType.movable + [.resource], isPure: false,
       StableHLOComposite.prepare),
     .init(.stablehloGather, versions: 1...1, types: ElementType.movableBytes, StableHLOGather.prepare),
-    .init(.stablehloMaximum, versions: 1...1, types: StableHLOFunctions.types, asFloats: [.float16], StableHLOFunctions.maximum),
-    .init(.stablehloMinimum, versions: 1...1, types: StableHLOFunctions.types, asFloats: [.float16], StableHLOFunctions.minimum),
-    .init(.stablehloMultiply, versions: 1...1, types: StableHLOFunctions.types, asFloats: [.float16], StableHLOFunctions.multiply),
+    .init(
+      .stablehloMaximum, versions: 1...1, types: StableHLOFunctions.types, asFloats: [.float16],
+      StableHLOFunctions.maximum),
+    .init(
+      .stablehloMinimum, versions: 1...1, types: StableHLOFunctions.types, asFloats: [.float16],
+      StableHLOFunctions.minimum),
+    .init(
+      .stablehloMultiply, versions: 1...1, types: StableHLOFunctions.types, asFloats: [.float16],
+      StableHLOFunctions.multiply),
     .init(.stablehloPad, versions: 1...1, types: ElementType.movableBytes, StableHLOPad.prepare),
     .init(
       .stablehloReduceWindow, versions: 1...1, types: ReduceWindow.types, ReduceWindow.prepareStableHLO),

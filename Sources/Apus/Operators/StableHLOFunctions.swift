@@ -17,7 +17,8 @@ enum StableHLOFunctions {
 
   static func multiply(_ node: Node) throws(ApusError) -> any Operator {
     try prepared(node) { type, shapes in
-      type == .bool ? NumberFunction.logicalAnd.kernel(.uint8, shapes) : plain(.multiply, .product, type, shapes)
+      type == .bool
+        ? NumberFunction.logicalAnd.kernel(.uint8, shapes) : plain(.multiply, .product, type, shapes)
     }
   }
 

@@ -32,7 +32,8 @@ package struct DequantizedRows: Sendable {
       guard (0..<rows).contains(row) else { return indices[place] }
       for column in 0..<columns {
         let scale = scales[row &* blocks &+ (blocks == 0 ? 0 : column / blockSize)]
-        let value = Float(unsafe table.unsafeLoad(fromByteOffset: row &* columns &+ column, as: Int8.self)) * scale
+        let value =
+          Float(unsafe table.unsafeLoad(fromByteOffset: row &* columns &+ column, as: Int8.self)) * scale
         let offset = (place &* columns &+ column) &* width
         if isHalf {
           output.storeBytes(of: Half(value).bits, toByteOffset: offset, as: UInt16.self)

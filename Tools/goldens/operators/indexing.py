@@ -4,7 +4,7 @@ import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
 from catalogue import RARE, operator
-from model_builder import ModelBuilder
+from model_builder import ModelBuilder, Quantization
 
 TYPES = ("uint8", "int8", "float32", "int16", "int32", "int64", "bool")
 
