@@ -66,8 +66,11 @@ let package = Package(
       swiftSettings: strict),
     .executableTarget(
       name: "AllocationProbe", dependencies: ["Apus"], path: "Tests/AllocationProbe", swiftSettings: strict),
-    .testTarget(name: "ApusTests", dependencies: ["Apus", "AllocationProbe"], swiftSettings: strict),
-    .testTarget(name: "ApusVisionTests", dependencies: ["ApusVision", "ApusImages"], swiftSettings: strict),
+    .testTarget(
+      name: "ApusTests", dependencies: ["Apus", "ApusFormat", "AllocationProbe"], swiftSettings: strict),
+    .testTarget(
+      name: "ApusVisionTests", dependencies: ["ApusFormat", "ApusVision", "ApusImages"],
+      swiftSettings: strict),
     .testTarget(name: "ApusImagesTests", dependencies: ["ApusImages"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

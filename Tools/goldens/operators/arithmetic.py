@@ -50,9 +50,9 @@ def arithmetic(name, types, options, versions, rare=()):
                 left, right, output = _power_of_two_quantizations(draw)
         if draw.type == "float16" and draw.flag("overflow", 5):
             # What is too large becomes the largest number.
-            values = draw.values(left_shape, magnitude=30_000)
+            values = draw.values(left_shape, magnitude=10_000)
             model = ModelBuilder()
-            operands = [model.input(values), model.input(draw.values(right_shape, magnitude=30_000))]
+            operands = [model.input(values), model.input(draw.values(right_shape, magnitude=10_000))]
             return model.operator(name, operands, [model.output(draw.type)], options(**fields))
         model = ModelBuilder()
         constant = draw.pick("constant", [False, False, True]) and 0 not in right_shape
