@@ -27,7 +27,8 @@ struct EmbeddingLookup: Operator {
         "\(values.type) values with an output of \(try node.outputType(0)) are not supported")
     }
     let output = try node.output(0, shape: shape, types: [.float32, .float16])
-    guard shape.elementCount > 0, values.shape.elementCount > 0 else { return DataMovement([]) }
+    guard shape.elementCount > 0 else { return DataMovement([]) }
+    guard values.shape[0] > 0 else { throw node.malformed("\(values.name), \(values.shape), has no rows") }
     let columns = values.shape.elementCount / values.shape[0]
     let (scales, blockSize) = try scales(of: values, columns: columns, node)
     return EmbeddingLookup(
