@@ -246,9 +246,9 @@ def bidirectional_sequence_lstm(draw):
     options.asymmetricQuantizeInputs = mode == "asymmetric"
     options.mergeOutputs = draw.flag("merged", 2)
     options.timeMajor = draw.flag("time_major", 2)
-    if mode != "float" and backward.cifg and not forward.cifg:
-        # Batch by batch the reference gets the last batch wrong, the forward direction's part as well, which does not
-        # depend on the backward one.
+    if options.mergeOutputs and backward.cifg:
+        # Batch by batch the reference then gets the last batch wrong, in both directions: its own
+        # UNIDIRECTIONAL_SEQUENCE_LSTM answers otherwise.
         options.timeMajor = True
     batch, _, shape = sequence(draw, options.timeMajor, depth)
     inputs = [model.input(draw.values(shape, "float32", 0.8))]
