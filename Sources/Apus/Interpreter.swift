@@ -13,39 +13,6 @@ import ApusKernels
 /// An interpreter belongs to one thread at a time; make one for each thread from the same model, whose weights they
 /// share. Inputs keep their values from run to run.
 public final class Interpreter {
-  /// How to run a model.
-  public struct Options: Sendable {
-    /// How many threads one run may use, 1 to 64. Results are the same for every count.
-    public var threadCount = 1
-
-    /// The name of the kernel set to prefer, see ``Runtime/kernelSets``; nil for the fastest that the machine runs,
-    /// or the one that the environment variable `APUS_KERNELS` names.
-    public var kernels: String?
-
-    /// The most bytes that tensors and packed weights may take, the file apart; more is an error at preparation.
-    public var memoryLimit = 2 << 30
-
-    /// The most multiply-accumulates, or comparisons of a pool, that one run of one operator may take; more is an
-    /// error at preparation. The default is some minutes' work.
-    public var workLimit = 1 << 42
-
-    /// Whether to time each operator, see ``Interpreter/profile``.
-    public var profiles = false
-
-    /// Whether each tensor keeps memory of its own, so that all can be read after a run.
-    public var preservesAllTensors = false
-
-    /// Shapes of inputs, by position, instead of those of the file: for models that leave dimensions open, which
-    /// are taken for 1 otherwise.
-    public var inputShapes: [Int: TensorShape] = [:]
-
-    /// Operators of your own that models may use.
-    public var customOperators: [CustomOperator] = []
-
-    /// Makes the default options: one thread, the fastest kernels.
-    public init() {}
-  }
-
   /// The model that runs.
   public let model: Model
   /// The name of the kernel set that operators prefer.
@@ -369,20 +336,6 @@ public final class Interpreter {
         multiplyAccumulates: graph.multiplyAccumulates[step.node] ?? 0)
     }
   }
-}
-
-/// What one operator cost in a run.
-public struct ProfileEntry: Sendable {
-  /// The operator's position in the subgraph.
-  public let operatorIndex: Int
-  /// The schema's name, or the custom operator's.
-  public let name: String
-  /// The shape of its first output.
-  public let output: TensorShape
-  /// The time that it took.
-  public let milliseconds: Double
-  /// The multiplications, each with an addition, that it consists of; zero where that is no measure.
-  public let multiplyAccumulates: Int
 }
 
 extension Array {

@@ -1,0 +1,13 @@
+/// What one operator cost in a run.
+public struct ProfileEntry: Sendable {
+  /// The operator's position in the subgraph.
+  public let operatorIndex: Int
+  /// The schema's name, or the custom operator's.
+  public let name: String
+  /// The shape of its first output.
+  public let output: TensorShape
+  /// The time that it took.
+  public let milliseconds: Double
+  /// The multiplications, each with an addition, that it consists of; zero where that is no measure.
+  public let multiplyAccumulates: Int
+}
