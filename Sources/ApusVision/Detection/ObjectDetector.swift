@@ -43,8 +43,9 @@ public final class ObjectDetector {
     isListed = try Self.indices(of: options.labelAllowList + options.labelDenyList, in: labels)
     let metadata = model.formatMetadata
     var interpreterOptions = options.interpreter
-    if let size = options.inputSize, interpreterOptions.inputShapes.isEmpty {
-      interpreterOptions.inputShapes = ImageInput.openShape(of: model, size)
+    if interpreterOptions.inputShapes.isEmpty {
+      interpreterOptions.inputShapes = try ImageInput.openShape(
+        of: model, wanted: options.inputSize, metadata?.inputs.first)
     }
     interpreter = try Interpreter(model: model, options: interpreterOptions)
     input = try ImageInput(
