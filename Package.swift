@@ -72,10 +72,11 @@ let package = Package(
     .executableTarget(
       name: "AllocationProbe", dependencies: ["Apus"], path: "Tests/AllocationProbe", swiftSettings: strict),
     .testTarget(
-      name: "ApusTests", dependencies: ["Apus", "AllocationProbe", "TestSupport"], swiftSettings: strict),
+      name: "ApusTests", dependencies: ["Apus", "ApusFormat", "AllocationProbe", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(name: "ApusCLITests", dependencies: ["ApusCLI", "TestSupport"], swiftSettings: strict),
     .testTarget(
-      name: "ApusVisionTests", dependencies: ["ApusVision", "ApusImages", "TestSupport"],
+      name: "ApusVisionTests", dependencies: ["ApusFormat", "ApusVision", "ApusImages", "TestSupport"],
       swiftSettings: strict),
     .testTarget(name: "ApusImagesTests", dependencies: ["ApusImages", "TestSupport"], swiftSettings: strict),
   ],

@@ -13,31 +13,6 @@ import ApusKernels
 /// An interpreter belongs to one thread at a time; make one for each thread from the same model, whose weights they
 /// share. Inputs keep their values from run to run.
 public final class Interpreter {
-  /// How to run a model.
-  public struct Options: Sendable {
-    /// How many threads one run may use, 1 to 64. Results are the same for every count.
-    public var threadCount = 1
-
-    /// The name of the kernel set to prefer, see ``Runtime/kernelSets``; nil for the fastest that the machine runs,
-    /// or the one that the environment variable `APUS_KERNELS` names.
-    public var kernels: String?
-
-    /// The most bytes that tensors and packed weights may take, the file apart; more is an error at preparation.
-    public var memoryLimit = 2 << 30
-
-    /// Whether to time each operator, see ``Interpreter/profile``.
-    public var profiles = false
-
-    /// Whether each tensor keeps memory of its own, so that all can be read after a run.
-    public var preservesAllTensors = false
-
-    /// Operators of your own that models may use.
-    public var customOperators: [CustomOperator] = []
-
-    /// Makes the default options: one thread, the fastest kernels.
-    public init() {}
-  }
-
   /// The model that runs.
   public let model: Model
   /// The name of the kernel set that operators prefer.
@@ -86,9 +61,14 @@ public final class Interpreter {
     try SubgraphCalls.check(model.file)
     context = GraphContext(
       model: model, kernels: kernels, threads: ThreadTeam(count: options.threadCount),
-      memoryLimit: options.memoryLimit, customOperators: custom)
+      memoryLimit: options.memoryLimit, workLimit: options.workLimit, customOperators: custom)
     graph = try Graph(
       context: context, subgraph: signature?.subgraph ?? 0, preservesAllTensors: options.preservesAllTensors)
+    for (position, shape) in options.inputShapes {
+      _ = try inputTensor(position)
+      try Self.check(shape, position)
+      graph.setInputShape(position, shape)
+    }
     try prepare()
   }
 
@@ -149,9 +129,7 @@ public final class Interpreter {
   /// - Throws: where the model cannot run with that shape, after which it stays as it was.
   public func resizeInput(at position: Int, to shape: TensorShape, isStrict: Bool = false) throws(ApusError) {
     let index = try inputTensor(position)
-    guard shape.dimensions.allSatisfy({ $0 >= 0 }) else {
-      throw ApusError(.invalidArgument, "input \(position): \(shape) has a negative dimension")
-    }
+    try Self.check(shape, position)
     if isStrict {
       let signature = tensor(index).shapeSignature
       let isOpen =
@@ -170,6 +148,12 @@ public final class Interpreter {
       graph.setInputShape(position, old)
       try prepare()
       throw error
+    }
+  }
+
+  private static func check(_ shape: TensorShape, _ position: Int) throws(ApusError) {
+    guard shape.dimensions.allSatisfy({ $0 >= 0 }) else {
+      throw ApusError(.invalidArgument, "input \(position): \(shape) has a negative dimension")
     }
   }
 

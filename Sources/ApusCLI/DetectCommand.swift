@@ -46,6 +46,9 @@ struct DetectCommand: ParsableCommand {
   @Option(name: .long, help: "How pictures of other proportions are fitted in.")
   var fit = PictureFit.stretch
 
+  @Option(name: .long, help: "The picture's size in a model that leaves it open, for example 640x480.")
+  var inputSize: String?
+
   @OptionGroup var engine: EngineOptions
 
   @Flag(help: "Print one JSON object for each picture.")
@@ -76,6 +79,15 @@ struct DetectCommand: ParsableCommand {
     }
   }
 
+  /// Width and height, as in `640x480`.
+  private static func size(_ text: String) throws(ApusError) -> (width: Int, height: Int) {
+    let parts = text.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) ?? 0 }
+    guard parts.count == 2, parts.allSatisfy({ (1...1 << 16).contains($0) }) else {
+      throw ApusError(.invalidArgument, "--input-size \(text) is not WIDTHxHEIGHT")
+    }
+    return (parts[0], parts[1])
+  }
+
   private func makeDetector() throws -> ObjectDetector {
     var options = ObjectDetector.Options()
     options.scoreThreshold = scoreThreshold
@@ -84,6 +96,7 @@ struct DetectCommand: ParsableCommand {
     options.labelDenyList = deny
     options.labelOffset = labelOffset
     options.fit = fit.policy
+    options.inputSize = try inputSize.map(Self.size)
     options.interpreter = try engine.interpreterOptions
     let labels = try labels.map { path throws(ApusError) in try LabelMap(contentsOfFile: path) }
     if let model {

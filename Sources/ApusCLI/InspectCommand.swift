@@ -198,11 +198,33 @@ struct Inspection: Encodable {
   }
 
   /// The prepared model, or what stands in the way.
+  ///
+  /// Where a model leaves sizes open and cannot do with 1, some usual ones are tried.
   private static func interpreter(for model: Model) throws(ApusError) -> (Interpreter?, [String]) {
     do throws(ApusError) { return (try Interpreter(model: model), []) } catch {
       // A wrong name of kernels is the caller's mistake, not the model's.
       if error.code == .invalidArgument { throw error }
+      for size in [32, 224, 256, 512] {
+        var options = Interpreter.Options()
+        options.inputShapes = model.openInputShapes(size)
+        if options.inputShapes.isEmpty { break }
+        if let interpreter = try? Interpreter(model: model, options: options) { return (interpreter, []) }
+      }
       return (nil, error.reasons)
     }
+  }
+}
+
+extension Model {
+  /// The shapes of those inputs that leave dimensions open, which become `size`; the first of several is a batch of 1.
+  fileprivate func openInputShapes(_ size: Int) -> [Int: TensorShape] {
+    var shapes: [Int: TensorShape] = [:]
+    for (position, tensor) in inputs.enumerated() where tensor.shapeSignature.contains(where: { $0 < 0 }) {
+      shapes[position] = TensorShape(
+        tensor.shapeSignature.enumerated().map { axis, length in
+          length >= 0 ? length : axis == 0 && tensor.shapeSignature.count > 1 ? 1 : size
+        })
+    }
+    return shapes
   }
 }

@@ -37,6 +37,13 @@ struct NumPyArray {
     }
   }
 
+  /// Whether the elements can become those of a tensor; what NumPy writes of `bfloat16` are pairs of bytes, `V2`.
+  func fits(_ element: ElementType) -> Bool {
+    type == Self.type(of: element) || element == .bfloat16 && holdsPairs
+  }
+
+  private var holdsPairs: Bool { type == "<V2" || type == "|V2" }
+
   /// The elements as a tensor's memory holds them; NumPy has no name for `bfloat16`, so that files have floats.
   init(tensor bytes: [UInt8], of element: ElementType, shape: [Int]) throws(ApusError) {
     guard let type = Self.type(of: element) else {
@@ -51,7 +58,7 @@ struct NumPyArray {
 
   /// The bytes for a tensor's memory; floats that become `bfloat16` keep their upper half, rounded to nearest.
   func tensorBytes(of element: ElementType) -> [UInt8] {
-    guard element == .bfloat16 else { return bytes }
+    guard element == .bfloat16, !holdsPairs else { return bytes }
     return stride(from: 0, to: bytes.count - 3, by: 4).flatMap { index -> [UInt8] in
       let bits = (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[index + $1]) << UInt32(8 * $1) }
       let rounded = Float(bitPattern: bits).isNaN ? bits | 0x40_0000 : bits &+ 0x7FFF &+ (bits >> 16 & 1)

@@ -52,8 +52,11 @@ struct RunCommand: ParsableCommand {
     let model = try Model(contentsOfFile: model)
     var options = try engine.interpreterOptions
     options.profiles = profile
+    let arrays = try inputArrays(for: model)
+    options.inputShapes = Dictionary(
+      uniqueKeysWithValues: arrays.enumerated().map { ($0, TensorShape($1.shape)) })
     let interpreter = try Interpreter(model: model, options: options)
-    try fillInputs(of: interpreter)
+    try fillInputs(of: interpreter, with: arrays)
     let start = ContinuousClock.now
     try interpreter.invoke()
     let milliseconds = (ContinuousClock.now - start).milliseconds
@@ -92,11 +95,12 @@ struct RunCommand: ParsableCommand {
       "\(decimal(milliseconds, 3)) ms, kernels \(interpreter.kernels), threads \(options.threadCount)")
   }
 
-  private func fillInputs(of interpreter: Interpreter) throws {
-    guard input.isEmpty || input.count == interpreter.inputs.count else {
+  /// The arrays of the files, each of its input's type and of a shape that the model allows.
+  private func inputArrays(for model: Model) throws -> [NumPyArray] {
+    let tensors = model.inputs
+    guard input.isEmpty || input.count == tensors.count else {
       throw ApusError(
-        .invalidArgument,
-        "the model has \(interpreter.inputs.count) inputs, but --input is given \(input.count) times")
+        .invalidArgument, "the model has \(tensors.count) inputs, but --input is given \(input.count) times")
     }
     let arrays = try input.map { path in
       let bytes = try readWholeFile(at: path, limit: .max)
@@ -105,17 +109,20 @@ struct RunCommand: ParsableCommand {
       }
     }
     for (position, array) in arrays.enumerated() {
-      let tensor = interpreter.inputs[position]
-      guard let type = NumPyArray.type(of: tensor.type), array.type == type else {
+      let tensor = tensors[position]
+      guard array.fits(tensor.type) else {
         throw ApusError(
           .invalidArgument,
           "input \(position) (\(tensor.name)) is \(tensor.type), but \(input[position]) holds \(array.type)")
       }
       if array.shape != tensor.shape.dimensions {
         try checkResize(of: tensor, to: array.shape, position: position)
-        try interpreter.resizeInput(at: position, to: TensorShape(array.shape))
       }
     }
+    return arrays
+  }
+
+  private func fillInputs(of interpreter: Interpreter, with arrays: [NumPyArray]) throws {
     for (position, array) in arrays.enumerated() {
       let bytes = array.tensorBytes(of: interpreter.inputs[position].type)
       try interpreter.withInputBytes(at: position) { span throws(ApusError) in

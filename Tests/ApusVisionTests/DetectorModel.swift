@@ -1,4 +1,5 @@
 import Apus
+import ApusFormat
 import ApusVision
 
 /// A small model described in a test, and written as a `.tflite` file.
@@ -70,7 +71,8 @@ struct DetectorModel {
     }
     let operatorTables = operators.enumerated().map { index, node in
       var fields: [Int: FlatTable.Field] = [
-        0: .int(Int32(index)), 1: .ints(node.inputs), 2: .ints(node.outputs), 3: .byte(1),
+        0: .int(Int32(index)), 1: .ints(node.inputs), 2: .ints(node.outputs),
+        3: .byte(UInt8(OperatorCode(rawValue: node.code).optionsType ?? 1)),
         4: .table(FlatTable(node.options)),
       ]
       if let custom = node.custom { fields[5] = .bytes(custom.options) }

@@ -32,6 +32,7 @@ class Draw:
         self.index = index
         self.limit = limit
         self.tags = []
+        self._is_golden = seed == 0
         self._strata = (seed, zlib.crc32(operator.encode()), zlib.crc32(type_name.encode()))
         self._random = np.random.default_rng([*self._strata, index])
 
@@ -136,6 +137,18 @@ class Draw:
         low, high = RANGES[self.type]
         values = self._random.choice([high, low, (low + high) // 2 + 1], tuple(shape), p=[0.94, 0.04, 0.02])
         return values.astype(self.type)
+
+    def specials(self, values):
+        """In some cases of sweeps, floats with a few that are no usual numbers."""
+        if self._is_golden or "float" not in values.dtype.name or not values.size or not self.chance(0.15):
+            return values
+        self.tag("special")
+        pool = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e-40, 65504, 1e38, -1e38, 2.5, -0.5]
+        values = values.copy()
+        for _ in range(self.integer(1, 4)):
+            with np.errstate(over="ignore"):
+                values.flat[self.integer(0, values.size - 1)] = self.choice(pool)
+        return values
 
     def values(self, shape, type_name=None, magnitude=None):
         """Values over the whole range of 8- and 16-bit types; moderate ones for wider types."""

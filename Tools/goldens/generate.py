@@ -5,6 +5,7 @@ import argparse
 import collections
 import pathlib
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import operators  # noqa: F401  (fills the catalogue)
@@ -12,6 +13,7 @@ from archive import materialize, write_archive
 from catalogue import OPERATORS
 from reference import ReferencePair, Rejected
 
+_thread = threading.local()
 GOLDENS = pathlib.Path(__file__).resolve().parents[2] / "Tests" / "Goldens"
 
 
@@ -29,9 +31,16 @@ def goldens(operator, type_name, references, reasons):
     return found
 
 
+def _references():
+    """Those of this thread: to start them takes longer than an operator's cases."""
+    if not hasattr(_thread, "references"):
+        _thread.references = ReferencePair()
+    return _thread.references
+
+
 def generate(operator, folder):
     """Writes one archive; returns lines that tell what is in it and what was rejected."""
-    references = ReferencePair()
+    references = _references()
     reasons = collections.Counter()
     counts = {}
     found = []
@@ -39,7 +48,6 @@ def generate(operator, folder):
         cases = goldens(operator, type_name, references, reasons)
         counts[type_name] = len(cases)
         found += cases
-    references.close()
     path = folder / f"{operator.name}.zip"
     write_archive(path, found)
     by_type = ", ".join(f"{count} {name}" for name, count in counts.items())

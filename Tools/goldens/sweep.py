@@ -5,6 +5,7 @@ import argparse
 import collections
 import pathlib
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import operators  # noqa: F401  (fills the catalogue)
@@ -22,11 +23,13 @@ class Sweep:
         self._apus = apus
         self._options = {"seed": seed, "limit": limit}
         self._folder = folder
+        # To start the reference takes longer than a hundred cases: each thread keeps its own.
+        self._thread = threading.local()
 
     def run(self, operator, type_name, count):
         """Tries `count` cases; returns how many passed, failed and were rejected by the reference."""
         tally = collections.Counter()
-        references = ReferencePair()
+        references = self._references()
         for index in range(count):
             try:
                 golden = materialize(operator, type_name, index, references, **self._options)
@@ -38,8 +41,12 @@ class Sweep:
             tally["failed" if problem else "passed"] += 1
             if problem:
                 print(f"FAILED {operator.name} {golden.name}: {problem}", flush=True)
-        references.close()
         return tally
+
+    def _references(self):
+        if not hasattr(self._thread, "references"):
+            self._thread.references = ReferencePair()
+        return self._thread.references
 
     def _problem(self, operator, golden):
         folder = self._folder / operator.name / golden.name

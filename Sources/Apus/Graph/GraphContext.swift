@@ -7,6 +7,7 @@ final class GraphContext {
   let kernels: KernelSet
   let threads: ThreadTeam
   let memoryLimit: Int
+  let workLimit: Int
   /// Variables that operators name by handles.
   let resources: ResourceStore
   /// The flag of the run that is under way.
@@ -24,13 +25,14 @@ final class GraphContext {
   private static let preparationLimit = 10_000
 
   init(
-    model: Model, kernels: KernelSet, threads: ThreadTeam, memoryLimit: Int,
+    model: Model, kernels: KernelSet, threads: ThreadTeam, memoryLimit: Int, workLimit: Int,
     customOperators: [String: OperatorRegistration] = [:]
   ) {
     self.model = model
     self.kernels = kernels
     self.threads = threads
     self.memoryLimit = memoryLimit
+    self.workLimit = workLimit
     self.customOperators = customOperators
     resources = ResourceStore(memoryLimit: memoryLimit)
   }

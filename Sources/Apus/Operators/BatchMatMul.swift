@@ -65,7 +65,7 @@ struct BatchMatMul: Operator {
     self.left = try adjointLeft ? node.scratch(byteCount: rows * depth * widths.lhs) : nil
     self.right = try adjointRight ? nil : node.scratch(byteCount: columns * depth * widths.rhs)
     scratch = try node.scratch(byteCount: kernel.scratchByteCount(threads: node.threadCount))
-    node.declare(multiplyAccumulates: Double(output.shape.elementCount) * Double(depth))
+    try node.declare(multiplyAccumulates: Double(output.shape.elementCount) * Double(depth))
     (weights, arePacked) = try Self.pack(
       kernel, rhs: rhs, count: rhsCount, matrix: (columns, depth, widths.rhs), transposes: !adjointRight,
       node: node)

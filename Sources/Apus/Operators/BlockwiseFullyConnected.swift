@@ -26,7 +26,7 @@ struct BlockwiseFullyConnected: Operator {
     self.bias = bias
     self.output = output
     scratch = try node.scratch(byteCount: product.scratchByteCount)
-    node.declare(multiplyAccumulates: Double(input.shape.elementCount) * Double(units))
+    try node.declare(multiplyAccumulates: Double(input.shape.elementCount) * Double(units))
   }
 
   func invoke(_ tensors: borrowing TensorTable) {
@@ -55,13 +55,17 @@ struct WeightBlocks {
 }
 
 extension Node {
-  /// The blocks of an `int4` matrix; nil where its quantization is of another kind.
-  func weightBlocks(_ position: Int, of filter: TensorSlot) throws(ApusError) -> WeightBlocks? {
+  /// The blocks of a matrix of one of `types`; nil where its quantization is of another kind.
+  func weightBlocks(
+    _ position: Int, of filter: TensorSlot, types: [ElementType] = [.int4]
+  ) throws(ApusError) -> WeightBlocks? {
     guard let blocks = graph.subgraph.tensors[entry.inputs[position]].quantization?.blockwise else {
       return nil
     }
-    guard filter.type == .int4 else {
-      throw unsupported("\(filter.name) is \(filter.type) with a scale for each block; int4 is supported")
+    guard types.contains(filter.type), filter.shape.rank == 2 else {
+      throw unsupported(
+        "\(filter.name) is \(filter.type) of \(filter.shape) with a scale for each block, "
+          + "not a matrix of \(types.map(\.rawValue).joined(separator: ", "))")
     }
     let (size, depth) = (blocks.blockSize, filter.shape[1])
     guard size > 0, depth.isMultiple(of: size) else {

@@ -50,7 +50,7 @@ struct Conv3D: Operator {
     gathered = try node.scratch(
       byteCount: try options.byteCount([linesPerBlock, places[2], window.depth], node))
     scratch = try node.scratch(byteCount: kernel.scratchByteCount(threads: node.threadCount))
-    node.declare(multiplyAccumulates: Double(output.shape.elementCount) * Double(window.depth))
+    try node.declare(multiplyAccumulates: Double(output.shape.elementCount) * Double(window.depth))
   }
 
   func invoke(_ tensors: borrowing TensorTable) {

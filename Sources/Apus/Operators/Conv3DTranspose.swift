@@ -63,7 +63,7 @@ struct Conv3DTranspose: Operator {
     products = try node.scratch(
       byteCount: try options.byteCount([linesPerBlock, input.shape[3], window.depth], node))
     scratch = try node.scratch(byteCount: kernel.scratchByteCount(threads: node.threadCount))
-    node.declare(multiplyAccumulates: Double(input.shape.elementCount) * Double(window.depth))
+    try node.declare(multiplyAccumulates: Double(input.shape.elementCount) * Double(window.depth))
   }
 
   func invoke(_ tensors: borrowing TensorTable) {

@@ -5,16 +5,15 @@ enum Dilate {
     let input = try node.input(0, ranks: 1...8)
     let steps = try node.integers(of: node.input(1, types: [.int32], rank: 1))
     let value = try node.input(2, types: [input.type])
-    guard steps.count == input.shape.rank, steps.allSatisfy({ $0 >= 1 }), value.shape.elementCount == 1,
-      input.shape.elementCount > 0
+    guard steps.count == input.shape.rank, steps.allSatisfy({ $0 >= 1 }), value.shape.elementCount == 1
     else { throw node.malformed("dilations of \(steps) are not possible for \(input.name), \(input.shape)") }
     var dimensions: [Int] = []
     for (size, step) in zip(input.shape.dimensions, steps) {
-      let (reach, overflow) = (size - 1).multipliedReportingOverflow(by: step)
+      let (reach, overflow) = max(size - 1, 0).multipliedReportingOverflow(by: step)
       guard !overflow, reach < Int(Int32.max) else {
         throw node.malformed("\(size) elements \(step) apart are too many")
       }
-      dimensions.append(reach + 1)
+      dimensions.append(size == 0 ? 0 : reach + 1)
     }
     let output = try node.output(0, shape: TensorShape(dimensions), like: input)
     return DataMovement(

@@ -10,6 +10,23 @@ struct Gather: Operator {
   private let rows: RowGathering
   private let place: String
 
+  private init(
+    input: TensorSlot, indices: TensorSlot, output: TensorSlot, rows: RowGathering, place: String
+  ) {
+    (self.input, self.indices, self.output) = (input, indices, output)
+    (self.rows, self.place) = (rows, place)
+  }
+
+  /// Rows of `values`, copied by index.
+  init(rowsOf values: TensorSlot, by indices: TensorSlot, to output: TensorSlot, place: String) {
+    self.init(
+      input: values, indices: indices, output: output,
+      rows: RowGathering(
+        batches: 1, outer: 1, length: values.shape[0], indices: indices.shape[0],
+        rowByteCount: values.shape.elementCount(in: 1..<values.shape.rank) * (values.type.byteCount ?? 1),
+        indexByteCount: 4), place: place)
+  }
+
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 2...2)
     let input = try node.input(0)
@@ -37,26 +54,6 @@ struct Gather: Operator {
         rowByteCount: input.shape.elementCount(in: (axis + 1)..<input.shape.rank)
           * (input.type.byteCount ?? 1),
         indexByteCount: indices.type.byteCount ?? 4), place: node.place)
-  }
-
-  /// `EMBEDDING_LOOKUP` of values that are copied as they are.
-  static func prepareLookup(_ node: Node) throws(ApusError) -> any Operator {
-    try node.expect(inputs: 2...2)
-    let indices = try node.input(0, types: [.int32], rank: 1)
-    let values = try node.input(1, ranks: 2...8)
-    let shape = TensorShape([indices.shape[0]] + values.shape.dimensions.dropFirst())
-    guard try node.outputType(0) == values.type else {
-      throw node.unsupported(
-        "\(values.type) values with an output of \(try node.outputType(0)) are not supported")
-    }
-    let output = try node.output(0, shape: shape, like: values)
-    guard shape.elementCount > 0 else { return DataMovement([]) }
-    return Gather(
-      input: values, indices: indices, output: output,
-      rows: RowGathering(
-        batches: 1, outer: 1, length: values.shape[0], indices: indices.shape[0],
-        rowByteCount: values.shape.elementCount(in: 1..<values.shape.rank) * (values.type.byteCount ?? 1),
-        indexByteCount: 4), place: node.place)
   }
 
   func invoke(_ tensors: borrowing TensorTable) throws(ApusError) {

@@ -238,9 +238,18 @@ class Node {
     try graph.scratch(byteCount: byteCount, of: self)
   }
 
-  /// States the multiply-accumulates of one run, for insight.
-  func declare(multiplyAccumulates count: Double) {
+  /// States the multiply-accumulates of one run, for insight; throws where they are more than the limit of work.
+  func declare(multiplyAccumulates count: Double) throws(ApusError) {
+    try check(work: count)
     graph.multiplyAccumulates[index] = Int(min(count, 1e18))
+  }
+
+  /// Refuses a run of more steps than the limit of work: what grows by the product of sizes is not bounded by memory.
+  func check(work count: Double) throws(ApusError) {
+    let limit = graph.context.workLimit
+    guard count <= Double(limit) else {
+      throw ApusError(.resourceLimit, "\(place): takes \(count) steps, more than the limit of \(limit)")
+    }
   }
 
   // MARK: Packed weights

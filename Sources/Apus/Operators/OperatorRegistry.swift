@@ -75,8 +75,8 @@ enum OperatorRegistry {
     .init(.dynamicUpdateSlice, versions: 1...6, types: ElementType.movable, DynamicUpdateSlice.prepare),
     .init(.elu, versions: 1...1, types: [.float32, .int8], Elu.prepare),
     .init(
-      .embeddingLookup, versions: 1...5, types: ElementType.movable, at: .input(1), first: [.int32],
-      Gather.prepareLookup),
+      .embeddingLookup, versions: 1...5, types: ElementType.movable + [.int2], at: .input(1), first: [.int32],
+      EmbeddingLookup.prepare),
     .init(
       .embeddingLookupSparse, versions: 1...1, types: [.float32], at: .input(4), first: [.int32],
       EmbeddingLookupSparse.prepare),
@@ -211,18 +211,26 @@ enum OperatorRegistry {
     .init(.square, versions: 1...1, types: [.float32], FloatUnary.prepare(.square)),
     .init(.squaredDifference, versions: 1...2, types: [.float32, .int8, .int32], SquaredDifference.prepare),
     .init(.squeeze, versions: 1...2, types: ElementType.reshapable, Squeeze.prepare),
-    .init(.stablehloAdd, versions: 1...1, types: StableHLOFunctions.types, StableHLOFunctions.add),
     .init(
-      .stablehloAnd, versions: 1...1, types: StableHLOFunctions.types.filter { $0 != .float32 },
+      .stablehloAdd, versions: 1...1, types: StableHLOFunctions.types, asFloats: [.float16],
+      StableHLOFunctions.add),
+    .init(
+      .stablehloAnd, versions: 1...1, types: StableHLOFunctions.bitTypes,
       StableHLOFunctions.and),
     .init(.stablehloCase, versions: 1...1, types: [.int32], isPure: false, StableHLOCase.prepare),
     .init(
       .stablehloComposite, versions: 1...1, types: ElementType.movable + [.resource], isPure: false,
       StableHLOComposite.prepare),
     .init(.stablehloGather, versions: 1...1, types: ElementType.movableBytes, StableHLOGather.prepare),
-    .init(.stablehloMaximum, versions: 1...1, types: StableHLOFunctions.types, StableHLOFunctions.maximum),
-    .init(.stablehloMinimum, versions: 1...1, types: StableHLOFunctions.types, StableHLOFunctions.minimum),
-    .init(.stablehloMultiply, versions: 1...1, types: StableHLOFunctions.types, StableHLOFunctions.multiply),
+    .init(
+      .stablehloMaximum, versions: 1...1, types: StableHLOFunctions.types, asFloats: [.float16],
+      StableHLOFunctions.maximum),
+    .init(
+      .stablehloMinimum, versions: 1...1, types: StableHLOFunctions.types, asFloats: [.float16],
+      StableHLOFunctions.minimum),
+    .init(
+      .stablehloMultiply, versions: 1...1, types: StableHLOFunctions.types, asFloats: [.float16],
+      StableHLOFunctions.multiply),
     .init(.stablehloPad, versions: 1...1, types: ElementType.movableBytes, StableHLOPad.prepare),
     .init(
       .stablehloReduceWindow, versions: 1...1, types: ReduceWindow.types, ReduceWindow.prepareStableHLO),

@@ -16,8 +16,17 @@ package enum OperatorTable {
       - int4, int2 and uint4 are packed in the file and take a byte each in memory.
 
       """ + "\n" + table(operators.filter { !$0.isCustom }) + "\n\n## Custom operators\n\n"
-        + table(operators.filter(\.isCustom))
+        + table(operators.filter(\.isCustom)) + "\n\n" + missing
   }
+
+  private static let missing = """
+    ## What is missing
+
+    Of the builtin operators that LiteRT has a kernel for, these do not run here: `HASHTABLE`, `HASHTABLE_FIND`,
+    `HASHTABLE_IMPORT` and `HASHTABLE_SIZE`, which map between integers and strings, and `SKIP_GRAM`, which makes strings
+    of strings. Tensors hold no strings here. Of the schema's other operators, `CALL`, `CONCAT_EMBEDDINGS` and most of
+    StableHLO's among them, LiteRT has no kernel either.
+    """
 
   /// The columns: types under the short names that make them fit.
   private static let columns: [(type: ElementType, title: String)] = [

@@ -107,7 +107,7 @@ struct ReduceWindow: Operator {
     }
     output = try node.output(0, shape: TensorShape(axes.map(\.count)), like: input)
     kernel = WindowReduction(axes, fold, elements)
-    node.declare(multiplyAccumulates: axes.reduce(1.0) { $0 * Double($1.count) * Double($1.window) })
+    try node.declare(multiplyAccumulates: axes.reduce(1.0) { $0 * Double($1.count) * Double($1.window) })
   }
 
   func invoke(_ tensors: borrowing TensorTable) {

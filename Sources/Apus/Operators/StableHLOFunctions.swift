@@ -4,40 +4,44 @@ import ApusKernels
 /// two tensors of one shape. Integers stand for themselves, and wrap.
 enum StableHLOFunctions {
   static let types: [ElementType] = [
-    .float32, .int8, .uint8, .int16, .uint16, .int32, .uint32, .int64, .bool,
+    .float32, .float64, .int8, .uint8, .int16, .uint16, .int32, .uint32, .int64, .uint64, .bool,
   ]
+  static let bitTypes = types.filter { $0 != .float32 && $0 != .float64 }
   static let shiftTypes: [ElementType] = [.int8, .int16, .int32]
 
   static func add(_ node: Node) throws(ApusError) -> any Operator {
     try prepared(node) { type, shapes in
-      type == .bool ? NumberFunction.logicalOr.kernel(.uint8, shapes) : plain(.add, type, shapes)
+      type == .bool ? NumberFunction.logicalOr.kernel(.uint8, shapes) : plain(.add, .sum, type, shapes)
     }
   }
 
   static func multiply(_ node: Node) throws(ApusError) -> any Operator {
     try prepared(node) { type, shapes in
-      type == .bool ? NumberFunction.logicalAnd.kernel(.uint8, shapes) : plain(.multiply, type, shapes)
+      type == .bool
+        ? NumberFunction.logicalAnd.kernel(.uint8, shapes) : plain(.multiply, .product, type, shapes)
     }
   }
 
   // The kernels give the second of two that do not compare, StableHLO's operators the first.
   static func maximum(_ node: Node) throws(ApusError) -> any Operator {
     try prepared(node, isReversed: true) { type, shapes in
-      (type == .bool ? .uint8 : type.numberType).map { Extremum.maximum.kernel($0, shapes) }
+      wide(.greater, type, shapes)
+        ?? (type == .bool ? .uint8 : type.numberType).map { Extremum.maximum.kernel($0, shapes) }
     }
   }
 
   static func minimum(_ node: Node) throws(ApusError) -> any Operator {
     try prepared(node, isReversed: true) { type, shapes in
-      (type == .bool ? .uint8 : type.numberType).map { Extremum.minimum.kernel($0, shapes) }
+      wide(.lesser, type, shapes)
+        ?? (type == .bool ? .uint8 : type.numberType).map { Extremum.minimum.kernel($0, shapes) }
     }
   }
 
   static func and(_ node: Node) throws(ApusError) -> any Operator {
-    try prepared(node, types: types.filter { $0 != .float32 }) { type, shapes in
+    try prepared(node, types: bitTypes) { type, shapes in
       type == .bool
         ? NumberFunction.logicalAnd.kernel(.uint8, shapes)
-        : type.numberType.flatMap { NumberFunction.and.kernel($0, shapes) }
+        : (type == .uint64 ? .int64 : type.numberType).flatMap { NumberFunction.and.kernel($0, shapes) }
     }
   }
 
@@ -49,10 +53,23 @@ enum StableHLOFunctions {
   }
 
   private static func plain(
-    _ operation: ArithmeticOperation, _ type: ElementType, _ shapes: BroadcastShapes
+    _ operation: ArithmeticOperation, _ wideFunction: WideFunction, _ type: ElementType,
+    _ shapes: BroadcastShapes
   ) -> (any BinaryKernel)? {
+    if let kernel = wide(wideFunction, type, shapes) { return kernel }
     if type == .float32 { return operation.floats(minimum: -.infinity, maximum: .infinity, shapes) }
     return type.numberType.flatMap { operation.integers($0, minimum: .min, maximum: .max, shapes) }
+  }
+
+  /// The kernel for a type of 64 bits that most operators lack.
+  private static func wide(
+    _ function: WideFunction, _ type: ElementType, _ shapes: BroadcastShapes
+  ) -> (any BinaryKernel)? {
+    switch type {
+    case .float64: function.doubles(shapes)
+    case .uint64: function.integers(shapes)
+    default: nil
+    }
   }
 
   private static func prepared(

@@ -36,8 +36,10 @@ extension ModelDecoder {
         outputs: try indices(table, 2, "output", "outputs", tensorCount),
         intermediates: try indices(table, 8, "intermediate", "intermediates", tensorCount),
         mutatingVariableInputs: try flags(table, 7),
-        optionsType: Int(try table.integer(3, default: UInt8(0))), options: try options(table, 4, 3),
-        options2Type: Int(try table.integer(11, default: UInt8(0))), options2: try options(table, 12, 11),
+        optionsType: Int(try table.integer(3, default: UInt8(0))),
+        options: try options(table, 4, 3, operatorCodes[code].code.optionsType),
+        options2Type: Int(try table.integer(11, default: UInt8(0))),
+        options2: try options(table, 12, 11, operatorCodes[code].code.options2Type),
         customOptions: try customOptions(table))
     } catch {
       throw error.inside("(\(operatorCodes[code].name))")
@@ -50,10 +52,12 @@ extension ModelDecoder {
   }
 
   private mutating func options(
-    _ table: FlatBufferTable, _ field: Int, _ typeField: Int
+    _ table: FlatBufferTable, _ field: Int, _ typeField: Int, _ expectedType: Int?
   ) throws(FormatError) -> OptionsTable {
-    // A table without a type is not of any type: the schema's own accessors do not answer it either.
-    guard try table.integer(typeField, default: UInt8(0)) != 0 else { return .empty }
+    // A table without a type is not of any type, and one of another operator's type has none of the fields that
+    // this one reads: the schema's own accessors answer neither.
+    let type = Int(try table.integer(typeField, default: UInt8(0)))
+    guard type != 0, type == expectedType ?? type else { return .empty }
     do throws(FormatError) {
       guard let options = try table.table(field) else { return .empty }
       try budget.charge(DecodingBudget.table)

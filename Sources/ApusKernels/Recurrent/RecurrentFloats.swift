@@ -146,7 +146,7 @@ package enum RecurrentFloats {
     let zeroPoint = Float(min(max(exact, -128), 127).rounded(.toNearestOrAwayFromZero))
     let inverse = 1 / Float(scale)
     for index in 0..<values.count {
-      result[index] = Int16(bounded(zeroPoint + values[index] * inverse, -128, 127) - zeroPoint)
+      result[index] = Int16(bounded(values[index] * inverse, -128 - zeroPoint, 127 - zeroPoint))
     }
     return Float(scale)
   }

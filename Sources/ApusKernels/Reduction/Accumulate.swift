@@ -7,7 +7,12 @@ package func accumulate(_ values: RawSpan, _ elements: Reduction.Elements, in su
         let (from, to) = unsafe (
           values.assumingMemoryBound(to: Float.self), sums.assumingMemoryBound(to: Float.self)
         )
-        for index in 0..<from.count { unsafe to[index] += from[index] }
+        let largest = Float.greatestFiniteMagnitude
+        for index in 0..<from.count {
+          let sum = unsafe to[index] + from[index]
+          // Infinities become the largest numbers, as in the reference; NaN stays.
+          unsafe to[index] = sum > largest ? largest : sum < -largest ? -largest : sum
+        }
       } else {
         let (from, to) = unsafe (
           values.assumingMemoryBound(to: Int32.self), sums.assumingMemoryBound(to: Int32.self)

@@ -42,7 +42,12 @@ public final class ObjectDetector {
     self.labels = labels
     isListed = try Self.indices(of: options.labelAllowList + options.labelDenyList, in: labels)
     let metadata = model.formatMetadata
-    interpreter = try Interpreter(model: model, options: options.interpreter)
+    var interpreterOptions = options.interpreter
+    if interpreterOptions.inputShapes.isEmpty {
+      interpreterOptions.inputShapes = try ImageInput.openShape(
+        of: model, wanted: options.inputSize, metadata?.inputs.first)
+    }
+    interpreter = try Interpreter(model: model, options: interpreterOptions)
     input = try ImageInput(
       of: interpreter, metadata: metadata?.inputs.first, size: options.inputSize, channels: options.channels,
       normalization: options.normalization)

@@ -57,6 +57,17 @@ struct ImageInput: Sendable {
     }
   }
 
+  /// The shape of a model's only input where the file leaves its height or width open; none otherwise.
+  static func openShape(
+    of model: Model, wanted: (width: Int, height: Int)?, _ metadata: TensorMetadata?
+  ) throws(ApusError) -> [Int: TensorShape] {
+    guard model.inputs.count == 1, let tensor = model.inputs.first, tensor.shape.rank == 4,
+      tensor.shapeSignature.count == 4, tensor.shapeSignature[1] < 0 || tensor.shapeSignature[2] < 0
+    else { return [:] }
+    let (width, height) = try size(of: tensor, wanted: wanted, metadata)
+    return [0: [1, height, width, tensor.shape[3]]]
+  }
+
   private static func size(
     of tensor: Tensor, wanted: (width: Int, height: Int)?, _ metadata: TensorMetadata?
   ) throws(ApusError) -> (Int, Int) {

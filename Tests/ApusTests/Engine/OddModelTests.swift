@@ -57,4 +57,71 @@ import Testing
     #expect(error.code == .malformedModel)
     #expect(error.message.contains("missing"))
   }
+
+  /// Fields of another operator's table would mean something else; LiteRT does not read them either.
+  @Test func readsNoOptionsOfAnotherOperator() throws {
+    var model = TestModel(
+      tensors: [.init(name: "x", shape: [2]), .init(name: "y", shape: [2])],
+      operators: [
+        .init(code: TestModel.add, inputs: [0, 0], outputs: [1], options: [0: .byte(1)])
+      ],
+      inputs: [0], outputs: [1])
+    #expect(try outputs(of: model, [-1, 2]).1 == [0, 4])
+    model.operators[0].optionsType = 21  // those of MUL
+    #expect(try outputs(of: model, [-1, 2]).1 == [-2, 4])
+  }
+
+  /// A window of 3×3 has no place in the 1×1 that open dimensions are without more.
+  private var openConvolution: TestModel {
+    let open: [Int32] = [1, -1, -1, 1]
+    return TestModel(
+      tensors: [
+        .init(name: "x", shape: [1, 1, 1, 1], signature: open),
+        .init(name: "y", shape: [1, 1, 1, 1], signature: open),
+      ],
+      operators: [
+        .init(
+          code: 3, inputs: [0, 2, 3], outputs: [1],
+          options: [0: .byte(1), 1: .int(1), 2: .int(1)])
+      ],
+      inputs: [0], outputs: [1])
+  }
+
+  @Test func preparesForShapesThatOptionsGive() throws {
+    var model = openConvolution
+    model.tensors.append(
+      .init(name: "filter", shape: [1, 3, 3, 1], data: TestModel.bytes(Array(repeating: 1, count: 9))))
+    model.tensors.append(.init(name: "bias", shape: [1], data: TestModel.bytes([0])))
+    let error = try #require(throws: ApusError.self) { try Interpreter(model: model.model()) }
+    #expect(error.message.contains("does not fit"))
+    var options = Interpreter.Options()
+    options.inputShapes = [0: [1, 3, 4, 1]]
+    let interpreter = try Interpreter(model: model.model(), options: options)
+    try interpreter.copy([Float](repeating: 1, count: 12), toInputAt: 0)
+    try interpreter.invoke()
+    #expect(interpreter.outputs[0].shape == [1, 1, 2, 1])
+    #expect(try interpreter.output(at: 0, as: Float.self) == [9, 9])
+    options.inputShapes = [1: [1]]
+    #expect(throws: ApusError.self) { try Interpreter(model: model.model(), options: options) }
+    options.inputShapes = [0: [1, -3, 4, 1]]
+    #expect(throws: ApusError.self) { try Interpreter(model: model.model(), options: options) }
+  }
+
+  /// 64 MiB of memory could mean 2⁵⁶ comparisons.
+  @Test func refusesWorkThatTakesTooLong() throws {
+    let side: Int32 = 8192
+    let model = TestModel(
+      tensors: [
+        .init(name: "x", shape: [1, side, side, 1]), .init(name: "y", shape: [1, side, side, 1]),
+      ],
+      operators: [
+        .init(
+          code: 17, inputs: [0], outputs: [1],
+          options: [1: .int(1), 2: .int(1), 3: .int(side), 4: .int(side)])
+      ],
+      inputs: [0], outputs: [1])
+    let error = try #require(throws: ApusError.self) { try Interpreter(model: model.model()) }
+    #expect(error.code == .resourceLimit)
+    #expect(error.message.contains("steps"))
+  }
 }

@@ -1,4 +1,5 @@
 import Apus
+import ApusFormat
 
 /// A model described in a test, and written as a `.tflite` file.
 struct TestModel {
@@ -17,6 +18,8 @@ struct TestModel {
     var inputs: [Int32]
     var outputs: [Int32]
     var options: [Int: FlatTable.Field] = [:]
+    /// The options' number in the schema's union; nil for the operator's own.
+    var optionsType: Int?
     var customName: String?
     var customOptions: [UInt8]?
     var version: Int32 = 1
@@ -71,7 +74,8 @@ struct TestModel {
     var operatorTables: [FlatTable] = []
     for node in operators {
       var fields: [Int: FlatTable.Field] = [
-        0: .int(Int32(codes.count)), 1: .ints(node.inputs), 2: .ints(node.outputs), 3: .byte(1),
+        0: .int(Int32(codes.count)), 1: .ints(node.inputs), 2: .ints(node.outputs),
+        3: .byte(UInt8(node.optionsType ?? OperatorCode(rawValue: node.code).optionsType ?? 1)),
         4: .table(FlatTable(node.options)),
       ]
       if let bytes = node.customOptions { fields[5] = .bytes(bytes) }

@@ -31,7 +31,7 @@ def broadcast_shapes(draw, ranks):
 
 
 def operand(draw, model, shape, quantization, constant):
-    values = draw.values(shape)
+    values = draw.specials(draw.values(shape))
     return model.constant(values, quantization) if constant else model.input(values, quantization)
 
 
@@ -48,6 +48,12 @@ def arithmetic(name, types, options, versions, rare=()):
             fields["potScaleInt16"] = left_shape == right_shape and draw.flag("power_of_two_scale", 2)
             if fields["potScaleInt16"]:
                 left, right, output = _power_of_two_quantizations(draw)
+        if draw.type == "float16" and draw.flag("overflow", 5):
+            # What is too large becomes the largest number.
+            values = draw.values(left_shape, magnitude=10_000)
+            model = ModelBuilder()
+            operands = [model.input(values), model.input(draw.values(right_shape, magnitude=10_000))]
+            return model.operator(name, operands, [model.output(draw.type)], options(**fields))
         model = ModelBuilder()
         constant = draw.pick("constant", [False, False, True]) and 0 not in right_shape
         operands = [

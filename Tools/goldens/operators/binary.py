@@ -18,7 +18,7 @@ def binary(name, types, options=None, versions=None, quantized=(), right_values=
         right = draw.quantization("right") if left else None
         if left and draw.flag("same_quantization", 4):
             right = left
-        values = right_values(draw, right_shape, right) if right_values else draw.values(right_shape)
+        values = right_values(draw, right_shape, right) if right_values else draw.specials(draw.values(right_shape))
         model = ModelBuilder()
         first = operand(draw, model, left_shape, left, False)
         constant = draw.pick("constant", [False, False, True]) and 0 not in right_shape

@@ -4,7 +4,7 @@ import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
 from catalogue import RARE, operator
-from model_builder import ModelBuilder
+from model_builder import ModelBuilder, Quantization
 
 TYPES = ("uint8", "int8", "float32", "int16", "int32", "int64", "bool")
 
@@ -89,16 +89,47 @@ def one_hot(draw):
 
 
 # The reference goes wrong where rows of a packed type end within a byte.
-@operator("EMBEDDING_LOOKUP", ("float32", "int32", "uint8", "int8"), versions={"int8": 2, "uint8": 2}, rare=RARE)
+@operator(
+    "EMBEDDING_LOOKUP",
+    ("float32", "int32", "uint8", "int8", "hybrid"),
+    versions={"int8": 2, "uint8": 2, "hybrid": 5},
+    rare=RARE,
+)
 def embedding_lookup(draw):
     rank = draw.pick("rank", [2, 3, 4])
     shape = draw.shape(rank)
     draw.tag(f"rank{rank}")
+    model = ModelBuilder()
+    if draw.type == "hybrid":
+        return _hybrid_lookup(draw, model, shape)
     indices = draw.values(draw.shape(1, 8), "int32", 10**6) % shape[0]
     quantization = draw.quantization("both")
-    model = ModelBuilder()
     operands = [model.input(indices.astype(np.int32)), model.constant(draw.values(shape), quantization)]
     return model.operator("EMBEDDING_LOOKUP", operands, [model.output(draw.type, quantization)])
+
+
+def _hybrid_lookup(draw, model, shape):
+    """Bytes or parts of bytes that become floats."""
+    kind = draw.pick("kind", ["int8", "int4", "uint8", "int2", "int4_blocks", "int2_blocks"])
+    per_row = draw.pick("per_row", [True, False])
+    result = draw.pick("result", ["float32", "float32", "float16"])
+    draw.tag(kind, result if result != "float32" else "")
+    type_name, *blocks = kind.split("_")
+    if type_name in ("int4", "int2"):
+        shape[-1] = 4 * draw.integer(1, 4)
+    if blocks:
+        shape = [shape[0], 32 * draw.integer(1, 2)]
+    # The reference takes the bytes of uint8 for signed ones.
+    values = draw.values(shape, "int8" if type_name == "int8" else type_name)
+    scales = tuple(float(np.float32(draw.power(-9, -2))) for _ in range(shape[0] if per_row and not blocks else 1))
+    table = model.constant(values, Quantization(scales, (0,) * len(scales)), type_name)
+    if blocks:
+        parts = shape[0] * shape[1] // 32
+        halves = np.array([draw.power(-7, -2) for _ in range(parts)], np.float16)
+        model.set_blocks(table, model.constant(halves.reshape(shape[0], -1)), 32)
+    indices = draw.values(draw.shape(1, 8), "int32", 10**6) % shape[0]
+    operands = [model.input(indices.astype(np.int32)), table]
+    return model.operator("EMBEDDING_LOOKUP", operands, [model.output(result)])
 
 
 @operator("WHERE", ("bool", "float32", "int8", "uint8", "int32", "uint32", "int64"), versions={"bool": 1})

@@ -182,7 +182,11 @@ def add_n(draw):
     draw.tag(f"{count}_operands")
     shape = draw.shape(draw.pick("rank", [1, 2, 3, 4]), draw.limit // count)
     model = ModelBuilder()
-    operands = [model.input(draw.values(shape)) for _ in range(count)]
+    values = [draw.values(shape) for _ in range(count)]
+    if draw.type == "float32" and draw.flag("infinite", 5):
+        for operand in values:
+            operand.flat[draw.integer(0, operand.size - 1)] = draw.choice([np.inf, -np.inf, 3e38])
+    operands = [model.input(operand) for operand in values]
     return model.operator("ADD_N", operands, [model.output(draw.type)], schema.AddNOptionsT())
 
 

@@ -1,5 +1,7 @@
 """AVERAGE_POOL_2D and MAX_POOL_2D."""
 
+from dataclasses import replace
+
 from ai_edge_litert import schema_py_generated as schema
 
 from catalogue import operator
@@ -14,6 +16,8 @@ def pool(name):
     def case(draw):
         window = draw_window(draw, dilates=False)
         batch = draw.batch()
+        if draw.flag("too_large", 12):
+            window = replace(window, padding=1, filter=(window.image[0] + 3, window.filter[1]))
         pixels = window.image[0] * window.image[1] * max(batch, 1)
         channels = draw.channels(draw.limit * 4 // pixels)
         options = schema.Pool2DOptionsT(

@@ -246,6 +246,10 @@ def bidirectional_sequence_lstm(draw):
     options.asymmetricQuantizeInputs = mode == "asymmetric"
     options.mergeOutputs = draw.flag("merged", 2)
     options.timeMajor = draw.flag("time_major", 2)
+    if options.mergeOutputs and backward.cifg:
+        # Batch by batch the reference then gets the last batch wrong, in both directions: its own
+        # UNIDIRECTIONAL_SEQUENCE_LSTM answers otherwise.
+        options.timeMajor = True
     batch, _, shape = sequence(draw, options.timeMajor, depth)
     inputs = [model.input(draw.values(shape, "float32", 0.8))]
     inputs += forward.tensors(draw, model) + backward.tensors(draw, model)
@@ -353,8 +357,13 @@ def svdf(draw):
     mode = mode_of(draw)
     options.asymmetricQuantizeInputs = mode == "asymmetric"
     options.fusedActivationFunction = draw.pick("activation", [0, 1, TANH, 3])
+    values = draw.values((batch, depth), "float32", 0.8)
+    if draw.flag("halves", 3):
+        # Between two bytes, where these have a zero point.
+        values = np.round(values * 2) / 2
+        values.flat[: min(depth, 3)] = [-1, 2, 0.5][: min(depth, 3)]
     inputs = [
-        model.input(draw.values((batch, depth), "float32", 0.8)),
+        model.input(values.astype(np.float32)),
         weights(draw, model, (filters, depth), mode),
         weights(draw, model, (filters, memory), mode),
         floats(draw, model, (units,)) if draw.chance(0.7) else ABSENT,

@@ -28,7 +28,7 @@ def unary(name, types, options=None, versions=None, positive=(), same_scale=0):
             if same_scale and draw.flag("same_scale", same_scale):
                 output_quantization = Quantization.per_tensor(quantization.scale, output_quantization.zero_point)
         model = ModelBuilder()
-        operand = model.input(values, quantization)
+        operand = model.input(draw.specials(values), quantization)
         output = model.output(draw.type, output_quantization)
         return model.operator(name, [operand], [output], options(draw) if options else None)
 

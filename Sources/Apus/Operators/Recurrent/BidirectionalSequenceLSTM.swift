@@ -5,7 +5,7 @@ enum BidirectionalSequenceLSTM {
     let isTimeMajor = try node.boolOption(4, default: true)
     try node.expect(inputs: 48...48, outputs: isMerged ? 1...1 : 2...2)
     let input = try node.input(0, types: [.float32], rank: 3)
-    let layout = SequenceLayout(input.shape, isTimeMajor: isTimeMajor)
+    let layout = try SequenceLayout(node, input.shape, isTimeMajor: isTimeMajor)
     let auxiliary = try node.optionalInput(39, types: [.float32], ranks: 3...3)
     if let auxiliary, auxiliary.shape[0] != input.shape[0] || auxiliary.shape[1] != input.shape[1] {
       throw node.malformed("\(auxiliary.name) is \(auxiliary.shape), and \(input.name) is \(input.shape)")

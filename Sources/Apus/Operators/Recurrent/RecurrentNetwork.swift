@@ -21,7 +21,7 @@ enum RecurrentNetwork {
   ) throws(ApusError) -> any Operator {
     try node.expect(inputs: 5...5)
     let input = try node.input(0, types: [.float32], rank: rank)
-    let layout = SequenceLayout(input.shape, isTimeMajor: isTimeMajor)
+    let layout = try SequenceLayout(node, input.shape, isTimeMajor: isTimeMajor)
     let layer = try RecurrentLayer(
       node, first: 1, batch: layout.batch, inputCount: input.shape[rank - 1], auxiliary: nil,
       activation: activation, isAsymmetric: isAsymmetric)
@@ -37,7 +37,7 @@ enum RecurrentNetwork {
     let isMerged = try node.boolOption(2)
     try node.expect(inputs: 12...12, outputs: isMerged ? 1...1 : 2...2)
     let input = try node.input(0, types: [.float32], rank: 3)
-    let layout = SequenceLayout(input.shape, isTimeMajor: try node.boolOption(0))
+    let layout = try SequenceLayout(node, input.shape, isTimeMajor: try node.boolOption(0))
     let auxiliary = try node.optionalInput(9, types: [.float32], ranks: 3...3)
     if let auxiliary, auxiliary.shape[0] != input.shape[0] || auxiliary.shape[1] != input.shape[1] {
       throw node.malformed("\(auxiliary.name) is \(auxiliary.shape), and \(input.name) is \(input.shape)")

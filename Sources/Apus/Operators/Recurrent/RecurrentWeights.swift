@@ -153,11 +153,18 @@ struct SequenceLayout {
   let time: Int
   let isTimeMajor: Bool
 
-  /// The layout of an input of rank 2, which is one step, or 3.
-  init(_ shape: TensorShape, isTimeMajor: Bool) {
+  /// The layout of an operator's input of rank 2, which is one step, or 3; throws where the steps, each of which goes
+  /// through all weights, take too long.
+  init(_ node: Node, _ shape: TensorShape, isTimeMajor: Bool) throws(ApusError) {
     self.isTimeMajor = isTimeMajor
     batch = shape.rank == 2 ? shape[0] : shape[isTimeMajor ? 1 : 0]
     time = shape.rank == 2 ? 1 : shape[isTimeMajor ? 0 : 1]
+    var weightCount = 0.0
+    for position in 1..<max(node.inputCount, 1) {
+      guard let slot = try node.optionalInput(position), slot.shape.rank <= 2 else { continue }
+      weightCount += Double(slot.shape.elementCount)
+    }
+    try node.check(work: Double(batch) * Double(time) * weightCount)
   }
 
   /// The row of a step.

@@ -18,6 +18,8 @@ enum SVDF {
         "rank \(rank), \(feature.name), \(feature.shape), and \(time.name), \(time.shape), do not fit together"
       )
     }
+    try node.check(
+      work: Double(batch) * (Double(feature.shape.elementCount) + Double(time.shape.elementCount)))
     let units = filters / rank
     let output = try node.output(0, shape: [batch, units], like: input)
     let (perRow, overflow) = memory.multipliedReportingOverflow(by: filters)

@@ -24,7 +24,7 @@ enum UnidirectionalSequenceLSTM {
       throw node.malformed(
         "has \(node.inputCount) inputs and \(node.outputCount) outputs, not 20 or 24 and 1")
     }
-    let layout = SequenceLayout(input.shape, isTimeMajor: isTimeMajor)
+    let layout = try SequenceLayout(node, input.shape, isTimeMajor: isTimeMajor)
     let isNormalized = try node.optionalInput(21) != nil
     let cellClip = try node.floatOption(1, default: 0)
     let projectionClip = try node.floatOption(2, default: 0)

@@ -24,7 +24,8 @@ struct Arithmetic {
   }
 
   private func kernel(isPlainWord: Bool) throws(ApusError) -> any BinaryKernel {
-    let bounds = activation.bounds ?? (-.greatestFiniteMagnitude, .greatestFiniteMagnitude)
+    var bounds = activation.bounds ?? (-.greatestFiniteMagnitude, .greatestFiniteMagnitude)
+    if node.isHalfPrecision { bounds = (max(bounds.minimum, -65504), min(bounds.maximum, 65504)) }
     switch operands.type {
     case .float32:
       return operation.floats(minimum: bounds.minimum, maximum: bounds.maximum, operands.shapes)

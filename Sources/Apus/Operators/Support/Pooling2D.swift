@@ -18,9 +18,13 @@ struct Pooling2D: Operator {
     let filterHeight = try node.int32Option(4, default: 0)
     let window = try Window(
       node: node, input: input, filterHeight: filterHeight, filterWidth: filterWidth, paddingField: 0,
-      strideWidthField: 1, strideHeightField: 2, dilationFields: nil)
+      strideWidthField: 1, strideHeightField: 2, dilationFields: nil, mayMiss: true)
     let shape = TensorShape([input.shape[0], window.outputHeight, window.outputWidth, input.shape[3]])
     output = try node.output(0, shape: shape, like: input)
+    // No window has more of the input than there is.
+    try node.check(
+      work: Double(shape.elementCount) * Double(min(filterHeight, input.shape[1]))
+        * Double(min(filterWidth, input.shape[2])))
     let activation = try node.activationOption(5)
     let elements: Pooling.Elements
     switch input.type {

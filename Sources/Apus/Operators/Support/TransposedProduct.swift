@@ -105,7 +105,7 @@ struct TransposedProduct: Operator {
     let phaseByteCount = max(input.shape[0] * largest, 1) * pixelByteCount
     phaseOutput = isWhole ? nil : try node.scratch(byteCount: phaseByteCount)
     scratch = try node.scratch(byteCount: scratchByteCount)
-    node.declare(
+    try node.declare(
       multiplyAccumulates: Double(input.shape.elementCount)
         * Double(filter.shape.elementCount / max(1, filter.shape[3])))
   }

@@ -19,7 +19,7 @@ struct WeightedProduct: Operator {
     guard let kernel else {
       throw node.unsupported("\(input.type) with a filter of \(filter.type) has no kernel")
     }
-    node.declare(multiplyAccumulates: multiplyAccumulates)
+    try node.declare(multiplyAccumulates: multiplyAccumulates)
     self.kernel = kernel
     self.input = input
     self.output = output

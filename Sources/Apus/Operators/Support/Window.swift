@@ -15,11 +15,13 @@ struct Window {
   ///
   /// SAME gives `⌈in / stride⌉` and pads what that needs, the odd one at the end; VALID uses whole windows only.
   ///
+  /// Where `mayMiss`, a window that is larger than the input has no place at all, as the reference's pooling has it.
+  ///
   /// - Throws: where a stride or dilation is not positive, or sizes overflow.
   init(
     node: Node, input: TensorSlot, filterHeight: Int, filterWidth: Int, paddingField: Int,
     strideWidthField: Int,
-    strideHeightField: Int, dilationFields: (width: Int, height: Int)?
+    strideHeightField: Int, dilationFields: (width: Int, height: Int)?, mayMiss: Bool = false
   ) throws(ApusError) {
     let padding = try node.int8Option(paddingField, default: 0)
     guard padding == 0 || padding == 1 else { throw node.malformed("padding \(padding) is unknown") }
@@ -50,7 +52,7 @@ struct Window {
       if padding == 1 {
         // A window that nearly fits gives an empty result, as in the reference.
         let output = (size + stride - effective) / stride
-        guard output >= 0 else {
+        guard output >= 0 || mayMiss else {
           throw node.malformed(
             "a window of \(effective) does not fit in the \(size) of \(input.name) without padding")
         }
@@ -61,7 +63,8 @@ struct Window {
     }
     let vertical = try extent(input.shape[1], filterHeight, strideHeight, dilationHeight)
     let horizontal = try extent(input.shape[2], filterWidth, strideWidth, dilationWidth)
-    (outputHeight, paddingTop) = (vertical.output, vertical.before)
-    (outputWidth, paddingLeft) = (horizontal.output, horizontal.before)
+    let isTooWide = horizontal.output < 0
+    (outputHeight, paddingTop) = (isTooWide ? 0 : max(vertical.output, 0), vertical.before)
+    (outputWidth, paddingLeft) = (max(horizontal.output, 0), horizontal.before)
   }
 }

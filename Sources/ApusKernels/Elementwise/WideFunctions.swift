@@ -1,0 +1,30 @@
+/// A function of two numbers of 64 bits that few operators take: `float64` and `uint64`, whose sums and products wrap.
+package enum WideFunction: Hashable, Sendable {
+  case sum, product
+  /// The greater or the lesser; the second where they do not compare.
+  case greater, lesser
+
+  /// The kernel for `float64`.
+  package func doubles(_ shapes: BroadcastShapes) -> any BinaryKernel {
+    let function: @Sendable (Double, Double) -> Double =
+      switch self {
+      case .sum: { $0 + $1 }
+      case .product: { $0 * $1 }
+      case .greater: { $0 > $1 ? $0 : $1 }
+      case .lesser: { $0 < $1 ? $0 : $1 }
+      }
+    return BroadcastBinary(ClosureBinary(body: function), shapes)
+  }
+
+  /// The kernel for `uint64`.
+  package func integers(_ shapes: BroadcastShapes) -> any BinaryKernel {
+    let function: @Sendable (UInt64, UInt64) -> UInt64 =
+      switch self {
+      case .sum: { $0 &+ $1 }
+      case .product: { $0 &* $1 }
+      case .greater: { max($0, $1) }
+      case .lesser: { min($0, $1) }
+      }
+    return BroadcastBinary(ClosureBinary(body: function), shapes)
+  }
+}
