@@ -78,7 +78,9 @@ struct BroadcastBinary: BinaryKernel {
           guard let lhs = lhs.baseAddress, let rhs = rhs.baseAddress, let output = output.baseAddress else {
             return
           }
-          threads.run(tiles: plan.tileCount, unsafe Work(kernel: self, lhs: lhs, rhs: rhs, output: output))
+          let work = unsafe Work(
+            kernel: self, tiling: plan.tiling(threads), lhs: lhs, rhs: rhs, output: output)
+          threads.run(tiles: work.tiling.count, work)
         }
       }
     }
@@ -86,6 +88,7 @@ struct BroadcastBinary: BinaryKernel {
 
   private struct Work: TileWork {
     let kernel: BroadcastBinary
+    let tiling: BroadcastPlan.Tiling
     let lhs: UnsafeRawPointer
     let rhs: UnsafeRawPointer
     let output: UnsafeMutableRawPointer
@@ -93,7 +96,7 @@ struct BroadcastBinary: BinaryKernel {
     func run(tile: Int, worker: Int) {
       if let repeated = kernel.plan.repeated { return runRepeating(repeated, tile: tile) }
       let (plan, strides) = (kernel.plan, kernel.strides)
-      plan.forEachStretch(inTile: tile) { offsets, position, count in
+      plan.forEachStretch(inTile: tile, of: tiling) { offsets, position, count in
         unsafe kernel.fill(
           output + position &* strides.result, count, lhs + offsets[0] &* strides.lhs, plan.innerSteps[0],
           rhs + offsets[1] &* strides.rhs, plan.innerSteps[1])
@@ -109,7 +112,7 @@ struct BroadcastBinary: BinaryKernel {
       let length = 1024 / stride / period &* period
       unsafe withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 16) { memory in
         guard let row = memory.baseAddress else { return }
-        plan.forEachStretch(inTile: tile) { offsets, position, count in
+        plan.forEachStretch(inTile: tile, of: tiling) { offsets, position, count in
           let source = unsafe (repeatsLeft ? lhs : rhs) + offsets[repeated.operand] &* stride
           // Rows are whole, so that a position tells where in a row it lies.
           var phase = position % period

@@ -116,7 +116,9 @@ struct X86ConvolutionPlan {
     if isDense {
       let fitting = min(max((96 << 10) / bytesPerRow, 12), 384) / 12 * 12
       most = max(1, min(fitting, lineLength))
-      part = max(24, roundedUp(ceilingQuotient(lineLength, 8), to: 12))
+      // An even count of tiles, of at least 24 rows.
+      let parts = min(8, max(1, lineLength / 48 * 2))
+      part = max(24, roundedUp(ceilingQuotient(lineLength, parts), to: 6))
       planeRows = isInPlace ? 0 : most
     } else {
       let fitting = ((160 << 10) / bytesPerRow - reachHeight) / c.strideHeight + 1

@@ -13,7 +13,11 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
   private let factors: UnsafeMutableRawPointer
   /// The offsets of all taps, group by group.
   private let taps: UnsafeMutablePointer<Int>
-  /// Functions by their pixels: finished outputs, for each count of channels that is written, and sums.
+  /// Columns that one function takes at most.
+  private let blockColumns: Int
+  /// Whether functions take a row of taps at a time.
+  private let takesRows: Bool
+  /// Functions by their columns: finished outputs, for each count of channels that is written, and sums.
   private let outputs: [[UnsafeRawPointer?]]
   private let sums: [UnsafeRawPointer?]
   private let hasPlainFactors: Bool
@@ -45,7 +49,36 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
 
     let kind = X86EpilogueGenerator.Kind(convolution.operands, convolution.epilogue, isPerRow: false)
     needsBoundedSums = kind.needsBoundedSums
+    let step = product == .floats ? plan.columnStep ?? 0 : 0
+    let mostColumns =
+      step == 0
+      ? 0
+      : X86DepthwiseRowGenerator.mostColumns(
+        columnStep: step, tapStep: convolution.dilationWidth, tapColumns: convolution.filterWidth)
+    takesRows = mostColumns > 0
+    // Blocks as equal as can be.
+    let most =
+      mostColumns > 0
+      ? ceilingQuotient(plan.columnCount, ceilingQuotient(plan.columnCount, mostColumns))
+      : X86DepthwiseGenerator.maximumPixels
+    blockColumns = most
+    func rowFunctions(channels: Int) -> [UnsafeRawPointer?]? {
+      var functions: [UnsafeRawPointer?] = Array(repeating: nil, count: most + 1)
+      let counts = [most, plan.columnCount % most, (plan.columnCount - 1) % most, 1]
+      for columns in counts where columns > 0 && functions[columns] == nil {
+        let generator = X86DepthwiseRowGenerator(
+          target: target, epilogue: kind, columnCount: columns, channelCount: channels, columnStep: step,
+          tapStep: convolution.dilationWidth,
+          tapColumns: convolution.filterWidth)
+        guard let function = GeneratedCode.function(for: generator, generate: generator.generate) else {
+          return nil
+        }
+        functions[columns] = function
+      }
+      return functions
+    }
     func functions(_ kind: X86EpilogueGenerator.Kind, channels: Int) -> [UnsafeRawPointer?]? {
+      if mostColumns > 0 { return rowFunctions(channels: channels) }
       var functions: [UnsafeRawPointer?] = [nil]
       for pixels in 1...X86DepthwiseGenerator.maximumPixels {
         let generator = X86DepthwiseGenerator(
@@ -193,7 +226,9 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
     for block in firstBlock..<min(firstBlock &+ plan.chunkBlocks, plan.blockCount) {
       let record = weightPacking.record(packed, block: block)
       var arguments = unsafe Arguments(
-        rows: 0, rowStride: plan.columnByteCount, taps: Int(bitPattern: taps), tapCount: plan.groupCount,
+        rows: 0, rowStride: takesRows ? plan.pixelByteCount : plan.columnByteCount,
+        taps: Int(bitPattern: taps),
+        tapCount: takesRows ? convolution.filterHeight : plan.groupCount,
         weights: Int(bitPattern: packed.address + record.weights),
         offsets: Int(bitPattern: packed.address + weightPacking.offsets(block: block)),
         factors: Int(bitPattern: factors + block &* layout.byteCount), output: 0, outputStride: outputStride,
@@ -246,8 +281,8 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
     block: Int, memory: UnsafeMutableRawPointer, makesOutputs: Bool
   ) {
     guard columns > 0 else { return }
-    let most = X86DepthwiseGenerator.maximumPixels
     if makesOutputs {
+      let most = blockColumns
       arguments.rows = Int(bitPattern: rows)
       arguments.output = Int(bitPattern: output)
       arguments.blocks = columns / most
@@ -255,7 +290,7 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
       let rest = columns % most
       if rest > 0 {
         let done = columns &- rest
-        arguments.rows &+= done &* arguments.rowStride
+        arguments.rows &+= done &* plan.columnByteCount
         arguments.output &+= done &* arguments.outputStride
         arguments.blocks = 1
         call(outputs[valid][rest], &arguments)
@@ -263,6 +298,7 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
       return
     }
     // By way of memory: sums that the generated code cannot finish.
+    let most = X86DepthwiseGenerator.maximumPixels
     let outputStride = arguments.outputStride
     var column = 0
     while column < columns {

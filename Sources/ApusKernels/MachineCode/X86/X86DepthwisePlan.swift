@@ -99,10 +99,17 @@ struct X86DepthwisePlan {
     pixelsTogether * (phases > 1 ? 1 : convolution.strideWidth) * pixelByteCount
   }
 
-  /// The lines of a tile: fewer for more than one thread, so that there are tiles for all.
+  /// The lines of a tile: fewer for more than one thread, so that there are tiles for all; but each tile gathers rows that
+  /// its neighbors gather as well, so that there are no more than a few for each thread.
   func linesPerTile(threads: Int) -> Int {
-    threads > 1 ? min(mostLines, ceilingQuotient(convolution.outputHeight, 8)) : mostLines
+    guard threads > 1 else { return mostLines }
+    let products = convolution.outputHeight * convolution.outputWidth * channels * tapCount
+    let tiles = min(max(products >> 17, threads), 4 * threads)
+    return min(mostLines, ceilingQuotient(convolution.outputHeight, tiles))
   }
+
+  /// How far apart neighboring columns of output lie in the plane, in pixels; nil where not all columns lie in order.
+  var columnStep: Int? { phases == 1 ? pixelsTogether * convolution.strideWidth : nil }
 
   /// The offset of a tap from its pixel's start; taps beyond the last repeat the first and have no weight.
   func tapOffset(_ tap: Int) -> Int {
