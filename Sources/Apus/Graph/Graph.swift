@@ -28,6 +28,8 @@ final class Graph {
     var root: Int
     /// The padding that its reader does itself; see ``Graph/absorbPadding(_:of:amounts:)``.
     var padding: Padding?
+    /// The operator that computes it together with its own output; see ``FusibleOperator``.
+    var fusedInto: Int?
     /// The operator that writes it; −1 for inputs, variables and constants.
     var producer: Int
     /// How often operators read it.
@@ -235,6 +237,7 @@ final class Graph {
       states[index].root = index
       states[index].constant = nil
       states[index].padding = nil
+      states[index].fusedInto = nil
       states[index].isDiscarded = false
       setBuffer(index, .none)
     }

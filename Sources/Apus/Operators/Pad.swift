@@ -1,3 +1,5 @@
+import ApusKernels
+
 /// `PAD` and `PADV2`: elements before and after each axis: zero, the zero point, or a given value.
 enum Pad {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
@@ -36,8 +38,13 @@ enum Pad {
     guard input.shape.elementCount > 0 else { return DataMovement(filling: (output, filling), []) }
     let strides = shape.strides
     let offset = input.shape.dimensions.indices.reduce(0) { $0 + amounts[2 * $1] * strides[$1] }
+    var rim: [StridedCopy] = []
+    if case .value = filling {
+      let befores = input.shape.dimensions.indices.map { amounts[2 * $0] }
+      rim = try node.rim(output, around: input.shape.dimensions, at: befores)
+    }
     return DataMovement(
-      filling: (output, filling),
+      filling: (output, filling), rim: rim,
       [
         try node.move(
           input.shape.dimensions, from: input, strides: input.shape.strides, to: output, strides: strides,

@@ -99,4 +99,20 @@ extension Convolution {
     filterHeight == 1 && filterWidth == 1 && strideHeight == 1 && strideWidth == 1
       && paddingTop == 0 && paddingLeft == 0 && outputHeight == inputHeight && outputWidth == inputWidth
   }
+
+  /// The same convolution of images that lie on their side, if they are one column wide: kernels take neighbors along a row
+  /// together, and memory is the same.
+  var lengthwise: Convolution {
+    guard inputWidth == 1, outputWidth == 1, filterWidth == 1, paddingLeft == 0, inputHeight > 1 else {
+      return self
+    }
+    var turned = self
+    (turned.inputHeight, turned.inputWidth) = (1, inputHeight)
+    (turned.outputHeight, turned.outputWidth) = (1, outputHeight)
+    (turned.filterHeight, turned.filterWidth) = (1, filterHeight)
+    (turned.strideHeight, turned.strideWidth) = (1, strideHeight)
+    (turned.dilationHeight, turned.dilationWidth) = (1, dilationHeight)
+    (turned.paddingTop, turned.paddingLeft) = (0, paddingTop)
+    return turned
+  }
 }

@@ -77,4 +77,19 @@ extension DepthwiseConvolution {
   var outputCount: Int { batches * outputHeight * outputWidth * outputChannels }
   /// The weights' size in elements.
   var weightCount: Int { taps * outputChannels }
+
+  /// As of ``Convolution``.
+  var lengthwise: DepthwiseConvolution {
+    guard inputWidth == 1, outputWidth == 1, filterWidth == 1, paddingLeft == 0, inputHeight > 1 else {
+      return self
+    }
+    var turned = self
+    (turned.inputHeight, turned.inputWidth) = (1, inputHeight)
+    (turned.outputHeight, turned.outputWidth) = (1, outputHeight)
+    (turned.filterHeight, turned.filterWidth) = (1, filterHeight)
+    (turned.strideHeight, turned.strideWidth) = (1, strideHeight)
+    (turned.dilationHeight, turned.dilationWidth) = (1, dilationHeight)
+    (turned.paddingTop, turned.paddingLeft) = (0, paddingTop)
+    return turned
+  }
 }

@@ -45,14 +45,14 @@ extension KernelSet {
   ///
   /// Nil only if operands and epilogue do not fit each other.
   package func prepare(_ convolution: Convolution) -> (any PreparedConvolution)? {
-    firstResult { $0.convolution(convolution) }
+    firstResult { $0.convolution(convolution.lengthwise) }
   }
 
   /// Prepares a depthwise convolution with this set, or with the next supported one that has a kernel for it.
   ///
   /// Nil only if operands and epilogue do not fit each other.
   package func prepare(_ convolution: DepthwiseConvolution) -> (any PreparedConvolution)? {
-    firstResult { $0.depthwiseConvolution(convolution) }
+    firstResult { $0.depthwiseConvolution(convolution.lengthwise) }
   }
 
   /// Prepares a sum of bytes with this set, or with the next supported one that has a kernel for it.

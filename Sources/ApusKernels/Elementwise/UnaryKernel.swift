@@ -28,7 +28,7 @@ extension UnaryFunction {
 /// The function is held as a closure made where its type is known: a generic conformance would run unspecialized
 /// wherever it is reached through a protocol.
 struct UnaryMap: UnaryKernel {
-  private let fill: @Sendable (UnsafeMutableRawPointer, Int, UnsafeRawPointer) -> Void
+  let fill: @Sendable (UnsafeMutableRawPointer, Int, UnsafeRawPointer) -> Void
   private let count: Int
   /// For one thread, and the least for more.
   private let tileLength: Int

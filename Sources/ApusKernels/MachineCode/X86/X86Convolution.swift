@@ -1,5 +1,5 @@
 /// A convolution by generated products: rows in place or gathered, outputs written by the same code that sums.
-final class X86Convolution: PreparedConvolution, @unchecked Sendable {
+final class X86Convolution: FinishingConvolution, @unchecked Sendable {
   let convolution: Convolution
   let plan: X86ConvolutionPlan
   private let weightPacking: X86WeightPacking
@@ -146,6 +146,40 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
     _ packed: PackedWeights, input: RawSpan, output: inout MutableRawSpan, scratch: inout MutableRawSpan,
     threads: ThreadTeam
   ) {
+    unsafe run(
+      packed, input: input, finish: nil, other: nil, output: &output, scratch: &scratch, threads: threads)
+  }
+
+  func run(
+    _ packed: PackedWeights, input: RawSpan, other: RawSpan?, finish: FloatFinish,
+    output: inout MutableRawSpan, scratch: inout MutableRawSpan, threads: ThreadTeam
+  ) {
+    precondition(canFinish)
+    guard let other else {
+      precondition(!finish.addsOther)
+      return unsafe run(
+        packed, input: input, finish: finish, other: nil, output: &output, scratch: &scratch, threads: threads
+      )
+    }
+    precondition(other.byteCount >= convolution.outputCount * 4)
+    unsafe other.withUnsafeBytes { other in
+      unsafe run(
+        packed, input: input, finish: finish, other: other.baseAddress?.assumingMemoryBound(to: Float.self),
+        output: &output, scratch: &scratch, threads: threads)
+    }
+  }
+
+  var canFinish: Bool {
+    switch convolution.epilogue {
+    case .float32, .hybrid: true
+    default: false
+    }
+  }
+
+  private func run(
+    _ packed: PackedWeights, input: RawSpan, finish: FloatFinish?, other: UnsafePointer<Float>?,
+    output: inout MutableRawSpan, scratch: inout MutableRawSpan, threads: ThreadTeam
+  ) {
     let elementByteCount = convolution.operands.generatedByteCount
     precondition(
       input.byteCount >= convolution.inputCount * elementByteCount
@@ -157,12 +191,14 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
           guard let input = input.baseAddress, let output = output.baseAddress,
             let scratch = scratch.baseAddress
           else { return }
+          let threads = plan.isSmall ? ThreadTeam(count: 1) : threads
           let tiling = plan.tiling(threads: threads.count)
           let shared = unsafe scratch.alignedUp(toMultipleOf: 64)
           let rows = unsafe quantization?.run(input, to: shared, threads: threads) ?? input
           let work = unsafe Work(
             owner: .passUnretained(self), packed: .passUnretained(packed), tiling: tiling, input: rows,
-            scales: UnsafeRawPointer(shared), output: output, scratch: shared + quantizedByteCount)
+            scales: UnsafeRawPointer(shared), output: output, finish: finish, other: other,
+            scratch: shared + quantizedByteCount)
           threads.run(tiles: tiling.count, work)
         }
       }
@@ -178,6 +214,8 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
     /// The scales of quantized images.
     let scales: UnsafeRawPointer
     let output: UnsafeMutableRawPointer
+    let finish: FloatFinish?
+    let other: UnsafePointer<Float>?
     let scratch: UnsafeMutableRawPointer
 
     func run(tile: Int, worker: Int) {
@@ -254,6 +292,31 @@ final class X86Convolution: PreparedConvolution, @unchecked Sendable {
             &call, rows: rows + (line &- first) &* lineStride, output: output, length: plan.lineLength)
         }
       }
+    }
+    if let finish = work.finish {
+      let firstColumn = plan.panels[panelTile &* tiling.panelsPerTile].firstColumn
+      let endColumn =
+        lastPanel < plan.panels.count ? plan.panels[lastPanel].firstColumn : convolution.columnCount
+      let lines = plan.isDense ? 0 : image &* convolution.outputHeight
+      let width = plan.isDense ? 1 : plan.lineLength
+      self.finish(
+        finish, work, pixels: (lines &+ first) &* width..<(lines &+ end) &* width,
+        channels: group &* convolution.columnCount &+ firstColumn..<group &* convolution.columnCount
+          &+ endColumn)
+    }
+  }
+
+  /// Does to the outputs of a tile what is to be done in the end.
+  private func finish(_ finish: FloatFinish, _ work: Work, pixels: Range<Int>, channels: Range<Int>) {
+    let output = unsafe work.output.assumingMemoryBound(to: Float.self)
+    let stride = convolution.outputChannels
+    guard channels.count < stride else {
+      return unsafe finish.apply(
+        to: output, other: work.other, first: pixels.lowerBound &* stride, count: pixels.count &* stride)
+    }
+    for pixel in pixels {
+      unsafe finish.apply(
+        to: output, other: work.other, first: pixel &* stride &+ channels.lowerBound, count: channels.count)
     }
   }
 

@@ -224,6 +224,9 @@ struct X86ConvolutionPlan {
     return rows == 0 ? (0, 0, 0) : (rows, length / rows, length % rows)
   }
 
+  /// Whether all is done in about the time that it takes to call another thread.
+  var isSmall: Bool { convolution.rowCount * convolution.columnCount * convolution.depth < 1 << 15 }
+
   func tiling(threads: Int) -> Tiling { threads > 1 ? shared : alone }
 
   /// The heights of blocks that runs will ask for.

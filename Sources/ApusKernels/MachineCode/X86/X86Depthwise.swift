@@ -20,10 +20,12 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
   /// Functions by their columns: finished outputs, for each count of channels that is written, and sums.
   private let outputs: [[UnsafeRawPointer?]]
   private let sums: [UnsafeRawPointer?]
+  /// Functions for the runs of columns of an input that is read in place.
+  private let runFunctions: [UnsafeRawPointer]
   private let hasPlainFactors: Bool
   private let needsBoundedSums: Bool
 
-  private typealias Function = @convention(c) (UnsafeRawPointer) -> Void
+  private typealias Function = @convention(c) (UnsafeMutableRawPointer) -> Void
   private typealias Arguments = X86ProductGenerator.Arguments
 
   init?(_ convolution: DepthwiseConvolution, target: X86Target, bytes product: X86ProductGenerator.Product) {
@@ -77,6 +79,20 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
       }
       return functions
     }
+    var runFunctions: [UnsafeRawPointer] = []
+    for run in plan.runs {
+      var generator = X86DepthwiseRowGenerator(
+        target: target, epilogue: kind, columnCount: run.columns, channelCount: target.lanes,
+        columnStep: convolution.strideWidth, tapStep: convolution.dilationWidth,
+        tapColumns: convolution.filterWidth)
+      generator.place = .init(
+        tapRows: convolution.filterHeight, missingFirst: run.missingFirst, missingLast: run.missingLast)
+      guard let function = GeneratedCode.function(for: generator, generate: generator.generate) else {
+        return nil
+      }
+      unsafe runFunctions.append(function)
+    }
+    self.runFunctions = runFunctions
     func functions(_ kind: X86EpilogueGenerator.Kind, channels: Int) -> [UnsafeRawPointer?]? {
       if mostColumns > 0 { return rowFunctions(channels: channels) }
       var functions: [UnsafeRawPointer?] = [nil]
@@ -91,7 +107,7 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
       return functions
     }
     var outputs: [[UnsafeRawPointer?]] = Array(repeating: [], count: plan.blockChannels + 1)
-    if hasPlainFactors {
+    if hasPlainFactors, plan.runs.isEmpty {
       for block in 0..<plan.blockCount {
         for pixels in [plan.pixelsTogether, plan.lastColumnPixels] {
           let channels = plan.validChannels(block: block, pixels: pixels)
@@ -113,11 +129,10 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
     unsafe taps = .allocate(capacity: tapCount)
     for tap in 0..<tapCount { unsafe taps[tap] = plan.tapOffset(tap) }
     unsafe factors = .allocate(byteCount: plan.blockCount * layout.byteCount, alignment: 64)
-    let vectors = X86DepthwiseGenerator.vectorCount(target)
     for block in 0..<plan.blockCount {
       unsafe layout.fill(
         factors + block * layout.byteCount, epilogue: convolution.epilogue, kind: kind, target: target,
-        vectorCount: vectors
+        vectorCount: plan.vectorCount
       ) { column in
         let index = block * plan.blockChannels + column
         return index < plan.channels * plan.pixelsTogether ? index % plan.channels : nil
@@ -132,7 +147,7 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
 
   var packing: String {
     "x86 depthwise \(plan.target.rawValue) \(plan.product.rawValue) zero \(operands?.lhsZeroPoint ?? 0) \(operands?.rhsZeroPoint ?? 0) "
-      + "taps \(plan.tapCount) channels \(plan.channels)×\(plan.pixelsTogether)"
+      + "taps \(plan.tapCount) channels \(plan.channels)×\(plan.pixelsTogether) by \(plan.vectorCount)"
       + (convolution.operands.isHybrid ? " hybrid" : "")
   }
 
@@ -213,6 +228,9 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
     let image = lineTile / work.tilesPerImage
     let first = lineTile % work.tilesPerImage &* work.linesPerTile
     let end = min(first &+ work.linesPerTile, convolution.outputHeight)
+    guard plan.runs.isEmpty else {
+      return runInPlace(work, packed, image: image, lines: first..<end)
+    }
     unsafe gather(work.input, image: image, chunk: chunk, first: first, end: end, to: scratch)
     let list = unsafe (scratch + plan.planeByteCount).assumingMemoryBound(to: Int.self)
     let memory = unsafe UnsafeMutableRawPointer(list) + tapListByteCount
@@ -259,6 +277,35 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
             output: output + fullColumns &* outputStride, columns: 1, valid: lastValid, block: block,
             memory: memory, makesOutputs: makesOutputs)
         }
+      }
+    }
+  }
+
+  /// Lines of an input that is read where it lies: rows and columns in the padding are left out.
+  private func runInPlace(_ work: Work, _ packed: PackedWeights, image: Int, lines: Range<Int>) {
+    let c = convolution
+    let weights = unsafe Int(bitPattern: packed.address + weightPacking.record(packed, block: 0).weights)
+    var arguments = unsafe Arguments(
+      rows: 0, rowStride: plan.pixelByteCount, taps: 0, tapCount: 0, weights: 0, offsets: 0,
+      factors: Int(bitPattern: factors), output: 0, outputStride: plan.pixelByteCount, blocks: 0,
+      vectors: plan.blockCount,
+      firstOffsets: Int(bitPattern: packed.address + weightPacking.offsets(block: 0)))
+    for line in lines {
+      let top = line &* c.strideHeight &- c.paddingTop
+      let rows = plan.tapRows(top: top)
+      guard !rows.isEmpty else { continue }
+      let skipped = rows.lowerBound &* c.filterWidth
+      arguments.tapCount = rows.count
+      arguments.taps = unsafe Int(bitPattern: taps + skipped)
+      arguments.firstWeights = weights &+ skipped &* plan.blockChannels &* 4
+      for (index, run) in plan.runs.enumerated() {
+        let column = run.first &* c.strideWidth &- c.paddingLeft
+        let pixel = (image &* c.inputHeight &+ top) &* c.inputWidth &+ column
+        let result = (image &* c.outputHeight &+ line) &* c.outputWidth &+ run.first
+        arguments.rows = Int(bitPattern: work.input) &+ pixel &* plan.pixelByteCount
+        arguments.output = Int(bitPattern: work.output) &+ result &* plan.pixelByteCount
+        arguments.blocks = run.blockCount
+        unsafe call(runFunctions[index], &arguments)
       }
     }
   }
@@ -319,7 +366,7 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
   private func call(_ address: UnsafeRawPointer?, _ arguments: inout Arguments) {
     guard let address else { return }
     let function = unsafe unsafeBitCast(address, to: Function.self)
-    unsafe withUnsafePointer(to: &arguments) { unsafe function(UnsafeRawPointer($0)) }
+    unsafe withUnsafeMutablePointer(to: &arguments) { unsafe function(UnsafeMutableRawPointer($0)) }
   }
 
   /// Makes outputs of sums in plain Swift.

@@ -59,7 +59,7 @@ struct X86DepthwisePacking {
   private func channel(block: Int, vector: Int, lane: Int, atEnd: Bool = false) -> Int? {
     let column = X86ProductGenerator.column(
       plan.target, isBytes: isBytes && !(atEnd && plan.convolution.operands.isHybrid),
-      vectorCount: X86DepthwiseGenerator.vectorCount(plan.target),
+      vectorCount: plan.vectorCount,
       vector: vector,
       lane: lane)
     let index = block * plan.blockChannels + column
@@ -88,7 +88,7 @@ struct X86DepthwisePacking {
   }
 
   func pack(weights: RawSpan, bias: RawSpan?, into packed: PackedWeights) {
-    let vectors = X86DepthwiseGenerator.vectorCount(plan.target)
+    let vectors = plan.vectorCount
     precondition(
       weights.byteCount >= plan.tapCount * plan.channels * (isBytes ? 1 : 4)
         && packed.byteCount >= weightsOffset + plan.blockCount * plan.groupCount * groupByteCount)
@@ -154,7 +154,7 @@ struct X86DepthwisePacking {
   private func packGroup(
     _ weights: UnsafeRawPointer, block: Int, group: Int, round: Int, to destination: UnsafeMutableRawPointer
   ) {
-    for vector in 0..<X86DepthwiseGenerator.vectorCount(plan.target) {
+    for vector in 0..<plan.vectorCount {
       for lane in 0..<plan.target.lanes {
         let place = unsafe destination + (vector * plan.target.lanes + lane) * 4
         unsafe place.storeBytes(of: 0, as: UInt32.self)

@@ -12,9 +12,23 @@ struct X86DepthwisePlan {
   let tapsPerGroup: Int
 
   let channels: Int
+  /// Neighboring columns of the output, of one block, that lack the same pixels of the input.
+  struct ColumnRun {
+    let first: Int
+    /// Columns of a block.
+    let columns: Int
+    var blockCount: Int
+    /// Pixels in the padding: those of the first column, and of the last.
+    let missingFirst: Int
+    let missingLast: Int
+  }
+
+  /// Where the input is read in place, without padding: the columns; otherwise empty.
+  let runs: [ColumnRun]
   /// Output pixels that are taken as one.
   let pixelsTogether: Int
-  /// Channels of a block.
+  /// Vectors, and channels, of a block.
+  let vectorCount: Int
   let blockChannels: Int
   let blockCount: Int
   /// Pixels taken together, in a row.
@@ -50,11 +64,13 @@ struct X86DepthwisePlan {
     laneByteCount = product == .floats ? 4 : product == .words ? 2 : 1
     tapsPerGroup = X86DepthwiseGenerator.tapsPerGroup(product)
     channels = c.outputChannels
-    blockChannels = X86DepthwiseGenerator.vectorCount(target) * target.lanes
+    runs = product == .floats ? Self.runs(c, target) : []
+    vectorCount = runs.isEmpty ? X86DepthwiseGenerator.vectorCount(target) : 1
+    blockChannels = vectorCount * target.lanes
     var best = (cost: Int.max, count: 1)
     // With strides, columns of equal phase would be gathered one by one, which costs more than lanes without channels; a
     // depth multiplier asks for that anyway.
-    let mostTogether = c.strideWidth > 1 && c.depthMultiplier == 1 ? 1 : 8
+    let mostTogether = !runs.isEmpty || c.strideWidth > 1 && c.depthMultiplier == 1 ? 1 : 8
     for count in [1, 2, 4, 8] where count == 1 || count <= mostTogether && channels * count <= 1024 {
       let cost = ceilingQuotient(c.outputWidth, count) * ceilingQuotient(channels * count, blockChannels)
       if cost < best.cost { best = (cost, count) }
@@ -66,11 +82,11 @@ struct X86DepthwisePlan {
     phases = best.count > 1 ? c.strideWidth : 1
     let reachHeight = (c.filterHeight - 1) * c.dilationHeight + 1
     let reachWidth = (c.filterWidth - 1) * c.dilationWidth + 1
-    planeWidth = (c.outputWidth - 1) * c.strideWidth + reachWidth
+    planeWidth = runs.isEmpty ? (c.outputWidth - 1) * c.strideWidth + reachWidth : c.inputWidth
     phaseWidth = ceilingQuotient(planeWidth, phases)
     guard phases <= 8, planeWidth < 1 << 22, reachHeight < 1 << 10 else { return nil }
     let columnByteCount = max(1, phases * phaseWidth * laneByteCount)
-    if best.count == 1, reachHeight * columnByteCount * channels > Self.planeBytes {
+    if runs.isEmpty, best.count == 1, reachHeight * columnByteCount * channels > Self.planeBytes {
       let fitting = Self.planeBytes / (2 * reachHeight * columnByteCount * blockChannels)
       chunkBlocks = max(1, min(fitting, blockCount))
     } else {
@@ -78,10 +94,52 @@ struct X86DepthwisePlan {
     }
     chunkChannels = chunkBlocks == blockCount ? channels : chunkBlocks * blockChannels
     let rowByteCount = columnByteCount * chunkChannels
-    guard reachHeight * rowByteCount <= X86ConvolutionPlan.planeLimit else { return nil }
+    guard !runs.isEmpty || reachHeight * rowByteCount <= X86ConvolutionPlan.planeLimit else { return nil }
     let fitting = (Self.planeBytes / rowByteCount - reachHeight) / c.strideHeight + 1
     mostLines = max(1, min(fitting, c.outputHeight))
     planeRows = (mostLines - 1) * c.strideHeight + reachHeight
+  }
+
+  /// The columns of a convolution whose channels fill vectors, so that the input is read in place; empty where it cannot.
+  private static func runs(_ c: DepthwiseConvolution, _ target: X86Target) -> [ColumnRun] {
+    let lastTop = (c.outputHeight - 1) * c.strideHeight - c.paddingTop
+    let most = X86DepthwiseRowGenerator.mostColumns(
+      columnStep: c.strideWidth, tapStep: c.dilationWidth, tapColumns: c.filterWidth)
+    // Every line has a row of the input.
+    guard c.depthMultiplier == 1, c.inputChannels.isMultiple(of: target.lanes), most > 0,
+      c.paddingTop <= (c.filterHeight - 1) * c.dilationHeight, lastTop < c.inputHeight,
+      c.dilationHeight == 1 || c.paddingTop == 0 || c.inputHeight > c.dilationHeight
+    else { return [] }
+    // Blocks as equal as can be.
+    let columns = ceilingQuotient(c.outputWidth, ceilingQuotient(c.outputWidth, most))
+    var runs: [ColumnRun] = []
+    var first = 0
+    while first < c.outputWidth {
+      let count = min(columns, c.outputWidth - first)
+      let origin = first * c.strideWidth - c.paddingLeft
+      let last = origin + (count - 1) * c.strideWidth + (c.filterWidth - 1) * c.dilationWidth
+      let run = ColumnRun(
+        first: first, columns: count, blockCount: 1, missingFirst: max(0, -origin),
+        missingLast: max(0, last - (c.inputWidth - 1)))
+      if let before = runs.last, before.columns == count, before.missingFirst == run.missingFirst,
+        before.missingLast == run.missingLast
+      {
+        runs[runs.count - 1].blockCount += 1
+      } else {
+        guard runs.count < 8 else { return [] }
+        runs.append(run)
+      }
+      first += count
+    }
+    return runs
+  }
+
+  /// The rows of taps that lie in the input for a line of the output, whose first would be row `top` of it.
+  func tapRows(top: Int) -> Range<Int> {
+    let step = convolution.dilationHeight
+    let first = top < 0 ? ceilingQuotient(-top, step) : 0
+    let end = min(convolution.filterHeight, ceilingQuotient(convolution.inputHeight &- top, step))
+    return first..<max(first, end)
   }
 
   var tapCount: Int { convolution.filterHeight * convolution.filterWidth }
@@ -92,7 +150,8 @@ struct X86DepthwisePlan {
   var rowByteCount: Int { phases * phaseWidth * pixelByteCount }
   /// Room to read a block beyond the last pixel, and pixels beyond the last of those taken together.
   var planeByteCount: Int {
-    roundedUp(planeRows * rowByteCount + pixelsTogether * pixelByteCount + 256, to: 64)
+    guard runs.isEmpty else { return 0 }
+    return roundedUp(planeRows * rowByteCount + pixelsTogether * pixelByteCount + 256, to: 64)
   }
   /// Bytes between pixels taken together.
   var columnByteCount: Int {

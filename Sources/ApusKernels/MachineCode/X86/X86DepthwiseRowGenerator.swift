@@ -14,6 +14,17 @@ struct X86DepthwiseRowGenerator: Hashable {
   let columnStep: Int
   let tapStep: Int
   let tapColumns: Int
+  /// Where the input is read in place: all vectors of channels, of which each has weights of its own, for one block of
+  /// columns after the other.
+  var place: Place?
+
+  struct Place: Hashable {
+    /// Rows of the filter; fewer may be asked for.
+    let tapRows: Int
+    /// Pixels of a block that lie in the padding, before the first and after the last of the input.
+    let missingFirst: Int
+    let missingLast: Int
+  }
 
   private typealias General = X86Assembler.General
   private typealias A = X86ProductGenerator.Arguments
@@ -29,7 +40,9 @@ struct X86DepthwiseRowGenerator: Hashable {
   }
 
   private var width: X86Assembler.Width { target.width }
-  private var groupByteCount: Int { X86DepthwiseGenerator.vectorCount(target) * width.byteCount }
+  private var tapByteCount: Int {
+    place == nil ? X86DepthwiseGenerator.vectorCount(target) * width.byteCount : width.byteCount
+  }
 
   private func end(vector: Int) -> X86EpilogueGenerator {
     X86EpilogueGenerator(
@@ -37,8 +50,8 @@ struct X86DepthwiseRowGenerator: Hashable {
       columnCount: min(target.lanes, channelCount - vector * target.lanes))
   }
 
-  /// The code of `void f(const Arguments *)`, where `rowStride` is that of pixels of the input, and `tapCount` counts rows
-  /// of taps; nil only if the generator is wrong.
+  /// The code of `void f(Arguments *)`, where `rowStride` is that of pixels of the input, and `tapCount` counts rows of
+  /// taps; nil only if the generator is wrong.
   func generate() -> [UInt8]? {
     var a = X86Assembler(encoding: target == .avx512 ? .evex : .vex)
     for register in [General.rbx, .rbp, .r12, .r13, .r14, .r15] { a.push(register) }
@@ -50,31 +63,21 @@ struct X86DepthwiseRowGenerator: Hashable {
     last.loadMasks(&a)
 
     let nextBlock = a.loopHead(alignment: 16)
-    for vector in 0..<vectors {
-      let end = end(vector: vector)
-      end.begin(&a)
-      end.loadStride(&a, A.offset(\.rowStride))
-      a.load(.r12, .init(.rdi, A.offset(\.taps)))
-      a.load(.rsi, .init(.rdi, A.offset(\.weights)))
-      a.load(.r13, .init(.rdi, A.offset(\.tapCount)))
-      let nextRow = a.loopHead(alignment: 16)
-      row(&a, vector, end)
-      a.decrement(.r13)
-      a.jump(.notEqual, nextRow)
-
-      a.load(.rdx, .init(.rdi, A.offset(\.factors)))
-      a.load(.rsi, .init(.rdi, A.offset(\.offsets)))
-      if vector > 0 { a.add(.rsi, vector * width.byteCount) }
-      a.address(.rax, .init(.r14, vector * width.byteCount))
-      end.loadStride(&a, A.offset(\.outputStride))
-      end.store(&a, [.rax])
+    if place != nil {
+      copy(&a, from: A.offset(\.vectors), to: A.offset(\.left))
+      copy(&a, from: A.offset(\.firstWeights), to: A.offset(\.weights))
+      copy(&a, from: A.offset(\.firstOffsets), to: A.offset(\.offsets))
     }
-    a.move(.rax, .r14)
-    last.pointAfterLast(&a, [.rax], .r14)
+    let nextVector = a.loopHead(alignment: 16)
+    for vector in 0..<vectors { self.vector(&a, vector) }
+    if let place { advance(&a, place, nextVector) }
+
+    last.loadStride(&a, A.offset(\.outputStride))
+    // Vectors side by side have led to the next pixel already.
+    let done = place == nil ? 0 : 1
+    move(&a, last, .r14, by: columnCount - done)
     last.loadStride(&a, A.offset(\.rowStride))
-    let pixels = columnCount * columnStep
-    for _ in 0..<pixels / 6 { last.nextBase(&a, .r8, from: .r8) }
-    if pixels % 6 > 0 { a.address(.r8, last.place([.r8], pixels % 6)) }
+    move(&a, last, .r8, by: columnCount * columnStep - done)
     a.decrement(.r15)
     a.jump(.notEqual, nextBlock)
 
@@ -82,6 +85,57 @@ struct X86DepthwiseRowGenerator: Hashable {
     for register in [General.r15, .r14, .r13, .r12, .rbp, .rbx] { a.pop(register) }
     a.return()
     return a.finish()
+  }
+
+  private func copy(_ a: inout X86Assembler, from source: Int, to destination: Int) {
+    a.load(.rax, .init(.rdi, source))
+    a.store(.init(.rdi, destination), .rax)
+  }
+
+  /// Moves a register by as many strides.
+  private func move(_ a: inout X86Assembler, _ end: X86EpilogueGenerator, _ register: General, by count: Int)
+  {
+    for _ in 0..<count / 6 { end.nextBase(&a, register, from: register) }
+    if count % 6 > 0 { a.address(register, end.place([register], count % 6)) }
+  }
+
+  /// The next vector of channels, whose weights follow.
+  private func advance(_ a: inout X86Assembler, _ place: Place, _ nextVector: X86Assembler.Label) {
+    for (field, bytes) in [
+      (A.offset(\.weights), place.tapRows * tapColumns * width.byteCount),
+      (A.offset(\.offsets), width.byteCount),
+    ] {
+      a.load(.rax, .init(.rdi, field))
+      a.add(.rax, bytes)
+      a.store(.init(.rdi, field), .rax)
+    }
+    a.add(.r8, width.byteCount)
+    a.add(.r14, width.byteCount)
+    a.load(.rax, .init(.rdi, A.offset(\.left)))
+    a.decrement(.rax)
+    a.store(.init(.rdi, A.offset(\.left)), .rax)
+    a.jump(.notEqual, nextVector)
+  }
+
+  /// All columns of a block for one vector of channels.
+  private func vector(_ a: inout X86Assembler, _ vector: Int) {
+    let end = end(vector: vector)
+    end.begin(&a)
+    end.loadStride(&a, A.offset(\.rowStride))
+    a.load(.r12, .init(.rdi, A.offset(\.taps)))
+    a.load(.rsi, .init(.rdi, A.offset(\.weights)))
+    a.load(.r13, .init(.rdi, A.offset(\.tapCount)))
+    let nextRow = a.loopHead(alignment: 16)
+    row(&a, vector, end)
+    a.decrement(.r13)
+    a.jump(.notEqual, nextRow)
+
+    a.load(.rdx, .init(.rdi, A.offset(\.factors)))
+    a.load(.rsi, .init(.rdi, A.offset(\.offsets)))
+    if vector > 0 { a.add(.rsi, vector * width.byteCount) }
+    a.address(.rax, .init(.r14, vector * width.byteCount))
+    end.loadStride(&a, A.offset(\.outputStride))
+    end.store(&a, [.rax])
   }
 
   /// One row of the filter.
@@ -94,11 +148,12 @@ struct X86DepthwiseRowGenerator: Hashable {
     end.advance(&a, used)
     for tap in 0..<tapColumns {
       a.vector(
-        .vmovdqu, width, end.free(tap), 0, .init(.rsi, tap * groupByteCount + vector * width.byteCount))
+        .vmovdqu, width, end.free(tap), 0, .init(.rsi, tap * tapByteCount + vector * width.byteCount))
     }
-    a.add(.rsi, tapColumns * groupByteCount)
+    a.add(.rsi, tapColumns * tapByteCount)
     var turn = 0
-    for pixel in 0..<pixelCount {
+    let first = place?.missingFirst ?? 0
+    for pixel in first..<max(first, pixelCount - (place?.missingLast ?? 0)) {
       // The sums that the pixel is part of, each with its tap.
       let uses = (0..<columnCount).compactMap { column -> (sum: Int, weight: Int)? in
         let distance = pixel - column * columnStep

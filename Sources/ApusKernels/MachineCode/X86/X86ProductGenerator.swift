@@ -39,6 +39,12 @@ struct X86ProductGenerator: Hashable {
     var blocks: Int
     /// The scales of quantized images: of each row, or of all.
     var scales = 0
+    /// Of depthwise rows: the vectors of channels, and where the first one's weights and offsets lie.
+    var vectors = 0
+    var firstWeights = 0
+    var firstOffsets = 0
+    /// Room for a count.
+    var left = 0
 
     static func offset(_ field: PartialKeyPath<Arguments>) -> Int {
       MemoryLayout<Arguments>.offset(of: field) ?? 0

@@ -1,0 +1,107 @@
+/// A function of floats that is done in place, to a stretch at a time, right after they were computed.
+package struct FloatTail: Sendable {
+  private enum Function: Sendable {
+    case map(@Sendable (UnsafeMutableRawPointer, Int, UnsafeRawPointer) -> Void)
+    /// Factors of values below zero, over and over.
+    case parametricRelu([Float])
+  }
+
+  private let function: Function
+
+  /// Applies one function to each value.
+  package init?(_ function: FloatFunction) {
+    guard let map = function.kernel(count: 0) as? UnaryMap else { return nil }
+    self.function = .map(map.fill)
+  }
+
+  /// Multiplies values below zero with a factor, those of a row one after the other.
+  package init?(parametricRelu factors: [Float]) {
+    guard (1...1 << 16).contains(factors.count) else { return nil }
+    // Long rows, so that they need not be begun anew every few values.
+    let rows = Array(repeating: factors, count: max(1, 512 / factors.count))
+    function = .parametricRelu(Array(rows.joined()))
+  }
+
+  /// Changes values of which the first is element `position` of its tensor.
+  func apply(to values: UnsafeMutablePointer<Float>, position: Int, count: Int) {
+    switch function {
+    case .map(let body): unsafe body(UnsafeMutableRawPointer(values), count, UnsafeRawPointer(values))
+    case .parametricRelu(let factors):
+      unsafe factors.withUnsafeBufferPointer { factors in
+        var done = 0
+        var phase = position % factors.count
+        while done < count {
+          let part = min(count &- done, factors.count &- phase)
+          guard let factors = factors.baseAddress else { return }
+          unsafe Self.multiply(values + done, factors + phase, count: part)
+          done &+= part
+          phase = 0
+        }
+      }
+    }
+  }
+
+  @inline(__always)
+  private static func multiply(
+    _ values: UnsafeMutablePointer<Float>, _ factors: UnsafePointer<Float>, count: Int
+  ) {
+    for index in 0..<count {
+      let value = unsafe values[index]
+      unsafe values[index] = value >= 0 ? value : value * factors[index]
+    }
+  }
+}
+
+/// What becomes of the floats that a convolution computed, while they are still in the cache.
+package struct FloatFinish: Sendable {
+  /// Whether another tensor is added.
+  package let addsOther: Bool
+  private let bounds: ScalarBounds<Float>
+  /// What is done in the end.
+  package var tail: FloatTail?
+
+  /// Does `tail` alone.
+  package init(tail: FloatTail) {
+    addsOther = false
+    bounds = ScalarBounds(minimum: 0, maximum: 0)
+    self.tail = tail
+  }
+
+  /// Adds another tensor, the sums brought between two bounds.
+  package init(addingWithin minimum: Float, _ maximum: Float) {
+    addsOther = true
+    bounds = ScalarBounds(minimum: minimum, maximum: maximum)
+  }
+
+  /// Changes `count` values from `first` on.
+  func apply(
+    to output: UnsafeMutablePointer<Float>, other: UnsafePointer<Float>?, first: Int, count: Int
+  ) {
+    var first = first
+    let end = first &+ count
+    while first < end {
+      let part = min(end &- first, 2048)
+      if addsOther, let other = unsafe other {
+        unsafe add(output + first, other + first, count: part)
+      }
+      if let tail { unsafe tail.apply(to: output + first, position: first, count: part) }
+      first &+= part
+    }
+  }
+
+  private func add(_ values: UnsafeMutablePointer<Float>, _ other: UnsafePointer<Float>, count: Int) {
+    for index in 0..<count { unsafe values[index] = bounds.clamp(values[index] + other[index]) }
+  }
+}
+
+/// A convolution that can do something to its floats before they leave the cache.
+package protocol FinishingConvolution: PreparedConvolution {
+  /// Whether outputs are floats.
+  var canFinish: Bool { get }
+
+  /// As ``PreparedConvolution/run(_:input:output:scratch:threads:)``, with something done to the outputs; `other` is as large
+  /// as they are.
+  func run(
+    _ packed: PackedWeights, input: RawSpan, other: RawSpan?, finish: FloatFinish,
+    output: inout MutableRawSpan, scratch: inout MutableRawSpan, threads: ThreadTeam)
+}
