@@ -21,16 +21,41 @@ extension Graph {
     return true
   }
 
-  /// Lets the operator that computes `input` add `other`, if that is there before it runs.
+  /// Lets the operator that computes `input` add `other`: where it is, or, if `other` is computed later, in the place of
+  /// operator `node`, which adds both.
   func fuseSum(
     of input: TensorSlot, _ other: TensorSlot, within minimum: Float, _ maximum: Float, to output: TensorSlot,
     by node: Int
-  ) -> Bool {
+  ) -> (any Operator)? {
     guard input.shape == other.shape, input.shape == output.shape, !states[other.index].isVariable,
-      let step = fusibleStep(computing: input, readBy: node), states[other.index].producer < steps[step].node,
+      let step = fusibleStep(computing: input, readBy: node),
       let fused = (steps[step].operation as? any FusibleOperator)?.adding(other, within: minimum, maximum)
-    else { return false }
-    replace(step, with: fused, output: output, input: input)
+    else { return nil }
+    if states[other.index].producer < steps[step].node {
+      replace(step, with: fused, output: output, input: input)
+      return ViewOperator()
+    }
+    guard postpone(step, to: node) else { return nil }
+    share(output, with: input)
+    states[output.index].fusedInto = node
+    return fused
+  }
+
+  /// Takes a step out, to be done in the place of a later operator, if nothing that it reads changes until then.
+  private func postpone(_ step: Int, to node: Int) -> Bool {
+    let first = steps[step].node
+    let inputs = subgraph.operators[first].inputs.filter { $0 >= 0 }
+    let arePure = (first..<node).allSatisfy { index in
+      (try? context.registration(of: subgraph.operators[index], at: index).isPure) ?? false
+    }
+    guard arePure, inputs.allSatisfy({ !states[$0].isVariable }) else { return false }
+    for index in inputs { states[index].lastUse = max(states[index].lastUse, node) }
+    for scratch in subgraph.tensors.count..<states.count where states[scratch].producer == first {
+      states[scratch].producer = node
+      states[scratch].lastUse = node
+    }
+    multiplyAccumulates[node] = multiplyAccumulates.removeValue(forKey: first)
+    steps.remove(at: step)
     return true
   }
 
@@ -64,10 +89,11 @@ extension Node {
   /// Lets the operator that computes one of two addends of floats add the other; nil where neither can.
   func fusedSum(
     _ lhs: TensorSlot, _ rhs: TensorSlot, within minimum: Float, _ maximum: Float, to output: TensorSlot
-  ) -> ViewOperator? {
-    for (input, other) in [(lhs, rhs), (rhs, lhs)]
-    where graph.fuseSum(of: input, other, within: minimum, maximum, to: output, by: index) {
-      return ViewOperator()
+  ) -> (any Operator)? {
+    for (input, other) in [(lhs, rhs), (rhs, lhs)] {
+      if let fused = graph.fuseSum(of: input, other, within: minimum, maximum, to: output, by: index) {
+        return fused
+      }
     }
     return nil
   }

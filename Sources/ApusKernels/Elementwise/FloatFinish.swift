@@ -45,9 +45,18 @@ package struct FloatTail: Sendable {
   private static func multiply(
     _ values: UnsafeMutablePointer<Float>, _ factors: UnsafePointer<Float>, count: Int
   ) {
-    for index in 0..<count {
+    var index = 0
+    while index &+ 8 <= count {
+      let eight = unsafe UnsafeRawPointer(values + index).loadUnaligned(as: SIMD8<Float>.self)
+      let products = unsafe eight * UnsafeRawPointer(factors + index).loadUnaligned(as: SIMD8<Float>.self)
+      let results = eight.replacing(with: products, where: .!(eight .>= SIMD8<Float>(repeating: 0)))
+      unsafe UnsafeMutableRawPointer(values + index).storeBytes(of: results, as: SIMD8<Float>.self)
+      index &+= 8
+    }
+    while index < count {
       let value = unsafe values[index]
       unsafe values[index] = value >= 0 ? value : value * factors[index]
+      index &+= 1
     }
   }
 }
@@ -90,7 +99,18 @@ package struct FloatFinish: Sendable {
   }
 
   private func add(_ values: UnsafeMutablePointer<Float>, _ other: UnsafePointer<Float>, count: Int) {
-    for index in 0..<count { unsafe values[index] = bounds.clamp(values[index] + other[index]) }
+    var index = 0
+    while index &+ 8 <= count {
+      let eight = unsafe UnsafeRawPointer(values + index).loadUnaligned(as: SIMD8<Float>.self)
+      let sums = unsafe eight + UnsafeRawPointer(other + index).loadUnaligned(as: SIMD8<Float>.self)
+      unsafe UnsafeMutableRawPointer(values + index).storeBytes(
+        of: sums.bounded(bounds.minimum, bounds.maximum), as: SIMD8<Float>.self)
+      index &+= 8
+    }
+    while index < count {
+      unsafe values[index] = bounds.clamp(values[index] + other[index])
+      index &+= 1
+    }
   }
 }
 

@@ -47,7 +47,7 @@ struct UnaryMap: UnaryKernel {
     }
     self.count = count
     tileLength = isCostly ? 1 << 12 : 1 << 15
-    leastTileLength = isCostly ? 1 << 8 : 1 << 10
+    leastTileLength = isCostly ? 1 << 9 : 1 << 12
     unit = 64
     strides = (MemoryLayout<Function.Argument>.stride, MemoryLayout<Function.Result>.stride)
   }
@@ -67,7 +67,7 @@ struct UnaryMap: UnaryKernel {
     count = rows * depth
     unit = max(depth, 1)
     tileLength = max(1, (1 << 13) / unit) * unit
-    leastTileLength = 1 << 8
+    leastTileLength = 1 << 9
     strides = (MemoryLayout<Function.Argument>.stride, MemoryLayout<Function.Result>.stride)
   }
 

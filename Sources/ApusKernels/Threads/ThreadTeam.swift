@@ -41,6 +41,6 @@ package struct ThreadTeam: Sendable {
   /// each if that leaves some kilobytes for each.
   func tileCount(rows: Int, bytes: Int, alone: Int) -> Int {
     guard count > 1 else { return alone }
-    return max(1, min(rows, max(alone, min(2 &* count, bytes >> 13))))
+    return max(1, min(rows, max(alone, min(2 &* count, bytes >> 14))))
   }
 }

@@ -234,8 +234,8 @@ final class X86Convolution: FinishingConvolution, @unchecked Sendable {
     let group = rest % convolution.groups
     let imageTile = rest / convolution.groups
     let image = imageTile / tiling.tilesPerImage
-    let first = imageTile % tiling.tilesPerImage &* tiling.length
-    let end = min(first &+ tiling.length, plan.isDense ? plan.lineLength : convolution.outputHeight)
+    let range = tiling.range(imageTile % tiling.tilesPerImage)
+    let (first, end) = (range.lowerBound, range.upperBound)
 
     let rows: UnsafeRawPointer
     if plan.isInPlace {

@@ -17,12 +17,30 @@ struct X86ConvolutionPlan {
 
   /// How the work is cut into tiles.
   struct Tiling {
-    /// Dense: pixels of a tile. Otherwise: lines of a tile, all of one image.
+    /// Dense: all pixels. Otherwise: the lines of an image.
     let length: Int
+    /// Pixels that stay together; one line.
+    let unit: Int
     let tilesPerImage: Int
     let panelsPerTile: Int
     let panelTiles: Int
     let count: Int
+
+    /// The pixels or lines of a tile: equal parts, so that each thread gets the same rows of one layer and the next.
+    func range(_ tile: Int) -> Range<Int> {
+      let units = share(of: ceilingQuotient(length, unit), tile: tile, of: tilesPerImage)
+      return units.lowerBound &* unit..<min(units.upperBound &* unit, length)
+    }
+
+    /// The lengths that tiles may have.
+    var lengths: [Int] {
+      guard tilesPerImage > 0 else { return [] }
+      let units = ceilingQuotient(length, unit)
+      return [
+        units / tilesPerImage * unit, ceilingQuotient(units, tilesPerImage) * unit,
+        range(tilesPerImage - 1).count,
+      ]
+    }
   }
 
   let convolution: Convolution
@@ -118,7 +136,7 @@ struct X86ConvolutionPlan {
       most = max(1, min(fitting, lineLength))
       // An even count of tiles, of at least 24 rows.
       let parts = min(8, max(1, lineLength / 48 * 2))
-      part = max(24, roundedUp(ceilingQuotient(lineLength, parts), to: 6))
+      part = max(24, ceilingQuotient(lineLength, parts))
       planeRows = isInPlace ? 0 : most
     } else {
       let fitting = ((160 << 10) / bytesPerRow - reachHeight) / c.strideHeight + 1
@@ -130,14 +148,16 @@ struct X86ConvolutionPlan {
     let (panelCount, length) = (panels.count, isDense ? lineLength : c.outputHeight)
     let isEmpty = lineLength == 0
     let planes = (isDense ? 1 : c.batches) * c.groups
+    let takesPixels = isDense
     func cut(_ tileLength: Int, leastCount: Int) -> Tiling {
+      let unit = takesPixels ? (tileLength < 96 ? 6 : 12) : 1
       let tilesPerImage = ceilingQuotient(length, tileLength)
       let rowTiles = max(1, planes * tilesPerImage)
       // Few rows: panels are shared out as well.
       let panelsPerTile = max(1, ceilingQuotient(panelCount, ceilingQuotient(leastCount, rowTiles)))
       let panelTiles = ceilingQuotient(panelCount, panelsPerTile)
       return Tiling(
-        length: tileLength, tilesPerImage: tilesPerImage, panelsPerTile: panelsPerTile,
+        length: length, unit: unit, tilesPerImage: tilesPerImage, panelsPerTile: panelsPerTile,
         panelTiles: panelTiles,
         count: isEmpty ? 0 : planes * tilesPerImage * panelTiles)
     }
@@ -225,7 +245,7 @@ struct X86ConvolutionPlan {
   }
 
   /// Whether all is done in about the time that it takes to call another thread.
-  var isSmall: Bool { convolution.rowCount * convolution.columnCount * convolution.depth < 1 << 15 }
+  var isSmall: Bool { Double(convolution.outputCount) * Double(convolution.depth) <= 0x1p17 }
 
   func tiling(threads: Int) -> Tiling { threads > 1 ? shared : alone }
 
@@ -233,7 +253,7 @@ struct X86ConvolutionPlan {
   func neededRowCounts(vectorCount: Int) -> [Int] {
     var lengths = [lineLength]
     if isDense {
-      lengths = [alone, shared].flatMap { [$0.length, lineLength - ($0.tilesPerImage - 1) * $0.length] }
+      lengths = [alone, shared].flatMap(\.lengths)
     }
     var heights: [Int] = []
     for length in lengths {

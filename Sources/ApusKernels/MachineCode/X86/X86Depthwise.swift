@@ -187,13 +187,12 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
           guard let input = input.baseAddress, let output = output.baseAddress,
             let scratch = scratch.baseAddress
           else { return }
-          let lines = plan.linesPerTile(threads: threads.count)
-          let tilesPerImage = ceilingQuotient(convolution.outputHeight, lines)
+          let tilesPerImage = plan.tilesPerImage(threads: threads.count)
           let shared = unsafe scratch.alignedUp(toMultipleOf: 64)
           let rows = unsafe quantization?.run(input, to: shared, threads: threads) ?? input
           let work = unsafe Work(
-            owner: .passUnretained(self), packed: .passUnretained(packed), linesPerTile: lines,
-            tilesPerImage: tilesPerImage, input: rows, scales: UnsafeRawPointer(shared), output: output,
+            owner: .passUnretained(self), packed: .passUnretained(packed), tilesPerImage: tilesPerImage,
+            input: rows, scales: UnsafeRawPointer(shared), output: output,
             scratch: shared + quantizedByteCount)
           threads.run(tiles: convolution.batches * tilesPerImage * plan.chunkCount, work)
         }
@@ -205,7 +204,6 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
   private struct Work: TileWork {
     let owner: Unmanaged<X86Depthwise>
     let packed: Unmanaged<PackedWeights>
-    let linesPerTile: Int
     let tilesPerImage: Int
     let input: UnsafeRawPointer
     /// The scales of quantized images.
@@ -226,10 +224,11 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
     let chunk = tile % plan.chunkCount
     let lineTile = tile / plan.chunkCount
     let image = lineTile / work.tilesPerImage
-    let first = lineTile % work.tilesPerImage &* work.linesPerTile
-    let end = min(first &+ work.linesPerTile, convolution.outputHeight)
+    let lines = share(
+      of: convolution.outputHeight, tile: lineTile % work.tilesPerImage, of: work.tilesPerImage)
+    let (first, end) = (lines.lowerBound, lines.upperBound)
     guard plan.runs.isEmpty else {
-      return runInPlace(work, packed, image: image, lines: first..<end)
+      return runInPlace(work, packed, image: image, lines: lines)
     }
     unsafe gather(work.input, image: image, chunk: chunk, first: first, end: end, to: scratch)
     let list = unsafe (scratch + plan.planeByteCount).assumingMemoryBound(to: Int.self)

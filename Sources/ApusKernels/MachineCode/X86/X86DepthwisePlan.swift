@@ -158,13 +158,14 @@ struct X86DepthwisePlan {
     pixelsTogether * (phases > 1 ? 1 : convolution.strideWidth) * pixelByteCount
   }
 
-  /// The lines of a tile: fewer for more than one thread, so that there are tiles for all; but each tile gathers rows that
-  /// its neighbors gather as well, so that there are no more than a few for each thread.
-  func linesPerTile(threads: Int) -> Int {
-    guard threads > 1 else { return mostLines }
-    let products = convolution.outputHeight * convolution.outputWidth * channels * tapCount
-    let tiles = min(max(products >> 17, threads), 4 * threads)
-    return min(mostLines, ceilingQuotient(convolution.outputHeight, tiles))
+  /// The tiles of an image, of lines in equal parts: more of them for more than one thread, so that there are some for all;
+  /// but each tile gathers rows that its neighbors gather as well, so that there are no more than a few for each thread.
+  func tilesPerImage(threads: Int) -> Int {
+    let least = ceilingQuotient(convolution.outputHeight, mostLines)
+    let products = Double(convolution.outputHeight * convolution.outputWidth * channels) * Double(tapCount)
+    guard threads > 1, products > 0x1p15 else { return least }
+    let tiles = max(least, min(max(Int(min(products, 0x1p40)) >> 17, threads), 4 * threads))
+    return min(convolution.outputHeight, roundedUp(tiles, to: threads))
   }
 
   /// How far apart neighboring columns of output lie in the plane, in pixels; nil where not all columns lie in order.
