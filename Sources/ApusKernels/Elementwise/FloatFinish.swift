@@ -62,12 +62,12 @@ package struct FloatTail: Sendable {
 }
 
 /// What becomes of the floats that a convolution computed, while they are still in the cache.
-package struct FloatFinish: Sendable {
+package final class FloatFinish: Sendable {
   /// Whether another tensor is added.
   package let addsOther: Bool
   private let bounds: ScalarBounds<Float>
   /// What is done in the end.
-  package var tail: FloatTail?
+  package let tail: FloatTail?
 
   /// Does `tail` alone.
   package init(tail: FloatTail) {
@@ -80,6 +80,17 @@ package struct FloatFinish: Sendable {
   package init(addingWithin minimum: Float, _ maximum: Float) {
     addsOther = true
     bounds = ScalarBounds(minimum: minimum, maximum: maximum)
+    tail = nil
+  }
+
+  private init(_ finish: FloatFinish, tail: FloatTail) {
+    (addsOther, bounds) = (finish.addsOther, finish.bounds)
+    self.tail = tail
+  }
+
+  /// The same with a function after it; nil where there is one already.
+  package func followed(by tail: FloatTail) -> FloatFinish? {
+    self.tail == nil ? FloatFinish(self, tail: tail) : nil
   }
 
   /// Changes `count` values from `first` on.

@@ -80,8 +80,8 @@ private final class Worker: @unchecked Sendable {
   private static let idle = 0
   private static let posted = 1
   private static let working = 2
-  /// About 50 µs of looking: longer than the gap between two operators, shorter than a time slice.
-  private static let spinLimit = 40_000
+  /// Some 100 µs of looking: longer than a few operators that one thread does, shorter than a time slice.
+  private static let spinLimit = 200_000
   /// The owner's wait before it lets other threads run.
   private static let joinSpinLimit = 2_000
 

@@ -61,8 +61,8 @@ extension WeightedProduct {
   func followed(by tail: FloatTail) -> (any Operator)? {
     var copy = self
     if let finish {
-      guard finish.finish.tail == nil else { return nil }
-      copy.finish?.finish.tail = tail
+      guard let longer = finish.finish.followed(by: tail) else { return nil }
+      copy.finish?.finish = longer
     } else {
       guard let kernel = finishingKernel else { return nil }
       copy.finish = (kernel, FloatFinish(tail: tail), nil)

@@ -197,7 +197,8 @@ final class X86Convolution: FinishingConvolution, @unchecked Sendable {
           let rows = unsafe quantization?.run(input, to: shared, threads: threads) ?? input
           let work = unsafe Work(
             owner: .passUnretained(self), packed: .passUnretained(packed), tiling: tiling, input: rows,
-            scales: UnsafeRawPointer(shared), output: output, finish: finish, other: other,
+            scales: UnsafeRawPointer(shared), output: output, finish: finish.map { .passUnretained($0) },
+            other: other,
             scratch: shared + quantizedByteCount)
           threads.run(tiles: tiling.count, work)
         }
@@ -214,7 +215,7 @@ final class X86Convolution: FinishingConvolution, @unchecked Sendable {
     /// The scales of quantized images.
     let scales: UnsafeRawPointer
     let output: UnsafeMutableRawPointer
-    let finish: FloatFinish?
+    let finish: Unmanaged<FloatFinish>?
     let other: UnsafePointer<Float>?
     let scratch: UnsafeMutableRawPointer
 
@@ -293,13 +294,13 @@ final class X86Convolution: FinishingConvolution, @unchecked Sendable {
         }
       }
     }
-    if let finish = work.finish {
+    if let finish = unsafe work.finish {
       let firstColumn = plan.panels[panelTile &* tiling.panelsPerTile].firstColumn
       let endColumn =
         lastPanel < plan.panels.count ? plan.panels[lastPanel].firstColumn : convolution.columnCount
       let lines = plan.isDense ? 0 : image &* convolution.outputHeight
       let width = plan.isDense ? 1 : plan.lineLength
-      self.finish(
+      unsafe self.finish(
         finish, work, pixels: (lines &+ first) &* width..<(lines &+ end) &* width,
         channels: group &* convolution.columnCount &+ firstColumn..<group &* convolution.columnCount
           &+ endColumn)
@@ -307,9 +308,12 @@ final class X86Convolution: FinishingConvolution, @unchecked Sendable {
   }
 
   /// Does to the outputs of a tile what is to be done in the end.
-  private func finish(_ finish: FloatFinish, _ work: Work, pixels: Range<Int>, channels: Range<Int>) {
+  private func finish(
+    _ finish: Unmanaged<FloatFinish>, _ work: Work, pixels: Range<Int>, channels: Range<Int>
+  ) {
     let output = unsafe work.output.assumingMemoryBound(to: Float.self)
     let stride = convolution.outputChannels
+    let finish = unsafe finish._withUnsafeGuaranteedRef { $0 }
     guard channels.count < stride else {
       return unsafe finish.apply(
         to: output, other: work.other, first: pixels.lowerBound &* stride, count: pixels.count &* stride)

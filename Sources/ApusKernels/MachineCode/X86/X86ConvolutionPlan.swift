@@ -28,6 +28,7 @@ struct X86ConvolutionPlan {
 
     /// The pixels or lines of a tile: equal parts, so that each thread gets the same rows of one layer and the next.
     func range(_ tile: Int) -> Range<Int> {
+      if tilesPerImage == 1 { return 0..<length }
       let units = share(of: ceilingQuotient(length, unit), tile: tile, of: tilesPerImage)
       return units.lowerBound &* unit..<min(units.upperBound &* unit, length)
     }
@@ -69,6 +70,9 @@ struct X86ConvolutionPlan {
   /// For more threads: the same, or less, so that there are tiles for all.
   let shared: Tiling
 
+  /// Whether all is done in about the time that it takes to call another thread.
+  let isSmall: Bool
+
   /// Whether weights that are multiplied as `int16` are packed as bytes: where few rows meet them, reading them takes the
   /// time.
   let hasNarrowWeights: Bool
@@ -89,6 +93,7 @@ struct X86ConvolutionPlan {
     laneByteCount = product == .floats ? 4 : product == .words ? 2 : 1
     lanesPerStep = 4 / laneByteCount
     let c = convolution
+    isSmall = Double(c.outputCount) * Double(c.depth) <= 0x1p17
     let runsAreRows = c.dilationWidth == 1 && c.groups == 1
     tapRows = c.filterHeight
     tapColumns = runsAreRows ? 1 : c.filterWidth
@@ -243,9 +248,6 @@ struct X86ConvolutionPlan {
     let rows = ceilingQuotient(length, max(1, ceilingQuotient(length, most)))
     return rows == 0 ? (0, 0, 0) : (rows, length / rows, length % rows)
   }
-
-  /// Whether all is done in about the time that it takes to call another thread.
-  var isSmall: Bool { Double(convolution.outputCount) * Double(convolution.depth) <= 0x1p17 }
 
   func tiling(threads: Int) -> Tiling { threads > 1 ? shared : alone }
 
