@@ -1,5 +1,5 @@
 /// A convolution by generated products: rows in place or gathered, outputs written by the same code that sums.
-final class X86Convolution: FinishingConvolution, @unchecked Sendable {
+final class X86Convolution: PreparedConvolution, @unchecked Sendable {
   let convolution: Convolution
   let plan: X86ConvolutionPlan
   private let weightPacking: X86WeightPacking
@@ -151,32 +151,6 @@ final class X86Convolution: FinishingConvolution, @unchecked Sendable {
   }
 
   func run(
-    _ packed: PackedWeights, input: RawSpan, other: RawSpan?, finish: FloatFinish,
-    output: inout MutableRawSpan, scratch: inout MutableRawSpan, threads: ThreadTeam
-  ) {
-    precondition(canFinish)
-    guard let other else {
-      precondition(!finish.addsOther)
-      return unsafe run(
-        packed, input: input, finish: finish, other: nil, output: &output, scratch: &scratch, threads: threads
-      )
-    }
-    precondition(other.byteCount >= convolution.outputCount * 4)
-    unsafe other.withUnsafeBytes { other in
-      unsafe run(
-        packed, input: input, finish: finish, other: other.baseAddress?.assumingMemoryBound(to: Float.self),
-        output: &output, scratch: &scratch, threads: threads)
-    }
-  }
-
-  var canFinish: Bool {
-    switch convolution.epilogue {
-    case .float32, .hybrid: true
-    default: false
-    }
-  }
-
-  private func run(
     _ packed: PackedWeights, input: RawSpan, finish: FloatFinish?, other: UnsafePointer<Float>?,
     output: inout MutableRawSpan, scratch: inout MutableRawSpan, threads: ThreadTeam
   ) {
@@ -207,7 +181,7 @@ final class X86Convolution: FinishingConvolution, @unchecked Sendable {
   }
 
   /// One run: pointers that live as long as its call.
-  private struct Work: TileWork {
+  struct Work: TileWork {
     let owner: Unmanaged<X86Convolution>
     let packed: Unmanaged<PackedWeights>
     let tiling: X86ConvolutionPlan.Tiling
@@ -304,23 +278,6 @@ final class X86Convolution: FinishingConvolution, @unchecked Sendable {
         finish, work, pixels: (lines &+ first) &* width..<(lines &+ end) &* width,
         channels: group &* convolution.columnCount &+ firstColumn..<group &* convolution.columnCount
           &+ endColumn)
-    }
-  }
-
-  /// Does to the outputs of a tile what is to be done in the end.
-  private func finish(
-    _ finish: Unmanaged<FloatFinish>, _ work: Work, pixels: Range<Int>, channels: Range<Int>
-  ) {
-    let output = unsafe work.output.assumingMemoryBound(to: Float.self)
-    let stride = convolution.outputChannels
-    let finish = unsafe finish._withUnsafeGuaranteedRef { $0 }
-    guard channels.count < stride else {
-      return unsafe finish.apply(
-        to: output, other: work.other, first: pixels.lowerBound &* stride, count: pixels.count &* stride)
-    }
-    for pixel in pixels {
-      unsafe finish.apply(
-        to: output, other: work.other, first: pixel &* stride &+ channels.lowerBound, count: channels.count)
     }
   }
 

@@ -3,16 +3,16 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
   let convolution: DepthwiseConvolution
   let plan: X86DepthwisePlan
   let operands: ByteOperands?
-  private let weightPacking: X86DepthwisePacking
+  let weightPacking: X86DepthwisePacking
   private let quantized: QuantizedEpilogue?
   /// What makes words of floats.
   private let quantization: HybridQuantization?
   /// What makes words of bytes.
   let widening: WideningCode?
   private let layout: X86FactorLayout
-  private let factors: UnsafeMutableRawPointer
+  let factors: UnsafeMutableRawPointer
   /// The offsets of all taps, group by group.
-  private let taps: UnsafeMutablePointer<Int>
+  let taps: UnsafeMutablePointer<Int>
   /// Columns that one function takes at most.
   private let blockColumns: Int
   /// Whether functions take a row of taps at a time.
@@ -21,12 +21,12 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
   private let outputs: [[UnsafeRawPointer?]]
   private let sums: [UnsafeRawPointer?]
   /// Functions for the runs of columns of an input that is read in place.
-  private let runFunctions: [UnsafeRawPointer]
+  let runFunctions: [UnsafeRawPointer]
   private let hasPlainFactors: Bool
   private let needsBoundedSums: Bool
 
   private typealias Function = @convention(c) (UnsafeMutableRawPointer) -> Void
-  private typealias Arguments = X86ProductGenerator.Arguments
+  typealias Arguments = X86ProductGenerator.Arguments
 
   init?(_ convolution: DepthwiseConvolution, target: X86Target, bytes product: X86ProductGenerator.Product) {
     // Words are multiplied 256 bits at a time everywhere.
@@ -201,7 +201,7 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
   }
 
   /// One run: pointers that live as long as its call.
-  private struct Work: TileWork {
+  struct Work: TileWork {
     let owner: Unmanaged<X86Depthwise>
     let packed: Unmanaged<PackedWeights>
     let tilesPerImage: Int
@@ -280,35 +280,6 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
     }
   }
 
-  /// Lines of an input that is read where it lies: rows and columns in the padding are left out.
-  private func runInPlace(_ work: Work, _ packed: PackedWeights, image: Int, lines: Range<Int>) {
-    let c = convolution
-    let weights = unsafe Int(bitPattern: packed.address + weightPacking.record(packed, block: 0).weights)
-    var arguments = unsafe Arguments(
-      rows: 0, rowStride: plan.pixelByteCount, taps: 0, tapCount: 0, weights: 0, offsets: 0,
-      factors: Int(bitPattern: factors), output: 0, outputStride: plan.pixelByteCount, blocks: 0,
-      vectors: plan.blockCount,
-      firstOffsets: Int(bitPattern: packed.address + weightPacking.offsets(block: 0)))
-    for line in lines {
-      let top = line &* c.strideHeight &- c.paddingTop
-      let rows = plan.tapRows(top: top)
-      guard !rows.isEmpty else { continue }
-      let skipped = rows.lowerBound &* c.filterWidth
-      arguments.tapCount = rows.count
-      arguments.taps = unsafe Int(bitPattern: taps + skipped)
-      arguments.firstWeights = weights &+ skipped &* plan.blockChannels &* 4
-      for (index, run) in plan.runs.enumerated() {
-        let column = run.first &* c.strideWidth &- c.paddingLeft
-        let pixel = (image &* c.inputHeight &+ top) &* c.inputWidth &+ column
-        let result = (image &* c.outputHeight &+ line) &* c.outputWidth &+ run.first
-        arguments.rows = Int(bitPattern: work.input) &+ pixel &* plan.pixelByteCount
-        arguments.output = Int(bitPattern: work.output) &+ result &* plan.pixelByteCount
-        arguments.blocks = run.blockCount
-        unsafe call(runFunctions[index], &arguments)
-      }
-    }
-  }
-
   private func listTaps(
     _ record: X86DepthwisePacking.Record, _ packed: PackedWeights, to list: UnsafeMutablePointer<Int>
   ) {
@@ -362,7 +333,7 @@ final class X86Depthwise: PreparedConvolution, @unchecked Sendable {
     }
   }
 
-  private func call(_ address: UnsafeRawPointer?, _ arguments: inout Arguments) {
+  func call(_ address: UnsafeRawPointer?, _ arguments: inout Arguments) {
     guard let address else { return }
     let function = unsafe unsafeBitCast(address, to: Function.self)
     unsafe withUnsafeMutablePointer(to: &arguments) { unsafe function(UnsafeMutableRawPointer($0)) }
