@@ -199,7 +199,8 @@ public final class Interpreter {
   /// The multiplications, each with an addition, of one run.
   public var multiplyAccumulates: Int { graph.multiplyAccumulates.values.reduce(0, &+) }
 
-  /// The time of each operator in the last run, in order; empty unless ``Options/profiles`` is set.
+  /// The time of each operator in the last run, in order; empty unless ``Options/profiles`` is set. An operator that
+  /// another does together with its own work has no time.
   public var profile: [ProfileEntry] {
     zip(graph.steps, observer.durations).map { step, nanoseconds in
       let entry = graph.subgraph.operators[step.node]

@@ -24,6 +24,8 @@ extension Graph {
     var root: Int
     /// The padding that its reader does itself; see ``Graph/absorbPadding(_:of:amounts:)``.
     var padding: Padding?
+    /// The operator that computes it together with its own output; see ``Operator/followed(by:)``.
+    var fusedInto: Int?
     /// The operator that writes it; −1 for inputs, variables and constants.
     var producer: Int
     /// How often operators read it.

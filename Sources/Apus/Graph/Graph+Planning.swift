@@ -34,6 +34,7 @@ extension Graph {
       states[index].root = index
       states[index].constant = nil
       states[index].padding = nil
+      states[index].fusedInto = nil
       states[index].isDiscarded = false
       buffers[index] = .none
     }

@@ -41,7 +41,18 @@ enum PRelu {
     }
     let output = try node.output(0, shape: input.shape, like: input)
     let operands = BinaryOperands(lhs: input, rhs: alpha, shapes: shapes)
-    guard input.type != .float32 else { return try node.binary(.parametricRelu, operands, output: output) }
+    guard input.type != .float32 else {
+      let count = alpha.shape.elementCount
+      // One factor for all, or one for each channel.
+      let isPerChannel = count == alpha.shape.dimensions.last && count == input.shape.dimensions.last
+      if alpha.isConstant, count == 1 || isPerChannel,
+        let fused = node.fused(
+          FloatTail(parametricRelu: try node.values(of: alpha)), after: input, to: output)
+      {
+        return fused
+      }
+      return try node.binary(.parametricRelu, operands, output: output)
+    }
     let source = try node.quantization(of: input).scale
     let factor = try node.quantization(of: alpha)
     let target = try node.quantization(of: output).scale

@@ -1,3 +1,5 @@
+import ApusKernels
+
 /// `PAD` and `PADV2`: elements before and after each axis: zero, the zero point, or a given value.
 enum Pad {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
@@ -36,13 +38,33 @@ enum Pad {
     guard input.shape.elementCount > 0 else { return DataMovement(filling: (output, filling), []) }
     let strides = shape.strides
     let offset = input.shape.dimensions.indices.reduce(0) { $0 + amounts[2 * $1] * strides[$1] }
+    if let rows = rows(input, amounts, filling) {
+      return UnaryOperator(rows, input: input, output: output)
+    }
+    var rim: [StridedCopy] = []
+    if case .value = filling {
+      let befores = input.shape.dimensions.indices.map { amounts[2 * $0] }
+      rim = try node.rim(output, around: input.shape.dimensions, at: befores)
+    }
     return DataMovement(
-      filling: (output, filling),
+      filling: (output, filling), rim: rim,
       [
         try node.move(
           input.shape.dimensions, from: input, strides: input.shape.strides, to: output, strides: strides,
           at: offset)
       ])
+  }
+
+  /// The kernel for 32-bit elements of which each row is padded, and nothing else.
+  private static func rows(
+    _ input: TensorSlot, _ amounts: [Int], _ filling: DataMovement.Filling
+  ) -> RowPadding? {
+    guard case .value(let value) = filling, input.type.byteCount == 4,
+      amounts.dropLast(2).allSatisfy({ $0 == 0 }), let count = input.shape.dimensions.last
+    else { return nil }
+    return RowPadding(
+      rows: input.shape.elementCount / count, count: count, before: amounts[amounts.count - 2],
+      after: amounts[amounts.count - 1], value: UInt32(truncatingIfNeeded: value))
   }
 
   private static func amounts(of paddings: TensorSlot, _ node: Node) throws(ApusError) -> [Int] {

@@ -74,8 +74,7 @@ enum LeakyRelu {
     let alpha = try node.floatOption(0, default: 0)
     let count = input.shape.elementCount
     guard input.type != .float32 else {
-      return UnaryOperator(
-        FloatFunction.leakyRelu(alpha: alpha).kernel(count: count), input: input, output: output)
+      return node.elementwise(.leakyRelu(alpha: alpha), input: input, output: output)
     }
     if input.type == .int16 {
       try node.requireNoZeroPoint(input)
@@ -100,7 +99,7 @@ enum HardSwish {
     let (input, output) = try node.unaryTensors([.float32, .uint8, .int8])
     let count = input.shape.elementCount
     guard input.type != .float32 else {
-      return UnaryOperator(FloatFunction.hardSwish.kernel(count: count), input: input, output: output)
+      return node.elementwise(.hardSwish, input: input, output: output)
     }
     let source = try node.quantization(of: input)
     let target = try node.quantization(of: output)

@@ -33,10 +33,8 @@ extension Node {
     _ minimum: Float, _ maximum: Float, types: [ElementType]
   ) throws(ApusError) -> any Operator {
     let (input, output) = try unaryTensors(types)
-    let count = input.shape.elementCount
     guard input.type != .float32 else {
-      let kernel = FloatFunction.clamp(minimum: minimum, maximum: maximum).kernel(count: count)
-      return UnaryOperator(kernel, input: input, output: output)
+      return elementwise(.clamp(minimum: minimum, maximum: maximum), input: input, output: output)
     }
     let source = try quantization(of: input)
     let target = try quantization(of: output)

@@ -2,6 +2,13 @@
 package protocol BinaryKernel: Sendable {
   /// Computes the result; the tensors are as the kernel was made for.
   func run(_ lhs: RawSpan, _ rhs: RawSpan, to output: inout MutableRawSpan, threads: ThreadTeam)
+
+  /// The same with something done to the results in the same pass; nil where that is not possible.
+  func followed(by tail: FloatTail) -> (any BinaryKernel)?
+}
+
+extension BinaryKernel {
+  package func followed(by tail: FloatTail) -> (any BinaryKernel)? { nil }
 }
 
 /// A function of two elements.
@@ -49,6 +56,8 @@ struct BroadcastBinary: BinaryKernel {
   private let plan: BroadcastPlan
   private let counts: (lhs: Int, rhs: Int)
   private let strides: (lhs: Int, rhs: Int, result: Int)
+  private let computesFloats: Bool
+  private var tail: FloatTail?
 
   /// Plans the function for operands of these shapes, which broadcast to the result's.
   @inline(__always)
@@ -65,6 +74,14 @@ struct BroadcastBinary: BinaryKernel {
       MemoryLayout<Function.Left>.stride, MemoryLayout<Function.Right>.stride,
       MemoryLayout<Function.Result>.stride
     )
+    computesFloats = Function.Result.self == Float.self
+  }
+
+  func followed(by tail: FloatTail) -> (any BinaryKernel)? {
+    guard computesFloats, self.tail == nil, plan.repeated == nil else { return nil }
+    var chain = self
+    chain.tail = tail
+    return chain
   }
 
   func run(_ lhs: RawSpan, _ rhs: RawSpan, to output: inout MutableRawSpan, threads: ThreadTeam) {
@@ -78,7 +95,9 @@ struct BroadcastBinary: BinaryKernel {
           guard let lhs = lhs.baseAddress, let rhs = rhs.baseAddress, let output = output.baseAddress else {
             return
           }
-          threads.run(tiles: plan.tileCount, unsafe Work(kernel: self, lhs: lhs, rhs: rhs, output: output))
+          let work = unsafe Work(
+            kernel: self, tiling: plan.tiling(threads), lhs: lhs, rhs: rhs, output: output)
+          threads.run(tiles: work.tiling.count, work)
         }
       }
     }
@@ -86,17 +105,40 @@ struct BroadcastBinary: BinaryKernel {
 
   private struct Work: TileWork {
     let kernel: BroadcastBinary
+    let tiling: BroadcastPlan.Tiling
     let lhs: UnsafeRawPointer
     let rhs: UnsafeRawPointer
     let output: UnsafeMutableRawPointer
 
     func run(tile: Int, worker: Int) {
       if let repeated = kernel.plan.repeated { return runRepeating(repeated, tile: tile) }
+      if let tail = kernel.tail { return run(tile: tile, tail) }
       let (plan, strides) = (kernel.plan, kernel.strides)
-      plan.forEachStretch(inTile: tile) { offsets, position, count in
+      plan.forEachStretch(inTile: tile, of: tiling) { offsets, position, count in
         unsafe kernel.fill(
           output + position &* strides.result, count, lhs + offsets[0] &* strides.lhs, plan.innerSteps[0],
           rhs + offsets[1] &* strides.rhs, plan.innerSteps[1])
+      }
+    }
+
+    /// A few kilobytes at a time, so that the tail finds them in the cache.
+    private func run(tile: Int, _ tail: FloatTail) {
+      let (plan, strides) = (kernel.plan, kernel.strides)
+      let results = unsafe output.assumingMemoryBound(to: Float.self)
+      plan.forEachStretch(inTile: tile, of: tiling) { offsets, position, count in
+        var done = 0
+        while done < count {
+          let part = min(count &- done, 2048)
+          let (left, right) = (
+            offsets[0] &+ done &* plan.innerSteps[0], offsets[1] &+ done &* plan.innerSteps[1]
+          )
+          let place = position &+ done
+          unsafe kernel.fill(
+            output + place &* strides.result, part, lhs + left &* strides.lhs, plan.innerSteps[0],
+            rhs + right &* strides.rhs, plan.innerSteps[1])
+          unsafe tail.apply(to: results + place, position: place, count: part)
+          done &+= part
+        }
       }
     }
 
@@ -109,7 +151,7 @@ struct BroadcastBinary: BinaryKernel {
       let length = 1024 / stride / period &* period
       unsafe withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 16) { memory in
         guard let row = memory.baseAddress else { return }
-        plan.forEachStretch(inTile: tile) { offsets, position, count in
+        plan.forEachStretch(inTile: tile, of: tiling) { offsets, position, count in
           let source = unsafe (repeatsLeft ? lhs : rhs) + offsets[repeated.operand] &* stride
           // Rows are whole, so that a position tells where in a row it lies.
           var phase = position % period

@@ -27,12 +27,15 @@ package struct BroadcastPlan: Sendable {
   /// As `innerSteps`, but zero for the repeated operand.
   private let segmentSteps: SIMD4<Int>
   private let rowCount: Int
-  private let rowsPerTile: Int
-  private let segmentsPerRow: Int
-  private let segmentCount: Int
 
-  /// The elements of one tile: some 30 µs of work.
-  private static let grain = 1 << 15
+  /// How the result is cut into pieces of work: some rows, or a segment of one.
+  struct Tiling: Sendable {
+    fileprivate let rowsPerTile: Int
+    fileprivate let segmentsPerRow: Int
+    fileprivate let segmentCount: Int
+    /// How many pieces there are.
+    let count: Int
+  }
 
   /// Plans operands of the given shapes, at most four, each of which broadcasts to `result`.
   ///
@@ -73,12 +76,18 @@ package struct BroadcastPlan: Sendable {
     outerSteps = steps.dropFirst().reversed()
     elementCount = result.contains(0) ? 0 : result.reduce(1, &*)
     rowCount = elementCount == 0 ? 0 : elementCount / innerCount
-    if innerCount > 2 * Self.grain {
-      (rowsPerTile, segmentCount) = (1, Self.grain)
-    } else {
-      (rowsPerTile, segmentCount) = (max(1, Self.grain / max(innerCount, 1)), max(innerCount, 1))
-    }
-    segmentsPerRow = ceilingQuotient(innerCount, segmentCount)
+  }
+
+  /// Cuts the result into pieces of some 30 µs of work, or less where that is needed for all threads.
+  func tiling(_ threads: ThreadTeam) -> Tiling {
+    let grain = threads.tileLength(elementCount, least: 1 << 12, most: 1 << 15)
+    let inner = max(innerCount, 1)
+    let rowsPerTile = max(1, (grain &+ inner / 2) / inner)
+    let segmentCount = inner > grain &+ grain / 2 ? grain : inner
+    let segmentsPerRow = ceilingQuotient(inner, segmentCount)
+    return Tiling(
+      rowsPerTile: rowsPerTile, segmentsPerRow: segmentsPerRow, segmentCount: segmentCount,
+      count: ceilingQuotient(rowCount, rowsPerTile) &* segmentsPerRow)
   }
 
   /// The operand of two that gives the same short row to each of the other's rows, which follow each other.
@@ -91,17 +100,14 @@ package struct BroadcastPlan: Sendable {
     return Repetition(operand: operand, period: counts[0])
   }
 
-  /// How many pieces of work there are; they depend on the shapes alone.
-  var tileCount: Int { ceilingQuotient(rowCount, rowsPerTile) * segmentsPerRow }
-
   /// Calls `body` for each stretch of the innermost loop in a tile, with the operands' positions, the result's, and
   /// the length; a repeated operand's position is that of its first element.
   @inline(__always)
-  func forEachStretch(inTile tile: Int, _ body: (SIMD4<Int>, Int, Int) -> Void) {
-    let firstRow = tile / segmentsPerRow &* rowsPerTile
-    let lastRow = min(firstRow &+ rowsPerTile, rowCount)
-    let segment = tile % segmentsPerRow &* segmentCount
-    let count = min(segmentCount, innerCount &- segment)
+  func forEachStretch(inTile tile: Int, of tiling: Tiling, _ body: (SIMD4<Int>, Int, Int) -> Void) {
+    let firstRow = tile / tiling.segmentsPerRow &* tiling.rowsPerTile
+    let lastRow = min(firstRow &+ tiling.rowsPerTile, rowCount)
+    let segment = tile % tiling.segmentsPerRow &* tiling.segmentCount
+    let count = min(tiling.segmentCount, innerCount &- segment)
     let loops = outerCounts.count
     unsafe withUnsafeTemporaryAllocation(of: Int.self, capacity: max(loops, 1)) { coordinates in
       var offsets = segmentSteps &* segment

@@ -136,9 +136,9 @@ private struct Square: FloatVectorFunction {
   func callAsFunction(_ values: SIMD8<Float>) -> SIMD8<Float> { values * values }
 }
 
-private struct SquareRoot: UnaryFunction {
+private struct SquareRoot: FloatVectorFunction {
   @inline(__always)
-  func callAsFunction(_ value: Float) -> Float { value.squareRoot() }
+  func callAsFunction(_ values: SIMD8<Float>) -> SIMD8<Float> { values.squareRoot() }
 }
 
 private struct Floor: FloatVectorFunction {

@@ -30,10 +30,10 @@ package struct SelectKernel: Sendable {
               let second = second.baseAddress, let output = output.baseAddress
             else { return }
             let work = unsafe Work(
-              plan: plan, elementByteCount: elementByteCount,
+              plan: plan, tiling: plan.tiling(threads), elementByteCount: elementByteCount,
               condition: condition.assumingMemoryBound(to: UInt8.self), first: first, second: second,
               output: output)
-            threads.run(tiles: plan.tileCount, work)
+            threads.run(tiles: work.tiling.count, work)
           }
         }
       }
@@ -42,6 +42,7 @@ package struct SelectKernel: Sendable {
 
   private struct Work: TileWork {
     let plan: BroadcastPlan
+    let tiling: BroadcastPlan.Tiling
     let elementByteCount: Int
     let condition: UnsafePointer<UInt8>
     let first: UnsafeRawPointer
@@ -63,7 +64,7 @@ package struct SelectKernel: Sendable {
       let first = unsafe first.assumingMemoryBound(to: T.self)
       let second = unsafe second.assumingMemoryBound(to: T.self)
       let output = unsafe output.assumingMemoryBound(to: T.self)
-      plan.forEachStretch(inTile: tile) { offsets, position, count in
+      plan.forEachStretch(inTile: tile, of: tiling) { offsets, position, count in
         let (condition, first, second) = unsafe (
           condition + offsets[0], first + offsets[1], second + offsets[2]
         )

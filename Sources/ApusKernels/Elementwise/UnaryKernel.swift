@@ -28,9 +28,13 @@ extension UnaryFunction {
 /// The function is held as a closure made where its type is known: a generic conformance would run unspecialized
 /// wherever it is reached through a protocol.
 struct UnaryMap: UnaryKernel {
-  private let fill: @Sendable (UnsafeMutableRawPointer, Int, UnsafeRawPointer) -> Void
+  let fill: @Sendable (UnsafeMutableRawPointer, Int, UnsafeRawPointer) -> Void
   private let count: Int
+  /// For one thread, and the least for more.
   private let tileLength: Int
+  private let leastTileLength: Int
+  /// Elements that are done together.
+  private let unit: Int
   private let strides: (argument: Int, result: Int)
 
   /// Applies the function to `count` elements; `isCostly` says that one takes more than a few nanoseconds.
@@ -43,6 +47,8 @@ struct UnaryMap: UnaryKernel {
     }
     self.count = count
     tileLength = isCostly ? 1 << 12 : 1 << 15
+    leastTileLength = isCostly ? 1 << 9 : 1 << 12
+    unit = 64
     strides = (MemoryLayout<Function.Argument>.stride, MemoryLayout<Function.Result>.stride)
   }
 
@@ -59,7 +65,9 @@ struct UnaryMap: UnaryKernel {
       }
     }
     count = rows * depth
-    tileLength = max(1, (1 << 13) / max(depth, 1)) * max(depth, 1)
+    unit = max(depth, 1)
+    tileLength = max(1, (1 << 13) / unit) * unit
+    leastTileLength = 1 << 9
     strides = (MemoryLayout<Function.Argument>.stride, MemoryLayout<Function.Result>.stride)
   }
 
@@ -68,21 +76,24 @@ struct UnaryMap: UnaryKernel {
     unsafe input.withUnsafeBytes { input in
       unsafe output.withUnsafeMutableBytes { output in
         guard count > 0, let input = input.baseAddress, let output = output.baseAddress else { return }
-        threads.run(
-          tiles: ceilingQuotient(count, tileLength), unsafe Work(kernel: self, input: input, output: output))
+        let length = threads.tileLength(count, least: leastTileLength, most: tileLength)
+        let work = unsafe Work(
+          kernel: self, tileLength: roundedUp(length, to: unit), input: input, output: output)
+        threads.run(tiles: ceilingQuotient(count, work.tileLength), work)
       }
     }
   }
 
   private struct Work: TileWork {
     let kernel: UnaryMap
+    let tileLength: Int
     let input: UnsafeRawPointer
     let output: UnsafeMutableRawPointer
 
     func run(tile: Int, worker: Int) {
-      let first = tile &* kernel.tileLength
+      let first = tile &* tileLength
       unsafe kernel.fill(
-        output + first &* kernel.strides.result, min(kernel.tileLength, kernel.count &- first),
+        output + first &* kernel.strides.result, min(tileLength, kernel.count &- first),
         input + first &* kernel.strides.argument)
     }
   }

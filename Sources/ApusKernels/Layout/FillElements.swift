@@ -12,10 +12,14 @@ package func fillElements(_ destination: inout MutableRawSpan, with pattern: Raw
 
 /// Fills memory with the low `width` bytes of a value, least significant first; `width` is 1, 2, 4, 8 or 16.
 package func fillElements(_ destination: inout MutableRawSpan, with value: Int64, width: Int) {
+  withElement(value, width: width) { fillElements(&destination, with: $0) }
+}
+
+/// Lends the low `width` bytes of a value, least significant first; `width` is 1, 2, 4, 8 or 16.
+package func withElement(_ value: Int64, width: Int, _ body: (RawSpan) -> Void) {
   var bytes = (value.littleEndian, value < 0 ? Int64(-1) : 0)
   unsafe withUnsafeBytes(of: &bytes) { bytes in
-    let pattern = unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(rebasing: bytes[..<width]))
-    fillElements(&destination, with: pattern)
+    body(unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(rebasing: bytes[..<width])))
   }
 }
 

@@ -20,7 +20,9 @@ package struct StridedCopy: Sendable {
   private let sourceEnd: Int
   private let destinationEnd: Int
   private let isEmpty: Bool
+  /// Tiles for one thread.
   private let tiles: Int
+  private let byteCount: Int
 
   /// Copies a block of `dimensions`, strides and offsets in elements; nil where an address would be negative
   /// or overflow.
@@ -36,7 +38,7 @@ package struct StridedCopy: Sendable {
     var run = elementByteCount
     guard !isEmpty else {
       (self.run, self.loops, self.sourceOffset, self.destinationOffset) = (run, loops, 0, 0)
-      (sourceEnd, destinationEnd, tiles) = (0, 0, 0)
+      (sourceEnd, destinationEnd, tiles, byteCount) = (0, 0, 0, 0)
       return
     }
     guard
@@ -73,9 +75,9 @@ package struct StridedCopy: Sendable {
     }
     self.run = run
     self.loops = loops
-    let total = loops.reduce(run) { $0 * $1.count }
+    byteCount = loops.reduce(run) { $0 * $1.count }
     // Gathered elements cost more than long runs.
-    tiles = loops.isEmpty ? 1 : max(1, min(loops[0].count, total >> (run < 64 ? 16 : 18)))
+    tiles = loops.isEmpty ? 1 : max(1, min(loops[0].count, byteCount >> (run < 64 ? 16 : 18)))
   }
 
   /// One past the last byte that a walk touches; nil where it overflows or goes below zero.
@@ -107,6 +109,9 @@ package struct StridedCopy: Sendable {
       unsafe destination.withUnsafeMutableBytes { destination in
         unsafe loops.withUnsafeBufferPointer { loops in
           guard let from = source.baseAddress, let to = destination.baseAddress else { return }
+          // A single run is cut between cache lines.
+          let rows = loops.isEmpty ? run / 64 : unsafe loops[0].count
+          let tiles = threads.tileCount(rows: rows, bytes: byteCount, alone: tiles)
           let work = unsafe Work(
             loops: loops, run: run, tiles: tiles, source: from + sourceOffset,
             destination: to + (destinationOffset + shift))
@@ -126,6 +131,12 @@ package struct StridedCopy: Sendable {
 
     func run(tile: Int, worker: Int) {
       guard tiles > 1 else { return unsafe copy(0, source, destination) }
+      guard !loops.isEmpty else {
+        let lines = share(of: run / 64, tile: tile, of: tiles)
+        let first = lines.lowerBound &* 64
+        let end = tile == tiles &- 1 ? run : lines.upperBound &* 64
+        return unsafe (destination + first).copyMemory(from: source + first, byteCount: end &- first)
+      }
       let outer = unsafe loops[0]
       let range = share(of: outer.count, tile: tile, of: tiles)
       unsafe copy(

@@ -39,7 +39,10 @@ package struct Pooling: Sendable {
   private let inputCount: Int
   private let outputCount: Int
   private let rows: Int
+  /// Tiles for one thread.
   private let tiles: Int
+  /// What all windows read.
+  private let inputByteCount: Int
   private let width: Int
 
   /// The most rows or columns of a result.
@@ -80,6 +83,7 @@ package struct Pooling: Sendable {
     rows = batches &* outputHeight
     let work = Double(outputCount) * Double(rowTaps.first?.count ?? 0) * Double(columnTaps.first?.count ?? 0)
     tiles = outputCount == 0 ? 0 : work > 200_000 ? rows : 1
+    inputByteCount = Int(min(max(work, 0), 0x1p40)) * width
   }
 
   /// Pools; the spans must be as large as the tensors.
@@ -89,7 +93,9 @@ package struct Pooling: Sendable {
       unsafe output.withUnsafeMutableBytes { output in
         unsafe withUnsafePointer(to: self) { owner in
           guard let from = input.baseAddress, let to = output.baseAddress else { return }
-          threads.run(tiles: tiles, unsafe Work(owner: owner, input: from, output: to))
+          guard tiles > 0 else { return }
+          let tiles = threads.tileCount(rows: rows, bytes: inputByteCount, alone: tiles)
+          threads.run(tiles: tiles, unsafe Work(owner: owner, tiles: tiles, input: from, output: to))
         }
       }
     }
@@ -98,11 +104,12 @@ package struct Pooling: Sendable {
   /// One run: pointers that live as long as its call.
   private struct Work: TileWork {
     let owner: UnsafePointer<Pooling>
+    let tiles: Int
     let input: UnsafeRawPointer
     let output: UnsafeMutableRawPointer
 
     func run(tile: Int, worker: Int) {
-      unsafe owner.pointee.poolRows(self, share(of: owner.pointee.rows, tile: tile, of: owner.pointee.tiles))
+      unsafe owner.pointee.poolRows(self, share(of: owner.pointee.rows, tile: tile, of: tiles))
     }
   }
 

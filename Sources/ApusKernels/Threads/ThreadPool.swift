@@ -11,13 +11,13 @@ final class ThreadPool: @unchecked Sendable {
   static let shared = ThreadPool()
 
   private let isBusy = Atomic<Bool>(false)
-  private let nextTile = Atomic<Int>(0)
+  private let shares = TileShares()
   private let workers: [Worker]
 
   // What the present run does: written by the owner of `isBusy` while no worker is posted or at work.
   private var work: (any TileWork.Type)?
   private var address: UnsafeRawPointer?
-  private var tiles = 0
+  private var shareCount = 0
   private var startedCount = 0
   private var mayStart = true
 
@@ -34,9 +34,9 @@ final class ThreadPool: @unchecked Sendable {
     startThreads(threads - 1)
     self.work = work
     unsafe self.address = address
-    self.tiles = tiles
-    nextTile.store(0, ordering: .relaxed)
     let helperCount = min(threads - 1, startedCount)
+    shareCount = helperCount + 1
+    shares.deal(tiles: tiles, to: shareCount)
     for index in 0..<helperCount { workers[index].post() }
     runTiles(worker: 0)
     for index in 0..<helperCount { workers[index].revokeOrWait() }
@@ -45,14 +45,13 @@ final class ThreadPool: @unchecked Sendable {
     return true
   }
 
-  /// Takes tiles until none is left.
+  /// Does the tiles of this worker's share, then what is left of the others'.
   private func runTiles(worker: Int) {
     guard let work = self.work, let address = unsafe self.address else { return }
-    let tiles = self.tiles
-    while true {
-      let tile = nextTile.wrappingAdd(1, ordering: .relaxed).oldValue
-      guard tile < tiles else { return }
-      unsafe work.run(at: address, tile: tile, worker: worker)
+    while let tile = shares.takeFirst(of: worker) { unsafe work.run(at: address, tile: tile, worker: worker) }
+    for distance in 1..<max(shareCount, 1) {
+      let other = (worker + distance) % shareCount
+      while let tile = shares.takeLast(of: other) { unsafe work.run(at: address, tile: tile, worker: worker) }
     }
   }
 
@@ -81,8 +80,8 @@ private final class Worker: @unchecked Sendable {
   private static let idle = 0
   private static let posted = 1
   private static let working = 2
-  /// About 50 µs of looking: longer than the gap between two operators, shorter than a time slice.
-  private static let spinLimit = 40_000
+  /// Some 100 µs of looking: longer than a few operators that one thread does, shorter than a time slice.
+  private static let spinLimit = 200_000
   /// The owner's wait before it lets other threads run.
   private static let joinSpinLimit = 2_000
 

@@ -13,10 +13,10 @@ package struct ThreadTeam: Sendable {
 
   /// Does every tile exactly once and returns when all are done.
   ///
-  /// Tiles are handed out in order, to whichever thread is free. With one thread or one tile, with a busy pool,
-  /// or inside another run, the calling thread does them all as worker 0.
+  /// Each thread begins with an equal share of neighboring tiles and then helps the others. With one thread or one
+  /// tile, with a busy pool, or inside another run, the calling thread does them all as worker 0.
   package func run<W: TileWork>(tiles: Int, _ work: W) {
-    if count > 1, tiles > 1 {
+    if count > 1, tiles > 1, tiles <= TileShares.mostTiles {
       let isDone = unsafe withUnsafePointer(to: work) { address in
         unsafe ThreadPool.shared.run(
           W.self, at: UnsafeRawPointer(address), tiles: tiles, threads: min(count, tiles))
@@ -28,5 +28,19 @@ package struct ThreadTeam: Sendable {
       work.run(tile: tile, worker: 0)
       tile += 1
     }
+  }
+
+  /// The length of tiles of `count` like things, `most` at most: for several threads, two equal tiles for each, but no
+  /// fewer things than `least`. A multiple of 64 if `most` is one, so that tiles share no cache line.
+  func tileLength(_ count: Int, least: Int, most: Int) -> Int {
+    guard self.count > 1 else { return most }
+    return min(most, roundedUp(max(least, ceilingQuotient(count, 2 &* self.count)), to: 64))
+  }
+
+  /// The tiles to cut `rows` rows into, with `bytes` bytes of work in all: `alone` for one thread, else at least two for
+  /// each if that leaves some kilobytes for each.
+  func tileCount(rows: Int, bytes: Int, alone: Int) -> Int {
+    guard count > 1 else { return alone }
+    return max(1, min(rows, max(alone, min(2 &* count, bytes >> 14))))
   }
 }

@@ -19,6 +19,13 @@ struct Arithmetic {
 
   /// The operator; an `int16` tensor without a scale stands for itself where `takesPlainWords`.
   func prepared(takesPlainWords: Bool) throws(ApusError) -> any Operator {
+    if operation == .add, operands.type == .float32 {
+      let bounds = activation.bounds ?? (-.greatestFiniteMagnitude, .greatestFiniteMagnitude)
+      let (minimum, maximum) = (bounds.minimum, bounds.maximum)
+      if let fused = node.fusedSum(operands.lhs, operands.rhs, within: minimum, maximum, to: output) {
+        return fused
+      }
+    }
     let isPlainWord = takesPlainWords && operands.type == .int16 && output.quantization == nil
     return BinaryOperator(try kernel(isPlainWord: isPlainWord), operands, output: output)
   }

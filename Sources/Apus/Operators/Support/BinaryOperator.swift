@@ -1,8 +1,8 @@
 import ApusKernels
 
 /// A prepared kernel of two tensors that broadcast to each other.
-struct BinaryOperator: Operator {
-  private let kernel: any BinaryKernel
+struct BinaryOperator: FusibleOperator {
+  private var kernel: any BinaryKernel
   private let lhs: TensorSlot
   private let rhs: TensorSlot
   private let output: TensorSlot
@@ -19,6 +19,17 @@ struct BinaryOperator: Operator {
     var result = tensors.writeBytes(output)
     kernel.run(tensors.readBytes(lhs), tensors.readBytes(rhs), to: &result, threads: tensors.threads)
   }
+}
+
+extension BinaryOperator {
+  func followed(by tail: FloatTail) -> (any Operator)? {
+    guard output.type == .float32, let fused = kernel.followed(by: tail) else { return nil }
+    var copy = self
+    copy.kernel = fused
+    return copy
+  }
+
+  func adding(_ other: TensorSlot, within minimum: Float, _ maximum: Float) -> (any Operator)? { nil }
 }
 
 /// Two inputs of one type and the shape to which they broadcast.

@@ -26,10 +26,13 @@ struct DataMovement: Operator {
   }
 
   private let filling: (slot: TensorSlot, with: Filling)?
+  /// Copies of one value to where nothing else is copied; without any, the whole output is filled first.
+  private let rim: [StridedCopy]
   private let steps: [Step]
 
-  init(filling: (slot: TensorSlot, with: Filling)? = nil, _ steps: [Step]) {
+  init(filling: (slot: TensorSlot, with: Filling)? = nil, rim: [StridedCopy] = [], _ steps: [Step]) {
     self.filling = filling
+    self.rim = rim
     self.steps = steps
   }
 
@@ -38,6 +41,10 @@ struct DataMovement: Operator {
       var destination = tensors.writeBytes(filling.slot)
       let width = filling.slot.type.byteCount ?? 1
       switch filling.with {
+      case .value(let value) where !rim.isEmpty:
+        withElement(value, width: width) { element in
+          for copy in rim { copy.run(element, to: &destination, threads: tensors.threads) }
+        }
       case .value(let value): fillElements(&destination, with: value, width: width)
       case .element(let slot):
         fillElements(&destination, with: tensors.readBytes(slot).extracting(first: width))
@@ -52,6 +59,35 @@ struct DataMovement: Operator {
 }
 
 extension Node {
+  /// Copies of one value to all elements of `destination` around a block of `dimensions` that begins at `offsets`; or to
+  /// all there are, where rows have padding of their own, a few elements at a time.
+  func rim(
+    _ destination: TensorSlot, around dimensions: [Int], at offsets: [Int]
+  ) throws(ApusError) -> [StridedCopy] {
+    var copies: [StridedCopy] = []
+    let (shape, strides) = (destination.shape.dimensions, destination.shape.strides)
+    var (dimensions, offsets) = (dimensions, offsets)
+    if let last = dimensions.last, last != shape.last {
+      dimensions = Array(repeating: 0, count: shape.count)
+      offsets = dimensions
+    }
+    // Before and after the block along each axis: within it along the axes before, all along those behind.
+    for axis in shape.indices {
+      let end = offsets[axis] + dimensions[axis]
+      for part in [0..<offsets[axis], end..<shape[axis]] where !part.isEmpty {
+        let firsts = offsets[..<axis] + [part.lowerBound]
+        guard let width = destination.type.byteCount,
+          let copy = StridedCopy(
+            elementByteCount: width, dimensions: dimensions[..<axis] + [part.count] + shape[(axis + 1)...],
+            sourceStrides: Array(repeating: 0, count: shape.count), destinationStrides: strides,
+            destinationOffset: zip(firsts, strides).reduce(0) { $0 + $1.0 * $1.1 })
+        else { throw malformed("cannot fill \(destination.name), \(destination.shape)") }
+        copies.append(copy)
+      }
+    }
+    return copies
+  }
+
   /// One copy of a block of `dimensions`, strides and offsets in elements, checked against both tensors.
   func move(
     _ dimensions: [Int], from source: TensorSlot, strides sourceStrides: [Int], offset sourceOffset: Int = 0,

@@ -27,6 +27,12 @@ extension Node {
     return (input, try output(0, shape: input.shape, like: input))
   }
 
+  /// A cheap function of floats, done by the operator before where that can.
+  func elementwise(_ function: FloatFunction, input: TensorSlot, output: TensorSlot) -> any Operator {
+    fused(FloatTail(function), after: input, to: output)
+      ?? UnaryOperator(function.kernel(count: input.shape.elementCount), input: input, output: output)
+  }
+
   /// A real function of quantized bytes, tabulated as the reference does it: in single precision, halves rounded away
   /// from zero.
   func tabulated(

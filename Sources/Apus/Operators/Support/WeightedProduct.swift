@@ -1,12 +1,14 @@
 import ApusKernels
 
 /// A prepared kernel with its weights: what CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED have in common.
-struct WeightedProduct: Operator {
+struct WeightedProduct: FusibleOperator {
   private let kernel: any PreparedConvolution
   private let input: TensorSlot
   private let output: TensorSlot
   private let scratch: TensorSlot
   private let weights: ProductWeights
+  /// What is done to the outputs, with which other tensor, and the kernel as one that can do it.
+  private var finish: (kernel: any FinishingConvolution, finish: FloatFinish, other: TensorSlot?)?
 
   /// Packs the weights where they are constant, and asks for the memory that a run needs.
   ///
@@ -32,9 +34,47 @@ struct WeightedProduct: Operator {
     weights.packIfNeeded(kernel, tensors)
     var result = tensors.writeBytes(output)
     var scratch = tensors.writeBytes(scratch)
+    if let (kernel, finish, other) = finish {
+      if let other {
+        kernel.run(
+          weights.packed, input: tensors.readBytes(input), other: tensors.readBytes(other), finish: finish,
+          output: &result, scratch: &scratch, threads: tensors.threads)
+      } else {
+        kernel.run(
+          weights.packed, input: tensors.readBytes(input), other: nil, finish: finish, output: &result,
+          scratch: &scratch, threads: tensors.threads)
+      }
+      return
+    }
     kernel.run(
       weights.packed, input: tensors.readBytes(input), output: &result, scratch: &scratch,
       threads: tensors.threads)
+  }
+}
+
+extension WeightedProduct {
+  private var finishingKernel: (any FinishingConvolution)? {
+    guard let kernel = kernel as? any FinishingConvolution, kernel.canFinish else { return nil }
+    return kernel
+  }
+
+  func followed(by tail: FloatTail) -> (any Operator)? {
+    var copy = self
+    if let finish {
+      guard let longer = finish.finish.followed(by: tail) else { return nil }
+      copy.finish?.finish = longer
+    } else {
+      guard let kernel = finishingKernel else { return nil }
+      copy.finish = (kernel, FloatFinish(tail: tail), nil)
+    }
+    return copy
+  }
+
+  func adding(_ other: TensorSlot, within minimum: Float, _ maximum: Float) -> (any Operator)? {
+    guard finish == nil, let kernel = finishingKernel else { return nil }
+    var copy = self
+    copy.finish = (kernel, FloatFinish(addingWithin: minimum, maximum), other)
+    return copy
   }
 }
 

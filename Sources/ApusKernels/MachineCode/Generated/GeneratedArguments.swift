@@ -23,6 +23,11 @@ package struct GeneratedArguments: BitwiseCopyable {
   package var blocks: Int
   /// The scales of quantized images: of each row, or of all.
   package var scales: Int
+  /// Of depthwise rows: the vectors of channels, where the first one's weights and offsets lie, and room for a count.
+  package var vectors = 0
+  package var firstWeights = 0
+  package var firstOffsets = 0
+  package var left = 0
 
   static func offset(_ field: PartialKeyPath<GeneratedArguments>) -> Int {
     MemoryLayout<GeneratedArguments>.offset(of: field) ?? 0

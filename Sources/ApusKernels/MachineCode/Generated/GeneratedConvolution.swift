@@ -108,24 +108,37 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
     _ packed: PackedWeights, input: RawSpan, output: inout MutableRawSpan, scratch: inout MutableRawSpan,
     threads: ThreadTeam
   ) {
+    unsafe run(
+      packed, input: input, finish: nil, other: nil, output: &output, scratch: &scratch, threads: threads)
+  }
+
+  /// As above, with something done to the outputs, for which another tensor as large may be needed.
+  func run(
+    _ packed: PackedWeights, input: RawSpan, finish: FloatFinish?, other: UnsafePointer<Float>?,
+    output: inout MutableRawSpan, scratch: inout MutableRawSpan, threads: ThreadTeam
+  ) {
     precondition(
       input.byteCount >= convolution.inputCount * scheme.elementByteCount
         && output.byteCount >= convolution.outputCount * scheme.elementByteCount
         && scratch.byteCount >= scratchByteCount(threads: threads.count))
+    let threads = plan.isSmall ? ThreadTeam(count: 1) : threads
     let tiling = plan.tiling(threads: threads.count)
     scheme.run(input, &output, &scratch, threads: threads) { memory in
-      let work = Work(
-        owner: .passUnretained(self), packed: .passUnretained(packed), tiling: tiling, memory: memory)
+      let work = unsafe Work(
+        owner: .passUnretained(self), packed: .passUnretained(packed), tiling: tiling, memory: memory,
+        finish: finish.map { .passUnretained($0) }, other: other)
       threads.run(tiles: tiling.count, work)
     }
   }
 
   /// One run: pointers that live as long as its call.
-  private struct Work: TileWork {
+  struct Work: TileWork {
     let owner: Unmanaged<GeneratedConvolution>
     let packed: Unmanaged<PackedWeights>
     let tiling: GeneratedConvolutionPlan.Tiling
     let memory: GeneratedScheme.Memory
+    let finish: Unmanaged<FloatFinish>?
+    let other: UnsafePointer<Float>?
 
     func run(tile: Int, worker: Int) {
       unsafe owner._withUnsafeGuaranteedRef { owner in
@@ -142,8 +155,8 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
     let (rest, panelTile) = tile.quotientAndRemainder(dividingBy: tiling.panelTiles)
     let (imageTile, group) = rest.quotientAndRemainder(dividingBy: convolution.groups)
     let (image, tileOfImage) = imageTile.quotientAndRemainder(dividingBy: tiling.tilesPerImage)
-    let first = tileOfImage &* tiling.length
-    let end = min(first &+ tiling.length, plan.isDense ? plan.lineLength : convolution.outputHeight)
+    let range = tiling.range(tileOfImage)
+    let (first, end) = (range.lowerBound, range.upperBound)
 
     let rows: UnsafeRawPointer
     if plan.isInPlace {
@@ -203,6 +216,17 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
             &call, rows: rows + (line &- first) &* lineStride, output: output, length: plan.lineLength)
         }
       }
+    }
+    if let finish = unsafe work.finish {
+      let firstColumn = plan.panels[panelTile &* tiling.panelsPerTile].firstColumn
+      let endColumn =
+        lastPanel < plan.panels.count ? plan.panels[lastPanel].firstColumn : convolution.columnCount
+      let lines = plan.isDense ? 0 : image &* convolution.outputHeight
+      let width = plan.isDense ? 1 : plan.lineLength
+      let channel = group &* convolution.columnCount
+      unsafe self.finish(
+        finish, work, pixels: (lines &+ first) &* width..<(lines &+ end) &* width,
+        channels: channel &+ firstColumn..<channel &+ endColumn)
     }
   }
 

@@ -17,12 +17,31 @@ struct GeneratedConvolutionPlan {
 
   /// How the work is cut into tiles.
   struct Tiling {
-    /// Dense: pixels of a tile. Otherwise: lines of a tile, all of one image.
+    /// Dense: all pixels. Otherwise: the lines of an image.
     let length: Int
+    /// Pixels that stay together; one line.
+    let unit: Int
     let tilesPerImage: Int
     let panelsPerTile: Int
     let panelTiles: Int
     let count: Int
+
+    /// The pixels or lines of a tile: equal parts, so that each thread gets the same rows of one layer and the next.
+    func range(_ tile: Int) -> Range<Int> {
+      if tilesPerImage == 1 { return 0..<length }
+      let units = share(of: ceilingQuotient(length, unit), tile: tile, of: tilesPerImage)
+      return units.lowerBound &* unit..<min(units.upperBound &* unit, length)
+    }
+
+    /// The lengths that tiles may have.
+    var lengths: [Int] {
+      guard tilesPerImage > 0 else { return [] }
+      let units = ceilingQuotient(length, unit)
+      return [
+        units / tilesPerImage * unit, ceilingQuotient(units, tilesPerImage) * unit,
+        range(tilesPerImage - 1).count,
+      ]
+    }
   }
 
   let convolution: Convolution
@@ -55,6 +74,9 @@ struct GeneratedConvolutionPlan {
   /// For more threads: the same, or less, so that there are tiles for all.
   let shared: Tiling
 
+  /// Whether all is done in about the time that it takes to call another thread.
+  let isSmall: Bool
+
   /// Whether weights that are multiplied as `int16` are packed as bytes: where few rows meet them, or they are many,
   /// reading them takes the time.
   let hasNarrowWeights: Bool
@@ -79,6 +101,7 @@ struct GeneratedConvolutionPlan {
     laneByteCount = product.laneByteCount
     let lanesPerStep = product.lanesPerStep
     let c = convolution
+    isSmall = Double(c.outputCount) * Double(c.depth) <= 0x1p17
     let runsAreRows = c.dilationWidth == 1 && c.groups == 1
     tapRows = c.filterHeight
     tapColumns = runsAreRows ? 1 : c.filterWidth
@@ -138,7 +161,9 @@ struct GeneratedConvolutionPlan {
     if isDense {
       let fitting = min(max((96 << 10) / bytesPerRow, 12), 384) / 12 * 12
       most = max(1, min(fitting, lineLength))
-      part = max(24, roundedUp(ceilingQuotient(lineLength, 8), to: 12))
+      // An even count of tiles, of at least 24 rows.
+      let parts = min(8, max(1, lineLength / 48 * 2))
+      part = max(24, ceilingQuotient(lineLength, parts))
       planeRows = isInPlace ? 0 : most
     } else {
       let fitting = ((160 << 10) / bytesPerRow - reachHeight) / c.strideHeight + 1
@@ -150,14 +175,16 @@ struct GeneratedConvolutionPlan {
     let (panelCount, length) = (panels.count, isDense ? lineLength : c.outputHeight)
     let isEmpty = lineLength == 0
     let planes = (isDense ? 1 : c.batches) * c.groups
+    let takesPixels = isDense
     func cut(_ tileLength: Int, leastCount: Int) -> Tiling {
+      let unit = takesPixels ? (tileLength < 96 ? 6 : 12) : 1
       let tilesPerImage = ceilingQuotient(length, tileLength)
       let rowTiles = max(1, planes * tilesPerImage)
       // Few rows: panels are shared out as well.
       let panelsPerTile = max(1, ceilingQuotient(panelCount, ceilingQuotient(leastCount, rowTiles)))
       let panelTiles = ceilingQuotient(panelCount, panelsPerTile)
       return Tiling(
-        length: tileLength, tilesPerImage: tilesPerImage, panelsPerTile: panelsPerTile,
+        length: length, unit: unit, tilesPerImage: tilesPerImage, panelsPerTile: panelsPerTile,
         panelTiles: panelTiles,
         count: isEmpty ? 0 : planes * tilesPerImage * panelTiles)
     }
@@ -251,7 +278,7 @@ struct GeneratedConvolutionPlan {
   func shapes(movesAlongPanels: Bool) -> [GeneratedShape] {
     var lengths = [lineLength]
     if isDense {
-      lengths = [alone, shared].flatMap { [$0.length, lineLength - ($0.tilesPerImage - 1) * $0.length] }
+      lengths = [alone, shared].flatMap(\.lengths)
     }
     var shapes: [GeneratedShape] = []
     // All panels but the last are alike.

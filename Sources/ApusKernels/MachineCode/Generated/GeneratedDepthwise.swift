@@ -2,16 +2,22 @@
 final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
   let convolution: DepthwiseConvolution
   private let scheme: GeneratedScheme
-  private let plan: GeneratedDepthwisePlan
+  let plan: GeneratedDepthwisePlan
   private let gathering: GeneratedGathering
-  private let weightPacking: GeneratedDepthwisePacking
-  private let factors: UnsafeMutableRawPointer
+  let weightPacking: GeneratedDepthwisePacking
+  let factors: UnsafeMutableRawPointer
   private let factorByteCount: Int
   /// The offsets of all taps, group by group.
-  private let taps: UnsafeMutablePointer<Int>
+  let taps: UnsafeMutablePointer<Int>
+  /// Columns that one function takes at most.
+  private let blockColumns: Int
+  /// Whether functions take a row of taps at a time.
+  private let takesRows: Bool
   /// The functions that write finished outputs, and those that write sums; their rows are pixels.
   private let outputs: GeneratedFunctions
   private let sums: GeneratedFunctions
+  /// Functions for the runs of columns of an input that is read in place, by the runs' numbers.
+  let runFunctions: GeneratedFunctions
 
   /// Prepares a convolution; nil where the target has no code for it, or none can be placed.
   ///
@@ -34,12 +40,44 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
     gathering = plan.gathering(scheme.lanes)
     weightPacking = GeneratedDepthwisePacking(plan: plan, terms: GeneratedWeights(scheme, target: target))
 
-    let shapes = plan.shapes(vectorCount: target.depthwiseVectors)
+    let step = scheme.product == .floats ? plan.columnStep ?? 0 : 0
+    let mostColumns =
+      step == 0
+      ? 0
+      : target.mostRowColumns(
+        columnStep: step, tapStep: convolution.dilationWidth, tapColumns: convolution.filterWidth)
+    takesRows = mostColumns > 0
+    // Blocks as equal as can be.
+    blockColumns =
+      mostColumns > 0
+      ? ceilingQuotient(plan.columnCount, ceilingQuotient(plan.columnCount, mostColumns))
+      : GeneratedDepthwisePlan.mostPixels
+    func rowShape(columns: Int, channels: Int, step: Int) -> GeneratedRowShape {
+      GeneratedRowShape(
+        columnCount: columns, channelCount: channels, columnStep: step, tapStep: convolution.dilationWidth,
+        tapColumns: convolution.filterWidth)
+    }
+    let shapes = plan.shapes(most: blockColumns, takesRows: takesRows)
     guard
       let outputs = GeneratedFunctions(
         scheme.canFinish ? shapes : [], placement: placement,
         generator: {
-          target.depthwiseGenerator(scheme.product, convolution.operands, convolution.epilogue, $0)
+          guard mostColumns > 0 else {
+            return target.depthwiseGenerator(scheme.product, convolution.operands, convolution.epilogue, $0)
+          }
+          let shape = rowShape(columns: $0.rowCount, channels: $0.columnCount, step: step)
+          return target.rowGenerator(convolution.operands, convolution.epilogue, shape)
+        }),
+      let runFunctions = GeneratedFunctions(
+        plan.runs.indices.map { GeneratedShape(rowCount: $0, vectorCount: 1, columnCount: 0) },
+        placement: placement,
+        generator: {
+          let run = plan.runs[$0.rowCount]
+          var shape = rowShape(
+            columns: run.columns, channels: target.lanes, step: convolution.strideWidth)
+          shape.place = .init(
+            tapRows: convolution.filterHeight, missingFirst: run.missingFirst, missingLast: run.missingLast)
+          return target.rowGenerator(convolution.operands, convolution.epilogue, shape)
         }),
       let sums = GeneratedFunctions(
         scheme.needsSums ? shapes.map { $0.ofSums(lanes: target.lanes) } : [], placement: placement,
@@ -47,6 +85,7 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
     else { return nil }
     self.outputs = outputs
     self.sums = sums
+    self.runFunctions = runFunctions
 
     let tapCount = plan.groupCount * plan.tapsPerGroup
     unsafe taps = .allocate(capacity: tapCount)
@@ -65,7 +104,8 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
   }
 
   var packing: String {
-    "\(scheme.name) depthwise taps \(plan.tapCount) channels \(plan.channels)×\(plan.pixelsTogether)"
+    "\(scheme.name) depthwise taps \(plan.tapCount) channels \(plan.channels)×\(plan.pixelsTogether) "
+      + "by \(plan.vectorCount)"
   }
 
   var packedByteCount: Int { weightPacking.byteCount }
@@ -94,21 +134,19 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
       input.byteCount >= convolution.inputCount * scheme.elementByteCount
         && output.byteCount >= convolution.outputCount * scheme.elementByteCount
         && scratch.byteCount >= scratchByteCount(threads: threads.count))
-    let lines = plan.linesPerTile(threads: threads.count)
-    let tilesPerImage = ceilingQuotient(convolution.outputHeight, lines)
+    let tilesPerImage = plan.tilesPerImage(threads: threads.count)
     scheme.run(input, &output, &scratch, threads: threads) { memory in
       let work = Work(
-        owner: .passUnretained(self), packed: .passUnretained(packed), linesPerTile: lines,
-        tilesPerImage: tilesPerImage, memory: memory)
+        owner: .passUnretained(self), packed: .passUnretained(packed), tilesPerImage: tilesPerImage,
+        memory: memory)
       threads.run(tiles: convolution.batches * tilesPerImage * plan.chunkCount, work)
     }
   }
 
   /// One run: pointers that live as long as its call.
-  private struct Work: TileWork {
+  struct Work: TileWork {
     let owner: Unmanaged<GeneratedDepthwise>
     let packed: Unmanaged<PackedWeights>
-    let linesPerTile: Int
     let tilesPerImage: Int
     let memory: GeneratedScheme.Memory
 
@@ -123,13 +161,12 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
   }
 
   private func run(_ work: Work, _ packed: PackedWeights, tile: Int, scratch: UnsafeMutableRawPointer) {
-    let chunk = tile % plan.chunkCount
-    let lineTile = tile / plan.chunkCount
-    let image = lineTile / work.tilesPerImage
-    let first = lineTile % work.tilesPerImage &* work.linesPerTile
-    let end = min(first &+ work.linesPerTile, convolution.outputHeight)
+    let (lineTile, chunk) = tile.quotientAndRemainder(dividingBy: plan.chunkCount)
+    let (image, tileOfImage) = lineTile.quotientAndRemainder(dividingBy: work.tilesPerImage)
+    let lines = share(of: convolution.outputHeight, tile: tileOfImage, of: work.tilesPerImage)
+    guard plan.runs.isEmpty else { return runInPlace(work, packed, image: image, lines: lines) }
     unsafe gathering.gather(
-      work.memory.input, image: image, lines: first..<end, firstChannel: chunk &* plan.chunkChannels,
+      work.memory.input, image: image, lines: lines, firstChannel: chunk &* plan.chunkChannels,
       to: scratch)
     let list = unsafe (scratch + plan.planeByteCount).assumingMemoryBound(to: Int.self)
     let memory = unsafe UnsafeMutableRawPointer(list) + tapListByteCount
@@ -143,7 +180,8 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
     for block in firstBlock..<min(firstBlock &+ plan.chunkBlocks, plan.blockCount) {
       let record = GeneratedWeights.record(packed, block)
       var arguments = unsafe GeneratedArguments(
-        rows: 0, rowStride: plan.columnByteCount, taps: Int(bitPattern: taps), tapCount: plan.groupCount,
+        rows: 0, rowStride: takesRows ? plan.pixelByteCount : plan.columnByteCount,
+        taps: Int(bitPattern: taps), tapCount: takesRows ? convolution.filterHeight : plan.groupCount,
         weights: Int(bitPattern: packed.address + record.weights),
         offsets: Int(bitPattern: packed.address + weightPacking.offsets(block: block)),
         factors: Int(bitPattern: factors + block &* factorByteCount), output: 0, outputStride: outputStride,
@@ -157,10 +195,10 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
       let lastValid = plan.validChannels(block: block, pixels: plan.lastColumnPixels)
       // Columns that have all channels of the block that any has; the last may have fewer.
       let fullColumns = lastValid == valid ? plan.columnCount : plan.columnCount &- 1
-      for line in first..<end {
+      for line in lines {
         let pixel = (image &* convolution.outputHeight &+ line) &* convolution.outputWidth
         let rows =
-          unsafe scratch + (line &- first) &* lineStride
+          unsafe scratch + (line &- lines.lowerBound) &* lineStride
           + (block &- firstBlock) &* plan.blockChannels &* plan.laneByteCount
         let output =
           unsafe work.memory.output + pixel &* outputPixelByteCount + block &* plan.blockChannels
@@ -198,8 +236,8 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
     block: Int, memory: UnsafeMutableRawPointer, makesOutputs: Bool
   ) {
     guard columns > 0 else { return }
-    let most = GeneratedDepthwisePlan.mostPixels
     if makesOutputs {
+      let most = blockColumns
       arguments.rows = Int(bitPattern: rows)
       arguments.output = Int(bitPattern: output)
       arguments.blocks = columns / most
@@ -207,7 +245,7 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
       let rest = columns % most
       if rest > 0 {
         let done = columns &- rest
-        arguments.rows &+= done &* arguments.rowStride
+        arguments.rows &+= done &* plan.columnByteCount
         arguments.output &+= done &* arguments.outputStride
         arguments.blocks = 1
         outputs.call(rows: rest, columns: valid, &arguments)
@@ -215,6 +253,7 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
       return
     }
     // By way of memory: sums that the generated code cannot finish.
+    let most = GeneratedDepthwisePlan.mostPixels
     let outputStride = arguments.outputStride
     var column = 0
     while column < columns {
@@ -236,12 +275,14 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
 
 extension GeneratedDepthwisePlan {
   /// The shapes of functions that runs will ask for; their rows are pixels.
-  fileprivate func shapes(vectorCount: Int) -> [GeneratedShape] {
+  fileprivate func shapes(most: Int, takesRows: Bool) -> [GeneratedShape] {
+    guard runs.isEmpty else { return [] }
+    let rowCounts = takesRows ? [most, columnCount % most, (columnCount - 1) % most, 1] : Array(1...most)
     let counts = [pixelsTogether, lastColumnPixels].flatMap { pixels in
       [min(pixels * channels, blockChannels), pixels * channels % blockChannels]
     }
     return counts.filter { $0 > 0 }.flatMap { count in
-      (1...Self.mostPixels).map {
+      rowCounts.filter { $0 > 0 }.map {
         GeneratedShape(rowCount: $0, vectorCount: vectorCount, columnCount: count)
       }
     }

@@ -13,9 +13,23 @@ struct GeneratedDepthwisePlan {
   let tapsPerGroup: Int
 
   let channels: Int
+  /// Neighboring columns of the output, of one block, that lack the same pixels of the input.
+  struct ColumnRun {
+    let first: Int
+    /// Columns of a block.
+    let columns: Int
+    var blockCount: Int
+    /// Pixels in the padding: those of the first column, and of the last.
+    let missingFirst: Int
+    let missingLast: Int
+  }
+
+  /// Where the input is read in place, without padding: the columns; otherwise empty.
+  let runs: [ColumnRun]
   /// Output pixels that are taken as one.
   let pixelsTogether: Int
-  /// Channels of a block.
+  /// Vectors, and channels, of a block.
+  let vectorCount: Int
   let blockChannels: Int
   /// The channel, within a block, that each lane of weights stands for, and each lane of sums at the end.
   let weightColumns: [Int]
@@ -52,14 +66,16 @@ struct GeneratedDepthwisePlan {
     laneByteCount = product.laneByteCount
     tapsPerGroup = product.lanesPerStep
     channels = c.outputChannels
-    blockChannels = target.depthwiseVectors * target.lanes
+    runs = product == .floats ? Self.runs(c, target) : []
+    vectorCount = runs.isEmpty ? target.depthwiseVectors : 1
+    blockChannels = vectorCount * target.lanes
     let inOrder = Array(0..<blockChannels)
-    weightColumns = product == .floats ? inOrder : target.byteColumns(vectorCount: target.depthwiseVectors)
+    weightColumns = product == .floats ? inOrder : target.byteColumns(vectorCount: vectorCount)
     columns = c.operands.isHybrid ? inOrder : weightColumns
     var best = (cost: Int.max, count: 1)
     // With strides, columns of equal phase would be gathered one by one, which costs more than lanes without channels; a
     // depth multiplier asks for that anyway.
-    let mostTogether = c.strideWidth > 1 && c.depthMultiplier == 1 ? 1 : 8
+    let mostTogether = !runs.isEmpty || c.strideWidth > 1 && c.depthMultiplier == 1 ? 1 : 8
     for count in [1, 2, 4, 8] where count == 1 || count <= mostTogether && channels * count <= 1024 {
       let cost = ceilingQuotient(c.outputWidth, count) * ceilingQuotient(channels * count, blockChannels)
       if cost < best.cost { best = (cost, count) }
@@ -71,11 +87,11 @@ struct GeneratedDepthwisePlan {
     phases = best.count > 1 ? c.strideWidth : 1
     let reachHeight = (c.filterHeight - 1) * c.dilationHeight + 1
     let reachWidth = (c.filterWidth - 1) * c.dilationWidth + 1
-    planeWidth = (c.outputWidth - 1) * c.strideWidth + reachWidth
+    planeWidth = runs.isEmpty ? (c.outputWidth - 1) * c.strideWidth + reachWidth : c.inputWidth
     phaseWidth = ceilingQuotient(planeWidth, phases)
     guard phases <= 8, planeWidth < 1 << 22, reachHeight < 1 << 10 else { return nil }
     let columnByteCount = max(1, phases * phaseWidth * laneByteCount)
-    if best.count == 1, reachHeight * columnByteCount * channels > Self.planeBytes {
+    if runs.isEmpty, best.count == 1, reachHeight * columnByteCount * channels > Self.planeBytes {
       let fitting = Self.planeBytes / (2 * reachHeight * columnByteCount * blockChannels)
       chunkBlocks = max(1, min(fitting, blockCount))
     } else {
@@ -83,10 +99,52 @@ struct GeneratedDepthwisePlan {
     }
     chunkChannels = chunkBlocks == blockCount ? channels : chunkBlocks * blockChannels
     let rowByteCount = columnByteCount * chunkChannels
-    guard reachHeight * rowByteCount <= GeneratedConvolutionPlan.planeLimit else { return nil }
+    guard !runs.isEmpty || reachHeight * rowByteCount <= GeneratedConvolutionPlan.planeLimit else { return nil }
     let fitting = (Self.planeBytes / rowByteCount - reachHeight) / c.strideHeight + 1
     mostLines = max(1, min(fitting, c.outputHeight))
     planeRows = (mostLines - 1) * c.strideHeight + reachHeight
+  }
+
+  /// The columns of a convolution whose channels fill vectors, so that the input is read in place; empty where it cannot.
+  private static func runs(_ c: DepthwiseConvolution, _ target: any GeneratedTarget) -> [ColumnRun] {
+    let lastTop = (c.outputHeight - 1) * c.strideHeight - c.paddingTop
+    let most = target.mostRowColumns(
+      columnStep: c.strideWidth, tapStep: c.dilationWidth, tapColumns: c.filterWidth)
+    // Every line has a row of the input.
+    guard c.depthMultiplier == 1, c.inputChannels.isMultiple(of: target.lanes), most > 0,
+      c.paddingTop <= (c.filterHeight - 1) * c.dilationHeight, lastTop < c.inputHeight,
+      c.dilationHeight == 1 || c.paddingTop == 0 || c.inputHeight > c.dilationHeight
+    else { return [] }
+    // Blocks as equal as can be.
+    let columns = ceilingQuotient(c.outputWidth, ceilingQuotient(c.outputWidth, most))
+    var runs: [ColumnRun] = []
+    var first = 0
+    while first < c.outputWidth {
+      let count = min(columns, c.outputWidth - first)
+      let origin = first * c.strideWidth - c.paddingLeft
+      let last = origin + (count - 1) * c.strideWidth + (c.filterWidth - 1) * c.dilationWidth
+      let run = ColumnRun(
+        first: first, columns: count, blockCount: 1, missingFirst: max(0, -origin),
+        missingLast: max(0, last - (c.inputWidth - 1)))
+      if let before = runs.last, before.columns == count, before.missingFirst == run.missingFirst,
+        before.missingLast == run.missingLast
+      {
+        runs[runs.count - 1].blockCount += 1
+      } else {
+        guard runs.count < 8 else { return [] }
+        runs.append(run)
+      }
+      first += count
+    }
+    return runs
+  }
+
+  /// The rows of taps that lie in the input for a line of the output, whose first would be row `top` of it.
+  func tapRows(top: Int) -> Range<Int> {
+    let step = convolution.dilationHeight
+    let first = top < 0 ? ceilingQuotient(-top, step) : 0
+    let end = min(convolution.filterHeight, ceilingQuotient(convolution.inputHeight &- top, step))
+    return first..<max(first, end)
   }
 
   var tapCount: Int { convolution.filterHeight * convolution.filterWidth }
@@ -97,17 +155,26 @@ struct GeneratedDepthwisePlan {
   var rowByteCount: Int { phases * phaseWidth * pixelByteCount }
   /// Room to read a block beyond the last pixel, and pixels beyond the last of those taken together.
   var planeByteCount: Int {
-    roundedUp(planeRows * rowByteCount + pixelsTogether * pixelByteCount + 256, to: 64)
+    guard runs.isEmpty else { return 0 }
+    return roundedUp(planeRows * rowByteCount + pixelsTogether * pixelByteCount + 256, to: 64)
   }
   /// Bytes between pixels taken together.
   var columnByteCount: Int {
     pixelsTogether * (phases > 1 ? 1 : convolution.strideWidth) * pixelByteCount
   }
 
-  /// The lines of a tile: fewer for more than one thread, so that there are tiles for all.
-  func linesPerTile(threads: Int) -> Int {
-    threads > 1 ? min(mostLines, ceilingQuotient(convolution.outputHeight, 8)) : mostLines
+  /// The tiles of an image, of lines in equal parts: more of them for more than one thread, so that there are some for all;
+  /// but each tile gathers rows that its neighbors gather as well, so that there are no more than a few for each thread.
+  func tilesPerImage(threads: Int) -> Int {
+    let least = ceilingQuotient(convolution.outputHeight, mostLines)
+    let products = Double(convolution.outputHeight * convolution.outputWidth * channels) * Double(tapCount)
+    guard threads > 1, products > 0x1p15 else { return least }
+    let tiles = max(least, min(max(Int(min(products, 0x1p40)) >> 17, threads), 4 * threads))
+    return min(convolution.outputHeight, roundedUp(tiles, to: threads))
   }
+
+  /// How far apart neighboring columns of output lie in the plane, in pixels; nil where not all columns lie in order.
+  var columnStep: Int? { phases == 1 ? pixelsTogether * convolution.strideWidth : nil }
 
   /// The offset of a tap from its pixel's start; taps beyond the last repeat the first and have no weight.
   func tapOffset(_ tap: Int) -> Int {

@@ -10,7 +10,7 @@ struct GeneratedFunctions: @unchecked Sendable {
 
   /// The functions for these shapes; nil where one cannot be placed.
   init?(
-    _ shapes: [GeneratedShape], placement: CodePlacement, generator: (GeneratedShape) -> any CodeGenerator
+    _ shapes: [GeneratedShape], placement: CodePlacement, generator: (GeneratedShape) -> (any CodeGenerator)?
   ) {
     starts = Array(repeating: -1, count: 1 + (shapes.map(\.columnCount).max() ?? 0))
     let most = shapes.map(\.rowCount).max() ?? 0
@@ -21,7 +21,7 @@ struct GeneratedFunctions: @unchecked Sendable {
       }
       let index = Int(starts[shape.columnCount]) + shape.rowCount
       guard unsafe addresses[index] == nil else { continue }
-      guard let address = placement(generator(shape)) else { return nil }
+      guard let generator = generator(shape), let address = placement(generator) else { return nil }
       unsafe addresses[index] = address
     }
   }

@@ -130,10 +130,15 @@ struct GeneratedGathering {
             unsafe conversion.convert(
               pixel + firstChannel &* Conversion.elementByteCount, to: place, count: existing)
           } else {
-            for channel in 0..<existing {
+            var channel = 0
+            while channel < existing {
+              // All output channels of one input channel.
               let from = (firstChannel &+ channel) / depthMultiplier
+              let end = min(existing, (from &+ 1) &* depthMultiplier &- firstChannel)
               unsafe conversion.convert(
                 pixel + from &* Conversion.elementByteCount, to: place + channel, count: 1)
+              unsafe (place + channel).update(repeating: place[channel], count: end &- channel)
+              channel = end
             }
           }
         }

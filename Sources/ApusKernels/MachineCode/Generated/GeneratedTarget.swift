@@ -32,6 +32,15 @@ protocol GeneratedTarget: Hashable, Sendable {
   /// Whether the generated code can make outputs with such an epilogue, apart from ``sumLimit``.
   func canFinish(_ epilogue: Epilogue) -> Bool
 
+  // MARK: Rows of depthwise convolutions of floats
+
+  /// The most columns of a block, of which a row of taps is taken at a time; zero where there is no such code.
+  func mostRowColumns(columnStep: Int, tapStep: Int, tapColumns: Int) -> Int
+  /// What writes such a block.
+  func rowGenerator(
+    _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: GeneratedRowShape
+  ) -> (any CodeGenerator)?
+
   // MARK: Words
 
   /// Whether floats can be multiplied that are quantized when they come.
@@ -59,6 +68,36 @@ protocol GeneratedTarget: Hashable, Sendable {
   func depthwiseGenerator(
     _ product: GeneratedProduct, _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: GeneratedShape
   ) -> any CodeGenerator
+}
+
+extension GeneratedTarget {
+  func mostRowColumns(columnStep: Int, tapStep: Int, tapColumns: Int) -> Int { 0 }
+  func rowGenerator(
+    _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: GeneratedRowShape
+  ) -> (any CodeGenerator)? { nil }
+}
+
+/// The shape of a generated function of depthwise rows: a few columns of a line and a block of channels.
+struct GeneratedRowShape: Hashable {
+  /// Columns of output of a block.
+  let columnCount: Int
+  /// The channels of a block that are written.
+  let channelCount: Int
+  /// Pixels of the input between neighboring columns of the output, and between neighboring taps.
+  let columnStep: Int
+  let tapStep: Int
+  let tapColumns: Int
+  /// Where the input is read in place: all vectors of channels, of which each has weights of its own, for one block of
+  /// columns after the other.
+  var place: Place?
+
+  struct Place: Hashable {
+    /// Rows of the filter; fewer may be asked for.
+    let tapRows: Int
+    /// Pixels of a block that lie in the padding, before the first and after the last of the input.
+    let missingFirst: Int
+    let missingLast: Int
+  }
 }
 
 /// The shape of a generated function: a block of rows and a panel.

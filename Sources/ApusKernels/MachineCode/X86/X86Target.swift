@@ -90,6 +90,19 @@ extension X86Target: GeneratedTarget {
   }
 }
 
+extension X86Target {
+  func mostRowColumns(columnStep: Int, tapStep: Int, tapColumns: Int) -> Int {
+    X86DepthwiseRowGenerator.mostColumns(columnStep: columnStep, tapStep: tapStep, tapColumns: tapColumns)
+  }
+
+  func rowGenerator(
+    _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: GeneratedRowShape
+  ) -> (any CodeGenerator)? {
+    X86DepthwiseRowGenerator(
+      target: self, epilogue: .init(operands, epilogue, isPerRow: false), shape: shape)
+  }
+}
+
 extension X86EpilogueGenerator.Kind {
   /// What finishes outputs of these operands; without an epilogue, nothing does. `isPerRow` says whether each row is an
   /// image of its own.

@@ -1,0 +1,100 @@
+import ApusKernels
+
+/// An operator of floats that can do what follows it to each part of its output, while that is still in the cache.
+protocol FusibleOperator: Operator {
+  /// The operator with a function of each value after it; nil where it cannot do that.
+  func followed(by tail: FloatTail) -> (any Operator)?
+
+  /// The operator with another tensor of its output's shape added, the sums brought between two bounds; nil where it cannot
+  /// do that.
+  func adding(_ other: TensorSlot, within minimum: Float, _ maximum: Float) -> (any Operator)?
+}
+
+/// Operators that the one before them does, where nothing else reads what that computes: their outputs lie in its memory.
+extension Graph {
+  /// Lets the operator that computes `input` apply a function to it.
+  func fuse(_ tail: FloatTail, after input: TensorSlot, to output: TensorSlot, by node: Int) -> Bool {
+    guard let step = fusibleStep(computing: input, readBy: node),
+      let fused = (steps[step].operation as? any FusibleOperator)?.followed(by: tail)
+    else { return false }
+    replace(step, with: fused, output: output, input: input)
+    return true
+  }
+
+  /// Lets the operator that computes `input` add `other`: where it is, or, if `other` is computed later, in the place of
+  /// operator `node`, which adds both.
+  func fuseSum(
+    of input: TensorSlot, _ other: TensorSlot, within minimum: Float, _ maximum: Float, to output: TensorSlot,
+    by node: Int
+  ) -> (any Operator)? {
+    guard input.shape == other.shape, input.shape == output.shape, !states[other.index].isVariable,
+      let step = fusibleStep(computing: input, readBy: node),
+      let fused = (steps[step].operation as? any FusibleOperator)?.adding(other, within: minimum, maximum)
+    else { return nil }
+    if states[other.index].producer < steps[step].node {
+      replace(step, with: fused, output: output, input: input)
+      return ViewOperator()
+    }
+    guard postpone(step, to: node) else { return nil }
+    share(output, with: input)
+    states[output.index].fusedInto = node
+    return fused
+  }
+
+  /// Takes a step out, to be done in the place of a later operator, if nothing that it reads changes until then.
+  private func postpone(_ step: Int, to node: Int) -> Bool {
+    let first = steps[step].node
+    let inputs = subgraph.operators[first].inputs.filter { $0 >= 0 }
+    let arePure = (first..<node).allSatisfy { index in
+      (try? context.registration(of: subgraph.operators[index], at: index).isPure) ?? false
+    }
+    guard arePure, inputs.allSatisfy({ !states[$0].isVariable }) else { return false }
+    for index in inputs { states[index].lastUse = max(states[index].lastUse, node) }
+    for scratch in subgraph.tensors.count..<states.count where states[scratch].producer == first {
+      states[scratch].producer = node
+      states[scratch].lastUse = node
+    }
+    multiplyAccumulates[node] = multiplyAccumulates.removeValue(forKey: first)
+    steps.remove(at: step)
+    return true
+  }
+
+  /// The step that computes a tensor of floats, if it is of the segment in preparation and `node` alone reads that.
+  private func fusibleStep(computing input: TensorSlot, readBy node: Int) -> Int? {
+    let state = states[input.index]
+    guard input.type == .float32, !input.isConstant, !state.isVariable, state.readerCount == 1,
+      state.lastUse == node, state.root == input.index || state.fusedInto != nil
+    else { return nil }
+    let producer = state.fusedInto ?? state.producer
+    guard let step = steps.lastIndex(where: { $0.node == producer }),
+      let segment = segments.last, step >= segment.steps.lowerBound
+    else { return nil }
+    return step
+  }
+
+  private func replace(_ step: Int, with fused: any Operator, output: TensorSlot, input: TensorSlot) {
+    share(output, with: input)
+    states[output.index].fusedInto = steps[step].node
+    steps[step] = Step(node: steps[step].node, operation: fused)
+  }
+}
+
+extension Node {
+  /// Lets the operator before apply a function of floats; nil where it cannot.
+  func fused(_ tail: FloatTail?, after input: TensorSlot, to output: TensorSlot) -> ViewOperator? {
+    guard let tail, graph.fuse(tail, after: input, to: output, by: index) else { return nil }
+    return ViewOperator()
+  }
+
+  /// Lets the operator that computes one of two addends of floats add the other; nil where neither can.
+  func fusedSum(
+    _ lhs: TensorSlot, _ rhs: TensorSlot, within minimum: Float, _ maximum: Float, to output: TensorSlot
+  ) -> (any Operator)? {
+    for (input, other) in [(lhs, rhs), (rhs, lhs)] {
+      if let fused = graph.fuseSum(of: input, other, within: minimum, maximum, to: output, by: index) {
+        return fused
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,92 @@
+import Apus
+import Testing
+
+/// Operators that the one before them does; where every tensor keeps its memory, each is done by itself.
+@Suite struct FusionTests {
+  private static let convolution: Int32 = 3
+  private static let parametricRelu: Int32 = 54
+  private static let channels = 20
+
+  private static func floats(_ count: Int, seed: UInt64) -> [Float] {
+    var random = SeededGenerator(seed: seed)
+    return (0..<count).map { _ in .random(in: -1...1, using: &random) }
+  }
+
+  /// `prelu(conv(x) + mul(x, x))`, then `relu(that + that)`; the product comes before the convolution or after it. The
+  /// sum is an output too where that is asked for.
+  private static func model(productFirst: Bool, readsSum: Bool = false) throws -> Model {
+    let shape: [Int32] = [1, 9, 7, Int32(channels)]
+    let names = ["x", "conv", "product", "sum", "prelu", "twice", "y"]
+    var tensors = names.map { TestModel.TensorSpec(name: $0, shape: shape, signature: [1, -1, 7, shape[3]]) }
+    let weights = floats(channels * 9 * channels, seed: 1)
+    tensors += [
+      .init(name: "w", shape: [Int32(channels), 3, 3, Int32(channels)], data: TestModel.bytes(weights)),
+      .init(name: "b", shape: [Int32(channels)], data: TestModel.bytes(floats(channels, seed: 2))),
+      .init(name: "alpha", shape: [1, 1, Int32(channels)], data: TestModel.bytes(floats(channels, seed: 3))),
+    ]
+    let product = TestModel.OperatorSpec(code: TestModel.mul, inputs: [0, 0], outputs: [2])
+    let first = TestModel.OperatorSpec(
+      code: convolution, inputs: [0, 7, 8], outputs: [1], options: [1: .int(1), 2: .int(1)])
+    return try TestModel(
+      tensors: tensors,
+      operators: (productFirst ? [product, first] : [first, product]) + [
+        .init(code: TestModel.add, inputs: [1, 2], outputs: [3]),
+        .init(code: parametricRelu, inputs: [3, 9], outputs: [4]),
+        .init(code: TestModel.add, inputs: [4, 4], outputs: [5]),
+        .init(code: TestModel.relu, inputs: [5], outputs: [6]),
+      ],
+      inputs: [0], outputs: readsSum ? [6, 3] : [6]
+    ).model()
+  }
+
+  private static func outputs(_ interpreter: Interpreter) throws -> [[Float]] {
+    let count = interpreter.inputs[0].shape.elementCount
+    try interpreter.copy(floats(count, seed: 4), toInputAt: 0)
+    try interpreter.invoke()
+    return try interpreter.outputs.indices.map { try interpreter.output(at: $0) }
+  }
+
+  @Test(
+    "answers are those of the operators by themselves, whatever the order, the threads and the shape",
+    arguments: [true, false], [true, false])
+  func answers(productFirst: Bool, readsSum: Bool) throws {
+    let model = try Self.model(productFirst: productFirst, readsSum: readsSum)
+    for kernels in Runtime.kernelSets where kernels.isSupported {
+      var options = Interpreter.Options()
+      options.kernels = kernels.name
+      options.preservesAllTensors = true
+      let plain = try Interpreter(model: model, options: options)
+      options.preservesAllTensors = false
+      for threads in 1...3 {
+        options.threadCount = threads
+        let fused = try Interpreter(model: model, options: options)
+        for height in [9, 40, 9] {
+          for interpreter in [plain, fused] {
+            try interpreter.resizeInput(at: 0, to: [1, height, 7, Self.channels])
+          }
+          #expect(try Self.outputs(fused) == Self.outputs(plain), "\(kernels.name), \(threads) threads")
+        }
+      }
+    }
+  }
+
+  @Test("a sum and what follows it take no step of their own, unless something else reads it")
+  func steps() throws {
+    var options = Interpreter.Options()
+    options.profiles = true
+    options.kernels = "portable"
+    func names(_ model: Model) throws -> [String] {
+      let interpreter = try Interpreter(model: model, options: options)
+      _ = try Self.outputs(interpreter)
+      return interpreter.profile.map(\.name)
+    }
+    // The portable convolution adds nothing; sums apply functions.
+    #expect(try names(Self.model(productFirst: true)) == ["MUL", "CONV_2D", "ADD", "ADD"])
+    #expect(
+      try names(Self.model(productFirst: true, readsSum: true)) == ["MUL", "CONV_2D", "ADD", "PRELU", "ADD"])
+    options.kernels = nil
+    guard Runtime.kernelSets.contains(where: { $0.name == "x86-avx2" && $0.isSupported }) else { return }
+    #expect(try names(Self.model(productFirst: true)) == ["MUL", "CONV_2D", "ADD"])
+    #expect(try names(Self.model(productFirst: false)) == ["MUL", "ADD", "ADD"])
+  }
+}
