@@ -1,21 +1,11 @@
 import ApusKernels
 
-/// An operator of floats that can do what follows it to each part of its output, while that is still in the cache.
-protocol FusibleOperator: Operator {
-  /// The operator with a function of each value after it; nil where it cannot do that.
-  func followed(by tail: FloatTail) -> (any Operator)?
-
-  /// The operator with another tensor of its output's shape added, the sums brought between two bounds; nil where it cannot
-  /// do that.
-  func adding(_ other: TensorSlot, within minimum: Float, _ maximum: Float) -> (any Operator)?
-}
-
 /// Operators that the one before them does, where nothing else reads what that computes: their outputs lie in its memory.
 extension Graph {
   /// Lets the operator that computes `input` apply a function to it.
   func fuse(_ tail: FloatTail, after input: TensorSlot, to output: TensorSlot, by node: Int) -> Bool {
     guard let step = fusibleStep(computing: input, readBy: node),
-      let fused = (steps[step].operation as? any FusibleOperator)?.followed(by: tail)
+      let fused = steps[step].operation.followed(by: tail)
     else { return false }
     replace(step, with: fused, output: output, input: input)
     return true
@@ -29,7 +19,7 @@ extension Graph {
   ) -> (any Operator)? {
     guard input.shape == other.shape, input.shape == output.shape, !states[other.index].isVariable,
       let step = fusibleStep(computing: input, readBy: node),
-      let fused = (steps[step].operation as? any FusibleOperator)?.adding(other, within: minimum, maximum)
+      let fused = steps[step].operation.adding(other, within: minimum, maximum)
     else { return nil }
     if states[other.index].producer < steps[step].node {
       replace(step, with: fused, output: output, input: input)

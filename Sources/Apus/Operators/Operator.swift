@@ -1,3 +1,5 @@
+import ApusKernels
+
 /// One operator of a graph, ready to run.
 ///
 /// An operator is made by a function of a ``Node`` that checks all that is known before data arrives, and
@@ -10,11 +12,21 @@ protocol Operator {
   var isView: Bool { get }
   /// Itself, if only a run decides the shapes of its outputs.
   var deferred: (any DeferredOperator)? { get }
+
+  /// The operator with a function of each of its floats after it, done to each part of the output while that is still in
+  /// the cache; nil where it cannot do that.
+  func followed(by tail: FloatTail) -> (any Operator)?
+
+  /// The operator with another tensor of its output's shape added in the same way, the sums brought between two bounds; nil
+  /// where it cannot do that.
+  func adding(_ other: TensorSlot, within minimum: Float, _ maximum: Float) -> (any Operator)?
 }
 
 extension Operator {
   var isView: Bool { false }
   var deferred: (any DeferredOperator)? { nil }
+  func followed(by tail: FloatTail) -> (any Operator)? { nil }
+  func adding(_ other: TensorSlot, within minimum: Float, _ maximum: Float) -> (any Operator)? { nil }
 }
 
 /// An operator the shapes of whose outputs only a run decides: it keeps what it computes, and the graph, once it

@@ -24,9 +24,14 @@ package protocol PreparedConvolution: AnyObject, Sendable {
   func run(
     _ packed: PackedWeights, input: RawSpan, output: inout MutableRawSpan, scratch: inout MutableRawSpan,
     threads: ThreadTeam)
+
+  /// The convolution as one that can do something to its floats before they leave the cache; nil where it cannot.
+  var finishing: (any FinishingConvolution)? { get }
 }
 
 extension PreparedConvolution {
+  package var finishing: (any FinishingConvolution)? { nil }
+
   /// The name of what does the work, such as `GeneratedConvolution`.
   package var implementation: String { String(describing: type(of: self)) }
 

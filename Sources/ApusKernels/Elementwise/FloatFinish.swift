@@ -127,9 +127,6 @@ package final class FloatFinish: Sendable {
 
 /// A convolution that can do something to its floats before they leave the cache.
 package protocol FinishingConvolution: PreparedConvolution {
-  /// Whether outputs are floats.
-  var canFinish: Bool { get }
-
   /// As ``PreparedConvolution/run(_:input:output:scratch:threads:)``, with something done to the outputs; `other` is as large
   /// as they are.
   func run(

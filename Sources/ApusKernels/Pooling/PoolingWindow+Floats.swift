@@ -37,8 +37,8 @@ extension PoolingWindow {
       var high = low
       forEachTap { offset in
         let (first, second) = unsafe (eight(source, offset), eight(source, offset &+ 8))
-        low.raise(to: first)
-        high.raise(to: second)
+        low.replace(with: first, where: low .< first)
+        high.replace(with: second, where: high .< second)
       }
       return (low, high)
     case .average:
@@ -59,7 +59,7 @@ extension PoolingWindow {
       var most = SIMD8<Float>(repeating: -.greatestFiniteMagnitude)
       forEachTap { offset in
         let values = unsafe eight(source, offset)
-        most.raise(to: values)
+        most.replace(with: values, where: most .< values)
       }
       return most
     case .average:
@@ -96,14 +96,5 @@ extension PoolingWindow {
     case .average: return result / Float(count)
     case .l2: return (result / Float(count)).squareRoot()
     }
-  }
-}
-
-extension SIMD8<Float> {
-  /// Takes the greater of two values in each lane; where one is NaN, the own one.
-  @inline(__always)
-  fileprivate mutating func raise(to other: Self) {
-    // Lane by lane, this becomes one instruction.
-    for lane in 0..<8 { self[lane] = self[lane] < other[lane] ? other[lane] : self[lane] }
   }
 }

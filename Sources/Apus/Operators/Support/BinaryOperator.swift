@@ -1,7 +1,7 @@
 import ApusKernels
 
 /// A prepared kernel of two tensors that broadcast to each other.
-struct BinaryOperator: FusibleOperator {
+struct BinaryOperator: Operator {
   private var kernel: any BinaryKernel
   private let lhs: TensorSlot
   private let rhs: TensorSlot
@@ -28,8 +28,6 @@ extension BinaryOperator {
     copy.kernel = fused
     return copy
   }
-
-  func adding(_ other: TensorSlot, within minimum: Float, _ maximum: Float) -> (any Operator)? { nil }
 }
 
 /// Two inputs of one type and the shape to which they broadcast.

@@ -1,7 +1,7 @@
 import ApusKernels
 
 /// A prepared kernel with its weights: what CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED have in common.
-struct WeightedProduct: FusibleOperator {
+struct WeightedProduct: Operator {
   private let kernel: any PreparedConvolution
   private let input: TensorSlot
   private let output: TensorSlot
@@ -53,25 +53,20 @@ struct WeightedProduct: FusibleOperator {
 }
 
 extension WeightedProduct {
-  private var finishingKernel: (any FinishingConvolution)? {
-    guard let kernel = kernel as? any FinishingConvolution, kernel.canFinish else { return nil }
-    return kernel
-  }
-
   func followed(by tail: FloatTail) -> (any Operator)? {
     var copy = self
     if let finish {
       guard let longer = finish.finish.followed(by: tail) else { return nil }
       copy.finish?.finish = longer
     } else {
-      guard let kernel = finishingKernel else { return nil }
+      guard let kernel = kernel.finishing else { return nil }
       copy.finish = (kernel, FloatFinish(tail: tail), nil)
     }
     return copy
   }
 
   func adding(_ other: TensorSlot, within minimum: Float, _ maximum: Float) -> (any Operator)? {
-    guard finish == nil, let kernel = finishingKernel else { return nil }
+    guard finish == nil, let kernel = kernel.finishing else { return nil }
     var copy = self
     copy.finish = (kernel, FloatFinish(addingWithin: minimum, maximum), other)
     return copy

@@ -4,7 +4,7 @@ extension GeneratedConvolution: FinishingConvolution {
     _ packed: PackedWeights, input: RawSpan, other: RawSpan?, finish: FloatFinish,
     output: inout MutableRawSpan, scratch: inout MutableRawSpan, threads: ThreadTeam
   ) {
-    precondition(canFinish)
+    precondition(finishing != nil)
     guard let other else {
       precondition(!finish.addsOther)
       return unsafe run(
@@ -19,10 +19,11 @@ extension GeneratedConvolution: FinishingConvolution {
     }
   }
 
-  var canFinish: Bool {
+  /// Itself, where outputs are floats.
+  var finishing: (any FinishingConvolution)? {
     switch convolution.epilogue {
-    case .float32, .hybrid: true
-    default: false
+    case .float32, .hybrid: self
+    default: nil
     }
   }
 

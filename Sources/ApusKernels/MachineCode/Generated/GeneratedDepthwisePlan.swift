@@ -99,7 +99,9 @@ struct GeneratedDepthwisePlan {
     }
     chunkChannels = chunkBlocks == blockCount ? channels : chunkBlocks * blockChannels
     let rowByteCount = columnByteCount * chunkChannels
-    guard !runs.isEmpty || reachHeight * rowByteCount <= GeneratedConvolutionPlan.planeLimit else { return nil }
+    guard !runs.isEmpty || reachHeight * rowByteCount <= GeneratedConvolutionPlan.planeLimit else {
+      return nil
+    }
     let fitting = (Self.planeBytes / rowByteCount - reachHeight) / c.strideHeight + 1
     mostLines = max(1, min(fitting, c.outputHeight))
     planeRows = (mostLines - 1) * c.strideHeight + reachHeight

@@ -86,7 +86,9 @@ struct X86DepthwiseRowGenerator: CodeGenerator {
   }
 
   /// The next vector of channels, whose weights follow.
-  private func advance(_ a: inout X86Assembler, _ place: GeneratedRowShape.Place, _ nextVector: X86Assembler.Label) {
+  private func advance(
+    _ a: inout X86Assembler, _ place: GeneratedRowShape.Place, _ nextVector: X86Assembler.Label
+  ) {
     for (field, bytes) in [
       (A.offset(\.weights), place.tapRows * tapColumns * width.byteCount),
       (A.offset(\.offsets), width.byteCount),
@@ -143,7 +145,9 @@ struct X86DepthwiseRowGenerator: CodeGenerator {
       // The sums that the pixel is part of, each with its tap.
       let uses = (0..<columnCount).compactMap { column -> (sum: Int, weight: Int)? in
         let distance = pixel - column * columnStep
-        guard distance >= 0, distance % shape.tapStep == 0, distance / shape.tapStep < tapColumns else { return nil }
+        guard distance >= 0, distance % shape.tapStep == 0, distance / shape.tapStep < tapColumns else {
+          return nil
+        }
         return (end.sum(column, 0), end.free(distance / shape.tapStep))
       }
       let memory = end.place(used, pixel, vector * width.byteCount)
