@@ -1,4 +1,5 @@
 import Apus
+import TestSupport
 import Testing
 
 /// Operators that the one before them does; where every tensor keeps its memory, each is done by itself.
