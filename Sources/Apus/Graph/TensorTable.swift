@@ -62,10 +62,12 @@ struct TensorTable: ~Copyable {
 
   /// A tensor's bytes, whatever its type.
   @_lifetime(borrow self)
+  @inline(__always)
   func readBytes(_ slot: TensorSlot) -> RawSpan { readBytes(at: slot.index) }
 
   /// The bytes of the tensor at an index of the table.
   @_lifetime(borrow self)
+  @inline(__always)
   func readBytes(at index: Int) -> RawSpan {
     let buffer = buffers[index]
     let bytes = UnsafeRawBufferPointer(
@@ -75,10 +77,12 @@ struct TensorTable: ~Copyable {
 
   /// A tensor's bytes, to be written, whatever its type.
   @_lifetime(borrow self)
+  @inline(__always)
   func writeBytes(_ slot: TensorSlot) -> MutableRawSpan { writeBytes(at: slot.index) }
 
   /// The bytes of the tensor at an index of the table, to be written.
   @_lifetime(borrow self)
+  @inline(__always)
   func writeBytes(at index: Int) -> MutableRawSpan {
     let buffer = buffers[index]
     let bytes = UnsafeMutableRawBufferPointer(

@@ -3,7 +3,7 @@
 /// Transposing, slicing, splitting, joining, tiling, broadcasting and reversing are all of this kind: a
 /// stride of zero repeats, a negative one goes backwards. Dimensions that lie one after the other on both
 /// sides are joined, and a run of bytes that is contiguous on both sides is copied as a whole.
-package struct StridedCopy: Sendable {
+package final class StridedCopy: Sendable {
   /// One loop of the copy; strides in bytes.
   struct Loop: Sendable {
     var count: Int

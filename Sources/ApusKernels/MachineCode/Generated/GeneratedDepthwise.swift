@@ -9,6 +9,10 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
   private let factorByteCount: Int
   /// The offsets of all taps, group by group.
   let taps: UnsafeMutablePointer<Int>
+  /// A worker's memory: the gathered part of the input, then taps with room for extra groups, then sums.
+  private let tapListOffset: Int
+  private let sumsOffset: Int
+  private let workerByteCount: Int
   /// Columns that one function takes at most.
   private let blockColumns: Int
   /// Whether functions take a row of taps at a time.
@@ -88,6 +92,10 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
     self.runFunctions = runFunctions
 
     let tapCount = plan.groupCount * plan.tapsPerGroup
+    tapListOffset = plan.planeByteCount
+    sumsOffset = tapListOffset + roundedUp(tapCount * 3 * 8, to: 64)
+    workerByteCount =
+      sumsOffset + scheme.sumByteCount(GeneratedDepthwisePlan.mostPixels * plan.blockChannels)
     unsafe taps = .allocate(capacity: tapCount)
     for tap in 0..<tapCount { unsafe taps[tap] = plan.tapOffset(tap) }
     factorByteCount = target.factorByteCount
@@ -117,12 +125,6 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
   }
 
   // MARK: Running
-
-  private var tapListByteCount: Int { roundedUp(plan.groupCount * 3 * plan.tapsPerGroup * 8, to: 64) }
-  private var workerByteCount: Int {
-    plan.planeByteCount + tapListByteCount
-      + scheme.sumByteCount(GeneratedDepthwisePlan.mostPixels * plan.blockChannels)
-  }
 
   func scratchByteCount(threads: Int) -> Int { scheme.sharedByteCount + threads * workerByteCount }
 
@@ -168,8 +170,8 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
     unsafe gathering.gather(
       work.memory.input, image: image, lines: lines, firstChannel: chunk &* plan.chunkChannels,
       to: scratch)
-    let list = unsafe (scratch + plan.planeByteCount).assumingMemoryBound(to: Int.self)
-    let memory = unsafe UnsafeMutableRawPointer(list) + tapListByteCount
+    let list = unsafe (scratch + tapListOffset).assumingMemoryBound(to: Int.self)
+    let memory = unsafe scratch + sumsOffset
     let makesOutputs = scheme.makesOutputs(packed)
     let elementByteCount = scheme.elementByteCount
     let outputPixelByteCount = plan.channels &* elementByteCount
