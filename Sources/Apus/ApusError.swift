@@ -7,7 +7,7 @@
 /// do {
 ///   let model = try Model(contentsOfFile: "detect.tflite")
 /// } catch {
-///   if error.code == .unsupportedOperator { print(error.reasons) }
+///   if error.code == .unsupportedOperator { showToUser(error.reasons) }
 /// }
 /// ```
 public struct ApusError: Error, Hashable, Sendable {

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// ```swift
 /// let model = try Model(contentsOfFile: "detect.tflite")
-/// print(model.inputs[0])  // normalized_input_image_tensor (uint8 1×300×300×3)
+/// let picture = model.inputs[0]  // normalized_input_image_tensor (uint8 1×300×300×3)
 /// let interpreter = try Interpreter(model: model)
 /// ```
 ///

@@ -14,8 +14,8 @@ for model in "$@"; do
   nice -n 19 "$build/apus" run "$model" --kernels portable --threads 1 --output-dir "$work/portable/$i" > /dev/null
   (cd "$work/portable/$i" && sha256sum -- *.npy) | sed "s,^,$(basename "$model") ," >> "$work/expected"
   for set in $sets; do
-    line="$line; apus run $model --kernels $set --threads 1 --output-dir /tmp/o/$set/$i > /dev/null"
-    line="$line; cd /tmp/o/$set/$i && sha256sum *.npy | sed 's,^,@ $set $(basename "$model") ,'"
+    line="$line; apus run $model --kernels $set --threads 1 --output-dir \$HOME/$set/$i > /dev/null"
+    line="$line; cd \$HOME/$set/$i && sha256sum *.npy | sed 's,^,@ $set $(basename "$model") ,'"
   done
 done
 "$(dirname "$0")/emulate.sh" -t 1200 "$build" "$line" > "$work/log" 2>&1 || { tail -n 20 "$work/log" >&2; exit 1; }

@@ -1,6 +1,6 @@
 """Converts trained weights to a uint8 `.tflite` and appends the detection operator.
 
-    python convert.py --weights /tmp/shapes-work/quantized.npz --out /tmp/shapes.tflite
+    python convert.py --weights work/quantized.npz --out work/shapes.tflite
 """
 
 import argparse

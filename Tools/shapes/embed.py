@@ -1,7 +1,7 @@
 """Writes the model and a sample picture into Swift files, or the model back into a `.tflite`.
 
-    python embed.py --model /tmp/shapes.tflite
-    python embed.py --extract /tmp/shapes.tflite --extract-picture /tmp/shapes.jpg
+    python embed.py --model work/shapes.tflite
+    python embed.py --extract work/shapes.tflite --extract-picture work/shapes.jpg
 
 The sample picture is the first of `--picture-seed`, `--picture-seed` + 1, … in which the model finds every shape, and
 nothing else, with scores of at least `--least-score`, however the picture is resized.

@@ -1,6 +1,6 @@
 """Measures mAP@0.5 of the finished `.tflite` on fresh pictures, run by LiteRT's reference kernels.
 
-    python evaluate.py --model /tmp/shapes.tflite --seed 2026 --count 2000
+    python evaluate.py --model work/shapes.tflite --seed 2026 --count 2000
 """
 
 import argparse

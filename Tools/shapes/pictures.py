@@ -2,8 +2,8 @@
 
 Everything is drawn by numpy and Pillow from a seed; the same seed gives the same picture.
 
-    python pictures.py --seed 7 --count 30000 --out /tmp/shapes-train     # two .npy files and an .npz file
-    python pictures.py --seed 7 --count 24 --sheet /tmp/sheet.png         # a contact sheet with the boxes
+    python pictures.py --seed 7 --count 30000 --out work/train     # two .npy files and an .npz file
+    python pictures.py --seed 7 --count 24 --sheet work/sheet.png         # a contact sheet with the boxes
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Trains the detector: first in floats with batch normalisation, then folded and with quantised arithmetic.
 
-    python train.py --data /tmp/shapes-train --validation /tmp/shapes-val --work /tmp/shapes-work \\
+    python train.py --data work/train --validation work/val --work work \\
         --float-steps 12000 --quantized-steps 3000
 
 Writes `checkpoint.npz` (weights and batch normalisation), `float.npz` (folded weights) and `quantized.npz` (weights and activation ranges) to the work folder.

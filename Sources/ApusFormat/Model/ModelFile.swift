@@ -6,7 +6,8 @@
 /// ```swift
 /// let file = try ModelFile(FileBytes(readingFileAt: "detect.tflite"))
 /// for node in file.subgraphs[0].operators {
-///   print(file.operatorCodes[node.operatorCode].name, node.inputs)
+///   let (name, inputs) = (file.operatorCodes[node.operatorCode].name, node.inputs)
+///   …
 /// }
 /// ```
 package struct ModelFile: Sendable {

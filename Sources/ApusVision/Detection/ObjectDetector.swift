@@ -7,7 +7,7 @@ import ApusFormat
 /// ```swift
 /// let detector = try ObjectDetector(modelFile: "detect.tflite", labelsFile: "labelmap.txt")
 /// for detection in try detector.detect(picture) {
-///   print(detection.category.name, detection.score, detection.rect)
+///   draw(detection.rect, detection.category.name, detection.score)
 /// }
 /// ```
 ///
