@@ -34,21 +34,14 @@ extension TiledConvolution {
       input.byteCount >= inputByteCount && output.byteCount >= outputByteCount
         && packed.byteCount >= packedByteCount
         && scratch.byteCount >= scratchByteCount(threads: threads.count))
-    unsafe input.withUnsafeBytes { input in
-      unsafe output.withUnsafeMutableBytes { output in
-        unsafe scratch.withUnsafeMutableBytes { scratch in
-          guard let input = input.baseAddress, let output = output.baseAddress,
-            let scratch = scratch.baseAddress
-          else { return }
-          let shared = unsafe scratch.alignedUp(toMultipleOf: 64)
-          let source = unsafe quantization?.run(input, to: shared, threads: threads) ?? input
-          let work = unsafe ConvolutionWork(
-            convolution: self, packed: packed.address, input: source,
-            scales: shared.assumingMemoryBound(to: Float.self), output: output,
-            scratch: shared + sharedByteCount)
-          threads.run(tiles: tileCount, work)
-        }
-      }
+    unsafe withAddresses(input, &output, &scratch) { input, output, scratch in
+      let shared = unsafe scratch.alignedUp(toMultipleOf: 64)
+      let source = unsafe quantization?.run(input, to: shared, threads: threads) ?? input
+      let work = unsafe ConvolutionWork(
+        convolution: self, packed: packed.address, input: source,
+        scales: shared.assumingMemoryBound(to: Float.self), output: output,
+        scratch: shared + sharedByteCount)
+      threads.run(tiles: tileCount, work)
     }
   }
 }

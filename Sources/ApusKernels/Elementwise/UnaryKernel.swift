@@ -73,14 +73,12 @@ struct UnaryMap: UnaryKernel {
 
   func run(_ input: RawSpan, to output: inout MutableRawSpan, threads: ThreadTeam) {
     precondition(input.byteCount >= count * strides.argument && output.byteCount >= count * strides.result)
-    unsafe input.withUnsafeBytes { input in
-      unsafe output.withUnsafeMutableBytes { output in
-        guard count > 0, let input = input.baseAddress, let output = output.baseAddress else { return }
-        let length = threads.tileLength(count, least: leastTileLength, most: tileLength)
-        let work = unsafe Work(
-          kernel: self, tileLength: roundedUp(length, to: unit), input: input, output: output)
-        threads.run(tiles: ceilingQuotient(count, work.tileLength), work)
-      }
+    guard count > 0 else { return }
+    unsafe withAddresses(input, &output) { input, output in
+      let length = threads.tileLength(count, least: leastTileLength, most: tileLength)
+      let work = unsafe Work(
+        kernel: self, tileLength: roundedUp(length, to: unit), input: input, output: output)
+      threads.run(tiles: ceilingQuotient(count, work.tileLength), work)
     }
   }
 

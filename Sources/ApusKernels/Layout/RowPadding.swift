@@ -24,12 +24,11 @@ package struct RowPadding: UnaryKernel {
   package func run(_ source: RawSpan, to destination: inout MutableRawSpan, threads: ThreadTeam) {
     precondition(
       source.byteCount >= rows &* byteCount && destination.byteCount >= rows &* rowByteCount)
-    unsafe source.withUnsafeBytes { source in
-      unsafe destination.withUnsafeMutableBytes { destination in
-        guard rows > 0, let from = source.baseAddress, let to = destination.baseAddress else { return }
-        let tiles = threads.tileCount(rows: rows, bytes: rows &* rowByteCount, alone: 1)
-        threads.run(tiles: tiles, unsafe Work(padding: self, tiles: tiles, source: from, destination: to))
-      }
+    guard rows > 0 else { return }
+    unsafe withAddresses(source, &destination) { source, destination in
+      let tiles = threads.tileCount(rows: rows, bytes: rows &* rowByteCount, alone: 1)
+      let work = unsafe Work(padding: self, tiles: tiles, source: source, destination: destination)
+      threads.run(tiles: tiles, work)
     }
   }
 

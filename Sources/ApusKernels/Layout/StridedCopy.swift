@@ -105,18 +105,15 @@ package final class StridedCopy: Sendable {
     guard !isEmpty else { return }
     precondition(
       shift >= 0 && source.byteCount >= sourceEnd && destination.byteCount - shift >= destinationEnd)
-    unsafe source.withUnsafeBytes { source in
-      unsafe destination.withUnsafeMutableBytes { destination in
-        unsafe loops.withUnsafeBufferPointer { loops in
-          guard let from = source.baseAddress, let to = destination.baseAddress else { return }
-          // A single run is cut between cache lines.
-          let rows = loops.isEmpty ? run / 64 : unsafe loops[0].count
-          let tiles = threads.tileCount(rows: rows, bytes: byteCount, alone: tiles)
-          let work = unsafe Work(
-            loops: loops, run: run, tiles: tiles, source: from + sourceOffset,
-            destination: to + (destinationOffset + shift))
-          threads.run(tiles: tiles, work)
-        }
+    unsafe withAddresses(source, &destination) { source, destination in
+      unsafe loops.withUnsafeBufferPointer { loops in
+        // A single run is cut between cache lines.
+        let rows = loops.isEmpty ? run / 64 : unsafe loops[0].count
+        let tiles = threads.tileCount(rows: rows, bytes: byteCount, alone: tiles)
+        let work = unsafe Work(
+          loops: loops, run: run, tiles: tiles, source: source + sourceOffset,
+          destination: destination + (destinationOffset + shift))
+        threads.run(tiles: tiles, work)
       }
     }
   }

@@ -89,14 +89,11 @@ package struct Pooling: Sendable {
   /// Pools; the spans must be as large as the tensors.
   package func run(_ input: RawSpan, to output: inout MutableRawSpan, threads: ThreadTeam) {
     precondition(input.byteCount >= inputCount * width && output.byteCount >= outputCount * width)
-    unsafe input.withUnsafeBytes { input in
-      unsafe output.withUnsafeMutableBytes { output in
-        unsafe withUnsafePointer(to: self) { owner in
-          guard let from = input.baseAddress, let to = output.baseAddress else { return }
-          guard tiles > 0 else { return }
-          let tiles = threads.tileCount(rows: rows, bytes: inputByteCount, alone: tiles)
-          threads.run(tiles: tiles, unsafe Work(owner: owner, tiles: tiles, input: from, output: to))
-        }
+    guard tiles > 0 else { return }
+    unsafe withAddresses(input, &output) { input, output in
+      unsafe withUnsafePointer(to: self) { owner in
+        let tiles = threads.tileCount(rows: rows, bytes: inputByteCount, alone: tiles)
+        threads.run(tiles: tiles, unsafe Work(owner: owner, tiles: tiles, input: input, output: output))
       }
     }
   }

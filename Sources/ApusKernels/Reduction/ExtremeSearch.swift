@@ -27,12 +27,9 @@ package struct ExtremeSearch: Sendable {
     guard count > 0 else { return }
     precondition(
       input.byteCount >= count * length * elements.byteCount && output.byteCount >= count * (isWide ? 8 : 4))
-    unsafe input.withUnsafeBytes { input in
-      unsafe output.withUnsafeMutableBytes { output in
-        unsafe withUnsafePointer(to: self) { owner in
-          guard let from = input.baseAddress, let to = output.baseAddress else { return }
-          threads.run(tiles: tiles, unsafe Work(owner: owner, input: from, output: to))
-        }
+    unsafe withAddresses(input, &output) { input, output in
+      unsafe withUnsafePointer(to: self) { owner in
+        threads.run(tiles: tiles, unsafe Work(owner: owner, input: input, output: output))
       }
     }
   }

@@ -80,17 +80,29 @@ extension BilinearResize {
 
   // MARK: Fixed point
 
+  /// Weighed sums of two rows.
+  @inline(__always)
+  private func weigh<Element: FixedWidthInteger, Sum: FixedWidthInteger>(
+    _ upper: UnsafePointer<Element>, _ lower: UnsafePointer<Element>, _ near: Sum, _ far: Sum,
+    to sums: UnsafeMutablePointer<Sum>
+  ) {
+    for index in 0..<inputWidth &* channels {
+      let (above, below) = unsafe (
+        Sum(truncatingIfNeeded: upper[index]), Sum(truncatingIfNeeded: lower[index])
+      )
+      unsafe sums[index] = above &* near &+ below &* far
+    }
+  }
+
   /// Sums of two rows of bytes, in sixteenths; weights beyond one wrap, and so do what makes up for them.
   func weighSixteenths(
     _ upper: UnsafeRawPointer, _ lower: UnsafeRawPointer, _ tap: InterpolationTap,
     _ scratch: UnsafeMutableRawPointer
   ) {
-    let count = inputWidth &* channels
-    let sums = unsafe scratch.assumingMemoryBound(to: UInt16.self)
-    let from = unsafe upper.assumingMemoryBound(to: UInt8.self)
-    let below = unsafe lower.assumingMemoryBound(to: UInt8.self)
-    let (near, far) = (UInt16(truncatingIfNeeded: 16 &- tap.weight), UInt16(truncatingIfNeeded: tap.weight))
-    for index in 0..<count { unsafe sums[index] = UInt16(from[index]) &* near &+ UInt16(below[index]) &* far }
+    unsafe weigh(
+      upper.assumingMemoryBound(to: UInt8.self), lower.assumingMemoryBound(to: UInt8.self),
+      UInt16(truncatingIfNeeded: 16 &- tap.weight), UInt16(truncatingIfNeeded: tap.weight),
+      to: scratch.assumingMemoryBound(to: UInt16.self))
   }
 
   /// Bytes from sums in sixteenths of sixteenths, halves rounded up.
@@ -126,12 +138,10 @@ extension BilinearResize {
     _ upper: UnsafeRawPointer, _ lower: UnsafeRawPointer, _ tap: InterpolationTap,
     _ scratch: UnsafeMutableRawPointer
   ) {
-    let count = inputWidth &* channels
-    let sums = unsafe scratch.assumingMemoryBound(to: Int32.self)
-    let from = unsafe upper.assumingMemoryBound(to: Int8.self)
-    let below = unsafe lower.assumingMemoryBound(to: Int8.self)
-    let (near, far) = (1024 &- tap.weight, tap.weight)
-    for index in 0..<count { unsafe sums[index] = Int32(from[index]) &* near &+ Int32(below[index]) &* far }
+    unsafe weigh(
+      upper.assumingMemoryBound(to: Int8.self), lower.assumingMemoryBound(to: Int8.self), 1024 &- tap.weight,
+      tap.weight,
+      to: scratch.assumingMemoryBound(to: Int32.self))
   }
 
   func interpolateSignedBytes(
@@ -165,12 +175,10 @@ extension BilinearResize {
     _ upper: UnsafeRawPointer, _ lower: UnsafeRawPointer, _ tap: InterpolationTap,
     _ scratch: UnsafeMutableRawPointer
   ) {
-    let count = inputWidth &* channels
-    let sums = unsafe scratch.assumingMemoryBound(to: Int64.self)
-    let from = unsafe upper.assumingMemoryBound(to: Int16.self)
-    let below = unsafe lower.assumingMemoryBound(to: Int16.self)
-    let (near, far) = (Int64(1024 &- tap.weight), Int64(tap.weight))
-    for index in 0..<count { unsafe sums[index] = Int64(from[index]) &* near &+ Int64(below[index]) &* far }
+    unsafe weigh(
+      upper.assumingMemoryBound(to: Int16.self), lower.assumingMemoryBound(to: Int16.self),
+      Int64(1024 &- tap.weight), Int64(tap.weight),
+      to: scratch.assumingMemoryBound(to: Int64.self))
   }
 
   func interpolateWords(

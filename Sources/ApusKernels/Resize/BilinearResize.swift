@@ -86,17 +86,11 @@ package struct BilinearResize: Sendable {
       input.byteCount >= batches * inputHeight * inputWidth * channels * elements.byteCount
         && output.byteCount >= batches * outputHeight * outputWidth * channels * elements.byteCount
         && scratch.byteCount >= 64 + threads.count * workerByteCount)
-    unsafe input.withUnsafeBytes { input in
-      unsafe output.withUnsafeMutableBytes { output in
-        unsafe scratch.withUnsafeMutableBytes { scratch in
-          unsafe withUnsafePointer(to: self) { owner in
-            guard let from = input.baseAddress, let to = output.baseAddress, let memory = scratch.baseAddress
-            else { return }
-            let work = unsafe Work(
-              owner: owner, input: from, output: to, scratch: memory.alignedUp(toMultipleOf: 64))
-            threads.run(tiles: tiles, work)
-          }
-        }
+    unsafe withAddresses(input, &output, &scratch) { input, output, scratch in
+      unsafe withUnsafePointer(to: self) { owner in
+        let work = unsafe Work(
+          owner: owner, input: input, output: output, scratch: scratch.alignedUp(toMultipleOf: 64))
+        threads.run(tiles: tiles, work)
       }
     }
   }

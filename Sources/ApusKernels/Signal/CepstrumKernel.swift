@@ -101,20 +101,13 @@ package struct CepstrumKernel: Sendable {
       input.byteCount >= rows * settings.frequencies * 4
         && output.byteCount >= rows * settings.coefficients * 4
         && scratch.byteCount >= scratchByteCount(threads: threads.count))
-    unsafe input.withUnsafeBytes { input in
-      unsafe output.withUnsafeMutableBytes { output in
-        unsafe scratch.withUnsafeMutableBytes { scratch in
-          guard let input = input.baseAddress, let output = output.baseAddress,
-            let scratch = scratch.baseAddress
-          else { return }
-          threads.run(
-            tiles: rows,
-            unsafe Work(
-              kernel: self, input: input.assumingMemoryBound(to: Float.self),
-              output: output.assumingMemoryBound(to: Float.self),
-              scratch: scratch.assumingMemoryBound(to: Double.self)))
-        }
-      }
+    unsafe withAddresses(input, &output, &scratch) { input, output, scratch in
+      threads.run(
+        tiles: rows,
+        unsafe Work(
+          kernel: self, input: input.assumingMemoryBound(to: Float.self),
+          output: output.assumingMemoryBound(to: Float.self),
+          scratch: scratch.assumingMemoryBound(to: Double.self)))
     }
   }
 

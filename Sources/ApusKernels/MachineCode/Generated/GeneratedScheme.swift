@@ -76,20 +76,13 @@ struct GeneratedScheme {
     _ input: RawSpan, _ output: inout MutableRawSpan, _ scratch: inout MutableRawSpan, threads: ThreadTeam,
     _ body: (Memory) -> Void
   ) {
-    unsafe input.withUnsafeBytes { input in
-      unsafe output.withUnsafeMutableBytes { output in
-        unsafe scratch.withUnsafeMutableBytes { scratch in
-          guard let input = input.baseAddress, let output = output.baseAddress,
-            let scratch = scratch.baseAddress
-          else { return }
-          let shared = unsafe scratch.alignedUp(toMultipleOf: 64)
-          let rows = unsafe quantization?.run(input, to: shared, threads: threads) ?? input
-          body(
-            unsafe Memory(
-              input: rows, scales: UnsafeRawPointer(shared), output: output,
-              scratch: shared + (quantization?.byteCount ?? 0)))
-        }
-      }
+    unsafe withAddresses(input, &output, &scratch) { input, output, scratch in
+      let shared = unsafe scratch.alignedUp(toMultipleOf: 64)
+      let rows = unsafe quantization?.run(input, to: shared, threads: threads) ?? input
+      body(
+        unsafe Memory(
+          input: rows, scales: UnsafeRawPointer(shared), output: output,
+          scratch: shared + (quantization?.byteCount ?? 0)))
     }
   }
 

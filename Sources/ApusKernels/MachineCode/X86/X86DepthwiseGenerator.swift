@@ -24,10 +24,7 @@ struct X86DepthwiseGenerator: CodeGenerator {
 
   func generate() -> [UInt8]? {
     var a = X86Assembler(encoding: target == .avx512 ? .evex : .vex)
-    for register in [General.rbx, .rbp, .r12, .r13, .r14, .r15] { a.push(register) }
-    a.load(.r8, .init(.rdi, A.offset(\.rows)))
-    a.load(.r14, .init(.rdi, A.offset(\.output)))
-    a.load(.r15, .init(.rdi, A.offset(\.blocks)))
+    a.enter()
     end.loadMasks(&a)
     if product == .signedBytes {
       a.load(.rdx, .init(.rdi, A.offset(\.factors)))
@@ -61,9 +58,7 @@ struct X86DepthwiseGenerator: CodeGenerator {
     a.decrement(.r15)
     a.jump(.notEqual, nextBlock)
 
-    a.zeroUpper()
-    for register in [General.r15, .r14, .r13, .r12, .rbp, .rbx] { a.pop(register) }
-    a.return()
+    a.leave()
     return a.finish()
   }
 

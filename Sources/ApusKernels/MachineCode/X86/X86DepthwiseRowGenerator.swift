@@ -40,10 +40,7 @@ struct X86DepthwiseRowGenerator: CodeGenerator {
   /// taps; nil only if the generator is wrong.
   func generate() -> [UInt8]? {
     var a = X86Assembler(encoding: target == .avx512 ? .evex : .vex)
-    for register in [General.rbx, .rbp, .r12, .r13, .r14, .r15] { a.push(register) }
-    a.load(.r8, .init(.rdi, A.offset(\.rows)))
-    a.load(.r14, .init(.rdi, A.offset(\.output)))
-    a.load(.r15, .init(.rdi, A.offset(\.blocks)))
+    a.enter()
     let vectors = (shape.channelCount + target.lanes - 1) / target.lanes
     let last = end(vector: vectors - 1)
     last.loadMasks(&a)
@@ -67,9 +64,7 @@ struct X86DepthwiseRowGenerator: CodeGenerator {
     a.decrement(.r15)
     a.jump(.notEqual, nextBlock)
 
-    a.zeroUpper()
-    for register in [General.r15, .r14, .r13, .r12, .rbp, .rbx] { a.pop(register) }
-    a.return()
+    a.leave()
     return a.finish()
   }
 

@@ -37,10 +37,7 @@ struct X86ProductGenerator: CodeGenerator {
     var a = X86Assembler(encoding: target == .avx512 ? .evex : .vex)
     let bases: [General] = [.rax, .rbx, .rbp]
     let used = Array(bases.prefix((rowCount + 5) / 6))
-    for register in [General.rbx, .rbp, .r12, .r13, .r14, .r15] { a.push(register) }
-    a.load(.r8, .init(.rdi, A.offset(\.rows)))
-    a.load(.r14, .init(.rdi, A.offset(\.output)))
-    a.load(.r15, .init(.rdi, A.offset(\.blocks)))
+    a.enter()
     end.loadMasks(&a)
 
     let nextBlock = a.loopHead(alignment: 16)
@@ -89,9 +86,7 @@ struct X86ProductGenerator: CodeGenerator {
     a.decrement(.r15)
     a.jump(.notEqual, nextBlock)
 
-    a.zeroUpper()
-    for register in [General.r15, .r14, .r13, .r12, .rbp, .rbx] { a.pop(register) }
-    a.return()
+    a.leave()
     return a.finish()
   }
 

@@ -1,0 +1,27 @@
+/// Lends the addresses of an input and an output; does nothing where one of them is empty.
+@inline(__always)
+func withAddresses(
+  _ input: RawSpan, _ output: inout MutableRawSpan,
+  _ body: (_ input: UnsafeRawPointer, _ output: UnsafeMutableRawPointer) -> Void
+) {
+  unsafe input.withUnsafeBytes { input in
+    unsafe output.withUnsafeMutableBytes { output in
+      guard let input = input.baseAddress, let output = output.baseAddress else { return }
+      unsafe body(input, output)
+    }
+  }
+}
+
+/// Lends the addresses of an input, an output and scratch memory; does nothing where one of them is empty.
+@inline(__always)
+func withAddresses(
+  _ input: RawSpan, _ output: inout MutableRawSpan, _ scratch: inout MutableRawSpan,
+  _ body: (
+    _ input: UnsafeRawPointer, _ output: UnsafeMutableRawPointer, _ scratch: UnsafeMutableRawPointer
+  ) -> Void
+) {
+  unsafe scratch.withUnsafeMutableBytes { scratch in
+    guard let scratch = scratch.baseAddress else { return }
+    unsafe withAddresses(input, &output) { unsafe body($0, $1, scratch) }
+  }
+}
