@@ -6,10 +6,10 @@ import ApusFormat
 /// every run.
 ///
 /// ```swift
-/// let negate = CustomOperator(name: "Negate") { node in
+/// let negate = CustomOperator(name: "Negate") { node throws(ApusError) in
 ///   try node.expect(inputs: 1, outputs: 1)
 ///   let factor = Float(try node.options.number("factor", default: -1))
-///   return CustomOperator.Plan(outputShapes: [try node.input(0).shape]) { tensors in
+///   return CustomOperator.Plan(outputShapes: [try node.input(0).shape]) { tensors throws(ApusError) in
 ///     let input = try tensors.input(0, as: Float.self)
 ///     var output = try tensors.output(0, as: Float.self)
 ///     for index in 0..<input.count { output[index] = factor * input[index] }
