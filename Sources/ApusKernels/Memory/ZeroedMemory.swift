@@ -9,7 +9,7 @@
 /// Zeroed memory, aligned to a cache line, that lives as long as the object does.
 ///
 /// All but a little comes from the system directly, zeroed already: in large pages where it has them and there is much of
-/// it, and otherwise with its pages made at once, as the first touch of each would cost more than a microsecond. Whoever
+/// it, and otherwise with its pages made at once, as the first touch of each would enter the kernel. Whoever
 /// writes through ``base`` owns the object alone.
 package final class ZeroedMemory: @unchecked Sendable {
   /// The alignment of ``base``, in bytes.
