@@ -36,7 +36,7 @@ enum CaseKind: String, CaseIterable, CustomStringConvertible {
     let (lowest, highest): (Int32, Int32) = isSigned ? (-128, 127) : (0, 255)
     let zeroPoint = Int32.random(in: lowest...highest, using: &random)
     let clamps = Bool.random(using: &random)
-    let minimum = clamps ? max(lowest, zeroPoint - 20) : lowest
+    let minimum = clamps ? max(lowest, zeroPoint - [0, 20].pick(using: &random)) : lowest
     let maximum = clamps ? min(highest, zeroPoint + 70) : highest
     let scale = 1 / (40 * Double(max(1, terms)).squareRoot())
     switch self {

@@ -99,6 +99,31 @@ struct ConvolutionTests {
     }
   }
 
+  @Test("lines of many rows and few terms match the reference", arguments: KernelSet.tested)
+  func shallow(kernels: KernelSet) throws {
+    for seed in kernels.seeds(80) {
+      var random = SeededGenerator(seed: UInt64(2_000 + seed))
+      let kind = [CaseKind.uint8, .uint8PerChannel, .int8, .int8PerChannel].pick(using: &random)
+      let filter = seed % 4 == 3 ? 3 : 1
+      let width = Int.random(in: 16...60, using: &random)
+      let inputs = filter == 3 ? Int.random(in: 1...12, using: &random) : .random(in: 1...140, using: &random)
+      let outputs = [1, 8, 15, 16, 17, 24, 32, 33, 48, 64, 70].pick(using: &random)
+      var convolution = Convolution(
+        batches: 1, inputHeight: filter, inputWidth: width, inputChannels: inputs, filterHeight: filter,
+        filterWidth: filter, outputHeight: filter, outputWidth: width, outputChannels: outputs,
+        paddingTop: filter / 2, paddingLeft: filter / 2, operands: kind.operands(using: &random),
+        epilogue: kind.epilogue(channels: outputs, terms: inputs * filter * filter, using: &random))
+      // Powers of two make exact halves common.
+      if Bool.random(using: &random),
+        case .fixedPoint(let factors, let zeroPoint, let minimum, let maximum) = convolution.epilogue
+      {
+        let halves = factors.map { _ in FixedPointMultiplier([0x1p-4, 0x1p-7, 0x1p-10].pick(using: &random)) }
+        convolution.epilogue = .fixedPoint(halves, zeroPoint: zeroPoint, minimum: minimum, maximum: maximum)
+      }
+      try check(convolution, kernels, threads: [1, 3], using: &random)
+    }
+  }
+
   @Test("each set does the work itself", arguments: KernelSet.tested)
   func implementations(kernels: KernelSet) throws {
     let prefixes = ["x86": "Generated", "arm64": "Generated", "blas": "BLAS"]

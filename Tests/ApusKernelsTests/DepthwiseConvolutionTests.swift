@@ -32,6 +32,29 @@ struct DepthwiseConvolutionTests {
     }
   }
 
+  @Test("filters of bytes of three rows or more match the reference", arguments: KernelSet.tested)
+  func rowsOfBytes(kernels: KernelSet) throws {
+    let filters = [(3, 3), (3, 3), (5, 5), (3, 5), (4, 2), (6, 3), (7, 3), (8, 2), (2, 3)]
+    for seed in kernels.seeds(90) {
+      var random = SeededGenerator(seed: UInt64(3_000 + seed))
+      let kind = [CaseKind.uint8, .uint8PerChannel, .int8, .int8PerChannel].pick(using: &random)
+      let (height, width) = filters.pick(using: &random)
+      let (stride, dilation) = [(1, 1), (1, 1), (2, 1), (1, 2)].pick(using: &random)
+      let channels = [16, 24, 32, 40, 64, 65, 130].pick(using: &random)
+      let (outputHeight, outputWidth) = (
+        Int.random(in: 1...3, using: &random), Int.random(in: 1...11, using: &random)
+      )
+      let convolution = DepthwiseConvolution(
+        batches: 1, inputHeight: outputHeight * stride, inputWidth: outputWidth * stride,
+        inputChannels: channels, filterHeight: height, filterWidth: width, outputHeight: outputHeight,
+        outputWidth: outputWidth, strideHeight: stride, strideWidth: stride, dilationHeight: dilation,
+        dilationWidth: dilation, paddingTop: height / 2 * dilation, paddingLeft: width / 2 * dilation,
+        operands: kind.operands(using: &random),
+        epilogue: kind.epilogue(channels: channels, terms: height * width, using: &random))
+      try check(convolution, kernels, using: &random)
+    }
+  }
+
   @Test("tiles of part of a row or of few channels match the reference", arguments: KernelSet.tested)
   func large(kernels: KernelSet) throws {
     // Width, channels, filter, stride, dilation: each makes another part of the tiling small.

@@ -95,6 +95,9 @@ struct X86AssemblerTests {
     Row(
       instruction: .vextracti64x4, form: .store(divisor: 2), encodings: [.evex], narrowest: .zmm, immediate: 1
     ),
+    Row(
+      instruction: .vextracti32x4, form: .store(divisor: 4), encodings: [.evex], narrowest: .zmm, immediate: 3
+    ),
     Row(instruction: .vinserti64x4, form: .insertion, encodings: [.evex], narrowest: .zmm, immediate: 1),
     Row(instruction: .vxorps, encodings: [.vex]),
   ]

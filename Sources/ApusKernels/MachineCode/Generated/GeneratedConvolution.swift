@@ -89,7 +89,7 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
   var packing: String {
     "\(scheme.name) taps \(plan.tapRows)×\(plan.tapColumns)×\(plan.lanesPerTap) "
       + "columns \(convolution.columnCount) groups \(convolution.groups)"
-      + (plan.hasNarrowWeights ? " narrow" : "")
+      + (plan.hasNarrowWeights ? " narrow" : "") + " by \(plan.mostVectors)"
   }
 
   var packedByteCount: Int { weightPacking.byteCount }

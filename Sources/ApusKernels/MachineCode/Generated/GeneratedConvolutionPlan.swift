@@ -55,6 +55,8 @@ struct GeneratedConvolutionPlan {
   /// Terms of a tap.
   let lanesPerTap: Int
   let stepsPerTap: Int
+  /// The vectors of a full panel.
+  let mostVectors: Int
   let panels: [Panel]
   /// The most rows of a block, by the vectors of a panel.
   private let mostRows: [Int]
@@ -73,6 +75,11 @@ struct GeneratedConvolutionPlan {
   let alone: Tiling
   /// For more threads: the same, or less, so that there are tiles for all.
   let shared: Tiling
+
+  /// Where there are so few steps that blocks are summed while those before them are finished: these.
+  private let overlapping: GeneratedSteps?
+  /// The shortest line that is worth that.
+  private static let overlappingLength = 16
 
   /// Whether all is done in about the time that it takes to call another thread.
   let isSmall: Bool
@@ -107,11 +114,25 @@ struct GeneratedConvolutionPlan {
     tapColumns = runsAreRows ? 1 : c.filterWidth
     lanesPerTap = (runsAreRows ? c.filterWidth : 1) * c.channelsPerGroup
     stepsPerTap = ceilingQuotient(lanesPerTap, lanesPerStep)
+    // Images that are quantized at run time have scales of their own: rows of several images are no line, unless each
+    // is one.
+    let pixels = c.outputHeight * c.outputWidth
+    isDense = c.readsInputInPlace && (!c.operands.isHybrid || c.batches == 1 || pixels == 1)
+    lineLength = isDense ? c.rowCount : c.outputWidth
+    let steps = GeneratedSteps(taps: tapRows * tapColumns, perTap: stepsPerTap)
+    let overlappingRows =
+      lineLength >= Self.overlappingLength
+      ? target.mostOverlappingRows(product, steps, c.operands, c.epilogue) : []
+    overlapping = overlappingRows.isEmpty ? nil : steps
+    mostVectors = overlappingRows.isEmpty ? target.mostVectors : overlappingRows.count
     let panels = Self.panels(
-      columns: c.columnCount, lanes: target.lanes, most: target.mostVectors * target.lanes)
+      columns: c.columnCount, lanes: target.lanes, most: mostVectors * target.lanes)
     self.panels = panels
-    let vectorCounts = 0...target.mostVectors
-    let mostRows = vectorCounts.map { $0 == 0 ? 0 : target.mostRows(product, vectorCount: $0) }
+    let vectorCounts = 0...mostVectors
+    let mostRows =
+      [0]
+      + (overlappingRows.isEmpty
+        ? vectorCounts.dropFirst().map { target.mostRows(product, vectorCount: $0) } : overlappingRows)
     self.mostRows = mostRows
     mostSums = vectorCounts.reduce(0) { max($0, mostRows[$1] * $1 * target.lanes) }
     let isInOrder = product == .floats || c.operands.isHybrid
@@ -119,10 +140,6 @@ struct GeneratedConvolutionPlan {
       isInOrder ? Array(0..<$0 * target.lanes) : target.byteColumns(vectorCount: $0)
     }
 
-    // Images that are quantized at run time have scales of their own: rows of several images are no line, unless each
-    // is one.
-    let pixels = c.outputHeight * c.outputWidth
-    isDense = c.readsInputInPlace && (!c.operands.isHybrid || c.batches == 1 || pixels == 1)
     // Beyond these sizes, products below might overflow; other kernels take such shapes.
     let sizes = [
       c.filterHeight, c.filterWidth, c.strideHeight, c.strideWidth, c.dilationHeight, c.dilationWidth,
@@ -140,7 +157,6 @@ struct GeneratedConvolutionPlan {
     let areRowsReady = c.operands.isHybrid || product != .words && lanesPerTap % lanesPerStep == 0
     isInPlace = areRowsReady && needsNoPadding
     lineCount = isDense ? 1 : c.batches * c.outputHeight
-    lineLength = isDense ? c.rowCount : c.outputWidth
     let hasFewRows = target.hasFunctionsForFewRows && isDense && lineLength <= 4
     let hasSignedWeights = c.operands.generatedBytes.map { $0.rhsZeroPoint == 128 } ?? false
     let isLarge = c.weightCount >= Self.narrowCount && tapRows * tapColumns * stepsPerTap <= Self.stepLimit
@@ -290,7 +306,8 @@ struct GeneratedConvolutionPlan {
             GeneratedShape(
               rowCount: rowCount, vectorCount: panel.vectorCount, columnCount: panel.columnCount,
               isPerRow: areRowsImages, hasNarrowWeights: hasNarrowWeights, sumSets: sumSets,
-              movesAlongPanels: movesAlongPanels))
+              movesAlongPanels: movesAlongPanels,
+              overlapping: rowCount == rows ? overlapping : nil))
         }
       }
     }

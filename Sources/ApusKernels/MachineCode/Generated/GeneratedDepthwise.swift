@@ -44,12 +44,7 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
     gathering = plan.gathering(scheme.lanes)
     weightPacking = GeneratedDepthwisePacking(plan: plan, terms: GeneratedWeights(scheme, target: target))
 
-    let step = scheme.product == .floats ? plan.columnStep ?? 0 : 0
-    let mostColumns =
-      step == 0
-      ? 0
-      : target.mostRowColumns(
-        columnStep: step, tapStep: convolution.dilationWidth, tapColumns: convolution.filterWidth)
+    let mostColumns = plan.mostColumns
     takesRows = mostColumns > 0
     // Blocks as equal as can be.
     blockColumns =
@@ -59,9 +54,10 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
     func rowShape(columns: Int, channels: Int, step: Int) -> GeneratedRowShape {
       GeneratedRowShape(
         columnCount: columns, channelCount: channels, columnStep: step, tapStep: convolution.dilationWidth,
-        tapColumns: convolution.filterWidth)
+        tapRows: convolution.filterHeight, tapColumns: convolution.filterWidth)
     }
     let shapes = plan.shapes(most: blockColumns, takesRows: takesRows)
+    let sumShapes = plan.shapes(most: GeneratedDepthwisePlan.mostPixels, takesRows: false)
     guard
       let outputs = GeneratedFunctions(
         scheme.canFinish ? shapes : [], placement: placement,
@@ -69,8 +65,8 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
           guard mostColumns > 0 else {
             return target.depthwiseGenerator(scheme.product, convolution.operands, convolution.epilogue, $0)
           }
-          let shape = rowShape(columns: $0.rowCount, channels: $0.columnCount, step: step)
-          return target.rowGenerator(convolution.operands, convolution.epilogue, shape)
+          let shape = rowShape(columns: $0.rowCount, channels: $0.columnCount, step: plan.columnStep)
+          return target.rowGenerator(scheme.product, convolution.operands, convolution.epilogue, shape)
         }),
       let runFunctions = GeneratedFunctions(
         plan.runs.indices.map { GeneratedShape(rowCount: $0, vectorCount: 1, columnCount: 0) },
@@ -79,12 +75,11 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
           let run = plan.runs[$0.rowCount]
           var shape = rowShape(
             columns: run.columns, channels: target.lanes, step: convolution.strideWidth)
-          shape.place = .init(
-            tapRows: convolution.filterHeight, missingFirst: run.missingFirst, missingLast: run.missingLast)
-          return target.rowGenerator(convolution.operands, convolution.epilogue, shape)
+          shape.place = .init(missingFirst: run.missingFirst, missingLast: run.missingLast)
+          return target.rowGenerator(scheme.product, convolution.operands, convolution.epilogue, shape)
         }),
       let sums = GeneratedFunctions(
-        scheme.needsSums ? shapes.map { $0.ofSums(lanes: target.lanes) } : [], placement: placement,
+        scheme.needsSums ? sumShapes.map { $0.ofSums(lanes: target.lanes) } : [], placement: placement,
         generator: { target.depthwiseGenerator(scheme.product, convolution.operands, nil, $0) })
     else { return nil }
     self.outputs = outputs
@@ -97,7 +92,10 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
     workerByteCount =
       sumsOffset + scheme.sumByteCount(GeneratedDepthwisePlan.mostPixels * plan.blockChannels)
     unsafe taps = .allocate(capacity: tapCount)
-    for tap in 0..<tapCount { unsafe taps[tap] = plan.tapOffset(tap) }
+    for tap in 0..<tapCount {
+      let (group, index) = tap.quotientAndRemainder(dividingBy: plan.tapsPerGroup)
+      unsafe taps[tap] = plan.tapOffset(group: group, index: index)
+    }
     factorByteCount = target.factorByteCount
     unsafe factors = .allocate(byteCount: plan.blockCount * factorByteCount, alignment: 64)
     unsafe target.fillFactors(
@@ -113,7 +111,7 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
 
   var packing: String {
     "\(scheme.name) depthwise taps \(plan.tapCount) channels \(plan.channels)×\(plan.pixelsTogether) "
-      + "by \(plan.vectorCount)"
+      + "by \(plan.vectorCount)" + (plan.groupsAreColumns ? " rows \(convolution.filterHeight)" : "")
   }
 
   var packedByteCount: Int { weightPacking.byteCount }
@@ -183,7 +181,8 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
       let record = GeneratedWeights.record(packed, block)
       var arguments = unsafe GeneratedArguments(
         rows: 0, rowStride: takesRows ? plan.pixelByteCount : plan.columnByteCount,
-        taps: Int(bitPattern: taps), tapCount: takesRows ? convolution.filterHeight : plan.groupCount,
+        taps: Int(bitPattern: taps),
+        tapCount: takesRows && scheme.product == .floats ? convolution.filterHeight : plan.groupCount,
         weights: Int(bitPattern: packed.address + record.weights),
         offsets: Int(bitPattern: packed.address + weightPacking.offsets(block: block)),
         factors: Int(bitPattern: factors + block &* factorByteCount), output: 0, outputStride: outputStride,
@@ -257,6 +256,7 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
     // By way of memory: sums that the generated code cannot finish.
     let most = GeneratedDepthwisePlan.mostPixels
     let outputStride = arguments.outputStride
+    arguments.rowStride = plan.columnByteCount
     var column = 0
     while column < columns {
       let count = min(most, columns &- column)

@@ -17,7 +17,7 @@ struct GeneratedDepthwisePacking {
 
   var byteCount: Int {
     let groups = plan.blockCount * plan.groupCount
-    let extras = terms.mayHaveExtras ? groups * 2 * (groupByteCount + 8) : 0
+    let extras = terms.mayHaveExtras ? groups * 2 * (groupByteCount + 8) + plan.blockCount * 64 : 0
     return weightsOffset + groups * groupByteCount + extras
   }
 
@@ -27,27 +27,31 @@ struct GeneratedDepthwisePacking {
     unsafe weights.withUnsafeBytes { weights in
       guard let weights = weights.baseAddress else { return }
       for block in 0..<plan.blockCount {
+        var extras = 0
         for group in 0..<plan.groupCount {
-          total += unsafe extraCount(weights, block: block, group: group) * (groupByteCount + 8)
+          extras += unsafe extraCount(weights, block: block, group: group)
         }
+        total += extras * groupByteCount + roundedUp(8 * extras, to: 64)
       }
     }
     return total
   }
 
-  /// A byte weight minus its zero point; zero for taps beyond the last.
+  /// A byte weight minus its zero point; zero for taps that a group lacks.
   @inline(__always)
-  private func value(_ weights: UnsafeRawPointer, tap: Int, channel: Int, _ operands: ByteOperands) -> Int32 {
-    guard tap < plan.tapCount else { return 0 }
+  private func value(_ weights: UnsafeRawPointer, tap: Int?, channel: Int, _ operands: ByteOperands) -> Int32
+  {
+    guard let tap else { return 0 }
     return unsafe terms.value(weights, tap &* plan.channels &+ channel, operands)
   }
 
   private func extraCount(_ weights: UnsafeRawPointer, block: Int, group: Int) -> Int {
     guard let operands = terms.operands, terms.mayHaveExtras else { return 0 }
     var count = 0
+    let taps = (0..<plan.tapsPerGroup).map { plan.tap(group: group, index: $0) }
     let first = block * plan.blockChannels
     for index in first..<min(first + plan.blockChannels, plan.channels * plan.pixelsTogether) {
-      for tap in group * plan.tapsPerGroup..<(group + 1) * plan.tapsPerGroup {
+      for tap in taps {
         let value = unsafe value(weights, tap: tap, channel: index % plan.channels, operands)
         count = max(count, terms.extraCount(value))
       }
@@ -86,6 +90,7 @@ struct GeneratedDepthwisePacking {
           unsafe packed.address.storeBytes(of: group, toByteOffset: next, as: Int.self)
           next += 8
         }
+        next = record.extras + roundedUp(8 * repeated.count, to: 64)
         GeneratedWeights.setRecord(record, block, in: packed)
         for (place, column) in plan.columns.enumerated() {
           var offset: UInt32 = 0
@@ -115,6 +120,7 @@ struct GeneratedDepthwisePacking {
   private func packGroup(
     _ weights: UnsafeRawPointer, block: Int, group: Int, round: Int, to destination: UnsafeMutableRawPointer
   ) {
+    let taps = (0..<plan.tapsPerGroup).map { plan.tap(group: group, index: $0) }
     for (place, column) in plan.weightColumns.enumerated() {
       let place = unsafe destination + place * 4
       unsafe place.storeBytes(of: 0, as: UInt32.self)
@@ -125,8 +131,8 @@ struct GeneratedDepthwisePacking {
         unsafe place.storeBytes(of: bits, as: UInt32.self)
         continue
       }
-      for index in 0..<plan.tapsPerGroup {
-        let value = unsafe value(weights, tap: group * plan.tapsPerGroup + index, channel: channel, operands)
+      for (index, tap) in taps.enumerated() {
+        let value = unsafe value(weights, tap: tap, channel: channel, operands)
         if terms.areWords {
           unsafe place.storeBytes(
             of: Int16(truncatingIfNeeded: value), toByteOffset: 2 * index, as: Int16.self)

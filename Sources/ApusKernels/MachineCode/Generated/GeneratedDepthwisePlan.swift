@@ -40,6 +40,10 @@ struct GeneratedDepthwisePlan {
   /// Pixels of the last of them.
   let lastColumnPixels: Int
 
+  /// The most columns of a block, of which a row of taps is taken at a time, or up to four rows of bytes; zero where groups
+  /// are taken one by one.
+  let mostColumns: Int
+
   let phases: Int
   let phaseWidth: Int
   let planeWidth: Int
@@ -85,6 +89,12 @@ struct GeneratedDepthwisePlan {
     columnCount = ceilingQuotient(c.outputWidth, best.count)
     lastColumnPixels = c.outputWidth - (columnCount - 1) * best.count
     phases = best.count > 1 ? c.strideWidth : 1
+    mostColumns =
+      phases > 1
+      ? 0
+      : target.mostRowColumns(
+        product, columnStep: best.count * c.strideWidth, tapStep: c.dilationWidth, tapRows: c.filterHeight,
+        tapColumns: c.filterWidth)
     let reachHeight = (c.filterHeight - 1) * c.dilationHeight + 1
     let reachWidth = (c.filterWidth - 1) * c.dilationWidth + 1
     planeWidth = runs.isEmpty ? (c.outputWidth - 1) * c.strideWidth + reachWidth : c.inputWidth
@@ -111,7 +121,8 @@ struct GeneratedDepthwisePlan {
   private static func runs(_ c: DepthwiseConvolution, _ target: any GeneratedTarget) -> [ColumnRun] {
     let lastTop = (c.outputHeight - 1) * c.strideHeight - c.paddingTop
     let most = target.mostRowColumns(
-      columnStep: c.strideWidth, tapStep: c.dilationWidth, tapColumns: c.filterWidth)
+      .floats, columnStep: c.strideWidth, tapStep: c.dilationWidth, tapRows: c.filterHeight,
+      tapColumns: c.filterWidth)
     // Every line has a row of the input.
     guard c.depthMultiplier == 1, c.inputChannels.isMultiple(of: target.lanes), most > 0,
       c.paddingTop <= (c.filterHeight - 1) * c.dilationHeight, lastTop < c.inputHeight,
@@ -150,7 +161,26 @@ struct GeneratedDepthwisePlan {
   }
 
   var tapCount: Int { convolution.filterHeight * convolution.filterWidth }
-  var groupCount: Int { ceilingQuotient(tapCount, tapsPerGroup) }
+  /// Whether groups of bytes are up to four rows of a column of the filter, as far as those go; other taps follow each other.
+  var groupsAreColumns: Bool { mostColumns > 0 && tapsPerGroup == 4 }
+  var groupCount: Int {
+    columnGroupCount + ceilingQuotient(tapCount - rowsInColumns * convolution.filterWidth, tapsPerGroup)
+  }
+  private var rowsInColumns: Int {
+    groupsAreColumns ? GeneratedRowShape.rowsInColumns(convolution.filterHeight) : 0
+  }
+  private var columnGroupCount: Int { ceilingQuotient(rowsInColumns, 4) * convolution.filterWidth }
+
+  /// A tap of a group; nil where it has fewer.
+  func tap(group: Int, index: Int) -> Int? {
+    let width = convolution.filterWidth
+    if group < columnGroupCount {
+      let row = group / width * 4 + index
+      return row < rowsInColumns ? row * width + group % width : nil
+    }
+    let tap = rowsInColumns * width + (group - columnGroupCount) * tapsPerGroup + index
+    return tap < tapCount ? tap : nil
+  }
   var chunkCount: Int { ceilingQuotient(blockCount, chunkBlocks) }
   /// Bytes of a pixel of the plane.
   var pixelByteCount: Int { chunkChannels * laneByteCount }
@@ -175,12 +205,12 @@ struct GeneratedDepthwisePlan {
     return min(convolution.outputHeight, roundedUp(tiles, to: threads))
   }
 
-  /// How far apart neighboring columns of output lie in the plane, in pixels; nil where not all columns lie in order.
-  var columnStep: Int? { phases == 1 ? pixelsTogether * convolution.strideWidth : nil }
+  /// How far apart neighboring columns of output lie in the plane, in pixels, where all columns lie in order.
+  var columnStep: Int { pixelsTogether * convolution.strideWidth }
 
-  /// The offset of a tap from its pixel's start; taps beyond the last repeat the first and have no weight.
-  func tapOffset(_ tap: Int) -> Int {
-    guard tap < tapCount else { return 0 }
+  /// The offset of a tap from its pixel's start; those that a group lacks repeat the first and have no weight.
+  func tapOffset(group: Int, index: Int) -> Int {
+    guard let tap = tap(group: group, index: index) else { return 0 }
     let y = tap / convolution.filterWidth * convolution.dilationHeight
     let x = tap % convolution.filterWidth * convolution.dilationWidth
     return y * rowByteCount + (x % phases * phaseWidth + x / phases) * pixelByteCount

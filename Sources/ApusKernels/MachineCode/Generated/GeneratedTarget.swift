@@ -17,6 +17,11 @@ protocol GeneratedTarget: Hashable, Sendable {
   func mostRows(_ product: GeneratedProduct, vectorCount: Int) -> Int
   /// The column, within a panel of bytes, that each lane stands for, vector by vector.
   func byteColumns(vectorCount: Int) -> [Int]
+  /// The most rows of a block whose products go on while the block before is finished, by the vectors of a panel less one;
+  /// empty where there is no such code.
+  func mostOverlappingRows(
+    _ product: GeneratedProduct, _ steps: GeneratedSteps, _ operands: MatrixOperands, _ epilogue: Epilogue
+  ) -> [Int]
   /// Whether blocks of a few rows have functions of their own: with narrow weights, several sets of sums, or panels that
   /// follow each other.
   var hasFunctionsForFewRows: Bool { get }
@@ -32,13 +37,16 @@ protocol GeneratedTarget: Hashable, Sendable {
   /// Whether the generated code can make outputs with such an epilogue, apart from ``sumLimit``.
   func canFinish(_ epilogue: Epilogue) -> Bool
 
-  // MARK: Rows of depthwise convolutions of floats
+  // MARK: Rows of depthwise convolutions
 
-  /// The most columns of a block, of which a row of taps is taken at a time; zero where there is no such code.
-  func mostRowColumns(columnStep: Int, tapStep: Int, tapColumns: Int) -> Int
+  /// The most columns of a block, of which a row of taps is taken at a time, or up to four rows of bytes; zero where there
+  /// is no such code.
+  func mostRowColumns(
+    _ product: GeneratedProduct, columnStep: Int, tapStep: Int, tapRows: Int, tapColumns: Int
+  ) -> Int
   /// What writes such a block.
   func rowGenerator(
-    _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: GeneratedRowShape
+    _ product: GeneratedProduct, _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: GeneratedRowShape
   ) -> (any CodeGenerator)?
 
   // MARK: Words
@@ -71,9 +79,14 @@ protocol GeneratedTarget: Hashable, Sendable {
 }
 
 extension GeneratedTarget {
-  func mostRowColumns(columnStep: Int, tapStep: Int, tapColumns: Int) -> Int { 0 }
+  func mostOverlappingRows(
+    _ product: GeneratedProduct, _ steps: GeneratedSteps, _ operands: MatrixOperands, _ epilogue: Epilogue
+  ) -> [Int] { [] }
+  func mostRowColumns(
+    _ product: GeneratedProduct, columnStep: Int, tapStep: Int, tapRows: Int, tapColumns: Int
+  ) -> Int { 0 }
   func rowGenerator(
-    _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: GeneratedRowShape
+    _ product: GeneratedProduct, _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: GeneratedRowShape
   ) -> (any CodeGenerator)? { nil }
 }
 
@@ -86,18 +99,29 @@ struct GeneratedRowShape: Hashable {
   /// Pixels of the input between neighboring columns of the output, and between neighboring taps.
   let columnStep: Int
   let tapStep: Int
+  let tapRows: Int
   let tapColumns: Int
+  /// Of bytes, the rows of the filter whose taps are groups by columns, of four rows or three. Taps of the rest follow each
+  /// other in groups of four.
+  static func rowsInColumns(_ tapRows: Int) -> Int { tapRows % 4 == 3 ? tapRows : tapRows / 4 * 4 }
+  /// How many groups by columns there are.
+  var columnGroupCount: Int { ceilingQuotient(Self.rowsInColumns(tapRows), 4) * tapColumns }
+
   /// Where the input is read in place: all vectors of channels, of which each has weights of its own, for one block of
-  /// columns after the other.
+  /// columns after the other; perhaps of fewer rows of taps.
   var place: Place?
 
   struct Place: Hashable {
-    /// Rows of the filter; fewer may be asked for.
-    let tapRows: Int
     /// Pixels of a block that lie in the padding, before the first and after the last of the input.
     let missingFirst: Int
     let missingLast: Int
   }
+}
+
+/// The steps of a product whose number is part of its code, apart from extra ones.
+struct GeneratedSteps: Hashable {
+  let taps: Int
+  let perTap: Int
 }
 
 /// The shape of a generated function: a block of rows and a panel.
@@ -116,11 +140,15 @@ struct GeneratedShape: Hashable {
   /// Whether blocks are panels side by side, full ones, of the same rows.
   var movesAlongPanels = false
 
+  /// Where there are so few steps that blocks are summed while those before them are finished: these.
+  var overlapping: GeneratedSteps?
+
   /// The same block where all of its sums are written.
   func ofSums(lanes: Int) -> GeneratedShape {
     var shape = self
     shape.columnCount = vectorCount * lanes
     shape.movesAlongPanels = false
+    shape.overlapping = nil
     return shape
   }
 }

@@ -24,7 +24,8 @@ struct GeneratedWeightPacking {
 
   /// The most bytes that any weights need.
   var byteCount: Int {
-    let extras = terms.mayHaveExtras ? 2 * weightByteCount + recordCount * plan.stepCount * 2 * 16 : 0
+    let extras =
+      terms.mayHaveExtras ? 2 * weightByteCount + recordCount * (plan.stepCount * 2 * 16 + 64) : 0
     return weightsOffset + weightByteCount + extras
   }
 
@@ -39,7 +40,7 @@ struct GeneratedWeightPacking {
         for group in 0..<convolution.groups {
           for panel in plan.panels {
             let extras = unsafe mark(marks, weights: weights, group: group, panel: panel)
-            total += extras * (panel.paddedCount * plan.weightByteCount + 16)
+            total += extras * panel.paddedCount * plan.weightByteCount + roundedUp(extras * 16, to: 64)
           }
         }
       }
@@ -65,7 +66,8 @@ struct GeneratedWeightPacking {
           let record = unsafe packPanel(
             weights, bias: bias, group: group, panel: panel, at: next, into: packed, isBounded: &isBounded)
           GeneratedWeights.setRecord(record, group * plan.panels.count + index, in: packed)
-          next = record.extras + record.extraCount * 16
+          // So that neighboring panels begin at lines of the cache.
+          next = record.extras + roundedUp(record.extraCount * 16, to: 64)
         }
       }
     }

@@ -85,7 +85,7 @@ struct X86DepthwiseRowGenerator: CodeGenerator {
     _ a: inout X86Assembler, _ place: GeneratedRowShape.Place, _ nextVector: X86Assembler.Label
   ) {
     for (field, bytes) in [
-      (A.offset(\.weights), place.tapRows * tapColumns * width.byteCount),
+      (A.offset(\.weights), shape.tapRows * tapColumns * width.byteCount),
       (A.offset(\.offsets), width.byteCount),
     ] {
       a.load(.rax, .init(.rdi, field))

@@ -28,63 +28,94 @@ extension X86EpilogueGenerator {
     a.vector(bytes.isSigned ? .vpminsb : .vpminub, width, value, value, free(2))
   }
 
-  /// AVX-512, 64 columns of four vectors, which lie so that packing leaves them in order.
+  /// AVX-512: four vectors become one of 64 bytes, those of one row or of several; three vectors are packed with one of
+  /// them again.
   func storeBytesOfFour(_ a: inout X86Assembler, _ bases: [X86Assembler.General], _ bytes: Bytes) {
+    loadBytesOfFour(&a, bytes)
+    for row in stride(from: 0, to: rowCount, by: rowsTogether) {
+      storeBytesOfFour(&a, bases, bytes, row: row)
+    }
+  }
+
+  /// Rows that are packed together.
+  var rowsTogether: Int { max(1, 4 / vectorCount) }
+
+  /// Loads what all rows need.
+  func loadBytesOfFour(_ a: inout X86Assembler, _ bytes: Bytes) {
     loadBounds(&a, bytes)
-    for row in 0..<rowCount {
-      let (first, second) = (sum(row, 0), sum(row, 2))
-      a.vector(.vpackssdw, width, first, first, sum(row, 1))
-      a.vector(.vpackssdw, width, second, second, sum(row, 3))
-      addZeroPoint(&a, bytes, width, first)
+    guard vectorCount < 4 else { return }
+    let place = X86FactorLayout(target).orders + 16 * (vectorCount - 1)
+    a.vector(.vpmovzxbd, width, free(3), 0, .init(.rdx, place))
+  }
+
+  /// As above for the rows that are packed together from `row` on.
+  func storeBytesOfFour(
+    _ a: inout X86Assembler, _ bases: [X86Assembler.General], _ bytes: Bytes, row: Int
+  ) {
+    let rows = min(rowsTogether, rowCount - row)
+    // Rows beyond the last are the last again, as is the vector beyond the third.
+    let sums = (0..<4).map { index in
+      vectorCount == 3
+        ? sum(row, min(index, 2)) : sum(row + min(index / vectorCount, rows - 1), index % vectorCount)
+    }
+    let (first, second) = (sums[0], sums[2])
+    a.vector(.vpackssdw, width, first, first, sums[1])
+    addZeroPoint(&a, bytes, width, first)
+    if second != first {
+      a.vector(.vpackssdw, width, second, second, sums[3])
       addZeroPoint(&a, bytes, width, second)
-      a.vector(bytes.pack, width, first, first, second)
-      bound(&a, bytes, first)
-      a.vector(.vmovdqu8Store, width, first, 0, place(bases, row), mask: columnCount < 64 ? .init(2) : nil)
     }
+    a.vector(bytes.pack, width, first, first, second)
+    bound(&a, bytes, first)
+    if vectorCount < 4 { a.vector(.vpermd, width, first, free(3), first) }
+    for part in 0..<rows { storeRow(&a, first, part, second, place(bases, row + part)) }
   }
 
-  /// AVX-512, one to three vectors: two make words in order; a single one is narrowed by itself.
-  func storeBytesOfPairs(_ a: inout X86Assembler, _ bases: [X86Assembler.General], _ bytes: Bytes) {
-    let layout = X86FactorLayout(target)
-    let (minimum, maximum) = (free(1), free(2))
-    a.vector(.vpbroadcastw, width, minimum, 0, .init(.rdx, layout.minimumWord))
-    a.vector(.vpbroadcastw, width, maximum, 0, .init(.rdx, layout.maximumWord))
-    for row in 0..<rowCount {
-      for vector in stride(from: 0, to: vectorCount, by: 2) where vector * target.lanes < columnCount {
-        let isPair = vector + 1 < vectorCount
-        let columns = min(columnCount - vector * target.lanes, (isPair ? 2 : 1) * target.lanes)
-        let value = sum(row, vector)
-        let memory = place(bases, row, vector * 16)
-        if isPair {
-          a.vector(.vpackssdw, width, value, value, sum(row, vector + 1))
-        } else {
-          a.vector(.vpmovsdw, width, value, 0, value)
-        }
-        let words: X86Assembler.Width = isPair ? .zmm : .ymm
-        addZeroPoint(&a, bytes, words, value)
-        a.vector(.vpmaxsw, words, value, value, minimum)
-        a.vector(.vpminsw, words, value, value, maximum)
-        if columns < (isPair ? 32 : 16) {
-          a.vector(.vpmovwb, words, value, 0, memory, mask: .init(2))
-        } else {
-          a.vector(.vpmovwb, words, value, 0, value)
-          a.vector(.vmovdquStore, isPair ? .ymm : .xmm, value, 0, memory)
-        }
-      }
+  /// Stores the columns of one of the rows that share a register of bytes; `spare` may be used up.
+  private func storeRow(
+    _ a: inout X86Assembler, _ value: Int, _ part: Int, _ spare: Int, _ memory: X86Assembler.Memory
+  ) {
+    let isWhole = columnCount == vectorCount * target.lanes
+    if isWhole, vectorCount == 3 {
+      a.vector(.vmovdquStore, .ymm, value, 0, memory)
+      var last = memory
+      last.displacement += 32
+      return a.vector(.vextracti32x4, width, value, 0, last, immediate: 2)
     }
+    let narrow: X86Assembler.Width = vectorCount == 1 ? .xmm : vectorCount == 2 ? .ymm : .zmm
+    let mask = isWhole ? nil : X86Assembler.Mask(2)
+    guard part > 0 else {
+      return a.vector(.vmovdqu8Store, narrow, value, 0, memory, mask: mask)
+    }
+    let extract: X86Assembler.Instruction = vectorCount == 1 ? .vextracti32x4 : .vextracti64x4
+    let immediate = UInt8(truncatingIfNeeded: part)
+    if isWhole { return a.vector(extract, width, value, 0, memory, immediate: immediate) }
+    a.vector(extract, width, value, 0, spare, immediate: immediate)
+    a.vector(.vmovdqu8Store, narrow, spare, 0, memory, mask: mask)
   }
 
-  /// AVX2, sixteen columns of two vectors, which lie so that packing leaves them in order, or eight of one.
+  /// AVX2, eight columns of one vector, or sixteen of two, which lie so that packing leaves them in order: two rows are
+  /// packed together.
   func storeBytesOfTwo(_ a: inout X86Assembler, _ bases: [X86Assembler.General], _ bytes: Bytes) {
     loadBounds(&a, bytes)
-    for row in 0..<rowCount {
-      let value = sum(row, 0)
-      a.vector(.vpackssdw, width, value, value, sum(row, vectorCount - 1))
-      if vectorCount == 1 { a.vector(.vpermq, width, value, 0, value, immediate: 0x08) }
-      addZeroPoint(&a, bytes, width, value)
-      a.vector(bytes.pack, width, value, value, value)
-      if vectorCount == 2 { a.vector(.vpermq, width, value, 0, value, immediate: 0x08) }
+    for row in stride(from: 0, to: rowCount, by: vectorCount) {
+      // A row alone is packed with itself.
+      let isPair = vectorCount == 2 && row + 1 < rowCount
+      let (value, second) = (sum(row, 0), sum(isPair ? row + 1 : row, 0))
+      for first in isPair ? [value, second] : [value] {
+        a.vector(.vpackssdw, width, first, first, first + vectorCount - 1)
+        if vectorCount == 1 { a.vector(.vpermq, width, first, 0, first, immediate: 0x08) }
+        addZeroPoint(&a, bytes, width, first)
+      }
+      a.vector(bytes.pack, width, value, value, second)
+      if vectorCount == 2 { a.vector(.vpermq, width, value, 0, value, immediate: 0xD8) }
       bound(&a, bytes, value)
+      if isPair, columnCount == 16 {
+        a.vector(.vextracti128, width, value, 0, place(bases, row + 1), immediate: 1)
+      } else if isPair {
+        a.vector(.vextracti128, width, value, 0, second, immediate: 1)
+        storeLow(&a, second, place(bases, row + 1))
+      }
       storeLow(&a, value, place(bases, row))
     }
   }

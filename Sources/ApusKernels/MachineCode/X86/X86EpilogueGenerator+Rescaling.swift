@@ -9,33 +9,51 @@ extension X86EpilogueGenerator {
   /// the upper half of `(x + 2³¹)·2m + c` is then `y` plus whatever multiple of 2³² is part of `c`, in which the 2³¹ are
   /// taken off again: the rounding, minus one, and the zero point, `z·2ᵉ`. What is left is to add one where `y` is not
   /// negative: where `x` is not, which its highest bit tells; `x` is negative and `y` zero only where the one makes no
-  /// difference.
+  /// difference. Where no output is below the zero point, that one may be part of the constant: it could only raise
+  /// results of negative `y`, none of which it raises above the zero point.
   func rescaleRight(_ a: inout X86Assembler, vector: Int) {
+    loadFactors(&a, vector: vector)
+    for row in 0..<rowCount { rescaleRight(&a, row: row, vector: vector) }
+  }
+
+  /// Where the factors of a vector that shift right lie: for even and odd columns, the constants added to both, and shifts.
+  private func rightFactors(_ vector: Int) -> [Int] {
     let layout = X86FactorLayout(target)
-    let offset = vector * width.byteCount
-    let (first, second) = (free(0), free(1))
-    let even = factor(&a, 2, layout.multipliers + offset)
-    let odd = factor(&a, 3, layout.oddMultipliers + offset)
-    let evenOffset = factor(&a, 4, layout.evenOffsets + offset)
-    let oddOffset = factor(&a, 5, layout.oddOffsets + offset)
-    let shifts = factor(&a, 6, layout.shifts + offset)
-    for row in 0..<rowCount {
-      let value = sum(row, vector)
-      a.shift(.shiftQuads, digit: 2, width, second, value, by: 32)
-      a.vector(.vpmuludq, width, first, value, even)
-      a.vector(.vpmuludq, width, second, second, odd)
-      a.vector(.vpaddq, width, first, first, evenOffset)
-      a.vector(.vpaddq, width, second, second, oddOffset)
-      if target == .avx512 {
-        a.vector(.vmovshdup, width, second, 0, first, mask: .init(1))
-      } else {
-        a.shift(.shiftQuads, digit: 2, width, first, first, by: 32)
-        a.vector(.vpblendd, width, second, first, second, immediate: 0xAA)
-      }
+    return [
+      layout.multipliers, layout.oddMultipliers, layout.evenOffsets, layout.oddOffsets, layout.shifts,
+    ].map { $0 + vector * width.byteCount }
+  }
+
+  /// Loads the factors of a vector that shift right, where there are registers for them.
+  func loadFactors(_ a: inout X86Assembler, vector: Int) {
+    for (index, displacement) in rightFactors(vector).enumerated() {
+      _ = factor(&a, 2 + index, displacement)
+    }
+  }
+
+  /// As above for one row, after the factors were loaded.
+  func rescaleRight(_ a: inout X86Assembler, row: Int, vector: Int) {
+    let factors = rightFactors(vector).enumerated().map { index, displacement in
+      target == .avx512
+        ? X86Assembler.Operand.register(free(2 + index)) : .memory(.init(.rdx, displacement))
+    }
+    let (value, first, second) = (sum(row, vector), free(0), free(1))
+    a.shift(.shiftQuads, digit: 2, width, second, value, by: 32)
+    a.vector(.vpmuludq, width, first, value, factors[0])
+    a.vector(.vpmuludq, width, second, second, factors[1])
+    a.vector(.vpaddq, width, first, first, factors[2])
+    a.vector(.vpaddq, width, second, second, factors[3])
+    if target == .avx512 {
+      a.vector(.vmovshdup, width, second, 0, first, mask: .init(1))
+    } else {
+      a.shift(.shiftQuads, digit: 2, width, first, first, by: 32)
+      a.vector(.vpblendd, width, second, first, second, immediate: 0xAA)
+    }
+    if !kind.isRectified {
       a.shift(.shiftDoubles, digit: 2, width, value, value, by: 31)
       a.vector(.vpaddd, width, second, second, value)
-      a.vector(.vpsravd, width, value, second, shifts)
     }
+    a.vector(.vpsravd, width, value, second, factors[4])
   }
 
   /// A factor in a register: AVX-512 has enough of them; AVX2 reads it from the cache each time.

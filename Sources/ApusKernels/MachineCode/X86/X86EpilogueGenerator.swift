@@ -2,8 +2,8 @@
 /// added to sums of bytes is where they start from.
 ///
 /// Sums of row `i` and vector `j` are in the register `i · vectorCount + j`; registers after them are free. At the end, `rdx`
-/// points at the factors, `rsi` at the offsets, and a base and `r9`, `r10`, `r11` (one, three and five strides) at the rows
-/// of the output; the mask register `k1` has the even lanes and `k2` the columns of the last store.
+/// points at the factors, `rsi` at the offsets, and a base and ``strides`` (one, three and five of them) at the rows of the
+/// output; the mask register `k1` has the even lanes and `k2` the columns of the last store.
 struct X86EpilogueGenerator: Hashable {
   /// What becomes of the sums.
   enum Kind: Hashable {
@@ -25,6 +25,8 @@ struct X86EpilogueGenerator: Hashable {
   enum Rescaling: Hashable {
     /// All shift right, by 1 to 21 bits.
     case right
+    /// As before, and no output is below the zero point.
+    case rightRectified
     case any
     /// None: factors in double precision, and one rounding.
     case once
@@ -36,36 +38,41 @@ struct X86EpilogueGenerator: Hashable {
   let vectorCount: Int
   /// The columns that are written: the first ones of the vectors' lanes.
   let columnCount: Int
+  /// Where the sums begin, and the registers that hold none, if not right after them.
+  var firstSum = 0
+  var firstFree: Int?
+  /// One, three and five strides.
+  var strides: [X86Assembler.General] = [.r9, .r10, .r11]
 
   private typealias General = X86Assembler.General
   var width: X86Assembler.Width { target.width }
-  func sum(_ row: Int, _ vector: Int) -> Int { row * vectorCount + vector }
+  func sum(_ row: Int, _ vector: Int) -> Int { firstSum + row * vectorCount + vector }
   /// Registers that hold no sums.
-  func free(_ index: Int) -> Int { rowCount * vectorCount + index }
+  func free(_ index: Int) -> Int { (firstFree ?? rowCount * vectorCount) + index }
 
   /// The address of a row: bases lie six rows apart.
   func place(_ bases: [X86Assembler.General], _ row: Int, _ displacement: Int = 0) -> X86Assembler.Memory {
     let base = bases[row / 6]
     switch row % 6 {
     case 0: return .init(base, displacement)
-    case 1: return .init(base, index: .r9, displacement)
-    case 2: return .init(base, index: .r9, scale: 2, displacement)
-    case 3: return .init(base, index: .r10, displacement)
-    case 4: return .init(base, index: .r9, scale: 4, displacement)
-    default: return .init(base, index: .r11, displacement)
+    case 1: return .init(base, index: strides[0], displacement)
+    case 2: return .init(base, index: strides[0], scale: 2, displacement)
+    case 3: return .init(base, index: strides[1], displacement)
+    case 4: return .init(base, index: strides[0], scale: 4, displacement)
+    default: return .init(base, index: strides[2], displacement)
     }
   }
 
-  /// `r9`, `r10`, `r11`: one, three and five strides.
+  /// Loads one, three and five strides.
   func loadStride(_ a: inout X86Assembler, _ offset: Int) {
-    a.load(.r9, .init(.rdi, offset))
-    a.address(.r10, .init(.r9, index: .r9, scale: 2))
-    a.address(.r11, .init(.r9, index: .r9, scale: 4))
+    a.load(strides[0], .init(.rdi, offset))
+    a.address(strides[1], .init(strides[0], index: strides[0], scale: 2))
+    a.address(strides[2], .init(strides[0], index: strides[0], scale: 4))
   }
 
   /// Six strides on from a base.
   func nextBase(_ a: inout X86Assembler, _ next: X86Assembler.General, from base: X86Assembler.General) {
-    a.address(next, .init(base, index: .r10, scale: 2))
+    a.address(next, .init(base, index: strides[1], scale: 2))
   }
 
   /// The row after a block's last.
@@ -88,14 +95,14 @@ struct X86EpilogueGenerator: Hashable {
     guard target == .avx512 else { return }
     a.move(.rax, 0x5555)
     a.moveMask(1, .rax)
-    let unit = !kind.isBytes ? target.lanes : vectorCount == 4 ? 64 : 2 * target.lanes
+    let unit = kind.isBytes ? 64 : target.lanes
     a.moveWide(.rax, Int(truncatingIfNeeded: (1 as UInt64) << UInt64((columnCount - 1) % unit + 1) &- 1))
     a.moveMask(2, .rax)
   }
 
   /// Sets the sums to what they begin with, by way of `rdx` and `rsi`.
   func begin(_ a: inout X86Assembler) {
-    guard case .bytes(_, let rescaling, _) = kind else {
+    guard kind.isBytes else {
       for index in 0..<rowCount * vectorCount { a.zeroVector(index, width) }
       return
     }
@@ -103,7 +110,7 @@ struct X86EpilogueGenerator: Hashable {
     a.load(.rdx, .init(.rdi, GeneratedArguments.offset(\.factors)))
     for vector in 0..<vectorCount {
       a.vector(.vmovdqu, width, sum(0, vector), 0, .init(.rsi, vector * width.byteCount))
-      if rescaling == .right {
+      if kind.shiftsRight {
         a.vector(.vpaddd, width, sum(0, vector), sum(0, vector), .init(.rdx, X86FactorLayout(target).bias))
       }
       for row in 1..<max(rowCount, 1) { a.vector(.vmovdqu, width, sum(row, vector), 0, sum(0, vector)) }
@@ -127,19 +134,18 @@ struct X86EpilogueGenerator: Hashable {
     case .bytes(let isSigned, let rescaling, let isBounded):
       for vector in 0..<vectorCount {
         switch rescaling {
-        case .right: rescaleRight(&a, vector: vector)
+        case .right, .rightRectified: rescaleRight(&a, vector: vector)
         case .any: rescale(&a, vector: vector)
         case .once: rescaleOnce(&a, vector: vector)
         }
       }
-      if rescaling != .right {
+      if !kind.shiftsRight {
         a.vector(.vpbroadcastw, width, free(0), 0, .init(.rdx, X86FactorLayout(target).zeroPoint))
       }
-      let bytes = Bytes(isSigned: isSigned, addsZeroPoint: rescaling != .right, isBounded: isBounded)
-      switch (target, vectorCount) {
-      case (.avx2, _): storeBytesOfTwo(&a, bases, bytes)
-      case (.avx512, 4): storeBytesOfFour(&a, bases, bytes)
-      case (.avx512, _): storeBytesOfPairs(&a, bases, bytes)
+      let bytes = Bytes(isSigned: isSigned, addsZeroPoint: !kind.shiftsRight, isBounded: isBounded)
+      switch target {
+      case .avx2: storeBytesOfTwo(&a, bases, bytes)
+      case .avx512: storeBytesOfFour(&a, bases, bytes)
       }
     }
   }

@@ -21,6 +21,8 @@ struct X86FactorLayout {
   var bias: Int { half }
   /// AVX2: eight lanes of ones, then eight of zeros.
   let columnMask: Int
+  /// AVX-512: for panels of one to three vectors, which dwords of packed bytes make rows, as a byte each.
+  let orders: Int
   /// 0x80 in every byte.
   let signFlip: Int
   /// A 16-bit value.
@@ -28,9 +30,6 @@ struct X86FactorLayout {
   /// A byte four times, or a float.
   let minimum: Int
   let maximum: Int
-  /// 16-bit values.
-  let minimumWord: Int
-  let maximumWord: Int
   /// The size of a vector, and that of a block.
   private let vectorByteCount: Int
   let byteCount: Int
@@ -48,14 +47,21 @@ struct X86FactorLayout {
     belowHalf = signs + vectorByteCount
     half = 5 * array
     columnMask = half + 64
-    signFlip = columnMask + (target == .avx512 ? 0 : 64)
+    orders = columnMask
+    signFlip = columnMask + 64
     zeroPoint = signFlip + 4
     minimum = signFlip + 8
     maximum = signFlip + 12
-    minimumWord = signFlip + 16
-    maximumWord = signFlip + 20
     byteCount = signFlip + 64
   }
+
+  /// Bytes of 64 columns that were packed of several rows, or of three vectors and one of them again, lie by quarters of
+  /// 128 bits: where the dwords of one row after the other are, by the vectors of a row.
+  private static let dwordOrders: [[UInt8]] = [
+    [0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15],
+    [0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15],
+    [0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 3, 7, 11, 15],
+  ]
 
   /// Writes a block of factors; `channel` names the output channel of each of the block's lanes.
   func fill(
@@ -66,11 +72,15 @@ struct X86FactorLayout {
       unsafe block.storeBytes(of: value, toByteOffset: offset, as: Value.self)
     }
     unsafe block.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
-    let shiftsRight = if case .bytes(_, .right, _) = kind { true } else { false }
+    let shiftsRight = kind.shiftsRight
     let half: Int64 = shiftsRight ? .min | 1 << 31 : 1 << 30
     for lane in 0..<8 { store(half, at: self.half + 8 * lane) }
-    if columnMask < signFlip {
+    if vectorByteCount < 64 {
       for lane in 0..<8 { store(-1 as Int32, at: columnMask + 4 * lane) }
+    } else {
+      for (vectors, order) in Self.dwordOrders.enumerated() {
+        for (place, dword) in order.enumerated() { store(dword, at: orders + 16 * vectors + place) }
+      }
     }
     store(0x8080_8080 as UInt32, at: signFlip)
     switch epilogue {
@@ -79,8 +89,6 @@ struct X86FactorLayout {
       store(most, at: maximum)
     case .fixedPoint(let multipliers, let zero, let least, let most):
       store(Int16(truncatingIfNeeded: zero), at: zeroPoint)
-      store(Int16(truncatingIfNeeded: least), at: minimumWord)
-      store(Int16(truncatingIfNeeded: most), at: maximumWord)
       for byte in 0..<4 {
         store(UInt8(truncatingIfNeeded: least), at: minimum + byte)
         store(UInt8(truncatingIfNeeded: most), at: maximum + byte)
@@ -99,7 +107,7 @@ struct X86FactorLayout {
         if shiftsRight {
           // Half of the first rounding, less the bias of the sums; above 2³², the rest: see `rescaleRight`.
           let bias = Int64(multiplier.value) << 32
-          let rest = Int64(rounding) - 1 + Int64(zero) << Int64(shift)
+          let rest = Int64(rounding) - (kind.isRectified ? 0 : 1) + Int64(zero) << Int64(shift)
           store(
             1 << 31 - bias &+ rest << 32,
             at: (lane % 2 == 0 ? evenOffsets : oddOffsets) + place - lane % 2 * 4)
@@ -110,8 +118,6 @@ struct X86FactorLayout {
       }
     case .float64(let scales, let zero, let least, let most):
       store(Int16(truncatingIfNeeded: zero), at: zeroPoint)
-      store(Int16(truncatingIfNeeded: least), at: minimumWord)
-      store(Int16(truncatingIfNeeded: most), at: maximumWord)
       for offset in stride(from: 0, to: vectorByteCount, by: 8) {
         store(Double(least &- zero), at: self.least + offset)
         store(Double(most &- zero), at: self.most + offset)

@@ -116,6 +116,8 @@ extension X86Assembler.Instruction {
   package static let vperm2i128 = Self("vperm2i128", prefix: 1, map: 3, 0x46)
   /// Extracts the 256-bit half that the immediate names. EVEX only.
   package static let vextracti64x4 = Self("vextracti64x4", prefix: 1, map: 3, 0x3B, w: 1, tuple: .half)
+  /// Extracts the quarter of 128 bits that the immediate names. EVEX only.
+  package static let vextracti32x4 = Self("vextracti32x4", prefix: 1, map: 3, 0x39, tuple: .quarter)
   /// The second operand with the half that the immediate names replaced by the third, of 256 bits. EVEX only.
   package static let vinserti64x4 = Self("vinserti64x4", prefix: 1, map: 3, 0x3A, w: 1, tuple: .half)
 

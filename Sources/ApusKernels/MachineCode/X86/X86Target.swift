@@ -25,17 +25,23 @@ extension X86Target: GeneratedTarget {
     }
   }
 
-  /// Packing two vectors of 32-bit lanes interleaves them by quarters of 128 bits, and packing four again: lanes are given
-  /// out so that the bytes come out in order.
+  /// Packing vectors of 32-bit lanes interleaves them by quarters of 128 bits: lanes are given out so that the bytes come
+  /// out in order.
   func byteColumns(vectorCount: Int) -> [Int] {
     (0..<vectorCount * lanes).map { index in
       let (vector, lane) = (index / lanes, index % lanes)
-      let (quarter, place) = (lane / 4, lane % 4)
-      if vectorCount == 4 { return 16 * quarter + 4 * vector + place }
-      let pair = vector / 2 * 2
-      guard pair + 1 < vectorCount else { return index }
-      return pair * lanes + 8 * quarter + 4 * (vector - pair) + place
+      return 4 * (lane / 4 * vectorCount + vector) + lane % 4
     }
+  }
+
+  func mostOverlappingRows(
+    _ product: GeneratedProduct, _ steps: GeneratedSteps, _ operands: MatrixOperands, _ epilogue: Epilogue
+  ) -> [Int] {
+    let kind = X86EpilogueGenerator.Kind(operands, epilogue, isPerRow: false)
+    guard self == .avx512, kind.shiftsRight, product == .unsignedBytes || product == .signedBytes else {
+      return []
+    }
+    return X86OverlappingProductGenerator.mostRows(steps)
   }
 
   var weightBounds: ClosedRange<Int32> { -128...127 }
@@ -76,9 +82,13 @@ extension X86Target: GeneratedTarget {
   func generator(
     _ product: GeneratedProduct, _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: GeneratedShape
   ) -> any CodeGenerator {
-    X86ProductGenerator(
-      target: self, product: product, epilogue: .init(operands, epilogue, isPerRow: shape.isPerRow),
-      shape: shape)
+    let kind = X86EpilogueGenerator.Kind(operands, epilogue, isPerRow: shape.isPerRow)
+    if let steps = shape.overlapping {
+      return X86OverlappingProductGenerator(
+        product: product, epilogue: kind, rowCount: shape.rowCount, vectorCount: shape.vectorCount,
+        columnCount: shape.columnCount, steps: steps)
+    }
+    return X86ProductGenerator(target: self, product: product, epilogue: kind, shape: shape)
   }
 
   func depthwiseGenerator(
@@ -91,15 +101,27 @@ extension X86Target: GeneratedTarget {
 }
 
 extension X86Target {
-  func mostRowColumns(columnStep: Int, tapStep: Int, tapColumns: Int) -> Int {
-    X86DepthwiseRowGenerator.mostColumns(columnStep: columnStep, tapStep: tapStep, tapColumns: tapColumns)
+  func mostRowColumns(
+    _ product: GeneratedProduct, columnStep: Int, tapStep: Int, tapRows: Int, tapColumns: Int
+  ) -> Int {
+    switch product {
+    case .floats:
+      X86DepthwiseRowGenerator.mostColumns(columnStep: columnStep, tapStep: tapStep, tapColumns: tapColumns)
+    case .unsignedBytes, .signedBytes:
+      X86DepthwiseByteRowGenerator.mostColumns(
+        self, columnStep: columnStep, tapStep: tapStep, tapRows: tapRows, tapColumns: tapColumns)
+    case .words: 0
+    }
   }
 
   func rowGenerator(
-    _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: GeneratedRowShape
+    _ product: GeneratedProduct, _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: GeneratedRowShape
   ) -> (any CodeGenerator)? {
-    X86DepthwiseRowGenerator(
-      target: self, epilogue: .init(operands, epilogue, isPerRow: false), shape: shape)
+    let kind = X86EpilogueGenerator.Kind(operands, epilogue, isPerRow: false)
+    guard product == .floats else {
+      return X86DepthwiseByteRowGenerator(product: product, epilogue: kind, shape: shape)
+    }
+    return X86DepthwiseRowGenerator(target: self, epilogue: kind, shape: shape)
   }
 }
 
@@ -112,9 +134,10 @@ extension X86EpilogueGenerator.Kind {
     case .float32: self = .floats
     case .hybrid: self = .scaledFloats(isPerRow: isPerRow)
     case .float64: self = .bytes(isSigned: isSigned, .once, isBounded: false)
-    case .fixedPoint(let multipliers, _, let minimum, let maximum):
+    case .fixedPoint(let multipliers, let zeroPoint, let minimum, let maximum):
+      let shiftRight = multipliers.allSatisfy { (-21)...(-1) ~= $0.shift }
       self = .bytes(
-        isSigned: isSigned, multipliers.allSatisfy { (-21)...(-1) ~= $0.shift } ? .right : .any,
+        isSigned: isSigned, !shiftRight ? .any : minimum < zeroPoint ? .right : .rightRectified,
         isBounded: minimum > (isSigned ? -128 : 0) || maximum < (isSigned ? 127 : 255))
     default: self = .sums
     }
@@ -122,4 +145,15 @@ extension X86EpilogueGenerator.Kind {
 
   /// Whether outputs are bytes, whose columns are in the order that packing wants.
   var isBytes: Bool { if case .bytes = self { true } else { false } }
+
+  /// Whether no output is below the zero point, and all factors shift right.
+  var isRectified: Bool { if case .bytes(_, .rightRectified, _) = self { true } else { false } }
+
+  /// Whether outputs are bytes whose factors all shift right.
+  var shiftsRight: Bool {
+    switch self {
+    case .bytes(_, .right, _), .bytes(_, .rightRectified, _): true
+    default: false
+    }
+  }
 }
