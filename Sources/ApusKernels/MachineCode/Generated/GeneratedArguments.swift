@@ -28,6 +28,10 @@ package struct GeneratedArguments: BitwiseCopyable {
   package var firstWeights = 0
   package var firstOffsets = 0
   package var left = 0
+  /// Of depthwise rows of bytes: lines, and bytes between them, of the input and of the output.
+  package var lines = 0
+  package var lineStride = 0
+  package var outputLineStride = 0
 
   static func offset(_ field: PartialKeyPath<GeneratedArguments>) -> Int {
     MemoryLayout<GeneratedArguments>.offset(of: field) ?? 0

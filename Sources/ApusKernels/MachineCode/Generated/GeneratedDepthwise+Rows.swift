@@ -27,4 +27,53 @@ extension GeneratedDepthwise {
       }
     }
   }
+
+  /// Lines of bytes, of a block of channels of which `valid` exist, or `lastValid` in the last column.
+  func runLines(_ arguments: inout GeneratedArguments, _ count: Int, valid: Int, lastValid: Int) {
+    guard valid != lastValid else { return runLines(&arguments, count, .whole, valid: valid) }
+    let (rows, output) = (arguments.rows, arguments.output)
+    runLines(&arguments, count, .butLast, valid: valid)
+    guard lastValid > 0 else { return }
+    let columns = plan.columns(.butLast)
+    arguments.rows = rows &+ columns &* plan.columnByteCount
+    arguments.output = output &+ columns &* arguments.outputStride
+    runLines(&arguments, count, .last, valid: lastValid)
+  }
+
+  private func runLines(
+    _ arguments: inout GeneratedArguments, _ count: Int, _ part: GeneratedDepthwisePlan.LinePart, valid: Int
+  ) {
+    let columns = plan.columns(part)
+    guard columns > 0, count > 0 else { return }
+    arguments.lines = count
+    arguments.blocks = plan.blocks(columns).count
+    outputs.call(rows: part.rawValue, columns: valid, &arguments)
+  }
+}
+
+extension GeneratedDepthwisePlan {
+  /// What functions that take lines do of each: all columns, or those that have all pixels, or the last one.
+  enum LinePart: Int, CaseIterable {
+    case whole
+    case butLast
+    case last
+  }
+
+  func columns(_ part: LinePart) -> Int {
+    switch part {
+    case .whole: columnCount
+    case .butLast: columnCount - 1
+    case .last: 1
+    }
+  }
+
+  /// The shapes of functions that take lines; their rows are parts of lines.
+  var lineShapes: [GeneratedShape] {
+    let parts: [LinePart] = lastColumnPixels == pixelsTogether ? [.whole] : LinePart.allCases
+    return channelCounts.flatMap { count in
+      parts.filter { columns($0) > 0 }.map {
+        GeneratedShape(rowCount: $0.rawValue, vectorCount: vectorCount, columnCount: count)
+      }
+    }
+  }
 }

@@ -15,10 +15,11 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
   private let workerByteCount: Int
   /// Columns that one function takes at most.
   private let blockColumns: Int
-  /// Whether functions take a row of taps at a time.
+  /// Whether functions take a row of taps at a time, and whether whole lines.
   private let takesRows: Bool
+  private let takesLines: Bool
   /// The functions that write finished outputs, and those that write sums; their rows are pixels.
-  private let outputs: GeneratedFunctions
+  let outputs: GeneratedFunctions
   private let sums: GeneratedFunctions
   /// Functions for the runs of columns of an input that is read in place, by the runs' numbers.
   let runFunctions: GeneratedFunctions
@@ -46,18 +47,16 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
 
     let mostColumns = plan.mostColumns
     takesRows = mostColumns > 0
-    // Blocks as equal as can be.
-    blockColumns =
-      mostColumns > 0
-      ? ceilingQuotient(plan.columnCount, ceilingQuotient(plan.columnCount, mostColumns))
-      : GeneratedDepthwisePlan.mostPixels
+    takesLines = plan.groupsAreColumns
+    blockColumns = plan.blocks(plan.columnCount).columns
     func rowShape(columns: Int, channels: Int, step: Int) -> GeneratedRowShape {
       GeneratedRowShape(
         columnCount: columns, channelCount: channels, columnStep: step, tapStep: convolution.dilationWidth,
         tapRows: convolution.filterHeight, tapColumns: convolution.filterWidth)
     }
-    let shapes = plan.shapes(most: blockColumns, takesRows: takesRows)
     let sumShapes = plan.shapes(most: GeneratedDepthwisePlan.mostPixels, takesRows: false)
+    let shapes =
+      plan.groupsAreColumns ? plan.lineShapes : plan.shapes(most: blockColumns, takesRows: takesRows)
     guard
       let outputs = GeneratedFunctions(
         scheme.canFinish ? shapes : [], placement: placement,
@@ -65,7 +64,10 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
           guard mostColumns > 0 else {
             return target.depthwiseGenerator(scheme.product, convolution.operands, convolution.epilogue, $0)
           }
-          let shape = rowShape(columns: $0.rowCount, channels: $0.columnCount, step: plan.columnStep)
+          var shape = rowShape(columns: $0.rowCount, channels: $0.columnCount, step: plan.columnStep)
+          if plan.groupsAreColumns, let part = GeneratedDepthwisePlan.LinePart(rawValue: $0.rowCount) {
+            (shape.columnCount, _, shape.restCount) = plan.blocks(plan.columns(part))
+          }
           return target.rowGenerator(scheme.product, convolution.operands, convolution.epilogue, shape)
         }),
       let runFunctions = GeneratedFunctions(
@@ -182,7 +184,7 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
       var arguments = unsafe GeneratedArguments(
         rows: 0, rowStride: takesRows ? plan.pixelByteCount : plan.columnByteCount,
         taps: Int(bitPattern: taps),
-        tapCount: takesRows && scheme.product == .floats ? convolution.filterHeight : plan.groupCount,
+        tapCount: takesRows && !takesLines ? convolution.filterHeight : plan.groupCount,
         weights: Int(bitPattern: packed.address + record.weights),
         offsets: Int(bitPattern: packed.address + weightPacking.offsets(block: block)),
         factors: Int(bitPattern: factors + block &* factorByteCount), output: 0, outputStride: outputStride,
@@ -196,6 +198,19 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
       let lastValid = plan.validChannels(block: block, pixels: plan.lastColumnPixels)
       // Columns that have all channels of the block that any has; the last may have fewer.
       let fullColumns = lastValid == valid ? plan.columnCount : plan.columnCount &- 1
+      if takesLines, makesOutputs {
+        let pixel =
+          (image &* convolution.outputHeight &+ lines.lowerBound) &* convolution.outputWidth
+        arguments.rows = unsafe Int(
+          bitPattern: scratch + (block &- firstBlock) &* plan.blockChannels &* plan.laneByteCount)
+        arguments.output = unsafe Int(
+          bitPattern: work.memory.output + pixel &* outputPixelByteCount + block &* plan.blockChannels
+            &* elementByteCount)
+        arguments.lineStride = lineStride
+        arguments.outputLineStride = convolution.outputWidth &* outputPixelByteCount
+        runLines(&arguments, lines.count, valid: valid, lastValid: lastValid)
+        continue
+      }
       for line in lines {
         let pixel = (image &* convolution.outputHeight &+ line) &* convolution.outputWidth
         let rows =
@@ -280,10 +295,7 @@ extension GeneratedDepthwisePlan {
   fileprivate func shapes(most: Int, takesRows: Bool) -> [GeneratedShape] {
     guard runs.isEmpty else { return [] }
     let rowCounts = takesRows ? [most, columnCount % most, (columnCount - 1) % most, 1] : Array(1...most)
-    let counts = [pixelsTogether, lastColumnPixels].flatMap { pixels in
-      [min(pixels * channels, blockChannels), pixels * channels % blockChannels]
-    }
-    return counts.filter { $0 > 0 }.flatMap { count in
+    return channelCounts.flatMap { count in
       rowCounts.filter { $0 > 0 }.map {
         GeneratedShape(rowCount: $0, vectorCount: vectorCount, columnCount: count)
       }

@@ -152,6 +152,13 @@ struct GeneratedDepthwisePlan {
     return runs
   }
 
+  /// Cuts columns into blocks as equal as can be: whole ones, and the rest.
+  func blocks(_ count: Int) -> (columns: Int, count: Int, rest: Int) {
+    guard mostColumns > 0, count > 0 else { return (Self.mostPixels, 0, 0) }
+    let columns = ceilingQuotient(count, ceilingQuotient(count, mostColumns))
+    return (columns, count / columns, count % columns)
+  }
+
   /// The rows of taps that lie in the input for a line of the output, whose first would be row `top` of it.
   func tapRows(top: Int) -> Range<Int> {
     let step = convolution.dilationHeight
@@ -220,6 +227,13 @@ struct GeneratedDepthwisePlan {
   func channel(block: Int, column: Int) -> Int? {
     let index = block * blockChannels + column
     return index < channels * pixelsTogether ? index % channels : nil
+  }
+
+  /// The channels that blocks may have.
+  var channelCounts: [Int] {
+    [pixelsTogether, lastColumnPixels].flatMap { pixels in
+      [min(pixels * channels, blockChannels), pixels * channels % blockChannels]
+    }.filter { $0 > 0 }
   }
 
   /// Channels of a block that exist in a column of `pixels` pixels.

@@ -93,7 +93,9 @@ extension GeneratedTarget {
 /// The shape of a generated function of depthwise rows: a few columns of a line and a block of channels.
 struct GeneratedRowShape: Hashable {
   /// Columns of output of a block.
-  let columnCount: Int
+  var columnCount: Int
+  /// Columns of the last block of a line, if that has fewer: bytes are done by whole lines.
+  var restCount = 0
   /// The channels of a block that are written.
   let channelCount: Int
   /// Pixels of the input between neighboring columns of the output, and between neighboring taps.

@@ -1,4 +1,4 @@
-/// Generates the inner loops of depthwise convolutions of bytes with AVX-512: a few columns of a line times 64 channels.
+/// Generates depthwise convolutions of bytes with AVX-512: lines, a few columns at a time, of 64 channels.
 ///
 /// A group of taps is a column of up to four rows of the filter. The same rows of a pixel of the input are interleaved once
 /// for all sums that they are part of. Other groups come after these: taps of one or two rows that are left, and extra ones.
@@ -26,19 +26,21 @@ struct X86DepthwiseByteRowGenerator: CodeGenerator {
   // MARK: Registers
 
   private var width: X86Assembler.Width { .zmm }
-  private var columnCount: Int { shape.columnCount }
   private var tapColumns: Int { shape.tapColumns }
   /// Rows of the filter whose groups are columns.
   private var rowCount: Int { GeneratedRowShape.rowsInColumns(shape.tapRows) }
-  private var end: X86EpilogueGenerator {
+  /// The sums of a full block come first.
+  private var firstFree: Int { shape.columnCount * Self.vectorCount }
+  /// What begins and ends the sums of a block of some columns.
+  private func end(_ columnCount: Int) -> X86EpilogueGenerator {
     X86EpilogueGenerator(
       target: .avx512, kind: epilogue, rowCount: columnCount, vectorCount: Self.vectorCount,
-      columnCount: shape.channelCount)
+      columnCount: shape.channelCount, firstFree: firstFree)
   }
-  private func spare(_ index: Int) -> Int { end.free(index) }
+  private func spare(_ index: Int) -> Int { firstFree + index }
   private let signFlip = 31
   /// Registers that weights stay in while pixels pass by; others are read each time.
-  private var firstWeight: Int { end.free(7) }
+  private var firstWeight: Int { spare(7) }
   private var weightRegisterCount: Int {
     min(tapColumns * Self.vectorCount, (product == .signedBytes ? signFlip : 32) - firstWeight)
   }
@@ -53,7 +55,7 @@ struct X86DepthwiseByteRowGenerator: CodeGenerator {
   func generate() -> [UInt8]? {
     var a = X86Assembler(encoding: .evex)
     a.enter()
-    end.loadMasks(&a)
+    end(shape.columnCount).loadMasks(&a)
     a.load(.r12, .init(.rdi, A.offset(\.taps)))
     if product == .signedBytes {
       a.load(.rdx, .init(.rdi, A.offset(\.factors)))
@@ -62,12 +64,38 @@ struct X86DepthwiseByteRowGenerator: CodeGenerator {
     a.load(.rsi, .init(.rdi, A.offset(\.weights)))
     if rowCount <= 4 { loadWeights(&a) }
 
+    let nextLine = a.loopHead(alignment: 16)
+    a.load(.r15, .init(.rdi, A.offset(\.blocks)))
     let nextBlock = a.loopHead()
+    block(&a, shape.columnCount)
+    a.decrement(.r15)
+    a.jump(.notEqual, nextBlock)
+    if shape.restCount > 0 { block(&a, shape.restCount) }
+    for (register, start, stride) in [
+      (General.r8, A.offset(\.rows), A.offset(\.lineStride)),
+      (.r14, A.offset(\.output), A.offset(\.outputLineStride)),
+    ] {
+      a.load(register, .init(.rdi, start))
+      a.add(register, .init(.rdi, stride))
+      a.store(.init(.rdi, start), register)
+    }
+    a.load(.rax, .init(.rdi, A.offset(\.lines)))
+    a.decrement(.rax)
+    a.store(.init(.rdi, A.offset(\.lines)), .rax)
+    a.jump(.notEqual, nextLine)
+
+    a.leave()
+    return a.finish()
+  }
+
+  /// Some columns of a line.
+  private func block(_ a: inout X86Assembler, _ columnCount: Int) {
+    let end = end(columnCount)
     end.begin(&a)
     end.loadStride(&a, A.offset(\.rowStride))
     a.load(.rsi, .init(.rdi, A.offset(\.weights)))
     for firstRow in stride(from: 0, to: rowCount, by: 4) {
-      rows(&a, firstRow..<min(firstRow + 4, rowCount))
+      rows(&a, firstRow..<min(firstRow + 4, rowCount), end)
       a.add(.rsi, tapColumns * Self.vectorCount * width.byteCount)
     }
 
@@ -77,7 +105,7 @@ struct X86DepthwiseByteRowGenerator: CodeGenerator {
     a.jump(.equal, done)
     a.address(.rdx, .init(.r12, shape.columnGroupCount * 32))
     let nextGroup = a.loopHead(alignment: 16)
-    extraGroup(&a)
+    looseGroup(&a, end)
     a.decrement(.r13)
     a.jump(.notEqual, nextGroup)
     a.place(done)
@@ -88,21 +116,17 @@ struct X86DepthwiseByteRowGenerator: CodeGenerator {
     end.loadStride(&a, A.offset(\.outputStride))
     end.store(&a, [.r14])
     end.pointAfterLast(&a, [.r14], .r14)
-    a.decrement(.r15)
-    a.jump(.notEqual, nextBlock)
-
-    a.leave()
-    return a.finish()
   }
 
   /// The groups of some rows of the filter.
-  private func rows(_ a: inout X86Assembler, _ rows: Range<Int>) {
+  private func rows(_ a: inout X86Assembler, _ rows: Range<Int>, _ end: X86EpilogueGenerator) {
     let bases = Array(Self.bases.prefix(rows.count))
     for (index, base) in bases.enumerated() {
       a.load(base, .init(.r12, (rows.lowerBound / 4 * tapColumns * 4 + index) * 8))
       a.add(base, .r8)
     }
     if rowCount > 4 { loadWeights(&a) }
+    let columnCount = end.rowCount
     let pixelCount = (columnCount - 1) * shape.columnStep + (tapColumns - 1) * shape.tapStep + 1
     for pixel in 0..<pixelCount {
       // The sums that the pixel is part of, each with its tap.
@@ -114,13 +138,18 @@ struct X86DepthwiseByteRowGenerator: CodeGenerator {
         return (column, distance / shape.tapStep)
       }
       guard !uses.isEmpty else { continue }
-      interleave(&a, bases.map { pixel < 6 ? end.place([$0], pixel) : Memory($0, index: .r10, scale: 2) })
+      interleave(&a, bases.map { place($0, pixel, end) })
       for vector in 0..<Self.vectorCount {
         for use in uses {
           a.vector(.vpdpbusd, width, end.sum(use.column, vector), spare(vector), weight(use.tap, vector))
         }
       }
     }
+  }
+
+  /// A pixel from a base on, one of the first seven.
+  private func place(_ base: General, _ pixel: Int, _ end: X86EpilogueGenerator) -> Memory {
+    pixel < 6 ? end.place([base], pixel) : Memory(base, index: .r10, scale: 2)
   }
 
   private func loadWeights(_ a: inout X86Assembler) {
@@ -160,15 +189,13 @@ struct X86DepthwiseByteRowGenerator: CodeGenerator {
   }
 
   /// A group whose taps lie anywhere: `rdx` points at their offsets.
-  private func extraGroup(_ a: inout X86Assembler) {
-    for column in 0..<columnCount {
-      for (index, base) in Self.bases.enumerated() {
-        a.load(base, .init(.rdx, 8 * index))
-        a.add(base, .r8)
-      }
-      let pixel = column * shape.columnStep
-      interleave(
-        &a, Self.bases.map { pixel < 6 ? end.place([$0], pixel) : Memory($0, index: .r10, scale: 2) })
+  private func looseGroup(_ a: inout X86Assembler, _ end: X86EpilogueGenerator) {
+    for (index, base) in Self.bases.enumerated() {
+      a.load(base, .init(.rdx, 8 * index))
+      a.add(base, .r8)
+    }
+    for column in 0..<end.rowCount {
+      interleave(&a, Self.bases.map { place($0, column * shape.columnStep, end) })
       for vector in 0..<Self.vectorCount {
         a.vector(
           .vpdpbusd, width, end.sum(column, vector), spare(vector), .init(.rsi, vector * width.byteCount))
