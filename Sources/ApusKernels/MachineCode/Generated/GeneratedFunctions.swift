@@ -26,7 +26,8 @@ struct GeneratedFunctions: @unchecked Sendable {
     }
   }
 
-  /// Calls the function for a block of rows and columns.
+  /// Calls the function for a block of rows and columns. Inlined, as callers would otherwise retain the lists each time.
+  @inline(__always)
   func call(rows: Int, columns: Int, _ arguments: inout GeneratedArguments) {
     guard let address = unsafe addresses[Int(starts[columns]) &+ rows] else { return }
     let function = unsafe unsafeBitCast(address, to: Function.self)

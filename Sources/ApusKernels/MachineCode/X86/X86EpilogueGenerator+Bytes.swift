@@ -94,28 +94,17 @@ extension X86EpilogueGenerator {
     a.vector(.vmovdqu8Store, narrow, spare, 0, memory, mask: mask)
   }
 
-  /// AVX2, eight columns of one vector, or sixteen of two, which lie so that packing leaves them in order: two rows are
-  /// packed together.
+  /// AVX2, sixteen columns of two vectors, which lie so that packing leaves them in order, or eight of one.
   func storeBytesOfTwo(_ a: inout X86Assembler, _ bases: [X86Assembler.General], _ bytes: Bytes) {
     loadBounds(&a, bytes)
-    for row in stride(from: 0, to: rowCount, by: vectorCount) {
-      // A row alone is packed with itself.
-      let isPair = vectorCount == 2 && row + 1 < rowCount
-      let (value, second) = (sum(row, 0), sum(isPair ? row + 1 : row, 0))
-      for first in isPair ? [value, second] : [value] {
-        a.vector(.vpackssdw, width, first, first, first + vectorCount - 1)
-        if vectorCount == 1 { a.vector(.vpermq, width, first, 0, first, immediate: 0x08) }
-        addZeroPoint(&a, bytes, width, first)
-      }
-      a.vector(bytes.pack, width, value, value, second)
-      if vectorCount == 2 { a.vector(.vpermq, width, value, 0, value, immediate: 0xD8) }
+    for row in 0..<rowCount {
+      let value = sum(row, 0)
+      a.vector(.vpackssdw, width, value, value, sum(row, vectorCount - 1))
+      if vectorCount == 1 { a.vector(.vpermq, width, value, 0, value, immediate: 0x08) }
+      addZeroPoint(&a, bytes, width, value)
+      a.vector(bytes.pack, width, value, value, value)
+      if vectorCount == 2 { a.vector(.vpermq, width, value, 0, value, immediate: 0x08) }
       bound(&a, bytes, value)
-      if isPair, columnCount == 16 {
-        a.vector(.vextracti128, width, value, 0, place(bases, row + 1), immediate: 1)
-      } else if isPair {
-        a.vector(.vextracti128, width, value, 0, second, immediate: 1)
-        storeLow(&a, second, place(bases, row + 1))
-      }
       storeLow(&a, value, place(bases, row))
     }
   }
