@@ -111,8 +111,10 @@ package struct X86Assembler {
     }
   }
 
-  /// The code so far. Jumps are filled in by ``finish()``.
-  package private(set) var code: [UInt8] = []
+  /// The code so far, with room for more. Jumps are filled in by ``finish()``.
+  private var bytes: [UInt8]
+  /// Bytes written so far.
+  package private(set) var count = 0
 
   /// How vector instructions are written.
   package let encoding: Encoding
@@ -123,15 +125,30 @@ package struct X86Assembler {
   /// Begins a function.
   package init(encoding: Encoding) {
     self.encoding = encoding
+    bytes = Array(repeating: 0, count: 4096)
   }
 
-  mutating func emit(_ bytes: UInt8...) {
-    code += bytes
+  /// Writes the low bytes of a word, the lowest first: at once, as instructions are many and each is a few of these.
+  private mutating func emit(_ word: UInt64, count byteCount: Int) {
+    if count + 8 > bytes.count { bytes += Array(repeating: 0, count: bytes.count) }
+    bytes.withUnsafeMutableBytes {
+      unsafe $0.storeBytes(of: word.littleEndian, toByteOffset: count, as: UInt64.self)
+    }
+    count += byteCount
   }
 
-  mutating func emit32(_ value: Int) {
-    let bits = UInt32(truncatingIfNeeded: value)
-    for shift: UInt32 in [0, 8, 16, 24] { code.append(UInt8(truncatingIfNeeded: bits >> shift)) }
+  private mutating func emit(_ byte: UInt8) { emit(UInt64(byte), count: 1) }
+
+  private mutating func emit(_ first: UInt8, _ second: UInt8) {
+    emit(UInt64(first) | UInt64(second) << 8, count: 2)
+  }
+
+  private mutating func emit(_ first: UInt8, _ second: UInt8, _ third: UInt8) {
+    emit(UInt64(first) | UInt64(second) << 8 | UInt64(third) << 16, count: 3)
+  }
+
+  private mutating func emit32(_ value: Int) {
+    emit(UInt64(UInt32(truncatingIfNeeded: value)), count: 4)
   }
 
   // MARK: Labels
@@ -144,38 +161,47 @@ package struct X86Assembler {
 
   /// Places a label here.
   package mutating func place(_ label: Label) {
-    labels[label.number] = code.count
+    labels[label.number] = count
   }
 
   /// Makes a label and places it here, after padding to `alignment` bytes: the head of a loop.
   package mutating func loopHead(alignment: Int = 32) -> Label {
-    let nops: [[UInt8]] = [
-      [0x90], [0x66, 0x90], [0x0F, 0x1F, 0x00], [0x0F, 0x1F, 0x40, 0x00], [0x0F, 0x1F, 0x44, 0x00, 0x00],
-      [0x66, 0x0F, 0x1F, 0x44, 0x00, 0x00], [0x0F, 0x1F, 0x80, 0, 0, 0, 0],
-      [0x0F, 0x1F, 0x84, 0x00, 0, 0, 0, 0],
-    ]
-    var missing = (alignment - code.count % alignment) % alignment
+    var missing = (alignment - count % alignment) % alignment
     while missing > 0 {
-      let nop = nops[min(missing, nops.count) - 1]
-      code += nop
-      missing -= nop.count
+      let length = min(missing, 8)
+      emit(Self.nop(length), count: length)
+      missing -= length
     }
     let label = makeLabel()
     place(label)
     return label
   }
 
+  /// An instruction of 1 to 8 bytes that does nothing, the lowest byte first.
+  private static func nop(_ length: Int) -> UInt64 {
+    switch length {
+    case 1: 0x90
+    case 2: 0x90_66
+    case 3: 0x00_1F_0F
+    case 4: 0x00_40_1F_0F
+    case 5: 0x44_1F_0F
+    case 6: 0x44_1F_0F_66
+    case 7: 0x80_1F_0F
+    default: 0x84_1F_0F
+    }
+  }
+
   /// Jumps to a label.
   package mutating func jump(_ label: Label) {
     emit(0xE9)
-    jumps.append((code.count, label))
+    jumps.append((count, label))
     emit32(0)
   }
 
   /// Jumps to a label if the flags say so.
   package mutating func jump(_ condition: Condition, _ label: Label) {
     emit(0x0F, 0x80 | condition.rawValue)
-    jumps.append((code.count, label))
+    jumps.append((count, label))
     emit32(0)
   }
 
@@ -184,30 +210,39 @@ package struct X86Assembler {
     for (position, label) in jumps {
       guard let target = labels[label.number] else { return nil }
       let distance = UInt32(truncatingIfNeeded: target - (position + 4))
-      for byte in 0..<4 { code[position + byte] = UInt8(truncatingIfNeeded: distance >> UInt32(8 * byte)) }
+      for byte in 0..<4 { bytes[position + byte] = UInt8(truncatingIfNeeded: distance >> UInt32(8 * byte)) }
     }
-    return code
+    bytes.removeLast(bytes.count - count)
+    return bytes
   }
 
   // MARK: Operand bytes
 
   /// The ModRM byte, SIB byte and displacement of a memory operand; `unit` scales an 8-bit displacement.
   private mutating func memoryOperand(_ register: Int, _ memory: Memory, unit: Int) {
-    let register = UInt8(register & 7) << 3
-    let base = UInt8(memory.base.rawValue & 7)
-    let hasIndex = memory.index != nil || base == 4
-    let low: UInt8 = hasIndex ? 4 : base
-    let isShort =
-      memory.displacement % unit == 0 && (-128...127).contains(memory.displacement / unit)
-    let mode: UInt8 = memory.displacement == 0 && base != 5 ? 0x00 : isShort ? 0x40 : 0x80
-    emit(mode | register | low)
-    if hasIndex {
-      let index = UInt8((memory.index?.rawValue ?? 4) & 7) << 3
-      let scale: UInt8 = [1: 0, 2: 0x40, 4: 0x80, 8: 0xC0][memory.scale] ?? 0
-      emit((memory.index == nil ? 0 : scale) | index | base)
+    let displacement = memory.displacement
+    let base = memory.base.rawValue & 7
+    // A power of two.
+    let short = displacement & (unit - 1) == 0 ? displacement >> unit.trailingZeroBitCount : .max
+    let mode: Int
+    if displacement == 0, base != 5 { mode = 0x00 } else { mode = (-128...127).contains(short) ? 0x40 : 0x80 }
+    var word = mode | (register & 7) << 3
+    var length = 1
+    if memory.index != nil || base == 4 {
+      let index = memory.index.map { $0.rawValue & 7 | memory.scale.trailingZeroBitCount << 3 } ?? 4
+      word |= 4 | (index << 3 | base) << 8
+      length = 2
+    } else {
+      word |= base
     }
-    if mode == 0x40 { emit(UInt8(truncatingIfNeeded: memory.displacement / unit)) }
-    if mode == 0x80 { emit32(memory.displacement) }
+    if mode == 0x40 {
+      word |= (short & 0xFF) << (8 * length)
+      length += 1
+    } else if mode == 0x80 {
+      word |= (displacement & 0xFFFF_FFFF) << (8 * length)
+      length += 4
+    }
+    emit(UInt64(truncatingIfNeeded: word), count: length)
   }
 
   private mutating func registerOperand(_ register: Int, _ other: Int) {
@@ -231,15 +266,15 @@ package struct X86Assembler {
     case .evex:
       let notR2: UInt8 = register & 16 == 0 ? 0x10 : 0
       let notV2: UInt8 = second & 16 == 0 ? 0x08 : 0
+      let lanes: UInt8 = (mask?.zeroes == true ? 0x80 : 0) | UInt8(width.rawValue) << 5 | (broadcasts ? 0x10 : 0)
       emit(
         0x62, notR | notX | notB | notR2 | instruction.map,
-        instruction.evexW << 7 | notV | 4 | instruction.prefix,
-        (mask?.zeroes == true ? 0x80 : 0) | UInt8(width.rawValue) << 5 | (broadcasts ? 0x10 : 0) | notV2
-          | UInt8(mask?.register ?? 0), instruction.opcode)
+        instruction.evexW << 7 | notV | 4 | instruction.prefix)
+      emit(lanes | notV2 | UInt8(mask?.register ?? 0), instruction.opcode)
     case .vex:
       let vexX: UInt8 = rm == nil ? notX : 0x40
+      emit(0xC4, notR | vexX | notB | instruction.map)
       emit(
-        0xC4, notR | vexX | notB | instruction.map,
         instruction.vexW << 7 | notV | UInt8(width.rawValue) << 2 | instruction.prefix, instruction.opcode)
     }
   }
@@ -318,7 +353,8 @@ package struct X86Assembler {
 
   /// `kmovq mask, general` (64 lanes).
   package mutating func moveMask(_ mask: Int, _ general: General) {
-    emit(0xC4, 0xE1 & ~(general.rawValue & 8 == 0 ? 0 : 0x20), 0xFB, 0x92)
+    emit(0xC4, 0xE1 & ~(general.rawValue & 8 == 0 ? 0 : 0x20))
+    emit(0xFB, 0x92)
     registerOperand(mask, general.rawValue)
   }
 
