@@ -132,29 +132,39 @@ struct GeneratedWeightPacking {
     let extraSteps = start + plan.stepCount * stepByteCount
     let extras = extraSteps + extraCount * stepByteCount
     precondition(extras + extraCount * 16 <= packed.byteCount)
-    unsafe (packed.address + start).initializeMemory(as: UInt8.self, repeating: 0, count: extras - start)
 
-    let destination = unsafe packed.address + start
+    let columns = plan.columns(panel)
     let offsets = unsafe packed.address + offsets(group: group) + panel.paddedBefore * 4
-    for (place, column) in plan.columns(panel).enumerated() {
-      var offset: UInt32 = 0
-      if column < panel.columnCount {
-        let channel = group * convolution.columnCount + panel.firstColumn + column
-        offset = unsafe bias?.unsafeLoadUnaligned(fromByteOffset: channel * 4, as: UInt32.self) ?? 0
-        if let operands = terms.operands {
-          let totals = unsafe packColumn(
-            weights, operands, group: group, column: panel.firstColumn + column, place: place,
-            stepByteCount: stepByteCount, to: destination)
-          let sums = terms.offset(bias: offset, sum: totals.sum, magnitude: Int(totals.magnitude))
-          offset = sums.bits
-          isBounded = isBounded && sums.isBounded
-        } else {
-          unsafe packFloats(
-            weights, group: group, column: panel.firstColumn + column, place: place,
-            stepByteCount: stepByteCount, to: destination)
-        }
+    for place in stride(from: 0, to: columns.count, by: 4) {
+      var quad = Quad(
+        target: unsafe packed.address + start + place * plan.weightByteCount, stepByteCount: stepByteCount)
+      for lane in 0..<4 where columns[place + lane] < panel.columnCount {
+        quad.sources[lane] = position(
+          group: group, column: panel.firstColumn + columns[place + lane], tap: 0)
+        quad.masks[lane] = -1
       }
-      unsafe offsets.storeBytes(of: offset, toByteOffset: place * 4, as: UInt32.self)
+      guard let operands = terms.operands else {
+        unsafe packFloats(weights, quad)
+        continue
+      }
+      let totals = unsafe packWeights(weights, operands, quad)
+      let sources = quad.sources
+      for lane in 0..<4 where quad.masks[lane] != 0 {
+        let channel = group * convolution.columnCount + panel.firstColumn + columns[place + lane]
+        let bias = unsafe bias?.unsafeLoadUnaligned(fromByteOffset: channel * 4, as: UInt32.self) ?? 0
+        let sums = terms.offset(
+          bias: bias, sum: totals[lane], count: convolution.depth,
+          magnitude: unsafe magnitude(weights, operands, source: sources[lane]))
+        isBounded = isBounded && sums.isBounded
+        unsafe offsets.storeBytes(of: sums.bits, toByteOffset: (place + lane) * 4, as: UInt32.self)
+      }
+    }
+    if terms.operands == nil, let bias {
+      for (place, column) in columns.enumerated() where column < panel.columnCount {
+        let channel = group * convolution.columnCount + panel.firstColumn + column
+        let bits = unsafe bias.unsafeLoadUnaligned(fromByteOffset: channel * 4, as: UInt32.self)
+        unsafe offsets.storeBytes(of: bits, toByteOffset: place * 4, as: UInt32.self)
+      }
     }
     if extraCount > 0, let operands = terms.operands {
       unsafe packExtras(
@@ -183,79 +193,122 @@ struct GeneratedWeightPacking {
     return values & ((indices &- Int16(truncatingIfNeeded: count)) &>> 15)
   }
 
-  /// Writes the bytes or words of a column; answers the sum of its values and that of their magnitudes.
-  private func packColumn(
-    _ weights: UnsafeRawPointer, _ operands: ByteOperands, group: Int, column: Int, place: Int,
-    stepByteCount: Int, to destination: UnsafeMutableRawPointer
-  ) -> (sum: Int32, magnitude: Int32) {
+  /// Four neighboring lanes of a panel, which are written together.
+  private struct Quad {
+    /// The lanes' first step.
+    let target: UnsafeMutableRawPointer
+    let stepByteCount: Int
+    /// The first weight of each lane's column.
+    var sources = SIMD4<Int>()
+    /// Zero for lanes without a column, otherwise all bits.
+    var masks = SIMD4<Int16>()
+  }
+
+  /// Writes bytes or words of four lanes; answers the sums of their values.
+  private func packWeights(
+    _ weights: UnsafeRawPointer, _ operands: ByteOperands, _ quad: Quad
+  ) -> SIMD4<Int32> {
     let flips = SIMD8<UInt8>(repeating: operands.signFlip)
     let zeroPoints = SIMD8<Int16>(repeating: Int16(truncatingIfNeeded: operands.rhsZeroPoint))
     let least = SIMD8(repeating: Int16(truncatingIfNeeded: terms.bounds.lowerBound))
     let most = SIMD8(repeating: Int16(truncatingIfNeeded: terms.bounds.upperBound))
     let ones = SIMD8<Int16>(repeating: 1)
-    var sums = SIMD4<Int32>()
-    var magnitudes = SIMD4<Int32>()
+    let (lanesPerTap, stepByteCount) = (plan.lanesPerTap, quad.stepByteCount)
+    let (areNarrow, areWords, mayHaveExtras) = (plan.hasNarrowWeights, terms.areWords, terms.mayHaveExtras)
+    let (sources, masks) = (quad.sources, quad.masks)
+    let (mask0, mask1, mask2, mask3) = (
+      SIMD8(repeating: masks[0]), SIMD8(repeating: masks[1]), SIMD8(repeating: masks[2]),
+      SIMD8(repeating: masks[3])
+    )
+    var (sums0, sums1, sums2, sums3) = (SIMD4<Int32>(), SIMD4<Int32>(), SIMD4<Int32>(), SIMD4<Int32>())
+    var target = unsafe quad.target
     for tap in 0..<plan.tapCount {
-      let source = unsafe weights + position(group: group, column: column, tap: tap)
-      var target =
-        unsafe destination + (tap &* plan.stepsPerTap &* stepByteCount &+ place &* plan.weightByteCount)
+      let start = unsafe weights + tap &* lanesPerTap
       var lane = 0
       // Eight terms at a time: four steps of words, or two of bytes.
-      while lane < plan.lanesPerTap {
-        let count = min(8, plan.lanesPerTap &- lane)
-        let values = unsafe eightTerms(source, lane, count: count, flips: flips, zeroPoints: zeroPoints)
-        let signs = values &>> 15
-        sums &+= pairSums(values, ones)
-        magnitudes &+= pairSums((values ^ signs) &- signs, ones)
+      while lane < lanesPerTap {
+        let count = min(8, lanesPerTap &- lane)
+        @inline(__always)
+        func terms(_ source: Int) -> SIMD8<Int16> {
+          unsafe eightTerms(start + source, lane, count: count, flips: flips, zeroPoints: zeroPoints)
+        }
+        var (values0, values1) = (terms(sources[0]) & mask0, terms(sources[1]) & mask1)
+        var (values2, values3) = (terms(sources[2]) & mask2, terms(sources[3]) & mask3)
+        sums0 &+= pairSums(values0, ones)
+        sums1 &+= pairSums(values1, ones)
+        sums2 &+= pairSums(values2, ones)
+        sums3 &+= pairSums(values3, ones)
         lane &+= 8
-        if plan.hasNarrowWeights {
-          let bytes = SIMD8<UInt8>(lowBytes: values.bounded(least, most))
-          let pairs = unsafe unsafeBitCast(bytes, to: SIMD4<UInt16>.self)
+        if mayHaveExtras {
+          values0 = values0.bounded(least, most)
+          values1 = values1.bounded(least, most)
+          values2 = values2.bounded(least, most)
+          values3 = values3.bounded(least, most)
+        }
+        if areNarrow {
+          let rows = Transposed(
+            SIMD4(bytePairs: values0), SIMD4(bytePairs: values1), SIMD4(bytePairs: values2),
+            SIMD4(bytePairs: values3))
           for step in 0..<(count &+ 1) / 2 {
-            unsafe target.storeBytes(of: pairs[step], as: UInt16.self)
+            unsafe target.storeBytes(of: rows[step], as: SIMD4<UInt16>.self)
             unsafe target += stepByteCount
           }
-          continue
-        }
-        var steps: Int
-        var lanes: SIMD4<UInt32>
-        if terms.areWords {
-          lanes = unsafe unsafeBitCast(values, to: SIMD4<UInt32>.self)
-          steps = (count &+ 1) / 2
-        } else {
-          let bytes = SIMD8<UInt8>(lowBytes: values.bounded(least, most))
-          let halves = unsafe unsafeBitCast(bytes, to: SIMD2<UInt32>.self)
-          lanes = SIMD4(lowHalf: halves, highHalf: SIMD2())
-          steps = (count &+ 3) / 4
-        }
-        if steps == 4 {
-          unsafe target.storeBytes(of: lanes[0], as: UInt32.self)
-          unsafe target.storeBytes(of: lanes[1], toByteOffset: stepByteCount, as: UInt32.self)
-          unsafe target.storeBytes(of: lanes[2], toByteOffset: 2 &* stepByteCount, as: UInt32.self)
-          unsafe target.storeBytes(of: lanes[3], toByteOffset: 3 &* stepByteCount, as: UInt32.self)
-          unsafe target += 4 &* stepByteCount
-        } else {
-          while steps > 0 {
-            unsafe target.storeBytes(of: lanes[0], as: UInt32.self)
-            lanes = SIMD4(lanes[1], lanes[2], lanes[3], 0)
+        } else if areWords {
+          let rows = Transposed(
+            SIMD4(bits: values0), SIMD4(bits: values1), SIMD4(bits: values2), SIMD4(bits: values3))
+          for step in 0..<(count &+ 1) / 2 {
+            unsafe target.storeBytes(of: rows[step], as: SIMD4<UInt32>.self)
             unsafe target += stepByteCount
-            steps &-= 1
           }
+        } else {
+          let (a, b) = (SIMD2(byteQuads: values0), SIMD2(byteQuads: values1))
+          let (c, d) = (SIMD2(byteQuads: values2), SIMD2(byteQuads: values3))
+          unsafe target.storeBytes(of: SIMD4(a[0], b[0], c[0], d[0]), as: SIMD4<UInt32>.self)
+          unsafe target += stepByteCount
+          guard count > 4 else { continue }
+          unsafe target.storeBytes(of: SIMD4(a[1], b[1], c[1], d[1]), as: SIMD4<UInt32>.self)
+          unsafe target += stepByteCount
         }
       }
     }
-    return (sums.wrappedSum(), magnitudes.wrappedSum())
+    return SIMD4(sums0.wrappedSum(), sums1.wrappedSum(), sums2.wrappedSum(), sums3.wrappedSum())
   }
 
-  private func packFloats(
-    _ weights: UnsafeRawPointer, group: Int, column: Int, place: Int, stepByteCount: Int,
-    to destination: UnsafeMutableRawPointer
-  ) {
-    let source = position(group: group, column: column, tap: 0)
-    for step in 0..<plan.stepCount {
-      let bits = unsafe weights.loadUnaligned(fromByteOffset: (source &+ step) &* 4, as: UInt32.self)
-      unsafe destination.storeBytes(
-        of: bits, toByteOffset: step &* stepByteCount &+ place &* 4, as: UInt32.self)
+  /// The sum of the magnitudes of a column's weights, of which the first is at `source`.
+  private func magnitude(_ weights: UnsafeRawPointer, _ operands: ByteOperands, source: Int) -> Int {
+    (source..<source + convolution.depth).reduce(0) {
+      $0 + Int(abs(unsafe terms.value(weights, $1, operands)))
+    }
+  }
+
+  /// Writes the floats of four lanes; those without a column are zero already.
+  private func packFloats(_ weights: UnsafeRawPointer, _ quad: Quad) {
+    let (stepCount, stepByteCount) = (plan.stepCount, quad.stepByteCount)
+    var step = 0
+    if quad.masks == SIMD4(repeating: -1) {
+      @inline(__always)
+      func four(_ index: Int) -> SIMD4<UInt32> {
+        unsafe weights.loadUnaligned(
+          fromByteOffset: (quad.sources[index] &+ step) &* 4, as: SIMD4<UInt32>.self)
+      }
+      var target = unsafe quad.target
+      while step &+ 4 <= stepCount {
+        let rows = Transposed(four(0), four(1), four(2), four(3))
+        for row in 0..<4 {
+          unsafe target.storeBytes(of: rows[row], as: SIMD4<UInt32>.self)
+          unsafe target += stepByteCount
+        }
+        step &+= 4
+      }
+    }
+    while step < stepCount {
+      for lane in 0..<4 where quad.masks[lane] != 0 {
+        let bits = unsafe weights.loadUnaligned(
+          fromByteOffset: (quad.sources[lane] &+ step) &* 4, as: UInt32.self)
+        unsafe quad.target.storeBytes(
+          of: bits, toByteOffset: step &* stepByteCount &+ 4 &* lane, as: UInt32.self)
+      }
+      step &+= 1
     }
   }
 

@@ -266,7 +266,8 @@ package struct X86Assembler {
     case .evex:
       let notR2: UInt8 = register & 16 == 0 ? 0x10 : 0
       let notV2: UInt8 = second & 16 == 0 ? 0x08 : 0
-      let lanes: UInt8 = (mask?.zeroes == true ? 0x80 : 0) | UInt8(width.rawValue) << 5 | (broadcasts ? 0x10 : 0)
+      let lanes: UInt8 =
+        (mask?.zeroes == true ? 0x80 : 0) | UInt8(width.rawValue) << 5 | (broadcasts ? 0x10 : 0)
       emit(
         0x62, notR | notX | notB | notR2 | instruction.map,
         instruction.evexW << 7 | notV | 4 | instruction.prefix)
