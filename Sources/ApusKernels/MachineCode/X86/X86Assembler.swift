@@ -71,46 +71,6 @@ package struct X86Assembler {
     case greater = 15
   }
 
-  /// How an instruction's memory operand scales an 8-bit displacement in the EVEX encoding.
-  package enum TupleType: Sendable {
-    /// The whole vector; one element of `elementByteCount` when broadcast.
-    case full
-    /// The whole vector, without broadcast.
-    case fullMemory
-    /// Half of the vector.
-    case half
-    /// A quarter of the vector.
-    case quarter
-    /// One element.
-    case scalar
-  }
-
-  /// What identifies a vector instruction.
-  package struct Instruction: Sendable {
-    package let name: String
-    let prefix: UInt8  // 0: none, 1: 66, 2: F3, 3: F2
-    let map: UInt8  // 1: 0F, 2: 0F38, 3: 0F3A
-    let opcode: UInt8
-    let evexW: UInt8
-    let vexW: UInt8
-    let elementByteCount: Int
-    let tuple: TupleType
-
-    init(
-      _ name: String, prefix: UInt8, map: UInt8, _ opcode: UInt8, w: UInt8 = 0, vexW: UInt8 = 0,
-      elementByteCount: Int = 4, tuple: TupleType = .full
-    ) {
-      self.name = name
-      self.prefix = prefix
-      self.map = map
-      self.opcode = opcode
-      evexW = w
-      self.vexW = vexW
-      self.elementByteCount = elementByteCount
-      self.tuple = tuple
-    }
-  }
-
   /// The code so far, with room for more. Jumps are filled in by ``finish()``.
   private var bytes: [UInt8]
   /// Bytes written so far.
@@ -129,7 +89,7 @@ package struct X86Assembler {
   }
 
   /// Writes the low bytes of a word, the lowest first: at once, as instructions are many and each is a few of these.
-  private mutating func emit(_ word: UInt64, count byteCount: Int) {
+  mutating func emit(_ word: UInt64, count byteCount: Int) {
     if count + 8 > bytes.count { bytes += Array(repeating: 0, count: bytes.count) }
     bytes.withUnsafeMutableBytes {
       unsafe $0.storeBytes(of: word.littleEndian, toByteOffset: count, as: UInt64.self)
@@ -137,17 +97,17 @@ package struct X86Assembler {
     count += byteCount
   }
 
-  private mutating func emit(_ byte: UInt8) { emit(UInt64(byte), count: 1) }
+  mutating func emit(_ byte: UInt8) { emit(UInt64(byte), count: 1) }
 
-  private mutating func emit(_ first: UInt8, _ second: UInt8) {
+  mutating func emit(_ first: UInt8, _ second: UInt8) {
     emit(UInt64(first) | UInt64(second) << 8, count: 2)
   }
 
-  private mutating func emit(_ first: UInt8, _ second: UInt8, _ third: UInt8) {
+  mutating func emit(_ first: UInt8, _ second: UInt8, _ third: UInt8) {
     emit(UInt64(first) | UInt64(second) << 8 | UInt64(third) << 16, count: 3)
   }
 
-  private mutating func emit32(_ value: Int) {
+  mutating func emit32(_ value: Int) {
     emit(UInt64(UInt32(truncatingIfNeeded: value)), count: 4)
   }
 
@@ -219,7 +179,7 @@ package struct X86Assembler {
   // MARK: Operand bytes
 
   /// The ModRM byte, SIB byte and displacement of a memory operand; `unit` scales an 8-bit displacement.
-  private mutating func memoryOperand(_ register: Int, _ memory: Memory, unit: Int) {
+  mutating func memoryOperand(_ register: Int, _ memory: Memory, unit: Int) {
     let displacement = memory.displacement
     let base = memory.base.rawValue & 7
     // A power of two.
@@ -245,7 +205,7 @@ package struct X86Assembler {
     emit(UInt64(truncatingIfNeeded: word), count: length)
   }
 
-  private mutating func registerOperand(_ register: Int, _ other: Int) {
+  mutating func registerOperand(_ register: Int, _ other: Int) {
     emit(0xC0 | UInt8(register & 7) << 3 | UInt8(other & 7))
   }
 
@@ -358,103 +318,4 @@ package struct X86Assembler {
     emit(0xFB, 0x92)
     registerOperand(mask, general.rawValue)
   }
-
-  // MARK: General instructions, all of 64 bits
-
-  private mutating func rex(_ register: Int, _ base: Int, index: Int = 0) {
-    emit(0x48 | UInt8(register >> 3) << 2 | UInt8(index >> 3) << 1 | UInt8(base >> 3))
-  }
-
-  private mutating func general(_ opcode: UInt8, _ register: General, _ memory: Memory) {
-    rex(register.rawValue, memory.base.rawValue, index: memory.index?.rawValue ?? 0)
-    emit(opcode)
-    memoryOperand(register.rawValue, memory, unit: 1)
-  }
-
-  private mutating func general(_ opcode: UInt8, rm: General, _ register: General) {
-    rex(register.rawValue, rm.rawValue)
-    emit(opcode)
-    registerOperand(register.rawValue, rm.rawValue)
-  }
-
-  private mutating func immediate(_ digit: UInt8, _ register: General, _ value: Int) {
-    rex(0, register.rawValue)
-    if (-128...127).contains(value) {
-      emit(0x83, 0xC0 | digit << 3 | UInt8(register.rawValue & 7), UInt8(truncatingIfNeeded: value))
-    } else {
-      emit(0x81, 0xC0 | digit << 3 | UInt8(register.rawValue & 7))
-      emit32(value)
-    }
-  }
-
-  /// `mov register, [memory]`.
-  package mutating func load(_ register: General, _ memory: Memory) { general(0x8B, register, memory) }
-  /// `mov [memory], register`.
-  package mutating func store(_ memory: Memory, _ register: General) { general(0x89, register, memory) }
-  /// `mov destination, source`.
-  package mutating func move(_ destination: General, _ source: General) {
-    general(0x89, rm: destination, source)
-  }
-  /// `mov register, value`, sign-extended from 32 bits.
-  package mutating func move(_ register: General, _ value: Int) {
-    rex(0, register.rawValue)
-    emit(0xC7, 0xC0 | UInt8(register.rawValue & 7))
-    emit32(value)
-  }
-  /// `mov register, value`, of 64 bits.
-  package mutating func moveWide(_ register: General, _ value: Int) {
-    rex(0, register.rawValue)
-    emit(0xB8 | UInt8(register.rawValue & 7))
-    emit32(value)
-    emit32(value >> 32)
-  }
-  /// `lea register, [memory]`.
-  package mutating func address(_ register: General, _ memory: Memory) { general(0x8D, register, memory) }
-  /// `add destination, source`.
-  package mutating func add(_ destination: General, _ source: General) {
-    general(0x01, rm: destination, source)
-  }
-  /// `add register, [memory]`.
-  package mutating func add(_ register: General, _ memory: Memory) { general(0x03, register, memory) }
-  /// `add register, value`.
-  package mutating func add(_ register: General, _ value: Int) { immediate(0, register, value) }
-  /// `sub destination, source`.
-  package mutating func subtract(_ destination: General, _ source: General) {
-    general(0x29, rm: destination, source)
-  }
-  /// `sub register, value`.
-  package mutating func subtract(_ register: General, _ value: Int) { immediate(5, register, value) }
-  /// `cmp register, value`.
-  package mutating func compare(_ register: General, _ value: Int) { immediate(7, register, value) }
-  /// `cmp first, second`.
-  package mutating func compare(_ first: General, _ second: General) { general(0x39, rm: first, second) }
-  /// `test register, register`.
-  package mutating func test(_ register: General) { general(0x85, rm: register, register) }
-  /// `xor register, register`: zero.
-  package mutating func zero(_ register: General) { general(0x31, rm: register, register) }
-  /// `dec register`.
-  package mutating func decrement(_ register: General) {
-    rex(0, register.rawValue)
-    emit(0xFF, 0xC8 | UInt8(register.rawValue & 7))
-  }
-  /// `push register`.
-  package mutating func push(_ register: General) {
-    if register.rawValue > 7 { emit(0x41) }
-    emit(0x50 | UInt8(register.rawValue & 7))
-  }
-  /// `pop register`.
-  package mutating func pop(_ register: General) {
-    if register.rawValue > 7 { emit(0x41) }
-    emit(0x58 | UInt8(register.rawValue & 7))
-  }
-  /// `prefetcht0 [memory]`.
-  package mutating func prefetch(_ memory: Memory) {
-    if memory.base.rawValue > 7 || (memory.index?.rawValue ?? 0) > 7 {
-      emit(0x40 | UInt8((memory.index?.rawValue ?? 0) >> 3) << 1 | UInt8(memory.base.rawValue >> 3))
-    }
-    emit(0x0F, 0x18)
-    memoryOperand(1, memory, unit: 1)
-  }
-  /// `ret`.
-  package mutating func `return`() { emit(0xC3) }
 }
