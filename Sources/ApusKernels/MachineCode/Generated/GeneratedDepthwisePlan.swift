@@ -178,6 +178,9 @@ struct GeneratedDepthwisePlan {
   }
   private var columnGroupCount: Int { ceilingQuotient(rowsInColumns, 4) * convolution.filterWidth }
 
+  /// The taps of a group; nil where it has fewer.
+  func taps(group: Int) -> [Int?] { (0..<tapsPerGroup).map { tap(group: group, index: $0) } }
+
   /// A tap of a group; nil where it has fewer.
   func tap(group: Int, index: Int) -> Int? {
     let width = convolution.filterWidth
