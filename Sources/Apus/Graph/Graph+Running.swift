@@ -17,6 +17,7 @@ extension Graph {
       }
       if let delivery = segments[current].delivery { try deliver(delivery) }
       let table = table
+      let steps = steps
       for index in segments[current].steps {
         try observer.checkCancellation()
         observer.begin()

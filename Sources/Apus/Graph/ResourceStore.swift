@@ -1,12 +1,19 @@
 /// The resource variables of an interpreter, by the numbers that their handles hold.
 final class ResourceStore {
   /// A variable that was assigned.
-  struct Variable {
+  final class Variable {
     let type: ElementType
     let shape: TensorShape
     let memory: TensorMemory
     /// The bytes of all elements.
     let byteCount: Int
+
+    init(type: ElementType, shape: TensorShape, memory: TensorMemory, byteCount: Int) {
+      self.type = type
+      self.shape = shape
+      self.memory = memory
+      self.byteCount = byteCount
+    }
   }
 
   private struct Name: Hashable {
@@ -15,7 +22,10 @@ final class ResourceStore {
   }
 
   private var handles: [Name: Int32] = [:]
-  private var variables: [Int32: Variable] = [:]
+  /// By handle: handles are numbers from zero on.
+  private var variables: [Variable?] = []
+  /// What is assigned to numbers that are no handles: a model may have them from anywhere.
+  private var strays: [Int32: Variable] = [:]
   private var byteCount = 0
   private let memoryLimit: Int
 
@@ -29,15 +39,25 @@ final class ResourceStore {
     if let known = handles[key] { return known }
     let handle = Int32(clamping: handles.count)
     handles[key] = handle
+    variables.append(strays.removeValue(forKey: handle))
     return handle
   }
 
   /// What was assigned last; nil before that.
-  subscript(handle: Int32) -> Variable? { variables[handle] }
+  private(set) subscript(handle: Int32) -> Variable? {
+    get { variables.indices.contains(Int(handle)) ? variables[Int(handle)] : strays[handle] }
+    set {
+      if variables.indices.contains(Int(handle)) {
+        variables[Int(handle)] = newValue
+      } else {
+        strays[handle] = newValue
+      }
+    }
+  }
 
   /// Assigns a value. Allocates only if its size differs from the last one's.
   func assign(_ handle: Int32, type: ElementType, shape: TensorShape, bytes: RawSpan) throws(ApusError) {
-    let old = variables[handle]
+    let old = self[handle]
     var memory = old?.memory
     if old?.byteCount != bytes.byteCount {
       let others = byteCount - (old?.byteCount ?? 0)
@@ -55,12 +75,13 @@ final class ResourceStore {
       UnsafeMutableRawBufferPointer(start: memory.base, count: bytes.byteCount).copyMemory(from: source)
     }
     if old?.type == type, old?.shape == shape, old?.memory === memory { return }
-    variables[handle] = Variable(type: type, shape: shape, memory: memory, byteCount: bytes.byteCount)
+    self[handle] = Variable(type: type, shape: shape, memory: memory, byteCount: bytes.byteCount)
   }
 
   /// Forgets all values; handles stay.
   func removeAll() {
-    variables.removeAll()
+    for handle in variables.indices { variables[handle] = nil }
+    strays.removeAll()
     byteCount = 0
   }
 }

@@ -51,9 +51,11 @@ struct DataMovement: Operator {
       case .tensor(let slot): copyBytes(tensors.readBytes(slot), to: &destination)
       }
     }
-    for step in steps {
-      var destination = tensors.writeBytes(step.destination)
-      step.copy.run(tensors.readBytes(step.source), to: &destination, threads: tensors.threads)
+    // By index: an iterator would count references to each.
+    for index in steps.indices {
+      var destination = tensors.writeBytes(steps[index].destination)
+      steps[index].copy.run(
+        tensors.readBytes(steps[index].source), to: &destination, threads: tensors.threads)
     }
   }
 }
