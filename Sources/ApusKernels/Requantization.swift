@@ -9,16 +9,17 @@ package struct FixedPointMultiplier: Hashable, Sendable {
   ///
   /// A factor below 2⁻³² or so becomes 0, one of 2³⁰ or more the greatest that there is; NaN becomes 0.
   package init(_ real: Double) {
-    guard real.isFinite, real != 0 else {
+    guard real.isNormal else {
       value = real.isInfinite ? (real > 0 ? .max : -.max) : 0
       shift = real.isInfinite ? 30 : 0
       return
     }
-    // The significand lies in 1..<2, and the mantissa is half of it in units of 2⁻³¹: both steps are exact.
-    let magnitude = (real.significand * 0x1p30).rounded(.toNearestOrAwayFromZero)
-    let carries = magnitude == 0x1p31
-    let exponent = real.exponent + (carries ? 2 : 1)
-    let mantissa = Int32(carries ? 0x1p30 : magnitude)
+    // The significand lies in 1..<2, and the mantissa is half of it in units of 2⁻³¹: of 53 bits, 22 are rounded away.
+    let significand = real.significandBitPattern | 1 << 52
+    let magnitude = (significand + 1 << 21) >> 22
+    let carries = magnitude == 1 << 31
+    let exponent = Int(real.exponentBitPattern) - 1023 + (carries ? 2 : 1)
+    let mantissa = carries ? 1 << 30 : Int32(truncatingIfNeeded: magnitude)
     if exponent < -31 {
       (value, shift) = (0, 0)
     } else if exponent > 30 {
