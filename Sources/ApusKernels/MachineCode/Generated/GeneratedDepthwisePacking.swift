@@ -65,12 +65,13 @@ struct GeneratedDepthwisePacking {
         && packed.byteCount >= weightsOffset + plan.blockCount * plan.groupCount * groupByteCount)
     var isBounded = true
     let (tapCount, channels) = (plan.tapCount, plan.channels)
+    let taps = (0..<plan.groupCount).flatMap { plan.taps(group: $0).map { $0 ?? -1 } }
     unsafe weights.withUnsafeBytes { weights in
       guard let weights = weights.baseAddress else { return }
       var next = weightsOffset
       for block in 0..<plan.blockCount {
         var record = GeneratedWeights.Record(weights: next, extras: 0, extraCount: 0)
-        unsafe packBlock(weights, block, to: packed.address + next)
+        unsafe packBlock(weights, block, taps, to: packed.address + next)
         next += plan.groupCount * groupByteCount
         var repeated: [Int] = []
         for group in 0..<plan.groupCount {
@@ -113,11 +114,13 @@ struct GeneratedDepthwisePacking {
     GeneratedWeights.setBounded(isBounded, in: packed)
   }
 
-  /// Writes the weights of all groups of a block.
-  private func packBlock(_ weights: UnsafeRawPointer, _ block: Int, to destination: UnsafeMutableRawPointer) {
+  /// Writes the weights of all groups of a block, whose taps are given; those that a group lacks are negative.
+  private func packBlock(
+    _ weights: UnsafeRawPointer, _ block: Int, _ taps: [Int], to destination: UnsafeMutableRawPointer
+  ) {
     let (tapCount, channels, groupByteCount) = (plan.tapCount, plan.channels, groupByteCount)
-    let groups = (0..<plan.groupCount).map { plan.taps(group: $0) }
-    let bits: UInt32 = terms.areWords ? 0xFFFF : 0xFF
+    let tapsPerGroup = plan.tapsPerGroup
+    let (bits, laneBits): (UInt32, Int) = terms.areWords ? (0xFFFF, 16) : (0xFF, 8)
     for (place, column) in plan.weightColumns.enumerated() {
       guard let channel = plan.channel(block: block, column: column) else { continue }
       var target = unsafe destination + place &* 4
@@ -131,12 +134,15 @@ struct GeneratedDepthwisePacking {
         }
         continue
       }
-      for taps in groups {
+      var next = 0
+      while next < taps.count {
         var lane: UInt32 = 0
-        for (index, tap) in taps.enumerated() {
-          guard let tap else { continue }
+        for index in 0..<tapsPerGroup {
+          let tap = taps[next]
+          next &+= 1
+          guard tap >= 0 else { continue }
           let value = unsafe terms.bounded(terms.value(weights, channel &+ tap &* channels, operands))
-          lane |= (UInt32(bitPattern: value) & bits) << UInt32(32 / taps.count &* index)
+          lane |= (UInt32(bitPattern: value) & bits) << UInt32(truncatingIfNeeded: laneBits &* index)
         }
         unsafe target.storeBytes(of: lane, as: UInt32.self)
         unsafe target += groupByteCount
