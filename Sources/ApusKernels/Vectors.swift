@@ -17,10 +17,26 @@ extension SIMD8<Int32> {
 }
 
 extension SIMD8<Int32> {
+  /// −1 in lanes that are set, zero in the others.
+  @inline(__always)
+  init(bits mask: SIMDMask<SIMD8<Int32>>) {
+    self = unsafe unsafeBitCast(mask, to: Self.self)
+  }
+
   /// The bits of floats.
   @inline(__always)
   init(bits other: SIMD8<Float>) {
     self = unsafe unsafeBitCast(other, to: Self.self)
+  }
+}
+
+extension SIMDMask<SIMD8<Int32>> {
+  /// Whether any lane is set: the library's `any` looks at lane after lane.
+  @inline(__always)
+  var isSomewhereSet: Bool {
+    let words = unsafe unsafeBitCast(self, to: SIMD4<UInt64>.self)
+    let pairs = words.lowHalf | words.highHalf
+    return pairs[0] | pairs[1] != 0
   }
 }
 

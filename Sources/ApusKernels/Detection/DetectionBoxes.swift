@@ -34,26 +34,8 @@ struct DetectionBox {
   /// Whether no edge lies on the wrong side; what is not a number does not.
   var isUpright: Bool { !(yMin > yMax || xMin > xMax) }
 
-  /// Intersection over union with a box that comes later; 0 where one has no area.
-  ///
-  /// Operations and their order are the reference's, so that comparisons with a threshold agree to the last bit, and
-  /// also where a coordinate is not a number.
-  @inline(__always)
-  func overlap(with other: DetectionBox) -> Float {
-    let area = (yMax - yMin) * (xMax - xMin)
-    let otherArea = (other.yMax - other.yMin) * (other.xMax - other.xMin)
-    if area <= 0 || otherArea <= 0 { return 0 }
-    let height = Self.minimum(yMax, other.yMax) - Self.maximum(yMin, other.yMin)
-    let width = Self.minimum(xMax, other.xMax) - Self.maximum(xMin, other.xMin)
-    let intersection = Self.maximum(height, 0) * Self.maximum(width, 0)
-    return intersection / (area + otherArea - intersection)
-  }
-
-  @inline(__always)
-  private static func maximum(_ a: Float, _ b: Float) -> Float { a < b ? b : a }
-
-  @inline(__always)
-  private static func minimum(_ a: Float, _ b: Float) -> Float { b < a ? b : a }
+  /// Negative for a box that is not upright.
+  var area: Float { (yMax - yMin) * (xMax - xMin) }
 }
 
 /// Boxes by their anchors: center and size relative to the anchor's, as numbers of double precision rounded once.

@@ -124,11 +124,10 @@ extension DetectionSelection {
 
   /// A run's scratch memory, cut up.
   private struct Memory {
-    let chosenBoxes: UnsafeMutablePointer<DetectionBox>
+    let chosen: ChosenBoxes
     let candidates: UnsafeMutablePointer<UInt64>
     let tileCounts: UnsafeMutablePointer<Int>
     let classKeys: UnsafeMutablePointer<UInt64>
-    let chosenClasses: UnsafeMutablePointer<Int32>
     let classCounts: UnsafeMutablePointer<Int32>
 
     init(_ base: UnsafeMutableRawPointer, _ selection: DetectionSelection) {
@@ -138,11 +137,10 @@ extension DetectionSelection {
         unsafe next += count * MemoryLayout<T>.stride
         return unsafe start
       }
-      unsafe chosenBoxes = take(selection.capacity)
       unsafe candidates = take(selection.boxCount * selection.candidatesPerBox)
       unsafe tileCounts = take(selection.tileCount)
       unsafe classKeys = take(selection.classCount)
-      unsafe chosenClasses = take(selection.capacity)
+      unsafe chosen = ChosenBoxes(take(ChosenBoxes.elementCount(selection.capacity)), selection.capacity)
       unsafe classCounts = take(selection.classCount)
     }
   }
@@ -206,15 +204,18 @@ extension DetectionSelection {
       perClass = limit
       unsafe memory.classCounts.update(repeating: 0, count: classCount)
     }
+    memory.chosen.removeAll()
     var chosen = 0
     while heap.count > 0, chosen < maximumDetections {
       let number = heap.removeFirst()
       let (index, row) = number.quotientAndRemainder(dividingBy: boxCount)
       if perClass < .max, unsafe Int(memory.classCounts[index]) >= perClass { continue }
       let box = decoder.box(row)
-      guard !isSuppressed(box, class: index, among: chosen, memory) else { continue }
-      unsafe memory.chosenBoxes[chosen] = box
-      unsafe memory.chosenClasses[chosen] = Int32(truncatingIfNeeded: index)
+      let label = Int32(truncatingIfNeeded: index)
+      guard !memory.chosen.hasOverlap(above: overlapThreshold, with: box, label: label, count: chosen) else {
+        continue
+      }
+      memory.chosen.set(chosen, box, label: label)
       if perClass < .max {
         unsafe memory.classCounts[index] &+= 1
         outputs.store(box, class: index, score: source.score(row: row, class: index), row: chosen)
@@ -225,16 +226,6 @@ extension DetectionSelection {
     }
     outputs.clear(from: chosen * rowsPerDetection)
     return chosen
-  }
-
-  /// Whether a box of the same class that was chosen before covers too much of this one.
-  private func isSuppressed(_ box: DetectionBox, class index: Int, among chosen: Int, _ memory: Memory)
-    -> Bool
-  {
-    for other in 0..<chosen where unsafe memory.chosenClasses[other] == Int32(truncatingIfNeeded: index) {
-      if unsafe memory.chosenBoxes[other].overlap(with: box) > overlapThreshold { return true }
-    }
-    return false
   }
 
   /// Writes a box once for each of its best classes; equal scores in the order of classes.

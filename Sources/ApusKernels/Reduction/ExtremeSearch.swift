@@ -18,7 +18,7 @@ package struct ExtremeSearch: Sendable {
     self.length = length
     self.inner = inner
     self.isWide = isWide
-    tiles = max(1, min(outer, outer &* length &* inner >> 15))
+    tiles = max(1, min(outer, (outer &* length &* inner) >> 15))
   }
 
   /// Searches; the spans must be as large as the axes say.

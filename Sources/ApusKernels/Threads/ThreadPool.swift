@@ -20,6 +20,8 @@ final class ThreadPool: @unchecked Sendable {
   private var shareCount = 0
   private var startedCount = 0
   private var mayStart = true
+  /// How long runs have done without threads that sleep, and when the last of them ended.
+  private var alone = AloneTime()
 
   private init() {
     workers = (1..<ThreadTeam.maximumCount).map { Worker(number: $0) }
@@ -27,7 +29,11 @@ final class ThreadPool: @unchecked Sendable {
 
   /// Does all tiles on up to `threads` threads, this one among them; false, with nothing done, when the pool
   /// is in use.
-  func run(_ work: any TileWork.Type, at address: UnsafeRawPointer, tiles: Int, threads: Int) -> Bool {
+  ///
+  /// Threads that sleep are woken at once where the work is long, otherwise when it turns out to be.
+  func run(
+    _ work: any TileWork.Type, at address: UnsafeRawPointer, tiles: Int, threads: Int, isLong: Bool
+  ) -> Bool {
     guard isBusy.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged else {
       return false
     }
@@ -37,12 +43,36 @@ final class ThreadPool: @unchecked Sendable {
     let helperCount = min(threads - 1, startedCount)
     shareCount = helperCount + 1
     shares.deal(tiles: tiles, to: shareCount)
-    for index in 0..<helperCount { workers[index].post() }
+    var sleepers = 0
+    for index in 0..<helperCount where !workers[index].post() { sleepers &+= 1 }
+    if sleepers > 0 {
+      if isLong { wake(helperCount) } else { runTilesAlone(before: helperCount) }
+    }
     runTiles(worker: 0)
     for index in 0..<helperCount { workers[index].revokeOrWait() }
     unsafe self.address = nil
     isBusy.store(false, ordering: .releasing)
     return true
+  }
+
+  /// Does tiles of the owner's share until it pays to wake those threads that sleep.
+  private func runTilesAlone(before helperCount: Int) {
+    guard let work = self.work, let address = unsafe self.address else { return }
+    alone.begin()
+    repeat {
+      if alone.isLong { return wake(helperCount) }
+      guard let tile = shares.takeFirst(of: 0) else {
+        // What is left is the sleepers'.
+        runTiles(worker: 0)
+        return alone.end()
+      }
+      unsafe work.run(at: address, tile: tile, worker: 0)
+    } while true
+  }
+
+  private func wake(_ helperCount: Int) {
+    for index in 0..<helperCount { workers[index].wake() }
+    alone.forget()
   }
 
   /// Does the tiles of this worker's share, then what is left of the others'.
@@ -134,16 +164,20 @@ private final class Worker: @unchecked Sendable {
     return code == 0
   }
 
-  /// Offers the pool's present run to this worker.
-  func post() {
-    // Sequentially consistent with the two accesses in `waitForWork`: either the worker sees the post, or this
+  /// Offers the pool's present run to this worker; false if it sleeps, and will not notice before ``wake()``.
+  func post() -> Bool {
+    // Sequentially consistent with the two accesses in `sleepUntilPosted`: either the worker sees the post, or this
     // thread sees that it sleeps.
     state.store(Self.posted, ordering: .sequentiallyConsistent)
-    if isAsleep.load(ordering: .sequentiallyConsistent) {
-      unsafe pthread_mutex_lock(mutex)
-      unsafe pthread_cond_signal(condition)
-      unsafe pthread_mutex_unlock(mutex)
-    }
+    return !isAsleep.load(ordering: .sequentiallyConsistent)
+  }
+
+  /// Makes a worker that sleeps look for work.
+  func wake() {
+    guard isAsleep.load(ordering: .sequentiallyConsistent) else { return }
+    unsafe pthread_mutex_lock(mutex)
+    unsafe pthread_cond_signal(condition)
+    unsafe pthread_mutex_unlock(mutex)
   }
 
   /// Withdraws an offer that was not taken up, so that a late riser delays nobody; otherwise waits for its end.

@@ -15,11 +15,13 @@ package struct ThreadTeam: Sendable {
   ///
   /// Each thread begins with an equal share of neighboring tiles and then helps the others. With one thread or one
   /// tile, with a busy pool, or inside another run, the calling thread does them all as worker 0.
-  package func run<W: TileWork>(tiles: Int, _ work: W) {
+  ///
+  /// - Parameter isLong: whether all the work takes much longer than waking a thread, some ten microseconds.
+  package func run<W: TileWork>(tiles: Int, isLong: Bool = false, _ work: W) {
     if count > 1, tiles > 1, tiles <= TileShares.mostTiles {
       let isDone = unsafe withUnsafePointer(to: work) { address in
         unsafe ThreadPool.shared.run(
-          W.self, at: UnsafeRawPointer(address), tiles: tiles, threads: min(count, tiles))
+          W.self, at: UnsafeRawPointer(address), tiles: tiles, threads: min(count, tiles), isLong: isLong)
       }
       if isDone { return }
     }

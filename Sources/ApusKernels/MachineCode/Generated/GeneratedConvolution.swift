@@ -127,7 +127,7 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
       let work = unsafe Work(
         owner: .passUnretained(self), packed: .passUnretained(packed), tiling: tiling, memory: memory,
         finish: finish.map { .passUnretained($0) }, other: other)
-      threads.run(tiles: tiling.count, work)
+      threads.run(tiles: tiling.count, isLong: plan.isLong, work)
     }
   }
 
@@ -180,8 +180,9 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
     let scales = unsafe work.memory.scales + 4 &* (plan.areRowsImages ? first : image)
     let outputStride = convolution.outputChannels &* scheme.elementByteCount
 
-    var next = panelTile &* tiling.panelsPerTile
-    let lastPanel = min(plan.panels.count, next &+ tiling.panelsPerTile)
+    let panels = tiling.panels(panelTile)
+    var next = panels.lowerBound
+    let lastPanel = panels.upperBound
     while next < lastPanel {
       let index = next
       let panel = plan.panels[index]
@@ -218,7 +219,7 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
       }
     }
     if let finish = unsafe work.finish {
-      let firstColumn = plan.panels[panelTile &* tiling.panelsPerTile].firstColumn
+      let firstColumn = plan.panels[panels.lowerBound].firstColumn
       let endColumn =
         lastPanel < plan.panels.count ? plan.panels[lastPanel].firstColumn : convolution.columnCount
       let lines = plan.isDense ? 0 : image &* convolution.outputHeight

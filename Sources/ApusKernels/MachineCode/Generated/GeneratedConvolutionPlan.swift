@@ -22,7 +22,7 @@ struct GeneratedConvolutionPlan {
     /// Pixels that stay together; one line.
     let unit: Int
     let tilesPerImage: Int
-    let panelsPerTile: Int
+    let panelCount: Int
     let panelTiles: Int
     let count: Int
 
@@ -32,6 +32,9 @@ struct GeneratedConvolutionPlan {
       let units = share(of: ceilingQuotient(length, unit), tile: tile, of: tilesPerImage)
       return units.lowerBound &* unit..<min(units.upperBound &* unit, length)
     }
+
+    /// The panels of a tile, in equal parts as well.
+    func panels(_ panelTile: Int) -> Range<Int> { share(of: panelCount, tile: panelTile, of: panelTiles) }
 
     /// The lengths that tiles may have.
     var lengths: [Int] {
@@ -76,6 +79,8 @@ struct GeneratedConvolutionPlan {
 
   /// Whether all is done in about the time that it takes to call another thread.
   let isSmall: Bool
+  /// Whether it takes many times as long.
+  let isLong: Bool
 
   /// Whether weights that are multiplied as `int16` are packed as bytes: where few rows meet them, or they are many,
   /// reading them takes the time.
@@ -101,7 +106,8 @@ struct GeneratedConvolutionPlan {
     laneByteCount = product.laneByteCount
     let lanesPerStep = product.lanesPerStep
     let c = convolution
-    isSmall = Double(c.outputCount) * Double(c.depth) <= 0x1p17
+    let products = Double(c.outputCount) * Double(c.depth)
+    (isSmall, isLong) = (products <= 0x1p17, products > 0x1p21)
     let runsAreRows = c.dilationWidth == 1 && c.groups == 1
     tapRows = c.filterHeight
     tapColumns = runsAreRows ? 1 : c.filterWidth
@@ -178,18 +184,21 @@ struct GeneratedConvolutionPlan {
     let takesPixels = isDense
     func cut(_ tileLength: Int, leastCount: Int) -> Tiling {
       let unit = takesPixels ? (tileLength < 96 ? 6 : 12) : 1
-      let tilesPerImage = ceilingQuotient(length, tileLength)
+      var tilesPerImage = ceilingQuotient(length, tileLength)
+      // Several threads: an even count, and a multiple of four where there are many.
+      let step = leastCount == 1 || tilesPerImage <= 1 ? 1 : tilesPerImage < 8 ? 2 : 4
+      tilesPerImage = min(roundedUp(tilesPerImage, to: step), ceilingQuotient(length, unit))
       let rowTiles = max(1, planes * tilesPerImage)
       // Few rows: panels are shared out as well.
-      let panelsPerTile = max(1, ceilingQuotient(panelCount, ceilingQuotient(leastCount, rowTiles)))
-      let panelTiles = ceilingQuotient(panelCount, panelsPerTile)
+      let panelTiles = max(1, min(panelCount, ceilingQuotient(leastCount, rowTiles)))
       return Tiling(
-        length: length, unit: unit, tilesPerImage: tilesPerImage, panelsPerTile: panelsPerTile,
-        panelTiles: panelTiles,
-        count: isEmpty ? 0 : planes * tilesPerImage * panelTiles)
+        length: length, unit: unit, tilesPerImage: tilesPerImage, panelCount: panelCount,
+        panelTiles: panelTiles, count: isEmpty ? 0 : planes * tilesPerImage * panelTiles)
     }
     alone = cut(most, leastCount: 1)
-    shared = cut(min(most, part), leastCount: 8)
+    // Where weights outweigh pixels, each thread reads a part of the weights rather than of the pixels.
+    let sharesPanels = isDense && length <= most && panelCount > 3 && c.weightCount > 2 * (c.inputCount + c.outputCount)
+    shared = cut(sharesPanels ? most : min(most, part), leastCount: 8)
   }
 
   /// Full panels, then one for the rest.

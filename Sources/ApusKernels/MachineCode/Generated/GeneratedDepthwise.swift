@@ -141,7 +141,8 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
       let work = Work(
         owner: .passUnretained(self), packed: .passUnretained(packed), tilesPerImage: tilesPerImage,
         memory: memory)
-      threads.run(tiles: convolution.batches * tilesPerImage * plan.chunkCount, work)
+      threads.run(
+        tiles: convolution.batches * tilesPerImage * plan.chunkCount, isLong: plan.isLong, work)
     }
   }
 
@@ -166,7 +167,8 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
     let (lineTile, chunk) = tile.quotientAndRemainder(dividingBy: plan.chunkCount)
     let (image, tileOfImage) = lineTile.quotientAndRemainder(dividingBy: work.tilesPerImage)
     let lines = share(of: convolution.outputHeight, tile: tileOfImage, of: work.tilesPerImage)
-    guard plan.runs.isEmpty else { return runInPlace(work, packed, image: image, lines: lines) }
+    let blocks = plan.blocks(chunk: chunk)
+    guard plan.runs.isEmpty else { return runInPlace(work, packed, image: image, lines: lines, blocks: blocks) }
     unsafe gathering.gather(
       work.memory.input, image: image, lines: lines, firstChannel: chunk &* plan.chunkChannels,
       to: scratch)
@@ -178,8 +180,8 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
     let outputStride = plan.pixelsTogether &* outputPixelByteCount
     let lineStride = convolution.strideHeight &* plan.rowByteCount
 
-    let firstBlock = chunk &* plan.chunkBlocks
-    for block in firstBlock..<min(firstBlock &+ plan.chunkBlocks, plan.blockCount) {
+    let firstBlock = blocks.lowerBound
+    for block in blocks {
       let record = GeneratedWeights.record(packed, block)
       var arguments = unsafe GeneratedArguments(
         rows: 0, rowStride: takesRows ? plan.pixelByteCount : plan.columnByteCount,
