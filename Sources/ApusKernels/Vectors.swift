@@ -110,6 +110,22 @@ extension SIMD8<Int16> {
 }
 
 extension SIMD8<Int16> {
+  /// The greatest value: the library's `max` takes lane after lane.
+  @inline(__always)
+  var greatest: Int16 {
+    func greater(_ lhs: Self, _ rhs: SIMD2<UInt64>) -> Self {
+      let rhs = unsafe unsafeBitCast(rhs, to: Self.self)
+      return lhs.replacing(with: rhs, where: lhs .< rhs)
+    }
+    let words = unsafe unsafeBitCast(self, to: SIMD2<UInt64>.self)
+    let four = greater(self, SIMD2(words[1], words[0]))
+    let two = greater(four, unsafe unsafeBitCast(four, to: SIMD2<UInt64>.self) &>> SIMD2(repeating: 32))
+    let one = greater(two, unsafe unsafeBitCast(two, to: SIMD2<UInt64>.self) &>> SIMD2(repeating: 16))
+    return one[0]
+  }
+}
+
+extension SIMD8<Int16> {
   /// The same bits.
   @inline(__always)
   init(bits other: SIMD8<UInt16>) {

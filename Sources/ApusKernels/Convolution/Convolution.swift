@@ -111,7 +111,8 @@ extension Convolution {
     else { return nil }
     return DepthwiseConvolution(
       batches: batches, inputHeight: inputHeight, inputWidth: inputWidth, inputChannels: 1,
-      filterHeight: filterHeight, filterWidth: filterWidth, outputHeight: outputHeight, outputWidth: outputWidth,
+      filterHeight: filterHeight, filterWidth: filterWidth, outputHeight: outputHeight,
+      outputWidth: outputWidth,
       strideHeight: strideHeight, strideWidth: strideWidth, dilationHeight: dilationHeight,
       dilationWidth: dilationWidth, paddingTop: paddingTop, paddingLeft: paddingLeft, operands: operands,
       epilogue: epilogue)

@@ -25,6 +25,24 @@ struct RealElements {
     if let bytes = unsafe bytes, let values = unsafe values { return unsafe values[Int(bytes[index])] }
     return 0
   }
+
+  /// Whether one of the first `count` elements, a multiple of four, may be negative: false only if none is.
+  func mayBeNegative(count: Int) -> Bool {
+    guard let floats = unsafe floats else { return true }
+    var index = 0
+    var least = SIMD8<Float>()
+    while index &+ 8 <= count {
+      let values = unsafe UnsafeRawPointer(floats + index).loadUnaligned(as: SIMD8<Float>.self)
+      least.replace(with: values, where: values .< least)
+      index &+= 8
+    }
+    if (least .< SIMD8()).isSomewhereSet { return true }
+    while index < count {
+      if unsafe floats[index] < 0 { return true }
+      index &+= 1
+    }
+    return false
+  }
 }
 
 /// A box by its edges.
@@ -62,6 +80,7 @@ struct DetectionBoxes {
   ///
   /// Only an anchor of negative size can turn a box inside out, so that no box is decoded for the others.
   func firstInverted(count: Int) -> Int? {
+    guard anchors.mayBeNegative(count: 4 &* count) else { return nil }
     for index in 0..<count where anchors[4 &* index &+ 2] < 0 || anchors[4 &* index &+ 3] < 0 {
       if !box(index).isUpright { return index }
     }

@@ -83,7 +83,7 @@ package struct ExtremeSearch: Sendable {
         if index == last { break }
         index = min(index &+ 8, last)
       }
-      store(Int(255 &- (best.max() & 255)), at: row, work)
+      store(Int(255 &- (best.greatest & 255)), at: row, work)
     }
   }
 

@@ -9,8 +9,8 @@
 /// Waking a thread costs its waker some microseconds, and as many go by before it works: for a few small operators among
 /// others that need one thread that is a loss. Time alone adds up; other time takes a quarter of itself away.
 struct AloneTime {
-  /// Some three times the cost of waking a thread, in nanoseconds.
-  private static let limit = 25_000
+  /// Some two times the cost of waking a thread, in nanoseconds.
+  private static let limit = 15_000
 
   private var total = 0
   private var last = 0
@@ -32,11 +32,18 @@ struct AloneTime {
     last = now
   }
 
+  /// Adds time that work will take; whether it is long then.
+  mutating func add(_ nanoseconds: Int) -> Bool {
+    begin()
+    (total, last) = (total &+ nanoseconds, last &+ nanoseconds)
+    return total > Self.limit
+  }
+
   /// Ends it with all work done.
   mutating func end() { _ = isLong }
 
   /// Ends it with the threads woken.
-  mutating func forget() { total = 0 }
+  mutating func endByWaking() { total = 0 }
 
   private static func now() -> Int {
     var time = timespec()

@@ -30,9 +30,9 @@ final class ThreadPool: @unchecked Sendable {
   /// Does all tiles on up to `threads` threads, this one among them; false, with nothing done, when the pool
   /// is in use.
   ///
-  /// Threads that sleep are woken at once where the work is long, otherwise when it turns out to be.
+  /// Threads that sleep are woken at once where `wakes` is set, otherwise when the work turns out to be long.
   func run(
-    _ work: any TileWork.Type, at address: UnsafeRawPointer, tiles: Int, threads: Int, isLong: Bool
+    _ work: any TileWork.Type, at address: UnsafeRawPointer, tiles: Int, threads: Int, wakes: Bool
   ) -> Bool {
     guard isBusy.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged else {
       return false
@@ -46,13 +46,22 @@ final class ThreadPool: @unchecked Sendable {
     var sleepers = 0
     for index in 0..<helperCount where !workers[index].post() { sleepers &+= 1 }
     if sleepers > 0 {
-      if isLong { wake(helperCount) } else { runTilesAlone(before: helperCount) }
+      if wakes { wake(helperCount) } else { runTilesAlone(before: helperCount) }
     }
     runTiles(worker: 0)
     for index in 0..<helperCount { workers[index].revokeOrWait() }
     unsafe self.address = nil
     isBusy.store(false, ordering: .releasing)
     return true
+  }
+
+  /// Whether it pays to wake threads for work of so many nanoseconds; nil where none sleeps.
+  func wakes(for nanoseconds: Int) -> Bool? {
+    guard workers[0].sleeps,
+      isBusy.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged
+    else { return nil }
+    defer { isBusy.store(false, ordering: .releasing) }
+    return alone.add(nanoseconds)
   }
 
   /// Does tiles of the owner's share until it pays to wake those threads that sleep.
@@ -72,7 +81,7 @@ final class ThreadPool: @unchecked Sendable {
 
   private func wake(_ helperCount: Int) {
     for index in 0..<helperCount { workers[index].wake() }
-    alone.forget()
+    alone.endByWaking()
   }
 
   /// Does the tiles of this worker's share, then what is left of the others'.
@@ -110,9 +119,9 @@ private final class Worker: @unchecked Sendable {
   private static let idle = 0
   private static let posted = 1
   private static let working = 2
-  /// Some 20 to 50 µs of looking: longer than the gap between two operators. Five times as long costs a seventh of the speed
-  /// where other programs want the processors.
-  private static let spinLimit = 40_000
+  /// Some 30 to 70 µs of looking: longer than most stretches of small operators. Three times as long costs a seventh of the
+  /// speed where other programs want the processors.
+  private static let spinLimit = 60_000
   /// The owner's wait before it lets other threads run.
   private static let joinSpinLimit = 2_000
 
@@ -169,12 +178,14 @@ private final class Worker: @unchecked Sendable {
     // Sequentially consistent with the two accesses in `sleepUntilPosted`: either the worker sees the post, or this
     // thread sees that it sleeps.
     state.store(Self.posted, ordering: .sequentiallyConsistent)
-    return !isAsleep.load(ordering: .sequentiallyConsistent)
+    return !sleeps
   }
+
+  var sleeps: Bool { isAsleep.load(ordering: .sequentiallyConsistent) }
 
   /// Makes a worker that sleeps look for work.
   func wake() {
-    guard isAsleep.load(ordering: .sequentiallyConsistent) else { return }
+    guard sleeps else { return }
     unsafe pthread_mutex_lock(mutex)
     unsafe pthread_cond_signal(condition)
     unsafe pthread_mutex_unlock(mutex)

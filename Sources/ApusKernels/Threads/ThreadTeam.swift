@@ -5,23 +5,33 @@ package struct ThreadTeam: Sendable {
 
   /// The number of threads asked for, the calling one among them.
   package let count: Int
+  /// Whether threads that sleep are woken at once, rather than when work turns out to be long.
+  private let wakes: Bool
 
   /// Asks for `count` threads, brought into `1...maximumCount`; none is started before it is needed.
-  package init(count: Int) {
-    self.count = min(max(count, 1), Self.maximumCount)
+  package init(count: Int) { self.init(min(max(count, 1), Self.maximumCount), wakes: false) }
+
+  private init(_ count: Int, wakes: Bool) {
+    self.count = count
+    self.wakes = wakes
+  }
+
+  /// The team for work that takes about so long on one thread: this one, or one thread alone where the others sleep and
+  /// it does not pay to wake them.
+  package func fitting(nanoseconds: Int) -> ThreadTeam {
+    guard count > 1, let wakes = ThreadPool.shared.wakes(for: nanoseconds) else { return self }
+    return ThreadTeam(wakes ? count : 1, wakes: wakes)
   }
 
   /// Does every tile exactly once and returns when all are done.
   ///
   /// Each thread begins with an equal share of neighboring tiles and then helps the others. With one thread or one
   /// tile, with a busy pool, or inside another run, the calling thread does them all as worker 0.
-  ///
-  /// - Parameter isLong: whether all the work takes much longer than waking a thread, some ten microseconds.
-  package func run<W: TileWork>(tiles: Int, isLong: Bool = false, _ work: W) {
+  package func run<W: TileWork>(tiles: Int, _ work: W) {
     if count > 1, tiles > 1, tiles <= TileShares.mostTiles {
       let isDone = unsafe withUnsafePointer(to: work) { address in
         unsafe ThreadPool.shared.run(
-          W.self, at: UnsafeRawPointer(address), tiles: tiles, threads: min(count, tiles), isLong: isLong)
+          W.self, at: UnsafeRawPointer(address), tiles: tiles, threads: min(count, tiles), wakes: wakes)
       }
       if isDone { return }
     }

@@ -121,13 +121,13 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
       input.byteCount >= convolution.inputCount * scheme.elementByteCount
         && output.byteCount >= convolution.outputCount * scheme.elementByteCount
         && scratch.byteCount >= scratchByteCount(threads: threads.count))
-    let threads = plan.isSmall ? ThreadTeam(count: 1) : threads
+    let threads = plan.isSmall ? ThreadTeam(count: 1) : threads.fitting(nanoseconds: plan.nanoseconds)
     let tiling = plan.tiling(threads: threads.count)
     scheme.run(input, &output, &scratch, threads: threads) { memory in
       let work = unsafe Work(
         owner: .passUnretained(self), packed: .passUnretained(packed), tiling: tiling, memory: memory,
         finish: finish.map { .passUnretained($0) }, other: other)
-      threads.run(tiles: tiling.count, isLong: plan.isLong, work)
+      threads.run(tiles: tiling.count, work)
     }
   }
 

@@ -79,8 +79,8 @@ struct GeneratedConvolutionPlan {
 
   /// Whether all is done in about the time that it takes to call another thread.
   let isSmall: Bool
-  /// Whether it takes many times as long.
-  let isLong: Bool
+  /// About how long all takes on one thread.
+  let nanoseconds: Int
 
   /// Whether weights that are multiplied as `int16` are packed as bytes: where few rows meet them, or they are many,
   /// reading them takes the time.
@@ -107,7 +107,8 @@ struct GeneratedConvolutionPlan {
     let lanesPerStep = product.lanesPerStep
     let c = convolution
     let products = Double(c.outputCount) * Double(c.depth)
-    (isSmall, isLong) = (products <= 0x1p17, products > 0x1p21)
+    isSmall = products <= 0x1p17
+    nanoseconds = Int(min(products, 0x1p40)) >> 5
     let runsAreRows = c.dilationWidth == 1 && c.groups == 1
     tapRows = c.filterHeight
     tapColumns = runsAreRows ? 1 : c.filterWidth
@@ -162,19 +163,21 @@ struct GeneratedConvolutionPlan {
     // A tile's rows stay in the second-level cache while panels pass by.
     let bytesPerRow = max(
       1, isDense ? c.depth * laneByteCount : planeWidth * c.channelsPerGroup * laneByteCount)
+    // Tiles for several threads: an even count, each of as much work as pays.
+    let wanted = max(1, min(8, Int(min(products, 0x1p30)) >> 18 * 2))
     let most: Int
     let part: Int
     if isDense {
       let fitting = min(max((96 << 10) / bytesPerRow, 12), 384) / 12 * 12
       most = max(1, min(fitting, lineLength))
-      // An even count of tiles, of at least 24 rows.
-      let parts = min(8, max(1, lineLength / 48 * 2))
+      // At least 24 rows.
+      let parts = min(wanted, max(1, lineLength / 48 * 2))
       part = max(24, ceilingQuotient(lineLength, parts))
       planeRows = isInPlace ? 0 : most
     } else {
       let fitting = ((160 << 10) / bytesPerRow - reachHeight) / c.strideHeight + 1
       most = max(1, min(fitting, c.outputHeight))
-      part = max(1, ceilingQuotient(c.outputHeight, 8))
+      part = max(1, ceilingQuotient(c.outputHeight, wanted))
       planeRows = isInPlace ? 0 : (most - 1) * c.strideHeight + reachHeight
     }
     guard isInPlace || planeRows * bytesPerRow <= Self.planeLimit else { return nil }
@@ -197,8 +200,12 @@ struct GeneratedConvolutionPlan {
     }
     alone = cut(most, leastCount: 1)
     // Where weights outweigh pixels, each thread reads a part of the weights rather than of the pixels.
-    let sharesPanels = isDense && length <= most && panelCount > 3 && c.weightCount > 2 * (c.inputCount + c.outputCount)
-    shared = cut(sharesPanels ? most : min(most, part), leastCount: 8)
+    let sharesPanels =
+      isDense && length <= most && panelCount > 3 && c.weightCount > 2 * (c.inputCount + c.outputCount)
+    // Each part gathers all pixels again.
+    shared =
+      sharesPanels
+      ? cut(most, leastCount: isInPlace ? wanted : min(wanted, 4)) : cut(min(most, part), leastCount: wanted)
   }
 
   /// Full panels, then one for the rest.

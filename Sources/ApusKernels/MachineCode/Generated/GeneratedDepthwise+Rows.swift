@@ -2,7 +2,8 @@ extension GeneratedDepthwise {
   /// Lines of an input that is read where it lies: rows and columns in the padding are left out.
   func runInPlace(_ work: Work, _ packed: PackedWeights, image: Int, lines: Range<Int>, blocks: Range<Int>) {
     let c = convolution
-    let weights = unsafe Int(bitPattern: packed.address + GeneratedWeights.record(packed, blocks.lowerBound).weights)
+    let weights = unsafe Int(
+      bitPattern: packed.address + GeneratedWeights.record(packed, blocks.lowerBound).weights)
     var arguments = unsafe GeneratedArguments(
       rows: 0, rowStride: plan.pixelByteCount, taps: 0, tapCount: 0, weights: 0, offsets: 0,
       factors: Int(bitPattern: factors), output: 0, outputStride: plan.pixelByteCount, blocks: 0, scales: 0,

@@ -136,13 +136,13 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
       input.byteCount >= convolution.inputCount * scheme.elementByteCount
         && output.byteCount >= convolution.outputCount * scheme.elementByteCount
         && scratch.byteCount >= scratchByteCount(threads: threads.count))
+    let threads = threads.fitting(nanoseconds: plan.nanoseconds)
     let tilesPerImage = plan.tilesPerImage(threads: threads.count)
     scheme.run(input, &output, &scratch, threads: threads) { memory in
       let work = Work(
         owner: .passUnretained(self), packed: .passUnretained(packed), tilesPerImage: tilesPerImage,
         memory: memory)
-      threads.run(
-        tiles: convolution.batches * tilesPerImage * plan.chunkCount, isLong: plan.isLong, work)
+      threads.run(tiles: convolution.batches * tilesPerImage * plan.chunkCount, work)
     }
   }
 
@@ -168,7 +168,9 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
     let (image, tileOfImage) = lineTile.quotientAndRemainder(dividingBy: work.tilesPerImage)
     let lines = share(of: convolution.outputHeight, tile: tileOfImage, of: work.tilesPerImage)
     let blocks = plan.blocks(chunk: chunk)
-    guard plan.runs.isEmpty else { return runInPlace(work, packed, image: image, lines: lines, blocks: blocks) }
+    guard plan.runs.isEmpty else {
+      return runInPlace(work, packed, image: image, lines: lines, blocks: blocks)
+    }
     unsafe gathering.gather(
       work.memory.input, image: image, lines: lines, firstChannel: chunk &* plan.chunkChannels,
       to: scratch)

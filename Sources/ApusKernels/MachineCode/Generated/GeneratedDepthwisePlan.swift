@@ -46,8 +46,8 @@ struct GeneratedDepthwisePlan {
   /// Blocks, and their channels, that are gathered at a time.
   let chunkBlocks: Int
   let chunkChannels: Int
-  /// Whether all takes many times as long as waking a thread.
-  let isLong: Bool
+  /// About how long all takes on one thread.
+  let nanoseconds: Int
   /// Whether chunks, not lines, are what threads share.
   private let sharesChannels: Bool
   /// The most lines of a tile.
@@ -102,12 +102,13 @@ struct GeneratedDepthwisePlan {
       let fitting = Self.planeBytes / (2 * reachHeight * columnByteCount * blockChannels)
       chunkBlocks = max(1, min(fitting, blockCount))
     }
-    // Few lines, which are no equal parts: threads share channels instead.
+    // Few lines, which are no equal parts, or of which each part would gather most rows: threads share channels instead.
     let products = Double(c.outputCount) * Double(c.taps)
-    isLong = products > 0x1p20
-    sharesChannels =
-      best.count == 1 && products > 0x1p16 && blockCount > 3 && c.outputHeight < 16
-      && !c.outputHeight.isMultiple(of: 2)
+    nanoseconds = Int(min(products, 0x1p40)) >> 4
+    let hasFewLines =
+      c.outputHeight < 16 && !c.outputHeight.isMultiple(of: 2)
+      || c.outputHeight * c.strideHeight < 4 * (reachHeight - 1) && runs.isEmpty
+    sharesChannels = best.count == 1 && products > 0x1p16 && blockCount > 3 && hasFewLines
     if sharesChannels { chunkBlocks = min(chunkBlocks, ceilingQuotient(blockCount, 2)) }
     self.chunkBlocks = chunkBlocks
     chunkChannels = chunkBlocks == blockCount ? channels : chunkBlocks * blockChannels
