@@ -40,6 +40,15 @@ extension SIMDMask<SIMD8<Int32>> {
   }
 }
 
+extension SIMDMask<SIMD4<Int32>> {
+  /// Whether any lane is set.
+  @inline(__always)
+  var isSomewhereSet: Bool {
+    let words = unsafe unsafeBitCast(self, to: SIMD2<UInt64>.self)
+    return words[0] | words[1] != 0
+  }
+}
+
 extension SIMD8<Float> {
   /// The floats of these bits.
   @inline(__always)

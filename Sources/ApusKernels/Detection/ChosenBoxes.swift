@@ -1,11 +1,11 @@
-/// The boxes that a selection has chosen, edge by edge, so that a candidate is held against eight of them at a time.
+/// The boxes that a selection has chosen, edge by edge, so that a candidate is held against four of them at a time.
 struct ChosenBoxes {
-  private typealias Lanes = SIMD8<Float>
+  private typealias Lanes = SIMD4<Float>
 
   /// The edges and the area of each box, and its label: `-1` where there is none.
   private let yMin, xMin, yMax, xMax, area: UnsafeMutablePointer<Float>
   private let labels: UnsafeMutablePointer<Int32>
-  /// The room for boxes, a multiple of eight.
+  /// The room for boxes, a multiple of four.
   private let stride: Int
 
   /// The elements of four bytes that `capacity` boxes need.
@@ -41,20 +41,23 @@ struct ChosenBoxes {
     if otherArea <= 0 { return false }
     let (top, left) = (Lanes(repeating: box.yMin), Lanes(repeating: box.xMin))
     let (bottom, right) = (Lanes(repeating: box.yMax), Lanes(repeating: box.xMax))
-    let (zeros, limits) = (Lanes(), Lanes(repeating: limit))
     var index = 0
     while index < count {
-      let height =
-        unsafe Self.least(lanes(yMax, index), bottom) - Self.greatest(lanes(yMin, index), top)
-      let width = unsafe Self.least(lanes(xMax, index), right) - Self.greatest(lanes(xMin, index), left)
-      let intersection = Self.greatest(height, zeros) * Self.greatest(width, zeros)
-      // What has no intersection, or none that is a number, is not above a positive limit.
-      if (intersection .> zeros).isSomewhereSet {
+      let (tops, lefts) = unsafe (lanes(yMin, index), lanes(xMin, index))
+      let (bottoms, rights) = unsafe (lanes(yMax, index), lanes(xMax, index))
+      // Of what is not a number, nothing is apart.
+      let isApart =
+        ((bottoms .<= top) .| (bottom .<= tops)) .| ((rights .<= left) .| (right .<= lefts))
+      let others = unsafe UnsafeRawPointer(labels + index).loadUnaligned(as: SIMD4<Int32>.self)
+      let mayOverlap = .!isApart .& (others .== SIMD4(repeating: label))
+      if mayOverlap.isSomewhereSet {
+        let height = Self.least(bottoms, bottom) - Self.greatest(tops, top)
+        let width = Self.least(rights, right) - Self.greatest(lefts, left)
+        let intersection = Self.greatest(height, Lanes()) * Self.greatest(width, Lanes())
         let areas = unsafe lanes(area, index)
         let overlap = intersection / (areas + Lanes(repeating: otherArea) - intersection)
-        let same = unsafe UnsafeRawPointer(labels + index).loadUnaligned(as: SIMD8<Int32>.self)
-        let isSame = same .== SIMD8(repeating: label)
-        if ((overlap .> limits) .& isSame .& .!(areas .<= zeros)).isSomewhereSet { return true }
+        let isAbove = (overlap .> Lanes(repeating: limit)) .& .!(areas .<= Lanes())
+        if (isAbove .& mayOverlap).isSomewhereSet { return true }
       }
       index &+= Lanes.scalarCount
     }

@@ -146,12 +146,20 @@ extension DetectionSelection {
   }
 
   /// Looks at the scores of one tile of boxes.
-  private struct Scan<Scores: DetectionScores>: TileWork {
-    let source: Scores
+  private struct Scan: TileWork {
+    let source: AnyDetectionScores
     let selection: DetectionSelection
     let memory: Memory
 
     func run(tile: Int, worker: Int) {
+      switch source {
+      case .floats(let scores): scan(scores, tile: tile)
+      case .bytes(let scores): scan(scores, tile: tile)
+      }
+    }
+
+    @inline(__always)
+    private func scan<Scores: DetectionScores>(_ source: Scores, tile: Int) {
       let first = tile &* selection.boxesPerTile
       let end = min(first &+ selection.boxesPerTile, selection.boxCount)
       let keys = unsafe memory.candidates + first &* selection.candidatesPerBox
@@ -180,7 +188,7 @@ extension DetectionSelection {
   private func candidateCount<Scores: DetectionScores>(
     _ source: Scores, _ memory: Memory, _ threads: ThreadTeam
   ) -> Int {
-    threads.run(tiles: tileCount, Scan(source: source, selection: self, memory: memory))
+    threads.run(tiles: tileCount, Scan(source: source.anyScores, selection: self, memory: memory))
     var total = 0
     for tile in 0..<tileCount {
       let count = unsafe memory.tileCounts[tile]
