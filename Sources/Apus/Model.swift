@@ -25,7 +25,8 @@ public final class Model: Sendable {
   private let packedMemory: MemoryPool
 
   private struct Cache: Sendable {
-    var packed: [PackedWeightsKey: PackedWeights] = [:]
+    /// By the first tensor: few others begin with it.
+    var packed: [Int: [(key: PackedWeightsKey, weights: PackedWeights)]] = [:]
     var folded: [Int: [Int: ConstantData]] = [:]
   }
 
@@ -192,18 +193,20 @@ public final class Model: Sendable {
 
   /// The packed form of constant weights, made at most once.
   func packedWeights(_ key: PackedWeightsKey, make: (MemoryPool) -> PackedWeights) -> PackedWeights {
-    if let known = cache.withLock({ $0.packed[key] }) { return known }
+    let place = key.tensors.first ?? -1
+    func known(_ cache: Cache) -> PackedWeights? { cache.packed[place]?.first { $0.key == key }?.weights }
+    if let known = cache.withLock({ known($0) }) { return known }
     let made = make(packedMemory)
     return cache.withLock { cache in
-      if let known = cache.packed[key] { return known }
-      cache.packed[key] = made
+      if let known = known(cache) { return known }
+      cache.packed[place, default: []].append((key, made))
       return made
     }
   }
 
   /// The bytes that packed weights take so far.
   package var packedByteCount: Int {
-    cache.withLock { $0.packed.values.reduce(0) { $0 + $1.byteCount } }
+    cache.withLock { $0.packed.values.joined().reduce(0) { $0 + $1.weights.byteCount } }
   }
 
   /// Results of operators on constants, if all of them are known.
@@ -234,7 +237,7 @@ public final class Model: Sendable {
 }
 
 /// What identifies packed weights within a model.
-struct PackedWeightsKey: Hashable, Sendable {
+struct PackedWeightsKey: Equatable, Sendable {
   let subgraph: Int
   let tensors: [Int]
   let layout: String

@@ -220,6 +220,30 @@ extension SIMD4<UInt32> {
   }
 }
 
+extension SIMD4<UInt32> {
+  /// The bits of pairs.
+  @inline(__always)
+  init(bits other: SIMD8<Int16>) {
+    self = unsafe unsafeBitCast(other, to: Self.self)
+  }
+}
+
+extension SIMD4<UInt16> {
+  /// The low bytes, in pairs.
+  @inline(__always)
+  init(bytePairs other: SIMD8<Int16>) {
+    self = unsafe unsafeBitCast(SIMD8<UInt8>(lowBytes: other), to: Self.self)
+  }
+}
+
+extension SIMD2<UInt32> {
+  /// The low bytes, four by four.
+  @inline(__always)
+  init(byteQuads other: SIMD8<Int16>) {
+    self = unsafe unsafeBitCast(SIMD8<UInt8>(lowBytes: other), to: Self.self)
+  }
+}
+
 extension SIMD4<Int32> {
   /// The same bits.
   @inline(__always)

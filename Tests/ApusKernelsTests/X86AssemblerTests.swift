@@ -247,7 +247,7 @@ struct X86AssemblerTests {
       var assembler = Assembler(encoding: .vex)
       for _ in 0..<pushes { assembler.push(.rax) }
       let head = assembler.loopHead()
-      let address = assembler.code.count
+      let address = assembler.count
       #expect(address % 32 == 0)
       var listing = X86Listing(.vex)
       listing.assembler = assembler

@@ -14,13 +14,13 @@ struct X86Listing {
 
   /// Writes an instruction and notes its text.
   mutating func add(_ text: String, _ write: (inout X86Assembler) -> Void) {
-    expected.append((assembler.code.count, Self.normalized(text)))
+    expected.append((assembler.count, Self.normalized(text)))
     write(&assembler)
   }
 
   /// Notes the text of what the next call will write.
   mutating func expect(_ text: String) {
-    expected.append((assembler.code.count, Self.normalized(text)))
+    expected.append((assembler.count, Self.normalized(text)))
   }
 
   /// What binutils read otherwise; nil where there are no binutils for this machine's code.

@@ -36,8 +36,10 @@ def random_input(random, shape, type_name):
 
 
 class Comparison:
-    def __init__(self, apus, seed, every_tensor):
-        self._apus = apus
+    """Runs models with the reference once, and with Apus in each of several ways."""
+
+    def __init__(self, ways, seed, every_tensor):
+        self._ways = ways
         self._seed = seed
         self._every_tensor = every_tensor
         self._reference = Reference(timeout=600)
@@ -57,11 +59,17 @@ class Comparison:
             expected = file.without_unused_detections(self._reference.run(model, inputs))
         except (Rejected, TypeError, ValueError) as reason:
             return "skipped", [f"the reference rejects it: {str(reason).strip().splitlines()[0]}"]
-        try:
-            actual = self._apus.run(model, inputs)
-        except Failed as reason:
-            return "refused", [str(reason)]
-        return _verdict(names, expected, actual)
+        verdicts = []
+        for name, apus in self._ways:
+            try:
+                verdict, lines = _verdict(names, expected, apus.run(model, inputs))
+            except Failed as reason:
+                verdict, lines = "refused", [str(reason)]
+            if verdict != "passed":
+                return verdict, [f"{name}: {lines[0]}", *lines[1:]]
+            verdicts.append(lines)
+        # The same for all ways, or else the one with the most to say.
+        return "passed", max(verdicts, key=lambda lines: len(lines[0]))
 
 
 def _verdict(names, expected, actual):
@@ -89,11 +97,11 @@ def main():
     parser.add_argument("models", type=pathlib.Path, help="a folder of models, or one model")
     parser.add_argument("--apus", type=pathlib.Path, required=True, help="the executable")
     parser.add_argument("--only", default="", help="compare models whose name contains this")
-    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--threads", default="1", help="counts of threads, such as 1,2,8")
     parser.add_argument(
         "--allow-refusals", action="store_true", help="list models that apus refuses, but do not count them as failed"
     )
-    parser.add_argument("--kernels")
+    parser.add_argument("--kernels", default="", help="kernel sets, such as x86-avx2,portable")
     parser.add_argument("--tensors", action="store_true", help="make every tensor of a model an output")
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
@@ -103,8 +111,12 @@ def main():
     paths = sorted(folder.glob("*.tflite")) if folder.is_dir() else [folder]
     paths = [path for path in paths if arguments.only in path.name]
 
-    apus = Apus(arguments.apus, arguments.threads, arguments.kernels)
-    comparison = Comparison(apus, arguments.seed, arguments.tensors)
+    ways = [
+        (f"{kernels or 'the default kernels'}, threads {threads}", Apus(arguments.apus, int(threads), kernels or None))
+        for kernels in arguments.kernels.split(",")
+        for threads in arguments.threads.split(",")
+    ]
+    comparison = Comparison(ways, arguments.seed, arguments.tensors)
     verdicts = []
     for path in paths:
         verdict, lines = comparison.run(path)
@@ -116,6 +128,7 @@ def main():
     failed = verdicts.count("failed") + (0 if arguments.allow_refusals else refused)
     if refused or skipped:
         print(f"{refused} were refused by Apus; {skipped} were skipped")
+    print(f"each in {len(ways)} ways: " + "; ".join(name for name, _ in ways))
     print(f"{passed} passed, {failed} failed")
     sys.exit(1 if failed or not passed else 0)
 

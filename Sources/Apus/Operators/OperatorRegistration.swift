@@ -25,10 +25,12 @@ struct OperatorRegistration: Sendable {
     }
   }
 
+  /// The schema's code, which all custom operators share.
+  let code: OperatorCode
   /// The schema's name, or the custom operator's.
   let name: String
   /// Whether the operator is outside the schema's list.
-  let isCustom: Bool
+  var isCustom: Bool { code == .custom }
   /// The versions whose features are implemented.
   let versions: ClosedRange<Int>
   /// The types that the data may have; none for an operator without data.
@@ -55,8 +57,8 @@ struct OperatorRegistration: Sendable {
     at place: Place = .input(0), first: [ElementType] = [], isPure: Bool = true,
     _ prepare: @escaping @Sendable (Node) throws(ApusError) -> any Operator
   ) {
+    self.code = code
     name = code.schemaName
-    isCustom = false
     self.versions = versions
     self.types = types + floats
     data = place
@@ -70,8 +72,8 @@ struct OperatorRegistration: Sendable {
     custom name: String, versions: ClosedRange<Int> = 1...1, types: [ElementType], isPure: Bool = true,
     _ prepare: @escaping @Sendable (Node) throws(ApusError) -> any Operator
   ) {
+    code = .custom
     self.name = name
-    isCustom = true
     self.versions = versions
     self.types = types
     data = .input(0)

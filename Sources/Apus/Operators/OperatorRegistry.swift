@@ -4,10 +4,19 @@ import ApusFormat
 enum OperatorRegistry {
   /// The registration for an operator code of a file; nil if there is none.
   static func registration(for code: OperatorCodeEntry) -> OperatorRegistration? {
-    let isCustom = code.code == .custom
-    // A file has some ten codes: looking at each line is faster than making a dictionary of them.
-    return all.first { $0.isCustom == isCustom && $0.name == code.name }
+    if code.code == .custom { return all.first { $0.isCustom && $0.name == code.name } }
+    let index = Int(code.code.rawValue)
+    return positions.indices.contains(index) && positions[index] >= 0 ? all[positions[index]] : nil
   }
+
+  /// Where each builtin code is in ``all``; negative for those that are not.
+  private static let positions: [Int] = {
+    var positions = Array(repeating: -1, count: 1 + (all.map { Int($0.code.rawValue) }.max() ?? 0))
+    for (position, registration) in all.enumerated() where !registration.isCustom {
+      positions[Int(registration.code.rawValue)] = position
+    }
+    return positions
+  }()
 
   private static let common: [ElementType] = [.float32, .uint8, .int8]
   private static let integers: [ElementType] = [.uint8, .int8, .uint16, .int16, .uint32, .int32]

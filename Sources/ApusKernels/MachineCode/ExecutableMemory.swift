@@ -18,6 +18,17 @@ package enum ExecutableMemory {
 
   private static let used = Mutex(0)
 
+  /// Writable pages that are still to be given out, zero or more.
+  private struct FreshPages: @unchecked Sendable {
+    // @unchecked: whoever holds the lock takes pages, which are then theirs.
+    var address: UnsafeMutableRawPointer?
+    var byteCount = 0
+  }
+  private static let freshPages = Mutex(FreshPages())
+  /// Pages are asked for this many bytes at a time: a call to the system for each function would take as long as to
+  /// write the function.
+  private static let freshByteCount = 64 << 10
+
   /// Places code in executable memory for the life of the process.
   ///
   /// On arm64 the instruction cache is told, unless `synchronizes` is false: for the very code that tells it.
@@ -51,13 +62,7 @@ package enum ExecutableMemory {
     #elseif os(macOS) && arch(arm64)
       return inWriteProtectedPages(code, byteCount)
     #else
-      var flags = MAP_PRIVATE | anonymousMapping
-      #if canImport(Darwin)
-        flags |= MAP_JIT
-      #endif
-      guard let pages = mmap(nil, byteCount, PROT_READ | PROT_WRITE, flags, -1, 0), pages != MAP_FAILED else {
-        return nil
-      }
+      guard let pages = takeFreshPages(byteCount) else { return nil }
       pages.copyMemory(from: code, byteCount: code.count)
       guard mprotect(pages, byteCount, PROT_READ | PROT_EXEC) == 0 else {
         munmap(pages, byteCount)
@@ -65,6 +70,31 @@ package enum ExecutableMemory {
       }
       return UnsafeRawPointer(pages)
     #endif
+  }
+
+  /// Writable pages that nobody else has; `byteCount` is a multiple of the page's size.
+  private static func takeFreshPages(_ byteCount: Int) -> UnsafeMutableRawPointer? {
+    let address = freshPages.withLock { fresh -> Int? in
+      if fresh.byteCount < byteCount {
+        var flags = MAP_PRIVATE | anonymousMapping
+        #if canImport(Darwin)
+          flags |= MAP_JIT
+        #else
+          flags |= MAP_POPULATE
+        #endif
+        let asked = max(byteCount, freshByteCount)
+        guard let pages = mmap(nil, asked, PROT_READ | PROT_WRITE, flags, -1, 0), pages != MAP_FAILED else {
+          return nil
+        }
+        if let rest = fresh.address, fresh.byteCount > 0 { munmap(rest, fresh.byteCount) }
+        fresh = FreshPages(address: pages, byteCount: asked)
+      }
+      let taken = fresh.address
+      fresh.address = taken.map { $0 + byteCount }
+      fresh.byteCount -= byteCount
+      return taken.map { Int(bitPattern: $0) }
+    }
+    return address.flatMap { UnsafeMutableRawPointer(bitPattern: $0) }
   }
 
   #if os(macOS) && arch(arm64)

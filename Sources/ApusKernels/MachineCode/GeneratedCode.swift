@@ -19,28 +19,33 @@ package typealias CodePlacement = @Sendable (any CodeGenerator) -> UnsafeRawPoin
 
 /// The functions generated so far, by what they do: made once for the process and shared.
 enum GeneratedCode {
-  private static let functions = Mutex<[Int: [Function]]>([:])
+  private static let functions = Mutex<[Function]>([])
 
   /// A function and the generator that wrote it.
   private struct Function: @unchecked Sendable {
     let generator: any CodeGenerator
+    let hash: Int
     /// Nil where the code could not be placed.
     let address: UnsafeRawPointer?
   }
 
   /// The address of the function that a generator writes; nil where it cannot be placed.
   fileprivate static func function<Generator: CodeGenerator>(_ generator: Generator) -> UnsafeRawPointer? {
-    // Many types of generators share one table without the cost of `AnyHashable`, which asks for conformances each time.
+    // A model has some tens of functions: looking at each hash is faster than to make a dictionary of them.
     let hash = generator.hashValue
-    func known(_ functions: [Int: [Function]]) -> Function? {
-      functions[hash]?.first { ($0.generator as? Generator) == generator }
+    func known(_ functions: [Function]) -> Function? {
+      for index in functions.indices
+      where functions[index].hash == hash && functions[index].generator as? Generator == generator {
+        return functions[index]
+      }
+      return nil
     }
     if let known = functions.withLock({ known($0) }) { return known.address }
     let made = Function(
-      generator: generator, address: generator.generate().flatMap { ExecutableMemory.place($0) })
+      generator: generator, hash: hash, address: generator.generate().flatMap { ExecutableMemory.place($0) })
     return functions.withLock { functions in
       if let known = known(functions) { return known.address }
-      functions[hash, default: []].append(made)
+      functions.append(made)
       return made.address
     }
   }

@@ -60,15 +60,14 @@ struct GeneratedDepthwisePacking {
       weights.byteCount >= plan.tapCount * plan.channels * terms.elementByteCount
         && packed.byteCount >= weightsOffset + plan.blockCount * plan.groupCount * groupByteCount)
     var isBounded = true
+    let (tapCount, channels) = (plan.tapCount, plan.channels)
     unsafe weights.withUnsafeBytes { weights in
       guard let weights = weights.baseAddress else { return }
       var next = weightsOffset
       for block in 0..<plan.blockCount {
         var record = GeneratedWeights.Record(weights: next, extras: 0, extraCount: 0)
-        for group in 0..<plan.groupCount {
-          unsafe packGroup(weights, block: block, group: group, round: 0, to: packed.address + next)
-          next += groupByteCount
-        }
+        unsafe packBlock(weights, block, to: packed.address + next)
+        next += plan.groupCount * groupByteCount
         var repeated: [Int] = []
         for group in 0..<plan.groupCount {
           let extras = unsafe extraCount(weights, block: block, group: group)
@@ -92,13 +91,11 @@ struct GeneratedDepthwisePacking {
           if let channel = plan.channel(block: block, column: column) {
             offset = unsafe bias?.unsafeLoadUnaligned(fromByteOffset: channel * 4, as: UInt32.self) ?? 0
             if let operands = terms.operands {
-              var (sum, magnitude): (Int32, Int) = (0, 0)
-              for tap in 0..<plan.tapCount {
-                let value = unsafe value(weights, tap: tap, channel: channel, operands)
-                sum &+= value
-                magnitude += Int(abs(value))
-              }
-              let sums = terms.offset(bias: offset, sum: sum, magnitude: magnitude)
+              let places = stride(from: channel, to: tapCount * channels, by: channels)
+              let sums = terms.offset(
+                bias: offset, sum: places.reduce(0) { $0 &+ (unsafe terms.value(weights, $1, operands)) },
+                count: tapCount,
+                magnitude: places.reduce(0) { $0 + Int(abs(unsafe terms.value(weights, $1, operands))) })
               offset = sums.bits
               isBounded = isBounded && sums.isBounded
             }
@@ -111,29 +108,50 @@ struct GeneratedDepthwisePacking {
     GeneratedWeights.setBounded(isBounded, in: packed)
   }
 
-  /// Writes a group's weights, or after `round` groups of them what is still missing.
+  /// Writes the weights of all groups of a block.
+  private func packBlock(_ weights: UnsafeRawPointer, _ block: Int, to destination: UnsafeMutableRawPointer) {
+    let (tapCount, channels, groupByteCount) = (plan.tapCount, plan.channels, groupByteCount)
+    for (place, column) in plan.weightColumns.enumerated() {
+      guard let channel = plan.channel(block: block, column: column) else { continue }
+      var target = unsafe destination + place &* 4
+      var element = channel
+      guard let operands = terms.operands else {
+        for _ in 0..<tapCount {
+          let bits = unsafe weights.loadUnaligned(fromByteOffset: element &* 4, as: UInt32.self)
+          unsafe target.storeBytes(of: bits, as: UInt32.self)
+          unsafe target += groupByteCount
+          element &+= channels
+        }
+        continue
+      }
+      let (taps, bits) = terms.areWords ? (2, 0xFFFF as UInt32) : (4, 0xFF)
+      var tap = 0
+      while tap < tapCount {
+        var lane: UInt32 = 0
+        for index in 0..<min(taps, tapCount &- tap) {
+          let value = unsafe terms.bounded(terms.value(weights, element, operands))
+          lane |= (UInt32(bitPattern: value) & bits) << UInt32(32 / taps &* index)
+          element &+= channels
+        }
+        unsafe target.storeBytes(of: lane, as: UInt32.self)
+        unsafe target += groupByteCount
+        tap &+= taps
+      }
+    }
+  }
+
+  /// Writes of a group's weights what is missing after `round` groups of them.
   private func packGroup(
     _ weights: UnsafeRawPointer, block: Int, group: Int, round: Int, to destination: UnsafeMutableRawPointer
   ) {
     for (place, column) in plan.weightColumns.enumerated() {
       let place = unsafe destination + place * 4
-      unsafe place.storeBytes(of: 0, as: UInt32.self)
-      guard let channel = plan.channel(block: block, column: column) else { continue }
-      guard let operands = terms.operands else {
-        let element = group * plan.channels + channel
-        let bits = unsafe weights.loadUnaligned(fromByteOffset: element * 4, as: UInt32.self)
-        unsafe place.storeBytes(of: bits, as: UInt32.self)
+      guard let channel = plan.channel(block: block, column: column), let operands = terms.operands else {
         continue
       }
       for index in 0..<plan.tapsPerGroup {
         let value = unsafe value(weights, tap: group * plan.tapsPerGroup + index, channel: channel, operands)
-        if terms.areWords {
-          unsafe place.storeBytes(
-            of: Int16(truncatingIfNeeded: value), toByteOffset: 2 * index, as: Int16.self)
-        } else {
-          unsafe place.storeBytes(
-            of: terms.piece(value, round: round), toByteOffset: index, as: Int8.self)
-        }
+        unsafe place.storeBytes(of: terms.piece(value, round: round), toByteOffset: index, as: Int8.self)
       }
     }
   }

@@ -8,7 +8,7 @@ struct GeneratedWeightPacking {
   let plan: GeneratedConvolutionPlan
   let terms: GeneratedWeights
 
-  private var convolution: Convolution { plan.convolution }
+  var convolution: Convolution { plan.convolution }
   private var recordCount: Int { convolution.groups * plan.panels.count }
 
   /// Where the offsets of a group begin; floats have their biases there.
@@ -132,29 +132,39 @@ struct GeneratedWeightPacking {
     let extraSteps = start + plan.stepCount * stepByteCount
     let extras = extraSteps + extraCount * stepByteCount
     precondition(extras + extraCount * 16 <= packed.byteCount)
-    unsafe (packed.address + start).initializeMemory(as: UInt8.self, repeating: 0, count: extras - start)
 
-    let destination = unsafe packed.address + start
+    let columns = plan.columns(panel)
     let offsets = unsafe packed.address + offsets(group: group) + panel.paddedBefore * 4
-    for (place, column) in plan.columns(panel).enumerated() {
-      var offset: UInt32 = 0
-      if column < panel.columnCount {
-        let channel = group * convolution.columnCount + panel.firstColumn + column
-        offset = unsafe bias?.unsafeLoadUnaligned(fromByteOffset: channel * 4, as: UInt32.self) ?? 0
-        if let operands = terms.operands {
-          let totals = unsafe packColumn(
-            weights, operands, group: group, column: panel.firstColumn + column, place: place,
-            stepByteCount: stepByteCount, to: destination)
-          let sums = terms.offset(bias: offset, sum: totals.sum, magnitude: Int(totals.magnitude))
-          offset = sums.bits
-          isBounded = isBounded && sums.isBounded
-        } else {
-          unsafe packFloats(
-            weights, group: group, column: panel.firstColumn + column, place: place,
-            stepByteCount: stepByteCount, to: destination)
-        }
+    for place in stride(from: 0, to: columns.count, by: 4) {
+      var quad = Quad(
+        target: unsafe packed.address + start + place * plan.weightByteCount, stepByteCount: stepByteCount)
+      for lane in 0..<4 where columns[place + lane] < panel.columnCount {
+        quad.sources[lane] = position(
+          group: group, column: panel.firstColumn + columns[place + lane], tap: 0)
+        quad.masks[lane] = -1
       }
-      unsafe offsets.storeBytes(of: offset, toByteOffset: place * 4, as: UInt32.self)
+      guard let operands = terms.operands else {
+        unsafe packFloats(weights, quad)
+        continue
+      }
+      let totals = unsafe packWeights(weights, operands, quad)
+      let sources = quad.sources
+      for lane in 0..<4 where quad.masks[lane] != 0 {
+        let channel = group * convolution.columnCount + panel.firstColumn + columns[place + lane]
+        let bias = unsafe bias?.unsafeLoadUnaligned(fromByteOffset: channel * 4, as: UInt32.self) ?? 0
+        let sums = terms.offset(
+          bias: bias, sum: totals[lane], count: convolution.depth,
+          magnitude: unsafe magnitude(weights, operands, source: sources[lane]))
+        isBounded = isBounded && sums.isBounded
+        unsafe offsets.storeBytes(of: sums.bits, toByteOffset: (place + lane) * 4, as: UInt32.self)
+      }
+    }
+    if terms.operands == nil, let bias {
+      for (place, column) in columns.enumerated() where column < panel.columnCount {
+        let channel = group * convolution.columnCount + panel.firstColumn + column
+        let bits = unsafe bias.unsafeLoadUnaligned(fromByteOffset: channel * 4, as: UInt32.self)
+        unsafe offsets.storeBytes(of: bits, toByteOffset: place * 4, as: UInt32.self)
+      }
     }
     if extraCount > 0, let operands = terms.operands {
       unsafe packExtras(
@@ -162,101 +172,6 @@ struct GeneratedWeightPacking {
         entries: packed.address + extras)
     }
     return GeneratedWeights.Record(weights: start, extras: extras, extraCount: extraCount)
-  }
-
-  /// Eight terms from `lane` on, zeros after the tap's last.
-  @inline(__always)
-  private func eightTerms(
-    _ source: UnsafeRawPointer, _ lane: Int, count: Int, flips: SIMD8<UInt8>, zeroPoints: SIMD8<Int16>
-  ) -> SIMD8<Int16> {
-    if count == 8 {
-      let bytes = unsafe source.loadUnaligned(fromByteOffset: lane, as: SIMD8<UInt8>.self)
-      return SIMD8<Int16>(widening: bytes ^ flips) &- zeroPoints
-    }
-    var bytes: UInt64 = 0
-    for index in 0..<count {
-      bytes |= UInt64(unsafe source.load(fromByteOffset: lane &+ index, as: UInt8.self)) << UInt64(8 &* index)
-    }
-    let values =
-      SIMD8<Int16>(widening: unsafe unsafeBitCast(bytes, to: SIMD8<UInt8>.self) ^ flips) &- zeroPoints
-    let indices = SIMD8<Int16>(0, 1, 2, 3, 4, 5, 6, 7)
-    return values & ((indices &- Int16(truncatingIfNeeded: count)) &>> 15)
-  }
-
-  /// Writes the bytes or words of a column; answers the sum of its values and that of their magnitudes.
-  private func packColumn(
-    _ weights: UnsafeRawPointer, _ operands: ByteOperands, group: Int, column: Int, place: Int,
-    stepByteCount: Int, to destination: UnsafeMutableRawPointer
-  ) -> (sum: Int32, magnitude: Int32) {
-    let flips = SIMD8<UInt8>(repeating: operands.signFlip)
-    let zeroPoints = SIMD8<Int16>(repeating: Int16(truncatingIfNeeded: operands.rhsZeroPoint))
-    let least = SIMD8(repeating: Int16(truncatingIfNeeded: terms.bounds.lowerBound))
-    let most = SIMD8(repeating: Int16(truncatingIfNeeded: terms.bounds.upperBound))
-    let ones = SIMD8<Int16>(repeating: 1)
-    var sums = SIMD4<Int32>()
-    var magnitudes = SIMD4<Int32>()
-    for tap in 0..<plan.tapCount {
-      let source = unsafe weights + position(group: group, column: column, tap: tap)
-      var target =
-        unsafe destination + (tap &* plan.stepsPerTap &* stepByteCount &+ place &* plan.weightByteCount)
-      var lane = 0
-      // Eight terms at a time: four steps of words, or two of bytes.
-      while lane < plan.lanesPerTap {
-        let count = min(8, plan.lanesPerTap &- lane)
-        let values = unsafe eightTerms(source, lane, count: count, flips: flips, zeroPoints: zeroPoints)
-        let signs = values &>> 15
-        sums &+= pairSums(values, ones)
-        magnitudes &+= pairSums((values ^ signs) &- signs, ones)
-        lane &+= 8
-        if plan.hasNarrowWeights {
-          let bytes = SIMD8<UInt8>(lowBytes: values.bounded(least, most))
-          let pairs = unsafe unsafeBitCast(bytes, to: SIMD4<UInt16>.self)
-          for step in 0..<(count &+ 1) / 2 {
-            unsafe target.storeBytes(of: pairs[step], as: UInt16.self)
-            unsafe target += stepByteCount
-          }
-          continue
-        }
-        var steps: Int
-        var lanes: SIMD4<UInt32>
-        if terms.areWords {
-          lanes = unsafe unsafeBitCast(values, to: SIMD4<UInt32>.self)
-          steps = (count &+ 1) / 2
-        } else {
-          let bytes = SIMD8<UInt8>(lowBytes: values.bounded(least, most))
-          let halves = unsafe unsafeBitCast(bytes, to: SIMD2<UInt32>.self)
-          lanes = SIMD4(lowHalf: halves, highHalf: SIMD2())
-          steps = (count &+ 3) / 4
-        }
-        if steps == 4 {
-          unsafe target.storeBytes(of: lanes[0], as: UInt32.self)
-          unsafe target.storeBytes(of: lanes[1], toByteOffset: stepByteCount, as: UInt32.self)
-          unsafe target.storeBytes(of: lanes[2], toByteOffset: 2 &* stepByteCount, as: UInt32.self)
-          unsafe target.storeBytes(of: lanes[3], toByteOffset: 3 &* stepByteCount, as: UInt32.self)
-          unsafe target += 4 &* stepByteCount
-        } else {
-          while steps > 0 {
-            unsafe target.storeBytes(of: lanes[0], as: UInt32.self)
-            lanes = SIMD4(lanes[1], lanes[2], lanes[3], 0)
-            unsafe target += stepByteCount
-            steps &-= 1
-          }
-        }
-      }
-    }
-    return (sums.wrappedSum(), magnitudes.wrappedSum())
-  }
-
-  private func packFloats(
-    _ weights: UnsafeRawPointer, group: Int, column: Int, place: Int, stepByteCount: Int,
-    to destination: UnsafeMutableRawPointer
-  ) {
-    let source = position(group: group, column: column, tap: 0)
-    for step in 0..<plan.stepCount {
-      let bits = unsafe weights.loadUnaligned(fromByteOffset: (source &+ step) &* 4, as: UInt32.self)
-      unsafe destination.storeBytes(
-        of: bits, toByteOffset: step &* stepByteCount &+ place &* 4, as: UInt32.self)
-    }
   }
 
   /// Writes what signed bytes could not hold, and where in the rows it belongs.

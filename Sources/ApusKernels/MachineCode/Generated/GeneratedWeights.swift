@@ -75,6 +75,10 @@ struct GeneratedWeights {
     return value >= 2 &* bounds.lowerBound && value <= 2 &* bounds.upperBound ? 1 : 2
   }
 
+  /// What a step multiplies of a weight at first.
+  @inline(__always)
+  func bounded(_ value: Int32) -> Int32 { areWords ? value : clamp(value) }
+
   /// What a step multiplies of a weight, after `round` other steps.
   func piece(_ value: Int32, round: Int) -> Int8 {
     var rest = value
@@ -82,12 +86,17 @@ struct GeneratedWeights {
     return Int8(truncatingIfNeeded: clamp(rest))
   }
 
+  @inline(__always)
   private func clamp(_ value: Int32) -> Int32 { min(max(value, bounds.lowerBound), bounds.upperBound) }
 
   /// What is added to the sums of a column: the bias, less the share of the activations' zero point; and whether those are
-  /// bounded. Weights of the column have this sum, and their magnitudes that.
-  func offset(bias: UInt32, sum: Int32, magnitude: Int) -> (bits: UInt32, isBounded: Bool) {
+  /// bounded. The column has so many weights, with this sum and, which is rarely asked for, that sum of magnitudes.
+  func offset(
+    bias: UInt32, sum: Int32, count: Int, magnitude: @autoclosure () -> Int
+  ) -> (bits: UInt32, isBounded: Bool) {
     let offset = Int32(bitPattern: bias) &- missing &* sum
-    return (UInt32(bitPattern: offset), magnitude * 255 + abs(Int(offset)) <= sumLimit)
+    let rest = sumLimit - abs(Int(offset))
+    let isBounded = rest >= 0 && (count <= rest / (255 * 255) || magnitude() <= rest / 255)
+    return (UInt32(bitPattern: offset), isBounded)
   }
 }

@@ -71,48 +71,10 @@ package struct X86Assembler {
     case greater = 15
   }
 
-  /// How an instruction's memory operand scales an 8-bit displacement in the EVEX encoding.
-  package enum TupleType: Sendable {
-    /// The whole vector; one element of `elementByteCount` when broadcast.
-    case full
-    /// The whole vector, without broadcast.
-    case fullMemory
-    /// Half of the vector.
-    case half
-    /// A quarter of the vector.
-    case quarter
-    /// One element.
-    case scalar
-  }
-
-  /// What identifies a vector instruction.
-  package struct Instruction: Sendable {
-    package let name: String
-    let prefix: UInt8  // 0: none, 1: 66, 2: F3, 3: F2
-    let map: UInt8  // 1: 0F, 2: 0F38, 3: 0F3A
-    let opcode: UInt8
-    let evexW: UInt8
-    let vexW: UInt8
-    let elementByteCount: Int
-    let tuple: TupleType
-
-    init(
-      _ name: String, prefix: UInt8, map: UInt8, _ opcode: UInt8, w: UInt8 = 0, vexW: UInt8 = 0,
-      elementByteCount: Int = 4, tuple: TupleType = .full
-    ) {
-      self.name = name
-      self.prefix = prefix
-      self.map = map
-      self.opcode = opcode
-      evexW = w
-      self.vexW = vexW
-      self.elementByteCount = elementByteCount
-      self.tuple = tuple
-    }
-  }
-
-  /// The code so far. Jumps are filled in by ``finish()``.
-  package private(set) var code: [UInt8] = []
+  /// The code so far, with room for more. Jumps are filled in by ``finish()``.
+  private var bytes: [UInt8]
+  /// Bytes written so far.
+  package private(set) var count = 0
 
   /// How vector instructions are written.
   package let encoding: Encoding
@@ -123,15 +85,30 @@ package struct X86Assembler {
   /// Begins a function.
   package init(encoding: Encoding) {
     self.encoding = encoding
+    bytes = Array(repeating: 0, count: 4096)
   }
 
-  mutating func emit(_ bytes: UInt8...) {
-    code += bytes
+  /// Writes the low bytes of a word, the lowest first: at once, as instructions are many and each is a few of these.
+  mutating func emit(_ word: UInt64, count byteCount: Int) {
+    if count + 8 > bytes.count { bytes += Array(repeating: 0, count: bytes.count) }
+    bytes.withUnsafeMutableBytes {
+      unsafe $0.storeBytes(of: word.littleEndian, toByteOffset: count, as: UInt64.self)
+    }
+    count += byteCount
+  }
+
+  mutating func emit(_ byte: UInt8) { emit(UInt64(byte), count: 1) }
+
+  mutating func emit(_ first: UInt8, _ second: UInt8) {
+    emit(UInt64(first) | UInt64(second) << 8, count: 2)
+  }
+
+  mutating func emit(_ first: UInt8, _ second: UInt8, _ third: UInt8) {
+    emit(UInt64(first) | UInt64(second) << 8 | UInt64(third) << 16, count: 3)
   }
 
   mutating func emit32(_ value: Int) {
-    let bits = UInt32(truncatingIfNeeded: value)
-    for shift: UInt32 in [0, 8, 16, 24] { code.append(UInt8(truncatingIfNeeded: bits >> shift)) }
+    emit(UInt64(UInt32(truncatingIfNeeded: value)), count: 4)
   }
 
   // MARK: Labels
@@ -144,38 +121,47 @@ package struct X86Assembler {
 
   /// Places a label here.
   package mutating func place(_ label: Label) {
-    labels[label.number] = code.count
+    labels[label.number] = count
   }
 
   /// Makes a label and places it here, after padding to `alignment` bytes: the head of a loop.
   package mutating func loopHead(alignment: Int = 32) -> Label {
-    let nops: [[UInt8]] = [
-      [0x90], [0x66, 0x90], [0x0F, 0x1F, 0x00], [0x0F, 0x1F, 0x40, 0x00], [0x0F, 0x1F, 0x44, 0x00, 0x00],
-      [0x66, 0x0F, 0x1F, 0x44, 0x00, 0x00], [0x0F, 0x1F, 0x80, 0, 0, 0, 0],
-      [0x0F, 0x1F, 0x84, 0x00, 0, 0, 0, 0],
-    ]
-    var missing = (alignment - code.count % alignment) % alignment
+    var missing = (alignment - count % alignment) % alignment
     while missing > 0 {
-      let nop = nops[min(missing, nops.count) - 1]
-      code += nop
-      missing -= nop.count
+      let length = min(missing, 8)
+      emit(Self.nop(length), count: length)
+      missing -= length
     }
     let label = makeLabel()
     place(label)
     return label
   }
 
+  /// An instruction of 1 to 8 bytes that does nothing, the lowest byte first.
+  private static func nop(_ length: Int) -> UInt64 {
+    switch length {
+    case 1: 0x90
+    case 2: 0x90_66
+    case 3: 0x00_1F_0F
+    case 4: 0x00_40_1F_0F
+    case 5: 0x44_1F_0F
+    case 6: 0x44_1F_0F_66
+    case 7: 0x80_1F_0F
+    default: 0x84_1F_0F
+    }
+  }
+
   /// Jumps to a label.
   package mutating func jump(_ label: Label) {
     emit(0xE9)
-    jumps.append((code.count, label))
+    jumps.append((count, label))
     emit32(0)
   }
 
   /// Jumps to a label if the flags say so.
   package mutating func jump(_ condition: Condition, _ label: Label) {
     emit(0x0F, 0x80 | condition.rawValue)
-    jumps.append((code.count, label))
+    jumps.append((count, label))
     emit32(0)
   }
 
@@ -184,33 +170,42 @@ package struct X86Assembler {
     for (position, label) in jumps {
       guard let target = labels[label.number] else { return nil }
       let distance = UInt32(truncatingIfNeeded: target - (position + 4))
-      for byte in 0..<4 { code[position + byte] = UInt8(truncatingIfNeeded: distance >> UInt32(8 * byte)) }
+      for byte in 0..<4 { bytes[position + byte] = UInt8(truncatingIfNeeded: distance >> UInt32(8 * byte)) }
     }
-    return code
+    bytes.removeLast(bytes.count - count)
+    return bytes
   }
 
   // MARK: Operand bytes
 
   /// The ModRM byte, SIB byte and displacement of a memory operand; `unit` scales an 8-bit displacement.
-  private mutating func memoryOperand(_ register: Int, _ memory: Memory, unit: Int) {
-    let register = UInt8(register & 7) << 3
-    let base = UInt8(memory.base.rawValue & 7)
-    let hasIndex = memory.index != nil || base == 4
-    let low: UInt8 = hasIndex ? 4 : base
-    let isShort =
-      memory.displacement % unit == 0 && (-128...127).contains(memory.displacement / unit)
-    let mode: UInt8 = memory.displacement == 0 && base != 5 ? 0x00 : isShort ? 0x40 : 0x80
-    emit(mode | register | low)
-    if hasIndex {
-      let index = UInt8((memory.index?.rawValue ?? 4) & 7) << 3
-      let scale: UInt8 = [1: 0, 2: 0x40, 4: 0x80, 8: 0xC0][memory.scale] ?? 0
-      emit((memory.index == nil ? 0 : scale) | index | base)
+  mutating func memoryOperand(_ register: Int, _ memory: Memory, unit: Int) {
+    let displacement = memory.displacement
+    let base = memory.base.rawValue & 7
+    // A power of two.
+    let short = displacement & (unit - 1) == 0 ? displacement >> unit.trailingZeroBitCount : .max
+    let mode: Int
+    if displacement == 0, base != 5 { mode = 0x00 } else { mode = (-128...127).contains(short) ? 0x40 : 0x80 }
+    var word = mode | (register & 7) << 3
+    var length = 1
+    if memory.index != nil || base == 4 {
+      let index = memory.index.map { $0.rawValue & 7 | memory.scale.trailingZeroBitCount << 3 } ?? 4
+      word |= 4 | (index << 3 | base) << 8
+      length = 2
+    } else {
+      word |= base
     }
-    if mode == 0x40 { emit(UInt8(truncatingIfNeeded: memory.displacement / unit)) }
-    if mode == 0x80 { emit32(memory.displacement) }
+    if mode == 0x40 {
+      word |= (short & 0xFF) << (8 * length)
+      length += 1
+    } else if mode == 0x80 {
+      word |= (displacement & 0xFFFF_FFFF) << (8 * length)
+      length += 4
+    }
+    emit(UInt64(truncatingIfNeeded: word), count: length)
   }
 
-  private mutating func registerOperand(_ register: Int, _ other: Int) {
+  mutating func registerOperand(_ register: Int, _ other: Int) {
     emit(0xC0 | UInt8(register & 7) << 3 | UInt8(other & 7))
   }
 
@@ -231,15 +226,16 @@ package struct X86Assembler {
     case .evex:
       let notR2: UInt8 = register & 16 == 0 ? 0x10 : 0
       let notV2: UInt8 = second & 16 == 0 ? 0x08 : 0
+      let lanes: UInt8 =
+        (mask?.zeroes == true ? 0x80 : 0) | UInt8(width.rawValue) << 5 | (broadcasts ? 0x10 : 0)
       emit(
         0x62, notR | notX | notB | notR2 | instruction.map,
-        instruction.evexW << 7 | notV | 4 | instruction.prefix,
-        (mask?.zeroes == true ? 0x80 : 0) | UInt8(width.rawValue) << 5 | (broadcasts ? 0x10 : 0) | notV2
-          | UInt8(mask?.register ?? 0), instruction.opcode)
+        instruction.evexW << 7 | notV | 4 | instruction.prefix)
+      emit(lanes | notV2 | UInt8(mask?.register ?? 0), instruction.opcode)
     case .vex:
       let vexX: UInt8 = rm == nil ? notX : 0x40
+      emit(0xC4, notR | vexX | notB | instruction.map)
       emit(
-        0xC4, notR | vexX | notB | instruction.map,
         instruction.vexW << 7 | notV | UInt8(width.rawValue) << 2 | instruction.prefix, instruction.opcode)
     }
   }
@@ -318,106 +314,8 @@ package struct X86Assembler {
 
   /// `kmovq mask, general` (64 lanes).
   package mutating func moveMask(_ mask: Int, _ general: General) {
-    emit(0xC4, 0xE1 & ~(general.rawValue & 8 == 0 ? 0 : 0x20), 0xFB, 0x92)
+    emit(0xC4, 0xE1 & ~(general.rawValue & 8 == 0 ? 0 : 0x20))
+    emit(0xFB, 0x92)
     registerOperand(mask, general.rawValue)
   }
-
-  // MARK: General instructions, all of 64 bits
-
-  private mutating func rex(_ register: Int, _ base: Int, index: Int = 0) {
-    emit(0x48 | UInt8(register >> 3) << 2 | UInt8(index >> 3) << 1 | UInt8(base >> 3))
-  }
-
-  private mutating func general(_ opcode: UInt8, _ register: General, _ memory: Memory) {
-    rex(register.rawValue, memory.base.rawValue, index: memory.index?.rawValue ?? 0)
-    emit(opcode)
-    memoryOperand(register.rawValue, memory, unit: 1)
-  }
-
-  private mutating func general(_ opcode: UInt8, rm: General, _ register: General) {
-    rex(register.rawValue, rm.rawValue)
-    emit(opcode)
-    registerOperand(register.rawValue, rm.rawValue)
-  }
-
-  private mutating func immediate(_ digit: UInt8, _ register: General, _ value: Int) {
-    rex(0, register.rawValue)
-    if (-128...127).contains(value) {
-      emit(0x83, 0xC0 | digit << 3 | UInt8(register.rawValue & 7), UInt8(truncatingIfNeeded: value))
-    } else {
-      emit(0x81, 0xC0 | digit << 3 | UInt8(register.rawValue & 7))
-      emit32(value)
-    }
-  }
-
-  /// `mov register, [memory]`.
-  package mutating func load(_ register: General, _ memory: Memory) { general(0x8B, register, memory) }
-  /// `mov [memory], register`.
-  package mutating func store(_ memory: Memory, _ register: General) { general(0x89, register, memory) }
-  /// `mov destination, source`.
-  package mutating func move(_ destination: General, _ source: General) {
-    general(0x89, rm: destination, source)
-  }
-  /// `mov register, value`, sign-extended from 32 bits.
-  package mutating func move(_ register: General, _ value: Int) {
-    rex(0, register.rawValue)
-    emit(0xC7, 0xC0 | UInt8(register.rawValue & 7))
-    emit32(value)
-  }
-  /// `mov register, value`, of 64 bits.
-  package mutating func moveWide(_ register: General, _ value: Int) {
-    rex(0, register.rawValue)
-    emit(0xB8 | UInt8(register.rawValue & 7))
-    emit32(value)
-    emit32(value >> 32)
-  }
-  /// `lea register, [memory]`.
-  package mutating func address(_ register: General, _ memory: Memory) { general(0x8D, register, memory) }
-  /// `add destination, source`.
-  package mutating func add(_ destination: General, _ source: General) {
-    general(0x01, rm: destination, source)
-  }
-  /// `add register, [memory]`.
-  package mutating func add(_ register: General, _ memory: Memory) { general(0x03, register, memory) }
-  /// `add register, value`.
-  package mutating func add(_ register: General, _ value: Int) { immediate(0, register, value) }
-  /// `sub destination, source`.
-  package mutating func subtract(_ destination: General, _ source: General) {
-    general(0x29, rm: destination, source)
-  }
-  /// `sub register, value`.
-  package mutating func subtract(_ register: General, _ value: Int) { immediate(5, register, value) }
-  /// `cmp register, value`.
-  package mutating func compare(_ register: General, _ value: Int) { immediate(7, register, value) }
-  /// `cmp first, second`.
-  package mutating func compare(_ first: General, _ second: General) { general(0x39, rm: first, second) }
-  /// `test register, register`.
-  package mutating func test(_ register: General) { general(0x85, rm: register, register) }
-  /// `xor register, register`: zero.
-  package mutating func zero(_ register: General) { general(0x31, rm: register, register) }
-  /// `dec register`.
-  package mutating func decrement(_ register: General) {
-    rex(0, register.rawValue)
-    emit(0xFF, 0xC8 | UInt8(register.rawValue & 7))
-  }
-  /// `push register`.
-  package mutating func push(_ register: General) {
-    if register.rawValue > 7 { emit(0x41) }
-    emit(0x50 | UInt8(register.rawValue & 7))
-  }
-  /// `pop register`.
-  package mutating func pop(_ register: General) {
-    if register.rawValue > 7 { emit(0x41) }
-    emit(0x58 | UInt8(register.rawValue & 7))
-  }
-  /// `prefetcht0 [memory]`.
-  package mutating func prefetch(_ memory: Memory) {
-    if memory.base.rawValue > 7 || (memory.index?.rawValue ?? 0) > 7 {
-      emit(0x40 | UInt8((memory.index?.rawValue ?? 0) >> 3) << 1 | UInt8(memory.base.rawValue >> 3))
-    }
-    emit(0x0F, 0x18)
-    memoryOperand(1, memory, unit: 1)
-  }
-  /// `ret`.
-  package mutating func `return`() { emit(0xC3) }
 }

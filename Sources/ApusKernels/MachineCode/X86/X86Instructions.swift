@@ -1,3 +1,45 @@
+extension X86Assembler {
+  /// How an instruction's memory operand scales an 8-bit displacement in the EVEX encoding.
+  package enum TupleType: Sendable {
+    /// The whole vector; one element of `elementByteCount` when broadcast.
+    case full
+    /// The whole vector, without broadcast.
+    case fullMemory
+    /// Half of the vector.
+    case half
+    /// A quarter of the vector.
+    case quarter
+    /// One element.
+    case scalar
+  }
+
+  /// What identifies a vector instruction.
+  package struct Instruction: Sendable {
+    package let name: String
+    let prefix: UInt8  // 0: none, 1: 66, 2: F3, 3: F2
+    let map: UInt8  // 1: 0F, 2: 0F38, 3: 0F3A
+    let opcode: UInt8
+    let evexW: UInt8
+    let vexW: UInt8
+    let elementByteCount: Int
+    let tuple: TupleType
+
+    init(
+      _ name: String, prefix: UInt8, map: UInt8, _ opcode: UInt8, w: UInt8 = 0, vexW: UInt8 = 0,
+      elementByteCount: Int = 4, tuple: TupleType = .full
+    ) {
+      self.name = name
+      self.prefix = prefix
+      self.map = map
+      self.opcode = opcode
+      evexW = w
+      self.vexW = vexW
+      self.elementByteCount = elementByteCount
+      self.tuple = tuple
+    }
+  }
+}
+
 extension X86Assembler.Instruction {
   // MARK: Products
 
