@@ -119,18 +119,22 @@ extension SIMD8<Int16> {
 }
 
 extension SIMD8<Int16> {
+  /// The greater of each two values, of which the others are given as words of four.
+  @inline(__always)
+  private func greater(_ words: SIMD2<UInt64>) -> Self {
+    let other = unsafe unsafeBitCast(words, to: Self.self)
+    return replacing(with: other, where: self .< other)
+  }
+
+  @inline(__always)
+  private var words: SIMD2<UInt64> { unsafe unsafeBitCast(self, to: SIMD2<UInt64>.self) }
+
   /// The greatest value: the library's `max` takes lane after lane.
   @inline(__always)
   var greatest: Int16 {
-    func greater(_ lhs: Self, _ rhs: SIMD2<UInt64>) -> Self {
-      let rhs = unsafe unsafeBitCast(rhs, to: Self.self)
-      return lhs.replacing(with: rhs, where: lhs .< rhs)
-    }
-    let words = unsafe unsafeBitCast(self, to: SIMD2<UInt64>.self)
-    let four = greater(self, SIMD2(words[1], words[0]))
-    let two = greater(four, unsafe unsafeBitCast(four, to: SIMD2<UInt64>.self) &>> SIMD2(repeating: 32))
-    let one = greater(two, unsafe unsafeBitCast(two, to: SIMD2<UInt64>.self) &>> SIMD2(repeating: 16))
-    return one[0]
+    let four = greater(SIMD2(words[1], words[0]))
+    let two = four.greater(four.words &>> SIMD2(repeating: 32))
+    return two.greater(two.words &>> SIMD2(repeating: 16))[0]
   }
 }
 
