@@ -17,10 +17,35 @@ extension SIMD8<Int32> {
 }
 
 extension SIMD8<Int32> {
+  /// −1 in lanes that are set, zero in the others.
+  @inline(__always)
+  init(bits mask: SIMDMask<SIMD8<Int32>>) {
+    self = unsafe unsafeBitCast(mask, to: Self.self)
+  }
+
   /// The bits of floats.
   @inline(__always)
   init(bits other: SIMD8<Float>) {
     self = unsafe unsafeBitCast(other, to: Self.self)
+  }
+}
+
+extension SIMDMask<SIMD8<Int32>> {
+  /// Whether any lane is set: the library's `any` looks at lane after lane.
+  @inline(__always)
+  var isSomewhereSet: Bool {
+    let words = unsafe unsafeBitCast(self, to: SIMD4<UInt64>.self)
+    let pairs = words.lowHalf | words.highHalf
+    return pairs[0] | pairs[1] != 0
+  }
+}
+
+extension SIMDMask<SIMD4<Int32>> {
+  /// Whether any lane is set.
+  @inline(__always)
+  var isSomewhereSet: Bool {
+    let words = unsafe unsafeBitCast(self, to: SIMD2<UInt64>.self)
+    return words[0] | words[1] != 0
   }
 }
 
@@ -90,6 +115,26 @@ extension SIMD8<Int16> {
   func bounded(_ least: Self, _ most: Self) -> Self {
     let above = replacing(with: least, where: self .< least)
     return above.replacing(with: most, where: most .< above)
+  }
+}
+
+extension SIMD8<Int16> {
+  /// The greater of each two values, of which the others are given as words of four.
+  @inline(__always)
+  private func greater(_ words: SIMD2<UInt64>) -> Self {
+    let other = unsafe unsafeBitCast(words, to: Self.self)
+    return replacing(with: other, where: self .< other)
+  }
+
+  @inline(__always)
+  private var words: SIMD2<UInt64> { unsafe unsafeBitCast(self, to: SIMD2<UInt64>.self) }
+
+  /// The greatest value: the library's `max` takes lane after lane.
+  @inline(__always)
+  var greatest: Int16 {
+    let four = greater(SIMD2(words[1], words[0]))
+    let two = four.greater(four.words &>> SIMD2(repeating: 32))
+    return two.greater(two.words &>> SIMD2(repeating: 16))[0]
   }
 }
 

@@ -40,7 +40,7 @@ struct ConvolutionTests {
     let sizes = [
       (1, 1, 1), (1, 1024, 1001), (1, 7, 300), (2, 1, 9), (3, 65, 7), (4, 8, 8), (5, 1023, 9), (7, 1024, 3),
       (9, 1025, 8), (63, 64, 65), (257, 16, 24), (2, 2_049, 70), (6, 4_700, 130), (300, 2_100, 3),
-      (40, 33, 600),
+      (40, 33, 600), (13, 160, 200), (25, 300, 130),
       (0, 5, 4),
     ]
     for (index, (rows, depth, columns)) in sizes.enumerated() {
@@ -49,6 +49,31 @@ struct ConvolutionTests {
         let convolution = Convolution(
           rows: rows, depth: depth, columns: columns, operands: kind.operands(using: &random),
           epilogue: kind.epilogue(channels: columns, terms: depth, using: &random))
+        try check(convolution, kernels, using: &random)
+      }
+    }
+  }
+
+  @Test("long filters of one channel match the reference", arguments: KernelSet.tested)
+  func filters(kernels: KernelSet) throws {
+    // Height and width of input and filter, stride, dilation, padding.
+    let shapes = [
+      (1, 300, 1, 16, 1, 1, 0), (1, 700, 1, 256, 2, 1, 0), (3, 90, 1, 33, 3, 2, 40), (9, 40, 5, 5, 2, 1, 2),
+      (20, 7, 16, 1, 1, 1, 3),
+    ]
+    for (index, (height, width, filterHeight, filterWidth, stride, dilation, padding)) in shapes.enumerated()
+    {
+      for kind in [CaseKind.float32, .int8] {
+        var random = SeededGenerator(seed: UInt64(index))
+        let (top, left) = (filterHeight > 1 ? padding : 0, filterWidth > 1 ? padding : 0)
+        let convolution = Convolution(
+          batches: 2, inputHeight: height, inputWidth: width, inputChannels: 1, filterHeight: filterHeight,
+          filterWidth: filterWidth,
+          outputHeight: (height + 2 * top - (filterHeight - 1) * dilation - 1) / stride + 1,
+          outputWidth: (width + 2 * left - (filterWidth - 1) * dilation - 1) / stride + 1, outputChannels: 1,
+          strideHeight: stride, strideWidth: stride, dilationHeight: dilation, dilationWidth: dilation,
+          paddingTop: top, paddingLeft: left, operands: kind.operands(using: &random),
+          epilogue: kind.epilogue(channels: 1, terms: filterHeight * filterWidth, using: &random))
         try check(convolution, kernels, using: &random)
       }
     }

@@ -82,6 +82,22 @@ struct DepthwiseConvolutionTests {
     }
   }
 
+  @Test("few lines, whose channels are shared out, match the reference", arguments: KernelSet.tested)
+  func fewLines(kernels: KernelSet) throws {
+    for (size, channels) in [(7, 208), (5, 400), (7, 203), (1, 65_600)] {
+      for kind in [CaseKind.float32, .uint8, .int8PerChannel, .hybridPerChannel] {
+        var random = SeededGenerator(seed: UInt64(channels))
+        let filter = size == 1 ? 1 : 3
+        let convolution = DepthwiseConvolution(
+          batches: size == 5 ? 2 : 1, inputHeight: size, inputWidth: size, inputChannels: channels,
+          filterHeight: filter, filterWidth: filter, outputHeight: size, outputWidth: size,
+          paddingTop: filter / 2, paddingLeft: filter / 2, operands: kind.operands(using: &random),
+          epilogue: kind.epilogue(channels: channels, terms: filter * filter, using: &random))
+        try check(convolution, kernels, using: &random)
+      }
+    }
+  }
+
   @Test("strides and dilations of a hostile model overflow nothing", arguments: KernelSet.tested)
   func hostileGeometry(kernels: KernelSet) throws {
     let most = Int(Int32.max)

@@ -38,13 +38,22 @@ import Testing
       anchors = bytes((reference.boxCount + draw([0, 3])) * 4, 0...255)
     }
 
+    /// Whether some encodings are not numbers.
+    var hasNaN = false
+
     func real(_ bytes: [UInt8], _ quantization: (scale: Float, zeroPoint: Int32)) -> [Float] {
       bytes.map { (Float($0) - Float(quantization.zeroPoint)) * quantization.scale }
     }
 
+    var realEncodings: [Float] {
+      real(encodings, Self.encodingQuantization).enumerated().map { index, value in
+        hasNaN && index % 23 == 5 ? .nan : value
+      }
+    }
+
     var expected: ReferenceDetection.Result {
       reference.run(
-        encodings: real(encodings, Self.encodingQuantization), scores: real(scores, Self.scoreQuantization),
+        encodings: realEncodings, scores: real(scores, Self.scoreQuantization),
         anchors: real(anchors, Self.anchorQuantization))
     }
 
@@ -79,7 +88,7 @@ import Testing
       // Of 16 bytes each, so that the memory is aligned as tensors are.
       var scratch = [SIMD16<UInt8>](
         repeating: .init(repeating: 77), count: selection.scratchByteCount / 16 + 1)
-      let realEncodings = real(encodings, Self.encodingQuantization)
+      let realEncodings = realEncodings
       let realScores = real(scores, Self.scoreQuantization)
       let realAnchors = real(anchors, Self.anchorQuantization)
       let inputs = DetectionSelection.Inputs(
@@ -98,6 +107,16 @@ import Testing
       guard inverted == nil else { return nil }
       return .init(boxes: boxes, classes: classes, scores: found, count: count[0])
     }
+  }
+
+  @Test("boxes that are not numbers overlap as those of the reference do", arguments: 0..<60)
+  func notANumber(seed: Int) {
+    var problem = Case(seed: seed)
+    problem.hasNaN = true
+    let (expected, found) = (problem.expected, problem.answer(bytes: false, threads: 1))
+    #expect(found?.classes == expected.classes)
+    #expect(found?.scores == expected.scores)
+    #expect(found?.count == expected.count)
   }
 
   @Test("chooses what sorting everything would choose, for every thread count", arguments: 0..<120)

@@ -40,9 +40,36 @@ import Testing
   }
 
   @Test(
+    "columns of bytes are summed, on any number of threads",
+    arguments: [(1, 1), (3, 15), (2, 16), (255, 17), (257, 47), (700, 33), (520, 200)], [1, 2, 3])
+  func sumsColumns(size: (rows: Int, columns: Int), threads: Int) {
+    let (rows, columns) = size
+    for batches in [1, 2] {
+      let values = (0..<batches * rows * columns).map { index in
+        index % 5 == 0 ? UInt8.max : UInt8(truncatingIfNeeded: (index &* 0x9E37_79B9) >> 12)
+      }
+      for isSigned in [false, true] {
+        var expected = [Int32](repeating: 0, count: batches * columns)
+        for (index, byte) in values.enumerated() {
+          let value = isSigned ? Int32(Int8(bitPattern: byte)) : Int32(byte)
+          expected[index / (rows * columns) * columns + index % columns] += value
+        }
+        let reduction = Reduction(dimensions: [batches, rows, columns], isFolded: [false, true, false])
+        var sums = [Int32](repeating: 77, count: batches * columns)
+        var span = sums.mutableSpan
+        var bytes = span.mutableBytes
+        reduction.sum(
+          isSigned ? .int8 : .uint8, values.span.bytes, to: &bytes, threads: ThreadTeam(count: threads))
+        #expect(sums == expected)
+      }
+    }
+  }
+
+  @Test(
     "the first of equal bytes is found, at any length", arguments: [1, 2, 21, 64, 255, 1000], [true, false])
   func searchesBytes(length: Int, isMaximum: Bool) {
-    let rows = 50
+    // Enough for several tiles of the longest.
+    let rows = 150
     for isSigned in [false, true] {
       let values = (0..<rows * length).map { UInt8(truncatingIfNeeded: ($0 &* 0x9E37_79B9) >> 11) & 0xF1 }
       let search = ExtremeSearch(
@@ -50,7 +77,7 @@ import Testing
       var output = [Int32](repeating: -1, count: rows)
       var span = output.mutableSpan
       var bytes = span.mutableBytes
-      search.run(values.span.bytes, to: &bytes, threads: ThreadTeam(count: 1))
+      search.run(values.span.bytes, to: &bytes, threads: ThreadTeam(count: 3))
       let expected = (0..<rows).map { row in
         let line = values[row * length..<(row + 1) * length].map {
           isSigned ? Int(Int8(bitPattern: $0)) : Int($0)

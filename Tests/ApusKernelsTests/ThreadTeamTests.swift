@@ -97,12 +97,14 @@ struct ThreadTeamTests {
     }
   }
 
-  @Test("workers that fell asleep wake again")
-  func sleepers() {
-    let team = ThreadTeam(count: 3)
-    for _ in 0..<20 {
-      let tally = Tally(tiles: 50, workers: 3)
-      team.run(tiles: 50, Counting(tally: tally))
+  @Test("workers that fell asleep wake again, or need not", arguments: [0, 10_000, 1_000_000])
+  func sleepers(nanoseconds: Int) {
+    for round in 0..<40 {
+      let team = ThreadTeam(count: 3).fitting(nanoseconds: nanoseconds)
+      // Now and then more tiles than are done before others are woken.
+      let tiles = round % 4 == 0 ? 5_000 : 50
+      let tally = Tally(tiles: tiles, workers: 3)
+      team.run(tiles: tiles, Counting(tally: tally))
       #expect(tally.counts.withLock { $0.allSatisfy { $0 == 1 } })
       usleep(2_000)
     }

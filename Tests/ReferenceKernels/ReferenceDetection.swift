@@ -55,8 +55,11 @@ package struct ReferenceDetection {
     let areaA = (a[2] - a[0]) * (a[3] - a[1])
     let areaB = (b[2] - b[0]) * (b[3] - b[1])
     if areaA <= 0 || areaB <= 0 { return 0 }
-    let height = max(min(a[2], b[2]) - max(a[0], b[0]), 0)
-    let width = max(min(a[3], b[3]) - max(a[1], b[1]), 0)
+    // As `std::max` and `std::min`: the first value where one is not a number.
+    func most(_ lhs: Float, _ rhs: Float) -> Float { lhs < rhs ? rhs : lhs }
+    func least(_ lhs: Float, _ rhs: Float) -> Float { rhs < lhs ? rhs : lhs }
+    let height = most(least(a[2], b[2]) - most(a[0], b[0]), 0)
+    let width = most(least(a[3], b[3]) - most(a[1], b[1]), 0)
     return height * width / (areaA + areaB - height * width)
   }
 
@@ -66,7 +69,7 @@ package struct ReferenceDetection {
       .sorted { (-scores[$0], $0) < (-scores[$1], $1) }
     var selected: [Int] = []
     for candidate in sorted where selected.count < limit {
-      let isFree = selected.allSatisfy { overlap(boxes[$0], boxes[candidate]) <= overlapThreshold }
+      let isFree = selected.allSatisfy { !(overlap(boxes[$0], boxes[candidate]) > overlapThreshold) }
       if isFree { selected.append(candidate) }
     }
     return selected

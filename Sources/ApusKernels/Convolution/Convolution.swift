@@ -100,6 +100,24 @@ extension Convolution {
       && paddingTop == 0 && paddingLeft == 0 && outputHeight == inputHeight && outputWidth == inputWidth
   }
 
+  /// The taps from which on a filter of one channel goes by the name of ``filter``.
+  static let leastFilterTaps = 16
+
+  /// The same as a depthwise convolution, whose kernels do many pixels at once: for floats of one channel, filtered; nil
+  /// for all others.
+  var filter: DepthwiseConvolution? {
+    guard operands == .float32, inputChannels == 1, outputChannels == 1,
+      filterHeight * filterWidth >= Self.leastFilterTaps
+    else { return nil }
+    return DepthwiseConvolution(
+      batches: batches, inputHeight: inputHeight, inputWidth: inputWidth, inputChannels: 1,
+      filterHeight: filterHeight, filterWidth: filterWidth, outputHeight: outputHeight,
+      outputWidth: outputWidth,
+      strideHeight: strideHeight, strideWidth: strideWidth, dilationHeight: dilationHeight,
+      dilationWidth: dilationWidth, paddingTop: paddingTop, paddingLeft: paddingLeft, operands: operands,
+      epilogue: epilogue)
+  }
+
   /// The same convolution with its rows as columns, where images and filter are one column wide: the memory is the same,
   /// and kernels work along rows.
   var alongRows: Convolution {

@@ -25,6 +25,24 @@ struct RealElements {
     if let bytes = unsafe bytes, let values = unsafe values { return unsafe values[Int(bytes[index])] }
     return 0
   }
+
+  /// Whether one of the first `count` elements, a multiple of four, may be negative: false only if none is.
+  func mayBeNegative(count: Int) -> Bool {
+    guard let floats = unsafe floats else { return true }
+    var index = 0
+    var least = SIMD8<Float>()
+    while index &+ 8 <= count {
+      let values = unsafe UnsafeRawPointer(floats + index).loadUnaligned(as: SIMD8<Float>.self)
+      least.replace(with: values, where: values .< least)
+      index &+= 8
+    }
+    if (least .< SIMD8()).isSomewhereSet { return true }
+    while index < count {
+      if unsafe floats[index] < 0 { return true }
+      index &+= 1
+    }
+    return false
+  }
 }
 
 /// A box by its edges.
@@ -34,26 +52,8 @@ struct DetectionBox {
   /// Whether no edge lies on the wrong side; what is not a number does not.
   var isUpright: Bool { !(yMin > yMax || xMin > xMax) }
 
-  /// Intersection over union with a box that comes later; 0 where one has no area.
-  ///
-  /// Operations and their order are the reference's, so that comparisons with a threshold agree to the last bit, and
-  /// also where a coordinate is not a number.
-  @inline(__always)
-  func overlap(with other: DetectionBox) -> Float {
-    let area = (yMax - yMin) * (xMax - xMin)
-    let otherArea = (other.yMax - other.yMin) * (other.xMax - other.xMin)
-    if area <= 0 || otherArea <= 0 { return 0 }
-    let height = Self.minimum(yMax, other.yMax) - Self.maximum(yMin, other.yMin)
-    let width = Self.minimum(xMax, other.xMax) - Self.maximum(xMin, other.xMin)
-    let intersection = Self.maximum(height, 0) * Self.maximum(width, 0)
-    return intersection / (area + otherArea - intersection)
-  }
-
-  @inline(__always)
-  private static func maximum(_ a: Float, _ b: Float) -> Float { a < b ? b : a }
-
-  @inline(__always)
-  private static func minimum(_ a: Float, _ b: Float) -> Float { b < a ? b : a }
+  /// Negative for a box that is not upright.
+  var area: Float { (yMax - yMin) * (xMax - xMin) }
 }
 
 /// Boxes by their anchors: center and size relative to the anchor's, as numbers of double precision rounded once.
@@ -80,6 +80,7 @@ struct DetectionBoxes {
   ///
   /// Only an anchor of negative size can turn a box inside out, so that no box is decoded for the others.
   func firstInverted(count: Int) -> Int? {
+    guard anchors.mayBeNegative(count: 4 &* count) else { return nil }
     for index in 0..<count where anchors[4 &* index &+ 2] < 0 || anchors[4 &* index &+ 3] < 0 {
       if !box(index).isUpright { return index }
     }

@@ -1,11 +1,19 @@
 /// The scores of all boxes, read row by row.
 protocol DetectionScores {
+  /// The same as a value of a type that is not generic.
+  var anyScores: AnyDetectionScores { get }
   /// The greatest score of a box, whatever is not a number left out; not a number if there is nothing else.
   func maximum(row: Int) -> Float
   /// One score.
   func score(row: Int, class index: Int) -> Float
   /// Calls `body` with each class whose score is at least the threshold.
   func forEachCandidate(row: Int, _ body: (_ class: Int, _ score: Float) -> Void)
+}
+
+/// Scores of either kind: threads reach generic code unspecialized.
+enum AnyDetectionScores {
+  case floats(FloatDetectionScores)
+  case bytes(ByteDetectionScores)
 }
 
 /// Scores that are floats.
@@ -17,6 +25,8 @@ struct FloatDetectionScores: DetectionScores {
   let threshold: Float
 
   private typealias Lanes = SIMD16<Float>
+
+  var anyScores: AnyDetectionScores { .floats(self) }
 
   @inline(__always)
   private func lanes(_ row: UnsafePointer<Float>, _ index: Int) -> Lanes {
@@ -84,6 +94,8 @@ struct ByteDetectionScores: DetectionScores {
   let threshold: Int
 
   private typealias Lanes = SIMD16<UInt8>
+
+  var anyScores: AnyDetectionScores { .bytes(self) }
 
   init(
     base: UnsafePointer<UInt8>, rowStride: Int, classCount: Int, values: UnsafePointer<Float>,

@@ -124,11 +124,10 @@ extension DetectionSelection {
 
   /// A run's scratch memory, cut up.
   private struct Memory {
-    let chosenBoxes: UnsafeMutablePointer<DetectionBox>
+    let chosen: ChosenBoxes
     let candidates: UnsafeMutablePointer<UInt64>
     let tileCounts: UnsafeMutablePointer<Int>
     let classKeys: UnsafeMutablePointer<UInt64>
-    let chosenClasses: UnsafeMutablePointer<Int32>
     let classCounts: UnsafeMutablePointer<Int32>
 
     init(_ base: UnsafeMutableRawPointer, _ selection: DetectionSelection) {
@@ -138,22 +137,29 @@ extension DetectionSelection {
         unsafe next += count * MemoryLayout<T>.stride
         return unsafe start
       }
-      unsafe chosenBoxes = take(selection.capacity)
       unsafe candidates = take(selection.boxCount * selection.candidatesPerBox)
       unsafe tileCounts = take(selection.tileCount)
       unsafe classKeys = take(selection.classCount)
-      unsafe chosenClasses = take(selection.capacity)
+      unsafe chosen = ChosenBoxes(take(ChosenBoxes.elementCount(selection.capacity)), selection.capacity)
       unsafe classCounts = take(selection.classCount)
     }
   }
 
   /// Looks at the scores of one tile of boxes.
-  private struct Scan<Scores: DetectionScores>: TileWork {
-    let source: Scores
+  private struct Scan: TileWork {
+    let source: AnyDetectionScores
     let selection: DetectionSelection
     let memory: Memory
 
     func run(tile: Int, worker: Int) {
+      switch source {
+      case .floats(let scores): scan(scores, tile: tile)
+      case .bytes(let scores): scan(scores, tile: tile)
+      }
+    }
+
+    @inline(__always)
+    private func scan<Scores: DetectionScores>(_ source: Scores, tile: Int) {
       let first = tile &* selection.boxesPerTile
       let end = min(first &+ selection.boxesPerTile, selection.boxCount)
       let keys = unsafe memory.candidates + first &* selection.candidatesPerBox
@@ -182,7 +188,7 @@ extension DetectionSelection {
   private func candidateCount<Scores: DetectionScores>(
     _ source: Scores, _ memory: Memory, _ threads: ThreadTeam
   ) -> Int {
-    threads.run(tiles: tileCount, Scan(source: source, selection: self, memory: memory))
+    threads.run(tiles: tileCount, Scan(source: source.anyScores, selection: self, memory: memory))
     var total = 0
     for tile in 0..<tileCount {
       let count = unsafe memory.tileCounts[tile]
@@ -206,15 +212,18 @@ extension DetectionSelection {
       perClass = limit
       unsafe memory.classCounts.update(repeating: 0, count: classCount)
     }
+    memory.chosen.removeAll()
     var chosen = 0
     while heap.count > 0, chosen < maximumDetections {
       let number = heap.removeFirst()
       let (index, row) = number.quotientAndRemainder(dividingBy: boxCount)
       if perClass < .max, unsafe Int(memory.classCounts[index]) >= perClass { continue }
       let box = decoder.box(row)
-      guard !isSuppressed(box, class: index, among: chosen, memory) else { continue }
-      unsafe memory.chosenBoxes[chosen] = box
-      unsafe memory.chosenClasses[chosen] = Int32(truncatingIfNeeded: index)
+      let label = Int32(truncatingIfNeeded: index)
+      guard !memory.chosen.hasOverlap(above: overlapThreshold, with: box, label: label, count: chosen) else {
+        continue
+      }
+      memory.chosen.set(chosen, box, label: label)
       if perClass < .max {
         unsafe memory.classCounts[index] &+= 1
         outputs.store(box, class: index, score: source.score(row: row, class: index), row: chosen)
@@ -225,16 +234,6 @@ extension DetectionSelection {
     }
     outputs.clear(from: chosen * rowsPerDetection)
     return chosen
-  }
-
-  /// Whether a box of the same class that was chosen before covers too much of this one.
-  private func isSuppressed(_ box: DetectionBox, class index: Int, among chosen: Int, _ memory: Memory)
-    -> Bool
-  {
-    for other in 0..<chosen where unsafe memory.chosenClasses[other] == Int32(truncatingIfNeeded: index) {
-      if unsafe memory.chosenBoxes[other].overlap(with: box) > overlapThreshold { return true }
-    }
-    return false
   }
 
   /// Writes a box once for each of its best classes; equal scores in the order of classes.

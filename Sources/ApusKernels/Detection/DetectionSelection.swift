@@ -96,7 +96,7 @@ package struct DetectionSelection: Sendable {
   }
 
   /// The boxes whose scores one tile looks at: fixed by shapes alone.
-  var boxesPerTile: Int { max(1, 32_768 / scoreWidth) }
+  var boxesPerTile: Int { max(1, 8_192 / scoreWidth) }
 
   var tileCount: Int { (boxCount + boxesPerTile - 1) / boxesPerTile }
 
@@ -105,8 +105,8 @@ package struct DetectionSelection: Sendable {
 
   /// The bytes of scratch memory that a run needs.
   package var scratchByteCount: Int {
-    // Chosen boxes (16 bytes), candidates, counts of tiles, one row's classes (8 each), chosen, per class (4 each).
-    16 * capacity + 8 * (boxCount * candidatesPerBox + tileCount + classCount) + 4
-      * (2 * capacity + classCount)
+    // Candidates, counts of tiles, one row's classes (8 bytes each), chosen boxes, counts of classes (4 each).
+    8 * (boxCount * candidatesPerBox + tileCount + classCount) + 4
+      * (ChosenBoxes.elementCount(capacity) + classCount)
   }
 }

@@ -10,7 +10,7 @@ extension KernelSet {
     KernelSet(
       name: target == .dotProduct ? "arm64-dotprod" : "arm64-neon",
       requires: target == .dotProduct ? [.generatedCode, .neon, .dotProduct] : [.generatedCode, .neon],
-      convolution: { GeneratedConvolution($0, target: target, bytes: .unsignedBytes, placement: placement) },
+      convolution: { generatedConvolution($0, target: target, bytes: .unsignedBytes, placement: placement) },
       depthwiseConvolution: {
         GeneratedDepthwise($0, target: target, bytes: .unsignedBytes, placement: placement)
       })

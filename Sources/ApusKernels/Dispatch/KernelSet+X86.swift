@@ -3,7 +3,7 @@
     /// Generated code for AVX-512 VNNI: 64 products of bytes in an instruction.
     package static let x86AVX512VNNI = KernelSet(
       name: "x86-avx512vnni", requires: [.generatedCode, .avx512VNNI],
-      convolution: { GeneratedConvolution($0, target: X86Target.avx512, bytes: .unsignedBytes) },
+      convolution: { generatedConvolution($0, target: X86Target.avx512, bytes: .unsignedBytes) },
       depthwiseConvolution: { GeneratedDepthwise($0, target: X86Target.avx512, bytes: .unsignedBytes) },
       sum: { X86Target.avx512.kernel($0, isSigned: $1, $2) },
       product: { X86Target.avx512.kernel($0, isSigned: $1, $2) })
@@ -11,7 +11,7 @@
     /// Generated code for AVX-VNNI: 32 products of bytes in an instruction, with AVX2 for the rest.
     package static let x86AVXVNNI = KernelSet(
       name: "x86-avxvnni", requires: [.generatedCode, .avx2, .avxVNNI],
-      convolution: { GeneratedConvolution($0, target: X86Target.avx2, bytes: .unsignedBytes) },
+      convolution: { generatedConvolution($0, target: X86Target.avx2, bytes: .unsignedBytes) },
       depthwiseConvolution: { GeneratedDepthwise($0, target: X86Target.avx2, bytes: .words) },
       sum: { X86Target.avx2.kernel($0, isSigned: $1, $2) },
       product: { X86Target.avx2.kernel($0, isSigned: $1, $2) })
@@ -19,7 +19,7 @@
     /// Generated code for AVX2 and FMA: 16 products of 16-bit integers in an instruction.
     package static let x86AVX2 = KernelSet(
       name: "x86-avx2", requires: [.generatedCode, .avx2],
-      convolution: { GeneratedConvolution($0, target: X86Target.avx2, bytes: .words) },
+      convolution: { generatedConvolution($0, target: X86Target.avx2, bytes: .words) },
       depthwiseConvolution: { GeneratedDepthwise($0, target: X86Target.avx2, bytes: .words) },
       sum: { X86Target.avx2.kernel($0, isSigned: $1, $2) },
       product: { X86Target.avx2.kernel($0, isSigned: $1, $2) })

@@ -38,19 +38,24 @@ package struct FloatQuantization: Hashable, Sendable {
     let quotients = values / scale
     let signs = SIMD8<Int32>(bits: quotients) &>> SIMD8(repeating: 31)
     let magnitudes = SIMD8<Float>(bits: SIMD8<Int32>(bits: quotients) & SIMD8(repeating: .max))
-    // Far beyond every result, and still small enough for what follows; NaN becomes the bound.
+    // Far beyond every result, and still small enough for what follows; of NaN, nothing is less or more.
     let bound = SIMD8<Float>(repeating: 0x1p21)
+    guard (.!(magnitudes .< bound)).isSomewhereSet else { return integers(magnitudes, signs) }
     let bounded = bound.replacing(with: magnitudes, where: magnitudes .< bound)
-    // Adding 2²³ leaves the nearest integer, of two the even one, as the lowest bits of the mantissa.
-    let shifted = bounded + 0x1p23
-    let rest = bounded - (shifted - 0x1p23)
-    // A rest of one half means that the even neighbor was the lesser one.
-    let nearest = SIMD8<Int32>(bits: shifted) &- SIMD8(repeating: 0x4B00_0000)
-    let steps = nearest.replacing(
-      with: nearest &+ SIMD8(repeating: 1), where: rest .== SIMD8<Float>(repeating: 0.5))
-    let integers = ((steps ^ signs) &- signs) &+ SIMD8(repeating: zeroPoint)
     let fits = magnitudes .< SIMD8<Float>(repeating: 0x1p31)
-    return SIMD8<Int32>(repeating: outOfRange).replacing(with: integers, where: fits)
+    return SIMD8<Int32>(repeating: outOfRange).replacing(with: integers(bounded, signs), where: fits)
+  }
+
+  /// The results of magnitudes of at most 2²¹ and signs of zero or −1.
+  @inline(__always)
+  private func integers(_ magnitudes: SIMD8<Float>, _ signs: SIMD8<Int32>) -> SIMD8<Int32> {
+    // Adding 2²³ leaves the nearest integer, of two the even one, as the lowest bits of the mantissa.
+    let shifted = magnitudes + 0x1p23
+    let rest = magnitudes - (shifted - 0x1p23)
+    // A rest of one half means that the even neighbor was the lesser one.
+    let isHalf = rest .== SIMD8<Float>(repeating: 0.5)
+    let steps = SIMD8<Int32>(bits: shifted) &- SIMD8(repeating: 0x4B00_0000) &- SIMD8<Int32>(bits: isHalf)
+    return ((steps ^ signs) &- signs) &+ SIMD8(repeating: zeroPoint)
   }
 
   /// One result, clamped.

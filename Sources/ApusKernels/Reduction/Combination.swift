@@ -8,6 +8,11 @@ protocol Combination {
 
   /// The result after a row of elements.
   static func combine(_ result: Result, _ row: UnsafePointer<Element>, count: Int) -> Result
+
+  /// Takes in the columns of rows that lie `stride` elements apart, each column into a result of its own.
+  static func combineColumns(
+    _ results: UnsafeMutablePointer<Result>, _ elements: UnsafePointer<Element>, stride: Int, rows: Int,
+    columns: Int)
 }
 
 extension Combination {
@@ -16,6 +21,17 @@ extension Combination {
     var result = result
     for index in 0..<count { result = unsafe combine(result, row[index]) }
     return result
+  }
+
+  @inline(__always)
+  static func combineColumns(
+    _ results: UnsafeMutablePointer<Result>, _ elements: UnsafePointer<Element>, stride: Int, rows: Int,
+    columns: Int
+  ) {
+    for row in 0..<rows {
+      let line = unsafe elements + row &* stride
+      for column in 0..<columns { unsafe results[column] = combine(results[column], line[column]) }
+    }
   }
 }
 
@@ -96,6 +112,64 @@ enum WrappingSum<Element: FixedWidthInteger & BitwiseCopyable, Result: FixedWidt
   @inline(__always)
   static func combine(_ result: Result, _ element: Element) -> Result {
     result &+ Result(truncatingIfNeeded: element)
+  }
+}
+
+enum SumOfUnsignedBytes: Combination {
+  @inline(__always)
+  static func combine(_ result: Int32, _ element: UInt8) -> Int32 { result &+ Int32(element) }
+
+  @inline(__always)
+  static func combineColumns(
+    _ results: UnsafeMutablePointer<Int32>, _ elements: UnsafePointer<UInt8>, stride: Int, rows: Int,
+    columns: Int
+  ) {
+    unsafe addByteColumns(results, elements, stride: stride, rows: rows, columns: columns, flip: 0)
+  }
+}
+
+enum SumOfSignedBytes: Combination {
+  @inline(__always)
+  static func combine(_ result: Int32, _ element: Int8) -> Int32 { result &+ Int32(element) }
+
+  @inline(__always)
+  static func combineColumns(
+    _ results: UnsafeMutablePointer<Int32>, _ elements: UnsafePointer<Int8>, stride: Int, rows: Int,
+    columns: Int
+  ) {
+    unsafe addByteColumns(results, elements, stride: stride, rows: rows, columns: columns, flip: 0x80)
+  }
+}
+
+/// Adds the columns of rows of bytes, whose sign bits `flip` turns, to results, sixteen at a time.
+private func addByteColumns(
+  _ results: UnsafeMutablePointer<Int32>, _ elements: UnsafeRawPointer, stride: Int, rows: Int, columns: Int,
+  flip: UInt8
+) {
+  let flips = SIMD16(repeating: flip)
+  var column = 0
+  while column &+ 16 <= columns {
+    var row = 0
+    while row < rows {
+      // 257 bytes sum to less than 2¹⁶.
+      let end = min(row &+ 256, rows)
+      var sums = SIMD16<UInt16>()
+      for index in row..<end {
+        let offset = index &* stride &+ column
+        sums &+= unsafe SIMD16<UInt16>(
+          widening: elements.loadUnaligned(fromByteOffset: offset, as: SIMD16<UInt8>.self) ^ flips)
+      }
+      let excess = Int32(flip) &* Int32(truncatingIfNeeded: end &- row)
+      for lane in 0..<16 { unsafe results[column &+ lane] &+= Int32(sums[lane]) &- excess }
+      row = end
+    }
+    column &+= 16
+  }
+  for row in 0..<rows {
+    for column in column..<columns {
+      let byte = unsafe elements.load(fromByteOffset: row &* stride &+ column, as: UInt8.self)
+      unsafe results[column] &+= Int32(byte ^ flip) &- Int32(flip)
+    }
   }
 }
 

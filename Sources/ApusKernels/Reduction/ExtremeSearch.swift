@@ -18,7 +18,7 @@ package struct ExtremeSearch: Sendable {
     self.length = length
     self.inner = inner
     self.isWide = isWide
-    tiles = max(1, min(outer, outer &* length &* inner >> 15))
+    tiles = max(1, min(outer, (outer &* length &* inner) >> 15))
   }
 
   /// Searches; the spans must be as large as the axes say.
@@ -83,7 +83,7 @@ package struct ExtremeSearch: Sendable {
         if index == last { break }
         index = min(index &+ 8, last)
       }
-      store(Int(255 &- (best.max() & 255)), at: row, work)
+      store(Int(255 &- (best.greatest & 255)), at: row, work)
     }
   }
 

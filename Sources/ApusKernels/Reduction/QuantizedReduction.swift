@@ -32,6 +32,8 @@ package struct QuantizedMean: Sendable {
   private let zeroPoint: Int32
   private let minimum: Int32
   private let maximum: Int32
+  /// The same for whole vectors of bytes.
+  private let epilogue: QuantizedEpilogue?
 
   /// `zeroSum` is the sum of as many input zero points as there are values in a sum.
   package init(
@@ -42,13 +44,24 @@ package struct QuantizedMean: Sendable {
     self.zeroPoint = zeroPoint
     self.minimum = minimum
     self.maximum = maximum
+    epilogue = QuantizedEpilogue(
+      .fixedPoint([multiplier], zeroPoint: zeroPoint, minimum: minimum, maximum: maximum), channels: 1)
   }
 
   /// Takes int32 sums, and writes the low bytes of each value, `width` of them: 1 or 2.
   package func store(_ sums: RawSpan, to output: inout MutableRawSpan, width: Int) {
     let count = sums.byteCount / 4
     precondition(output.byteCount >= count * width)
-    for index in 0..<count {
+    var first = 0
+    while width == 1, first &+ 8 <= count, let epilogue {
+      let values = unsafe sums.unsafeLoadUnaligned(fromByteOffset: first &* 4, as: SIMD8<Int32>.self)
+      let scaled = values &- SIMD8(repeating: zeroSum)
+      output.storeBytes(
+        of: epilogue.bytes(scaled.lowHalf, scaled.highHalf, channel: 0), toByteOffset: first,
+        as: SIMD8<UInt8>.self)
+      first &+= 8
+    }
+    for index in first..<count {
       let sum = unsafe sums.unsafeLoad(fromByteOffset: index &* 4, as: Int32.self)
       let scaled = multiplier.apply(sum &- zeroSum) &+ zeroPoint
       let value = min(max(scaled, minimum), maximum)

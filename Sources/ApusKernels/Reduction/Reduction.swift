@@ -62,7 +62,9 @@ package struct Reduction: Sendable {
     self.axes = axes
     inputCount = input
     outputCount = output
-    tiles = axes[0].isFolded ? 1 : max(1, min(axes[0].count, input >> 15))
+    // Where the first axis is folded, the columns of the second are shared out, if there are no more.
+    let parts = !axes[0].isFolded ? axes[0].count : axes.count == 2 ? axes[1].count / 64 : 1
+    tiles = max(1, min(parts, input >> 15))
   }
 
   /// Folds values of a type into results of the same type.
@@ -96,8 +98,8 @@ package struct Reduction: Sendable {
     case .float32: fold(SumOfFloats.self, input, &sums, initial: 0, threads)
     case .int32: fold(WrappingSum<Int32, Int64>.self, input, &sums, initial: 0, threads)
     case .int64: fold(WrappingSum<Int64, Int64>.self, input, &sums, initial: 0, threads)
-    case .uint8, .bool: fold(WrappingSum<UInt8, Int32>.self, input, &sums, initial: 0, threads)
-    case .int8: fold(WrappingSum<Int8, Int32>.self, input, &sums, initial: 0, threads)
+    case .uint8, .bool: fold(SumOfUnsignedBytes.self, input, &sums, initial: 0, threads)
+    case .int8: fold(SumOfSignedBytes.self, input, &sums, initial: 0, threads)
     case .int16: fold(WrappingSum<Int16, Int32>.self, input, &sums, initial: 0, threads)
     }
   }
@@ -179,9 +181,15 @@ private struct FoldingWork: TileWork {
   @inline(__always)
   func fold<C: Combination>(_ combination: C.Type, tile: Int) {
     let first = unsafe axes[0]
-    let range = share(of: first.count, tile: tile, of: tiles)
     let from = unsafe input.assumingMemoryBound(to: C.Element.self)
     let to = unsafe output.assumingMemoryBound(to: C.Result.self)
+    if first.isFolded, tiles > 1 {
+      let columns = unsafe share(of: axes[1].count, tile: tile, of: tiles)
+      return unsafe C.combineColumns(
+        to + columns.lowerBound, from + columns.lowerBound, stride: first.inputStride, rows: first.count,
+        columns: columns.count)
+    }
+    let range = share(of: first.count, tile: tile, of: tiles)
     unsafe walk(
       combination, 0, from + range.lowerBound &* first.inputStride,
       to + range.lowerBound &* first.outputStride,
@@ -221,6 +229,10 @@ private struct FoldingWork: TileWork {
     _ output: UnsafeMutablePointer<C.Result>, count: Int
   ) {
     let (axis, row) = unsafe (axes[depth], axes[depth &+ 1])
+    if axis.isFolded, !row.isFolded {
+      return unsafe C.combineColumns(
+        output, input, stride: axis.inputStride, rows: count, columns: row.count)
+    }
     for index in 0..<count {
       unsafe walkRow(
         combination, input + index &* axis.inputStride, output + index &* axis.outputStride, count: row.count,

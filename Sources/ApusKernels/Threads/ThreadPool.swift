@@ -20,6 +20,8 @@ final class ThreadPool: @unchecked Sendable {
   private var shareCount = 0
   private var startedCount = 0
   private var mayStart = true
+  /// How long runs have done without threads that sleep, and when the last of them ended.
+  private var alone = AloneTime()
 
   private init() {
     workers = (1..<ThreadTeam.maximumCount).map { Worker(number: $0) }
@@ -27,7 +29,11 @@ final class ThreadPool: @unchecked Sendable {
 
   /// Does all tiles on up to `threads` threads, this one among them; false, with nothing done, when the pool
   /// is in use.
-  func run(_ work: any TileWork.Type, at address: UnsafeRawPointer, tiles: Int, threads: Int) -> Bool {
+  ///
+  /// Threads that sleep are woken at once where `wakes` is set, otherwise when the work turns out to be long.
+  func run(
+    _ work: any TileWork.Type, at address: UnsafeRawPointer, tiles: Int, threads: Int, wakes: Bool
+  ) -> Bool {
     guard isBusy.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged else {
       return false
     }
@@ -37,12 +43,45 @@ final class ThreadPool: @unchecked Sendable {
     let helperCount = min(threads - 1, startedCount)
     shareCount = helperCount + 1
     shares.deal(tiles: tiles, to: shareCount)
-    for index in 0..<helperCount { workers[index].post() }
+    var sleepers = 0
+    for index in 0..<helperCount where !workers[index].post() { sleepers &+= 1 }
+    if sleepers > 0 {
+      if wakes { wake(helperCount) } else { runTilesAlone(before: helperCount) }
+    }
     runTiles(worker: 0)
     for index in 0..<helperCount { workers[index].revokeOrWait() }
     unsafe self.address = nil
     isBusy.store(false, ordering: .releasing)
     return true
+  }
+
+  /// Whether it pays to wake threads for work of so many nanoseconds; nil where none sleeps.
+  func wakes(for nanoseconds: Int) -> Bool? {
+    guard workers[0].sleeps,
+      isBusy.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged
+    else { return nil }
+    defer { isBusy.store(false, ordering: .releasing) }
+    return alone.add(nanoseconds)
+  }
+
+  /// Does tiles of the owner's share until it pays to wake those threads that sleep.
+  private func runTilesAlone(before helperCount: Int) {
+    guard let work = self.work, let address = unsafe self.address else { return }
+    alone.begin()
+    repeat {
+      if alone.isLong { return wake(helperCount) }
+      guard let tile = shares.takeFirst(of: 0) else {
+        // What is left is the sleepers'.
+        runTiles(worker: 0)
+        return alone.end()
+      }
+      unsafe work.run(at: address, tile: tile, worker: 0)
+    } while true
+  }
+
+  private func wake(_ helperCount: Int) {
+    for index in 0..<helperCount { workers[index].wake() }
+    alone.endByWaking()
   }
 
   /// Does the tiles of this worker's share, then what is left of the others'.
@@ -80,9 +119,9 @@ private final class Worker: @unchecked Sendable {
   private static let idle = 0
   private static let posted = 1
   private static let working = 2
-  /// Some 20 to 50 µs of looking: longer than the gap between two operators. Five times as long costs a seventh of the speed
-  /// where other programs want the processors.
-  private static let spinLimit = 40_000
+  /// Some 30 to 70 µs of looking: longer than most stretches of small operators. Three times as long costs a seventh of the
+  /// speed where other programs want the processors.
+  private static let spinLimit = 60_000
   /// The owner's wait before it lets other threads run.
   private static let joinSpinLimit = 2_000
 
@@ -134,16 +173,22 @@ private final class Worker: @unchecked Sendable {
     return code == 0
   }
 
-  /// Offers the pool's present run to this worker.
-  func post() {
-    // Sequentially consistent with the two accesses in `waitForWork`: either the worker sees the post, or this
+  /// Offers the pool's present run to this worker; false if it sleeps, and will not notice before ``wake()``.
+  func post() -> Bool {
+    // Sequentially consistent with the two accesses in `sleepUntilPosted`: either the worker sees the post, or this
     // thread sees that it sleeps.
     state.store(Self.posted, ordering: .sequentiallyConsistent)
-    if isAsleep.load(ordering: .sequentiallyConsistent) {
-      unsafe pthread_mutex_lock(mutex)
-      unsafe pthread_cond_signal(condition)
-      unsafe pthread_mutex_unlock(mutex)
-    }
+    return !sleeps
+  }
+
+  var sleeps: Bool { isAsleep.load(ordering: .sequentiallyConsistent) }
+
+  /// Makes a worker that sleeps look for work.
+  func wake() {
+    guard sleeps else { return }
+    unsafe pthread_mutex_lock(mutex)
+    unsafe pthread_cond_signal(condition)
+    unsafe pthread_mutex_unlock(mutex)
   }
 
   /// Withdraws an offer that was not taken up, so that a late riser delays nobody; otherwise waits for its end.

@@ -5,10 +5,22 @@ package struct ThreadTeam: Sendable {
 
   /// The number of threads asked for, the calling one among them.
   package let count: Int
+  /// Whether threads that sleep are woken at once, rather than when work turns out to be long.
+  private let wakes: Bool
 
   /// Asks for `count` threads, brought into `1...maximumCount`; none is started before it is needed.
-  package init(count: Int) {
-    self.count = min(max(count, 1), Self.maximumCount)
+  package init(count: Int) { self.init(min(max(count, 1), Self.maximumCount), wakes: false) }
+
+  private init(_ count: Int, wakes: Bool) {
+    self.count = count
+    self.wakes = wakes
+  }
+
+  /// The team for work that takes about so long on one thread: this one, or one thread alone where the others sleep and
+  /// it does not pay to wake them.
+  package func fitting(nanoseconds: Int) -> ThreadTeam {
+    guard count > 1, let wakes = ThreadPool.shared.wakes(for: nanoseconds) else { return self }
+    return ThreadTeam(wakes ? count : 1, wakes: wakes)
   }
 
   /// Does every tile exactly once and returns when all are done.
@@ -19,7 +31,7 @@ package struct ThreadTeam: Sendable {
     if count > 1, tiles > 1, tiles <= TileShares.mostTiles {
       let isDone = unsafe withUnsafePointer(to: work) { address in
         unsafe ThreadPool.shared.run(
-          W.self, at: UnsafeRawPointer(address), tiles: tiles, threads: min(count, tiles))
+          W.self, at: UnsafeRawPointer(address), tiles: tiles, threads: min(count, tiles), wakes: wakes)
       }
       if isDone { return }
     }

@@ -121,7 +121,7 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
       input.byteCount >= convolution.inputCount * scheme.elementByteCount
         && output.byteCount >= convolution.outputCount * scheme.elementByteCount
         && scratch.byteCount >= scratchByteCount(threads: threads.count))
-    let threads = plan.isSmall ? ThreadTeam(count: 1) : threads
+    let threads = plan.isSmall ? ThreadTeam(count: 1) : threads.fitting(nanoseconds: plan.nanoseconds)
     let tiling = plan.tiling(threads: threads.count)
     scheme.run(input, &output, &scratch, threads: threads) { memory in
       let work = unsafe Work(
@@ -180,8 +180,9 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
     let scales = unsafe work.memory.scales + 4 &* (plan.areRowsImages ? first : image)
     let outputStride = convolution.outputChannels &* scheme.elementByteCount
 
-    var next = panelTile &* tiling.panelsPerTile
-    let lastPanel = min(plan.panels.count, next &+ tiling.panelsPerTile)
+    let panels = tiling.panels(panelTile)
+    var next = panels.lowerBound
+    let lastPanel = panels.upperBound
     while next < lastPanel {
       let index = next
       let panel = plan.panels[index]
@@ -218,7 +219,7 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
       }
     }
     if let finish = unsafe work.finish {
-      let firstColumn = plan.panels[panelTile &* tiling.panelsPerTile].firstColumn
+      let firstColumn = plan.panels[panels.lowerBound].firstColumn
       let endColumn =
         lastPanel < plan.panels.count ? plan.panels[lastPanel].firstColumn : convolution.columnCount
       let lines = plan.isDense ? 0 : image &* convolution.outputHeight

@@ -22,7 +22,7 @@ struct GeneratedConvolutionPlan {
     /// Pixels that stay together; one line.
     let unit: Int
     let tilesPerImage: Int
-    let panelsPerTile: Int
+    let panelCount: Int
     let panelTiles: Int
     let count: Int
 
@@ -32,6 +32,9 @@ struct GeneratedConvolutionPlan {
       let units = share(of: ceilingQuotient(length, unit), tile: tile, of: tilesPerImage)
       return units.lowerBound &* unit..<min(units.upperBound &* unit, length)
     }
+
+    /// The panels of a tile, in equal parts as well.
+    func panels(_ panelTile: Int) -> Range<Int> { share(of: panelCount, tile: panelTile, of: panelTiles) }
 
     /// The lengths that tiles may have.
     var lengths: [Int] {
@@ -83,6 +86,8 @@ struct GeneratedConvolutionPlan {
 
   /// Whether all is done in about the time that it takes to call another thread.
   let isSmall: Bool
+  /// About how long all takes on one thread.
+  let nanoseconds: Int
 
   /// Whether weights that are multiplied as `int16` are packed as bytes: where few rows meet them, or they are many,
   /// reading them takes the time.
@@ -108,7 +113,9 @@ struct GeneratedConvolutionPlan {
     laneByteCount = product.laneByteCount
     let lanesPerStep = product.lanesPerStep
     let c = convolution
-    isSmall = Double(c.outputCount) * Double(c.depth) <= 0x1p17
+    let products = Double(c.outputCount) * Double(c.depth)
+    isSmall = products <= 0x1p17
+    nanoseconds = Int(min(products, 0x1p40)) >> 5
     let runsAreRows = c.dilationWidth == 1 && c.groups == 1
     tapRows = c.filterHeight
     tapColumns = runsAreRows ? 1 : c.filterWidth
@@ -172,19 +179,21 @@ struct GeneratedConvolutionPlan {
     // A tile's rows stay in the second-level cache while panels pass by.
     let bytesPerRow = max(
       1, isDense ? c.depth * laneByteCount : planeWidth * c.channelsPerGroup * laneByteCount)
+    // Tiles for several threads: an even count, each of as much work as pays.
+    let wanted = max(1, min(8, Int(min(products, 0x1p30)) >> 18 * 2))
     let most: Int
     let part: Int
     if isDense {
       let fitting = min(max((96 << 10) / bytesPerRow, 12), 384) / 12 * 12
       most = max(1, min(fitting, lineLength))
-      // An even count of tiles, of at least 24 rows.
-      let parts = min(8, max(1, lineLength / 48 * 2))
+      // At least 24 rows.
+      let parts = min(wanted, max(1, lineLength / 48 * 2))
       part = max(24, ceilingQuotient(lineLength, parts))
       planeRows = isInPlace ? 0 : most
     } else {
       let fitting = ((160 << 10) / bytesPerRow - reachHeight) / c.strideHeight + 1
       most = max(1, min(fitting, c.outputHeight))
-      part = max(1, ceilingQuotient(c.outputHeight, 8))
+      part = max(1, ceilingQuotient(c.outputHeight, wanted))
       planeRows = isInPlace ? 0 : (most - 1) * c.strideHeight + reachHeight
     }
     guard isInPlace || planeRows * bytesPerRow <= Self.planeLimit else { return nil }
@@ -194,18 +203,25 @@ struct GeneratedConvolutionPlan {
     let takesPixels = isDense
     func cut(_ tileLength: Int, leastCount: Int) -> Tiling {
       let unit = takesPixels ? (tileLength < 96 ? 6 : 12) : 1
-      let tilesPerImage = ceilingQuotient(length, tileLength)
+      var tilesPerImage = ceilingQuotient(length, tileLength)
+      // Several threads: an even count, and a multiple of four where there are many.
+      let step = leastCount == 1 || tilesPerImage <= 1 ? 1 : tilesPerImage < 8 ? 2 : 4
+      tilesPerImage = min(roundedUp(tilesPerImage, to: step), ceilingQuotient(length, unit))
       let rowTiles = max(1, planes * tilesPerImage)
       // Few rows: panels are shared out as well.
-      let panelsPerTile = max(1, ceilingQuotient(panelCount, ceilingQuotient(leastCount, rowTiles)))
-      let panelTiles = ceilingQuotient(panelCount, panelsPerTile)
+      let panelTiles = max(1, min(panelCount, ceilingQuotient(leastCount, rowTiles)))
       return Tiling(
-        length: length, unit: unit, tilesPerImage: tilesPerImage, panelsPerTile: panelsPerTile,
-        panelTiles: panelTiles,
-        count: isEmpty ? 0 : planes * tilesPerImage * panelTiles)
+        length: length, unit: unit, tilesPerImage: tilesPerImage, panelCount: panelCount,
+        panelTiles: panelTiles, count: isEmpty ? 0 : planes * tilesPerImage * panelTiles)
     }
     alone = cut(most, leastCount: 1)
-    shared = cut(min(most, part), leastCount: 8)
+    // Where weights outweigh pixels, each thread reads a part of the weights rather than of the pixels.
+    let sharesPanels =
+      isDense && length <= most && panelCount > 3 && c.weightCount > 2 * (c.inputCount + c.outputCount)
+    // Each part gathers all pixels again.
+    shared =
+      sharesPanels
+      ? cut(most, leastCount: isInPlace ? wanted : min(wanted, 4)) : cut(min(most, part), leastCount: wanted)
   }
 
   /// Full panels, then one for the rest.

@@ -136,6 +136,7 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
       input.byteCount >= convolution.inputCount * scheme.elementByteCount
         && output.byteCount >= convolution.outputCount * scheme.elementByteCount
         && scratch.byteCount >= scratchByteCount(threads: threads.count))
+    let threads = threads.fitting(nanoseconds: plan.nanoseconds)
     let tilesPerImage = plan.tilesPerImage(threads: threads.count)
     scheme.run(input, &output, &scratch, threads: threads) { memory in
       let work = Work(
@@ -166,7 +167,10 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
     let (lineTile, chunk) = tile.quotientAndRemainder(dividingBy: plan.chunkCount)
     let (image, tileOfImage) = lineTile.quotientAndRemainder(dividingBy: work.tilesPerImage)
     let lines = share(of: convolution.outputHeight, tile: tileOfImage, of: work.tilesPerImage)
-    guard plan.runs.isEmpty else { return runInPlace(work, packed, image: image, lines: lines) }
+    let blocks = plan.blocks(chunk: chunk)
+    guard plan.runs.isEmpty else {
+      return runInPlace(work, packed, image: image, lines: lines, blocks: blocks)
+    }
     unsafe gathering.gather(
       work.memory.input, image: image, lines: lines, firstChannel: chunk &* plan.chunkChannels,
       to: scratch)
@@ -178,8 +182,8 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
     let outputStride = plan.pixelsTogether &* outputPixelByteCount
     let lineStride = convolution.strideHeight &* plan.rowByteCount
 
-    let firstBlock = chunk &* plan.chunkBlocks
-    for block in firstBlock..<min(firstBlock &+ plan.chunkBlocks, plan.blockCount) {
+    let firstBlock = blocks.lowerBound
+    for block in blocks {
       let record = GeneratedWeights.record(packed, block)
       var arguments = unsafe GeneratedArguments(
         rows: 0, rowStride: takesRows ? plan.pixelByteCount : plan.columnByteCount,

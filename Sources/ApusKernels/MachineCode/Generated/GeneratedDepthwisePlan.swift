@@ -50,6 +50,10 @@ struct GeneratedDepthwisePlan {
   /// Blocks, and their channels, that are gathered at a time.
   let chunkBlocks: Int
   let chunkChannels: Int
+  /// About how long all takes on one thread.
+  let nanoseconds: Int
+  /// Whether chunks, not lines, are what threads share.
+  private let sharesChannels: Bool
   /// The most lines of a tile.
   let mostLines: Int
   let planeRows: Int
@@ -77,10 +81,12 @@ struct GeneratedDepthwisePlan {
     weightColumns = product == .floats ? inOrder : target.byteColumns(vectorCount: vectorCount)
     columns = c.operands.isHybrid ? inOrder : weightColumns
     var best = (cost: Int.max, count: 1)
-    // With strides, columns of equal phase would be gathered one by one, which costs more than lanes without channels; a
-    // depth multiplier asks for that anyway.
-    let mostTogether = !runs.isEmpty || c.strideWidth > 1 && c.depthMultiplier == 1 ? 1 : 8
-    for count in [1, 2, 4, 8] where count == 1 || count <= mostTogether && channels * count <= 1024 {
+    // With strides, columns of equal phase would be gathered one by one, which costs more than lanes without channels,
+    // unless taps are many; a depth multiplier asks for that anyway.
+    let isFilter = c.inputChannels == 1 && c.taps >= Convolution.leastFilterTaps
+    let mostTogether =
+      isFilter ? 16 : !runs.isEmpty || c.strideWidth > 1 && c.depthMultiplier == 1 ? 1 : 8
+    for count in [1, 2, 4, 8, 16] where count == 1 || count <= mostTogether && channels * count <= 1024 {
       let cost = ceilingQuotient(c.outputWidth, count) * ceilingQuotient(channels * count, blockChannels)
       if cost < best.cost { best = (cost, count) }
     }
@@ -101,12 +107,20 @@ struct GeneratedDepthwisePlan {
     phaseWidth = ceilingQuotient(planeWidth, phases)
     guard phases <= 8, planeWidth < 1 << 22, reachHeight < 1 << 10 else { return nil }
     let columnByteCount = max(1, phases * phaseWidth * laneByteCount)
+    var chunkBlocks = blockCount
     if runs.isEmpty, best.count == 1, reachHeight * columnByteCount * channels > Self.planeBytes {
       let fitting = Self.planeBytes / (2 * reachHeight * columnByteCount * blockChannels)
       chunkBlocks = max(1, min(fitting, blockCount))
-    } else {
-      chunkBlocks = blockCount
     }
+    // Few lines, which are no equal parts, or of which each part would gather most rows: threads share channels instead.
+    let products = Double(c.outputCount) * Double(c.taps)
+    nanoseconds = Int(min(products, 0x1p40)) >> 4
+    let hasFewLines =
+      c.outputHeight < 16 && !c.outputHeight.isMultiple(of: 2)
+      || c.outputHeight * c.strideHeight < 4 * (reachHeight - 1) && runs.isEmpty
+    sharesChannels = best.count == 1 && products > 0x1p16 && blockCount > 3 && hasFewLines
+    if sharesChannels { chunkBlocks = min(chunkBlocks, ceilingQuotient(blockCount, 2)) }
+    self.chunkBlocks = chunkBlocks
     chunkChannels = chunkBlocks == blockCount ? channels : chunkBlocks * blockChannels
     let rowByteCount = columnByteCount * chunkChannels
     guard !runs.isEmpty || reachHeight * rowByteCount <= GeneratedConvolutionPlan.planeLimit else {
@@ -192,8 +206,12 @@ struct GeneratedDepthwisePlan {
     return tap < tapCount ? tap : nil
   }
   var chunkCount: Int { ceilingQuotient(blockCount, chunkBlocks) }
-  /// Bytes of a pixel of the plane.
-  var pixelByteCount: Int { chunkChannels * laneByteCount }
+  /// The blocks of a chunk.
+  func blocks(chunk: Int) -> Range<Int> {
+    chunk &* chunkBlocks..<min((chunk &+ 1) &* chunkBlocks, blockCount)
+  }
+  /// Bytes of a pixel of the plane, or of the input that is read in place.
+  var pixelByteCount: Int { (runs.isEmpty ? chunkChannels : channels) * laneByteCount }
   var rowByteCount: Int { phases * phaseWidth * pixelByteCount }
   /// Room to read a block beyond the last pixel, and pixels beyond the last of those taken together.
   var planeByteCount: Int {
@@ -210,7 +228,8 @@ struct GeneratedDepthwisePlan {
   func tilesPerImage(threads: Int) -> Int {
     let least = ceilingQuotient(convolution.outputHeight, mostLines)
     let products = Double(convolution.outputHeight * convolution.outputWidth * channels) * Double(tapCount)
-    guard threads > 1, products > 0x1p15 else { return least }
+    let isShared = sharesChannels && (convolution.batches * chunkCount).isMultiple(of: threads)
+    guard threads > 1, products > 0x1p15, !isShared else { return least }
     let tiles = max(least, min(max(Int(min(products, 0x1p40)) >> 17, threads), 4 * threads))
     return min(convolution.outputHeight, roundedUp(tiles, to: threads))
   }

@@ -117,6 +117,20 @@ struct GeneratedGathering {
     _ source: UnsafeRawPointer, _ conversion: Conversion, firstChannel: Int, left: Int, inside: Int,
     to row: UnsafeMutablePointer<Conversion.Lane>
   ) {
+    if inputChannels == 1, depthMultiplier == 1 {
+      for phase in 0..<phases {
+        for index in 0..<phaseWidth {
+          let x = index &* phases &+ phase &- left
+          let place = unsafe row + (phase &* phaseWidth &+ index)
+          if x < 0 || x >= inside {
+            unsafe place.pointee = conversion.padding
+          } else {
+            unsafe conversion.convert(source + x &* Conversion.elementByteCount, to: place, count: 1)
+          }
+        }
+      }
+      return
+    }
     let existing = min(channels, inputChannels &* depthMultiplier &- firstChannel)
     for phase in 0..<phases {
       var place = unsafe row + phase &* phaseWidth &* channels

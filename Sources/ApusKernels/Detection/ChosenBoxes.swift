@@ -1,0 +1,77 @@
+/// The boxes that a selection has chosen, edge by edge, so that a candidate is held against four of them at a time.
+struct ChosenBoxes {
+  private typealias Lanes = SIMD4<Float>
+
+  /// The edges and the area of each box, and its label: `-1` where there is none.
+  private let yMin, xMin, yMax, xMax, area: UnsafeMutablePointer<Float>
+  private let labels: UnsafeMutablePointer<Int32>
+  /// The room for boxes, a multiple of four.
+  private let stride: Int
+
+  /// The elements of four bytes that `capacity` boxes need.
+  static func elementCount(_ capacity: Int) -> Int { 6 * roundedUp(capacity, to: Lanes.scalarCount) }
+
+  /// Takes memory for `capacity` boxes, ``elementCount(_:)`` floats, which ``removeAll()`` makes ready.
+  init(_ memory: UnsafeMutablePointer<Float>, _ capacity: Int) {
+    stride = roundedUp(capacity, to: Lanes.scalarCount)
+    unsafe (yMin, xMin) = (memory, memory + stride)
+    unsafe (yMax, xMax) = (memory + 2 * stride, memory + 3 * stride)
+    unsafe area = memory + 4 * stride
+    unsafe labels = UnsafeMutableRawPointer(memory + 5 * stride).bindMemory(to: Int32.self, capacity: stride)
+  }
+
+  /// Forgets all boxes.
+  func removeAll() { unsafe labels.update(repeating: -1, count: stride) }
+
+  /// Chooses a box with a label, which is not negative.
+  func set(_ index: Int, _ box: DetectionBox, label: Int32) {
+    unsafe (yMin[index], xMin[index], yMax[index], xMax[index]) = (box.yMin, box.xMin, box.yMax, box.xMax)
+    unsafe area[index] = box.area
+    unsafe labels[index] = label
+  }
+
+  /// Whether one of the first `count` boxes, with the same label, has an intersection over union with `box` of more
+  /// than `limit`, which is positive.
+  ///
+  /// Operations and their order are those of the reference, so that the comparison agrees to the last bit, also where a
+  /// coordinate is not a number.
+  @inline(__always)
+  func hasOverlap(above limit: Float, with box: DetectionBox, label: Int32, count: Int) -> Bool {
+    let otherArea = box.area
+    if otherArea <= 0 { return false }
+    let (top, left) = (Lanes(repeating: box.yMin), Lanes(repeating: box.xMin))
+    let (bottom, right) = (Lanes(repeating: box.yMax), Lanes(repeating: box.xMax))
+    var index = 0
+    while index < count {
+      let (tops, lefts) = unsafe (lanes(yMin, index), lanes(xMin, index))
+      let (bottoms, rights) = unsafe (lanes(yMax, index), lanes(xMax, index))
+      // Of what is not a number, nothing is apart.
+      let isApart =
+        ((bottoms .<= top) .| (bottom .<= tops)) .| ((rights .<= left) .| (right .<= lefts))
+      let others = unsafe UnsafeRawPointer(labels + index).loadUnaligned(as: SIMD4<Int32>.self)
+      let mayOverlap = .!isApart .& (others .== SIMD4(repeating: label))
+      if mayOverlap.isSomewhereSet {
+        let height = Self.least(bottoms, bottom) - Self.greatest(tops, top)
+        let width = Self.least(rights, right) - Self.greatest(lefts, left)
+        let intersection = Self.greatest(height, Lanes()) * Self.greatest(width, Lanes())
+        let areas = unsafe lanes(area, index)
+        let overlap = intersection / (areas + Lanes(repeating: otherArea) - intersection)
+        let isAbove = (overlap .> Lanes(repeating: limit)) .& .!(areas .<= Lanes())
+        if (isAbove .& mayOverlap).isSomewhereSet { return true }
+      }
+      index &+= Lanes.scalarCount
+    }
+    return false
+  }
+
+  @inline(__always)
+  private func lanes(_ values: UnsafeMutablePointer<Float>, _ index: Int) -> Lanes {
+    unsafe UnsafeRawPointer(values + index).loadUnaligned(as: Lanes.self)
+  }
+
+  @inline(__always)
+  private static func greatest(_ a: Lanes, _ b: Lanes) -> Lanes { a.replacing(with: b, where: a .< b) }
+
+  @inline(__always)
+  private static func least(_ a: Lanes, _ b: Lanes) -> Lanes { a.replacing(with: b, where: b .< a) }
+}

@@ -1,0 +1,14 @@
+extension KernelSet {
+  /// A convolution by generated code; nil where there is none for it.
+  static func generatedConvolution(
+    _ convolution: Convolution, target: any GeneratedTarget, bytes: GeneratedProduct,
+    placement: @escaping CodePlacement = { $0.place() }
+  ) -> (any PreparedConvolution)? {
+    if let filter = convolution.filter,
+      let prepared = GeneratedDepthwise(filter, target: target, bytes: bytes, placement: placement)
+    {
+      return prepared
+    }
+    return GeneratedConvolution(convolution, target: target, bytes: bytes, placement: placement)
+  }
+}
