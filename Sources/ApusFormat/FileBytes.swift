@@ -119,11 +119,13 @@ package final class FileBytes: @unchecked Sendable {
     }
   }
 
-  /// Memory for a file, with its pages made at once: large ones where the system has them and most of one is used, as
-  /// touching one costs little more than touching a hundred small ones.
+  /// Memory for a file, with its pages made at once: large ones where the system has them, as making one costs little
+  /// more than making a hundred small ones. The last is large only if little of it is left over.
   private static func allocate(_ size: Int) -> UnsafeMutableRawPointer? {
     let largePage = 2 << 20
-    let pages = (size + largePage / 2) / largePage
+    var pages = size / largePage
+    let rest = largePage - size % largePage
+    if rest <= (pages == 0 ? largePage / 4 : size / 48) { pages += 1 }
     let byteCount = max(size, pages * largePage, 1)
     var memory: UnsafeMutableRawPointer?
     guard posix_memalign(&memory, pages == 0 ? pageAlignment : largePage, byteCount) == 0, let memory else {

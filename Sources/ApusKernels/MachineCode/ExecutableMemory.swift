@@ -27,7 +27,7 @@ package enum ExecutableMemory {
   private static let freshPages = Mutex(FreshPages())
   /// Pages are asked for this many bytes at a time: a call to the system for each function would take as long as to
   /// write the function.
-  private static let freshByteCount = 64 << 10
+  private static let freshByteCount = 32 << 10
 
   /// Places code in executable memory for the life of the process.
   ///

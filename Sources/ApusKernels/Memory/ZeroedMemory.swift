@@ -57,12 +57,12 @@ package final class ZeroedMemory: @unchecked Sendable {
     let large = Self.largePageByteCount
     var next = part.lowerBound
     while next < part.upperBound {
-      let isFilled = part.upperBound - next + rest >= large / 2
+      let isFilled = part.upperBound - next + rest >= large * 3 / 4
       if next % large == 0, isFilled, byteCount >= Self.leastLarge {
         Self.advise(base + next, byteCount: large)
         next += large
       } else {
-        let end = min(roundedUp(part.upperBound, to: 64 << 10), next / large * large + large)
+        let end = min(roundedUp(part.upperBound, to: 32 << 10), next / large * large + large)
         Self.populate(base + next, byteCount: min(end, byteCount) - next)
         next = end
       }
