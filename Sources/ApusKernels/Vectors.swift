@@ -222,9 +222,7 @@ extension SIMD4<UInt32> {
     self.init()
     for lane in 0..<4 { self[lane] = UInt32(truncatingIfNeeded: other[lane]) }
   }
-}
 
-extension SIMD4<UInt32> {
   /// The bits of pairs.
   @inline(__always)
   init(bits other: SIMD8<Int16>) {

@@ -115,29 +115,20 @@ enum WrappingSum<Element: FixedWidthInteger & BitwiseCopyable, Result: FixedWidt
   }
 }
 
-enum SumOfUnsignedBytes: Combination {
+/// Columns of bytes are summed sixteen at a time.
+enum SumOfBytes<Element: FixedWidthInteger & BitwiseCopyable>: Combination {
   @inline(__always)
-  static func combine(_ result: Int32, _ element: UInt8) -> Int32 { result &+ Int32(element) }
-
-  @inline(__always)
-  static func combineColumns(
-    _ results: UnsafeMutablePointer<Int32>, _ elements: UnsafePointer<UInt8>, stride: Int, rows: Int,
-    columns: Int
-  ) {
-    unsafe addByteColumns(results, elements, stride: stride, rows: rows, columns: columns, flip: 0)
+  static func combine(_ result: Int32, _ element: Element) -> Int32 {
+    result &+ Int32(truncatingIfNeeded: element)
   }
-}
-
-enum SumOfSignedBytes: Combination {
-  @inline(__always)
-  static func combine(_ result: Int32, _ element: Int8) -> Int32 { result &+ Int32(element) }
 
   @inline(__always)
   static func combineColumns(
-    _ results: UnsafeMutablePointer<Int32>, _ elements: UnsafePointer<Int8>, stride: Int, rows: Int,
+    _ results: UnsafeMutablePointer<Int32>, _ elements: UnsafePointer<Element>, stride: Int, rows: Int,
     columns: Int
   ) {
-    unsafe addByteColumns(results, elements, stride: stride, rows: rows, columns: columns, flip: 0x80)
+    unsafe addByteColumns(
+      results, elements, stride: stride, rows: rows, columns: columns, flip: Element.isSigned ? 0x80 : 0)
   }
 }
 

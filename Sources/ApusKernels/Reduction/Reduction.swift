@@ -98,8 +98,8 @@ package struct Reduction: Sendable {
     case .float32: fold(SumOfFloats.self, input, &sums, initial: 0, threads)
     case .int32: fold(WrappingSum<Int32, Int64>.self, input, &sums, initial: 0, threads)
     case .int64: fold(WrappingSum<Int64, Int64>.self, input, &sums, initial: 0, threads)
-    case .uint8, .bool: fold(SumOfUnsignedBytes.self, input, &sums, initial: 0, threads)
-    case .int8: fold(SumOfSignedBytes.self, input, &sums, initial: 0, threads)
+    case .uint8, .bool: fold(SumOfBytes<UInt8>.self, input, &sums, initial: 0, threads)
+    case .int8: fold(SumOfBytes<Int8>.self, input, &sums, initial: 0, threads)
     case .int16: fold(WrappingSum<Int16, Int32>.self, input, &sums, initial: 0, threads)
     }
   }
