@@ -197,7 +197,7 @@ public final class Interpreter {
   public var packedWeightByteCount: Int { model.packedByteCount }
 
   /// The multiplications, each with an addition, of one run.
-  public var multiplyAccumulates: Int { graph.multiplyAccumulates.values.reduce(0, &+) }
+  public var multiplyAccumulates: Int { graph.multiplyAccumulates.reduce(0, &+) }
 
   /// The time of each operator in the last run, in order; empty unless ``Options/profiles`` is set. An operator that
   /// another does together with its own work has no time.
@@ -208,7 +208,7 @@ public final class Interpreter {
       return ProfileEntry(
         operatorIndex: step.node, name: model.file.operatorCodes[entry.operatorCode].name,
         output: output?.shape ?? [], milliseconds: Double(nanoseconds) / 1e6,
-        multiplyAccumulates: graph.multiplyAccumulates[step.node] ?? 0)
+        multiplyAccumulates: graph.multiplyAccumulates[step.node])
     }
   }
 }

@@ -25,8 +25,7 @@ public final class Model: Sendable {
   private let packedMemory: MemoryPool
 
   private struct Cache: Sendable {
-    /// By the first tensor: few others begin with it.
-    var packed: [Int: [(key: PackedWeightsKey, weights: PackedWeights)]] = [:]
+    var packed: [(key: PackedWeightsKey, weights: PackedWeights)] = []
     var folded: [Int: [Int: ConstantData]] = [:]
   }
 
@@ -193,20 +192,20 @@ public final class Model: Sendable {
 
   /// The packed form of constant weights, made at most once.
   func packedWeights(_ key: PackedWeightsKey, make: (MemoryPool) -> PackedWeights) -> PackedWeights {
-    let place = key.tensors.first ?? -1
-    func known(_ cache: Cache) -> PackedWeights? { cache.packed[place]?.first { $0.key == key }?.weights }
+    // Looking at each key is faster than hashing them.
+    func known(_ cache: Cache) -> PackedWeights? { cache.packed.first { $0.key == key }?.weights }
     if let known = cache.withLock({ known($0) }) { return known }
     let made = make(packedMemory)
     return cache.withLock { cache in
       if let known = known(cache) { return known }
-      cache.packed[place, default: []].append((key, made))
+      cache.packed.append((key, made))
       return made
     }
   }
 
   /// The bytes that packed weights take so far.
   package var packedByteCount: Int {
-    cache.withLock { $0.packed.values.joined().reduce(0) { $0 + $1.weights.byteCount } }
+    cache.withLock { $0.packed.reduce(0) { $0 + $1.weights.byteCount } }
   }
 
   /// Results of operators on constants, if all of them are known.
@@ -238,9 +237,12 @@ public final class Model: Sendable {
 
 /// What identifies packed weights within a model.
 struct PackedWeightsKey: Equatable, Sendable {
+  /// The weights; compared first, as few keys have the same.
+  let tensor: Int
+  /// All that is packed with them.
+  let others: [Int]
   let subgraph: Int
-  let tensors: [Int]
-  let layout: String
+  let layout: WeightLayout
 }
 
 /// A function of a model, called by name.

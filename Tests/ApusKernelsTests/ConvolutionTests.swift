@@ -235,7 +235,7 @@ struct ConvolutionTests {
 
   @Test("packed weights are shared between sizes of input, and not between zero points")
   func packing() throws {
-    func packing(_ rows: Int, _ operands: MatrixOperands) throws -> String {
+    func packing(_ rows: Int, _ operands: MatrixOperands) throws -> WeightLayout {
       let factor = FixedPointMultiplier(0.01)
       let convolution = Convolution(
         rows: rows, depth: 30, columns: 20, operands: operands,

@@ -71,7 +71,7 @@ extension Graph {
 
   /// Weights in a kernel's layout; see ``Node/packedWeights(of:layout:most:measuring:pack:)``.
   func packedWeights(
-    of constants: [TensorSlot], layout: String, most: Int,
+    of constants: [TensorSlot], layout: WeightLayout, most: Int,
     measuring: (kernel: any PreparedConvolution, filter: TensorSlot)?, node: Node,
     pack: (borrowing TensorTable, PackedWeights) -> Void
   ) throws(ApusError) -> (weights: PackedWeights, arePacked: Bool) {
@@ -93,7 +93,9 @@ extension Graph {
     guard constants.allSatisfy({ states[$0.index].constant?.isOfModel == true }) else {
       return (make(), true)
     }
-    let key = PackedWeightsKey(subgraph: subgraphIndex, tensors: constants.map(\.index), layout: layout)
+    let key = PackedWeightsKey(
+      tensor: constants.first?.index ?? -1, others: constants.dropFirst().map(\.index), subgraph: subgraphIndex,
+      layout: layout)
     return (model.packedWeights(key, make: make), true)
   }
 

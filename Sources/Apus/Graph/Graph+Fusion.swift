@@ -44,7 +44,8 @@ extension Graph {
       states[scratch].producer = node
       states[scratch].lastUse = node
     }
-    multiplyAccumulates[node] = multiplyAccumulates.removeValue(forKey: first)
+    multiplyAccumulates[node] = multiplyAccumulates[first]
+    multiplyAccumulates[first] = 0
     steps.remove(at: step)
     return true
   }

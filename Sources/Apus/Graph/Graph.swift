@@ -19,8 +19,8 @@ final class Graph {
   var memoryLimit: Int { context.memoryLimit }
 
   var states: [TensorState] = []
-  /// Multiply-accumulates of the operators that have any.
-  var multiplyAccumulates: [Int: Int] = [:]
+  /// Multiply-accumulates, by operator.
+  var multiplyAccumulates: [Int]
   var steps: [Step] = []
   var segments: [Segment] = []
   var memoryPlan = MemoryPlan()
@@ -45,6 +45,7 @@ final class Graph {
     let subgraph = context.model.file.subgraphs[index]
     self.subgraph = subgraph
     inputShapes = subgraph.inputs.map { TensorShape(subgraph.tensors[$0].shape.map { $0 < 0 ? 1 : $0 }) }
+    multiplyAccumulates = Array(repeating: 0, count: subgraph.operators.count)
     buffers = TensorBuffers(capacity: subgraph.tensors.count + 16)
     states = try initialStates()
   }

@@ -80,7 +80,7 @@ struct BatchMatMul: Operator {
     let isWorthwhile = rhs.isConstant && count <= mostPacked && byteCount > 0
     var weights: [PackedWeights] = []
     for index in 0..<(isWorthwhile ? count : 1) {
-      let layout = kernel.packing + " matrix \(index)\(transposes ? " transposed" : "")"
+      let layout = kernel.packing.of(transposes ? "transposed matrix" : "matrix", numbers: [index])
       // A tensor that is not constant makes this memory of each run.
       let made = try node.packedWeights(
         of: [rhs], layout: layout, most: kernel.packedByteCount

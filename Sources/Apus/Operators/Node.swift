@@ -263,13 +263,13 @@ class Node {
   ///
   /// - Parameters:
   ///   - constants: the tensors that `pack` reads.
-  ///   - layout: the name of the layout; the same name always means the same bytes.
+  ///   - layout: the layout; the same always means the same bytes.
   ///   - most: the bytes that any weights need.
   ///   - measuring: the kernel and the filter that say how many bytes constant weights need.
   ///   - pack: called here at most once, and only if every tensor is constant.
   /// - Returns: the weights, and whether they are packed already.
   func packedWeights(
-    of constants: [TensorSlot], layout: String, most: Int,
+    of constants: [TensorSlot], layout: WeightLayout, most: Int,
     measuring: (kernel: any PreparedConvolution, filter: TensorSlot)? = nil,
     pack: (borrowing TensorTable, PackedWeights) -> Void
   ) throws(ApusError) -> (weights: PackedWeights, arePacked: Bool) {

@@ -41,9 +41,13 @@ final class BLASByteConvolution: TiledConvolution {
     gatheredByteCount + 2 * productByteCount + roundedUp(tiling.rowsPerTile * 4, to: 64)
   }
 
-  var packing: String {
-    "blas-bytes flip \(operands.signFlip) zeros \(operands.lhsZeroPoint) \(operands.rhsZeroPoint) "
-      + "depth \(tiling.depth) columns \(tiling.columnCount) groups \(convolution.groups)"
+  var packing: WeightLayout {
+    WeightLayout(
+      "blas-bytes",
+      numbers: [
+        Int(operands.signFlip), Int(operands.lhsZeroPoint), Int(operands.rhsZeroPoint), tiling.depth,
+        tiling.columnCount, convolution.groups,
+      ])
   }
 
   var packedByteCount: Int { biasOffset + (roundedUp(convolution.outputChannels, to: 8) + 8) * 4 }

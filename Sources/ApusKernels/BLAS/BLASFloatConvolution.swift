@@ -28,8 +28,8 @@ final class BLASFloatConvolution: TiledConvolution {
     convolution.readsInputInPlace ? 0 : roundedUp(tiling.rowsPerTile * tiling.depthPerBlock * 4, to: 64)
   }
 
-  var packing: String {
-    "blas-float depth \(tiling.depth) columns \(tiling.columnCount) groups \(convolution.groups)"
+  var packing: WeightLayout {
+    WeightLayout("blas-float", numbers: [tiling.depth, tiling.columnCount, convolution.groups])
   }
 
   var packedByteCount: Int { biasOffset + roundedUp(convolution.outputChannels, to: 8) * 4 }

@@ -35,9 +35,13 @@ final class PortableByteConvolution: TiledConvolution {
   var outputByteCount: Int { convolution.outputCount }
   var workerByteCount: Int { gatheredByteCount + roundedUp(tiling.rowsPerTile * chunk * 4, to: 64) }
 
-  var packing: String {
-    "portable-bytes flip \(operands.signFlip) zero \(operands.rhsZeroPoint) depth \(tiling.depth) "
-      + "blocks of \(tiling.depthPerBlock) columns \(tiling.columnCount) groups \(convolution.groups)"
+  var packing: WeightLayout {
+    WeightLayout(
+      "portable-bytes",
+      numbers: [
+        Int(operands.signFlip), Int(operands.rhsZeroPoint), tiling.depth, tiling.depthPerBlock,
+        tiling.columnCount, convolution.groups,
+      ])
   }
 
   var packedByteCount: Int { biasOffset + (roundedUp(convolution.outputChannels, to: 8) + 8) * 4 }

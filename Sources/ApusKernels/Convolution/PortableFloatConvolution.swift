@@ -28,8 +28,8 @@ final class PortableFloatConvolution: TiledConvolution {
   var outputByteCount: Int { convolution.outputCount * 4 }
   var workerByteCount: Int { gatheredByteCount + roundedUp(tiling.rowsPerTile * chunk * 4, to: 64) }
 
-  var packing: String {
-    "portable-float depth \(tiling.depth) columns \(tiling.columnCount) groups \(convolution.groups)"
+  var packing: WeightLayout {
+    WeightLayout("portable-float", numbers: [tiling.depth, tiling.columnCount, convolution.groups])
   }
 
   var packedByteCount: Int { biasOffset + (roundedUp(convolution.outputChannels, to: 8) + 8) * 4 }

@@ -43,9 +43,10 @@ final class PortableWordConvolution: TiledConvolution {
     gatheredByteCount + sumsByteCount + (operands.isWide ? 2 * sumsByteCount : 0)
   }
 
-  var packing: String {
-    "portable-words \(operands.packing) depth \(tiling.depth) blocks of \(tiling.depthPerBlock) columns "
-      + "\(tiling.columnCount) groups \(convolution.groups)"
+  var packing: WeightLayout {
+    operands.packing.of(
+      "columns",
+      numbers: [tiling.depth, tiling.depthPerBlock, tiling.columnCount, convolution.groups])
   }
 
   var packedByteCount: Int {

@@ -2,9 +2,9 @@
 ///
 /// Neither call allocates. Runs of one instance may overlap if each has its own output and scratch.
 package protocol PreparedConvolution: AnyObject, Sendable {
-  /// The identity of the packed layout: where the strings are equal and the weights and bias are the same,
-  /// `PackedWeights` can be shared, whatever the batch, height, width or epilogue.
-  var packing: String { get }
+  /// The packed layout: where that is equal and the weights and bias are the same, `PackedWeights` can be shared, whatever
+  /// the batch, height, width or epilogue.
+  var packing: WeightLayout { get }
 
   /// The size of `PackedWeights` for this convolution, whatever the weights.
   var packedByteCount: Int { get }
@@ -27,6 +27,28 @@ package protocol PreparedConvolution: AnyObject, Sendable {
 
   /// The convolution as one that can do something to its floats before they leave the cache; nil where it cannot.
   var finishing: (any FinishingConvolution)? { get }
+}
+
+/// The identity of a layout of weights.
+///
+/// Words and numbers, not one text of both: a model asks for each of its layers while it loads.
+package struct WeightLayout: Hashable, Sendable {
+  private var words: [String]
+  private var numbers: [Int]
+
+  /// A layout that these words name and these numbers measure.
+  package init(_ words: String..., numbers: [Int]) {
+    self.words = words
+    self.numbers = numbers
+  }
+
+  /// This layout, of weights that something was done to before.
+  package func of(_ word: String, numbers: [Int] = []) -> Self {
+    var layout = self
+    layout.words.append(word)
+    layout.numbers += numbers
+    return layout
+  }
 }
 
 extension PreparedConvolution {

@@ -55,13 +55,16 @@ final class QuantizedEpilogue: @unchecked Sendable {
     unsafe table = .allocate(capacity: 4 * tableStride)
     unsafe table.initialize(repeating: 0, count: 4 * tableStride)
     guard let first = multipliers.first else { return }
+    let (rights, masks, lefts) = unsafe (
+      table + tableStride, table + 2 * tableStride, table + 3 * tableStride
+    )
     for channel in 0..<tableStride {
       let multiplier = multipliers.count > 1 && channel < multipliers.count ? multipliers[channel] : first
-      let right = max(0, 0 - multiplier.shift)
+      let right = max(0, 0 &- multiplier.shift)
       unsafe table[channel] = multiplier.value
-      unsafe table[tableStride + channel] = right
-      unsafe table[2 * tableStride + channel] = Int32(truncatingIfNeeded: (Int64(1) << Int64(right)) - 1)
-      unsafe table[3 * tableStride + channel] = max(0, multiplier.shift)
+      unsafe rights[channel] = right
+      unsafe masks[channel] = Int32(truncatingIfNeeded: (1 as UInt32) &<< UInt32(bitPattern: right) &- 1)
+      unsafe lefts[channel] = max(0, multiplier.shift)
     }
   }
 

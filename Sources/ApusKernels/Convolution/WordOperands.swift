@@ -69,8 +69,10 @@ struct WordOperands {
   }
 
   /// What identifies the packed form of weights.
-  var packing: String {
-    "planes \(planes) zero \(weightZeroPoint.map(String.init) ?? "none") bias \(biasByteCount)"
+  var packing: WeightLayout {
+    WeightLayout(
+      "portable-words", weightZeroPoint == nil ? "" : "shifted",
+      numbers: [planes, Int(weightZeroPoint ?? 0), biasByteCount])
   }
 
   /// The lane of one weight: the whole, or of 16-bit ones the upper byte (plane 0) or the lower one.

@@ -37,9 +37,12 @@ final class PortableByteDepthwise: TiledConvolution, @unchecked Sendable {
   var outputByteCount: Int { convolution.outputCount }
   var workerByteCount: Int { gatheredByteCount + tiling.columnsPerTile * 32 + 64 }
 
-  var packing: String {
-    "portable-bytes-depthwise flip \(operands.signFlip) zero \(operands.rhsZeroPoint) "
-      + "taps \(convolution.taps) channels \(convolution.outputChannels)"
+  var packing: WeightLayout {
+    WeightLayout(
+      "portable-bytes", "depthwise",
+      numbers: [
+        Int(operands.signFlip), Int(operands.rhsZeroPoint), convolution.taps, convolution.outputChannels,
+      ])
   }
 
   var packedByteCount: Int { biasOffset + (roundedUp(convolution.outputChannels, to: 8) + 8) * 4 }

@@ -27,8 +27,8 @@ final class PortableFloatDepthwise: TiledConvolution, @unchecked Sendable {
   var outputByteCount: Int { convolution.outputCount * 4 }
   var workerByteCount: Int { roundedUp(tiling.gatheredCount * 4, to: 64) }
 
-  var packing: String {
-    "portable-float-depthwise taps \(convolution.taps) channels \(convolution.outputChannels)"
+  var packing: WeightLayout {
+    WeightLayout("portable-float", "depthwise", numbers: [convolution.taps, convolution.outputChannels])
   }
 
   var packedByteCount: Int { biasOffset + (roundedUp(convolution.outputChannels, to: 8) + 8) * 4 }

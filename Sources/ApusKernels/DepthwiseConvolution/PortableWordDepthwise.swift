@@ -43,8 +43,8 @@ final class PortableWordDepthwise: TiledConvolution, @unchecked Sendable {
   var outputByteCount: Int { convolution.outputCount * operands.outputByteCount }
   var workerByteCount: Int { gatheredByteCount + 3 * sumsByteCount }
 
-  var packing: String {
-    "portable-words-depthwise \(operands.packing) taps \(convolution.taps) channels \(convolution.outputChannels)"
+  var packing: WeightLayout {
+    operands.packing.of("depthwise", numbers: [convolution.taps, convolution.outputChannels])
   }
 
   var packedByteCount: Int {

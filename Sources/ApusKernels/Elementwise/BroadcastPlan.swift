@@ -7,13 +7,21 @@ package struct BroadcastPlan: Sendable {
   /// The sizes of the loops around the innermost one, outermost first.
   private let outerCounts: [Int]
   /// What each of them adds to the operands' positions.
-  private let outerSteps: [SIMD4<Int>]
+  private let outerSteps: [Steps]
   /// How long the innermost loop is.
   private let innerCount: Int
   /// The innermost steps: one, or zero for an operand that stays.
   let innerSteps: SIMD4<Int>
   /// An operand of which the innermost loop reads the same few elements again and again.
   let repeated: Repetition?
+
+  /// A type of its own, as arrays of `SIMD4<Int>` cost a model's load as much as ten others.
+  private struct Steps {
+    var operands: SIMD4<Int>
+  }
+
+  /// How many elements the innermost loop has.
+  var longestStretch: Int { innerCount }
 
   /// An operand that begins anew every `period` elements.
   struct Repetition: Sendable {
@@ -43,7 +51,7 @@ package struct BroadcastPlan: Sendable {
   /// rows to which one of two operands gives the same row become one, see ``repeated``.
   package init(_ operands: [[Int]], to result: [Int], joiningRows: Bool = false) {
     var counts: [Int] = []
-    var steps: [SIMD4<Int>] = []
+    var steps: [Steps] = []
     var strides = SIMD4<Int>(repeating: 1)
     // From the last axis to the first; an axis joins the loop before it if every operand goes on where it ended.
     for axis in result.indices.reversed() where result[axis] != 1 {
@@ -54,23 +62,23 @@ package struct BroadcastPlan: Sendable {
         step[index] = strides[index]
         strides[index] &*= shape[own]
       }
-      if let count = counts.last, let inner = steps.last, step == inner &* count {
+      if let count = counts.last, let inner = steps.last, step == inner.operands &* count {
         counts[counts.count - 1] = count &* result[axis]
       } else {
         counts.append(result[axis])
-        steps.append(step)
+        steps.append(Steps(operands: step))
       }
     }
-    innerSteps = steps.first ?? .zero
+    innerSteps = steps.first?.operands ?? .zero
     repeated = joiningRows ? Self.repetition(counts, steps) : nil
     if let repeated {
       steps[1] = steps[0]
-      steps[1][repeated.operand] = 0
+      steps[1].operands[repeated.operand] = 0
       counts[1] &*= counts[0]
       counts.removeFirst()
       steps.removeFirst()
     }
-    segmentSteps = steps.first ?? .zero
+    segmentSteps = steps.first?.operands ?? .zero
     innerCount = counts.first ?? 1
     outerCounts = counts.dropFirst().reversed()
     outerSteps = steps.dropFirst().reversed()
@@ -91,12 +99,12 @@ package struct BroadcastPlan: Sendable {
   }
 
   /// The operand of two that gives the same short row to each of the other's rows, which follow each other.
-  private static func repetition(_ counts: [Int], _ steps: [SIMD4<Int>]) -> Repetition? {
-    guard counts.count > 1, counts[0] <= Repetition.longest, steps[0][0] == 1, steps[0][1] == 1 else {
-      return nil
-    }
-    let operand = steps[1][0] == 0 ? 0 : 1
-    guard steps[1][operand] == 0, steps[1][1 - operand] == counts[0] else { return nil }
+  private static func repetition(_ counts: [Int], _ steps: [Steps]) -> Repetition? {
+    guard counts.count > 1, counts[0] <= Repetition.longest else { return nil }
+    let (inner, outer) = (steps[0].operands, steps[1].operands)
+    guard inner[0] == 1, inner[1] == 1 else { return nil }
+    let operand = outer[0] == 0 ? 0 : 1
+    guard outer[operand] == 0, outer[1 - operand] == counts[0] else { return nil }
     return Repetition(operand: operand, period: counts[0])
   }
 
@@ -116,7 +124,7 @@ package struct BroadcastPlan: Sendable {
         let coordinate = rest % outerCounts[loop]
         rest /= outerCounts[loop]
         unsafe coordinates[loop] = coordinate
-        offsets &+= outerSteps[loop] &* coordinate
+        offsets &+= outerSteps[loop].operands &* coordinate
       }
       var row = firstRow
       while row < lastRow {
@@ -124,14 +132,14 @@ package struct BroadcastPlan: Sendable {
         row &+= 1
         var loop = loops &- 1
         while loop >= 0 {
-          offsets &+= outerSteps[loop]
+          offsets &+= outerSteps[loop].operands
           let next = unsafe coordinates[loop] &+ 1
           if next < outerCounts[loop] {
             unsafe coordinates[loop] = next
             break
           }
           unsafe coordinates[loop] = 0
-          offsets &-= outerSteps[loop] &* outerCounts[loop]
+          offsets &-= outerSteps[loop].operands &* outerCounts[loop]
           loop &-= 1
         }
       }

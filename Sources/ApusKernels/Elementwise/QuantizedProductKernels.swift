@@ -14,6 +14,12 @@ package struct QuantizedProduct: Hashable, Sendable {
     self.output = output
   }
 
+  /// The product of two elements.
+  @inline(__always)
+  func callAsFunction(_ lhs: Int32, _ rhs: Int32) -> Int32 {
+    output((lhs &- lhsZeroPoint) &* (rhs &- rhsZeroPoint))
+  }
+
   /// The kernel for `uint8`, or for `int8` if `isSigned`.
   package func bytes(isSigned: Bool, _ shapes: BroadcastShapes) -> any BinaryKernel {
     BroadcastBinary(ByteProduct(self, isSigned: isSigned), shapes)
@@ -26,7 +32,7 @@ package struct QuantizedProduct: Hashable, Sendable {
 }
 
 /// Products of bytes, eight at a time. Signed bytes are those with the sign bit flipped, less 128.
-struct ByteProduct: BinaryFunction {
+private struct ByteProduct: BinaryFunction {
   private let signFlip: UInt8
   private let lhsZeroPoint: Int16
   private let rhsZeroPoint: Int16
@@ -84,8 +90,6 @@ private struct WordProduct: BinaryFunction {
 
   @inline(__always)
   func callAsFunction(_ lhs: Int16, _ rhs: Int16) -> Int16 {
-    let left = Int32(lhs) &- product.lhsZeroPoint
-    let right = Int32(rhs) &- product.rhsZeroPoint
-    return Int16(truncatingIfNeeded: product.output(left &* right))
+    Int16(truncatingIfNeeded: product(Int32(lhs), Int32(rhs)))
   }
 }

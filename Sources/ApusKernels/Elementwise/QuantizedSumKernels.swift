@@ -34,6 +34,10 @@ package struct QuantizedSum: Hashable, Sendable {
     BroadcastBinary(WordSum(sum: self), shapes)
   }
 
+  /// The sum of two elements.
+  @inline(__always)
+  func callAsFunction(_ lhs: Int32, _ rhs: Int32) -> Int32 { output(scaledLeft(lhs) &+ scaledRight(rhs)) }
+
   /// The first operand on the common scale.
   @inline(__always)
   fileprivate func scaledLeft(_ value: Int32) -> Int32 {
@@ -95,7 +99,7 @@ package struct QuantizedResult: Hashable, Sendable {
 }
 
 /// Sums of bytes: each operand's 256 values are brought to the common scale once and looked up.
-struct ByteSum: BinaryFunction {
+private struct ByteSum: BinaryFunction {
   private let tables: SumTables
   private let epilogue: QuantizedEpilogue
   private let output: QuantizedResult
@@ -176,7 +180,7 @@ private struct WordSum: BinaryFunction {
 
   @inline(__always)
   func callAsFunction(_ lhs: Int16, _ rhs: Int16) -> Int16 {
-    Int16(truncatingIfNeeded: sum.output(sum.scaledLeft(Int32(lhs)) &+ sum.scaledRight(Int32(rhs))))
+    Int16(truncatingIfNeeded: sum(Int32(lhs), Int32(rhs)))
   }
 }
 

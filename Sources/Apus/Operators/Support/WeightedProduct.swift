@@ -90,7 +90,7 @@ struct ProductWeights {
     self.filter = filter
     self.bias = bias
     self.arrangement = arrangement
-    let layout = kernel.packing + (arrangement.map { " of \($0.name)" } ?? "")
+    let layout = arrangement.map { kernel.packing.of($0.name) } ?? kernel.packing
     let (weights, arePacked) = try node.packedWeights(
       of: [filter] + (bias.map { [$0] } ?? []), layout: layout, most: kernel.packedByteCount,
       measuring: arrangement == nil ? (kernel, filter) : nil

@@ -14,9 +14,7 @@ enum Arm64FactorLayout {
   static let byteCount = 384
 
   /// Writes a block of factors; `channel` names the output channel of each of the block's lanes.
-  static func fill(
-    _ block: UnsafeMutableRawPointer, _ epilogue: Epilogue, laneCount: Int, channel: (Int) -> Int?
-  ) {
+  static func fill(_ block: UnsafeMutableRawPointer, _ epilogue: Epilogue, _ lanes: GeneratedLanes) {
     unsafe block.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
     switch epilogue {
     case .float32(let least, let most):
@@ -24,8 +22,8 @@ enum Arm64FactorLayout {
       unsafe fill(block, maximum, most)
     case .fixedPoint(let multipliers, let zero, let least, let most):
       unsafe fill(block, zero, least, most)
-      for lane in 0..<laneCount {
-        guard let channel = channel(lane) else { continue }
+      for lane in lanes.columns.indices {
+        guard let channel = lanes.channel(lane) else { continue }
         let multiplier = multipliers.count > 1 ? multipliers[channel] : multipliers[0]
         let place = 4 * lane
         unsafe block.storeBytes(of: multiplier.value, toByteOffset: Self.multipliers + place, as: Int32.self)
@@ -36,8 +34,8 @@ enum Arm64FactorLayout {
       }
     case .float64(let scales, let zero, let least, let most):
       unsafe fill(block, zero, least, most)
-      for lane in 0..<laneCount {
-        guard let channel = channel(lane) else { continue }
+      for lane in lanes.columns.indices {
+        guard let channel = lanes.channel(lane) else { continue }
         unsafe block.storeBytes(
           of: scales.count > 1 ? scales[channel] : scales[0], toByteOffset: Self.scales + 8 * lane,
           as: Double.self)

@@ -43,12 +43,10 @@ extension Arm64Target: GeneratedTarget {
 
   func fillFactors(
     _ blocks: UnsafeMutableRawPointer, _ operands: MatrixOperands, _ epilogue: Epilogue, blockCount: Int,
-    laneCount: Int, channel: (_ block: Int, _ lane: Int) -> Int?
+    lanes: (_ block: Int) -> GeneratedLanes
   ) {
     for block in 0..<blockCount {
-      unsafe Arm64FactorLayout.fill(blocks + block * factorByteCount, epilogue, laneCount: laneCount) {
-        channel(block, $0)
-      }
+      unsafe Arm64FactorLayout.fill(blocks + block * factorByteCount, epilogue, lanes(block))
     }
   }
 

@@ -74,9 +74,7 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
     let blockCount = convolution.groups * plan.panels.count
     unsafe factors = .allocate(byteCount: blockCount * factorByteCount, alignment: 64)
     unsafe target.fillFactors(
-      factors, convolution.operands, convolution.epilogue, blockCount: blockCount,
-      laneCount: target.mostVectors * target.lanes
-    ) { plan.channel(block: $0, lane: $1) }
+      factors, convolution.operands, convolution.epilogue, blockCount: blockCount, lanes: plan.lanes)
   }
 
   deinit {
@@ -86,10 +84,13 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
 
   // MARK: Packing
 
-  var packing: String {
-    "\(scheme.name) taps \(plan.tapRows)×\(plan.tapColumns)×\(plan.lanesPerTap) "
-      + "columns \(convolution.columnCount) groups \(convolution.groups)"
-      + (plan.hasNarrowWeights ? " narrow" : "") + " by \(plan.mostVectors)"
+  var packing: WeightLayout {
+    scheme.layout.of(
+      "columns",
+      numbers: [
+        plan.tapRows, plan.tapColumns, plan.lanesPerTap, convolution.columnCount, convolution.groups,
+        plan.hasNarrowWeights ? 1 : 0, plan.mostVectors,
+      ])
   }
 
   var packedByteCount: Int { weightPacking.byteCount }

@@ -242,12 +242,13 @@ struct GeneratedConvolutionPlan {
     return panels
   }
 
-  /// The output channel of a panel's lane, where it has one; panels are counted through all groups.
-  func channel(block: Int, lane: Int) -> Int? {
+  /// The output channels of a panel; panels are counted through all groups.
+  func lanes(block: Int) -> GeneratedLanes {
     let panel = panels[block % panels.count]
-    let columns = columns[panel.vectorCount]
-    guard lane < columns.count, columns[lane] < panel.columnCount else { return nil }
-    return block / panels.count * convolution.columnCount + panel.firstColumn + columns[lane]
+    return GeneratedLanes(
+      columns: columns[panel.vectorCount], columnCount: panel.columnCount,
+      firstChannel: block / panels.count * convolution.columnCount + panel.firstColumn,
+      channelCount: convolution.outputChannels)
   }
 
   /// How many of the first `count` panels are as wide as the first: all, or all but the last.

@@ -101,9 +101,7 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
     factorByteCount = target.factorByteCount
     unsafe factors = .allocate(byteCount: plan.blockCount * factorByteCount, alignment: 64)
     unsafe target.fillFactors(
-      factors, convolution.operands, convolution.epilogue, blockCount: plan.blockCount,
-      laneCount: plan.blockChannels
-    ) { plan.channel(block: $0, column: plan.columns[$1]) }
+      factors, convolution.operands, convolution.epilogue, blockCount: plan.blockCount, lanes: plan.lanes)
   }
 
   deinit {
@@ -111,9 +109,13 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
     unsafe factors.deallocate()
   }
 
-  var packing: String {
-    "\(scheme.name) depthwise taps \(plan.tapCount) channels \(plan.channels)×\(plan.pixelsTogether) "
-      + "by \(plan.vectorCount)" + (plan.groupsAreColumns ? " rows \(convolution.filterHeight)" : "")
+  var packing: WeightLayout {
+    scheme.layout.of(
+      "depthwise",
+      numbers: [
+        plan.tapCount, plan.channels, plan.pixelsTogether, plan.vectorCount,
+        plan.groupsAreColumns ? convolution.filterHeight : 0,
+      ])
   }
 
   var packedByteCount: Int { weightPacking.byteCount }

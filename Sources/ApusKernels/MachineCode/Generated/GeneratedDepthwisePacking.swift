@@ -25,7 +25,7 @@ struct GeneratedDepthwisePacking {
     guard terms.mayHaveExtras, weights.byteCount >= plan.tapCount * plan.channels else { return byteCount }
     var total = weightsOffset + plan.blockCount * plan.groupCount * groupByteCount
     unsafe weights.withUnsafeBytes { weights in
-      guard let weights = weights.baseAddress else { return }
+      guard let weights = weights.baseAddress, unsafe hasExtras(weights) else { return }
       for block in 0..<plan.blockCount {
         var extras = 0
         for group in 0..<plan.groupCount {
@@ -35,6 +35,19 @@ struct GeneratedDepthwisePacking {
       }
     }
     return total
+  }
+
+  /// Whether any weight needs an extra step.
+  private func hasExtras(_ weights: UnsafeRawPointer) -> Bool {
+    guard terms.mayHaveExtras, let operands = terms.operands else { return false }
+    var (least, most) = (UInt8.max, UInt8.min)
+    for index in 0..<plan.tapCount * plan.channels {
+      let weight = unsafe weights.load(fromByteOffset: index, as: UInt8.self) ^ operands.signFlip
+      least = min(least, weight)
+      most = max(most, weight)
+    }
+    return !terms.bounds.contains(Int32(least) &- operands.rhsZeroPoint)
+      || !terms.bounds.contains(Int32(most) &- operands.rhsZeroPoint)
   }
 
   /// A byte weight minus its zero point; zero for taps that a group lacks.
@@ -60,94 +73,110 @@ struct GeneratedDepthwisePacking {
   }
 
   func pack(weights: RawSpan, bias: RawSpan?, into packed: PackedWeights) {
+    let (channels, groupCount) = (plan.channels, plan.groupCount)
     precondition(
-      weights.byteCount >= plan.tapCount * plan.channels * terms.elementByteCount
-        && packed.byteCount >= weightsOffset + plan.blockCount * plan.groupCount * groupByteCount)
-    var isBounded = true
-    let (tapCount, channels) = (plan.tapCount, plan.channels)
-    let taps = (0..<plan.groupCount).flatMap { plan.taps(group: $0).map { $0 ?? -1 } }
+      weights.byteCount >= plan.tapCount * channels * terms.elementByteCount
+        && packed.byteCount >= weightsOffset + plan.blockCount * groupCount * groupByteCount)
     unsafe weights.withUnsafeBytes { weights in
       guard let weights = weights.baseAddress else { return }
-      var next = weightsOffset
-      for block in 0..<plan.blockCount {
-        var record = GeneratedWeights.Record(weights: next, extras: 0, extraCount: 0)
-        unsafe packBlock(weights, block, taps, to: packed.address + next)
-        next += plan.groupCount * groupByteCount
-        var repeated: [Int] = []
-        for group in 0..<plan.groupCount {
-          let extras = unsafe extraCount(weights, block: block, group: group)
-          for round in 0..<extras {
-            precondition(next + groupByteCount <= packed.byteCount)
-            unsafe packGroup(weights, block: block, group: group, round: round + 1, to: packed.address + next)
-            next += groupByteCount
-            repeated.append(group)
-          }
-        }
-        record.extras = next
-        record.extraCount = repeated.count
-        precondition(next + 8 * repeated.count <= packed.byteCount)
-        for group in repeated {
-          unsafe packed.address.storeBytes(of: group, toByteOffset: next, as: Int.self)
-          next += 8
-        }
-        next = record.extras + roundedUp(8 * repeated.count, to: 64)
-        GeneratedWeights.setRecord(record, block, in: packed)
-        for (place, column) in plan.columns.enumerated() {
-          var offset: UInt32 = 0
-          if let channel = plan.channel(block: block, column: column) {
-            offset = unsafe bias?.unsafeLoadUnaligned(fromByteOffset: channel * 4, as: UInt32.self) ?? 0
-            if let operands = terms.operands {
-              let places = stride(from: channel, to: tapCount * channels, by: channels)
-              let sums = terms.offset(
-                bias: offset, sum: places.reduce(0) { $0 &+ (unsafe terms.value(weights, $1, operands)) },
-                count: tapCount,
-                magnitude: places.reduce(0) { $0 + Int(abs(unsafe terms.value(weights, $1, operands))) })
-              offset = sums.bits
-              isBounded = isBounded && sums.isBounded
+      let hasExtras = unsafe hasExtras(weights)
+      // What each channel has: 32 bits of each group, and its offset.
+      unsafe withUnsafeTemporaryAllocation(of: UInt32.self, capacity: (groupCount + 1) * channels) { lanes in
+        guard let lanes = lanes.baseAddress else { return }
+        let offsets = unsafe lanes + groupCount * channels
+        GeneratedWeights.setBounded(unsafe fill(lanes, offsets, weights, bias), in: packed)
+        var next = weightsOffset
+        for block in 0..<plan.blockCount {
+          var record = GeneratedWeights.Record(weights: next, extras: 0, extraCount: 0)
+          for (place, column) in plan.weightColumns.enumerated() {
+            guard let channel = plan.channel(block: block, column: column) else { continue }
+            var target = unsafe packed.address + next + place &* 4
+            for group in 0..<groupCount {
+              unsafe target.storeBytes(of: lanes[group &* channels &+ channel], as: UInt32.self)
+              unsafe target += groupByteCount
             }
           }
-          unsafe packed.address.storeBytes(
-            of: offset, toByteOffset: offsets(block: block) + place * 4, as: UInt32.self)
+          next += groupCount * groupByteCount
+          record.extras = next
+          if hasExtras { unsafe packExtras(weights, block: block, to: &record, in: packed, next: &next) }
+          GeneratedWeights.setRecord(record, block, in: packed)
+          for (place, column) in plan.columns.enumerated() {
+            let offset = plan.channel(block: block, column: column).map { unsafe offsets[$0] } ?? 0
+            unsafe packed.address.storeBytes(
+              of: offset, toByteOffset: self.offsets(block: block) + place * 4, as: UInt32.self)
+          }
         }
       }
     }
-    GeneratedWeights.setBounded(isBounded, in: packed)
   }
 
-  /// Writes the weights of all groups of a block, whose taps are given; those that a group lacks are negative.
-  private func packBlock(
-    _ weights: UnsafeRawPointer, _ block: Int, _ taps: [Int], to destination: UnsafeMutableRawPointer
-  ) {
-    let (tapCount, channels, groupByteCount) = (plan.tapCount, plan.channels, groupByteCount)
-    let tapsPerGroup = plan.tapsPerGroup
-    let (bits, laneBits): (UInt32, Int) = terms.areWords ? (0xFFFF, 16) : (0xFF, 8)
-    for (place, column) in plan.weightColumns.enumerated() {
-      guard let channel = plan.channel(block: block, column: column) else { continue }
-      var target = unsafe destination + place &* 4
-      var element = channel
-      guard let operands = terms.operands else {
-        for _ in 0..<tapCount {
-          let bits = unsafe weights.loadUnaligned(fromByteOffset: element &* 4, as: UInt32.self)
-          unsafe target.storeBytes(of: bits, as: UInt32.self)
-          unsafe target += groupByteCount
-          element &+= channels
+  /// Makes the 32 bits of each group and channel, and each channel's offset; answers whether all sums are bounded.
+  private func fill(
+    _ lanes: UnsafeMutablePointer<UInt32>, _ offsets: UnsafeMutablePointer<UInt32>,
+    _ weights: UnsafeRawPointer, _ bias: RawSpan?
+  ) -> Bool {
+    let (channels, tapCount) = (plan.channels, plan.tapCount)
+    for channel in 0..<channels {
+      unsafe offsets[channel] =
+        bias?.unsafeLoadUnaligned(fromByteOffset: channel &* 4, as: UInt32.self) ?? 0
+    }
+    guard let operands = terms.operands else {
+      unsafe UnsafeMutableRawPointer(lanes).copyMemory(from: weights, byteCount: tapCount * channels * 4)
+      return true
+    }
+    unsafe lanes.update(repeating: 0, count: plan.groupCount * channels)
+    let (bits, laneBits): (UInt32, UInt32) = terms.areWords ? (0xFFFF, 16) : (0xFF, 8)
+    return unsafe withUnsafeTemporaryAllocation(of: Int32.self, capacity: 2 * channels) { sums in
+      guard let sums = sums.baseAddress else { return false }
+      let magnitudes = unsafe sums + channels
+      unsafe sums.update(repeating: 0, count: 2 * channels)
+      for group in 0..<plan.groupCount {
+        let lanes = unsafe lanes + group * channels
+        for index in 0..<plan.tapsPerGroup {
+          guard let tap = plan.tap(group: group, index: index) else { continue }
+          let shift = laneBits &* UInt32(truncatingIfNeeded: index)
+          for channel in 0..<channels {
+            let value = unsafe terms.value(weights, tap &* channels &+ channel, operands)
+            unsafe lanes[channel] |= (UInt32(bitPattern: terms.bounded(value)) & bits) &<< shift
+            unsafe sums[channel] &+= value
+            unsafe magnitudes[channel] &+= abs(value)
+          }
         }
-        continue
       }
-      var next = 0
-      while next < taps.count {
-        var lane: UInt32 = 0
-        for index in 0..<tapsPerGroup {
-          let tap = taps[next]
-          next &+= 1
-          guard tap >= 0 else { continue }
-          let value = unsafe terms.bounded(terms.value(weights, channel &+ tap &* channels, operands))
-          lane |= (UInt32(bitPattern: value) & bits) << UInt32(truncatingIfNeeded: laneBits &* index)
-        }
-        unsafe target.storeBytes(of: lane, as: UInt32.self)
-        unsafe target += groupByteCount
+      var isBounded = true
+      for channel in 0..<channels {
+        let offset = unsafe terms.offset(
+          bias: offsets[channel], sum: sums[channel], count: tapCount, magnitude: Int(magnitudes[channel]))
+        unsafe offsets[channel] = offset.bits
+        isBounded = isBounded && offset.isBounded
+      }
+      return isBounded
+    }
+  }
+
+  /// Writes what a block's groups lack: weights for extra steps, then which group each repeats.
+  private func packExtras(
+    _ weights: UnsafeRawPointer, block: Int, to record: inout GeneratedWeights.Record,
+    in packed: PackedWeights, next: inout Int
+  ) {
+    var repeated: [Int] = []
+    for group in 0..<plan.groupCount {
+      let extras = unsafe extraCount(weights, block: block, group: group)
+      for round in 0..<extras {
+        precondition(next + groupByteCount <= packed.byteCount)
+        unsafe packGroup(weights, block: block, group: group, round: round + 1, to: packed.address + next)
+        next += groupByteCount
+        repeated.append(group)
       }
     }
+    record.extras = next
+    record.extraCount = repeated.count
+    precondition(next + 8 * repeated.count <= packed.byteCount)
+    for group in repeated {
+      unsafe packed.address.storeBytes(of: group, toByteOffset: next, as: Int.self)
+      next += 8
+    }
+    next = record.extras + roundedUp(8 * repeated.count, to: 64)
   }
 
   /// Writes of a group's weights what is missing after `round` groups of them.

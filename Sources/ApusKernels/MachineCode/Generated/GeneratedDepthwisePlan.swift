@@ -245,6 +245,13 @@ struct GeneratedDepthwisePlan {
     return y * rowByteCount + (x % phases * phaseWidth + x / phases) * pixelByteCount
   }
 
+  /// The channels of a block's sums, with those of pixels taken together.
+  func lanes(block: Int) -> GeneratedLanes {
+    GeneratedLanes(
+      columns: columns, columnCount: validChannels(block: block, pixels: pixelsTogether),
+      firstChannel: block * blockChannels, channelCount: channels)
+  }
+
   /// The channel at a place of a block; nil for padding.
   func channel(block: Int, column: Int) -> Int? {
     let index = block * blockChannels + column

@@ -1,7 +1,7 @@
 /// What is multiplied and what becomes of the sums: all that plain and depthwise convolutions have in common.
 struct GeneratedScheme {
   /// What tells packed weights of one scheme from those of others.
-  let name: String
+  let layout: WeightLayout
   let product: GeneratedProduct
   /// How bytes are multiplied; nil for floats.
   let operands: ByteOperands?
@@ -30,9 +30,9 @@ struct GeneratedScheme {
     self.product = product
     let operands = matrixOperands.generatedBytes
     self.operands = operands
-    name =
-      "\(target.name) \(product.rawValue) zero \(operands?.lhsZeroPoint ?? 0) \(operands?.rhsZeroPoint ?? 0)"
-      + (matrixOperands.isHybrid ? " hybrid" : "")
+    layout = WeightLayout(
+      target.name, product.rawValue, matrixOperands.isHybrid ? "hybrid" : "",
+      numbers: [Int(operands?.lhsZeroPoint ?? 0), Int(operands?.rhsZeroPoint ?? 0)])
     elementByteCount = matrixOperands.generatedByteCount
     lanes = GeneratedGathering.Lanes(product, operands, isHybrid: matrixOperands.isHybrid) {
       target.widening(isSigned: $0)

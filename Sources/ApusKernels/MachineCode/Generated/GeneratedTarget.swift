@@ -64,10 +64,10 @@ protocol GeneratedTarget: Hashable, Sendable {
 
   /// The size of a panel's factors.
   var factorByteCount: Int { get }
-  /// Writes the factors of panels; `channel` names the output channel of each lane of each, where it has one.
+  /// Writes the factors of panels; `lanes` says for each which channels it has.
   func fillFactors(
     _ blocks: UnsafeMutableRawPointer, _ operands: MatrixOperands, _ epilogue: Epilogue, blockCount: Int,
-    laneCount: Int, channel: (_ block: Int, _ lane: Int) -> Int?)
+    lanes: (_ block: Int) -> GeneratedLanes)
   /// What writes the product of a block of rows and a panel; without an epilogue, its sums as they are.
   func generator(
     _ product: GeneratedProduct, _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: GeneratedShape
@@ -152,5 +152,26 @@ struct GeneratedShape: Hashable {
     shape.movesAlongPanels = false
     shape.overlapping = nil
     return shape
+  }
+}
+
+/// The output channels of a panel's, or a block's, lanes.
+struct GeneratedLanes {
+  /// The column that each lane stands for.
+  let columns: [Int]
+  /// How many columns there are; the rest is padding.
+  let columnCount: Int
+  /// The channel of the first column.
+  let firstChannel: Int
+  /// The channel after which the first follows.
+  let channelCount: Int
+
+  /// A lane's channel, where it has one.
+  @inline(__always)
+  func channel(_ lane: Int) -> Int? {
+    let column = columns[lane]
+    guard column < columnCount else { return nil }
+    let channel = firstChannel &+ column
+    return channel < channelCount ? channel : channel % channelCount
   }
 }

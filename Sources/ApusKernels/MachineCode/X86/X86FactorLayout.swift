@@ -63,10 +63,10 @@ struct X86FactorLayout {
     [0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 3, 7, 11, 15],
   ]
 
-  /// Writes a block of factors; `channel` names the output channel of each of the block's lanes.
+  /// Writes a block of factors.
   func fill(
     _ block: UnsafeMutableRawPointer, epilogue: Epilogue, kind: X86EpilogueGenerator.Kind,
-    laneCount: Int, channel: (Int) -> Int?
+    lanes: GeneratedLanes
   ) {
     func store<Value: BitwiseCopyable>(_ value: Value, at offset: Int) {
       unsafe block.storeBytes(of: value, toByteOffset: offset, as: Value.self)
@@ -93,8 +93,8 @@ struct X86FactorLayout {
         store(UInt8(truncatingIfNeeded: least), at: minimum + byte)
         store(UInt8(truncatingIfNeeded: most), at: maximum + byte)
       }
-      for lane in 0..<laneCount {
-        guard let channel = channel(lane) else { continue }
+      for lane in lanes.columns.indices {
+        guard let channel = lanes.channel(lane) else { continue }
         let multiplier = multipliers.count > 1 ? multipliers[channel] : multipliers[0]
         let factor = UInt32(bitPattern: multiplier.value) << (shiftsRight ? 1 : 0)
         let shift = Int32(truncatingIfNeeded: min(31, max(0, 0 - multiplier.shift)))
@@ -124,15 +124,15 @@ struct X86FactorLayout {
         store(-0.0 as Double, at: signs + offset)
         store((0.5 as Double).nextDown, at: belowHalf + offset)
       }
-      for lane in 0..<laneCount {
-        guard let channel = channel(lane) else { continue }
+      for lane in lanes.columns.indices {
+        guard let channel = lanes.channel(lane) else { continue }
         store(scales.count > 1 ? scales[channel] : scales[0], at: self.scales + 8 * lane)
       }
     case .hybrid(let scales, let least, let most):
       store(least, at: minimum)
       store(most, at: maximum)
-      for lane in 0..<laneCount {
-        guard let channel = channel(lane) else { continue }
+      for lane in lanes.columns.indices {
+        guard let channel = lanes.channel(lane) else { continue }
         store(scales.count > 1 ? scales[channel] : scales[0], at: multipliers + 4 * lane)
       }
     default: break

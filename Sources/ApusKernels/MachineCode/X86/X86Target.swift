@@ -9,7 +9,7 @@ enum X86Target: String, Hashable {
 }
 
 extension X86Target: GeneratedTarget {
-  var name: String { "x86 \(rawValue)" }
+  var name: String { self == .avx512 ? "x86 avx512" : "x86 avx2" }
   var mostVectors: Int { self == .avx512 ? 4 : 2 }
   var depthwiseVectors: Int { self == .avx512 ? 4 : 2 }
   var hasFunctionsForFewRows: Bool { true }
@@ -68,14 +68,13 @@ extension X86Target: GeneratedTarget {
 
   func fillFactors(
     _ blocks: UnsafeMutableRawPointer, _ operands: MatrixOperands, _ epilogue: Epilogue, blockCount: Int,
-    laneCount: Int, channel: (_ block: Int, _ lane: Int) -> Int?
+    lanes: (_ block: Int) -> GeneratedLanes
   ) {
     let layout = X86FactorLayout(self)
     let kind = X86EpilogueGenerator.Kind(operands, epilogue, isPerRow: false)
     for block in 0..<blockCount {
       unsafe layout.fill(
-        blocks + block * layout.byteCount, epilogue: epilogue, kind: kind, laneCount: laneCount
-      ) { channel(block, $0) }
+        blocks + block * layout.byteCount, epilogue: epilogue, kind: kind, lanes: lanes(block))
     }
   }
 
