@@ -41,14 +41,14 @@ struct ByteReader {
   ) throws(FormatError) -> [R] {
     let (length, overflow) = count.multipliedReportingOverflow(by: MemoryLayout<T>.size)
     guard !overflow, contains(length, at: offset) else { throw outside(offset, overflow ? count : length) }
-    return [R](unsafeUninitializedCapacity: count) { target, initialized in
-      for index in 0..<count {
-        // In bounds: the guard covers all `count` elements.
-        let value = bytes.loadUnaligned(fromByteOffset: offset + index * MemoryLayout<T>.size, as: T.self)
-        (target.baseAddress.unsafelyUnwrapped + index).initialize(to: transform(T(littleEndian: value)))
-      }
-      initialized = count
+    var result: [R] = []
+    result.reserveCapacity(count)
+    for index in 0..<count {
+      // In bounds: the guard covers all `count` elements.
+      let value = bytes.loadUnaligned(fromByteOffset: offset + index * MemoryLayout<T>.size, as: T.self)
+      result.append(transform(T(littleEndian: value)))
     }
+    return result
   }
 
   /// The text of `length` UTF-8 bytes at `offset`; invalid sequences become U+FFFD.

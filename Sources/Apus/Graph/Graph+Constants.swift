@@ -94,7 +94,8 @@ extension Graph {
       return (make(), true)
     }
     let key = PackedWeightsKey(
-      tensor: constants.first?.index ?? -1, others: constants.dropFirst().map(\.index), subgraph: subgraphIndex,
+      tensor: constants.first?.index ?? -1, others: constants.dropFirst().map(\.index),
+      subgraph: subgraphIndex,
       layout: layout)
     return (model.packedWeights(key, make: make), true)
   }

@@ -37,14 +37,15 @@ extension Graph {
   /// Gives memory to what a segment produces.
   func allocate(_ current: Int) throws(ApusError) {
     let segment = segments[current]
-    var lastUses: [Int: Int] = [:]
+    // By the tensor whose memory others share.
+    var lastUses = Array(repeating: -1, count: states.count)
     // Outputs without a shape are a deferred operator's.
     let produced = segment.nodes.flatMap { subgraph.operators[$0].outputs }.filter {
       states[$0].shape != nil && !states[$0].isDiscarded
     }
     for tensor in produced where states[tensor].constant == nil && !states[tensor].isVariable {
       let root = states[tensor].root
-      lastUses[root] = max(lastUses[root] ?? -1, states[tensor].lastUse)
+      lastUses[root] = max(lastUses[root], states[tensor].lastUse)
     }
     var requests: [OffsetAssignment.Request] = []
     var tensors: [Int] = []
@@ -52,7 +53,7 @@ extension Graph {
     for tensor in produced
     where states[tensor].root == tensor && states[tensor].constant == nil && !states[tensor].isVariable {
       let first = states[tensor].producer
-      let last = min(max(first, lastUses[tensor] ?? first), end)
+      let last = min(max(first, lastUses[tensor]), end)
       requests.append(
         .init(byteCount: try byteCount(of: tensor), lifetime: (preservesAllTensors ? 0 : first)...last))
       tensors.append(tensor)
@@ -113,14 +114,15 @@ extension Graph {
 
   /// The bytes of a tensor whose shape is known.
   func byteCount(of index: Int) throws(ApusError) -> Int {
-    let state = states[index]
-    guard let width = state.type.storedByteCount else {
-      throw ApusError(.unsupportedOperator, "tensor \(state.name): type \(state.type) is not supported")
+    guard let width = states[index].type.storedByteCount else {
+      throw ApusError(
+        .unsupportedOperator, "tensor \(states[index].name): type \(states[index].type) is not supported")
     }
-    let (count, overflow) = (state.shape?.elementCount ?? 0).multipliedReportingOverflow(by: width)
+    let (count, overflow) = (states[index].shape?.elementCount ?? 0).multipliedReportingOverflow(by: width)
     guard !overflow, count < .max / 2 else {
       throw ApusError(
-        .resourceLimit, "tensor \(state.name): \(state.shape ?? []) takes more bytes than can be counted")
+        .resourceLimit,
+        "tensor \(states[index].name): \(states[index].shape ?? []) takes more bytes than can be counted")
     }
     return count
   }

@@ -14,32 +14,33 @@ extension Graph {
           shape: constant == nil && !tensor.isVariable ? nil : TensorShape(tensor.shape), constant: constant,
           root: index, producer: -1, lastUse: -1, isVariable: tensor.isVariable))
     }
+    var isInput = Array(repeating: false, count: states.count)
     for input in subgraph.inputs {
+      isInput[input] = true
       states[input].lastUse = .max
       states[input].constant = nil
     }
-    let inputs = Set(subgraph.inputs)
     for (index, node) in subgraph.operators.enumerated() {
       for input in node.inputs where input >= 0 {
         states[input].lastUse = max(states[input].lastUse, index)
         states[input].readerCount += 1
       }
       for output in node.outputs {
-        let state = states[output]
         guard !node.inputs.contains(output) else {
-          throw ApusError(.malformedModel, "operator #\(index): reads and writes \(state.name)")
+          throw ApusError(.malformedModel, "operator #\(index): reads and writes \(states[output].name)")
         }
-        guard state.producer < 0, state.constant == nil, !inputs.contains(output) else {
+        guard states[output].producer < 0, states[output].constant == nil, !isInput[output] else {
           throw ApusError(
             .malformedModel,
-            "operator #\(index): writes \(state.name), which is a constant, an input or another's output")
+            "operator #\(index): writes \(states[output].name), which is a constant, an input or another's output"
+          )
         }
         states[output].producer = index
       }
     }
     // A constant without elements has no bytes in the file, and looks like a tensor that an operator writes.
     for index in states.indices
-    where states[index].producer < 0 && states[index].shape == nil && !inputs.contains(index) {
+    where states[index].producer < 0 && states[index].shape == nil && !isInput[index] {
       let shape = TensorShape(subgraph.tensors[index].shape)
       guard shape.elementCount == 0, shape.dimensions.allSatisfy({ $0 >= 0 }),
         states[index].type.byteCount != nil
@@ -52,7 +53,7 @@ extension Graph {
     }
     for output in subgraph.outputs {
       let state = states[output]
-      guard state.producer >= 0 || state.constant != nil || state.isVariable || inputs.contains(output) else {
+      guard state.producer >= 0 || state.constant != nil || state.isVariable || isInput[output] else {
         throw ApusError(.malformedModel, "subgraph \(subgraphIndex): nothing writes the output \(state.name)")
       }
       states[output].lastUse = .max

@@ -1,5 +1,5 @@
 /// One operator of a subgraph.
-package struct OperatorEntry: Sendable {
+package final class OperatorEntry: Sendable {
   /// The index in the model's operator codes, in range.
   package let operatorCode: Int
   /// The input tensors, in range; -1 where an optional one is absent.
@@ -20,4 +20,21 @@ package struct OperatorEntry: Sendable {
   package let options2: OptionsTable
   /// The bytes of a custom operator's options, inside the FlatBuffer or behind it.
   package let customOptions: Range<Int>?
+
+  init(
+    operatorCode: Int, inputs: [Int], outputs: [Int], intermediates: [Int], mutatingVariableInputs: [Bool],
+    optionsType: Int, options: OptionsTable, options2Type: Int, options2: OptionsTable,
+    customOptions: Range<Int>?
+  ) {
+    self.operatorCode = operatorCode
+    self.inputs = inputs
+    self.outputs = outputs
+    self.intermediates = intermediates
+    self.mutatingVariableInputs = mutatingVariableInputs
+    self.optionsType = optionsType
+    self.options = options
+    self.options2Type = options2Type
+    self.options2 = options2
+    self.customOptions = customOptions
+  }
 }

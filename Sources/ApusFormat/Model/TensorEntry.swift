@@ -1,5 +1,5 @@
 /// What the file says about one tensor.
-package struct TensorEntry: Sendable {
+package final class TensorEntry: Sendable {
   /// The name, possibly empty or shared with other tensors.
   package let name: String
   /// The type of its elements.
@@ -20,4 +20,20 @@ package struct TensorEntry: Sendable {
   package let isVariable: Bool
   /// How a sparse constant is stored; checked against the shape and the data.
   package let sparsity: SparsityEntry?
+
+  init(
+    name: String, type: TensorType, shape: [Int], shapeSignature: [Int], hasRank: Bool, buffer: Int,
+    data: Range<Int>?, quantization: QuantizationEntry?, isVariable: Bool, sparsity: SparsityEntry?
+  ) {
+    self.name = name
+    self.type = type
+    self.shape = shape
+    self.shapeSignature = shapeSignature
+    self.hasRank = hasRank
+    self.buffer = buffer
+    self.data = data
+    self.quantization = quantization
+    self.isVariable = isVariable
+    self.sparsity = sparsity
+  }
 }

@@ -12,12 +12,19 @@ struct GeneratedFunctions: @unchecked Sendable {
   init?(
     _ shapes: [GeneratedShape], placement: CodePlacement, generator: (GeneratedShape) -> (any CodeGenerator)?
   ) {
-    starts = Array(repeating: -1, count: 1 + (shapes.map(\.columnCount).max() ?? 0))
-    let most = shapes.map(\.rowCount).max() ?? 0
+    var (mostRows, mostColumns) = (0, 0)
+    for shape in shapes {
+      mostRows = max(mostRows, shape.rowCount)
+      mostColumns = max(mostColumns, shape.columnCount)
+    }
+    starts = []
+    starts.reserveCapacity(1 + mostColumns)
+    for _ in 0...mostColumns { starts.append(-1) }
+    unsafe addresses.reserveCapacity(2 * (1 + mostRows))
     for shape in shapes {
       if starts[shape.columnCount] < 0 {
         starts[shape.columnCount] = Int16(truncatingIfNeeded: addresses.count)
-        unsafe addresses += Array(repeating: nil, count: 1 + most)
+        for _ in 0...mostRows { unsafe addresses.append(nil) }
       }
       let index = Int(starts[shape.columnCount]) + shape.rowCount
       guard unsafe addresses[index] == nil else { continue }
