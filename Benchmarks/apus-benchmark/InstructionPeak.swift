@@ -48,22 +48,21 @@ enum InstructionPeak: CaseIterable, Hashable {
   func measure() -> Double? {
     #if arch(x86_64)
       guard CPUFeatures.current.isSuperset(of: requires) else { return nil }
-      var (code, count) = loop()
-      guard let bytes = code.finish(), let place = ExecutableMemory.place(bytes) else { return nil }
+      let loop = loop()
+      guard let bytes = loop.code, let place = ExecutableMemory.place(bytes) else { return nil }
       typealias Function = @convention(c) (Int) -> Void
       let function = unsafe unsafeBitCast(place, to: Function.self)
       let rounds = 20_000
       // The best of many: the clock rises in the first ones, and others may interrupt some.
       let best = (0..<60).map { _ in milliseconds { function(rounds) } }.min() ?? .infinity
-      count *= rounds
-      return Double(count) / best / 1e6
+      return Double(loop.products * rounds) / best / 1e6
     #else
       return nil
     #endif
   }
 
   /// `void f(int64T rounds)`, and the multiply-accumulates of a round.
-  private func loop() -> (X86Assembler, Int) {
+  private func loop() -> (code: [UInt8]?, products: Int) {
     var code = X86Assembler(encoding: self == .vpdpbusd512 || self == .fma512 ? .evex : .vex)
     let width: X86Assembler.Width = code.encoding == .evex ? .zmm : .ymm
     let registers = code.encoding == .evex ? 32 : 16
@@ -88,6 +87,6 @@ enum InstructionPeak: CaseIterable, Hashable {
     code.jump(.notEqual, head)
     code.zeroUpper()
     code.return()
-    return (code, 2 * sums * products)
+    return (code.finish(), 2 * sums * products)
   }
 }

@@ -247,13 +247,11 @@ struct X86AssemblerTests {
     ]
     // The number of bytes before the loop's head changes, so that every length of padding is met.
     for pushes in 0..<32 {
-      var assembler = Assembler(encoding: .vex)
-      for _ in 0..<pushes { assembler.push(.rax) }
-      let head = assembler.loopHead()
-      let address = assembler.count
-      #expect(address % 32 == 0)
       var listing = X86Listing(.vex)
-      listing.assembler = assembler
+      for _ in 0..<pushes { listing.assembler.push(.rax) }
+      let head = listing.assembler.loopHead()
+      let address = listing.assembler.count
+      #expect(address % 32 == 0)
       let end = listing.assembler.makeLabel()
       listing.add("dec rcx") { $0.decrement(.rcx) }
       // Each jump to the end takes six bytes, each one back six more; then five and three.
@@ -276,7 +274,8 @@ struct X86AssemblerTests {
     var assembler = Assembler(encoding: .evex)
     let label = assembler.makeLabel()
     assembler.jump(label)
-    #expect(assembler.finish() == nil)
+    let code = assembler.finish()
+    #expect(code == nil)
   }
 
   // MARK: Texts
@@ -320,7 +319,7 @@ struct X86AssemblerTests {
     }
   }
 
-  private func check(_ listing: X86Listing) throws {
+  private func check(_ listing: consuming X86Listing) throws {
     let differences = try #require(try listing.differences())
     let count = differences.count
     #expect(count == 0, "\(differences.prefix(12).joined(separator: "\n"))")

@@ -2,7 +2,7 @@ import ApusKernels
 import Foundation
 
 /// Code written by the assembler, with what each instruction should read like when it is disassembled.
-struct X86Listing {
+struct X86Listing: ~Copyable {
   /// The code so far.
   var assembler: X86Assembler
   /// Where each expected instruction begins, and its text without spaces.
@@ -24,9 +24,9 @@ struct X86Listing {
   }
 
   /// What binutils read otherwise; nil where there are no binutils for this machine's code.
-  func differences() throws -> [String]? {
-    var copy = assembler
-    guard let code = copy.finish() else { return ["a label was never placed"] }
+  consuming func differences() throws -> [String]? {
+    let expected = expected
+    guard let code = assembler.finish() else { return ["a label was never placed"] }
     guard let tool = Self.tool else { return nil }
     let found = try disassembly(
       of: code, tool: tool, arguments: ["-m", "i386:x86-64", "-M", "intel", "-w"]

@@ -16,7 +16,7 @@ struct GeneratedConvolutionPlan {
   }
 
   /// How the work is cut into tiles.
-  struct Tiling {
+  struct Tiling: Equatable {
     /// Dense: all pixels. Otherwise: the lines of an image.
     let length: Int
     /// Pixels that stay together; one line.
@@ -36,14 +36,15 @@ struct GeneratedConvolutionPlan {
     /// The panels of a tile, in equal parts as well.
     func panels(_ panelTile: Int) -> Range<Int> { share(of: panelCount, tile: panelTile, of: panelTiles) }
 
-    /// The lengths that tiles may have.
-    var lengths: [Int] {
-      guard tilesPerImage > 0 else { return [] }
+    /// Calls `body` for each length that tiles may have.
+    func forEachLength(_ body: (Int) -> Void) {
+      guard tilesPerImage > 0 else { return }
       let units = ceilingQuotient(length, unit)
-      return [
-        units / tilesPerImage * unit, ceilingQuotient(units, tilesPerImage) * unit,
-        range(tilesPerImage - 1).count,
-      ]
+      let (least, most) = (units / tilesPerImage * unit, ceilingQuotient(units, tilesPerImage) * unit)
+      let last = range(tilesPerImage - 1).count
+      body(least)
+      if most != least { body(most) }
+      if last != least, last != most { body(last) }
     }
   }
 
@@ -309,24 +310,29 @@ struct GeneratedConvolutionPlan {
 
   /// The shapes of functions that runs will ask for; some come more than once.
   func shapes(movesAlongPanels: Bool) -> [GeneratedShape] {
-    var lengths = [lineLength]
-    if isDense {
-      lengths = [alone, shared].flatMap(\.lengths)
-    }
     var shapes: [GeneratedShape] = []
+    shapes.reserveCapacity(16)
+    func add(_ panel: Panel, rows: Int, isRest: Bool) {
+      guard rows > 0 else { return }
+      shapes.append(
+        GeneratedShape(
+          rowCount: rows, vectorCount: panel.vectorCount, columnCount: panel.columnCount,
+          isPerRow: areRowsImages, hasNarrowWeights: hasNarrowWeights, sumSets: sumSets,
+          movesAlongPanels: movesAlongPanels, overlapping: isRest ? nil : overlapping))
+    }
+    func add(_ panel: Panel, length: Int) {
+      let (rows, _, rest) = blocks(length, vectorCount: panel.vectorCount)
+      add(panel, rows: rows, isRest: false)
+      add(panel, rows: rest, isRest: true)
+    }
     // All panels but the last are alike.
-    for panel in panels.prefix(1) + panels.suffix(1) {
-      for length in lengths {
-        let (rows, _, rest) = blocks(length, vectorCount: panel.vectorCount)
-        for rowCount in [rows, rest] where rowCount > 0 {
-          shapes.append(
-            GeneratedShape(
-              rowCount: rowCount, vectorCount: panel.vectorCount, columnCount: panel.columnCount,
-              isPerRow: areRowsImages, hasNarrowWeights: hasNarrowWeights, sumSets: sumSets,
-              movesAlongPanels: movesAlongPanels,
-              overlapping: rowCount == rows ? overlapping : nil))
-        }
+    for index in stride(from: 0, to: panels.count, by: max(1, panels.count - 1)) {
+      guard isDense else {
+        add(panels[index], length: lineLength)
+        continue
       }
+      alone.forEachLength { add(panels[index], length: $0) }
+      if shared != alone { shared.forEachLength { add(panels[index], length: $0) } }
     }
     return shapes
   }

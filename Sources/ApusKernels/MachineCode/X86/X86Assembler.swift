@@ -3,7 +3,7 @@
 /// Vector instructions are written in one of two encodings: VEX (AVX2, FMA, AVX-VNNI; 16 registers, 128 and 256 bits)
 /// or EVEX (AVX-512; 32 registers, masks, embedded broadcasts, 512 bits). Operands follow Intel's order: destination
 /// first. Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2.
-package struct X86Assembler {
+package struct X86Assembler: ~Copyable {
   /// How vector instructions are encoded.
   package enum Encoding: Sendable {
     case vex
@@ -71,8 +71,9 @@ package struct X86Assembler {
     case greater = 15
   }
 
-  /// The code so far, with room for more. Jumps are filled in by ``finish()``.
-  private var bytes: [UInt8]
+  /// Memory for the code. Jumps are filled in by ``finish()``.
+  private var bytes: UnsafeMutableRawPointer
+  private var capacity = 4096
   /// Bytes written so far.
   package private(set) var count = 0
 
@@ -80,21 +81,38 @@ package struct X86Assembler {
   package let encoding: Encoding
 
   private var labels: [Int?] = []
-  private var jumps: [(position: Int, label: Label)] = []
+  private var jumps: [Jump] = []
+
+  private struct Jump {
+    /// Where the distance is written.
+    let position: Int
+    let label: Label
+  }
 
   /// Begins a function.
   package init(encoding: Encoding) {
     self.encoding = encoding
-    bytes = Array(repeating: 0, count: 4096)
+    unsafe bytes = .allocate(byteCount: capacity, alignment: 8)
+  }
+
+  deinit {
+    unsafe bytes.deallocate()
   }
 
   /// Writes the low bytes of a word, the lowest first: at once, as instructions are many and each is a few of these.
+  @inline(__always)
   mutating func emit(_ word: UInt64, count byteCount: Int) {
-    if count + 8 > bytes.count { bytes += Array(repeating: 0, count: bytes.count) }
-    bytes.withUnsafeMutableBytes {
-      unsafe $0.storeBytes(of: word.littleEndian, toByteOffset: count, as: UInt64.self)
-    }
-    count += byteCount
+    if count &+ 8 > capacity { grow() }
+    unsafe bytes.storeBytes(of: word.littleEndian, toByteOffset: count, as: UInt64.self)
+    count &+= byteCount
+  }
+
+  private mutating func grow() {
+    let larger = UnsafeMutableRawPointer.allocate(byteCount: 2 * capacity, alignment: 8)
+    unsafe larger.copyMemory(from: bytes, byteCount: count)
+    unsafe bytes.deallocate()
+    unsafe bytes = larger
+    capacity *= 2
   }
 
   mutating func emit(_ byte: UInt8) { emit(UInt64(byte), count: 1) }
@@ -154,26 +172,25 @@ package struct X86Assembler {
   /// Jumps to a label.
   package mutating func jump(_ label: Label) {
     emit(0xE9)
-    jumps.append((count, label))
+    jumps.append(Jump(position: count, label: label))
     emit32(0)
   }
 
   /// Jumps to a label if the flags say so.
   package mutating func jump(_ condition: Condition, _ label: Label) {
     emit(0x0F, 0x80 | condition.rawValue)
-    jumps.append((count, label))
+    jumps.append(Jump(position: count, label: label))
     emit32(0)
   }
 
   /// The finished code; nil if a label was never placed.
-  package mutating func finish() -> [UInt8]? {
-    for (position, label) in jumps {
-      guard let target = labels[label.number] else { return nil }
-      let distance = UInt32(truncatingIfNeeded: target - (position + 4))
-      for byte in 0..<4 { bytes[position + byte] = UInt8(truncatingIfNeeded: distance >> UInt32(8 * byte)) }
+  package consuming func finish() -> [UInt8]? {
+    for jump in jumps {
+      guard let target = labels[jump.label.number] else { return nil }
+      let distance = UInt32(truncatingIfNeeded: target - (jump.position + 4))
+      unsafe bytes.storeBytes(of: distance.littleEndian, toByteOffset: jump.position, as: UInt32.self)
     }
-    bytes.removeLast(bytes.count - count)
-    return bytes
+    return unsafe Array(UnsafeRawBufferPointer(start: bytes, count: count))
   }
 
   // MARK: Operand bytes
@@ -211,11 +228,12 @@ package struct X86Assembler {
 
   // MARK: Vector instructions
 
-  /// The prefix and opcode of a vector instruction. `rm` is a vector register, `memory` a place.
-  private mutating func prefix(
+  /// The prefix and opcode of a vector instruction, five bytes of EVEX or four of VEX, the first lowest. `rm` is a vector
+  /// register, `memory` a place.
+  private func prefix(
     _ instruction: Instruction, _ width: Width, register: Int, second: Int, rm: Int?, memory: Memory?,
     broadcasts: Bool, mask: Mask?
-  ) {
+  ) -> UInt64 {
     let base = rm ?? memory?.base.rawValue ?? 0
     let index = rm.map { $0 >> 1 } ?? memory?.index?.rawValue ?? 0  // EVEX: bit 4 of a register operand is X
     let notR: UInt8 = register & 8 == 0 ? 0x80 : 0
@@ -228,16 +246,28 @@ package struct X86Assembler {
       let notV2: UInt8 = second & 16 == 0 ? 0x08 : 0
       let lanes: UInt8 =
         (mask?.zeroes == true ? 0x80 : 0) | UInt8(width.rawValue) << 5 | (broadcasts ? 0x10 : 0)
-      emit(
-        0x62, notR | notX | notB | notR2 | instruction.map,
-        instruction.evexW << 7 | notV | 4 | instruction.prefix)
-      emit(lanes | notV2 | UInt8(mask?.register ?? 0), instruction.opcode)
+      let second = notR | notX | notB | notR2 | instruction.map
+      let third = instruction.evexW << 7 | notV | 4 | instruction.prefix
+      let fourth = lanes | notV2 | UInt8(mask?.register ?? 0)
+      return 0x62 | UInt64(second) << 8 | UInt64(third) << 16 | UInt64(fourth) << 24
+        | UInt64(instruction.opcode) << 32
     case .vex:
       let vexX: UInt8 = rm == nil ? notX : 0x40
-      emit(0xC4, notR | vexX | notB | instruction.map)
-      emit(
-        instruction.vexW << 7 | notV | UInt8(width.rawValue) << 2 | instruction.prefix, instruction.opcode)
+      let second = notR | vexX | notB | instruction.map
+      let third = instruction.vexW << 7 | notV | UInt8(width.rawValue) << 2 | instruction.prefix
+      return 0xC4 | UInt64(second) << 8 | UInt64(third) << 16 | UInt64(instruction.opcode) << 24
     }
+  }
+
+  private var prefixLength: Int { encoding == .evex ? 5 : 4 }
+
+  /// An instruction on registers, all at once.
+  private mutating func emit(_ prefix: UInt64, register: Int, rm: Int, immediate: UInt8?) {
+    let operand = UInt64(0xC0 | UInt8(register & 7) << 3 | UInt8(rm & 7))
+    let bits = UInt64(8 * prefixLength)
+    emit(
+      prefix | (operand | UInt64(immediate ?? 0) << 8) << bits,
+      count: prefixLength + (immediate == nil ? 1 : 2))
   }
 
   /// `instruction register, second, rm`.
@@ -245,11 +275,10 @@ package struct X86Assembler {
     _ instruction: Instruction, _ width: Width, _ register: Int, _ second: Int, _ rm: Int, mask: Mask? = nil,
     immediate: UInt8? = nil
   ) {
-    prefix(
+    let prefix = prefix(
       instruction, width, register: register, second: second, rm: rm, memory: nil, broadcasts: false,
       mask: mask)
-    registerOperand(register, rm)
-    if let immediate { emit(immediate) }
+    emit(prefix, register: register, rm: rm, immediate: immediate)
   }
 
   /// `instruction register, second, [memory]`, where `broadcasts` repeats one element (EVEX only).
@@ -257,9 +286,10 @@ package struct X86Assembler {
     _ instruction: Instruction, _ width: Width, _ register: Int, _ second: Int, _ memory: Memory,
     broadcasts: Bool = false, mask: Mask? = nil, immediate: UInt8? = nil
   ) {
-    prefix(
+    let prefix = prefix(
       instruction, width, register: register, second: second, rm: nil, memory: memory, broadcasts: broadcasts,
       mask: mask)
+    emit(prefix, count: prefixLength)
     var unit = 1
     if encoding == .evex {
       unit =
@@ -300,11 +330,10 @@ package struct X86Assembler {
   package mutating func shift(
     _ instruction: Instruction, digit: Int, _ width: Width, _ register: Int, _ rm: Int, by count: UInt8
   ) {
-    prefix(
+    let prefix = prefix(
       instruction, width, register: digit, second: register, rm: rm, memory: nil, broadcasts: false, mask: nil
     )
-    registerOperand(digit, rm)
-    emit(count)
+    emit(prefix, register: digit, rm: rm, immediate: count)
   }
 
   /// `vzeroupper`.
