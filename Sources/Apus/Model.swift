@@ -24,8 +24,13 @@ public final class Model: Sendable {
   /// Where packed weights lie.
   private let packedMemory: MemoryPool
 
+  private struct KnownWeights: Sendable {
+    let key: PackedWeightsKey
+    let weights: PackedWeights
+  }
+
   private struct Cache: Sendable {
-    var packed: [(key: PackedWeightsKey, weights: PackedWeights)] = []
+    var packed: [KnownWeights] = []
     var folded: [Int: [Int: ConstantData]] = [:]
   }
 
@@ -148,7 +153,7 @@ public final class Model: Sendable {
   /// A tensor's quantisation as the file gives it; operators check what they use.
   func quantization(of tensor: TensorEntry) -> QuantizationParameters? {
     guard let entry = tensor.quantization, !entry.scales.isEmpty else { return nil }
-    var zeroPoints = entry.zeroPoints.map { Int(clamping: $0) }
+    var zeroPoints = entry.zeroPoints
     if zeroPoints.count != entry.scales.count {
       zeroPoints = Array(repeating: zeroPoints.first ?? 0, count: entry.scales.count)
     }
@@ -198,7 +203,7 @@ public final class Model: Sendable {
     let made = make(packedMemory)
     return cache.withLock { cache in
       if let known = known(cache) { return known }
-      cache.packed.append((key, made))
+      cache.packed.append(KnownWeights(key: key, weights: made))
       return made
     }
   }

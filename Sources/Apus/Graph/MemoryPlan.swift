@@ -43,6 +43,13 @@ package struct OffsetAssignment {
     }
   }
 
+  /// A stretch that a request has.
+  private struct Place {
+    let offset: Int
+    let end: Int
+    let lifetime: ClosedRange<Int>
+  }
+
   /// More requests than this are laid out one after the other: the search is quadratic.
   static let searchLimit = 16384
 
@@ -55,7 +62,7 @@ package struct OffsetAssignment {
   /// Assigns offsets to all requests.
   package init(_ requests: [Request]) {
     offsets = Array(repeating: 0, count: requests.count)
-    var placed: [(offset: Int, end: Int, lifetime: ClosedRange<Int>)] = []
+    var placed: [Place] = []
     var total = 0
     let bySize = requests.indices.sorted {
       (requests[$0].byteCount, $1) > (requests[$1].byteCount, $0)
@@ -78,7 +85,7 @@ package struct OffsetAssignment {
       total = max(total, end)
       if requests.count <= Self.searchLimit {
         let position = placed.firstIndex { $0.offset > offset } ?? placed.count
-        placed.insert((offset, end, request.lifetime), at: position)
+        placed.insert(Place(offset: offset, end: end, lifetime: request.lifetime), at: position)
       }
     }
     byteCount = total

@@ -94,9 +94,11 @@ extension ModelDecoder {
   ) throws(FormatError) -> QuantizationEntry? {
     guard let table = try tensor.table(4) else { return nil }
     let scales = try floats(table, 2, "scales")
-    var zeroPoints: [Int64] = []
+    var zeroPoints: [Int] = []
     if let vector = try vector(table, 3, 8, "zero points") {
-      zeroPoints = try table.reader.integers(at: vector.start, count: vector.count)
+      zeroPoints = try table.reader.map(Int64.self, at: vector.start, count: vector.count) {
+        Int(clamping: $0)
+      }
     }
     let dimension = Int(try table.integer(6, default: Int32(0)))
     let detailsType = Int(try table.integer(4, default: UInt8(0)))

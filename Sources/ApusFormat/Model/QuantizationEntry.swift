@@ -6,7 +6,7 @@ package struct QuantizationEntry: Hashable, Sendable {
   /// The scales.
   package let scales: [Float]
   /// The zero points.
-  package let zeroPoints: [Int64]
+  package let zeroPoints: [Int]
   /// The least real values seen when the model was made; only informative.
   package let minimums: [Float]
   /// The greatest real values seen when the model was made; only informative.

@@ -6,7 +6,8 @@ struct GeneratedFunctions: @unchecked Sendable {
 
   /// Where the functions for a number of columns begin; negative where there are none.
   private var starts: [Int16]
-  private var addresses: [UnsafeRawPointer?] = []
+  /// Zero where there is no function.
+  private var addresses: [Int] = []
 
   /// The functions for these shapes; nil where one cannot be placed.
   init?(
@@ -20,23 +21,23 @@ struct GeneratedFunctions: @unchecked Sendable {
     starts = []
     starts.reserveCapacity(1 + mostColumns)
     for _ in 0...mostColumns { starts.append(-1) }
-    unsafe addresses.reserveCapacity(2 * (1 + mostRows))
+    addresses.reserveCapacity(2 * (1 + mostRows))
     for shape in shapes {
       if starts[shape.columnCount] < 0 {
         starts[shape.columnCount] = Int16(truncatingIfNeeded: addresses.count)
-        for _ in 0...mostRows { unsafe addresses.append(nil) }
+        for _ in 0...mostRows { addresses.append(0) }
       }
       let index = Int(starts[shape.columnCount]) + shape.rowCount
-      guard unsafe addresses[index] == nil else { continue }
+      guard addresses[index] == 0 else { continue }
       guard let generator = generator(shape), let address = placement(generator) else { return nil }
-      unsafe addresses[index] = address
+      addresses[index] = Int(bitPattern: address)
     }
   }
 
   /// Calls the function for a block of rows and columns. Inlined, as callers would otherwise retain the lists each time.
   @inline(__always)
   func call(rows: Int, columns: Int, _ arguments: inout GeneratedArguments) {
-    guard let address = unsafe addresses[Int(starts[columns]) &+ rows] else { return }
+    guard let address = UnsafeRawPointer(bitPattern: addresses[Int(starts[columns]) &+ rows]) else { return }
     let function = unsafe unsafeBitCast(address, to: Function.self)
     unsafe withUnsafeMutablePointer(to: &arguments) { unsafe function(UnsafeMutableRawPointer($0)) }
   }

@@ -80,7 +80,8 @@ package struct X86Assembler: ~Copyable {
   /// How vector instructions are written.
   package let encoding: Encoding
 
-  private var labels: [Int?] = []
+  /// Where each label lies; negative where it does not yet.
+  private var labels: [Int] = []
   private var jumps: [Jump] = []
 
   private struct Jump {
@@ -133,7 +134,7 @@ package struct X86Assembler: ~Copyable {
 
   /// Makes a label, to be placed later.
   package mutating func makeLabel() -> Label {
-    labels.append(nil)
+    labels.append(-1)
     return Label(number: labels.count - 1)
   }
 
@@ -186,7 +187,8 @@ package struct X86Assembler: ~Copyable {
   /// The finished code; nil if a label was never placed.
   package consuming func finish() -> [UInt8]? {
     for jump in jumps {
-      guard let target = labels[jump.label.number] else { return nil }
+      let target = labels[jump.label.number]
+      guard target >= 0 else { return nil }
       let distance = UInt32(truncatingIfNeeded: target - (jump.position + 4))
       unsafe bytes.storeBytes(of: distance.littleEndian, toByteOffset: jump.position, as: UInt32.self)
     }
