@@ -12,12 +12,13 @@ final class GraphContext {
   let resources: ResourceStore
   /// The flag of the run that is under way.
   var cancellation: Cancellation?
-  /// Subgraphs that `CALL_ONCE` ran already.
-  var calledOnce: Set<Int> = []
+  /// For each subgraph whether `CALL_ONCE` ran it already.
+  var wasCalled: [Bool]
 
   private var randomStreams: [OperatorPlace: RandomStream] = [:]
   private let customOperators: [String: OperatorRegistration]
-  private var children: [Int: Graph] = [:]
+  /// By subgraph.
+  private var children: [Graph?]
   private var nestedPreparations = 0
 
   /// Preparations of subgraphs that one preparation of the whole model may cause: operators may share subgraphs and
@@ -35,6 +36,8 @@ final class GraphContext {
     self.workLimit = workLimit
     self.customOperators = customOperators
     resources = ResourceStore(memoryLimit: memoryLimit)
+    wasCalled = Array(repeating: false, count: model.file.subgraphs.count)
+    children = Array(repeating: nil, count: model.file.subgraphs.count)
   }
 
   /// The registration of an operator: the caller's own before the engine's.
@@ -79,9 +82,9 @@ final class GraphContext {
   /// Sets all state that lives between runs to its first value.
   func reset() {
     resources.removeAll()
-    calledOnce.removeAll()
+    for index in wasCalled.indices { wasCalled[index] = false }
     for stream in randomStreams.values { stream.reset() }
-    for child in children.values { child.resetVariables() }
+    for child in children { child?.resetVariables() }
   }
 
   /// Where an operator stands in a model.

@@ -10,8 +10,8 @@ struct CallOnce: Operator {
 
   func invoke(_ tensors: borrowing TensorTable) throws(ApusError) {
     let graph = call.graph
-    guard !graph.context.calledOnce.contains(graph.subgraphIndex) else { return }
+    guard !graph.context.wasCalled[graph.subgraphIndex] else { return }
     try call.run()
-    graph.context.calledOnce.insert(graph.subgraphIndex)
+    graph.context.wasCalled[graph.subgraphIndex] = true
   }
 }

@@ -72,10 +72,13 @@ extension GeneratedDepthwisePlan {
   /// The shapes of functions that take lines; their rows are parts of lines.
   var lineShapes: [GeneratedShape] {
     let parts: [LinePart] = lastColumnPixels == pixelsTogether ? [.whole] : LinePart.allCases
-    return channelCounts.flatMap { count in
-      parts.filter { columns($0) > 0 }.map {
-        GeneratedShape(rowCount: $0.rawValue, vectorCount: vectorCount, columnCount: count)
+    var shapes: [GeneratedShape] = []
+    forEachChannelCount { count in
+      for part in parts where columns(part) > 0 && count > 0 {
+        shapes.append(
+          GeneratedShape(rowCount: part.rawValue, vectorCount: vectorCount, columnCount: count))
       }
     }
+    return shapes
   }
 }

@@ -300,12 +300,24 @@ extension GeneratedDepthwisePlan {
   /// The shapes of functions that runs will ask for; their rows are pixels.
   fileprivate func shapes(most: Int, takesRows: Bool) -> [GeneratedShape] {
     guard runs.isEmpty else { return [] }
-    let rowCounts = takesRows ? [most, columnCount % most, (columnCount - 1) % most, 1] : Array(1...most)
-    return channelCounts.flatMap { count in
-      rowCounts.filter { $0 > 0 }.map {
-        GeneratedShape(rowCount: $0, vectorCount: vectorCount, columnCount: count)
-      }
+    var shapes: [GeneratedShape] = []
+    shapes.reserveCapacity(16)
+    func add(pixels: Int, channels: Int) {
+      guard pixels > 0, channels > 0 else { return }
+      shapes.append(GeneratedShape(rowCount: pixels, vectorCount: vectorCount, columnCount: channels))
     }
+    func add(channels: Int) {
+      guard takesRows else {
+        for pixels in 1...most { add(pixels: pixels, channels: channels) }
+        return
+      }
+      add(pixels: most, channels: channels)
+      add(pixels: columnCount % most, channels: channels)
+      add(pixels: (columnCount - 1) % most, channels: channels)
+      if most > 1 { add(pixels: 1, channels: channels) }
+    }
+    forEachChannelCount { add(channels: $0) }
+    return shapes
   }
 
   /// How tiles are gathered.

@@ -258,11 +258,14 @@ struct GeneratedDepthwisePlan {
     return index < channels * pixelsTogether ? index % channels : nil
   }
 
-  /// The channels that blocks may have.
-  var channelCounts: [Int] {
-    [pixelsTogether, lastColumnPixels].flatMap { pixels in
-      [min(pixels * channels, blockChannels), pixels * channels % blockChannels]
-    }.filter { $0 > 0 }
+  /// Calls `body` for each count of channels that blocks may have; it may be zero.
+  func forEachChannelCount(_ body: (Int) -> Void) {
+    func visit(_ pixels: Int) {
+      body(min(pixels * channels, blockChannels))
+      if pixels * channels > blockChannels { body(pixels * channels % blockChannels) }
+    }
+    visit(pixelsTogether)
+    if lastColumnPixels != pixelsTogether { visit(lastColumnPixels) }
   }
 
   /// Channels of a block that exist in a column of `pixels` pixels.

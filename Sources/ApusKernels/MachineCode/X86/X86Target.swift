@@ -37,10 +37,9 @@ extension X86Target: GeneratedTarget {
   func mostOverlappingRows(
     _ product: GeneratedProduct, _ steps: GeneratedSteps, _ operands: MatrixOperands, _ epilogue: Epilogue
   ) -> [Int] {
-    let kind = X86EpilogueGenerator.Kind(operands, epilogue, isPerRow: false)
-    guard self == .avx512, kind.shiftsRight, product == .unsignedBytes || product == .signedBytes else {
-      return []
-    }
+    guard self == .avx512, product == .unsignedBytes || product == .signedBytes,
+      X86EpilogueGenerator.Kind(operands, epilogue, isPerRow: false).shiftsRight
+    else { return [] }
     return X86OverlappingProductGenerator.mostRows(steps)
   }
 
