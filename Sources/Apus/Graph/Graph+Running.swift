@@ -17,7 +17,9 @@ extension Graph {
       }
       if let delivery = segments[current].delivery { try deliver(delivery) }
       let table = table
-      let steps = steps
+      // As a span, whose elements are borrowed: an array's would be retained.
+      let all = steps
+      let steps = all.span
       for index in segments[current].steps {
         try observer.checkCancellation()
         observer.begin()

@@ -23,6 +23,8 @@ package final class StridedCopy: Sendable {
   /// Tiles for one thread.
   private let tiles: Int
   private let byteCount: Int
+  /// A run of no more bytes is copied at once, by the calling thread.
+  private static let smallByteCount = 1 << 12
 
   /// Copies a block of `dimensions`, strides and offsets in elements; nil where an address would be negative
   /// or overflow.
@@ -106,6 +108,11 @@ package final class StridedCopy: Sendable {
     precondition(
       shift >= 0 && source.byteCount >= sourceEnd && destination.byteCount - shift >= destinationEnd)
     unsafe withAddresses(source, &destination) { source, destination in
+      if loops.isEmpty, byteCount <= Self.smallByteCount {
+        unsafe (destination + (destinationOffset &+ shift)).copyMemory(
+          from: source + sourceOffset, byteCount: run)
+        return
+      }
       unsafe loops.withUnsafeBufferPointer { loops in
         // A single run is cut between cache lines.
         let rows = loops.isEmpty ? run / 64 : unsafe loops[0].count
