@@ -57,6 +57,8 @@ extension Graph {
     var nodes: Range<Int>
     /// Their steps.
     var steps: Range<Int>
+    /// The same, uncounted: a run would spend a few percent of a small model's time on counting references.
+    var walk: [Unmanaged<Step>] = []
     /// How many states, scratch included, there were before it.
     var stateCount: Int
     /// The values that its preparation read.

@@ -68,6 +68,7 @@ extension Graph {
       }
       segments[current].nodes = start..<node
       segments[current].steps = segments[current].steps.lowerBound..<steps.count
+      segments[current].walk = steps[segments[current].steps].map { .passUnretained($0) }
       try allocate(current)
     } catch {
       segments[current].nodes = start..<subgraph.operators.count

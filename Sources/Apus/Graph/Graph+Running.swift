@@ -17,14 +17,20 @@ extension Graph {
       }
       if let delivery = segments[current].delivery { try deliver(delivery) }
       let table = table
-      // As a span, whose elements are borrowed: an array's would be retained.
-      let all = steps
-      let steps = all.span
-      for index in segments[current].steps {
+      // Whatever an operator of the caller's does, the steps live as long as the walk.
+      let steps = steps
+      defer { withExtendedLifetime(steps) {} }
+      let first = segments[current].steps.lowerBound
+      let walk = segments[current].walk
+      for index in walk.indices {
         try observer.checkCancellation()
         observer.begin()
-        try steps[index].invoke(table)
-        observer.end(step: index)
+        var failure: ApusError?
+        unsafe walk[index]._withUnsafeGuaranteedRef { step in
+          do throws(ApusError) { try step.invoke(table) } catch { failure = error }
+        }
+        if let failure { throw failure }
+        observer.end(step: first + index)
       }
       if isLast(current) { return }
       current += 1
