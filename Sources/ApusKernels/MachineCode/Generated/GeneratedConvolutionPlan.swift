@@ -115,7 +115,9 @@ struct GeneratedConvolutionPlan {
     let lanesPerStep = product.lanesPerStep
     let c = convolution
     let products = Double(c.outputCount) * Double(c.depth)
-    isSmall = products <= 0x1p17
+    // Floats take twice as long as bytes.
+    let work = product == .floats ? 2 * products : products
+    isSmall = work <= 0x1p17
     nanoseconds = Int(min(products, 0x1p40)) >> 5
     let runsAreRows = c.dilationWidth == 1 && c.groups == 1
     tapRows = c.filterHeight
@@ -181,7 +183,7 @@ struct GeneratedConvolutionPlan {
     let bytesPerRow = max(
       1, isDense ? c.depth * laneByteCount : planeWidth * c.channelsPerGroup * laneByteCount)
     // Tiles for several threads: an even count, each of as much work as pays.
-    let wanted = max(1, min(8, Int(min(products, 0x1p30)) >> 18 * 2))
+    let wanted = max(work < 0x1p18 ? 1 : 2, min(8, Int(min(products, 0x1p30)) >> 18 * 2))
     let most: Int
     let part: Int
     if isDense {
