@@ -62,13 +62,13 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
         scheme.canFinish ? shapes : [], placement: placement,
         generator: {
           guard mostColumns > 0 else {
-            return target.depthwiseGenerator(scheme.product, convolution.operands, convolution.epilogue, $0)
+            return target.depthwiseGenerator(scheme.product, convolution.operands, scheme.epilogue, $0)
           }
           var shape = rowShape(columns: $0.rowCount, channels: $0.columnCount, step: plan.columnStep)
           if plan.groupsAreColumns, let part = GeneratedDepthwisePlan.LinePart(rawValue: $0.rowCount) {
             (shape.columnCount, _, shape.restCount) = plan.blocks(plan.columns(part))
           }
-          return target.rowGenerator(scheme.product, convolution.operands, convolution.epilogue, shape)
+          return target.rowGenerator(scheme.product, convolution.operands, scheme.epilogue, shape)
         }),
       let runFunctions = GeneratedFunctions(
         plan.runs.indices.map { GeneratedShape(rowCount: $0, vectorCount: 1, columnCount: 0) },
@@ -78,7 +78,7 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
           var shape = rowShape(
             columns: run.columns, channels: target.lanes, step: convolution.strideWidth)
           shape.place = .init(missingFirst: run.missingFirst, missingLast: run.missingLast)
-          return target.rowGenerator(scheme.product, convolution.operands, convolution.epilogue, shape)
+          return target.rowGenerator(scheme.product, convolution.operands, scheme.epilogue, shape)
         }),
       let sums = GeneratedFunctions(
         scheme.needsSums ? sumShapes.map { $0.ofSums(lanes: target.lanes) } : [], placement: placement,
@@ -101,7 +101,7 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
     factorByteCount = target.factorByteCount
     unsafe factors = .allocate(byteCount: plan.blockCount * factorByteCount, alignment: 64)
     unsafe target.fillFactors(
-      factors, convolution.operands, convolution.epilogue, blockCount: plan.blockCount,
+      factors, convolution.operands, scheme.epilogue, blockCount: plan.blockCount,
       laneCount: plan.blockChannels
     ) { plan.channel(block: $0, column: plan.columns[$1]) }
   }

@@ -4,7 +4,7 @@
 /// the weights of its groups of taps, then of extra groups, then the numbers of the groups that those repeat.
 struct GeneratedDepthwisePacking {
   let plan: GeneratedDepthwisePlan
-  let terms: GeneratedWeights
+  private(set) var terms: GeneratedWeights
 
   private var groupByteCount: Int { plan.blockChannels * 4 }
 
@@ -99,7 +99,7 @@ struct GeneratedDepthwisePacking {
             if let operands = terms.operands {
               let places = stride(from: channel, to: tapCount * channels, by: channels)
               let sums = terms.offset(
-                bias: offset, sum: places.reduce(0) { $0 &+ (unsafe terms.value(weights, $1, operands)) },
+                bias: offset, channel: channel, sum: places.reduce(0) { $0 &+ (unsafe terms.value(weights, $1, operands)) },
                 count: tapCount,
                 magnitude: places.reduce(0) { $0 + Int(abs(unsafe terms.value(weights, $1, operands))) })
               offset = sums.bits
@@ -112,6 +112,12 @@ struct GeneratedDepthwisePacking {
       }
     }
     GeneratedWeights.setBounded(isBounded, in: packed)
+    if !isBounded, terms.faint != nil {
+      var plain = self
+      plain.terms.faint = nil
+      plain.pack(weights: weights, bias: bias, into: packed)
+      GeneratedWeights.setBounded(false, in: packed)
+    }
   }
 
   /// Writes the weights of all groups of a block, whose taps are given; those that a group lacks are negative.

@@ -13,6 +13,10 @@ struct GeneratedScheme {
   let canFinish: Bool
   /// Whether it depends on the weights whether it does.
   let needsBoundedSums: Bool
+  /// What the generated code makes of sums.
+  let epilogue: Epilogue
+  /// The channels for which that is not what is asked for.
+  let faint: FaintChannels?
   /// What makes words of floats.
   private let quantization: HybridQuantization?
   /// What makes outputs of sums otherwise.
@@ -30,9 +34,12 @@ struct GeneratedScheme {
     self.product = product
     let operands = matrixOperands.generatedBytes
     self.operands = operands
+    let faint = FaintChannels(epilogue, leastShift: target.leastShift)
+    self.faint = faint
+    self.epilogue = faint?.epilogue ?? epilogue
     name =
       "\(target.name) \(product.rawValue) zero \(operands?.lhsZeroPoint ?? 0) \(operands?.rhsZeroPoint ?? 0)"
-      + (matrixOperands.isHybrid ? " hybrid" : "")
+      + (matrixOperands.isHybrid ? " hybrid" : "") + (faint?.name ?? "")
     elementByteCount = matrixOperands.generatedByteCount
     lanes = GeneratedGathering.Lanes(product, operands, isHybrid: matrixOperands.isHybrid) {
       target.widening(isSigned: $0)
@@ -40,7 +47,7 @@ struct GeneratedScheme {
     quantization = HybridQuantization(
       matrixOperands, batches: batches, inputCount: inputCount,
       code: matrixOperands.isHybrid ? target.quantization : nil)
-    canFinish = target.canFinish(epilogue)
+    canFinish = target.canFinish(self.epilogue)
     let isFixedPoint = if case .fixedPoint = epilogue { true } else { false }
     needsBoundedSums = isFixedPoint && target.sumLimit != nil
     quantized =

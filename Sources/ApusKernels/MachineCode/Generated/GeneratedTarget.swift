@@ -34,6 +34,8 @@ protocol GeneratedTarget: Hashable, Sendable {
   var activationOffset: Int32 { get }
   /// The greatest magnitude of sums that the generated code takes to fixed-point factors; nil where any will do.
   var sumLimit: Int? { get }
+  /// The least shift of a factor that the fastest code takes; nil where any will do.
+  var leastShift: Int32? { get }
   /// Whether the generated code can make outputs with such an epilogue, apart from ``sumLimit``.
   func canFinish(_ epilogue: Epilogue) -> Bool
 

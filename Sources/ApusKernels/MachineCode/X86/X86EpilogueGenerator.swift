@@ -20,6 +20,8 @@ struct X86EpilogueGenerator: Hashable {
   /// The greatest magnitude of sums that generated code rescales: some 2³⁰ more would overflow with the greatest rounding
   /// or zero point. Converters clip the biases of unused channels to 2³⁰.
   static let sumLimit = 3 << 29 - 1 << 22
+  /// What shifts by more would overflow with the zero point.
+  static let leastShift: Int32 = -21
 
   /// Which fixed-point factors there are.
   enum Rescaling: Hashable {

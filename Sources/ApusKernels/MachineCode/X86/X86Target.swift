@@ -48,6 +48,8 @@ extension X86Target: GeneratedTarget {
   var activationOffset: Int32 { 0 }
   var sumLimit: Int? { X86EpilogueGenerator.sumLimit }
 
+  var leastShift: Int32? { X86EpilogueGenerator.leastShift }
+
   /// Fixed-point factors must not be negative.
   func canFinish(_ epilogue: Epilogue) -> Bool {
     switch epilogue {
@@ -135,7 +137,7 @@ extension X86EpilogueGenerator.Kind {
     case .hybrid: self = .scaledFloats(isPerRow: isPerRow)
     case .float64: self = .bytes(isSigned: isSigned, .once, isBounded: false)
     case .fixedPoint(let multipliers, let zeroPoint, let minimum, let maximum):
-      let shiftRight = multipliers.allSatisfy { (-21)...(-1) ~= $0.shift }
+      let shiftRight = multipliers.allSatisfy { X86EpilogueGenerator.leastShift...(-1) ~= $0.shift }
       self = .bytes(
         isSigned: isSigned, !shiftRight ? .any : minimum < zeroPoint ? .right : .rightRectified,
         isBounded: minimum > (isSigned ? -128 : 0) || maximum < (isSigned ? 127 : 255))
