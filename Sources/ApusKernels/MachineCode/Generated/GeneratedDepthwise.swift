@@ -1,17 +1,17 @@
 /// A depthwise convolution by generated products.
 final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
   let convolution: DepthwiseConvolution
-  private let scheme: GeneratedScheme
+  let scheme: GeneratedScheme
   let plan: GeneratedDepthwisePlan
   private let gathering: GeneratedGathering
   let weightPacking: GeneratedDepthwisePacking
   let factors: UnsafeMutableRawPointer
-  private let factorByteCount: Int
+  let factorByteCount: Int
   /// The offsets of all taps, group by group.
   let taps: UnsafeMutablePointer<Int>
   /// A worker's memory: the gathered part of the input, then taps with room for extra groups, then sums.
-  private let tapListOffset: Int
-  private let sumsOffset: Int
+  let tapListOffset: Int
+  let sumsOffset: Int
   private let workerByteCount: Int
   /// Columns that one function takes at most.
   private let blockColumns: Int
@@ -43,11 +43,13 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
     self.scheme = scheme
     self.plan = plan
     gathering = plan.gathering(scheme.lanes)
-    weightPacking = GeneratedDepthwisePacking(plan: plan, terms: GeneratedWeights(scheme, target: target))
+    weightPacking = GeneratedDepthwisePacking(
+      plan: plan, terms: GeneratedWeights(scheme, target: target, areCentered: !plan.widensInPlace))
 
     let mostColumns = plan.mostColumns
     takesRows = mostColumns > 0
-    takesLines = plan.groupsAreColumns
+    let takesLines = plan.groupsAreColumns && plan.runs.isEmpty
+    self.takesLines = takesLines
     blockColumns = plan.blocks(plan.columnCount).columns
     func rowShape(columns: Int, channels: Int, step: Int) -> GeneratedRowShape {
       GeneratedRowShape(
@@ -56,7 +58,7 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
     }
     let sumShapes = plan.shapes(most: GeneratedDepthwisePlan.mostPixels, takesRows: false)
     let shapes =
-      plan.groupsAreColumns ? plan.lineShapes : plan.shapes(most: blockColumns, takesRows: takesRows)
+      takesLines ? plan.lineShapes : plan.shapes(most: blockColumns, takesRows: takesRows)
     guard
       let outputs = GeneratedFunctions(
         scheme.canFinish ? shapes : [], placement: placement,
@@ -65,7 +67,7 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
             return target.depthwiseGenerator(scheme.product, convolution.operands, scheme.epilogue, $0)
           }
           var shape = rowShape(columns: $0.rowCount, channels: $0.columnCount, step: plan.columnStep)
-          if plan.groupsAreColumns, let part = GeneratedDepthwisePlan.LinePart(rawValue: $0.rowCount) {
+          if takesLines, let part = GeneratedDepthwisePlan.LinePart(rawValue: $0.rowCount) {
             (shape.columnCount, _, shape.restCount) = plan.blocks(plan.columns(part))
           }
           return target.rowGenerator(scheme.product, convolution.operands, scheme.epilogue, shape)
@@ -99,11 +101,14 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
       unsafe taps[tap] = plan.tapOffset(group: group, index: index)
     }
     factorByteCount = target.factorByteCount
-    unsafe factors = .allocate(byteCount: plan.blockCount * factorByteCount, alignment: 64)
+    // Where bytes are read in place, two blocks share factors.
+    let together = plan.widensInPlace ? 2 : 1
+    let factorBlockCount = ceilingQuotient(plan.blockCount, together)
+    unsafe factors = .allocate(byteCount: factorBlockCount * factorByteCount, alignment: 64)
     unsafe target.fillFactors(
-      factors, convolution.operands, scheme.epilogue, blockCount: plan.blockCount,
-      laneCount: plan.blockChannels
-    ) { plan.channel(block: $0, column: plan.columns[$1]) }
+      factors, convolution.operands, scheme.epilogue, blockCount: factorBlockCount,
+      laneCount: together * plan.blockChannels
+    ) { plan.channel(block: $0 * together, column: together > 1 ? $1 : plan.columns[$1]) }
   }
 
   deinit {
@@ -169,7 +174,7 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
     let lines = share(of: convolution.outputHeight, tile: tileOfImage, of: work.tilesPerImage)
     let blocks = plan.blocks(chunk: chunk)
     guard plan.runs.isEmpty else {
-      return runInPlace(work, packed, image: image, lines: lines, blocks: blocks)
+      return unsafe runInPlace(work, packed, image: image, lines: lines, blocks: blocks, scratch: scratch)
     }
     unsafe gathering.gather(
       work.memory.input, image: image, lines: lines, firstChannel: chunk &* plan.chunkChannels,

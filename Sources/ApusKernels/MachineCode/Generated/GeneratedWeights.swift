@@ -27,7 +27,7 @@ struct GeneratedWeights {
   /// Channels whose biases are others; nil where no bias can be, as Swift makes the outputs.
   var faint: FaintChannels?
 
-  init(_ scheme: GeneratedScheme, target: any GeneratedTarget, areNarrow: Bool = false) {
+  init(_ scheme: GeneratedScheme, target: any GeneratedTarget, areNarrow: Bool = false, areCentered: Bool = true) {
     operands = scheme.operands
     areWords = scheme.product == .words
     faint = scheme.faint
@@ -38,8 +38,9 @@ struct GeneratedWeights {
     mayHaveExtras =
       operands != nil && (!areWords || areNarrow)
       && !(bounds.contains(0 &- rhs) && bounds.contains(255 &- rhs))
-    // Words have the zero point of activations taken off already.
-    missing = areWords ? 0 : lhs &- target.activationOffset
+    // Words have the zero point of activations taken off already, as a rule; otherwise signed ones have their signs.
+    missing =
+      !areWords ? lhs &- target.activationOffset : areCentered ? 0 : lhs &- Int32(operands?.signFlip ?? 0)
   }
 
   // MARK: Packed memory

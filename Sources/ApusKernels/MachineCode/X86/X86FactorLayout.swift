@@ -21,6 +21,8 @@ struct X86FactorLayout {
   var bias: Int { half }
   /// AVX2: eight lanes of ones, then eight of zeros.
   let columnMask: Int
+  /// Depthwise bytes with AVX2, twice: which bytes of eight of one row and eight of another become words.
+  var wordOrder: Int { columnMask }
   /// AVX-512: for panels of one to three vectors, which dwords of packed bytes make rows, as a byte each.
   let orders: Int
   /// 0x80 in every byte.
@@ -75,7 +77,12 @@ struct X86FactorLayout {
     let shiftsRight = kind.shiftsRight
     let half: Int64 = shiftsRight ? .min | 1 << 31 : 1 << 30
     for lane in 0..<8 { store(half, at: self.half + 8 * lane) }
-    if vectorByteCount < 64 {
+    if vectorByteCount < 64, case .bytes(let isSigned, _, _) = kind {
+      for index in 0..<64 where index % 2 == (isSigned ? 1 : 0) {
+        store(UInt8(index / 2 % 2 * 8 + index / 4 % 8), at: wordOrder + index)
+        store(0x80 as UInt8, at: wordOrder + (index ^ 1))
+      }
+    } else if vectorByteCount < 64 {
       for lane in 0..<8 { store(-1 as Int32, at: columnMask + 4 * lane) }
     } else {
       for (vectors, order) in Self.dwordOrders.enumerated() {
@@ -88,10 +95,13 @@ struct X86FactorLayout {
       store(least, at: minimum)
       store(most, at: maximum)
     case .fixedPoint(let multipliers, let zero, let least, let most):
-      store(Int16(truncatingIfNeeded: zero), at: zeroPoint)
-      for byte in 0..<4 {
-        store(UInt8(truncatingIfNeeded: least), at: minimum + byte)
-        store(UInt8(truncatingIfNeeded: most), at: maximum + byte)
+      // Code that takes one vector of two finds them there as well.
+      for place in [0, 32] {
+        store(Int16(truncatingIfNeeded: zero), at: zeroPoint + place)
+        for byte in 0..<4 {
+          store(UInt8(truncatingIfNeeded: least), at: minimum + place + byte)
+          store(UInt8(truncatingIfNeeded: most), at: maximum + place + byte)
+        }
       }
       for lane in 0..<laneCount {
         guard let channel = channel(lane) else { continue }

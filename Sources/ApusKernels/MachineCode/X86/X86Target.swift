@@ -112,7 +112,9 @@ extension X86Target {
     case .unsignedBytes, .signedBytes:
       X86DepthwiseByteRowGenerator.mostColumns(
         self, columnStep: columnStep, tapStep: tapStep, tapRows: tapRows, tapColumns: tapColumns)
-    case .words: 0
+    case .words:
+      X86DepthwiseWordRowGenerator.mostColumns(
+        self, columnStep: columnStep, tapStep: tapStep, tapRows: tapRows, tapColumns: tapColumns)
     }
   }
 
@@ -120,10 +122,15 @@ extension X86Target {
     _ product: GeneratedProduct, _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: GeneratedRowShape
   ) -> (any CodeGenerator)? {
     let kind = X86EpilogueGenerator.Kind(operands, epilogue, isPerRow: false)
-    guard product == .floats else {
+    switch product {
+    case .floats: return X86DepthwiseRowGenerator(target: self, epilogue: kind, shape: shape)
+    case .unsignedBytes, .signedBytes:
       return X86DepthwiseByteRowGenerator(product: product, epilogue: kind, shape: shape)
+    case .words:
+      guard let place = shape.place else { return nil }
+      let isSigned = if case .int8 = operands { true } else { false }
+      return X86DepthwiseWordRowGenerator(isSigned: isSigned, epilogue: kind, shape: shape, place: place)
     }
-    return X86DepthwiseRowGenerator(target: self, epilogue: kind, shape: shape)
   }
 }
 

@@ -1,0 +1,172 @@
+/// Generates depthwise convolutions of bytes with AVX2: a few columns of a line, one vector of channels after the other, of
+/// an input that is read where it lies.
+///
+/// A group of taps is a column of two rows of the filter, or of the last one. The rows of a pixel become pairs of words once
+/// for all sums that they are part of. They are not centered: offsets make up for the zero point, which stands in the padding.
+struct X86DepthwiseWordRowGenerator: CodeGenerator {
+  let isSigned: Bool
+  let epilogue: X86EpilogueGenerator.Kind
+  let shape: GeneratedRowShape
+  let place: GeneratedRowShape.Place
+
+  private typealias General = X86Assembler.General
+  private typealias Memory = X86Assembler.Memory
+  private typealias A = GeneratedArguments
+  private static let bases: [General] = [.rax, .rbx]
+
+  /// The most columns that a block may have; zero where there is no such code.
+  static func mostColumns(_ target: X86Target, columnStep: Int, tapStep: Int, tapRows: Int, tapColumns: Int)
+    -> Int
+  {
+    guard target == .avx2, columnStep <= 8, tapStep <= 16, tapRows <= 8, tapColumns <= 7 else { return 0 }
+    return min(7, 12 - tapColumns)
+  }
+
+  // MARK: Registers
+
+  private var columnCount: Int { shape.columnCount }
+  private var tapColumns: Int { shape.tapColumns }
+  private var end: X86EpilogueGenerator {
+    X86EpilogueGenerator(target: .avx2, kind: epilogue, rowCount: columnCount, vectorCount: 1, columnCount: 8)
+  }
+  private func weight(_ tap: Int) -> Int { end.free(tap) }
+  /// The pixel, then two of its products.
+  private func spare(_ index: Int) -> Int { end.free(tapColumns + index) }
+  /// The order that makes words of the bytes of two rows.
+  private let order = 15
+
+  // MARK: The function
+
+  /// The code of `void f(Arguments *)`, where `taps` is a list of the addresses of rows, and then of a pixel of padding, and
+  /// `rows` is how far from there the first column lies; nil only if the generator is wrong.
+  func generate() -> [UInt8]? {
+    var a = X86Assembler(encoding: .vex)
+    a.enter()
+    let nextBlock = a.loopHead(alignment: 16)
+    for (source, destination) in [
+      (A.offset(\.vectors), A.offset(\.left)), (A.offset(\.firstWeights), A.offset(\.weights)),
+      (A.offset(\.firstOffsets), A.offset(\.offsets)), (A.offset(\.firstFactors), A.offset(\.factors)),
+    ] {
+      a.load(.rax, .init(.rdi, source))
+      a.store(.init(.rdi, destination), .rax)
+    }
+    a.move(.r13, 32)
+    let nextVector = a.loopHead(alignment: 16)
+    vector(&a)
+    advance(&a, nextVector)
+
+    for (register, start, stride, count) in [
+      (General.r8, A.offset(\.rows), A.offset(\.rowStride), columnCount * shape.columnStep),
+      (.r14, A.offset(\.output), A.offset(\.outputStride), columnCount),
+    ] {
+      end.loadStride(&a, stride)
+      a.load(register, .init(.rdi, start))
+      for _ in 0..<count / 6 { end.nextBase(&a, register, from: register) }
+      if count % 6 > 0 { a.address(register, end.place([register], count % 6)) }
+      a.store(.init(.rdi, start), register)
+    }
+    a.decrement(.r15)
+    a.jump(.notEqual, nextBlock)
+    a.leave()
+    return a.finish()
+  }
+
+  /// All columns of a block for one vector of channels.
+  private func vector(_ a: inout X86Assembler) {
+    end.begin(&a)
+    end.loadStride(&a, A.offset(\.rowStride))
+    a.load(.r12, .init(.rdi, A.offset(\.taps)))
+    a.load(.rsi, .init(.rdi, A.offset(\.weights)))
+    a.load(.rdx, .init(.rdi, A.offset(\.factors)))
+    a.load(.rcx, .init(.r12, 8 * shape.tapRows))
+    a.vector(.vmovdqu, .ymm, order, 0, .init(.rdx, X86FactorLayout(.avx2).wordOrder))
+    for row in stride(from: 0, to: shape.tapRows, by: 2) { rows(&a, row..<min(row + 2, shape.tapRows)) }
+
+    a.move(.rax, .r14)
+    end.loadStride(&a, A.offset(\.outputStride))
+    let bases = Array(Self.bases.prefix((columnCount + 5) / 6))
+    end.advance(&a, bases)
+    end.store(&a, bases)
+  }
+
+  /// The next vector of channels. Each second vector has another block of factors.
+  private func advance(_ a: inout X86Assembler, _ nextVector: X86Assembler.Label) {
+    for (field, bytes) in [
+      (A.offset(\.weights), (shape.tapRows + 1) / 2 * tapColumns * 32), (A.offset(\.offsets), 32),
+    ] {
+      a.load(.rax, .init(.rdi, field))
+      a.add(.rax, bytes)
+      a.store(.init(.rdi, field), .rax)
+    }
+    a.load(.rax, .init(.rdi, A.offset(\.factors)))
+    a.add(.rax, .r13)
+    a.store(.init(.rdi, A.offset(\.factors)), .rax)
+    a.move(.rax, X86FactorLayout(.avx2).byteCount)
+    a.subtract(.rax, .r13)
+    a.move(.r13, .rax)
+    a.add(.r8, 8)
+    a.add(.r14, epilogue.isBytes ? 8 : 32)
+    a.load(.rax, .init(.rdi, A.offset(\.left)))
+    a.decrement(.rax)
+    a.store(.init(.rdi, A.offset(\.left)), .rax)
+    a.jump(.notEqual, nextVector)
+  }
+
+  /// The groups of one row of the filter or of two.
+  private func rows(_ a: inout X86Assembler, _ rows: Range<Int>) {
+    let bases = Array(Self.bases.prefix(rows.count))
+    for (row, base) in zip(rows, bases) {
+      a.load(base, .init(.r12, 8 * row))
+      a.add(base, .r8)
+    }
+    for tap in 0..<tapColumns {
+      a.vector(.vmovdqu, .ymm, weight(tap), 0, .init(.rsi, (rows.lowerBound / 2 * tapColumns + tap) * 32))
+    }
+    let pixelCount = (columnCount - 1) * shape.columnStep + (tapColumns - 1) * shape.tapStep + 1
+    for pixel in 0..<pixelCount {
+      if pixel > 0, pixel % 6 == 0 { for base in bases { end.nextBase(&a, base, from: base) } }
+      // The sums that the pixel is part of, each with its weight.
+      let uses = (0..<columnCount).compactMap { column -> (sum: Int, weight: Int)? in
+        let distance = pixel - column * shape.columnStep
+        guard distance >= 0, distance % shape.tapStep == 0, distance / shape.tapStep < tapColumns else {
+          return nil
+        }
+        return (end.sum(column, 0), weight(distance / shape.tapStep))
+      }
+      guard !uses.isEmpty else { continue }
+      let isPadding = pixel < place.missingFirst || pixel >= pixelCount - place.missingLast
+      load(&a, bases.map { isPadding ? Memory(.rcx) : end.place([$0], pixel % 6) })
+      add(&a, uses)
+    }
+  }
+
+  /// Makes words of a pixel's eight bytes in one row or two.
+  private func load(_ a: inout X86Assembler, _ rows: [Memory]) {
+    let pixel = spare(0)
+    guard rows.count > 1 else {
+      return a.vector(isSigned ? .vpmovsxbd : .vpmovzxbd, .ymm, pixel, 0, rows[0])
+    }
+    // Each quarter has the bytes of both rows, of which it takes half. Other ways to widen cross quarters, which takes
+    // longer.
+    a.vector(.vpbroadcastq, .ymm, pixel, 0, rows[0])
+    a.vector(.vpbroadcastq, .ymm, spare(1), 0, rows[1])
+    a.vector(.vpblendd, .ymm, pixel, pixel, spare(1), immediate: 0xCC)
+    a.vector(.vpshufb, .ymm, pixel, pixel, order)
+    if isSigned { a.shift(.shiftWords, digit: 4, .ymm, pixel, pixel, by: 8) }
+  }
+
+  /// Adds a pixel's products, two or three at a time: see ``X86ProductGenerator``.
+  private func add(_ a: inout X86Assembler, _ uses: [(sum: Int, weight: Int)]) {
+    var rest = uses[...]
+    while !rest.isEmpty {
+      let isLast = rest.count <= 3
+      let some = rest.prefix(isLast ? 3 : 2)
+      rest = rest.dropFirst(some.count)
+      let products = some.indices.map { index in
+        isLast && index == some.endIndex - 1 ? spare(0) : spare(1 + index - some.startIndex)
+      }
+      for (use, product) in zip(some, products) { a.vector(.vpmaddwd, .ymm, product, spare(0), use.weight) }
+      for (use, product) in zip(some, products) { a.vector(.vpaddd, .ymm, use.sum, use.sum, product) }
+    }
+  }
+}
