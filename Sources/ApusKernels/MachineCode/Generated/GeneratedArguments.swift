@@ -23,11 +23,10 @@ package struct GeneratedArguments: BitwiseCopyable {
   package var blocks: Int
   /// The scales of quantized images: of each row, or of all.
   package var scales: Int
-  /// Of depthwise rows: the vectors of channels, where the first one's weights, offsets and factors lie, and room for a count.
+  /// Of depthwise rows: the vectors of channels, where the first one's weights and offsets lie, and room for a count.
   package var vectors = 0
   package var firstWeights = 0
   package var firstOffsets = 0
-  package var firstFactors = 0
   package var left = 0
   /// Of depthwise rows of bytes: lines, and bytes between them, of the input and of the output.
   package var lines = 0

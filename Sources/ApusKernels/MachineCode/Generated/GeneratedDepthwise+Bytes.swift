@@ -19,11 +19,11 @@ extension GeneratedDepthwise {
     let makesOutputs = scheme.makesOutputs(packed)
     let (pixelByteCount, firstByte) = (plan.pixelByteCount, first &* plan.blockChannels)
     var arguments = unsafe GeneratedArguments(
-      rows: 0, rowStride: pixelByteCount, taps: Int(bitPattern: rows), tapCount: 0, weights: 0, offsets: 0,
-      factors: 0, output: 0, outputStride: pixelByteCount, blocks: 0, scales: 0, vectors: blocks.count,
-      firstWeights: Int(bitPattern: packed.address + GeneratedWeights.record(packed, first).weights),
-      firstOffsets: Int(bitPattern: packed.address + weightPacking.offsets(block: first)),
-      firstFactors: Int(bitPattern: factors + first / 2 &* factorByteCount))
+      rows: 0, rowStride: pixelByteCount, taps: Int(bitPattern: rows), tapCount: 0,
+      weights: Int(bitPattern: packed.address + GeneratedWeights.record(packed, first).weights),
+      offsets: Int(bitPattern: packed.address + weightPacking.offsets(block: first)),
+      factors: Int(bitPattern: factors + first / 2 &* factorByteCount), output: 0,
+      outputStride: pixelByteCount, blocks: 0, scales: 0, vectors: blocks.count)
     for line in lines {
       for row in 0..<c.filterHeight {
         let y = line &* c.strideHeight &- c.paddingTop &+ row &* c.dilationHeight

@@ -5,7 +5,8 @@ extension GeneratedDepthwise {
     scratch: UnsafeMutableRawPointer
   ) {
     if plan.widensInPlace {
-      return unsafe runBytesInPlace(work, packed, image: image, lines: lines, blocks: blocks, scratch: scratch)
+      return unsafe runBytesInPlace(
+        work, packed, image: image, lines: lines, blocks: blocks, scratch: scratch)
     }
     let c = convolution
     let weights = unsafe Int(

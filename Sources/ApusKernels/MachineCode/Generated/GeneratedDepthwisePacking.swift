@@ -99,7 +99,8 @@ struct GeneratedDepthwisePacking {
             if let operands = terms.operands {
               let places = stride(from: channel, to: tapCount * channels, by: channels)
               let sums = terms.offset(
-                bias: offset, channel: channel, sum: places.reduce(0) { $0 &+ (unsafe terms.value(weights, $1, operands)) },
+                bias: offset, channel: channel,
+                sum: places.reduce(0) { $0 &+ (unsafe terms.value(weights, $1, operands)) },
                 count: tapCount,
                 magnitude: places.reduce(0) { $0 + Int(abs(unsafe terms.value(weights, $1, operands))) })
               offset = sums.bits

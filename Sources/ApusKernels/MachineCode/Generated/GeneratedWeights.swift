@@ -27,7 +27,9 @@ struct GeneratedWeights {
   /// Channels whose biases are others; nil where no bias can be, as Swift makes the outputs.
   var faint: FaintChannels?
 
-  init(_ scheme: GeneratedScheme, target: any GeneratedTarget, areNarrow: Bool = false, areCentered: Bool = true) {
+  init(
+    _ scheme: GeneratedScheme, target: any GeneratedTarget, areNarrow: Bool = false, areCentered: Bool = true
+  ) {
     operands = scheme.operands
     areWords = scheme.product == .words
     faint = scheme.faint
@@ -100,7 +102,9 @@ struct GeneratedWeights {
   ) -> (bits: UInt32, isBounded: Bool) {
     var bias = Int32(bitPattern: bias)
     if let faint, faint.contains(channel) {
-      guard let other = faint.bias(bias, channel: channel, reach: 255 * magnitude()) else { return (0, false) }
+      guard let other = faint.bias(bias, channel: channel, reach: 255 * magnitude()) else {
+        return (0, false)
+      }
       bias = other
     }
     let offset = bias &- missing &* sum

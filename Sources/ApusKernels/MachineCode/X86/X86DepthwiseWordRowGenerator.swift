@@ -19,7 +19,7 @@ struct X86DepthwiseWordRowGenerator: CodeGenerator {
     -> Int
   {
     guard target == .avx2, columnStep <= 8, tapStep <= 16, tapRows <= 8, tapColumns <= 7 else { return 0 }
-    return min(7, 12 - tapColumns)
+    return min(8, 12 - tapColumns)
   }
 
   // MARK: Registers
@@ -42,24 +42,26 @@ struct X86DepthwiseWordRowGenerator: CodeGenerator {
   func generate() -> [UInt8]? {
     var a = X86Assembler(encoding: .vex)
     a.enter()
+    // Pixels of the output are as large as those of the input.
+    end.loadStride(&a, A.offset(\.rowStride))
+    a.load(.r12, .init(.rdi, A.offset(\.taps)))
+    a.load(.rcx, .init(.r12, 8 * shape.tapRows))
+    a.load(.rdx, .init(.rdi, A.offset(\.factors)))
+    a.vector(.vmovdqu, .ymm, order, 0, .init(.rdx, X86FactorLayout(.avx2).wordOrder))
     let nextBlock = a.loopHead(alignment: 16)
-    for (source, destination) in [
-      (A.offset(\.vectors), A.offset(\.left)), (A.offset(\.firstWeights), A.offset(\.weights)),
-      (A.offset(\.firstOffsets), A.offset(\.offsets)), (A.offset(\.firstFactors), A.offset(\.factors)),
-    ] {
-      a.load(.rax, .init(.rdi, source))
-      a.store(.init(.rdi, destination), .rax)
-    }
+    a.load(.rsi, .init(.rdi, A.offset(\.weights)))
+    a.load(.rbp, .init(.rdi, A.offset(\.offsets)))
+    a.load(.rdx, .init(.rdi, A.offset(\.factors)))
+    a.load(.rax, .init(.rdi, A.offset(\.vectors)))
+    a.store(.init(.rdi, A.offset(\.left)), .rax)
     a.move(.r13, 32)
     let nextVector = a.loopHead(alignment: 16)
     vector(&a)
     advance(&a, nextVector)
 
-    for (register, start, stride, count) in [
-      (General.r8, A.offset(\.rows), A.offset(\.rowStride), columnCount * shape.columnStep),
-      (.r14, A.offset(\.output), A.offset(\.outputStride), columnCount),
+    for (register, start, count) in [
+      (General.r8, A.offset(\.rows), columnCount * shape.columnStep), (.r14, A.offset(\.output), columnCount),
     ] {
-      end.loadStride(&a, stride)
       a.load(register, .init(.rdi, start))
       for _ in 0..<count / 6 { end.nextBase(&a, register, from: register) }
       if count % 6 > 0 { a.address(register, end.place([register], count % 6)) }
@@ -73,39 +75,24 @@ struct X86DepthwiseWordRowGenerator: CodeGenerator {
 
   /// All columns of a block for one vector of channels.
   private func vector(_ a: inout X86Assembler) {
-    end.begin(&a)
-    end.loadStride(&a, A.offset(\.rowStride))
-    a.load(.r12, .init(.rdi, A.offset(\.taps)))
-    a.load(.rsi, .init(.rdi, A.offset(\.weights)))
-    a.load(.rdx, .init(.rdi, A.offset(\.factors)))
-    a.load(.rcx, .init(.r12, 8 * shape.tapRows))
-    a.vector(.vmovdqu, .ymm, order, 0, .init(.rdx, X86FactorLayout(.avx2).wordOrder))
+    end.begin(&a, offsets: .rbp)
     for row in stride(from: 0, to: shape.tapRows, by: 2) { rows(&a, row..<min(row + 2, shape.tapRows)) }
-
-    a.move(.rax, .r14)
-    end.loadStride(&a, A.offset(\.outputStride))
     let bases = Array(Self.bases.prefix((columnCount + 5) / 6))
+    a.move(bases[0], .r14)
     end.advance(&a, bases)
     end.store(&a, bases)
   }
 
   /// The next vector of channels. Each second vector has another block of factors.
   private func advance(_ a: inout X86Assembler, _ nextVector: X86Assembler.Label) {
-    for (field, bytes) in [
-      (A.offset(\.weights), (shape.tapRows + 1) / 2 * tapColumns * 32), (A.offset(\.offsets), 32),
-    ] {
-      a.load(.rax, .init(.rdi, field))
-      a.add(.rax, bytes)
-      a.store(.init(.rdi, field), .rax)
-    }
-    a.load(.rax, .init(.rdi, A.offset(\.factors)))
-    a.add(.rax, .r13)
-    a.store(.init(.rdi, A.offset(\.factors)), .rax)
+    a.add(.rsi, (shape.tapRows + 1) / 2 * tapColumns * 32)
+    a.add(.rbp, 32)
+    a.add(.rdx, .r13)
     a.move(.rax, X86FactorLayout(.avx2).byteCount)
     a.subtract(.rax, .r13)
     a.move(.r13, .rax)
     a.add(.r8, 8)
-    a.add(.r14, epilogue.isBytes ? 8 : 32)
+    a.add(.r14, 8)
     a.load(.rax, .init(.rdi, A.offset(\.left)))
     a.decrement(.rax)
     a.store(.init(.rdi, A.offset(\.left)), .rax)

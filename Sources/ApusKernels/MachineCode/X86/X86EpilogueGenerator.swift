@@ -110,8 +110,13 @@ struct X86EpilogueGenerator: Hashable {
     }
     a.load(.rsi, .init(.rdi, GeneratedArguments.offset(\.offsets)))
     a.load(.rdx, .init(.rdi, GeneratedArguments.offset(\.factors)))
+    begin(&a, offsets: .rsi)
+  }
+
+  /// Sets the sums of bytes to what they begin with; `rdx` points at the factors.
+  func begin(_ a: inout X86Assembler, offsets: X86Assembler.General) {
     for vector in 0..<vectorCount {
-      a.vector(.vmovdqu, width, sum(0, vector), 0, .init(.rsi, vector * width.byteCount))
+      a.vector(.vmovdqu, width, sum(0, vector), 0, .init(offsets, vector * width.byteCount))
       if kind.shiftsRight {
         a.vector(.vpaddd, width, sum(0, vector), sum(0, vector), .init(.rdx, X86FactorLayout(target).bias))
       }
