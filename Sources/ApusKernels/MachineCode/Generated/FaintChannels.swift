@@ -27,9 +27,9 @@ struct FaintChannels {
 
   /// What the packed biases depend on.
   var name: String {
-    let factors = multipliers.enumerated().filter { $1.shift < leastShift }
-    return " faint \(zeroPoint) \(minimum) \(maximum)"
-      + factors.map { " \($0):\($1.value):\($1.shift)" }.joined()
+    var hasher = Hasher()
+    hasher.combine(multipliers)
+    return " faint \(zeroPoint) \(minimum) \(maximum) \(hasher.finalize())"
   }
 
   func contains(_ channel: Int) -> Bool { multipliers[channel].shift < leastShift }

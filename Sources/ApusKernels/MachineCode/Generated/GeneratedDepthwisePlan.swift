@@ -158,8 +158,9 @@ struct GeneratedDepthwisePlan {
       c.paddingTop <= (c.filterHeight - 1) * c.dilationHeight, lastTop < c.inputHeight,
       c.dilationHeight == 1 || c.paddingTop == 0 || c.inputHeight > c.dilationHeight
     else { return [] }
-    // Blocks as equal as can be.
-    let columns = ceilingQuotient(c.outputWidth, ceilingQuotient(c.outputWidth, most))
+    // Blocks as equal as can be; of seven where that divides the widths of a whole network, for the sake of fewer functions.
+    let isOfSevens = most > 7 && c.outputWidth.isMultiple(of: 7)
+    let columns = ceilingQuotient(c.outputWidth, ceilingQuotient(c.outputWidth, isOfSevens ? 7 : most))
     var runs: [ColumnRun] = []
     var first = 0
     while first < c.outputWidth {

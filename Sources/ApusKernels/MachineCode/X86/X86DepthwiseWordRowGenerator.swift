@@ -29,10 +29,11 @@ struct X86DepthwiseWordRowGenerator: CodeGenerator {
   private var end: X86EpilogueGenerator {
     X86EpilogueGenerator(target: .avx2, kind: epilogue, rowCount: columnCount, vectorCount: 1, columnCount: 8)
   }
-  private func weight(_ tap: Int) -> Int { end.free(tap) }
+  /// The sums come first.
+  private func weight(_ tap: Int) -> Int { columnCount + tap }
   /// The pixel, then two of its products.
-  private func spare(_ index: Int) -> Int { end.free(tapColumns + index) }
-  /// The order that makes words of the bytes of two rows.
+  private func spare(_ index: Int) -> Int { columnCount + tapColumns + index }
+  /// Has the order that makes words of bytes.
   private let order = 15
 
   // MARK: The function
@@ -64,7 +65,7 @@ struct X86DepthwiseWordRowGenerator: CodeGenerator {
     ] {
       a.load(register, .init(.rdi, start))
       for _ in 0..<count / 6 { end.nextBase(&a, register, from: register) }
-      if count % 6 > 0 { a.address(register, end.place([register], count % 6)) }
+      if count % 6 > 0 { a.address(register, end.place(register, count % 6)) }
       a.store(.init(.rdi, start), register)
     }
     a.decrement(.r15)
@@ -75,8 +76,11 @@ struct X86DepthwiseWordRowGenerator: CodeGenerator {
 
   /// All columns of a block for one vector of channels.
   private func vector(_ a: inout X86Assembler) {
+    let end = end
     end.begin(&a, offsets: .rbp)
-    for row in stride(from: 0, to: shape.tapRows, by: 2) { rows(&a, row..<min(row + 2, shape.tapRows)) }
+    for row in stride(from: 0, to: shape.tapRows, by: 2) {
+      rows(&a, row..<min(row + 2, shape.tapRows), end)
+    }
     let bases = Array(Self.bases.prefix((columnCount + 5) / 6))
     a.move(bases[0], .r14)
     end.advance(&a, bases)
@@ -100,9 +104,9 @@ struct X86DepthwiseWordRowGenerator: CodeGenerator {
   }
 
   /// The groups of one row of the filter or of two.
-  private func rows(_ a: inout X86Assembler, _ rows: Range<Int>) {
-    let bases = Array(Self.bases.prefix(rows.count))
-    for (row, base) in zip(rows, bases) {
+  private func rows(_ a: inout X86Assembler, _ rows: Range<Int>, _ end: X86EpilogueGenerator) {
+    for row in rows {
+      let base = Self.bases[row % 2]
       a.load(base, .init(.r12, 8 * row))
       a.add(base, .r8)
     }
@@ -111,49 +115,66 @@ struct X86DepthwiseWordRowGenerator: CodeGenerator {
     }
     let pixelCount = (columnCount - 1) * shape.columnStep + (tapColumns - 1) * shape.tapStep + 1
     for pixel in 0..<pixelCount {
-      if pixel > 0, pixel % 6 == 0 { for base in bases { end.nextBase(&a, base, from: base) } }
-      // The sums that the pixel is part of, each with its weight.
-      let uses = (0..<columnCount).compactMap { column -> (sum: Int, weight: Int)? in
-        let distance = pixel - column * shape.columnStep
-        guard distance >= 0, distance % shape.tapStep == 0, distance / shape.tapStep < tapColumns else {
-          return nil
-        }
-        return (end.sum(column, 0), weight(distance / shape.tapStep))
+      if pixel > 0, pixel % 6 == 0 {
+        for row in rows { end.nextBase(&a, Self.bases[row % 2], from: Self.bases[row % 2]) }
       }
-      guard !uses.isEmpty else { continue }
+      let useCount = (0..<columnCount).count { tap(pixel, $0) != nil }
+      guard useCount > 0 else { continue }
       let isPadding = pixel < place.missingFirst || pixel >= pixelCount - place.missingLast
-      load(&a, bases.map { isPadding ? Memory(.rcx) : end.place([$0], pixel % 6) })
-      add(&a, uses)
+      func memory(_ base: General) -> Memory { isPadding ? Memory(.rcx) : end.place(base, pixel % 6) }
+      load(&a, memory(Self.bases[0]), rows.count > 1 ? memory(Self.bases[1]) : nil)
+      add(&a, pixel, useCount)
     }
   }
 
+  /// The tap by which a pixel is part of a column's sum, if it is.
+  private func tap(_ pixel: Int, _ column: Int) -> Int? {
+    let distance = pixel - column * shape.columnStep
+    let tap = distance / shape.tapStep
+    return distance >= 0 && tap < tapColumns && tap * shape.tapStep == distance ? tap : nil
+  }
+
   /// Makes words of a pixel's eight bytes in one row or two.
-  private func load(_ a: inout X86Assembler, _ rows: [Memory]) {
+  private func load(_ a: inout X86Assembler, _ first: Memory, _ second: Memory?) {
     let pixel = spare(0)
-    guard rows.count > 1 else {
-      return a.vector(isSigned ? .vpmovsxbd : .vpmovzxbd, .ymm, pixel, 0, rows[0])
+    guard let second else {
+      return a.vector(isSigned ? .vpmovsxbd : .vpmovzxbd, .ymm, pixel, 0, first)
     }
     // Each quarter has the bytes of both rows, of which it takes half. Other ways to widen cross quarters, which takes
     // longer.
-    a.vector(.vpbroadcastq, .ymm, pixel, 0, rows[0])
-    a.vector(.vpbroadcastq, .ymm, spare(1), 0, rows[1])
+    a.vector(.vpbroadcastq, .ymm, pixel, 0, first)
+    a.vector(.vpbroadcastq, .ymm, spare(1), 0, second)
     a.vector(.vpblendd, .ymm, pixel, pixel, spare(1), immediate: 0xCC)
     a.vector(.vpshufb, .ymm, pixel, pixel, order)
     if isSigned { a.shift(.shiftWords, digit: 4, .ymm, pixel, pixel, by: 8) }
   }
 
   /// Adds a pixel's products, two or three at a time: see ``X86ProductGenerator``.
-  private func add(_ a: inout X86Assembler, _ uses: [(sum: Int, weight: Int)]) {
-    var rest = uses[...]
-    while !rest.isEmpty {
-      let isLast = rest.count <= 3
-      let some = rest.prefix(isLast ? 3 : 2)
-      rest = rest.dropFirst(some.count)
-      let products = some.indices.map { index in
-        isLast && index == some.endIndex - 1 ? spare(0) : spare(1 + index - some.startIndex)
+  private func add(_ a: inout X86Assembler, _ pixel: Int, _ useCount: Int) {
+    var left = useCount
+    var next = 0
+    while left > 0 {
+      let count = left > 3 ? 2 : left
+      let first = next
+      var index = 0
+      while index < count {
+        if let tap = tap(pixel, next) {
+          a.vector(.vpmaddwd, .ymm, product(index, count, left), spare(0), weight(tap))
+          index += 1
+        }
+        next += 1
       }
-      for (use, product) in zip(some, products) { a.vector(.vpmaddwd, .ymm, product, spare(0), use.weight) }
-      for (use, product) in zip(some, products) { a.vector(.vpaddd, .ymm, use.sum, use.sum, product) }
+      index = 0
+      for column in first..<next where tap(pixel, column) != nil {
+        a.vector(.vpaddd, .ymm, column, column, product(index, count, left))
+        index += 1
+      }
+      left -= count
     }
+  }
+
+  /// Where a product of some goes: the last of all takes the pixel's place.
+  private func product(_ index: Int, _ count: Int, _ left: Int) -> Int {
+    count == left && index == count - 1 ? spare(0) : spare(1 + index)
   }
 }

@@ -54,8 +54,12 @@ struct X86EpilogueGenerator: Hashable {
 
   /// The address of a row: bases lie six rows apart.
   func place(_ bases: [X86Assembler.General], _ row: Int, _ displacement: Int = 0) -> X86Assembler.Memory {
-    let base = bases[row / 6]
-    switch row % 6 {
+    place(bases[row / 6], row % 6, displacement)
+  }
+
+  /// The address of one of six rows from a base on.
+  func place(_ base: X86Assembler.General, _ row: Int, _ displacement: Int = 0) -> X86Assembler.Memory {
+    switch row {
     case 0: return .init(base, displacement)
     case 1: return .init(base, index: strides[0], displacement)
     case 2: return .init(base, index: strides[0], scale: 2, displacement)

@@ -21,7 +21,8 @@ struct X86FactorLayout {
   var bias: Int { half }
   /// AVX2: eight lanes of ones, then eight of zeros.
   let columnMask: Int
-  /// Depthwise bytes with AVX2, twice: which bytes of eight of one row and eight of another become words.
+  /// AVX2: which bytes of eight of one row and eight of another become words: low halves of unsigned ones, high halves of
+  /// signed ones.
   var wordOrder: Int { columnMask }
   /// AVX-512: for panels of one to three vectors, which dwords of packed bytes make rows, as a byte each.
   let orders: Int
@@ -78,10 +79,10 @@ struct X86FactorLayout {
     let half: Int64 = shiftsRight ? .min | 1 << 31 : 1 << 30
     for lane in 0..<8 { store(half, at: self.half + 8 * lane) }
     if vectorByteCount < 64, case .bytes(let isSigned, _, _) = kind {
-      for index in 0..<64 where index % 2 == (isSigned ? 1 : 0) {
-        store(UInt8(index / 2 % 2 * 8 + index / 4 % 8), at: wordOrder + index)
-        store(0x80 as UInt8, at: wordOrder + (index ^ 1))
-      }
+      let (first, step): (UInt64, UInt64) =
+        isSigned
+        ? (0x0980_0180_0880_0080, 0x0200_0200_0200_0200) : (0x8009_8001_8008_8000, 0x0002_0002_0002_0002)
+      for quad in 0..<4 { store(first + UInt64(quad) * step, at: wordOrder + 8 * quad) }
     } else if vectorByteCount < 64 {
       for lane in 0..<8 { store(-1 as Int32, at: columnMask + 4 * lane) }
     } else {
@@ -98,10 +99,8 @@ struct X86FactorLayout {
       // Code that takes one vector of two finds them there as well.
       for place in [0, 32] {
         store(Int16(truncatingIfNeeded: zero), at: zeroPoint + place)
-        for byte in 0..<4 {
-          store(UInt8(truncatingIfNeeded: least), at: minimum + place + byte)
-          store(UInt8(truncatingIfNeeded: most), at: maximum + place + byte)
-        }
+        store(UInt32(UInt8(truncatingIfNeeded: least)) * 0x0101_0101, at: minimum + place)
+        store(UInt32(UInt8(truncatingIfNeeded: most)) * 0x0101_0101, at: maximum + place)
       }
       for lane in 0..<laneCount {
         guard let channel = channel(lane) else { continue }

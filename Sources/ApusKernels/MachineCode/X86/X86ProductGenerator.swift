@@ -186,19 +186,27 @@ struct X86ProductGenerator: CodeGenerator {
   /// A step of words, after its weights were loaded. Products come in twos at least, then their additions: processors hand
   /// instructions to their schedulers in turn, of which each has one pipe that multiplies.
   private func words(_ a: inout X86Assembler, _ bases: [General], _ index: Int) {
+    let end = end
+    let firstFree = end.free(vectorCount)
     let rowsTogether = vectorCount == 1 ? 2 : 1
+    func product(_ row: Int, _ vector: Int) -> Int {
+      firstFree + (vector == vectorCount - 1 ? row % rowsTogether : 1 + vector)
+    }
     for first in stride(from: 0, to: rowCount, by: rowsTogether) {
-      var products: [(sum: Int, register: Int)] = []
-      for row in first..<min(first + rowsTogether, rowCount) {
-        let lane = free(vectorCount + row - first)
+      let rows = first..<min(first + rowsTogether, rowCount)
+      for row in rows {
+        let lane = firstFree + row - first
         a.vector(.vpbroadcastd, width, lane, 0, end.place(bases, row, 4 * index))
         for vector in 0..<vectorCount {
-          let register = vector == vectorCount - 1 ? lane : free(vectorCount + 1 + vector)
-          a.vector(.vpmaddwd, width, register, lane, free(vector))
-          products.append((sum(row, vector), register))
+          a.vector(.vpmaddwd, width, product(row, vector), lane, end.free(vector))
         }
       }
-      for product in products { a.vector(.vpaddd, width, product.sum, product.sum, product.register) }
+      for row in rows {
+        for vector in 0..<vectorCount {
+          let sum = end.sum(row, vector)
+          a.vector(.vpaddd, width, sum, sum, product(row, vector))
+        }
+      }
     }
   }
 
