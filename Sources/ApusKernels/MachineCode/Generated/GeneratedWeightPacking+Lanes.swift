@@ -110,7 +110,9 @@ extension GeneratedWeightPacking {
     while next < end {
       let last = min(next &+ 16, end)
       // Most columns of which this is asked have no weights.
-      if next &+ 16 > end || (unsafe weights.loadUnaligned(fromByteOffset: next, as: SIMD2<UInt64>.self)) != zeros {
+      if next &+ 16 > end
+        || (unsafe weights.loadUnaligned(fromByteOffset: next, as: SIMD2<UInt64>.self)) != zeros
+      {
         for index in next..<last { sum &+= Int(abs(unsafe terms.value(weights, index, operands))) }
       }
       next = last
