@@ -56,7 +56,10 @@ struct X86AssemblerTests {
     Row(instruction: .vpsravd, broadcast: 4), Row(instruction: .vpsadbw),
     Row(instruction: .vpackssdw, broadcast: 4), Row(instruction: .vpackuswb), Row(instruction: .vpacksswb),
     Row(instruction: .vpunpcklbw), Row(instruction: .vpunpckhbw), Row(instruction: .vpunpcklwd),
-    Row(instruction: .vpunpckhwd), Row(instruction: .vpblendmd, encodings: [.evex], broadcast: 4),
+    Row(instruction: .vpunpckhwd), Row(instruction: .vpunpckldq, broadcast: 4),
+    Row(instruction: .vpunpckhdq, broadcast: 4), Row(instruction: .vpunpcklqdq, broadcast: 8),
+    Row(instruction: .vpunpckhqdq, broadcast: 8), Row(instruction: .vpshufb),
+    Row(instruction: .vpblendmd, encodings: [.evex], broadcast: 4),
     Row(instruction: .vpblendd, encodings: [.vex], immediate: 0xAA),
     Row(instruction: .vpermd, narrowest: .ymm, broadcast: 4),
     Row(instruction: .vpermq, form: .two(divisor: 1), narrowest: .ymm, immediate: 0x08, broadcast: 8),
@@ -68,7 +71,7 @@ struct X86AssemblerTests {
     Row(instruction: .vmovups, form: .two(divisor: 1)),
     Row(instruction: .vmovupsStore, form: .store(divisor: 1)),
     Row(instruction: .vpbroadcastd, form: .twoOfScalar), Row(instruction: .vpbroadcastb, form: .twoOfScalar),
-    Row(instruction: .vpbroadcastw, form: .twoOfScalar),
+    Row(instruction: .vpbroadcastw, form: .twoOfScalar), Row(instruction: .vpbroadcastq, form: .twoOfScalar),
     Row(instruction: .vbroadcastss, form: .twoOfScalar),
     Row(instruction: .vpmovdb, form: .store(divisor: 4), encodings: [.evex]),
     Row(instruction: .vpmovsdw, form: .store(divisor: 2), encodings: [.evex]),
@@ -180,6 +183,7 @@ struct X86AssemblerTests {
     let rows: [(Instruction, Int, String)] = [
       (.shiftQuads, 2, "vpsrlq"), (.shiftQuads, 6, "vpsllq"), (.shiftDoubles, 4, "vpsrad"),
       (.shiftDoubles, 2, "vpsrld"), (.shiftDoubles, 6, "vpslld"),
+      (.shiftWords, 4, "vpsraw"),
     ]
     for (instruction, digit, name) in rows {
       for width in encoding == .evex ? [Width.xmm, .ymm, .zmm] : [.xmm, .ymm] {

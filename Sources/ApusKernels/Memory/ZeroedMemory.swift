@@ -85,15 +85,13 @@ package final class ZeroedMemory: @unchecked Sendable {
     return UnsafeMutableRawBufferPointer(start: memory, count: count)
   }
 
-  /// Asks for large pages, for the last one only where most of it is used; or for all pages at once.
+  /// Asks for large pages, for the last one only where most of it is used, and makes all others at once.
   private static func advise(_ base: UnsafeMutableRawPointer, byteCount: Int) {
     #if os(Linux)
-      if byteCount < leastLarge {
-        populate(base, byteCount: byteCount)
-      } else {
-        let pages = (byteCount + largePageByteCount / 4) / largePageByteCount
-        _ = madvise(base, pages * largePageByteCount, Int32(MADV_HUGEPAGE))
-      }
+      let pages = byteCount < leastLarge ? 0 : (byteCount + largePageByteCount / 4) / largePageByteCount
+      let large = pages * largePageByteCount
+      if large > 0 { _ = madvise(base, large, Int32(MADV_HUGEPAGE)) }
+      if large < byteCount { populate(base + large, byteCount: byteCount - large) }
     #endif
   }
 

@@ -24,6 +24,7 @@ extension Arm64Target: GeneratedTarget {
   /// Both factors are signed.
   var activationOffset: Int32 { 128 }
   var sumLimit: Int? { nil }
+  var leastShift: Int32? { nil }
 
   func canFinish(_ epilogue: Epilogue) -> Bool {
     switch epilogue {

@@ -56,7 +56,7 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
       let outputs = GeneratedFunctions(
         scheme.canFinish ? shapes : [], placement: placement,
         generator: {
-          target.generator(scheme.product, convolution.operands, convolution.epilogue, $0)
+          target.generator(scheme.product, convolution.operands, scheme.epilogue, $0)
         }),
       let sums = GeneratedFunctions(
         scheme.needsSums ? shapes.map { $0.ofSums(lanes: target.lanes) } : [], placement: placement,
@@ -74,7 +74,7 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
     let blockCount = convolution.groups * plan.panels.count
     unsafe factors = .allocate(byteCount: blockCount * factorByteCount, alignment: 64)
     unsafe target.fillFactors(
-      factors, convolution.operands, convolution.epilogue, blockCount: blockCount, lanes: plan.lanes)
+      factors, convolution.operands, scheme.epilogue, blockCount: blockCount, lanes: plan.lanes)
   }
 
   deinit {

@@ -1,6 +1,13 @@
 extension GeneratedDepthwise {
-  /// Lines of an input that is read where it lies: rows and columns in the padding are left out.
-  func runInPlace(_ work: Work, _ packed: PackedWeights, image: Int, lines: Range<Int>, blocks: Range<Int>) {
+  /// Lines of an input that is read where it lies: rows and columns in the padding are left out, of floats.
+  func runInPlace(
+    _ work: Work, _ packed: PackedWeights, image: Int, lines: Range<Int>, blocks: Range<Int>,
+    scratch: UnsafeMutableRawPointer
+  ) {
+    if plan.widensInPlace {
+      return unsafe runBytesInPlace(
+        work, packed, image: image, lines: lines, blocks: blocks, scratch: scratch)
+    }
     let c = convolution
     let weights = unsafe Int(
       bitPattern: packed.address + GeneratedWeights.record(packed, blocks.lowerBound).weights)

@@ -1,17 +1,17 @@
 /// A depthwise convolution by generated products.
 final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
   let convolution: DepthwiseConvolution
-  private let scheme: GeneratedScheme
+  let scheme: GeneratedScheme
   let plan: GeneratedDepthwisePlan
   private let gathering: GeneratedGathering
   let weightPacking: GeneratedDepthwisePacking
   let factors: UnsafeMutableRawPointer
-  private let factorByteCount: Int
+  let factorByteCount: Int
   /// The offsets of all taps, group by group.
   let taps: UnsafeMutablePointer<Int>
   /// A worker's memory: the gathered part of the input, then taps with room for extra groups, then sums.
-  private let tapListOffset: Int
-  private let sumsOffset: Int
+  let tapListOffset: Int
+  let sumsOffset: Int
   private let workerByteCount: Int
   /// Columns that one function takes at most.
   private let blockColumns: Int
@@ -43,11 +43,13 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
     self.scheme = scheme
     self.plan = plan
     gathering = plan.gathering(scheme.lanes)
-    weightPacking = GeneratedDepthwisePacking(plan: plan, terms: GeneratedWeights(scheme, target: target))
+    weightPacking = GeneratedDepthwisePacking(
+      plan: plan, terms: GeneratedWeights(scheme, target: target, areCentered: !plan.widensInPlace))
 
     let mostColumns = plan.mostColumns
     takesRows = mostColumns > 0
-    takesLines = plan.groupsAreColumns
+    let takesLines = plan.groupsAreColumns && plan.runs.isEmpty
+    self.takesLines = takesLines
     blockColumns = plan.blocks(plan.columnCount).columns
     func rowShape(columns: Int, channels: Int, step: Int) -> GeneratedRowShape {
       GeneratedRowShape(
@@ -56,19 +58,19 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
     }
     let sumShapes = plan.shapes(most: GeneratedDepthwisePlan.mostPixels, takesRows: false)
     let shapes =
-      plan.groupsAreColumns ? plan.lineShapes : plan.shapes(most: blockColumns, takesRows: takesRows)
+      takesLines ? plan.lineShapes : plan.shapes(most: blockColumns, takesRows: takesRows)
     guard
       let outputs = GeneratedFunctions(
         scheme.canFinish ? shapes : [], placement: placement,
         generator: {
           guard mostColumns > 0 else {
-            return target.depthwiseGenerator(scheme.product, convolution.operands, convolution.epilogue, $0)
+            return target.depthwiseGenerator(scheme.product, convolution.operands, scheme.epilogue, $0)
           }
           var shape = rowShape(columns: $0.rowCount, channels: $0.columnCount, step: plan.columnStep)
-          if plan.groupsAreColumns, let part = GeneratedDepthwisePlan.LinePart(rawValue: $0.rowCount) {
+          if takesLines, let part = GeneratedDepthwisePlan.LinePart(rawValue: $0.rowCount) {
             (shape.columnCount, _, shape.restCount) = plan.blocks(plan.columns(part))
           }
-          return target.rowGenerator(scheme.product, convolution.operands, convolution.epilogue, shape)
+          return target.rowGenerator(scheme.product, convolution.operands, scheme.epilogue, shape)
         }),
       let runFunctions = GeneratedFunctions(
         plan.runs.indices.map { GeneratedShape(rowCount: $0, vectorCount: 1, columnCount: 0) },
@@ -78,7 +80,7 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
           var shape = rowShape(
             columns: run.columns, channels: target.lanes, step: convolution.strideWidth)
           shape.place = .init(missingFirst: run.missingFirst, missingLast: run.missingLast)
-          return target.rowGenerator(scheme.product, convolution.operands, convolution.epilogue, shape)
+          return target.rowGenerator(scheme.product, convolution.operands, scheme.epilogue, shape)
         }),
       let sums = GeneratedFunctions(
         scheme.needsSums ? sumShapes.map { $0.ofSums(lanes: target.lanes) } : [], placement: placement,
@@ -99,9 +101,11 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
       unsafe taps[tap] = plan.tapOffset(group: group, index: index)
     }
     factorByteCount = target.factorByteCount
-    unsafe factors = .allocate(byteCount: plan.blockCount * factorByteCount, alignment: 64)
+    // Where bytes are read in place, two blocks share factors.
+    let factorBlockCount = ceilingQuotient(plan.blockCount, plan.widensInPlace ? 2 : 1)
+    unsafe factors = .allocate(byteCount: factorBlockCount * factorByteCount, alignment: 64)
     unsafe target.fillFactors(
-      factors, convolution.operands, convolution.epilogue, blockCount: plan.blockCount, lanes: plan.lanes)
+      factors, convolution.operands, scheme.epilogue, blockCount: factorBlockCount, lanes: plan.lanes)
   }
 
   deinit {
@@ -171,7 +175,7 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
     let lines = share(of: convolution.outputHeight, tile: tileOfImage, of: work.tilesPerImage)
     let blocks = plan.blocks(chunk: chunk)
     guard plan.runs.isEmpty else {
-      return runInPlace(work, packed, image: image, lines: lines, blocks: blocks)
+      return unsafe runInPlace(work, packed, image: image, lines: lines, blocks: blocks, scratch: scratch)
     }
     unsafe gathering.gather(
       work.memory.input, image: image, lines: lines, firstChannel: chunk &* plan.chunkChannels,

@@ -4,7 +4,7 @@
 /// the weights of its groups of taps, then of extra groups, then the numbers of the groups that those repeat.
 struct GeneratedDepthwisePacking {
   let plan: GeneratedDepthwisePlan
-  let terms: GeneratedWeights
+  private(set) var terms: GeneratedWeights
 
   private var groupByteCount: Int { plan.blockChannels * 4 }
 
@@ -108,6 +108,13 @@ struct GeneratedDepthwisePacking {
         }
       }
     }
+    if !GeneratedWeights.isBounded(packed), terms.faint != nil {
+      // Swift makes the outputs then, with the factors as they are.
+      var plain = self
+      plain.terms.faint = nil
+      plain.pack(weights: weights, bias: bias, into: packed)
+      GeneratedWeights.setBounded(false, in: packed)
+    }
   }
 
   /// Makes the 32 bits of each group and channel, and each channel's offset; answers whether all sums are bounded.
@@ -146,7 +153,8 @@ struct GeneratedDepthwisePacking {
       var isBounded = true
       for channel in 0..<channels {
         let offset = unsafe terms.offset(
-          bias: offsets[channel], sum: sums[channel], count: tapCount, magnitude: Int(magnitudes[channel]))
+          bias: offsets[channel], channel: channel, sum: sums[channel], count: tapCount,
+          magnitude: Int(magnitudes[channel]))
         unsafe offsets[channel] = offset.bits
         isBounded = isBounded && offset.isBounded
       }

@@ -40,9 +40,11 @@ struct GeneratedDepthwisePlan {
   /// Pixels of the last of them.
   let lastColumnPixels: Int
 
-  /// The most columns of a block, of which a row of taps is taken at a time, or up to four rows of bytes; zero where groups
-  /// are taken one by one.
+  /// The most columns of a block, of which a row of taps is taken at a time, or a few rows of bytes; zero where groups are
+  /// taken one by one.
   let mostColumns: Int
+  /// Whether bytes are read in place, as words.
+  let widensInPlace: Bool
 
   let phases: Int
   let phaseWidth: Int
@@ -74,7 +76,8 @@ struct GeneratedDepthwisePlan {
     laneByteCount = product.laneByteCount
     tapsPerGroup = product.lanesPerStep
     channels = c.outputChannels
-    runs = product == .floats ? Self.runs(c, target) : []
+    widensInPlace = Self.canWidenInPlace(c, product, target)
+    runs = product == .floats || widensInPlace ? Self.runs(c, product, target) : []
     vectorCount = runs.isEmpty ? target.depthwiseVectors : 1
     blockChannels = vectorCount * target.lanes
     let inOrder = Array(0..<blockChannels)
@@ -96,7 +99,7 @@ struct GeneratedDepthwisePlan {
     lastColumnPixels = c.outputWidth - (columnCount - 1) * best.count
     phases = best.count > 1 ? c.strideWidth : 1
     mostColumns =
-      phases > 1
+      phases > 1 || product == .words && !widensInPlace
       ? 0
       : target.mostRowColumns(
         product, columnStep: best.count * c.strideWidth, tapStep: c.dilationWidth, tapRows: c.filterHeight,
@@ -119,7 +122,8 @@ struct GeneratedDepthwisePlan {
       c.outputHeight < 16 && !c.outputHeight.isMultiple(of: 2)
       || c.outputHeight * c.strideHeight < 4 * (reachHeight - 1) && runs.isEmpty
     sharesChannels = best.count == 1 && products > 0x1p16 && blockCount > 3 && hasFewLines
-    if sharesChannels { chunkBlocks = min(chunkBlocks, ceilingQuotient(blockCount, 2)) }
+    // Two vectors share a block of factors.
+    if sharesChannels { chunkBlocks = min(chunkBlocks, roundedUp(ceilingQuotient(blockCount, 2), to: 2)) }
     self.chunkBlocks = chunkBlocks
     chunkChannels = chunkBlocks == blockCount ? channels : chunkBlocks * blockChannels
     let rowByteCount = columnByteCount * chunkChannels
@@ -131,19 +135,32 @@ struct GeneratedDepthwisePlan {
     planeRows = (mostLines - 1) * c.strideHeight + reachHeight
   }
 
+  /// Whether bytes of this shape become words as they are read.
+  private static func canWidenInPlace(
+    _ c: DepthwiseConvolution, _ product: GeneratedProduct, _ target: any GeneratedTarget
+  ) -> Bool {
+    guard product == .words, !c.operands.isHybrid, case .fixedPoint = c.epilogue,
+      c.inputWidth * c.inputChannels <= GeneratedConvolutionPlan.planeLimit
+    else { return false }
+    return !runs(c, product, target).isEmpty
+  }
+
   /// The columns of a convolution whose channels fill vectors, so that the input is read in place; empty where it cannot.
-  private static func runs(_ c: DepthwiseConvolution, _ target: any GeneratedTarget) -> [ColumnRun] {
+  private static func runs(
+    _ c: DepthwiseConvolution, _ product: GeneratedProduct, _ target: any GeneratedTarget
+  ) -> [ColumnRun] {
     let lastTop = (c.outputHeight - 1) * c.strideHeight - c.paddingTop
     let most = target.mostRowColumns(
-      .floats, columnStep: c.strideWidth, tapStep: c.dilationWidth, tapRows: c.filterHeight,
+      product, columnStep: c.strideWidth, tapStep: c.dilationWidth, tapRows: c.filterHeight,
       tapColumns: c.filterWidth)
     // Every line has a row of the input.
     guard c.depthMultiplier == 1, c.inputChannels.isMultiple(of: target.lanes), most > 0,
       c.paddingTop <= (c.filterHeight - 1) * c.dilationHeight, lastTop < c.inputHeight,
       c.dilationHeight == 1 || c.paddingTop == 0 || c.inputHeight > c.dilationHeight
     else { return [] }
-    // Blocks as equal as can be.
-    let columns = ceilingQuotient(c.outputWidth, ceilingQuotient(c.outputWidth, most))
+    // Blocks as equal as can be; of seven where that divides the widths of a whole network, for the sake of fewer functions.
+    let isOfSevens = most > 7 && c.outputWidth.isMultiple(of: 7)
+    let columns = ceilingQuotient(c.outputWidth, ceilingQuotient(c.outputWidth, isOfSevens ? 7 : most))
     var runs: [ColumnRun] = []
     var first = 0
     while first < c.outputWidth {
@@ -182,15 +199,17 @@ struct GeneratedDepthwisePlan {
   }
 
   var tapCount: Int { convolution.filterHeight * convolution.filterWidth }
-  /// Whether groups of bytes are up to four rows of a column of the filter, as far as those go; other taps follow each other.
-  var groupsAreColumns: Bool { mostColumns > 0 && tapsPerGroup == 4 }
+  /// Whether groups are up to four rows of a column of the filter, or two of words, as far as those go; other taps follow each
+  /// other.
+  var groupsAreColumns: Bool { mostColumns > 0 && tapsPerGroup > 1 }
   var groupCount: Int {
     columnGroupCount + ceilingQuotient(tapCount - rowsInColumns * convolution.filterWidth, tapsPerGroup)
   }
   private var rowsInColumns: Int {
-    groupsAreColumns ? GeneratedRowShape.rowsInColumns(convolution.filterHeight) : 0
+    groupsAreColumns
+      ? GeneratedRowShape.rowsInColumns(convolution.filterHeight, perGroup: tapsPerGroup) : 0
   }
-  private var columnGroupCount: Int { ceilingQuotient(rowsInColumns, 4) * convolution.filterWidth }
+  private var columnGroupCount: Int { ceilingQuotient(rowsInColumns, tapsPerGroup) * convolution.filterWidth }
 
   /// The taps of a group; nil where it has fewer.
   func taps(group: Int) -> [Int?] { (0..<tapsPerGroup).map { tap(group: group, index: $0) } }
@@ -199,7 +218,7 @@ struct GeneratedDepthwisePlan {
   func tap(group: Int, index: Int) -> Int? {
     let width = convolution.filterWidth
     if group < columnGroupCount {
-      let row = group / width * 4 + index
+      let row = group / width * tapsPerGroup + index
       return row < rowsInColumns ? row * width + group % width : nil
     }
     let tap = rowsInColumns * width + (group - columnGroupCount) * tapsPerGroup + index
@@ -211,11 +230,14 @@ struct GeneratedDepthwisePlan {
     chunk &* chunkBlocks..<min((chunk &+ 1) &* chunkBlocks, blockCount)
   }
   /// Bytes of a pixel of the plane, or of the input that is read in place.
-  var pixelByteCount: Int { (runs.isEmpty ? chunkChannels : channels) * laneByteCount }
+  var pixelByteCount: Int {
+    runs.isEmpty ? chunkChannels * laneByteCount : channels * (widensInPlace ? 1 : laneByteCount)
+  }
   var rowByteCount: Int { phases * phaseWidth * pixelByteCount }
-  /// Room to read a block beyond the last pixel, and pixels beyond the last of those taken together.
+  /// Room to read a block beyond the last pixel, and pixels beyond the last of those taken together. Where bytes are read in
+  /// place, a row of padding.
   var planeByteCount: Int {
-    guard runs.isEmpty else { return 0 }
+    guard runs.isEmpty else { return widensInPlace ? roundedUp(rowByteCount, to: 64) : 0 }
     return roundedUp(planeRows * rowByteCount + pixelsTogether * pixelByteCount + 256, to: 64)
   }
   /// Bytes between pixels taken together.
@@ -245,9 +267,16 @@ struct GeneratedDepthwisePlan {
     return y * rowByteCount + (x % phases * phaseWidth + x / phases) * pixelByteCount
   }
 
-  /// The channels of a block's sums, with those of pixels taken together.
+  /// The channels of a block's sums, with those of pixels taken together; of two blocks in order where bytes are read in
+  /// place.
   func lanes(block: Int) -> GeneratedLanes {
-    GeneratedLanes(
+    guard !widensInPlace else {
+      let count = 2 * blockChannels
+      return GeneratedLanes(
+        columns: Array(0..<count), columnCount: channels - block * count, firstChannel: block * count,
+        channelCount: channels)
+    }
+    return GeneratedLanes(
       columns: columns, columnCount: validChannels(block: block, pixels: pixelsTogether),
       firstChannel: block * blockChannels, channelCount: channels)
   }

@@ -13,6 +13,10 @@ struct GeneratedScheme {
   let canFinish: Bool
   /// Whether it depends on the weights whether it does.
   let needsBoundedSums: Bool
+  /// What the generated code makes of sums.
+  let epilogue: Epilogue
+  /// The channels for which that is not what is asked for.
+  let faint: FaintChannels?
   /// What makes words of floats.
   private let quantization: HybridQuantization?
   /// What makes outputs of sums otherwise.
@@ -30,9 +34,13 @@ struct GeneratedScheme {
     self.product = product
     let operands = matrixOperands.generatedBytes
     self.operands = operands
+    let faint = FaintChannels(epilogue, leastShift: target.leastShift)
+    self.faint = faint
+    self.epilogue = faint?.epilogue ?? epilogue
+    let zeroPoints = [Int(operands?.lhsZeroPoint ?? 0), Int(operands?.rhsZeroPoint ?? 0)]
     layout = WeightLayout(
-      target.name, product.rawValue, matrixOperands.isHybrid ? "hybrid" : "",
-      numbers: [Int(operands?.lhsZeroPoint ?? 0), Int(operands?.rhsZeroPoint ?? 0)])
+      target.name, product.rawValue, matrixOperands.isHybrid ? "hybrid" : faint == nil ? "" : "faint",
+      numbers: faint.map { zeroPoints + $0.identity } ?? zeroPoints)
     elementByteCount = matrixOperands.generatedByteCount
     lanes = GeneratedGathering.Lanes(product, operands, isHybrid: matrixOperands.isHybrid) {
       target.widening(isSigned: $0)
@@ -40,7 +48,7 @@ struct GeneratedScheme {
     quantization = HybridQuantization(
       matrixOperands, batches: batches, inputCount: inputCount,
       code: matrixOperands.isHybrid ? target.quantization : nil)
-    canFinish = target.canFinish(epilogue)
+    canFinish = target.canFinish(self.epilogue)
     let isFixedPoint = if case .fixedPoint = epilogue { true } else { false }
     needsBoundedSums = isFixedPoint && target.sumLimit != nil
     quantized =

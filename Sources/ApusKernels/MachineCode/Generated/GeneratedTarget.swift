@@ -34,6 +34,8 @@ protocol GeneratedTarget: Hashable, Sendable {
   var activationOffset: Int32 { get }
   /// The greatest magnitude of sums that the generated code takes to fixed-point factors; nil where any will do.
   var sumLimit: Int? { get }
+  /// The least shift of a factor that the fastest code takes; nil where any will do.
+  var leastShift: Int32? { get }
   /// Whether the generated code can make outputs with such an epilogue, apart from ``sumLimit``.
   func canFinish(_ epilogue: Epilogue) -> Bool
 
@@ -104,13 +106,13 @@ struct GeneratedRowShape: Hashable {
   let tapRows: Int
   let tapColumns: Int
   /// Of bytes, the rows of the filter whose taps are groups by columns, of four rows or three. Taps of the rest follow each
-  /// other in groups of four.
-  static func rowsInColumns(_ tapRows: Int) -> Int { tapRows % 4 == 3 ? tapRows : tapRows / 4 * 4 }
-  /// How many groups by columns there are.
-  var columnGroupCount: Int { ceilingQuotient(Self.rowsInColumns(tapRows), 4) * tapColumns }
+  /// other in groups of four. Of words, all rows, in twos.
+  static func rowsInColumns(_ tapRows: Int, perGroup: Int) -> Int {
+    perGroup == 2 || tapRows % 4 == 3 ? tapRows : tapRows / 4 * 4
+  }
 
   /// Where the input is read in place: all vectors of channels, of which each has weights of its own, for one block of
-  /// columns after the other; perhaps of fewer rows of taps.
+  /// columns after the other; perhaps, of floats, of fewer rows of taps.
   var place: Place?
 
   struct Place: Hashable {

@@ -102,9 +102,22 @@ extension GeneratedWeightPacking {
 
   /// The sum of the magnitudes of a column's weights, of which the first is at `source`.
   func magnitude(_ weights: UnsafeRawPointer, _ operands: ByteOperands, source: Int) -> Int {
-    (source..<source + convolution.depth).reduce(0) {
-      $0 + Int(abs(unsafe terms.value(weights, $1, operands)))
+    let end = source &+ convolution.depth
+    let zero = UInt8(truncatingIfNeeded: operands.rhsZeroPoint) ^ operands.signFlip
+    let zeros = SIMD2(repeating: UInt64(zero) &* 0x0101_0101_0101_0101)
+    var sum = 0
+    var next = source
+    while next < end {
+      let last = min(next &+ 16, end)
+      // Most columns of which this is asked have no weights.
+      if next &+ 16 > end
+        || (unsafe weights.loadUnaligned(fromByteOffset: next, as: SIMD2<UInt64>.self)) != zeros
+      {
+        for index in next..<last { sum &+= Int(abs(unsafe terms.value(weights, index, operands))) }
+      }
+      next = last
     }
+    return sum
   }
 
   /// Writes the floats of four lanes; those without a column are zero already.

@@ -6,7 +6,7 @@
 /// extra steps. Extra steps have pairs of a tap and a step in it.
 struct GeneratedWeightPacking {
   let plan: GeneratedConvolutionPlan
-  let terms: GeneratedWeights
+  private(set) var terms: GeneratedWeights
 
   var convolution: Convolution { plan.convolution }
   private var recordCount: Int { convolution.groups * plan.panels.count }
@@ -72,6 +72,12 @@ struct GeneratedWeightPacking {
       }
     }
     GeneratedWeights.setBounded(isBounded, in: packed)
+    if !isBounded, terms.faint != nil {
+      var plain = self
+      plain.terms.faint = nil
+      plain.pack(weights: weights, bias: bias, into: packed)
+      GeneratedWeights.setBounded(false, in: packed)
+    }
   }
 
   // MARK: Panels
@@ -155,7 +161,7 @@ struct GeneratedWeightPacking {
         let channel = group * convolution.columnCount + panel.firstColumn + columns[place + lane]
         let bias = unsafe bias?.unsafeLoadUnaligned(fromByteOffset: channel * 4, as: UInt32.self) ?? 0
         let sums = terms.offset(
-          bias: bias, sum: totals[lane], count: convolution.depth,
+          bias: bias, channel: channel, sum: totals[lane], count: convolution.depth,
           magnitude: unsafe magnitude(weights, operands, source: sources[lane]))
         isBounded = isBounded && sums.isBounded
         unsafe offsets.storeBytes(of: sums.bits, toByteOffset: (place + lane) * 4, as: UInt32.self)

@@ -24,10 +24,15 @@ struct GeneratedWeights {
   /// What activations lack when they are multiplied: the rest of their zero point.
   private let missing: Int32
   private let sumLimit: Int
+  /// Channels whose biases are others; nil where no bias can be, as Swift makes the outputs.
+  var faint: FaintChannels?
 
-  init(_ scheme: GeneratedScheme, target: any GeneratedTarget, areNarrow: Bool = false) {
+  init(
+    _ scheme: GeneratedScheme, target: any GeneratedTarget, areNarrow: Bool = false, areCentered: Bool = true
+  ) {
     operands = scheme.operands
     areWords = scheme.product == .words
+    faint = scheme.faint
     elementByteCount = operands == nil ? 4 : 1
     bounds = target.weightBounds
     sumLimit = target.sumLimit ?? .max
@@ -35,8 +40,9 @@ struct GeneratedWeights {
     mayHaveExtras =
       operands != nil && (!areWords || areNarrow)
       && !(bounds.contains(0 &- rhs) && bounds.contains(255 &- rhs))
-    // Words have the zero point of activations taken off already.
-    missing = areWords ? 0 : lhs &- target.activationOffset
+    // Words have the zero point of activations taken off already, as a rule; otherwise signed ones have their signs.
+    missing =
+      !areWords ? lhs &- target.activationOffset : areCentered ? 0 : lhs &- Int32(operands?.signFlip ?? 0)
   }
 
   // MARK: Packed memory
@@ -92,9 +98,16 @@ struct GeneratedWeights {
   /// What is added to the sums of a column: the bias, less the share of the activations' zero point; and whether those are
   /// bounded. The column has so many weights, with this sum and, which is rarely asked for, that sum of magnitudes.
   func offset(
-    bias: UInt32, sum: Int32, count: Int, magnitude: @autoclosure () -> Int
+    bias: UInt32, channel: Int, sum: Int32, count: Int, magnitude: @autoclosure () -> Int
   ) -> (bits: UInt32, isBounded: Bool) {
-    let offset = Int32(bitPattern: bias) &- missing &* sum
+    var bias = Int32(bitPattern: bias)
+    if let faint, faint.contains(channel) {
+      guard let other = faint.bias(bias, channel: channel, reach: 255 * magnitude()) else {
+        return (0, false)
+      }
+      bias = other
+    }
+    let offset = bias &- missing &* sum
     let rest = sumLimit - abs(Int(offset))
     let isBounded = rest >= 0 && (count <= rest / (255 * 255) || magnitude() <= rest / 255)
     return (UInt32(bitPattern: offset), isBounded)

@@ -28,7 +28,8 @@ struct X86DepthwiseByteRowGenerator: CodeGenerator {
   private var width: X86Assembler.Width { .zmm }
   private var tapColumns: Int { shape.tapColumns }
   /// Rows of the filter whose groups are columns.
-  private var rowCount: Int { GeneratedRowShape.rowsInColumns(shape.tapRows) }
+  private var rowCount: Int { GeneratedRowShape.rowsInColumns(shape.tapRows, perGroup: 4) }
+  private var columnGroupCount: Int { ceilingQuotient(rowCount, 4) * tapColumns }
   /// The sums of a full block come first.
   private var firstFree: Int { shape.columnCount * Self.vectorCount }
   /// What begins and ends the sums of a block of some columns.
@@ -101,9 +102,9 @@ struct X86DepthwiseByteRowGenerator: CodeGenerator {
 
     let done = a.makeLabel()
     a.load(.r13, .init(.rdi, A.offset(\.tapCount)))
-    a.subtract(.r13, shape.columnGroupCount)
+    a.subtract(.r13, columnGroupCount)
     a.jump(.equal, done)
-    a.address(.rdx, .init(.r12, shape.columnGroupCount * 32))
+    a.address(.rdx, .init(.r12, columnGroupCount * 32))
     let nextGroup = a.loopHead(alignment: 16)
     looseGroup(&a, end)
     a.decrement(.r13)

@@ -131,8 +131,8 @@ struct X86DepthwiseGenerator: CodeGenerator {
     }
     a.vector(.vpunpcklwd, width, pairs[0], taps[0], taps[1])
     a.vector(.vpunpckhwd, width, pairs[1], taps[0], taps[1])
+    for vector in 0..<2 { a.vector(.vpmaddwd, width, pairs[vector], pairs[vector], weights[vector]) }
     for vector in 0..<2 {
-      a.vector(.vpmaddwd, width, pairs[vector], pairs[vector], weights[vector])
       a.vector(.vpaddd, width, end.sum(pixel, vector), end.sum(pixel, vector), pairs[vector])
     }
   }

@@ -56,11 +56,9 @@ struct X86DepthwiseRowGenerator: CodeGenerator {
     if let place { advance(&a, place, nextVector) }
 
     last.loadStride(&a, A.offset(\.outputStride))
-    // Vectors side by side have led to the next pixel already.
-    let done = place == nil ? 0 : 1
-    move(&a, last, .r14, by: columnCount - done)
+    move(&a, last, .r14, A.offset(\.output), by: columnCount)
     last.loadStride(&a, A.offset(\.rowStride))
-    move(&a, last, .r8, by: columnCount * columnStep - done)
+    move(&a, last, .r8, A.offset(\.rows), by: columnCount * columnStep)
     a.decrement(.r15)
     a.jump(.notEqual, nextBlock)
 
@@ -73,11 +71,15 @@ struct X86DepthwiseRowGenerator: CodeGenerator {
     a.store(.init(.rdi, destination), .rax)
   }
 
-  /// Moves a register by as many strides.
-  private func move(_ a: inout X86Assembler, _ end: X86EpilogueGenerator, _ register: General, by count: Int)
-  {
+  /// Moves a register by as many strides from where the block began, of which an argument keeps track where vectors follow
+  /// each other.
+  private func move(
+    _ a: inout X86Assembler, _ end: X86EpilogueGenerator, _ register: General, _ field: Int, by count: Int
+  ) {
+    if place != nil { a.load(register, .init(.rdi, field)) }
     for _ in 0..<count / 6 { end.nextBase(&a, register, from: register) }
     if count % 6 > 0 { a.address(register, end.place([register], count % 6)) }
+    if place != nil { a.store(.init(.rdi, field), register) }
   }
 
   /// The next vector of channels, whose weights follow.

@@ -94,27 +94,55 @@ extension X86EpilogueGenerator {
     a.vector(.vmovdqu8Store, narrow, spare, 0, memory, mask: mask)
   }
 
-  /// AVX2, sixteen columns of two vectors, which lie so that packing leaves them in order, or eight of one.
+  /// AVX2: two rows of two vectors, or four of one, become a register of bytes, with one part of each row in each half.
   func storeBytesOfTwo(_ a: inout X86Assembler, _ bases: [X86Assembler.General], _ bytes: Bytes) {
     loadBounds(&a, bytes)
-    for row in 0..<rowCount {
-      let value = sum(row, 0)
-      a.vector(.vpackssdw, width, value, value, sum(row, vectorCount - 1))
-      if vectorCount == 1 { a.vector(.vpermq, width, value, 0, value, immediate: 0x08) }
-      addZeroPoint(&a, bytes, width, value)
-      a.vector(bytes.pack, width, value, value, value)
-      if vectorCount == 2 { a.vector(.vpermq, width, value, 0, value, immediate: 0x08) }
-      bound(&a, bytes, value)
-      storeLow(&a, value, place(bases, row))
+    let most = 4 / vectorCount
+    for first in stride(from: 0, to: rowCount, by: most) {
+      let rows = min(most, rowCount - first)
+      // Rows beyond the last are the last again.
+      let sums = (0..<4).map { index in
+        sum(first + min(index / vectorCount, rows - 1), index % vectorCount)
+      }
+      let (low, high, halves) = (sums[0], sums[2], free(3))
+      a.vector(.vpackssdw, width, low, low, sums[1])
+      addZeroPoint(&a, bytes, width, low)
+      let hasHigh = rows > most / 2
+      if hasHigh {
+        a.vector(.vpackssdw, width, high, high, sums[3])
+        addZeroPoint(&a, bytes, width, high)
+      }
+      a.vector(bytes.pack, width, low, low, hasHigh ? high : low)
+      bound(&a, bytes, low)
+      a.vector(.vextracti128, width, low, 0, halves, immediate: 1)
+      if hasHigh {
+        a.vector(vectorCount == 2 ? .vpunpckhqdq : .vpunpckhdq, .xmm, high, low, halves)
+      }
+      a.vector(vectorCount == 2 ? .vpunpcklqdq : .vpunpckldq, .xmm, low, low, halves)
+      for row in 0..<rows {
+        let value = row < most / 2 ? low : high
+        let memory = place(bases, first + row)
+        if vectorCount == 2 || row % 2 == 0 {
+          storeLow(&a, value, memory, keepingIn: vectorCount == 1 && row + 1 < rows ? halves : nil)
+        } else if columnCount == 8 {
+          a.vector(.vmovhpsStore, .xmm, value, 0, memory)
+        } else {
+          a.shift(.shiftQuads, digit: 3, .xmm, halves, halves, by: 8)
+          storeLow(&a, halves, memory)
+        }
+      }
     }
   }
 
-  /// Stores the first bytes of a register, which may be used up.
-  private func storeLow(_ a: inout X86Assembler, _ value: Int, _ memory: X86Assembler.Memory) {
+  /// Stores the first bytes of a register, which may be used up; another may keep all of it.
+  private func storeLow(
+    _ a: inout X86Assembler, _ value: Int, _ memory: X86Assembler.Memory, keepingIn other: Int? = nil
+  ) {
     if columnCount == 16 {
       a.vector(.vmovdquStore, .xmm, value, 0, memory)
       return
     }
+    if let other, columnCount < 8 { a.vector(.vmovdqu, .xmm, other, 0, value) }
     var memory = memory
     var rest = columnCount
     for (size, instruction) in [

@@ -20,6 +20,8 @@ struct X86EpilogueGenerator: Hashable {
   /// The greatest magnitude of sums that generated code rescales: some 2³⁰ more would overflow with the greatest rounding
   /// or zero point. Converters clip the biases of unused channels to 2³⁰.
   static let sumLimit = 3 << 29 - 1 << 22
+  /// What shifts by more would overflow with the zero point.
+  static let leastShift: Int32 = -21
 
   /// Which fixed-point factors there are.
   enum Rescaling: Hashable {
@@ -52,8 +54,12 @@ struct X86EpilogueGenerator: Hashable {
 
   /// The address of a row: bases lie six rows apart.
   func place(_ bases: [X86Assembler.General], _ row: Int, _ displacement: Int = 0) -> X86Assembler.Memory {
-    let base = bases[row / 6]
-    switch row % 6 {
+    place(bases[row / 6], row % 6, displacement)
+  }
+
+  /// The address of one of six rows from a base on.
+  func place(_ base: X86Assembler.General, _ row: Int, _ displacement: Int = 0) -> X86Assembler.Memory {
+    switch row {
     case 0: return .init(base, displacement)
     case 1: return .init(base, index: strides[0], displacement)
     case 2: return .init(base, index: strides[0], scale: 2, displacement)
@@ -108,8 +114,13 @@ struct X86EpilogueGenerator: Hashable {
     }
     a.load(.rsi, .init(.rdi, GeneratedArguments.offset(\.offsets)))
     a.load(.rdx, .init(.rdi, GeneratedArguments.offset(\.factors)))
+    begin(&a, offsets: .rsi)
+  }
+
+  /// Sets the sums of bytes to what they begin with; `rdx` points at the factors.
+  func begin(_ a: inout X86Assembler, offsets: X86Assembler.General) {
     for vector in 0..<vectorCount {
-      a.vector(.vmovdqu, width, sum(0, vector), 0, .init(.rsi, vector * width.byteCount))
+      a.vector(.vmovdqu, width, sum(0, vector), 0, .init(offsets, vector * width.byteCount))
       if kind.shiftsRight {
         a.vector(.vpaddd, width, sum(0, vector), sum(0, vector), .init(.rdx, X86FactorLayout(target).bias))
       }

@@ -21,6 +21,9 @@ struct X86FactorLayout {
   var bias: Int { half }
   /// AVX2: eight lanes of ones, then eight of zeros.
   let columnMask: Int
+  /// AVX2: which bytes of eight of one row and eight of another become words: low halves of unsigned ones, high halves of
+  /// signed ones.
+  var wordOrder: Int { columnMask }
   /// AVX-512: for panels of one to three vectors, which dwords of packed bytes make rows, as a byte each.
   let orders: Int
   /// 0x80 in every byte.
@@ -75,7 +78,12 @@ struct X86FactorLayout {
     let shiftsRight = kind.shiftsRight
     let half: Int64 = shiftsRight ? .min | 1 << 31 : 1 << 30
     for lane in 0..<8 { store(half, at: self.half + 8 * lane) }
-    if vectorByteCount < 64 {
+    if vectorByteCount < 64, case .bytes(let isSigned, _, _) = kind {
+      let (first, step): (UInt64, UInt64) =
+        isSigned
+        ? (0x0980_0180_0880_0080, 0x0200_0200_0200_0200) : (0x8009_8001_8008_8000, 0x0002_0002_0002_0002)
+      for quad in 0..<4 { store(first + UInt64(quad) * step, at: wordOrder + 8 * quad) }
+    } else if vectorByteCount < 64 {
       for lane in 0..<8 { store(-1 as Int32, at: columnMask + 4 * lane) }
     } else {
       for (vectors, order) in Self.dwordOrders.enumerated() {
@@ -88,10 +96,11 @@ struct X86FactorLayout {
       store(least, at: minimum)
       store(most, at: maximum)
     case .fixedPoint(let multipliers, let zero, let least, let most):
-      store(Int16(truncatingIfNeeded: zero), at: zeroPoint)
-      for byte in 0..<4 {
-        store(UInt8(truncatingIfNeeded: least), at: minimum + byte)
-        store(UInt8(truncatingIfNeeded: most), at: maximum + byte)
+      // Code that takes one vector of two finds them there as well.
+      for place in [0, 32] {
+        store(Int16(truncatingIfNeeded: zero), at: zeroPoint + place)
+        store(UInt32(UInt8(truncatingIfNeeded: least)) * 0x0101_0101, at: minimum + place)
+        store(UInt32(UInt8(truncatingIfNeeded: most)) * 0x0101_0101, at: maximum + place)
       }
       for lane in lanes.columns.indices {
         guard let channel = lanes.channel(lane) else { continue }

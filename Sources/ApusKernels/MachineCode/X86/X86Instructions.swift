@@ -91,6 +91,8 @@ extension X86Assembler.Instruction {
   package static let shiftQuads = Self("vpsrlq/vpsllq", prefix: 1, map: 1, 0x73, w: 1)
   /// With digit 4: right keeping signs, 32 bits; with digit 2: right, 32 bits; with digit 6: left, 32 bits.
   package static let shiftDoubles = Self("vpsrad/vpsrld/vpslld", prefix: 1, map: 1, 0x72)
+  /// With digit 4: right keeping signs, 16 bits.
+  package static let shiftWords = Self("vpsraw", prefix: 1, map: 1, 0x71, tuple: .fullMemory)
 
   // MARK: Order
 
@@ -101,6 +103,14 @@ extension X86Assembler.Instruction {
   package static let vpunpckhbw = Self("vpunpckhbw", prefix: 1, map: 1, 0x68, tuple: .fullMemory)
   package static let vpunpcklwd = Self("vpunpcklwd", prefix: 1, map: 1, 0x61, tuple: .fullMemory)
   package static let vpunpckhwd = Self("vpunpckhwd", prefix: 1, map: 1, 0x69, tuple: .fullMemory)
+  package static let vpunpckldq = Self("vpunpckldq", prefix: 1, map: 1, 0x62)
+  package static let vpunpckhdq = Self("vpunpckhdq", prefix: 1, map: 1, 0x6A)
+  package static let vpunpcklqdq = Self(
+    "vpunpcklqdq", prefix: 1, map: 1, 0x6C, w: 1, elementByteCount: 8)
+  package static let vpunpckhqdq = Self(
+    "vpunpckhqdq", prefix: 1, map: 1, 0x6D, w: 1, elementByteCount: 8)
+  /// Bytes of the second operand's quarters of 128 bits in the order that the third says.
+  package static let vpshufb = Self("vpshufb", prefix: 1, map: 2, 0x00, tuple: .fullMemory)
   /// Lanes of the third operand where the mask is set, of the second elsewhere. EVEX only.
   package static let vpblendmd = Self("vpblendmd", prefix: 1, map: 2, 0x64)
   /// Lanes of the third operand where the immediate's bits are set, of the second elsewhere. VEX only.
@@ -128,6 +138,8 @@ extension X86Assembler.Instruction {
   package static let vmaskmovpsStore = Self("vmaskmovps", prefix: 1, map: 2, 0x2E)
   /// Stores the first eight bytes. VEX only.
   package static let vmovqStore = Self("vmovq", prefix: 1, map: 1, 0xD6)
+  /// Stores the second eight bytes. VEX only.
+  package static let vmovhpsStore = Self("vmovhps", prefix: 0, map: 1, 0x17)
   /// Stores the first four bytes. VEX only.
   package static let vmovdStore = Self("vmovd", prefix: 1, map: 1, 0x7E)
   /// Stores the word that the immediate names. VEX only.
@@ -139,6 +151,8 @@ extension X86Assembler.Instruction {
     "vpbroadcastb", prefix: 1, map: 2, 0x78, elementByteCount: 1, tuple: .scalar)
   package static let vpbroadcastw = Self(
     "vpbroadcastw", prefix: 1, map: 2, 0x79, elementByteCount: 2, tuple: .scalar)
+  package static let vpbroadcastq = Self(
+    "vpbroadcastq", prefix: 1, map: 2, 0x59, w: 1, elementByteCount: 8, tuple: .scalar)
   package static let vbroadcastss = Self("vbroadcastss", prefix: 1, map: 2, 0x18, tuple: .scalar)
   /// Stores the low bytes of 32-bit lanes. EVEX only.
   package static let vpmovdb = Self("vpmovdb", prefix: 2, map: 2, 0x31, tuple: .quarter)

@@ -146,10 +146,11 @@ struct X86ProductGenerator: CodeGenerator {
         shape.hasNarrowWeights ? .vpmovsxbw : .vmovdqu, width, free(vector), 0,
         .init(.rsi, (index * vectorCount + vector) * weightByteCount))
     }
+    if product == .words { return words(&a, bases, index) }
     func sum(_ row: Int, _ vector: Int) -> Int { self.sum(row, vector) + index % shape.sumSets * setCount }
     // Two registers in turn, so that a broadcast need not wait for the products before it.
     let spare = vectorRegisterCount - free(vectorCount) - (product == .signedBytes ? 1 : 0)
-    let turns = product == .words ? 1 : max(1, min(product == .floats ? 4 : 2, spare))
+    let turns = max(1, min(product == .floats ? 4 : 2, spare))
     for row in 0..<rowCount {
       let lane = free(vectorCount + row % turns)
       let memory = end.place(bases, row, 4 * index)
@@ -176,10 +177,34 @@ struct X86ProductGenerator: CodeGenerator {
           a.vector(.vpdpbusd, width, sum(row, vector), lane, free(vector))
         case .floats:
           a.vector(.vfmadd231ps, width, sum(row, vector), lane, free(vector))
-        case .words:
-          let pair = free(vectorCount + 1 + vector % max(1, min(2, spare - 1)))
-          a.vector(.vpmaddwd, width, pair, lane, free(vector))
-          a.vector(.vpaddd, width, sum(row, vector), sum(row, vector), pair)
+        case .words: break
+        }
+      }
+    }
+  }
+
+  /// A step of words, after its weights were loaded. Products come in twos at least, then their additions: processors hand
+  /// instructions to their schedulers in turn, of which each has one pipe that multiplies.
+  private func words(_ a: inout X86Assembler, _ bases: [General], _ index: Int) {
+    let end = end
+    let firstFree = end.free(vectorCount)
+    let rowsTogether = vectorCount == 1 ? 2 : 1
+    func product(_ row: Int, _ vector: Int) -> Int {
+      firstFree + (vector == vectorCount - 1 ? row % rowsTogether : 1 + vector)
+    }
+    for first in stride(from: 0, to: rowCount, by: rowsTogether) {
+      let rows = first..<min(first + rowsTogether, rowCount)
+      for row in rows {
+        let lane = firstFree + row - first
+        a.vector(.vpbroadcastd, width, lane, 0, end.place(bases, row, 4 * index))
+        for vector in 0..<vectorCount {
+          a.vector(.vpmaddwd, width, product(row, vector), lane, end.free(vector))
+        }
+      }
+      for row in rows {
+        for vector in 0..<vectorCount {
+          let sum = end.sum(row, vector)
+          a.vector(.vpaddd, width, sum, sum, product(row, vector))
         }
       }
     }

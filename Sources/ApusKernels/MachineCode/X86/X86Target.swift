@@ -47,6 +47,8 @@ extension X86Target: GeneratedTarget {
   var activationOffset: Int32 { 0 }
   var sumLimit: Int? { X86EpilogueGenerator.sumLimit }
 
+  var leastShift: Int32? { X86EpilogueGenerator.leastShift }
+
   /// Fixed-point factors must not be negative.
   func canFinish(_ epilogue: Epilogue) -> Bool {
     switch epilogue {
@@ -108,7 +110,9 @@ extension X86Target {
     case .unsignedBytes, .signedBytes:
       X86DepthwiseByteRowGenerator.mostColumns(
         self, columnStep: columnStep, tapStep: tapStep, tapRows: tapRows, tapColumns: tapColumns)
-    case .words: 0
+    case .words:
+      X86DepthwiseWordRowGenerator.mostColumns(
+        self, columnStep: columnStep, tapStep: tapStep, tapRows: tapRows, tapColumns: tapColumns)
     }
   }
 
@@ -116,10 +120,15 @@ extension X86Target {
     _ product: GeneratedProduct, _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: GeneratedRowShape
   ) -> (any CodeGenerator)? {
     let kind = X86EpilogueGenerator.Kind(operands, epilogue, isPerRow: false)
-    guard product == .floats else {
+    switch product {
+    case .floats: return X86DepthwiseRowGenerator(target: self, epilogue: kind, shape: shape)
+    case .unsignedBytes, .signedBytes:
       return X86DepthwiseByteRowGenerator(product: product, epilogue: kind, shape: shape)
+    case .words:
+      guard let place = shape.place else { return nil }
+      let isSigned = if case .int8 = operands { true } else { false }
+      return X86DepthwiseWordRowGenerator(isSigned: isSigned, epilogue: kind, shape: shape, place: place)
     }
-    return X86DepthwiseRowGenerator(target: self, epilogue: kind, shape: shape)
   }
 }
 
@@ -133,7 +142,7 @@ extension X86EpilogueGenerator.Kind {
     case .hybrid: self = .scaledFloats(isPerRow: isPerRow)
     case .float64: self = .bytes(isSigned: isSigned, .once, isBounded: false)
     case .fixedPoint(let multipliers, let zeroPoint, let minimum, let maximum):
-      let shiftRight = multipliers.allSatisfy { (-21)...(-1) ~= $0.shift }
+      let shiftRight = multipliers.allSatisfy { X86EpilogueGenerator.leastShift...(-1) ~= $0.shift }
       self = .bytes(
         isSigned: isSigned, !shiftRight ? .any : minimum < zeroPoint ? .right : .rightRectified,
         isBounded: minimum > (isSigned ? -128 : 0) || maximum < (isSigned ? 127 : 255))

@@ -1,0 +1,48 @@
+/// Channels whose factors shift right by more than a target's code does, so that all their sums make one output:
+/// converters give such factors to channels without weights.
+///
+/// Generated code takes 2⁻²² for them instead, and the bias that makes this output.
+struct FaintChannels {
+  private let multipliers: [FixedPointMultiplier]
+  private let leastShift: Int32
+  private let zeroPoint: Int32
+  private let minimum: Int32
+  private let maximum: Int32
+  /// The epilogue with other factors for these channels.
+  let epilogue: Epilogue
+
+  /// Finds such channels; nil where there are none.
+  init?(_ epilogue: Epilogue, leastShift: Int32?) {
+    guard case .fixedPoint(let multipliers, let zeroPoint, let minimum, let maximum) = epilogue,
+      let leastShift, multipliers.count > 1, multipliers.contains(where: { $0.shift < leastShift })
+    else { return nil }
+    self.multipliers = multipliers
+    self.leastShift = leastShift
+    (self.zeroPoint, self.minimum, self.maximum) = (zeroPoint, minimum, maximum)
+    let other = FixedPointMultiplier(0x1p-22)
+    self.epilogue = .fixedPoint(
+      multipliers.map { $0.shift < leastShift ? other : $0 }, zeroPoint: zeroPoint, minimum: minimum,
+      maximum: maximum)
+  }
+
+  /// What the packed biases depend on.
+  var identity: [Int] {
+    multipliers.reduce(into: [Int(zeroPoint), Int(minimum), Int(maximum)]) {
+      $0 += [Int($1.value), Int($1.shift)]
+    }
+  }
+
+  func contains(_ channel: Int) -> Bool { multipliers[channel].shift < leastShift }
+
+  /// The bias to pack for a channel whose sums lie within `reach` of their bias; nil where they may make several outputs, or
+  /// ones that the other factor could not tell apart.
+  func bias(_ bias: Int32, channel: Int, reach: Int) -> Int32? {
+    let (least, most) = (Int(bias) - reach, Int(bias) + reach)
+    guard reach < 1 << 20, least > Int(Int32.min), most <= Int(Int32.max) else { return nil }
+    let outputs = [least, most].map {
+      // A shift by so many bits leaves room for the zero point.
+      min(max(multipliers[channel].apply(Int32($0)) &+ zeroPoint, minimum), maximum) &- zeroPoint
+    }
+    return outputs[0] == outputs[1] ? outputs[0] << 22 : nil
+  }
+}
