@@ -9,6 +9,7 @@ extension KernelSet {
     {
       return prepared
     }
-    return GeneratedConvolution(convolution, target: target, bytes: bytes, placement: placement)
+    return GeneratedWinograd(convolution, target: target, bytes: bytes, placement: placement)
+      ?? GeneratedConvolution(convolution, target: target, bytes: bytes, placement: placement)
   }
 }

@@ -92,6 +92,9 @@ extension X86Assembler.Instruction {
   /// With digit 4: right keeping signs, 32 bits; with digit 2: right, 32 bits; with digit 6: left, 32 bits.
   package static let shiftDoubles = Self("vpsrad/vpsrld/vpslld", prefix: 1, map: 1, 0x72)
 
+  /// With digit 6: left, 16 bits.
+  package static let shiftWords = Self("vpsllw", prefix: 1, map: 1, 0x71, tuple: .fullMemory)
+
   // MARK: Order
 
   package static let vpackssdw = Self("vpackssdw", prefix: 1, map: 1, 0x6B)

@@ -125,6 +125,19 @@ extension X86Target {
   }
 }
 
+extension X86Target {
+  func winogradCost(_ bytes: GeneratedProduct) -> WinogradCost? {
+    switch (self, bytes) {
+    case (.avx2, .words): WinogradCost(directSteps: 1, input: 90, weights: 45, output: 130, margin: 1.1)
+    default: nil
+    }
+  }
+
+  func winogradGenerator(_ step: WinogradStep) -> (any CodeGenerator)? {
+    X86WinogradGenerator(self, step)
+  }
+}
+
 extension X86EpilogueGenerator.Kind {
   /// What finishes outputs of these operands; without an epilogue, nothing does. `isPerRow` says whether each row is an
   /// image of its own.
