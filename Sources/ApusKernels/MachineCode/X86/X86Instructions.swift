@@ -45,6 +45,8 @@ extension X86Assembler.Instruction {
 
   /// Adds four products of unsigned bytes of the second with signed bytes of the third operand to each `int32`.
   package static let vpdpbusd = Self("vpdpbusd", prefix: 1, map: 2, 0x50)
+  /// Adds two products of `int16` to each `int32`.
+  package static let vpdpwssd = Self("vpdpwssd", prefix: 1, map: 2, 0x52)
   /// Products of `int16`, added in pairs.
   package static let vpmaddwd = Self("vpmaddwd", prefix: 1, map: 1, 0xF5, tuple: .fullMemory)
   /// Products of the even `int32`, in 64 bits.

@@ -149,7 +149,8 @@ struct X86ProductGenerator: CodeGenerator {
     func sum(_ row: Int, _ vector: Int) -> Int { self.sum(row, vector) + index % shape.sumSets * setCount }
     // Two registers in turn, so that a broadcast need not wait for the products before it.
     let spare = vectorRegisterCount - free(vectorCount) - (product == .signedBytes ? 1 : 0)
-    let turns = product == .words ? 1 : max(1, min(product == .floats ? 4 : 2, spare))
+    let addsPairs = product == .words && target == .avx2
+    let turns = addsPairs ? 1 : max(1, min(product == .floats ? 4 : 2, spare))
     for row in 0..<rowCount {
       let lane = free(vectorCount + row % turns)
       let memory = end.place(bases, row, 4 * index)
@@ -176,6 +177,8 @@ struct X86ProductGenerator: CodeGenerator {
           a.vector(.vpdpbusd, width, sum(row, vector), lane, free(vector))
         case .floats:
           a.vector(.vfmadd231ps, width, sum(row, vector), lane, free(vector))
+        case .words where !addsPairs:
+          a.vector(.vpdpwssd, width, sum(row, vector), lane, free(vector))
         case .words:
           let pair = free(vectorCount + 1 + vector % max(1, min(2, spare - 1)))
           a.vector(.vpmaddwd, width, pair, lane, free(vector))

@@ -128,7 +128,11 @@ extension X86Target {
 extension X86Target {
   func winogradCost(_ bytes: GeneratedProduct) -> WinogradCost? {
     switch (self, bytes) {
-    case (.avx2, .words): WinogradCost(directSteps: 1, input: 90, weights: 45, output: 130, margin: 1.1)
+    case (.avx2, .words):
+      WinogradCost(directSteps: 1, finish: 10, input: 270, weights: 80, output: 250, call: 30, margin: 1.1)
+    case (.avx512, .unsignedBytes):
+      // By static analysis of its code, for the slower of two processors.
+      WinogradCost(directSteps: 2, finish: 12, input: 260, weights: 120, output: 400, call: 30, margin: 1.25)
     default: nil
     }
   }

@@ -229,7 +229,7 @@ final class GeneratedWinograd: PreparedConvolution, @unchecked Sendable {
   private func multiply(
     _ batch: Batch, _ panel: GeneratedConvolutionPlan.Panel, _ scratch: UnsafeMutableRawPointer
   ) {
-    let (rows, count, rest) = plan.blocks(batch.squares.count, vectorCount: panel.vectorCount)
+    let (large, small) = plan.blocks(batch.squares.count)
     var arguments = GeneratedArguments()
     arguments.rowStride = plan.rowByteCount
     unsafe arguments.taps = Int(bitPattern: tap)
@@ -239,13 +239,15 @@ final class GeneratedWinograd: PreparedConvolution, @unchecked Sendable {
       unsafe arguments.rows = Int(bitPattern: scratch + layout.inputs + point &* plan.inputPointStride)
       unsafe arguments.weights = Int(bitPattern: scratch + layout.weights + point &* plan.weightPointStride)
       unsafe arguments.output = Int(bitPattern: scratch + layout.sums + point &* plan.sumPointStride)
-      arguments.blocks = count
-      products.call(rows: rows, columns: panel.paddedCount, &arguments)
-      if rest > 0 {
-        arguments.rows &+= count &* rows &* arguments.rowStride
-        arguments.output &+= count &* rows &* arguments.outputStride
-        arguments.blocks = 1
-        products.call(rows: rest, columns: panel.paddedCount, &arguments)
+      if large > 0 {
+        arguments.blocks = large
+        products.call(rows: plan.largeRows, columns: panel.paddedCount, &arguments)
+        arguments.rows &+= large &* plan.largeRows &* arguments.rowStride
+        arguments.output &+= large &* plan.largeRows &* arguments.outputStride
+      }
+      if small > 0 {
+        arguments.blocks = small
+        products.call(rows: plan.smallRows, columns: panel.paddedCount, &arguments)
       }
     }
   }

@@ -4,6 +4,9 @@
 /// squares are its rows, input channels its terms. A *batch* is as many squares as have their points in the second-level
 /// cache at once. Docs/Kernels.md has the arithmetic.
 struct GeneratedWinogradPlan {
+  typealias Panel = GeneratedConvolutionPlan.Panel
+  typealias Tiling = GeneratedConvolutionPlan.Tiling
+
   /// Outputs of a square, in each direction.
   static let side = 4
   /// Pixels that a square reads, in each direction, and the points of both.
@@ -11,35 +14,41 @@ struct GeneratedWinogradPlan {
   static let points = reach * reach
 
   let convolution: Convolution
-  /// Squares of an image, in each direction.
-  let down: Int
+  /// Squares side by side in an image.
   let across: Int
   /// Steps of two channels, and vectors of all channels as words.
   let stepCount: Int
   let channelVectors: Int
-  let panels: [GeneratedConvolutionPlan.Panel]
-  /// The vectors of a full panel.
-  private let mostVectors: Int
+  let vectorByteCount: Int
+  let panels: [Panel]
   /// The column, within a panel, that each lane stands for, by the vectors of the panel.
   private let columns: [[Int]]
-  /// The most rows of a block, by the vectors of a panel.
-  private let mostRows: [Int]
-  let vectorByteCount: Int
+  /// Rows of large blocks and of small ones, which are two thirds as high.
+  let largeRows: Int
+  let smallRows: Int
   /// The most squares of a batch.
   private let batchLength: Int
-  /// Lines of squares: for one thread, and for more.
-  let alone: GeneratedConvolutionPlan.Tiling
-  let shared: GeneratedConvolutionPlan.Tiling
-  private var batches: Set<Int> = []
-  /// Bytes of a square's words at one point.
-  private(set) var rowByteCount = 0
-  /// Bytes between the matrices of neighboring points.
-  private(set) var inputPointStride = 0
-  private(set) var weightPointStride = 0
-  private(set) var sumPointStride = 0
+  /// Lines of squares and panels, by the count of threads less one.
+  private let tilings: [Tiling]
   let isSmall: Bool
   /// About how long all takes on one thread.
   let nanoseconds: Int
+
+  // Memory of a worker, in bytes: what a tile gathers, with room to read a vector beyond; a square's words at one point;
+  // and from the matrix of one point to that of the next.
+  let planeByteCount: Int
+  let rowByteCount: Int
+  let inputPointStride: Int
+  let weightPointStride: Int
+  let sumPointStride: Int
+
+  /// The vectors of a full panel.
+  private static let mostVectors = 2
+  /// What a batch takes of the second-level cache, beside the weights of a panel.
+  private static let batchByteCount = 192 << 10
+  /// What a tile gathers, if that is more than one line of squares, and at most.
+  private static let usualPlane = 96 << 10
+  private static let planeLimit = 768 << 10
 
   /// Plans a convolution; nil where another way serves it, or is faster.
   init?(_ convolution: Convolution, bytes: GeneratedProduct, target: any GeneratedTarget) {
@@ -47,100 +56,97 @@ struct GeneratedWinogradPlan {
     guard c.filterHeight == 3, c.filterWidth == 3, c.strideHeight == 1, c.strideWidth == 1,
       c.dilationHeight == 1, c.dilationWidth == 1, c.groups == 1, c.operands.bytes != nil,
       case .fixedPoint = c.epilogue, target.canFinish(c.epilogue), let cost = target.winogradCost(bytes),
-      c.inputChannels <= 512, c.outputChannels < 1 << 15, c.outputWidth < 1 << 15, c.outputHeight < 1 << 15,
-      c.rowCount > 0, c.paddingTop < 1 << 15, c.paddingLeft < 1 << 15
+      c.rowCount > 0, c.inputChannels <= 512,
+      [c.outputChannels, c.outputHeight, c.outputWidth, c.paddingTop, c.paddingLeft, c.batches].allSatisfy({
+        $0 < 1 << 15
+      })
     else { return nil }
     self.convolution = c
-    (down, across) = (ceilingQuotient(c.outputHeight, Self.side), ceilingQuotient(c.outputWidth, Self.side))
     let lanes = target.lanes
     vectorByteCount = 4 * lanes
     stepCount = ceilingQuotient(c.inputChannels, 2)
     channelVectors = ceilingQuotient(c.inputChannels, 2 * lanes)
-    mostVectors = 2
     panels = GeneratedConvolutionPlan.panels(
-      columns: c.outputChannels, lanes: lanes, most: mostVectors * lanes)
-    columns = (0...mostVectors).map { target.byteColumns(vectorCount: $0) }
-    mostRows = (0...mostVectors).map { $0 == 0 ? 0 : target.mostRows(.words, vectorCount: $0) }
-
-    let squares = down * across
+      columns: c.outputChannels, lanes: lanes, most: Self.mostVectors * lanes)
+    columns = (0...Self.mostVectors).map { target.byteColumns(vectorCount: $0) }
+    largeRows = target.mostRows(.words, vectorCount: Self.mostVectors) / 3 * 3
+    smallRows = largeRows / 3 * 2
     // Points of inputs and sums of a square.
-    let squareByteCount = Self.points * (channelVectors + mostVectors) * vectorByteCount
+    let squareByteCount = Self.points * (channelVectors + Self.mostVectors) * vectorByteCount
     batchLength = max(8, min(Self.batchByteCount / squareByteCount, 96))
-    let lineByteCount = (Self.side * across + 2) * c.inputChannels
-    let mostLines = max(1, (Self.planeByteCount / lineByteCount - 2) / Self.side)
-    guard lineByteCount * Self.reach <= 8 * Self.planeByteCount else { return nil }
-
     let products = Double(c.outputCount) * Double(c.depth)
     isSmall = products <= 0x1p17
     nanoseconds = Int(min(products, 0x1p40)) >> 6
-    let wanted = max(1, min(8, Int(min(products, 0x1p30)) >> 18 * 2))
-    let (down, panelCount) = (down, panels.count)
-    func cut(_ leastCount: Int) -> GeneratedConvolutionPlan.Tiling {
-      var parts = ceilingQuotient(down, mostLines)
-      // Each part transforms all weights again: not for a few squares.
-      if leastCount > 1 { parts = max(parts, min(leastCount, down, squares / 16)) }
-      let panelTiles = max(1, min(panelCount, ceilingQuotient(leastCount, c.batches * parts)))
-      return .init(
-        length: down, unit: 1, tilesPerImage: parts, panelCount: panelCount, panelTiles: panelTiles,
-        count: c.batches * parts * panelTiles)
+
+    let down = ceilingQuotient(c.outputHeight, Self.side)
+    across = ceilingQuotient(c.outputWidth, Self.side)
+    let lineByteCount = (Self.side * across + 2) * c.inputChannels
+    guard Self.reach * lineByteCount <= Self.planeLimit else { return nil }
+    let leastParts = ceilingQuotient(
+      down, max(1, (Self.usualPlane / lineByteCount - 2) / Self.side))
+    let columnVectors = ceilingQuotient(c.outputChannels, lanes)
+    let (across, batchLength, panelCount) = (across, batchLength, panels.count)
+    let (channelVectors, stepCount) = (channelVectors, stepCount)
+    // The lines of a tile, and about how long so many threads take for all tiles.
+    func reckon(_ parts: Int, _ panelTiles: Int, threads: Int) -> (lines: Int, time: Double) {
+      let lines = ceilingQuotient(down, parts)
+      let time = cost.own(
+        squares: lines * across, batches: ceilingQuotient(lines * across, batchLength),
+        channelVectors: channelVectors, stepCount: stepCount,
+        columnVectors: ceilingQuotient(columnVectors, panelTiles))
+      return (lines, time * Double(ceilingQuotient(c.batches * parts * panelTiles, threads)))
     }
-    alone = cut(1)
-    shared = cut(wanted)
-    guard cost.pays(self) else { return nil }
-    // All that runs ask for is stored.
-    batches = batchLengths
-    let mostSquares = batches.max() ?? 0
+    guard
+      reckon(leastParts, 1, threads: 1).time * cost.margin
+        < cost.direct(rows: c.rowCount, stepCount: stepCount, columnVectors: columnVectors)
+    else { return nil }
+    // Each part of the lines transforms all weights again, each part of the panels all inputs.
+    tilings = (1...8).map { threads in
+      var best = (parts: leastParts, panelTiles: 1, time: Double.infinity)
+      for parts in leastParts...min(down, leastParts + threads - 1) {
+        for panelTiles in 1...min(panelCount, threads) {
+          let time = reckon(parts, panelTiles, threads: threads).time
+          if time < best.time { best = (parts, panelTiles, time) }
+        }
+      }
+      return Tiling(
+        length: down, unit: 1, tilesPerImage: best.parts, panelCount: panelCount,
+        panelTiles: best.panelTiles, count: c.batches * best.parts * best.panelTiles)
+    }
+    let mostLines = reckon(leastParts, 1, threads: 1).lines
+    planeByteCount = roundedUp((Self.side * mostLines + 2) * lineByteCount, to: 64) + 64
+    let mostSquares = min(batchLength, mostLines * across) + largeRows
+    // An odd number of lines, so that a square's points do not all fall on the same few of the first-level cache.
+    func pointStride(_ byteCount: Int) -> Int { roundedUp(byteCount, to: 128) + 64 }
     rowByteCount = channelVectors * vectorByteCount
-    inputPointStride = Self.pointStride(mostSquares * rowByteCount)
-    weightPointStride = Self.pointStride(stepCount * mostVectors * vectorByteCount)
-    sumPointStride = Self.pointStride(mostSquares * mostVectors * vectorByteCount)
+    inputPointStride = pointStride(mostSquares * rowByteCount)
+    weightPointStride = pointStride(stepCount * Self.mostVectors * vectorByteCount)
+    sumPointStride = pointStride(mostSquares * Self.mostVectors * vectorByteCount)
   }
 
-  /// What a batch takes of the second-level cache, beside the weights of a panel.
-  private static let batchByteCount = 192 << 10
-  /// What a tile gathers, if that is more than one line of squares.
-  private static let planeByteCount = 96 << 10
+  func tiling(threads: Int) -> Tiling { tilings[min(threads, tilings.count) &- 1] }
 
-  // MARK: Batches and blocks
+  /// Pixels of a gathered line.
+  var planeWidth: Int { Self.side &* across &+ 2 }
 
   /// How many batches a tile's squares are cut into, as equal as can be.
   func batchCount(_ squares: Int) -> Int { ceilingQuotient(squares, batchLength) }
 
-  /// Cuts squares into blocks: whole ones, and the rest.
-  func blocks(_ squares: Int, vectorCount: Int) -> (rows: Int, count: Int, rest: Int) {
-    let most = mostRows[vectorCount]
-    if squares <= most { return (squares, 1, 0) }
-    let rows = ceilingQuotient(squares, ceilingQuotient(squares, most))
-    return (rows, squares / rows, squares % rows)
+  /// Cuts squares into large blocks, then small ones; the last may do more than there are.
+  func blocks(_ squares: Int) -> (large: Int, small: Int) {
+    let thirds = max(2, ceilingQuotient(squares, largeRows / 3))
+    let small = (3 &- thirds % 3) % 3
+    return ((thirds &- 2 &* small) / 3, small)
   }
-
-  /// How many squares batches may have.
-  private var batchLengths: Set<Int> {
-    var lengths: Set<Int> = []
-    for lines in Set((alone.lengths + shared.lengths).filter { $0 > 0 }) {
-      let squares = lines * across
-      let count = batchCount(squares)
-      lengths.formUnion([squares / count, ceilingQuotient(squares, count)])
-    }
-    return lengths
-  }
-
-  func tiling(threads: Int) -> GeneratedConvolutionPlan.Tiling { threads > 1 ? shared : alone }
-
-  // MARK: Functions
 
   /// All panels but the last are alike.
-  private var panelKinds: [GeneratedConvolutionPlan.Panel] { panels.prefix(1) + panels.suffix(1) }
+  private var panelKinds: [Panel] { panels.prefix(1) + panels.suffix(1) }
 
   /// The shapes of the products that runs will ask for; some come more than once.
   var productShapes: [GeneratedShape] {
     panelKinds.flatMap { panel in
-      batches.flatMap { squares in
-        let (rows, _, rest) = blocks(squares, vectorCount: panel.vectorCount)
-        return [rows, rest].filter { $0 > 0 }.map {
-          GeneratedShape(
-            rowCount: $0, vectorCount: panel.vectorCount, columnCount: panel.paddedCount)
-        }
+      [largeRows, smallRows].map {
+        GeneratedShape(rowCount: $0, vectorCount: panel.vectorCount, columnCount: panel.paddedCount)
       }
     }
   }
@@ -158,7 +164,7 @@ struct GeneratedWinogradPlan {
   // MARK: Columns
 
   /// The column that each lane of a panel stands for, vector by vector.
-  func columns(_ panel: GeneratedConvolutionPlan.Panel) -> [Int] { columns[panel.vectorCount] }
+  func columns(_ panel: Panel) -> [Int] { columns[panel.vectorCount] }
 
   /// The output channel of a panel's lane, where it has one.
   func channel(panel index: Int, lane: Int) -> Int? {
@@ -170,51 +176,4 @@ struct GeneratedWinogradPlan {
 
   /// Columns of all panels with padding.
   var paddedColumnCount: Int { panels.last.map { $0.paddedBefore + $0.paddedCount } ?? 0 }
-
-  // MARK: Memory
-
-  /// Bytes between the matrices of neighboring points. An odd number of lines, so that they do not all fall on the same few
-  /// lines of the first-level cache.
-  private static func pointStride(_ byteCount: Int) -> Int { roundedUp(byteCount, to: 128) + 64 }
-
-  /// Pixels of a gathered line.
-  var planeWidth: Int { Self.side * across + 2 }
-  /// Bytes that a tile gathers, with room to read a vector beyond.
-  var planeByteCount: Int {
-    let lines = (alone.lengths + shared.lengths).max() ?? 0
-    return roundedUp((Self.side * lines + 2) * planeWidth * convolution.inputChannels, to: 64) + 64
-  }
-}
-
-/// What Winograd's way takes on a machine, in the time of one product of a vector of words.
-struct WinogradCost {
-  /// Steps of the direct way in the time of one here.
-  let directSteps: Double
-  /// What it takes to transform a vector of channels of a square, of weights, and of a square's outputs.
-  let input: Double
-  let weights: Double
-  let output: Double
-  /// How much faster it must be by this reckoning.
-  let margin: Double
-
-  /// Whether a convolution is to be done so.
-  func pays(_ plan: GeneratedWinogradPlan) -> Bool {
-    let c = plan.convolution
-    let images = Double(c.batches)
-    let squares = images * Double(plan.down * plan.across)
-    let lanes = plan.vectorByteCount / 4
-    let columns = Double(ceilingQuotient(c.outputChannels, lanes))
-    let steps = Double(plan.stepCount) * columns
-    let direct = Double(c.rowCount) * 9 * steps / directSteps
-    let batches =
-      images
-      * Double(
-        plan.alone.tilesPerImage
-          * plan.batchCount(
-            ceilingQuotient(plan.down, plan.alone.tilesPerImage) * plan.across))
-    let own =
-      squares * (36 * steps + Double(plan.channelVectors) * input + columns * output)
-      + batches * steps * weights
-    return own * margin < direct
-  }
 }
