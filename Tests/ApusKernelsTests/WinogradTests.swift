@@ -14,7 +14,7 @@ struct WinogradTests {
   func random(kernels: KernelSet) throws {
     let least = Self.least[kernels.name]
     var count = 0
-    let seeds = kernels.seeds(100)
+    let seeds = 0..<(least == nil ? 12 : 100)
     for seed in seeds {
       var random = SeededGenerator(seed: UInt64(seed))
       let kind = Self.kinds.pick(using: &random)
@@ -62,7 +62,7 @@ struct WinogradTests {
   @Test("the greatest and the least sums are exact, and those beyond the limit", arguments: KernelSet.tested)
   func extremes(kernels: KernelSet) throws {
     // All products 255², of which 9 · 57 keep to 2²⁵ and 9 · 58 do not; and more or less of either sign.
-    for channels in [56, 57, 58, 64, 130] {
+    for channels in Self.least[kernels.name] == nil ? [57] : [56, 57, 58, 64, 130] {
       for (lhs, rhs) in [(Int32(0), Int32(0)), (0, 255), (255, 0), (255, 255), (0, 128), (128, 128)] {
         for (isSigned, isRandom) in [(false, false), (false, true), (true, true)] {
           var random = SeededGenerator(seed: UInt64(channels))
@@ -84,7 +84,9 @@ struct WinogradTests {
             isRandom ? [0, 255].pick(using: &random) : rhs == 0 ? 255 : UInt8(index % 2) &* 255 & ~far | far
           }
           // Some beyond what generated code rescales.
-          let bias = (0..<outputs).map { Int32($0 % 2 == 0 ? 1 : -1) * (channels == 56 && $0 > 60 ? 1 << 30 : 900) }
+          let bias = (0..<outputs).map {
+            Int32($0 % 2 == 0 ? 1 : -1) * (channels == 56 && $0 > 60 ? 1 << 30 : 900)
+          }
           let expected = ReferenceConvolution.bytes(
             convolution, input: input, weights: weights, bias: bias)
           let prepared = try #require(kernels.prepare(convolution))

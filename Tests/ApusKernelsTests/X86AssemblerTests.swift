@@ -81,7 +81,8 @@ struct X86AssemblerTests {
     Row(
       instruction: .vextracti128, form: .store(divisor: 2), encodings: [.vex], narrowest: .ymm, widest: .ymm,
       immediate: 1),
-    Row(instruction: .vaddps, broadcast: 4), Row(instruction: .vmulps, broadcast: 4),
+    Row(instruction: .vaddps, broadcast: 4), Row(instruction: .vsubps, broadcast: 4),
+    Row(instruction: .vmulps, broadcast: 4),
     Row(instruction: .vmaxps, broadcast: 4), Row(instruction: .vminps, broadcast: 4),
     Row(instruction: .vmulpd, broadcast: 8), Row(instruction: .vaddpd, broadcast: 8),
     Row(instruction: .vmaxpd, broadcast: 8), Row(instruction: .vminpd, broadcast: 8),

@@ -62,8 +62,8 @@ protocol GeneratedTarget: Hashable, Sendable {
 
   // MARK: Winograd
 
-  /// What Winograd's way takes where bytes are multiplied so; nil where it never pays.
-  func winogradCost(_ bytes: GeneratedProduct) -> WinogradCost?
+  /// What Winograd's way takes where the direct one multiplies so; nil where there is none, or it never pays.
+  func winogradCost(_ product: GeneratedProduct) -> WinogradCost?
   /// What writes a step of it.
   func winogradGenerator(_ step: WinogradStep) -> (any CodeGenerator)?
 
@@ -95,18 +95,8 @@ extension GeneratedTarget {
   func rowGenerator(
     _ product: GeneratedProduct, _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: GeneratedRowShape
   ) -> (any CodeGenerator)? { nil }
-  func winogradCost(_ bytes: GeneratedProduct) -> WinogradCost? { nil }
+  func winogradCost(_ product: GeneratedProduct) -> WinogradCost? { nil }
   func winogradGenerator(_ step: WinogradStep) -> (any CodeGenerator)? { nil }
-}
-
-/// What a Winograd convolution does beside its products.
-enum WinogradStep {
-  /// From 6×6 pixels to points.
-  case inputs(isSigned: Bool)
-  /// From 3×3 weights to points.
-  case weights(isSigned: Bool)
-  /// From points of sums to 4×4 outputs, or as many columns of them as the shape has rows.
-  case outputs(MatrixOperands, Epilogue, GeneratedShape)
 }
 
 /// The shape of a generated function of depthwise rows: a few columns of a line and a block of channels.

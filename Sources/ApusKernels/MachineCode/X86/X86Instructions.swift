@@ -171,6 +171,7 @@ extension X86Assembler.Instruction {
   // MARK: Floats
 
   package static let vaddps = Self("vaddps", prefix: 0, map: 1, 0x58)
+  package static let vsubps = Self("vsubps", prefix: 0, map: 1, 0x5C)
   package static let vmulps = Self("vmulps", prefix: 0, map: 1, 0x59)
   package static let vmaxps = Self("vmaxps", prefix: 0, map: 1, 0x5F)
   package static let vminps = Self("vminps", prefix: 0, map: 1, 0x5D)

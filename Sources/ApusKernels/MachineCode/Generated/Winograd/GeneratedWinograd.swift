@@ -1,26 +1,29 @@
-/// A convolution of bytes with a 3×3 filter by exact integer Winograd, F(4×4, 3×3): a quarter of the products.
+/// A convolution with a 3×3 filter by Winograd's way: of bytes, exact with a quarter of the products; of floats, with four
+/// ninths of them.
 ///
-/// Where weights or biases are such that sums might not be exact, the direct way serves.
+/// Where weights or biases are such that sums of bytes might not be exact, the direct way serves.
 final class GeneratedWinograd: PreparedConvolution, @unchecked Sendable {
-  private let convolution: Convolution
-  private let plan: GeneratedWinogradPlan
-  private let operands: ByteOperands
-  private let weightPacking: GeneratedWinogradPacking
-  private let direct: GeneratedConvolution
-  private let gathering: GeneratedGathering
-  private let inputs: GeneratedFunction
-  private let weights: GeneratedFunction
-  private let products: GeneratedFunctions
-  private let outputs: GeneratedFunctions
+  let convolution: Convolution
+  let plan: GeneratedWinogradPlan
+  let layout: Layout
+  /// Nil for floats.
+  let operands: ByteOperands?
+  let weightPacking: GeneratedWinogradPacking
+  let gathering: GeneratedGathering
+  let inputs: GeneratedFunction
+  let weights: GeneratedFunction
+  let products: GeneratedFunctions
+  let outputs: GeneratedFunctions
   /// A block of factors for each panel.
-  private let factors: UnsafeMutableRawPointer
-  private let factorByteCount: Int
+  let factors: UnsafeMutableRawPointer
+  let factorByteCount: Int
   /// The one tap of all products: its offset and its count of steps.
-  private let tap: UnsafeMutablePointer<Int>
-  /// A worker's memory: the gathered part of the input; points of inputs, weights and sums; room for one square.
-  private let layout: Layout
+  let tap: UnsafeMutablePointer<Int>
+  private let direct: GeneratedConvolution?
+  private let name: String
 
-  private struct Layout {
+  /// A worker's memory: the gathered part of the input; points of inputs, weights and sums; room for one square.
+  struct Layout {
     let inputs: Int
     let weights: Int
     let sums: Int
@@ -28,7 +31,7 @@ final class GeneratedWinograd: PreparedConvolution, @unchecked Sendable {
     let byteCount: Int
 
     init(_ plan: GeneratedWinogradPlan) {
-      let points = GeneratedWinogradPlan.points
+      let points = plan.form.points
       inputs = plan.planeByteCount
       weights = inputs + points * plan.inputPointStride
       sums = weights + points * plan.weightPointStride
@@ -37,38 +40,47 @@ final class GeneratedWinograd: PreparedConvolution, @unchecked Sendable {
     }
   }
 
-  /// Prepares a convolution; nil where this is not the way to do it.
+  /// Prepares a convolution; nil where this cannot be done or, unless that is not asked, takes longer.
   init?(
-    _ convolution: Convolution, target: any GeneratedTarget, bytes: GeneratedProduct,
+    _ convolution: Convolution, target: any GeneratedTarget, bytes: GeneratedProduct, reckons: Bool,
     placement: CodePlacement
   ) {
-    guard let plan = GeneratedWinogradPlan(convolution, bytes: bytes, target: target),
-      let operands = convolution.operands.bytes,
-      let direct = GeneratedConvolution(convolution, target: target, bytes: bytes, placement: placement),
+    guard
+      let plan = GeneratedWinogradPlan(convolution, target: target, bytes: bytes, reckons: reckons)
+    else { return nil }
+    let operands = convolution.operands.bytes
+    let isSigned = operands?.signFlip == 0x80
+    guard
       let inputs = GeneratedFunction(
-        target.winogradGenerator(.inputs(isSigned: operands.signFlip != 0)), placement: placement),
+        target.winogradGenerator(.inputs(plan.form, isSigned: isSigned)), placement: placement),
       let weights = GeneratedFunction(
-        target.winogradGenerator(.weights(isSigned: operands.signFlip != 0)), placement: placement),
+        target.winogradGenerator(.weights(plan.form, isSigned: isSigned)), placement: placement),
       let products = GeneratedFunctions(
         plan.productShapes, placement: placement,
-        generator: { target.generator(.words, convolution.operands, nil, $0) }),
+        generator: { target.generator(plan.form.product, convolution.operands, nil, $0) }),
       let outputs = GeneratedFunctions(
         plan.outputShapes, placement: placement,
         generator: { target.winogradGenerator(.outputs(convolution.operands, convolution.epilogue, $0)) })
     else { return nil }
+    direct =
+      operands == nil
+      ? nil : GeneratedConvolution(convolution, target: target, bytes: bytes, placement: placement)
+    guard operands == nil || direct != nil else { return nil }
     self.convolution = convolution
     self.plan = plan
     self.operands = operands
-    self.direct = direct
     self.inputs = inputs
     self.weights = weights
     self.products = products
     self.outputs = outputs
     layout = Layout(plan)
+    name = "winograd \(target.name) \(convolution.inputChannels) to \(convolution.outputChannels)"
     weightPacking = GeneratedWinogradPacking(
       plan: plan, operands: operands, sumLimit: target.sumLimit ?? .max)
     gathering = GeneratedGathering(
-      lanes: .bytes(padding: UInt8(truncatingIfNeeded: operands.lhsZeroPoint) ^ operands.signFlip),
+      lanes: operands.map {
+        .bytes(padding: UInt8(truncatingIfNeeded: $0.lhsZeroPoint) ^ $0.signFlip)
+      } ?? .floats,
       inputHeight: convolution.inputHeight, inputWidth: convolution.inputWidth,
       inputChannels: convolution.inputChannels, paddingTop: convolution.paddingTop,
       paddingLeft: convolution.paddingLeft, strideHeight: 1, reachHeight: 3, isDense: false,
@@ -92,53 +104,67 @@ final class GeneratedWinograd: PreparedConvolution, @unchecked Sendable {
 
   // MARK: Packing
 
-  var packing: String { "winograd or \(direct.packing)" }
+  var packing: String { direct.map { "\(name) or \($0.packing)" } ?? name }
 
-  var packedByteCount: Int { max(weightPacking.byteCount, direct.packedByteCount) }
+  var packedByteCount: Int { max(weightPacking.byteCount, direct?.packedByteCount ?? 0) }
 
   func packedByteCount(for weights: RawSpan) -> Int {
-    max(weightPacking.byteCount, direct.packedByteCount(for: weights))
+    max(weightPacking.byteCount, direct?.packedByteCount(for: weights) ?? 0)
   }
 
   func pack(weights: RawSpan, bias: RawSpan?, into packed: PackedWeights) {
     if weightPacking.pack(weights: weights, bias: bias, into: packed) { return }
-    direct.pack(weights: weights, bias: bias, into: packed)
+    direct?.pack(weights: weights, bias: bias, into: packed)
   }
 
   // MARK: Running
 
   func scratchByteCount(threads: Int) -> Int {
-    max(64 + threads * layout.byteCount, direct.scratchByteCount(threads: threads))
+    max(64 + threads * layout.byteCount, direct?.scratchByteCount(threads: threads) ?? 0)
   }
 
   func run(
     _ packed: PackedWeights, input: RawSpan, output: inout MutableRawSpan, scratch: inout MutableRawSpan,
     threads: ThreadTeam
   ) {
-    guard GeneratedWinogradPacking.isPacked(packed) else {
+    if let direct, !GeneratedWinogradPacking.isPacked(packed) {
       return direct.run(packed, input: input, output: &output, scratch: &scratch, threads: threads)
     }
+    unsafe run(
+      packed, input: input, finish: nil, other: nil, output: &output, scratch: &scratch, threads: threads)
+  }
+
+  /// As above, with something done to the outputs, for which another tensor as large may be needed.
+  func run(
+    _ packed: PackedWeights, input: RawSpan, finish: FloatFinish?, other: UnsafePointer<Float>?,
+    output: inout MutableRawSpan, scratch: inout MutableRawSpan, threads: ThreadTeam
+  ) {
+    let elementByteCount = plan.form.elementByteCount
     precondition(
-      input.byteCount >= convolution.inputCount && output.byteCount >= convolution.outputCount
+      input.byteCount >= convolution.inputCount * elementByteCount
+        && output.byteCount >= convolution.outputCount * elementByteCount
         && scratch.byteCount >= scratchByteCount(threads: threads.count))
     let threads = plan.isSmall ? ThreadTeam(count: 1) : threads.fitting(nanoseconds: plan.nanoseconds)
     let tiling = plan.tiling(threads: threads.count)
     unsafe withAddresses(input, &output, &scratch) { input, output, scratch in
       let work = unsafe Work(
         owner: .passUnretained(self), packed: packed.address, tiling: tiling, input: input, output: output,
-        scratch: scratch.alignedUp(toMultipleOf: 64))
+        scratch: scratch.alignedUp(toMultipleOf: 64), finish: finish.map { .passUnretained($0) },
+        other: other)
       threads.run(tiles: tiling.count, work)
     }
   }
 
   /// One run: pointers that live as long as its call.
-  private struct Work: TileWork {
+  struct Work: TileWork {
     let owner: Unmanaged<GeneratedWinograd>
     let packed: UnsafeMutableRawPointer
-    let tiling: GeneratedConvolutionPlan.Tiling
+    let tiling: GeneratedWinogradPlan.Tiling
     let input: UnsafeRawPointer
     let output: UnsafeMutableRawPointer
     let scratch: UnsafeMutableRawPointer
+    let finish: Unmanaged<FloatFinish>?
+    let other: UnsafePointer<Float>?
 
     func run(tile: Int, worker: Int) {
       unsafe owner._withUnsafeGuaranteedRef {
@@ -146,147 +172,28 @@ final class GeneratedWinograd: PreparedConvolution, @unchecked Sendable {
       }
     }
   }
+}
 
-  private func run(_ work: Work, tile: Int, scratch: UnsafeMutableRawPointer) {
-    let tiling = work.tiling
-    let (imageTile, panelTile) = tile.quotientAndRemainder(dividingBy: tiling.panelTiles)
-    let (image, tileOfImage) = imageTile.quotientAndRemainder(dividingBy: tiling.tilesPerImage)
-    let lines = tiling.range(tileOfImage)
-    let side = GeneratedWinogradPlan.side
-    unsafe gathering.gather(
-      work.input, image: image, lines: lines.lowerBound &* side..<lines.upperBound &* side, firstChannel: 0,
-      to: scratch)
-    let squares = lines.count &* plan.across
-    let batches = plan.batchCount(squares)
-    for index in 0..<batches {
-      let batch = Batch(
-        squares: share(of: squares, tile: index, of: batches), image: image, firstLine: lines.lowerBound)
-      unsafe transformInputs(batch, scratch)
-      for panel in tiling.panels(panelTile) {
-        unsafe transformWeights(plan.panels[panel], work.packed, scratch)
-        unsafe multiply(batch, plan.panels[panel], scratch)
-        unsafe transformOutputs(batch, panel, work, scratch)
-      }
-    }
-  }
-
-  /// Squares of a tile, counted line by line.
-  private struct Batch {
-    let squares: Range<Int>
-    let image: Int
-    /// The tile's first line of squares.
-    let firstLine: Int
-  }
-
-  /// Runs of a batch's squares that lie side by side: the first one, its line in the tile and place in it, and how many.
-  @inline(__always)
-  private func forEachRun(
-    _ batch: Batch, _ body: (_ square: Int, _ line: Int, _ column: Int, _ count: Int) -> Void
+/// What is done to floats right after they were computed.
+extension GeneratedWinograd: FinishingConvolution {
+  func run(
+    _ packed: PackedWeights, input: RawSpan, other: RawSpan?, finish: FloatFinish,
+    output: inout MutableRawSpan, scratch: inout MutableRawSpan, threads: ThreadTeam
   ) {
-    var square = batch.squares.lowerBound
-    while square < batch.squares.upperBound {
-      let (line, column) = square.quotientAndRemainder(dividingBy: plan.across)
-      let count = min(plan.across &- column, batch.squares.upperBound &- square)
-      body(square &- batch.squares.lowerBound, line, column, count)
-      square &+= count
+    precondition(finishing != nil && (other != nil || !finish.addsOther))
+    precondition(other?.byteCount ?? .max >= convolution.outputCount * 4)
+    guard let other else {
+      return unsafe run(
+        packed, input: input, finish: finish, other: nil, output: &output, scratch: &scratch, threads: threads
+      )
+    }
+    unsafe other.withUnsafeBytes { other in
+      unsafe run(
+        packed, input: input, finish: finish, other: other.baseAddress?.assumingMemoryBound(to: Float.self),
+        output: &output, scratch: &scratch, threads: threads)
     }
   }
 
-  private func transformInputs(_ batch: Batch, _ scratch: UnsafeMutableRawPointer) {
-    let (side, channels) = (GeneratedWinogradPlan.side, convolution.inputChannels)
-    var arguments = GeneratedArguments()
-    arguments.rowStride = channels
-    arguments.lineStride = plan.planeWidth &* channels
-    arguments.pointStride = plan.inputPointStride
-    arguments.vectors = plan.channelVectors
-    arguments.squareStride = side &* channels &- plan.channelVectors &* plan.vectorByteCount / 2
-    unsafe arguments.spare = Int(bitPattern: scratch + layout.spare)
-    arguments.constant =
-      Int(operands.signFlip == 0 ? operands.lhsZeroPoint : operands.lhsZeroPoint &- 128) &* 6
-    forEachRun(batch) { square, line, column, count in
-      unsafe arguments.rows = Int(
-        bitPattern: scratch + (line &* side &* plan.planeWidth &+ column &* side) &* channels)
-      unsafe arguments.output = Int(bitPattern: scratch + layout.inputs + square &* plan.rowByteCount)
-      arguments.blocks = count
-      inputs.call(&arguments)
-    }
-  }
-
-  private func transformWeights(
-    _ panel: GeneratedConvolutionPlan.Panel, _ packed: UnsafeMutableRawPointer,
-    _ scratch: UnsafeMutableRawPointer
-  ) {
-    let zeroPoint = operands.signFlip == 0 ? operands.rhsZeroPoint : operands.rhsZeroPoint &- 128
-    var arguments = GeneratedArguments()
-    unsafe arguments.rows = Int(bitPattern: packed + weightPacking.weights(panel))
-    unsafe arguments.output = Int(bitPattern: scratch + layout.weights)
-    arguments.pointStride = plan.weightPointStride
-    arguments.blocks = weightPacking.units(panel)
-    arguments.constant = 6 << 16 | Int(zeroPoint) & 0xFFFF
-    weights.call(&arguments)
-  }
-
-  private func multiply(
-    _ batch: Batch, _ panel: GeneratedConvolutionPlan.Panel, _ scratch: UnsafeMutableRawPointer
-  ) {
-    let (large, small) = plan.blocks(batch.squares.count)
-    var arguments = GeneratedArguments()
-    arguments.rowStride = plan.rowByteCount
-    unsafe arguments.taps = Int(bitPattern: tap)
-    arguments.tapCount = 1
-    arguments.outputStride = panel.vectorCount &* plan.vectorByteCount
-    for point in 0..<GeneratedWinogradPlan.points {
-      unsafe arguments.rows = Int(bitPattern: scratch + layout.inputs + point &* plan.inputPointStride)
-      unsafe arguments.weights = Int(bitPattern: scratch + layout.weights + point &* plan.weightPointStride)
-      unsafe arguments.output = Int(bitPattern: scratch + layout.sums + point &* plan.sumPointStride)
-      if large > 0 {
-        arguments.blocks = large
-        products.call(rows: plan.largeRows, columns: panel.paddedCount, &arguments)
-        arguments.rows &+= large &* plan.largeRows &* arguments.rowStride
-        arguments.output &+= large &* plan.largeRows &* arguments.outputStride
-      }
-      if small > 0 {
-        arguments.blocks = small
-        products.call(rows: plan.smallRows, columns: panel.paddedCount, &arguments)
-      }
-    }
-  }
-
-  private func transformOutputs(
-    _ batch: Batch, _ index: Int, _ work: Work, _ scratch: UnsafeMutableRawPointer
-  ) {
-    let panel = plan.panels[index]
-    let side = GeneratedWinogradPlan.side
-    let (width, height, channels) = (
-      convolution.outputWidth, convolution.outputHeight, convolution.outputChannels
-    )
-    let rowByteCount = panel.vectorCount &* plan.vectorByteCount
-    var arguments = GeneratedArguments()
-    arguments.pointStride = plan.sumPointStride
-    arguments.outputStride = channels
-    arguments.outputLineStride = width &* channels
-    unsafe arguments.offsets = Int(
-      bitPattern: work.packed + weightPacking.offsets + panel.paddedBefore &* 4)
-    unsafe arguments.factors = Int(bitPattern: factors + index &* factorByteCount)
-    unsafe arguments.spare = Int(bitPattern: scratch + layout.spare)
-    // The inverse of 9 modulo 2³².
-    arguments.constant = 0x38E3_8E39
-    forEachRun(batch) { square, line, column, count in
-      let (y, x) = ((batch.firstLine &+ line) &* side, column &* side)
-      let pixel = (batch.image &* height &+ y) &* width &+ x
-      unsafe arguments.rows = Int(bitPattern: scratch + layout.sums + square &* rowByteCount)
-      unsafe arguments.output = Int(bitPattern: work.output + pixel &* channels + panel.firstColumn)
-      arguments.lines = min(side, height &- y)
-      // The last square of a line may be cut off.
-      let whole = min(count, (width &- x) / side)
-      arguments.blocks = whole
-      if whole > 0 { outputs.call(rows: side, columns: panel.columnCount, &arguments) }
-      if whole < count {
-        arguments.rows &+= whole &* rowByteCount
-        arguments.output &+= whole &* side &* channels
-        arguments.blocks = 1
-        outputs.call(rows: width % side, columns: panel.columnCount, &arguments)
-      }
-    }
-  }
+  /// Itself, where outputs are floats.
+  var finishing: (any FinishingConvolution)? { plan.form == .floats ? self : nil }
 }

@@ -1,11 +1,13 @@
-/// Weights of a Winograd convolution as they are kept: bytes, in the order in which they are transformed when they are used.
+/// Weights of a Winograd convolution as they are kept: as they come, in the order in which they are transformed when they are
+/// used.
 ///
-/// Transforming bytes that lie in a cache takes less time than to read four times as many words from beyond it, and no
+/// To transform bytes that lie in a cache takes less time than to read four times as many words from beyond it, and no
 /// memory. Packed layout: a word that says how it is packed; the biases, in the order of the panels' lanes; for each panel and
-/// step the nine weights of each lane's pair of channels.
+/// step nine vectors of weights, of which a lane has those of a column.
 struct GeneratedWinogradPacking {
   let plan: GeneratedWinogradPlan
-  let operands: ByteOperands
+  /// Nil for floats.
+  let operands: ByteOperands?
   /// The greatest magnitude of sums that outputs can be made of.
   let sumLimit: Int
 
@@ -13,40 +15,53 @@ struct GeneratedWinogradPacking {
   private static let exactLimit = 1 << 25 - 1
   /// The first word; other layouts begin with a smaller one.
   private static let mark = 9
-  static let taps = 9
+  private static let taps = 9
 
   private var convolution: Convolution { plan.convolution }
   var offsets: Int { 64 }
   private var weightsOffset: Int { roundedUp(offsets + 4 * plan.paddedColumnCount, to: 64) }
 
-  /// The bytes of a step of one vector of columns: each of its nine weights is a pair of channels for each column.
-  private var unitByteCount: Int { Self.taps * plan.vectorByteCount / 2 }
-  func units(_ panel: GeneratedConvolutionPlan.Panel) -> Int { plan.stepCount &* panel.vectorCount }
+  /// A column's weights of one tap and step.
+  private var laneByteCount: Int { plan.form.channelsPerStep &* plan.form.elementByteCount }
+  /// The weights of a step, for one column.
+  private var columnByteCount: Int { Self.taps &* laneByteCount }
+
+  /// How many vectors are transformed for a panel, at each point.
+  func vectors(_ panel: GeneratedWinogradPlan.Panel) -> Int { plan.stepCount &* panel.vectorCount }
 
   /// Where a panel's weights begin.
-  func weights(_ panel: GeneratedConvolutionPlan.Panel) -> Int {
-    weightsOffset
-      &+ plan.stepCount &* (panel.paddedBefore &* 4 / plan.vectorByteCount) &* unitByteCount
+  func weights(_ panel: GeneratedWinogradPlan.Panel) -> Int {
+    weightsOffset &+ plan.stepCount &* panel.paddedBefore &* columnByteCount
   }
 
-  var byteCount: Int {
-    weightsOffset + plan.stepCount * plan.paddedColumnCount * 4 / plan.vectorByteCount * unitByteCount
-  }
+  var byteCount: Int { weightsOffset + plan.stepCount * plan.paddedColumnCount * columnByteCount }
 
   /// Whether memory was packed by this, not by what serves weights that would not be exact.
   static func isPacked(_ packed: PackedWeights) -> Bool { unsafe packed.address.load(as: Int.self) == mark }
 
   /// Packs weights and bias; false, and nothing is written, where some sum might not be exact.
   func pack(weights: RawSpan, bias: RawSpan?, into packed: PackedWeights) -> Bool {
-    precondition(weights.byteCount >= convolution.weightCount && packed.byteCount >= byteCount)
+    precondition(
+      weights.byteCount >= convolution.weightCount * plan.form.elementByteCount
+        && packed.byteCount >= byteCount)
     return unsafe weights.withUnsafeBytes { weights in
       guard let weights = weights.baseAddress else { return false }
-      for channel in 0..<convolution.outputChannels {
-        let bias = unsafe bias?.unsafeLoadUnaligned(fromByteOffset: channel * 4, as: Int32.self) ?? 0
-        guard unsafe isExact(weights + channel * convolution.depth, bias: bias) else { return false }
+      if let operands {
+        for channel in 0..<convolution.outputChannels {
+          let bias = unsafe bias?.unsafeLoadUnaligned(fromByteOffset: channel * 4, as: Int32.self) ?? 0
+          let own = unsafe weights + channel * convolution.depth
+          guard unsafe isExact(own, bias: bias, operands) else { return false }
+        }
       }
       unsafe packed.address.storeBytes(of: Self.mark, as: Int.self)
-      for panel in plan.panels { unsafe pack(panel, weights: weights, bias: bias, into: packed.address) }
+      for panel in plan.panels {
+        if let operands {
+          let zero = UInt8(truncatingIfNeeded: operands.rhsZeroPoint) ^ operands.signFlip
+          unsafe pack(panel, weights: weights, bias: bias, zero: UInt16(zero) &* 0x0101, into: packed.address)
+        } else {
+          unsafe pack(panel, weights: weights, bias: bias, zero: 0 as UInt32, into: packed.address)
+        }
+      }
       return true
     }
   }
@@ -55,7 +70,7 @@ struct GeneratedWinogradPacking {
   ///
   /// Those lie in `−z…255−z`. The greatest sum has the greatest of them for all positive weights and the least for all
   /// negative ones; the least sum the other way round.
-  private func isExact(_ weights: UnsafeRawPointer, bias: Int32) -> Bool {
+  private func isExact(_ weights: UnsafeRawPointer, bias: Int32, _ operands: ByteOperands) -> Bool {
     let count = convolution.depth
     let flips = SIMD8<UInt8>(repeating: operands.signFlip)
     let zeroPoints = SIMD8<Int16>(repeating: Int16(truncatingIfNeeded: operands.rhsZeroPoint))
@@ -83,16 +98,17 @@ struct GeneratedWinogradPacking {
     return sum <= Self.exactLimit && sum + abs(Int(bias)) <= sumLimit
   }
 
-  private func pack(
-    _ panel: GeneratedConvolutionPlan.Panel, weights: UnsafeRawPointer, bias: RawSpan?,
+  /// Packs a panel, a lane at a time: two bytes or a float, where they exist.
+  @inline(__always)
+  private func pack<Lane: FixedWidthInteger & BitwiseCopyable>(
+    _ panel: GeneratedWinogradPlan.Panel, weights: UnsafeRawPointer, bias: RawSpan?, zero: Lane,
     into packed: UnsafeMutableRawPointer
   ) {
     let (channels, depth) = (convolution.inputChannels, convolution.depth)
+    let (elementByteCount, laneByteCount) = (plan.form.elementByteCount, MemoryLayout<Lane>.size)
     let lanes = plan.vectorByteCount / 4
-    let zero = UInt16(UInt8(truncatingIfNeeded: operands.rhsZeroPoint) ^ operands.signFlip) &* 0x0101
-    let unitStride = unitByteCount &* panel.vectorCount
+    let vectorByteCount = lanes &* laneByteCount
     for (place, column) in plan.columns(panel).enumerated() {
-      var target = unsafe packed + self.weights(panel) + place / lanes * unitByteCount + place % lanes * 2
       let channel = panel.firstColumn + column
       let exists = column < panel.columnCount
       if exists, let bias {
@@ -100,21 +116,28 @@ struct GeneratedWinogradPacking {
         unsafe packed.storeBytes(
           of: bits, toByteOffset: offsets + (panel.paddedBefore + place) * 4, as: UInt32.self)
       }
-      let source = unsafe weights + (exists ? channel * depth : 0)
+      let (vector, lane) = place.quotientAndRemainder(dividingBy: lanes)
+      var target =
+        unsafe packed + self.weights(panel)
+        + (vector * Self.taps * vectorByteCount + lane * laneByteCount)
       for step in 0..<plan.stepCount {
+        // The last of an odd number of channels is alone.
+        let isWhole = (step &+ 1) &* laneByteCount <= channels &* elementByteCount
+        var source =
+          unsafe weights + (exists ? channel &* depth &* elementByteCount : 0) + step &* laneByteCount
         for tap in 0..<Self.taps {
-          var pair = zero
+          var value = zero
           if exists {
-            let first = tap &* channels &+ 2 &* step
-            if 2 &* step &+ 1 < channels {
-              pair = unsafe source.loadUnaligned(fromByteOffset: first, as: UInt16.self).littleEndian
+            if isWhole {
+              value = unsafe source.loadUnaligned(as: Lane.self)
             } else {
-              pair = zero & 0xFF00 | UInt16(unsafe source.load(fromByteOffset: first, as: UInt8.self))
+              value = zero & ~0xFF | Lane(unsafe source.load(as: UInt8.self))
             }
           }
-          unsafe target.storeBytes(of: pair.littleEndian, toByteOffset: tap &* lanes &* 2, as: UInt16.self)
+          unsafe target.storeBytes(of: value, toByteOffset: tap &* vectorByteCount, as: Lane.self)
+          unsafe source += channels &* elementByteCount
         }
-        unsafe target += unitStride
+        unsafe target += panel.vectorCount &* Self.taps &* vectorByteCount
       }
     }
   }

@@ -1,22 +1,17 @@
-/// How a convolution with a 3×3 filter is cut for Winograd's way: squares of 4×4 outputs, panels of channels, batches.
+/// How a convolution with a 3×3 filter is cut for Winograd's way: squares of outputs, panels of channels, batches.
 ///
-/// A *square* of outputs is computed from 6×6 pixels; of their transforms, 36 *points*, each is a matrix product by itself:
-/// squares are its rows, input channels its terms. A *batch* is as many squares as have their points in the second-level
+/// A *square* of 4×4 outputs is computed from 6×6 pixels; of their transforms, 36 *points*, each is a matrix product by
+/// itself: squares are its rows, input channels its terms. A *batch* is as many squares as have their points in the second-level
 /// cache at once. Docs/Kernels.md has the arithmetic.
 struct GeneratedWinogradPlan {
   typealias Panel = GeneratedConvolutionPlan.Panel
   typealias Tiling = GeneratedConvolutionPlan.Tiling
 
-  /// Outputs of a square, in each direction.
-  static let side = 4
-  /// Pixels that a square reads, in each direction, and the points of both.
-  static let reach = side + 2
-  static let points = reach * reach
-
   let convolution: Convolution
+  let form: WinogradForm
   /// Squares side by side in an image.
   let across: Int
-  /// Steps of two channels, and vectors of all channels as words.
+  /// Steps of all channels, and vectors of them.
   let stepCount: Int
   let channelVectors: Int
   let vectorByteCount: Int
@@ -50,40 +45,46 @@ struct GeneratedWinogradPlan {
   private static let usualPlane = 96 << 10
   private static let planeLimit = 768 << 10
 
-  /// Plans a convolution; nil where another way serves it, or is faster.
-  init?(_ convolution: Convolution, bytes: GeneratedProduct, target: any GeneratedTarget) {
+  /// Plans a convolution; nil where another way serves it, or is faster, unless that is not asked.
+  init?(
+    _ convolution: Convolution, target: any GeneratedTarget, bytes: GeneratedProduct, reckons: Bool
+  ) {
     let c = convolution
-    guard c.filterHeight == 3, c.filterWidth == 3, c.strideHeight == 1, c.strideWidth == 1,
-      c.dilationHeight == 1, c.dilationWidth == 1, c.groups == 1, c.operands.bytes != nil,
-      case .fixedPoint = c.epilogue, target.canFinish(c.epilogue), let cost = target.winogradCost(bytes),
-      c.rowCount > 0, c.inputChannels <= 512,
+    guard let form = WinogradForm(c.operands, c.epilogue), target.canFinish(c.epilogue),
+      let product = GeneratedProduct(c.operands, c.epilogue, bytes: bytes),
+      let cost = target.winogradCost(product), c.filterHeight == 3, c.filterWidth == 3,
+      c.strideHeight == 1, c.strideWidth == 1, c.dilationHeight == 1, c.dilationWidth == 1, c.groups == 1,
+      c.epilogue.fits(c.operands, channels: c.outputChannels), c.rowCount > 0, c.inputChannels <= 512,
       [c.outputChannels, c.outputHeight, c.outputWidth, c.paddingTop, c.paddingLeft, c.batches].allSatisfy({
         $0 < 1 << 15
       })
     else { return nil }
+    self.form = form
     self.convolution = c
     let lanes = target.lanes
     vectorByteCount = 4 * lanes
-    stepCount = ceilingQuotient(c.inputChannels, 2)
-    channelVectors = ceilingQuotient(c.inputChannels, 2 * lanes)
+    stepCount = ceilingQuotient(c.inputChannels, form.channelsPerStep)
+    channelVectors = ceilingQuotient(stepCount, lanes)
     panels = GeneratedConvolutionPlan.panels(
       columns: c.outputChannels, lanes: lanes, most: Self.mostVectors * lanes)
-    columns = (0...Self.mostVectors).map { target.byteColumns(vectorCount: $0) }
-    largeRows = target.mostRows(.words, vectorCount: Self.mostVectors) / 3 * 3
+    columns = (0...Self.mostVectors).map {
+      form == .floats ? Array(0..<$0 * lanes) : target.byteColumns(vectorCount: $0)
+    }
+    largeRows = target.mostRows(form.product, vectorCount: Self.mostVectors) / 3 * 3
     smallRows = largeRows / 3 * 2
     // Points of inputs and sums of a square.
-    let squareByteCount = Self.points * (channelVectors + Self.mostVectors) * vectorByteCount
+    let squareByteCount = form.points * (channelVectors + Self.mostVectors) * vectorByteCount
     batchLength = max(8, min(Self.batchByteCount / squareByteCount, 96))
     let products = Double(c.outputCount) * Double(c.depth)
     isSmall = products <= 0x1p17
     nanoseconds = Int(min(products, 0x1p40)) >> 6
 
-    let down = ceilingQuotient(c.outputHeight, Self.side)
-    across = ceilingQuotient(c.outputWidth, Self.side)
-    let lineByteCount = (Self.side * across + 2) * c.inputChannels
-    guard Self.reach * lineByteCount <= Self.planeLimit else { return nil }
+    let down = ceilingQuotient(c.outputHeight, form.side)
+    across = ceilingQuotient(c.outputWidth, form.side)
+    let lineByteCount = (form.side * across + 2) * c.inputChannels * form.elementByteCount
+    guard form.reach * lineByteCount <= Self.planeLimit else { return nil }
     let leastParts = ceilingQuotient(
-      down, max(1, (Self.usualPlane / lineByteCount - 2) / Self.side))
+      down, max(1, (Self.usualPlane / lineByteCount - 2) / form.side))
     let columnVectors = ceilingQuotient(c.outputChannels, lanes)
     let (across, batchLength, panelCount) = (across, batchLength, panels.count)
     let (channelVectors, stepCount) = (channelVectors, stepCount)
@@ -91,14 +92,15 @@ struct GeneratedWinogradPlan {
     func reckon(_ parts: Int, _ panelTiles: Int, threads: Int) -> (lines: Int, time: Double) {
       let lines = ceilingQuotient(down, parts)
       let time = cost.own(
-        squares: lines * across, batches: ceilingQuotient(lines * across, batchLength),
+        points: form.points, squares: lines * across, batches: ceilingQuotient(lines * across, batchLength),
         channelVectors: channelVectors, stepCount: stepCount,
         columnVectors: ceilingQuotient(columnVectors, panelTiles))
       return (lines, time * Double(ceilingQuotient(c.batches * parts * panelTiles, threads)))
     }
     guard
-      reckon(leastParts, 1, threads: 1).time * cost.margin
-        < cost.direct(rows: c.rowCount, stepCount: stepCount, columnVectors: columnVectors)
+      !reckons
+        || reckon(leastParts, 1, threads: 1).time * cost.margin
+          < cost.direct(rows: c.rowCount, stepCount: stepCount, columnVectors: columnVectors)
     else { return nil }
     // Each part of the lines transforms all weights again, each part of the panels all inputs.
     tilings = (1...8).map { threads in
@@ -114,7 +116,7 @@ struct GeneratedWinogradPlan {
         panelTiles: best.panelTiles, count: c.batches * best.parts * best.panelTiles)
     }
     let mostLines = reckon(leastParts, 1, threads: 1).lines
-    planeByteCount = roundedUp((Self.side * mostLines + 2) * lineByteCount, to: 64) + 64
+    planeByteCount = roundedUp((form.side * mostLines + 2) * lineByteCount, to: 64) + 64
     let mostSquares = min(batchLength, mostLines * across) + largeRows
     // An odd number of lines, so that a square's points do not all fall on the same few of the first-level cache.
     func pointStride(_ byteCount: Int) -> Int { roundedUp(byteCount, to: 128) + 64 }
@@ -127,7 +129,7 @@ struct GeneratedWinogradPlan {
   func tiling(threads: Int) -> Tiling { tilings[min(threads, tilings.count) &- 1] }
 
   /// Pixels of a gathered line.
-  var planeWidth: Int { Self.side &* across &+ 2 }
+  var planeWidth: Int { form.side &* across &+ 2 }
 
   /// How many batches a tile's squares are cut into, as equal as can be.
   func batchCount(_ squares: Int) -> Int { ceilingQuotient(squares, batchLength) }
@@ -155,7 +157,7 @@ struct GeneratedWinogradPlan {
   var outputShapes: [GeneratedShape] {
     let width = convolution.outputWidth
     return panelKinds.flatMap { panel in
-      [min(width, Self.side), width % Self.side].filter { $0 > 0 }.map {
+      [min(width, form.side), width % form.side].filter { $0 > 0 }.map {
         GeneratedShape(rowCount: $0, vectorCount: panel.vectorCount, columnCount: panel.columnCount)
       }
     }
