@@ -1,3 +1,4 @@
+
 /// How a convolution with a 3×3 filter is cut for Winograd's way: squares of outputs, panels of channels, batches.
 ///
 /// A *square* of 4×4 outputs is computed from 6×6 pixels; of their transforms, 36 *points*, each is a matrix product by
@@ -39,11 +40,11 @@ struct GeneratedWinogradPlan {
 
   /// The vectors of a full panel.
   private static let mostVectors = 2
-  /// What a batch takes of the second-level cache, beside the weights of a panel.
-  private static let batchByteCount = 192 << 10
+  /// What a batch takes of the caches, beside the weights of a panel.
+  private static let batchByteCount = 384 << 10
   /// What a tile gathers, if that is more than one line of squares, and at most.
-  private static let usualPlane = 96 << 10
-  private static let planeLimit = 768 << 10
+  private static let usualPlane = 192 << 10
+  private static let planeLimit = 512 << 10
 
   /// Plans a convolution; nil where another way serves it, or is faster, unless that is not asked.
   init?(
@@ -74,7 +75,7 @@ struct GeneratedWinogradPlan {
     smallRows = largeRows / 3 * 2
     // Points of inputs and sums of a square.
     let squareByteCount = form.points * (channelVectors + Self.mostVectors) * vectorByteCount
-    batchLength = max(8, min(Self.batchByteCount / squareByteCount, 96))
+    batchLength = max(16, min(Self.batchByteCount / squareByteCount, 96))
     let products = Double(c.outputCount) * Double(c.depth)
     isSmall = products <= 0x1p17
     nanoseconds = Int(min(products, 0x1p40)) >> 6
