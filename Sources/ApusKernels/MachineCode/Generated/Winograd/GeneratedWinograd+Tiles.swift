@@ -9,7 +9,7 @@ extension GeneratedWinograd {
   }
 
   func run(_ work: Work, tile: Int, scratch: UnsafeMutableRawPointer) {
-    let tiling = work.tiling
+    let (cut, tiling) = (work.cut, work.cut.tiling)
     let (imageTile, panelTile) = tile.quotientAndRemainder(dividingBy: tiling.panelTiles)
     let (image, tileOfImage) = imageTile.quotientAndRemainder(dividingBy: tiling.tilesPerImage)
     let lines = tiling.range(tileOfImage)
@@ -21,10 +21,10 @@ extension GeneratedWinograd {
     for index in 0..<batches {
       let batch = Batch(
         squares: share(of: squares, tile: index, of: batches), image: image, firstLine: lines.lowerBound)
-      unsafe transformInputs(batch, scratch)
+      unsafe transformInputs(batch, cut, scratch)
       for panel in panels {
-        unsafe transformWeights(plan.panels[panel], work.packed, scratch)
-        unsafe multiply(batch, plan.panels[panel], scratch)
+        unsafe transformWeights(plan.panels[panel], work, scratch)
+        unsafe multiply(batch, plan.panels[panel], cut, scratch)
         unsafe transformOutputs(batch, panel, work, scratch)
       }
     }
@@ -56,23 +56,25 @@ extension GeneratedWinograd {
     }
   }
 
-  private func transformInputs(_ batch: Batch, _ scratch: UnsafeMutableRawPointer) {
+  private func transformInputs(
+    _ batch: Batch, _ cut: GeneratedWinogradPlan.Cut, _ scratch: UnsafeMutableRawPointer
+  ) {
     let form = plan.form
     let (side, pixelByteCount) = (form.side, convolution.inputChannels &* form.elementByteCount)
     var arguments = GeneratedArguments()
     arguments.rowStride = pixelByteCount
     arguments.lineStride = plan.planeWidth &* pixelByteCount
-    arguments.pointStride = plan.inputPointStride
+    arguments.pointStride = cut.inputStride
     arguments.vectors = plan.channelVectors
     let vectorElements = plan.vectorByteCount / 4 &* form.channelsPerStep
     arguments.squareStride =
       side &* pixelByteCount &- plan.channelVectors &* vectorElements &* form.elementByteCount
-    unsafe arguments.spare = Int(bitPattern: scratch + layout.spare)
+    unsafe arguments.spare = Int(bitPattern: scratch + cut.spare)
     if let operands { arguments.constant = 6 &* Int(operands.loaded(operands.lhsZeroPoint)) }
     forEachRun(batch) { square, line, column, count in
       let pixel = line &* side &* plan.planeWidth &+ column &* side
       unsafe arguments.rows = Int(bitPattern: scratch + pixel &* pixelByteCount)
-      unsafe arguments.output = Int(bitPattern: scratch + layout.inputs + square &* plan.rowByteCount)
+      unsafe arguments.output = Int(bitPattern: scratch + cut.inputs + square &* plan.rowByteCount)
       arguments.blocks = count
       inputs.call(&arguments)
     }
@@ -82,19 +84,18 @@ extension GeneratedWinograd {
     let end = batch.squares.count &* plan.rowByteCount
     let missing = (large &* plan.largeRows &+ small &* plan.smallRows) &* plan.rowByteCount &- end
     for point in 0..<form.points {
-      let place = layout.inputs &+ point &* plan.inputPointStride &+ end
+      let place = cut.inputs &+ point &* cut.inputStride &+ end
       unsafe (scratch + place).initializeMemory(as: UInt8.self, repeating: 0, count: missing)
     }
   }
 
   private func transformWeights(
-    _ panel: GeneratedWinogradPlan.Panel, _ packed: UnsafeMutableRawPointer,
-    _ scratch: UnsafeMutableRawPointer
+    _ panel: GeneratedWinogradPlan.Panel, _ work: Work, _ scratch: UnsafeMutableRawPointer
   ) {
     var arguments = GeneratedArguments()
-    unsafe arguments.rows = Int(bitPattern: packed + weightPacking.weights(panel))
-    unsafe arguments.output = Int(bitPattern: scratch + layout.weights)
-    arguments.pointStride = plan.weightPointStride
+    unsafe arguments.rows = Int(bitPattern: work.packed + weightPacking.weights(panel))
+    unsafe arguments.output = Int(bitPattern: scratch + work.cut.weights)
+    arguments.pointStride = work.cut.weightStride
     arguments.blocks = weightPacking.vectors(panel)
     arguments.constant = Int(Float(0.5).bitPattern)
     if let operands {
@@ -104,7 +105,8 @@ extension GeneratedWinograd {
   }
 
   private func multiply(
-    _ batch: Batch, _ panel: GeneratedWinogradPlan.Panel, _ scratch: UnsafeMutableRawPointer
+    _ batch: Batch, _ panel: GeneratedWinogradPlan.Panel, _ cut: GeneratedWinogradPlan.Cut,
+    _ scratch: UnsafeMutableRawPointer
   ) {
     let (large, small) = plan.blocks(batch.squares.count)
     var arguments = GeneratedArguments()
@@ -113,9 +115,9 @@ extension GeneratedWinograd {
     arguments.tapCount = 1
     arguments.outputStride = panel.vectorCount &* plan.vectorByteCount
     for point in 0..<plan.form.points {
-      unsafe arguments.rows = Int(bitPattern: scratch + layout.inputs + point &* plan.inputPointStride)
-      unsafe arguments.weights = Int(bitPattern: scratch + layout.weights + point &* plan.weightPointStride)
-      unsafe arguments.output = Int(bitPattern: scratch + layout.sums + point &* plan.sumPointStride)
+      unsafe arguments.rows = Int(bitPattern: scratch + cut.inputs + point &* cut.inputStride)
+      unsafe arguments.weights = Int(bitPattern: scratch + cut.weights + point &* cut.weightStride)
+      unsafe arguments.output = Int(bitPattern: scratch + cut.sums + point &* cut.sumStride)
       if large > 0 {
         arguments.blocks = large
         products.call(rows: plan.largeRows, columns: panel.paddedCount, &arguments)
@@ -138,20 +140,20 @@ extension GeneratedWinograd {
     let pixelByteCount = convolution.outputChannels &* elementByteCount
     let rowByteCount = panel.vectorCount &* plan.vectorByteCount
     var arguments = GeneratedArguments()
-    arguments.pointStride = plan.sumPointStride
+    arguments.pointStride = work.cut.sumStride
     arguments.outputStride = pixelByteCount
     arguments.outputLineStride = width &* pixelByteCount
     unsafe arguments.offsets = Int(
       bitPattern: work.packed + weightPacking.offsets + panel.paddedBefore &* 4)
     unsafe arguments.factors = Int(bitPattern: factors + index &* factorByteCount)
-    unsafe arguments.spare = Int(bitPattern: scratch + layout.spare)
+    unsafe arguments.spare = Int(bitPattern: scratch + work.cut.spare)
     // The inverse of 9 modulo 2³².
     arguments.constant = 0x38E3_8E39
     let output = unsafe work.output + panel.firstColumn &* elementByteCount
     forEachRun(batch) { square, line, column, count in
       let (y, x) = ((batch.firstLine &+ line) &* side, column &* side)
       let pixel = (batch.image &* height &+ y) &* width &+ x
-      unsafe arguments.rows = Int(bitPattern: scratch + layout.sums + square &* rowByteCount)
+      unsafe arguments.rows = Int(bitPattern: scratch + work.cut.sums + square &* rowByteCount)
       unsafe arguments.output = Int(bitPattern: output + pixel &* pixelByteCount)
       arguments.lines = min(side, height &- y)
       // The last square of a line may be cut off.

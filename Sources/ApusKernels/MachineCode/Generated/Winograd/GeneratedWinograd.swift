@@ -5,7 +5,6 @@
 final class GeneratedWinograd: PreparedConvolution, @unchecked Sendable {
   let convolution: Convolution
   let plan: GeneratedWinogradPlan
-  let layout: Layout
   /// Nil for floats.
   let operands: ByteOperands?
   let weightPacking: GeneratedWinogradPacking
@@ -21,24 +20,6 @@ final class GeneratedWinograd: PreparedConvolution, @unchecked Sendable {
   let tap: UnsafeMutablePointer<Int>
   private let direct: GeneratedConvolution?
   private let name: String
-
-  /// A worker's memory: the gathered part of the input; points of inputs, weights and sums; room for one square.
-  struct Layout {
-    let inputs: Int
-    let weights: Int
-    let sums: Int
-    let spare: Int
-    let byteCount: Int
-
-    init(_ plan: GeneratedWinogradPlan) {
-      let points = plan.form.points
-      inputs = plan.planeByteCount
-      weights = inputs + points * plan.inputPointStride
-      sums = weights + points * plan.weightPointStride
-      spare = sums + points * plan.sumPointStride
-      byteCount = spare + 2 * points * plan.vectorByteCount
-    }
-  }
 
   /// Prepares a convolution; nil where this cannot be done or, unless that is not asked, takes longer.
   init?(
@@ -73,7 +54,6 @@ final class GeneratedWinograd: PreparedConvolution, @unchecked Sendable {
     self.weights = weights
     self.products = products
     self.outputs = outputs
-    layout = Layout(plan)
     name = "winograd \(target.name) \(convolution.inputChannels) to \(convolution.outputChannels)"
     weightPacking = GeneratedWinogradPacking(
       plan: plan, operands: operands, sumLimit: target.sumLimit ?? .max)
@@ -120,7 +100,9 @@ final class GeneratedWinograd: PreparedConvolution, @unchecked Sendable {
   // MARK: Running
 
   func scratchByteCount(threads: Int) -> Int {
-    max(64 + threads * layout.byteCount, direct?.scratchByteCount(threads: threads) ?? 0)
+    // A team may turn out to be one thread.
+    let most = max(threads * plan.cut(threads: threads).byteCount, plan.cut(threads: 1).byteCount)
+    return max(64 + most, direct?.scratchByteCount(threads: threads) ?? 0)
   }
 
   func run(
@@ -145,13 +127,13 @@ final class GeneratedWinograd: PreparedConvolution, @unchecked Sendable {
         && output.byteCount >= convolution.outputCount * elementByteCount
         && scratch.byteCount >= scratchByteCount(threads: threads.count))
     let threads = plan.isSmall ? ThreadTeam(count: 1) : threads.fitting(nanoseconds: plan.nanoseconds)
-    let tiling = plan.tiling(threads: threads.count)
+    let cut = plan.cut(threads: threads.count)
     unsafe withAddresses(input, &output, &scratch) { input, output, scratch in
       let work = unsafe Work(
-        owner: .passUnretained(self), packed: packed.address, tiling: tiling, input: input, output: output,
+        owner: .passUnretained(self), packed: packed.address, cut: cut, input: input, output: output,
         scratch: scratch.alignedUp(toMultipleOf: 64), finish: finish.map { .passUnretained($0) },
         other: other)
-      threads.run(tiles: tiling.count, work)
+      threads.run(tiles: cut.tiling.count, work)
     }
   }
 
@@ -159,7 +141,7 @@ final class GeneratedWinograd: PreparedConvolution, @unchecked Sendable {
   struct Work: TileWork {
     let owner: Unmanaged<GeneratedWinograd>
     let packed: UnsafeMutableRawPointer
-    let tiling: GeneratedWinogradPlan.Tiling
+    let cut: GeneratedWinogradPlan.Cut
     let input: UnsafeRawPointer
     let output: UnsafeMutableRawPointer
     let scratch: UnsafeMutableRawPointer
@@ -168,7 +150,7 @@ final class GeneratedWinograd: PreparedConvolution, @unchecked Sendable {
 
     func run(tile: Int, worker: Int) {
       unsafe owner._withUnsafeGuaranteedRef {
-        unsafe $0.run(self, tile: tile, scratch: scratch + worker &* $0.layout.byteCount)
+        unsafe $0.run(self, tile: tile, scratch: scratch + worker &* cut.byteCount)
       }
     }
   }

@@ -23,19 +23,48 @@ struct GeneratedWinogradPlan {
   let smallRows: Int
   /// The most squares of a batch.
   private let batchLength: Int
-  /// Lines of squares and panels, by the count of threads less one.
-  private let tilings: [Tiling]
+  /// Bytes of a square's words at one point.
+  let rowByteCount: Int
+  /// How the work is cut, by the count of threads less one.
+  private var cuts: [Cut] = []
   let isSmall: Bool
   /// About how long all takes on one thread.
   let nanoseconds: Int
 
-  // Memory of a worker, in bytes: what a tile gathers, with room to read a vector beyond; a square's words at one point;
-  // and from the matrix of one point to that of the next.
-  let planeByteCount: Int
-  let rowByteCount: Int
-  let inputPointStride: Int
-  let weightPointStride: Int
-  let sumPointStride: Int
+  /// Lines of squares and panels for a number of threads, and what memory each of these works in.
+  struct Cut {
+    let tiling: Tiling
+    // What a tile gathers comes first, then points of inputs, weights and sums, then room for one square.
+    let inputs: Int
+    let weights: Int
+    let sums: Int
+    let spare: Int
+    let byteCount: Int
+    // Bytes from the matrix of one point to that of the next.
+    let inputStride: Int
+    let weightStride: Int
+    let sumStride: Int
+
+    fileprivate init(_ plan: GeneratedWinogradPlan, _ tiling: Tiling) {
+      self.tiling = tiling
+      let (form, lines) = (plan.form, ceilingQuotient(tiling.length, tiling.tilesPerImage))
+      let squares = lines * plan.across
+      let (large, small) = plan.blocks(ceilingQuotient(squares, plan.batchCount(squares)))
+      let rows = large * plan.largeRows + small * plan.smallRows
+      // An odd number of lines, so that a square's points do not all fall on the same few of the first-level cache.
+      func stride(_ count: Int, _ byteCount: Int) -> Int { roundedUp(count * byteCount, to: 128) + 64 }
+      let panelByteCount = GeneratedWinogradPlan.mostVectors * plan.vectorByteCount
+      inputStride = stride(rows, plan.rowByteCount)
+      weightStride = stride(plan.stepCount, panelByteCount)
+      sumStride = stride(rows, panelByteCount)
+      // With room to read a vector beyond.
+      inputs = roundedUp((form.side * lines + 2) * plan.lineByteCount, to: 64) + 64
+      weights = inputs + form.points * inputStride
+      sums = weights + form.points * weightStride
+      spare = sums + form.points * sumStride
+      byteCount = spare + form.points * panelByteCount
+    }
+  }
 
   /// The vectors of a full panel.
   private static let mostVectors = 2
@@ -81,33 +110,33 @@ struct GeneratedWinogradPlan {
 
     let down = ceilingQuotient(c.outputHeight, form.side)
     across = ceilingQuotient(c.outputWidth, form.side)
-    let lineByteCount = (form.side * across + 2) * c.inputChannels * form.elementByteCount
+    rowByteCount = channelVectors * vectorByteCount
     guard form.reach * lineByteCount <= Self.planeLimit else { return nil }
     let leastParts = ceilingQuotient(
       down, max(1, (Self.usualPlane / lineByteCount - 2) / form.side))
     let columnVectors = ceilingQuotient(c.outputChannels, lanes)
     let (across, batchLength, panelCount) = (across, batchLength, panels.count)
     let (channelVectors, stepCount) = (channelVectors, stepCount)
-    // The lines of a tile, and about how long so many threads take for all tiles.
-    func reckon(_ parts: Int, _ panelTiles: Int, threads: Int) -> (lines: Int, time: Double) {
-      let lines = ceilingQuotient(down, parts)
-      let time = cost.own(
-        points: form.points, squares: lines * across, batches: ceilingQuotient(lines * across, batchLength),
+    /// About how long so many threads take for all tiles.
+    func time(_ parts: Int, _ panelTiles: Int, threads: Int) -> Double {
+      let squares = ceilingQuotient(down, parts) * across
+      let tile = cost.own(
+        points: form.points, squares: squares, batches: ceilingQuotient(squares, batchLength),
         channelVectors: channelVectors, stepCount: stepCount,
         columnVectors: ceilingQuotient(columnVectors, panelTiles))
-      return (lines, time * Double(ceilingQuotient(c.batches * parts * panelTiles, threads)))
+      return tile * Double(ceilingQuotient(c.batches * parts * panelTiles, threads))
     }
     guard
       !reckons
-        || reckon(leastParts, 1, threads: 1).time * cost.margin
+        || time(leastParts, 1, threads: 1) * cost.margin
           < cost.direct(rows: c.rowCount, stepCount: stepCount, columnVectors: columnVectors)
     else { return nil }
     // Each part of the lines transforms all weights again, each part of the panels all inputs.
-    tilings = (1...8).map { threads in
+    let tilings = (1...8).map { threads in
       var best = (parts: leastParts, panelTiles: 1, time: Double.infinity)
       for parts in leastParts...min(down, leastParts + threads - 1) {
         for panelTiles in 1...min(panelCount, threads) {
-          let time = reckon(parts, panelTiles, threads: threads).time
+          let time = time(parts, panelTiles, threads: threads)
           if time < best.time { best = (parts, panelTiles, time) }
         }
       }
@@ -115,18 +144,13 @@ struct GeneratedWinogradPlan {
         length: down, unit: 1, tilesPerImage: best.parts, panelCount: panelCount,
         panelTiles: best.panelTiles, count: c.batches * best.parts * best.panelTiles)
     }
-    let mostLines = reckon(leastParts, 1, threads: 1).lines
-    planeByteCount = roundedUp((form.side * mostLines + 2) * lineByteCount, to: 64) + 64
-    let mostSquares = min(batchLength, mostLines * across) + largeRows
-    // An odd number of lines, so that a square's points do not all fall on the same few of the first-level cache.
-    func pointStride(_ byteCount: Int) -> Int { roundedUp(byteCount, to: 128) + 64 }
-    rowByteCount = channelVectors * vectorByteCount
-    inputPointStride = pointStride(mostSquares * rowByteCount)
-    weightPointStride = pointStride(stepCount * Self.mostVectors * vectorByteCount)
-    sumPointStride = pointStride(mostSquares * Self.mostVectors * vectorByteCount)
+    cuts = tilings.map { Cut(self, $0) }
   }
 
-  func tiling(threads: Int) -> Tiling { tilings[min(threads, tilings.count) &- 1] }
+  func cut(threads: Int) -> Cut { cuts[min(threads, cuts.count) &- 1] }
+
+  /// Bytes of a gathered line.
+  var lineByteCount: Int { planeWidth &* convolution.inputChannels &* form.elementByteCount }
 
   /// Pixels of a gathered line.
   var planeWidth: Int { form.side &* across &+ 2 }
