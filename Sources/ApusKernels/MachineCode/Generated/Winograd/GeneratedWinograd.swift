@@ -18,7 +18,7 @@ final class GeneratedWinograd: PreparedConvolution, @unchecked Sendable {
   let factorByteCount: Int
   /// The one tap of all products: its offset and its count of steps.
   let tap: UnsafeMutablePointer<Int>
-  private let direct: GeneratedConvolution?
+  private let direct: (any PreparedConvolution)?
   private let name: String
 
   /// Prepares a convolution; nil where this cannot be done or, unless that is not asked, takes longer.
@@ -43,10 +43,19 @@ final class GeneratedWinograd: PreparedConvolution, @unchecked Sendable {
         plan.outputShapes, placement: placement,
         generator: { target.winogradGenerator(.outputs(convolution.operands, convolution.epilogue, $0)) })
     else { return nil }
-    direct =
-      operands == nil
-      ? nil : GeneratedConvolution(convolution, target: target, bytes: bytes, placement: placement)
-    guard operands == nil || direct != nil else { return nil }
+    weightPacking = GeneratedWinogradPacking(
+      plan: plan, operands: operands, sumLimit: target.sumLimit ?? .max)
+    if operands == nil {
+      direct = nil
+    } else {
+      // If it is only for biases that no converter writes, it need not be fast.
+      let direct: (any PreparedConvolution)? =
+        weightPacking.isAlwaysExact
+        ? PortableByteConvolution(convolution)
+        : GeneratedConvolution(convolution, target: target, bytes: bytes, placement: placement)
+      guard let direct else { return nil }
+      self.direct = direct
+    }
     self.convolution = convolution
     self.plan = plan
     self.operands = operands
@@ -55,8 +64,6 @@ final class GeneratedWinograd: PreparedConvolution, @unchecked Sendable {
     self.products = products
     self.outputs = outputs
     name = "winograd \(target.name) \(convolution.inputChannels) to \(convolution.outputChannels)"
-    weightPacking = GeneratedWinogradPacking(
-      plan: plan, operands: operands, sumLimit: target.sumLimit ?? .max)
     gathering = GeneratedGathering(
       lanes: operands.map {
         .bytes(padding: UInt8(truncatingIfNeeded: $0.lhsZeroPoint) ^ $0.signFlip)

@@ -66,36 +66,49 @@ struct GeneratedWinogradPacking {
     }
   }
 
+  /// Whether sums are exact whatever weights and activations are; biases apart.
+  var isAlwaysExact: Bool {
+    guard let operands else { return true }
+    let factors = [operands.lhsZeroPoint, operands.rhsZeroPoint].map { Int(max($0, 255 - $0)) }
+    return convolution.depth * factors[0] * factors[1] <= Self.exactLimit
+  }
+
   /// Whether a channel's sums are exact, whatever the activations.
   ///
   /// Those lie in `−z…255−z`. The greatest sum has the greatest of them for all positive weights and the least for all
   /// negative ones; the least sum the other way round.
   private func isExact(_ weights: UnsafeRawPointer, bias: Int32, _ operands: ByteOperands) -> Bool {
+    if isAlwaysExact { return Self.exactLimit + abs(Int(bias)) <= sumLimit }
     let count = convolution.depth
     let flips = SIMD8<UInt8>(repeating: operands.signFlip)
     let zeroPoints = SIMD8<Int16>(repeating: Int16(truncatingIfNeeded: operands.rhsZeroPoint))
     let ones = SIMD8<Int16>(repeating: 1)
-    var (positive, negative) = (SIMD4<Int32>(), SIMD4<Int32>())
+    var (positive, all) = (SIMD4<Int32>(), SIMD4<Int32>())
     var index = 0
-    while index < count {
-      var bytes = SIMD8(lowBytes: zeroPoints)
-      if index &+ 8 <= count {
-        bytes = unsafe weights.loadUnaligned(fromByteOffset: index, as: SIMD8<UInt8>.self) ^ flips
-      } else {
-        for lane in 0..<count &- index {
-          bytes[lane] = unsafe weights.load(fromByteOffset: index &+ lane, as: UInt8.self) ^ operands.signFlip
-        }
+    while index &+ 8 <= count {
+      // So many values of nine bits fit in a word.
+      var (positiveWords, words) = (SIMD8<Int16>(), SIMD8<Int16>())
+      for _ in 0..<min(128, (count &- index) / 8) {
+        let bytes = unsafe weights.loadUnaligned(fromByteOffset: index, as: SIMD8<UInt8>.self) ^ flips
+        let values = SIMD8<Int16>(widening: bytes) &- zeroPoints
+        words &+= values
+        positiveWords &+= values & ~(values &>> 15)
+        index &+= 8
       }
-      let values = SIMD8<Int16>(widening: bytes) &- zeroPoints
-      let signs = values &>> 15
-      positive &+= pairSums(values & ~signs, ones)
-      negative &-= pairSums(values & signs, ones)
-      index &+= 8
+      positive &+= pairSums(positiveWords, ones)
+      all &+= pairSums(words, ones)
     }
-    let (most, least) = (255 - Int(operands.lhsZeroPoint), Int(operands.lhsZeroPoint))
-    let (p, n) = (Int(positive.wrappedSum()), Int(negative.wrappedSum()))
-    let sum = max(p * most + n * least, p * least + n * most)
-    return sum <= Self.exactLimit && sum + abs(Int(bias)) <= sumLimit
+    var (p, sum) = (Int(positive.wrappedSum()), Int(all.wrappedSum()))
+    while index < count {
+      let byte = unsafe weights.load(fromByteOffset: index, as: UInt8.self) ^ operands.signFlip
+      let value = Int(byte) - Int(operands.rhsZeroPoint)
+      p += max(value, 0)
+      sum += value
+      index &+= 1
+    }
+    let (n, least) = (p - sum, Int(operands.lhsZeroPoint))
+    let most = max(p * (255 - least) + n * least, p * least + n * (255 - least))
+    return most <= Self.exactLimit && most + abs(Int(bias)) <= sumLimit
   }
 
   /// Packs a panel, a lane at a time: two bytes or a float, where they exist.
