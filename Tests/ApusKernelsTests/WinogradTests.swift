@@ -39,6 +39,8 @@
     func large(kernels: KernelSet) throws {
       for (index, (height, width, inputs, outputs)) in [
         (70, 9, 40, 12), (6, 130, 24, 20), (30, 33, 65, 8), (9, 9, 150, 70),
+        // Tiles of five lines have larger batches than those of six; of floats, three and four.
+        (44, 40, 64, 4), (14, 40, 64, 4), (21, 80, 100, 3), (30, 60, 33, 5),
       ].enumerated() {
         for kind in [CaseKind.uint8, .int8PerChannel, .float32] {
           var random = SeededGenerator(seed: UInt64(index))

@@ -80,9 +80,8 @@ extension GeneratedWinograd {
     }
     guard form == .floats else { return }
     // Blocks may do some rows more, of whatever is there: of no floats that take their time.
-    let (large, small) = plan.blocks(batch.squares.count)
     let end = batch.squares.count &* plan.rowByteCount
-    let missing = (large &* plan.largeRows &+ small &* plan.smallRows) &* plan.rowByteCount &- end
+    let missing = plan.blockRows(batch.squares.count) &* plan.rowByteCount &- end
     for point in 0..<form.points {
       let place = cut.inputs &+ point &* cut.inputStride &+ end
       unsafe (scratch + place).initializeMemory(as: UInt8.self, repeating: 0, count: missing)

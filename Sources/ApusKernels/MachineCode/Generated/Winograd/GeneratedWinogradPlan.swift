@@ -1,8 +1,8 @@
 /// How a convolution with a 3×3 filter is cut for Winograd's way: squares of outputs, panels of channels, batches.
 ///
 /// A *square* of 4×4 outputs is computed from 6×6 pixels; of their transforms, 36 *points*, each is a matrix product by
-/// itself: squares are its rows, input channels its terms. A *batch* is as many squares as have their points in the second-level
-/// cache at once. Docs/Kernels.md has the arithmetic.
+/// itself: squares are its rows, input channels its terms. A *batch* is as many squares as are
+/// transformed at once. Docs/Kernels.md has the arithmetic.
 struct GeneratedWinogradPlan {
   typealias Panel = GeneratedConvolutionPlan.Panel
   typealias Tiling = GeneratedConvolutionPlan.Tiling
@@ -47,10 +47,11 @@ struct GeneratedWinogradPlan {
 
     fileprivate init(_ plan: GeneratedWinogradPlan, _ tiling: Tiling) {
       self.tiling = tiling
-      let (form, lines) = (plan.form, ceilingQuotient(tiling.length, tiling.tilesPerImage))
-      let squares = lines * plan.across
-      let (large, small) = plan.blocks(ceilingQuotient(squares, plan.batchCount(squares)))
-      let rows = large * plan.largeRows + small * plan.smallRows
+      let form = plan.form
+      let lengths = tiling.lengths.filter { $0 > 0 }
+      let lines = lengths.max() ?? 0
+      // A tile of fewer lines may have fewer batches, and so larger ones.
+      let rows = lengths.map { plan.blockRows(plan.mostSquares(lines: $0)) }.max() ?? 0
       // An odd number of lines, so that a square's points do not all fall on the same few of the first-level cache.
       func stride(_ count: Int, _ byteCount: Int) -> Int { roundedUp(count * byteCount, to: 128) + 64 }
       let panelByteCount = GeneratedWinogradPlan.mostVectors * plan.vectorByteCount
@@ -158,11 +159,22 @@ struct GeneratedWinogradPlan {
   /// How many batches a tile's squares are cut into, as equal as can be.
   func batchCount(_ squares: Int) -> Int { ceilingQuotient(squares, batchLength) }
 
+  /// The most squares of a batch of so many lines.
+  private func mostSquares(lines: Int) -> Int {
+    ceilingQuotient(lines * across, batchCount(lines * across))
+  }
+
   /// Cuts squares into large blocks, then small ones; the last may do more than there are.
   func blocks(_ squares: Int) -> (large: Int, small: Int) {
     let thirds = max(2, ceilingQuotient(squares, largeRows / 3))
     let small = (3 &- thirds % 3) % 3
     return ((thirds &- 2 &* small) / 3, small)
+  }
+
+  /// The rows of their blocks.
+  func blockRows(_ squares: Int) -> Int {
+    let (large, small) = blocks(squares)
+    return large &* largeRows &+ small &* smallRows
   }
 
   /// All panels but the last are alike.
