@@ -40,7 +40,8 @@ struct X86AssemblerTests {
   }
 
   static let rows: [Row] = [
-    Row(instruction: .vpdpbusd, broadcast: 4), Row(instruction: .vpmaddwd),
+    Row(instruction: .vpdpbusd, broadcast: 4), Row(instruction: .vpdpwssd, broadcast: 4),
+    Row(instruction: .vpmaddwd),
     Row(instruction: .vpmuldq, broadcast: 8), Row(instruction: .vpmulld, broadcast: 4),
     Row(instruction: .vpmullw), Row(instruction: .vfmadd231ps, broadcast: 4),
     Row(instruction: .vpaddd, broadcast: 4), Row(instruction: .vpaddq, broadcast: 8),
@@ -83,7 +84,8 @@ struct X86AssemblerTests {
     Row(
       instruction: .vextracti128, form: .store(divisor: 2), encodings: [.vex], narrowest: .ymm, widest: .ymm,
       immediate: 1),
-    Row(instruction: .vaddps, broadcast: 4), Row(instruction: .vmulps, broadcast: 4),
+    Row(instruction: .vaddps, broadcast: 4), Row(instruction: .vsubps, broadcast: 4),
+    Row(instruction: .vmulps, broadcast: 4),
     Row(instruction: .vmaxps, broadcast: 4), Row(instruction: .vminps, broadcast: 4),
     Row(instruction: .vmulpd, broadcast: 8), Row(instruction: .vaddpd, broadcast: 8),
     Row(instruction: .vmaxpd, broadcast: 8), Row(instruction: .vminpd, broadcast: 8),
@@ -182,8 +184,8 @@ struct X86AssemblerTests {
     var listing = X86Listing(encoding)
     let rows: [(Instruction, Int, String)] = [
       (.shiftQuads, 2, "vpsrlq"), (.shiftQuads, 6, "vpsllq"), (.shiftDoubles, 4, "vpsrad"),
-      (.shiftDoubles, 2, "vpsrld"), (.shiftDoubles, 6, "vpslld"),
-      (.shiftWords, 4, "vpsraw"),
+      (.shiftDoubles, 2, "vpsrld"), (.shiftDoubles, 6, "vpslld"), (.shiftWords, 4, "vpsraw"),
+      (.shiftWords, 6, "vpsllw"),
     ]
     for (instruction, digit, name) in rows {
       for width in encoding == .evex ? [Width.xmm, .ymm, .zmm] : [.xmm, .ymm] {

@@ -1,14 +1,17 @@
 extension KernelSet {
-  /// A convolution by generated code; nil where there is none for it.
+  /// A convolution by generated code; nil where there is none for it. Winograd's way is taken where it is reckoned to be
+  /// faster, or wherever it serves.
   static func generatedConvolution(
     _ convolution: Convolution, target: any GeneratedTarget, bytes: GeneratedProduct,
-    placement: @escaping CodePlacement = { $0.place() }
+    reckons: Bool = true, placement: @escaping CodePlacement = { $0.place() }
   ) -> (any PreparedConvolution)? {
     if let filter = convolution.filter,
       let prepared = GeneratedDepthwise(filter, target: target, bytes: bytes, placement: placement)
     {
       return prepared
     }
-    return GeneratedConvolution(convolution, target: target, bytes: bytes, placement: placement)
+    return GeneratedWinograd(
+      convolution, target: target, bytes: bytes, reckons: reckons, placement: placement)
+      ?? GeneratedConvolution(convolution, target: target, bytes: bytes, placement: placement)
   }
 }

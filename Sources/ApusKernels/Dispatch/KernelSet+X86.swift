@@ -23,5 +23,19 @@
       depthwiseConvolution: { GeneratedDepthwise($0, target: X86Target.avx2, bytes: .words) },
       sum: { X86Target.avx2.kernel($0, isSigned: $1, $2) },
       product: { X86Target.avx2.kernel($0, isSigned: $1, $2) })
+
+    /// The sets that know Winograd's way, taking it wherever it serves, be it slower: for tests.
+    package static let withWinogradEverywhere = [
+      winogradEverywhere(x86AVX512VNNI, .avx512, .unsignedBytes), winogradEverywhere(x86AVX2, .avx2, .words),
+    ]
+
+    private static func winogradEverywhere(
+      _ set: KernelSet, _ target: X86Target, _ bytes: GeneratedProduct
+    ) -> KernelSet {
+      KernelSet(
+        name: set.name, requires: set.requires,
+        convolution: { generatedConvolution($0, target: target, bytes: bytes, reckons: false) },
+        depthwiseConvolution: { _ in nil })
+    }
   }
 #endif

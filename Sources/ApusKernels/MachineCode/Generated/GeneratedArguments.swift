@@ -1,28 +1,28 @@
 /// The arguments of a generated product: addresses and counts, all of 64 bits.
 package struct GeneratedArguments: BitwiseCopyable {
   /// The first row's first byte.
-  package var rows: Int
+  package var rows = 0
   /// Bytes between rows.
-  package var rowStride: Int
+  package var rowStride = 0
   /// Pairs of a byte offset and a count of steps, one for each tap; for depthwise convolutions, the offset of each tap of
   /// each group.
-  package var taps: Int
+  package var taps = 0
   /// Taps, or groups of them.
-  package var tapCount: Int
+  package var tapCount = 0
   /// The panel's weights.
-  package var weights: Int
+  package var weights = 0
   /// What is added to the panel's sums: biases with the zero points' share, in the panel's order.
-  package var offsets: Int
+  package var offsets = 0
   /// The panel's factors, as the target has laid them out.
-  package var factors: Int
+  package var factors = 0
   /// The first output's first byte.
-  package var output: Int
+  package var output = 0
   /// Bytes between rows of the output.
-  package var outputStride: Int
+  package var outputStride = 0
   /// How many blocks, one after the other.
-  package var blocks: Int
+  package var blocks = 0
   /// The scales of quantized images: of each row, or of all.
-  package var scales: Int
+  package var scales = 0
   /// Of depthwise rows: the vectors of channels, where the first one's weights and offsets lie, and room for a count.
   package var vectors = 0
   package var firstWeights = 0
@@ -32,6 +32,12 @@ package struct GeneratedArguments: BitwiseCopyable {
   package var lines = 0
   package var lineStride = 0
   package var outputLineStride = 0
+  /// Of Winograd's transforms: bytes between the matrices of neighboring points, and from the last channel of a square to the
+  /// first of the next; room for one square; and a constant.
+  package var pointStride = 0
+  package var squareStride = 0
+  package var spare = 0
+  package var constant = 0
 
   static func offset(_ field: PartialKeyPath<GeneratedArguments>) -> Int {
     MemoryLayout<GeneratedArguments>.offset(of: field) ?? 0

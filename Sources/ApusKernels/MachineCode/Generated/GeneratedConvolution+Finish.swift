@@ -26,21 +26,21 @@ extension GeneratedConvolution: FinishingConvolution {
     default: nil
     }
   }
+}
 
-  /// Does to the outputs of a tile what is to be done in the end.
-  func finish(
-    _ finish: Unmanaged<FloatFinish>, _ work: Work, pixels: Range<Int>, channels: Range<Int>
+extension FloatFinish {
+  /// Does to some channels of some pixels what is to be done in the end.
+  func apply(
+    to output: UnsafeMutablePointer<Float>, other: UnsafePointer<Float>?, pixels: Range<Int>,
+    channels: Range<Int>, of count: Int
   ) {
-    let output = unsafe work.memory.output.assumingMemoryBound(to: Float.self)
-    let stride = convolution.outputChannels
-    let finish = unsafe finish._withUnsafeGuaranteedRef { $0 }
-    guard channels.count < stride else {
-      return unsafe finish.apply(
-        to: output, other: work.other, first: pixels.lowerBound &* stride, count: pixels.count &* stride)
+    guard channels.count < count else {
+      return unsafe apply(
+        to: output, other: other, first: pixels.lowerBound &* count, count: pixels.count &* count)
     }
     for pixel in pixels {
-      unsafe finish.apply(
-        to: output, other: work.other, first: pixel &* stride &+ channels.lowerBound, count: channels.count)
+      unsafe apply(
+        to: output, other: other, first: pixel &* count &+ channels.lowerBound, count: channels.count)
     }
   }
 }

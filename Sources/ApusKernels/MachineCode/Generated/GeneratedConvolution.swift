@@ -226,9 +226,12 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
       let lines = plan.isDense ? 0 : image &* convolution.outputHeight
       let width = plan.isDense ? 1 : plan.lineLength
       let channel = group &* convolution.columnCount
-      unsafe self.finish(
-        finish, work, pixels: (lines &+ first) &* width..<(lines &+ end) &* width,
-        channels: channel &+ firstColumn..<channel &+ endColumn)
+      unsafe finish._withUnsafeGuaranteedRef {
+        unsafe $0.apply(
+          to: work.memory.output.assumingMemoryBound(to: Float.self), other: work.other,
+          pixels: (lines &+ first) &* width..<(lines &+ end) &* width,
+          channels: channel &+ firstColumn..<channel &+ endColumn, of: convolution.outputChannels)
+      }
     }
   }
 

@@ -228,7 +228,7 @@ struct GeneratedConvolutionPlan {
   }
 
   /// Full panels, then one for the rest.
-  private static func panels(columns: Int, lanes: Int, most: Int) -> [Panel] {
+  static func panels(columns: Int, lanes: Int, most: Int) -> [Panel] {
     var panels: [Panel] = []
     var first = 0
     var padded = 0

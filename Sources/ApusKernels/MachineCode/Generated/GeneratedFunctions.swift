@@ -1,9 +1,35 @@
-/// Generated functions by the rows and columns of their blocks.
-struct GeneratedFunctions: @unchecked Sendable {
-  // @unchecked: the addresses are of code that is never changed.
+/// A generated function of ``GeneratedArguments``.
+struct GeneratedFunction: @unchecked Sendable {
+  // @unchecked: the address is of code that is never changed.
 
   private typealias Function = @convention(c) (UnsafeMutableRawPointer) -> Void
 
+  private let address: UnsafeRawPointer
+
+  /// What a generator writes; nil where there is none, or its code cannot be placed.
+  init?(_ generator: (any CodeGenerator)?, placement: CodePlacement) {
+    guard let generator, let address = placement(generator) else { return nil }
+    unsafe self.address = address
+  }
+
+  /// The function at an address; nil for zero.
+  @inline(__always)
+  fileprivate init?(bits: Int) {
+    guard let address = UnsafeRawPointer(bitPattern: bits) else { return nil }
+    unsafe self.address = address
+  }
+
+  fileprivate var bits: Int { unsafe Int(bitPattern: address) }
+
+  @inline(__always)
+  func call(_ arguments: inout GeneratedArguments) {
+    let function = unsafe unsafeBitCast(address, to: Function.self)
+    unsafe withUnsafeMutablePointer(to: &arguments) { unsafe function(UnsafeMutableRawPointer($0)) }
+  }
+}
+
+/// Generated functions by the rows and columns of their blocks.
+struct GeneratedFunctions: Sendable {
   /// Where the functions for a number of columns begin; negative where there are none.
   private var starts: [Int16]
   /// Zero where there is no function.
@@ -29,16 +55,14 @@ struct GeneratedFunctions: @unchecked Sendable {
       }
       let index = Int(starts[shape.columnCount]) + shape.rowCount
       guard addresses[index] == 0 else { continue }
-      guard let generator = generator(shape), let address = placement(generator) else { return nil }
-      addresses[index] = Int(bitPattern: address)
+      guard let function = GeneratedFunction(generator(shape), placement: placement) else { return nil }
+      addresses[index] = function.bits
     }
   }
 
   /// Calls the function for a block of rows and columns. Inlined, as callers would otherwise retain the lists each time.
   @inline(__always)
   func call(rows: Int, columns: Int, _ arguments: inout GeneratedArguments) {
-    guard let address = UnsafeRawPointer(bitPattern: addresses[Int(starts[columns]) &+ rows]) else { return }
-    let function = unsafe unsafeBitCast(address, to: Function.self)
-    unsafe withUnsafeMutablePointer(to: &arguments) { unsafe function(UnsafeMutableRawPointer($0)) }
+    GeneratedFunction(bits: addresses[Int(starts[columns]) &+ rows])?.call(&arguments)
   }
 }

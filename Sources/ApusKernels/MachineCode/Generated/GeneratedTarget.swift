@@ -62,6 +62,13 @@ protocol GeneratedTarget: Hashable, Sendable {
   /// What makes words of bytes; nil where plain Swift does.
   func widening(isSigned: Bool) -> WideningCode?
 
+  // MARK: Winograd
+
+  /// What Winograd's way takes where the direct one multiplies so; nil where there is none, or it never pays.
+  func winogradCost(_ product: GeneratedProduct) -> WinogradCost?
+  /// What writes a step of it.
+  func winogradGenerator(_ step: WinogradStep) -> (any CodeGenerator)?
+
   // MARK: Code
 
   /// The size of a panel's factors.
@@ -90,6 +97,8 @@ extension GeneratedTarget {
   func rowGenerator(
     _ product: GeneratedProduct, _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: GeneratedRowShape
   ) -> (any CodeGenerator)? { nil }
+  func winogradCost(_ product: GeneratedProduct) -> WinogradCost? { nil }
+  func winogradGenerator(_ step: WinogradStep) -> (any CodeGenerator)? { nil }
 }
 
 /// The shape of a generated function of depthwise rows: a few columns of a line and a block of channels.

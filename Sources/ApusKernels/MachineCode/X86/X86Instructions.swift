@@ -45,6 +45,8 @@ extension X86Assembler.Instruction {
 
   /// Adds four products of unsigned bytes of the second with signed bytes of the third operand to each `int32`.
   package static let vpdpbusd = Self("vpdpbusd", prefix: 1, map: 2, 0x50)
+  /// Adds two products of `int16` to each `int32`.
+  package static let vpdpwssd = Self("vpdpwssd", prefix: 1, map: 2, 0x52)
   /// Products of `int16`, added in pairs.
   package static let vpmaddwd = Self("vpmaddwd", prefix: 1, map: 1, 0xF5, tuple: .fullMemory)
   /// Products of the even `int32`, in 64 bits.
@@ -91,8 +93,8 @@ extension X86Assembler.Instruction {
   package static let shiftQuads = Self("vpsrlq/vpsllq", prefix: 1, map: 1, 0x73, w: 1)
   /// With digit 4: right keeping signs, 32 bits; with digit 2: right, 32 bits; with digit 6: left, 32 bits.
   package static let shiftDoubles = Self("vpsrad/vpsrld/vpslld", prefix: 1, map: 1, 0x72)
-  /// With digit 4: right keeping signs, 16 bits.
-  package static let shiftWords = Self("vpsraw", prefix: 1, map: 1, 0x71, tuple: .fullMemory)
+  /// With digit 4: right keeping signs, 16 bits; with digit 6: left, 16 bits.
+  package static let shiftWords = Self("vpsraw/vpsllw", prefix: 1, map: 1, 0x71, tuple: .fullMemory)
 
   // MARK: Order
 
@@ -180,6 +182,7 @@ extension X86Assembler.Instruction {
   // MARK: Floats
 
   package static let vaddps = Self("vaddps", prefix: 0, map: 1, 0x58)
+  package static let vsubps = Self("vsubps", prefix: 0, map: 1, 0x5C)
   package static let vmulps = Self("vmulps", prefix: 0, map: 1, 0x59)
   package static let vmaxps = Self("vmaxps", prefix: 0, map: 1, 0x5F)
   package static let vminps = Self("vminps", prefix: 0, map: 1, 0x5D)

@@ -146,7 +146,7 @@ struct X86ProductGenerator: CodeGenerator {
         shape.hasNarrowWeights ? .vpmovsxbw : .vmovdqu, width, free(vector), 0,
         .init(.rsi, (index * vectorCount + vector) * weightByteCount))
     }
-    if product == .words { return words(&a, bases, index) }
+    if product == .words, target == .avx2 { return pairs(&a, bases, index) }
     func sum(_ row: Int, _ vector: Int) -> Int { self.sum(row, vector) + index % shape.sumSets * setCount }
     // Two registers in turn, so that a broadcast need not wait for the products before it.
     let spare = vectorRegisterCount - free(vectorCount) - (product == .signedBytes ? 1 : 0)
@@ -177,15 +177,15 @@ struct X86ProductGenerator: CodeGenerator {
           a.vector(.vpdpbusd, width, sum(row, vector), lane, free(vector))
         case .floats:
           a.vector(.vfmadd231ps, width, sum(row, vector), lane, free(vector))
-        case .words: break
+        case .words: a.vector(.vpdpwssd, width, sum(row, vector), lane, free(vector))
         }
       }
     }
   }
 
-  /// A step of words, after its weights were loaded. Products come in twos at least, then their additions: processors hand
+  /// A step of words with AVX2, after its weights were loaded. Products come in twos at least, then their additions: processors hand
   /// instructions to their schedulers in turn, of which each has one pipe that multiplies.
-  private func words(_ a: inout X86Assembler, _ bases: [General], _ index: Int) {
+  private func pairs(_ a: inout X86Assembler, _ bases: [General], _ index: Int) {
     let end = end
     let firstFree = end.free(vectorCount)
     let rowsTogether = vectorCount == 1 ? 2 : 1

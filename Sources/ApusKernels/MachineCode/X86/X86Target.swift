@@ -132,6 +132,24 @@ extension X86Target {
   }
 }
 
+extension X86Target {
+  func winogradCost(_ product: GeneratedProduct) -> WinogradCost? {
+    switch (self, product) {
+    case (.avx2, .words): WinogradCost(finish: 10, input: 270, weights: 80, output: 250, margin: 1.1)
+    case (.avx2, .floats): WinogradCost(finish: 4, input: 130, weights: 40, output: 95, margin: 1.15)
+    // By static analysis of its code, for the slower of two processors.
+    case (.avx512, .floats): WinogradCost(finish: 4, input: 140, weights: 50, output: 120, margin: 1.25)
+    case (.avx512, _):
+      WinogradCost(directSteps: 2, finish: 12, input: 260, weights: 120, output: 400, margin: 1.25)
+    default: nil
+    }
+  }
+
+  func winogradGenerator(_ step: WinogradStep) -> (any CodeGenerator)? {
+    X86WinogradGenerator(self, step)
+  }
+}
+
 extension X86EpilogueGenerator.Kind {
   /// What finishes outputs of these operands; without an epilogue, nothing does. `isPerRow` says whether each row is an
   /// image of its own.

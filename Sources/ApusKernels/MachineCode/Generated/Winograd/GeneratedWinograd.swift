@@ -1,0 +1,190 @@
+/// A convolution with a 3×3 filter by Winograd's way: of bytes, exact with a quarter of the products; of floats, with four
+/// ninths of them.
+///
+/// Where weights or biases are such that sums of bytes might not be exact, the direct way serves.
+final class GeneratedWinograd: PreparedConvolution, @unchecked Sendable {
+  let convolution: Convolution
+  let plan: GeneratedWinogradPlan
+  /// Nil for floats.
+  let operands: ByteOperands?
+  let weightPacking: GeneratedWinogradPacking
+  let gathering: GeneratedGathering
+  let inputs: GeneratedFunction
+  let weights: GeneratedFunction
+  let products: GeneratedFunctions
+  let outputs: GeneratedFunctions
+  /// A block of factors for each panel.
+  let factors: UnsafeMutableRawPointer
+  let factorByteCount: Int
+  /// The one tap of all products: its offset and its count of steps.
+  let tap: UnsafeMutablePointer<Int>
+  private let direct: (any PreparedConvolution)?
+  private let targetName: String
+
+  /// Prepares a convolution; nil where this cannot be done or, unless that is not asked, takes longer.
+  init?(
+    _ convolution: Convolution, target: any GeneratedTarget, bytes: GeneratedProduct, reckons: Bool,
+    placement: CodePlacement
+  ) {
+    guard
+      let plan = GeneratedWinogradPlan(convolution, target: target, bytes: bytes, reckons: reckons)
+    else { return nil }
+    let operands = convolution.operands.bytes
+    let isSigned = operands?.signFlip == 0x80
+    guard
+      let inputs = GeneratedFunction(
+        target.winogradGenerator(.inputs(plan.form, isSigned: isSigned)), placement: placement),
+      let weights = GeneratedFunction(
+        target.winogradGenerator(.weights(plan.form, isSigned: isSigned)), placement: placement),
+      let products = GeneratedFunctions(
+        plan.productShapes, placement: placement,
+        generator: { target.generator(plan.form.product, convolution.operands, nil, $0) }),
+      let outputs = GeneratedFunctions(
+        plan.outputShapes, placement: placement,
+        generator: { target.winogradGenerator(.outputs(convolution.operands, convolution.epilogue, $0)) })
+    else { return nil }
+    weightPacking = GeneratedWinogradPacking(
+      plan: plan, operands: operands, sumLimit: target.sumLimit ?? .max)
+    if operands == nil {
+      direct = nil
+    } else {
+      // If it is only for biases that no converter writes, it need not be fast.
+      let direct: (any PreparedConvolution)? =
+        weightPacking.isAlwaysExact
+        ? PortableByteConvolution(convolution)
+        : GeneratedConvolution(convolution, target: target, bytes: bytes, placement: placement)
+      guard let direct else { return nil }
+      self.direct = direct
+    }
+    self.convolution = convolution
+    self.plan = plan
+    self.operands = operands
+    self.inputs = inputs
+    self.weights = weights
+    self.products = products
+    self.outputs = outputs
+    targetName = target.name
+    gathering = GeneratedGathering(
+      lanes: operands.map {
+        .bytes(padding: UInt8(truncatingIfNeeded: $0.lhsZeroPoint) ^ $0.signFlip)
+      } ?? .floats,
+      inputHeight: convolution.inputHeight, inputWidth: convolution.inputWidth,
+      inputChannels: convolution.inputChannels, paddingTop: convolution.paddingTop,
+      paddingLeft: convolution.paddingLeft, strideHeight: 1, reachHeight: 3, isDense: false,
+      planeWidth: plan.planeWidth, channels: convolution.inputChannels, phases: 1,
+      phaseWidth: plan.planeWidth, depthMultiplier: 1)
+    unsafe tap = .allocate(capacity: 2)
+    unsafe tap[0] = 0
+    unsafe tap[1] = plan.stepCount
+    factorByteCount = target.factorByteCount
+    unsafe factors = .allocate(byteCount: plan.panels.count * factorByteCount, alignment: 64)
+    unsafe target.fillFactors(
+      factors, convolution.operands, convolution.epilogue, blockCount: plan.panels.count, lanes: plan.lanes(panel:))
+  }
+
+  deinit {
+    unsafe tap.deallocate()
+    unsafe factors.deallocate()
+  }
+
+  // MARK: Packing
+
+  var packing: WeightLayout {
+    let numbers = [convolution.inputChannels, convolution.outputChannels]
+    return direct?.packing.of("or winograd", numbers: numbers)
+      ?? WeightLayout("winograd", targetName, numbers: numbers)
+  }
+
+  var packedByteCount: Int { max(weightPacking.byteCount, direct?.packedByteCount ?? 0) }
+
+  func packedByteCount(for weights: RawSpan) -> Int {
+    max(weightPacking.byteCount, direct?.packedByteCount(for: weights) ?? 0)
+  }
+
+  func pack(weights: RawSpan, bias: RawSpan?, into packed: PackedWeights) {
+    if weightPacking.pack(weights: weights, bias: bias, into: packed) { return }
+    direct?.pack(weights: weights, bias: bias, into: packed)
+  }
+
+  // MARK: Running
+
+  func scratchByteCount(threads: Int) -> Int {
+    // A team may turn out to be one thread.
+    let most = max(threads * plan.cut(threads: threads).byteCount, plan.cut(threads: 1).byteCount)
+    return max(64 + most, direct?.scratchByteCount(threads: threads) ?? 0)
+  }
+
+  func run(
+    _ packed: PackedWeights, input: RawSpan, output: inout MutableRawSpan, scratch: inout MutableRawSpan,
+    threads: ThreadTeam
+  ) {
+    if let direct, !GeneratedWinogradPacking.isPacked(packed) {
+      return direct.run(packed, input: input, output: &output, scratch: &scratch, threads: threads)
+    }
+    unsafe run(
+      packed, input: input, finish: nil, other: nil, output: &output, scratch: &scratch, threads: threads)
+  }
+
+  /// As above, with something done to the outputs, for which another tensor as large may be needed.
+  func run(
+    _ packed: PackedWeights, input: RawSpan, finish: FloatFinish?, other: UnsafePointer<Float>?,
+    output: inout MutableRawSpan, scratch: inout MutableRawSpan, threads: ThreadTeam
+  ) {
+    let elementByteCount = plan.form.elementByteCount
+    precondition(
+      input.byteCount >= convolution.inputCount * elementByteCount
+        && output.byteCount >= convolution.outputCount * elementByteCount
+        && scratch.byteCount >= scratchByteCount(threads: threads.count))
+    let threads = plan.isSmall ? ThreadTeam(count: 1) : threads.fitting(nanoseconds: plan.nanoseconds)
+    let cut = plan.cut(threads: threads.count)
+    unsafe withAddresses(input, &output, &scratch) { input, output, scratch in
+      let work = unsafe Work(
+        owner: .passUnretained(self), packed: packed.address, cut: cut, input: input, output: output,
+        scratch: scratch.alignedUp(toMultipleOf: 64), finish: finish.map { .passUnretained($0) },
+        other: other)
+      threads.run(tiles: cut.tiling.count, work)
+    }
+  }
+
+  /// One run: pointers that live as long as its call.
+  struct Work: TileWork {
+    let owner: Unmanaged<GeneratedWinograd>
+    let packed: UnsafeMutableRawPointer
+    let cut: GeneratedWinogradPlan.Cut
+    let input: UnsafeRawPointer
+    let output: UnsafeMutableRawPointer
+    let scratch: UnsafeMutableRawPointer
+    let finish: Unmanaged<FloatFinish>?
+    let other: UnsafePointer<Float>?
+
+    func run(tile: Int, worker: Int) {
+      unsafe owner._withUnsafeGuaranteedRef {
+        unsafe $0.run(self, tile: tile, scratch: scratch + worker &* cut.byteCount)
+      }
+    }
+  }
+}
+
+/// What is done to floats right after they were computed.
+extension GeneratedWinograd: FinishingConvolution {
+  func run(
+    _ packed: PackedWeights, input: RawSpan, other: RawSpan?, finish: FloatFinish,
+    output: inout MutableRawSpan, scratch: inout MutableRawSpan, threads: ThreadTeam
+  ) {
+    precondition(finishing != nil && (other != nil || !finish.addsOther))
+    precondition(other?.byteCount ?? .max >= convolution.outputCount * 4)
+    guard let other else {
+      return unsafe run(
+        packed, input: input, finish: finish, other: nil, output: &output, scratch: &scratch, threads: threads
+      )
+    }
+    unsafe other.withUnsafeBytes { other in
+      unsafe run(
+        packed, input: input, finish: finish, other: other.baseAddress?.assumingMemoryBound(to: Float.self),
+        output: &output, scratch: &scratch, threads: threads)
+    }
+  }
+
+  /// Itself, where outputs are floats.
+  var finishing: (any FinishingConvolution)? { plan.form == .floats ? self : nil }
+}

@@ -1,0 +1,220 @@
+/// How a convolution with a 3×3 filter is cut for Winograd's way: squares of outputs, panels of channels, batches.
+///
+/// A *square* of 4×4 outputs is computed from 6×6 pixels; of their transforms, 36 *points*, each is a matrix product by
+/// itself: squares are its rows, input channels its terms. A *batch* is as many squares as are
+/// transformed at once. Docs/Kernels.md has the arithmetic.
+struct GeneratedWinogradPlan {
+  typealias Panel = GeneratedConvolutionPlan.Panel
+  typealias Tiling = GeneratedConvolutionPlan.Tiling
+
+  let convolution: Convolution
+  let form: WinogradForm
+  /// Squares side by side in an image.
+  let across: Int
+  /// Steps of all channels, and vectors of them.
+  let stepCount: Int
+  let channelVectors: Int
+  let vectorByteCount: Int
+  let panels: [Panel]
+  /// The column, within a panel, that each lane stands for, by the vectors of the panel.
+  private let columns: [[Int]]
+  /// Rows of large blocks and of small ones, which are two thirds as high.
+  let largeRows: Int
+  let smallRows: Int
+  /// The most squares of a batch.
+  private let batchLength: Int
+  /// Bytes of a square's words at one point.
+  let rowByteCount: Int
+  /// How the work is cut, by the count of threads less one.
+  private var cuts: [Cut] = []
+  let isSmall: Bool
+  /// About how long all takes on one thread.
+  let nanoseconds: Int
+
+  /// Lines of squares and panels for a number of threads, and what memory each of these works in.
+  struct Cut {
+    let tiling: Tiling
+    // What a tile gathers comes first, then points of inputs, weights and sums, then room for one square.
+    let inputs: Int
+    let weights: Int
+    let sums: Int
+    let spare: Int
+    let byteCount: Int
+    // Bytes from the matrix of one point to that of the next.
+    let inputStride: Int
+    let weightStride: Int
+    let sumStride: Int
+
+    fileprivate init(_ plan: GeneratedWinogradPlan, _ tiling: Tiling) {
+      self.tiling = tiling
+      let form = plan.form
+      var (lines, rows) = (0, 0)
+      tiling.forEachLength { length in
+        guard length > 0 else { return }
+        lines = max(lines, length)
+        // A tile of fewer lines may have fewer batches, and so larger ones.
+        rows = max(rows, plan.blockRows(plan.mostSquares(lines: length)))
+      }
+      // An odd number of lines, so that a square's points do not all fall on the same few of the first-level cache.
+      func stride(_ count: Int, _ byteCount: Int) -> Int { roundedUp(count * byteCount, to: 128) + 64 }
+      let panelByteCount = GeneratedWinogradPlan.mostVectors * plan.vectorByteCount
+      inputStride = stride(rows, plan.rowByteCount)
+      weightStride = stride(plan.stepCount, panelByteCount)
+      sumStride = stride(rows, panelByteCount)
+      // With room to read a vector beyond.
+      inputs = roundedUp((form.side * lines + 2) * plan.lineByteCount, to: 64) + 64
+      weights = inputs + form.points * inputStride
+      sums = weights + form.points * weightStride
+      spare = sums + form.points * sumStride
+      byteCount = spare + form.points * panelByteCount
+    }
+  }
+
+  /// The vectors of a full panel.
+  private static let mostVectors = 2
+  /// What a batch takes of the caches, beside the weights of a panel.
+  private static let batchByteCount = 384 << 10
+  /// What a tile gathers, if that is more than one line of squares, and at most.
+  private static let usualPlane = 192 << 10
+  private static let planeLimit = 512 << 10
+
+  /// Plans a convolution; nil where another way serves it, or is faster, unless that is not asked.
+  init?(
+    _ convolution: Convolution, target: any GeneratedTarget, bytes: GeneratedProduct, reckons: Bool
+  ) {
+    let c = convolution
+    guard let form = WinogradForm(c.operands, c.epilogue), target.canFinish(c.epilogue),
+      let product = GeneratedProduct(c.operands, c.epilogue, bytes: bytes),
+      let cost = target.winogradCost(product), c.filterHeight == 3, c.filterWidth == 3,
+      c.strideHeight == 1, c.strideWidth == 1, c.dilationHeight == 1, c.dilationWidth == 1, c.groups == 1,
+      c.epilogue.fits(c.operands, channels: c.outputChannels), c.rowCount > 0, c.inputChannels <= 512,
+      [c.outputChannels, c.outputHeight, c.outputWidth, c.paddingTop, c.paddingLeft, c.batches].allSatisfy({
+        $0 < 1 << 15
+      })
+    else { return nil }
+    self.form = form
+    self.convolution = c
+    let lanes = target.lanes
+    vectorByteCount = 4 * lanes
+    stepCount = ceilingQuotient(c.inputChannels, form.channelsPerStep)
+    channelVectors = ceilingQuotient(stepCount, lanes)
+    panels = GeneratedConvolutionPlan.panels(
+      columns: c.outputChannels, lanes: lanes, most: Self.mostVectors * lanes)
+    columns = (0...Self.mostVectors).map {
+      form == .floats ? Array(0..<$0 * lanes) : target.byteColumns(vectorCount: $0)
+    }
+    largeRows = target.mostRows(form.product, vectorCount: Self.mostVectors) / 3 * 3
+    smallRows = largeRows / 3 * 2
+    // Points of inputs and sums of a square.
+    let squareByteCount = form.points * (channelVectors + Self.mostVectors) * vectorByteCount
+    batchLength = max(16, min(Self.batchByteCount / squareByteCount, 96))
+    let products = Double(c.outputCount) * Double(c.depth)
+    isSmall = products <= 0x1p17
+    nanoseconds = Int(min(products, 0x1p40)) >> 6
+
+    let down = ceilingQuotient(c.outputHeight, form.side)
+    across = ceilingQuotient(c.outputWidth, form.side)
+    rowByteCount = channelVectors * vectorByteCount
+    guard form.reach * lineByteCount <= Self.planeLimit else { return nil }
+    let leastParts = ceilingQuotient(
+      down, max(1, (Self.usualPlane / lineByteCount - 2) / form.side))
+    let columnVectors = ceilingQuotient(c.outputChannels, lanes)
+    let (across, batchLength, panelCount) = (across, batchLength, panels.count)
+    let (channelVectors, stepCount) = (channelVectors, stepCount)
+    /// About how long so many threads take for all tiles.
+    func time(_ parts: Int, _ panelTiles: Int, threads: Int) -> Double {
+      let squares = ceilingQuotient(down, parts) * across
+      let tile = cost.own(
+        points: form.points, squares: squares, batches: ceilingQuotient(squares, batchLength),
+        channelVectors: channelVectors, stepCount: stepCount,
+        columnVectors: ceilingQuotient(columnVectors, panelTiles))
+      return tile * Double(ceilingQuotient(c.batches * parts * panelTiles, threads))
+    }
+    guard
+      !reckons
+        || time(leastParts, 1, threads: 1) * cost.margin
+          < cost.direct(rows: c.rowCount, stepCount: stepCount, columnVectors: columnVectors)
+    else { return nil }
+    // Each part of the lines transforms all weights again, each part of the panels all inputs.
+    let tilings = (1...8).map { threads in
+      var best = (parts: leastParts, panelTiles: 1, time: Double.infinity)
+      for parts in leastParts...min(down, leastParts + threads - 1) {
+        for panelTiles in 1...min(panelCount, threads) {
+          let time = time(parts, panelTiles, threads: threads)
+          if time < best.time { best = (parts, panelTiles, time) }
+        }
+      }
+      return Tiling(
+        length: down, unit: 1, tilesPerImage: best.parts, panelCount: panelCount,
+        panelTiles: best.panelTiles, count: c.batches * best.parts * best.panelTiles)
+    }
+    cuts = tilings.map { Cut(self, $0) }
+  }
+
+  func cut(threads: Int) -> Cut { cuts[min(threads, cuts.count) &- 1] }
+
+  /// Bytes of a gathered line.
+  var lineByteCount: Int { planeWidth &* convolution.inputChannels &* form.elementByteCount }
+
+  /// Pixels of a gathered line.
+  var planeWidth: Int { form.side &* across &+ 2 }
+
+  /// How many batches a tile's squares are cut into, as equal as can be.
+  func batchCount(_ squares: Int) -> Int { ceilingQuotient(squares, batchLength) }
+
+  /// The most squares of a batch of so many lines.
+  private func mostSquares(lines: Int) -> Int {
+    ceilingQuotient(lines * across, batchCount(lines * across))
+  }
+
+  /// Cuts squares into large blocks, then small ones; the last may do more than there are.
+  func blocks(_ squares: Int) -> (large: Int, small: Int) {
+    let thirds = max(2, ceilingQuotient(squares, largeRows / 3))
+    let small = (3 &- thirds % 3) % 3
+    return ((thirds &- 2 &* small) / 3, small)
+  }
+
+  /// The rows of their blocks.
+  func blockRows(_ squares: Int) -> Int {
+    let (large, small) = blocks(squares)
+    return large &* largeRows &+ small &* smallRows
+  }
+
+  /// All panels but the last are alike.
+  private var panelKinds: [Panel] { panels.prefix(1) + panels.suffix(1) }
+
+  /// The shapes of the products that runs will ask for; some come more than once.
+  var productShapes: [GeneratedShape] {
+    panelKinds.flatMap { panel in
+      [largeRows, smallRows].map {
+        GeneratedShape(rowCount: $0, vectorCount: panel.vectorCount, columnCount: panel.paddedCount)
+      }
+    }
+  }
+
+  /// The same of what makes outputs: pixels of a square's line, and columns.
+  var outputShapes: [GeneratedShape] {
+    let width = convolution.outputWidth
+    return panelKinds.flatMap { panel in
+      [min(width, form.side), width % form.side].filter { $0 > 0 }.map {
+        GeneratedShape(rowCount: $0, vectorCount: panel.vectorCount, columnCount: panel.columnCount)
+      }
+    }
+  }
+
+  // MARK: Columns
+
+  /// The column that each lane of a panel stands for, vector by vector.
+  func columns(_ panel: Panel) -> [Int] { columns[panel.vectorCount] }
+
+  /// The output channels of a panel.
+  func lanes(panel index: Int) -> GeneratedLanes {
+    let panel = panels[index]
+    return GeneratedLanes(
+      columns: columns[panel.vectorCount], columnCount: panel.columnCount, firstChannel: panel.firstColumn,
+      channelCount: convolution.outputChannels)
+  }
+
+  /// Columns of all panels with padding.
+  var paddedColumnCount: Int { panels.last.map { $0.paddedBefore + $0.paddedCount } ?? 0 }
+}
