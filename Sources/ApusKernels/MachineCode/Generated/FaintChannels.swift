@@ -1,5 +1,5 @@
-/// Channels whose factors shift right by more than a target's code does, so that all their sums make one output:
-/// converters give such factors to channels without weights.
+/// Channels whose factors are zero or shift right by more than a target's code does, so that all their sums make one
+/// output: converters give such factors to channels without weights.
 ///
 /// Generated code takes 2⁻²² for them instead, and the bias that makes this output.
 struct FaintChannels {
@@ -14,14 +14,16 @@ struct FaintChannels {
   /// Finds such channels; nil where there are none.
   init?(_ epilogue: Epilogue, leastShift: Int32?) {
     guard case .fixedPoint(let multipliers, let zeroPoint, let minimum, let maximum) = epilogue,
-      let leastShift, multipliers.count > 1, multipliers.contains(where: { $0.shift < leastShift })
+      let leastShift, multipliers.count > 1
     else { return nil }
+    func isFaint(_ factor: FixedPointMultiplier) -> Bool { factor.shift < leastShift || factor.value == 0 }
+    guard multipliers.contains(where: isFaint) else { return nil }
     self.multipliers = multipliers
     self.leastShift = leastShift
     (self.zeroPoint, self.minimum, self.maximum) = (zeroPoint, minimum, maximum)
     let other = FixedPointMultiplier(0x1p-22)
     self.epilogue = .fixedPoint(
-      multipliers.map { $0.shift < leastShift ? other : $0 }, zeroPoint: zeroPoint, minimum: minimum,
+      multipliers.map { isFaint($0) ? other : $0 }, zeroPoint: zeroPoint, minimum: minimum,
       maximum: maximum)
   }
 
@@ -32,7 +34,9 @@ struct FaintChannels {
     }
   }
 
-  func contains(_ channel: Int) -> Bool { multipliers[channel].shift < leastShift }
+  func contains(_ channel: Int) -> Bool {
+    multipliers[channel].shift < leastShift || multipliers[channel].value == 0
+  }
 
   /// The bias to pack for a channel whose sums lie within `reach` of their bias; nil where they may make several outputs, or
   /// ones that the other factor could not tell apart.
