@@ -79,7 +79,8 @@ final class GeneratedWinograd: PreparedConvolution, @unchecked Sendable {
     factorByteCount = target.factorByteCount
     unsafe factors = .allocate(byteCount: plan.panels.count * factorByteCount, alignment: 64)
     unsafe target.fillFactors(
-      factors, convolution.operands, convolution.epilogue, blockCount: plan.panels.count, lanes: plan.lanes(panel:))
+      factors, convolution.operands, convolution.epilogue, blockCount: plan.panels.count,
+      lanes: plan.lanes(panel:))
   }
 
   deinit {
