@@ -20,7 +20,7 @@ struct GeneratedScheme {
   /// What makes words of floats.
   private let quantization: HybridQuantization?
   /// What makes outputs of sums otherwise.
-  private let quantized: QuantizedEpilogue?
+  private let late: LateEpilogue?
 
   /// The scheme of a convolution, where its parts fit; `bytes` says how bytes are multiplied.
   init?(
@@ -51,8 +51,7 @@ struct GeneratedScheme {
     canFinish = target.canFinish(self.epilogue)
     let isFixedPoint = if case .fixedPoint = epilogue { true } else { false }
     needsBoundedSums = isFixedPoint && target.sumLimit != nil
-    quantized =
-      needsBoundedSums || !canFinish ? QuantizedEpilogue(epilogue, channels: outputChannels) : nil
+    late = needsBoundedSums || !canFinish ? LateEpilogue(epilogue, channels: outputChannels) : nil
   }
 
   /// Whether some outputs may have to be made in Swift.
@@ -105,7 +104,7 @@ struct GeneratedScheme {
     _ sums: UnsafeMutableRawPointer, rows: Int, columns: [Int], offsets: Int, channel: Int, channels: Int,
     count: Int, to output: UnsafeMutableRawPointer, outputStride: Int
   ) {
-    guard let quantized, let offsets = UnsafePointer<Int32>(bitPattern: offsets) else { return }
+    guard let quantized = late?.value, let offsets = UnsafePointer<Int32>(bitPattern: offsets) else { return }
     let stride = columns.count
     let unordered = unsafe sums.assumingMemoryBound(to: Int32.self)
     let ordered = unsafe unordered + rows &* stride
