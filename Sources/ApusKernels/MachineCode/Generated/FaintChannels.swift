@@ -29,9 +29,10 @@ struct FaintChannels {
 
   /// What the packed biases depend on.
   var identity: [Int] {
-    multipliers.reduce(into: [Int(zeroPoint), Int(minimum), Int(maximum)]) {
-      $0 += [Int($1.value), Int($1.shift)]
-    }
+    var numbers = [Int(zeroPoint), Int(minimum), Int(maximum)]
+    numbers.reserveCapacity(3 + multipliers.count)
+    for multiplier in multipliers { numbers.append(Int(multiplier.value) << 8 | Int(multiplier.shift) & 0xFF) }
+    return numbers
   }
 
   func contains(_ channel: Int) -> Bool {
@@ -43,10 +44,12 @@ struct FaintChannels {
   func bias(_ bias: Int32, channel: Int, reach: Int) -> Int32? {
     let (least, most) = (Int(bias) - reach, Int(bias) + reach)
     guard reach < 1 << 20, least > Int(Int32.min), most <= Int(Int32.max) else { return nil }
-    let outputs = [least, most].map {
-      // A shift by so many bits leaves room for the zero point.
-      min(max(multipliers[channel].apply(Int32($0)) &+ zeroPoint, minimum), maximum) &- zeroPoint
+    let multiplier = multipliers[channel]
+    // A shift by so many bits leaves room for the zero point.
+    func output(_ sum: Int) -> Int32 {
+      min(max(multiplier.apply(Int32(sum)) &+ zeroPoint, minimum), maximum) &- zeroPoint
     }
-    return outputs[0] == outputs[1] ? outputs[0] << 22 : nil
+    let first = output(least)
+    return first == output(most) ? first << 22 : nil
   }
 }
