@@ -31,7 +31,9 @@ struct FaintChannels {
   var identity: [Int] {
     var numbers = [Int(zeroPoint), Int(minimum), Int(maximum)]
     numbers.reserveCapacity(3 + multipliers.count)
-    for multiplier in multipliers { numbers.append(Int(multiplier.value) << 8 | Int(multiplier.shift) & 0xFF) }
+    for multiplier in multipliers {
+      numbers.append(Int(multiplier.value) << 8 | Int(multiplier.shift) & 0xFF)
+    }
     return numbers
   }
 
