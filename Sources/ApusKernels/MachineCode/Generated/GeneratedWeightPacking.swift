@@ -187,6 +187,8 @@ struct GeneratedWeightPacking {
     _ weights: UnsafeRawPointer, _ operands: ByteOperands, marks: UnsafeMutablePointer<UInt8>, group: Int,
     panel: GeneratedConvolutionPlan.Panel, steps: UnsafeMutableRawPointer, entries: UnsafeMutableRawPointer
   ) {
+    // Other weights may have been packed here before, with extra steps elsewhere.
+    unsafe steps.initializeMemory(as: UInt8.self, repeating: 0, count: entries - steps)
     var next = 0
     for step in 0..<plan.stepCount {
       let (tap, stepInTap) = (step / plan.stepsPerTap, step % plan.stepsPerTap)
