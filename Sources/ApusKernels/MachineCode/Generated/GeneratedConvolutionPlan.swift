@@ -55,7 +55,9 @@ struct GeneratedConvolutionPlan {
   let tapRows: Int
   let tapColumns: Int
   /// Terms that one step multiplies.
-  var lanesPerStep: Int { 4 / laneByteCount }
+  let lanesPerStep: Int
+  /// Whether rows are multiplied with each column apart: see ``GeneratedInner``.
+  let isInner: Bool
   /// Terms of a tap.
   let lanesPerTap: Int
   let stepsPerTap: Int
@@ -112,7 +114,6 @@ struct GeneratedConvolutionPlan {
   init?(_ convolution: Convolution, product: GeneratedProduct, target: any GeneratedTarget) {
     self.convolution = convolution
     laneByteCount = product.laneByteCount
-    let lanesPerStep = product.lanesPerStep
     let c = convolution
     let products = Double(c.outputCount) * Double(c.depth)
     // Floats take twice as long as bytes.
@@ -123,6 +124,10 @@ struct GeneratedConvolutionPlan {
     tapRows = c.filterHeight
     tapColumns = runsAreRows ? 1 : c.filterWidth
     lanesPerTap = (runsAreRows ? c.filterWidth : 1) * c.channelsPerGroup
+    let innerRows = Self.innerRows(
+      c, product, target, tapCount: tapRows * tapColumns, lanesPerTap: lanesPerTap)
+    isInner = innerRows > 0
+    lanesPerStep = isInner ? target.lanes : product.lanesPerStep
     stepsPerTap = ceilingQuotient(lanesPerTap, lanesPerStep)
     // Images that are quantized at run time have scales of their own: rows of several images are no line, unless each
     // is one.
@@ -134,15 +139,19 @@ struct GeneratedConvolutionPlan {
       lineLength >= Self.overlappingLength
       ? target.mostOverlappingRows(product, steps, c.operands, c.epilogue) : []
     overlapping = overlappingRows.isEmpty ? nil : steps
-    mostVectors = overlappingRows.isEmpty ? target.mostVectors : overlappingRows.count
-    let panels = Self.panels(
-      columns: c.columnCount, lanes: target.lanes, most: mostVectors * target.lanes)
+    mostVectors = isInner ? 1 : overlappingRows.isEmpty ? target.mostVectors : overlappingRows.count
+    let panels =
+      isInner
+      ? [Panel(innerColumns: c.columnCount, lanes: target.lanes)]
+      : Self.panels(columns: c.columnCount, lanes: target.lanes, most: mostVectors * target.lanes)
     self.panels = panels
     let vectorCounts = 0...mostVectors
     let mostRows =
       [0]
-      + (overlappingRows.isEmpty
-        ? vectorCounts.dropFirst().map { target.mostRows(product, vectorCount: $0) } : overlappingRows)
+      + (isInner
+        ? [innerRows]
+        : overlappingRows.isEmpty
+          ? vectorCounts.dropFirst().map { target.mostRows(product, vectorCount: $0) } : overlappingRows)
     self.mostRows = mostRows
     mostSums = vectorCounts.reduce(0) { max($0, mostRows[$1] * $1 * target.lanes) }
     let isInOrder = product == .floats || c.operands.isHybrid
@@ -164,7 +173,7 @@ struct GeneratedConvolutionPlan {
       && (c.outputHeight - 1) * c.strideHeight + reachHeight <= c.inputHeight
       && (c.outputWidth - 1) * c.strideWidth + reachWidth <= c.inputWidth
     // Quantized floats are words already, and there is room to read beyond them.
-    let areRowsReady = c.operands.isHybrid || product != .words && lanesPerTap % lanesPerStep == 0
+    let areRowsReady = c.operands.isHybrid || product != .words && lanesPerTap % product.lanesPerStep == 0
     isInPlace = areRowsReady && needsNoPadding
     lineCount = isDense ? 1 : c.batches * c.outputHeight
     let hasFewRows = target.hasFunctionsForFewRows && isDense && lineLength <= 4
@@ -173,7 +182,7 @@ struct GeneratedConvolutionPlan {
     hasNarrowWeights =
       product == .words && target.hasFunctionsForFewRows && (isLarge || hasFewRows && hasSignedWeights)
     // By the whole shape: the order of a float's sum is the same for all tiles.
-    sumSets = !hasFewRows || product == .words ? 1 : lineLength == 1 ? 4 : lineLength == 2 ? 2 : 1
+    sumSets = !hasFewRows || product == .words || isInner ? 1 : lineLength == 1 ? 4 : lineLength == 2 ? 2 : 1
     let isOneBlock = isDense && panels.allSatisfy { [lineLength] in lineLength <= mostRows[$0.vectorCount] }
     movesAlongPanels = target.hasFunctionsForFewRows && isOneBlock
     planeWidth = isDense ? 1 : max(0, c.outputWidth - 1) * c.strideWidth + reachWidth
@@ -320,7 +329,7 @@ struct GeneratedConvolutionPlan {
         GeneratedShape(
           rowCount: rows, vectorCount: panel.vectorCount, columnCount: panel.columnCount,
           isPerRow: areRowsImages, hasNarrowWeights: hasNarrowWeights, sumSets: sumSets,
-          movesAlongPanels: movesAlongPanels, overlapping: isRest ? nil : overlapping))
+          movesAlongPanels: movesAlongPanels, overlapping: isRest ? nil : overlapping, inner: inner))
     }
     func add(_ panel: Panel, length: Int) {
       let (rows, _, rest) = blocks(length, vectorCount: panel.vectorCount)
