@@ -163,7 +163,7 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
     if plan.isInPlace {
       let elements =
         plan.isDense
-        ? first &* convolution.inputChannels
+        ? first &* convolution.strideWidth &* convolution.inputChannels
         : (image &* convolution.inputHeight &+ first &* convolution.strideHeight) &* convolution.inputWidth
           &* convolution.inputChannels
       rows =

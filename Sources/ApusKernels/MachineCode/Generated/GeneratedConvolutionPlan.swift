@@ -1,7 +1,7 @@
 /// How a convolution is laid out for the generated products: taps, panels, lines and tiles.
 ///
 /// A *line* is a row of output pixels whose inputs lie equally far apart: a row of the image, or all pixels at once
-/// where the filter has one tap. A *tap* is a run of terms that lie side by side: a row of the filter, or one of its
+/// where the filter has one tap or the output one row. A *tap* is a run of terms that lie side by side: a row of the filter, or one of its
 /// places where dilation or groups part them.
 struct GeneratedConvolutionPlan {
   /// A panel of output channels of one group.
@@ -13,39 +13,6 @@ struct GeneratedConvolutionPlan {
     /// Columns with padding, of this panel and of all before it.
     let paddedCount: Int
     let paddedBefore: Int
-  }
-
-  /// How the work is cut into tiles.
-  struct Tiling: Equatable {
-    /// Dense: all pixels. Otherwise: the lines of an image.
-    let length: Int
-    /// Pixels that stay together; one line.
-    let unit: Int
-    let tilesPerImage: Int
-    let panelCount: Int
-    let panelTiles: Int
-    let count: Int
-
-    /// The pixels or lines of a tile: equal parts, so that each thread gets the same rows of one layer and the next.
-    func range(_ tile: Int) -> Range<Int> {
-      if tilesPerImage == 1 { return 0..<length }
-      let units = share(of: ceilingQuotient(length, unit), tile: tile, of: tilesPerImage)
-      return units.lowerBound &* unit..<min(units.upperBound &* unit, length)
-    }
-
-    /// The panels of a tile, in equal parts as well.
-    func panels(_ panelTile: Int) -> Range<Int> { share(of: panelCount, tile: panelTile, of: panelTiles) }
-
-    /// Calls `body` for each length that tiles may have.
-    func forEachLength(_ body: (Int) -> Void) {
-      guard tilesPerImage > 0 else { return }
-      let units = ceilingQuotient(length, unit)
-      let (least, most) = (units / tilesPerImage * unit, ceilingQuotient(units, tilesPerImage) * unit)
-      let last = range(tilesPerImage - 1).count
-      body(least)
-      if most != least { body(most) }
-      if last != least, last != most { body(last) }
-    }
   }
 
   let convolution: Convolution
@@ -71,7 +38,7 @@ struct GeneratedConvolutionPlan {
   /// The most sums of a block.
   let mostSums: Int
 
-  /// Whether one line holds all pixels.
+  /// Whether one line holds all pixels: those of a matrix, or of an output of one row.
   let isDense: Bool
   /// Whether rows are read where they are in the input.
   let isInPlace: Bool
@@ -132,8 +99,8 @@ struct GeneratedConvolutionPlan {
     // Images that are quantized at run time have scales of their own: rows of several images are no line, unless each
     // is one.
     let pixels = c.outputHeight * c.outputWidth
-    isDense = c.readsInputInPlace && (!c.operands.isHybrid || c.batches == 1 || pixels == 1)
-    lineLength = isDense ? c.rowCount : c.outputWidth
+    let isMatrix = c.readsInputInPlace && (!c.operands.isHybrid || c.batches == 1 || pixels == 1)
+    lineLength = isMatrix ? c.rowCount : c.outputWidth
     let steps = GeneratedSteps(taps: tapRows * tapColumns, perTap: stepsPerTap)
     let overlappingRows =
       lineLength >= Self.overlappingLength
@@ -175,6 +142,7 @@ struct GeneratedConvolutionPlan {
     // Quantized floats are words already, and there is room to read beyond them.
     let areRowsReady = c.operands.isHybrid || product != .words && lanesPerTap % product.lanesPerStep == 0
     isInPlace = areRowsReady && needsNoPadding
+    isDense = isMatrix || isInPlace && c.batches == 1 && c.outputHeight == 1
     lineCount = isDense ? 1 : c.batches * c.outputHeight
     let hasFewRows = target.hasFunctionsForFewRows && isDense && lineLength <= 4
     let hasSignedWeights = c.operands.generatedBytes.map { $0.rhsZeroPoint == 128 } ?? false
@@ -190,7 +158,9 @@ struct GeneratedConvolutionPlan {
 
     // A tile's rows stay in the second-level cache while panels pass by.
     let bytesPerRow = max(
-      1, isDense ? c.depth * laneByteCount : planeWidth * c.channelsPerGroup * laneByteCount)
+      1,
+      (isDense ? min(c.depth, c.strideWidth * c.inputChannels) : planeWidth * c.channelsPerGroup)
+        * laneByteCount)
     // Tiles for several threads: an even count, each of as much work as pays.
     let wanted = max(work < 0x1p18 ? 1 : 2, min(8, Int(min(products, 0x1p30)) >> 18 * 2))
     let most: Int
@@ -284,8 +254,8 @@ struct GeneratedConvolutionPlan {
 
   /// Bytes between neighboring rows of the product.
   var rowStride: Int {
-    if isDense { return (isInPlace ? convolution.inputChannels : convolution.depth) * laneByteCount }
-    return convolution.strideWidth * pixelByteCount
+    isDense && !isInPlace
+      ? convolution.depth * laneByteCount : convolution.strideWidth * pixelByteCount
   }
 
   /// Bytes between neighboring pixels of what the product reads.
