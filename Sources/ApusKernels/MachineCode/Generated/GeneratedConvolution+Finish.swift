@@ -1,5 +1,14 @@
-/// What is done to floats right after they were computed.
-extension GeneratedConvolution: FinishingConvolution {
+/// A generated convolution with something done to its floats right after they were computed.
+protocol GeneratedFinishing: FinishingConvolution {
+  var convolution: Convolution { get }
+
+  /// Runs with something done to the outputs, for which another tensor as large may be needed.
+  func run(
+    _ packed: PackedWeights, input: RawSpan, finish: FloatFinish?, other: UnsafePointer<Float>?,
+    output: inout MutableRawSpan, scratch: inout MutableRawSpan, threads: ThreadTeam)
+}
+
+extension GeneratedFinishing {
   func run(
     _ packed: PackedWeights, input: RawSpan, other: RawSpan?, finish: FloatFinish,
     output: inout MutableRawSpan, scratch: inout MutableRawSpan, threads: ThreadTeam
@@ -18,7 +27,9 @@ extension GeneratedConvolution: FinishingConvolution {
         output: &output, scratch: &scratch, threads: threads)
     }
   }
+}
 
+extension GeneratedConvolution: GeneratedFinishing {
   /// Itself, where outputs are floats.
   var finishing: (any FinishingConvolution)? {
     switch convolution.epilogue {

@@ -166,26 +166,7 @@ final class GeneratedWinograd: PreparedConvolution, @unchecked Sendable {
   }
 }
 
-/// What is done to floats right after they were computed.
-extension GeneratedWinograd: FinishingConvolution {
-  func run(
-    _ packed: PackedWeights, input: RawSpan, other: RawSpan?, finish: FloatFinish,
-    output: inout MutableRawSpan, scratch: inout MutableRawSpan, threads: ThreadTeam
-  ) {
-    precondition(finishing != nil && (other != nil || !finish.addsOther))
-    precondition(other?.byteCount ?? .max >= convolution.outputCount * 4)
-    guard let other else {
-      return unsafe run(
-        packed, input: input, finish: finish, other: nil, output: &output, scratch: &scratch, threads: threads
-      )
-    }
-    unsafe other.withUnsafeBytes { other in
-      unsafe run(
-        packed, input: input, finish: finish, other: other.baseAddress?.assumingMemoryBound(to: Float.self),
-        output: &output, scratch: &scratch, threads: threads)
-    }
-  }
-
+extension GeneratedWinograd: GeneratedFinishing {
   /// Itself, where outputs are floats.
   var finishing: (any FinishingConvolution)? { plan.form == .floats ? self : nil }
 }
