@@ -83,6 +83,36 @@ struct CenteredFloat: LaneConversion {
   }
 }
 
+/// Bytes whose highest bit is turned: unsigned ones as signed, or the other way.
+struct FlippedBytes: LaneConversion {
+  let padding: UInt8
+  /// Generated code for long runs.
+  var code: FlippingCode?
+
+  static var elementByteCount: Int { 1 }
+
+  @inline(__always)
+  func convert(_ source: UnsafeRawPointer, to lanes: UnsafeMutablePointer<UInt8>, count: Int) {
+    if let code, count >= FlippingCode.leastCount {
+      return unsafe code.copy(source, to: UnsafeMutableRawPointer(lanes), count: count)
+    }
+    let target = UnsafeMutableRawPointer(lanes)
+    let flips = SIMD16<UInt8>(repeating: 0x80)
+    var index = 0
+    while index &+ 16 <= count {
+      let bytes = unsafe source.loadUnaligned(fromByteOffset: index, as: SIMD16<UInt8>.self)
+      unsafe target.storeBytes(of: bytes ^ flips, toByteOffset: index, as: SIMD16<UInt8>.self)
+      index &+= 16
+      // A tail is converted with the bytes before it once more.
+      if index < count, index &+ 16 > count { index = count &- 16 }
+    }
+    while index < count {
+      unsafe lanes[index] = source.load(fromByteOffset: index, as: UInt8.self) ^ 0x80
+      index &+= 1
+    }
+  }
+}
+
 /// Elements as they are.
 struct Copy<Lane: BitwiseCopyable>: LaneConversion {
   let padding: Lane

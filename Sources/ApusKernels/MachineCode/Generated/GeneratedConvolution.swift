@@ -51,16 +51,17 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
       tapListOffset + roundedUp((plan.tapCount + (mayHaveExtras ? 2 * plan.stepCount : 0)) * 16, to: 64)
     workerByteCount = sumsOffset + roundedUp(scheme.sumByteCount(plan.mostSums), to: 64)
 
+    let product = plan.isInPlace ? scheme.product : scheme.gatheredProduct
     let shapes = plan.shapes(movesAlongPanels: movesAlongPanels)
     guard
       let outputs = GeneratedFunctions(
         scheme.canFinish ? shapes : [], placement: placement,
         generator: {
-          target.generator(scheme.product, convolution.operands, scheme.epilogue, $0)
+          target.generator(product, convolution.operands, scheme.epilogue, $0)
         }),
       let sums = GeneratedFunctions(
         scheme.needsSums ? shapes.map { $0.ofSums(lanes: target.lanes) } : [], placement: placement,
-        generator: { target.generator(scheme.product, convolution.operands, nil, $0) })
+        generator: { target.generator(product, convolution.operands, nil, $0) })
     else { return nil }
     self.outputs = outputs
     self.sums = sums

@@ -141,7 +141,9 @@ struct GeneratedConvolutionPlan {
       && (c.outputWidth - 1) * c.strideWidth + reachWidth <= c.inputWidth
     // Quantized floats are words already, and there is room to read beyond them.
     let areRowsReady = c.operands.isHybrid || product != .words && lanesPerTap % product.lanesPerStep == 0
-    isInPlace = areRowsReady && needsNoPadding
+    // Where steps are few, it takes less to turn signs once than for each panel.
+    let needsFlips = overlapping != nil && stepsPerTap <= 16 && target.gathered(product) != product
+    isInPlace = areRowsReady && needsNoPadding && !needsFlips
     isDense = isMatrix || isInPlace && c.batches == 1 && c.outputHeight == 1
     lineCount = isDense ? 1 : c.batches * c.outputHeight
     let hasFewRows = target.hasFunctionsForFewRows && isDense && lineLength <= 4

@@ -64,13 +64,13 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
         scheme.canFinish ? shapes : [], placement: placement,
         generator: {
           guard mostColumns > 0 else {
-            return target.depthwiseGenerator(scheme.product, convolution.operands, scheme.epilogue, $0)
+            return target.depthwiseGenerator(scheme.gatheredProduct, convolution.operands, scheme.epilogue, $0)
           }
           var shape = rowShape(columns: $0.rowCount, channels: $0.columnCount, step: plan.columnStep)
           if takesLines, let part = GeneratedDepthwisePlan.LinePart(rawValue: $0.rowCount) {
             (shape.columnCount, _, shape.restCount) = plan.blocks(plan.columns(part))
           }
-          return target.rowGenerator(scheme.product, convolution.operands, scheme.epilogue, shape)
+          return target.rowGenerator(scheme.gatheredProduct, convolution.operands, scheme.epilogue, shape)
         }),
       let runFunctions = GeneratedFunctions(
         plan.runs.indices.map { GeneratedShape(rowCount: $0, vectorCount: 1, columnCount: 0) },
@@ -80,11 +80,11 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
           var shape = rowShape(
             columns: run.columns, channels: target.lanes, step: convolution.strideWidth)
           shape.place = .init(missingFirst: run.missingFirst, missingLast: run.missingLast)
-          return target.rowGenerator(scheme.product, convolution.operands, scheme.epilogue, shape)
+          return target.rowGenerator(scheme.gatheredProduct, convolution.operands, scheme.epilogue, shape)
         }),
       let sums = GeneratedFunctions(
         scheme.needsSums ? sumShapes.map { $0.ofSums(lanes: target.lanes) } : [], placement: placement,
-        generator: { target.depthwiseGenerator(scheme.product, convolution.operands, nil, $0) })
+        generator: { target.depthwiseGenerator(scheme.gatheredProduct, convolution.operands, nil, $0) })
     else { return nil }
     self.outputs = outputs
     self.sums = sums

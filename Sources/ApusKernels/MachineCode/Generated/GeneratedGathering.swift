@@ -5,6 +5,8 @@ struct GeneratedGathering {
     case floats
     /// Bytes as they are, and that of the padding.
     case bytes(padding: UInt8)
+    /// Bytes whose highest bit is turned.
+    case flippedBytes(FlippedBytes)
     /// Words as they are: quantized floats.
     case words
     /// Bytes as words, minus their zero point.
@@ -43,6 +45,9 @@ struct GeneratedGathering {
     case .bytes(let padding):
       unsafe gather(
         input, Copy(padding: padding), image: image, lines: lines, firstChannel: firstChannel, to: plane)
+    case .flippedBytes(let conversion):
+      unsafe gather(
+        input, conversion, image: image, lines: lines, firstChannel: firstChannel, to: plane)
     case .words:
       unsafe gather(
         input, Copy<Int16>(padding: 0), image: image, lines: lines, firstChannel: firstChannel, to: plane)
@@ -164,9 +169,10 @@ struct GeneratedGathering {
 }
 
 extension GeneratedGathering.Lanes {
-  /// What a product multiplies; `widening` answers what makes words of bytes, signed or not.
+  /// What a product multiplies, `flips` saying whether bytes of the other sign, perhaps by `flipping`; `widening` answers
+  /// what makes words of bytes, signed or not.
   init(
-    _ product: GeneratedProduct, _ operands: ByteOperands?, isHybrid: Bool,
+    _ product: GeneratedProduct, _ operands: ByteOperands?, isHybrid: Bool, flips: Bool, flipping: FlippingCode?,
     widening: (_ isSigned: Bool) -> WideningCode?
   ) {
     guard let operands else {
@@ -182,7 +188,8 @@ extension GeneratedGathering.Lanes {
           signFlip: operands.signFlip, zeroPoint: Int16(truncatingIfNeeded: zeroPoint),
           code: widening(operands.signFlip != 0)))
     } else {
-      self = .bytes(padding: UInt8(truncatingIfNeeded: zeroPoint) ^ operands.signFlip)
+      let padding = UInt8(truncatingIfNeeded: zeroPoint) ^ operands.signFlip
+      self = flips ? .flippedBytes(.init(padding: padding ^ 0x80, code: flipping)) : .bytes(padding: padding)
     }
   }
 }

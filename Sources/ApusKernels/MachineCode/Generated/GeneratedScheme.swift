@@ -3,6 +3,8 @@ struct GeneratedScheme {
   /// What tells packed weights of one scheme from those of others.
   let layout: WeightLayout
   let product: GeneratedProduct
+  /// That of gathered activations: bytes whose sign does not suit the target's are gathered with the other one.
+  let gatheredProduct: GeneratedProduct
   /// How bytes are multiplied; nil for floats.
   let operands: ByteOperands?
   /// The size of an element of input and output.
@@ -32,6 +34,7 @@ struct GeneratedScheme {
       target.runsHybrid || !matrixOperands.isHybrid
     else { return nil }
     self.product = product
+    gatheredProduct = target.gathered(product)
     let operands = matrixOperands.generatedBytes
     self.operands = operands
     let faint = FaintChannels(epilogue, leastShift: target.leastShift)
@@ -42,7 +45,10 @@ struct GeneratedScheme {
       target.name, product.rawValue, matrixOperands.isHybrid ? "hybrid" : faint == nil ? "" : "faint",
       numbers: faint.map { zeroPoints + $0.identity } ?? zeroPoints)
     elementByteCount = matrixOperands.generatedByteCount
-    lanes = GeneratedGathering.Lanes(product, operands, isHybrid: matrixOperands.isHybrid) {
+    lanes = GeneratedGathering.Lanes(
+      product, operands, isHybrid: matrixOperands.isHybrid, flips: gatheredProduct != product,
+      flipping: gatheredProduct != product ? target.flipping : nil
+    ) {
       target.widening(isSigned: $0)
     }
     quantization = HybridQuantization(

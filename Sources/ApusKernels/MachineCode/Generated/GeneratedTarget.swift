@@ -34,6 +34,8 @@ protocol GeneratedTarget: Hashable, Sendable {
   var weightBounds: ClosedRange<Int32> { get }
   /// What bytes of activations, as unsigned ones, lose before they are multiplied.
   var activationOffset: Int32 { get }
+  /// The product for activations that are gathered: of bytes that suit, where others' signs are turned meanwhile.
+  func gathered(_ product: GeneratedProduct) -> GeneratedProduct
   /// The greatest magnitude of sums that the generated code takes to fixed-point factors; nil where any will do.
   var sumLimit: Int? { get }
   /// The least shift of a factor that the fastest code takes; nil where any will do.
@@ -63,6 +65,8 @@ protocol GeneratedTarget: Hashable, Sendable {
   var quantization: QuantizationCode? { get }
   /// What makes words of bytes; nil where plain Swift does.
   func widening(isSigned: Bool) -> WideningCode?
+  /// What turns the highest bits of bytes; nil where plain Swift does, if it is to be done.
+  var flipping: FlippingCode? { get }
 
   // MARK: Winograd
 
@@ -91,6 +95,8 @@ protocol GeneratedTarget: Hashable, Sendable {
 
 extension GeneratedTarget {
   func mostInnerRows(columnCount: Int) -> Int { 0 }
+  func gathered(_ product: GeneratedProduct) -> GeneratedProduct { product }
+  var flipping: FlippingCode? { nil }
   func mostOverlappingRows(
     _ product: GeneratedProduct, _ steps: GeneratedSteps, _ operands: MatrixOperands, _ epilogue: Epilogue
   ) -> [Int] { [] }

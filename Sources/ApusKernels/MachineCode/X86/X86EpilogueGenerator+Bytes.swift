@@ -43,9 +43,15 @@ extension X86EpilogueGenerator {
   /// Loads what all rows need.
   func loadBytesOfFour(_ a: inout X86Assembler, _ bytes: Bytes) {
     loadBounds(&a, bytes)
+    if keptOrder == nil { loadOrder(&a) }
+  }
+
+  private var order: Int { keptOrder ?? free(3) }
+
+  /// Loads the order of bytes, by way of `rdx`, where rows have fewer than four vectors.
+  func loadOrder(_ a: inout X86Assembler) {
     guard vectorCount < 4 else { return }
-    let place = X86FactorLayout(target).orders + 16 * (vectorCount - 1)
-    a.vector(.vpmovzxbd, width, free(3), 0, .init(.rdx, place))
+    a.vector(.vpmovzxbd, width, order, 0, .init(.rdx, X86FactorLayout(target).order))
   }
 
   /// As above for the rows that are packed together from `row` on.
@@ -67,7 +73,7 @@ extension X86EpilogueGenerator {
     }
     a.vector(bytes.pack, width, first, first, second)
     bound(&a, bytes, first)
-    if vectorCount < 4 { a.vector(.vpermd, width, first, free(3), first) }
+    if vectorCount < 4 { a.vector(.vpermd, width, first, order, first) }
     for part in 0..<rows { storeRow(&a, first, part, second, place(bases, row + part)) }
   }
 

@@ -27,7 +27,7 @@ extension X86EpilogueGenerator {
   /// Loads the factors of a vector that shift right, where there are registers for them.
   func loadFactors(_ a: inout X86Assembler, vector: Int) {
     for (index, displacement) in rightFactors(vector).enumerated() {
-      _ = factor(&a, 2 + index, displacement)
+      _ = factor(&a, width(vector), 2 + index, displacement)
     }
   }
 
@@ -37,6 +37,7 @@ extension X86EpilogueGenerator {
       target == .avx512
         ? X86Assembler.Operand.register(free(2 + index)) : .memory(.init(.rdx, displacement))
     }
+    let width = width(vector)
     let (value, first, second) = (sum(row, vector), free(0), free(1))
     a.shift(.shiftQuads, digit: 2, width, second, value, by: 32)
     a.vector(.vpmuludq, width, first, value, factors[0])
@@ -57,7 +58,9 @@ extension X86EpilogueGenerator {
   }
 
   /// A factor in a register: AVX-512 has enough of them; AVX2 reads it from the cache each time.
-  private func factor(_ a: inout X86Assembler, _ index: Int, _ displacement: Int) -> X86Assembler.Operand {
+  private func factor(
+    _ a: inout X86Assembler, _ width: X86Assembler.Width, _ index: Int, _ displacement: Int
+  ) -> X86Assembler.Operand {
     let memory = X86Assembler.Memory(.rdx, displacement)
     guard target == .avx512 else { return .memory(memory) }
     a.vector(.vmovdqu, width, free(index), 0, memory)
@@ -72,11 +75,11 @@ extension X86EpilogueGenerator {
     let layout = X86FactorLayout(target)
     let offset = vector * width.byteCount
     let (first, second) = (free(0), free(1))
-    let even = factor(&a, 2, layout.multipliers + offset)
-    let odd = factor(&a, 3, layout.oddMultipliers + offset)
-    let rounding = factor(&a, 4, layout.roundings + offset)
-    let shifts = factor(&a, 5, layout.shifts + offset)
-    let half = factor(&a, 6, layout.half)
+    let even = factor(&a, width, 2, layout.multipliers + offset)
+    let odd = factor(&a, width, 3, layout.oddMultipliers + offset)
+    let rounding = factor(&a, width, 4, layout.roundings + offset)
+    let shifts = factor(&a, width, 5, layout.shifts + offset)
+    let half = factor(&a, width, 6, layout.half)
     for row in 0..<rowCount {
       let value = sum(row, vector)
       a.vector(.vpsllvd, width, value, value, .init(.rdx, layout.leftShifts + offset))

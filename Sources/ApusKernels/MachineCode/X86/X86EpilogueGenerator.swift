@@ -43,11 +43,19 @@ struct X86EpilogueGenerator: Hashable {
   /// Where the sums begin, and the registers that hold none, if not right after them.
   var firstSum = 0
   var firstFree: Int?
+  /// The register that keeps the order of bytes, if one does.
+  var keptOrder: Int?
   /// One, three and five strides.
   var strides: [X86Assembler.General] = [.r9, .r10, .r11]
 
   private typealias General = X86Assembler.General
   var width: X86Assembler.Width { target.width }
+  /// The width of a vector's sums: where AVX-512 puts bytes in order and half of the columns do not exist, the other half,
+  /// which takes half the time.
+  func width(_ vector: Int) -> X86Assembler.Width {
+    guard target == .avx512, kind.shiftsRight, vectorCount < 4 else { return width }
+    return columnCount - vector * target.lanes <= target.lanes / 2 ? .ymm : .zmm
+  }
   func sum(_ row: Int, _ vector: Int) -> Int { firstSum + row * vectorCount + vector }
   /// Registers that hold no sums.
   func free(_ index: Int) -> Int { (firstFree ?? rowCount * vectorCount) + index }

@@ -25,7 +25,7 @@ struct X86FactorLayout {
   /// signed ones.
   var wordOrder: Int { columnMask }
   /// AVX-512: for panels of one to three vectors, which dwords of packed bytes make rows, as a byte each.
-  let orders: Int
+  let order: Int
   /// 0x80 in every byte.
   let signFlip: Int
   /// A 16-bit value.
@@ -50,7 +50,7 @@ struct X86FactorLayout {
     belowHalf = signs + vectorByteCount
     half = 5 * array
     columnMask = half + 64
-    orders = columnMask
+    order = columnMask
     signFlip = columnMask + 64
     zeroPoint = signFlip + 4
     minimum = signFlip + 8
@@ -58,13 +58,9 @@ struct X86FactorLayout {
     byteCount = signFlip + 64
   }
 
-  /// Bytes of 64 columns that were packed of several rows, or of three vectors and one of them again, lie by quarters of
-  /// 128 bits: where the dwords of one row after the other are, by the vectors of a row.
-  private static let dwordOrders: [[UInt8]] = [
-    [0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15],
-    [0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15],
-    [0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 3, 7, 11, 15],
-  ]
+  /// Bytes of four vectors, which are packed together, lie by quarters of 128 bits: where the dwords of one vector after
+  /// the other are.
+  private static let dwordOrder: [UInt8] = [0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15]
 
   /// Writes a block of factors.
   func fill(
@@ -86,9 +82,7 @@ struct X86FactorLayout {
     } else if vectorByteCount < 64 {
       for lane in 0..<8 { store(-1 as Int32, at: columnMask + 4 * lane) }
     } else {
-      for (vectors, order) in Self.dwordOrders.enumerated() {
-        for (place, dword) in order.enumerated() { store(dword, at: orders + 16 * vectors + place) }
-      }
+      for (place, dword) in Self.dwordOrder.enumerated() { store(dword, at: order + place) }
     }
     store(0x8080_8080 as UInt32, at: signFlip)
     switch epilogue {

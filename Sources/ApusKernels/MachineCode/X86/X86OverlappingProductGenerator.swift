@@ -22,7 +22,10 @@ struct X86OverlappingProductGenerator: CodeGenerator {
 
   // MARK: Registers
 
-  private var width: X86Assembler.Width { .zmm }
+  private func width(_ vector: Int) -> X86Assembler.Width { end(0).width(vector) }
+  /// That of a step's bytes of a row.
+  private var laneWidth: X86Assembler.Width { width(0) }
+  private let vectorByteCount = X86Assembler.Width.zmm.byteCount
   private var setCount: Int { rowCount * vectorCount }
   private var firstFree: Int { 2 * setCount }
   /// Seven registers serve the epilogue.
@@ -36,7 +39,7 @@ struct X86OverlappingProductGenerator: CodeGenerator {
   private func end(_ set: Int) -> X86EpilogueGenerator {
     X86EpilogueGenerator(
       target: .avx512, kind: epilogue, rowCount: rowCount, vectorCount: vectorCount, columnCount: columnCount,
-      firstSum: set * setCount, firstFree: firstFree, strides: [.r12, .r13, .rbx])
+      firstSum: set * setCount, firstFree: firstFree, keptOrder: 30, strides: [.r12, .r13, .rbx])
   }
   /// What finds the rows.
   private var rows: X86EpilogueGenerator {
@@ -55,13 +58,14 @@ struct X86OverlappingProductGenerator: CodeGenerator {
     a.load(.rdx, .init(.rdi, A.offset(\.factors)))
     a.load(.rsi, .init(.rdi, A.offset(\.offsets)))
     for vector in 0..<vectorCount {
-      a.vector(.vmovdqu, width, beginning(vector), 0, .init(.rsi, vector * width.byteCount))
+      a.vector(.vmovdqu, width(vector), beginning(vector), 0, .init(.rsi, vector * vectorByteCount))
       a.vector(
-        .vpaddd, width, beginning(vector), beginning(vector), .init(.rdx, X86FactorLayout(.avx512).bias))
+        .vpaddd, width(vector), beginning(vector), beginning(vector), .init(.rdx, X86FactorLayout(.avx512).bias))
     }
     if product == .signedBytes {
-      a.vector(.vpbroadcastd, width, signFlip, 0, .init(.rdx, X86FactorLayout(.avx512).signFlip))
+      a.vector(.vpbroadcastd, .zmm, signFlip, 0, .init(.rdx, X86FactorLayout(.avx512).signFlip))
     }
+    end(0).loadOrder(&a)
     a.load(.rsi, .init(.rdi, A.offset(\.weights)))
 
     for piece in products(set: 0) { piece(&a) }
@@ -105,7 +109,7 @@ struct X86OverlappingProductGenerator: CodeGenerator {
         a.load(.rcx, .init(.rdi, A.offset(\.taps)))
         for vector in 0..<vectorCount {
           for row in 0..<rowCount {
-            a.vector(.vmovdqu, width, sum(set, row, vector), 0, beginning(vector))
+            a.vector(.vmovdqu, width(vector), sum(set, row, vector), 0, beginning(vector))
           }
         }
       }
@@ -134,18 +138,18 @@ struct X86OverlappingProductGenerator: CodeGenerator {
   ) {
     if row == 0 {
       for vector in 0..<vectorCount {
-        let place = (weightStep * vectorCount + vector) * width.byteCount
-        a.vector(.vmovdqu, width, weights(vector), 0, .init(.rsi, place))
+        let place = (weightStep * vectorCount + vector) * vectorByteCount
+        a.vector(.vmovdqu, width(vector), weights(vector), 0, .init(.rsi, place))
       }
     }
     let memory = rows.place([.rax], row, 4 * step)
     if product == .signedBytes {
-      a.vector(.vpxor, width, lane(row), signFlip, memory, broadcasts: true)
+      a.vector(.vpxor, laneWidth, lane(row), signFlip, memory, broadcasts: true)
     } else {
-      a.vector(.vpbroadcastd, width, lane(row), 0, memory)
+      a.vector(.vpbroadcastd, laneWidth, lane(row), 0, memory)
     }
     for vector in 0..<vectorCount {
-      a.vector(.vpdpbusd, width, sum(set, row, vector), lane(row), weights(vector))
+      a.vector(.vpdpbusd, width(vector), sum(set, row, vector), lane(row), weights(vector))
     }
   }
 
@@ -160,7 +164,7 @@ struct X86OverlappingProductGenerator: CodeGenerator {
     a.add(.rcx, 16)
     a.add(.rax, .r8)
     for row in 0..<rowCount { multiply(&a, set, row, 0, weightStep: steps.taps * steps.perTap) }
-    a.add(.rsi, vectorCount * width.byteCount)
+    a.add(.rsi, vectorCount * vectorByteCount)
     a.decrement(.rbp)
     a.jump(.notEqual, next)
     a.load(.rsi, .init(.rdi, A.offset(\.weights)))

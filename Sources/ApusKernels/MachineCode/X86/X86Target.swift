@@ -31,9 +31,10 @@ extension X86Target: GeneratedTarget {
   }
 
   /// Packing vectors of 32-bit lanes interleaves them by quarters of 128 bits: lanes are given out so that the bytes come
-  /// out in order.
+  /// out in order, where they are not put in order anyway.
   func byteColumns(vectorCount: Int) -> [Int] {
-    (0..<vectorCount * lanes).map { index in
+    if self == .avx512, vectorCount < 4 { return Array(0..<vectorCount * lanes) }
+    return (0..<vectorCount * lanes).map { index in
       let (vector, lane) = (index / lanes, index % lanes)
       return 4 * (lane / 4 * vectorCount + vector) + lane % 4
     }
@@ -50,6 +51,9 @@ extension X86Target: GeneratedTarget {
 
   var weightBounds: ClosedRange<Int32> { -128...127 }
   var activationOffset: Int32 { 0 }
+  func gathered(_ product: GeneratedProduct) -> GeneratedProduct {
+    product == .signedBytes ? .unsignedBytes : product
+  }
   var sumLimit: Int? { X86EpilogueGenerator.sumLimit }
 
   var leastShift: Int32? { X86EpilogueGenerator.leastShift }
@@ -68,6 +72,7 @@ extension X86Target: GeneratedTarget {
   /// Words are multiplied 256 bits at a time everywhere.
   func depthwiseTarget(_ operands: MatrixOperands) -> X86Target { operands.isHybrid ? .avx2 : self }
   var quantization: QuantizationCode? { .x86 }
+  var flipping: FlippingCode? { .x86(self) }
   func widening(isSigned: Bool) -> WideningCode? { .x86(isSigned: isSigned) }
 
   var factorByteCount: Int { X86FactorLayout(self).byteCount }
