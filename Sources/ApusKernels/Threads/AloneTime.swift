@@ -7,7 +7,7 @@
 /// How long the owner of a pool has worked while other threads slept: what tells whether it pays to wake them.
 ///
 /// Waking a thread costs its waker some microseconds, and as many go by before it works: for a few small operators among
-/// others that need one thread that is a loss. Time alone adds up; other time takes a quarter of itself away.
+/// others that need one thread that is a loss. Time alone adds up; other time takes half of itself away.
 struct AloneTime {
   /// Some two times the cost of waking a thread, in nanoseconds.
   private static let limit = 15_000
@@ -28,7 +28,7 @@ struct AloneTime {
   /// Begins a time alone.
   mutating func begin() {
     let now = Self.now()
-    total = max(0, total &- (now &- last) / 4)
+    total = max(0, total &- (now &- last) / 2)
     last = now
   }
 

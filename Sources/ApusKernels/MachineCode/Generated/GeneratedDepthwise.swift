@@ -142,7 +142,7 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
       input.byteCount >= convolution.inputCount * scheme.elementByteCount
         && output.byteCount >= convolution.outputCount * scheme.elementByteCount
         && scratch.byteCount >= scratchByteCount(threads: threads.count))
-    let threads = threads.fitting(nanoseconds: plan.nanoseconds)
+    let threads = plan.isSmall ? ThreadTeam(count: 1) : threads.fitting(nanoseconds: plan.nanoseconds)
     let tilesPerImage = plan.tilesPerImage(threads: threads.count)
     scheme.run(input, &output, &scratch, threads: threads) { memory in
       let work = Work(

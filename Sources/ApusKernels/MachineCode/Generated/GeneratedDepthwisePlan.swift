@@ -52,6 +52,8 @@ struct GeneratedDepthwisePlan {
   /// Blocks, and their channels, that are gathered at a time.
   let chunkBlocks: Int
   let chunkChannels: Int
+  /// Whether all is left to one thread.
+  let isSmall: Bool
   /// About how long all takes on one thread.
   let nanoseconds: Int
   /// Whether chunks, not lines, are what threads share.
@@ -117,6 +119,7 @@ struct GeneratedDepthwisePlan {
     }
     // Few lines, which are no equal parts, or of which each part would gather most rows: threads share channels instead.
     let products = Double(c.outputCount) * Double(c.taps)
+    isSmall = products <= 0x1p15
     nanoseconds = Int(min(products, 0x1p40)) >> 4
     let hasFewLines =
       c.outputHeight < 16 && !c.outputHeight.isMultiple(of: 2)
@@ -251,7 +254,7 @@ struct GeneratedDepthwisePlan {
     let least = ceilingQuotient(convolution.outputHeight, mostLines)
     let products = Double(convolution.outputHeight * convolution.outputWidth * channels) * Double(tapCount)
     let isShared = sharesChannels && (convolution.batches * chunkCount).isMultiple(of: threads)
-    guard threads > 1, products > 0x1p15, !isShared else { return least }
+    guard threads > 1, !isShared else { return least }
     let tiles = max(least, min(max(Int(min(products, 0x1p40)) >> 17, threads), 4 * threads))
     return min(convolution.outputHeight, roundedUp(tiles, to: threads))
   }

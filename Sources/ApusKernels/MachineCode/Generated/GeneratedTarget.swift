@@ -26,6 +26,11 @@ protocol GeneratedTarget: Hashable, Sendable {
   /// follow each other.
   var hasFunctionsForFewRows: Bool { get }
 
+  // MARK: Time
+
+  /// About how many products of terms one processor does in a nanosecond.
+  func rate(_ product: GeneratedProduct) -> Double
+
   // MARK: Numbers
 
   /// The weights that a step of bytes can multiply.
@@ -88,6 +93,7 @@ protocol GeneratedTarget: Hashable, Sendable {
 }
 
 extension GeneratedTarget {
+  func rate(_ product: GeneratedProduct) -> Double { 32 }
   func mostOverlappingRows(
     _ product: GeneratedProduct, _ steps: GeneratedSteps, _ operands: MatrixOperands, _ epilogue: Epilogue
   ) -> [Int] { [] }

@@ -43,6 +43,14 @@ extension X86Target: GeneratedTarget {
     return X86OverlappingProductGenerator.mostRows(steps)
   }
 
+  func rate(_ product: GeneratedProduct) -> Double {
+    switch product {
+    case .floats: 48
+    case .words: 64
+    case .unsignedBytes, .signedBytes: self == .avx512 ? 160 : 96
+    }
+  }
+
   var weightBounds: ClosedRange<Int32> { -128...127 }
   var activationOffset: Int32 { 0 }
   var sumLimit: Int? { X86EpilogueGenerator.sumLimit }
