@@ -105,7 +105,7 @@ struct GeneratedConvolutionPlan {
   /// Tiles that need more gathered memory than this are left to other kernels.
   static let planeLimit = 1_700_000
   /// What takes less time is left to one thread.
-  static let leastNanoseconds = 2_500
+  static let leastNanoseconds = 1_200
   /// From so many weights on, words are packed as bytes.
   static let narrowCount = 1 << 16
   /// The most steps of which some may be extra ones: a list of all stays small beside the first-level cache's weights.
@@ -118,8 +118,8 @@ struct GeneratedConvolutionPlan {
     let c = convolution
     let products = Double(c.outputCount) * Double(c.depth)
     // Weights are read from beyond the first-level cache.
-    let time = products / target.rate(product) + Double(c.weightCount) * Double(laneByteCount) / 128
-    nanoseconds = Int(min(time, 0x1p40))
+    let reading = Double(c.weightCount) * Double(laneByteCount) / 96
+    nanoseconds = Int(min(max(products / target.rate(product), reading), 0x1p40))
     isSmall = nanoseconds < Self.leastNanoseconds
     let runsAreRows = c.dilationWidth == 1 && c.groups == 1
     tapRows = c.filterHeight
