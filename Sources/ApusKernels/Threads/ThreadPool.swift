@@ -181,7 +181,7 @@ private final class Worker: @unchecked Sendable {
 
   /// Offers the pool's present run to this worker; false if it sleeps, and will not notice before ``wake()``.
   func post() -> Bool {
-    // Sequentially consistent with the two accesses in `sleepUntilPosted`: either the worker sees the post, or this
+    // Sequentially consistent with the two accesses in `sleep`: either the worker sees the post, or this
     // thread sees that it sleeps.
     state.store(Self.posted, ordering: .sequentiallyConsistent)
     return !sleeps
@@ -189,10 +189,11 @@ private final class Worker: @unchecked Sendable {
 
   var sleeps: Bool { isAsleep.load(ordering: .sequentiallyConsistent) }
 
-  /// Makes a worker that sleeps look for work.
+  /// Makes a worker that sleeps look for work, and go on looking if it comes too late for what it was woken for.
   func wake() {
     guard sleeps else { return }
     unsafe pthread_mutex_lock(mutex)
+    isAsleep.store(false, ordering: .sequentiallyConsistent)
     unsafe pthread_cond_signal(condition)
     unsafe pthread_mutex_unlock(mutex)
   }
@@ -218,7 +219,7 @@ private final class Worker: @unchecked Sendable {
       }
       spins += 1
       if spins >= Self.spinLimit {
-        sleepUntilPosted()
+        sleep()
         spins = 0
       }
     }
@@ -229,13 +230,14 @@ private final class Worker: @unchecked Sendable {
     state.store(Self.idle, ordering: .releasing)
   }
 
-  private func sleepUntilPosted() {
+  /// Sleeps until it is woken, unless there is an offer.
+  private func sleep() {
     unsafe pthread_mutex_lock(mutex)
     isAsleep.store(true, ordering: .sequentiallyConsistent)
-    while state.load(ordering: .sequentiallyConsistent) != Self.posted {
-      unsafe pthread_cond_wait(condition, mutex)
+    if state.load(ordering: .sequentiallyConsistent) == Self.posted {
+      isAsleep.store(false, ordering: .sequentiallyConsistent)
     }
-    isAsleep.store(false, ordering: .sequentiallyConsistent)
+    while sleeps { unsafe pthread_cond_wait(condition, mutex) }
     unsafe pthread_mutex_unlock(mutex)
   }
 }
