@@ -18,7 +18,7 @@ struct AloneTime {
   /// Whether threads should be woken; reads the clock.
   var isLong: Bool {
     mutating get {
-      let now = Self.now()
+      let now = monotonicNanoseconds()
       total &+= now &- last
       last = now
       return total > Self.limit
@@ -27,7 +27,7 @@ struct AloneTime {
 
   /// Begins a time alone.
   mutating func begin() {
-    let now = Self.now()
+    let now = monotonicNanoseconds()
     total = max(0, total &- (now &- last) / 2)
     last = now
   }
@@ -44,10 +44,11 @@ struct AloneTime {
 
   /// Ends it with the threads woken.
   mutating func endByWaking() { total = 0 }
+}
 
-  private static func now() -> Int {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-    return Int(time.tv_sec) &* 1_000_000_000 &+ Int(time.tv_nsec)
-  }
+/// Nanoseconds of a clock that is never set.
+package func monotonicNanoseconds() -> Int {
+  var time = timespec()
+  unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+  return Int(time.tv_sec) &* 1_000_000_000 &+ Int(time.tv_nsec)
 }
