@@ -79,7 +79,8 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
           let run = plan.runs[$0.rowCount]
           var shape = rowShape(
             columns: run.columns, channels: target.lanes, step: convolution.strideWidth)
-          shape.place = .init(missingFirst: run.missingFirst, missingLast: run.missingLast)
+          shape.place = .init(
+            missingFirst: run.missingFirst, missingLast: run.missingLast, tailCount: plan.tailCount)
           return target.rowGenerator(scheme.product, convolution.operands, scheme.epilogue, shape)
         }),
       let sums = GeneratedFunctions(

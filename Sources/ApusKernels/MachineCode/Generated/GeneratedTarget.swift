@@ -51,6 +51,8 @@ protocol GeneratedTarget: Hashable, Sendable {
   func mostRowColumns(
     _ product: GeneratedProduct, columnStep: Int, tapStep: Int, tapRows: Int, tapColumns: Int
   ) -> Int
+  /// Whether rows of so many channels of floats, which are no whole vectors, are read where they lie.
+  func readsRows(channels: Int) -> Bool
   /// What writes such a block.
   func rowGenerator(
     _ product: GeneratedProduct, _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: GeneratedRowShape
@@ -100,6 +102,7 @@ extension GeneratedTarget {
   func mostRowColumns(
     _ product: GeneratedProduct, columnStep: Int, tapStep: Int, tapRows: Int, tapColumns: Int
   ) -> Int { 0 }
+  func readsRows(channels: Int) -> Bool { false }
   func rowGenerator(
     _ product: GeneratedProduct, _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: GeneratedRowShape
   ) -> (any CodeGenerator)? { nil }
@@ -134,6 +137,8 @@ struct GeneratedRowShape: Hashable {
     /// Pixels of a block that lie in the padding, before the first and after the last of the input.
     let missingFirst: Int
     let missingLast: Int
+    /// Channels after all whole vectors, of floats.
+    var tailCount = 0
   }
 }
 

@@ -124,6 +124,11 @@ extension X86Target {
     }
   }
 
+  /// Where that leaves more than half of the lanes of 256 bits with channels; without masks, by whole vectors of 128.
+  func readsRows(channels: Int) -> Bool {
+    (self == .avx512 || channels.isMultiple(of: 4)) && 2 * channels > (channels + 7) / 8 * 8
+  }
+
   func rowGenerator(
     _ product: GeneratedProduct, _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: GeneratedRowShape
   ) -> (any CodeGenerator)? {
