@@ -23,6 +23,7 @@ public final class Interpreter {
   let graph: Graph
   private let signature: Signature?
   private let observer: RunObserver
+  private var trial: SharingTrial
 
   /// Prepares a model: checks every operator, plans memory, packs weights.
   ///
@@ -58,6 +59,7 @@ public final class Interpreter {
     self.options = options
     self.signature = signature
     observer = RunObserver(profiles: options.profiles)
+    trial = SharingTrial(threadCount: options.threadCount)
     try SubgraphCalls.check(model.file)
     context = GraphContext(
       model: model, kernels: kernels, threads: ThreadTeam(count: options.threadCount),
@@ -179,7 +181,9 @@ public final class Interpreter {
       observer.cancellation = nil
       context.cancellation = nil
     }
+    context.threadsInUse = trial.begin() ? context.threads : ThreadTeam(count: 1)
     try graph.run(observer)
+    trial.end()
   }
 
   /// Sets the state that the model keeps between runs to its first value.

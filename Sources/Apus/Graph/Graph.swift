@@ -51,7 +51,7 @@ final class Graph {
   }
 
   /// What operators see of the tensors' memory.
-  var table: TensorTable { TensorTable(buffers.base, threads: threads) }
+  var table: TensorTable { TensorTable(buffers.base, threads: context.threadsInUse) }
 
   /// Lends the table of tensors, whose elements hold once a run is done.
   func withTable<R>(_ body: (borrowing TensorTable) throws(ApusError) -> R) throws(ApusError) -> R {

@@ -5,7 +5,10 @@ import ApusKernels
 final class GraphContext {
   let model: Model
   let kernels: KernelSet
+  /// The threads that a run may use.
   let threads: ThreadTeam
+  /// Those that the present one does.
+  var threadsInUse: ThreadTeam
   let memoryLimit: Int
   let workLimit: Int
   /// Variables that operators name by handles.
@@ -32,6 +35,7 @@ final class GraphContext {
     self.model = model
     self.kernels = kernels
     self.threads = threads
+    threadsInUse = threads
     self.memoryLimit = memoryLimit
     self.workLimit = workLimit
     self.customOperators = customOperators

@@ -11,6 +11,10 @@ struct HybridQuantization {
   private let code: QuantizationCode?
   /// Elements of a tile that is part of an image.
   private static let chunk = 16_384
+  private let chunksPerBatch: Int
+  private let batchesPerTile: Int
+  /// Memory for the parameters of each image, and for the extremes of each chunk.
+  private let parameterByteCount: Int
 
   /// Quantizes for such operands; nil for those that are not floats with quantized weights.
   init?(_ operands: MatrixOperands, batches: Int, inputCount: Int, code: QuantizationCode? = nil) {
@@ -25,16 +29,14 @@ struct HybridQuantization {
     self.count = count
     self.isAsymmetric = isAsymmetric
     self.code = code
+    chunksPerBatch = max(1, ceilingQuotient(count, Self.chunk))
+    batchesPerTile = max(1, Self.chunk / max(1, count))
+    parameterByteCount = roundedUp(batches * (1 + 2 * chunksPerBatch) * 4, to: 64)
+    byteCount = parameterByteCount + roundedUp(batches * count * 2, to: 64) + 64
   }
 
-  private var chunksPerBatch: Int { max(1, ceilingQuotient(count, Self.chunk)) }
-  private var batchesPerTile: Int { max(1, Self.chunk / max(1, count)) }
-
-  /// Memory for the parameters of each image, and for the extremes of each chunk.
-  private var parameterByteCount: Int { roundedUp(batches * (1 + 2 * chunksPerBatch) * 4, to: 64) }
-
   /// Memory for a run: the scale of each image, other parameters, and the words, with room to read a little beyond.
-  var byteCount: Int { parameterByteCount + roundedUp(batches * count * 2, to: 64) + 64 }
+  let byteCount: Int
 
   /// Quantizes into `memory`, of `byteCount` bytes, and answers where its words are; the scales are at its start.
   func run(
@@ -55,7 +57,7 @@ struct HybridQuantization {
     let extremes = unsafe scales + batches
     if chunksPerBatch == 1 {
       let work = unsafe WholeImages(owner: self, input: input, words: words, scales: scales)
-      threads.run(tiles: ceilingQuotient(batches, batchesPerTile), work)
+      threads.run(tiles: batches == 1 ? 1 : ceilingQuotient(batches, batchesPerTile), work)
     } else {
       let search = unsafe ExtremeSearch(owner: self, input: input, extremes: extremes)
       threads.run(tiles: batches * chunksPerBatch, search)

@@ -7,7 +7,7 @@
 /// How long the owner of a pool has worked while other threads slept: what tells whether it pays to wake them.
 ///
 /// Waking a thread costs its waker some microseconds, and as many go by before it works: for a few small operators among
-/// others that need one thread that is a loss. Time alone adds up; other time takes a quarter of itself away.
+/// others that need one thread that is a loss. Time alone adds up; other time takes half of itself away.
 struct AloneTime {
   /// Some two times the cost of waking a thread, in nanoseconds.
   private static let limit = 15_000
@@ -18,7 +18,7 @@ struct AloneTime {
   /// Whether threads should be woken; reads the clock.
   var isLong: Bool {
     mutating get {
-      let now = Self.now()
+      let now = monotonicNanoseconds()
       total &+= now &- last
       last = now
       return total > Self.limit
@@ -27,8 +27,8 @@ struct AloneTime {
 
   /// Begins a time alone.
   mutating func begin() {
-    let now = Self.now()
-    total = max(0, total &- (now &- last) / 4)
+    let now = monotonicNanoseconds()
+    total = max(0, total &- (now &- last) / 2)
     last = now
   }
 
@@ -44,10 +44,11 @@ struct AloneTime {
 
   /// Ends it with the threads woken.
   mutating func endByWaking() { total = 0 }
+}
 
-  private static func now() -> Int {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-    return Int(time.tv_sec) &* 1_000_000_000 &+ Int(time.tv_nsec)
-  }
+/// Nanoseconds of a clock that is never set.
+package func monotonicNanoseconds() -> Int {
+  var time = timespec()
+  unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+  return Int(time.tv_sec) &* 1_000_000_000 &+ Int(time.tv_nsec)
 }

@@ -30,17 +30,17 @@ final class ThreadPool: @unchecked Sendable {
   /// Does all tiles on up to `threads` threads, this one among them; false, with nothing done, when the pool
   /// is in use.
   ///
-  /// Threads that sleep are woken at once where `wakes` is set, otherwise when the work turns out to be long.
+  /// Threads that sleep, or were never started, are woken at once where `wakes` is set, otherwise when the work turns out
+  /// to be long.
   func run(
     _ work: any TileWork.Type, at address: UnsafeRawPointer, tiles: Int, threads: Int, wakes: Bool
   ) -> Bool {
     guard isBusy.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged else {
       return false
     }
-    startThreads(threads - 1)
     self.work = work
     unsafe self.address = address
-    let helperCount = min(threads - 1, startedCount)
+    let helperCount = mayStart ? threads - 1 : min(threads - 1, startedCount)
     shareCount = helperCount + 1
     shares.deal(tiles: tiles, to: shareCount)
     var sleepers = 0
@@ -80,6 +80,7 @@ final class ThreadPool: @unchecked Sendable {
   }
 
   private func wake(_ helperCount: Int) {
+    startThreads(helperCount)
     for index in 0..<helperCount { workers[index].wake() }
     alone.endByWaking()
   }
@@ -127,7 +128,8 @@ private final class Worker: @unchecked Sendable {
 
   let number: Int
   private let state = Atomic<Int>(Worker.idle)
-  private let isAsleep = Atomic<Bool>(false)
+  /// As long as the thread was not started, it sleeps.
+  private let isAsleep = Atomic<Bool>(true)
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
@@ -139,7 +141,7 @@ private final class Worker: @unchecked Sendable {
     unsafe pthread_cond_init(condition, nil)
   }
 
-  /// Starts the thread, detached and deaf to signals; false if the system refuses.
+  /// Starts the thread, detached, deaf to signals and awake; false if the system refuses.
   func start(serving pool: ThreadPool) -> Bool {
     var everySignal = sigset_t()
     var previous = sigset_t()
@@ -147,6 +149,7 @@ private final class Worker: @unchecked Sendable {
     unsafe pthread_sigmask(SIG_SETMASK, &everySignal, &previous)
     defer { unsafe pthread_sigmask(SIG_SETMASK, &previous, nil) }
     let service = unsafe Unmanaged.passRetained(Service(pool: pool, worker: self))
+    isAsleep.store(false, ordering: .sequentiallyConsistent)
     #if canImport(Darwin)
       var thread: pthread_t?
       let code = unsafe pthread_create(
@@ -169,13 +172,16 @@ private final class Worker: @unchecked Sendable {
         }, service.toOpaque())
       if code == 0 { pthread_detach(thread) }
     #endif
-    if code != 0 { unsafe service.release() }
+    if code != 0 {
+      unsafe service.release()
+      isAsleep.store(true, ordering: .sequentiallyConsistent)
+    }
     return code == 0
   }
 
   /// Offers the pool's present run to this worker; false if it sleeps, and will not notice before ``wake()``.
   func post() -> Bool {
-    // Sequentially consistent with the two accesses in `sleepUntilPosted`: either the worker sees the post, or this
+    // Sequentially consistent with the two accesses in `sleep`: either the worker sees the post, or this
     // thread sees that it sleeps.
     state.store(Self.posted, ordering: .sequentiallyConsistent)
     return !sleeps
@@ -183,10 +189,11 @@ private final class Worker: @unchecked Sendable {
 
   var sleeps: Bool { isAsleep.load(ordering: .sequentiallyConsistent) }
 
-  /// Makes a worker that sleeps look for work.
+  /// Makes a worker that sleeps look for work, and go on looking if it comes too late for what it was woken for.
   func wake() {
     guard sleeps else { return }
     unsafe pthread_mutex_lock(mutex)
+    isAsleep.store(false, ordering: .sequentiallyConsistent)
     unsafe pthread_cond_signal(condition)
     unsafe pthread_mutex_unlock(mutex)
   }
@@ -212,7 +219,7 @@ private final class Worker: @unchecked Sendable {
       }
       spins += 1
       if spins >= Self.spinLimit {
-        sleepUntilPosted()
+        sleep()
         spins = 0
       }
     }
@@ -223,13 +230,14 @@ private final class Worker: @unchecked Sendable {
     state.store(Self.idle, ordering: .releasing)
   }
 
-  private func sleepUntilPosted() {
+  /// Sleeps until it is woken, unless there is an offer.
+  private func sleep() {
     unsafe pthread_mutex_lock(mutex)
     isAsleep.store(true, ordering: .sequentiallyConsistent)
-    while state.load(ordering: .sequentiallyConsistent) != Self.posted {
-      unsafe pthread_cond_wait(condition, mutex)
+    if state.load(ordering: .sequentiallyConsistent) == Self.posted {
+      isAsleep.store(false, ordering: .sequentiallyConsistent)
     }
-    isAsleep.store(false, ordering: .sequentiallyConsistent)
+    while sleeps { unsafe pthread_cond_wait(condition, mutex) }
     unsafe pthread_mutex_unlock(mutex)
   }
 }

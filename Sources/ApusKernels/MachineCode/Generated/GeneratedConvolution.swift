@@ -21,6 +21,8 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
   private let workerByteCount: Int
   /// Bytes between neighboring rows of the product.
   private let rowStride: Int
+  /// All that a run on one thread does, where that is a call or two.
+  private let directCalls: GeneratedDirectCalls?
 
   /// Prepares a convolution; nil where the target has no code for it, or none can be placed.
   ///
@@ -76,6 +78,9 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
     unsafe factors = .allocate(byteCount: blockCount * factorByteCount, alignment: 64)
     unsafe target.fillFactors(
       factors, convolution.operands, scheme.epilogue, blockCount: blockCount, lanes: plan.lanes)
+    directCalls = unsafe GeneratedDirectCalls(
+      plan, outputs, weightPacking, taps: Int(bitPattern: taps), factors: Int(bitPattern: factors),
+      factorByteCount: factorByteCount, elementByteCount: scheme.elementByteCount)
   }
 
   deinit {
@@ -126,6 +131,9 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
     let threads = plan.isSmall ? ThreadTeam(count: 1) : threads.fitting(nanoseconds: plan.nanoseconds)
     let tiling = plan.tiling(threads: threads.count)
     scheme.run(input, &output, &scratch, threads: threads) { memory in
+      if let directCalls, threads.count == 1, finish == nil, scheme.makesOutputs(packed) {
+        return directCalls.run(packed, memory)
+      }
       let work = unsafe Work(
         owner: .passUnretained(self), packed: .passUnretained(packed), tiling: tiling, memory: memory,
         finish: finish.map { .passUnretained($0) }, other: other)

@@ -54,7 +54,7 @@ struct GeneratedConvolutionPlan {
   /// The shortest line that is worth that.
   private static let overlappingLength = 16
 
-  /// Whether all is done in about the time that it takes to call another thread.
+  /// Whether all is done in about the time that it takes to hand a part to another thread and to fetch the results.
   let isSmall: Bool
   /// About how long all takes on one thread.
   let nanoseconds: Int
@@ -73,6 +73,8 @@ struct GeneratedConvolutionPlan {
 
   /// Tiles that need more gathered memory than this are left to other kernels.
   static let planeLimit = 1_700_000
+  /// What takes less time is left to one thread.
+  static let leastNanoseconds = 1_200
   /// From so many weights on, words are packed as bytes.
   static let narrowCount = 1 << 16
   /// The most steps of which some may be extra ones: a list of all stays small beside the first-level cache's weights.
@@ -83,10 +85,10 @@ struct GeneratedConvolutionPlan {
     laneByteCount = product.laneByteCount
     let c = convolution
     let products = Double(c.outputCount) * Double(c.depth)
-    // Floats take twice as long as bytes.
-    let work = product == .floats ? 2 * products : products
-    isSmall = work <= 0x1p17
-    nanoseconds = Int(min(products, 0x1p40)) >> 5
+    // Weights are read from beyond the first-level cache.
+    let reading = Double(c.weightCount) * Double(laneByteCount) / 96
+    nanoseconds = Int(min(max(products / target.rate(product), reading), 0x1p40))
+    isSmall = nanoseconds < Self.leastNanoseconds
     let runsAreRows = c.dilationWidth == 1 && c.groups == 1
     tapRows = c.filterHeight
     tapColumns = runsAreRows ? 1 : c.filterWidth
@@ -164,7 +166,7 @@ struct GeneratedConvolutionPlan {
       (isDense ? min(c.depth, c.strideWidth * c.inputChannels) : planeWidth * c.channelsPerGroup)
         * laneByteCount)
     // Tiles for several threads: an even count, each of as much work as pays.
-    let wanted = max(work < 0x1p18 ? 1 : 2, min(8, Int(min(products, 0x1p30)) >> 18 * 2))
+    let wanted = max(isSmall ? 1 : 2, min(8, Int(min(products, 0x1p30)) >> 18 * 2))
     let most: Int
     let part: Int
     if isDense {

@@ -14,7 +14,7 @@ extension GeneratedDepthwise {
     var arguments = unsafe GeneratedArguments(
       rows: 0, rowStride: plan.pixelByteCount, taps: 0, tapCount: 0, weights: 0, offsets: 0,
       factors: Int(bitPattern: factors), output: 0, outputStride: plan.pixelByteCount, blocks: 0, scales: 0,
-      vectors: blocks.count,
+      vectors: blocks.count &- (plan.tailCount > 0 ? 1 : 0),
       firstOffsets: Int(bitPattern: packed.address + weightPacking.offsets(block: blocks.lowerBound)))
     let firstByte = blocks.lowerBound &* plan.blockChannels &* 4
     for line in lines {

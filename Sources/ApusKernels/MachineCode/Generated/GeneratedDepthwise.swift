@@ -79,7 +79,8 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
           let run = plan.runs[$0.rowCount]
           var shape = rowShape(
             columns: run.columns, channels: target.lanes, step: convolution.strideWidth)
-          shape.place = .init(missingFirst: run.missingFirst, missingLast: run.missingLast)
+          shape.place = .init(
+            missingFirst: run.missingFirst, missingLast: run.missingLast, tailCount: plan.tailCount)
           return target.rowGenerator(scheme.gatheredProduct, convolution.operands, scheme.epilogue, shape)
         }),
       let sums = GeneratedFunctions(
@@ -142,7 +143,7 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
       input.byteCount >= convolution.inputCount * scheme.elementByteCount
         && output.byteCount >= convolution.outputCount * scheme.elementByteCount
         && scratch.byteCount >= scratchByteCount(threads: threads.count))
-    let threads = threads.fitting(nanoseconds: plan.nanoseconds)
+    let threads = plan.isSmall ? ThreadTeam(count: 1) : threads.fitting(nanoseconds: plan.nanoseconds)
     let tilesPerImage = plan.tilesPerImage(threads: threads.count)
     scheme.run(input, &output, &scratch, threads: threads) { memory in
       let work = Work(

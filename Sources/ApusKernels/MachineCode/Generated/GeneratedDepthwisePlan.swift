@@ -26,6 +26,8 @@ struct GeneratedDepthwisePlan {
 
   /// Where the input is read in place, without padding: the columns; otherwise empty.
   let runs: [ColumnRun]
+  /// The channels of its last block, where they fill none.
+  let tailCount: Int
   /// Output pixels that are taken as one.
   let pixelsTogether: Int
   /// Vectors, and channels, of a block.
@@ -52,6 +54,8 @@ struct GeneratedDepthwisePlan {
   /// Blocks, and their channels, that are gathered at a time.
   let chunkBlocks: Int
   let chunkChannels: Int
+  /// Whether all is left to one thread.
+  let isSmall: Bool
   /// About how long all takes on one thread.
   let nanoseconds: Int
   /// Whether chunks, not lines, are what threads share.
@@ -117,11 +121,14 @@ struct GeneratedDepthwisePlan {
     }
     // Few lines, which are no equal parts, or of which each part would gather most rows: threads share channels instead.
     let products = Double(c.outputCount) * Double(c.taps)
+    isSmall = products <= 0x1p15
     nanoseconds = Int(min(products, 0x1p40)) >> 4
     let hasFewLines =
       c.outputHeight < 16 && !c.outputHeight.isMultiple(of: 2)
       || c.outputHeight * c.strideHeight < 4 * (reachHeight - 1) && runs.isEmpty
-    sharesChannels = best.count == 1 && products > 0x1p16 && blockCount > 3 && hasFewLines
+    tailCount = runs.isEmpty ? 0 : channels % blockChannels
+    sharesChannels =
+      best.count == 1 && products > 0x1p16 && blockCount > 3 && hasFewLines && tailCount == 0
     // Two vectors share a block of factors.
     if sharesChannels { chunkBlocks = min(chunkBlocks, roundedUp(ceilingQuotient(blockCount, 2), to: 2)) }
     self.chunkBlocks = chunkBlocks
@@ -145,7 +152,7 @@ struct GeneratedDepthwisePlan {
     return !runs(c, product, target).isEmpty
   }
 
-  /// The columns of a convolution whose channels fill vectors, so that the input is read in place; empty where it cannot.
+  /// The columns of a convolution whose input is read in place; empty where it cannot.
   private static func runs(
     _ c: DepthwiseConvolution, _ product: GeneratedProduct, _ target: any GeneratedTarget
   ) -> [ColumnRun] {
@@ -154,7 +161,11 @@ struct GeneratedDepthwisePlan {
       product, columnStep: c.strideWidth, tapStep: c.dilationWidth, tapRows: c.filterHeight,
       tapColumns: c.filterWidth)
     // Every line has a row of the input.
-    guard c.depthMultiplier == 1, c.inputChannels.isMultiple(of: target.lanes), most > 0,
+    guard
+      c.inputChannels.isMultiple(of: target.lanes)
+        || product == .floats && target.readsRows(channels: c.inputChannels)
+    else { return [] }
+    guard c.depthMultiplier == 1, most > 0,
       c.paddingTop <= (c.filterHeight - 1) * c.dilationHeight, lastTop < c.inputHeight,
       c.dilationHeight == 1 || c.paddingTop == 0 || c.inputHeight > c.dilationHeight
     else { return [] }
@@ -251,7 +262,7 @@ struct GeneratedDepthwisePlan {
     let least = ceilingQuotient(convolution.outputHeight, mostLines)
     let products = Double(convolution.outputHeight * convolution.outputWidth * channels) * Double(tapCount)
     let isShared = sharesChannels && (convolution.batches * chunkCount).isMultiple(of: threads)
-    guard threads > 1, products > 0x1p15, !isShared else { return least }
+    guard threads > 1, !isShared else { return least }
     let tiles = max(least, min(max(Int(min(products, 0x1p40)) >> 17, threads), 4 * threads))
     return min(convolution.outputHeight, roundedUp(tiles, to: threads))
   }

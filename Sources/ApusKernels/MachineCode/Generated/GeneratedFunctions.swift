@@ -60,6 +60,12 @@ struct GeneratedFunctions: Sendable {
     }
   }
 
+  /// The function for a block of rows and columns.
+  func function(rows: Int, columns: Int) -> GeneratedFunction? {
+    guard columns < starts.count, starts[columns] >= 0 else { return nil }
+    return GeneratedFunction(bits: addresses[Int(starts[columns]) + rows])
+  }
+
   /// Calls the function for a block of rows and columns. Inlined, as callers would otherwise retain the lists each time.
   @inline(__always)
   func call(rows: Int, columns: Int, _ arguments: inout GeneratedArguments) {

@@ -28,6 +28,11 @@ protocol GeneratedTarget: Hashable, Sendable {
   /// follow each other.
   var hasFunctionsForFewRows: Bool { get }
 
+  // MARK: Time
+
+  /// About how many products of terms one processor does in a nanosecond.
+  func rate(_ product: GeneratedProduct) -> Double
+
   // MARK: Numbers
 
   /// The weights that a step of bytes can multiply.
@@ -50,6 +55,8 @@ protocol GeneratedTarget: Hashable, Sendable {
   func mostRowColumns(
     _ product: GeneratedProduct, columnStep: Int, tapStep: Int, tapRows: Int, tapColumns: Int
   ) -> Int
+  /// Whether rows of so many channels of floats, which are no whole vectors, are read where they lie.
+  func readsRows(channels: Int) -> Bool
   /// What writes such a block.
   func rowGenerator(
     _ product: GeneratedProduct, _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: GeneratedRowShape
@@ -97,12 +104,14 @@ extension GeneratedTarget {
   func mostInnerRows(columnCount: Int) -> Int { 0 }
   func gathered(_ product: GeneratedProduct) -> GeneratedProduct { product }
   var flipping: FlippingCode? { nil }
+  func rate(_ product: GeneratedProduct) -> Double { 32 }
   func mostOverlappingRows(
     _ product: GeneratedProduct, _ steps: GeneratedSteps, _ operands: MatrixOperands, _ epilogue: Epilogue
   ) -> [Int] { [] }
   func mostRowColumns(
     _ product: GeneratedProduct, columnStep: Int, tapStep: Int, tapRows: Int, tapColumns: Int
   ) -> Int { 0 }
+  func readsRows(channels: Int) -> Bool { false }
   func rowGenerator(
     _ product: GeneratedProduct, _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: GeneratedRowShape
   ) -> (any CodeGenerator)? { nil }
@@ -137,6 +146,8 @@ struct GeneratedRowShape: Hashable {
     /// Pixels of a block that lie in the padding, before the first and after the last of the input.
     let missingFirst: Int
     let missingLast: Int
+    /// Channels after all whole vectors, of floats.
+    var tailCount = 0
   }
 }
 

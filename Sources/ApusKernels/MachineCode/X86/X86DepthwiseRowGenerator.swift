@@ -2,7 +2,8 @@
 /// vector of channels after the other.
 ///
 /// A row of the filter has its weights in registers, and each pixel of the input is loaded once for all sums that it is
-/// part of. Terms are added in the order of the taps.
+/// part of. Terms are added in the order of the taps. Channels that are no whole vector, of an input that is read in place,
+/// are a narrower vector, masked if need be.
 struct X86DepthwiseRowGenerator: CodeGenerator {
   let target: X86Target
   let epilogue: X86EpilogueGenerator.Kind
@@ -36,24 +37,33 @@ struct X86DepthwiseRowGenerator: CodeGenerator {
       columnCount: min(target.lanes, shape.channelCount - vector * target.lanes))
   }
 
+  /// What ends the channels after whole vectors of an input that is read in place.
+  private var tail: X86EpilogueGenerator? {
+    guard let count = place?.tailCount, count > 0 else { return nil }
+    var end = X86EpilogueGenerator(
+      target: target, kind: epilogue, rowCount: columnCount, vectorCount: 1, columnCount: count)
+    end.narrowWidth = Self.tailWidth(count)
+    return end
+  }
+
+  /// The width of a vector of so many channels.
+  static func tailWidth(_ count: Int) -> X86Assembler.Width { count <= 4 ? .xmm : count <= 8 ? .ymm : .zmm }
+
   /// The code of `void f(Arguments *)`, where `rowStride` is that of pixels of the input, and `tapCount` counts rows of
   /// taps; nil only if the generator is wrong.
   func generate() -> [UInt8]? {
     var a = X86Assembler(encoding: target == .avx512 ? .evex : .vex)
     a.enter()
     let vectors = (shape.channelCount + target.lanes - 1) / target.lanes
-    let last = end(vector: vectors - 1)
+    let last = tail ?? end(vector: vectors - 1)
     last.loadMasks(&a)
 
     let nextBlock = a.loopHead(alignment: 16)
-    if place != nil {
-      copy(&a, from: A.offset(\.vectors), to: A.offset(\.left))
-      copy(&a, from: A.offset(\.firstWeights), to: A.offset(\.weights))
-      copy(&a, from: A.offset(\.firstOffsets), to: A.offset(\.offsets))
+    if place == nil {
+      for vector in 0..<vectors { self.vector(&a, vector, end(vector: vector)) }
+    } else {
+      vectorsInPlace(&a)
     }
-    let nextVector = a.loopHead(alignment: 16)
-    for vector in 0..<vectors { self.vector(&a, vector) }
-    if let place { advance(&a, place, nextVector) }
 
     last.loadStride(&a, A.offset(\.outputStride))
     move(&a, last, .r14, A.offset(\.output), by: columnCount)
@@ -64,6 +74,23 @@ struct X86DepthwiseRowGenerator: CodeGenerator {
 
     a.leave()
     return a.finish()
+  }
+
+  /// As many whole vectors as an argument says, then the rest.
+  private func vectorsInPlace(_ a: inout X86Assembler) {
+    copy(&a, from: A.offset(\.firstWeights), to: A.offset(\.weights))
+    copy(&a, from: A.offset(\.firstOffsets), to: A.offset(\.offsets))
+    copy(&a, from: A.offset(\.vectors), to: A.offset(\.left))
+    let rest = a.makeLabel()
+    if tail != nil {
+      a.test(.rax)
+      a.jump(.equal, rest)
+    }
+    let nextVector = a.loopHead(alignment: 16)
+    vector(&a, 0, end(vector: 0))
+    advance(&a, nextVector)
+    a.place(rest)
+    if let tail { vector(&a, 0, tail) }
   }
 
   private func copy(_ a: inout X86Assembler, from source: Int, to destination: Int) {
@@ -83,9 +110,7 @@ struct X86DepthwiseRowGenerator: CodeGenerator {
   }
 
   /// The next vector of channels, whose weights follow.
-  private func advance(
-    _ a: inout X86Assembler, _ place: GeneratedRowShape.Place, _ nextVector: X86Assembler.Label
-  ) {
+  private func advance(_ a: inout X86Assembler, _ nextVector: X86Assembler.Label) {
     for (field, bytes) in [
       (A.offset(\.weights), shape.tapRows * tapColumns * width.byteCount),
       (A.offset(\.offsets), width.byteCount),
@@ -103,8 +128,7 @@ struct X86DepthwiseRowGenerator: CodeGenerator {
   }
 
   /// All columns of a block for one vector of channels.
-  private func vector(_ a: inout X86Assembler, _ vector: Int) {
-    let end = end(vector: vector)
+  private func vector(_ a: inout X86Assembler, _ vector: Int, _ end: X86EpilogueGenerator) {
     end.begin(&a)
     end.loadStride(&a, A.offset(\.rowStride))
     a.load(.r12, .init(.rdi, A.offset(\.taps)))
@@ -133,9 +157,11 @@ struct X86DepthwiseRowGenerator: CodeGenerator {
     end.advance(&a, used)
     for tap in 0..<tapColumns {
       a.vector(
-        .vmovdqu, width, end.free(tap), 0, .init(.rsi, tap * tapByteCount + vector * width.byteCount))
+        .vmovdqu, end.width, end.free(tap), 0,
+        .init(.rsi, tap * tapByteCount + vector * width.byteCount))
     }
     a.add(.rsi, tapColumns * tapByteCount)
+    let isMasked = end.isMasked
     var turn = 0
     let first = place?.missingFirst ?? 0
     for pixel in first..<max(first, pixelCount - (place?.missingLast ?? 0)) {
@@ -149,12 +175,13 @@ struct X86DepthwiseRowGenerator: CodeGenerator {
       }
       let memory = end.place(used, pixel, vector * width.byteCount)
       if uses.count == 1 {
-        a.vector(.vfmadd231ps, width, uses[0].sum, uses[0].weight, memory)
+        a.vector(
+          .vfmadd231ps, end.width, uses[0].sum, uses[0].weight, memory, mask: isMasked ? .init(2) : nil)
       } else if uses.count > 1 {
         let value = end.free(tapColumns + turn % 2)
         turn += 1
-        a.vector(.vmovdqu, width, value, 0, memory)
-        for use in uses { a.vector(.vfmadd231ps, width, use.sum, use.weight, value) }
+        a.vector(.vmovups, end.width, value, 0, memory, mask: isMasked ? .init(2, zeroes: true) : nil)
+        for use in uses { a.vector(.vfmadd231ps, end.width, use.sum, use.weight, value) }
       }
     }
   }

@@ -47,9 +47,11 @@ struct X86EpilogueGenerator: Hashable {
   var keptOrder: Int?
   /// One, three and five strides.
   var strides: [X86Assembler.General] = [.r9, .r10, .r11]
+  /// The width of vectors, where those of the target are wider than the columns of floats.
+  var narrowWidth: X86Assembler.Width?
 
   private typealias General = X86Assembler.General
-  var width: X86Assembler.Width { target.width }
+  var width: X86Assembler.Width { narrowWidth ?? target.width }
   /// The width of a vector's sums: where AVX-512 puts bytes in order and half of the columns do not exist, the other half,
   /// which takes half the time.
   func width(_ vector: Int) -> X86Assembler.Width {
@@ -103,6 +105,9 @@ struct X86EpilogueGenerator: Hashable {
   func advance(_ a: inout X86Assembler, _ bases: [X86Assembler.General]) {
     for index in bases.indices.dropFirst() { nextBase(&a, bases[index], from: bases[index - 1]) }
   }
+
+  /// Whether the last vector of floats has more lanes than columns.
+  var isMasked: Bool { 4 * columnCount % width.byteCount != 0 }
 
   /// The columns of the last store, in `k2`, and the even lanes, in `k1`.
   func loadMasks(_ a: inout X86Assembler) {
@@ -193,7 +198,7 @@ struct X86EpilogueGenerator: Hashable {
     a.vector(.vbroadcastss, width, minimum, 0, .init(.rdx, layout.minimum))
     a.vector(.vbroadcastss, width, maximum, 0, .init(.rdx, layout.maximum))
     let used = (columnCount + target.lanes - 1) / target.lanes
-    let isMasked = columnCount % target.lanes != 0
+    let isMasked = isMasked
     if isMasked, target == .avx2 {
       a.vector(.vmovdqu, width, mask, 0, .init(.rdx, layout.columnMask + 4 * (8 - columnCount % 8)))
     }

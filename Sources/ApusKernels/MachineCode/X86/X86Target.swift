@@ -49,6 +49,14 @@ extension X86Target: GeneratedTarget {
     return X86OverlappingProductGenerator.mostRows(steps)
   }
 
+  func rate(_ product: GeneratedProduct) -> Double {
+    switch product {
+    case .floats: 48
+    case .words: 64
+    case .unsignedBytes, .signedBytes: self == .avx512 ? 160 : 96
+    }
+  }
+
   var weightBounds: ClosedRange<Int32> { -128...127 }
   var activationOffset: Int32 { 0 }
   func gathered(_ product: GeneratedProduct) -> GeneratedProduct {
@@ -124,6 +132,11 @@ extension X86Target {
       X86DepthwiseWordRowGenerator.mostColumns(
         self, columnStep: columnStep, tapStep: tapStep, tapRows: tapRows, tapColumns: tapColumns)
     }
+  }
+
+  /// Where that leaves more than half of the lanes of 256 bits with channels; without masks, by whole vectors of 128.
+  func readsRows(channels: Int) -> Bool {
+    (self == .avx512 || channels.isMultiple(of: 4)) && 2 * channels > (channels + 7) / 8 * 8
   }
 
   func rowGenerator(

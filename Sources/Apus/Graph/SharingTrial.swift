@@ -1,0 +1,77 @@
+import ApusKernels
+
+/// Whether runs of a short model use several threads: what can be gained is little there, and it is lost where processors
+/// are far from each other or taken by others. Both ways are tried now and then, and the faster one is kept.
+///
+/// A trial is some runs with all threads and some with one; their medians are compared. What was found holds for a number
+/// of runs, which doubles whenever it is found again.
+struct SharingTrial {
+  /// Runs that take longer, in nanoseconds, use all threads without a trial.
+  private static let longRun = 1_000_000
+  /// Runs that are measured each way, and those before them, in which threads wake up and caches fill.
+  private static let measured = 5
+  private static let before = (shared: 5, alone: 2)
+  private static let holds = 128...4096
+
+  private var isOver: Bool
+  /// The runs of this trial so far.
+  private var count = 0
+  /// The runs until the next trial, and how many they were at first.
+  private var left = 0
+  private var hold = Self.holds.lowerBound
+  private var shares = true
+  private var began = 0
+  private var times = [Int](repeating: 0, count: Self.measured)
+  private var sharedTime = 0
+
+  /// Prepares for runs with so many threads at most.
+  init(threadCount: Int) { isOver = threadCount == 1 }
+
+  private static let firstShared = before.shared
+  private static let endShared = firstShared + measured
+  private static let firstAlone = endShared + before.alone
+  private static let endAlone = firstAlone + measured
+
+  /// Begins a run; whether it uses all threads.
+  mutating func begin(_ now: @autoclosure () -> Int = monotonicNanoseconds()) -> Bool {
+    guard !isOver, left == 0 else { return shares }
+    began = now()
+    return count < Self.endShared
+  }
+
+  /// Ends it.
+  mutating func end(_ now: @autoclosure () -> Int = monotonicNanoseconds()) {
+    guard !isOver else { return }
+    guard left == 0 else { return left -= 1 }
+    let time = now() - began
+    if count >= Self.firstShared, count < Self.endShared {
+      add(time, at: count - Self.firstShared)
+    } else if count >= Self.firstAlone {
+      add(time, at: count - Self.firstAlone)
+    }
+    count += 1
+    if count == Self.endShared {
+      sharedTime = times[Self.measured / 2]
+      isOver = sharedTime > Self.longRun
+    } else if count == Self.endAlone {
+      decide(aloneTime: times[Self.measured / 2])
+    }
+  }
+
+  /// Other threads must be worth the while.
+  private mutating func decide(aloneTime: Int) {
+    let isShared = sharedTime + sharedTime / 32 < aloneTime
+    hold = isShared == shares ? min(2 * hold, Self.holds.upperBound) : Self.holds.lowerBound
+    (shares, count, left) = (isShared, 0, hold)
+  }
+
+  /// Puts a time in order among those before it.
+  private mutating func add(_ time: Int, at index: Int) {
+    var place = index
+    while place > 0, times[place - 1] > time {
+      times[place] = times[place - 1]
+      place -= 1
+    }
+    times[place] = time
+  }
+}
