@@ -2,7 +2,7 @@
 /// added to sums of bytes is where they start from.
 ///
 /// Sums of row `i` and vector `j` are in the register `i · vectorCount + j`; registers after them are free. At the end, `rdx`
-/// points at the factors, `rsi` at the offsets, and a base and ``strides`` (one, three and five of them) at the rows of the
+/// points at the factors, `rsi` at the offsets, and a base and ``strides`` at the rows of the
 /// output; the mask register `k1` has the even lanes and `k2` the columns of the last store.
 struct X86EpilogueGenerator: Hashable {
   /// What becomes of the sums.
@@ -45,8 +45,7 @@ struct X86EpilogueGenerator: Hashable {
   var firstFree: Int?
   /// The register that keeps the order of bytes, if one does.
   var keptOrder: Int?
-  /// One, three and five strides.
-  var strides: [X86Assembler.General] = [.r9, .r10, .r11]
+  var strides = X86Strides(one: .r9, three: .r10, five: .r11)
   /// The width of vectors, where those of the target are wider than the columns of floats.
   var narrowWidth: X86Assembler.Width?
 
@@ -69,26 +68,14 @@ struct X86EpilogueGenerator: Hashable {
 
   /// The address of one of six rows from a base on.
   func place(_ base: X86Assembler.General, _ row: Int, _ displacement: Int = 0) -> X86Assembler.Memory {
-    switch row {
-    case 0: return .init(base, displacement)
-    case 1: return .init(base, index: strides[0], displacement)
-    case 2: return .init(base, index: strides[0], scale: 2, displacement)
-    case 3: return .init(base, index: strides[1], displacement)
-    case 4: return .init(base, index: strides[0], scale: 4, displacement)
-    default: return .init(base, index: strides[2], displacement)
-    }
+    strides.place(base, row, displacement)
   }
 
-  /// Loads one, three and five strides.
-  func loadStride(_ a: inout X86Assembler, _ offset: Int) {
-    a.load(strides[0], .init(.rdi, offset))
-    a.address(strides[1], .init(strides[0], index: strides[0], scale: 2))
-    a.address(strides[2], .init(strides[0], index: strides[0], scale: 4))
-  }
+  func loadStride(_ a: inout X86Assembler, _ offset: Int) { strides.load(&a, offset) }
 
   /// Six strides on from a base.
   func nextBase(_ a: inout X86Assembler, _ next: X86Assembler.General, from base: X86Assembler.General) {
-    a.address(next, .init(base, index: strides[1], scale: 2))
+    a.address(next, strides.sixth(base))
   }
 
   /// The row after a block's last.

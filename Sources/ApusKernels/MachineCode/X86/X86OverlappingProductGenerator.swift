@@ -39,7 +39,8 @@ struct X86OverlappingProductGenerator: CodeGenerator {
   private func end(_ set: Int) -> X86EpilogueGenerator {
     X86EpilogueGenerator(
       target: .avx512, kind: epilogue, rowCount: rowCount, vectorCount: vectorCount, columnCount: columnCount,
-      firstSum: set * setCount, firstFree: firstFree, keptOrder: 30, strides: [.r12, .r13, .rbx])
+      firstSum: set * setCount, firstFree: firstFree, keptOrder: 30,
+      strides: X86Strides(one: .r12, three: .r13, five: .rbx))
   }
   /// What finds the rows.
   private var rows: X86EpilogueGenerator {

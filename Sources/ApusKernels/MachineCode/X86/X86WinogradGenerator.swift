@@ -52,37 +52,9 @@ struct X86WinogradGenerator: CodeGenerator {
 
   // MARK: Addresses
 
-  /// One, three and five strides.
-  struct Strides {
-    let one: X86Assembler.General
-    let three: X86Assembler.General
-    let five: X86Assembler.General
-
-    /// Makes three and five of one.
-    func complete(_ a: inout X86Assembler) {
-      a.address(three, Memory(one, index: one, scale: 2))
-      a.address(five, Memory(one, index: one, scale: 4))
-    }
-
-    /// A place up to five strides on.
-    func place(
-      _ base: X86Assembler.General, _ index: Int, _ displacement: Int = 0
-    ) -> X86Assembler.Memory {
-      switch index {
-      case 0: .init(base, displacement)
-      case 1: .init(base, index: one, displacement)
-      case 2: .init(base, index: one, scale: 2, displacement)
-      case 3: .init(base, index: three, displacement)
-      case 4: .init(base, index: one, scale: 4, displacement)
-      default: .init(base, index: five, displacement)
-      }
-    }
-
-    /// Moves a base by a row of points, as many strides.
-    func advance(_ a: inout X86Assembler, _ base: X86Assembler.General, _ form: WinogradForm) {
-      a.address(
-        base, form == .words ? .init(base, index: three, scale: 2) : .init(base, index: one, scale: 4))
-    }
+  /// Moves a base by a row of points, as many strides.
+  private func advance(_ a: inout X86Assembler, _ base: General, _ points: X86Strides) {
+    a.address(base, form == .words ? points.sixth(base) : points.place(base, reach))
   }
 
   private func load(_ a: inout X86Assembler, _ register: General, _ field: PartialKeyPath<A>) {
@@ -123,13 +95,11 @@ struct X86WinogradGenerator: CodeGenerator {
 
   /// `r15` squares side by side, their channels vector by vector: columns of pixels to spare memory, then its rows to points.
   private func inputs(_ a: inout X86Assembler) {
-    let lines = Strides(one: .r9, three: .r10, five: .r11)
-    let points = Strides(one: .r12, three: .r13, five: .rbp)
+    let lines = X86Strides(one: .r9, three: .r10, five: .r11)
+    let points = X86Strides(one: .r12, three: .r13, five: .rbp)
     let zeroPoints = 15
-    load(&a, lines.one, \.lineStride)
-    lines.complete(&a)
-    load(&a, points.one, \.pointStride)
-    points.complete(&a)
+    lines.load(&a, A.offset(\.lineStride))
+    points.load(&a, A.offset(\.pointStride))
     load(&a, .rsi, \.spare)
     a.vector(.vpbroadcastw, target.width, zeroPoints, 0, Memory(.rdi, A.offset(\.constant)))
     let nextSquare = a.loopHead()
@@ -156,7 +126,7 @@ struct X86WinogradGenerator: CodeGenerator {
         store(&a, result, points.place(.rax, column))
       }
       a.add(.rbx, reach * vectorByteCount)
-      points.advance(&a, .rax, form)
+      advance(&a, .rax, points)
     }
     a.add(.r8, sourceByteCount)
     a.add(.r14, vectorByteCount)
@@ -169,11 +139,10 @@ struct X86WinogradGenerator: CodeGenerator {
 
   /// `r15` vectors of nine weights each, all in registers.
   private func weights(_ a: inout X86Assembler) {
-    let points = Strides(one: .r9, three: .r10, five: .r11)
+    let points = X86Strides(one: .r9, three: .r10, five: .r11)
     let zeroPoints = 14
     let row = [9, 10, 11]
-    load(&a, points.one, \.pointStride)
-    points.complete(&a)
+    points.load(&a, A.offset(\.pointStride))
     let constant = A.offset(\.constant)
     if form == .words {
       a.vector(.vpbroadcastw, target.width, zeroPoints, 0, Memory(.rdi, constant))
@@ -190,14 +159,14 @@ struct X86WinogradGenerator: CodeGenerator {
     a.move(.rax, .r14)
     for column in 0..<3 { transformOuterWeights(&a, row[column], column) }
     transformWeights(&a, row) { points.place(.rax, $0) }
-    for _ in 0..<reach - 1 { points.advance(&a, .rax, form) }
+    for _ in 0..<reach - 1 { advance(&a, .rax, points) }
     for column in 0..<3 { transformOuterWeights(&a, row[column], 6 + column) }
     transformWeights(&a, row) { points.place(.rax, $0) }
     // Those between are sums and differences of what the registers hold then.
     for column in 0..<3 { transformInnerWeights(&a, column, 3 + column, 6 + column) }
     a.move(.rax, .r14)
     for (instruction, first, second) in innerWeights {
-      points.advance(&a, .rax, form)
+      advance(&a, .rax, points)
       for column in 0..<3 { operate(&a, instruction, row[column], first + column, second + column) }
       transformWeights(&a, row) { points.place(.rax, $0) }
     }
@@ -209,7 +178,7 @@ struct X86WinogradGenerator: CodeGenerator {
 
   /// `r15` squares side by side: columns of points to spare memory, then its rows to pixels of outputs.
   private func outputs(_ a: inout X86Assembler, _ end: X86EpilogueGenerator) {
-    let lines = Strides(one: .r12, three: .r13, five: .rbp)
+    let lines = X86Strides(one: .r12, three: .r13, five: .rbp)
     let rowByteCount = end.vectorCount * vectorByteCount
     end.loadMasks(&a)
     end.loadStride(&a, A.offset(\.outputStride))

@@ -1,0 +1,33 @@
+/// Registers that hold one, three and five strides: what addresses six places, a stride apart, needs.
+struct X86Strides: Hashable {
+  let one: X86Assembler.General
+  let three: X86Assembler.General
+  let five: X86Assembler.General
+
+  /// Loads the stride that an argument gives.
+  func load(_ a: inout X86Assembler, _ offset: Int) {
+    a.load(one, .init(.rdi, offset))
+    complete(&a)
+  }
+
+  /// Makes three and five of one.
+  func complete(_ a: inout X86Assembler) {
+    a.address(three, .init(one, index: one, scale: 2))
+    a.address(five, .init(one, index: one, scale: 4))
+  }
+
+  /// A place up to five strides on from a base.
+  func place(_ base: X86Assembler.General, _ index: Int, _ displacement: Int = 0) -> X86Assembler.Memory {
+    switch index {
+    case 0: .init(base, displacement)
+    case 1: .init(base, index: one, displacement)
+    case 2: .init(base, index: one, scale: 2, displacement)
+    case 3: .init(base, index: three, displacement)
+    case 4: .init(base, index: one, scale: 4, displacement)
+    default: .init(base, index: five, displacement)
+    }
+  }
+
+  /// The place six strides on.
+  func sixth(_ base: X86Assembler.General) -> X86Assembler.Memory { .init(base, index: three, scale: 2) }
+}
