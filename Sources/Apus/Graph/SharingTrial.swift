@@ -42,7 +42,10 @@ struct SharingTrial {
   /// Ends it.
   mutating func end(_ now: @autoclosure () -> Int = monotonicNanoseconds()) {
     guard !isOver else { return }
-    guard left == 0 else { return left -= 1 }
+    guard left == 0 else {
+      left -= 1
+      return
+    }
     let time = now() - began
     if count >= Self.firstShared, count < Self.endShared {
       add(time, at: count - Self.firstShared)

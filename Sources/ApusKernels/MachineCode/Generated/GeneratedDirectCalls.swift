@@ -16,7 +16,8 @@ struct GeneratedDirectCalls {
 
   /// Prepares the calls; nil where there are others. Addresses of taps and factors must stay as they are.
   init?(
-    _ plan: GeneratedConvolutionPlan, _ functions: GeneratedFunctions, _ weightPacking: GeneratedWeightPacking,
+    _ plan: GeneratedConvolutionPlan, _ functions: GeneratedFunctions,
+    _ weightPacking: GeneratedWeightPacking,
     taps: Int, factors: Int, factorByteCount: Int, elementByteCount: Int
   ) {
     let c = plan.convolution
