@@ -5,7 +5,7 @@ import ApusKernels
 ///
 /// A trial is some runs with all threads and some with one; their medians are compared. What was found holds for a number
 /// of runs, which doubles whenever it is found again.
-struct SharingTrial {
+package struct SharingTrial {
   /// Runs that take longer, in nanoseconds, use all threads without a trial.
   private static let longRun = 1_000_000
   /// Runs that are measured each way, and those before them, in which threads wake up and caches fill.
@@ -25,28 +25,28 @@ struct SharingTrial {
   private var sharedTime = 0
 
   /// Prepares for runs with so many threads at most.
-  init(threadCount: Int) { isOver = threadCount == 1 }
+  package init(threadCount: Int) { isOver = threadCount == 1 }
 
   private static let firstShared = before.shared
   private static let endShared = firstShared + measured
   private static let firstAlone = endShared + before.alone
   private static let endAlone = firstAlone + measured
 
-  /// Begins a run; whether it uses all threads.
-  mutating func begin(_ now: @autoclosure () -> Int = monotonicNanoseconds()) -> Bool {
+  /// Begins a run, now or at a time in nanoseconds; whether it uses all threads.
+  package mutating func begin(at time: Int? = nil) -> Bool {
     guard !isOver, left == 0 else { return shares }
-    began = now()
+    began = time ?? monotonicNanoseconds()
     return count < Self.endShared
   }
 
-  /// Ends it.
-  mutating func end(_ now: @autoclosure () -> Int = monotonicNanoseconds()) {
+  /// Ends it, now or at a time in nanoseconds.
+  package mutating func end(at time: Int? = nil) {
     guard !isOver else { return }
     guard left == 0 else {
       left -= 1
       return
     }
-    let time = now() - began
+    let time = (time ?? monotonicNanoseconds()) - began
     if count >= Self.firstShared, count < Self.endShared {
       add(time, at: count - Self.firstShared)
     } else if count >= Self.firstAlone {

@@ -1,6 +1,5 @@
+import Apus
 import Testing
-
-@testable import Apus
 
 @Suite("SharingTrial")
 struct SharingTrialTests {
@@ -9,9 +8,9 @@ struct SharingTrialTests {
     var now = 0
     var result = 0
     for _ in 0..<count {
-      let shares = trial.begin(now)
+      let shares = trial.begin(at: now)
       now += shares ? shared : alone
-      trial.end(now)
+      trial.end(at: now)
       result += shares ? 1 : 0
     }
     return result
