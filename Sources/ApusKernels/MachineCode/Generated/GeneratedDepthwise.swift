@@ -64,7 +64,8 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
         scheme.canFinish ? shapes : [], placement: placement,
         generator: {
           guard mostColumns > 0 else {
-            return target.depthwiseGenerator(scheme.gatheredProduct, convolution.operands, scheme.epilogue, $0)
+            return target.depthwiseGenerator(
+              scheme.gatheredProduct, convolution.operands, scheme.epilogue, $0)
           }
           var shape = rowShape(columns: $0.rowCount, channels: $0.columnCount, step: plan.columnStep)
           if takesLines, let part = GeneratedDepthwisePlan.LinePart(rawValue: $0.rowCount) {

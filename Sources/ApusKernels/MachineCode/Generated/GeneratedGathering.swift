@@ -172,7 +172,8 @@ extension GeneratedGathering.Lanes {
   /// What a product multiplies, `flips` saying whether bytes of the other sign, perhaps by `flipping`; `widening` answers
   /// what makes words of bytes, signed or not.
   init(
-    _ product: GeneratedProduct, _ operands: ByteOperands?, isHybrid: Bool, flips: Bool, flipping: FlippingCode?,
+    _ product: GeneratedProduct, _ operands: ByteOperands?, isHybrid: Bool, flips: Bool,
+    flipping: FlippingCode?,
     widening: (_ isSigned: Bool) -> WideningCode?
   ) {
     guard let operands else {

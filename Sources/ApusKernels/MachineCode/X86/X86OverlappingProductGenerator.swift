@@ -60,7 +60,8 @@ struct X86OverlappingProductGenerator: CodeGenerator {
     for vector in 0..<vectorCount {
       a.vector(.vmovdqu, width(vector), beginning(vector), 0, .init(.rsi, vector * vectorByteCount))
       a.vector(
-        .vpaddd, width(vector), beginning(vector), beginning(vector), .init(.rdx, X86FactorLayout(.avx512).bias))
+        .vpaddd, width(vector), beginning(vector), beginning(vector),
+        .init(.rdx, X86FactorLayout(.avx512).bias))
     }
     if product == .signedBytes {
       a.vector(.vpbroadcastd, .zmm, signFlip, 0, .init(.rdx, X86FactorLayout(.avx512).signFlip))
