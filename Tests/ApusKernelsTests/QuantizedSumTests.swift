@@ -11,7 +11,9 @@ struct QuantizedSumTests {
       let isSigned = Bool.random(using: &random)
       let (lowest, highest) = range(isSigned)
       func scale() -> Double { .random(in: 0.001...1, using: &random) }
-      let (left, right) = (scale(), [scale(), 0.5].pick(using: &random))
+      let left = scale()
+      // With equal scales, many results are halves.
+      let right = [scale(), 0.5, left].pick(using: &random)
       let common = 2 * max(left, right)
       // Results that fill the range, that leave it, and that are multiplied by more than one.
       let result = [left + right, 0.01 * (left + right), common * 0x1p-21].pick(using: &random)
@@ -84,11 +86,13 @@ struct QuantizedSumTests {
   private func randomShapes(using random: inout SeededGenerator) -> BroadcastShapes? {
     let count = Int.random(in: 1...90, using: &random)
     let rows = [1, 1, 3].pick(using: &random)
-    switch Int.random(in: 0..<5, using: &random) {
+    switch Int.random(in: 0..<6, using: &random) {
     case 0: return BroadcastShapes([rows, count], [1])
     case 1: return BroadcastShapes([rows, 1], [rows, count])
     case 2: return BroadcastShapes([rows, count], [count])
+    // From some size on, another way may be tried.
     case 3: return BroadcastShapes([40_000], [40_000])
+    case 4: return BroadcastShapes([2, 20_000], [[1], [2, 1]].pick(using: &random))
     default: return BroadcastShapes([rows, count], [rows, count])
     }
   }

@@ -110,6 +110,7 @@ struct X86AssemblerTests {
     Row(instruction: .vmulpd, broadcast: 8), Row(instruction: .vaddpd, broadcast: 8),
     Row(instruction: .vmaxpd, broadcast: 8), Row(instruction: .vminpd, broadcast: 8),
     Row(instruction: .vcvtdq2ps, form: .two(divisor: 1), broadcast: 4),
+    Row(instruction: .vcvtps2dq, form: .two(divisor: 1), broadcast: 4),
     Row(instruction: .vcvttps2dq, form: .two(divisor: 1), broadcast: 4),
     Row(instruction: .vcvtdq2pd, form: .two(divisor: 2), narrowest: .ymm),
     Row(instruction: .vcvttpd2dq, form: .narrowing, narrowest: .ymm, takesMemory: false),

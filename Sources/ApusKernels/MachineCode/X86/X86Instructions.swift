@@ -194,6 +194,8 @@ extension X86Assembler.Instruction {
   package static let vminpd = Self("vminpd", prefix: 1, map: 1, 0x5D, w: 1, elementByteCount: 8)
   /// `int32` as floats.
   package static let vcvtdq2ps = Self("vcvtdq2ps", prefix: 0, map: 1, 0x5B)
+  /// Floats as `int32`, rounded to nearest, halves to even.
+  package static let vcvtps2dq = Self("vcvtps2dq", prefix: 1, map: 1, 0x5B)
   /// Floats as `int32`, rounded toward zero.
   package static let vcvttps2dq = Self("vcvttps2dq", prefix: 2, map: 1, 0x5B)
   /// The `int32` of a register of half the width as doubles.

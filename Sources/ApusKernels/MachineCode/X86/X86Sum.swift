@@ -3,9 +3,11 @@ struct X86Sum: BinaryFunction, @unchecked Sendable {
   // @unchecked: the address is of code that is never changed.
   private let function: UnsafeRawPointer
   private let factors: X86SumFactors
-  private let steps: (lhs: Int, rhs: Int)
+  let steps: (lhs: Int, rhs: Int)
   private let operation: Operation
   private let isSigned: Bool
+  /// A faster way to the same, for most elements.
+  private var linear: X86LinearSum?
 
   enum Operation {
     case sum(QuantizedSum)
@@ -41,6 +43,9 @@ struct X86Sum: BinaryFunction, @unchecked Sendable {
     factors = X86SumFactors(lhs: lhs, rhs: rhs, output: output)
     self.operation = operation
     self.isSigned = isSigned
+    if case .sum(let sum) = operation, plan.elementCount >= X86LinearSum.leastCount {
+      linear = X86LinearSum(sum, like: self, target: target, isSigned: isSigned)
+    }
   }
 
   /// The bytes that the function does at once.
@@ -68,15 +73,21 @@ struct X86Sum: BinaryFunction, @unchecked Sendable {
   ) {
     typealias Function = @convention(c) (UnsafeRawPointer) -> Void
     var done = 0
-    if count >= Self.blockLength, lhsStep == steps.lhs, rhsStep == steps.rhs {
-      let blocks = count / Self.blockLength
+    let isAsPlanned = lhsStep == steps.lhs && rhsStep == steps.rhs
+    if let linear, count >= linear.blockLength, isAsPlanned {
+      let blocks = count / linear.blockLength
+      unsafe linear.fill(output, blocks: blocks, lhs: lhs, rhs: rhs)
+      done = blocks &* linear.blockLength
+    }
+    if count &- done >= Self.blockLength, isAsPlanned {
+      let blocks = (count &- done) / Self.blockLength
       let arguments = unsafe X86SumGenerator.Arguments(
-        lhs: Int(bitPattern: lhs), rhs: Int(bitPattern: rhs), output: Int(bitPattern: output),
-        blocks: blocks, factors: Int(bitPattern: factors.address))
+        lhs: Int(bitPattern: lhs + done &* lhsStep), rhs: Int(bitPattern: rhs + done &* rhsStep),
+        output: Int(bitPattern: output + done), blocks: blocks, factors: Int(bitPattern: factors.address))
       unsafe withUnsafePointer(to: arguments) { arguments in
         unsafe unsafeBitCast(function, to: Function.self)(UnsafeRawPointer(arguments))
       }
-      done = blocks &* Self.blockLength
+      done &+= blocks &* Self.blockLength
     }
     while done < count {
       unsafe output[done] = self(lhs[done &* lhsStep], rhs[done &* rhsStep])
