@@ -5,7 +5,8 @@ package protocol CodeGenerator: Hashable, Sendable {
   /// The code of a function of one argument, the address of its arguments; nil only if the generator is wrong.
   func generate() -> [UInt8]?
 
-  /// The address of the function, which is made once for the process; nil where it cannot be placed.
+  /// The address of the function, which is made once for the process; nil where it cannot be placed. It can run after
+  /// the next ``ExecutableMemory/seal()``.
   func place() -> UnsafeRawPointer?
 }
 
@@ -14,7 +15,8 @@ extension CodeGenerator {
   package func place() -> UnsafeRawPointer? { GeneratedCode.function(self) }
 }
 
-/// Makes a generator's code executable, and answers its address; nil where that is refused.
+/// Places a generator's code, and answers its address; nil where that is refused. The code can run after the next
+/// ``ExecutableMemory/seal()``.
 package typealias CodePlacement = @Sendable (any CodeGenerator) -> UnsafeRawPointer?
 
 /// The functions generated so far, by what they do: made once for the process and shared.
@@ -42,7 +44,7 @@ enum GeneratedCode {
     }
     if let known = functions.withLock({ known($0) }) { return known.address }
     let made = Function(
-      generator: generator, hash: hash, address: generator.generate().flatMap { ExecutableMemory.place($0) })
+      generator: generator, hash: hash, address: generator.generate().flatMap { ExecutableMemory.append($0) })
     return functions.withLock { functions in
       if let known = known(functions) { return known.address }
       functions.append(made)

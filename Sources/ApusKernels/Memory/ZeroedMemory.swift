@@ -96,7 +96,7 @@ package final class ZeroedMemory: @unchecked Sendable {
   }
 
   /// Makes all pages, zeroed, with one call.
-  private static func populate(_ base: UnsafeMutableRawPointer, byteCount: Int) {
+  static func populate(_ base: UnsafeMutableRawPointer, byteCount: Int) {
     #if os(Linux)
       let populateForWriting: Int32 = 23  // MADV_POPULATE_WRITE: Linux 5.14, not in every header.
       _ = madvise(base, byteCount, populateForWriting)

@@ -69,6 +69,7 @@ struct X86Sum: BinaryFunction, @unchecked Sendable {
     typealias Function = @convention(c) (UnsafeRawPointer) -> Void
     var done = 0
     if count >= Self.blockLength, lhsStep == steps.lhs, rhsStep == steps.rhs {
+      ExecutableMemory.seal()
       let blocks = count / Self.blockLength
       let arguments = unsafe X86SumGenerator.Arguments(
         lhs: Int(bitPattern: lhs), rhs: Int(bitPattern: rhs), output: Int(bitPattern: output),
