@@ -30,6 +30,8 @@ final class GraphContext {
     customOperators: [String: OperatorRegistration] = [:]
   ) {
     self.model = model
+    var kernels = kernels
+    kernels.isForOneThread = threads.count == 1
     self.kernels = kernels
     self.threads = threads
     self.memoryLimit = memoryLimit

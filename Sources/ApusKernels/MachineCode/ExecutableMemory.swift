@@ -52,12 +52,14 @@ package enum ExecutableMemory {
   /// Writes code for the life of the process; it can run after the next ``seal()``.
   ///
   /// - Returns: the address of its first byte; nil where the system refuses.
-  static func append(_ code: [UInt8], synchronizes: Bool = true) -> UnsafeRawPointer? {
+  static func append(
+    _ code: [UInt8], synchronizes: Bool = true, withinLimit: Bool = true
+  ) -> UnsafeRawPointer? {
     guard !code.isEmpty, code.count <= byteLimit else { return nil }
     let pageByteCount = Int(sysconf(Int32(_SC_PAGESIZE)))
     guard pageByteCount > 0 else { return nil }
     let address = state.withLock { state -> Int? in
-      let place = state.place(code, pageByteCount: pageByteCount)
+      let place = state.place(code, pageByteCount: pageByteCount, limit: withinLimit ? byteLimit : .max)
       #if arch(arm64)
         // Caches are told of code that can run already.
         state.seal(pageByteCount: pageByteCount)
@@ -70,6 +72,9 @@ package enum ExecutableMemory {
     #endif
     return place
   }
+
+  /// Whether nothing but a lack of memory stands against more code: pages that were written have been made executable.
+  static var growsFreely: Bool { state.withLock { $0.allowsSealing } }
 
   /// Makes all code that was written executable: to be called before any of it runs.
   @inline(__always)
@@ -135,12 +140,12 @@ package enum ExecutableMemory {
 
 extension ExecutableMemory.State {
   /// Writes code by the first way that the system allows.
-  mutating func place(_ code: [UInt8], pageByteCount: Int) -> UnsafeRawPointer? {
+  mutating func place(_ code: [UInt8], pageByteCount: Int, limit: Int) -> UnsafeRawPointer? {
     #if os(iOS)
       return nil  // Pages made at run time cannot be executed there.
     #else
       let byteCount = roundedUp(code.count, to: pageByteCount)
-      guard used + byteCount <= ExecutableMemory.byteLimit else { return nil }
+      guard used + byteCount <= limit else { return nil }
       #if os(macOS) && arch(arm64)
         let place = ExecutableMemory.inWriteProtectedPages(code, byteCount)
       #else

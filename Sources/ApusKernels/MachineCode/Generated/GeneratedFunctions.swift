@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A generated function of ``GeneratedArguments``.
 struct GeneratedFunction: @unchecked Sendable {
   // @unchecked: the address is of code that is never changed.
@@ -57,6 +59,18 @@ struct GeneratedFunctions: Sendable {
       guard addresses[index] == 0 else { continue }
       guard let function = GeneratedFunction(generator(shape), placement: placement) else { return nil }
       addresses[index] = function.bits
+    }
+  }
+
+  private static let making = Mutex(0)
+
+  /// Makes functions that a run turns out to need, once, whether or not the limit for code is reached.
+  ///
+  /// There are few of them, as their shapes are; without memory for them the process ends.
+  static func make(_ functions: inout Self?, _ body: (CodePlacement) -> Self?) {
+    making.withLock { _ in
+      if functions == nil { functions = body { $0.place(withinLimit: false) } }
+      precondition(functions != nil, "no memory for code")
     }
   }
 
