@@ -43,8 +43,14 @@ struct X86EpilogueGenerator: Hashable {
   /// Where the sums begin, and the registers that hold none, if not right after them.
   var firstSum = 0
   var firstFree: Int?
-  /// One, three and five strides.
-  var strides: [X86Assembler.General] = [.r9, .r10, .r11]
+  var strides = Strides(one: .r9, three: .r10, five: .r11)
+
+  /// The registers of one, three and five strides.
+  struct Strides: Hashable {
+    let one: X86Assembler.General
+    let three: X86Assembler.General
+    let five: X86Assembler.General
+  }
 
   private typealias General = X86Assembler.General
   var width: X86Assembler.Width { target.width }
@@ -61,24 +67,24 @@ struct X86EpilogueGenerator: Hashable {
   func place(_ base: X86Assembler.General, _ row: Int, _ displacement: Int = 0) -> X86Assembler.Memory {
     switch row {
     case 0: return .init(base, displacement)
-    case 1: return .init(base, index: strides[0], displacement)
-    case 2: return .init(base, index: strides[0], scale: 2, displacement)
-    case 3: return .init(base, index: strides[1], displacement)
-    case 4: return .init(base, index: strides[0], scale: 4, displacement)
-    default: return .init(base, index: strides[2], displacement)
+    case 1: return .init(base, index: strides.one, displacement)
+    case 2: return .init(base, index: strides.one, scale: 2, displacement)
+    case 3: return .init(base, index: strides.three, displacement)
+    case 4: return .init(base, index: strides.one, scale: 4, displacement)
+    default: return .init(base, index: strides.five, displacement)
     }
   }
 
   /// Loads one, three and five strides.
   func loadStride(_ a: inout X86Assembler, _ offset: Int) {
-    a.load(strides[0], .init(.rdi, offset))
-    a.address(strides[1], .init(strides[0], index: strides[0], scale: 2))
-    a.address(strides[2], .init(strides[0], index: strides[0], scale: 4))
+    a.load(strides.one, .init(.rdi, offset))
+    a.address(strides.three, .init(strides.one, index: strides.one, scale: 2))
+    a.address(strides.five, .init(strides.one, index: strides.one, scale: 4))
   }
 
   /// Six strides on from a base.
   func nextBase(_ a: inout X86Assembler, _ next: X86Assembler.General, from base: X86Assembler.General) {
-    a.address(next, .init(base, index: strides[1], scale: 2))
+    a.address(next, .init(base, index: strides.three, scale: 2))
   }
 
   /// The row after a block's last.
@@ -89,6 +95,17 @@ struct X86EpilogueGenerator: Hashable {
       nextBase(&a, register, from: bases[bases.count - 1])
     } else {
       a.address(register, place(bases, rowCount))
+    }
+  }
+
+  /// The row after a block's last, of six at most.
+  func pointAfterLast(
+    _ a: inout X86Assembler, _ base: X86Assembler.General, _ register: X86Assembler.General
+  ) {
+    if rowCount % 6 == 0 {
+      nextBase(&a, register, from: base)
+    } else {
+      a.address(register, place(base, rowCount))
     }
   }
 
