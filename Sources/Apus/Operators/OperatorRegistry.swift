@@ -6,7 +6,9 @@ enum OperatorRegistry {
   static func registration(for code: OperatorCodeEntry) -> OperatorRegistration? {
     // A model has few codes: looking through the list is faster than to make a table of it.
     for listing in all where listing.code == code.code {
-      if code.code != .custom || listing.customName == code.customName { return OperatorRegistration(listing) }
+      if code.code != .custom || listing.customName == code.customName {
+        return OperatorRegistration(listing)
+      }
     }
     return nil
   }

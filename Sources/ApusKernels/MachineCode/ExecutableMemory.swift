@@ -52,10 +52,10 @@ package enum ExecutableMemory {
   /// Writes code for the life of the process; it can run after the next ``seal()``.
   ///
   /// - Returns: the address of its first byte; nil where the system refuses.
-  static func append(
+  package static func append(
     _ code: [UInt8], synchronizes: Bool = true, withinLimit: Bool = true
   ) -> UnsafeRawPointer? {
-    guard !code.isEmpty, code.count <= byteLimit else { return nil }
+    guard !code.isEmpty else { return nil }
     let pageByteCount = Int(sysconf(Int32(_SC_PAGESIZE)))
     guard pageByteCount > 0 else { return nil }
     let address = state.withLock { state -> Int? in
@@ -78,7 +78,7 @@ package enum ExecutableMemory {
 
   /// Makes all code that was written executable: to be called before any of it runs.
   @inline(__always)
-  static func seal() {
+  package static func seal() {
     if hasUnsealedCode.load(ordering: .acquiring) { sealPages() }
   }
 
@@ -145,6 +145,9 @@ extension ExecutableMemory.State {
       return nil  // Pages made at run time cannot be executed there.
     #else
       let byteCount = roundedUp(code.count, to: pageByteCount)
+      // What is placed in spite of the limit does not use it up.
+      let counted = used
+      defer { if limit == .max { used = counted } }
       guard used + byteCount <= limit else { return nil }
       #if os(macOS) && arch(arm64)
         let place = ExecutableMemory.inWriteProtectedPages(code, byteCount)

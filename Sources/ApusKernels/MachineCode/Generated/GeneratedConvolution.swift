@@ -135,7 +135,8 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
     if !scheme.makesOutputs(packed) { GeneratedFunctions.make(&sums, sumFunctions) }
     ExecutableMemory.seal()
     let threads =
-      plan.isSmall || convolution.isForOneThread ? ThreadTeam(count: 1) : threads.fitting(nanoseconds: plan.nanoseconds)
+      plan.isSmall || convolution.isForOneThread
+      ? ThreadTeam(count: 1) : threads.fitting(nanoseconds: plan.nanoseconds)
     let tiling = plan.tiling(threads: threads.count)
     scheme.run(input, &output, &scratch, threads: threads) { memory in
       let work = unsafe Work(

@@ -334,7 +334,9 @@ struct GeneratedConvolutionPlan {
         continue
       }
       alone.forEachLength { add(panels[index], length: $0) }
-      if shared != alone, !convolution.isForOneThread { shared.forEachLength { add(panels[index], length: $0) } }
+      if shared != alone, !convolution.isForOneThread {
+        shared.forEachLength { add(panels[index], length: $0) }
+      }
     }
     return shapes
   }
