@@ -53,7 +53,7 @@ public enum Runtime {
 
   /// Every operator of this build, by name.
   public static var operators: [OperatorDescription] {
-    OperatorRegistry.all.map {
+    OperatorRegistry.all.map(OperatorRegistration.init).map {
       OperatorDescription(
         name: $0.name, isCustom: $0.isCustom, versions: $0.versions, types: $0.types,
         firstInputTypes: $0.firstInputTypes)

@@ -1,51 +1,81 @@
 extension OperatorCode {
   /// The table of the schema's `BuiltinOptions` that holds the operator's options; nil for an operator without any.
-  package var optionsType: Int? { Self.entry(of: self, in: Self.optionsTypes) }
+  package var optionsType: Int? {
+    switch self {
+    case .conv2D: 1
+    case .depthwiseConv2D: 2
+    case .lshProjection: 4
+    case .averagePool2D, .l2Pool2D, .maxPool2D: 5
+    case .svdf: 6
+    case .rnn: 7
+    case .fullyConnected: 8
+    case .softmax: 9
+    case .concatenation: 10
+    case .add: 11
+    case .l2Normalization: 12
+    case .localResponseNormalization: 13
+    case .lstm: 14
+    case .resizeBilinear: 15
+    case .reshape: 17
+    case .skipGram: 18
+    case .spaceToDepth: 19
+    case .embeddingLookupSparse: 20
+    case .mul: 21
+    case .gather: 23
+    case .mean, .reduceAll, .reduceAny, .reduceMax, .reduceMin, .reduceProd, .sum: 27
+    case .sub: 28
+    case .div: 29
+    case .squeeze: 30
+    case .unidirectionalSequenceRNN: 31
+    case .stridedSlice: 32
+    case .split: 35
+    case .cast: 37
+    case .argMax: 40
+    case .transposeConv: 49
+    case .sparseToDense: 50
+    case .shape: 55
+    case .argMin: 57
+    case .fakeQuant: 58
+    case .pack: 59
+    case .oneHot: 61
+    case .unpack: 64
+    case .bidirectionalSequenceLSTM: 69
+    case .bidirectionalSequenceRNN: 70
+    case .unidirectionalSequenceLSTM: 71
+    case .resizeNearestNeighbor: 74
+    case .leakyRelu: 75
+    case .mirrorPad: 77
+    case .splitV: 79
+    case .unique: 80
+    case .reverseSequence: 87
+    case .if: 92
+    case .while: 93
+    case .depthToSpace: 94
+    case .batchMatMul: 101
+    case .cumsum: 102
+    case .callOnce: 103
+    case .conv3D, .conv3DTranspose: 106
+    case .hashtable: 107
+    case .varHandle: 111
+    case .multinomial, .randomStandardNormal, .randomUniform: 114
+    case .bucketize: 115
+    case .gelu: 116
+    default: nil
+    }
+  }
 
   /// The table of the schema's `BuiltinOptions2` that holds the operator's options; nil for an operator without any.
-  package var options2Type: Int? { Self.entry(of: self, in: Self.options2Types) }
-
-  private static func entry(of code: OperatorCode, in table: [Int8]) -> Int? {
-    let index = Int(code.rawValue)
-    return table.indices.contains(index) && table[index] > 0 ? Int(table[index]) : nil
-  }
-
-  /// A table by code, with zero where there is nothing: it is asked for each operator of a file.
-  private static func table(_ entries: [(code: OperatorCode, type: Int8)]) -> [Int8] {
-    var table: [Int8] = []
-    for (code, type) in entries {
-      let index = Int(code.rawValue)
-      while table.count <= index { table.append(0) }
-      table[index] = type
+  package var options2Type: Int? {
+    switch self {
+    case .stablehloScatter: 7
+    case .stablehloPad: 10
+    case .stablehloReduceWindow: 13
+    case .stablehloGather: 16
+    case .stablehloRngBitGenerator: 19
+    case .reduceWindow: 20
+    case .stablehloComposite: 21
+    case .stablehloCase: 23
+    default: nil
     }
-    return table
   }
-
-  private static let optionsTypes = table([
-    (.conv2D, 1), (.depthwiseConv2D, 2), (.lshProjection, 4), (.averagePool2D, 5), (.l2Pool2D, 5),
-    (.maxPool2D, 5),
-    (.svdf, 6), (.rnn, 7), (.fullyConnected, 8), (.softmax, 9), (.concatenation, 10), (.add, 11),
-    (.l2Normalization, 12),
-    (.localResponseNormalization, 13), (.lstm, 14), (.resizeBilinear, 15), (.reshape, 17), (.skipGram, 18),
-    (.spaceToDepth, 19), (.embeddingLookupSparse, 20), (.mul, 21), (.gather, 23), (.mean, 27),
-    (.reduceAll, 27),
-    (.reduceAny, 27), (.reduceMax, 27), (.reduceMin, 27), (.reduceProd, 27), (.sum, 27), (.sub, 28),
-    (.div, 29),
-    (.squeeze, 30), (.unidirectionalSequenceRNN, 31), (.stridedSlice, 32), (.split, 35), (.cast, 37),
-    (.argMax, 40),
-    (.transposeConv, 49), (.sparseToDense, 50), (.shape, 55), (.argMin, 57), (.fakeQuant, 58), (.pack, 59),
-    (.oneHot, 61),
-    (.unpack, 64), (.bidirectionalSequenceLSTM, 69), (.bidirectionalSequenceRNN, 70),
-    (.unidirectionalSequenceLSTM, 71), (.resizeNearestNeighbor, 74), (.leakyRelu, 75), (.mirrorPad, 77),
-    (.splitV, 79),
-    (.unique, 80), (.reverseSequence, 87), (.if, 92), (.while, 93), (.depthToSpace, 94), (.batchMatMul, 101),
-    (.cumsum, 102), (.callOnce, 103), (.conv3D, 106), (.conv3DTranspose, 106), (.hashtable, 107),
-    (.varHandle, 111),
-    (.multinomial, 114), (.randomStandardNormal, 114), (.randomUniform, 114), (.bucketize, 115), (.gelu, 116),
-  ])
-
-  private static let options2Types = table([
-    (.stablehloScatter, 7), (.stablehloPad, 10), (.stablehloReduceWindow, 13), (.stablehloGather, 16),
-    (.stablehloRngBitGenerator, 19), (.reduceWindow, 20), (.stablehloComposite, 21), (.stablehloCase, 23),
-  ])
 }

@@ -54,6 +54,21 @@ struct ConvolutionTests {
     }
   }
 
+  @Test("what is prepared for one thread gives the same with any number of them", arguments: KernelSet.tested)
+  func oneThread(kernels: KernelSet) throws {
+    var kernels = kernels
+    kernels.isForOneThread = true
+    for (index, (rows, depth, columns)) in [(300, 33, 70), (1, 1_024, 200), (97, 64, 130)].enumerated() {
+      for kind in CaseKind.allCases {
+        var random = SeededGenerator(seed: UInt64(index))
+        let convolution = Convolution(
+          rows: rows, depth: depth, columns: columns, operands: kind.operands(using: &random),
+          epilogue: kind.epilogue(channels: columns, terms: depth, using: &random))
+        try check(convolution, kernels, using: &random)
+      }
+    }
+  }
+
   @Test("long filters of one channel match the reference", arguments: KernelSet.tested)
   func filters(kernels: KernelSet) throws {
     // Height and width of input and filter, stride, dilation, padding.

@@ -16,6 +16,27 @@
       #expect(try protection(of: place) == "r-xp")
     }
 
+    @Test("code that waits to be sealed is never writable and executable at once, and shares pages")
+    func appended() throws {
+      let first = try #require(ExecutableMemory.append(Self.code))
+      #expect(["rw-p", "r-xp"].contains(try protection(of: first)))
+      let second = try #require(ExecutableMemory.append(Self.code))
+      ExecutableMemory.seal()
+      for place in [first, second] {
+        #expect(unsafe unsafeBitCast(place, to: Function.self)() == 1234)
+        #expect(try protection(of: place) == "r-xp")
+      }
+    }
+
+    @Test("the limit is no limit for what is needed")
+    func needed() throws {
+      let large = Array(repeating: UInt8(0xC3), count: ExecutableMemory.byteLimit + 1)
+      #expect(ExecutableMemory.append(large) == nil)
+      let place = try #require(ExecutableMemory.append(large, withinLimit: false))
+      ExecutableMemory.seal()
+      #expect(try protection(of: place) == "r-xp")
+    }
+
     @Test("the way by a memory file gives the same")
     func memoryFile() throws {
       let place = try #require(ExecutableMemory.placeInMemoryFile(Self.code, byteCount: Int(getpagesize())))

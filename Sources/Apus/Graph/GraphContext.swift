@@ -33,6 +33,8 @@ final class GraphContext {
     customOperators: [String: OperatorRegistration] = [:]
   ) {
     self.model = model
+    var kernels = kernels
+    kernels.isForOneThread = threads.count == 1
     self.kernels = kernels
     self.threads = threads
     threadsInUse = threads

@@ -42,35 +42,26 @@ struct OperatorRegistration: Sendable {
   /// Whether equal inputs give equal outputs, so that results of constants may be kept.
   let isPure: Bool
   /// Checks a node and makes a runnable operator of it.
-  let prepare: @Sendable (Node) throws(ApusError) -> any Operator
+  let prepare: OperatorListing.Preparation
 
-  /// Registers a builtin operator.
-  ///
-  /// - Parameters:
-  ///   - types: the types of the data, which are the first input unless `place` says otherwise.
-  ///   - floats: further types of the data: floats of 16 bits, for which the operator computes in `float32` and
-  ///     rounds its results once.
-  ///   - first: the types of the first input where it is not the data.
-  init(
-    _ code: OperatorCode, versions: ClosedRange<Int>, types: [ElementType],
-    asFloats floats: [ElementType] = [],
-    at place: Place = .input(0), first: [ElementType] = [], isPure: Bool = true,
-    _ prepare: @escaping @Sendable (Node) throws(ApusError) -> any Operator
-  ) {
-    self.code = code
-    name = code.schemaName
-    self.versions = versions
-    self.types = types + floats
-    data = place
-    firstInputTypes = first
-    self.isPure = isPure
-    self.prepare = floats.isEmpty ? prepare : HalfPrecision.preparation(of: floats, prepare)
+  /// Registers a listed operator.
+  init(_ listing: OperatorListing) {
+    code = listing.code
+    name = listing.code == .custom ? listing.customName : listing.code.schemaName
+    versions = listing.versions
+    let floats = listing.floats()
+    types = listing.types() + floats
+    data = listing.data
+    firstInputTypes = listing.firstInputTypes()
+    isPure = listing.isPure
+    prepare =
+      floats.isEmpty ? listing.preparation() : HalfPrecision.preparation(of: floats, listing.preparation())
   }
 
   /// Registers a custom operator.
   init(
-    custom name: String, versions: ClosedRange<Int> = 1...1, types: [ElementType], isPure: Bool = true,
-    _ prepare: @escaping @Sendable (Node) throws(ApusError) -> any Operator
+    custom name: String, versions: ClosedRange<Int>, types: [ElementType], isPure: Bool,
+    _ prepare: @escaping OperatorListing.Preparation
   ) {
     code = .custom
     self.name = name

@@ -4,19 +4,14 @@ import ApusFormat
 enum OperatorRegistry {
   /// The registration for an operator code of a file; nil if there is none.
   static func registration(for code: OperatorCodeEntry) -> OperatorRegistration? {
-    if code.code == .custom { return all.first { $0.isCustom && $0.name == code.name } }
-    let index = Int(code.code.rawValue)
-    return positions.indices.contains(index) && positions[index] >= 0 ? all[positions[index]] : nil
-  }
-
-  /// Where each builtin code is in ``all``; negative for those that are not.
-  private static let positions: [Int] = {
-    var positions = Array(repeating: -1, count: 1 + (all.map { Int($0.code.rawValue) }.max() ?? 0))
-    for (position, registration) in all.enumerated() where !registration.isCustom {
-      positions[Int(registration.code.rawValue)] = position
+    // A model has few codes: looking through the list is faster than to make a table of it.
+    for listing in all where listing.code == code.code {
+      if code.code != .custom || listing.customName == code.customName {
+        return OperatorRegistration(listing)
+      }
     }
-    return positions
-  }()
+    return nil
+  }
 
   private static let common: [ElementType] = [.float32, .uint8, .int8]
   private static let integers: [ElementType] = [.uint8, .int8, .uint16, .int16, .uint32, .int32]
@@ -32,7 +27,7 @@ enum OperatorRegistry {
     common + [.float16, .bfloat16, .int16, .int32, .int64, .bool]
 
   /// Every operator, in alphabetical order; custom ones last.
-  static let all: [OperatorRegistration] = [
+  static let all: [OperatorListing] = [
     .init(.abs, versions: 1...5, types: [.float32, .int8, .int16, .int32], Abs.prepare),
     .init(.add, versions: 1...6, types: numbers, asFloats: [.float16], Add.prepare),
     .init(.addN, versions: 1...1, types: [.float32, .int32], AddN.prepare),

@@ -17,6 +17,8 @@ package struct KernelSet: Sendable {
     _, _, _ in
     nil
   }
+  /// Whether what is prepared never runs on more than one thread.
+  package var isForOneThread = false
 }
 
 extension KernelSet {
@@ -45,8 +47,9 @@ extension KernelSet {
   ///
   /// Nil only if operands and epilogue do not fit each other.
   package func prepare(_ convolution: Convolution) -> (any PreparedConvolution)? {
-    let convolution = convolution.alongRows
-    return firstResult { $0.convolution(convolution) }
+    var convolution = convolution.alongRows
+    convolution.isForOneThread = isForOneThread
+    return firstResult { [convolution] in $0.convolution(convolution) }
   }
 
   /// Prepares a depthwise convolution with this set, or with the next supported one that has a kernel for it.

@@ -10,96 +10,87 @@ import Synchronization
 
 /// Process-wide pages that hold generated code: written once, then sealed, never unmapped.
 ///
-/// No page is ever writable and executable at once. Where changing a page's protection is refused, a memory file
-/// mapped for execution is tried; where that is refused too, the caller falls back to portable kernels.
+/// No page is ever writable and executable at once: functions are written one after another, and all pages written so far
+/// are sealed together before any of them runs, as each change of a page's protection is a call to the system. Where
+/// that is refused, a memory file mapped for execution is tried; where that is refused too, the caller falls back to
+/// portable kernels.
 package enum ExecutableMemory {
   /// Code beyond this many bytes is refused.
   package static let byteLimit = 64 << 20
 
-  private static let used = Mutex(0)
-
-  /// Writable pages that are still to be given out, zero or more.
-  private struct FreshPages: @unchecked Sendable {
-    // @unchecked: whoever holds the lock takes pages, which are then theirs.
-    var address: UnsafeMutableRawPointer?
-    var byteCount = 0
+  /// Pages that are being filled, and what is known of the system.
+  fileprivate struct State: @unchecked Sendable {
+    // @unchecked: whoever holds the lock writes to the pages that are not sealed.
+    /// The room for code: up to `sealed` executable, up to `written` full, up to `ready` made; zero or more bytes.
+    var base: UnsafeMutableRawPointer?
+    var (sealed, written, ready, byteCount) = (0, 0, 0, 0)
+    /// Bytes of all pages that hold code.
+    var used = 0
+    /// Whether the system makes written pages executable, and whether it refuses to.
+    var (allowsSealing, refusesSealing) = (false, false)
   }
-  private static let freshPages = Mutex(FreshPages())
-  /// Pages are asked for this many bytes at a time: a call to the system for each function would take as long as to
-  /// write the function.
-  private static let freshByteCount = 32 << 10
 
-  /// Places code in executable memory for the life of the process.
+  private static let state = Mutex(State())
+  /// Whether there is code that cannot run yet.
+  fileprivate static let hasUnsealedCode = Atomic(false)
+  /// Room is asked for in parts of this many bytes, and its pages are made in smaller ones.
+  fileprivate static let (roomByteCount, readyByteCount) = (256 << 10, 32 << 10)
+  /// Functions begin with a cache line.
+  fileprivate static let alignment = 64
+
+  /// Places code in executable memory for the life of the process, ready to run.
   ///
   /// On arm64 the instruction cache is told, unless `synchronizes` is false: for the very code that tells it.
   ///
   /// - Returns: the address of its first byte; nil where the system refuses.
   package static func place(_ code: [UInt8], synchronizes: Bool = true) -> UnsafeRawPointer? {
+    let place = append(code, synchronizes: synchronizes)
+    seal()
+    return place
+  }
+
+  /// Writes code for the life of the process; it can run after the next ``seal()``.
+  ///
+  /// - Returns: the address of its first byte; nil where the system refuses.
+  package static func append(
+    _ code: [UInt8], synchronizes: Bool = true, withinLimit: Bool = true
+  ) -> UnsafeRawPointer? {
     guard !code.isEmpty else { return nil }
     let pageByteCount = Int(sysconf(Int32(_SC_PAGESIZE)))
     guard pageByteCount > 0 else { return nil }
-    let byteCount = (code.count + pageByteCount - 1) / pageByteCount * pageByteCount
-    let isAllowed = used.withLock { used in
-      guard used + byteCount <= byteLimit else { return false }
-      used += byteCount
-      return true
-    }
-    guard isAllowed else { return nil }
-    if let place = byProtection(code, byteCount) ?? placeInMemoryFile(code, byteCount: byteCount) {
-      #if arch(arm64) && !canImport(Darwin)
-        if synchronizes { Arm64CacheMaintenance.synchronize(place, byteCount: code.count) }
+    let address = state.withLock { state -> Int? in
+      let place = state.place(code, pageByteCount: pageByteCount, limit: withinLimit ? byteLimit : .max)
+      #if arch(arm64)
+        // Caches are told of code that can run already.
+        state.seal(pageByteCount: pageByteCount)
       #endif
-      return place
+      return place.map { Int(bitPattern: $0) }
     }
-    used.withLock { $0 -= byteCount }
-    return nil
-  }
-
-  /// Writes to fresh pages, then makes them executable instead of writable.
-  private static func byProtection(_ code: [UInt8], _ byteCount: Int) -> UnsafeRawPointer? {
-    #if os(iOS)
-      return nil  // Pages made at run time cannot be executed there.
-    #elseif os(macOS) && arch(arm64)
-      return inWriteProtectedPages(code, byteCount)
-    #else
-      guard let pages = takeFreshPages(byteCount) else { return nil }
-      pages.copyMemory(from: code, byteCount: code.count)
-      guard mprotect(pages, byteCount, PROT_READ | PROT_EXEC) == 0 else {
-        munmap(pages, byteCount)
-        return nil
-      }
-      return UnsafeRawPointer(pages)
+    guard let place = address.flatMap({ UnsafeRawPointer(bitPattern: $0) }) else { return nil }
+    #if arch(arm64) && !canImport(Darwin)
+      if synchronizes { Arm64CacheMaintenance.synchronize(place, byteCount: code.count) }
     #endif
+    return place
   }
 
-  /// Writable pages that nobody else has; `byteCount` is a multiple of the page's size.
-  private static func takeFreshPages(_ byteCount: Int) -> UnsafeMutableRawPointer? {
-    let address = freshPages.withLock { fresh -> Int? in
-      if fresh.byteCount < byteCount {
-        var flags = MAP_PRIVATE | anonymousMapping
-        #if canImport(Darwin)
-          flags |= MAP_JIT
-        #else
-          flags |= MAP_POPULATE
-        #endif
-        let asked = max(byteCount, freshByteCount)
-        guard let pages = mmap(nil, asked, PROT_READ | PROT_WRITE, flags, -1, 0), pages != MAP_FAILED else {
-          return nil
-        }
-        if let rest = fresh.address, fresh.byteCount > 0 { munmap(rest, fresh.byteCount) }
-        fresh = FreshPages(address: pages, byteCount: asked)
-      }
-      let taken = fresh.address
-      fresh.address = taken.map { $0 + byteCount }
-      fresh.byteCount -= byteCount
-      return taken.map { Int(bitPattern: $0) }
-    }
-    return address.flatMap { UnsafeMutableRawPointer(bitPattern: $0) }
+  /// Whether nothing but a lack of memory stands against more code: pages that were written have been made executable.
+  static var growsFreely: Bool { state.withLock { $0.allowsSealing } }
+
+  /// Makes all code that was written executable: to be called before any of it runs.
+  @inline(__always)
+  package static func seal() {
+    if hasUnsealedCode.load(ordering: .acquiring) { sealPages() }
+  }
+
+  @inline(never)
+  private static func sealPages() {
+    let pageByteCount = Int(sysconf(Int32(_SC_PAGESIZE)))
+    state.withLock { $0.seal(pageByteCount: pageByteCount) }
   }
 
   #if os(macOS) && arch(arm64)
     /// Writes to pages that are writable or executable for each thread apart, never both for one.
-    private static func inWriteProtectedPages(_ code: [UInt8], _ byteCount: Int) -> UnsafeRawPointer? {
+    fileprivate static func inWriteProtectedPages(_ code: [UInt8], _ byteCount: Int) -> UnsafeRawPointer? {
       // Looked up by name: the SDK's modules do not all show them.
       typealias Protect = @convention(c) (Int32) -> Void
       typealias Invalidate = @convention(c) (UnsafeMutableRawPointer, Int) -> Void
@@ -144,6 +135,83 @@ package enum ExecutableMemory {
     #else
       return nil
     #endif
+  }
+}
+
+extension ExecutableMemory.State {
+  /// Writes code by the first way that the system allows.
+  mutating func place(_ code: [UInt8], pageByteCount: Int, limit: Int) -> UnsafeRawPointer? {
+    #if os(iOS)
+      return nil  // Pages made at run time cannot be executed there.
+    #else
+      let byteCount = roundedUp(code.count, to: pageByteCount)
+      // What is placed in spite of the limit does not use it up.
+      let counted = used
+      defer { if limit == .max { used = counted } }
+      guard used + byteCount <= limit else { return nil }
+      #if os(macOS) && arch(arm64)
+        let place = ExecutableMemory.inWriteProtectedPages(code, byteCount)
+      #else
+        if !refusesSealing, let place = append(code, pageByteCount: pageByteCount) { return place }
+        let place = ExecutableMemory.placeInMemoryFile(code, byteCount: byteCount)
+      #endif
+      if place != nil { used += byteCount }
+      return place
+    #endif
+  }
+
+  /// Writes code behind what was written before; nil where there is no room, or pages cannot be sealed.
+  private mutating func append(_ code: [UInt8], pageByteCount: Int) -> UnsafeRawPointer? {
+    if written + code.count > byteCount {
+      seal(pageByteCount: pageByteCount)
+      if let base, sealed < byteCount { munmap(base + sealed, byteCount - sealed) }
+      (base, sealed, written, ready, byteCount) = (nil, 0, 0, 0, 0)
+      var flags = MAP_PRIVATE | anonymousMapping
+      #if canImport(Darwin)
+        flags |= MAP_JIT
+      #endif
+      let asked = roundedUp(max(code.count, ExecutableMemory.roomByteCount), to: pageByteCount)
+      guard let room = mmap(nil, asked, PROT_READ | PROT_WRITE, flags, -1, 0), room != MAP_FAILED else {
+        return nil
+      }
+      (base, byteCount) = (room, asked)
+    }
+    guard let base else { return nil }
+    let place = base + written
+    if written + code.count > ready {
+      let end = min(roundedUp(written + code.count, to: ExecutableMemory.readyByteCount), byteCount)
+      ZeroedMemory.populate(base + ready, byteCount: end - ready)
+      ready = end
+    }
+    unsafe place.copyMemory(from: code, byteCount: code.count)
+    used += roundedUp(written + code.count, to: pageByteCount) - roundedUp(written, to: pageByteCount)
+    written = min(roundedUp(written + code.count, to: ExecutableMemory.alignment), byteCount)
+    if !allowsSealing {
+      let end = roundedUp(written, to: pageByteCount)
+      allowsSealing = mprotect(base, end, PROT_READ | PROT_EXEC) == 0
+      refusesSealing = !allowsSealing
+      guard allowsSealing else {
+        munmap(base, byteCount)
+        (self.base, written, ready, byteCount, used) = (nil, 0, 0, 0, 0)
+        return nil
+      }
+      (sealed, written) = (end, end)
+    } else {
+      ExecutableMemory.hasUnsealedCode.store(true, ordering: .releasing)
+    }
+    return UnsafeRawPointer(place)
+  }
+
+  /// Makes what was written executable instead of writable.
+  ///
+  /// A system that allowed it once lacks memory if it does not now, and that ends the process as it does elsewhere.
+  mutating func seal(pageByteCount: Int) {
+    guard let base, written > sealed else { return }
+    let end = roundedUp(written, to: pageByteCount)
+    let result = mprotect(base + sealed, end - sealed, PROT_READ | PROT_EXEC)
+    precondition(result == 0, "no memory to make code executable")
+    (sealed, written, ready) = (end, end, max(ready, end))
+    ExecutableMemory.hasUnsealedCode.store(false, ordering: .releasing)
   }
 }
 

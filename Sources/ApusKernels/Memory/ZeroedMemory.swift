@@ -62,7 +62,9 @@ package final class ZeroedMemory: @unchecked Sendable {
         Self.advise(base + next, byteCount: large)
         next += large
       } else {
-        let end = min(roundedUp(part.upperBound, to: 32 << 10), next / large * large + large)
+        // A page costs less among many; but what follows is only expected.
+        let expected = part.upperBound + min(rest / 2, 128 << 10)
+        let end = min(roundedUp(expected, to: 32 << 10), next / large * large + large)
         Self.populate(base + next, byteCount: min(end, byteCount) - next)
         next = end
       }
@@ -96,7 +98,7 @@ package final class ZeroedMemory: @unchecked Sendable {
   }
 
   /// Makes all pages, zeroed, with one call.
-  private static func populate(_ base: UnsafeMutableRawPointer, byteCount: Int) {
+  static func populate(_ base: UnsafeMutableRawPointer, byteCount: Int) {
     #if os(Linux)
       let populateForWriting: Int32 = 23  // MADV_POPULATE_WRITE: Linux 5.14, not in every header.
       _ = madvise(base, byteCount, populateForWriting)

@@ -10,9 +10,10 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
   private let factorByteCount: Int
   /// An offset and a count of steps for each tap.
   private let taps: UnsafeMutablePointer<Int>
-  /// The functions that write finished outputs, and those that write sums.
+  /// The functions that write finished outputs, and those that write sums: few weights need these, which are made then.
   private let outputs: GeneratedFunctions
-  private let sums: GeneratedFunctions
+  private var sums: GeneratedFunctions?
+  private let target: any GeneratedTarget
   /// Whether neighboring panels are one call.
   private let movesAlongPanels: Bool
   /// A worker's memory: the gathered part of the input, then taps with room for all extra steps, then sums.
@@ -60,13 +61,10 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
         scheme.canFinish ? shapes : [], placement: placement,
         generator: {
           target.generator(product, convolution.operands, scheme.epilogue, $0)
-        }),
-      let sums = GeneratedFunctions(
-        scheme.needsSums ? shapes.map { $0.ofSums(lanes: target.lanes) } : [], placement: placement,
-        generator: { target.generator(product, convolution.operands, nil, $0) })
+        })
     else { return nil }
     self.outputs = outputs
-    self.sums = sums
+    self.target = target
 
     unsafe taps = .allocate(capacity: 2 * plan.tapCount)
     for tap in 0..<plan.tapCount {
@@ -81,6 +79,21 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
     directCalls = unsafe GeneratedDirectCalls(
       plan, outputs, weightPacking, taps: Int(bitPattern: taps), factors: Int(bitPattern: factors),
       factorByteCount: factorByteCount, elementByteCount: scheme.elementByteCount)
+    if scheme.needsSumsAtOnce {
+      guard let sums = sumFunctions(placement) else { return nil }
+      self.sums = sums
+    }
+  }
+
+  /// What rows are multiplied as.
+  private var product: GeneratedProduct { plan.isInPlace ? scheme.product : scheme.gatheredProduct }
+
+  /// The functions that write sums.
+  private func sumFunctions(_ placement: CodePlacement) -> GeneratedFunctions? {
+    let shapes = plan.shapes(movesAlongPanels: movesAlongPanels).map { $0.ofSums(lanes: target.lanes) }
+    return GeneratedFunctions(
+      shapes, placement: placement,
+      generator: { target.generator(product, convolution.operands, nil, $0) })
   }
 
   deinit {
@@ -128,7 +141,11 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
       input.byteCount >= convolution.inputCount * scheme.elementByteCount
         && output.byteCount >= convolution.outputCount * scheme.elementByteCount
         && scratch.byteCount >= scratchByteCount(threads: threads.count))
-    let threads = plan.isSmall ? ThreadTeam(count: 1) : threads.fitting(nanoseconds: plan.nanoseconds)
+    if !scheme.makesOutputs(packed) { GeneratedFunctions.make(&sums, sumFunctions) }
+    ExecutableMemory.seal()
+    let threads =
+      plan.isSmall || convolution.isForOneThread
+      ? ThreadTeam(count: 1) : threads.fitting(nanoseconds: plan.nanoseconds)
     let tiling = plan.tiling(threads: threads.count)
     scheme.run(input, &output, &scratch, threads: threads) { memory in
       if let directCalls, threads.count == 1, finish == nil, scheme.makesOutputs(packed) {
@@ -308,7 +325,7 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
     unsafe call.arguments.output = Int(bitPattern: call.block)
     call.arguments.outputStride = panel.paddedCount &* 4
     call.arguments.blocks = 1
-    sums.call(rows: height, columns: panel.paddedCount, &call.arguments)
+    sums?.call(rows: height, columns: panel.paddedCount, &call.arguments)
     call.arguments.outputStride = outputStride
     unsafe scheme.finish(
       call.block, rows: height, columns: plan.columns(panel), offsets: call.arguments.offsets,

@@ -291,7 +291,7 @@ struct GeneratedConvolutionPlan {
     return (rows, length / rows, length % rows)
   }
 
-  func tiling(threads: Int) -> Tiling { threads > 1 ? shared : alone }
+  func tiling(threads: Int) -> Tiling { threads > 1 && !convolution.isForOneThread ? shared : alone }
 
   /// The shapes of functions that runs will ask for; some come more than once.
   func shapes(movesAlongPanels: Bool) -> [GeneratedShape] {
@@ -317,7 +317,9 @@ struct GeneratedConvolutionPlan {
         continue
       }
       alone.forEachLength { add(panels[index], length: $0) }
-      if shared != alone { shared.forEachLength { add(panels[index], length: $0) } }
+      if shared != alone, !convolution.isForOneThread {
+        shared.forEachLength { add(panels[index], length: $0) }
+      }
     }
     return shapes
   }

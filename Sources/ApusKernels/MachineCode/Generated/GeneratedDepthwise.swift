@@ -18,9 +18,11 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
   /// Whether functions take a row of taps at a time, and whether whole lines.
   private let takesRows: Bool
   private let takesLines: Bool
-  /// The functions that write finished outputs, and those that write sums; their rows are pixels.
+  /// The functions that write finished outputs, and those that write sums, of which few weights have need; their rows are
+  /// pixels.
   let outputs: GeneratedFunctions
-  private let sums: GeneratedFunctions
+  private var sums: GeneratedFunctions?
+  private let target: any GeneratedTarget
   /// Functions for the runs of columns of an input that is read in place, by the runs' numbers.
   let runFunctions: GeneratedFunctions
 
@@ -56,7 +58,6 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
         columnCount: columns, channelCount: channels, columnStep: step, tapStep: convolution.dilationWidth,
         tapRows: convolution.filterHeight, tapColumns: convolution.filterWidth)
     }
-    let sumShapes = plan.shapes(most: GeneratedDepthwisePlan.mostPixels, takesRows: false)
     let shapes =
       takesLines ? plan.lineShapes : plan.shapes(most: blockColumns, takesRows: takesRows)
     guard
@@ -83,13 +84,10 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
           shape.place = .init(
             missingFirst: run.missingFirst, missingLast: run.missingLast, tailCount: plan.tailCount)
           return target.rowGenerator(scheme.gatheredProduct, convolution.operands, scheme.epilogue, shape)
-        }),
-      let sums = GeneratedFunctions(
-        scheme.needsSums ? sumShapes.map { $0.ofSums(lanes: target.lanes) } : [], placement: placement,
-        generator: { target.depthwiseGenerator(scheme.gatheredProduct, convolution.operands, nil, $0) })
+        })
     else { return nil }
     self.outputs = outputs
-    self.sums = sums
+    self.target = target
     self.runFunctions = runFunctions
 
     let tapCount = plan.groupCount * plan.tapsPerGroup
@@ -108,6 +106,18 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
     unsafe factors = .allocate(byteCount: factorBlockCount * factorByteCount, alignment: 64)
     unsafe target.fillFactors(
       factors, convolution.operands, scheme.epilogue, blockCount: factorBlockCount, lanes: plan.lanes)
+    if scheme.needsSumsAtOnce {
+      guard let sums = sumFunctions(placement) else { return nil }
+      self.sums = sums
+    }
+  }
+
+  /// The functions that write sums.
+  private func sumFunctions(_ placement: CodePlacement) -> GeneratedFunctions? {
+    let shapes = plan.shapes(most: GeneratedDepthwisePlan.mostPixels, takesRows: false)
+    return GeneratedFunctions(
+      shapes.map { $0.ofSums(lanes: target.lanes) }, placement: placement,
+      generator: { target.depthwiseGenerator(scheme.gatheredProduct, convolution.operands, nil, $0) })
   }
 
   deinit {
@@ -144,6 +154,8 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
       input.byteCount >= convolution.inputCount * scheme.elementByteCount
         && output.byteCount >= convolution.outputCount * scheme.elementByteCount
         && scratch.byteCount >= scratchByteCount(threads: threads.count))
+    if !scheme.makesOutputs(packed) { GeneratedFunctions.make(&sums, sumFunctions) }
+    ExecutableMemory.seal()
     let threads = plan.isSmall ? ThreadTeam(count: 1) : threads.fitting(nanoseconds: plan.nanoseconds)
     let tilesPerImage = plan.tilesPerImage(threads: threads.count)
     scheme.run(input, &output, &scratch, threads: threads) { memory in
@@ -291,7 +303,7 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
       arguments.output = Int(bitPattern: memory)
       arguments.outputStride = plan.blockChannels &* 4
       arguments.blocks = 1
-      sums.call(rows: count, columns: plan.blockChannels, &arguments)
+      sums?.call(rows: count, columns: plan.blockChannels, &arguments)
       unsafe scheme.finish(
         memory, rows: count, columns: plan.columns, offsets: arguments.offsets,
         channel: block &* plan.blockChannels, channels: plan.channels, count: valid,

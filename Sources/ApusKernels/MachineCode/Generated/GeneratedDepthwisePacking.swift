@@ -139,10 +139,11 @@ struct GeneratedDepthwisePacking {
       unsafe sums.update(repeating: 0, count: 2 * channels)
       for group in 0..<plan.groupCount {
         let lanes = unsafe lanes + group * channels
+        let first = unsafe fillEights(lanes, sums, magnitudes, weights, operands, group: group)
         for index in 0..<plan.tapsPerGroup {
           guard let tap = plan.tap(group: group, index: index) else { continue }
           let shift = laneBits &* UInt32(truncatingIfNeeded: index)
-          for channel in 0..<channels {
+          for channel in first..<channels {
             let value = unsafe terms.value(weights, tap &* channels &+ channel, operands)
             unsafe lanes[channel] |= (UInt32(bitPattern: terms.bounded(value)) & bits) &<< shift
             unsafe sums[channel] &+= value
@@ -160,6 +161,54 @@ struct GeneratedDepthwisePacking {
       }
       return isBounded
     }
+  }
+
+  /// Makes the 32 bits of one group for as many channels as fill eights, and adds to their sums; answers how many.
+  private func fillEights(
+    _ lanes: UnsafeMutablePointer<UInt32>, _ sums: UnsafeMutablePointer<Int32>,
+    _ magnitudes: UnsafeMutablePointer<Int32>, _ weights: UnsafeRawPointer, _ operands: ByteOperands,
+    group: Int
+  ) -> Int {
+    let (channels, areWords, isSplit) = (plan.channels, terms.areWords, terms.mayHaveExtras)
+    let flips = SIMD8<UInt8>(repeating: operands.signFlip)
+    let zeroPoints = SIMD8<Int16>(repeating: Int16(truncatingIfNeeded: operands.rhsZeroPoint))
+    let least = SIMD8(repeating: Int16(truncatingIfNeeded: terms.bounds.lowerBound))
+    let most = SIMD8(repeating: Int16(truncatingIfNeeded: terms.bounds.upperBound))
+    func start(_ index: Int) -> Int {
+      guard index < plan.tapsPerGroup, let tap = plan.tap(group: group, index: index) else { return -1 }
+      return tap &* channels
+    }
+    let (start0, start1, start2, start3) = (start(0), start(1), start(2), start(3))
+    let end = channels & ~7
+    var channel = 0
+    while channel < end {
+      var (sum, magnitude) = (SIMD8<Int16>(), SIMD8<Int16>())
+      @inline(__always)
+      func values(_ start: Int) -> SIMD8<Int16> {
+        guard start >= 0 else { return SIMD8<Int16>() }
+        let bytes = unsafe weights.loadUnaligned(fromByteOffset: start &+ channel, as: SIMD8<UInt8>.self)
+        let values = SIMD8<Int16>(widening: bytes ^ flips) &- zeroPoints
+        let signs = values &>> 15
+        sum &+= values
+        magnitude &+= (values ^ signs) &- signs
+        return isSplit && !areWords ? values.bounded(least, most) : values
+      }
+      let (values0, values1) = (values(start0), values(start1))
+      let (values2, values3) = (values(start2), values(start3))
+      let bytes = SIMD8<Int16>(repeating: 0xFF)
+      var words = SIMD16<Int16>()
+      words.evenHalf = areWords ? values0 : values0 & bytes | values1 &<< 8
+      words.oddHalf = areWords ? values1 : values2 & bytes | values3 &<< 8
+      unsafe UnsafeMutableRawPointer(lanes + channel).storeBytes(of: words, as: SIMD16<Int16>.self)
+      let place = unsafe UnsafeMutableRawPointer(sums + channel)
+      let sums = unsafe place.loadUnaligned(as: SIMD8<Int32>.self) &+ SIMD8<Int32>(widening: sum)
+      unsafe place.storeBytes(of: sums, as: SIMD8<Int32>.self)
+      let second = unsafe UnsafeMutableRawPointer(magnitudes + channel)
+      let added = unsafe second.loadUnaligned(as: SIMD8<Int32>.self) &+ SIMD8<Int32>(widening: magnitude)
+      unsafe second.storeBytes(of: added, as: SIMD8<Int32>.self)
+      channel &+= 8
+    }
+    return end
   }
 
   /// Writes what a block's groups lack: weights for extra steps, then which group each repeats.

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A generated function of ``GeneratedArguments``.
 struct GeneratedFunction: @unchecked Sendable {
   // @unchecked: the address is of code that is never changed.
@@ -31,7 +33,7 @@ struct GeneratedFunction: @unchecked Sendable {
 /// Generated functions by the rows and columns of their blocks.
 struct GeneratedFunctions: Sendable {
   /// Where the functions for a number of columns begin; negative where there are none.
-  private var starts: [Int16]
+  private var starts: [Int]
   /// Zero where there is no function.
   private var addresses: [Int] = []
 
@@ -50,10 +52,10 @@ struct GeneratedFunctions: Sendable {
     addresses.reserveCapacity(2 * (1 + mostRows))
     for shape in shapes {
       if starts[shape.columnCount] < 0 {
-        starts[shape.columnCount] = Int16(truncatingIfNeeded: addresses.count)
+        starts[shape.columnCount] = addresses.count
         for _ in 0...mostRows { addresses.append(0) }
       }
-      let index = Int(starts[shape.columnCount]) + shape.rowCount
+      let index = starts[shape.columnCount] + shape.rowCount
       guard addresses[index] == 0 else { continue }
       guard let function = GeneratedFunction(generator(shape), placement: placement) else { return nil }
       addresses[index] = function.bits
@@ -66,9 +68,21 @@ struct GeneratedFunctions: Sendable {
     return GeneratedFunction(bits: addresses[Int(starts[columns]) + rows])
   }
 
+  private static let making = Mutex(0)
+
+  /// Makes functions that a run turns out to need, once, whether or not the limit for code is reached.
+  ///
+  /// There are few of them, as their shapes are; without memory for them the process ends.
+  static func make(_ functions: inout Self?, _ body: (CodePlacement) -> Self?) {
+    making.withLock { _ in
+      if functions == nil { functions = body { $0.place(withinLimit: false) } }
+      precondition(functions != nil, "no memory for code")
+    }
+  }
+
   /// Calls the function for a block of rows and columns. Inlined, as callers would otherwise retain the lists each time.
   @inline(__always)
   func call(rows: Int, columns: Int, _ arguments: inout GeneratedArguments) {
-    GeneratedFunction(bits: addresses[Int(starts[columns]) &+ rows])?.call(&arguments)
+    GeneratedFunction(bits: addresses[starts[columns] &+ rows])?.call(&arguments)
   }
 }

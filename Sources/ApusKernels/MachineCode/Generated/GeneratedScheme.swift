@@ -63,6 +63,9 @@ struct GeneratedScheme {
   /// Whether some outputs may have to be made in Swift.
   var needsSums: Bool { needsBoundedSums || !canFinish }
 
+  /// Whether functions for them cannot wait until weights ask for them: where all do, or where none might be made then.
+  var needsSumsAtOnce: Bool { !canFinish || needsBoundedSums && !ExecutableMemory.growsFreely }
+
   /// Whether generated code makes the outputs with these weights.
   func makesOutputs(_ packed: PackedWeights) -> Bool {
     canFinish && (!needsBoundedSums || GeneratedWeights.isBounded(packed))

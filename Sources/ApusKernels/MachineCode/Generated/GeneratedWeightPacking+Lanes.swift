@@ -48,9 +48,47 @@ extension GeneratedWeightPacking {
     )
     var (sums0, sums1, sums2, sums3) = (SIMD4<Int32>(), SIMD4<Int32>(), SIMD4<Int32>(), SIMD4<Int32>())
     var target = unsafe quad.target
+    // Bytes less 128 are bytes with their highest bit flipped, and no others.
+    let arePlain =
+      !areNarrow && !areWords && !mayHaveExtras && operands.rhsZeroPoint == 128
+      && masks == SIMD4(repeating: -1)
+    var plainCount: Int32 = 0
+    let (plainFlips, turns) = (
+      SIMD16<UInt8>(repeating: operands.signFlip), SIMD16<UInt8>(repeating: operands.signFlip ^ 0x80)
+    )
+    let lowBytes = SIMD8<Int16>(repeating: 0xFF)
     for tap in 0..<plan.tapCount {
       let start = unsafe weights + tap &* lanesPerTap
       var lane = 0
+      // Sixteen bytes at a time: four steps.
+      while arePlain, lane &+ 16 <= lanesPerTap {
+        @inline(__always)
+        func bytes(_ source: Int) -> SIMD16<UInt8> {
+          unsafe start.loadUnaligned(fromByteOffset: source &+ lane, as: SIMD16<UInt8>.self)
+        }
+        @inline(__always)
+        func sums(_ bytes: SIMD16<UInt8>) -> SIMD4<Int32> {
+          let pairs = unsafe unsafeBitCast(bytes ^ plainFlips, to: SIMD8<Int16>.self)
+          return pairSums((pairs & lowBytes) &+ ((pairs &>> 8) & lowBytes), ones)
+        }
+        @inline(__always)
+        func steps(_ bytes: SIMD16<UInt8>) -> SIMD4<UInt32> {
+          unsafe unsafeBitCast(bytes ^ turns, to: SIMD4<UInt32>.self)
+        }
+        let (bytes0, bytes1) = (bytes(sources[0]), bytes(sources[1]))
+        let (bytes2, bytes3) = (bytes(sources[2]), bytes(sources[3]))
+        sums0 &+= sums(bytes0)
+        sums1 &+= sums(bytes1)
+        sums2 &+= sums(bytes2)
+        sums3 &+= sums(bytes3)
+        let rows = Transposed(steps(bytes0), steps(bytes1), steps(bytes2), steps(bytes3))
+        for step in 0..<4 {
+          unsafe target.storeBytes(of: rows[step], as: SIMD4<UInt32>.self)
+          unsafe target += stepByteCount
+        }
+        lane &+= 16
+        plainCount &+= 16
+      }
       // Eight terms at a time: four steps of words, or two of bytes.
       while lane < lanesPerTap {
         let count = min(8, lanesPerTap &- lane)
@@ -97,7 +135,8 @@ extension GeneratedWeightPacking {
         }
       }
     }
-    return SIMD4(sums0.wrappedSum(), sums1.wrappedSum(), sums2.wrappedSum(), sums3.wrappedSum())
+    let sums = SIMD4(sums0.wrappedSum(), sums1.wrappedSum(), sums2.wrappedSum(), sums3.wrappedSum())
+    return sums &- SIMD4(repeating: 128 &* plainCount)
   }
 
   /// The sum of the magnitudes of a column's weights, of which the first is at `source`.

@@ -82,13 +82,8 @@ package struct X86Assembler: ~Copyable {
 
   /// Where each label lies; negative where it does not yet.
   private var labels: [Int] = []
-  private var jumps: [Jump] = []
-
-  private struct Jump {
-    /// Where the distance is written.
-    let position: Int
-    let label: Label
-  }
+  /// Where distances are written, and behind each the number of the label.
+  private var jumps: [Int] = []
 
   /// Begins a function.
   package init(encoding: Encoding) {
@@ -173,24 +168,28 @@ package struct X86Assembler: ~Copyable {
   /// Jumps to a label.
   package mutating func jump(_ label: Label) {
     emit(0xE9)
-    jumps.append(Jump(position: count, label: label))
-    emit32(0)
+    emitDistance(to: label)
   }
 
   /// Jumps to a label if the flags say so.
   package mutating func jump(_ condition: Condition, _ label: Label) {
     emit(0x0F, 0x80 | condition.rawValue)
-    jumps.append(Jump(position: count, label: label))
+    emitDistance(to: label)
+  }
+
+  private mutating func emitDistance(to label: Label) {
+    jumps.append(count)
+    jumps.append(label.number)
     emit32(0)
   }
 
   /// The finished code; nil if a label was never placed.
   package consuming func finish() -> [UInt8]? {
-    for jump in jumps {
-      let target = labels[jump.label.number]
+    for jump in stride(from: 0, to: jumps.count, by: 2) {
+      let (position, target) = (jumps[jump], labels[jumps[jump + 1]])
       guard target >= 0 else { return nil }
-      let distance = UInt32(truncatingIfNeeded: target - (jump.position + 4))
-      unsafe bytes.storeBytes(of: distance.littleEndian, toByteOffset: jump.position, as: UInt32.self)
+      let distance = UInt32(truncatingIfNeeded: target - (position + 4))
+      unsafe bytes.storeBytes(of: distance.littleEndian, toByteOffset: position, as: UInt32.self)
     }
     return unsafe Array(UnsafeRawBufferPointer(start: bytes, count: count))
   }

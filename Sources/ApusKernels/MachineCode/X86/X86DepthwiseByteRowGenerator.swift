@@ -65,28 +65,29 @@ struct X86DepthwiseByteRowGenerator: CodeGenerator {
     a.load(.rsi, .init(.rdi, A.offset(\.weights)))
     if rowCount <= 4 { loadWeights(&a) }
 
-    let nextLine = a.loopHead(alignment: 16)
+    let line = a.loopHead(alignment: 16)
     a.load(.r15, .init(.rdi, A.offset(\.blocks)))
     let nextBlock = a.loopHead()
     block(&a, shape.columnCount)
     a.decrement(.r15)
     a.jump(.notEqual, nextBlock)
     if shape.restCount > 0 { block(&a, shape.restCount) }
-    for (register, start, stride) in [
-      (General.r8, A.offset(\.rows), A.offset(\.lineStride)),
-      (.r14, A.offset(\.output), A.offset(\.outputLineStride)),
-    ] {
-      a.load(register, .init(.rdi, start))
-      a.add(register, .init(.rdi, stride))
-      a.store(.init(.rdi, start), register)
-    }
+    nextLine(&a, .r8, A.offset(\.rows), A.offset(\.lineStride))
+    nextLine(&a, .r14, A.offset(\.output), A.offset(\.outputLineStride))
     a.load(.rax, .init(.rdi, A.offset(\.lines)))
     a.decrement(.rax)
     a.store(.init(.rdi, A.offset(\.lines)), .rax)
-    a.jump(.notEqual, nextLine)
+    a.jump(.notEqual, line)
 
     a.leave()
     return a.finish()
+  }
+
+  /// Moves a register, and the argument that it began with, by a stride.
+  private func nextLine(_ a: inout X86Assembler, _ register: General, _ start: Int, _ stride: Int) {
+    a.load(register, .init(.rdi, start))
+    a.add(register, .init(.rdi, stride))
+    a.store(.init(.rdi, start), register)
   }
 
   /// Some columns of a line.
@@ -111,38 +112,35 @@ struct X86DepthwiseByteRowGenerator: CodeGenerator {
     a.jump(.notEqual, nextGroup)
     a.place(done)
     for _ in 0..<columnCount * shape.columnStep / 6 { end.nextBase(&a, .r8, from: .r8) }
-    a.address(.r8, end.place([.r8], columnCount * shape.columnStep % 6))
+    a.address(.r8, end.place(.r8, columnCount * shape.columnStep % 6))
 
     a.load(.rdx, .init(.rdi, A.offset(\.factors)))
     end.loadStride(&a, A.offset(\.outputStride))
     end.store(&a, [.r14])
-    end.pointAfterLast(&a, [.r14], .r14)
+    end.pointAfterLast(&a, .r14, .r14)
   }
 
   /// The groups of some rows of the filter.
   private func rows(_ a: inout X86Assembler, _ rows: Range<Int>, _ end: X86EpilogueGenerator) {
-    let bases = Array(Self.bases.prefix(rows.count))
-    for (index, base) in bases.enumerated() {
-      a.load(base, .init(.r12, (rows.lowerBound / 4 * tapColumns * 4 + index) * 8))
-      a.add(base, .r8)
+    for index in 0..<rows.count {
+      a.load(Self.bases[index], .init(.r12, (rows.lowerBound / 4 * tapColumns * 4 + index) * 8))
+      a.add(Self.bases[index], .r8)
     }
     if rowCount > 4 { loadWeights(&a) }
     let columnCount = end.rowCount
     let pixelCount = (columnCount - 1) * shape.columnStep + (tapColumns - 1) * shape.tapStep + 1
-    for pixel in 0..<pixelCount {
-      // The sums that the pixel is part of, each with its tap.
-      let uses = (0..<columnCount).compactMap { column -> (column: Int, tap: Int)? in
-        let distance = pixel - column * shape.columnStep
-        guard distance >= 0, distance % shape.tapStep == 0, distance / shape.tapStep < tapColumns else {
-          return nil
-        }
-        return (column, distance / shape.tapStep)
-      }
-      guard !uses.isEmpty else { continue }
-      interleave(&a, bases.map { place($0, pixel, end) })
+    // The tap by which a pixel is part of a column's sum.
+    func tap(_ pixel: Int, _ column: Int) -> Int? {
+      let distance = pixel - column * shape.columnStep
+      let isTap = distance >= 0 && distance % shape.tapStep == 0 && distance / shape.tapStep < tapColumns
+      return isTap ? distance / shape.tapStep : nil
+    }
+    for pixel in 0..<pixelCount where (0..<columnCount).contains(where: { tap(pixel, $0) != nil }) {
+      interleave(&a, rows.count) { place(Self.bases[$0], pixel, end) }
       for vector in 0..<Self.vectorCount {
-        for use in uses {
-          a.vector(.vpdpbusd, width, end.sum(use.column, vector), spare(vector), weight(use.tap, vector))
+        for column in 0..<columnCount {
+          guard let tap = tap(pixel, column) else { continue }
+          a.vector(.vpdpbusd, width, end.sum(column, vector), spare(vector), weight(tap, vector))
         }
       }
     }
@@ -150,7 +148,7 @@ struct X86DepthwiseByteRowGenerator: CodeGenerator {
 
   /// A pixel from a base on, one of the first seven.
   private func place(_ base: General, _ pixel: Int, _ end: X86EpilogueGenerator) -> Memory {
-    pixel < 6 ? end.place([base], pixel) : Memory(base, index: .r10, scale: 2)
+    pixel < 6 ? end.place(base, pixel) : Memory(base, index: .r10, scale: 2)
   }
 
   private func loadWeights(_ a: inout X86Assembler) {
@@ -160,7 +158,7 @@ struct X86DepthwiseByteRowGenerator: CodeGenerator {
   }
 
   /// Brings the bytes of up to four rows side by side, in the first four spare registers.
-  private func interleave(_ a: inout X86Assembler, _ rows: [Memory]) {
+  private func interleave(_ a: inout X86Assembler, _ rowCount: Int, _ row: (Int) -> Memory) {
     func load(_ register: Int, _ memory: Memory) {
       if product == .signedBytes {
         a.vector(.vpxor, width, register, signFlip, memory)
@@ -169,16 +167,16 @@ struct X86DepthwiseByteRowGenerator: CodeGenerator {
       }
     }
     // Rows that there are not repeat others: they have no weights.
-    let hasPairs = rows.count > 2
-    load(spare(4), rows[0])
-    if rows.count > 1 { load(spare(5), rows[1]) }
-    let second = rows.count > 1 ? spare(5) : spare(4)
+    let hasPairs = rowCount > 2
+    load(spare(4), row(0))
+    if rowCount > 1 { load(spare(5), row(1)) }
+    let second = rowCount > 1 ? spare(5) : spare(4)
     a.vector(.vpunpcklbw, width, spare(0), spare(4), second)
     a.vector(.vpunpckhbw, width, spare(2), spare(4), second)
     if hasPairs {
-      load(spare(4), rows[2])
-      if rows.count > 3 { load(spare(5), rows[3]) }
-      let fourth = rows.count > 3 ? spare(5) : spare(4)
+      load(spare(4), row(2))
+      if rowCount > 3 { load(spare(5), row(3)) }
+      let fourth = rowCount > 3 ? spare(5) : spare(4)
       a.vector(.vpunpcklbw, width, spare(6), spare(4), fourth)
       a.vector(.vpunpckhbw, width, spare(5), spare(4), fourth)
     }
@@ -196,7 +194,7 @@ struct X86DepthwiseByteRowGenerator: CodeGenerator {
       a.add(base, .r8)
     }
     for column in 0..<end.rowCount {
-      interleave(&a, Self.bases.map { place($0, column * shape.columnStep, end) })
+      interleave(&a, Self.bases.count) { place(Self.bases[$0], column * shape.columnStep, end) }
       for vector in 0..<Self.vectorCount {
         a.vector(
           .vpdpbusd, width, end.sum(column, vector), spare(vector), .init(.rsi, vector * width.byteCount))

@@ -35,7 +35,7 @@ struct X86DepthwiseGenerator: CodeGenerator {
     end.begin(&a)
     end.loadStride(&a, A.offset(\.rowStride))
     let pixels: [General] = [.r8, .rax, .rbx, .rbp]
-    for pixel in 1..<max(pixelCount, 1) { a.address(pixels[pixel], end.place([.r8], pixel)) }
+    for pixel in 1..<max(pixelCount, 1) { a.address(pixels[pixel], end.place(.r8, pixel)) }
     a.load(.r12, .init(.rdi, A.offset(\.taps)))
     a.load(.r13, .init(.rdi, A.offset(\.tapCount)))
     a.load(.rsi, .init(.rdi, A.offset(\.weights)))
@@ -51,10 +51,10 @@ struct X86DepthwiseGenerator: CodeGenerator {
     end.loadStride(&a, A.offset(\.outputStride))
     if case .scaledFloats = epilogue { orderSums(&a) }
     end.store(&a, [.rax])
-    end.pointAfterLast(&a, [.rax], .r14)
+    end.pointAfterLast(&a, .rax, .r14)
     end.loadStride(&a, A.offset(\.rowStride))
     a.move(.rax, .r8)
-    end.pointAfterLast(&a, [.rax], .r8)
+    end.pointAfterLast(&a, .rax, .r8)
     a.decrement(.r15)
     a.jump(.notEqual, nextBlock)
 

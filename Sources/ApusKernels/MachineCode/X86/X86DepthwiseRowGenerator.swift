@@ -105,7 +105,7 @@ struct X86DepthwiseRowGenerator: CodeGenerator {
   ) {
     if place != nil { a.load(register, .init(.rdi, field)) }
     for _ in 0..<count / 6 { end.nextBase(&a, register, from: register) }
-    if count % 6 > 0 { a.address(register, end.place([register], count % 6)) }
+    if count % 6 > 0 { a.address(register, end.place(register, count % 6)) }
     if place != nil { a.store(.init(.rdi, field), register) }
   }
 

@@ -60,15 +60,15 @@ extension X86EpilogueGenerator {
   ) {
     let rows = min(rowsTogether, rowCount - row)
     // Rows beyond the last are the last again, as is the vector beyond the third.
-    let sums = (0..<4).map { index in
+    func sums(_ index: Int) -> Int {
       vectorCount == 3
         ? sum(row, min(index, 2)) : sum(row + min(index / vectorCount, rows - 1), index % vectorCount)
     }
-    let (first, second) = (sums[0], sums[2])
-    a.vector(.vpackssdw, width, first, first, sums[1])
+    let (first, second) = (sums(0), sums(2))
+    a.vector(.vpackssdw, width, first, first, sums(1))
     addZeroPoint(&a, bytes, width, first)
     if second != first {
-      a.vector(.vpackssdw, width, second, second, sums[3])
+      a.vector(.vpackssdw, width, second, second, sums(3))
       addZeroPoint(&a, bytes, width, second)
     }
     a.vector(bytes.pack, width, first, first, second)

@@ -17,33 +17,36 @@ extension X86EpilogueGenerator {
   }
 
   /// Where the factors of a vector that shift right lie: for even and odd columns, the constants added to both, and shifts.
-  private func rightFactors(_ vector: Int) -> [Int] {
+  private func rightFactor(_ index: Int, _ vector: Int) -> Int {
     let layout = X86FactorLayout(target)
-    return [
-      layout.multipliers, layout.oddMultipliers, layout.evenOffsets, layout.oddOffsets, layout.shifts,
-    ].map { $0 + vector * width.byteCount }
+    let start =
+      switch index {
+      case 0: layout.multipliers
+      case 1: layout.oddMultipliers
+      case 2: layout.evenOffsets
+      case 3: layout.oddOffsets
+      default: layout.shifts
+      }
+    return start + vector * width.byteCount
   }
 
   /// Loads the factors of a vector that shift right, where there are registers for them.
   func loadFactors(_ a: inout X86Assembler, vector: Int) {
-    for (index, displacement) in rightFactors(vector).enumerated() {
-      _ = factor(&a, width(vector), 2 + index, displacement)
-    }
+    for index in 0..<5 { _ = factor(&a, width(vector), 2 + index, rightFactor(index, vector)) }
   }
 
   /// As above for one row, after the factors were loaded.
   func rescaleRight(_ a: inout X86Assembler, row: Int, vector: Int) {
-    let factors = rightFactors(vector).enumerated().map { index, displacement in
-      target == .avx512
-        ? X86Assembler.Operand.register(free(2 + index)) : .memory(.init(.rdx, displacement))
+    func factor(_ index: Int) -> X86Assembler.Operand {
+      target == .avx512 ? .register(free(2 + index)) : .memory(.init(.rdx, rightFactor(index, vector)))
     }
     let width = width(vector)
     let (value, first, second) = (sum(row, vector), free(0), free(1))
     a.shift(.shiftQuads, digit: 2, width, second, value, by: 32)
-    a.vector(.vpmuludq, width, first, value, factors[0])
-    a.vector(.vpmuludq, width, second, second, factors[1])
-    a.vector(.vpaddq, width, first, first, factors[2])
-    a.vector(.vpaddq, width, second, second, factors[3])
+    a.vector(.vpmuludq, width, first, value, factor(0))
+    a.vector(.vpmuludq, width, second, second, factor(1))
+    a.vector(.vpaddq, width, first, first, factor(2))
+    a.vector(.vpaddq, width, second, second, factor(3))
     if target == .avx512 {
       a.vector(.vmovshdup, width, second, 0, first, mask: .init(1))
     } else {
@@ -54,7 +57,7 @@ extension X86EpilogueGenerator {
       a.shift(.shiftDoubles, digit: 2, width, value, value, by: 31)
       a.vector(.vpaddd, width, second, second, value)
     }
-    a.vector(.vpsravd, width, value, second, factors[4])
+    a.vector(.vpsravd, width, value, second, factor(4))
   }
 
   /// A factor in a register: AVX-512 has enough of them; AVX2 reads it from the cache each time.

@@ -89,6 +89,17 @@ struct X86EpilogueGenerator: Hashable {
     }
   }
 
+  /// The row after a block's last, of six at most.
+  func pointAfterLast(
+    _ a: inout X86Assembler, _ base: X86Assembler.General, _ register: X86Assembler.General
+  ) {
+    if rowCount % 6 == 0 {
+      nextBase(&a, register, from: base)
+    } else {
+      a.address(register, place(base, rowCount))
+    }
+  }
+
   func advance(_ a: inout X86Assembler, _ bases: [X86Assembler.General]) {
     for index in bases.indices.dropFirst() { nextBase(&a, bases[index], from: bases[index - 1]) }
   }

@@ -55,6 +55,7 @@ struct X86LinearSum: @unchecked Sendable {
   private func equals(_ exact: borrowing X86Sum) -> Bool {
     let steps = exact.steps
     return unsafe withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 64) { memory in
+      ExecutableMemory.seal()
       guard let values = unsafe memory.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return false }
       let (same, expected, found) = unsafe (values + 256, values + 512, values + 768)
       for byte in 0..<256 { unsafe values[byte] = UInt8(truncatingIfNeeded: byte) }

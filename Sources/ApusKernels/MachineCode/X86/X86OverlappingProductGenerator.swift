@@ -14,7 +14,6 @@ struct X86OverlappingProductGenerator: CodeGenerator {
 
   private typealias General = X86Assembler.General
   private typealias A = GeneratedArguments
-  private typealias Piece = (inout X86Assembler) -> Void
 
   /// The most rows, by vectors less one: what two sets of sums leave registers for. Beyond so many steps, finishing takes
   /// little of the time.
@@ -70,33 +69,33 @@ struct X86OverlappingProductGenerator: CodeGenerator {
     end(0).loadOrder(&a)
     a.load(.rsi, .init(.rdi, A.offset(\.weights)))
 
-    for piece in products(set: 0) { piece(&a) }
+    for index in 0..<productCount { product(&a, set: 0, index) }
     finishProducts(&a, set: 0)
     let ends = [a.makeLabel(), a.makeLabel()]
     let next = a.loopHead()
     for set in 0..<2 {
       a.decrement(.r15)
       a.jump(.equal, ends[set])
-      merge(&a, products(set: 1 - set), outputs(set: set))
+      merge(&a, products: 1 - set, outputs: set)
       finishProducts(&a, set: 1 - set)
       moveOutput(&a)
     }
     a.jump(next)
     for set in 0..<2 {
       a.place(ends[set])
-      for piece in outputs(set: set) { piece(&a) }
+      for index in 0..<outputCount { output(&a, set: set, index) }
       a.leave()
     }
     return a.finish()
   }
 
-  /// Writes two sequences side by side.
-  private func merge(_ a: inout X86Assembler, _ first: [Piece], _ second: [Piece]) {
+  /// Writes the products of one set of sums and the outputs of the other side by side.
+  private func merge(_ a: inout X86Assembler, products: Int, outputs: Int) {
     var written = 0
-    for (index, piece) in first.enumerated() {
-      piece(&a)
-      while written * first.count < (index + 1) * second.count {
-        second[written](&a)
+    for index in 0..<productCount {
+      product(&a, set: products, index)
+      while written * productCount < (index + 1) * outputCount {
+        output(&a, set: outputs, written)
         written += 1
       }
     }
@@ -104,30 +103,30 @@ struct X86OverlappingProductGenerator: CodeGenerator {
 
   // MARK: Products
 
-  /// The steps of a block but extra ones.
-  private func products(set: Int) -> [Piece] {
-    var pieces: [Piece] = [
-      { a in
-        a.load(.rcx, .init(.rdi, A.offset(\.taps)))
-        for vector in 0..<vectorCount {
-          for row in 0..<rowCount {
-            a.vector(.vmovdqu, width(vector), sum(set, row, vector), 0, beginning(vector))
-          }
-        }
-      }
-    ]
-    for tap in 0..<steps.taps {
-      pieces.append { a in
-        a.load(.rax, .init(.rcx, 16 * tap))
-        a.add(.rax, .r8)
-      }
-      for step in 0..<steps.perTap {
+  /// What makes the sums of a block, but for extra steps, in pieces: first the beginning; then for each tap its rows, and
+  /// each row of each step.
+  private var productCount: Int { 1 + steps.taps * piecesPerTap }
+  private var piecesPerTap: Int { 1 + steps.perTap * rowCount }
+
+  /// Writes a piece of the products.
+  private func product(_ a: inout X86Assembler, set: Int, _ index: Int) {
+    guard index > 0 else {
+      a.load(.rcx, .init(.rdi, A.offset(\.taps)))
+      for vector in 0..<vectorCount {
         for row in 0..<rowCount {
-          pieces.append { multiply(&$0, set, row, step, weightStep: tap * steps.perTap + step) }
+          a.vector(.vmovdqu, width(vector), sum(set, row, vector), 0, beginning(vector))
         }
       }
+      return
     }
-    return pieces
+    let (tap, piece) = (index - 1).quotientAndRemainder(dividingBy: piecesPerTap)
+    guard piece > 0 else {
+      a.load(.rax, .init(.rcx, 16 * tap))
+      a.add(.rax, .r8)
+      return
+    }
+    let (step, row) = (piece - 1).quotientAndRemainder(dividingBy: rowCount)
+    multiply(&a, set, row, step, weightStep: tap * steps.perTap + step)
   }
 
   private func sum(_ set: Int, _ row: Int, _ vector: Int) -> Int {
@@ -144,7 +143,7 @@ struct X86OverlappingProductGenerator: CodeGenerator {
         a.vector(.vmovdqu, width(vector), weights(vector), 0, .init(.rsi, place))
       }
     }
-    let memory = rows.place([.rax], row, 4 * step)
+    let memory = rows.place(.rax, row, 4 * step)
     if product == .signedBytes {
       a.vector(.vpxor, laneWidth, lane(row), signFlip, memory, broadcasts: true)
     } else {
@@ -171,33 +170,32 @@ struct X86OverlappingProductGenerator: CodeGenerator {
     a.jump(.notEqual, next)
     a.load(.rsi, .init(.rdi, A.offset(\.weights)))
     a.place(done)
-    rows.pointAfterLast(&a, [.r8], .r8)
+    rows.pointAfterLast(&a, .r8, .r8)
   }
 
   // MARK: Outputs
 
-  /// What makes outputs of a set of sums.
-  private func outputs(set: Int) -> [Piece] {
-    guard case .bytes(let isSigned, _, let isBounded) = epilogue else { return [] }
-    let end = end(set)
-    let bytes = X86EpilogueGenerator.Bytes(isSigned: isSigned, addsZeroPoint: false, isBounded: isBounded)
-    var pieces: [Piece] = []
-    for vector in 0..<vectorCount {
-      for row in 0..<rowCount {
-        pieces.append { a in
-          if row == 0 { end.loadFactors(&a, vector: vector) }
-          end.rescaleRight(&a, row: row, vector: vector)
-        }
-      }
-    }
-    for row in stride(from: 0, to: rowCount, by: end.rowsTogether) {
-      pieces.append { a in
-        if row == 0 { end.loadBytesOfFour(&a, bytes) }
-        end.storeBytesOfFour(&a, [.r14], bytes, row: row)
-      }
-    }
-    return pieces
+  /// What makes outputs of a set of sums, in pieces: first each row of each vector, then rows that are stored together.
+  private var outputCount: Int {
+    guard case .bytes = epilogue else { return 0 }
+    return setCount + ceilingQuotient(rowCount, end(0).rowsTogether)
   }
 
-  private func moveOutput(_ a: inout X86Assembler) { end(0).pointAfterLast(&a, [.r14], .r14) }
+  /// Writes a piece of the outputs.
+  private func output(_ a: inout X86Assembler, set: Int, _ index: Int) {
+    guard case .bytes(let isSigned, _, let isBounded) = epilogue else { return }
+    let end = end(set)
+    if index < setCount {
+      let (vector, row) = index.quotientAndRemainder(dividingBy: rowCount)
+      if row == 0 { end.loadFactors(&a, vector: vector) }
+      end.rescaleRight(&a, row: row, vector: vector)
+    } else {
+      let row = (index - setCount) * end.rowsTogether
+      let bytes = X86EpilogueGenerator.Bytes(isSigned: isSigned, addsZeroPoint: false, isBounded: isBounded)
+      if row == 0 { end.loadBytesOfFour(&a, bytes) }
+      end.storeBytesOfFour(&a, [.r14], bytes, row: row)
+    }
+  }
+
+  private func moveOutput(_ a: inout X86Assembler) { end(0).pointAfterLast(&a, .r14, .r14) }
 }

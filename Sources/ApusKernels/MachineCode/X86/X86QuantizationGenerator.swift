@@ -83,6 +83,7 @@ extension QuantizationCode {
       let extremes = X86QuantizationGenerator.extremes.place(),
       let words = X86QuantizationGenerator.words.place()
     else { return nil }
+    ExecutableMemory.seal()
     return unsafe QuantizationCode(extremes: extremes, words: words)
   }
 }

@@ -74,6 +74,7 @@ struct X86Sum: BinaryFunction, @unchecked Sendable {
     typealias Function = @convention(c) (UnsafeRawPointer) -> Void
     var done = 0
     let isAsPlanned = lhsStep == steps.lhs && rhsStep == steps.rhs
+    ExecutableMemory.seal()
     if let linear, count >= linear.blockLength, isAsPlanned {
       let blocks = count / linear.blockLength
       unsafe linear.fill(output, blocks: blocks, lhs: lhs, rhs: rhs)

@@ -32,6 +32,7 @@ extension WideningCode {
   static func x86(isSigned: Bool) -> WideningCode? {
     let generator = X86WideningGenerator(isSigned: isSigned)
     guard let function = generator.place() else { return nil }
+    ExecutableMemory.seal()
     return unsafe WideningCode(function: function)
   }
 }

@@ -136,6 +136,7 @@ final class GeneratedWinograd: PreparedConvolution, @unchecked Sendable {
       input.byteCount >= convolution.inputCount * elementByteCount
         && output.byteCount >= convolution.outputCount * elementByteCount
         && scratch.byteCount >= scratchByteCount(threads: threads.count))
+    ExecutableMemory.seal()
     let threads = plan.isSmall ? ThreadTeam(count: 1) : threads.fitting(nanoseconds: plan.nanoseconds)
     let cut = plan.cut(threads: threads.count)
     unsafe withAddresses(input, &output, &scratch) { input, output, scratch in
