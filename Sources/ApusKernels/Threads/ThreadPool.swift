@@ -30,17 +30,17 @@ final class ThreadPool: @unchecked Sendable {
   /// Does all tiles on up to `threads` threads, this one among them; false, with nothing done, when the pool
   /// is in use.
   ///
-  /// Threads that sleep, or were never started, are woken at once where `wakes` is set, otherwise when the work turns out
-  /// to be long.
+  /// Threads that sleep are woken at once where `wakes` is set, otherwise when the work turns out to be long.
   func run(
     _ work: any TileWork.Type, at address: UnsafeRawPointer, tiles: Int, threads: Int, wakes: Bool
   ) -> Bool {
     guard isBusy.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged else {
       return false
     }
+    startThreads(threads - 1)
     self.work = work
     unsafe self.address = address
-    let helperCount = mayStart ? threads - 1 : min(threads - 1, startedCount)
+    let helperCount = min(threads - 1, startedCount)
     shareCount = helperCount + 1
     shares.deal(tiles: tiles, to: shareCount)
     var sleepers = 0
@@ -80,7 +80,6 @@ final class ThreadPool: @unchecked Sendable {
   }
 
   private func wake(_ helperCount: Int) {
-    startThreads(helperCount)
     for index in 0..<helperCount { workers[index].wake() }
     alone.endByWaking()
   }
@@ -128,8 +127,7 @@ private final class Worker: @unchecked Sendable {
 
   let number: Int
   private let state = Atomic<Int>(Worker.idle)
-  /// As long as the thread was not started, it sleeps.
-  private let isAsleep = Atomic<Bool>(true)
+  private let isAsleep = Atomic<Bool>(false)
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
@@ -141,7 +139,7 @@ private final class Worker: @unchecked Sendable {
     unsafe pthread_cond_init(condition, nil)
   }
 
-  /// Starts the thread, detached, deaf to signals and awake; false if the system refuses.
+  /// Starts the thread, detached and deaf to signals; false if the system refuses.
   func start(serving pool: ThreadPool) -> Bool {
     var everySignal = sigset_t()
     var previous = sigset_t()
@@ -149,7 +147,6 @@ private final class Worker: @unchecked Sendable {
     unsafe pthread_sigmask(SIG_SETMASK, &everySignal, &previous)
     defer { unsafe pthread_sigmask(SIG_SETMASK, &previous, nil) }
     let service = unsafe Unmanaged.passRetained(Service(pool: pool, worker: self))
-    isAsleep.store(false, ordering: .sequentiallyConsistent)
     #if canImport(Darwin)
       var thread: pthread_t?
       let code = unsafe pthread_create(
@@ -172,10 +169,7 @@ private final class Worker: @unchecked Sendable {
         }, service.toOpaque())
       if code == 0 { pthread_detach(thread) }
     #endif
-    if code != 0 {
-      unsafe service.release()
-      isAsleep.store(true, ordering: .sequentiallyConsistent)
-    }
+    if code != 0 { unsafe service.release() }
     return code == 0
   }
 
