@@ -16,7 +16,7 @@ import Synchronization
 /// portable kernels.
 package enum ExecutableMemory {
   /// Code beyond this many bytes is refused.
-  package static let byteLimit = 16 << 20
+  package static let byteLimit = 64 << 20
 
   /// Pages that are being filled, and what is known of the system.
   fileprivate struct State: @unchecked Sendable {
