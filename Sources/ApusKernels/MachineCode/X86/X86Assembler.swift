@@ -194,8 +194,6 @@ package struct X86Assembler: ~Copyable {
     return unsafe Array(UnsafeRawBufferPointer(start: bytes, count: count))
   }
 
-  // MARK: Operand bytes
-
   /// The ModRM byte, SIB byte and displacement of a memory operand; `unit` scales an 8-bit displacement.
   mutating func memoryOperand(_ register: Int, _ memory: Memory, unit: Int) {
     let displacement = memory.displacement
