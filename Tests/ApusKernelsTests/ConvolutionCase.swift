@@ -149,10 +149,13 @@ func run(
   threads: Int
 ) -> [UInt8] {
   let packed = PackedWeights(byteCount: prepared.packedByteCount)
-  if let bias {
-    prepared.pack(weights: weights.span.bytes, bias: bias.span.bytes, into: packed)
-  } else {
-    prepared.pack(weights: weights.span.bytes, bias: nil, into: packed)
+  // The memory holds other weights first, of which nothing may be left.
+  for weights in [weights.reversed(), weights] {
+    if let bias {
+      prepared.pack(weights: weights.span.bytes, bias: bias.span.bytes, into: packed)
+    } else {
+      prepared.pack(weights: weights.span.bytes, bias: nil, into: packed)
+    }
   }
   // Bytes beyond the output are watched for stray writes.
   var output = [UInt8](repeating: 0xA5, count: outputCount + 64)

@@ -79,6 +79,30 @@ struct ConvolutionTests {
     }
   }
 
+  @Test("few columns of many terms match the reference", arguments: KernelSet.tested)
+  func fewColumns(kernels: KernelSet) throws {
+    for seed in kernels.seeds(60) {
+      var random = SeededGenerator(seed: UInt64(seed))
+      let columns = 1 + seed % 5
+      let filter = [1, 3, 5].pick(using: &random)
+      let (height, width) = (Int.random(in: 5...9, using: &random), Int.random(in: 5...40, using: &random))
+      let channels = Int.random(in: 1...70, using: &random)
+      let groups = [1, 1, 2].pick(using: &random)
+      let padding = Int.random(in: 0...filter / 2, using: &random)
+      let stride = [1, 2].pick(using: &random)
+      let convolution = Convolution(
+        batches: 2, inputHeight: height, inputWidth: width, inputChannels: channels * groups,
+        filterHeight: filter, filterWidth: filter,
+        outputHeight: (height + 2 * padding - filter) / stride + 1,
+        outputWidth: (width + 2 * padding - filter) / stride + 1, outputChannels: columns * groups,
+        strideHeight: stride, strideWidth: stride, dilationHeight: 1, dilationWidth: 1, paddingTop: padding,
+        paddingLeft: padding, groups: groups, operands: .float32,
+        epilogue: CaseKind.float32.epilogue(
+          channels: columns * groups, terms: filter * filter * channels, using: &random))
+      try check(convolution, kernels, using: &random)
+    }
+  }
+
   @Test(
     "wide layers, extreme zero points, factors and biases match the reference", arguments: KernelSet.tested
   )

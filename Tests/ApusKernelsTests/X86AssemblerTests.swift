@@ -17,6 +17,8 @@ struct X86AssemblerTests {
     case twoOfScalar
     /// The first operand goes to the third; a register has `1 / divisor` of the width.
     case store(divisor: Int)
+    /// The first operand goes to memory, where the second says so.
+    case maskedStore
     /// The first operand has half of the width.
     case narrowing
     /// Destination and two sources; a register as the last source has half of the width.
@@ -43,7 +45,8 @@ struct X86AssemblerTests {
     Row(instruction: .vpdpbusd, broadcast: 4), Row(instruction: .vpdpwssd, broadcast: 4),
     Row(instruction: .vpmaddwd),
     Row(instruction: .vpmuldq, broadcast: 8), Row(instruction: .vpmulld, broadcast: 4),
-    Row(instruction: .vpmullw), Row(instruction: .vfmadd231ps, broadcast: 4),
+    Row(instruction: .vpmuludq, broadcast: 8), Row(instruction: .vpmullw),
+    Row(instruction: .vfmadd231ps, broadcast: 4),
     Row(instruction: .vpaddd, broadcast: 4), Row(instruction: .vpaddq, broadcast: 8),
     Row(instruction: .vpmaxsw), Row(instruction: .vpminsw), Row(instruction: .vpaddw),
     Row(instruction: .vpaddsw),
@@ -71,6 +74,23 @@ struct X86AssemblerTests {
     Row(instruction: .vmovdqu8Store, form: .store(divisor: 1), encodings: [.evex]),
     Row(instruction: .vmovups, form: .two(divisor: 1)),
     Row(instruction: .vmovupsStore, form: .store(divisor: 1)),
+    Row(instruction: .vmaskmovps, encodings: [.vex], takesRegisters: false),
+    Row(instruction: .vmaskmovpsStore, form: .maskedStore, encodings: [.vex], takesRegisters: false),
+    Row(
+      instruction: .vmovqStore, form: .store(divisor: 1), encodings: [.vex], widest: .xmm,
+      takesRegisters: false),
+    Row(
+      instruction: .vmovhpsStore, form: .store(divisor: 1), encodings: [.vex], widest: .xmm,
+      takesRegisters: false),
+    Row(
+      instruction: .vmovdStore, form: .store(divisor: 1), encodings: [.vex], widest: .xmm,
+      takesRegisters: false),
+    Row(
+      instruction: .vpextrw, form: .store(divisor: 1), encodings: [.vex], widest: .xmm, immediate: 3,
+      takesRegisters: false),
+    Row(
+      instruction: .vpextrb, form: .store(divisor: 1), encodings: [.vex], widest: .xmm, immediate: 11,
+      takesRegisters: false),
     Row(instruction: .vpbroadcastd, form: .twoOfScalar), Row(instruction: .vpbroadcastb, form: .twoOfScalar),
     Row(instruction: .vpbroadcastw, form: .twoOfScalar), Row(instruction: .vpbroadcastq, form: .twoOfScalar),
     Row(instruction: .vbroadcastss, form: .twoOfScalar),
@@ -297,6 +317,7 @@ struct X86AssemblerTests {
       case .two(let divisor): "\(width)\(first),\(width.divided(by: divisor))\(third)"
       case .twoOfScalar: "\(width)\(first),xmm\(third)"
       case .store(let divisor): "\(width.divided(by: divisor))\(third),\(width)\(first)"
+      case .maskedStore: "\(width)\(third),\(width)\(second),\(width)\(first)"
       case .narrowing: "\(width.divided(by: 2))\(first),\(width)\(third)"
       case .insertion: "\(width)\(first),\(width)\(second),\(width.divided(by: 2))\(third)"
       }
@@ -318,6 +339,7 @@ struct X86AssemblerTests {
       case .narrowing: "\(width.divided(by: 2))\(first)\(maskText),\(memory)"
       case .two, .twoOfScalar: "\(width)\(first)\(maskText),\(memory)"
       case .store: "\(memory)\(maskText),\(width)\(first)"
+      case .maskedStore: "\(memory),\(width)\(second),\(width)\(first)"
       }
     listing.add("\(name) \(operands)\(row.immediateText)") {
       $0.vector(
@@ -336,11 +358,16 @@ struct X86AssemblerTests {
 extension X86AssemblerTests.Form {
   var hasSecond: Bool {
     switch self {
-    case .three, .insertion: true
+    case .three, .insertion, .maskedStore: true
     default: false
     }
   }
-  var isStore: Bool { if case .store = self { true } else { false } }
+  var isStore: Bool {
+    switch self {
+    case .store, .maskedStore: true
+    default: false
+    }
+  }
 }
 
 extension X86AssemblerTests.Row {

@@ -17,7 +17,8 @@ package protocol PreparedConvolution: AnyObject, Sendable {
 
   /// Packs the weights and the bias (int32, or float with float operands; nil is zeros).
   ///
-  /// Call it once for constants, before each run otherwise.
+  /// Call it once for constants, before each run otherwise: memory that holds other weights can be packed again, if there
+  /// was a bias then as now, or none.
   func pack(weights: RawSpan, bias: RawSpan?, into packed: PackedWeights)
 
   /// Convolves `input` into `output`; the bytes of the result do not depend on the number of threads.

@@ -5,7 +5,7 @@ extension KernelSet {
     _ convolution: Convolution, target: any GeneratedTarget, bytes: GeneratedProduct,
     reckons: Bool = true, placement: @escaping CodePlacement = { $0.place() }
   ) -> (any PreparedConvolution)? {
-    if let filter = convolution.filter,
+    if target.mostInnerRows(columnCount: 1) == 0, let filter = convolution.filter,
       let prepared = GeneratedDepthwise(filter, target: target, bytes: bytes, placement: placement)
     {
       return prepared

@@ -14,7 +14,7 @@ import Synchronization
 /// mapped for execution is tried; where that is refused too, the caller falls back to portable kernels.
 package enum ExecutableMemory {
   /// Code beyond this many bytes is refused.
-  package static let byteLimit = 16 << 20
+  package static let byteLimit = 64 << 20
 
   private static let used = Mutex(0)
 

@@ -69,7 +69,7 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
     unsafe taps = .allocate(capacity: 2 * plan.tapCount)
     for tap in 0..<plan.tapCount {
       unsafe taps[2 * tap] = plan.tapOffset(tap)
-      unsafe taps[2 * tap + 1] = plan.stepsPerTap
+      unsafe taps[2 * tap + 1] = plan.listedStepsPerTap
     }
     factorByteCount = target.factorByteCount
     let blockCount = convolution.groups * plan.panels.count
@@ -90,7 +90,7 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
       "columns",
       numbers: [
         plan.tapRows, plan.tapColumns, plan.lanesPerTap, convolution.columnCount, convolution.groups,
-        plan.hasNarrowWeights ? 1 : 0, plan.mostVectors,
+        plan.hasNarrowWeights ? 1 : 0, plan.mostVectors, plan.lanesPerStep,
       ])
   }
 
@@ -164,7 +164,7 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
     if plan.isInPlace {
       let elements =
         plan.isDense
-        ? first &* convolution.inputChannels
+        ? first &* convolution.strideWidth &* convolution.inputChannels
         : (image &* convolution.inputHeight &+ first &* convolution.strideHeight) &* convolution.inputWidth
           &* convolution.inputChannels
       rows =

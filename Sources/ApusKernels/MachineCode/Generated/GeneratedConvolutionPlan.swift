@@ -1,7 +1,7 @@
 /// How a convolution is laid out for the generated products: taps, panels, lines and tiles.
 ///
 /// A *line* is a row of output pixels whose inputs lie equally far apart: a row of the image, or all pixels at once
-/// where the filter has one tap. A *tap* is a run of terms that lie side by side: a row of the filter, or one of its
+/// where the filter has one tap or the output one row. A *tap* is a run of terms that lie side by side: a row of the filter, or one of its
 /// places where dilation or groups part them.
 struct GeneratedConvolutionPlan {
   /// A panel of output channels of one group.
@@ -15,39 +15,6 @@ struct GeneratedConvolutionPlan {
     let paddedBefore: Int
   }
 
-  /// How the work is cut into tiles.
-  struct Tiling: Equatable {
-    /// Dense: all pixels. Otherwise: the lines of an image.
-    let length: Int
-    /// Pixels that stay together; one line.
-    let unit: Int
-    let tilesPerImage: Int
-    let panelCount: Int
-    let panelTiles: Int
-    let count: Int
-
-    /// The pixels or lines of a tile: equal parts, so that each thread gets the same rows of one layer and the next.
-    func range(_ tile: Int) -> Range<Int> {
-      if tilesPerImage == 1 { return 0..<length }
-      let units = share(of: ceilingQuotient(length, unit), tile: tile, of: tilesPerImage)
-      return units.lowerBound &* unit..<min(units.upperBound &* unit, length)
-    }
-
-    /// The panels of a tile, in equal parts as well.
-    func panels(_ panelTile: Int) -> Range<Int> { share(of: panelCount, tile: panelTile, of: panelTiles) }
-
-    /// Calls `body` for each length that tiles may have.
-    func forEachLength(_ body: (Int) -> Void) {
-      guard tilesPerImage > 0 else { return }
-      let units = ceilingQuotient(length, unit)
-      let (least, most) = (units / tilesPerImage * unit, ceilingQuotient(units, tilesPerImage) * unit)
-      let last = range(tilesPerImage - 1).count
-      body(least)
-      if most != least { body(most) }
-      if last != least, last != most { body(last) }
-    }
-  }
-
   let convolution: Convolution
   /// Bytes of a term in the rows that the product reads.
   let laneByteCount: Int
@@ -55,7 +22,9 @@ struct GeneratedConvolutionPlan {
   let tapRows: Int
   let tapColumns: Int
   /// Terms that one step multiplies.
-  var lanesPerStep: Int { 4 / laneByteCount }
+  let lanesPerStep: Int
+  /// Whether rows are multiplied with each column apart: see ``GeneratedInner``.
+  let isInner: Bool
   /// Terms of a tap.
   let lanesPerTap: Int
   let stepsPerTap: Int
@@ -69,7 +38,7 @@ struct GeneratedConvolutionPlan {
   /// The most sums of a block.
   let mostSums: Int
 
-  /// Whether one line holds all pixels.
+  /// Whether one line holds all pixels: those of a matrix, or of an output of one row.
   let isDense: Bool
   /// Whether rows are read where they are in the input.
   let isInPlace: Bool
@@ -112,7 +81,6 @@ struct GeneratedConvolutionPlan {
   init?(_ convolution: Convolution, product: GeneratedProduct, target: any GeneratedTarget) {
     self.convolution = convolution
     laneByteCount = product.laneByteCount
-    let lanesPerStep = product.lanesPerStep
     let c = convolution
     let products = Double(c.outputCount) * Double(c.depth)
     // Floats take twice as long as bytes.
@@ -123,26 +91,34 @@ struct GeneratedConvolutionPlan {
     tapRows = c.filterHeight
     tapColumns = runsAreRows ? 1 : c.filterWidth
     lanesPerTap = (runsAreRows ? c.filterWidth : 1) * c.channelsPerGroup
+    let innerRows = Self.innerRows(
+      c, product, target, tapCount: tapRows * tapColumns, lanesPerTap: lanesPerTap)
+    isInner = innerRows > 0
+    lanesPerStep = isInner ? target.lanes : product.lanesPerStep
     stepsPerTap = ceilingQuotient(lanesPerTap, lanesPerStep)
     // Images that are quantized at run time have scales of their own: rows of several images are no line, unless each
     // is one.
     let pixels = c.outputHeight * c.outputWidth
-    isDense = c.readsInputInPlace && (!c.operands.isHybrid || c.batches == 1 || pixels == 1)
-    lineLength = isDense ? c.rowCount : c.outputWidth
+    let isMatrix = c.readsInputInPlace && (!c.operands.isHybrid || c.batches == 1 || pixels == 1)
+    lineLength = isMatrix ? c.rowCount : c.outputWidth
     let steps = GeneratedSteps(taps: tapRows * tapColumns, perTap: stepsPerTap)
     let overlappingRows =
       lineLength >= Self.overlappingLength
       ? target.mostOverlappingRows(product, steps, c.operands, c.epilogue) : []
     overlapping = overlappingRows.isEmpty ? nil : steps
-    mostVectors = overlappingRows.isEmpty ? target.mostVectors : overlappingRows.count
-    let panels = Self.panels(
-      columns: c.columnCount, lanes: target.lanes, most: mostVectors * target.lanes)
+    mostVectors = isInner ? 1 : overlappingRows.isEmpty ? target.mostVectors : overlappingRows.count
+    let panels =
+      isInner
+      ? [Panel(innerColumns: c.columnCount, lanes: target.lanes)]
+      : Self.panels(columns: c.columnCount, lanes: target.lanes, most: mostVectors * target.lanes)
     self.panels = panels
     let vectorCounts = 0...mostVectors
     let mostRows =
       [0]
-      + (overlappingRows.isEmpty
-        ? vectorCounts.dropFirst().map { target.mostRows(product, vectorCount: $0) } : overlappingRows)
+      + (isInner
+        ? [innerRows]
+        : overlappingRows.isEmpty
+          ? vectorCounts.dropFirst().map { target.mostRows(product, vectorCount: $0) } : overlappingRows)
     self.mostRows = mostRows
     mostSums = vectorCounts.reduce(0) { max($0, mostRows[$1] * $1 * target.lanes) }
     let isInOrder = product == .floats || c.operands.isHybrid
@@ -164,10 +140,11 @@ struct GeneratedConvolutionPlan {
       && (c.outputHeight - 1) * c.strideHeight + reachHeight <= c.inputHeight
       && (c.outputWidth - 1) * c.strideWidth + reachWidth <= c.inputWidth
     // Quantized floats are words already, and there is room to read beyond them.
-    let areRowsReady = c.operands.isHybrid || product != .words && lanesPerTap % lanesPerStep == 0
+    let areRowsReady = c.operands.isHybrid || product != .words && lanesPerTap % product.lanesPerStep == 0
     // Where steps are few, it takes less to turn signs once than for each panel.
     let needsFlips = overlapping != nil && stepsPerTap <= 16 && target.gathered(product) != product
     isInPlace = areRowsReady && needsNoPadding && !needsFlips
+    isDense = isMatrix || isInPlace && c.batches == 1 && c.outputHeight == 1
     lineCount = isDense ? 1 : c.batches * c.outputHeight
     let hasFewRows = target.hasFunctionsForFewRows && isDense && lineLength <= 4
     let hasSignedWeights = c.operands.generatedBytes.map { $0.rhsZeroPoint == 128 } ?? false
@@ -175,7 +152,7 @@ struct GeneratedConvolutionPlan {
     hasNarrowWeights =
       product == .words && target.hasFunctionsForFewRows && (isLarge || hasFewRows && hasSignedWeights)
     // By the whole shape: the order of a float's sum is the same for all tiles.
-    sumSets = !hasFewRows || product == .words ? 1 : lineLength == 1 ? 4 : lineLength == 2 ? 2 : 1
+    sumSets = !hasFewRows || product == .words || isInner ? 1 : lineLength == 1 ? 4 : lineLength == 2 ? 2 : 1
     let isOneBlock = isDense && panels.allSatisfy { [lineLength] in lineLength <= mostRows[$0.vectorCount] }
     movesAlongPanels = target.hasFunctionsForFewRows && isOneBlock
     planeWidth = isDense ? 1 : max(0, c.outputWidth - 1) * c.strideWidth + reachWidth
@@ -183,7 +160,9 @@ struct GeneratedConvolutionPlan {
 
     // A tile's rows stay in the second-level cache while panels pass by.
     let bytesPerRow = max(
-      1, isDense ? c.depth * laneByteCount : planeWidth * c.channelsPerGroup * laneByteCount)
+      1,
+      (isDense ? min(c.depth, c.strideWidth * c.inputChannels) : planeWidth * c.channelsPerGroup)
+        * laneByteCount)
     // Tiles for several threads: an even count, each of as much work as pays.
     let wanted = max(work < 0x1p18 ? 1 : 2, min(8, Int(min(products, 0x1p30)) >> 18 * 2))
     let most: Int
@@ -277,8 +256,8 @@ struct GeneratedConvolutionPlan {
 
   /// Bytes between neighboring rows of the product.
   var rowStride: Int {
-    if isDense { return (isInPlace ? convolution.inputChannels : convolution.depth) * laneByteCount }
-    return convolution.strideWidth * pixelByteCount
+    isDense && !isInPlace
+      ? convolution.depth * laneByteCount : convolution.strideWidth * pixelByteCount
   }
 
   /// Bytes between neighboring pixels of what the product reads.
@@ -322,7 +301,7 @@ struct GeneratedConvolutionPlan {
         GeneratedShape(
           rowCount: rows, vectorCount: panel.vectorCount, columnCount: panel.columnCount,
           isPerRow: areRowsImages, hasNarrowWeights: hasNarrowWeights, sumSets: sumSets,
-          movesAlongPanels: movesAlongPanels, overlapping: isRest ? nil : overlapping))
+          movesAlongPanels: movesAlongPanels, overlapping: isRest ? nil : overlapping, inner: inner))
     }
     func add(_ panel: Panel, length: Int) {
       let (rows, _, rest) = blocks(length, vectorCount: panel.vectorCount)

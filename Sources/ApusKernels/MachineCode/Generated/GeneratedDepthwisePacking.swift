@@ -192,6 +192,8 @@ struct GeneratedDepthwisePacking {
     _ weights: UnsafeRawPointer, block: Int, group: Int, round: Int, to destination: UnsafeMutableRawPointer
   ) {
     let taps = plan.taps(group: group)
+    // Other weights may have been packed here before, with extra groups elsewhere.
+    unsafe destination.initializeMemory(as: UInt8.self, repeating: 0, count: groupByteCount)
     for (place, column) in plan.weightColumns.enumerated() {
       let place = unsafe destination + place * 4
       guard let channel = plan.channel(block: block, column: column), let operands = terms.operands else {

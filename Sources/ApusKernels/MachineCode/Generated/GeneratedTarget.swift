@@ -15,6 +15,8 @@ protocol GeneratedTarget: Hashable, Sendable {
   var depthwiseVectors: Int { get }
   /// The most rows of a block that registers and addressing allow.
   func mostRows(_ product: GeneratedProduct, vectorCount: Int) -> Int
+  /// The most rows of a block of ``GeneratedInner``, zero where there is no such code.
+  func mostInnerRows(columnCount: Int) -> Int
   /// The column, within a panel of bytes, that each lane stands for, vector by vector.
   func byteColumns(vectorCount: Int) -> [Int]
   /// The most rows of a block whose products go on while the block before is finished, by the vectors of a panel less one;
@@ -94,6 +96,7 @@ protocol GeneratedTarget: Hashable, Sendable {
 extension GeneratedTarget {
   func gathered(_ product: GeneratedProduct) -> GeneratedProduct { product }
   var flipping: FlippingCode? { nil }
+  func mostInnerRows(columnCount: Int) -> Int { 0 }
   func mostOverlappingRows(
     _ product: GeneratedProduct, _ steps: GeneratedSteps, _ operands: MatrixOperands, _ epilogue: Epilogue
   ) -> [Int] { [] }
@@ -161,6 +164,8 @@ struct GeneratedShape: Hashable {
 
   /// Where there are so few steps that blocks are summed while those before them are finished: these.
   var overlapping: GeneratedSteps?
+  /// For few columns of floats.
+  var inner: GeneratedInner?
 
   /// The same block where all of its sums are written.
   func ofSums(lanes: Int) -> GeneratedShape {

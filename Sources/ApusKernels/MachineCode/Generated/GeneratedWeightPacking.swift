@@ -83,7 +83,7 @@ struct GeneratedWeightPacking {
   // MARK: Panels
 
   /// The place of a column's weights for a tap, in elements.
-  private func position(group: Int, column: Int, tap: Int) -> Int {
+  func position(group: Int, column: Int, tap: Int) -> Int {
     (group &* convolution.columnCount &+ column) &* convolution.depth &+ tap &* plan.lanesPerTap
   }
 
@@ -141,9 +141,10 @@ struct GeneratedWeightPacking {
     let extras = extraSteps + extraCount * stepByteCount
     precondition(extras + extraCount * 16 <= packed.byteCount)
 
+    if plan.isInner { unsafe packInner(weights, group: group, panel: panel, to: packed.address + start) }
     let columns = plan.columns(panel)
     let offsets = unsafe packed.address + offsets(group: group) + panel.paddedBefore * 4
-    for place in stride(from: 0, to: columns.count, by: 4) {
+    for place in stride(from: 0, to: plan.isInner ? 0 : columns.count, by: 4) {
       var quad = Quad(
         target: unsafe packed.address + start + place * plan.weightByteCount, stepByteCount: stepByteCount)
       for lane in 0..<4 where columns[place + lane] < panel.columnCount {
@@ -187,6 +188,8 @@ struct GeneratedWeightPacking {
     _ weights: UnsafeRawPointer, _ operands: ByteOperands, marks: UnsafeMutablePointer<UInt8>, group: Int,
     panel: GeneratedConvolutionPlan.Panel, steps: UnsafeMutableRawPointer, entries: UnsafeMutableRawPointer
   ) {
+    // Other weights may have been packed here before, with extra steps elsewhere.
+    unsafe steps.initializeMemory(as: UInt8.self, repeating: 0, count: entries - steps)
     var next = 0
     for step in 0..<plan.stepCount {
       let (tap, stepInTap) = (step / plan.stepsPerTap, step % plan.stepsPerTap)

@@ -136,6 +136,8 @@ extension X86Assembler.Instruction {
   package static let vmovdqu8Store = Self("vmovdqu8", prefix: 3, map: 1, 0x7F, tuple: .fullMemory)
   package static let vmovups = Self("vmovups", prefix: 0, map: 1, 0x10, tuple: .fullMemory)
   package static let vmovupsStore = Self("vmovups", prefix: 0, map: 1, 0x11, tuple: .fullMemory)
+  /// Loads the lanes whose sign is set in the second operand, and zeros. VEX only.
+  package static let vmaskmovps = Self("vmaskmovps", prefix: 1, map: 2, 0x2C)
   /// Stores the lanes whose sign is set in the second operand. VEX only.
   package static let vmaskmovpsStore = Self("vmaskmovps", prefix: 1, map: 2, 0x2E)
   /// Stores the first eight bytes. VEX only.

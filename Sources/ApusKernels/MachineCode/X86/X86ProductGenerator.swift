@@ -12,20 +12,31 @@ struct X86ProductGenerator: CodeGenerator {
 
   // MARK: Registers
 
-  private typealias General = X86Assembler.General
-  private typealias A = GeneratedArguments
-  private var rowCount: Int { shape.rowCount }
+  typealias General = X86Assembler.General
+  typealias A = GeneratedArguments
+  var rowCount: Int { shape.rowCount }
   private var vectorCount: Int { shape.vectorCount }
-  private var width: X86Assembler.Width { target.width }
+  var width: X86Assembler.Width { target.width }
+  /// Floats of up to half a vector's columns are multiplied in half a register, which takes half the time where 512 bits
+  /// are two turns of 256.
+  private func width(_ vector: Int) -> X86Assembler.Width {
+    product == .floats && target == .avx512 && 2 * (shape.columnCount - vector * target.lanes) <= target.lanes
+      ? .ymm : width
+  }
   private func sum(_ row: Int, _ vector: Int) -> Int { end.sum(row, vector) }
-  private func free(_ index: Int) -> Int { end.free(index) + (shape.sumSets - 1) * setCount }
-  /// Registers of one set of sums.
+  private func free(_ index: Int) -> Int { sumCount + index }
+  /// Registers of one set of sums, and of all.
   private var setCount: Int { rowCount * vectorCount }
+  private var sumCount: Int {
+    shape.inner == nil ? shape.sumSets * setCount : rowCount * shape.columnCount
+  }
+  /// Bytes of a step's terms, of one row.
+  private var stepByteCount: Int { shape.inner == nil ? 4 : width.byteCount }
   /// Bytes of a step's weights for one vector of columns.
   private var weightByteCount: Int { shape.hasNarrowWeights ? width.byteCount / 2 : width.byteCount }
 
   /// What writes the outputs; its addresses serve the rows as well.
-  private var end: X86EpilogueGenerator {
+  var end: X86EpilogueGenerator {
     X86EpilogueGenerator(
       target: target, kind: epilogue, rowCount: rowCount, vectorCount: vectorCount,
       columnCount: shape.columnCount)
@@ -39,10 +50,11 @@ struct X86ProductGenerator: CodeGenerator {
     let used = Array(bases.prefix((rowCount + 5) / 6))
     a.enter()
     end.loadMasks(&a)
+    if let inner = shape.inner { loadMask(&a, inner) }
 
     let nextBlock = a.loopHead(alignment: 16)
     end.begin(&a)
-    for index in setCount..<shape.sumSets * setCount { a.zeroVector(index, width) }
+    for index in setCount..<sumCount { a.zeroVector(index, width) }
     end.loadStride(&a, A.offset(\.rowStride))
     a.load(.r12, .init(.rdi, A.offset(\.taps)))
     a.load(.r13, .init(.rdi, A.offset(\.tapCount)))
@@ -56,10 +68,14 @@ struct X86ProductGenerator: CodeGenerator {
     a.add(.rax, .r8)
     end.advance(&a, used)
     steps(&a, used)
+    if let inner = shape.inner, inner.rest > 0 {
+      innerStep(&a, used, 0, isRest: true)
+      a.add(.rsi, weightByteCountOfStep)
+    }
     a.decrement(.r13)
     a.jump(.notEqual, nextTap)
 
-    addSets(&a)
+    if shape.inner == nil { addSets(&a) } else { addLanes(&a) }
     if shape.movesAlongPanels { a.store(.init(.rdi, A.offset(\.weights)), .rsi) }
     a.load(.rdx, .init(.rdi, A.offset(\.factors)))
     a.load(.rsi, .init(.rdi, A.offset(\.offsets)))
@@ -136,14 +152,19 @@ struct X86ProductGenerator: CodeGenerator {
   }
 
   private func move(_ a: inout X86Assembler, _ bases: [General], steps: Int) {
-    for base in bases { a.add(base, 4 * steps) }
-    a.add(.rsi, steps * vectorCount * weightByteCount)
+    for base in bases { a.add(base, stepByteCount * steps) }
+    a.add(.rsi, steps * weightByteCountOfStep)
+  }
+
+  private var weightByteCountOfStep: Int {
+    (shape.inner == nil ? vectorCount : shape.columnCount) * weightByteCount
   }
 
   private func step(_ a: inout X86Assembler, _ bases: [General], _ index: Int) {
+    if shape.inner != nil { return innerStep(&a, bases, index, isRest: false) }
     for vector in 0..<vectorCount {
       a.vector(
-        shape.hasNarrowWeights ? .vpmovsxbw : .vmovdqu, width, free(vector), 0,
+        shape.hasNarrowWeights ? .vpmovsxbw : .vmovdqu, width(vector), free(vector), 0,
         .init(.rsi, (index * vectorCount + vector) * weightByteCount))
     }
     if product == .words, target == .avx2 { return pairs(&a, bases, index) }
@@ -166,7 +187,7 @@ struct X86ProductGenerator: CodeGenerator {
         }
       case .floats:
         if target == .avx512, vectorCount == 1 {
-          a.vector(.vfmadd231ps, width, sum(row, 0), free(0), memory, broadcasts: true)
+          a.vector(.vfmadd231ps, width(0), sum(row, 0), free(0), memory, broadcasts: true)
           continue
         }
         a.vector(.vbroadcastss, width, lane, 0, memory)
@@ -176,7 +197,7 @@ struct X86ProductGenerator: CodeGenerator {
         case .unsignedBytes, .signedBytes:
           a.vector(.vpdpbusd, width, sum(row, vector), lane, free(vector))
         case .floats:
-          a.vector(.vfmadd231ps, width, sum(row, vector), lane, free(vector))
+          a.vector(.vfmadd231ps, width(vector), sum(row, vector), lane, free(vector))
         case .words: a.vector(.vpdpwssd, width, sum(row, vector), lane, free(vector))
         }
       }

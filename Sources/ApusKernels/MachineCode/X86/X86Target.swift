@@ -25,6 +25,11 @@ extension X86Target: GeneratedTarget {
     }
   }
 
+  func mostInnerRows(columnCount: Int) -> Int {
+    // Beside the sums there are the weights of a step, a vector of a row and, with AVX2, a mask.
+    columnCount > 4 ? 0 : min(12, ((self == .avx512 ? 31 : 14) - columnCount) / columnCount)
+  }
+
   /// Packing vectors of 32-bit lanes interleaves them by quarters of 128 bits: lanes are given out so that the bytes come
   /// out in order, where they are not put in order anyway.
   func byteColumns(vectorCount: Int) -> [Int] {
