@@ -101,16 +101,10 @@ protocol GeneratedTarget: Hashable, Sendable {
 }
 
 extension GeneratedTarget {
-<<<<<<< HEAD
   func mostInnerRows(columnCount: Int) -> Int { 0 }
   func gathered(_ product: GeneratedProduct) -> GeneratedProduct { product }
   var flipping: FlippingCode? { nil }
   func rate(_ product: GeneratedProduct) -> Double { 32 }
-=======
-  func gathered(_ product: GeneratedProduct) -> GeneratedProduct { product }
-  var flipping: FlippingCode? { nil }
-  func mostInnerRows(columnCount: Int) -> Int { 0 }
->>>>>>> s6-misc
   func mostOverlappingRows(
     _ product: GeneratedProduct, _ steps: GeneratedSteps, _ operands: MatrixOperands, _ epilogue: Epilogue
   ) -> [Int] { [] }
