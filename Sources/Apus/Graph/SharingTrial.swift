@@ -11,7 +11,7 @@ package struct SharingTrial {
   /// Runs that are measured each way, and those before them, in which threads wake up and caches fill.
   private static let measured = 5
   private static let before = (shared: 5, alone: 2)
-  private static let holds = 128...4096
+  private static let holds = 32...1024
 
   private var isOver: Bool
   /// The runs of this trial so far.
