@@ -43,22 +43,19 @@ struct ConvolutionTests {
       (40, 33, 600), (13, 160, 200), (25, 300, 130),
       (0, 5, 4),
     ]
-    for (index, (rows, depth, columns)) in sizes.enumerated() {
-      for kind in CaseKind.allCases {
-        var random = SeededGenerator(seed: UInt64(index))
-        let convolution = Convolution(
-          rows: rows, depth: depth, columns: columns, operands: kind.operands(using: &random),
-          epilogue: kind.epilogue(channels: columns, terms: depth, using: &random))
-        try check(convolution, kernels, using: &random)
-      }
-    }
+    try checkMatrices(sizes, kernels)
   }
 
   @Test("what is prepared for one thread gives the same with any number of them", arguments: KernelSet.tested)
   func oneThread(kernels: KernelSet) throws {
     var kernels = kernels
     kernels.isForOneThread = true
-    for (index, (rows, depth, columns)) in [(300, 33, 70), (1, 1_024, 200), (97, 64, 130)].enumerated() {
+    try checkMatrices([(300, 33, 70), (1, 1_024, 200), (97, 64, 130)], kernels)
+  }
+
+  /// Checks products of rows, terms and columns, of every kind.
+  private func checkMatrices(_ sizes: [(rows: Int, depth: Int, columns: Int)], _ kernels: KernelSet) throws {
+    for (index, (rows, depth, columns)) in sizes.enumerated() {
       for kind in CaseKind.allCases {
         var random = SeededGenerator(seed: UInt64(index))
         let convolution = Convolution(

@@ -6,7 +6,7 @@ struct QuantizationCode: @unchecked Sendable {
   static let step = 32
 
   /// What both functions are called with.
-  struct Arguments {
+  struct Arguments: CodeArguments {
     var values: Int
     var steps: Int
     /// Two vectors of eight floats, or words.
@@ -17,13 +17,7 @@ struct QuantizationCode: @unchecked Sendable {
     var sign: Float = -0.0
     /// What is added to magnitudes before their fraction is dropped: halves are rounded up, and nothing below them is.
     var belowHalf = (0.5 as Float).nextDown
-
-    static func offset(_ field: PartialKeyPath<Arguments>) -> Int {
-      MemoryLayout<Arguments>.offset(of: field) ?? 0
-    }
   }
-
-  private typealias Function = @convention(c) (UnsafeRawPointer) -> Void
 
   /// Finds the least and the greatest of the values of each lane.
   let extremes: UnsafeRawPointer
@@ -36,9 +30,8 @@ struct QuantizationCode: @unchecked Sendable {
   ) -> (least: SIMD8<Float>, most: SIMD8<Float>) {
     var result = (least: SIMD8<Float>(), most: SIMD8<Float>())
     unsafe withUnsafeMutablePointer(to: &result) { result in
-      unsafe call(
-        extremes,
-        Arguments(values: Int(bitPattern: values), steps: steps, result: Int(bitPattern: result)))
+      unsafe Arguments(values: Int(bitPattern: values), steps: steps, result: Int(bitPattern: result))
+        .call(extremes)
     }
     return result
   }
@@ -48,16 +41,9 @@ struct QuantizationCode: @unchecked Sendable {
     _ words: UnsafeMutablePointer<Int16>, from values: UnsafePointer<Float>, steps: Int, inverse: Float,
     least: Float, most: Float
   ) {
-    unsafe call(
-      self.words,
-      Arguments(
-        values: Int(bitPattern: values), steps: steps, result: Int(bitPattern: words), inverse: inverse,
-        least: least, most: most))
-  }
-
-  private func call(_ function: UnsafeRawPointer, _ arguments: Arguments) {
-    unsafe withUnsafePointer(to: arguments) { arguments in
-      unsafe unsafeBitCast(function, to: Function.self)(UnsafeRawPointer(arguments))
-    }
+    let arguments = Arguments(
+      values: Int(bitPattern: values), steps: steps, result: Int(bitPattern: words), inverse: inverse,
+      least: least, most: most)
+    unsafe arguments.call(self.words)
   }
 }

@@ -5,18 +5,12 @@ struct WideningCode: @unchecked Sendable {
   /// Bytes of a step.
   static let step = 64
 
-  struct Arguments {
+  struct Arguments: CodeArguments {
     var source: Int
     var steps: Int
     var lanes: Int
     var zeroPoint: Int16
-
-    static func offset(_ field: PartialKeyPath<Arguments>) -> Int {
-      MemoryLayout<Arguments>.offset(of: field) ?? 0
-    }
   }
-
-  private typealias Function = @convention(c) (UnsafeRawPointer) -> Void
 
   let function: UnsafeRawPointer
 
@@ -26,8 +20,6 @@ struct WideningCode: @unchecked Sendable {
   ) {
     let arguments = Arguments(
       source: Int(bitPattern: source), steps: steps, lanes: Int(bitPattern: lanes), zeroPoint: zeroPoint)
-    unsafe withUnsafePointer(to: arguments) { arguments in
-      unsafe unsafeBitCast(function, to: Function.self)(UnsafeRawPointer(arguments))
-    }
+    unsafe arguments.call(function)
   }
 }

@@ -1,5 +1,5 @@
 /// The arguments of a generated product: addresses and counts, all of 64 bits.
-package struct GeneratedArguments: BitwiseCopyable {
+package struct GeneratedArguments: CodeArguments {
   /// The first row's first byte.
   package var rows = 0
   /// Bytes between rows.
@@ -38,8 +38,4 @@ package struct GeneratedArguments: BitwiseCopyable {
   package var squareStride = 0
   package var spare = 0
   package var constant = 0
-
-  static func offset(_ field: PartialKeyPath<GeneratedArguments>) -> Int {
-    MemoryLayout<GeneratedArguments>.offset(of: field) ?? 0
-  }
 }

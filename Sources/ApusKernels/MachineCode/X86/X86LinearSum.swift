@@ -79,14 +79,11 @@ struct X86LinearSum: @unchecked Sendable {
   func fill(
     _ output: UnsafeMutablePointer<UInt8>, blocks: Int, lhs: UnsafePointer<UInt8>, rhs: UnsafePointer<UInt8>
   ) {
-    typealias Function = @convention(c) (UnsafeRawPointer) -> Void
     var arguments = numbers
     arguments.lhs = Int(bitPattern: lhs)
     arguments.rhs = Int(bitPattern: rhs)
     arguments.output = Int(bitPattern: output)
     arguments.blocks = blocks
-    unsafe withUnsafePointer(to: arguments) { arguments in
-      unsafe unsafeBitCast(function, to: Function.self)(UnsafeRawPointer(arguments))
-    }
+    unsafe arguments.call(function)
   }
 }

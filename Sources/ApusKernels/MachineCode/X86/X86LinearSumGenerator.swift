@@ -3,7 +3,7 @@
 /// A sum is `round(c + a·x + b·y)`, summed in that order. Whether that gives the bytes of ``X86SumGenerator`` depends on the
 /// numbers: ``X86LinearSum`` finds out.
 struct X86LinearSumGenerator: CodeGenerator {
-  struct Arguments {
+  struct Arguments: CodeArguments {
     var lhs = 0
     var rhs = 0
     var output = 0
@@ -18,10 +18,6 @@ struct X86LinearSumGenerator: CodeGenerator {
     var maximum: UInt8 = 0
     /// Where the dwords of packed bytes belong.
     var order: (UInt64, UInt64) = (0, 0)
-
-    static func offset(_ field: PartialKeyPath<Arguments>) -> Int {
-      MemoryLayout<Arguments>.offset(of: field) ?? 0
-    }
   }
 
   let target: X86Target

@@ -71,7 +71,6 @@ struct X86Sum: BinaryFunction, @unchecked Sendable {
     _ output: UnsafeMutablePointer<UInt8>, count: Int, lhs: UnsafePointer<UInt8>, lhsStep: Int,
     rhs: UnsafePointer<UInt8>, rhsStep: Int
   ) {
-    typealias Function = @convention(c) (UnsafeRawPointer) -> Void
     var done = 0
     let isAsPlanned = lhsStep == steps.lhs && rhsStep == steps.rhs
     ExecutableMemory.seal()
@@ -85,9 +84,7 @@ struct X86Sum: BinaryFunction, @unchecked Sendable {
       let arguments = unsafe X86SumGenerator.Arguments(
         lhs: Int(bitPattern: lhs + done &* lhsStep), rhs: Int(bitPattern: rhs + done &* rhsStep),
         output: Int(bitPattern: output + done), blocks: blocks, factors: Int(bitPattern: factors.address))
-      unsafe withUnsafePointer(to: arguments) { arguments in
-        unsafe unsafeBitCast(function, to: Function.self)(UnsafeRawPointer(arguments))
-      }
+      unsafe arguments.call(function)
       done &+= blocks &* Self.blockLength
     }
     while done < count {

@@ -11,7 +11,7 @@ struct X86SumGenerator: CodeGenerator {
   }
 
   /// The arguments of a generated function: addresses and a count, all of 64 bits.
-  struct Arguments {
+  struct Arguments: CodeArguments {
     var lhs: Int
     var rhs: Int
     var output: Int
