@@ -46,11 +46,12 @@ struct X86AssemblerTests {
     Row(instruction: .vpmaddwd),
     Row(instruction: .vpmuldq, broadcast: 8), Row(instruction: .vpmulld, broadcast: 4),
     Row(instruction: .vpmuludq, broadcast: 8), Row(instruction: .vpmullw),
+    Row(instruction: .vfmadd132ps, broadcast: 4), Row(instruction: .vfmadd213ps, broadcast: 4),
     Row(instruction: .vfmadd231ps, broadcast: 4),
     Row(instruction: .vpaddd, broadcast: 4), Row(instruction: .vpaddq, broadcast: 8),
     Row(instruction: .vpmaxsw), Row(instruction: .vpminsw), Row(instruction: .vpaddw),
     Row(instruction: .vpaddsw),
-    Row(instruction: .vpsubd, broadcast: 4), Row(instruction: .vpsubw),
+    Row(instruction: .vpsubsb), Row(instruction: .vpsubd, broadcast: 4), Row(instruction: .vpsubw),
     Row(instruction: .vpmaxsd, broadcast: 4), Row(instruction: .vpminsd, broadcast: 4),
     Row(instruction: .vpmaxub), Row(instruction: .vpminub), Row(instruction: .vpmaxsb),
     Row(instruction: .vpminsb),
@@ -63,6 +64,7 @@ struct X86AssemblerTests {
     Row(instruction: .vpunpckhwd), Row(instruction: .vpunpckldq, broadcast: 4),
     Row(instruction: .vpunpckhdq, broadcast: 4), Row(instruction: .vpunpcklqdq, broadcast: 8),
     Row(instruction: .vpunpckhqdq, broadcast: 8), Row(instruction: .vpshufb),
+    Row(instruction: .vpermi2b, encodings: [.evex]),
     Row(instruction: .vpblendmd, encodings: [.evex], broadcast: 4),
     Row(instruction: .vpblendd, encodings: [.vex], immediate: 0xAA),
     Row(instruction: .vpermd, narrowest: .ymm, broadcast: 4),
@@ -106,6 +108,7 @@ struct X86AssemblerTests {
       immediate: 1),
     Row(instruction: .vaddps, broadcast: 4), Row(instruction: .vsubps, broadcast: 4),
     Row(instruction: .vmulps, broadcast: 4),
+    Row(instruction: .vdivps, broadcast: 4), Row(instruction: .vsqrtps, form: .two(divisor: 1), broadcast: 4),
     Row(instruction: .vmaxps, broadcast: 4), Row(instruction: .vminps, broadcast: 4),
     Row(instruction: .vmulpd, broadcast: 8), Row(instruction: .vaddpd, broadcast: 8),
     Row(instruction: .vmaxpd, broadcast: 8), Row(instruction: .vminpd, broadcast: 8),
@@ -191,6 +194,13 @@ struct X86AssemblerTests {
         listing.add("vpblendmd zmm3\(text),zmm20,zmm9") { $0.vector(.vpblendmd, .zmm, 3, 20, 9, mask: mask) }
         listing.add("vmovdqu8 zmm17\(text),[r13+0x40]") {
           $0.vector(.vmovdqu8, .zmm, 17, 0, Memory(.r13, 64), mask: mask)
+        }
+      }
+      for width in [Width.xmm, .ymm, .zmm] {
+        for vector in [0, 9, 22, 31] {
+          listing.add("vpmovb2m k\(register),\(width)\(vector)") {
+            $0.vector(.vpmovb2m, width, register, 0, vector)
+          }
         }
       }
       for general in Assembler.General.allCases {

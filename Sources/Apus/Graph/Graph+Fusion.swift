@@ -3,8 +3,10 @@ import ApusKernels
 /// Operators that the one before them does, where nothing else reads what that computes: their outputs lie in its memory.
 extension Graph {
   /// Lets the operator that computes `input` apply a function to it.
-  func fuse(_ tail: FloatTail, after input: TensorSlot, to output: TensorSlot, by node: Int) -> Bool {
-    guard let step = fusibleStep(computing: input, readBy: node),
+  func fuse(
+    _ tail: FloatTail, after input: TensorSlot, readers: Int, to output: TensorSlot, by node: Int
+  ) -> Bool {
+    guard let step = fusibleStep(computing: input, readers: readers, readBy: node),
       let fused = steps[step].operation.followed(by: tail)
     else { return false }
     replace(step, with: fused, output: output, input: input)
@@ -18,7 +20,7 @@ extension Graph {
     by node: Int
   ) -> (any Operator)? {
     guard input.shape == other.shape, input.shape == output.shape, !states[other.index].isVariable,
-      let step = fusibleStep(computing: input, readBy: node),
+      let step = fusibleStep(computing: input, readers: 1, readBy: node),
       let fused = steps[step].operation.adding(other, within: minimum, maximum)
     else { return nil }
     if states[other.index].producer < steps[step].node {
@@ -29,6 +31,23 @@ extension Graph {
     share(output, with: input)
     states[output.index].fusedInto = node
     return fused
+  }
+
+  /// The function that makes `result` of `input`, if `node` alone reads the result and takes the function; the operator
+  /// that computes it is left out then.
+  func absorbFunction(
+    making result: TensorSlot, of input: TensorSlot, readBy node: Int,
+    where takes: (UnaryOperator.Function) -> Bool
+  ) -> UnaryOperator.Function? {
+    let state = states[result.index]
+    guard state.root == result.index, !states[input.index].isVariable,
+      let step = step(computing: result, readers: 1, readBy: node),
+      let operation = steps[step].operation as? UnaryOperator, operation.input.index == input.index,
+      let function = operation.function, takes(function)
+    else { return nil }
+    steps.remove(at: step)
+    share(result, with: input)
+    return function
   }
 
   /// Takes a step out, to be done in the place of a later operator, if nothing that it reads changes until then.
@@ -50,11 +69,17 @@ extension Graph {
     return true
   }
 
-  /// The step that computes a tensor of floats, if it is of the segment in preparation and `node` alone reads that.
-  private func fusibleStep(computing input: TensorSlot, readBy node: Int) -> Int? {
+  /// The step that computes a tensor of floats, which lie in memory of their own.
+  private func fusibleStep(computing input: TensorSlot, readers: Int, readBy node: Int) -> Int? {
     let state = states[input.index]
-    guard input.type == .float32, !input.isConstant, !state.isVariable, state.readerCount == 1,
-      state.lastUse == node, state.root == input.index || state.fusedInto != nil
+    guard input.type == .float32, state.root == input.index || state.fusedInto != nil else { return nil }
+    return step(computing: input, readers: readers, readBy: node)
+  }
+
+  /// The step that computes a tensor, if it is of the segment in preparation and `node` is the last of so many readers.
+  private func step(computing input: TensorSlot, readers: Int, readBy node: Int) -> Int? {
+    let state = states[input.index]
+    guard !input.isConstant, !state.isVariable, state.readerCount == readers, state.lastUse == node
     else { return nil }
     let producer = state.fusedInto ?? state.producer
     guard let step = steps.lastIndex(where: { $0.node == producer }),
@@ -71,9 +96,13 @@ extension Graph {
 }
 
 extension Node {
-  /// Lets the operator before apply a function of floats; nil where it cannot.
-  func fused(_ tail: FloatTail?, after input: TensorSlot, to output: TensorSlot) -> ViewOperator? {
-    guard let tail, graph.fuse(tail, after: input, to: output, by: index) else { return nil }
+  /// Lets the operator before apply a function of floats, if this operator does all of the reading; nil where it cannot.
+  func fused(
+    _ tail: FloatTail?, after input: TensorSlot, readers: Int = 1, to output: TensorSlot
+  ) -> ViewOperator? {
+    guard let tail, graph.fuse(tail, after: input, readers: readers, to: output, by: index) else {
+      return nil
+    }
     return ViewOperator()
   }
 

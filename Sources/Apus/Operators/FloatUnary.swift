@@ -8,7 +8,7 @@ enum FloatUnary {
   ) -> @Sendable (Node) throws(ApusError) -> any Operator {
     { (node: Node) throws(ApusError) -> any Operator in
       let (input, output) = try node.unaryTensors([.float32])
-      return UnaryOperator(function.kernel(count: input.shape.elementCount), input: input, output: output)
+      return UnaryOperator(function, input: input, output: output, using: node.kernels)
     }
   }
 }
@@ -48,7 +48,7 @@ extension Node {
     let (input, output) = try unaryTensors(types)
     let count = input.shape.elementCount
     if input.type == .float32 {
-      return UnaryOperator(floats.kernel(count: count), input: input, output: output)
+      return UnaryOperator(floats, input: input, output: output, using: kernels)
     }
     guard let type = input.type.numberType, let kernel = integers.kernel(type, count: count) else {
       throw unsupported("\(input.type) is not supported")
@@ -62,7 +62,7 @@ extension Node {
   ) throws(ApusError) -> any Operator {
     let count = input.shape.elementCount
     switch input.type {
-    case .float32: return UnaryOperator(function.kernel(count: count), input: input, output: output)
+    case .float32: return UnaryOperator(function, input: input, output: output, using: kernels)
     case .int16:
       let source = try quantization(of: input)
       let target = try quantization(of: output)

@@ -6,8 +6,7 @@ enum Logistic {
     let (input, output) = try node.unaryTensors([.float32, .uint8, .int8, .int16])
     switch input.type {
     case .float32:
-      let kernel = FloatFunction.logistic.kernel(count: input.shape.elementCount)
-      return UnaryOperator(kernel, input: input, output: output)
+      return UnaryOperator(FloatFunction.logistic, input: input, output: output, using: node.kernels)
     case .int16:
       let sigmoid = try node.wordSigmoid(input: input, output: output, powerShifts: 0...0)
       return UnaryOperator(sigmoid.logistic(count: input.shape.elementCount), input: input, output: output)
@@ -24,8 +23,7 @@ enum Tanh {
     let (input, output) = try node.unaryTensors([.float32, .uint8, .int8, .int16])
     switch input.type {
     case .float32:
-      let kernel = FloatFunction.tanh.kernel(count: input.shape.elementCount)
-      return UnaryOperator(kernel, input: input, output: output)
+      return UnaryOperator(FloatFunction.tanh, input: input, output: output, using: node.kernels)
     case .int16:
       let sigmoid = try node.wordSigmoid(input: input, output: output, powerShifts: 0...1)
       return UnaryOperator(sigmoid.tanh(count: input.shape.elementCount), input: input, output: output)

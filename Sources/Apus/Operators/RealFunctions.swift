@@ -62,8 +62,10 @@ enum Abs {
     let factor = Double(try node.quantization(of: input).scale / node.quantization(of: output).scale)
     let function = QuantizedAbsolute(try node.rescaling(factor, from: input, to: output))
     let count = input.shape.elementCount
-    let kernel = input.type == .int8 ? function.bytes(count: count) : function.words(count: count)
-    return UnaryOperator(kernel, input: input, output: output)
+    if input.type == .int8 {
+      return UnaryOperator(function.bytes, input: input, output: output, using: node.kernels)
+    }
+    return UnaryOperator(function.words(count: count), input: input, output: output)
   }
 }
 
@@ -86,10 +88,11 @@ enum LeakyRelu {
     let function = QuantizedLeakyRelu(
       positive: try node.rescaling(Double(source / target), from: input, to: output),
       negative: FixedPointMultiplier(abs(factor)), isNegated: factor < 0)
-    let kernel =
-      input.type == .int16
-      ? function.words(count: count) : function.bytes(isSigned: input.type == .int8, count: count)
-    return UnaryOperator(kernel, input: input, output: output)
+    if input.type == .int16 {
+      return UnaryOperator(function.words(count: count), input: input, output: output)
+    }
+    let table = function.bytes(isSigned: input.type == .int8)
+    return UnaryOperator(table, input: input, output: output, using: node.kernels)
   }
 }
 
@@ -97,7 +100,6 @@ enum LeakyRelu {
 enum HardSwish {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     let (input, output) = try node.unaryTensors([.float32, .uint8, .int8])
-    let count = input.shape.elementCount
     guard input.type != .float32 else {
       return node.elementwise(.hardSwish, input: input, output: output)
     }
@@ -110,7 +112,7 @@ enum HardSwish {
     else {
       throw node.unsupported("\(output.name) has the scale \(target.scale), below 1/128 of the input's")
     }
-    let kernel = LookupTable.bytes(isSigned: input.type == .int8, count: count) { function($0) }
-    return UnaryOperator(kernel, input: input, output: output)
+    let table = ByteTable(isSigned: input.type == .int8) { function($0) }
+    return UnaryOperator(table, input: input, output: output, using: node.kernels)
   }
 }

@@ -6,7 +6,7 @@ enum Sqrt {
     let (input, output) = try node.unaryTensors([.float32, .int8, .int16])
     let count = input.shape.elementCount
     guard input.type != .float32 else {
-      return UnaryOperator(FloatFunction.squareRoot.kernel(count: count), input: input, output: output)
+      return UnaryOperator(FloatFunction.squareRoot, input: input, output: output, using: node.kernels)
     }
     let source = try node.quantization(of: input)
     let target = try node.quantization(of: output)
@@ -19,7 +19,8 @@ enum Sqrt {
       outputZeroPoint: target.zeroPoint, range: output.type.integerRange)
     let kernel =
       input.type == .int16
-      ? function.words(count: count) : LookupTable.bytes(isSigned: true, count: count) { function($0) }
+      ? function.words(count: count)
+      : ByteTable(isSigned: true) { function($0) }.kernel(count: count, using: node.kernels)
     return RootOperator(kernel, input: input, output: output, zeroPoint: source.zeroPoint, place: node.place)
   }
 }
@@ -30,7 +31,7 @@ enum Rsqrt {
     let (input, output) = try node.unaryTensors([.float32, .int8, .int16])
     let count = input.shape.elementCount
     guard input.type != .float32 else {
-      return UnaryOperator(FloatFunction.inverseSquareRoot.kernel(count: count), input: input, output: output)
+      return UnaryOperator(FloatFunction.inverseSquareRoot, input: input, output: output, using: node.kernels)
     }
     let source = try node.quantization(of: input)
     let target = try node.quantization(of: output)
@@ -45,7 +46,7 @@ enum Rsqrt {
     }
     let factor = 1 / Double(source.scale.squareRoot() * target.scale)
     let function = QuantizedInverseSquareRoot(try node.rescaling(factor, from: input, to: output))
-    let kernel = LookupTable.bytes(isSigned: true, count: count) { function($0) }
+    let kernel = ByteTable(isSigned: true) { function($0) }.kernel(count: count, using: node.kernels)
     return RootOperator(kernel, input: input, output: output, zeroPoint: source.zeroPoint, place: node.place)
   }
 }

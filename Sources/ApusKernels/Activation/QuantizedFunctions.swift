@@ -23,10 +23,8 @@ package struct QuantizedLeakyRelu: Hashable, Sendable {
     return min(max(result, positive.output.minimum), positive.output.maximum)
   }
 
-  /// The kernel for bytes.
-  package func bytes(isSigned: Bool, count: Int) -> any UnaryKernel {
-    LookupTable.bytes(isSigned: isSigned, count: count) { self($0) }
-  }
+  /// The results for bytes.
+  package func bytes(isSigned: Bool) -> ByteTable { ByteTable(isSigned: isSigned) { self($0) } }
 
   /// The kernel for `int16`.
   package func words(count: Int) -> any UnaryKernel { UnaryMap(WordLeakyRelu(function: self), count: count) }
@@ -55,10 +53,8 @@ package struct QuantizedAbsolute: Hashable, Sendable {
     return rescaling.output(difference < 0 ? 0 &- difference : difference)
   }
 
-  /// The kernel for `int8`.
-  package func bytes(count: Int) -> any UnaryKernel {
-    LookupTable.bytes(isSigned: true, count: count) { self($0) }
-  }
+  /// The results for `int8`.
+  package var bytes: ByteTable { ByteTable(isSigned: true) { self($0) } }
 
   /// The kernel for `int16`.
   package func words(count: Int) -> any UnaryKernel { UnaryMap(WordAbsolute(function: self), count: count) }

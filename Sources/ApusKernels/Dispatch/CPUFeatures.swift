@@ -22,6 +22,8 @@ package struct CPUFeatures: OptionSet, Hashable, Sendable {
   package static let avxVNNI = CPUFeatures(rawValue: 1 << 1)
   /// AVX-512 F, BW, DQ, VL and VNNI: the same in 512 bits.
   package static let avx512VNNI = CPUFeatures(rawValue: 1 << 2)
+  /// AVX-512 VBMI: bytes in any order. No set requires it; some code is better with it.
+  package static let avx512VBMI = CPUFeatures(rawValue: 1 << 6)
   /// Pages for code that is written at run time; not a property of the processor, but as needful.
   package static let generatedCode = CPUFeatures(rawValue: 1 << 3)
 
@@ -37,6 +39,7 @@ package struct CPUFeatures: OptionSet, Hashable, Sendable {
   package var names: [String] {
     let known: [(CPUFeatures, String)] = [
       (.avx2, "AVX2 with FMA"), (.avxVNNI, "AVX-VNNI"), (.avx512VNNI, "AVX-512 VNNI"),
+      (.avx512VBMI, "AVX-512 VBMI"),
       (.neon, "NEON"), (.dotProduct, "DotProd"), (.generatedCode, "pages for generated code"),
     ]
     return known.filter { contains($0.0) }.map(\.1)
@@ -70,6 +73,7 @@ package struct CPUFeatures: OptionSet, Hashable, Sendable {
       if extended[0] >= 1, bit(ask(7, 1)[0], 4) { features.insert(.avxVNNI) }
       let hasAVX512 = [16, 17, 30, 31].allSatisfy { bit(extended[1], $0) }
       if state & 0xE6 == 0xE6, hasAVX512, bit(extended[2], 11) { features.insert(.avx512VNNI) }
+      if features.contains(.avx512VNNI), bit(extended[2], 1) { features.insert(.avx512VBMI) }
       return features
     }
 

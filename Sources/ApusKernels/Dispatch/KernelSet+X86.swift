@@ -6,7 +6,8 @@
       convolution: { generatedConvolution($0, target: X86Target.avx512, bytes: .unsignedBytes) },
       depthwiseConvolution: { GeneratedDepthwise($0, target: X86Target.avx512, bytes: .unsignedBytes) },
       sum: { X86Target.avx512.kernel($0, isSigned: $1, $2) },
-      product: { X86Target.avx512.kernel($0, isSigned: $1, $2) })
+      product: { X86Target.avx512.kernel($0, isSigned: $1, $2) },
+      byteMapping: { X86Target.avx512.mapping($0) }, floatMapping: { X86Target.avx512.mapping($0) })
 
     /// Generated code for AVX-VNNI: 32 products of bytes in an instruction, with AVX2 for the rest.
     package static let x86AVXVNNI = KernelSet(
@@ -14,7 +15,8 @@
       convolution: { generatedConvolution($0, target: X86Target.avx2, bytes: .unsignedBytes) },
       depthwiseConvolution: { GeneratedDepthwise($0, target: X86Target.avx2, bytes: .words) },
       sum: { X86Target.avx2.kernel($0, isSigned: $1, $2) },
-      product: { X86Target.avx2.kernel($0, isSigned: $1, $2) })
+      product: { X86Target.avx2.kernel($0, isSigned: $1, $2) },
+      byteMapping: { X86Target.avx2.mapping($0) }, floatMapping: { X86Target.avx2.mapping($0) })
 
     /// Generated code for AVX2 and FMA: 16 products of 16-bit integers in an instruction.
     package static let x86AVX2 = KernelSet(
@@ -22,7 +24,13 @@
       convolution: { generatedConvolution($0, target: X86Target.avx2, bytes: .words) },
       depthwiseConvolution: { GeneratedDepthwise($0, target: X86Target.avx2, bytes: .words) },
       sum: { X86Target.avx2.kernel($0, isSigned: $1, $2) },
-      product: { X86Target.avx2.kernel($0, isSigned: $1, $2) })
+      product: { X86Target.avx2.kernel($0, isSigned: $1, $2) },
+      byteMapping: { X86Target.avx2.mapping($0) }, floatMapping: { X86Target.avx2.mapping($0) })
+
+    /// AVX-512 with the look-up of machines without VBMI: for tests.
+    package static let x86TableRows = KernelSet(
+      name: "table rows", requires: x86AVX512VNNI.requires, convolution: { _ in nil },
+      depthwiseConvolution: { _ in nil }, byteMapping: { X86Target.avx512.mapping($0, by: .rows) })
 
     /// The sets that know Winograd's way, taking it wherever it serves, be it slower: for tests.
     package static let withWinogradEverywhere = [

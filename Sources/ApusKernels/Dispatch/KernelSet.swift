@@ -17,6 +17,10 @@ package struct KernelSet: Sendable {
     _, _, _ in
     nil
   }
+  /// What maps bytes by a table of 256; nil where this set has no code for it.
+  package var byteMapping: @Sendable ([UInt8]) -> ByteMapping? = { _ in nil }
+  /// What applies a function to floats; nil where this set has no code for it.
+  package var floatMapping: @Sendable (FloatFunction) -> FloatMapping? = { _ in nil }
   /// Whether what is prepared never runs on more than one thread.
   package var isForOneThread = false
 }

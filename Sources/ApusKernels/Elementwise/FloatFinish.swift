@@ -8,9 +8,9 @@ package struct FloatTail: Sendable {
 
   private let function: Function
 
-  /// Applies one function to each value.
-  package init?(_ function: FloatFunction) {
-    guard let map = function.kernel(count: 0) as? UnaryMap else { return nil }
+  /// Applies one function to each value, by code of a kernel set where that has some.
+  package init?(_ function: FloatFunction, using set: KernelSet) {
+    guard let map = function.kernel(count: 0, using: set) as? UnaryMap else { return nil }
     self.function = .map(map.fill)
   }
 

@@ -18,6 +18,8 @@ package enum FloatFunction: Hashable, Sendable {
   case exp, log, sin, cos, tanh
   /// `1 / (1 + e⁻ˣ)`
   case logistic
+  /// `x / (1 + e⁻ˣ)`, the logistic function rounded before the product.
+  case swish
   /// `eˣ − 1` below zero.
   case elu
   /// `αx` below zero.
@@ -51,6 +53,7 @@ package enum FloatFunction: Hashable, Sendable {
     case .cos: cosf(value)
     case .tanh: tanhf(value)
     case .logistic: 1 / (1 + expf(-value))
+    case .swish: value * (1 / (1 + expf(-value)))
     case .elu: value < 0 ? expm1f(value) : value
     case .leakyRelu(let alpha): value > 0 ? value : value * alpha
     case .hardSwish: value * ScalarBounds(minimum: 0, maximum: 6).clamp(value + 3) / 6
@@ -81,8 +84,15 @@ package enum FloatFunction: Hashable, Sendable {
     return half * (1 + tangent).roundedToHalf
   }
 
-  /// The kernel for `count` floats.
-  package func kernel(count: Int) -> any UnaryKernel {
+  /// The kernel for `count` floats, by code of a kernel set where that has some.
+  package func kernel(count: Int, using set: KernelSet? = nil) -> any UnaryKernel {
+    if let mapping = set?.floatMapping(self) {
+      return UnaryMap(MappedFunction(function: self, mapping: mapping), count: count)
+    }
+    return portableKernel(count: count)
+  }
+
+  private func portableKernel(count: Int) -> any UnaryKernel {
     switch self {
     case .clamp(let minimum, let maximum): UnaryMap(Clamp(minimum: minimum, maximum: maximum), count: count)
     case .absolute: UnaryMap(Absolute(), count: count)
@@ -97,6 +107,7 @@ package enum FloatFunction: Hashable, Sendable {
     case .log: UnaryMap(NaturalLogarithm(), count: count, isCostly: true)
     case .tanh: UnaryMap(HyperbolicTangent(), count: count, isCostly: true)
     case .logistic: UnaryMap(LogisticFunction(), count: count, isCostly: true)
+    case .swish: UnaryMap(Swish(), count: count, isCostly: true)
     case .elu: UnaryMap(ExponentialUnit(), count: count, isCostly: true)
     case .leakyRelu(let alpha): UnaryMap(LeakyRelu(alpha: alpha), count: count)
     case .hardSwish: UnaryMap(HardSwish(), count: count)
@@ -106,6 +117,25 @@ package enum FloatFunction: Hashable, Sendable {
     case .cos: UnaryMap(Sine(isCosine: true), count: count, isCostly: true)
     default: UnaryMap(ClosureFunction { self($0) }, count: count, isCostly: true)
     }
+  }
+}
+
+/// Applies a function to floats: from the input to the output, which may be the same.
+package typealias FloatMapping =
+  @Sendable (
+    _ output: UnsafeMutablePointer<Float>, _ count: Int, _ input: UnsafePointer<Float>
+  ) -> Void
+
+/// A function by code of a kernel set.
+private struct MappedFunction: UnaryFunction {
+  let function: FloatFunction
+  let mapping: FloatMapping
+
+  func callAsFunction(_ value: Float) -> Float { function(value) }
+
+  @inline(__always)
+  func fill(_ output: UnsafeMutablePointer<Float>, count: Int, input: UnsafePointer<Float>) {
+    unsafe mapping(output, count, input)
   }
 }
 
@@ -191,6 +221,14 @@ private struct HyperbolicTangent: FloatVectorFunction {
 private struct LogisticFunction: FloatVectorFunction {
   @inline(__always)
   func callAsFunction(_ values: SIMD8<Float>) -> SIMD8<Float> { values.logistic }
+}
+
+private struct Swish: FloatVectorFunction {
+  @inline(__always)
+  func callAsFunction(_ values: SIMD8<Float>) -> SIMD8<Float> {
+    // The logistic function does not go down to zero.
+    values.bounded(-88, .infinity) * values.logistic
+  }
 }
 
 private struct ExponentialUnit: FloatVectorFunction {

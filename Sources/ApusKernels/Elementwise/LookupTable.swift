@@ -1,17 +1,42 @@
-/// Functions of bytes, each of the 256 values computed once.
-package enum LookupTable {
-  /// A kernel of bytes to bytes, of which the low ones of the results are kept.
-  package static func bytes(isSigned: Bool, count: Int, _ function: (Int32) -> Int32) -> any UnaryKernel {
-    let table = TableFunction(isSigned: isSigned) { UInt8(truncatingIfNeeded: function($0)) }
-    let first = table(0)
-    // From uint8 to int8 of the same scale, only a bit changes.
-    let flipsBits = (0..<256).allSatisfy { table(UInt8($0)) == UInt8($0) ^ first }
-    return flipsBits ? UnaryMap(BitFlip(bits: first), count: count) : UnaryMap(table, count: count)
+/// A function of bytes, of which each of the 256 values is computed once.
+package struct ByteTable: Sendable {
+  /// The result for each byte.
+  package let results: [UInt8]
+
+  /// Computes the results, of which the low bytes are kept; `isSigned` says what integers the bytes stand for.
+  package init(isSigned: Bool, _ function: (Int32) -> Int32) {
+    results = (0..<256).map { byte in
+      UInt8(truncatingIfNeeded: function(isSigned ? Int32(Int8(truncatingIfNeeded: byte)) : Int32(byte)))
+    }
   }
 
+  /// The kernel for `count` bytes, by code of a kernel set where that has some.
+  package func kernel(count: Int, using set: KernelSet? = nil) -> any UnaryKernel {
+    let first = results[0]
+    // From uint8 to int8 of the same scale, only a bit changes.
+    if results.indices.allSatisfy({ results[$0] == UInt8($0) ^ first }) {
+      return UnaryMap(BitFlip(bits: first), count: count)
+    }
+    let table = Table(count: 256) { results[$0] }
+    let mapping = count < 256 ? nil : set?.byteMapping(results)
+    return UnaryMap(TableFunction(table: table, mapping: mapping), count: count)
+  }
+}
+
+/// Maps whole blocks of bytes into others, and answers how many bytes of the count they had.
+package typealias ByteMapping =
+  @Sendable (
+    _ output: UnsafeMutableRawPointer, _ count: Int, _ input: UnsafeRawPointer
+  ) -> Int
+
+/// Functions of bytes to words, each of the 256 values computed once.
+package enum LookupTable {
   /// A kernel of bytes to `int16`, of whose results the low half is kept.
   package static func words(isSigned: Bool, count: Int, _ function: (Int32) -> Int32) -> any UnaryKernel {
-    UnaryMap(TableFunction(isSigned: isSigned) { Int16(truncatingIfNeeded: function($0)) }, count: count)
+    let table = Table(count: 256) { byte in
+      Int16(truncatingIfNeeded: function(isSigned ? Int32(Int8(truncatingIfNeeded: byte)) : Int32(byte)))
+    }
+    return UnaryMap(TableFunction(table: table, mapping: nil), count: count)
   }
 }
 
@@ -24,13 +49,9 @@ private struct BitFlip: UnaryFunction {
 }
 
 private struct TableFunction<Result: BitwiseCopyable & Sendable>: UnaryFunction {
-  private let table: Table<Result>
-
-  init(isSigned: Bool, _ function: (Int32) -> Result) {
-    table = Table(count: 256) { byte in
-      function(isSigned ? Int32(Int8(truncatingIfNeeded: byte)) : Int32(byte))
-    }
-  }
+  let table: Table<Result>
+  /// What does most of the work, if it can be done better.
+  let mapping: ByteMapping?
 
   @inline(__always)
   func callAsFunction(_ value: UInt8) -> Result { unsafe table.values[Int(value)] }
@@ -38,7 +59,8 @@ private struct TableFunction<Result: BitwiseCopyable & Sendable>: UnaryFunction 
   @inline(__always)
   func fill(_ output: UnsafeMutablePointer<Result>, count: Int, input: UnsafePointer<UInt8>) {
     let values = unsafe table.values
-    for index in 0..<count { unsafe output[index] = values[Int(input[index])] }
+    let done = unsafe mapping?(output, count, input) ?? 0
+    for index in done..<count { unsafe output[index] = values[Int(input[index])] }
   }
 }
 

@@ -16,7 +16,7 @@ package struct QuantizedProduct: Hashable, Sendable {
 
   /// The product of two elements.
   @inline(__always)
-  func callAsFunction(_ lhs: Int32, _ rhs: Int32) -> Int32 {
+  package func callAsFunction(_ lhs: Int32, _ rhs: Int32) -> Int32 {
     output((lhs &- lhsZeroPoint) &* (rhs &- rhsZeroPoint))
   }
 

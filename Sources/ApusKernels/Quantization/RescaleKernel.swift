@@ -17,10 +17,12 @@ package struct Rescaling: Hashable, Sendable {
   package func callAsFunction(_ value: Int32) -> Int32 { output(value &- zeroPoint) }
 
   /// The kernel for `count` values; nil where a type is none of the integers of 8, 16 and 32 bits.
-  package func kernel(from source: NumberType, to target: NumberType, count: Int) -> (any UnaryKernel)? {
+  package func kernel(
+    from source: NumberType, to target: NumberType, count: Int, using set: KernelSet? = nil
+  ) -> (any UnaryKernel)? {
     switch (source, target) {
     case (.int8, .int8), (.int8, .uint8), (.uint8, .int8), (.uint8, .uint8):
-      LookupTable.bytes(isSigned: source == .int8, count: count) { self($0) }
+      ByteTable(isSigned: source == .int8) { self($0) }.kernel(count: count, using: set)
     case (.int8, .int16), (.uint8, .int16):
       LookupTable.words(isSigned: source == .int8, count: count) { self($0) }
     case (.int16, .int8): UnaryMap(IntegerRescaling<Int16, Int8>(rescaling: self), count: count)

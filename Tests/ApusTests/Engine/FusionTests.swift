@@ -71,6 +71,69 @@ import Testing
     }
   }
 
+  /// `y = x · σ(x)` after a clamp, or a convolution; in which order the factors come, and whether σ(x) is an output too.
+  private static func gate(_ type: Int32, gateFirst: Bool, readsGate: Bool = false) throws -> Model {
+    let shape: [Int32] = [1, 9, 7, Int32(channels)]
+    let isFloat = type == TestModel.float32
+    let scales: [Float?] = isFloat ? [nil, nil, nil, nil] : [0.04, 0.05, 1 / 256, 0.031]
+    var tensors = zip(["input", "x", "gate", "y"], scales).map {
+      TestModel.TensorSpec(name: $0, type: type, shape: shape, signature: [1, -1, 7, shape[3]], scale: $1)
+    }
+    let weights = floats(channels * channels, seed: 1)
+    tensors += [
+      .init(name: "w", shape: [Int32(channels), 1, 1, Int32(channels)], data: TestModel.bytes(weights)),
+      .init(name: "b", shape: [Int32(channels)], data: TestModel.bytes(floats(channels, seed: 2))),
+    ]
+    return try TestModel(
+      tensors: tensors,
+      operators: [
+        isFloat
+          ? .init(code: convolution, inputs: [0, 4, 5], outputs: [1], options: [1: .int(1), 2: .int(1)])
+          : .init(code: TestModel.relu, inputs: [0], outputs: [1]),
+        .init(code: TestModel.logistic, inputs: [1], outputs: [2]),
+        .init(code: TestModel.mul, inputs: gateFirst ? [2, 1] : [1, 2], outputs: [3]),
+      ],
+      inputs: [0], outputs: readsGate ? [3, 2] : [3]
+    ).model()
+  }
+
+  @Test(
+    "a tensor times a function of it is one function, with the same answers",
+    arguments: [TestModel.float32, TestModel.uint8], [true, false])
+  func gates(type: Int32, gateFirst: Bool) throws {
+    for readsGate in [false, true] {
+      let model = try Self.gate(type, gateFirst: gateFirst, readsGate: readsGate)
+      for kernels in Runtime.kernelSets where kernels.isSupported {
+        var options = Interpreter.Options()
+        options.kernels = kernels.name
+        options.profiles = true
+        let fused = try Interpreter(model: model, options: options)
+        options.preservesAllTensors = true
+        let plain = try Interpreter(model: model, options: options)
+        for height in [9, 40, 9] {
+          var answers: [[UInt8]] = []
+          for interpreter in [plain, fused] {
+            try interpreter.resizeInput(at: 0, to: [1, height, 7, Self.channels])
+            let count = interpreter.inputs[0].shape.elementCount
+            if type == TestModel.float32 {
+              try interpreter.copy(Self.floats(count, seed: 4), toInputAt: 0)
+            } else {
+              try interpreter.copy((0..<count).map { UInt8(truncatingIfNeeded: $0) }, toInputAt: 0)
+            }
+            try interpreter.invoke()
+            answers.append(
+              try interpreter.outputs.indices.flatMap { position in
+                try interpreter.withOutputBytes(at: position) { span in span.withUnsafeBytes { Array($0) } }
+              })
+          }
+          #expect(answers[0] == answers[1], "\(kernels.name), \(height), \(readsGate)")
+        }
+        #expect(fused.profile.contains { $0.name == "LOGISTIC" } == readsGate)
+        #expect(plain.profile.contains { $0.name == "LOGISTIC" })
+      }
+    }
+  }
+
   @Test("a sum and what follows it take no step of their own, unless something else reads it")
   func steps() throws {
     var options = Interpreter.Options()

@@ -26,8 +26,39 @@ struct Arithmetic {
         return fused
       }
     }
+    if operation == .multiply, let gated = try gatedByItself() { return gated }
     let isPlainWord = takesPlainWords && operands.type == .int16 && output.quantization == nil
     return BinaryOperator(try kernel(isPlainWord: isPlainWord), operands, output: output)
+  }
+
+  /// The product of a tensor and a function of it, such as x · σ(x), as one function; nil where it is none.
+  private func gatedByItself() throws(ApusError) -> (any Operator)? {
+    let pairs = [(operands.lhs, operands.rhs), (operands.rhs, operands.lhs)]
+    let takesLogistic = activation == .none && !node.isHalfPrecision
+    for (gate, input) in pairs where gate.shape == input.shape && gate.index != input.index {
+      let function = node.graph.absorbFunction(making: gate, of: input, readBy: node.index) { function in
+        switch function {
+        case .bytes: true
+        case .floats(let function): function == .logistic && takesLogistic
+        }
+      }
+      switch function {
+      case .bytes(let table):
+        let product = try product()
+        let isSigned = operands.type == .int8
+        let gated = ByteTable(isSigned: isSigned) { value in
+          let factor = table.results[Int(UInt8(truncatingIfNeeded: value))]
+          let other = isSigned ? Int32(Int8(bitPattern: factor)) : Int32(factor)
+          return gate.index == operands.lhs.index ? product(other, value) : product(value, other)
+        }
+        return UnaryOperator(gated, input: input, output: output, using: node.kernels)
+      case .floats:
+        return node.fused(FloatTail(.swish, using: node.kernels), after: input, readers: 2, to: output)
+          ?? UnaryOperator(FloatFunction.swish, input: input, output: output, using: node.kernels)
+      case nil: continue
+      }
+    }
+    return nil
   }
 
   private func kernel(isPlainWord: Bool) throws(ApusError) -> any BinaryKernel {
@@ -54,16 +85,20 @@ struct Arithmetic {
   }
 
   private func quantizedProduct() throws(ApusError) -> any BinaryKernel {
+    let product = try product()
+    if operands.type == .int16 { return product.words(operands.shapes) }
+    return node.kernels.prepare(product, isSigned: operands.type == .int8, operands.shapes)
+  }
+
+  private func product() throws(ApusError) -> QuantizedProduct {
     let lhs = try node.quantization(of: operands.lhs)
     let rhs = try node.quantization(of: operands.rhs)
     let result = try node.quantization(of: output)
     if operands.type == .int16 { try requireNoZeroPoints() }
     // The reference forms the factor in single precision.
     let factor = Double(lhs.scale * rhs.scale / result.scale)
-    let product = QuantizedProduct(
+    return QuantizedProduct(
       lhsZeroPoint: lhs.zeroPoint, rhsZeroPoint: rhs.zeroPoint, output: try quantizedResult(factor))
-    if operands.type == .int16 { return product.words(operands.shapes) }
-    return node.kernels.prepare(product, isSigned: operands.type == .int8, operands.shapes)
   }
 
   private func quantizedSum() throws(ApusError) -> any BinaryKernel {

@@ -2,15 +2,39 @@ import ApusKernels
 
 /// A prepared kernel of one tensor.
 struct UnaryOperator: Operator {
+  /// A function of one element that others may do in its place.
+  enum Function {
+    case floats(FloatFunction)
+    case bytes(ByteTable)
+  }
+
   private let kernel: any UnaryKernel
-  private let input: TensorSlot
+  let input: TensorSlot
   private let output: TensorSlot
+  /// What the kernel does to each element, where that is known.
+  let function: Function?
 
   /// Joins a kernel with the tensors for which it was made.
   init(_ kernel: any UnaryKernel, input: TensorSlot, output: TensorSlot) {
+    self.init(kernel, nil, input, output)
+  }
+
+  /// A function of floats, by code of a kernel set where that has some.
+  init(_ function: FloatFunction, input: TensorSlot, output: TensorSlot, using set: KernelSet) {
+    let kernel = function.kernel(count: input.shape.elementCount, using: set)
+    self.init(kernel, .floats(function), input, output)
+  }
+
+  /// A function of bytes, by code of a kernel set where that has some.
+  init(_ table: ByteTable, input: TensorSlot, output: TensorSlot, using set: KernelSet) {
+    self.init(table.kernel(count: input.shape.elementCount, using: set), .bytes(table), input, output)
+  }
+
+  private init(_ kernel: any UnaryKernel, _ function: Function?, _ input: TensorSlot, _ output: TensorSlot) {
     self.kernel = kernel
     self.input = input
     self.output = output
+    self.function = function
   }
 
   func invoke(_ tensors: borrowing TensorTable) {
@@ -29,8 +53,8 @@ extension Node {
 
   /// A cheap function of floats, done by the operator before where that can.
   func elementwise(_ function: FloatFunction, input: TensorSlot, output: TensorSlot) -> any Operator {
-    fused(FloatTail(function), after: input, to: output)
-      ?? UnaryOperator(function.kernel(count: input.shape.elementCount), input: input, output: output)
+    fused(FloatTail(function, using: kernels), after: input, to: output)
+      ?? UnaryOperator(function, input: input, output: output, using: kernels)
   }
 
   /// A real function of quantized bytes, tabulated as the reference does it: in single precision, halves rounded away
@@ -42,12 +66,12 @@ extension Node {
     let target = try quantization(of: output)
     let inverse = 1 / target.scale
     let range = output.type.integerRange
-    let kernel = LookupTable.bytes(isSigned: input.type == .int8, count: input.shape.elementCount) { value in
+    let table = ByteTable(isSigned: input.type == .int8) { value in
       let real = source.scale * Float(value &- source.zeroPoint)
       let steps = (function(real) * inverse).rounded(.toNearestOrAwayFromZero)
       return (steps + Float(target.zeroPoint)).clamped(to: range)
     }
-    return UnaryOperator(kernel, input: input, output: output)
+    return UnaryOperator(table, input: input, output: output, using: kernels)
   }
 }
 

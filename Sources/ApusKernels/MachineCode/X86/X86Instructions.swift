@@ -57,6 +57,10 @@ extension X86Assembler.Instruction {
   package static let vpmulld = Self("vpmulld", prefix: 1, map: 2, 0x40)
   /// Low halves of the products of `int16`.
   package static let vpmullw = Self("vpmullw", prefix: 1, map: 1, 0xD5, tuple: .fullMemory)
+  /// `register = register · third + second` for floats.
+  package static let vfmadd132ps = Self("vfmadd132ps", prefix: 1, map: 2, 0x98)
+  /// `register = second · register + third` for floats.
+  package static let vfmadd213ps = Self("vfmadd213ps", prefix: 1, map: 2, 0xA8)
   /// `register += second · third` for floats.
   package static let vfmadd231ps = Self("vfmadd231ps", prefix: 1, map: 2, 0xB8)
 
@@ -69,6 +73,8 @@ extension X86Assembler.Instruction {
   package static let vpaddw = Self("vpaddw", prefix: 1, map: 1, 0xFD, tuple: .fullMemory)
   /// Adds `int16`, saturating.
   package static let vpaddsw = Self("vpaddsw", prefix: 1, map: 1, 0xED, tuple: .fullMemory)
+  /// Subtracts signed bytes, saturating.
+  package static let vpsubsb = Self("vpsubsb", prefix: 1, map: 1, 0xE8, tuple: .fullMemory)
   package static let vpsubd = Self("vpsubd", prefix: 1, map: 1, 0xFA)
   package static let vpsubw = Self("vpsubw", prefix: 1, map: 1, 0xF9, tuple: .fullMemory)
   package static let vpmaxsd = Self("vpmaxsd", prefix: 1, map: 2, 0x3D)
@@ -113,6 +119,10 @@ extension X86Assembler.Instruction {
     "vpunpckhqdq", prefix: 1, map: 1, 0x6D, w: 1, elementByteCount: 8)
   /// Bytes of the second operand's quarters of 128 bits in the order that the third says.
   package static let vpshufb = Self("vpshufb", prefix: 1, map: 2, 0x00, tuple: .fullMemory)
+  /// Bytes of the second and third operands, 128 of 512 bits, that the register names. EVEX only, of VBMI.
+  package static let vpermi2b = Self("vpermi2b", prefix: 1, map: 2, 0x75, tuple: .fullMemory)
+  /// The signs of bytes as a mask. EVEX only.
+  package static let vpmovb2m = Self("vpmovb2m", prefix: 2, map: 2, 0x29, tuple: .fullMemory)
   /// Lanes of the third operand where the mask is set, of the second elsewhere. EVEX only.
   package static let vpblendmd = Self("vpblendmd", prefix: 1, map: 2, 0x64)
   /// Lanes of the third operand where the immediate's bits are set, of the second elsewhere. VEX only.
@@ -186,6 +196,8 @@ extension X86Assembler.Instruction {
   package static let vaddps = Self("vaddps", prefix: 0, map: 1, 0x58)
   package static let vsubps = Self("vsubps", prefix: 0, map: 1, 0x5C)
   package static let vmulps = Self("vmulps", prefix: 0, map: 1, 0x59)
+  package static let vdivps = Self("vdivps", prefix: 0, map: 1, 0x5E)
+  package static let vsqrtps = Self("vsqrtps", prefix: 0, map: 1, 0x51)
   package static let vmaxps = Self("vmaxps", prefix: 0, map: 1, 0x5F)
   package static let vminps = Self("vminps", prefix: 0, map: 1, 0x5D)
   package static let vmulpd = Self("vmulpd", prefix: 1, map: 1, 0x59, w: 1, elementByteCount: 8)

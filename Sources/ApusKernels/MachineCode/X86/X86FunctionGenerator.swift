@@ -1,0 +1,232 @@
+/// Generates functions of floats, a vector at a time: within two units in the last place of the true values, as
+/// ``FloatVectorFunction`` computes them without fused products.
+struct X86FunctionGenerator: CodeGenerator {
+  struct Arguments: CodeArguments {
+    var source = 0
+    var target = 0
+    /// How many vectors.
+    var vectors = 0
+    var constants = 0
+  }
+
+  let target: X86Target
+  let function: FloatFunction
+
+  private typealias Program = X86VectorProgram
+  private typealias Value = X86VectorProgram.Value
+  private typealias A = Arguments
+
+  func generate() -> [UInt8]? {
+    guard let (program, result) = program else { return nil }
+    var a = X86Assembler(encoding: target == .avx512 ? .evex : .vex)
+    a.load(.rax, .init(.rdi, A.offset(\.source)))
+    a.load(.rdx, .init(.rdi, A.offset(\.target)))
+    a.load(.rcx, .init(.rdi, A.offset(\.vectors)))
+    a.load(.rsi, .init(.rdi, A.offset(\.constants)))
+    let next = a.loopHead()
+    guard
+      let register = program.write(
+        result, to: &a, target, registerCount: 16, source: .init(.rax), constants: .rsi)
+    else { return nil }
+    a.vector(.vmovupsStore, target.width, register, 0, .init(.rdx))
+    a.add(.rax, target.width.byteCount)
+    a.add(.rdx, target.width.byteCount)
+    a.decrement(.rcx)
+    a.jump(.notEqual, next)
+    a.zeroUpper()
+    a.return()
+    return a.finish()
+  }
+
+  /// The function's steps; nil where it has none.
+  private var program: (Program, result: Value)? {
+    var program = Program()
+    let x = program.input()
+    let result: Value
+    switch function {
+    case .exp: result = Self.exponential(x, &program)
+    case .logistic: result = Self.logistic(x, &program)
+    case .swish:
+      // The logistic function does not go down to zero.
+      let bounded = program.greater(-88, x)
+      result = program.multiply(Self.logistic(x, &program), .value(bounded))
+    case .tanh: result = Self.hyperbolicTangent(x, &program)
+    case .elu:
+      let below = Self.exponentialMinusOne(program.lesser(0, x), &program)
+      // Negative zero stays what it is.
+      let signed = program.or(below, .value(program.and(x, .bits(1 << 31))))
+      result = Self.choose(signed, x, where: program.shiftRight(x, by: 31), &program)
+    case .gelu(isApproximate: true):
+      let cube = program.multiply(program.multiply(program.multiply(x, .value(x)), .value(x)), 0.044715)
+      // √(2/π)
+      let argument = program.multiply(program.add(cube, .value(x)), 0.797_884_560_802_865_36)
+      let tangent = program.add(Self.hyperbolicTangent(argument, &program), 1)
+      result = program.multiply(program.multiply(x, 0.5), .value(tangent))
+    case .gelu(isApproximate: false):
+      result = program.multiply(
+        program.multiply(x, 0.5), .value(Self.twiceNormalDistribution(x, &program)))
+    case .squareRoot: result = program.squareRoot(x)
+    case .inverseSquareRoot:
+      let root = program.squareRoot(x)
+      result = program.divide(program.constant((1 as Float).bitPattern), .value(root))
+    default: return nil
+    }
+    return (program, result)
+  }
+
+  /// The constants as the code reads them.
+  var constants: [UInt32] {
+    guard let program = program?.0 else { return [] }
+    return target == .avx512
+      ? program.constants : program.constants.flatMap { Array(repeating: $0, count: target.lanes) }
+  }
+
+  // MARK: Functions
+
+  /// `e^r − 1` and the bits of a float whose lowest are `n`, with `x = n·ln 2 + r` and `|r| ≤ ln 2 / 2`.
+  private static func reduced(_ x: Value, _ p: inout Program) -> (fractions: Value, exponents: Value) {
+    // Adding 1.5·2²³ leaves the nearest integer as the lowest bits of the mantissa.
+    let shifted = p.fma(x, 1.442_695_04, 0x1.8p23)
+    let n = p.subtract(shifted, 0x1.8p23)
+    // ln 2 with nine bits, so that small multiples of it are exact, and the rest.
+    let high = p.fma(n, .bits((-0x1.63p-1 as Float).bitPattern), .value(x))
+    let r = p.fma(n, 2.121_944_4e-4, .value(high))
+    let polynomial = p.polynomial(
+      r, [0.001_392_644_084, 0.008_363_384_99, 0.041_666_553_07, 0.166_665_757_5, 0.5])
+    let square = p.multiply(r, .value(r))
+    return (p.fma(square, .value(polynomial), .value(r)), shifted)
+  }
+
+  /// 2ⁿ, for bits whose lowest are `n`, in `-126...127`.
+  private static func powerOfTwo(_ bits: Value, _ p: inout Program) -> Value {
+    p.addIntegers(p.shiftLeft(bits, by: 23), .bits((1 as Float).bitPattern))
+  }
+
+  private static func exponential(_ x: Value, _ p: inout Program) -> Value {
+    // Beyond these bounds all results are infinite or 0.
+    let (fractions, bits) = reduced(p.lesser(89, p.greater(-104, x)), &p)
+    // Two factors, since neither 2¹²⁸ nor 2⁻¹⁵⁰ has a normal exponent.
+    let exponents = p.subtractIntegers(bits, .bits(0x4B40_0000))
+    let half = p.shiftRight(exponents, by: 1)
+    let rest = p.subtractIntegers(exponents, .value(half))
+    let first = powerOfTwo(half, &p)
+    let second = powerOfTwo(rest, &p)
+    return p.multiply(p.multiply(p.add(fractions, 1), .value(first)), .value(second))
+  }
+
+  private static func exponentialMinusOne(_ x: Value, _ p: inout Program) -> Value {
+    let (fractions, bits) = reduced(p.lesser(88, p.greater(-88, x)), &p)
+    let power = powerOfTwo(bits, &p)
+    let rest = p.subtract(power, 1)
+    return p.fma(fractions, .value(power), .value(rest))
+  }
+
+  /// `1 / (1 + e⁻ˣ)`; at least e⁻⁸⁷, since subnormal numbers would take a hundred times as long.
+  private static func logistic(_ x: Value, _ p: inout Program) -> Value {
+    let negative = p.xor(x, .bits(1 << 31))
+    let (fractions, bits) = reduced(p.lesser(87, p.greater(-87, negative)), &p)
+    let power = powerOfTwo(bits, &p)
+    let exponential = p.fma(fractions, .value(power), .value(power))
+    let one = p.constant((1 as Float).bitPattern)
+    return p.divide(one, .value(p.add(exponential, 1)))
+  }
+
+  private static func hyperbolicTangent(_ x: Value, _ p: inout Program) -> Value {
+    // With t = e^(2|x|) − 1, it is t / (t + 2); from 10 on, it rounds to 1.
+    let magnitude = p.lesser(10, p.and(x, .bits(0x7FFF_FFFF)))
+    let t = exponentialMinusOne(p.add(magnitude, .value(magnitude)), &p)
+    let quotient = p.divide(t, .value(p.add(t, 2)))
+    return p.or(quotient, .value(p.and(x, .bits(1 << 31))))
+  }
+
+  /// `erfc(−x/√2)`.
+  private static func twiceNormalDistribution(_ x: Value, _ p: inout Program) -> Value {
+    let z = p.multiply(x, 0.707_106_781_2)
+    let distance = p.and(z, .bits(0x7FFF_FFFF))
+    let magnitude = p.lesser(9, distance)
+    let square = p.multiply(magnitude, .value(magnitude))
+    // erf(z) = z·P(z²) below 1
+    let inner = p.polynomial(
+      square,
+      [
+        7.875_875_063e-5, -0.000_801_686_428_7, 0.005_189_087_423, -0.026_854_212_01, 0.112_835_947_2,
+        -0.376_126_266_7, 1.128_379_166,
+      ])
+    let one = p.constant((1 as Float).bitPattern)
+    let near = p.subtract(one, .value(p.multiply(inner, .value(magnitude))))
+    // erfc(z) = e^(−z²)·t·Q(t) with t = 1 / (1 + z/2) above
+    let half = p.multiply(magnitude, 0.5)
+    let t = p.divide(one, .value(p.add(half, 1)))
+    let outer = p.polynomial(
+      t,
+      [
+        0.091_166_241_74, -0.219_186_884_7, 0.073_462_007_82, 0.067_188_072_73, 0.176_304_651_1,
+        0.247_539_811_4, 0.281_967_600_3, 0.282_102_130_5,
+      ])
+    let (fractions, bits) = reduced(p.xor(square, .bits(1 << 31)), &p)
+    let power = powerOfTwo(bits, &p)
+    let exponential = p.fma(fractions, .value(power), .value(power))
+    let far = p.multiply(p.multiply(exponential, .value(t)), .value(outer))
+    // Magnitudes below 1 have lesser bits than 1 has.
+    let isNear = p.shiftRight(p.subtractIntegers(magnitude, .bits((1 as Float).bitPattern)), by: 31)
+    let nearest = choose(near, far, where: isNear, &p)
+    // From 9 on, erfc counts as zero. NaN, whose bits are greater than those of infinity, stays.
+    let nine = p.constant((9 as Float).bitPattern)
+    let isBeyond = p.shiftRight(p.subtractIntegers(nine, .value(distance)), by: 31)
+    let zero = p.constant(0)
+    let isNumber = p.shiftRight(p.subtractIntegers(distance, .bits(0x7F80_0001)), by: 31)
+    let tail = choose(zero, nearest, where: p.and(isBeyond, .value(isNumber)), &p)
+    let two = p.constant((2 as Float).bitPattern)
+    let complement = p.subtract(two, .value(tail))
+    return choose(tail, complement, where: p.shiftRight(z, by: 31), &p)
+  }
+
+  /// Lanes of `first` where all bits are set, of `second` where none is.
+  private static func choose(_ first: Value, _ second: Value, where mask: Value, _ p: inout Program) -> Value
+  {
+    p.xor(p.and(p.xor(first, .value(second)), .value(mask)), .value(second))
+  }
+}
+
+extension X86Target {
+  /// Code for a function of floats; nil where there is none, or it cannot be placed.
+  func mapping(_ function: FloatFunction) -> FloatMapping? {
+    let generator = X86FunctionGenerator(target: self, function: function)
+    guard let address = generator.place() else { return nil }
+    let code = unsafe X86FunctionCode(function: address, constants: generator.constants, lanes: lanes)
+    return { output, count, input in unsafe code.fill(output, count: count, input: input) }
+  }
+}
+
+/// Placed code and its constants.
+private struct X86FunctionCode: @unchecked Sendable {
+  // @unchecked: the address is of code that is never changed.
+  let function: UnsafeRawPointer
+  let constants: [UInt32]
+  let lanes: Int
+
+  /// Computes `count` values; what is left over of vectors by way of one of its own.
+  func fill(_ output: UnsafeMutablePointer<Float>, count: Int, input: UnsafePointer<Float>) {
+    ExecutableMemory.seal()
+    unsafe constants.withUnsafeBufferPointer { constants in
+      let constants = Int(bitPattern: constants.baseAddress)
+      func call(_ source: Int, _ target: Int, _ vectors: Int) {
+        unsafe X86FunctionGenerator.Arguments(
+          source: source, target: target, vectors: vectors, constants: constants
+        ).call(function)
+      }
+      let vectors = count / lanes
+      let (source, target) = (Int(bitPattern: input), Int(bitPattern: output))
+      if vectors > 0 { call(source, target, vectors) }
+      let done = vectors &* lanes
+      guard done < count else { return }
+      var rest = SIMD16<Float>()
+      for lane in 0..<count &- done { rest[lane] = unsafe input[done &+ lane] }
+      unsafe withUnsafeMutablePointer(to: &rest) { rest in
+        let place = Int(bitPattern: rest)
+        call(place, place, 1)
+      }
+      for lane in 0..<count &- done { unsafe output[done &+ lane] = rest[lane] }
+    }
+  }
+}

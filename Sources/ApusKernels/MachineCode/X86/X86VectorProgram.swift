@@ -1,0 +1,199 @@
+/// A computation on vectors of floats without branches, written down value by value and then as code for a loop.
+///
+/// Values are numbered in the order of their making. A register is a value's from there to its last use.
+struct X86VectorProgram {
+  /// What a step makes a value with.
+  private enum Step {
+    case input
+    /// `first ∘ second`; the second may be a constant in memory.
+    case binary(X86Assembler.Instruction, Int, Operand)
+    /// `first · second + third`, of which the third may be a constant in memory.
+    case product(Int, Operand, Operand)
+    case squareRoot(Int)
+    /// A shift of 32-bit lanes: `digit` as in ``X86Assembler/shift(_:digit:_:_:_:by:)``.
+    case shift(digit: Int, Int, by: UInt8)
+    /// A constant in a register.
+    case load(Int)
+  }
+
+  /// A value, or a constant by its number.
+  private enum Operand {
+    case value(Int)
+    case constant(Int)
+  }
+
+  /// A value of the program.
+  struct Value {
+    fileprivate let number: Int
+  }
+
+  /// What may be the second of two operands: a value, or the bits of a constant.
+  enum Term: ExpressibleByFloatLiteral, ExpressibleByIntegerLiteral {
+    case value(Value)
+    case bits(UInt32)
+
+    init(floatLiteral value: Float) { self = .bits(value.bitPattern) }
+    init(integerLiteral value: Float) { self = .bits(value.bitPattern) }
+  }
+
+  private var steps: [Step] = []
+  /// The constants, each once.
+  private(set) var constants: [UInt32] = []
+
+  // MARK: Writing
+
+  /// The argument of the function.
+  mutating func input() -> Value { make(.input) }
+
+  /// A constant in a register.
+  mutating func constant(_ bits: UInt32) -> Value { make(.load(place(bits))) }
+
+  mutating func add(_ first: Value, _ second: Term) -> Value { binary(.vaddps, first, second) }
+  mutating func subtract(_ first: Value, _ second: Term) -> Value { binary(.vsubps, first, second) }
+  mutating func multiply(_ first: Value, _ second: Term) -> Value { binary(.vmulps, first, second) }
+  mutating func divide(_ first: Value, _ second: Term) -> Value { binary(.vdivps, first, second) }
+  /// The greater of a constant and a value, which is the answer if it is NaN.
+  mutating func greater(_ constant: Float, _ value: Value) -> Value {
+    binary(.vmaxps, self.constant(constant.bitPattern), .value(value))
+  }
+  /// The lesser of a constant and a value, which is the answer if it is NaN.
+  mutating func lesser(_ constant: Float, _ value: Value) -> Value {
+    binary(.vminps, self.constant(constant.bitPattern), .value(value))
+  }
+  mutating func and(_ first: Value, _ second: Term) -> Value { binary(.vpand, first, second) }
+  mutating func or(_ first: Value, _ second: Term) -> Value { binary(.vpor, first, second) }
+  mutating func xor(_ first: Value, _ second: Term) -> Value { binary(.vpxor, first, second) }
+  /// The sum of 32-bit integers.
+  mutating func addIntegers(_ first: Value, _ second: Term) -> Value { binary(.vpaddd, first, second) }
+  mutating func subtractIntegers(_ first: Value, _ second: Term) -> Value { binary(.vpsubd, first, second) }
+  mutating func shiftLeft(_ value: Value, by count: UInt8) -> Value {
+    make(.shift(digit: 6, value.number, by: count))
+  }
+  /// Keeps the sign.
+  mutating func shiftRight(_ value: Value, by count: UInt8) -> Value {
+    make(.shift(digit: 4, value.number, by: count))
+  }
+  mutating func squareRoot(_ value: Value) -> Value { make(.squareRoot(value.number)) }
+  /// `first · second + third`, rounded once.
+  mutating func fma(_ first: Value, _ second: Term, _ third: Term) -> Value {
+    // Of the instruction's operands only one can lie in memory: the last.
+    let factor =
+      if case .bits(let bits) = second, case .bits = third { Term.value(constant(bits)) } else { second }
+    return make(.product(first.number, operand(factor), operand(third)))
+  }
+
+  /// `((c₀·x + c₁)·x + …)·x + cₙ`.
+  mutating func polynomial(_ x: Value, _ coefficients: [Float]) -> Value {
+    var result = constant(coefficients[0].bitPattern)
+    for coefficient in coefficients.dropFirst() {
+      result = fma(result, .value(x), .bits(coefficient.bitPattern))
+    }
+    return result
+  }
+
+  private mutating func binary(_ instruction: X86Assembler.Instruction, _ first: Value, _ second: Term)
+    -> Value
+  {
+    make(.binary(instruction, first.number, operand(second)))
+  }
+
+  private mutating func make(_ step: Step) -> Value {
+    steps.append(step)
+    return Value(number: steps.count - 1)
+  }
+
+  private mutating func operand(_ term: Term) -> Operand {
+    switch term {
+    case .value(let value): .value(value.number)
+    case .bits(let bits): .constant(place(bits))
+    }
+  }
+
+  private mutating func place(_ bits: UInt32) -> Int {
+    if let index = constants.firstIndex(of: bits) { return index }
+    constants.append(bits)
+    return constants.count - 1
+  }
+
+  // MARK: Code
+
+  /// Writes the steps with registers below `registerCount`, and answers which has `result`; nil where they do not suffice.
+  ///
+  /// The argument lies at `source`. Constants lie side by side from `constants` on: single ones for AVX-512, whole vectors of
+  /// each otherwise.
+  func write(
+    _ result: Value, to a: inout X86Assembler, _ target: X86Target, registerCount: Int,
+    source: X86Assembler.Memory, constants: X86Assembler.General
+  ) -> Int? {
+    let width = target.width
+    let repeats = target == .avx512
+    let distance = repeats ? 4 : width.byteCount
+    func place(_ constant: Int) -> X86Assembler.Memory { .init(constants, constant * distance) }
+    var lastUses = Array(repeating: 0, count: steps.count)
+    for (index, step) in steps.enumerated() {
+      for value in Self.values(of: step) { lastUses[value] = index }
+    }
+    lastUses[result.number] = .max
+    var free = Array((0..<registerCount).reversed())
+    var registers = Array(repeating: -1, count: steps.count)
+    for (index, step) in steps.enumerated() {
+      // What is used for the last time gives its register to the result, or back.
+      var ended: [Int] = []
+      for value in Self.values(of: step) where lastUses[value] == index && !ended.contains(registers[value]) {
+        ended.append(registers[value])
+      }
+      var own: Int
+      if case .product(let first, _, _) = step {
+        // The first factor is overwritten.
+        own = registers[first]
+        if !ended.contains(own) {
+          guard let next = free.popLast() else { return nil }
+          a.vector(.vmovups, width, next, 0, own)
+          own = next
+        }
+      } else if let register = ended.first {
+        own = register
+      } else {
+        guard let next = free.popLast() else { return nil }
+        own = next
+      }
+      switch step {
+      case .input: a.vector(.vmovups, width, own, 0, source)
+      case .load(let constant):
+        if repeats {
+          a.vector(.vbroadcastss, width, own, 0, place(constant))
+        } else {
+          a.vector(.vmovups, width, own, 0, place(constant))
+        }
+      case .squareRoot(let value): a.vector(.vsqrtps, width, own, 0, registers[value])
+      case .shift(let digit, let value, let count):
+        a.shift(.shiftDoubles, digit: digit, width, own, registers[value], by: count)
+      case .binary(let instruction, let first, .value(let second)):
+        a.vector(instruction, width, own, registers[first], registers[second])
+      case .binary(let instruction, let first, .constant(let second)):
+        a.vector(instruction, width, own, registers[first], place(second), broadcasts: repeats)
+      case .product(_, .value(let second), .value(let third)):
+        a.vector(.vfmadd213ps, width, own, registers[second], registers[third])
+      case .product(_, .value(let second), .constant(let third)):
+        a.vector(.vfmadd213ps, width, own, registers[second], place(third), broadcasts: repeats)
+      case .product(_, .constant(let second), .value(let third)):
+        // first · constant + third: the constant takes the last place.
+        a.vector(.vfmadd132ps, width, own, registers[third], place(second), broadcasts: repeats)
+      case .product(_, .constant, .constant): return nil
+      }
+      registers[index] = own
+      free += ended.filter { $0 != own }
+    }
+    return registers[result.number]
+  }
+
+  private static func values(of step: Step) -> [Int] {
+    func value(_ operand: Operand) -> [Int] { if case .value(let number) = operand { [number] } else { [] } }
+    return switch step {
+    case .input, .load: []
+    case .binary(_, let first, let second): [first] + value(second)
+    case .product(let first, let second, let third): [first] + value(second) + value(third)
+    case .squareRoot(let value), .shift(_, let value, _): [value]
+    }
+  }
+}
