@@ -79,15 +79,16 @@ enum SquaredDifference {
     let rhs = try node.quantization(of: operands.rhs)
     let result = try node.quantization(of: output)
     let twiceLarger = Double(2 * max(lhs.scale, rhs.scale))
-    let function = QuantizedSquaredDifference(
+    let function = QuantizedSum(
       lhs: QuantizedOperand(
         zeroPoint: lhs.zeroPoint, multiplier: FixedPointMultiplier(Double(lhs.scale) / twiceLarger)),
       rhs: QuantizedOperand(
         zeroPoint: rhs.zeroPoint, multiplier: FixedPointMultiplier(Double(rhs.scale) / twiceLarger)),
+      isDifference: true, isSquared: true, leftShift: 7,
       output: QuantizedResult(
         multiplier: FixedPointMultiplier(twiceLarger * twiceLarger / Double(Float(1 << 14) * result.scale)),
         zeroPoint: result.zeroPoint, minimum: -128, maximum: 127))
-    return BinaryOperator(function.bytes(operands.shapes), operands, output: output)
+    return BinaryOperator(function.bytes(isSigned: true, operands.shapes), operands, output: output)
   }
 }
 

@@ -5,4 +5,19 @@ protocol RowFunction: Sendable {
 
   /// Computes one row.
   func fill(_ output: UnsafeMutablePointer<Result>, count: Int, input: UnsafePointer<Argument>)
+
+  /// Computes rows of `depth` elements, one after the other.
+  func fill(
+    _ output: UnsafeMutablePointer<Result>, rows: Int, depth: Int, input: UnsafePointer<Argument>)
+}
+
+extension RowFunction {
+  @inline(__always)
+  func fill(
+    _ output: UnsafeMutablePointer<Result>, rows: Int, depth: Int, input: UnsafePointer<Argument>
+  ) {
+    for row in 0..<rows {
+      unsafe fill(output + row &* depth, count: depth, input: input + row &* depth)
+    }
+  }
 }

@@ -24,10 +24,15 @@ package enum Softmax {
   ) -> any UnaryKernel {
     let table = SoftmaxTable(factor: factor)
     if isWord {
-      return UnaryMap(ByteSoftmax<Int16>(table: table, isSigned: isSigned), rows: rows, depth: depth)
+      let function = ByteSoftmax<Int16>(table: table, isSigned: isSigned, rows: rows, depth: depth)
+      return UnaryMap(function, rows: rows, depth: depth)
     }
-    if isSigned { return UnaryMap(ByteSoftmax<Int8>(table: table, isSigned: true), rows: rows, depth: depth) }
-    return UnaryMap(ByteSoftmax<UInt8>(table: table, isSigned: false), rows: rows, depth: depth)
+    if isSigned {
+      let function = ByteSoftmax<Int8>(table: table, isSigned: true, rows: rows, depth: depth)
+      return UnaryMap(function, rows: rows, depth: depth)
+    }
+    let function = ByteSoftmax<UInt8>(table: table, isSigned: false, rows: rows, depth: depth)
+    return UnaryMap(function, rows: rows, depth: depth)
   }
 
   /// The kernel for `int16`; `factor` is `β` times the scale, results are in units of 2⁻¹⁵.
@@ -66,6 +71,52 @@ private struct FloatSoftmax: RowFunction {
       for index in 0..<count { unsafe output[index] = output[index].roundedToHalf }
     }
     for index in 0..<count { unsafe output[index] /= sum }
+  }
+
+  /// Rows of few elements are computed eight at a time, each in a lane.
+  func fill(
+    _ output: UnsafeMutablePointer<Float>, rows: Int, depth: Int, input: UnsafePointer<Float>
+  ) {
+    var row = 0
+    while row < rows {
+      let (from, to) = unsafe (input + row &* depth, output + row &* depth)
+      if depth > 16 || isHalf {
+        unsafe fill(to, count: depth, input: from)
+        row &+= 1
+      } else {
+        unsafe fillColumns(to, rows: min(8, rows &- row), depth: depth, input: from)
+        row &+= 8
+      }
+    }
+  }
+
+  @inline(__always)
+  private func fillColumns(
+    _ output: UnsafeMutablePointer<Float>, rows: Int, depth: Int, input: UnsafePointer<Float>
+  ) {
+    /// The elements of a column; lanes beyond the rows repeat the last one.
+    @inline(__always)
+    func column(_ values: UnsafePointer<Float>, _ index: Int) -> SIMD8<Float> {
+      var result = SIMD8<Float>()
+      for lane in 0..<8 { result[lane] = unsafe values[min(lane, rows &- 1) &* depth &+ index] }
+      return result
+    }
+    @inline(__always)
+    func store(_ values: SIMD8<Float>, _ index: Int) {
+      for lane in 0..<8 where lane < rows { unsafe output[lane &* depth &+ index] = values[lane] }
+    }
+    var greatest = SIMD8<Float>(repeating: -.greatestFiniteMagnitude)
+    for index in 0..<depth {
+      let values = unsafe column(input, index)
+      greatest.replace(with: values, where: greatest .< values)
+    }
+    var sums = SIMD8<Float>()
+    for index in 0..<depth {
+      let powers = unsafe ((column(input, index) - greatest) * beta).exponential
+      store(powers, index)
+      sums += powers
+    }
+    for index in 0..<depth { unsafe store(column(UnsafePointer(output), index) / sums, index) }
   }
 
   /// The greatest of a row; NaN is passed over.
@@ -115,6 +166,43 @@ private final class SoftmaxTable: Sendable {
 private struct ByteSoftmax<Result: FixedWidthInteger & BitwiseCopyable & Sendable>: RowFunction {
   let table: SoftmaxTable
   let isSigned: Bool
+  /// The results of the greater and the lesser of two bytes, by their difference, for many rows of two.
+  private var pairs: Table<Result>?
+
+  init(table: SoftmaxTable, isSigned: Bool, rows: Int, depth: Int) {
+    self.table = table
+    self.isSigned = isSigned
+    guard depth == 2, rows >= 1024 else { return }
+    let plain = self
+    pairs = Table(count: 512) { place in
+      // As bytes of the type, in this order: the greatest and one that is so much less.
+      let flip: UInt8 = isSigned ? 0x80 : 0
+      let bytes: [UInt8] = [255 ^ flip, UInt8(255 - place / 2) ^ flip]
+      var results: [Result] = [0, 0]
+      unsafe results.withUnsafeMutableBufferPointer { results in
+        unsafe bytes.withUnsafeBufferPointer { bytes in
+          guard let input = bytes.baseAddress, let output = results.baseAddress else { return }
+          unsafe plain.fill(output, count: 2, input: input)
+        }
+      }
+      return results[place % 2]
+    }
+  }
+
+  func fill(_ output: UnsafeMutablePointer<Result>, rows: Int, depth: Int, input: UnsafePointer<UInt8>) {
+    guard let pairs else {
+      for row in 0..<rows { unsafe fill(output + row &* depth, count: depth, input: input + row &* depth) }
+      return
+    }
+    let flip: UInt8 = isSigned ? 0x80 : 0
+    for row in 0..<rows {
+      let (first, second) = unsafe (input[2 &* row] ^ flip, input[2 &* row &+ 1] ^ flip)
+      let isLess = first < second
+      let pair = unsafe pairs.values + 2 &* Int(isLess ? second &- first : first &- second)
+      unsafe output[2 &* row] = pair[isLess ? 1 : 0]
+      unsafe output[2 &* row &+ 1] = pair[isLess ? 0 : 1]
+    }
+  }
 
   func fill(_ output: UnsafeMutablePointer<Result>, count: Int, input: UnsafePointer<UInt8>) {
     // Signed bytes with their sign flipped are unsigned ones in the same order, with the same differences.

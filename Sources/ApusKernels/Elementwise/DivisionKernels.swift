@@ -170,31 +170,6 @@ package struct QuantizedQuotient: Hashable, Sendable {
   }
 }
 
-/// The square of the difference of quantized `int8` values.
-package struct QuantizedSquaredDifference: Hashable, Sendable {
-  private let lhs: QuantizedOperand
-  private let rhs: QuantizedOperand
-  private let output: QuantizedResult
-
-  /// Describes the operation; operands are held in 1/128 of their units before their factors apply.
-  package init(lhs: QuantizedOperand, rhs: QuantizedOperand, output: QuantizedResult) {
-    self.lhs = lhs
-    self.rhs = rhs
-    self.output = output
-  }
-
-  /// The kernel.
-  package func bytes(_ shapes: BroadcastShapes) -> any BinaryKernel {
-    BroadcastBinary(
-      ClosureBinary<Int8, Int8, Int8> { left, right in
-        let first = lhs.multiplier.apply((Int32(left) &- lhs.zeroPoint) &<< 7)
-        let second = rhs.multiplier.apply((Int32(right) &- rhs.zeroPoint) &<< 7)
-        let difference = first &- second
-        return Int8(truncatingIfNeeded: output(difference &* difference))
-      }, shapes)
-  }
-}
-
 private struct FloatQuotient: BinaryFunction {
   let bounds: ScalarBounds<Float>
 

@@ -7,19 +7,22 @@ package struct QuantizedSum: Hashable, Sendable {
   package let rhs: QuantizedOperand
   /// Whether the second operand is subtracted.
   package let isDifference: Bool
-  /// The bits by which operands are shifted left before their factors apply: 20 for bytes, 15 for `int16`.
+  /// Whether the sum is squared before it is brought to the result's scale.
+  package let isSquared: Bool
+  /// The bits by which operands are shifted left before their factors apply: 20 for bytes, 15 for `int16`, 7 for squares.
   package let leftShift: Int32
   /// From the common scale to the result's.
   package let output: QuantizedResult
 
   /// Describes the operation.
   package init(
-    lhs: QuantizedOperand, rhs: QuantizedOperand, isDifference: Bool, leftShift: Int32,
-    output: QuantizedResult
+    lhs: QuantizedOperand, rhs: QuantizedOperand, isDifference: Bool, isSquared: Bool = false,
+    leftShift: Int32, output: QuantizedResult
   ) {
     self.lhs = lhs
     self.rhs = rhs
     self.isDifference = isDifference
+    self.isSquared = isSquared
     self.leftShift = leftShift
     self.output = output
   }
@@ -36,7 +39,11 @@ package struct QuantizedSum: Hashable, Sendable {
 
   /// The sum of two elements.
   @inline(__always)
-  func callAsFunction(_ lhs: Int32, _ rhs: Int32) -> Int32 { output(scaledLeft(lhs) &+ scaledRight(rhs)) }
+  func callAsFunction(_ lhs: Int32, _ rhs: Int32) -> Int32 { result(scaledLeft(lhs) &+ scaledRight(rhs)) }
+
+  /// The result of a sum on the common scale.
+  @inline(__always)
+  fileprivate func result(_ sum: Int32) -> Int32 { output(isSquared ? sum &* sum : sum) }
 
   /// The first operand on the common scale.
   @inline(__always)
@@ -102,7 +109,7 @@ package struct QuantizedResult: Hashable, Sendable {
 private struct ByteSum: BinaryFunction {
   private let tables: SumTables
   private let epilogue: QuantizedEpilogue
-  private let output: QuantizedResult
+  private let sum: QuantizedSum
 
   init(_ sum: QuantizedSum, isSigned: Bool) {
     tables = SumTables(sum, isSigned: isSigned)
@@ -110,12 +117,12 @@ private struct ByteSum: BinaryFunction {
       preconditionFailure("a fixed-point epilogue is not that of floats")
     }
     self.epilogue = epilogue
-    output = sum.output
+    self.sum = sum
   }
 
   @inline(__always)
   func callAsFunction(_ lhs: UInt8, _ rhs: UInt8) -> UInt8 {
-    UInt8(truncatingIfNeeded: unsafe output(tables.left[Int(lhs)] &+ tables.right[Int(rhs)]))
+    UInt8(truncatingIfNeeded: unsafe sum.result(tables.left[Int(lhs)] &+ tables.right[Int(rhs)]))
   }
 
   func fill(
@@ -126,13 +133,14 @@ private struct ByteSum: BinaryFunction {
     let right = unsafe tables.right
     var index = 0
     while index &+ 8 <= count {
-      let low =
+      var low =
         unsafe Self.four(left, lhs + index &* lhsStep, lhsStep)
         &+ Self.four(right, rhs + index &* rhsStep, rhsStep)
       let next = index &+ 4
-      let high =
+      var high =
         unsafe Self.four(left, lhs + next &* lhsStep, lhsStep)
         &+ Self.four(right, rhs + next &* rhsStep, rhsStep)
+      if sum.isSquared { (low, high) = (low &* low, high &* high) }
       unsafe storeLanes(epilogue.bytes(low, high, channel: 0), to: result + index, count: 8)
       index &+= 8
     }

@@ -58,11 +58,7 @@ struct UnaryMap: UnaryKernel {
     fill = { output, count, input in
       let output = unsafe output.assumingMemoryBound(to: Function.Result.self)
       let input = unsafe input.assumingMemoryBound(to: Function.Argument.self)
-      var first = 0
-      while first < count {
-        unsafe function.fill(output + first, count: depth, input: input + first)
-        first &+= depth
-      }
+      unsafe function.fill(output, rows: depth == 0 ? 0 : count / depth, depth: depth, input: input)
     }
     count = rows * depth
     unit = max(depth, 1)
