@@ -72,9 +72,7 @@ extension Interpreter {
   private func slot(_ index: Int) -> TensorSlot {
     let state = graph.states[index]
     return TensorSlot(
-      index: index, name: state.name, type: state.type, shape: state.shape ?? [0],
-      quantization: state.quantization,
-      isConstant: false)
+      index: index, entry: state.entry, type: state.type, shape: state.shape ?? [0], isConstant: false)
   }
 
   /// Copies values into an input.

@@ -139,7 +139,7 @@ public final class Model: Sendable {
       index: index, name: entry.name, type: ElementType(entry.type),
       shape: shape ?? TensorShape(entry.shape.map { $0 < 0 ? 1 : $0 }),
       shapeSignature: entry.shapeSignature.isEmpty ? entry.shape : entry.shapeSignature,
-      quantization: quantization(of: entry), isConstant: entry.data != nil && !entry.isVariable,
+      quantization: entry.parameters, isConstant: entry.data != nil && !entry.isVariable,
       isVariable: entry.isVariable)
   }
 
@@ -148,17 +148,6 @@ public final class Model: Sendable {
   /// A tensor's values in the file; nil if it has none.
   func constant(subgraph: Int, tensor: Int) -> ConstantData? {
     constants[subgraph][tensor]
-  }
-
-  /// A tensor's quantisation as the file gives it; operators check what they use.
-  func quantization(of tensor: TensorEntry) -> QuantizationParameters? {
-    guard let entry = tensor.quantization, !entry.scales.isEmpty else { return nil }
-    var zeroPoints = entry.zeroPoints
-    if zeroPoints.count != entry.scales.count {
-      zeroPoints = Array(repeating: zeroPoints.first ?? 0, count: entry.scales.count)
-    }
-    return QuantizationParameters(
-      scales: entry.scales, zeroPoints: zeroPoints, quantizedDimension: entry.quantizedDimension)
   }
 
   // MARK: Operators
@@ -237,6 +226,21 @@ public final class Model: Sendable {
   /// Forgets the result of an operator on constants: kernels have packed it.
   func forget(subgraph: Int, tensor: Int) {
     cache.withLock { cache in _ = cache.folded[subgraph]?.removeValue(forKey: tensor) }
+  }
+}
+
+extension TensorEntry {
+  /// The quantisation as the file gives it; operators check what they use.
+  var parameters: QuantizationParameters? { quantization.flatMap { QuantizationParameters($0) } }
+}
+
+extension QuantizationParameters {
+  /// As a file gives them; nil where it gives no scales.
+  init?(_ entry: QuantizationEntry) {
+    guard entry.scaleCount > 0 else { return nil }
+    self.init(
+      scales: entry.scales, zeroPoints: (0..<entry.scaleCount).map { entry.zeroPoint($0) },
+      quantizedDimension: entry.quantizedDimension)
   }
 }
 

@@ -110,6 +110,34 @@ package final class FileBytes: @unchecked Sendable {
     }
   }
 
+  /// The little-endian integer at an offset that was found to lie within the bytes.
+  @inline(__always)
+  func integer<T: FixedWidthInteger & BitwiseCopyable>(_ type: T.Type = T.self, at offset: Int) -> T {
+    precondition(offset >= 0 && offset <= count - MemoryLayout<T>.size)
+    return T(littleEndian: UnsafeRawPointer(memory).loadUnaligned(fromByteOffset: offset, as: T.self))
+  }
+
+  /// The first of a vector's little-endian integers that is as `isSought` says.
+  @inline(__always)
+  func first<T: FixedWidthInteger & BitwiseCopyable>(
+    _ type: T.Type, of vector: FlatBufferVector, where isSought: (T) -> Bool
+  ) -> T? {
+    precondition(
+      vector.start >= 0 && vector.count >= 0
+        && vector.start + vector.count * MemoryLayout<T>.size <= count)
+    let start = UnsafeRawPointer(memory) + vector.start
+    for index in 0..<vector.count {
+      let value = start.loadUnaligned(fromByteOffset: index &* MemoryLayout<T>.size, as: T.self)
+      if isSought(T(littleEndian: value)) { return T(littleEndian: value) }
+    }
+    return nil
+  }
+
+  /// The text of UTF-8 bytes; invalid sequences become U+FFFD.
+  func text(_ text: FlatBufferVector) -> String {
+    withUnsafeBytes { String(decoding: $0[text.start..<text.start + text.count], as: UTF8.self) }
+  }
+
   /// Calls `body` with all bytes; the pointer must not leave the closure.
   package func withUnsafeBytes<R, E: Error>(
     _ body: (UnsafeRawBufferPointer) throws(E) -> R

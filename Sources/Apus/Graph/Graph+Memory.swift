@@ -19,7 +19,7 @@ extension Graph {
       try reserve(count)
       let memory = TensorMemory(byteCount: count)
       variables[index] = memory
-      memoryPlan.variableByteCount += memory.byteCount
+      variableByteCount += memory.byteCount
       buffers[index] = TensorBuffer(base: memory.base, byteCount: count)
     }
     resetVariables()
@@ -64,7 +64,6 @@ extension Graph {
       tensors.append(scratch)
     }
     segments[current].memory = try place(requests, tensors: tensors, block: current + 1)
-    memoryPlan.arenaByteCount = arenaByteCount
     for tensor in produced where states[tensor].root != tensor {
       buffers[tensor] = buffers[states[tensor].root]
     }
@@ -80,15 +79,29 @@ extension Graph {
     }
     try reserve(byteCount)
     let memory = TensorMemory(byteCount: byteCount)
+    placements.reserveCapacity(placements.count + tensors.count)
     for (position, tensor) in tensors.enumerated() {
       let (offset, count) = (assignment.offsets[position], requests[position].byteCount)
       buffers[tensor] = TensorBuffer(base: memory.base + offset, byteCount: count)
-      memoryPlan.entries.append(
-        .init(
-          name: tensor < subgraph.tensors.count ? states[tensor].name : "", block: block, offset: offset,
-          byteCount: count, lifetime: requests[position].lifetime))
+      placements.append(
+        Placement(
+          tensor: tensor, block: block, offset: offset, byteCount: count,
+          lifetime: requests[position].lifetime))
     }
     return memory
+  }
+
+  /// Where the tensors lie.
+  var memoryPlan: MemoryPlan {
+    var plan = MemoryPlan()
+    plan.entries = placements.map {
+      .init(
+        name: $0.tensor < subgraph.tensors.count ? subgraph.tensors[$0.tensor].name : "", block: $0.block,
+        offset: $0.offset, byteCount: $0.byteCount, lifetime: $0.lifetime)
+    }
+    plan.arenaByteCount = arenaByteCount
+    plan.variableByteCount = variableByteCount
+    return plan
   }
 
   var arenaByteCount: Int {
@@ -97,7 +110,7 @@ extension Graph {
 
   /// Refuses to pass the limit on memory.
   func reserve(_ byteCount: Int) throws(ApusError) {
-    let held = segments.reduce(arenaByteCount + memoryPlan.variableByteCount) { $0 + $1.constantByteCount }
+    let held = segments.reduce(arenaByteCount + variableByteCount) { $0 + $1.constantByteCount }
     guard byteCount <= memoryLimit, held <= memoryLimit - byteCount else {
       throw ApusError(
         .resourceLimit,

@@ -4,18 +4,15 @@ import ApusKernels
 extension Graph {
   /// A tensor that an operator reads.
   func inputSlot(_ index: Int, of node: Node) throws(ApusError) -> TensorSlot {
-    let state = states[index]
-    guard let shape = state.shape, state.producer < node.index || state.isVariable else {
-      throw node.malformed("reads \(state.name), which nothing before it writes")
-    }
+    guard let shape = states[index].shape, states[index].producer < node.index || states[index].isVariable
+    else { throw node.malformed("reads \(states[index].name), which nothing before it writes") }
     return slot(index, shape: shape)
   }
 
   func slot(_ index: Int, shape: TensorShape) -> TensorSlot {
-    let state = states[index]
-    return TensorSlot(
-      index: index, name: state.name, type: state.type, shape: shape, quantization: state.quantization,
-      isConstant: state.constant != nil)
+    TensorSlot(
+      index: index, entry: states[index].entry, type: states[index].type, shape: shape,
+      isConstant: states[index].constant != nil)
   }
 
   /// Gives a tensor its shape.
@@ -56,8 +53,8 @@ extension Graph {
     let index = states.count
     states.append(
       TensorState(
-        name: "\(node.place), scratch", type: .uint8, quantization: nil, shape: [byteCount], constant: nil,
-        root: index, producer: node.index, lastUse: node.index, isVariable: false))
+        entry: nil, type: .uint8, shape: [byteCount], constant: nil, root: index, producer: node.index,
+        lastUse: node.index, isVariable: false))
     buffers[index] = .none
     return slot(index, shape: [byteCount])
   }

@@ -32,9 +32,7 @@ extension Graph {
     }
     // What the convolution reads has the quantization of what it was given.
     let source = TensorSlot(
-      index: padding.tensor, name: input.name, type: input.type, shape: shape,
-      quantization: input.quantization,
-      isConstant: false)
+      index: padding.tensor, entry: input.entry, type: input.type, shape: shape, isConstant: false)
     return PaddedInput(tensor: source, top: padding.top, left: padding.left)
   }
 

@@ -1,3 +1,4 @@
+import ApusFormat
 import ApusKernels
 
 /// What a plan is made of.
@@ -11,9 +12,9 @@ extension Graph {
       let left: Int
     }
 
-    let name: String
+    /// What the file says of it; nil for scratch memory.
+    let entry: TensorEntry?
     let type: ElementType
-    let quantization: QuantizationParameters?
     /// Nil until a producer defines it.
     var shape: TensorShape?
     /// The values, where no run is needed to know them.
@@ -34,6 +35,19 @@ extension Graph {
     var lastUse: Int
     /// Whether it keeps its values between runs.
     let isVariable: Bool
+
+    /// For messages.
+    var name: String { entry?.name ?? "scratch memory of operator #\(producer)" }
+    var quantization: QuantizationParameters? { entry?.parameters }
+  }
+
+  /// Where a tensor or a piece of scratch memory lies; see ``MemoryPlan/Entry``.
+  struct Placement {
+    let tensor: Int
+    let block: Int
+    let offset: Int
+    let byteCount: Int
+    let lifetime: ClosedRange<Int>
   }
 
   /// An operator that has work to do. A class, so that the walk copies no operators.

@@ -14,8 +14,8 @@ extension Graph {
   func prepare() throws(ApusError) {
     guard !isPrepared else { return }
     dropSegments(from: 0)
-    memoryPlan = MemoryPlan()
-    memoryPlan.variableByteCount = variables.values.reduce(0) { $0 + $1.byteCount }
+    placements = []
+    variableByteCount = variables.values.reduce(0) { $0 + $1.byteCount }
     for index in subgraph.tensors.indices {
       if let constant = states[index].constant { buffers[index] = constant.buffer }
     }
@@ -41,8 +41,7 @@ extension Graph {
     states.removeSubrange(segment.stateCount...)
     steps.removeSubrange(segment.steps.lowerBound...)
     segments.removeSubrange(first...)
-    memoryPlan.entries.removeAll { $0.block > first }
-    memoryPlan.arenaByteCount = arenaByteCount
+    placements.removeAll { $0.block > first }
   }
 
   /// Prepares operators from `start` on, up to the end or to the first whose preparation lacks a value.

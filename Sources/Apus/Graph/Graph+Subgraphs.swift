@@ -19,7 +19,6 @@ extension Graph {
         requests.append(.init(byteCount: try byteCount(of: output), lifetime: index...next))
       }
       segments[current].memory = try place(requests, tensors: outputs, block: current + 1)
-      memoryPlan.arenaByteCount = arenaByteCount
     } catch {
       dropSegments(from: current)
       throw error

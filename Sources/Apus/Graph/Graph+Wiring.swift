@@ -5,12 +5,13 @@ extension Graph {
   /// What the file says of each tensor; the graph's wiring is checked here, once.
   func initialStates() throws(ApusError) -> [TensorState] {
     var states: [TensorState] = []
-    states.reserveCapacity(subgraph.tensors.count)
+    // Most operators have one piece of scratch memory at most.
+    states.reserveCapacity(subgraph.tensors.count + subgraph.operators.count)
     for (index, tensor) in subgraph.tensors.enumerated() {
       let constant = tensor.isVariable ? nil : model.constant(subgraph: subgraphIndex, tensor: index)
       states.append(
         TensorState(
-          name: tensor.name, type: ElementType(tensor.type), quantization: model.quantization(of: tensor),
+          entry: tensor, type: ElementType(tensor.type),
           shape: constant == nil && !tensor.isVariable ? nil : TensorShape(tensor.shape), constant: constant,
           root: index, producer: -1, lastUse: -1, isVariable: tensor.isVariable))
     }

@@ -23,7 +23,9 @@ final class Graph {
   var multiplyAccumulates: [Int]
   var steps: [Step] = []
   var segments: [Segment] = []
-  var memoryPlan = MemoryPlan()
+  var placements: [Placement] = []
+  /// The bytes of variables.
+  var variableByteCount = 0
   /// Set by ``setInputShape(_:_:)``.
   var inputShapes: [TensorShape]
   var inputMemory: TensorMemory?
@@ -46,7 +48,7 @@ final class Graph {
     self.subgraph = subgraph
     inputShapes = subgraph.inputs.map { TensorShape(subgraph.tensors[$0].shape.map { $0 < 0 ? 1 : $0 }) }
     multiplyAccumulates = Array(repeating: 0, count: subgraph.operators.count)
-    buffers = TensorBuffers(capacity: subgraph.tensors.count + 16)
+    buffers = TensorBuffers(capacity: subgraph.tensors.count + subgraph.operators.count)
     states = try initialStates()
   }
 

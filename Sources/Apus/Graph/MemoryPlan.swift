@@ -43,13 +43,6 @@ package struct OffsetAssignment {
     }
   }
 
-  /// A stretch that a request has.
-  private struct Place {
-    let offset: Int
-    let end: Int
-    let lifetime: ClosedRange<Int>
-  }
-
   /// More requests than this are laid out one after the other: the search is quadratic.
   static let searchLimit = 16384
 
@@ -62,7 +55,9 @@ package struct OffsetAssignment {
   /// Assigns offsets to all requests.
   package init(_ requests: [Request]) {
     offsets = Array(repeating: 0, count: requests.count)
-    var placed: [Place] = []
+    // Those that have a place, by their offsets.
+    var placed: [Int] = []
+    placed.reserveCapacity(requests.count)
     var total = 0
     let bySize = requests.indices.sorted {
       (requests[$0].byteCount, $1) > (requests[$1].byteCount, $0)
@@ -74,9 +69,9 @@ package struct OffsetAssignment {
       if requests.count > Self.searchLimit {
         offset = total
       } else {
-        for other in placed where other.lifetime.overlaps(request.lifetime) {
-          if other.offset - offset >= size { break }
-          offset = max(offset, other.end)
+        for other in placed where requests[other].lifetime.overlaps(request.lifetime) {
+          if offsets[other] - offset >= size { break }
+          offset = max(offset, offsets[other] + (Self.aligned(requests[other].byteCount) ?? 0))
         }
       }
       let (end, overflow) = offset.addingReportingOverflow(size)
@@ -84,8 +79,7 @@ package struct OffsetAssignment {
       offsets[index] = offset
       total = max(total, end)
       if requests.count <= Self.searchLimit {
-        let position = placed.firstIndex { $0.offset > offset } ?? placed.count
-        placed.insert(Place(offset: offset, end: end, lifetime: request.lifetime), at: position)
+        placed.insert(index, at: placed.firstIndex { offsets[$0] > offset } ?? placed.count)
       }
     }
     byteCount = total

@@ -7,15 +7,15 @@ enum SubgraphCalls {
 
   /// Refuses a model whose subgraphs call each other in a circle, too deep, or that are not there.
   static func check(_ file: ModelFile) throws(ApusError) {
-    var depths: [Int?] = Array(repeating: nil, count: file.subgraphs.count)
+    var depths = Array(repeating: -1, count: file.subgraphs.count)
     for index in file.subgraphs.indices { _ = try depth(of: index, in: file, level: 0, depths: &depths) }
   }
 
-  /// How many levels a subgraph and what it calls take.
+  /// How many levels a subgraph and what it calls take; `depths` has those that are known, −1 for others.
   private static func depth(
-    of index: Int, in file: ModelFile, level: Int, depths: inout [Int?]
+    of index: Int, in file: ModelFile, level: Int, depths: inout [Int]
   ) throws(ApusError) -> Int {
-    if let known = depths[index] { return known }
+    if depths[index] >= 0 { return depths[index] }
     guard level <= depthLimit else {
       throw ApusError(
         .malformedModel,
@@ -47,6 +47,8 @@ enum SubgraphCalls {
 
   /// The subgraphs that only name a function to fold with, and never run.
   static func folds(in file: ModelFile) -> Set<Int> {
+    // The first is never one.
+    guard file.subgraphs.count > 1 else { return [] }
     var folds: Set<Int> = []
     for subgraph in file.subgraphs {
       for entry in subgraph.operators {

@@ -1,27 +1,39 @@
+import ApusFormat
+
 /// Scales and zero points, checked.
 extension Node {
   /// A whole tensor's scale and zero point, checked: finite, above zero, in the type's range.
   func quantization(of slot: TensorSlot) throws(ApusError) -> (scale: Float, zeroPoint: Int32) {
-    let parameters = try channelQuantization(of: slot)
-    guard parameters.scales.count == 1 else {
-      throw unsupported("\(slot.name) has \(parameters.scales.count) scales; one is supported here")
+    let entry = try checkedQuantization(of: slot)
+    guard entry.scaleCount == 1 else {
+      throw unsupported("\(slot.name) has \(entry.scaleCount) scales; one is supported here")
     }
-    return (parameters.scale, Int32(parameters.zeroPoint))
+    return (entry.scale(0), Int32(entry.zeroPoint(0)))
   }
 
   /// A tensor's scales and zero points, checked: finite, above zero, in the type's range.
   func channelQuantization(of slot: TensorSlot) throws(ApusError) -> QuantizationParameters {
-    guard let parameters = slot.quantization, !parameters.scales.isEmpty else {
-      throw malformed("\(slot.name) (\(slot.type)) has no scale")
+    guard let parameters = QuantizationParameters(try checkedQuantization(of: slot)) else {
+      throw noScale(slot)
     }
-    for scale in parameters.scales where !(scale.isFinite && scale > 0) {
+    return parameters
+  }
+
+  /// The same where it lies in the file.
+  func checkedQuantization(of slot: TensorSlot) throws(ApusError) -> QuantizationEntry {
+    guard let entry = slot.storedQuantization, entry.scaleCount > 0 else { throw noScale(slot) }
+    if let scale = entry.firstImproperScale {
       throw malformed("\(slot.name) has the scale \(scale); finite and above zero is expected")
     }
     let range = slot.type.integerRange
-    for zeroPoint in parameters.zeroPoints where !range.contains(zeroPoint) {
+    if let zeroPoint = entry.firstZeroPoint(outside: range) {
       throw malformed("\(slot.name) has the zero point \(zeroPoint), outside \(range)")
     }
-    return parameters
+    return entry
+  }
+
+  private func noScale(_ slot: TensorSlot) -> ApusError {
+    malformed("\(slot.name) (\(slot.type)) has no scale")
   }
 
   /// The bounds of a fused activation in an integer tensor's own units.

@@ -1,3 +1,4 @@
+import ApusFormat
 import ApusKernels
 
 /// One operator of a graph, ready to run.
@@ -46,28 +47,35 @@ extension DeferredOperator {
 final class TensorSlot: Sendable {
   /// The place in the graph's table; scratch memory follows the file's tensors.
   let index: Int
-  /// For messages.
-  let name: String
+  /// What the file says of the tensor; nil for scratch memory.
+  let entry: TensorEntry?
   /// The type of the elements.
   let type: ElementType
   /// The shape for this plan.
   let shape: TensorShape
-  /// As the file gives it, unchecked; ``Node/quantization(of:)`` checks.
-  let quantization: QuantizationParameters?
+  /// Whether the elements are as the file quantizes them, if it does.
+  private let isAsStored: Bool
   /// Whether the values are known before any run.
   let isConstant: Bool
 
   init(
-    index: Int, name: String, type: ElementType, shape: TensorShape, quantization: QuantizationParameters?,
+    index: Int, entry: TensorEntry?, type: ElementType, shape: TensorShape, isAsStored: Bool = true,
     isConstant: Bool
   ) {
     self.index = index
-    self.name = name
+    self.entry = entry
     self.type = type
     self.shape = shape
-    self.quantization = quantization
+    self.isAsStored = isAsStored
     self.isConstant = isConstant
   }
+
+  /// For messages.
+  var name: String { entry?.name ?? "scratch memory" }
+  /// As the file gives it, unchecked; ``Node/quantization(of:)`` checks.
+  var quantization: QuantizationParameters? { storedQuantization.flatMap { QuantizationParameters($0) } }
+  /// The same where it lies in the file; it may have no scales.
+  var storedQuantization: QuantizationEntry? { isAsStored ? entry?.quantization : nil }
 }
 
 /// An operator that the plan carries out by sharing memory: nothing is left to do.

@@ -1,15 +1,15 @@
 extension ModelDecoder {
   mutating func tensor(_ table: FlatBufferTable, _ tensorCount: Int) throws(FormatError) -> TensorEntry {
-    let name = try string(table, 3) ?? ""
+    let name = try vector(table, 3, 1, "text") ?? .empty
     do throws(FormatError) {
       return try tensor(table, name, tensorCount)
     } catch {
-      throw name.isEmpty ? error : error.inside("(\(name))")
+      throw name.count == 0 ? error : error.inside("(\(bytes.text(name)))")
     }
   }
 
   private mutating func tensor(
-    _ table: FlatBufferTable, _ name: String, _ tensorCount: Int
+    _ table: FlatBufferTable, _ name: FlatBufferVector, _ tensorCount: Int
   ) throws(FormatError) -> TensorEntry {
     let rawType = try table.integer(1, default: Int8(0))
     guard let type = TensorType(rawValue: rawType) else {
@@ -31,8 +31,8 @@ extension ModelDecoder {
     }
     let isVariable = try table.bool(5, default: false)
     var data: Range<Int>?
-    if buffer != 0, buffers[buffer].isPresent, !buffers[buffer].range.isEmpty || elements == 0 {
-      data = buffers[buffer].range
+    if buffer != 0, buffers[buffer].lowerBound > 0, !buffers[buffer].isEmpty || elements == 0 {
+      data = buffers[buffer]
     }
     guard data == nil || !isVariable else { throw FormatError("it is variable and has constant data") }
     let quantization = try quantization(table, shape, tensorCount)
@@ -55,7 +55,7 @@ extension ModelDecoder {
       }
     }
     return TensorEntry(
-      name: name, type: type, shape: shape, shapeSignature: signature,
+      bytes: bytes, name: name, type: type, shape: shape, shapeSignature: signature,
       hasRank: try table.bool(8, default: false), buffer: buffer, data: data, quantization: quantization,
       isVariable: isVariable, sparsity: sparsity)
   }
@@ -93,18 +93,13 @@ extension ModelDecoder {
     _ tensor: FlatBufferTable, _ shape: [Int], _ tensorCount: Int
   ) throws(FormatError) -> QuantizationEntry? {
     guard let table = try tensor.table(4) else { return nil }
-    let scales = try floats(table, 2, "scales")
-    var zeroPoints: [Int] = []
-    if let vector = try vector(table, 3, 8, "zero points") {
-      zeroPoints = try table.reader.map(Int64.self, at: vector.start, count: vector.count) {
-        Int(clamping: $0)
-      }
-    }
+    let scales = try vector(table, 2, 4, "scales") ?? .empty
+    let zeroPoints = try vector(table, 3, 8, "zero points") ?? .empty
     let dimension = Int(try table.integer(6, default: Int32(0)))
     let detailsType = Int(try table.integer(4, default: UInt8(0)))
     guard detailsType <= 3 else { throw FormatError("the kind of quantization \(detailsType) is unknown") }
     let blockwise = detailsType == 2 ? try blockwiseQuantization(table, tensorCount) : nil
-    if !scales.isEmpty, blockwise == nil {
+    if scales.count > 0, blockwise == nil {
       guard zeroPoints.count == scales.count else {
         throw FormatError("the quantization has \(scales.count) scales and \(zeroPoints.count) zero points")
       }
@@ -119,8 +114,10 @@ extension ModelDecoder {
       }
     }
     return QuantizationEntry(
-      scales: scales, zeroPoints: zeroPoints, minimums: try floats(table, 0, "minimums"),
-      maximums: try floats(table, 1, "maximums"), quantizedDimension: dimension, detailsType: detailsType,
+      bytes: bytes, scales: scales, zeroPoints: zeroPoints,
+      minimums: try vector(table, 0, 4, "minimums") ?? .empty,
+      maximums: try vector(table, 1, 4, "maximums") ?? .empty, quantizedDimension: dimension,
+      detailsType: detailsType,
       blockwise: blockwise)
   }
 

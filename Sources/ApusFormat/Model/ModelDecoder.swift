@@ -3,16 +3,11 @@ struct ModelDecoder {
   let bytes: FileBytes
   let limits: Limits
   var budget: DecodingBudget
-  var buffers: [DecodedBuffer] = []
+  /// Each buffer's bytes. A data vector begins behind the file's header, even an empty one; a buffer without has 0..<0.
+  var buffers: [Range<Int>] = []
   var operatorCodes: [OperatorCodeEntry] = []
   var tensorCount = 0
   var operatorCount = 0
-
-  /// A buffer's bytes; a buffer without a data vector differs from one with an empty vector.
-  struct DecodedBuffer {
-    let range: Range<Int>
-    let isPresent: Bool
-  }
 
   init(_ bytes: FileBytes, _ limits: Limits) {
     self.bytes = bytes
@@ -39,7 +34,7 @@ struct ModelDecoder {
     }
     return ModelFile(
       bytes: bytes, schemaVersion: Int(version), description: try string(root, 3) ?? "",
-      operatorCodes: operatorCodes, subgraphs: subgraphs, buffers: buffers.map(\.range),
+      operatorCodes: operatorCodes, subgraphs: subgraphs, buffers: buffers,
       metadata: metadata(root), signatures: signatures)
   }
 
@@ -58,14 +53,9 @@ struct ModelDecoder {
       version: Int(try table.integer(2, default: Int32(1))))
   }
 
-  private mutating func buffer(_ table: FlatBufferTable) throws(FormatError) -> DecodedBuffer {
-    if let data = try table.vector(0, elementSize: 1) {
-      return DecodedBuffer(range: data.start..<(data.start + data.count), isPresent: true)
-    }
-    guard let range = try external(table, 1, 2, "data") else {
-      return DecodedBuffer(range: 0..<0, isPresent: false)
-    }
-    return DecodedBuffer(range: range, isPresent: true)
+  private mutating func buffer(_ table: FlatBufferTable) throws(FormatError) -> Range<Int> {
+    if let data = try table.vector(0, elementSize: 1) { return data.start..<(data.start + data.count) }
+    return try external(table, 1, 2, "data") ?? 0..<0
   }
 
   /// Bytes behind the FlatBuffer, which two 64-bit fields locate; an offset of 0 or 1 means none.
@@ -172,13 +162,6 @@ struct ModelDecoder {
   {
     guard let vector = try vector(table, field, 4, what) else { return [] }
     return try table.reader.map(Int32.self, at: vector.start, count: vector.count) { Int($0) }
-  }
-
-  /// Floating-point numbers; an absent vector is empty.
-  mutating func floats(_ table: FlatBufferTable, _ field: Int, _ what: String) throws(FormatError) -> [Float]
-  {
-    guard let vector = try vector(table, field, 4, what) else { return [] }
-    return try table.reader.map(UInt32.self, at: vector.start, count: vector.count) { Float(bitPattern: $0) }
   }
 
   /// A text, or nil where it is absent.

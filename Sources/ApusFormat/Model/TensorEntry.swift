@@ -1,7 +1,5 @@
 /// What the file says about one tensor.
 package final class TensorEntry: Sendable {
-  /// The name, possibly empty or shared with other tensors.
-  package let name: String
   /// The type of its elements.
   package let type: TensorType
   /// The dimensions: each at least 0, or -1 where unknown.
@@ -21,11 +19,16 @@ package final class TensorEntry: Sendable {
   /// How a sparse constant is stored; checked against the shape and the data.
   package let sparsity: SparsityEntry?
 
+  private let bytes: FileBytes
+  private let nameText: FlatBufferVector
+
   init(
-    name: String, type: TensorType, shape: [Int], shapeSignature: [Int], hasRank: Bool, buffer: Int,
+    bytes: FileBytes, name: FlatBufferVector, type: TensorType, shape: [Int], shapeSignature: [Int],
+    hasRank: Bool, buffer: Int,
     data: Range<Int>?, quantization: QuantizationEntry?, isVariable: Bool, sparsity: SparsityEntry?
   ) {
-    self.name = name
+    self.bytes = bytes
+    nameText = name
     self.type = type
     self.shape = shape
     self.shapeSignature = shapeSignature
@@ -36,4 +39,7 @@ package final class TensorEntry: Sendable {
     self.isVariable = isVariable
     self.sparsity = sparsity
   }
+
+  /// The name, possibly empty or shared with other tensors; made of the file's bytes when it is asked for.
+  package var name: String { bytes.text(nameText) }
 }

@@ -50,14 +50,14 @@ package struct CPUFeatures: OptionSet, Hashable, Sendable {
     ///
     /// Both are generated code themselves: a system that refuses that runs none of the sets that need an answer.
     private static func detect() -> CPUFeatures {
-      typealias Function = @convention(c) (UnsafeMutablePointer<UInt32>) -> Void
+      typealias Function = @convention(c) (UnsafeMutableRawPointer) -> Void
       guard let place = ExecutableMemory.place(queryCode) else { return [] }
       let query = unsafe unsafeBitCast(place, to: Function.self)
       var features: CPUFeatures = [.generatedCode]
       // eax, ecx in; eax, ebx, ecx, edx, and of leaf 1 the low half of XCR0 if there is one, out.
-      func ask(_ leaf: UInt32, _ subleaf: UInt32 = 0) -> [UInt32] {
-        var registers: [UInt32] = [leaf, subleaf, 0, 0, leaf == 1 ? 1 << 27 : 0]
-        unsafe query(&registers)
+      func ask(_ leaf: UInt32, _ subleaf: UInt32 = 0) -> SIMD8<UInt32> {
+        var registers = SIMD8<UInt32>(leaf, subleaf, 0, 0, leaf == 1 ? 1 << 27 : 0, 0, 0, 0)
+        unsafe withUnsafeMutablePointer(to: &registers) { unsafe query(UnsafeMutableRawPointer($0)) }
         return registers
       }
       func bit(_ value: UInt32, _ index: UInt32) -> Bool { value >> index & 1 == 1 }
@@ -71,7 +71,8 @@ package struct CPUFeatures: OptionSet, Hashable, Sendable {
       guard state & 0x6 == 0x6, bit(extended[1], 5), hasFMA else { return features }
       features.insert(.avx2)
       if extended[0] >= 1, bit(ask(7, 1)[0], 4) { features.insert(.avxVNNI) }
-      let hasAVX512 = [16, 17, 30, 31].allSatisfy { bit(extended[1], $0) }
+      let avx512: UInt32 = 1 << 16 | 1 << 17 | 1 << 30 | 1 << 31
+      let hasAVX512 = extended[1] & avx512 == avx512
       if state & 0xE6 == 0xE6, hasAVX512, bit(extended[2], 11) { features.insert(.avx512VNNI) }
       if features.contains(.avx512VNNI), bit(extended[2], 1) { features.insert(.avx512VBMI) }
       return features

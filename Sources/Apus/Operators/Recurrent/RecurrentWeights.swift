@@ -79,8 +79,7 @@ extension Node {
     }
     // Old files say unsigned where the bytes are signed.
     let bytes = TensorSlot(
-      index: slot.index, name: slot.name, type: .int8, shape: slot.shape, quantization: slot.quantization,
-      isConstant: slot.isConstant)
+      index: slot.index, entry: slot.entry, type: .int8, shape: slot.shape, isConstant: slot.isConstant)
     return RecurrentWeights(bytes, scale: scale, isDiagonal: isDiagonal)
   }
 
@@ -127,7 +126,7 @@ extension Node {
     guard !overflow else { throw malformed("needs more memory than can be counted") }
     let slot = try scratch(byteCount: bytes)
     return TensorSlot(
-      index: slot.index, name: slot.name, type: type, shape: [count], quantization: nil, isConstant: false)
+      index: slot.index, entry: nil, type: type, shape: [count], isConstant: false)
   }
 
   /// The activation in an options field, of those that recurrent operators have.

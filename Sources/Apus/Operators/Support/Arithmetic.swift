@@ -17,9 +17,12 @@ struct Arithmetic {
     activation = try node.activationOption(0)
   }
 
+  private var isProduct: Bool { if case .multiply = operation { true } else { false } }
+  private var isDifference: Bool { if case .subtract = operation { true } else { false } }
+
   /// The operator; an `int16` tensor without a scale stands for itself where `takesPlainWords`.
   func prepared(takesPlainWords: Bool) throws(ApusError) -> any Operator {
-    if operation == .add, operands.type == .float32 {
+    if case .add = operation, operands.type == .float32 {
       let bounds = activation.bounds ?? (-.greatestFiniteMagnitude, .greatestFiniteMagnitude)
       let (minimum, maximum) = (bounds.minimum, bounds.maximum)
       if let fused = node.fusedSum(operands.lhs, operands.rhs, within: minimum, maximum, to: output) {
@@ -67,13 +70,13 @@ struct Arithmetic {
     switch operands.type {
     case .float32:
       return operation.floats(minimum: bounds.minimum, maximum: bounds.maximum, operands.shapes)
-    case .complex64 where operation == .multiply:
+    case .complex64 where isProduct:
       guard activation == .none else { throw node.malformed("complex numbers have no activation") }
       return ComplexProduct.floats(operands.shapes)
     case .uint8, .int8:
-      return operation == .multiply ? try quantizedProduct() : try quantizedSum()
+      return isProduct ? try quantizedProduct() : try quantizedSum()
     case .int16 where !isPlainWord:
-      return operation == .multiply ? try quantizedProduct() : try quantizedSum()
+      return isProduct ? try quantizedProduct() : try quantizedSum()
     default:
       let minimum = activation == .none ? Int.min : Int(bounds.minimum)
       let maximum = bounds.maximum < .greatestFiniteMagnitude ? Int(bounds.maximum) : .max
@@ -116,7 +119,7 @@ struct Arithmetic {
         zeroPoint: lhs.zeroPoint, multiplier: FixedPointMultiplier(Double(lhs.scale) / twiceLarger)),
       rhs: QuantizedOperand(
         zeroPoint: rhs.zeroPoint, multiplier: FixedPointMultiplier(Double(rhs.scale) / twiceLarger)),
-      isDifference: operation == .subtract, leftShift: leftShift,
+      isDifference: isDifference, leftShift: leftShift,
       output: try quantizedResult(twiceLarger / Double(Float(1 << leftShift) * result.scale)))
     if operands.type == .int16 { return sum.words(operands.shapes) }
     return node.kernels.prepare(sum, isSigned: operands.type == .int8, operands.shapes)
@@ -135,7 +138,7 @@ struct Arithmetic {
     }
     let bounds = try node.quantizedBounds(activation, of: output)
     return ShiftedSum(
-      rightShift: Int32(-min(left, right)), shiftsLeftOperand: left < 0, isDifference: operation == .subtract,
+      rightShift: Int32(-min(left, right)), shiftsLeftOperand: left < 0, isDifference: isDifference,
       minimum: Int16(clamping: bounds.minimum), maximum: Int16(clamping: bounds.maximum)
     ).words(operands.shapes)
   }

@@ -66,7 +66,7 @@ private final class WideningNode: Node {
   private func widened(_ slot: TensorSlot) throws(ApusError) -> TensorSlot {
     let memory = try scratch(count: slot.shape.elementCount, width: 4)
     return TensorSlot(
-      index: memory.index, name: slot.name, type: .float32, shape: slot.shape, quantization: nil,
+      index: memory.index, entry: slot.entry, type: .float32, shape: slot.shape, isAsStored: false,
       isConstant: false)
   }
 

@@ -108,17 +108,18 @@ extension Node {
 
   /// A filter's scale, or its scales for each output channel.
   func channelScales(of filter: TensorSlot, channels: Int) throws(ApusError) -> [Float] {
-    let parameters = try channelQuantization(of: filter)
-    if parameters.isPerChannel {
+    let parameters = try checkedQuantization(of: filter)
+    let count = parameters.scaleCount
+    if count > 1 {
       guard filter.type != .uint8 else {
         throw unsupported("\(filter.name) is uint8 with a scale for each channel")
       }
       let axis = parameters.quantizedDimension
-      guard parameters.scales.count == channels, filter.shape.dimensions.indices.contains(axis),
+      guard count == channels, filter.shape.dimensions.indices.contains(axis),
         filter.shape[axis] == channels
       else {
         throw malformed(
-          "\(filter.name) has \(parameters.scales.count) scales along axis \(axis), not \(channels) along one of that "
+          "\(filter.name) has \(count) scales along axis \(axis), not \(channels) along one of that "
             + "size")
       }
     }
@@ -129,7 +130,8 @@ extension Node {
   func checkBiasScale(
     _ bias: TensorSlot?, inputScale: Float, filterScales: [Float], outputScale: Float
   ) throws(ApusError) {
-    guard let bias, filterScales.count == 1, let scale = bias.quantization?.scales.first else { return }
+    guard let bias, filterScales.count == 1, let scale = bias.quantization?.scales.first
+    else { return }
     let difference = abs(Double(inputScale) * Double(filterScales[0]) - Double(scale))
     guard difference / Double(outputScale) <= 0.02 else {
       throw malformed(

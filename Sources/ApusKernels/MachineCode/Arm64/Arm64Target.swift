@@ -17,7 +17,7 @@ extension Arm64Target: GeneratedTarget {
     Arm64ProductGenerator.mostRows(self, product, vectorCount: vectorCount)
   }
 
-  func byteColumns(vectorCount: Int) -> [Int] { Array(0..<vectorCount * lanes) }
+  func byteColumns(vectorCount: Int) -> LaneOrder { LaneOrder(count: vectorCount * lanes) }
 
   /// Without DotProd two products are added in 16 bits: 2·128·127 < 2¹⁵.
   var weightBounds: ClosedRange<Int32> { self == .dotProduct ? -128...127 : -127...127 }

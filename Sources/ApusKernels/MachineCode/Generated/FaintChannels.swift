@@ -2,7 +2,7 @@
 /// output: converters give such factors to channels without weights.
 ///
 /// Generated code takes 2⁻²² for them instead, and the bias that makes this output.
-struct FaintChannels {
+final class FaintChannels: Sendable {
   private let multipliers: [FixedPointMultiplier]
   private let leastShift: Int32
   private let zeroPoint: Int32

@@ -1,6 +1,5 @@
 /// A convolution by generated products: rows in place or gathered, outputs written by the same code that sums.
 final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
-  let convolution: Convolution
   private let scheme: GeneratedScheme
   private let plan: GeneratedConvolutionPlan
   private let gathering: GeneratedGathering
@@ -39,7 +38,6 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
         bytes: bytes),
       let plan = GeneratedConvolutionPlan(convolution, product: scheme.product, target: target)
     else { return nil }
-    self.convolution = convolution
     self.scheme = scheme
     self.plan = plan
     gathering = plan.gathering(scheme.lanes)
@@ -85,6 +83,8 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
     }
   }
 
+  var convolution: Convolution { plan.convolution }
+
   /// What rows are multiplied as.
   private var product: GeneratedProduct { plan.isInPlace ? scheme.product : scheme.gatheredProduct }
 
@@ -104,9 +104,9 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
   // MARK: Packing
 
   var packing: WeightLayout {
-    scheme.layout.of(
+    scheme.layout(
       "columns",
-      numbers: [
+      [
         plan.tapRows, plan.tapColumns, plan.lanesPerTap, convolution.columnCount, convolution.groups,
         plan.hasNarrowWeights ? 1 : 0, plan.mostVectors, plan.lanesPerStep,
       ])
@@ -328,7 +328,7 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
     sums?.call(rows: height, columns: panel.paddedCount, &call.arguments)
     call.arguments.outputStride = outputStride
     unsafe scheme.finish(
-      call.block, rows: height, columns: plan.columns(panel), offsets: call.arguments.offsets,
+      call.block, rows: height, columns: panel.columns, offsets: call.arguments.offsets,
       channel: call.channel, channels: convolution.outputChannels, count: panel.columnCount, to: output,
       outputStride: outputStride)
   }

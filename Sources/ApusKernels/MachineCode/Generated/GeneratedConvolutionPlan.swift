@@ -3,10 +3,12 @@
 /// A *line* is a row of output pixels whose inputs lie equally far apart: a row of the image, or all pixels at once
 /// where the filter has one tap or the output one row. A *tap* is a run of terms that lie side by side: a row of the filter, or one of its
 /// places where dilation or groups part them.
-struct GeneratedConvolutionPlan {
+final class GeneratedConvolutionPlan: Sendable {
   /// A panel of output channels of one group.
   struct Panel {
     let vectorCount: Int
+    /// The column that each lane stands for.
+    let columns: LaneOrder
     let firstColumn: Int
     /// The columns that exist; the rest is padding.
     let columnCount: Int
@@ -33,8 +35,6 @@ struct GeneratedConvolutionPlan {
   let panels: [Panel]
   /// The most rows of a block, by the vectors of a panel.
   private let mostRows: [Int]
-  /// The column, within a panel, that each lane stands for, by the vectors of the panel.
-  private let columns: [[Int]]
   /// The most sums of a block.
   let mostSums: Int
 
@@ -112,7 +112,9 @@ struct GeneratedConvolutionPlan {
     let panels =
       isInner
       ? [Panel(innerColumns: c.columnCount, lanes: target.lanes)]
-      : Self.panels(columns: c.columnCount, lanes: target.lanes, most: mostVectors * target.lanes)
+      : Self.panels(
+        columns: c.columnCount, mostVectors: mostVectors, target: target,
+        areInOrder: product == .floats || c.operands.isHybrid)
     self.panels = panels
     let vectorCounts = 0...mostVectors
     let mostRows =
@@ -123,10 +125,6 @@ struct GeneratedConvolutionPlan {
           ? vectorCounts.dropFirst().map { target.mostRows(product, vectorCount: $0) } : overlappingRows)
     self.mostRows = mostRows
     mostSums = vectorCounts.reduce(0) { max($0, mostRows[$1] * $1 * target.lanes) }
-    let isInOrder = product == .floats || c.operands.isHybrid
-    columns = vectorCounts.map {
-      isInOrder ? Array(0..<$0 * target.lanes) : target.byteColumns(vectorCount: $0)
-    }
 
     // Beyond these sizes, products below might overflow; other kernels take such shapes.
     let sizes = [
@@ -210,9 +208,14 @@ struct GeneratedConvolutionPlan {
       ? cut(most, leastCount: isInPlace ? wanted : min(wanted, 4)) : cut(min(most, part), leastCount: wanted)
   }
 
-  /// Full panels, then one for the rest.
-  static func panels(columns: Int, lanes: Int, most: Int) -> [Panel] {
+  /// Full panels, then one for the rest; the lanes of bytes may be out of order.
+  static func panels(
+    columns: Int, mostVectors: Int, target: any GeneratedTarget, areInOrder: Bool
+  ) -> [Panel] {
+    let lanes = target.lanes
+    let most = mostVectors * lanes
     var panels: [Panel] = []
+    panels.reserveCapacity(ceilingQuotient(columns, most))
     var first = 0
     var padded = 0
     while first < columns {
@@ -220,8 +223,9 @@ struct GeneratedConvolutionPlan {
       let vectors = ceilingQuotient(count, lanes)
       panels.append(
         Panel(
-          vectorCount: vectors, firstColumn: first, columnCount: count, paddedCount: vectors * lanes,
-          paddedBefore: padded))
+          vectorCount: vectors,
+          columns: areInOrder ? LaneOrder(count: vectors * lanes) : target.byteColumns(vectorCount: vectors),
+          firstColumn: first, columnCount: count, paddedCount: vectors * lanes, paddedBefore: padded))
       first += count
       padded += vectors * lanes
     }
@@ -232,7 +236,7 @@ struct GeneratedConvolutionPlan {
   func lanes(block: Int) -> GeneratedLanes {
     let panel = panels[block % panels.count]
     return GeneratedLanes(
-      columns: columns[panel.vectorCount], columnCount: panel.columnCount,
+      columns: panel.columns, columnCount: panel.columnCount,
       firstChannel: block / panels.count * convolution.columnCount + panel.firstColumn,
       channelCount: convolution.outputChannels)
   }
@@ -242,8 +246,6 @@ struct GeneratedConvolutionPlan {
     panels[count &- 1].columnCount == panels[0].columnCount ? count : count &- 1
   }
 
-  /// The column that each lane of a panel stands for, vector by vector.
-  func columns(_ panel: Panel) -> [Int] { columns[panel.vectorCount] }
   /// Bytes of a step's weights for one column.
   var weightByteCount: Int { hasNarrowWeights ? 2 : 4 }
 

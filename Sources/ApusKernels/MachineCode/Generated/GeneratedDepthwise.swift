@@ -1,6 +1,5 @@
 /// A depthwise convolution by generated products.
 final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
-  let convolution: DepthwiseConvolution
   let scheme: GeneratedScheme
   let plan: GeneratedDepthwisePlan
   private let gathering: GeneratedGathering
@@ -41,7 +40,6 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
         bytes: bytes),
       let plan = GeneratedDepthwisePlan(convolution, product: scheme.product, target: target)
     else { return nil }
-    self.convolution = convolution
     self.scheme = scheme
     self.plan = plan
     gathering = plan.gathering(scheme.lanes)
@@ -112,6 +110,8 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
     }
   }
 
+  var convolution: DepthwiseConvolution { plan.convolution }
+
   /// The functions that write sums.
   private func sumFunctions(_ placement: CodePlacement) -> GeneratedFunctions? {
     let shapes = plan.shapes(most: GeneratedDepthwisePlan.mostPixels, takesRows: false)
@@ -126,9 +126,9 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
   }
 
   var packing: WeightLayout {
-    scheme.layout.of(
+    scheme.layout(
       "depthwise",
-      numbers: [
+      [
         plan.tapCount, plan.channels, plan.pixelsTogether, plan.vectorCount,
         plan.groupsAreColumns ? convolution.filterHeight : 0,
       ])

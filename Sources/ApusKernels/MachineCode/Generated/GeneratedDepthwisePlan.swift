@@ -4,7 +4,7 @@
 /// output pixels are taken together as one with more channels; with strides, the plane keeps columns of equal phase side
 /// by side, so that this works for any stride. Where rows of all channels would not stay in the cache, a plane has a
 /// *chunk* of them, some blocks.
-struct GeneratedDepthwisePlan {
+final class GeneratedDepthwisePlan: Sendable {
   /// The most pixels that a generated function takes at once.
   static let mostPixels = 4
 
@@ -34,8 +34,8 @@ struct GeneratedDepthwisePlan {
   let vectorCount: Int
   let blockChannels: Int
   /// The channel, within a block, that each lane of weights stands for, and each lane of sums at the end.
-  let weightColumns: [Int]
-  let columns: [Int]
+  let weightColumns: LaneOrder
+  let columns: LaneOrder
   let blockCount: Int
   /// Pixels taken together, in a row.
   let columnCount: Int
@@ -84,7 +84,7 @@ struct GeneratedDepthwisePlan {
     runs = product == .floats || widensInPlace ? Self.runs(c, product, target) : []
     vectorCount = runs.isEmpty ? target.depthwiseVectors : 1
     blockChannels = vectorCount * target.lanes
-    let inOrder = Array(0..<blockChannels)
+    let inOrder = LaneOrder(count: blockChannels)
     weightColumns = product == .floats ? inOrder : target.byteColumns(vectorCount: vectorCount)
     columns = c.operands.isHybrid ? inOrder : weightColumns
     var best = (cost: Int.max, count: 1)
@@ -284,7 +284,7 @@ struct GeneratedDepthwisePlan {
     guard !widensInPlace else {
       let count = 2 * blockChannels
       return GeneratedLanes(
-        columns: Array(0..<count), columnCount: channels - block * count, firstChannel: block * count,
+        columns: LaneOrder(count: count), columnCount: channels - block * count, firstChannel: block * count,
         channelCount: channels)
     }
     return GeneratedLanes(

@@ -32,10 +32,12 @@ struct GeneratedFunction: @unchecked Sendable {
 
 /// Generated functions by the rows and columns of their blocks.
 struct GeneratedFunctions: Sendable {
-  /// Where the functions for a number of columns begin; negative where there are none.
-  private var starts: [Int]
-  /// Zero where there is no function.
-  private var addresses: [Int] = []
+  /// For a number of columns, which list of functions is theirs, counted from one; zero where there is none.
+  private var lists: [UInt8]
+  /// The length of a list: it has a function for each number of rows.
+  private let listLength: Int
+  /// The lists behind each other; zero where there is no function.
+  private var addresses: [Int]
 
   /// The functions for these shapes; nil where one cannot be placed.
   init?(
@@ -46,16 +48,17 @@ struct GeneratedFunctions: Sendable {
       mostRows = max(mostRows, shape.rowCount)
       mostColumns = max(mostColumns, shape.columnCount)
     }
-    starts = []
-    starts.reserveCapacity(1 + mostColumns)
-    for _ in 0...mostColumns { starts.append(-1) }
-    addresses.reserveCapacity(2 * (1 + mostRows))
+    listLength = mostRows + 1
+    lists = [UInt8](repeating: 0, count: mostColumns + 1)
+    // A panel has far fewer columns than that.
+    var listCount: UInt8 = 0
+    for shape in shapes where lists[shape.columnCount] == 0 {
+      listCount += 1
+      lists[shape.columnCount] = listCount
+    }
+    addresses = [Int](repeating: 0, count: Int(listCount) * listLength)
     for shape in shapes {
-      if starts[shape.columnCount] < 0 {
-        starts[shape.columnCount] = addresses.count
-        for _ in 0...mostRows { addresses.append(0) }
-      }
-      let index = starts[shape.columnCount] + shape.rowCount
+      let index = (Int(lists[shape.columnCount]) - 1) * listLength + shape.rowCount
       guard addresses[index] == 0 else { continue }
       guard let function = GeneratedFunction(generator(shape), placement: placement) else { return nil }
       addresses[index] = function.bits
@@ -64,8 +67,8 @@ struct GeneratedFunctions: Sendable {
 
   /// The function for a block of rows and columns.
   func function(rows: Int, columns: Int) -> GeneratedFunction? {
-    guard columns < starts.count, starts[columns] >= 0 else { return nil }
-    return GeneratedFunction(bits: addresses[Int(starts[columns]) + rows])
+    guard columns < lists.count, lists[columns] > 0 else { return nil }
+    return GeneratedFunction(bits: addresses[(Int(lists[columns]) - 1) * listLength + rows])
   }
 
   private static let making = Mutex(0)
@@ -83,6 +86,6 @@ struct GeneratedFunctions: Sendable {
   /// Calls the function for a block of rows and columns. Inlined, as callers would otherwise retain the lists each time.
   @inline(__always)
   func call(rows: Int, columns: Int, _ arguments: inout GeneratedArguments) {
-    GeneratedFunction(bits: addresses[starts[columns] &+ rows])?.call(&arguments)
+    GeneratedFunction(bits: addresses[(Int(lists[columns]) &- 1) &* listLength &+ rows])?.call(&arguments)
   }
 }

@@ -29,7 +29,8 @@ extension GeneratedConvolutionPlan.Panel {
   /// All columns, each with a vector of weights for a step.
   init(innerColumns columnCount: Int, lanes: Int) {
     self.init(
-      vectorCount: 1, firstColumn: 0, columnCount: columnCount, paddedCount: columnCount * lanes,
+      vectorCount: 1, columns: LaneOrder(count: lanes), firstColumn: 0, columnCount: columnCount,
+      paddedCount: columnCount * lanes,
       paddedBefore: 0)
   }
 }

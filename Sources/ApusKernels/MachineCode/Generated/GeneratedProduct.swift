@@ -1,5 +1,5 @@
 /// What one step of a generated product multiplies: four bytes of a row with four of a column.
-package enum GeneratedProduct: String, Hashable, Sendable {
+package enum GeneratedProduct: Hashable, Sendable {
   /// Unsigned bytes of rows with signed bytes of columns.
   case unsignedBytes
   /// Signed bytes of both.
@@ -17,6 +17,16 @@ package enum GeneratedProduct: String, Hashable, Sendable {
     case (.uint8, .fixedPoint), (.uint8, .float64): self = bytes
     case (.int8, .fixedPoint), (.int8, .float64): self = bytes == .unsignedBytes ? .signedBytes : bytes
     default: return nil
+    }
+  }
+
+  /// What tells packed weights of one product from those of others.
+  var name: String {
+    switch self {
+    case .unsignedBytes: "unsigned bytes"
+    case .signedBytes: "signed bytes"
+    case .words: "words"
+    case .floats: "floats"
     }
   }
 

@@ -1,12 +1,14 @@
 /// What is multiplied and what becomes of the sums: all that plain and depthwise convolutions have in common.
-struct GeneratedScheme {
-  /// What tells packed weights of one scheme from those of others.
-  let layout: WeightLayout
+final class GeneratedScheme: @unchecked Sendable {
+  // @unchecked: nothing changes; the addresses are of code, which does not either.
+
+  private let targetName: String
   let product: GeneratedProduct
   /// That of gathered activations: bytes whose sign does not suit the target's are gathered with the other one.
   let gatheredProduct: GeneratedProduct
   /// How bytes are multiplied; nil for floats.
   let operands: ByteOperands?
+  private let isHybrid: Bool
   /// The size of an element of input and output.
   let elementByteCount: Int
   /// What gathered elements become.
@@ -40,10 +42,8 @@ struct GeneratedScheme {
     let faint = FaintChannels(epilogue, leastShift: target.leastShift)
     self.faint = faint
     self.epilogue = faint?.epilogue ?? epilogue
-    let zeroPoints = [Int(operands?.lhsZeroPoint ?? 0), Int(operands?.rhsZeroPoint ?? 0)]
-    layout = WeightLayout(
-      target.name, product.rawValue, matrixOperands.isHybrid ? "hybrid" : faint == nil ? "" : "faint",
-      numbers: faint.map { zeroPoints + $0.identity } ?? zeroPoints)
+    targetName = target.name
+    isHybrid = matrixOperands.isHybrid
     elementByteCount = matrixOperands.generatedByteCount
     lanes = GeneratedGathering.Lanes(
       product, operands, isHybrid: matrixOperands.isHybrid, flips: gatheredProduct != product,
@@ -58,6 +58,15 @@ struct GeneratedScheme {
     let isFixedPoint = if case .fixedPoint = epilogue { true } else { false }
     needsBoundedSums = isFixedPoint && target.sumLimit != nil
     late = needsBoundedSums || !canFinish ? LateEpilogue(epilogue, channels: outputChannels) : nil
+  }
+
+  /// A layout of weights packed for this scheme, of a kind that these numbers measure.
+  func layout(_ kind: String, _ measures: [Int]) -> WeightLayout {
+    var numbers = measures
+    if let operands { numbers += [Int(operands.lhsZeroPoint), Int(operands.rhsZeroPoint)] }
+    if let faint { numbers += faint.identity }
+    return WeightLayout(
+      kind, targetName, product.name, isHybrid ? "hybrid" : faint == nil ? "" : "faint", numbers: numbers)
   }
 
   /// Whether some outputs may have to be made in Swift.
@@ -110,7 +119,7 @@ struct GeneratedScheme {
   /// Sums lie as the lanes of vectors, whose columns are `columns`; the first `count` columns are output channels from
   /// `channel` on, of `channels` in turn.
   func finish(
-    _ sums: UnsafeMutableRawPointer, rows: Int, columns: [Int], offsets: Int, channel: Int, channels: Int,
+    _ sums: UnsafeMutableRawPointer, rows: Int, columns: LaneOrder, offsets: Int, channel: Int, channels: Int,
     count: Int, to output: UnsafeMutableRawPointer, outputStride: Int
   ) {
     guard let quantized = late?.value, let offsets = UnsafePointer<Int32>(bitPattern: offsets) else { return }

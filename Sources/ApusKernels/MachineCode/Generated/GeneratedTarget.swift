@@ -18,7 +18,7 @@ protocol GeneratedTarget: Hashable, Sendable {
   /// The most rows of a block of ``GeneratedInner``, zero where there is no such code.
   func mostInnerRows(columnCount: Int) -> Int
   /// The column, within a panel of bytes, that each lane stands for, vector by vector.
-  func byteColumns(vectorCount: Int) -> [Int]
+  func byteColumns(vectorCount: Int) -> LaneOrder
   /// The most rows of a block whose products go on while the block before is finished, by the vectors of a panel less one;
   /// empty where there is no such code.
   func mostOverlappingRows(
@@ -191,7 +191,7 @@ struct GeneratedShape: Hashable {
 /// The output channels of a panel's, or a block's, lanes.
 struct GeneratedLanes {
   /// The column that each lane stands for.
-  let columns: [Int]
+  let columns: LaneOrder
   /// How many columns there are; the rest is padding.
   let columnCount: Int
   /// The channel of the first column.

@@ -142,14 +142,14 @@ struct GeneratedWeightPacking {
     precondition(extras + extraCount * 16 <= packed.byteCount)
 
     if plan.isInner { unsafe packInner(weights, group: group, panel: panel, to: packed.address + start) }
-    let columns = plan.columns(panel)
+    let columns = panel.columns
+    let (firstChannel, depth) = (group * convolution.columnCount + panel.firstColumn, convolution.depth)
     let offsets = unsafe packed.address + offsets(group: group) + panel.paddedBefore * 4
     for place in stride(from: 0, to: plan.isInner ? 0 : columns.count, by: 4) {
       var quad = Quad(
         target: unsafe packed.address + start + place * plan.weightByteCount, stepByteCount: stepByteCount)
       for lane in 0..<4 where columns[place + lane] < panel.columnCount {
-        quad.sources[lane] = position(
-          group: group, column: panel.firstColumn + columns[place + lane], tap: 0)
+        quad.sources[lane] = (firstChannel &+ columns[place + lane]) &* depth
         quad.masks[lane] = -1
       }
       guard let operands = terms.operands else {
@@ -159,10 +159,10 @@ struct GeneratedWeightPacking {
       let totals = unsafe packWeights(weights, operands, quad)
       let sources = quad.sources
       for lane in 0..<4 where quad.masks[lane] != 0 {
-        let channel = group * convolution.columnCount + panel.firstColumn + columns[place + lane]
+        let channel = firstChannel &+ columns[place + lane]
         let bias = unsafe bias?.unsafeLoadUnaligned(fromByteOffset: channel * 4, as: UInt32.self) ?? 0
         let sums = terms.offset(
-          bias: bias, channel: channel, sum: totals[lane], count: convolution.depth,
+          bias: bias, channel: channel, sum: totals[lane], count: depth,
           magnitude: unsafe magnitude(weights, operands, source: sources[lane]))
         isBounded = isBounded && sums.isBounded
         unsafe offsets.storeBytes(of: sums.bits, toByteOffset: (place + lane) * 4, as: UInt32.self)
@@ -170,7 +170,7 @@ struct GeneratedWeightPacking {
     }
     if terms.operands == nil, let bias {
       for (place, column) in columns.enumerated() where column < panel.columnCount {
-        let channel = group * convolution.columnCount + panel.firstColumn + column
+        let channel = firstChannel + column
         let bits = unsafe bias.unsafeLoadUnaligned(fromByteOffset: channel * 4, as: UInt32.self)
         unsafe offsets.storeBytes(of: bits, toByteOffset: place * 4, as: UInt32.self)
       }
@@ -197,7 +197,7 @@ struct GeneratedWeightPacking {
         unsafe entries.storeBytes(of: tap, toByteOffset: next * 16, as: Int.self)
         unsafe entries.storeBytes(of: stepInTap, toByteOffset: next * 16 + 8, as: Int.self)
         let lanes = plan.lanesPerStep
-        for (place, column) in plan.columns(panel).enumerated() where column < panel.columnCount {
+        for (place, column) in panel.columns.enumerated() where column < panel.columnCount {
           let source = position(group: group, column: panel.firstColumn + column, tap: tap)
           for byte in 0..<min(lanes, plan.lanesPerTap - stepInTap * lanes) {
             let value = unsafe terms.value(weights, source + stepInTap * lanes + byte, operands)

@@ -1,5 +1,5 @@
 /// The instructions of an x86 machine.
-enum X86Target: String, Hashable {
+enum X86Target: Hashable {
   case avx512
   case avx2
 
@@ -32,12 +32,9 @@ extension X86Target: GeneratedTarget {
 
   /// Packing vectors of 32-bit lanes interleaves them by quarters of 128 bits: lanes are given out so that the bytes come
   /// out in order, where they are not put in order anyway.
-  func byteColumns(vectorCount: Int) -> [Int] {
-    if self == .avx512, vectorCount < 4 { return Array(0..<vectorCount * lanes) }
-    return (0..<vectorCount * lanes).map { index in
-      let (vector, lane) = (index / lanes, index % lanes)
-      return 4 * (lane / 4 * vectorCount + vector) + lane % 4
-    }
+  func byteColumns(vectorCount: Int) -> LaneOrder {
+    self == .avx512 && vectorCount < 4
+      ? LaneOrder(count: vectorCount * lanes) : LaneOrder(quartersOf: vectorCount, lanes: lanes)
   }
 
   func mostOverlappingRows(

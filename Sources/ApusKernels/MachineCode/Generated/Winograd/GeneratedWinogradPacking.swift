@@ -121,7 +121,7 @@ struct GeneratedWinogradPacking {
     let (elementByteCount, laneByteCount) = (plan.form.elementByteCount, MemoryLayout<Lane>.size)
     let lanes = plan.vectorByteCount / 4
     let vectorByteCount = lanes &* laneByteCount
-    for (place, column) in plan.columns(panel).enumerated() {
+    for (place, column) in panel.columns.enumerated() {
       let channel = panel.firstColumn + column
       let exists = column < panel.columnCount
       if exists, let bias {

@@ -16,8 +16,6 @@ struct GeneratedWinogradPlan {
   let channelVectors: Int
   let vectorByteCount: Int
   let panels: [Panel]
-  /// The column, within a panel, that each lane stands for, by the vectors of the panel.
-  private let columns: [[Int]]
   /// Rows of large blocks and of small ones, which are two thirds as high.
   let largeRows: Int
   let smallRows: Int
@@ -99,10 +97,7 @@ struct GeneratedWinogradPlan {
     stepCount = ceilingQuotient(c.inputChannels, form.channelsPerStep)
     channelVectors = ceilingQuotient(stepCount, lanes)
     panels = GeneratedConvolutionPlan.panels(
-      columns: c.outputChannels, lanes: lanes, most: Self.mostVectors * lanes)
-    columns = (0...Self.mostVectors).map {
-      form == .floats ? Array(0..<$0 * lanes) : target.byteColumns(vectorCount: $0)
-    }
+      columns: c.outputChannels, mostVectors: Self.mostVectors, target: target, areInOrder: form == .floats)
     largeRows = target.mostRows(form.product, vectorCount: Self.mostVectors) / 3 * 3
     smallRows = largeRows / 3 * 2
     // Points of inputs and sums of a square.
@@ -204,14 +199,11 @@ struct GeneratedWinogradPlan {
 
   // MARK: Columns
 
-  /// The column that each lane of a panel stands for, vector by vector.
-  func columns(_ panel: Panel) -> [Int] { columns[panel.vectorCount] }
-
   /// The output channels of a panel.
   func lanes(panel index: Int) -> GeneratedLanes {
     let panel = panels[index]
     return GeneratedLanes(
-      columns: columns[panel.vectorCount], columnCount: panel.columnCount, firstChannel: panel.firstColumn,
+      columns: panel.columns, columnCount: panel.columnCount, firstChannel: panel.firstColumn,
       channelCount: convolution.outputChannels)
   }
 
