@@ -27,7 +27,7 @@ struct GeneratedScheme {
   /// The scheme of a convolution, where its parts fit; `bytes` says how bytes are multiplied.
   init?(
     _ matrixOperands: MatrixOperands, _ epilogue: Epilogue, batches: Int, inputCount: Int,
-    outputChannels: Int, target: any GeneratedTarget, bytes: GeneratedProduct
+    outputChannels: Int, outputsPerChannel: Int, target: any GeneratedTarget, bytes: GeneratedProduct
   ) {
     guard let product = GeneratedProduct(matrixOperands, epilogue, bytes: bytes),
       epilogue.fits(matrixOperands, channels: outputChannels),
@@ -39,7 +39,8 @@ struct GeneratedScheme {
     self.operands = operands
     let faint = FaintChannels(epilogue, leastShift: target.leastShift)
     self.faint = faint
-    self.epilogue = faint?.epilogue ?? epilogue
+    let common = faint?.epilogue ?? epilogue
+    self.epilogue = target.simplified(common, faint: faint, outputsPerChannel: outputsPerChannel) ?? common
     let zeroPoints = [Int(operands?.lhsZeroPoint ?? 0), Int(operands?.rhsZeroPoint ?? 0)]
     layout = WeightLayout(
       target.name, product.rawValue, matrixOperands.isHybrid ? "hybrid" : faint == nil ? "" : "faint",
