@@ -65,6 +65,7 @@ struct X86AssemblerTests {
     Row(instruction: .vpunpckhdq, broadcast: 4), Row(instruction: .vpunpcklqdq, broadcast: 8),
     Row(instruction: .vpunpckhqdq, broadcast: 8), Row(instruction: .vpshufb),
     Row(instruction: .vpermi2b, encodings: [.evex]),
+    Row(instruction: .vpternlogd, encodings: [.evex], immediate: 0xEC, broadcast: 4),
     Row(instruction: .vpblendmd, encodings: [.evex], broadcast: 4),
     Row(instruction: .vpblendd, encodings: [.vex], immediate: 0xAA),
     Row(instruction: .vpermd, narrowest: .ymm, broadcast: 4),

@@ -34,9 +34,11 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
     guard
       let scheme = GeneratedScheme(
         convolution.operands, convolution.epilogue, batches: convolution.batches,
-        inputCount: convolution.inputCount, outputChannels: convolution.outputChannels, target: target,
+        inputCount: convolution.inputCount, outputChannels: convolution.outputChannels,
+        outputsPerChannel: convolution.rowCount, target: target,
         bytes: bytes),
-      let plan = GeneratedConvolutionPlan(convolution, product: scheme.product, target: target)
+      let plan = GeneratedConvolutionPlan(
+        convolution, scheme.epilogue, product: scheme.product, target: target)
     else { return nil }
     self.scheme = scheme
     self.plan = plan

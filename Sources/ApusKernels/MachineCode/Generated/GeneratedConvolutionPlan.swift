@@ -80,7 +80,9 @@ final class GeneratedConvolutionPlan: Sendable {
   /// The most steps of which some may be extra ones: a list of all stays small beside the first-level cache's weights.
   static let stepLimit = 8192
 
-  init?(_ convolution: Convolution, product: GeneratedProduct, target: any GeneratedTarget) {
+  init?(
+    _ convolution: Convolution, _ epilogue: Epilogue, product: GeneratedProduct, target: any GeneratedTarget
+  ) {
     self.convolution = convolution
     laneByteCount = product.laneByteCount
     let c = convolution
@@ -106,7 +108,7 @@ final class GeneratedConvolutionPlan: Sendable {
     let steps = GeneratedSteps(taps: tapRows * tapColumns, perTap: stepsPerTap)
     let overlappingRows =
       lineLength >= Self.overlappingLength
-      ? target.mostOverlappingRows(product, steps, c.operands, c.epilogue) : []
+      ? target.mostOverlappingRows(product, steps, c.operands, epilogue) : []
     overlapping = overlappingRows.isEmpty ? nil : steps
     mostVectors = isInner ? 1 : overlappingRows.isEmpty ? target.mostVectors : overlappingRows.count
     let panels =

@@ -36,7 +36,9 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
     guard
       let scheme = GeneratedScheme(
         convolution.operands, convolution.epilogue, batches: convolution.batches,
-        inputCount: convolution.inputCount, outputChannels: convolution.outputChannels, target: target,
+        inputCount: convolution.inputCount, outputChannels: convolution.outputChannels,
+        outputsPerChannel: convolution.batches * convolution.outputHeight * convolution.outputWidth,
+        target: target,
         bytes: bytes),
       let plan = GeneratedDepthwisePlan(convolution, product: scheme.product, target: target)
     else { return nil }

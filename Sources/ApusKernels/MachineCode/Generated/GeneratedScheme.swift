@@ -29,7 +29,7 @@ final class GeneratedScheme: @unchecked Sendable {
   /// The scheme of a convolution, where its parts fit; `bytes` says how bytes are multiplied.
   init?(
     _ matrixOperands: MatrixOperands, _ epilogue: Epilogue, batches: Int, inputCount: Int,
-    outputChannels: Int, target: any GeneratedTarget, bytes: GeneratedProduct
+    outputChannels: Int, outputsPerChannel: Int, target: any GeneratedTarget, bytes: GeneratedProduct
   ) {
     guard let product = GeneratedProduct(matrixOperands, epilogue, bytes: bytes),
       epilogue.fits(matrixOperands, channels: outputChannels),
@@ -41,9 +41,10 @@ final class GeneratedScheme: @unchecked Sendable {
     self.operands = operands
     let faint = FaintChannels(epilogue, leastShift: target.leastShift)
     self.faint = faint
-    self.epilogue = faint?.epilogue ?? epilogue
     targetName = target.name
     isHybrid = matrixOperands.isHybrid
+    let common = faint?.epilogue ?? epilogue
+    self.epilogue = target.simplified(common, faint: faint, outputsPerChannel: outputsPerChannel) ?? common
     elementByteCount = matrixOperands.generatedByteCount
     lanes = GeneratedGathering.Lanes(
       product, operands, isHybrid: matrixOperands.isHybrid, flips: gatheredProduct != product,

@@ -45,6 +45,9 @@ protocol GeneratedTarget: Hashable, Sendable {
   var sumLimit: Int? { get }
   /// The least shift of a factor that the fastest code takes; nil where any will do.
   var leastShift: Int32? { get }
+  /// An epilogue that makes the same outputs in less time, of so many for each channel; nil where there is none, or to find
+  /// it would take longer than it saves.
+  func simplified(_ epilogue: Epilogue, faint: FaintChannels?, outputsPerChannel: Int) -> Epilogue?
   /// Whether the generated code can make outputs with such an epilogue, apart from ``sumLimit``.
   func canFinish(_ epilogue: Epilogue) -> Bool
 
@@ -103,6 +106,7 @@ protocol GeneratedTarget: Hashable, Sendable {
 extension GeneratedTarget {
   func mostInnerRows(columnCount: Int) -> Int { 0 }
   func gathered(_ product: GeneratedProduct) -> GeneratedProduct { product }
+  func simplified(_ epilogue: Epilogue, faint: FaintChannels?, outputsPerChannel: Int) -> Epilogue? { nil }
   var flipping: FlippingCode? { nil }
   func rate(_ product: GeneratedProduct) -> Double { 32 }
   func mostOverlappingRows(

@@ -312,11 +312,12 @@ package struct X86Assembler: ~Copyable {
 
   /// `instruction register, second, operand`.
   package mutating func vector(
-    _ instruction: Instruction, _ width: Width, _ register: Int, _ second: Int, _ operand: Operand
+    _ instruction: Instruction, _ width: Width, _ register: Int, _ second: Int, _ operand: Operand,
+    immediate: UInt8? = nil
   ) {
     switch operand {
-    case .register(let rm): vector(instruction, width, register, second, rm)
-    case .memory(let memory): vector(instruction, width, register, second, memory)
+    case .register(let rm): vector(instruction, width, register, second, rm, immediate: immediate)
+    case .memory(let memory): vector(instruction, width, register, second, memory, immediate: immediate)
     }
   }
 

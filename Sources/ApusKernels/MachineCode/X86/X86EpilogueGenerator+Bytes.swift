@@ -10,6 +10,12 @@ extension X86EpilogueGenerator {
     var pack: X86Assembler.Instruction { isSigned ? .vpacksswb : .vpackuswb }
   }
 
+  /// Loads what is still to be added.
+  func loadZeroPoint(_ a: inout X86Assembler) {
+    guard kind.addsZeroPoint else { return }
+    a.vector(.vpbroadcastw, width, free(0), 0, .init(.rdx, X86FactorLayout(target).zeroPoint))
+  }
+
   private func addZeroPoint(
     _ a: inout X86Assembler, _ bytes: Bytes, _ width: X86Assembler.Width, _ value: Int
   ) {

@@ -106,6 +106,56 @@ extension X86EpilogueGenerator {
     }
   }
 
+  /// Multiplies the sums of one vector of columns in single precision, without the zero point: see
+  /// ``SinglePrecisionFactor``.
+  func rescaleSingle(_ a: inout X86Assembler, vector: Int) {
+    loadSingleFactors(&a, vector: vector)
+    for row in 0..<rowCount { rescaleSingle(&a, row: row, vector: vector) }
+  }
+
+  /// The registers of a vector's factors and offsets, and of signs.
+  private var singleFactor: Int { free(target == .avx512 ? 4 : 2) }
+  private var singleOffset: Int { free(target == .avx512 ? 5 : 3) }
+  private var sign: X86Assembler.Operand {
+    target == .avx512 ? .register(free(6)) : .memory(.init(.rdx, X86FactorLayout(target).half))
+  }
+
+  /// Loads signs, if there is a register for them, where sums in single precision need them.
+  func loadSign(_ a: inout X86Assembler) {
+    guard case .bytes(_, .single(isRectified: false, _), _) = kind, case .register(let sign) = sign else {
+      return
+    }
+    a.vector(.vmovdqu, width, sign, 0, .init(.rdx, X86FactorLayout(target).half))
+  }
+
+  func loadSingleFactors(_ a: inout X86Assembler, vector: Int) {
+    let (layout, offset) = (X86FactorLayout(target), vector * self.width.byteCount)
+    let width = width(vector)
+    a.vector(.vmovdqu, width, singleFactor, 0, .init(.rdx, layout.multipliers + offset))
+    a.vector(.vmovdqu, width, singleOffset, 0, .init(.rdx, layout.oddMultipliers + offset))
+  }
+
+  /// As above for one row, after the factors were loaded.
+  func rescaleSingle(_ a: inout X86Assembler, row: Int, vector: Int) {
+    guard case .bytes(_, .single(let isRectified, _), _) = kind else { return }
+    let (width, value, offset) = (width(vector), sum(row, vector), free(1))
+    a.vector(.vcvtdq2ps, width, value, 0, value)
+    if isRectified {
+      a.vector(.vfmadd213ps, width, value, singleFactor, singleOffset)
+    } else {
+      // The offset with the sign of the sum.
+      if target == .avx512 {
+        a.vector(.vmovdqu, width, offset, 0, value)
+        a.vector(.vpternlogd, width, offset, singleOffset, sign, immediate: 0xEC)
+      } else {
+        a.vector(.vpand, width, offset, value, sign)
+        a.vector(.vpor, width, offset, offset, singleOffset)
+      }
+      a.vector(.vfmadd213ps, width, value, singleFactor, offset)
+    }
+    a.vector(.vcvttps2dq, width, value, 0, value)
+  }
+
   /// Multiplies the sums of one vector of columns in double precision and rounds them to the nearest integer, halves away
   /// from zero, without the zero point.
   ///

@@ -32,6 +32,8 @@ struct X86EpilogueGenerator: Hashable {
     case any
     /// None: factors in double precision, and one rounding.
     case once
+    /// None: factors in single precision, as ``SinglePrecisionFactor`` has them.
+    case single(isRectified: Bool, hasZeroPoint: Bool)
   }
 
   let target: X86Target
@@ -54,7 +56,7 @@ struct X86EpilogueGenerator: Hashable {
   /// The width of a vector's sums: where AVX-512 puts bytes in order and half of the columns do not exist, the other half,
   /// which takes half the time.
   func width(_ vector: Int) -> X86Assembler.Width {
-    guard target == .avx512, kind.shiftsRight, vectorCount < 4 else { return width }
+    guard target == .avx512, kind.shiftsRight || kind.isSingle, vectorCount < 4 else { return width }
     return columnCount - vector * target.lanes <= target.lanes / 2 ? .ymm : .zmm
   }
   func sum(_ row: Int, _ vector: Int) -> Int { firstSum + row * vectorCount + vector }
@@ -154,17 +156,17 @@ struct X86EpilogueGenerator: Hashable {
       scale(&a, isPerRow: isPerRow)
       storeFloats(&a, bases)
     case .bytes(let isSigned, let rescaling, let isBounded):
+      loadSign(&a)
       for vector in 0..<vectorCount {
         switch rescaling {
+        case .single: rescaleSingle(&a, vector: vector)
         case .right, .rightRectified: rescaleRight(&a, vector: vector)
         case .any: rescale(&a, vector: vector)
         case .once: rescaleOnce(&a, vector: vector)
         }
       }
-      if !kind.shiftsRight {
-        a.vector(.vpbroadcastw, width, free(0), 0, .init(.rdx, X86FactorLayout(target).zeroPoint))
-      }
-      let bytes = Bytes(isSigned: isSigned, addsZeroPoint: !kind.shiftsRight, isBounded: isBounded)
+      loadZeroPoint(&a)
+      let bytes = Bytes(isSigned: isSigned, addsZeroPoint: kind.addsZeroPoint, isBounded: isBounded)
       switch target {
       case .avx2: storeBytesOfTwo(&a, bases, bytes)
       case .avx512: storeBytesOfFour(&a, bases, bytes)

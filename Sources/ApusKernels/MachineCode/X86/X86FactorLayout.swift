@@ -16,7 +16,7 @@ struct X86FactorLayout {
   let most: Int
   let signs: Int
   let belowHalf: Int
-  /// 2³⁰ in 64-bit lanes; or, where all shift right, 2³¹ in 32-bit lanes: what sums begin with.
+  /// 2³⁰ in 64-bit lanes; or, where all shift right, 2³¹ in 32-bit lanes: what sums begin with; the sign of floats, too.
   let half: Int
   var bias: Int { half }
   /// AVX2: eight lanes of ones, then eight of zeros.
@@ -70,9 +70,17 @@ struct X86FactorLayout {
     func store<Value: BitwiseCopyable>(_ value: Value, at offset: Int) {
       unsafe block.storeBytes(of: value, toByteOffset: offset, as: Value.self)
     }
+    func storeBytes(_ zero: Int32, _ least: Int32, _ most: Int32) {
+      // Code that takes one vector of two finds them there as well.
+      for place in [0, 32] {
+        store(Int16(truncatingIfNeeded: zero), at: zeroPoint + place)
+        store(UInt32(UInt8(truncatingIfNeeded: least)) * 0x0101_0101, at: minimum + place)
+        store(UInt32(UInt8(truncatingIfNeeded: most)) * 0x0101_0101, at: maximum + place)
+      }
+    }
     unsafe block.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
     let shiftsRight = kind.shiftsRight
-    let half: Int64 = shiftsRight ? .min | 1 << 31 : 1 << 30
+    let half: Int64 = shiftsRight || kind.isSingle ? .min | 1 << 31 : 1 << 30
     for lane in 0..<8 { store(half, at: self.half + 8 * lane) }
     if vectorByteCount < 64, case .bytes(let isSigned, _, _) = kind {
       let (first, step): (UInt64, UInt64) =
@@ -90,12 +98,7 @@ struct X86FactorLayout {
       store(least, at: minimum)
       store(most, at: maximum)
     case .fixedPoint(let multipliers, let zero, let least, let most):
-      // Code that takes one vector of two finds them there as well.
-      for place in [0, 32] {
-        store(Int16(truncatingIfNeeded: zero), at: zeroPoint + place)
-        store(UInt32(UInt8(truncatingIfNeeded: least)) * 0x0101_0101, at: minimum + place)
-        store(UInt32(UInt8(truncatingIfNeeded: most)) * 0x0101_0101, at: maximum + place)
-      }
+      storeBytes(zero, least, most)
       for lane in lanes.columns.indices {
         guard let channel = lanes.channel(lane) else { continue }
         let multiplier = multipliers.count > 1 ? multipliers[channel] : multipliers[0]
@@ -118,6 +121,14 @@ struct X86FactorLayout {
           store(rounding, at: roundings + place)
           store(Int32(truncatingIfNeeded: max(0, multiplier.shift)), at: leftShifts + place)
         }
+      }
+    case .singlePrecision(let factors, let zero, let least, let most):
+      storeBytes(zero, least, most)
+      for lane in lanes.columns.indices {
+        guard let channel = lanes.channel(lane) else { continue }
+        let factor = factors.count > 1 ? factors[channel] : factors[0]
+        store(factor.multiplier, at: multipliers + 4 * lane)
+        store(factor.offset, at: oddMultipliers + 4 * lane)
       }
     case .float64(let scales, let zero, let least, let most):
       store(Int16(truncatingIfNeeded: zero), at: zeroPoint)

@@ -86,6 +86,8 @@ extension X86Assembler.Instruction {
   package static let vpand = Self("vpand", prefix: 1, map: 1, 0xDB)
   package static let vpor = Self("vpor", prefix: 1, map: 1, 0xEB)
   package static let vpxor = Self("vpxor", prefix: 1, map: 1, 0xEF)
+  /// Whatever function of three bits the immediate is the table of. EVEX only.
+  package static let vpternlogd = Self("vpternlogd", prefix: 1, map: 3, 0x25)
   /// Shifts `int32` left by counts in the third operand.
   package static let vpsllvd = Self("vpsllvd", prefix: 1, map: 2, 0x47)
   /// Shifts `int32` right by counts in the third operand, keeping signs.

@@ -59,14 +59,18 @@ struct X86OverlappingProductGenerator: CodeGenerator {
     a.load(.rsi, .init(.rdi, A.offset(\.offsets)))
     for vector in 0..<vectorCount {
       a.vector(.vmovdqu, width(vector), beginning(vector), 0, .init(.rsi, vector * vectorByteCount))
-      a.vector(
-        .vpaddd, width(vector), beginning(vector), beginning(vector),
-        .init(.rdx, X86FactorLayout(.avx512).bias))
+      if epilogue.shiftsRight {
+        a.vector(
+          .vpaddd, width(vector), beginning(vector), beginning(vector),
+          .init(.rdx, X86FactorLayout(.avx512).bias))
+      }
     }
     if product == .signedBytes {
       a.vector(.vpbroadcastd, .zmm, signFlip, 0, .init(.rdx, X86FactorLayout(.avx512).signFlip))
     }
     end(0).loadOrder(&a)
+    end(0).loadSign(&a)
+    end(0).loadZeroPoint(&a)
     a.load(.rsi, .init(.rdi, A.offset(\.weights)))
 
     for index in 0..<productCount { product(&a, set: 0, index) }
@@ -187,11 +191,17 @@ struct X86OverlappingProductGenerator: CodeGenerator {
     let end = end(set)
     if index < setCount {
       let (vector, row) = index.quotientAndRemainder(dividingBy: rowCount)
-      if row == 0 { end.loadFactors(&a, vector: vector) }
-      end.rescaleRight(&a, row: row, vector: vector)
+      if epilogue.isSingle {
+        if row == 0 { end.loadSingleFactors(&a, vector: vector) }
+        end.rescaleSingle(&a, row: row, vector: vector)
+      } else {
+        if row == 0 { end.loadFactors(&a, vector: vector) }
+        end.rescaleRight(&a, row: row, vector: vector)
+      }
     } else {
       let row = (index - setCount) * end.rowsTogether
-      let bytes = X86EpilogueGenerator.Bytes(isSigned: isSigned, addsZeroPoint: false, isBounded: isBounded)
+      let bytes = X86EpilogueGenerator.Bytes(
+        isSigned: isSigned, addsZeroPoint: epilogue.addsZeroPoint, isBounded: isBounded)
       if row == 0 { end.loadBytesOfFour(&a, bytes) }
       end.storeBytesOfFour(&a, [.r14], bytes, row: row)
     }

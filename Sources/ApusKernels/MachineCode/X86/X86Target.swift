@@ -40,8 +40,9 @@ extension X86Target: GeneratedTarget {
   func mostOverlappingRows(
     _ product: GeneratedProduct, _ steps: GeneratedSteps, _ operands: MatrixOperands, _ epilogue: Epilogue
   ) -> [Int] {
+    let kind = X86EpilogueGenerator.Kind(operands, epilogue, isPerRow: false)
     guard self == .avx512, product == .unsignedBytes || product == .signedBytes,
-      X86EpilogueGenerator.Kind(operands, epilogue, isPerRow: false).shiftsRight
+      kind.shiftsRight || kind.isSingle
     else { return [] }
     return X86OverlappingProductGenerator.mostRows(steps)
   }
@@ -66,11 +67,15 @@ extension X86Target: GeneratedTarget {
   /// Fixed-point factors must not be negative.
   func canFinish(_ epilogue: Epilogue) -> Bool {
     switch epilogue {
-    case .float32, .float64, .hybrid: true
+    case .float32, .float64, .hybrid, .singlePrecision: true
     case .fixedPoint(let multipliers, _, _, _):
       multipliers.allSatisfy { $0.value >= 0 && $0.shift > -30 }
     default: false
     }
+  }
+
+  func simplified(_ epilogue: Epilogue, faint: FaintChannels?, outputsPerChannel: Int) -> Epilogue? {
+    SinglePrecisionFactor.epilogue(epilogue, faint: faint, outputsPerChannel: outputsPerChannel)
   }
 
   var runsHybrid: Bool { true }
@@ -184,6 +189,10 @@ extension X86EpilogueGenerator.Kind {
       self = .bytes(
         isSigned: isSigned, !shiftRight ? .any : minimum < zeroPoint ? .right : .rightRectified,
         isBounded: minimum > (isSigned ? -128 : 0) || maximum < (isSigned ? 127 : 255))
+    case .singlePrecision(_, let zeroPoint, let minimum, let maximum):
+      self = .bytes(
+        isSigned: isSigned, .single(isRectified: minimum >= zeroPoint, hasZeroPoint: zeroPoint != 0),
+        isBounded: minimum > (isSigned ? -128 : 0) || maximum < (isSigned ? 127 : 255))
     default: self = .sums
     }
   }
@@ -193,6 +202,18 @@ extension X86EpilogueGenerator.Kind {
 
   /// Whether no output is below the zero point, and all factors shift right.
   var isRectified: Bool { if case .bytes(_, .rightRectified, _) = self { true } else { false } }
+
+  /// Whether the zero point is still to be added to rescaled sums of bytes.
+  var addsZeroPoint: Bool {
+    switch self {
+    case .bytes(_, .right, _), .bytes(_, .rightRectified, _), .bytes(_, .single(_, hasZeroPoint: false), _):
+      false
+    default: true
+    }
+  }
+
+  /// Whether outputs are bytes whose sums are multiplied in single precision.
+  var isSingle: Bool { if case .bytes(_, .single, _) = self { true } else { false } }
 
   /// Whether outputs are bytes whose factors all shift right.
   var shiftsRight: Bool {
