@@ -41,10 +41,10 @@ enum PRelu {
     }
     let output = try node.output(0, shape: input.shape, like: input)
     let operands = BinaryOperands(lhs: input, rhs: alpha, shapes: shapes)
+    let count = alpha.shape.elementCount
+    let isPerChannel = count == alpha.shape.dimensions.last && count == input.shape.dimensions.last
     guard input.type != .float32 else {
-      let count = alpha.shape.elementCount
       // One factor for all, or one for each channel.
-      let isPerChannel = count == alpha.shape.dimensions.last && count == input.shape.dimensions.last
       if alpha.isConstant, count == 1 || isPerChannel,
         let fused = node.fused(
           FloatTail(parametricRelu: try node.values(of: alpha)), after: input, to: output)
@@ -60,6 +60,16 @@ enum PRelu {
       positive: try node.rescaling(Double(source / target), from: input, to: output),
       alphaZeroPoint: factor.zeroPoint, negative: FixedPointMultiplier(Double(source * factor.scale / target))
     )
+    let isByte = input.type == .uint8 || input.type == .int8
+    if isByte, isPerChannel, alpha.isConstant, input.shape.elementCount >= ChannelTables.leastRows * count {
+      let factors: [Int32] =
+        input.type == .int8
+        ? try node.values(of: alpha, as: Int8.self).map { Int32($0) }
+        : try node.values(of: alpha, as: UInt8.self).map { Int32($0) }
+      let tables = function.tables(
+        isSigned: input.type == .int8, rows: input.shape.elementCount / max(count, 1), factors: factors)
+      return UnaryOperator(tables, input: input, output: output)
+    }
     guard let type = input.type.numberType, let kernel = function.kernel(type, shapes) else {
       throw node.unsupported("\(input.type) is not supported")
     }

@@ -219,7 +219,21 @@ private struct ByteSoftmax<Result: FixedWidthInteger & BitwiseCopyable & Sendabl
     let exponent = min(max(bits &+ 31 &- Int32(Result.bitWidth), 0), 31)
     let exponentials = unsafe table.exponentials.values
     let end = table.end
-    for index in 0..<count {
+    // Four at a time; beyond the end, exponentials are zero.
+    let factors = SIMD4(repeating: UInt32(bitPattern: scale))
+    let (exponents, masks) = (SIMD4(repeating: exponent), SIMD4(repeating: Int32(1) &<< exponent &- 1))
+    var first = 0
+    while first &+ 4 <= count {
+      var values = SIMD4<Int32>()
+      for lane in 0..<4 { values[lane] = unsafe exponentials[Int(greatest &- (input[first &+ lane] ^ flip))] }
+      let quotients = roundingDivideByPowerOfTwo(
+        roundingDoublingHighMultiply(values, factors), exponents, masks)
+      for lane in 0..<4 {
+        unsafe output[first &+ lane] = Result(clamping: quotients[lane] &+ Int32(Result.min))
+      }
+      first &+= 4
+    }
+    for index in first..<count {
       let difference = unsafe Int(greatest &- (input[index] ^ flip))
       var result = Int32(Result.min)
       if difference < end {

@@ -213,17 +213,27 @@ package struct QuantizedParametricRelu: Hashable, Sendable {
     }
   }
 
+  /// The kernel for rows of bytes with a factor for each channel.
+  package func tables(isSigned: Bool, rows: Int, factors: [Int32]) -> ChannelTables {
+    ChannelTables(rows: rows, channels: factors.count, isSigned: isSigned) { value, channel in
+      UInt8(truncatingIfNeeded: self(value, factors[channel]))
+    }
+  }
+
+  /// The result for one value and its factor.
+  @inline(__always)
+  private func callAsFunction(_ value: Int32, _ alpha: Int32) -> Int32 {
+    let difference = value &- positive.zeroPoint
+    if difference >= 0 { return positive(value) }
+    let result = negative.apply(difference &* (alpha &- alphaZeroPoint)) &+ positive.output.zeroPoint
+    return min(max(result, positive.output.minimum), positive.output.maximum)
+  }
+
   private func closure<
     T: FixedWidthInteger & BitwiseCopyable & Sendable, A: FixedWidthInteger & BitwiseCopyable & Sendable
   >(
     _ type: T.Type, _ alphaType: A.Type
   ) -> ClosureBinary<T, A, T> {
-    ClosureBinary { value, alpha in
-      let difference = Int32(value) &- positive.zeroPoint
-      if difference >= 0 { return T(truncatingIfNeeded: positive(Int32(value))) }
-      let scaled = negative.apply(difference &* (Int32(alpha) &- alphaZeroPoint))
-      let result = scaled &+ positive.output.zeroPoint
-      return T(truncatingIfNeeded: min(max(result, positive.output.minimum), positive.output.maximum))
-    }
+    ClosureBinary { value, alpha in T(truncatingIfNeeded: self(Int32(value), Int32(alpha))) }
   }
 }

@@ -225,6 +225,14 @@ private func transposeUnits(
   _ outer: StridedCopy.Loop, _ inner: StridedCopy.Loop, run: Int, _ source: UnsafeRawPointer,
   _ destination: UnsafeMutableRawPointer
 ) {
+  // A few long walks cost less than many short ones.
+  if inner.count < 8, outer.count > inner.count {
+    for index in 0..<inner.count {
+      unsafe copyUnits(
+        outer, run: run, source + index &* inner.source, destination + index &* inner.destination)
+    }
+    return
+  }
   let block = 32
   var row = 0
   while row < outer.count {
