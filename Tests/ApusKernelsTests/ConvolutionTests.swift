@@ -185,6 +185,31 @@ struct ConvolutionTests {
     }
   }
 
+  @Test("floats that are quantized at run time match the reference", arguments: KernelSet.tested)
+  func quantizedFloats(kernels: KernelSet) throws {
+    for seed in kernels.seeds(96) {
+      var random = SeededGenerator(seed: UInt64(3_000 + seed))
+      let filter = [1, 1, 2, 3].pick(using: &random)
+      let groups = [1, 1, 1, 2].pick(using: &random)
+      let inputs = Int.random(in: 1...70, using: &random) * groups
+      let outputs = [1, 3, 8, 16, 17, 33, 64, 70].pick(using: &random) * groups
+      // Images of one chunk and of several, rows that are images, and few of them.
+      let (height, width) = [(1, 1), (1, 40), (3, 7), (12, 17), (20, 23)].pick(using: &random)
+      let stride = [1, 1, 2].pick(using: &random)
+      let hasScales = Bool.random(using: &random)
+      let kind = hasScales ? CaseKind.hybridPerChannel : .hybrid
+      let convolution = Convolution(
+        batches: [1, 2, 3, 31].prefix(height < 12 ? 4 : 2).randomElement(using: &random) ?? 1,
+        inputHeight: height, inputWidth: width, inputChannels: inputs, filterHeight: filter,
+        filterWidth: filter, outputHeight: (height + stride - 1) / stride,
+        outputWidth: (width + stride - 1) / stride, outputChannels: outputs, strideHeight: stride,
+        strideWidth: stride, paddingTop: filter / 2, paddingLeft: filter / 2, groups: groups,
+        operands: .hybrid(isAsymmetric: seed % 2 == 1),
+        epilogue: kind.epilogue(channels: outputs, terms: inputs * filter * filter, using: &random))
+      try check(convolution, kernels, using: &random)
+    }
+  }
+
   @Test("each set does the work itself", arguments: KernelSet.tested)
   func implementations(kernels: KernelSet) throws {
     let prefixes = ["x86": "Generated", "arm64": "Generated", "blas": "BLAS"]

@@ -38,7 +38,7 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
       let scheme = GeneratedScheme(
         convolution.operands, convolution.epilogue, batches: convolution.batches,
         inputCount: convolution.inputCount, outputChannels: convolution.outputChannels, target: target,
-        bytes: bytes),
+        bytes: convolution.operands.isHybrid ? .words : bytes),
       let plan = GeneratedDepthwisePlan(convolution, product: scheme.product, target: target)
     else { return nil }
     self.convolution = convolution
