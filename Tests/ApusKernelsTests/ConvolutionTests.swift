@@ -210,6 +210,29 @@ struct ConvolutionTests {
     }
   }
 
+  @Test("images that have no scale change nothing in others", arguments: KernelSet.tested)
+  func infiniteImages(kernels: KernelSet) throws {
+    let (depth, columns) = (70, 20)
+    let one: [Float] = (0..<depth).map { Float($0) / 7 - 3 }
+    var all: [Float] = []
+    for special in [[Float.infinity], [-.infinity], [.nan], [.infinity, -.infinity, .nan]] {
+      all += special + one.dropFirst(special.count)
+    }
+    all += [Float](repeating: .nan, count: depth) + one
+    let weights = (0..<depth * columns).map { UInt8(truncatingIfNeeded: 37 * $0) }
+    for isAsymmetric in [false, true] {
+      var product = Convolution(
+        rows: 6, depth: depth, columns: columns, operands: .hybrid(isAsymmetric: isAsymmetric),
+        epilogue: .hybrid([0.01], minimum: -.greatestFiniteMagnitude, maximum: .greatestFiniteMagnitude))
+      let prepared = try #require(kernels.prepare(product))
+      product.batches = 1
+      let expected = ReferenceHybrid.convolve(product, input: one, weights: weights, bias: nil)
+      try compare(prepared, bytes(all), weights, nil, byteCount: 6 * columns * 4) { found in
+        #expect(Array(floats(found).suffix(columns)) == expected)
+      }
+    }
+  }
+
   @Test("each set does the work itself", arguments: KernelSet.tested)
   func implementations(kernels: KernelSet) throws {
     let prefixes = ["x86": "Generated", "arm64": "Generated", "blas": "BLAS"]
