@@ -185,6 +185,54 @@ struct ConvolutionTests {
     }
   }
 
+  @Test("floats that are quantized at run time match the reference", arguments: KernelSet.tested)
+  func quantizedFloats(kernels: KernelSet) throws {
+    for seed in kernels.seeds(96) {
+      var random = SeededGenerator(seed: UInt64(3_000 + seed))
+      let filter = [1, 1, 2, 3].pick(using: &random)
+      let groups = [1, 1, 1, 2].pick(using: &random)
+      let inputs = Int.random(in: 1...70, using: &random) * groups
+      let outputs = [1, 3, 8, 16, 17, 33, 64, 70].pick(using: &random) * groups
+      // Images of one chunk and of several, rows that are images, and few of them.
+      let (height, width) = [(1, 1), (1, 40), (3, 7), (12, 17), (20, 23)].pick(using: &random)
+      let stride = [1, 1, 2].pick(using: &random)
+      let hasScales = Bool.random(using: &random)
+      let kind = hasScales ? CaseKind.hybridPerChannel : .hybrid
+      let convolution = Convolution(
+        batches: [1, 2, 3, 31].prefix(height < 12 ? 4 : 2).randomElement(using: &random) ?? 1,
+        inputHeight: height, inputWidth: width, inputChannels: inputs, filterHeight: filter,
+        filterWidth: filter, outputHeight: (height + stride - 1) / stride,
+        outputWidth: (width + stride - 1) / stride, outputChannels: outputs, strideHeight: stride,
+        strideWidth: stride, paddingTop: filter / 2, paddingLeft: filter / 2, groups: groups,
+        operands: .hybrid(isAsymmetric: seed % 2 == 1),
+        epilogue: kind.epilogue(channels: outputs, terms: inputs * filter * filter, using: &random))
+      try check(convolution, kernels, using: &random)
+    }
+  }
+
+  @Test("images that have no scale change nothing in others", arguments: KernelSet.tested)
+  func infiniteImages(kernels: KernelSet) throws {
+    let (depth, columns) = (70, 20)
+    let one: [Float] = (0..<depth).map { Float($0) / 7 - 3 }
+    var all: [Float] = []
+    for special in [[Float.infinity], [-.infinity], [.nan], [.infinity, -.infinity, .nan]] {
+      all += special + one.dropFirst(special.count)
+    }
+    all += [Float](repeating: .nan, count: depth) + one
+    let weights = (0..<depth * columns).map { UInt8(truncatingIfNeeded: 37 * $0) }
+    for isAsymmetric in [false, true] {
+      var product = Convolution(
+        rows: 6, depth: depth, columns: columns, operands: .hybrid(isAsymmetric: isAsymmetric),
+        epilogue: .hybrid([0.01], minimum: -.greatestFiniteMagnitude, maximum: .greatestFiniteMagnitude))
+      let prepared = try #require(kernels.prepare(product))
+      product.batches = 1
+      let expected = ReferenceHybrid.convolve(product, input: one, weights: weights, bias: nil)
+      try compare(prepared, bytes(all), weights, nil, byteCount: 6 * columns * 4) { found in
+        #expect(Array(floats(found).suffix(columns)) == expected)
+      }
+    }
+  }
+
   @Test("each set does the work itself", arguments: KernelSet.tested)
   func implementations(kernels: KernelSet) throws {
     let prefixes = ["x86": "Generated", "arm64": "Generated", "blas": "BLAS"]

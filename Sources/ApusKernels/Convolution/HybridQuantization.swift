@@ -1,4 +1,5 @@
-/// Quantizes floats to signed bytes at run time, image by image, and keeps them as differences from the zero point.
+/// Quantizes floats to signed bytes at run time, image by image, and keeps them as words, differences from the zero
+/// point, or as bytes to which 128 was added.
 ///
 /// Symmetric: the largest magnitude becomes 127. Asymmetric: the range, zero included, becomes `-128...127`.
 /// Rounding is to nearest, halves away from zero, in single precision, as the reference has it.
@@ -7,6 +8,8 @@ struct HybridQuantization {
   /// Elements of one image.
   let count: Int
   let isAsymmetric: Bool
+  /// Whether they are kept as bytes.
+  let makesBytes: Bool
   /// Generated code for most of the work.
   private let code: QuantizationCode?
   /// Elements of a tile that is part of an image.
@@ -17,51 +20,63 @@ struct HybridQuantization {
   private let parameterByteCount: Int
 
   /// Quantizes for such operands; nil for those that are not floats with quantized weights.
-  init?(_ operands: MatrixOperands, batches: Int, inputCount: Int, code: QuantizationCode? = nil) {
+  init?(
+    _ operands: MatrixOperands, batches: Int, inputCount: Int, makesBytes: Bool = false,
+    code: QuantizationCode? = nil
+  ) {
     guard case .hybrid(let isAsymmetric) = operands else { return nil }
     self.init(
-      batches: batches, count: inputCount / max(1, batches), isAsymmetric: isAsymmetric, code: code)
+      batches: batches, count: inputCount / max(1, batches), isAsymmetric: isAsymmetric,
+      makesBytes: makesBytes, code: code)
   }
 
   /// Quantizes images of `count` elements each.
-  init(batches: Int, count: Int, isAsymmetric: Bool, code: QuantizationCode? = nil) {
+  init(batches: Int, count: Int, isAsymmetric: Bool, makesBytes: Bool = false, code: QuantizationCode? = nil)
+  {
     self.batches = batches
     self.count = count
     self.isAsymmetric = isAsymmetric
+    self.makesBytes = makesBytes
     self.code = code
     chunksPerBatch = max(1, ceilingQuotient(count, Self.chunk))
     batchesPerTile = max(1, Self.chunk / max(1, count))
-    parameterByteCount = roundedUp(batches * (1 + 2 * chunksPerBatch) * 4, to: 64)
-    byteCount = parameterByteCount + roundedUp(batches * count * 2, to: 64) + 64
+    parameterByteCount = roundedUp(batches * (2 + 2 * chunksPerBatch) * 4, to: 64)
+    byteCount = parameterByteCount + roundedUp(batches * count * (makesBytes ? 1 : 2), to: 64) + 64
   }
 
-  /// Memory for a run: the scale of each image, other parameters, and the words, with room to read a little beyond.
+  /// Memory for a run: the scale of each image, its zero point, other parameters, and the words or bytes, with room to
+  /// read a little beyond.
   let byteCount: Int
 
-  /// Quantizes into `memory`, of `byteCount` bytes, and answers where its words are; the scales are at its start.
+  /// Where zero points are in that memory: those of the bytes, negated, as 32-bit integers.
+  var zeroPointOffset: Int { 4 * batches }
+
+  private var laneByteCount: Int { makesBytes ? 1 : 2 }
+
+  /// Quantizes into `memory`, of `byteCount` bytes, and answers where its words or bytes are; the scales are at its start.
   func run(
     _ input: UnsafeRawPointer, to memory: UnsafeMutableRawPointer, threads: ThreadTeam
   ) -> UnsafeRawPointer {
-    let words = unsafe memory + parameterByteCount
+    let lanes = unsafe memory + parameterByteCount
     unsafe run(
-      input.assumingMemoryBound(to: Float.self), to: words.assumingMemoryBound(to: Int16.self),
+      input.assumingMemoryBound(to: Float.self), to: lanes,
       scales: memory.assumingMemoryBound(to: Float.self), threads: threads)
-    return UnsafeRawPointer(words)
+    return UnsafeRawPointer(lanes)
   }
 
   private func run(
-    _ input: UnsafePointer<Float>, to words: UnsafeMutablePointer<Int16>, scales: UnsafeMutablePointer<Float>,
+    _ input: UnsafePointer<Float>, to lanes: UnsafeMutableRawPointer, scales: UnsafeMutablePointer<Float>,
     threads: ThreadTeam
   ) {
     guard batches > 0, count > 0 else { return }
-    let extremes = unsafe scales + batches
+    let extremes = unsafe scales + 2 * batches
     if chunksPerBatch == 1 {
-      let work = unsafe WholeImages(owner: self, input: input, words: words, scales: scales)
+      let work = unsafe WholeImages(owner: self, input: input, lanes: lanes, scales: scales)
       threads.run(tiles: batches == 1 ? 1 : ceilingQuotient(batches, batchesPerTile), work)
     } else {
       let search = unsafe ExtremeSearch(owner: self, input: input, extremes: extremes)
       threads.run(tiles: batches * chunksPerBatch, search)
-      let work = unsafe Chunks(owner: self, input: input, words: words, scales: scales, extremes: extremes)
+      let work = unsafe Chunks(owner: self, input: input, lanes: lanes, scales: scales, extremes: extremes)
       threads.run(tiles: batches * chunksPerBatch, work)
     }
   }
@@ -73,7 +88,7 @@ struct HybridQuantization {
   private struct WholeImages: TileWork {
     let owner: HybridQuantization
     let input: UnsafePointer<Float>
-    let words: UnsafeMutablePointer<Int16>
+    let lanes: UnsafeMutableRawPointer
     let scales: UnsafeMutablePointer<Float>
 
     func run(tile: Int, worker: Int) {
@@ -82,8 +97,8 @@ struct HybridQuantization {
         let source = unsafe input + batch &* owner.count
         let (least, most) = unsafe owner.extremes(source, count: owner.count)
         let step = HybridStep(least: least, most: most, isAsymmetric: owner.isAsymmetric)
-        unsafe scales[batch] = step.scale
-        unsafe step.fill(words + batch &* owner.count, from: source, count: owner.count, code: owner.code)
+        unsafe owner.keep(step, batch, scales)
+        unsafe owner.fill(lanes, step, from: source, position: batch &* owner.count, count: owner.count)
       }
     }
   }
@@ -106,7 +121,7 @@ struct HybridQuantization {
   private struct Chunks: TileWork {
     let owner: HybridQuantization
     let input: UnsafePointer<Float>
-    let words: UnsafeMutablePointer<Int16>
+    let lanes: UnsafeMutableRawPointer
     let scales: UnsafeMutablePointer<Float>
     let extremes: UnsafePointer<Float>
 
@@ -119,10 +134,28 @@ struct HybridQuantization {
         most = unsafe max(most, first[2 &* other &+ 1])
       }
       let step = HybridStep(least: least, most: most, isAsymmetric: owner.isAsymmetric)
-      if chunk == 0 { unsafe scales[batch] = step.scale }
+      if chunk == 0 { unsafe owner.keep(step, batch, scales) }
       let range = owner.chunkRange(chunk)
       let position = batch &* owner.count &+ range.lowerBound
-      unsafe step.fill(words + position, from: input + position, count: range.count, code: owner.code)
+      unsafe owner.fill(lanes, step, from: input + position, position: position, count: range.count)
+    }
+  }
+
+  private func keep(_ step: HybridStep, _ batch: Int, _ scales: UnsafeMutablePointer<Float>) {
+    unsafe scales[batch] = step.scale
+    unsafe UnsafeMutableRawPointer(scales).storeBytes(
+      of: 0 &- step.byteZeroPoint, toByteOffset: zeroPointOffset &+ 4 &* batch, as: Int32.self)
+  }
+
+  private func fill(
+    _ lanes: UnsafeMutableRawPointer, _ step: HybridStep, from values: UnsafePointer<Float>, position: Int,
+    count: Int
+  ) {
+    let target = unsafe lanes + position &* laneByteCount
+    if makesBytes {
+      unsafe step.fill(target.assumingMemoryBound(to: UInt8.self), from: values, count: count, code: code)
+    } else {
+      unsafe step.fill(target.assumingMemoryBound(to: Int16.self), from: values, count: count, code: code)
     }
   }
 
@@ -188,7 +221,37 @@ struct HybridStep {
     inverse = 1 / scale
   }
 
-  /// Quantizes `count` values.
+  /// The zero point of values to which 128 was added; any for an image with infinities, which has none.
+  var byteZeroPoint: Int32 { (Int32(exactly: zeroPoint) ?? 0) &+ 128 }
+
+  /// Quantizes `count` values to bytes, and adds 128.
+  func fill(
+    _ bytes: UnsafeMutablePointer<UInt8>, from values: UnsafePointer<Float>, count: Int,
+    code: QuantizationCode?
+  ) {
+    var index = 0
+    if let code, count >= QuantizationCode.step {
+      unsafe code.fill(
+        bytes, from: values, steps: count / QuantizationCode.step, inverse: inverse,
+        least: minimum - zeroPoint, most: 127 - zeroPoint, zeroPoint: byteZeroPoint)
+      index = count / QuantizationCode.step &* QuantizationCode.step
+    }
+    let offsets = SIMD4(repeating: byteZeroPoint)
+    while index &+ 8 <= count {
+      let low = unsafe quantize(load4(values, index)) &+ offsets
+      let high = unsafe quantize(load4(values, index &+ 4)) &+ offsets
+      let lanes = SIMD8<UInt8>(lowBytes: SIMD8<Int16>(lowWords: SIMD8<Int32>(lowHalf: low, highHalf: high)))
+      unsafe UnsafeMutableRawPointer(bytes + index).storeBytes(of: lanes, as: SIMD8<UInt8>.self)
+      index &+= 8
+    }
+    while index < count {
+      let lanes = unsafe quantize(SIMD4(repeating: values[index])) &+ offsets
+      unsafe bytes[index] = UInt8(truncatingIfNeeded: lanes[0])
+      index &+= 1
+    }
+  }
+
+  /// Quantizes `count` values to differences from the zero point.
   func fill(
     _ words: UnsafeMutablePointer<Int16>, from values: UnsafePointer<Float>, count: Int,
     code: QuantizationCode?

@@ -17,12 +17,18 @@ struct QuantizationCode: @unchecked Sendable {
     var sign: Float = -0.0
     /// What is added to magnitudes before their fraction is dropped: halves are rounded up, and nothing below them is.
     var belowHalf = (0.5 as Float).nextDown
+    /// What is added to make bytes.
+    var zeroPoint: Int32 = 0
+    /// Which dwords of packed bytes follow each other.
+    var order: UInt64 = 0x0703_0602_0501_0400
   }
 
   /// Finds the least and the greatest of the values of each lane.
   let extremes: UnsafeRawPointer
   /// Makes differences from the zero point.
   let words: UnsafeRawPointer
+  /// Makes unsigned bytes: differences to which their zero point is added again.
+  let bytes: UnsafeRawPointer
 
   /// The least and the greatest value of each lane of at least one step.
   func extremes(
@@ -45,5 +51,16 @@ struct QuantizationCode: @unchecked Sendable {
       values: Int(bitPattern: values), steps: steps, result: Int(bitPattern: words), inverse: inverse,
       least: least, most: most)
     unsafe arguments.call(self.words)
+  }
+
+  /// As above, plus a zero point, as bytes.
+  func fill(
+    _ bytes: UnsafeMutablePointer<UInt8>, from values: UnsafePointer<Float>, steps: Int, inverse: Float,
+    least: Float, most: Float, zeroPoint: Int32
+  ) {
+    let arguments = Arguments(
+      values: Int(bitPattern: values), steps: steps, result: Int(bitPattern: bytes), inverse: inverse,
+      least: least, most: most, zeroPoint: zeroPoint)
+    unsafe arguments.call(self.bytes)
   }
 }

@@ -23,6 +23,8 @@ package struct GeneratedArguments: CodeArguments {
   package var blocks = 0
   /// The scales of quantized images: of each row, or of all.
   package var scales = 0
+  /// The zero points of their bytes, negated.
+  package var zeroPoints = 0
   /// Of depthwise rows: the vectors of channels, where the first one's weights and offsets lie, and room for a count.
   package var vectors = 0
   package var firstWeights = 0

@@ -199,14 +199,17 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
     } else {
       unsafe gathering.gather(
         work.memory.input, image: image, lines: first..<end,
-        firstChannel: group &* convolution.channelsPerGroup, to: scratch)
+        firstChannel: group &* convolution.channelsPerGroup,
+        zeroPoint: plan.hasColumnSums ? work.memory.zeroPoint(image: image) : 0, to: scratch)
       rows = UnsafeRawPointer(scratch)
     }
     let list = unsafe (scratch + tapListOffset).assumingMemoryBound(to: Int.self)
     let block = unsafe scratch + sumsOffset
     let makesOutputs = scheme.makesOutputs(packed)
     // Rows of a line are of one image, or each is one.
-    let scales = unsafe work.memory.scales + 4 &* (plan.areRowsImages ? first : image)
+    let firstImage = plan.areRowsImages ? first : image
+    let scales = unsafe work.memory.scales + 4 &* firstImage
+    let zeroPoints = unsafe work.memory.zeroPoints + 4 &* firstImage
     let outputStride = convolution.outputChannels &* scheme.elementByteCount
 
     let panels = tiling.panels(panelTile)
@@ -224,9 +227,11 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
           rows: 0, rowStride: rowStride, taps: Int(bitPattern: taps), tapCount: plan.tapCount,
           weights: Int(bitPattern: packed.address + record.weights),
           offsets: Int(
-            bitPattern: packed.address + weightPacking.offsets(group: group) + panel.paddedBefore &* 4),
+            bitPattern: packed.address + weightPacking.offsets(group: group) + panel.paddedBefore
+              &* plan.offsetByteCount),
           factors: Int(bitPattern: factors + (group &* plan.panels.count &+ index) &* factorByteCount),
-          output: 0, outputStride: outputStride, blocks: together, scales: Int(bitPattern: scales)),
+          output: 0, outputStride: outputStride, blocks: together, scales: Int(bitPattern: scales),
+          zeroPoints: Int(bitPattern: zeroPoints)),
         panel: panel, channel: columns, block: block, makesOutputs: makesOutputs)
       if record.extraCount > 0 {
         unsafe listTaps(record, packed, to: list)

@@ -141,7 +141,7 @@ final class GeneratedConvolutionPlan: Sendable {
       c.paddingTop == 0 && c.paddingLeft == 0
       && (c.outputHeight - 1) * c.strideHeight + reachHeight <= c.inputHeight
       && (c.outputWidth - 1) * c.strideWidth + reachWidth <= c.inputWidth
-    // Quantized floats are words already, and there is room to read beyond them.
+    // Quantized floats are words or bytes already, and there is room to read beyond them.
     let areRowsReady = c.operands.isHybrid || product != .words && lanesPerTap % product.lanesPerStep == 0
     // Where steps are few, it takes less to turn signs once than for each panel.
     let needsFlips = overlapping != nil && stepsPerTap <= 16 && target.gathered(product) != product
@@ -250,6 +250,12 @@ final class GeneratedConvolutionPlan: Sendable {
 
   /// Bytes of a step's weights for one column.
   var weightByteCount: Int { hasNarrowWeights ? 2 : 4 }
+
+  /// Whether sums are of bytes whose zero point differs from image to image: they begin with its share, for which the
+  /// offsets of each panel are followed by the sums of its columns.
+  var hasColumnSums: Bool { convolution.operands.isHybrid && laneByteCount == 1 }
+  /// Bytes of what is kept for one column beside its weights.
+  var offsetByteCount: Int { hasColumnSums ? 8 : 4 }
 
   /// Whether each row is a quantized image, which has a scale of its own.
   var areRowsImages: Bool { isDense && convolution.operands.isHybrid && convolution.batches > 1 }

@@ -37,7 +37,8 @@ struct GeneratedDirectCalls {
           function: function,
           arguments: GeneratedArguments(
             rows: 0, rowStride: plan.rowStride, taps: taps, tapCount: plan.tapCount, weights: 0,
-            offsets: panel.paddedBefore * 4, factors: factors + first * factorByteCount, output: 0,
+            offsets: panel.paddedBefore * plan.offsetByteCount, factors: factors + first * factorByteCount,
+            output: 0,
             outputStride: c.outputChannels * elementByteCount, blocks: count, scales: 0),
           panel: first, outputOffset: panel.firstColumn * elementByteCount))
     }
@@ -58,6 +59,7 @@ struct GeneratedDirectCalls {
       arguments.offsets &+= weights &+ offsets
       unsafe arguments.output = Int(bitPattern: memory.output) &+ calls[index].outputOffset
       unsafe arguments.scales = Int(bitPattern: memory.scales)
+      unsafe arguments.zeroPoints = Int(bitPattern: memory.zeroPoints)
       calls[index].function.call(&arguments)
     }
   }

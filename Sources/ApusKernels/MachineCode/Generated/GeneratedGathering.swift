@@ -9,6 +9,8 @@ struct GeneratedGathering {
     case flippedBytes(FlippedBytes)
     /// Words as they are: quantized floats.
     case words
+    /// Unsigned bytes as they are: quantized floats, whose padding is the zero point of the image.
+    case quantizedBytes
     /// Bytes as words, minus their zero point.
     case centeredBytes(CenteredInt16)
   }
@@ -33,9 +35,10 @@ struct GeneratedGathering {
   /// How often each channel of the input comes.
   let depthMultiplier: Int
 
-  /// Copies what `lines` of an image's outputs read, from a channel of the output on.
+  /// Copies what `lines` of an image's outputs read, from a channel of the output on; `zeroPoint` is that of an image
+  /// quantized to bytes.
   func gather(
-    _ input: UnsafeRawPointer, image: Int, lines: Range<Int>, firstChannel: Int,
+    _ input: UnsafeRawPointer, image: Int, lines: Range<Int>, firstChannel: Int, zeroPoint: UInt8 = 0,
     to plane: UnsafeMutableRawPointer
   ) {
     switch lanes {
@@ -51,6 +54,9 @@ struct GeneratedGathering {
     case .words:
       unsafe gather(
         input, Copy<Int16>(padding: 0), image: image, lines: lines, firstChannel: firstChannel, to: plane)
+    case .quantizedBytes:
+      unsafe gather(
+        input, Copy(padding: zeroPoint), image: image, lines: lines, firstChannel: firstChannel, to: plane)
     case .centeredBytes(let conversion):
       unsafe gather(
         input, conversion, image: image, lines: lines, firstChannel: firstChannel, to: plane)
@@ -182,7 +188,7 @@ extension GeneratedGathering.Lanes {
     }
     let zeroPoint = operands.lhsZeroPoint
     if isHybrid {
-      self = .words
+      self = product == .words ? .words : .quantizedBytes
     } else if product == .words {
       self = .centeredBytes(
         CenteredInt16(

@@ -13,7 +13,7 @@ package enum GeneratedProduct: Hashable, Sendable {
   init?(_ operands: MatrixOperands, _ epilogue: Epilogue, bytes: GeneratedProduct) {
     switch (operands, epilogue) {
     case (.float32, .float32): self = .floats
-    case (.hybrid, .hybrid): self = .words
+    case (.hybrid, .hybrid): self = bytes == .unsignedBytes ? bytes : .words
     case (.uint8, .fixedPoint), (.uint8, .float64): self = bytes
     case (.int8, .fixedPoint), (.int8, .float64): self = bytes == .unsignedBytes ? .signedBytes : bytes
     default: return nil
@@ -50,7 +50,7 @@ extension MatrixOperands {
   /// Whether floats are quantized when they come.
   var isHybrid: Bool { if case .hybrid = self { true } else { false } }
 
-  /// As ``bytes``; quantized floats have no zero point any more, and their weights are signed.
+  /// As ``bytes``; the zero points of quantized floats are known at run time only, and their weights are signed.
   var generatedBytes: ByteOperands? {
     isHybrid ? ByteOperands(signFlip: 0x80, lhsZeroPoint: 0, rhsZeroPoint: 128) : bytes
   }

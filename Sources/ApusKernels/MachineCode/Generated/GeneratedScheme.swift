@@ -21,7 +21,7 @@ final class GeneratedScheme: @unchecked Sendable {
   let epilogue: Epilogue
   /// The channels for which that is not what is asked for.
   let faint: FaintChannels?
-  /// What makes words of floats.
+  /// What makes words or bytes of floats.
   private let quantization: HybridQuantization?
   /// What makes outputs of sums otherwise.
   private let late: LateEpilogue?
@@ -53,7 +53,7 @@ final class GeneratedScheme: @unchecked Sendable {
       target.widening(isSigned: $0)
     }
     quantization = HybridQuantization(
-      matrixOperands, batches: batches, inputCount: inputCount,
+      matrixOperands, batches: batches, inputCount: inputCount, makesBytes: product == .unsignedBytes,
       code: matrixOperands.isHybrid ? target.quantization : nil)
     canFinish = target.canFinish(self.epilogue)
     let isFixedPoint = if case .fixedPoint = epilogue { true } else { false }
@@ -85,16 +85,24 @@ final class GeneratedScheme: @unchecked Sendable {
 
   /// The memory of one run, for as long as it takes.
   struct Memory {
-    /// The input, or the words that were made of it.
+    /// The input, or the words or bytes that were made of it.
     let input: UnsafeRawPointer
     /// The scales of quantized images.
     let scales: UnsafeRawPointer
+    /// The zero points of their bytes, negated.
+    let zeroPoints: UnsafeRawPointer
     let output: UnsafeMutableRawPointer
     /// Memory for each worker.
     let scratch: UnsafeMutableRawPointer
+
+    /// The zero point of an image that was quantized to bytes.
+    func zeroPoint(image: Int) -> UInt8 {
+      let negated = unsafe zeroPoints.load(fromByteOffset: 4 &* image, as: Int32.self)
+      return UInt8(truncatingIfNeeded: 0 &- negated)
+    }
   }
 
-  /// Scratch memory besides that of each worker: alignment, the scales of images and their words.
+  /// Scratch memory besides that of each worker: alignment, quantized images and their parameters.
   var sharedByteCount: Int { 64 + (quantization?.byteCount ?? 0) }
 
   /// Quantizes an input that is not, and hands over the memory of a run.
@@ -107,7 +115,8 @@ final class GeneratedScheme: @unchecked Sendable {
       let rows = unsafe quantization?.run(input, to: shared, threads: threads) ?? input
       body(
         unsafe Memory(
-          input: rows, scales: UnsafeRawPointer(shared), output: output,
+          input: rows, scales: UnsafeRawPointer(shared),
+          zeroPoints: UnsafeRawPointer(shared + (quantization?.zeroPointOffset ?? 0)), output: output,
           scratch: shared + (quantization?.byteCount ?? 0)))
     }
   }

@@ -11,9 +11,10 @@ struct GeneratedWeightPacking {
   var convolution: Convolution { plan.convolution }
   private var recordCount: Int { convolution.groups * plan.panels.count }
 
-  /// Where the offsets of a group begin; floats have their biases there.
+  /// Where the offsets of a group begin; floats have their biases there. Sums of columns, if any, follow those of a panel.
   func offsets(group: Int) -> Int {
-    roundedUp(GeneratedWeights.recordOffset(recordCount), to: 64) + group * plan.paddedColumnCount * 4
+    roundedUp(GeneratedWeights.recordOffset(recordCount), to: 64) + group * plan.paddedColumnCount
+      * plan.offsetByteCount
   }
 
   private var marksOffset: Int { roundedUp(offsets(group: convolution.groups), to: 64) }
@@ -144,7 +145,7 @@ struct GeneratedWeightPacking {
     if plan.isInner { unsafe packInner(weights, group: group, panel: panel, to: packed.address + start) }
     let columns = panel.columns
     let (firstChannel, depth) = (group * convolution.columnCount + panel.firstColumn, convolution.depth)
-    let offsets = unsafe packed.address + offsets(group: group) + panel.paddedBefore * 4
+    let offsets = unsafe packed.address + offsets(group: group) + panel.paddedBefore * plan.offsetByteCount
     for place in stride(from: 0, to: plan.isInner ? 0 : columns.count, by: 4) {
       var quad = Quad(
         target: unsafe packed.address + start + place * plan.weightByteCount, stepByteCount: stepByteCount)
@@ -166,6 +167,9 @@ struct GeneratedWeightPacking {
           magnitude: unsafe magnitude(weights, operands, source: sources[lane]))
         isBounded = isBounded && sums.isBounded
         unsafe offsets.storeBytes(of: sums.bits, toByteOffset: (place + lane) * 4, as: UInt32.self)
+        guard plan.hasColumnSums else { continue }
+        unsafe offsets.storeBytes(
+          of: totals[lane], toByteOffset: (panel.paddedCount + place + lane) * 4, as: Int32.self)
       }
     }
     if terms.operands == nil, let bias {

@@ -53,7 +53,7 @@ struct X86ProductGenerator: CodeGenerator {
     if let inner = shape.inner { loadMask(&a, inner) }
 
     let nextBlock = a.loopHead(alignment: 16)
-    end.begin(&a)
+    if hasColumnSums { beginWithZeroPoints(&a) } else { end.begin(&a) }
     for index in setCount..<sumCount { a.zeroVector(index, width) }
     end.loadStride(&a, A.offset(\.rowStride))
     a.load(.r12, .init(.rdi, A.offset(\.taps)))
@@ -97,6 +97,7 @@ struct X86ProductGenerator: CodeGenerator {
         a.load(.rcx, .init(.rdi, A.offset(\.scales)))
         a.add(.rcx, 4 * rowCount)
         a.store(.init(.rdi, A.offset(\.scales)), .rcx)
+        if hasColumnSums { nextZeroPoints(&a) }
       }
     }
     a.decrement(.r15)
@@ -110,7 +111,7 @@ struct X86ProductGenerator: CodeGenerator {
   private func nextPanel(_ a: inout X86Assembler) {
     let columns = vectorCount * target.lanes
     a.add(.r14, columns * (epilogue.isBytes ? 1 : 4))
-    a.add(.rsi, columns * 4)
+    a.add(.rsi, columns * (hasColumnSums ? 8 : 4))
     a.store(.init(.rdi, A.offset(\.offsets)), .rsi)
     a.add(.rdx, X86FactorLayout(target).byteCount)
     a.store(.init(.rdi, A.offset(\.factors)), .rdx)

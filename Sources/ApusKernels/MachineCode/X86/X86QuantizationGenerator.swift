@@ -4,6 +4,8 @@ enum X86QuantizationGenerator: CodeGenerator {
   case extremes
   /// `int16` differences from the zero point.
   case words
+  /// Unsigned bytes: the same with their zero point.
+  case bytes
 
   private typealias A = QuantizationCode.Arguments
   private typealias Memory = X86Assembler.Memory
@@ -15,7 +17,8 @@ enum X86QuantizationGenerator: CodeGenerator {
     a.load(.rdx, .init(.rdi, A.offset(\.result)))
     switch self {
     case .extremes: writeExtremes(&a)
-    case .words: writeWords(&a)
+    case .words: writeLanes(&a, areBytes: false)
+    case .bytes: writeLanes(&a, areBytes: true)
     }
     a.zeroUpper()
     a.return()
@@ -46,13 +49,17 @@ enum X86QuantizationGenerator: CodeGenerator {
     a.vector(.vmovupsStore, .ymm, 4, 0, Memory(.rdx, 32))
   }
 
-  private func writeWords(_ a: inout X86Assembler) {
-    let (inverse, least, most, sign, half) = (8, 9, 10, 11, 12)
+  private func writeLanes(_ a: inout X86Assembler, areBytes: Bool) {
+    let (inverse, least, most, sign, half, zeroPoints, order) = (8, 9, 10, 11, 12, 13, 14)
     a.vector(.vbroadcastss, .ymm, inverse, 0, Memory(.rdi, A.offset(\.inverse)))
     a.vector(.vbroadcastss, .ymm, least, 0, Memory(.rdi, A.offset(\.least)))
     a.vector(.vbroadcastss, .ymm, most, 0, Memory(.rdi, A.offset(\.most)))
     a.vector(.vbroadcastss, .ymm, sign, 0, Memory(.rdi, A.offset(\.sign)))
     a.vector(.vbroadcastss, .ymm, half, 0, Memory(.rdi, A.offset(\.belowHalf)))
+    if areBytes {
+      a.vector(.vpbroadcastw, .ymm, zeroPoints, 0, Memory(.rdi, A.offset(\.zeroPoint)))
+      a.vector(.vpmovzxbd, .ymm, order, 0, Memory(.rdi, A.offset(\.order)))
+    }
     let next = a.loopHead()
     for part in 0..<4 {
       a.vector(.vmulps, .ymm, part, inverse, Memory(.rax, 32 * part))
@@ -66,11 +73,20 @@ enum X86QuantizationGenerator: CodeGenerator {
     }
     for pair in 0..<2 {
       a.vector(.vpackssdw, .ymm, pair, 2 * pair, 2 * pair + 1)
-      a.vector(.vpermq, .ymm, pair, 0, pair, immediate: 0xD8)
-      a.vector(.vmovdquStore, .ymm, pair, 0, Memory(.rdx, 32 * pair))
+      if areBytes {
+        a.vector(.vpaddw, .ymm, pair, pair, zeroPoints)
+      } else {
+        a.vector(.vpermq, .ymm, pair, 0, pair, immediate: 0xD8)
+        a.vector(.vmovdquStore, .ymm, pair, 0, Memory(.rdx, 32 * pair))
+      }
+    }
+    if areBytes {
+      a.vector(.vpackuswb, .ymm, 0, 0, 1)
+      a.vector(.vpermd, .ymm, 0, order, 0)
+      a.vector(.vmovdquStore, .ymm, 0, 0, Memory(.rdx))
     }
     a.add(.rax, 4 * QuantizationCode.step)
-    a.add(.rdx, 2 * QuantizationCode.step)
+    a.add(.rdx, (areBytes ? 1 : 2) * QuantizationCode.step)
     a.decrement(.rcx)
     a.jump(.notEqual, next)
   }
@@ -81,9 +97,10 @@ extension QuantizationCode {
   static var x86: QuantizationCode? {
     guard
       let extremes = X86QuantizationGenerator.extremes.place(),
-      let words = X86QuantizationGenerator.words.place()
+      let words = X86QuantizationGenerator.words.place(),
+      let bytes = X86QuantizationGenerator.bytes.place()
     else { return nil }
     ExecutableMemory.seal()
-    return unsafe QuantizationCode(extremes: extremes, words: words)
+    return unsafe QuantizationCode(extremes: extremes, words: words, bytes: bytes)
   }
 }
