@@ -61,7 +61,9 @@ enum PRelu {
       alphaZeroPoint: factor.zeroPoint, negative: FixedPointMultiplier(Double(source * factor.scale / target))
     )
     let isByte = input.type == .uint8 || input.type == .int8
-    if isByte, isPerChannel, alpha.isConstant, input.shape.elementCount >= ChannelTables.leastRows * count {
+    if isByte, isPerChannel, alpha.isConstant,
+      input.shape.elementCount >= QuantizedParametricRelu.leastTableRows * count
+    {
       let factors: [Int32] =
         input.type == .int8
         ? try node.values(of: alpha, as: Int8.self).map { Int32($0) }

@@ -213,11 +213,15 @@ package struct QuantizedParametricRelu: Hashable, Sendable {
     }
   }
 
-  /// The kernel for rows of bytes with a factor for each channel.
-  package func tables(isSigned: Bool, rows: Int, factors: [Int32]) -> ChannelTables {
-    ChannelTables(rows: rows, channels: factors.count, isSigned: isSigned) { value, channel in
+  /// The fewest values of a channel for which a table pays: it costs as much as twice so many.
+  package static let leastTableRows = 128
+
+  /// The kernel for rows of bytes with a factor for each channel, by tables.
+  package func tables(isSigned: Bool, rows: Int, factors: [Int32]) -> any UnaryKernel {
+    let tables = ChannelTables(channels: factors.count, isSigned: isSigned) { value, channel in
       UInt8(truncatingIfNeeded: self(value, factors[channel]))
     }
+    return UnaryMap(tables, rows: rows, depth: factors.count)
   }
 
   /// The result for one value and its factor.

@@ -6,7 +6,7 @@ package struct ByteTable: Sendable {
   /// Computes the results, of which the low bytes are kept; `isSigned` says what integers the bytes stand for.
   package init(isSigned: Bool, _ function: (Int32) -> Int32) {
     results = (0..<256).map { byte in
-      UInt8(truncatingIfNeeded: function(isSigned ? Int32(Int8(truncatingIfNeeded: byte)) : Int32(byte)))
+      UInt8(truncatingIfNeeded: function(Int32(byte: byte, isSigned: isSigned)))
     }
   }
 
@@ -34,9 +34,17 @@ package enum LookupTable {
   /// A kernel of bytes to `int16`, of whose results the low half is kept.
   package static func words(isSigned: Bool, count: Int, _ function: (Int32) -> Int32) -> any UnaryKernel {
     let table = Table(count: 256) { byte in
-      Int16(truncatingIfNeeded: function(isSigned ? Int32(Int8(truncatingIfNeeded: byte)) : Int32(byte)))
+      Int16(truncatingIfNeeded: function(Int32(byte: byte, isSigned: isSigned)))
     }
     return UnaryMap(TableFunction(table: table, mapping: nil), count: count)
+  }
+}
+
+extension Int32 {
+  /// What a byte in 0...255 stands for.
+  @inline(__always)
+  init(byte: Int, isSigned: Bool) {
+    self = isSigned ? Int32(Int8(truncatingIfNeeded: byte)) : Int32(truncatingIfNeeded: byte)
   }
 }
 

@@ -170,7 +170,7 @@ private final class SumTables: @unchecked Sendable {
   init(_ sum: QuantizedSum, isSigned: Bool) {
     unsafe memory = .allocate(capacity: 512)
     for byte in 0..<256 {
-      let value = isSigned ? Int32(Int8(truncatingIfNeeded: byte)) : Int32(byte)
+      let value = Int32(byte: byte, isSigned: isSigned)
       unsafe (memory + byte).initialize(to: sum.scaledLeft(value))
       unsafe (memory + 256 + byte).initialize(to: sum.scaledRight(value))
     }
