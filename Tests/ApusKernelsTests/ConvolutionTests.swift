@@ -9,7 +9,7 @@ extension KernelSet: CustomTestStringConvertible {
 
 @Suite("Convolution")
 struct ConvolutionTests {
-  @Test("random convolutions match the reference", arguments: KernelSet.tested, CaseKind.allCases)
+  @Test("random convolutions match the reference", arguments: KernelSet.testedConvolutions, CaseKind.allCases)
   func random(kernels: KernelSet, kind: CaseKind) throws {
     for seed in kernels.seeds(160) {
       var random = SeededGenerator(seed: UInt64(seed))
@@ -35,7 +35,7 @@ struct ConvolutionTests {
     }
   }
 
-  @Test("matrices of every awkward size match the reference", arguments: KernelSet.tested)
+  @Test("matrices of every awkward size match the reference", arguments: KernelSet.testedConvolutions)
   func matrices(kernels: KernelSet) throws {
     let sizes = [
       (1, 1, 1), (1, 1024, 1001), (1, 7, 300), (2, 1, 9), (3, 65, 7), (4, 8, 8), (5, 1023, 9), (7, 1024, 3),
@@ -91,7 +91,7 @@ struct ConvolutionTests {
     }
   }
 
-  @Test("few columns of many terms match the reference", arguments: KernelSet.tested)
+  @Test("few columns of many terms match the reference", arguments: KernelSet.testedConvolutions)
   func fewColumns(kernels: KernelSet) throws {
     for seed in kernels.seeds(60) {
       var random = SeededGenerator(seed: UInt64(seed))
@@ -160,7 +160,7 @@ struct ConvolutionTests {
     }
   }
 
-  @Test("lines of many rows and few terms match the reference", arguments: KernelSet.tested)
+  @Test("lines of many rows and few terms match the reference", arguments: KernelSet.testedConvolutions)
   func shallow(kernels: KernelSet) throws {
     for seed in kernels.seeds(80) {
       var random = SeededGenerator(seed: UInt64(2_000 + seed))
@@ -267,7 +267,7 @@ struct ConvolutionTests {
     }
   }
 
-  @Test("sums of extreme bytes and biases are exact", arguments: KernelSet.tested)
+  @Test("sums of extreme bytes and biases are exact", arguments: KernelSet.testedConvolutions)
   func extremes(kernels: KernelSet) throws {
     for (value, zeroPoint) in [(UInt8(0), Int32(255)), (255, 0), (0, 0), (255, 255)] {
       // Biases beyond what generated code rescales; then such as converters clip to 2³⁰, with factors of every shift.

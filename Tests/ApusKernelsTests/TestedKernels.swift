@@ -20,6 +20,16 @@ extension KernelSet {
     return wanted.isEmpty ? all : wanted
   }()
 
+  /// As above, and AVX-512 laid out for machines with other pipes than this one's.
+  static let testedConvolutions: [KernelSet] = {
+    #if arch(x86_64)
+      let other = KernelSet.x86OtherPipes
+      return tested + (tested.contains { $0.name == other.name } ? [other] : [])
+    #else
+      return tested
+    #endif
+  }()
+
   /// Whether an emulator runs it, which takes its time.
   var isEmulated: Bool { !Self.supported.contains { $0.name == name } }
 

@@ -24,6 +24,9 @@ package struct CPUFeatures: OptionSet, Hashable, Sendable {
   package static let avx512VNNI = CPUFeatures(rawValue: 1 << 2)
   /// AVX-512 VBMI: bytes in any order. No set requires it; some code is better with it.
   package static let avx512VBMI = CPUFeatures(rawValue: 1 << 6)
+  /// Two pipes for all that takes 512 bits, as in Intel's processors; others have two for products and as many beside
+  /// them. No set requires it; it decides what is worth doing beside products.
+  package static let twoWidePipes = CPUFeatures(rawValue: 1 << 7)
   /// Pages for code that is written at run time; not a property of the processor, but as needful.
   package static let generatedCode = CPUFeatures(rawValue: 1 << 3)
 
@@ -39,7 +42,7 @@ package struct CPUFeatures: OptionSet, Hashable, Sendable {
   package var names: [String] {
     let known: [(CPUFeatures, String)] = [
       (.avx2, "AVX2 with FMA"), (.avxVNNI, "AVX-VNNI"), (.avx512VNNI, "AVX-512 VNNI"),
-      (.avx512VBMI, "AVX-512 VBMI"),
+      (.avx512VBMI, "AVX-512 VBMI"), (.twoWidePipes, "two pipes for 512 bits"),
       (.neon, "NEON"), (.dotProduct, "DotProd"), (.generatedCode, "pages for generated code"),
     ]
     return known.filter { contains($0.0) }.map(\.1)
@@ -75,6 +78,8 @@ package struct CPUFeatures: OptionSet, Hashable, Sendable {
       let hasAVX512 = extended[1] & avx512 == avx512
       if state & 0xE6 == 0xE6, hasAVX512, bit(extended[2], 11) { features.insert(.avx512VNNI) }
       if features.contains(.avx512VNNI), bit(extended[2], 1) { features.insert(.avx512VBMI) }
+      // Family 6 is Intel's.
+      if features.contains(.avx512VNNI), basic[0] >> 8 & 15 == 6 { features.insert(.twoWidePipes) }
       return features
     }
 

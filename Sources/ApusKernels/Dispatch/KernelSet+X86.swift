@@ -32,6 +32,15 @@
       name: "table rows", requires: x86AVX512VNNI.requires, convolution: { _ in nil },
       depthwiseConvolution: { _ in nil }, byteMapping: { X86Target.avx512.mapping($0, by: .rows) })
 
+    /// AVX-512 as on machines with more pipes for 512 bits, or with fewer: for tests.
+    package static let x86OtherPipes = KernelSet(
+      name: "x86-avx512vnni", requires: x86AVX512VNNI.requires,
+      convolution: {
+        GeneratedConvolution(
+          $0, target: X86Target.avx512, bytes: .unsignedBytes, sharesPipes: !X86Target.avx512.sharesPipes)
+      },
+      depthwiseConvolution: { _ in nil })
+
     /// The sets that know Winograd's way, taking it wherever it serves, be it slower: for tests.
     package static let withWinogradEverywhere = [
       winogradEverywhere(x86AVX512VNNI, .avx512, .unsignedBytes), winogradEverywhere(x86AVX2, .avx2, .words),

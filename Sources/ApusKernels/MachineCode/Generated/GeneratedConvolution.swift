@@ -26,10 +26,11 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
 
   /// Prepares a convolution; nil where the target has no code for it, or none can be placed.
   ///
-  /// `bytes` says how bytes are multiplied, of the products for unsigned ones.
+  /// `bytes` says how bytes are multiplied, of the products for unsigned ones; `sharesPipes` for which machine, if not
+  /// for this one: see ``GeneratedTarget/sharesPipes``.
   init?(
     _ convolution: Convolution, target: any GeneratedTarget, bytes: GeneratedProduct,
-    placement: CodePlacement = { $0.place() }
+    sharesPipes: Bool? = nil, placement: CodePlacement = { $0.place() }
   ) {
     guard
       let scheme = GeneratedScheme(
@@ -38,7 +39,8 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
         outputsPerChannel: convolution.rowCount, target: target,
         bytes: bytes),
       let plan = GeneratedConvolutionPlan(
-        convolution, scheme.epilogue, product: scheme.product, target: target)
+        convolution, scheme.epilogue, product: scheme.product, target: target,
+        sharesPipes: sharesPipes ?? target.sharesPipes)
     else { return nil }
     self.scheme = scheme
     self.plan = plan

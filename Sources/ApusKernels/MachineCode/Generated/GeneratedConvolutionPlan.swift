@@ -81,7 +81,8 @@ final class GeneratedConvolutionPlan: Sendable {
   static let stepLimit = 8192
 
   init?(
-    _ convolution: Convolution, _ epilogue: Epilogue, product: GeneratedProduct, target: any GeneratedTarget
+    _ convolution: Convolution, _ epilogue: Epilogue, product: GeneratedProduct, target: any GeneratedTarget,
+    sharesPipes: Bool
   ) {
     self.convolution = convolution
     laneByteCount = product.laneByteCount
@@ -107,7 +108,7 @@ final class GeneratedConvolutionPlan: Sendable {
     lineLength = isMatrix ? c.rowCount : c.outputWidth
     let steps = GeneratedSteps(taps: tapRows * tapColumns, perTap: stepsPerTap)
     let overlappingRows =
-      lineLength >= Self.overlappingLength
+      lineLength >= Self.overlappingLength && !sharesPipes
       ? target.mostOverlappingRows(product, steps, c.operands, epilogue) : []
     overlapping = overlappingRows.isEmpty ? nil : steps
     mostVectors = isInner ? 1 : overlappingRows.isEmpty ? target.mostVectors : overlappingRows.count
@@ -143,8 +144,12 @@ final class GeneratedConvolutionPlan: Sendable {
       && (c.outputWidth - 1) * c.strideWidth + reachWidth <= c.inputWidth
     // Quantized floats are words or bytes already, and there is room to read beyond them.
     let areRowsReady = c.operands.isHybrid || product != .words && lanesPerTap % product.lanesPerStep == 0
-    // Where steps are few, it takes less to turn signs once than for each panel.
-    let needsFlips = overlapping != nil && stepsPerTap <= 16 && target.gathered(product) != product
+    // Signs are turned once rather than for each panel, where that takes time from products or there are few steps.
+    let readsAll = c.strideWidth <= c.filterWidth && c.strideHeight <= c.filterHeight
+    let paysFlips =
+      sharesPipes
+      ? lineLength > 4 && c.columnCount >= target.lanes && readsAll : overlapping != nil && stepsPerTap <= 16
+    let needsFlips = paysFlips && target.gathered(product) != product
     isInPlace = areRowsReady && needsNoPadding && !needsFlips
     isDense = isMatrix || isInPlace && c.batches == 1 && c.outputHeight == 1
     lineCount = isDense ? 1 : c.batches * c.outputHeight

@@ -65,6 +65,12 @@ protocol GeneratedTarget: Hashable, Sendable {
     _ product: GeneratedProduct, _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: GeneratedRowShape
   ) -> (any CodeGenerator)?
 
+  // MARK: Pipes
+
+  /// Whether the pipes of products are all that there are on this machine, so that whatever is done beside products
+  /// takes time from them.
+  var sharesPipes: Bool { get }
+
   // MARK: Words
 
   /// Whether floats can be multiplied that are quantized when they come.
@@ -106,6 +112,7 @@ protocol GeneratedTarget: Hashable, Sendable {
 extension GeneratedTarget {
   func mostInnerRows(columnCount: Int) -> Int { 0 }
   func gathered(_ product: GeneratedProduct) -> GeneratedProduct { product }
+  var sharesPipes: Bool { false }
   func simplified(_ epilogue: Epilogue, faint: FaintChannels?, outputsPerChannel: Int) -> Epilogue? { nil }
   var flipping: FlippingCode? { nil }
   func rate(_ product: GeneratedProduct) -> Double { 32 }

@@ -60,6 +60,7 @@ extension X86Target: GeneratedTarget {
   func gathered(_ product: GeneratedProduct) -> GeneratedProduct {
     product == .signedBytes ? .unsignedBytes : product
   }
+  var sharesPipes: Bool { self == .avx512 && CPUFeatures.current.contains(.twoWidePipes) }
   var sumLimit: Int? { X86EpilogueGenerator.sumLimit }
 
   var leastShift: Int32? { X86EpilogueGenerator.leastShift }
