@@ -49,6 +49,7 @@ extension Interpreter {
     guard graph.subgraph.tensors.indices.contains(index) else {
       throw ApusError(.invalidArgument, "there is no tensor \(index), only \(graph.subgraph.tensors.count)")
     }
+    try graph.present(index)
     return try withTensor(index, role: "tensor \(index)", body)
   }
 

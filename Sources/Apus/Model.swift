@@ -36,10 +36,14 @@ public final class Model: Sendable {
 
   /// Reads a model from a file into memory.
   ///
+  /// Memory of large weights is given back once kernels have packed them. Other kernels read them again, from the file as it
+  /// was opened: that it is replaced, moved or removed does no harm, and if it was written to, ``Interpreter`` throws
+  /// `unreadableFile`.
+  ///
   /// - Throws: `unreadableFile`, or `malformedModel` with the place in the file.
   public convenience init(contentsOfFile path: String) throws(ApusError) {
     let bytes: FileBytes
-    do { bytes = try FileBytes(readingFileAt: path) } catch {
+    do { bytes = try FileBytes(readingFileAt: path, keepsOpen: true) } catch {
       throw ApusError(.unreadableFile, error.message)
     }
     try self.init(bytes, ofFile: path)
@@ -212,6 +216,11 @@ public final class Model: Sendable {
       }
       return found
     }
+  }
+
+  /// Weights that were packed before.
+  func knownWeights(_ key: PackedWeightsKey) -> PackedWeights? {
+    cache.withLock { cache in cache.packed.first { $0.key == key }?.weights }
   }
 
   /// Keeps results of operators on constants.

@@ -9,7 +9,7 @@
 /// The memory lives as long as the object. Reading makes a private copy; mapping is for callers that accept
 /// that a file truncated by someone else kills the process.
 package final class FileBytes: @unchecked Sendable {
-  // @unchecked: the memory is written before `init` returns and never afterwards.
+  // @unchecked: the memory is written before `init` returns and never afterwards, but for parts that were released.
 
   /// The alignment of ``baseAddress`` in bytes.
   package static let alignment = 64
@@ -27,18 +27,28 @@ package final class FileBytes: @unchecked Sendable {
   private let memory: UnsafeMutableRawPointer
   private let release: Release
 
+  /// The parts that may be released; nil where all stays.
+  private let parts: FileParts?
+
+  /// From this size on, the memory of parts can be released.
+  private static let leastParted = 256 << 10
+
   /// How the memory is given back.
   private enum Release { case free, deallocate, unmap }
 
   /// Reads a regular file into memory of its own.
   ///
+  /// With `keepsOpen`, parts of a file that is not small can be released, and are read again when they are asked for.
+  ///
   /// Throws when the file cannot be opened or read, is a folder, a pipe or a device, is larger than
   /// `maximumSize`, or shrinks while it is read.
-  package init(readingFileAt path: String, maximumSize: Int = FileBytes.defaultMaximumSize)
-    throws(FormatError)
-  {
+  package init(
+    readingFileAt path: String, maximumSize: Int = FileBytes.defaultMaximumSize, keepsOpen: Bool = false
+  ) throws(FormatError) {
     let (descriptor, size) = try Self.open(path, maximumSize: maximumSize)
-    defer { close(descriptor) }
+    let hasParts = keepsOpen && size >= Self.leastParted
+    var isKept = false
+    defer { if !isKept { close(descriptor) } }
     guard let memory = Self.allocate(size) else {
       throw FormatError("cannot read '\(path)': no memory for \(size) bytes")
     }
@@ -58,6 +68,8 @@ package final class FileBytes: @unchecked Sendable {
     self.memory = memory
     count = size
     release = .free
+    parts = hasParts ? FileParts(descriptor: descriptor, count: size, memory: memory) : nil
+    isKept = hasParts
   }
 
   /// Maps a regular file: its pages are shared with the system's cache and read when touched.
@@ -73,6 +85,7 @@ package final class FileBytes: @unchecked Sendable {
       guard let memory = Self.allocate(0) else { throw FormatError("cannot map '\(path)': no memory") }
       self.memory = memory
       release = .free
+      parts = nil
       return
     }
     guard let address = mmap(nil, size, PROT_READ, MAP_PRIVATE, descriptor, 0), address != MAP_FAILED else {
@@ -80,6 +93,7 @@ package final class FileBytes: @unchecked Sendable {
     }
     memory = address
     release = .unmap
+    parts = nil
   }
 
   /// Copies bytes that are in memory already.
@@ -99,6 +113,7 @@ package final class FileBytes: @unchecked Sendable {
     memory = UnsafeMutableRawPointer.allocate(byteCount: max(count, 1), alignment: Self.alignment)
     self.count = count
     release = .deallocate
+    parts = nil
     fill(UnsafeMutableRawBufferPointer(start: memory, count: count))
   }
 
@@ -109,6 +124,42 @@ package final class FileBytes: @unchecked Sendable {
     case .unmap: munmap(memory, count)
     }
   }
+
+  // MARK: Parts
+
+  /// Whether parts can be released.
+  package var hasParts: Bool { parts != nil }
+
+  /// Gives back the memory of a range that nobody reads, or of most of it. Whoever reads a range of which parts may have
+  /// been released pins or borrows it first.
+  package func release(_ range: Range<Int>) {
+    guard isWithin(range) else { return }
+    parts?.release(range)
+  }
+
+  /// Keeps a range in its place from now on; reads what is missing of it.
+  package func pin(_ range: Range<Int>) throws(FormatError) {
+    guard isWithin(range) else { throw FormatError("bytes \(range) lie outside the file's \(count)") }
+    try parts?.pin(range)
+  }
+
+  /// Keeps a range in its place until ``giveBack()``, if it is there; answers whether it is.
+  package func borrow(_ range: Range<Int>) -> Bool { isWithin(range) && parts?.borrow(range) ?? true }
+
+  /// Ends what a successful ``borrow(_:)`` began.
+  package func giveBack() { parts?.giveBack() }
+
+  /// Copies a range from the file.
+  package func copyFromFile(
+    _ range: Range<Int>, to target: UnsafeMutableRawPointer
+  ) throws(FormatError) {
+    guard let parts, isWithin(range) else { throw FormatError("bytes \(range) are not in an open file") }
+    try parts.copy(range, to: target)
+  }
+
+  private func isWithin(_ range: Range<Int>) -> Bool { range.lowerBound >= 0 && range.upperBound <= count }
+
+  // MARK: Bytes
 
   /// The little-endian integer at an offset that was found to lie within the bytes.
   @inline(__always)

@@ -25,6 +25,41 @@ import Testing
     }
   }
 
+  @Test("released parts are zeros until they are pinned, and nobody's who reads them")
+  func releases() throws {
+    let bytes = (0..<400_000).map { UInt8(truncatingIfNeeded: $0 &* 31) | 1 }
+    try withFile(bytes) { path in
+      #expect(try !FileBytes(readingFileAt: path).hasParts)
+      let file = try FileBytes(readingFileAt: path, keepsOpen: true)
+      try #require(file.hasParts)
+      let range = 10_000..<200_000
+      var zeros: Int { file.withUnsafeBytes { $0[range].count { $0 == 0 } } }
+      // Of others' pages, nothing is lost.
+      var others: [UInt8] { file.withUnsafeBytes { Array($0[..<10_000]) + Array($0[200_000...]) } }
+      #expect(file.borrow(range))
+      file.release(range)
+      #expect(zeros == 0)
+      file.giveBack()
+      file.release(range)
+      #if os(Linux)
+        #expect(zeros >= range.count - 2 * 65_536)
+        #expect(!file.borrow(range) && file.borrow(0..<10_000))
+        file.giveBack()
+      #endif
+      #expect(others == Array(bytes[..<10_000]) + Array(bytes[200_000...]))
+      var copy = [UInt8](repeating: 0, count: range.count)
+      try copy.withUnsafeMutableBytes { try file.copyFromFile(range, to: #require($0.baseAddress)) }
+      #expect(copy == Array(bytes[range]))
+      try file.pin(50_000..<60_000)
+      #expect(file.withUnsafeBytes { Array($0[50_000..<60_000]) } == Array(bytes[50_000..<60_000]))
+      try file.pin(range)
+      #expect(file.withUnsafeBytes { Array($0) } == bytes)
+      file.release(range)
+      #expect(file.withUnsafeBytes { Array($0) } == bytes)
+      #expect(throws: FormatError.self) { try file.pin(399_999..<400_001) }
+    }
+  }
+
   @Test func copiesAreAligned() {
     let copy = FileBytes(copying: [1, 2, 3])
     #expect(copy.withUnsafeBytes { Array($0) } == [1, 2, 3])

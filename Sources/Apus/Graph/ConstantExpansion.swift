@@ -15,6 +15,8 @@ struct ConstantExpansion {
   /// The most bytes that copies may take: a file may refer to the same bytes without end.
   private let limit: Int
   private var sparseByteCount = 0
+  /// The least bytes of a constant whose memory can be given back: some pages.
+  private static let leastReleased = 64 << 10
   /// The most bytes that sparse tensors may take with their zeros: a few indices may stand for any number of these.
   private let sparseLimit: Int
 
@@ -34,7 +36,10 @@ struct ConstantExpansion {
     let base = file.bytes.baseAddress + range.lowerBound
     let isAligned = UInt(bitPattern: base) % UInt(min(width, 8)) == 0
     if !type.isPacked, type != .bool, isAligned {
-      return ConstantData(base: base, byteCount: range.count, owner: file.bytes, isOfModel: true)
+      let canBeReleased = file.bytes.hasParts && range.count >= Self.leastReleased
+      return ConstantData(
+        base: base, byteCount: range.count, owner: file.bytes, isOfModel: true,
+        part: canBeReleased ? (file.bytes, range) : nil)
     }
     let count = type.isPacked ? TensorShape(tensor.shape).elementCount : range.count
     let key = Key(range: range, type: type, count: count)

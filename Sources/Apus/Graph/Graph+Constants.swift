@@ -14,7 +14,7 @@ extension Graph {
       for output in entry.outputs {
         let constant = states[states[output].root].constant
         states[output].constant = constant
-        buffers[output] = constant?.buffer ?? .none
+        buffers[output] = constant?.part == nil ? constant?.buffer ?? .none : .none
       }
       return true
     }
@@ -35,6 +35,8 @@ extension Graph {
       buffers[index] = TensorBuffer(base: memory.base, byteCount: try byteCount(of: index))
       memories.append(memory)
     }
+    let lent = try lend(inputs)
+    defer { takeBack(lent) }
     try operation.invoke(table)
     var results: [ConstantData] = []
     for (position, output) in entry.outputs.enumerated() {
@@ -75,38 +77,111 @@ extension Graph {
     measuring: (kernel: any PreparedConvolution, filter: TensorSlot)?, node: Node,
     pack: (borrowing TensorTable, PackedWeights) -> Void
   ) throws(ApusError) -> (weights: PackedWeights, arePacked: Bool) {
-    let areConstant = constants.allSatisfy { states[$0.index].constant != nil }
+    func holdPacked(_ byteCount: Int) throws(ApusError) {
+      do throws(ApusError) { try hold(byteCount) } catch {
+        throw ApusError(.resourceLimit, "\(node.place): packed weights: \(error.message)")
+      }
+    }
+    guard constants.allSatisfy({ states[$0.index].constant != nil }) else {
+      try holdPacked(most)
+      return (PackedWeights(byteCount: most), false)
+    }
+    let isShared = constants.allSatisfy { states[$0.index].constant?.isOfModel == true }
+    let key = PackedWeightsKey(
+      tensor: constants.first?.index ?? -1, others: constants.dropFirst().map(\.index),
+      subgraph: subgraphIndex, layout: layout)
+    if isShared, let known = model.knownWeights(key) {
+      try holdPacked(known.byteCount)
+      return (known, true)
+    }
+    let lent = try lend(constants.map(\.index))
+    defer { takeBack(lent) }
     var byteCount = most
-    if areConstant, let measuring {
+    if let measuring {
       let tensors = table
       byteCount = measuring.kernel.packedByteCount(for: tensors.readBytes(measuring.filter))
     }
-    do throws(ApusError) { try hold(byteCount) } catch {
-      throw ApusError(.resourceLimit, "\(node.place): packed weights: \(error.message)")
-    }
-    guard areConstant else { return (PackedWeights(byteCount: byteCount), false) }
+    try holdPacked(byteCount)
     func make(in pool: MemoryPool? = nil) -> PackedWeights {
       let weights = PackedWeights(byteCount: byteCount, pool: pool)
       pack(table, weights)
       return weights
     }
-    guard constants.allSatisfy({ states[$0.index].constant?.isOfModel == true }) else {
-      return (make(), true)
-    }
-    let key = PackedWeightsKey(
-      tensor: constants.first?.index ?? -1, others: constants.dropFirst().map(\.index),
-      subgraph: subgraphIndex,
-      layout: layout)
-    return (model.packedWeights(key, make: make), true)
+    return (isShared ? model.packedWeights(key, make: make) : make(), true)
   }
 
-  /// Gives back the values of a constant that an operator computed and that `node` alone reads, and has packed: the
-  /// weights of many models are halves, made floats.
+  // MARK: Released
+
+  /// Keeps a constant of the file in its place, as an operator will read it whenever it runs.
+  func pin(_ index: Int) throws(ApusError) {
+    guard let constant = states[index].constant, constant.part != nil, buffers[index].base == nil,
+      !states[index].isReleased
+    else { return }
+    try constant.pin()
+    buffers[index] = constant.buffer
+  }
+
+  /// As above for someone other than an operator.
+  func present(_ index: Int) throws(ApusError) {
+    states[index].isReleased = false
+    try pin(index)
+  }
+
+  /// Gives back the memory of a constant of the file, if operator `node` alone reads it, and has for the last time.
+  func release(_ index: Int, by node: Int) {
+    let state = states[index]
+    guard let part = state.constant?.part, state.producer < 0, buffers[index].base == nil,
+      state.readerCount == 1, state.lastUse == node
+    else { return }
+    states[index].isReleased = true
+    part.file.release(part.range)
+  }
+
+  /// A constant of the file that someone reads for a while: in its place, or in memory of its own.
+  struct Lent {
+    let index: Int
+    let copy: TensorMemory?
+  }
+
+  /// Gives constants of the file that have no memory in this graph some until ``takeBack(_:)``.
+  private func lend(_ tensors: [Int]) throws(ApusError) -> [Lent] {
+    var lent: [Lent] = []
+    for index in tensors {
+      guard let constant = states[index].constant, let part = constant.part, buffers[index].base == nil
+      else { continue }
+      if part.file.borrow(part.range) {
+        lent.append(Lent(index: index, copy: nil))
+        buffers[index] = constant.buffer
+        continue
+      }
+      let memory = TensorMemory(byteCount: constant.byteCount)
+      do { try part.file.copyFromFile(part.range, to: memory.base) } catch {
+        takeBack(lent)
+        throw ApusError(.unreadableFile, error.message)
+      }
+      lent.append(Lent(index: index, copy: memory))
+      buffers[index] = TensorBuffer(base: memory.base, byteCount: constant.byteCount)
+    }
+    return lent
+  }
+
+  private func takeBack(_ lent: [Lent]) {
+    for constant in lent {
+      buffers[constant.index] = .none
+      if constant.copy == nil { states[constant.index].constant?.part?.file.giveBack() }
+    }
+  }
+
+  // MARK: Packed
+
+  /// Gives back the values of a constant that `node` alone reads, and has packed: what an operator computed, as the weights
+  /// of many models are halves, made floats, or what is in the file.
   func discardPacked(_ slot: TensorSlot, by node: Node) {
     let state = states[slot.index]
-    guard let constant = state.constant, constant.isOfModel, state.producer >= 0, state.root == slot.index,
+    guard let constant = state.constant, constant.isOfModel, state.root == slot.index,
       state.readerCount == 1, state.lastUse == node.index
     else { return }
+    guard state.producer >= 0 else { return release(slot.index, by: node.index) }
     model.forget(subgraph: subgraphIndex, tensor: slot.index)
     states[slot.index].isDiscarded = true
     states[slot.index].constant = nil

@@ -62,7 +62,10 @@ extension Graph {
   /// A tensor's values at preparation.
   func values<T: TensorElement>(of slot: TensorSlot, as type: T.Type) throws(ApusError) -> [T] {
     let state = states[slot.index]
-    if let constant = state.constant { return constant.values() }
+    if let constant = state.constant {
+      try constant.pin()
+      return constant.values()
+    }
     let isComputed = isRunning && state.producer < (segments.last?.nodes.lowerBound ?? 0)
     guard isComputed, let base = buffers[slot.index].base else {
       throw ApusError(.valueNotKnown, "\(state.name) is known only when the model runs")

@@ -17,7 +17,10 @@ extension Graph {
     placements = []
     variableByteCount = variables.values.reduce(0) { $0 + $1.byteCount }
     for index in subgraph.tensors.indices {
-      if let constant = states[index].constant { buffers[index] = constant.buffer }
+      guard let constant = states[index].constant else { continue }
+      // What may have been released comes when an operator wants it.
+      buffers[index] = constant.part == nil ? constant.buffer : .none
+      if states[index].lastUse == .max { try pin(index) }
     }
     try allocateInputsAndVariables()
     try planSegment(from: 0)
@@ -86,6 +89,8 @@ extension Graph {
 
   private func prepareOperator(_ index: Int) throws(ApusError) {
     let node = Node(index: index, in: self)
+    let inputs = subgraph.operators[index].inputs.filter { $0 >= 0 }
+    for input in inputs { states[input].isReleased = false }
     let stateCount = states.count
     let registration = try context.registration(of: subgraph.operators[index], at: index)
     let operation: any Operator
@@ -96,6 +101,7 @@ extension Graph {
       throw error
     }
     if operation.deferred != nil {
+      for input in inputs { try pin(input) }
       steps.append(Step(node: index, operation: operation))
       return
     }
@@ -103,10 +109,12 @@ extension Graph {
       throw node.unsupported("output \(states[output].name) is not computed")
     }
     if registration.isPure, try fold(operation, node: index, scratchFrom: stateCount) {
+      for input in inputs { release(input, by: index) }
       for scratch in stateCount..<states.count { buffers[scratch] = .none }
       states.removeSubrange(stateCount...)
       return
     }
+    for input in inputs { try pin(input) }
     if !operation.isView { steps.append(Step(node: index, operation: operation)) }
   }
 

@@ -1,3 +1,4 @@
+import ApusFormat
 import ApusKernels
 
 /// Zeroed memory of tensors.
@@ -44,8 +45,16 @@ struct ConstantData: @unchecked Sendable {
   let owner: AnyObject & Sendable
   /// Whether the values depend on the file alone, so that all interpreters of a model may share them.
   let isOfModel: Bool
+  /// The file, and where in it the bytes are, if their memory can be given back; nil where they stay.
+  var part: (file: FileBytes, range: Range<Int>)?
 
-  /// The buffer that readers see; nothing writes to a constant.
+  /// Sees to it that the bytes are there, and stay.
+  func pin() throws(ApusError) {
+    guard let part else { return }
+    do { try part.file.pin(part.range) } catch { throw ApusError(.unreadableFile, error.message) }
+  }
+
+  /// The buffer that readers see, while the bytes are there; nothing writes to a constant.
   var buffer: TensorBuffer {
     TensorBuffer(base: UnsafeMutableRawPointer(mutating: base), byteCount: byteCount)
   }

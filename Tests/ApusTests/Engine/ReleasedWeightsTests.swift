@@ -1,0 +1,137 @@
+import Apus
+import ApusFormat
+import ApusKernels
+import Foundation
+import TestSupport
+import Testing
+
+/// Weights of a model's file, whose memory is given back when they are packed.
+@Suite("Released weights")
+struct ReleasedWeightsTests {
+  private static let sizes = (pixels: 8, inner: 64, outer: 640)
+
+  /// Two convolutions whose weights take 160 KiB each.
+  private static var model: TestModel {
+    let convolution: Int32 = 3
+    let (pixels, inner, outer) = (Int32(sizes.pixels), Int32(sizes.inner), Int32(sizes.outer))
+    var random = SeededGenerator(seed: 1)
+    func values(_ count: Int32) -> [UInt8] {
+      TestModel.bytes((0..<count).map { _ in .random(in: -1...1, using: &random) })
+    }
+    return TestModel(
+      tensors: [
+        .init(name: "x", shape: [1, pixels, pixels, inner]),
+        .init(name: "middle", shape: [1, pixels, pixels, outer]),
+        .init(name: "y", shape: [1, pixels, pixels, inner]),
+        .init(name: "widening", shape: [outer, 1, 1, inner], data: values(outer * inner)),
+        .init(name: "narrowing", shape: [inner, 1, 1, outer], data: values(outer * inner)),
+        .init(name: "bias", shape: [outer], data: values(outer)),
+        .init(name: "zeros", shape: [inner], data: values(inner)),
+      ],
+      operators: [
+        .init(code: convolution, inputs: [0, 3, 5], outputs: [1], options: [1: .int(1), 2: .int(1)]),
+        .init(code: convolution, inputs: [1, 4, 6], outputs: [2], options: [1: .int(1), 2: .int(1)]),
+      ],
+      inputs: [0], outputs: [2])
+  }
+
+  private func output(_ model: Model, _ kernels: String) throws -> [Float] {
+    var options = Interpreter.Options()
+    options.kernels = kernels
+    let interpreter = try Interpreter(model: model, options: options)
+    let count = Self.sizes.pixels * Self.sizes.pixels * Self.sizes.inner
+    try interpreter.copy((0..<count).map { Float($0 % 17) - 8 }, toInputAt: 0)
+    try interpreter.invoke()
+    return try interpreter.output(at: 0)
+  }
+
+  /// Calls `body` with a model that was read from a file, and the file.
+  private func withModel(_ body: (Model, URL) throws -> Void) throws {
+    try withTemporaryFolder { folder in
+      let file = folder.appending(path: "model.tflite")
+      try Data(Self.model.bytes).write(to: file)
+      try body(try Model(contentsOfFile: file.path), file)
+    }
+  }
+
+  /// Whether the memory in the middle of a constant is zeroed.
+  private func isReleased(_ model: Model, tensor: Int) throws -> Bool {
+    let data = try #require(model.file.subgraphs[0].tensors[tensor].data)
+    let middle = (data.lowerBound + data.upperBound) / 2
+    return model.file.withBytes(of: middle..<middle + 64) { $0.allSatisfy { $0 == 0 } }
+  }
+
+  private static let names = KernelSet.supported.map(\.name)
+
+  @Test("each kernel set packs what others have released")
+  func repacks() throws {
+    let inMemory = try Self.model.model()
+    try withModel { model, _ in
+      for name in Self.names + Self.names {
+        let expected = try output(inMemory, name)
+        #expect(try output(model, name) == expected, "\(name)")
+        #if os(Linux)
+          for tensor in [3, 4] { #expect(try isReleased(model, tensor: tensor)) }
+        #endif
+      }
+    }
+  }
+
+  @Test("interpreters that are made at once do not take weights from each other")
+  func concurrently() async throws {
+    let inMemory = try Self.model.model()
+    var expected: [String: [Float]] = [:]
+    for name in Self.names { expected[name] = try output(inMemory, name) }
+    for _ in 0..<10 {
+      try await withThrowingTaskGroup(of: (String, [Float]).self) { group in
+        try withModel { model, _ in
+          for name in Self.names + Self.names { group.addTask { (name, try output(model, name)) } }
+        }
+        for try await (name, values) in group { #expect(values == expected[name], "\(name)") }
+      }
+    }
+  }
+
+  @Test("a file that is removed or replaced does no harm")
+  func replaced() throws {
+    let expected = try output(Self.model.model(), "portable")
+    try withModel { model, file in
+      _ = try Interpreter(model: model)
+      try Data(count: 400_000).write(to: file, options: .atomic)
+      #expect(try output(model, "portable") == expected)
+      try FileManager.default.removeItem(at: file)
+      #expect(try output(model, "blas").count == expected.count)
+    }
+  }
+
+  @Test("a file that was written to is an error", arguments: [0, 100_000, 400_000])
+  func changed(length: UInt64) throws {
+    try withModel { model, file in
+      _ = try Interpreter(model: model)
+      let handle = try FileHandle(forWritingTo: file)
+      if length > 0 { try handle.truncate(atOffset: length) } else { try handle.write(contentsOf: [0]) }
+      try handle.close()
+      let error = #expect(throws: ApusError.self) { try output(model, "portable") }
+      #if os(Linux)
+        #expect(error?.code == .unreadableFile)
+        let reason = length == 100_000 ? "the file became shorter" : "the file was changed"
+        #expect(error?.message.hasSuffix(reason) == true, "\(error?.message ?? "")")
+      #endif
+      // What was packed before needs no file.
+      _ = try Interpreter(model: model)
+    }
+  }
+
+  @Test("released values can be read")
+  func values() throws {
+    let expected = try #require(Self.model.tensors[4].data)
+    try withModel { model, _ in
+      let interpreter = try Interpreter(model: model)
+      let values = try interpreter.withTensor(at: 4, as: Float.self) { span in span.indices.map { span[$0] } }
+      #expect(TestModel.bytes(values) == expected)
+      let output = try output(Self.model.model(), "portable")
+      #expect(try self.output(model, "portable") == output)
+      #expect(try !isReleased(model, tensor: 4))
+    }
+  }
+}
