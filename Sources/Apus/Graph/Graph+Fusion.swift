@@ -21,7 +21,7 @@ extension Graph {
   ) -> (any Operator)? {
     guard input.shape == other.shape, input.shape == output.shape, !states[other.index].isVariable,
       let step = fusibleStep(computing: input, readers: 1, readBy: node),
-      let fused = steps[step].operation.adding(other, within: minimum, maximum)
+      let fused = steps[step].operation.adding(other, within: minimum, maximum, using: kernels)
     else { return nil }
     if states[other.index].producer < steps[step].node {
       replace(step, with: fused, output: output, input: input)

@@ -47,7 +47,8 @@ enum PRelu {
       // One factor for all, or one for each channel.
       if alpha.isConstant, count == 1 || isPerChannel,
         let fused = node.fused(
-          FloatTail(parametricRelu: try node.values(of: alpha)), after: input, to: output)
+          FloatTail(parametricRelu: try node.values(of: alpha), using: node.kernels), after: input, to: output
+        )
       {
         return fused
       }

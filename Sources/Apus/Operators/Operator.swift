@@ -20,14 +20,17 @@ protocol Operator {
 
   /// The operator with another tensor of its output's shape added in the same way, the sums brought between two bounds; nil
   /// where it cannot do that.
-  func adding(_ other: TensorSlot, within minimum: Float, _ maximum: Float) -> (any Operator)?
+  func adding(_ other: TensorSlot, within minimum: Float, _ maximum: Float, using set: KernelSet)
+    -> (any Operator)?
 }
 
 extension Operator {
   var isView: Bool { false }
   var deferred: (any DeferredOperator)? { nil }
   func followed(by tail: FloatTail) -> (any Operator)? { nil }
-  func adding(_ other: TensorSlot, within minimum: Float, _ maximum: Float) -> (any Operator)? { nil }
+  func adding(_ other: TensorSlot, within minimum: Float, _ maximum: Float, using set: KernelSet)
+    -> (any Operator)?
+  { nil }
 }
 
 /// An operator the shapes of whose outputs only a run decides: it keeps what it computes, and the graph, once it

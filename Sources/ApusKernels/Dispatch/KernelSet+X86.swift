@@ -7,7 +7,8 @@
       depthwiseConvolution: { GeneratedDepthwise($0, target: X86Target.avx512, bytes: .unsignedBytes) },
       sum: { X86Target.avx512.kernel($0, isSigned: $1, $2) },
       product: { X86Target.avx512.kernel($0, isSigned: $1, $2) },
-      byteMapping: { X86Target.avx512.mapping($0) }, floatMapping: { X86Target.avx512.mapping($0) })
+      byteMapping: { X86Target.avx512.mapping($0) }, floatMapping: { X86Target.avx512.mapping($0) },
+      finishing: { X86Target.avx512.finishing($0) })
 
     /// Generated code for AVX-VNNI: 32 products of bytes in an instruction, with AVX2 for the rest.
     package static let x86AVXVNNI = KernelSet(
@@ -16,7 +17,8 @@
       depthwiseConvolution: { GeneratedDepthwise($0, target: X86Target.avx2, bytes: .words) },
       sum: { X86Target.avx2.kernel($0, isSigned: $1, $2) },
       product: { X86Target.avx2.kernel($0, isSigned: $1, $2) },
-      byteMapping: { X86Target.avx2.mapping($0) }, floatMapping: { X86Target.avx2.mapping($0) })
+      byteMapping: { X86Target.avx2.mapping($0) }, floatMapping: { X86Target.avx2.mapping($0) },
+      finishing: { X86Target.avx2.finishing($0) })
 
     /// Generated code for AVX2 and FMA: 16 products of 16-bit integers in an instruction.
     package static let x86AVX2 = KernelSet(
@@ -25,7 +27,8 @@
       depthwiseConvolution: { GeneratedDepthwise($0, target: X86Target.avx2, bytes: .words) },
       sum: { X86Target.avx2.kernel($0, isSigned: $1, $2) },
       product: { X86Target.avx2.kernel($0, isSigned: $1, $2) },
-      byteMapping: { X86Target.avx2.mapping($0) }, floatMapping: { X86Target.avx2.mapping($0) })
+      byteMapping: { X86Target.avx2.mapping($0) }, floatMapping: { X86Target.avx2.mapping($0) },
+      finishing: { X86Target.avx2.finishing($0) })
 
     /// AVX-512 with the look-up of machines without VBMI: for tests.
     package static let x86TableRows = KernelSet(

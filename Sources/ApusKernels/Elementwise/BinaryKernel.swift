@@ -128,7 +128,7 @@ struct BroadcastBinary: BinaryKernel {
       plan.forEachStretch(inTile: tile, of: tiling) { offsets, position, count in
         var done = 0
         while done < count {
-          let part = min(count &- done, 2048)
+          let part = min(count &- done, FloatTail.stretch)
           let (left, right) = (
             offsets[0] &+ done &* plan.innerSteps[0], offsets[1] &+ done &* plan.innerSteps[1]
           )

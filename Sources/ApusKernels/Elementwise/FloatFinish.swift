@@ -1,9 +1,11 @@
 /// A function of floats that is done in place, to a stretch at a time, right after they were computed.
 package struct FloatTail: Sendable {
+  /// The most values of a stretch.
+  static let stretch = 2048
+
   private enum Function: Sendable {
     case map(@Sendable (UnsafeMutableRawPointer, Int, UnsafeRawPointer) -> Void)
-    /// Factors of values below zero, over and over.
-    case parametricRelu([Float])
+    case parametricRelu(ParametricRelu)
   }
 
   private let function: Function
@@ -15,33 +17,44 @@ package struct FloatTail: Sendable {
   }
 
   /// Multiplies values below zero with a factor, those of a row one after the other.
-  package init?(parametricRelu factors: [Float]) {
-    guard (1...1 << 16).contains(factors.count) else { return nil }
-    // Long rows, so that they need not be begun anew every few values.
-    let rows = Array(repeating: factors, count: max(1, 512 / factors.count))
-    function = .parametricRelu(Array(rows.joined()))
+  package init?(parametricRelu factors: [Float], using set: KernelSet) {
+    guard let function = ParametricRelu(factors, using: set) else { return nil }
+    self.function = .parametricRelu(function)
   }
 
-  /// Changes values of which the first is element `position` of its tensor.
+  /// Changes a stretch of values of which the first is element `position` of its tensor.
   func apply(to values: UnsafeMutablePointer<Float>, position: Int, count: Int) {
     switch function {
     case .map(let body): unsafe body(UnsafeMutableRawPointer(values), count, UnsafeRawPointer(values))
-    case .parametricRelu(let factors):
-      unsafe factors.withUnsafeBufferPointer { factors in
-        var done = 0
-        var phase = position % factors.count
-        while done < count {
-          let part = min(count &- done, factors.count &- phase)
-          guard let factors = factors.baseAddress else { return }
-          unsafe Self.multiply(values + done, factors + phase, count: part)
-          done &+= part
-          phase = 0
-        }
-      }
+    case .parametricRelu(let function): unsafe function.apply(to: values, position: position, count: count)
+    }
+  }
+}
+
+/// Factors of values below zero, over and over.
+private struct ParametricRelu: Sendable {
+  /// How many there are before they begin again.
+  private let period: Int
+  /// As many of them as a stretch reaches from any of the first period on.
+  private let factors: [Float]
+  private let code: FinishingCode?
+
+  init?(_ factors: [Float], using set: KernelSet) {
+    guard (1...1 << 16).contains(factors.count) else { return nil }
+    period = factors.count
+    let rows = (FloatTail.stretch + factors.count - 1) / factors.count + 1
+    self.factors = Array(Array(repeating: factors, count: rows).joined())
+    code = factors.allSatisfy(\.isFinite) ? set.finishing(.parametricRelu) : nil
+  }
+
+  func apply(to values: UnsafeMutablePointer<Float>, position: Int, count: Int) {
+    unsafe factors.withUnsafeBufferPointer { factors in
+      guard let factors = factors.baseAddress.map({ $0 + position % period }) else { return }
+      if let code { return unsafe code.apply(to: values, factors, count: count) }
+      unsafe Self.multiply(values, factors, count: count)
     }
   }
 
-  @inline(__always)
   private static func multiply(
     _ values: UnsafeMutablePointer<Float>, _ factors: UnsafePointer<Float>, count: Int
   ) {
@@ -66,6 +79,7 @@ package final class FloatFinish: Sendable {
   /// Whether another tensor is added.
   package let addsOther: Bool
   private let bounds: ScalarBounds<Float>
+  private let sum: FinishingCode?
   /// What is done in the end.
   package let tail: FloatTail?
 
@@ -73,18 +87,20 @@ package final class FloatFinish: Sendable {
   package init(tail: FloatTail) {
     addsOther = false
     bounds = ScalarBounds(minimum: 0, maximum: 0)
+    sum = nil
     self.tail = tail
   }
 
   /// Adds another tensor, the sums brought between two bounds.
-  package init(addingWithin minimum: Float, _ maximum: Float) {
+  package init(addingWithin minimum: Float, _ maximum: Float, using set: KernelSet) {
     addsOther = true
     bounds = ScalarBounds(minimum: minimum, maximum: maximum)
+    sum = set.finishing(.sum)
     tail = nil
   }
 
   private init(_ finish: FloatFinish, tail: FloatTail) {
-    (addsOther, bounds) = (finish.addsOther, finish.bounds)
+    (addsOther, bounds, sum) = (finish.addsOther, finish.bounds, finish.sum)
     self.tail = tail
   }
 
@@ -100,9 +116,13 @@ package final class FloatFinish: Sendable {
     var first = first
     let end = first &+ count
     while first < end {
-      let part = min(end &- first, 2048)
+      let part = min(end &- first, FloatTail.stretch)
       if addsOther, let other = unsafe other {
-        unsafe add(output + first, other + first, count: part)
+        if let sum {
+          unsafe sum.apply(to: output + first, other + first, count: part, within: bounds)
+        } else {
+          unsafe add(output + first, other + first, count: part)
+        }
       }
       if let tail { unsafe tail.apply(to: output + first, position: first, count: part) }
       first &+= part

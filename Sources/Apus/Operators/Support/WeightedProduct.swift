@@ -65,10 +65,12 @@ extension WeightedProduct {
     return copy
   }
 
-  func adding(_ other: TensorSlot, within minimum: Float, _ maximum: Float) -> (any Operator)? {
+  func adding(_ other: TensorSlot, within minimum: Float, _ maximum: Float, using set: KernelSet)
+    -> (any Operator)?
+  {
     guard finish == nil, let kernel = kernel.finishing else { return nil }
     var copy = self
-    copy.finish = (kernel, FloatFinish(addingWithin: minimum, maximum), other)
+    copy.finish = (kernel, FloatFinish(addingWithin: minimum, maximum, using: set), other)
     return copy
   }
 }

@@ -65,6 +65,16 @@ struct X86FunctionGenerator: CodeGenerator {
     case .gelu(isApproximate: false):
       result = program.multiply(
         program.multiply(x, 0.5), .value(Self.twiceNormalDistribution(x, &program)))
+    case .clamp(let minimum, let maximum):
+      result = program.lesser(maximum, program.greater(minimum, x))
+    case .leakyRelu(let alpha):
+      guard alpha.isFinite else { return nil }
+      let product = program.multiply(x, .bits(alpha.bitPattern))
+      result = Self.choose(product, x, where: program.shiftRight(x, by: 31), &program)
+    case .hardSwish:
+      let factor = program.lesser(6, program.greater(0, program.add(x, 3)))
+      result = program.divide(
+        program.multiply(x, .value(factor)), .value(program.constant((6 as Float).bitPattern)))
     case .squareRoot: result = program.squareRoot(x)
     case .inverseSquareRoot:
       let root = program.squareRoot(x)

@@ -1,0 +1,58 @@
+/// What generated code does in place to floats that were computed.
+enum FloatFinishing: Hashable, Sendable {
+  /// Adds another tensor, and brings the sums between two bounds.
+  case sum
+  /// Multiplies those below zero with the other tensor, of finite factors.
+  case parametricRelu
+}
+
+/// Generated code for that.
+package struct FinishingCode: @unchecked Sendable {
+  // @unchecked: the address is of code that is never changed.
+
+  struct Arguments: CodeArguments {
+    var values: Int
+    var other: Int
+    /// How many vectors.
+    var vectors: Int
+    /// What sums are brought between.
+    var minimum: Float
+    var maximum: Float
+  }
+
+  let function: UnsafeRawPointer
+  /// Floats of a vector, at most 16.
+  let lanes: Int
+
+  /// Changes `count` values, each by its other; sums are brought between the bounds.
+  func apply(
+    to values: UnsafeMutablePointer<Float>, _ other: UnsafePointer<Float>, count: Int,
+    within bounds: ScalarBounds<Float> = ScalarBounds(minimum: 0, maximum: 0)
+  ) {
+    ExecutableMemory.seal()
+    let vectors = count / lanes
+    if vectors > 0 {
+      Arguments(
+        values: Int(bitPattern: values), other: Int(bitPattern: other), vectors: vectors,
+        minimum: bounds.minimum, maximum: bounds.maximum
+      ).call(function)
+    }
+    let done = vectors &* lanes
+    guard done < count else { return }
+    // What is left over goes by way of a vector.
+    var rest = (SIMD16<Float>(), SIMD16<Float>())
+    for lane in 0..<count &- done {
+      rest.0[lane] = unsafe values[done &+ lane]
+      rest.1[lane] = unsafe other[done &+ lane]
+    }
+    unsafe withUnsafeMutablePointer(to: &rest) { rest in
+      let place = Int(bitPattern: rest)
+      Arguments(
+        values: place, other: place &+ MemoryLayout<SIMD16<Float>>.stride, vectors: 1,
+        minimum: bounds.minimum,
+        maximum: bounds.maximum
+      ).call(function)
+    }
+    for lane in 0..<count &- done { unsafe values[done &+ lane] = rest.0[lane] }
+  }
+}

@@ -1,0 +1,50 @@
+/// Generates what is done to floats after a convolution; see ``FloatFinishing``.
+struct X86FinishingGenerator: CodeGenerator {
+  let target: X86Target
+  let kind: FloatFinishing
+
+  private typealias A = FinishingCode.Arguments
+
+  func generate() -> [UInt8]? {
+    let width = target.width
+    let (value, product, sign, minimum, maximum) = (0, 1, 2, 3, 4)
+    var a = X86Assembler(encoding: target == .avx512 ? .evex : .vex)
+    a.load(.rax, .init(.rdi, A.offset(\.values)))
+    a.load(.rdx, .init(.rdi, A.offset(\.other)))
+    a.load(.rcx, .init(.rdi, A.offset(\.vectors)))
+    a.vector(.vbroadcastss, width, minimum, 0, .init(.rdi, A.offset(\.minimum)))
+    a.vector(.vbroadcastss, width, maximum, 0, .init(.rdi, A.offset(\.maximum)))
+    let next = a.loopHead()
+    a.vector(.vmovups, width, value, 0, .init(.rax))
+    switch kind {
+    case .sum:
+      a.vector(.vaddps, width, value, value, .init(.rdx))
+      // The second source is the answer where it is NaN.
+      a.vector(.vmaxps, width, value, minimum, value)
+      a.vector(.vminps, width, value, maximum, value)
+    case .parametricRelu:
+      // The product where the sign is set.
+      a.vector(.vmulps, width, product, value, .init(.rdx))
+      a.shift(.shiftDoubles, digit: 4, width, sign, value, by: 31)
+      a.vector(.vpxor, width, product, product, value)
+      a.vector(.vpand, width, product, product, sign)
+      a.vector(.vpxor, width, value, value, product)
+    }
+    a.vector(.vmovupsStore, width, value, 0, .init(.rax))
+    a.add(.rax, width.byteCount)
+    a.add(.rdx, width.byteCount)
+    a.decrement(.rcx)
+    a.jump(.notEqual, next)
+    a.zeroUpper()
+    a.return()
+    return a.finish()
+  }
+}
+
+extension X86Target {
+  /// Code for one of them; nil where it cannot be placed.
+  func finishing(_ kind: FloatFinishing) -> FinishingCode? {
+    guard let function = X86FinishingGenerator(target: self, kind: kind).place() else { return nil }
+    return unsafe FinishingCode(function: function, lanes: lanes)
+  }
+}
