@@ -165,10 +165,24 @@ def ask_apus(settings, *arguments):
 
 
 def kernels(settings):
-    """The rates of every kernel set on the layers of real models, and those of the instructions."""
+    """The rates of every kernel set on the layers of real models, and those of the instructions: the best of three runs."""
     shapes = pathlib.Path(__file__).resolve().parents[1] / "Shapes" / "shapes.txt"
-    report = ask_apus(settings, "kernels", "--shapes", str(shapes))
-    return report and {"peaks": report["peaks"], "sums": report["sums"]}
+    reports = [ask_apus(settings, "kernels", "--shapes", str(shapes)) for _ in range(3)]
+    if None in reports:
+        return None
+
+    def best(kind):
+        entries = zip(*(report[kind] for report in reports), strict=True)
+        return [(max(same, key=lambda entry: entry.get("gmacs_per_second") or 0), same) for same in entries]
+
+    sums = []
+    for entry, same in best("sums"):
+        if entry.get("peak_share"):
+            # A run's shares are of its own peak.
+            peak = max(other["gmacs_per_second"] / other["peak_share"] for other in same)
+            entry = {**entry, "peak_share": entry["gmacs_per_second"] / peak}
+        sums.append(entry)
+    return {"peaks": [peak for peak, _ in best("peaks")], "sums": sums}
 
 
 def profile(settings, path):
