@@ -15,6 +15,8 @@ struct ConstantExpansion {
   /// The most bytes that copies may take: a file may refer to the same bytes without end.
   private let limit: Int
   private var sparseByteCount = 0
+  /// Of each buffer whether its memory can be given back.
+  private let canBeReleased: [Bool]
   /// The least bytes of a constant whose memory can be given back: some pages.
   private static let leastReleased = 64 << 10
   /// The most bytes that sparse tensors may take with their zeros: a few indices may stand for any number of these.
@@ -22,6 +24,7 @@ struct ConstantExpansion {
 
   init(_ file: ModelFile) {
     self.file = file
+    canBeReleased = file.bytes.hasParts ? file.separateBuffers(leastCount: Self.leastReleased) : []
     // Two bits become a byte; overlapping buffers are left some room.
     limit = 65_536 + 8 * file.bytes.count
     sparseLimit = (1 << 20) + 64 * file.bytes.count
@@ -36,7 +39,7 @@ struct ConstantExpansion {
     let base = file.bytes.baseAddress + range.lowerBound
     let isAligned = UInt(bitPattern: base) % UInt(min(width, 8)) == 0
     if !type.isPacked, type != .bool, isAligned {
-      let canBeReleased = file.bytes.hasParts && range.count >= Self.leastReleased
+      let canBeReleased = !canBeReleased.isEmpty && canBeReleased[tensor.buffer]
       return ConstantData(
         base: base, byteCount: range.count, owner: file.bytes, isOfModel: true,
         part: canBeReleased ? (file.bytes, range) : nil)

@@ -52,6 +52,42 @@ package struct ModelFile: Sendable {
     self.signatures = signatures
   }
 
+  /// Of each buffer whether it has at least so many bytes, none of which another buffer has, or a scale, or options: so that
+  /// nobody misses them but its own tensors.
+  package func separateBuffers(leastCount: Int) -> [Bool] {
+    var isSeparate = buffers.map { $0.count >= leastCount }
+    let large = buffers.indices.filter { isSeparate[$0] }.sorted {
+      buffers[$0].lowerBound < buffers[$1].lowerBound
+    }
+    // Of large ones that overlap each other, none counts, so that looking at the last that begins before an end is enough.
+    var end = (place: 0, buffer: -1)
+    for buffer in large {
+      if buffers[buffer].lowerBound < end.place {
+        isSeparate[buffer] = false
+        isSeparate[end.buffer] = false
+      }
+      if buffers[buffer].upperBound > end.place { end = (buffers[buffer].upperBound, buffer) }
+    }
+    let separate = large.filter { isSeparate[$0] }
+    func exclude(_ range: Range<Int>) {
+      guard !range.isEmpty else { return }
+      var (low, high) = (0, separate.count)
+      while low < high {
+        let middle = (low + high) / 2
+        if buffers[separate[middle]].lowerBound < range.upperBound { low = middle + 1 } else { high = middle }
+      }
+      guard low > 0, buffers[separate[low - 1]].upperBound > range.lowerBound else { return }
+      isSeparate[separate[low - 1]] = false
+    }
+    guard !separate.isEmpty else { return isSeparate }
+    for range in buffers where range.count < leastCount { exclude(range) }
+    for subgraph in subgraphs {
+      for tensor in subgraph.tensors { tensor.quantization?.ranges.forEach(exclude) }
+      for node in subgraph.operators { node.customOptions.map(exclude) }
+    }
+    return isSeparate
+  }
+
   /// Calls `body` with the bytes of a range that this file's values contain, such as ``TensorEntry/data``.
   package func withBytes<R, E: Error>(
     of range: Range<Int>, _ body: (UnsafeRawBufferPointer) throws(E) -> R
