@@ -204,7 +204,7 @@ package final class FileBytes: @unchecked Sendable {
     let largePage = 2 << 20
     var pages = size / largePage
     let rest = largePage - size % largePage
-    if rest <= (pages == 0 ? largePage / 4 : size / 48) { pages += 1 }
+    if rest <= (pages == 0 ? largePage / 4 : size / 16) { pages += 1 }
     let byteCount = max(size, pages * largePage, 1)
     var memory: UnsafeMutableRawPointer?
     guard posix_memalign(&memory, pages == 0 ? pageAlignment : largePage, byteCount) == 0, let memory else {
