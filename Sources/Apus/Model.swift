@@ -36,8 +36,8 @@ public final class Model: Sendable {
 
   /// Reads a model from a file into memory.
   ///
-  /// Memory of large weights is given back once kernels have packed them. Other kernels read them again, from the file as it
-  /// was opened: that it is replaced, moved or removed does no harm, and if it was written to, ``Interpreter`` throws
+  /// Memory of large weights is given back once kernels have packed them. Other kernels read them again, from the file, which
+  /// stays open for as long as the model lives: that it is replaced, moved or removed does no harm, and if it was written to, ``Interpreter`` throws
   /// `unreadableFile`.
   ///
   /// - Throws: `unreadableFile`, or `malformedModel` with the place in the file.
