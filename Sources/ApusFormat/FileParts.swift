@@ -45,11 +45,11 @@ final class FileParts: @unchecked Sendable {
   /// Gives back the pages that lie within a range, unless someone reads any.
   func release(_ range: Range<Int>) {
     #if os(Linux)
-      // The memory may begin within a page.
-      let offset = Int(bitPattern: memory) % pageByteCount
-      let first = (range.lowerBound + offset + pageByteCount - 1) / pageByteCount
-      let end = (range.upperBound + offset) / pageByteCount
-      guard offset == 0, first < end else { return }
+      // Memory that begins within a page, where pages are large, stays.
+      guard Int(bitPattern: memory).isMultiple(of: pageByteCount) else { return }
+      let first = (range.lowerBound + pageByteCount - 1) / pageByteCount
+      let end = range.upperBound / pageByteCount
+      guard first < end else { return }
       pages.withLock { pages in
         guard pages.borrowerCount == 0, !pages.arePinned[first..<end].contains(true) else { return }
         guard
