@@ -12,9 +12,12 @@ extension Graph {
     guard !inputs.isEmpty, inputs.allSatisfy({ states[$0].constant != nil }) else { return false }
     if operation.isView {
       for output in entry.outputs {
-        let constant = states[states[output].root].constant
+        // Whoever reads a view reads its root, which has to stay.
+        let root = states[output].root
+        try pin(root)
+        let constant = states[root].constant
         states[output].constant = constant
-        buffers[output] = constant?.part == nil ? constant?.buffer ?? .none : .none
+        buffers[output] = constant?.buffer ?? .none
       }
       return true
     }

@@ -159,6 +159,33 @@ struct ReleasedWeightsTests {
     }
   }
 
+  @Test("views of constants have their values, be they outputs or read", arguments: [true, false])
+  func views(isOutput: Bool) throws {
+    let count: Int32 = 100_000
+    let values = (0..<count).map { Float($0 % 251) + 1 }
+    let model = TestModel(
+      tensors: [
+        .init(name: "x", shape: [count]), .init(name: "y", shape: [count]), .init(name: "view", shape: [count]),
+        .init(name: "constant", shape: [1, count], data: TestModel.bytes(values)),
+        .init(name: "shape", type: TestModel.int32, shape: [1], data: [0xA0, 0x86, 1, 0]),
+      ],
+      operators: [
+        .init(code: TestModel.reshape, inputs: [3, 4], outputs: [2]),
+        .init(code: TestModel.mul, inputs: isOutput ? [0, 0] : [0, 2], outputs: [1]),
+      ],
+      inputs: [0], outputs: isOutput ? [1, 2] : [1])
+    try withTemporaryFolder { folder in
+      let path = folder.appending(path: "model.tflite")
+      try Data(model.bytes).write(to: path)
+      let interpreter = try Interpreter(model: Model(contentsOfFile: path.path))
+      try interpreter.copy([Float](repeating: 1, count: Int(count)), toInputAt: 0)
+      for _ in 0..<2 {
+        try interpreter.invoke()
+        #expect(try interpreter.output(at: isOutput ? 1 : 0) == values)
+      }
+    }
+  }
+
   @Test("released values can be read")
   func values() throws {
     let expected = try #require(Self.model.tensors[6].data)
