@@ -10,12 +10,12 @@ TMPDIR=$(mktemp -d)
 export TMPDIR
 trap 'rm -rf "$TMPDIR"' EXIT
 Scripts/setup.sh --tests
+Scripts/check.sh
 
 # One build in one configuration: debug code is a hundred times slower.
 swift build -c release --build-tests
 apus="$(swift build -c release --show-bin-path)/apus"
 
-Scripts/check.sh
 Scripts/consumer.sh
 
 if [[ -n "${APUS_TEST_DATA:-}" ]]; then

@@ -165,7 +165,8 @@ struct ReleasedWeightsTests {
     let values = (0..<count).map { Float($0 % 251) + 1 }
     let model = TestModel(
       tensors: [
-        .init(name: "x", shape: [count]), .init(name: "y", shape: [count]), .init(name: "view", shape: [count]),
+        .init(name: "x", shape: [count]), .init(name: "y", shape: [count]),
+        .init(name: "view", shape: [count]),
         .init(name: "constant", shape: [1, count], data: TestModel.bytes(values)),
         .init(name: "shape", type: TestModel.int32, shape: [1], data: [0xA0, 0x86, 1, 0]),
       ],
