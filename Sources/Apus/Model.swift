@@ -32,13 +32,16 @@ public final class Model: Sendable {
   private struct Cache: Sendable {
     var packed: [KnownWeights] = []
     var folded: [Int: [Int: ConstantData]] = [:]
+
+    /// Looking at each key is faster than hashing them.
+    func weights(_ key: PackedWeightsKey) -> PackedWeights? { packed.first { $0.key == key }?.weights }
   }
 
   /// Reads a model from a file into memory.
   ///
-  /// Memory of large weights is given back once kernels have packed them. Other kernels read them again, from the file, which
-  /// stays open for as long as the model lives: that it is replaced, moved or removed does no harm, and if it was written to, ``Interpreter`` throws
-  /// `unreadableFile`.
+  /// Memory of large weights is given back once kernels have packed them. Other kernels read them again, from the file,
+  /// which stays open for as long as the model lives: that it is replaced, moved or removed does no harm, and if it was
+  /// written to, ``Interpreter`` throws `unreadableFile`.
   ///
   /// - Throws: `unreadableFile`, or `malformedModel` with the place in the file.
   public convenience init(contentsOfFile path: String) throws(ApusError) {
@@ -188,14 +191,15 @@ public final class Model: Sendable {
 
   // MARK: What interpreters share
 
-  /// The packed form of constant weights, made at most once.
+  /// The packed form of constant weights; nil if nobody has asked for it.
+  func knownWeights(_ key: PackedWeightsKey) -> PackedWeights? { cache.withLock { $0.weights(key) } }
+
+  /// The packed form of constant weights, kept for all who ask later.
   func packedWeights(_ key: PackedWeightsKey, make: (MemoryPool) -> PackedWeights) -> PackedWeights {
-    // Looking at each key is faster than hashing them.
-    func known(_ cache: Cache) -> PackedWeights? { cache.packed.first { $0.key == key }?.weights }
-    if let known = cache.withLock({ known($0) }) { return known }
     let made = make(packedMemory)
     return cache.withLock { cache in
-      if let known = known(cache) { return known }
+      // Another interpreter may have been faster.
+      if let known = cache.weights(key) { return known }
       cache.packed.append(KnownWeights(key: key, weights: made))
       return made
     }
@@ -216,11 +220,6 @@ public final class Model: Sendable {
       }
       return found
     }
-  }
-
-  /// Weights that were packed before.
-  func knownWeights(_ key: PackedWeightsKey) -> PackedWeights? {
-    cache.withLock { cache in cache.packed.first { $0.key == key }?.weights }
   }
 
   /// Keeps results of operators on constants.

@@ -46,30 +46,40 @@ package final class FileBytes: @unchecked Sendable {
     readingFileAt path: String, maximumSize: Int = FileBytes.defaultMaximumSize, keepsOpen: Bool = false
   ) throws(FormatError) {
     let (descriptor, size) = try Self.open(path, maximumSize: maximumSize)
-    let hasParts = keepsOpen && size >= Self.leastParted
-    var isKept = false
-    defer { if !isKept { close(descriptor) } }
     guard let memory = Self.allocate(size) else {
+      close(descriptor)
       throw FormatError("cannot read '\(path)': no memory for \(size) bytes")
     }
-    var filled = 0
-    while filled < size {
-      let received = read(descriptor, memory + filled, min(size - filled, 1 << 30))
-      if received > 0 {
-        filled += received
-      } else if received < 0, errno == EINTR {
-        continue
-      } else {
-        let reason = received < 0 ? Self.reason(errno) : "the file became shorter while it was read"
-        free(memory)
-        throw FormatError("cannot read '\(path)': \(reason)")
-      }
+    let parts =
+      keepsOpen && size >= Self.leastParted
+      ? FileParts(descriptor: descriptor, count: size, memory: memory) : nil
+    defer { if parts == nil { close(descriptor) } }
+    if let code = Self.read(0..<size, of: descriptor, to: memory) {
+      free(memory)
+      let reason = code == 0 ? "the file became shorter while it was read" : Self.reason(code)
+      throw FormatError("cannot read '\(path)': \(reason)")
     }
     self.memory = memory
+    self.parts = parts
     count = size
     release = .free
-    parts = hasParts ? FileParts(descriptor: descriptor, count: size, memory: memory) : nil
-    isKept = hasParts
+  }
+
+  /// Reads a range of an open file; answers the code of what went wrong, or 0 where the file ends too early.
+  static func read(
+    _ range: Range<Int>, of descriptor: Int32, to target: UnsafeMutableRawPointer
+  ) -> Int32? {
+    var filled = 0
+    while filled < range.count {
+      let received = pread(
+        descriptor, target + filled, min(range.count - filled, 1 << 30), off_t(range.lowerBound + filled))
+      if received > 0 {
+        filled += received
+      } else if received == 0 || errno != EINTR {
+        return received == 0 ? 0 : errno
+      }
+    }
+    return nil
   }
 
   /// Maps a regular file: its pages are shared with the system's cache and read when touched.
@@ -253,7 +263,7 @@ package final class FileBytes: @unchecked Sendable {
     }
   }
 
-  private static func reason(_ code: Int32) -> String {
+  static func reason(_ code: Int32) -> String {
     String(cString: strerror(code))
   }
 }

@@ -29,7 +29,7 @@ final class FileParts: @unchecked Sendable {
   private let pageByteCount: Int
   private let pages: Mutex<Pages>
 
-  /// Takes over an open file whose `count` bytes are in `memory`, which outlives the object.
+  /// Takes over an open file whose `count` bytes will be in `memory`, which outlives the object.
   init(descriptor: Int32, count: Int, memory: UnsafeMutableRawPointer) {
     self.descriptor = descriptor
     self.count = count
@@ -104,23 +104,15 @@ final class FileParts: @unchecked Sendable {
 
   /// Answers what went wrong.
   private func read(_ range: Range<Int>, to target: UnsafeMutableRawPointer) -> FormatError? {
-    var filled = 0
-    while filled < range.count {
-      let received = pread(
-        descriptor, target + filled, min(range.count - filled, 1 << 30), off_t(range.lowerBound + filled))
-      if received > 0 {
-        filled += received
-      } else if received < 0, errno == EINTR {
-        continue
-      } else {
-        let reason = received < 0 ? String(cString: strerror(errno)) : "the file became shorter"
-        return FormatError("cannot read \(range.count) bytes of the model's file again: \(reason)")
-      }
+    let reason: String
+    if let code = FileBytes.read(range, of: descriptor, to: target) {
+      reason = code == 0 ? "the file became shorter" : FileBytes.reason(code)
+    } else if Stamp(descriptor) != stamp {
+      reason = "the file was changed"
+    } else {
+      return nil
     }
-    guard Stamp(descriptor) == stamp else {
-      return FormatError("cannot read \(range.count) bytes of the model's file again: the file was changed")
-    }
-    return nil
+    return FormatError("cannot read \(range.count) bytes of the model's file again: \(reason)")
   }
 
   /// What tells whether a file was written to. The time at which its name or owner changed does not matter.

@@ -83,7 +83,7 @@ package struct ModelFile: Sendable {
     for range in buffers where range.count < leastCount { exclude(range) }
     for subgraph in subgraphs {
       for tensor in subgraph.tensors { tensor.quantization?.ranges.forEach(exclude) }
-      for node in subgraph.operators { node.customOptions.map(exclude) }
+      for node in subgraph.operators { if let options = node.customOptions { exclude(options) } }
     }
     return isSeparate
   }

@@ -30,14 +30,11 @@ package struct FinishingCode: @unchecked Sendable {
     within bounds: ScalarBounds<Float> = ScalarBounds(minimum: 0, maximum: 0)
   ) {
     ExecutableMemory.seal()
-    let vectors = count / lanes
-    if vectors > 0 {
-      Arguments(
-        values: Int(bitPattern: values), other: Int(bitPattern: other), vectors: vectors,
-        minimum: bounds.minimum, maximum: bounds.maximum
-      ).call(function)
-    }
-    let done = vectors &* lanes
+    var arguments = Arguments(
+      values: Int(bitPattern: values), other: Int(bitPattern: other), vectors: count / lanes,
+      minimum: bounds.minimum, maximum: bounds.maximum)
+    if arguments.vectors > 0 { arguments.call(function) }
+    let done = arguments.vectors &* lanes
     guard done < count else { return }
     // What is left over goes by way of a vector.
     var rest = (SIMD16<Float>(), SIMD16<Float>())
@@ -46,12 +43,10 @@ package struct FinishingCode: @unchecked Sendable {
       rest.1[lane] = unsafe other[done &+ lane]
     }
     unsafe withUnsafeMutablePointer(to: &rest) { rest in
-      let place = Int(bitPattern: rest)
-      Arguments(
-        values: place, other: place &+ MemoryLayout<SIMD16<Float>>.stride, vectors: 1,
-        minimum: bounds.minimum,
-        maximum: bounds.maximum
-      ).call(function)
+      arguments.values = Int(bitPattern: rest)
+      arguments.other = arguments.values &+ MemoryLayout<SIMD16<Float>>.stride
+      arguments.vectors = 1
+      arguments.call(function)
     }
     for lane in 0..<count &- done { unsafe values[done &+ lane] = rest.0[lane] }
   }
