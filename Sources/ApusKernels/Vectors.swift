@@ -113,8 +113,9 @@ extension SIMD8<Int16> {
   /// Each value brought between two others.
   @inline(__always)
   func bounded(_ least: Self, _ most: Self) -> Self {
-    let above = replacing(with: least, where: self .< least)
-    return above.replacing(with: most, where: most .< above)
+    var result = Self()
+    for lane in 0..<8 { result[lane] = Swift.min(Swift.max(self[lane], least[lane]), most[lane]) }
+    return result
   }
 }
 
@@ -254,7 +255,28 @@ extension SIMD4<Int32> {
   }
 }
 
+extension SIMD4<Double> {
+  /// The same values.
+  @inline(__always)
+  init(converting other: SIMD4<Int32>) {
+    self.init()
+    for lane in 0..<4 { self[lane] = Double(other[lane]) }
+  }
+
+  /// The doubles of these bits.
+  @inline(__always)
+  init(bits other: SIMD4<UInt64>) {
+    self = unsafe unsafeBitCast(other, to: Self.self)
+  }
+}
+
 extension SIMD4<UInt64> {
+  /// The bits of doubles.
+  @inline(__always)
+  init(bits other: SIMD4<Double>) {
+    self = unsafe unsafeBitCast(other, to: Self.self)
+  }
+
   /// Unsigned values, widened.
   @inline(__always)
   init(widening other: SIMD4<UInt32>) {

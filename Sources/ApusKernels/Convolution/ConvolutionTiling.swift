@@ -72,21 +72,22 @@ struct ConvolutionTiling {
 }
 
 extension ConvolutionTiling {
-  /// Packs weights as `[group][panel of eight columns][term pair][column][2]`, padded with zeros; `weight` has that of a
-  /// place in `[output channel][term]`.
+  /// Packs weights as `[group][panel of eight columns][block of terms]`, padded with zeros, each block as `multiplyPanel`
+  /// reads it; `weight` has that of a place in `[output channel][term]`.
   @inline(__always)
   func packPanels(to destination: UnsafeMutablePointer<Int16>, weight: (Int) -> Int16) {
-    let (padded, panels, depth) = (paddedDepth, panels, depth)
     for panel in 0..<groups * panels {
-      let lanes = unsafe destination + panel * padded * 8
-      for lane in 0..<8 {
-        let column = panel % panels * 8 + lane
-        let source = (panel / panels * columnCount + column) * depth
-        let terms = column < columnCount ? depth : 0
-        for term in 0..<terms {
-          unsafe lanes[(term / 2 * 8 + lane) * 2 + term % 2] = weight(source + term)
+      for block in 0..<depthBlocks {
+        let lanes = unsafe destination + (panel * paddedDepth + block * depthPerBlock) * 8
+        unsafe lanes.update(repeating: 0, count: depthPerBlock * 8)
+        let known = depthRange(block)
+        for lane in 0..<min(8, columnCount - panel % panels * 8) {
+          let source = (panel / panels * columnCount + panel % panels * 8 + lane) * depth
+          for term in known {
+            let place = placeInPanel(column: lane, term: term - known.lowerBound, terms: depthPerBlock)
+            unsafe lanes[place] = weight(source + term)
+          }
         }
-        for term in terms..<padded { unsafe lanes[(term / 2 * 8 + lane) * 2 + term % 2] = 0 }
       }
     }
   }

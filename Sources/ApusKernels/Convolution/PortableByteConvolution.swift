@@ -1,8 +1,8 @@
 /// 8-bit convolution in plain Swift: bytes minus their zero points as 16-bit integers, multiplied in pairs.
 ///
 /// A product of two differences is at most 255² < 2¹⁶, so a pair fits; sums wrap as the reference's do.
-/// Packed layout: for each group panels of eight output channels, each `[term pair][channel][2]`, the terms
-/// padded with zeros in every block; then the bias of all channels.
+/// Packed layout: for each group panels of eight output channels, as `packPanels` writes them; then the bias of all
+/// channels.
 final class PortableByteConvolution: TiledConvolution {
   private let convolution: Convolution
   private let operands: ByteOperands
@@ -86,7 +86,8 @@ final class PortableByteConvolution: TiledConvolution {
         while column < count {
           let panel = unsafe weights + (first &+ column) / 8 &* panelCount + block &* stride &* 8
           unsafe multiplyPanel(
-            lanes, rowCount: rows.count, terms: stride, panel, sums + column, sumStride: chunk,
+            lanes, rowCount: rows.count, terms: stride, panel, columns: count &- column, sums + column,
+            sumStride: chunk,
             accumulates: block > 0)
           column &+= 8
         }

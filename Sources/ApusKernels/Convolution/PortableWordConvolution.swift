@@ -2,8 +2,7 @@
 /// int16 outputs.
 ///
 /// Packed layout: for each plane (of 16-bit weights the upper bytes, then the lower ones; otherwise one) and each
-/// group, panels of eight output channels, each `[term pair][channel][2]`, the terms padded with zeros in every
-/// block; then the bias of all channels.
+/// group, panels of eight output channels, as `packPanels` writes them; then the bias of all channels.
 final class PortableWordConvolution: TiledConvolution {
   private let convolution: Convolution
   private let operands: WordOperands
@@ -93,7 +92,8 @@ final class PortableWordConvolution: TiledConvolution {
               unsafe weights + plane &* planeCount + (first &+ column) / 8 &* panelCount + block &* stride
               &* 8
             unsafe multiplyPanel(
-              lanes, rowCount: rows.count, terms: stride, panel, sums + column, sumStride: chunk,
+              lanes, rowCount: rows.count, terms: stride, panel, columns: count &- column, sums + column,
+              sumStride: chunk,
               accumulates: block > 0 && !operands.isWide)
             column &+= 8
           }

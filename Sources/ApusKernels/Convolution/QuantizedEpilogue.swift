@@ -3,12 +3,10 @@
 /// The output byte is the low one of the clamped value: the same bits for uint8 and int8.
 final class QuantizedEpilogue: @unchecked Sendable {
   private enum Rounding {
-    /// Double rounding; all shifts go right, by the same count.
-    case uniform
-    /// Double rounding; all shifts go right.
-    case rightShifts
-    /// Double rounding, factors that are not negative, some of which shift left.
-    case bothShifts
+    /// Double rounding, by factors of which each has a `DoublePrecisionFactor`.
+    case doublePrecision
+    /// Double rounding, factors that are not negative.
+    case shifts
     /// Double rounding, anything else.
     case anyShifts
     /// One rounding in double precision.
@@ -20,8 +18,9 @@ final class QuantizedEpilogue: @unchecked Sendable {
   private let scales: [Double]
   /// The channels before this one round halves up.
   private let upwardChannels: Int
-  /// For each channel a factor, then as many right shifts, masks and left shifts, each padded by eight.
-  private let table: UnsafeMutablePointer<Int32>
+  /// For each channel a factor, then as many right shifts, masks and left shifts, each padded by eight. In double precision,
+  /// scales and as many offsets.
+  private let table: UnsafeMutableRawPointer
   private let tableStride: Int
   private let zeroPoint: Int32
   private let minimum: Int32
@@ -42,29 +41,34 @@ final class QuantizedEpilogue: @unchecked Sendable {
       self.multipliers = multipliers
       (scales, upwardChannels) = ([], 0)
       (self.zeroPoint, self.minimum, self.maximum) = (zeroPoint, minimum, maximum)
-      let isPositive = multipliers.allSatisfy { $0.value >= 0 }
-      let shiftsRight = multipliers.allSatisfy { $0.shift <= 0 }
-      let isUniform = multipliers.allSatisfy { $0.shift == multipliers.first?.shift }
-      rounding = !isPositive ? .anyShifts : !shiftsRight ? .bothShifts : isUniform ? .uniform : .rightShifts
+      rounding =
+        multipliers.allSatisfy { DoublePrecisionFactor($0) != nil }
+        ? .doublePrecision : multipliers.allSatisfy { $0.value >= 0 } ? .shifts : .anyShifts
     case .float64(let scales, let zeroPoint, let minimum, let maximum):
       (multipliers, upwardChannels) = ([], 0)
       self.scales = scales
       (self.zeroPoint, self.minimum, self.maximum) = (zeroPoint, minimum, maximum)
       rounding = .once
     }
-    unsafe table = .allocate(capacity: 4 * tableStride)
-    unsafe table.initialize(repeating: 0, count: 4 * tableStride)
+    unsafe table = .allocate(byteCount: tableStride * 16, alignment: 16)
+    unsafe table.initializeMemory(as: UInt8.self, repeating: 0, count: tableStride * 16)
     guard let first = multipliers.first else { return }
-    let (rights, masks, lefts) = unsafe (
-      table + tableStride, table + 2 * tableStride, table + 3 * tableStride
-    )
+    let factors = unsafe table.assumingMemoryBound(to: Int32.self)
+    let scales = unsafe table.assumingMemoryBound(to: Double.self)
     for channel in 0..<tableStride {
       let multiplier = multipliers.count > 1 && channel < multipliers.count ? multipliers[channel] : first
-      let right = max(0, 0 &- multiplier.shift)
-      unsafe table[channel] = multiplier.value
-      unsafe rights[channel] = right
-      unsafe masks[channel] = Int32(truncatingIfNeeded: (1 as UInt32) &<< UInt32(bitPattern: right) &- 1)
-      unsafe lefts[channel] = max(0, multiplier.shift)
+      if rounding == .doublePrecision {
+        guard let factor = DoublePrecisionFactor(multiplier) else { continue }
+        unsafe scales[channel] = factor.scale
+        unsafe scales[tableStride + channel] = factor.offset
+      } else {
+        let right = max(0, 0 &- multiplier.shift)
+        unsafe factors[channel] = multiplier.value
+        unsafe factors[tableStride + channel] = right
+        unsafe factors[2 * tableStride + channel] = Int32(
+          truncatingIfNeeded: (1 as UInt32) &<< UInt32(bitPattern: right) &- 1)
+        unsafe factors[3 * tableStride + channel] = max(0, multiplier.shift)
+      }
     }
   }
 
@@ -79,20 +83,24 @@ final class QuantizedEpilogue: @unchecked Sendable {
     _ sums: UnsafePointer<Int32>, sumStride: Int, rows: Int, bias: UnsafePointer<Int32>, channel: Int,
     count: Int, to output: UnsafeMutablePointer<UInt8>, outputStride: Int
   ) {
-    switch (rounding, count) {
-    case (.uniform, 8):
+    switch rounding {
+    case .doublePrecision:
+      let factors = unsafe (
+        DoublePrecisionFactors(table, stride: tableStride, channel: channel, zeroPoint: zeroPoint),
+        DoublePrecisionFactors(table, stride: tableStride, channel: channel &+ 4, zeroPoint: zeroPoint)
+      )
       storeVectors(
-        sums, sumStride: sumStride, rows: rows, bias: bias, channel: channel, count: 8, to: output,
-        outputStride: outputStride, shifts: .uniform)
-    case (.uniform, _), (.rightShifts, _):
+        sums, sumStride: sumStride, rows: rows, bias: bias, count: count, to: output,
+        outputStride: outputStride, factors)
+    case .shifts:
+      let factors = unsafe (
+        ShiftingFactors(table, stride: tableStride, channel: channel, zeroPoint: zeroPoint),
+        ShiftingFactors(table, stride: tableStride, channel: channel &+ 4, zeroPoint: zeroPoint)
+      )
       storeVectors(
-        sums, sumStride: sumStride, rows: rows, bias: bias, channel: channel, count: count, to: output,
-        outputStride: outputStride, shifts: .right)
-    case (.bothShifts, _):
-      storeVectors(
-        sums, sumStride: sumStride, rows: rows, bias: bias, channel: channel, count: count, to: output,
-        outputStride: outputStride, shifts: .both)
-    case (.anyShifts, _), (.once, _):
+        sums, sumStride: sumStride, rows: rows, bias: bias, count: count, to: output,
+        outputStride: outputStride, factors)
+    case .anyShifts, .once:
       for row in 0..<rows {
         for lane in 0..<count {
           let sum = unsafe sums[row &* sumStride &+ lane] &+ bias[lane]
@@ -106,27 +114,22 @@ final class QuantizedEpilogue: @unchecked Sendable {
   /// padding.
   @inline(__always)
   func bytes(_ low: SIMD4<Int32>, _ high: SIMD4<Int32>, channel: Int) -> SIMD8<UInt8> {
+    let (first, second): (SIMD4<Int32>, SIMD4<Int32>)
     switch rounding {
-    case .uniform: return vectors(low, high, channel: channel, shifts: .uniform)
-    case .rightShifts: return vectors(low, high, channel: channel, shifts: .right)
-    case .bothShifts: return vectors(low, high, channel: channel, shifts: .both)
-    case .anyShifts, .once: return scalars(low, high, channel: channel)
+    case .doublePrecision:
+      unsafe first = DoublePrecisionFactors(
+        table, stride: tableStride, channel: channel, zeroPoint: zeroPoint)(low)
+      unsafe second = DoublePrecisionFactors(
+        table, stride: tableStride, channel: channel &+ 4, zeroPoint: zeroPoint)(high)
+    case .shifts:
+      unsafe first = ShiftingFactors(
+        table, stride: tableStride, channel: channel, zeroPoint: zeroPoint)(low)
+      unsafe second = ShiftingFactors(
+        table, stride: tableStride, channel: channel &+ 4, zeroPoint: zeroPoint)(high)
+    case .anyShifts, .once:
+      return scalars(low, high, channel: channel)
     }
-  }
-
-  @inline(__always)
-  private func vectors(
-    _ low: SIMD4<Int32>, _ high: SIMD4<Int32>, channel: Int, shifts: Shifts
-  ) -> SIMD8<UInt8> {
-    let offsets = SIMD4(repeating: zeroPoint)
-    let first = unsafe Factors(table: table, stride: tableStride, channel: channel, shifts: shifts).apply(low)
-    let second = unsafe Factors(table: table, stride: tableStride, channel: channel &+ 4, shifts: shifts)
-      .apply(high)
-    let words = SIMD8<Int16>(saturating: SIMD8(lowHalf: first &+ offsets, highHalf: second &+ offsets))
-    return SIMD8(
-      lowBytes: words.bounded(
-        SIMD8(repeating: Int16(truncatingIfNeeded: minimum)),
-        SIMD8(repeating: Int16(truncatingIfNeeded: maximum))))
+    return bounds.bytes(first, second)
   }
 
   @inline(never)
@@ -154,66 +157,98 @@ final class QuantizedEpilogue: @unchecked Sendable {
   }
 
   @inline(__always)
-  private func storeVectors(
-    _ sums: UnsafePointer<Int32>, sumStride: Int, rows: Int, bias: UnsafePointer<Int32>, channel: Int,
-    count: Int, to output: UnsafeMutablePointer<UInt8>, outputStride: Int, shifts: Shifts
+  private func storeVectors<Factors: RescalingFactors>(
+    _ sums: UnsafePointer<Int32>, sumStride: Int, rows: Int, bias: UnsafePointer<Int32>, count: Int,
+    to output: UnsafeMutablePointer<UInt8>, outputStride: Int, _ factors: (Factors, Factors)
   ) {
-    let low = unsafe Factors(table: table, stride: tableStride, channel: channel, shifts: shifts)
-    let high = unsafe Factors(table: table, stride: tableStride, channel: channel &+ 4, shifts: shifts)
     let lowBias = unsafe load4(bias, 0)
     let highBias = unsafe load4(bias, 4)
-    let offsets = SIMD4(repeating: zeroPoint)
-    let least = SIMD8(repeating: Int16(truncatingIfNeeded: minimum))
-    let most = SIMD8(repeating: Int16(truncatingIfNeeded: maximum))
+    let bounds = bounds
     var source = unsafe sums
     var destination = unsafe output
-    var row = 0
-    while row < rows {
-      let first = unsafe low.apply(load4(source, 0) &+ lowBias) &+ offsets
-      let second = unsafe high.apply(load4(source, 4) &+ highBias) &+ offsets
-      // Saturating to 16 bits first changes nothing, since the bounds are those of a byte.
-      let words = SIMD8<Int16>(saturating: SIMD8(lowHalf: first, highHalf: second)).bounded(least, most)
-      unsafe storeLanes(SIMD8(lowBytes: words), to: destination, count: count)
+    for _ in 0..<rows {
+      let low = unsafe factors.0(load4(source, 0) &+ lowBias)
+      let high = unsafe factors.1(load4(source, 4) &+ highBias)
+      unsafe storeLanes(bounds.bytes(low, high), to: destination, count: count)
       unsafe source += sumStride
       unsafe destination += outputStride
-      row &+= 1
     }
   }
 
-  /// How the channels' factors shift.
-  private enum Shifts {
-    case uniform
-    case right
-    case both
+  @inline(__always)
+  private var bounds: OutputBounds {
+    OutputBounds(
+      least: SIMD8(repeating: Int16(truncatingIfNeeded: minimum)),
+      most: SIMD8(repeating: Int16(truncatingIfNeeded: maximum)))
+  }
+}
+
+/// The bounds of a byte's values.
+private struct OutputBounds {
+  let least: SIMD8<Int16>
+  let most: SIMD8<Int16>
+
+  @inline(__always)
+  func bytes(_ low: SIMD4<Int32>, _ high: SIMD4<Int32>) -> SIMD8<UInt8> {
+    // Saturating to 16 bits first changes nothing, since the bounds are those of a byte.
+    let words = SIMD8<Int16>(saturating: SIMD8(lowHalf: low, highHalf: high))
+    return SIMD8(lowBytes: words.bounded(least, most))
+  }
+}
+
+/// What makes outputs of four channels' sums, zero point included.
+private protocol RescalingFactors {
+  func callAsFunction(_ sums: SIMD4<Int32>) -> SIMD4<Int32>
+}
+
+/// Factors that are not negative, rounded twice, with shifts either way.
+private struct ShiftingFactors: RescalingFactors {
+  private let multipliers: SIMD4<UInt32>
+  private let exponents: SIMD4<Int32>
+  private let masks: SIMD4<Int32>
+  private let lefts: SIMD4<Int32>
+  private let zeroPoint: SIMD4<Int32>
+
+  @inline(__always)
+  init(_ table: UnsafeRawPointer, stride: Int, channel: Int, zeroPoint: Int32) {
+    let factors = unsafe table.assumingMemoryBound(to: Int32.self) + channel
+    unsafe multipliers = SIMD4<UInt32>(bits: load4(factors, 0))
+    unsafe exponents = load4(factors, stride)
+    unsafe masks = load4(factors, 2 &* stride)
+    unsafe lefts = load4(factors, 3 &* stride)
+    self.zeroPoint = SIMD4(repeating: zeroPoint)
   }
 
-  /// The factors of four channels, none of them negative.
-  private struct Factors {
-    let multipliers: SIMD4<UInt32>
-    let exponents: SIMD4<Int32>
-    let masks: SIMD4<Int32>
-    let lefts: SIMD4<Int32>
-    let shiftsLeft: Bool
+  @inline(__always)
+  func callAsFunction(_ sums: SIMD4<Int32>) -> SIMD4<Int32> {
+    roundingDivideByPowerOfTwo(roundingDoublingHighMultiply(sums &<< lefts, multipliers), exponents, masks)
+      &+ zeroPoint
+  }
+}
 
-    @inline(__always)
-    init(table: UnsafePointer<Int32>, stride: Int, channel: Int, shifts: Shifts) {
-      shiftsLeft = shifts == .both
-      unsafe lefts = shiftsLeft ? load4(table, 3 &* stride &+ channel) : SIMD4()
-      unsafe multipliers = SIMD4<UInt32>(bits: load4(table, channel))
-      if shifts == .uniform {
-        unsafe exponents = SIMD4(repeating: table[stride])
-        unsafe masks = SIMD4(repeating: table[2 &* stride])
-      } else {
-        unsafe exponents = load4(table, stride &+ channel)
-        unsafe masks = load4(table, 2 &* stride &+ channel)
-      }
-    }
+/// Factors in double precision.
+private struct DoublePrecisionFactors: RescalingFactors {
+  private let scales: SIMD4<Double>
+  private let offsets: SIMD4<UInt64>
+  private let signs: SIMD4<UInt64>
+  private let rounding: SIMD4<Double>
 
-    @inline(__always)
-    func apply(_ sums: SIMD4<Int32>) -> SIMD4<Int32> {
-      let shifted = shiftsLeft ? sums &<< lefts : sums
-      return roundingDivideByPowerOfTwo(roundingDoublingHighMultiply(shifted, multipliers), exponents, masks)
-    }
+  @inline(__always)
+  init(_ table: UnsafeRawPointer, stride: Int, channel: Int, zeroPoint: Int32) {
+    let scales = unsafe table.assumingMemoryBound(to: Double.self) + channel
+    unsafe self.scales = UnsafeRawPointer(scales).loadUnaligned(as: SIMD4<Double>.self)
+    unsafe offsets = UnsafeRawPointer(scales + stride).loadUnaligned(as: SIMD4<UInt64>.self)
+    signs = SIMD4(repeating: 1 << 63)
+    // The last place of such numbers is that of ones: adding them rounds to an integer, which is in the lower half.
+    rounding = SIMD4(repeating: 0x1.8p52 + Double(zeroPoint))
+  }
+
+  @inline(__always)
+  func callAsFunction(_ sums: SIMD4<Int32>) -> SIMD4<Int32> {
+    let products = SIMD4<Double>(converting: sums) * scales
+    let offset = SIMD4<Double>(bits: SIMD4<UInt64>(bits: products) & signs | offsets)
+    return SIMD4<Int32>(
+      bits: SIMD4<UInt32>(lowHalves: SIMD4<UInt64>(bits: products + offset + rounding)))
   }
 }
 
