@@ -24,23 +24,35 @@ struct CenteredInt16: LaneConversion {
 
   @inline(__always)
   func convert(_ source: UnsafeRawPointer, to lanes: UnsafeMutablePointer<Int16>, count: Int) {
-    let flips = SIMD8<UInt8>(repeating: signFlip)
+    let flips = SIMD16<UInt8>(repeating: signFlip)
     let offsets = SIMD8<Int16>(repeating: zeroPoint)
+    let target = UnsafeMutableRawPointer(lanes)
     var index = 0
     if let code, count >= WideningCode.step {
       let steps = count / WideningCode.step
       unsafe code.convert(
         source, to: lanes, steps: steps, zeroPoint: zeroPoint &- (signFlip == 0 ? 0 : 128))
       index = steps &* WideningCode.step
-      if index < count, index &+ 8 > count { index = count &- 8 }
     }
-    while index &+ 8 <= count {
-      let bytes = unsafe source.loadUnaligned(fromByteOffset: index, as: SIMD8<UInt8>.self) ^ flips
-      unsafe UnsafeMutableRawPointer(lanes + index).storeBytes(
-        of: SIMD8<Int16>(widening: bytes) &- offsets, as: SIMD8<Int16>.self)
-      index &+= 8
-      // A tail is converted with the elements before it once more: short runs are common.
-      if index < count, index &+ 8 > count { index = count &- 8 }
+    // A tail is converted with the elements before it once more: short runs are common.
+    if count >= 16 {
+      while index < count {
+        index = min(index, count &- 16)
+        let bytes = unsafe source.loadUnaligned(fromByteOffset: index, as: SIMD16<UInt8>.self) ^ flips
+        let low = SIMD8<Int16>(widening: bytes.lowHalf) &- offsets
+        let high = SIMD8<Int16>(widening: bytes.highHalf) &- offsets
+        unsafe target.storeBytes(of: low, toByteOffset: 2 &* index, as: SIMD8<Int16>.self)
+        unsafe target.storeBytes(of: high, toByteOffset: 2 &* index &+ 16, as: SIMD8<Int16>.self)
+        index &+= 16
+      }
+    } else if count >= 8 {
+      while index < count {
+        index = min(index, count &- 8)
+        let bytes = unsafe source.loadUnaligned(fromByteOffset: index, as: SIMD8<UInt8>.self) ^ flips.lowHalf
+        let values = SIMD8<Int16>(widening: bytes) &- offsets
+        unsafe target.storeBytes(of: values, toByteOffset: 2 &* index, as: SIMD8<Int16>.self)
+        index &+= 8
+      }
     }
     while index < count {
       let byte = unsafe source.load(fromByteOffset: index, as: UInt8.self) ^ signFlip

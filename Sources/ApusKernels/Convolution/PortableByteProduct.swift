@@ -94,16 +94,22 @@ private func multiplyFourRows(
   var sums = unsafe sums
   for _ in 0..<pairs {
     var (a, b, c, d) = (PairSums(), PairSums(), PairSums(), PairSums())
-    var term = 0
-    while term < terms {
-      let pair = unsafe (eightTerms(columns), eightTerms(columns + 8))
+    @inline(__always)
+    func add(_ term: Int) {
+      let pair = unsafe (eightTerms(columns + 2 &* term), eightTerms(columns + (2 &* term &+ 8)))
       unsafe a.add(eightTerms(rows + term), pair)
       unsafe b.add(eightTerms(rows + term + terms), pair)
       unsafe c.add(eightTerms(rows + term + 2 &* terms), pair)
       unsafe d.add(eightTerms(rows + term + 3 &* terms), pair)
-      unsafe columns += 16
-      term &+= 8
     }
+    var term = 0
+    while term &+ 16 <= terms {
+      add(term)
+      add(term &+ 8)
+      term &+= 16
+    }
+    if term < terms { add(term) }
+    unsafe columns += 2 &* terms
     unsafe PairSums.store(a, b, to: sums, sumStride: sumStride, accumulates: accumulates)
     unsafe PairSums.store(
       c, d, to: sums + 2 &* sumStride, sumStride: sumStride, accumulates: accumulates)
