@@ -159,18 +159,18 @@ extension GeneratedWeightPacking {
     return sum
   }
 
-  /// Writes the floats of four lanes; those without a column are zero already.
-  func packFloats(_ weights: UnsafeRawPointer, _ quad: Quad) {
-    let (stepCount, stepByteCount) = (plan.stepCount, quad.stepByteCount)
-    var step = 0
+  /// Writes some floats of four lanes; those without a column are zero already.
+  func packFloats(_ weights: UnsafeRawPointer, _ quad: Quad, steps: Range<Int>) {
+    let (end, stepByteCount) = (steps.upperBound, quad.stepByteCount)
+    var step = steps.lowerBound
     if quad.masks == SIMD4(repeating: -1) {
       @inline(__always)
       func four(_ index: Int) -> SIMD4<UInt32> {
         unsafe weights.loadUnaligned(
           fromByteOffset: (quad.sources[index] &+ step) &* 4, as: SIMD4<UInt32>.self)
       }
-      var target = unsafe quad.target
-      while step &+ 4 <= stepCount {
+      var target = unsafe quad.target + step &* stepByteCount
+      while step &+ 4 <= end {
         let rows = Transposed(four(0), four(1), four(2), four(3))
         for row in 0..<4 {
           unsafe target.storeBytes(of: rows[row], as: SIMD4<UInt32>.self)
@@ -179,7 +179,7 @@ extension GeneratedWeightPacking {
         step &+= 4
       }
     }
-    while step < stepCount {
+    while step < end {
       for lane in 0..<4 where quad.masks[lane] != 0 {
         let bits = unsafe weights.loadUnaligned(
           fromByteOffset: (quad.sources[lane] &+ step) &* 4, as: UInt32.self)

@@ -83,6 +83,9 @@ struct GeneratedWeightPacking {
 
   // MARK: Panels
 
+  /// Terms of which floats are packed for one line of columns after the other.
+  private static let floatSteps = 64
+
   /// The place of a column's weights for a tap, in elements.
   func position(group: Int, column: Int, tap: Int) -> Int {
     (group &* convolution.columnCount &+ column) &* convolution.depth &+ tap &* plan.lanesPerTap
@@ -146,17 +149,30 @@ struct GeneratedWeightPacking {
     let columns = panel.columns
     let (firstChannel, depth) = (group * convolution.columnCount + panel.firstColumn, convolution.depth)
     let offsets = unsafe packed.address + offsets(group: group) + panel.paddedBefore * plan.offsetByteCount
-    for place in stride(from: 0, to: plan.isInner ? 0 : columns.count, by: 4) {
+    /// Four columns of the panel from a place on.
+    func quad(_ place: Int) -> Quad {
       var quad = Quad(
         target: unsafe packed.address + start + place * plan.weightByteCount, stepByteCount: stepByteCount)
       for lane in 0..<4 where columns[place + lane] < panel.columnCount {
         quad.sources[lane] = (firstChannel &+ columns[place + lane]) &* depth
         quad.masks[lane] = -1
       }
-      guard let operands = terms.operands else {
-        unsafe packFloats(weights, quad)
-        continue
+      return quad
+    }
+    if terms.operands == nil, !plan.isInner {
+      // Sixteen columns at a time, which are a line of the cache, while it is near.
+      for first in stride(from: 0, to: columns.count, by: 16) {
+        for step in stride(from: 0, to: plan.stepCount, by: Self.floatSteps) {
+          for place in stride(from: first, to: min(first + 16, columns.count), by: 4) {
+            unsafe packFloats(
+              weights, quad(place), steps: step..<min(step + Self.floatSteps, plan.stepCount))
+          }
+        }
       }
+    }
+    for place in stride(from: 0, to: plan.isInner ? 0 : columns.count, by: 4) {
+      guard let operands = terms.operands else { break }
+      let quad = quad(place)
       let totals = unsafe packWeights(weights, operands, quad)
       let sources = quad.sources
       for lane in 0..<4 where quad.masks[lane] != 0 {
