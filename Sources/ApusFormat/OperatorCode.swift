@@ -13,8 +13,9 @@ package struct OperatorCode: RawRepresentable, Hashable, Sendable {
     self.rawValue = rawValue
   }
 
-  // That of all raw values would be generic.
+  // Those of all raw values would be generic.
   package static func == (lhs: Self, rhs: Self) -> Bool { lhs.rawValue == rhs.rawValue }
+  package static func != (lhs: Self, rhs: Self) -> Bool { lhs.rawValue != rhs.rawValue }
 
   /// Whether the schema that this build knows has the code.
   package var isKnown: Bool { Self.schemaNames.indices.contains(Int(rawValue)) }

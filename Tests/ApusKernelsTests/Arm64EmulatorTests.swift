@@ -12,7 +12,7 @@
     @Test("a function is placed once")
     func placement() throws {
       /// A function that does nothing.
-      struct Nothing: CodeGenerator {
+      struct Nothing: CodeGenerator, Hashable {
         func generate() -> [UInt8]? {
           var a = Arm64Assembler()
           a.return()

@@ -42,7 +42,7 @@ struct ConstantExpansion {
       let canBeReleased = !canBeReleased.isEmpty && canBeReleased[tensor.buffer]
       return ConstantData(
         base: base, byteCount: range.count, owner: file.bytes, isOfModel: true,
-        part: canBeReleased ? (file.bytes, range) : nil)
+        file: canBeReleased ? file.bytes : nil)
     }
     let count = type.isPacked ? TensorShape(tensor.shape).elementCount : range.count
     let key = Key(range: range, type: type, count: count)

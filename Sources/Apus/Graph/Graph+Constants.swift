@@ -117,7 +117,7 @@ extension Graph {
 
   /// Keeps a constant of the file in its place, as an operator will read it whenever it runs.
   func pin(_ index: Int) throws(ApusError) {
-    guard let constant = states[index].constant, constant.part != nil, buffers[index].base == nil,
+    guard let constant = states[index].constant, constant.file != nil, buffers[index].base == nil,
       !states[index].isReleased
     else { return }
     try constant.pin()
@@ -133,11 +133,11 @@ extension Graph {
   /// Gives back the memory of a constant of the file, if operator `node` alone reads it, and has for the last time.
   func release(_ index: Int, by node: Int) {
     let state = states[index]
-    guard let part = state.constant?.part, state.producer < 0, buffers[index].base == nil,
+    guard let constant = state.constant, constant.file != nil, state.producer < 0, buffers[index].base == nil,
       state.readerCount == 1, state.lastUse == node
     else { return }
     states[index].isReleased = true
-    part.file.release(part.range)
+    constant.release()
   }
 
   /// A constant of the file that someone reads for a while: in its place, or in memory of its own.
@@ -150,20 +150,18 @@ extension Graph {
   private func lend(_ tensors: [Int]) throws(ApusError) -> [Lent] {
     var lent: [Lent] = []
     for index in tensors {
-      guard let constant = states[index].constant, let part = constant.part, buffers[index].base == nil
+      guard let constant = states[index].constant, constant.file != nil, buffers[index].base == nil
       else { continue }
-      if part.file.borrow(part.range) {
-        lent.append(Lent(index: index, copy: nil))
-        buffers[index] = constant.buffer
-        continue
+      var copy: TensorMemory?
+      if !constant.borrow() {
+        do { copy = try constant.copyFromFile() } catch {
+          takeBack(lent)
+          throw error
+        }
       }
-      let memory = TensorMemory(byteCount: constant.byteCount)
-      do { try part.file.copyFromFile(part.range, to: memory.base) } catch {
-        takeBack(lent)
-        throw ApusError(.unreadableFile, error.message)
-      }
-      lent.append(Lent(index: index, copy: memory))
-      buffers[index] = TensorBuffer(base: memory.base, byteCount: constant.byteCount)
+      lent.append(Lent(index: index, copy: copy))
+      buffers[index] =
+        copy.map { TensorBuffer(base: $0.base, byteCount: constant.byteCount) } ?? constant.buffer
     }
     return lent
   }
@@ -171,7 +169,7 @@ extension Graph {
   private func takeBack(_ lent: [Lent]) {
     for constant in lent {
       buffers[constant.index] = .none
-      if constant.copy == nil { states[constant.index].constant?.part?.file.giveBack() }
+      if constant.copy == nil { states[constant.index].constant?.giveBack() }
     }
   }
 

@@ -19,7 +19,7 @@ extension Graph {
     for index in subgraph.tensors.indices {
       guard let constant = states[index].constant else { continue }
       // What may have been released comes when an operator wants it.
-      buffers[index] = constant.part == nil ? constant.buffer : .none
+      buffers[index] = constant.file == nil ? constant.buffer : .none
       if states[index].lastUse == .max { try pin(index) }
     }
     try allocateInputsAndVariables()

@@ -1,7 +1,10 @@
 import Synchronization
 
 /// What writes the code of one function; equal generators write the same.
-package protocol CodeGenerator: Hashable, Sendable {
+///
+/// Generators are `Hashable`, but the protocol is not: to set that up for each type of generator takes longer than to make
+/// a function.
+package protocol CodeGenerator: Sendable {
   /// The code of a function of one argument, the address of its arguments; nil only if the generator is wrong.
   func generate() -> [UInt8]?
 
@@ -9,10 +12,29 @@ package protocol CodeGenerator: Hashable, Sendable {
   /// the next ``ExecutableMemory/seal()``.
   /// Where few are made of need, the limit for code may be passed.
   func place(withinLimit: Bool) -> UnsafeRawPointer?
+
+  /// Whether another generator is the same.
+  func equals(_ other: any CodeGenerator) -> Bool
+
+  /// A number that equal generators share.
+  var hash: Int { get }
+}
+
+// There are no others, but as requirements these are compiled for each type of generator.
+extension CodeGenerator where Self: Hashable {
+  package func equals(_ other: any CodeGenerator) -> Bool {
+    if let other = other as? Self { return self == other }
+    return false
+  }
+
+  package var hash: Int {
+    var hasher = Hasher()
+    hash(into: &hasher)
+    return hasher.finalize()
+  }
 }
 
 extension CodeGenerator {
-  // There is no other, but as a requirement it is compiled for each type of generator.
   package func place(withinLimit: Bool) -> UnsafeRawPointer? {
     GeneratedCode.function(self, withinLimit: withinLimit)
   }
@@ -38,14 +60,12 @@ enum GeneratedCode {
   }
 
   /// The address of the function that a generator writes; nil where it cannot be placed.
-  fileprivate static func function<Generator: CodeGenerator>(
-    _ generator: Generator, withinLimit: Bool
-  ) -> UnsafeRawPointer? {
+  fileprivate static func function(_ generator: any CodeGenerator, withinLimit: Bool) -> UnsafeRawPointer? {
     // A model has some tens of functions: looking at each hash is faster than to make a dictionary of them.
-    let hash = generator.hashValue
+    let hash = generator.hash
     func known(_ functions: [Function]) -> Function? {
       for index in functions.indices
-      where functions[index].hash == hash && functions[index].generator as? Generator == generator {
+      where functions[index].hash == hash && generator.equals(functions[index].generator) {
         return functions[index]
       }
       return nil

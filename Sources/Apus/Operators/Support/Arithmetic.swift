@@ -29,7 +29,7 @@ struct Arithmetic {
         return fused
       }
     }
-    if operation == .multiply, let gated = try gatedByItself() { return gated }
+    if case .multiply = operation, let gated = try gatedByItself() { return gated }
     let isPlainWord = takesPlainWords && operands.type == .int16 && output.quantization == nil
     return BinaryOperator(try kernel(isPlainWord: isPlainWord), operands, output: output)
   }

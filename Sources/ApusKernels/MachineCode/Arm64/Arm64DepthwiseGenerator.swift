@@ -2,7 +2,7 @@
 ///
 /// Taps come in groups: four of bytes, or one of floats. A list has an offset for each tap of each group, from a pixel's
 /// first byte.
-package struct Arm64DepthwiseGenerator: CodeGenerator {
+package struct Arm64DepthwiseGenerator: CodeGenerator, Hashable {
   package let target: Arm64Target
   package let product: GeneratedProduct
   /// What writes the outputs; it knows the number of pixels.

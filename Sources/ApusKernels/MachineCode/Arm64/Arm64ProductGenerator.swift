@@ -3,7 +3,7 @@
 /// One step multiplies four bytes of each row, or one float, with as many of each column; four steps take sixteen bytes of
 /// each row at once. Rows are read in place: they lie `rowStride` bytes apart, and their terms lie in runs, the *taps*,
 /// whose offsets a list gives.
-package struct Arm64ProductGenerator: CodeGenerator {
+package struct Arm64ProductGenerator: CodeGenerator, Hashable {
   package let target: Arm64Target
   package let product: GeneratedProduct
   /// What writes the outputs; it knows the numbers of rows and columns.

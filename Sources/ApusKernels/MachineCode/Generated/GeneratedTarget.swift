@@ -1,7 +1,7 @@
 /// A machine that code is generated for: what plans, packing and runs must know of it, and its generators.
 ///
 /// It is asked while a convolution is prepared, never while one runs.
-protocol GeneratedTarget: Hashable, Sendable {
+protocol GeneratedTarget: Sendable {
   /// What tells its layouts of weights from those of others.
   var name: String { get }
 

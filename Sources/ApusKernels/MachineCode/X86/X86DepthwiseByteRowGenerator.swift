@@ -2,7 +2,7 @@
 ///
 /// A group of taps is a column of up to four rows of the filter. The same rows of a pixel of the input are interleaved once
 /// for all sums that they are part of. Other groups come after these: taps of one or two rows that are left, and extra ones.
-struct X86DepthwiseByteRowGenerator: CodeGenerator {
+struct X86DepthwiseByteRowGenerator: CodeGenerator, Hashable {
   let product: GeneratedProduct
   let epilogue: X86EpilogueGenerator.Kind
   let shape: GeneratedRowShape

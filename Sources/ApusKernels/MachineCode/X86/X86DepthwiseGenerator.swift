@@ -2,7 +2,7 @@
 ///
 /// Taps come in groups: four of bytes, which are interleaved so that one instruction adds four products to each channel;
 /// two of `int16`; one of floats. A list has an offset for each tap of each group, from a pixel's first byte.
-struct X86DepthwiseGenerator: CodeGenerator {
+struct X86DepthwiseGenerator: CodeGenerator, Hashable {
   let target: X86Target
   let product: GeneratedProduct
   let epilogue: X86EpilogueGenerator.Kind

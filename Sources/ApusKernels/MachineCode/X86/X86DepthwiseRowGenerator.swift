@@ -4,7 +4,7 @@
 /// A row of the filter has its weights in registers, and each pixel of the input is loaded once for all sums that it is
 /// part of. Terms are added in the order of the taps. Channels that are no whole vector, of an input that is read in place,
 /// are a narrower vector, masked if need be.
-struct X86DepthwiseRowGenerator: CodeGenerator {
+struct X86DepthwiseRowGenerator: CodeGenerator, Hashable {
   let target: X86Target
   let epilogue: X86EpilogueGenerator.Kind
   let shape: GeneratedRowShape

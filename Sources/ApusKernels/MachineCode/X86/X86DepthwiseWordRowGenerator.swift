@@ -3,7 +3,7 @@
 ///
 /// A group of taps is a column of two rows of the filter, or of the last one. The rows of a pixel become pairs of words once
 /// for all sums that they are part of. They are not centered: offsets make up for the zero point, which stands in the padding.
-struct X86DepthwiseWordRowGenerator: CodeGenerator {
+struct X86DepthwiseWordRowGenerator: CodeGenerator, Hashable {
   let isSigned: Bool
   let epilogue: X86EpilogueGenerator.Kind
   let shape: GeneratedRowShape

@@ -1,5 +1,5 @@
 /// Generates what is done to floats after a convolution; see ``FloatFinishing``.
-struct X86FinishingGenerator: CodeGenerator {
+struct X86FinishingGenerator: CodeGenerator, Hashable {
   let target: X86Target
   let kind: FloatFinishing
 

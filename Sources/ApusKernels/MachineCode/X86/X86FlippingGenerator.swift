@@ -1,6 +1,6 @@
 /// Generates a copy of bytes whose highest bits are turned. Whole vectors are stored: stores that miss the first-level cache
 /// take as long for a few bytes as for many.
-struct X86FlippingGenerator: CodeGenerator {
+struct X86FlippingGenerator: CodeGenerator, Hashable {
   let target: X86Target
 
   private typealias A = FlippingCode.Arguments

@@ -1,6 +1,6 @@
 /// Generates functions of floats, a vector at a time: within two units in the last place of the true values, as
 /// ``FloatVectorFunction`` computes them without fused products.
-struct X86FunctionGenerator: CodeGenerator {
+struct X86FunctionGenerator: CodeGenerator, Hashable {
   struct Arguments: CodeArguments {
     var source = 0
     var target = 0

@@ -2,7 +2,7 @@
 ///
 /// A sum is `round(c + a·x + b·y)`, summed in that order. Whether that gives the bytes of ``X86SumGenerator`` depends on the
 /// numbers: ``X86LinearSum`` finds out.
-struct X86LinearSumGenerator: CodeGenerator {
+struct X86LinearSumGenerator: CodeGenerator, Hashable {
   struct Arguments: CodeArguments {
     var lhs = 0
     var rhs = 0

@@ -2,7 +2,7 @@
 /// become outputs, since either alone would leave half of the processor idle.
 ///
 /// All steps but extra ones are written out; two sets of sums take turns.
-struct X86OverlappingProductGenerator: CodeGenerator {
+struct X86OverlappingProductGenerator: CodeGenerator, Hashable {
   let product: GeneratedProduct
   let epilogue: X86EpilogueGenerator.Kind
   let rowCount: Int

@@ -3,7 +3,7 @@
 /// One step multiplies four bytes of each row (four `uint8` or `int8`, two `int16`, or one `float`) with as many of each
 /// column. Rows are read in place: they lie `rowStride` bytes apart, and their terms lie in runs, the *taps*, whose
 /// offsets a list gives: the rows of a filter in a padded input, or the single run of a matrix.
-struct X86ProductGenerator: CodeGenerator {
+struct X86ProductGenerator: CodeGenerator, Hashable {
   let target: X86Target
   let product: GeneratedProduct
   let epilogue: X86EpilogueGenerator.Kind

@@ -1,5 +1,5 @@
 /// Generates the quantization of floats at run time, with AVX2: all sets that ask for it have that.
-enum X86QuantizationGenerator: CodeGenerator {
+enum X86QuantizationGenerator: CodeGenerator, Hashable {
   /// The least and the greatest values.
   case extremes
   /// `int16` differences from the zero point.

@@ -2,7 +2,7 @@
 ///
 /// Sums bring each operand to the common scale and the result to its own, as the reference does: a product with a factor
 /// of 31 bits, rounded, and a shift to the right, rounded again.
-struct X86SumGenerator: CodeGenerator {
+struct X86SumGenerator: CodeGenerator, Hashable {
   /// What is computed from two operands.
   enum Kind: Hashable {
     case sum

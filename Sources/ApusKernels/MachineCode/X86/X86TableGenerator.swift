@@ -1,5 +1,5 @@
 /// Generates what maps bytes by a table of 256, whole blocks of them.
-struct X86TableGenerator: CodeGenerator {
+struct X86TableGenerator: CodeGenerator, Hashable {
   struct Arguments: CodeArguments {
     var source = 0
     var target = 0

@@ -1,5 +1,5 @@
 /// Generates the widening of bytes to `int16`, with AVX2.
-struct X86WideningGenerator: CodeGenerator {
+struct X86WideningGenerator: CodeGenerator, Hashable {
   let isSigned: Bool
 
   private typealias A = WideningCode.Arguments

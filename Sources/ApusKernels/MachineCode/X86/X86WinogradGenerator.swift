@@ -2,7 +2,7 @@
 ///
 /// Inputs and weights are words or floats, of which each lane is another channel, column or both; sums are 32 bits wide.
 /// Integers wrap: what the results must fit in is what counts.
-struct X86WinogradGenerator: CodeGenerator {
+struct X86WinogradGenerator: CodeGenerator, Hashable {
   private enum Step: Hashable {
     case inputs
     case weights
