@@ -21,7 +21,8 @@
     }
 
     private struct State {
-      var numbers: [AnyHashable: Int] = [:]
+      /// By the hash of the generator.
+      var numbers: [Int: [Int]] = [:]
       var functions: [(generator: any CodeGenerator, address: Int)] = []
       /// Where the next function's code goes.
       var end = Arm64Server.memory
@@ -107,15 +108,15 @@
     /// The address of what stands for a generated function.
     func place(_ generator: any CodeGenerator) -> UnsafeRawPointer? {
       state.withLock { state in
-        let key = AnyHashable(generator)
         let number: Int
-        if let known = state.numbers[key] {
+        let alike = state.numbers[generator.hash, default: []]
+        if let known = alike.first(where: { generator.equals(state.functions[$0].generator) }) {
           number = known
         } else {
           guard let code = generator.generate(), state.functions.count < Self.thunkCount else { return nil }
           number = state.functions.count
           state.functions.append((generator, upload(code, &state)))
-          state.numbers[key] = number
+          state.numbers[generator.hash] = alike + [number]
         }
         return UnsafeRawPointer(bitPattern: thunks + number * Self.thunkByteCount)
       }

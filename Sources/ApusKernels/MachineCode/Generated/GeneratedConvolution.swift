@@ -305,7 +305,7 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
       for index in 0...count {
         let height = index < count ? rowCount : rest
         guard height > 0 else { return }
-        let row = index &* rowCount
+        let row = index < count ? index &* rowCount : length &- rest
         unsafe runBlock(
           &call, rows: rows + row &* rowStride,
           output: output + row &* call.arguments.outputStride, height: height)
@@ -318,8 +318,9 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
     if !movesAlongPanels { call.arguments.blocks = count }
     outputs.call(rows: rowCount, columns: columns, &call.arguments)
     if rest > 0 {
-      call.arguments.rows &+= count &* rowCount &* rowStride
-      call.arguments.output &+= count &* rowCount &* call.arguments.outputStride
+      let row = length &- rest
+      unsafe call.arguments.rows = Int(bitPattern: rows + row &* rowStride)
+      unsafe call.arguments.output = Int(bitPattern: output + row &* call.arguments.outputStride)
       call.arguments.blocks = 1
       outputs.call(rows: rest, columns: columns, &call.arguments)
     }

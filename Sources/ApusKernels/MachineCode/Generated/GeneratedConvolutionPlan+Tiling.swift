@@ -22,7 +22,7 @@ extension GeneratedConvolutionPlan {
 
     /// Calls `body` for each length that tiles may have.
     func forEachLength(_ body: (Int) -> Void) {
-      guard tilesPerImage > 0 else { return }
+      guard tilesPerImage > 1 else { return body(tilesPerImage == 1 ? length : 0) }
       let units = ceilingQuotient(length, unit)
       let (least, most) = (units / tilesPerImage * unit, ceilingQuotient(units, tilesPerImage) * unit)
       let last = range(tilesPerImage - 1).count

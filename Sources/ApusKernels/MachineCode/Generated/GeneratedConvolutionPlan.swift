@@ -73,6 +73,8 @@ final class GeneratedConvolutionPlan: Sendable {
 
   /// Tiles that need more gathered memory than this are left to other kernels.
   static let planeLimit = 1_700_000
+  /// So long may rows be computed again to do without a function for the last of them: a hundredth of what making one takes.
+  private static let repeatedNanoseconds = 100
   /// What takes less time is left to one thread.
   static let leastNanoseconds = 1_200
   /// From so many weights on, words are packed as bytes.
@@ -144,8 +146,9 @@ final class GeneratedConvolutionPlan: Sendable {
       && (c.outputWidth - 1) * c.strideWidth + reachWidth <= c.inputWidth
     // Quantized floats are words or bytes already, and there is room to read beyond them.
     let areRowsReady = c.operands.isHybrid || product != .words && lanesPerTap % product.lanesPerStep == 0
-    // Signs are turned once rather than for each panel, where that takes time from products or there are few steps.
-    let readsAll = c.strideWidth <= c.filterWidth && c.strideHeight <= c.filterHeight
+    // Signs are turned once rather than for each panel, where that takes time from products or there are few steps. A small
+    // layer may copy more than it reads: others have its functions then.
+    let readsAll = c.strideWidth <= c.filterWidth && c.strideHeight <= c.filterHeight || isSmall
     let paysFlips =
       sharesPipes
       ? lineLength > 4 && c.columnCount >= target.lanes && readsAll : overlapping != nil && stepsPerTap <= 16
@@ -298,15 +301,23 @@ final class GeneratedConvolutionPlan: Sendable {
       + tap % tapColumns * convolution.dilationWidth * pixelByteCount
   }
 
-  /// Cuts `length` rows into blocks as equal as can be: whole ones, and the rest.
+  /// Cuts `length` rows into blocks as equal as can be: `count` whole ones, and one of the last `rest` rows, if any.
+  ///
+  /// Where that takes next to no time, the last is a whole block as well, and computes some rows again: a function less.
   func blocks(_ length: Int, vectorCount: Int) -> (rows: Int, count: Int, rest: Int) {
     let most = mostRows[vectorCount]
     if length <= most { return (length, min(length, 1), 0) }
     let rows = ceilingQuotient(length, ceilingQuotient(length, most))
-    return (rows, length / rows, length % rows)
+    let (count, rest) = length.quotientAndRemainder(dividingBy: rows)
+    let isWhole =
+      rest > 0 && repeatsRows && (rows &- rest) &* nanoseconds <= length &* Self.repeatedNanoseconds
+    return (rows, count, isWhole ? rows : rest)
   }
 
   func tiling(threads: Int) -> Tiling { threads > 1 && !convolution.isForOneThread ? shared : alone }
+
+  /// Whether rows may be computed twice: functions count scales of rows as they go.
+  private var repeatsRows: Bool { !convolution.operands.isHybrid }
 
   /// The shapes of functions that runs will ask for; some come more than once.
   func shapes(movesAlongPanels: Bool) -> [GeneratedShape] {
@@ -323,7 +334,7 @@ final class GeneratedConvolutionPlan: Sendable {
     func add(_ panel: Panel, length: Int) {
       let (rows, _, rest) = blocks(length, vectorCount: panel.vectorCount)
       add(panel, rows: rows, isRest: false)
-      add(panel, rows: rest, isRest: true)
+      if rest != rows { add(panel, rows: rest, isRest: true) }
     }
     // All panels but the last are alike.
     for index in stride(from: 0, to: panels.count, by: max(1, panels.count - 1)) {

@@ -58,7 +58,7 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
         tapRows: convolution.filterHeight, tapColumns: convolution.filterWidth)
     }
     let shapes =
-      takesLines ? plan.lineShapes : plan.shapes(most: blockColumns, takesRows: takesRows)
+      takesLines ? plan.lineShapes : plan.shapes(most: blockColumns)
     guard
       let outputs = GeneratedFunctions(
         scheme.canFinish ? shapes : [], placement: placement,
@@ -115,7 +115,7 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
 
   /// The functions that write sums.
   private func sumFunctions(_ placement: CodePlacement) -> GeneratedFunctions? {
-    let shapes = plan.shapes(most: GeneratedDepthwisePlan.mostPixels, takesRows: false)
+    let shapes = plan.shapes(most: GeneratedDepthwisePlan.mostPixels)
     return GeneratedFunctions(
       shapes.map { $0.ofSums(lanes: target.lanes) }, placement: placement,
       generator: { target.depthwiseGenerator(scheme.gatheredProduct, convolution.operands, nil, $0) })
@@ -317,7 +317,7 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
 
 extension GeneratedDepthwisePlan {
   /// The shapes of functions that runs will ask for; their rows are pixels.
-  fileprivate func shapes(most: Int, takesRows: Bool) -> [GeneratedShape] {
+  fileprivate func shapes(most: Int) -> [GeneratedShape] {
     guard runs.isEmpty else { return [] }
     var shapes: [GeneratedShape] = []
     shapes.reserveCapacity(16)
@@ -325,15 +325,16 @@ extension GeneratedDepthwisePlan {
       guard pixels > 0, channels > 0 else { return }
       shapes.append(GeneratedShape(rowCount: pixels, vectorCount: vectorCount, columnCount: channels))
     }
+    func add(columns: Int, channels: Int) {
+      if columns >= most { add(pixels: most, channels: channels) }
+      add(pixels: columns % most, channels: channels)
+    }
     func add(channels: Int) {
-      guard takesRows else {
-        for pixels in 1...most { add(pixels: pixels, channels: channels) }
-        return
-      }
-      add(pixels: most, channels: channels)
-      add(pixels: columnCount % most, channels: channels)
-      add(pixels: (columnCount - 1) % most, channels: channels)
-      if most > 1 { add(pixels: 1, channels: channels) }
+      add(columns: columnCount, channels: channels)
+      guard lastColumnPixels != pixelsTogether else { return }
+      // The last column may be one of its own.
+      add(columns: columnCount - 1, channels: channels)
+      add(columns: 1, channels: channels)
     }
     forEachChannelCount { add(channels: $0) }
     return shapes
