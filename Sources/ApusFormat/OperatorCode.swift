@@ -13,9 +13,10 @@ package struct OperatorCode: RawRepresentable, Hashable, Sendable {
     self.rawValue = rawValue
   }
 
-  // Those of all raw values would be generic.
+  // Those of all raw values, and of all patterns, would be generic.
   package static func == (lhs: Self, rhs: Self) -> Bool { lhs.rawValue == rhs.rawValue }
   package static func != (lhs: Self, rhs: Self) -> Bool { lhs.rawValue != rhs.rawValue }
+  package static func ~= (pattern: Self, code: Self) -> Bool { pattern.rawValue == code.rawValue }
 
   /// Whether the schema that this build knows has the code.
   package var isKnown: Bool { Self.schemaNames.indices.contains(Int(rawValue)) }

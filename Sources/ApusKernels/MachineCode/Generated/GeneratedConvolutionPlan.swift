@@ -74,7 +74,7 @@ final class GeneratedConvolutionPlan: Sendable {
   /// Tiles that need more gathered memory than this are left to other kernels.
   static let planeLimit = 1_700_000
   /// So long may rows be computed again to do without a function for the last of them: a hundredth of what making one takes.
-  private static let repeatedNanoseconds = 100
+  static let repeatedNanoseconds = 100
   /// What takes less time is left to one thread.
   static let leastNanoseconds = 1_200
   /// From so many weights on, words are packed as bytes.

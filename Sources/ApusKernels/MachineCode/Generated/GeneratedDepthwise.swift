@@ -283,7 +283,7 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
       arguments.output = Int(bitPattern: output)
       arguments.blocks = columns / most
       if columns >= most { outputs.call(rows: most, columns: valid, &arguments) }
-      let rest = columns % most
+      let rest = plan.rest(columns, most: most)
       if rest > 0 {
         let done = columns &- rest
         arguments.rows &+= done &* plan.columnByteCount
@@ -299,7 +299,9 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
     arguments.rowStride = plan.columnByteCount
     var column = 0
     while column < columns {
-      let count = min(most, columns &- column)
+      let isRest = columns &- column < most
+      let count = isRest ? plan.rest(columns, most: most) : most
+      if isRest { column = columns &- count }
       arguments.rows = Int(bitPattern: rows + column &* arguments.rowStride)
       arguments.output = Int(bitPattern: memory)
       arguments.outputStride = plan.blockChannels &* 4
@@ -327,7 +329,8 @@ extension GeneratedDepthwisePlan {
     }
     func add(columns: Int, channels: Int) {
       if columns >= most { add(pixels: most, channels: channels) }
-      add(pixels: columns % most, channels: channels)
+      let rest = rest(columns, most: most)
+      if rest != most { add(pixels: rest, channels: channels) }
     }
     func add(channels: Int) {
       add(columns: columnCount, channels: channels)

@@ -201,6 +201,16 @@ final class GeneratedDepthwisePlan: Sendable {
     return (columns, count / columns, count % columns)
   }
 
+  /// The columns of the last block, after whole ones of `most`: a whole one as well where that takes next to no time, which
+  /// saves a function.
+  func rest(_ columns: Int, most: Int) -> Int {
+    let rest = columns % most
+    guard rest > 0, columns > most,
+      (most &- rest) &* nanoseconds <= columns &* GeneratedConvolutionPlan.repeatedNanoseconds
+    else { return rest }
+    return most
+  }
+
   /// The rows of taps that lie in the input for a line of the output, whose first would be row `top` of it.
   func tapRows(top: Int) -> Range<Int> {
     let step = convolution.dilationHeight
