@@ -85,21 +85,13 @@ final class QuantizedEpilogue: @unchecked Sendable {
   ) {
     switch rounding {
     case .doublePrecision:
-      let factors = unsafe (
-        DoublePrecisionFactors(table, stride: tableStride, channel: channel, zeroPoint: zeroPoint),
-        DoublePrecisionFactors(table, stride: tableStride, channel: channel &+ 4, zeroPoint: zeroPoint)
-      )
       storeVectors(
         sums, sumStride: sumStride, rows: rows, bias: bias, count: count, to: output,
-        outputStride: outputStride, factors)
+        outputStride: outputStride, factors(DoublePrecisionFactors.self, channel: channel))
     case .shifts:
-      let factors = unsafe (
-        ShiftingFactors(table, stride: tableStride, channel: channel, zeroPoint: zeroPoint),
-        ShiftingFactors(table, stride: tableStride, channel: channel &+ 4, zeroPoint: zeroPoint)
-      )
       storeVectors(
         sums, sumStride: sumStride, rows: rows, bias: bias, count: count, to: output,
-        outputStride: outputStride, factors)
+        outputStride: outputStride, factors(ShiftingFactors.self, channel: channel))
     case .anyShifts, .once:
       for row in 0..<rows {
         for lane in 0..<count {
@@ -114,22 +106,25 @@ final class QuantizedEpilogue: @unchecked Sendable {
   /// padding.
   @inline(__always)
   func bytes(_ low: SIMD4<Int32>, _ high: SIMD4<Int32>, channel: Int) -> SIMD8<UInt8> {
-    let (first, second): (SIMD4<Int32>, SIMD4<Int32>)
     switch rounding {
     case .doublePrecision:
-      unsafe first = DoublePrecisionFactors(
-        table, stride: tableStride, channel: channel, zeroPoint: zeroPoint)(low)
-      unsafe second = DoublePrecisionFactors(
-        table, stride: tableStride, channel: channel &+ 4, zeroPoint: zeroPoint)(high)
+      let factors = factors(DoublePrecisionFactors.self, channel: channel)
+      return bounds.bytes(factors.0(low), factors.1(high))
     case .shifts:
-      unsafe first = ShiftingFactors(
-        table, stride: tableStride, channel: channel, zeroPoint: zeroPoint)(low)
-      unsafe second = ShiftingFactors(
-        table, stride: tableStride, channel: channel &+ 4, zeroPoint: zeroPoint)(high)
+      let factors = factors(ShiftingFactors.self, channel: channel)
+      return bounds.bytes(factors.0(low), factors.1(high))
     case .anyShifts, .once:
       return scalars(low, high, channel: channel)
     }
-    return bounds.bytes(first, second)
+  }
+
+  /// The factors of eight channels.
+  @inline(__always)
+  private func factors<Factors: RescalingFactors>(_ type: Factors.Type, channel: Int) -> (Factors, Factors) {
+    unsafe (
+      Factors(table, stride: tableStride, channel: channel, zeroPoint: zeroPoint),
+      Factors(table, stride: tableStride, channel: channel &+ 4, zeroPoint: zeroPoint)
+    )
   }
 
   @inline(never)
@@ -198,6 +193,7 @@ private struct OutputBounds {
 
 /// What makes outputs of four channels' sums, zero point included.
 private protocol RescalingFactors {
+  init(_ table: UnsafeRawPointer, stride: Int, channel: Int, zeroPoint: Int32)
   func callAsFunction(_ sums: SIMD4<Int32>) -> SIMD4<Int32>
 }
 

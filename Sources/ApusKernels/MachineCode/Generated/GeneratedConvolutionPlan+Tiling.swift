@@ -22,7 +22,8 @@ extension GeneratedConvolutionPlan {
 
     /// Calls `body` for each length that tiles may have.
     func forEachLength(_ body: (Int) -> Void) {
-      guard tilesPerImage > 1 else { return body(tilesPerImage == 1 ? length : 0) }
+      guard tilesPerImage > 0 else { return }
+      if tilesPerImage == 1 { return body(length) }
       let units = ceilingQuotient(length, unit)
       let (least, most) = (units / tilesPerImage * unit, ceilingQuotient(units, tilesPerImage) * unit)
       let last = range(tilesPerImage - 1).count
