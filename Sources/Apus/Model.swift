@@ -22,7 +22,7 @@ public final class Model: Sendable {
   private let registrations: [OperatorRegistration?]
   private let cache = Mutex(Cache())
   /// Where packed weights lie.
-  private let packedMemory: MemoryPool
+  let packedMemory: MemoryPool
 
   private struct KnownWeights: Sendable {
     let key: PackedWeightsKey
@@ -37,11 +37,10 @@ public final class Model: Sendable {
     func weights(_ key: PackedWeightsKey) -> PackedWeights? { packed.first { $0.key == key }?.weights }
   }
 
-  /// Reads a model from a file into memory.
+  /// Reads a model from a file.
   ///
-  /// Memory of large weights is given back once kernels have packed them. Other kernels read them again, from the file,
-  /// which stays open for as long as the model lives: that it is replaced, moved or removed does no harm, and if it was
-  /// written to, ``Interpreter`` throws `unreadableFile`.
+  /// Large weights are read when kernels pack them. So a file of 256 KiB or more stays open for as long as the model lives:
+  /// that it is replaced, moved or removed does no harm, and if it was written to, ``Interpreter`` throws `unreadableFile`.
   ///
   /// - Throws: `unreadableFile`, or `malformedModel` with the place in the file.
   public convenience init(contentsOfFile path: String) throws(ApusError) {
@@ -80,7 +79,9 @@ public final class Model: Sendable {
   }
 
   private init(_ bytes: FileBytes) throws(ApusError) {
-    do { file = try ModelFile(bytes) } catch { throw ApusError(.malformedModel, error.message) }
+    do { file = try ModelFile(bytes) } catch {
+      throw ApusError(error.isUnreadable ? .unreadableFile : .malformedModel, error.message)
+    }
     registrations = file.operatorCodes.map(OperatorRegistry.registration(for:))
     packedMemory = MemoryPool(expectedByteCount: bytes.count)
     var expansion = ConstantExpansion(file)

@@ -1,12 +1,20 @@
+import Synchronization
+
 /// Bounds-checked little-endian loads from bytes that someone else keeps alive.
 ///
 /// The only place of this module that dereferences a pointer. No load needs alignment.
 struct ByteReader {
   private let bytes: UnsafeRawBufferPointer
+  /// Where not all of a file is there yet: what reads it, and of each block whether it is. References without a count, as
+  /// readers are copied into every table.
+  private unowned(unsafe) let parts: FileParts?
+  private let flags: UnsafeMutablePointer<Atomic<Bool>>?
 
-  /// Reads from `bytes`, which must outlive the reader.
-  init(_ bytes: UnsafeRawBufferPointer) {
+  /// Reads from `bytes`, which must outlive the reader, as must the parts of which some are not there yet.
+  init(_ bytes: UnsafeRawBufferPointer, parts: FileParts? = nil) {
     self.bytes = bytes
+    self.parts = parts
+    flags = parts?.flags
   }
 
   /// The number of bytes; a valid offset is less than this.
@@ -18,12 +26,30 @@ struct ByteReader {
     offset >= 0 && length >= 0 && offset <= bytes.count && length <= bytes.count - offset
   }
 
+  /// Reads what is not there yet of bytes within bounds.
+  @inline(__always)
+  func require(_ length: Int, at offset: Int) throws(FormatError) {
+    guard let flags, length > 0 else { return }
+    let first = offset / FileParts.blockByteCount
+    let last = (offset + length - 1) / FileParts.blockByteCount
+    if last <= first + 1, flags[first].load(ordering: .acquiring), flags[last].load(ordering: .acquiring) {
+      return
+    }
+    try browse(length, at: offset)
+  }
+
+  @inline(never)
+  private func browse(_ length: Int, at offset: Int) throws(FormatError) {
+    try parts?.browse(offset..<offset + length)
+  }
+
   /// The little-endian integer at `offset`.
   @inline(__always)
   func integer<T: FixedWidthInteger & BitwiseCopyable>(
     _ type: T.Type = T.self, at offset: Int
   ) throws(FormatError) -> T {
     guard contains(MemoryLayout<T>.size, at: offset) else { throw outside(offset, MemoryLayout<T>.size) }
+    try require(MemoryLayout<T>.size, at: offset)
     // In bounds by the guard; unaligned loads are allowed for bitwise-copyable types.
     return T(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: T.self))
   }
@@ -41,6 +67,7 @@ struct ByteReader {
   ) throws(FormatError) -> [R] {
     let (length, overflow) = count.multipliedReportingOverflow(by: MemoryLayout<T>.size)
     guard !overflow, contains(length, at: offset) else { throw outside(offset, overflow ? count : length) }
+    try require(length, at: offset)
     var result: [R] = []
     result.reserveCapacity(count)
     for index in 0..<count {
@@ -54,12 +81,14 @@ struct ByteReader {
   /// The text of `length` UTF-8 bytes at `offset`; invalid sequences become U+FFFD.
   func text(at offset: Int, length: Int) throws(FormatError) -> String {
     guard contains(length, at: offset) else { throw outside(offset, length) }
+    try require(length, at: offset)
     return String(decoding: bytes[offset..<(offset + length)], as: UTF8.self)
   }
 
   /// A reader of the given bytes alone, whose offsets begin at zero.
   func slice(_ range: Range<Int>) throws(FormatError) -> ByteReader {
     guard contains(range.count, at: range.lowerBound) else { throw outside(range.lowerBound, range.count) }
+    try require(range.count, at: range.lowerBound)
     return ByteReader(UnsafeRawBufferPointer(rebasing: bytes[range]))
   }
 

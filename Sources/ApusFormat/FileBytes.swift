@@ -9,7 +9,7 @@
 /// The memory lives as long as the object. Reading makes a private copy; mapping is for callers that accept
 /// that a file truncated by someone else kills the process.
 package final class FileBytes: @unchecked Sendable {
-  // @unchecked: the memory is written before `init` returns and never afterwards, but for parts that were released.
+  // @unchecked: the memory is written before `init` returns and never afterwards, but for parts that nobody has read.
 
   /// The alignment of ``baseAddress`` in bytes.
   package static let alignment = 64
@@ -27,10 +27,10 @@ package final class FileBytes: @unchecked Sendable {
   private let memory: UnsafeMutableRawPointer
   private let release: Release
 
-  /// The parts that may be released; nil where all stays.
+  /// What reads the parts of a file that are not there yet; nil where all is.
   private let parts: FileParts?
 
-  /// From this size on, the memory of parts can be released.
+  /// From this size on, a file can be read in parts.
   private static let leastParted = 256 << 10
 
   /// How the memory is given back.
@@ -38,7 +38,8 @@ package final class FileBytes: @unchecked Sendable {
 
   /// Reads a regular file into memory of its own.
   ///
-  /// With `keepsOpen`, parts of a file that is not small can be released, and are read again when they are asked for.
+  /// With `keepsOpen`, a file that is not small is read where and when someone asks for it, see ``withReader(_:)`` and
+  /// ``require(_:)``.
   ///
   /// Throws when the file cannot be opened or read, is a folder, a pipe or a device, is larger than
   /// `maximumSize`, or shrinks while it is read.
@@ -46,22 +47,24 @@ package final class FileBytes: @unchecked Sendable {
     readingFileAt path: String, maximumSize: Int = FileBytes.defaultMaximumSize, keepsOpen: Bool = false
   ) throws(FormatError) {
     let (descriptor, size) = try Self.open(path, maximumSize: maximumSize)
+    count = size
+    if keepsOpen, size >= Self.leastParted, let memory = Self.reserve(size) {
+      self.memory = memory
+      parts = FileParts(descriptor: descriptor, count: size, memory: memory)
+      release = .unmap
+      return
+    }
+    defer { close(descriptor) }
     guard let memory = Self.allocate(size) else {
-      close(descriptor)
       throw FormatError("cannot read '\(path)': no memory for \(size) bytes")
     }
-    let parts =
-      keepsOpen && size >= Self.leastParted
-      ? FileParts(descriptor: descriptor, count: size, memory: memory) : nil
-    defer { if parts == nil { close(descriptor) } }
     if let code = Self.read(0..<size, of: descriptor, to: memory) {
       free(memory)
       let reason = code == 0 ? "the file became shorter while it was read" : Self.reason(code)
       throw FormatError("cannot read '\(path)': \(reason)")
     }
     self.memory = memory
-    self.parts = parts
-    count = size
+    parts = nil
     release = .free
   }
 
@@ -137,29 +140,19 @@ package final class FileBytes: @unchecked Sendable {
 
   // MARK: Parts
 
-  /// Whether parts can be released.
+  /// Whether parts may not be there yet.
   package var hasParts: Bool { parts != nil }
 
-  /// Gives back the memory of a range that nobody reads, or of most of it. Whoever reads a range of which parts may have
-  /// been released pins or borrows it first.
-  package func release(_ range: Range<Int>) {
-    guard isWithin(range) else { return }
-    parts?.release(range)
-  }
+  /// Whether all of a range is there.
+  package func contains(_ range: Range<Int>) -> Bool { isWithin(range) && parts?.contains(range) ?? true }
 
-  /// Keeps a range in its place from now on; reads what is missing of it.
-  package func pin(_ range: Range<Int>) throws(FormatError) {
+  /// Reads what is not there yet of a range.
+  package func require(_ range: Range<Int>) throws(FormatError) {
     guard isWithin(range) else { throw FormatError("bytes \(range) lie outside the file's \(count)") }
-    try parts?.pin(range)
+    try parts?.require(range)
   }
 
-  /// Keeps a range in its place until ``giveBack()``, if it is there; answers whether it is.
-  package func borrow(_ range: Range<Int>) -> Bool { isWithin(range) && parts?.borrow(range) ?? true }
-
-  /// Ends what a successful ``borrow(_:)`` began.
-  package func giveBack() { parts?.giveBack() }
-
-  /// Copies a range from the file.
+  /// Copies a range of a file that is read in parts, of which nothing need be there.
   package func copyFromFile(
     _ range: Range<Int>, to target: UnsafeMutableRawPointer
   ) throws(FormatError) {
@@ -168,6 +161,11 @@ package final class FileBytes: @unchecked Sendable {
   }
 
   private func isWithin(_ range: Range<Int>) -> Bool { range.lowerBound >= 0 && range.upperBound <= count }
+
+  /// Calls `body` with a reader of all bytes, which reads the file where it has to; the reader must not leave the closure.
+  func withReader<R>(_ body: (ByteReader) throws(FormatError) -> R) throws(FormatError) -> R {
+    try withUnsafeBytes { (raw) throws(FormatError) in try body(ByteReader(raw, parts: parts)) }
+  }
 
   // MARK: Bytes
 
@@ -199,7 +197,7 @@ package final class FileBytes: @unchecked Sendable {
     withUnsafeBytes { String(decoding: $0[text.start..<text.start + text.count], as: UTF8.self) }
   }
 
-  /// Calls `body` with all bytes; the pointer must not leave the closure.
+  /// Calls `body` with all bytes, of which those that were not required may be zeros; the pointer must not leave the closure.
   package func withUnsafeBytes<R, E: Error>(
     _ body: (UnsafeRawBufferPointer) throws(E) -> R
   ) throws(E) -> R {
@@ -222,10 +220,23 @@ package final class FileBytes: @unchecked Sendable {
     }
     #if os(Linux)
       if pages > 0 { _ = madvise(memory, pages * largePage, Int32(MADV_HUGEPAGE)) }
-      let populateForWriting: Int32 = 23  // MADV_POPULATE_WRITE: Linux 5.14, not in every header.
-      if size >= pageAlignment { _ = madvise(memory, byteCount, populateForWriting) }
     #endif
+    if size >= pageAlignment { populate(memory, byteCount: byteCount) }
     return memory
+  }
+
+  /// Addresses for a file, whose pages are made as they are written.
+  private static func reserve(_ size: Int) -> UnsafeMutableRawPointer? {
+    let memory = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0)
+    return memory == MAP_FAILED ? nil : memory
+  }
+
+  /// Makes the pages of memory that is about to be written, all at once.
+  static func populate(_ memory: UnsafeMutableRawPointer, byteCount: Int) {
+    #if os(Linux)
+      let populateForWriting: Int32 = 23  // MADV_POPULATE_WRITE: Linux 5.14, not in every header.
+      _ = madvise(memory, byteCount, populateForWriting)
+    #endif
   }
 
   /// A multiple of the size of a page, on most systems.

@@ -6,100 +6,103 @@ import Synchronization
   import Darwin
 #endif
 
-/// The parts of a file's bytes whose memory was given back, and the way to get them again.
+/// The memory of an open file that is read where and when someone asks for it.
 ///
-/// Weights are read once, to be packed, and seldom again. So pages that hold nothing else go back to the system until
-/// someone asks for them, and come from the file then, which stays open. A file that was changed meanwhile is an error.
+/// Large weights are read once, to be packed, and from a buffer that is used again for the next. So their place in the
+/// file's memory stays without pages, and everything else is read in blocks. A file that was changed meanwhile is an error.
 final class FileParts: @unchecked Sendable {
-  // @unchecked: the memory is written under the lock, and only where nobody reads it.
+  // @unchecked: memory is written under the lock, and marked as present afterwards; nobody reads it before.
 
-  /// What became of each page.
-  private struct Pages: Sendable {
-    var areReleased: [Bool]
-    /// Those that are never released, as someone reads them in their place.
-    var arePinned: [Bool]
-    /// How many read parts for a while.
-    var borrowerCount = 0
-  }
+  /// What is read at a time, at least. A power of two.
+  static let blockByteCount = 16 << 10
+  /// The most blocks that are read ahead.
+  private static let mostAhead = 4
+  /// The most blocks between two places that are read as well.
+  private static let mostBetween = 1
+
+  /// Of each block whether it is there.
+  let flags: UnsafeMutablePointer<Atomic<Bool>>
+  private let blockCount: Int
 
   private let descriptor: Int32
   private let stamp: Stamp
   private let memory: UnsafeMutableRawPointer
   private let count: Int
-  private let pageByteCount: Int
-  private let pages: Mutex<Pages>
+  /// The blocks that were read last, for readers that go through the file.
+  private let last = Mutex(0..<0)
 
-  /// Takes over an open file whose `count` bytes will be in `memory`, which outlives the object.
+  /// Takes over an open file whose `count` bytes belong into `memory`, which outlives the object.
   init(descriptor: Int32, count: Int, memory: UnsafeMutableRawPointer) {
     self.descriptor = descriptor
     self.count = count
     self.memory = memory
     stamp = Stamp(descriptor)
-    pageByteCount = max(1, sysconf(Int32(_SC_PAGESIZE)))
-    let no = Array(repeating: false, count: count / pageByteCount + 1)
-    pages = Mutex(Pages(areReleased: no, arePinned: no))
+    blockCount = (count + Self.blockByteCount - 1) / Self.blockByteCount
+    flags = .allocate(capacity: max(blockCount, 1))
+    for block in 0..<blockCount { (flags + block).initialize(to: Atomic(false)) }
   }
 
-  deinit { close(descriptor) }
-
-  /// Gives back the pages that lie within a range, unless someone reads any.
-  func release(_ range: Range<Int>) {
-    #if os(Linux)
-      // Memory that begins within a page, where pages are large, stays.
-      guard Int(bitPattern: memory).isMultiple(of: pageByteCount) else { return }
-      let first = (range.lowerBound + pageByteCount - 1) / pageByteCount
-      let end = range.upperBound / pageByteCount
-      guard first < end else { return }
-      pages.withLock { pages in
-        guard pages.borrowerCount == 0, !pages.arePinned[first..<end].contains(true) else { return }
-        guard
-          madvise(memory + first * pageByteCount, (end - first) * pageByteCount, Int32(MADV_DONTNEED)) == 0
-        else { return }
-        for page in first..<end { pages.areReleased[page] = true }
-      }
-    #endif
+  deinit {
+    flags.deallocate()
+    close(descriptor)
   }
 
-  /// Keeps a range in its place from now on, and reads what is missing of it.
-  func pin(_ range: Range<Int>) throws(FormatError) {
-    guard !range.isEmpty else { return }
-    let touched = pagesOf(range)
-    let failure: FormatError? = pages.withLock { pages in
-      var page = touched.lowerBound
-      while page < touched.upperBound {
-        let first = page
-        while page < touched.upperBound, pages.areReleased[page] { page += 1 }
-        if first < page {
-          let part = first * pageByteCount..<min(page * pageByteCount, count)
-          if let failure = read(part, to: memory + part.lowerBound) { return failure }
-          for known in first..<page { pages.areReleased[known] = false }
-        }
-        page += 1
+  /// Whether all of a range is there.
+  @inline(__always)
+  func contains(_ range: Range<Int>) -> Bool {
+    guard !range.isEmpty else { return true }
+    for block in blocks(of: range) where !flags[block].load(ordering: .acquiring) { return false }
+    return true
+  }
+
+  /// Reads what is missing of a range, and nothing else but the rest of its blocks.
+  func require(_ range: Range<Int>) throws(FormatError) {
+    guard !contains(range) else { return }
+    let failure = last.withLock { _ in read(blocks: blocks(of: range)) }
+    if let failure { throw failure }
+  }
+
+  /// As above for someone who goes through the file: the further he comes, the more is read ahead.
+  func browse(_ range: Range<Int>) throws(FormatError) {
+    let failure: FormatError? = last.withLock { last in
+      guard !contains(range) else { return nil }
+      var blocks = blocks(of: range)
+      let length = min(2 * last.count, Self.mostAhead)
+      if 0...Self.mostBetween ~= blocks.lowerBound - last.upperBound {
+        blocks = last.upperBound..<min(max(blocks.upperBound, last.upperBound + length), blockCount)
+      } else if 0...Self.mostBetween ~= last.lowerBound - blocks.upperBound {
+        blocks = max(min(blocks.lowerBound, last.lowerBound - length), 0)..<last.lowerBound
       }
-      for page in touched { pages.arePinned[page] = true }
-      return nil
+      last = blocks
+      return read(blocks: blocks)
     }
     if let failure { throw failure }
   }
 
-  /// Keeps all that is there until ``giveBack()``; answers whether that is all of a range, and keeps nothing otherwise.
-  func borrow(_ range: Range<Int>) -> Bool {
-    pages.withLock { pages in
-      guard range.isEmpty || !pages.areReleased[pagesOf(range)].contains(true) else { return false }
-      pages.borrowerCount += 1
-      return true
-    }
-  }
-
-  func giveBack() { pages.withLock { $0.borrowerCount -= 1 } }
-
-  /// Reads a range from the file.
+  /// Copies a range from the file.
   func copy(_ range: Range<Int>, to target: UnsafeMutableRawPointer) throws(FormatError) {
     if let failure = read(range, to: target) { throw failure }
   }
 
-  private func pagesOf(_ range: Range<Int>) -> Range<Int> {
-    range.lowerBound / pageByteCount..<(range.upperBound - 1) / pageByteCount + 1
+  private func blocks(of range: Range<Int>) -> Range<Int> {
+    range.lowerBound / Self.blockByteCount..<(range.upperBound - 1) / Self.blockByteCount + 1
+  }
+
+  /// Reads the missing ones of some blocks, under the lock; answers what went wrong.
+  private func read(blocks: Range<Int>) -> FormatError? {
+    var block = blocks.lowerBound
+    while block < blocks.upperBound {
+      let first = block
+      while block < blocks.upperBound, !flags[block].load(ordering: .relaxed) { block += 1 }
+      if first < block {
+        let part = first * Self.blockByteCount..<min(block * Self.blockByteCount, count)
+        FileBytes.populate(memory + part.lowerBound, byteCount: part.count)
+        if let failure = read(part, to: memory + part.lowerBound) { return failure }
+        for known in first..<block { flags[known].store(true, ordering: .releasing) }
+      }
+      block += 1
+    }
+    return nil
   }
 
   /// Answers what went wrong.
@@ -112,7 +115,7 @@ final class FileParts: @unchecked Sendable {
     } else {
       return nil
     }
-    return FormatError("cannot read \(range.count) bytes of the model's file again: \(reason)")
+    return FormatError(unreadable: "cannot read \(range.count) bytes of the model's file: \(reason)")
   }
 
   /// What tells whether a file was written to. The time at which its name or owner changed does not matter.

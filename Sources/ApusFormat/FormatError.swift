@@ -6,6 +6,9 @@ package struct FormatError: Error, Hashable, Sendable {
   /// The sentence to show to people.
   package let message: String
 
+  /// Whether a file could not be read, whatever is in it.
+  package let isUnreadable: Bool
+
   /// The part of the message before the colon.
   private let place: String
   /// The part of the message behind it.
@@ -13,10 +16,14 @@ package struct FormatError: Error, Hashable, Sendable {
 
   /// Makes an error that says `message`, at no place yet.
   package init(_ message: String) {
-    self.init(place: "", finding: message)
+    self.init(place: "", finding: message, isUnreadable: false)
   }
 
-  private init(place: String, finding: String) {
+  /// As above for a file that cannot be read.
+  init(unreadable message: String) { self.init(place: "", finding: message, isUnreadable: true) }
+
+  private init(place: String, finding: String, isUnreadable: Bool) {
+    self.isUnreadable = isUnreadable
     self.place = place
     self.finding = finding
     message = place.isEmpty ? finding : "\(place): \(finding)"
@@ -25,7 +32,7 @@ package struct FormatError: Error, Hashable, Sendable {
   /// The same error, seen from the enclosing place; a name in parentheses goes with the number before it.
   package func inside(_ outer: String) -> FormatError {
     let separator = place.isEmpty ? "" : place.hasPrefix("(") ? " " : ", "
-    return FormatError(place: outer + separator + place, finding: finding)
+    return FormatError(place: outer + separator + place, finding: finding, isUnreadable: isUnreadable)
   }
 }
 

@@ -113,8 +113,8 @@ package struct OptionsTable: Sendable {
 
   private func withTable<R>(_ body: (FlatBufferTable) throws(FormatError) -> R) throws(FormatError) -> R? {
     guard let storage else { return nil }
-    return try storage.bytes.withUnsafeBytes { (raw) throws(FormatError) in
-      try body(FlatBufferTable(ByteReader(raw), checked: storage.header))
+    return try storage.bytes.withReader { (reader) throws(FormatError) in
+      try body(FlatBufferTable(reader, checked: storage.header))
     }
   }
 

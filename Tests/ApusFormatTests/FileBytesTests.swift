@@ -25,38 +25,28 @@ import Testing
     }
   }
 
-  @Test("released parts are zeros until they are pinned, and nobody's who reads them")
-  func releases() throws {
+  @Test("a file that stays open is read where someone asks for it")
+  func parts() throws {
     let bytes = (0..<400_000).map { UInt8(truncatingIfNeeded: $0 &* 31) | 1 }
     try withFile(bytes) { path in
       #expect(try !FileBytes(readingFileAt: path).hasParts)
       let file = try FileBytes(readingFileAt: path, keepsOpen: true)
       try #require(file.hasParts)
-      let range = 10_000..<200_000
-      var zeros: Int { file.withUnsafeBytes { $0[range].count { $0 == 0 } } }
-      // Of others' pages, nothing is lost.
-      var others: [UInt8] { file.withUnsafeBytes { Array($0[..<10_000]) + Array($0[200_000...]) } }
-      #expect(file.borrow(range))
-      file.release(range)
-      #expect(zeros == 0)
-      file.giveBack()
-      file.release(range)
-      #if os(Linux)
-        #expect(zeros >= range.count - 2 * 65_536)
-        #expect(!file.borrow(range) && file.borrow(0..<10_000))
-        file.giveBack()
-      #endif
-      #expect(others == Array(bytes[..<10_000]) + Array(bytes[200_000...]))
+      func isRight(_ range: Range<Int>) -> Bool {
+        file.withUnsafeBytes { Array($0[range]) } == Array(bytes[range])
+      }
+      #expect(!file.contains(0..<1) && file.contains(7..<7))
+      try file.require(50_000..<60_000)
+      #expect(file.contains(50_000..<60_000) && isRight(50_000..<60_000))
+      #expect(!file.contains(50_000..<200_000) && !file.contains(399_999..<400_000))
+      // A copy leaves the range itself as it is.
+      let range = 100_001..<300_003
       var copy = [UInt8](repeating: 0, count: range.count)
       try copy.withUnsafeMutableBytes { try file.copyFromFile(range, to: #require($0.baseAddress)) }
-      #expect(copy == Array(bytes[range]))
-      try file.pin(50_000..<60_000)
-      #expect(file.withUnsafeBytes { Array($0[50_000..<60_000]) } == Array(bytes[50_000..<60_000]))
-      try file.pin(range)
-      #expect(file.withUnsafeBytes { Array($0) } == bytes)
-      file.release(range)
-      #expect(file.withUnsafeBytes { Array($0) } == bytes)
-      #expect(throws: FormatError.self) { try file.pin(399_999..<400_001) }
+      #expect(copy == Array(bytes[range]) && !file.contains(range))
+      try file.require(0..<bytes.count)
+      #expect(file.contains(0..<bytes.count) && isRight(0..<bytes.count))
+      #expect(throws: FormatError.self) { try file.require(399_999..<400_001) }
     }
   }
 

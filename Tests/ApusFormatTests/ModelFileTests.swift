@@ -1,4 +1,6 @@
 import ApusFormat
+import Foundation
+import TestSupport
 import Testing
 
 @Suite struct ModelFileTests {
@@ -31,7 +33,7 @@ import Testing
     let weights = graph.tensors[1]
     #expect(weights.quantization?.scales == [0.5, 0.25])
     let data = try #require(weights.data)
-    #expect(file.withBytes(of: data) { Array($0) } == Array(0..<18))
+    #expect(try file.withBytes(of: data) { Array($0) } == Array(0..<18))
     #expect(graph.tensors[5].shape == [] && !graph.tensors[5].hasRank && graph.tensors[5].quantization == nil)
   }
 
@@ -87,6 +89,23 @@ import Testing
     #expect(try ModelFile(FileBytes(copying: moved)).summary == SampleModel().decoded().summary)
   }
 
+  @Test("a file that is read in parts is the same, and cut off while it is decoded, unreadable")
+  func readsInParts() throws {
+    try withTemporaryFolder { folder in
+      let path = folder.appending(path: "model.tflite").path
+      let bytes = SampleModel().bytes + Array(repeating: 1, count: 300_000)
+      try Data(bytes).write(to: URL(filePath: path))
+      let file = try FileBytes(readingFileAt: path, keepsOpen: true)
+      #expect(try ModelFile(file).summary == SampleModel().decoded().summary)
+      #expect(file.contains(0..<bytes.count))
+      let cut = try FileBytes(readingFileAt: path, keepsOpen: true)
+      let handle = try FileHandle(forWritingTo: URL(filePath: path))
+      try handle.truncate(atOffset: 100)
+      let error = #expect(throws: FormatError.self) { try ModelFile(cut) }
+      #expect(error?.isUnreadable == true, "\(error?.message ?? "")")
+    }
+  }
+
   @Test func takesTheGreaterOperatorCode() throws {
     var model = SampleModel()
     model.codes[0] = [0: .int8(127), 3: .int32(128)]
@@ -116,9 +135,9 @@ import Testing
     model.operators[1][9] = .uint64(UInt64(length + 18))
     let file = try ModelFile(FileBytes(copying: model.bytes + Array(100..<122)))
     let data = try #require(file.subgraphs[0].tensors[1].data)
-    #expect(file.withBytes(of: data) { Array($0) } == Array(100..<118))
+    #expect(try file.withBytes(of: data) { Array($0) } == Array(100..<118))
     let options = try #require(file.subgraphs[0].operators[1].customOptions)
-    #expect(file.withBytes(of: options) { Array($0) } == Array(118..<122))
+    #expect(try file.withBytes(of: options) { Array($0) } == Array(118..<122))
     #expect(throws: FormatError.self) { try ModelFile(FileBytes(copying: model.bytes + Array(100..<121))) }
   }
 

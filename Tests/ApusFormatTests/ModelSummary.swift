@@ -25,7 +25,7 @@ extension ModelFile {
 
   private func line(_ tensor: TensorEntry) -> String {
     let range = tensor.data ?? 0..<0
-    let sum = withBytes(of: range) { $0.prefix(64).reduce(0) { $0 + Int($1) } }
+    let sum = (try? withBytes(of: range) { $0.prefix(64).reduce(0) { $0 + Int($1) } }) ?? -1
     var quantization = "-"
     if let entry = tensor.quantization {
       quantization =

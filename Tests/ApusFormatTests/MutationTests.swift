@@ -1,4 +1,5 @@
 import ApusFormat
+import Foundation
 import TestSupport
 import Testing
 
@@ -89,6 +90,61 @@ private func mutate(_ bytes: inout [UInt8], at position: Int, using random: inou
       }
       bytes.replaceSubrange(start..<(start + 4), with: original)
     }
+  }
+
+  /// All that a file says, or why it is refused.
+  private func contents(_ bytes: FileBytes) -> String {
+    do {
+      let file = try ModelFile(bytes)
+      var text = file.summary
+      for node in file.subgraphs.flatMap(\.operators) {
+        for field in 0..<8 { text += "\(((try? node.options.int32Vector(field)) ?? nil) ?? []) " }
+        if let range = node.customOptions { text += "\(try file.withBytes(of: range) { Array($0) })" }
+      }
+      for range in file.buffers {
+        let sum = try file.withBytes(of: range) { $0.reduce(0) { $0 &* 31 &+ Int($1) } }
+        text += "\(sum) "
+      }
+      return text
+    } catch {
+      return "\(error)"
+    }
+  }
+
+  @Test("damaged files are the same in parts as in memory, also where tables lie in weights")
+  func mutantsInParts() throws {
+    var model = SampleModel()
+    let count: Int32 = 300_000
+    model.buffers.append([0: .bytes((0..<count).map { UInt8(truncatingIfNeeded: $0 >> 3 & 0x1C) })])
+    model.tensors.append([0: .int32s([count]), 1: .int8(9), 2: .uint32(5), 3: .string("large")])
+    let original = model.bytes
+    let weights = try #require(ModelFile(FileBytes(copying: original)).subgraphs[0].tensors.last?.data)
+    let structure = Array(0..<weights.lowerBound) + Array(weights.upperBound..<original.count)
+    var random = SeededGenerator(seed: 7)
+    var differing: Set<String> = []
+    try withTemporaryFolder { folder in
+      let url = folder.appending(path: "model.tflite")
+      for index in 0..<600 {
+        var bytes = original
+        let position = structure.randomElement(using: &random) ?? 0
+        if index.isMultiple(of: 2) {
+          mutate(&bytes, at: position, using: &random)
+        } else {
+          let start = position & ~3
+          let word = UInt32(Int.random(in: weights, using: &random) & ~3) &- UInt32(start)
+          for byte in 0..<4 where start + byte < bytes.count {
+            bytes[start + byte] = UInt8(truncatingIfNeeded: word >> UInt32(8 * byte))
+          }
+        }
+        try Data(bytes).write(to: url)
+        let whole = contents(FileBytes(copying: bytes))
+        let file = try FileBytes(readingFileAt: url.path, keepsOpen: true)
+        #expect(file.hasParts)
+        #expect(contents(file) == whole, "position \(position)")
+        differing.insert(whole)
+      }
+    }
+    #expect(differing.count > 100)
   }
 
   #if DEBUG

@@ -9,6 +9,23 @@ struct PublishedModelTests {
     #expect(checksum(summary) == expected, "\(summary.prefix(2000))")
   }
 
+  @Test("a model that is read in parts is the same", arguments: publishedModels)
+  func readsInParts(name: String, checksum expected: UInt64) throws {
+    let (whole, file) = (
+      try ModelFile(TestData.model(name)), try ModelFile(TestData.model(name, inParts: true))
+    )
+    #expect(checksum(file.summary) == expected)
+    #expect(try ModelMetadata.read(from: file) == ModelMetadata.read(from: whole))
+    #expect(try ZipArchive(appendedTo: file.bytes)?.entries == ZipArchive(appendedTo: whole.bytes)?.entries)
+    for (buffer, range) in file.buffers.enumerated() {
+      let isUnread = !file.areUnread.isEmpty && file.areUnread[buffer]
+      #expect(isUnread || file.bytes.contains(range))
+      let expected = try whole.withBytes(of: range) { Array($0) }
+      #expect(try file.withBytes(of: range) { $0.elementsEqual(expected) }, "buffer \(buffer)")
+    }
+    if whole.buffers.contains(where: { $0.count >= 1 << 20 }) { #expect(file.areUnread.contains(true)) }
+  }
+
   @Test func readsTheOptionsOfAConvolution() throws {
     let file = try ModelFile(TestData.model("coco_ssd_mobilenet_v1_1.0_quant_2018_06_29"))
     let node = try #require(

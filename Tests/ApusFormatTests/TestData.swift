@@ -12,8 +12,8 @@ enum TestData {
 
   static var isAvailable: Bool { folder != nil }
 
-  static func model(_ name: String) throws -> FileBytes {
-    try FileBytes(readingFileAt: "\(folder ?? "")/models/\(name).tflite")
+  static func model(_ name: String, inParts: Bool = false) throws -> FileBytes {
+    try FileBytes(readingFileAt: "\(folder ?? "")/models/\(name).tflite", keepsOpen: inParts)
   }
 
   static func bytes(_ name: String) throws -> [UInt8] {

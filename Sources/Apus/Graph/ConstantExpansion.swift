@@ -15,16 +15,11 @@ struct ConstantExpansion {
   /// The most bytes that copies may take: a file may refer to the same bytes without end.
   private let limit: Int
   private var sparseByteCount = 0
-  /// Of each buffer whether its memory can be given back.
-  private let canBeReleased: [Bool]
-  /// The least bytes of a constant whose memory can be given back: some pages.
-  private static let leastReleased = 64 << 10
   /// The most bytes that sparse tensors may take with their zeros: a few indices may stand for any number of these.
   private let sparseLimit: Int
 
   init(_ file: ModelFile) {
     self.file = file
-    canBeReleased = file.bytes.hasParts ? file.separateBuffers(leastCount: Self.leastReleased) : []
     // Two bits become a byte; overlapping buffers are left some room.
     limit = 65_536 + 8 * file.bytes.count
     sparseLimit = (1 << 20) + 64 * file.bytes.count
@@ -35,14 +30,17 @@ struct ConstantExpansion {
     guard let range = tensor.data else { return nil }
     let type = ElementType(tensor.type)
     guard let width = type.byteCount else { return nil }
-    if let sparsity = tensor.sparsity { return try dense(tensor, sparsity, range, type, width: width) }
+    let isUnread = !file.areUnread.isEmpty && file.areUnread[tensor.buffer]
+    if let sparsity = tensor.sparsity {
+      try require(range)
+      return try dense(tensor, sparsity, range, type, width: width)
+    }
     let base = file.bytes.baseAddress + range.lowerBound
     let isAligned = UInt(bitPattern: base) % UInt(min(width, 8)) == 0
     if !type.isPacked, type != .bool, isAligned {
-      let canBeReleased = !canBeReleased.isEmpty && canBeReleased[tensor.buffer]
       return ConstantData(
         base: base, byteCount: range.count, owner: file.bytes, isOfModel: true,
-        file: canBeReleased ? file.bytes : nil)
+        file: isUnread ? file.bytes : nil)
     }
     let count = type.isPacked ? TensorShape(tensor.shape).elementCount : range.count
     let key = Key(range: range, type: type, count: count)
@@ -52,9 +50,14 @@ struct ConstantExpansion {
         .malformedModel, "tensor \(tensor.name): constants that must be copied take more than \(limit) bytes")
     }
     byteCount += count
+    try require(range)
     let constant = expand(range, type, count: count)
     expanded[key] = constant
     return constant
+  }
+
+  private func require(_ range: Range<Int>) throws(ApusError) {
+    do { try file.bytes.require(range) } catch { throw ApusError(.unreadableFile, error.message) }
   }
 
   /// A sparse tensor's values, zeros included.

@@ -14,7 +14,7 @@ extension Graph {
       for output in entry.outputs {
         // Whoever reads a view reads its root, which has to stay.
         let root = states[output].root
-        try pin(root)
+        try require(root)
         let constant = states[root].constant
         states[output].constant = constant
         buffers[output] = constant?.buffer ?? .none
@@ -97,7 +97,7 @@ extension Graph {
       try holdPacked(known.byteCount)
       return (known, true)
     }
-    let lent = try lend(constants.map(\.index))
+    let lent = try lend(constants.map(\.index), distance: most)
     defer { takeBack(lent) }
     var byteCount = most
     if let measuring {
@@ -113,76 +113,81 @@ extension Graph {
     return (isShared ? model.packedWeights(key, make: make) : make(), true)
   }
 
-  // MARK: Released
+  // MARK: Unread
 
-  /// Keeps a constant of the file in its place, as an operator will read it whenever it runs.
-  func pin(_ index: Int) throws(ApusError) {
+  /// Sees to it that a constant of the file is in its place, as an operator will read it whenever it runs.
+  func require(_ index: Int) throws(ApusError) {
     guard let constant = states[index].constant, constant.file != nil, buffers[index].base == nil,
-      !states[index].isReleased
+      !states[index].isPacked
     else { return }
-    try constant.pin()
+    try constant.require()
     buffers[index] = constant.buffer
   }
 
   /// As above for someone other than an operator.
   func present(_ index: Int) throws(ApusError) {
-    states[index].isReleased = false
-    try pin(index)
+    states[index].isPacked = false
+    try require(index)
   }
 
-  /// Gives back the memory of a constant of the file, if operator `node` alone reads it, and has for the last time.
-  func release(_ index: Int, by node: Int) {
-    let state = states[index]
-    guard let constant = state.constant, constant.file != nil, state.producer < 0, buffers[index].base == nil,
-      state.readerCount == 1, state.lastUse == node
-    else { return }
-    states[index].isReleased = true
-    constant.release()
-  }
-
-  /// A constant of the file that someone reads for a while: in its place, or in memory of its own.
+  /// Constants of the file that someone reads for a while: in their places, or copies.
   struct Lent {
-    let index: Int
-    let copy: TensorMemory?
+    var tensors: [Int] = []
+    /// Where copies are: memory of their own, if it is not lent by the model.
+    var memory: TensorMemory?
+    var isOfModel = false
   }
 
-  /// Gives constants of the file that have no memory in this graph some until ``takeBack(_:)``.
-  private func lend(_ tensors: [Int]) throws(ApusError) -> [Lent] {
-    var lent: [Lent] = []
+  /// Gives constants of the file that have no memory in this graph some until ``takeBack(_:)``. Of the model's memory for
+  /// packed weights, `distance` bytes stay free to be filled meanwhile.
+  private func lend(_ tensors: [Int], distance: Int = 0) throws(ApusError) -> Lent {
+    var lent = Lent()
+    var byteCount = 0
     for index in tensors {
       guard let constant = states[index].constant, constant.file != nil, buffers[index].base == nil
       else { continue }
-      var copy: TensorMemory?
-      if !constant.borrow() {
-        do { copy = try constant.copyFromFile() } catch {
-          takeBack(lent)
-          throw error
-        }
+      lent.tensors.append(index)
+      buffers[index] = constant.buffer
+      if !constant.isPresent { byteCount += roundedUp(constant.byteCount, to: TensorMemory.alignment) }
+    }
+    guard byteCount > 0 else { return lent }
+    var target = model.packedMemory.lend(byteCount: byteCount, distance: distance)
+    lent.isOfModel = target != nil
+    if target == nil {
+      let memory = TensorMemory(byteCount: byteCount)
+      lent.memory = memory
+      target = memory.base
+    }
+    for index in lent.tensors {
+      guard let constant = states[index].constant, let place = target, !constant.isPresent else { continue }
+      do { try constant.copyFromFile(to: place) } catch {
+        takeBack(lent)
+        throw error
       }
-      lent.append(Lent(index: index, copy: copy))
-      buffers[index] =
-        copy.map { TensorBuffer(base: $0.base, byteCount: constant.byteCount) } ?? constant.buffer
+      buffers[index] = TensorBuffer(base: place, byteCount: constant.byteCount)
+      target = place + roundedUp(constant.byteCount, to: TensorMemory.alignment)
     }
     return lent
   }
 
-  private func takeBack(_ lent: [Lent]) {
-    for constant in lent {
-      buffers[constant.index] = .none
-      if constant.copy == nil { states[constant.index].constant?.giveBack() }
-    }
+  private func takeBack(_ lent: Lent) {
+    for index in lent.tensors { buffers[index] = .none }
+    if lent.isOfModel { model.packedMemory.takeBack() }
   }
 
   // MARK: Packed
 
-  /// Gives back the values of a constant that `node` alone reads, and has packed: what an operator computed, as the weights
-  /// of many models are halves, made floats, or what is in the file.
+  /// Gives up the values of a constant that `node` alone reads, and has packed: what an operator computed, as the weights
+  /// of many models are halves, made floats, is given back; what is in the file need not be read for it again.
   func discardPacked(_ slot: TensorSlot, by node: Node) {
     let state = states[slot.index]
     guard let constant = state.constant, constant.isOfModel, state.root == slot.index,
       state.readerCount == 1, state.lastUse == node.index
     else { return }
-    guard state.producer >= 0 else { return release(slot.index, by: node.index) }
+    guard state.producer >= 0 else {
+      if constant.file != nil, buffers[slot.index].base == nil { states[slot.index].isPacked = true }
+      return
+    }
     model.forget(subgraph: subgraphIndex, tensor: slot.index)
     states[slot.index].isDiscarded = true
     states[slot.index].constant = nil

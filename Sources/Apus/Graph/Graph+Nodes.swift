@@ -63,7 +63,7 @@ extension Graph {
   func values<T: TensorElement>(of slot: TensorSlot, as type: T.Type) throws(ApusError) -> [T] {
     let state = states[slot.index]
     if let constant = state.constant {
-      try constant.pin()
+      try constant.require()
       return constant.values()
     }
     let isComputed = isRunning && state.producer < (segments.last?.nodes.lowerBound ?? 0)

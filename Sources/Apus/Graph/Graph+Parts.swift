@@ -21,8 +21,8 @@ extension Graph {
     var constant: ConstantData?
     /// Whether the values were given back, as nothing will read them.
     var isDiscarded = false
-    /// Whether its only reader has packed a constant of the file, whose memory was given back.
-    var isReleased = false
+    /// Whether its only reader has packed a constant of the file, which it need not read again.
+    var isPacked = false
     /// The tensor whose memory this one shares; itself where it has memory of its own.
     var root: Int
     /// The padding that its reader does itself; see ``Graph/absorbPadding(_:of:amounts:)``.

@@ -18,9 +18,9 @@ extension Graph {
     variableByteCount = variables.values.reduce(0) { $0 + $1.byteCount }
     for index in subgraph.tensors.indices {
       guard let constant = states[index].constant else { continue }
-      // What may have been released comes when an operator wants it.
+      // What may not have been read yet comes when an operator wants it.
       buffers[index] = constant.file == nil ? constant.buffer : .none
-      if states[index].lastUse == .max { try pin(index) }
+      if states[index].lastUse == .max { try require(index) }
     }
     try allocateInputsAndVariables()
     try planSegment(from: 0)
@@ -90,7 +90,7 @@ extension Graph {
   private func prepareOperator(_ index: Int) throws(ApusError) {
     let node = Node(index: index, in: self)
     let inputs = subgraph.operators[index].inputs.filter { $0 >= 0 }
-    for input in inputs { states[input].isReleased = false }
+    for input in inputs { states[input].isPacked = false }
     let stateCount = states.count
     let registration = try context.registration(of: subgraph.operators[index], at: index)
     let operation: any Operator
@@ -101,7 +101,7 @@ extension Graph {
       throw error
     }
     if operation.deferred != nil {
-      for input in inputs { try pin(input) }
+      for input in inputs { try require(input) }
       steps.append(Step(node: index, operation: operation))
       return
     }
@@ -109,12 +109,11 @@ extension Graph {
       throw node.unsupported("output \(states[output].name) is not computed")
     }
     if registration.isPure, try fold(operation, node: index, scratchFrom: stateCount) {
-      for input in inputs { release(input, by: index) }
       for scratch in stateCount..<states.count { buffers[scratch] = .none }
       states.removeSubrange(stateCount...)
       return
     }
-    for input in inputs { try pin(input) }
+    for input in inputs { try require(input) }
     if !operation.isView { steps.append(Step(node: index, operation: operation)) }
   }
 

@@ -45,7 +45,7 @@ struct ConstantData: @unchecked Sendable {
   let owner: AnyObject & Sendable
   /// Whether the values depend on the file alone, so that all interpreters of a model may share them.
   let isOfModel: Bool
-  /// The file that these bytes are of, if their memory can be given back; nil where they stay.
+  /// The file that these bytes are of, if they may not have been read yet; nil where they are there.
   var file: FileBytes?
 
   private func range(in file: FileBytes) -> Range<Int> {
@@ -53,30 +53,21 @@ struct ConstantData: @unchecked Sendable {
     return start..<start + byteCount
   }
 
-  /// Sees to it that the bytes are there, and stay.
-  func pin() throws(ApusError) {
+  /// Whether the bytes are in their place.
+  var isPresent: Bool { file.map { $0.contains(range(in: $0)) } ?? true }
+
+  /// Sees to it that the bytes are in their place.
+  func require() throws(ApusError) {
     guard let file else { return }
-    do { try file.pin(range(in: file)) } catch { throw ApusError(.unreadableFile, error.message) }
+    do { try file.require(range(in: file)) } catch { throw ApusError(.unreadableFile, error.message) }
   }
 
-  /// Gives back their memory, if nobody else reads it.
-  func release() {
-    if let file { file.release(range(in: file)) }
-  }
-
-  /// Keeps the bytes in their place until ``giveBack()``, if they are there; answers whether they are.
-  func borrow() -> Bool { file.map { $0.borrow(range(in: $0)) } ?? true }
-
-  func giveBack() { file?.giveBack() }
-
-  /// The bytes, in memory of their own, from the file.
-  func copyFromFile() throws(ApusError) -> TensorMemory? {
-    guard let file else { return nil }
-    let memory = TensorMemory(byteCount: byteCount)
-    do { try file.copyFromFile(range(in: file), to: memory.base) } catch {
+  /// Copies the bytes of a file.
+  func copyFromFile(to target: UnsafeMutableRawPointer) throws(ApusError) {
+    guard let file else { return }
+    do { try file.copyFromFile(range(in: file), to: target) } catch {
       throw ApusError(.unreadableFile, error.message)
     }
-    return memory
   }
 
   /// The buffer that readers see, while the bytes are there; nothing writes to a constant.

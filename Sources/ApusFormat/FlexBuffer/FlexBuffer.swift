@@ -16,8 +16,8 @@ extension FlexBufferValue {
 
   /// Decodes a FlexBuffer that is a part of a file.
   package init(_ file: FileBytes, _ range: Range<Int>) throws(FormatError) {
-    self = try file.withUnsafeBytes { (raw) throws(FormatError) in
-      try FlexBufferValue(reader: ByteReader(raw).slice(range))
+    self = try file.withReader { (reader) throws(FormatError) in
+      try FlexBufferValue(reader: reader.slice(range))
     }
   }
 

@@ -35,9 +35,9 @@ package struct ModelMetadata: Hashable, Sendable {
     guard let entry = file.metadata.first(where: { $0.name == entryName }) else { return nil }
     let range = file.buffers[entry.buffer]
     do throws(FormatError) {
-      return try file.bytes.withUnsafeBytes { (raw) throws(FormatError) in
+      return try file.bytes.withReader { (reader) throws(FormatError) in
         var decoder = MetadataDecoder(size: range.count)
-        return try decoder.model(ByteReader(raw).slice(range))
+        return try decoder.model(reader.slice(range))
       }
     } catch {
       throw error.inside("metadata")
@@ -47,9 +47,9 @@ package struct ModelMetadata: Hashable, Sendable {
   /// Reads metadata from a FlatBuffer of its own; throws where it is damaged.
   package init(_ bytes: [UInt8]) throws(FormatError) {
     do throws(FormatError) {
-      self = try FileBytes(copying: bytes).withUnsafeBytes { (raw) throws(FormatError) in
-        var decoder = MetadataDecoder(size: raw.count)
-        return try decoder.model(ByteReader(raw))
+      self = try FileBytes(copying: bytes).withReader { (reader) throws(FormatError) in
+        var decoder = MetadataDecoder(size: reader.count)
+        return try decoder.model(reader)
       }
     } catch {
       throw error.inside("metadata")

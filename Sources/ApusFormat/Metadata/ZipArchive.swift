@@ -45,8 +45,8 @@ package struct ZipArchive: Sendable {
   /// Reads the directory at the end of `bytes`, or answers nil where there is none.
   package init?(appendedTo bytes: FileBytes) throws(FormatError) {
     do throws(FormatError) {
-      let entries = try bytes.withUnsafeBytes { (raw) throws(FormatError) in
-        try ZipDirectory(ByteReader(raw))?.entries()
+      let entries = try bytes.withReader { (reader) throws(FormatError) in
+        try ZipDirectory(reader)?.entries()
       }
       guard let entries else { return nil }
       self.entries = entries
@@ -77,8 +77,8 @@ package struct ZipArchive: Sendable {
     guard entry.size / Self.maximumRatio <= entry.compressedSize else {
       throw FormatError("\(entry.compressedSize) bytes would expand to \(entry.size)")
     }
-    let stored = try bytes.withUnsafeBytes { (raw) throws(FormatError) in
-      try ByteReader(raw).integers(UInt8.self, at: entry.data.lowerBound, count: entry.data.count)
+    let stored = try bytes.withReader { (reader) throws(FormatError) in
+      try reader.integers(UInt8.self, at: entry.data.lowerBound, count: entry.data.count)
     }
     let contents: [UInt8]
     switch entry.method {

@@ -151,6 +151,7 @@ struct ModelDecoder {
     do throws(FormatError) {
       guard let vector = try table.vector(field, elementSize: elementSize) else { return nil }
       try budget.charge(vector.count * elementSize)
+      try table.reader.require(vector.count * elementSize, at: vector.start)
       return vector
     } catch {
       throw error.inside(what)

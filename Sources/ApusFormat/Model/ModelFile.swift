@@ -27,15 +27,33 @@ package struct ModelFile: Sendable {
   package let metadata: [MetadataEntry]
   /// The signatures.
   package let signatures: [SignatureEntry]
+  /// Of each buffer whether its data may not have been read yet: large ones of files that are read in parts. Nobody reads
+  /// them but their own tensors, after ``FileBytes/require(_:)``. Empty where all is there.
+  package private(set) var areUnread: [Bool] = []
 
   /// Decodes all of a file but its metadata buffers and its appended archive.
   ///
   /// Time and memory are proportional to the file's size, whatever is in it.
   package init(_ bytes: FileBytes, limits: Limits = .default) throws(FormatError) {
     var decoder = ModelDecoder(bytes, limits)
-    self = try bytes.withUnsafeBytes { (raw) throws(FormatError) in
-      try decoder.model(ByteReader(raw))
+    self = try bytes.withReader { (reader) throws(FormatError) in try decoder.model(reader) }
+    if bytes.hasParts { try readAllButLargeBuffers() }
+  }
+
+  /// The least bytes of a buffer that is not read with the rest of the file: some blocks.
+  private static let leastUnread = 64 << 10
+
+  private mutating func readAllButLargeBuffers() throws(FormatError) {
+    areUnread = separateBuffers(leastCount: Self.leastUnread)
+    var unread: [Range<Int>] = []
+    for (buffer, range) in buffers.enumerated() where areUnread[buffer] { unread.append(range) }
+    unread.sort { $0.lowerBound < $1.lowerBound }
+    var next = 0
+    for range in unread {
+      try bytes.require(next..<range.lowerBound)
+      next = range.upperBound
     }
+    try bytes.require(next..<bytes.count)
   }
 
   init(
@@ -53,8 +71,8 @@ package struct ModelFile: Sendable {
   }
 
   /// Of each buffer whether it has at least so many bytes, none of which another buffer has, or a scale, or options: so that
-  /// nobody misses them but its own tensors.
-  package func separateBuffers(leastCount: Int) -> [Bool] {
+  /// nobody misses them but its own tensors. What else is decoded later makes sure of its bytes.
+  private func separateBuffers(leastCount: Int) -> [Bool] {
     var isSeparate = buffers.map { $0.count >= leastCount }
     let large = buffers.indices.filter { isSeparate[$0] }.sorted {
       buffers[$0].lowerBound < buffers[$1].lowerBound
@@ -89,10 +107,11 @@ package struct ModelFile: Sendable {
   }
 
   /// Calls `body` with the bytes of a range that this file's values contain, such as ``TensorEntry/data``.
-  package func withBytes<R, E: Error>(
-    of range: Range<Int>, _ body: (UnsafeRawBufferPointer) throws(E) -> R
-  ) throws(E) -> R {
-    try bytes.withUnsafeBytes { (raw) throws(E) in
+  package func withBytes<R>(
+    of range: Range<Int>, _ body: (UnsafeRawBufferPointer) throws(FormatError) -> R
+  ) throws(FormatError) -> R {
+    try bytes.require(range)
+    return try bytes.withUnsafeBytes { (raw) throws(FormatError) in
       try body(UnsafeRawBufferPointer(rebasing: raw[range]))
     }
   }

@@ -101,6 +101,6 @@ func ceilingQuotient(_ a: Int, _ b: Int) -> Int {
 
 /// The least multiple of `step` that is not below `a ≥ 0`.
 @inline(__always)
-func roundedUp(_ a: Int, to step: Int) -> Int {
+package func roundedUp(_ a: Int, to step: Int) -> Int {
   ceilingQuotient(a, step) * step
 }
