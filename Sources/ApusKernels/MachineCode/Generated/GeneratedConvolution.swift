@@ -36,8 +36,7 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
       let scheme = GeneratedScheme(
         convolution.operands, convolution.epilogue, batches: convolution.batches,
         inputCount: convolution.inputCount, outputChannels: convolution.outputChannels,
-        outputsPerChannel: convolution.rowCount, target: target,
-        bytes: bytes),
+        outputsPerChannel: convolution.rowCount, depth: convolution.depth, target: target, bytes: bytes),
       let plan = GeneratedConvolutionPlan(
         convolution, scheme.epilogue, product: scheme.product, target: target,
         sharesPipes: sharesPipes ?? target.sharesPipes)

@@ -38,6 +38,7 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
         convolution.operands, convolution.epilogue, batches: convolution.batches,
         inputCount: convolution.inputCount, outputChannels: convolution.outputChannels,
         outputsPerChannel: convolution.batches * convolution.outputHeight * convolution.outputWidth,
+        depth: convolution.filterHeight * convolution.filterWidth,
         target: target, bytes: convolution.operands.isHybrid ? .words : bytes),
       let plan = GeneratedDepthwisePlan(convolution, product: scheme.product, target: target)
     else { return nil }

@@ -26,10 +26,12 @@ final class GeneratedScheme: @unchecked Sendable {
   /// What makes outputs of sums otherwise.
   private let late: LateEpilogue?
 
-  /// The scheme of a convolution, where its parts fit; `bytes` says how bytes are multiplied.
+  /// The scheme of a convolution whose outputs are sums of `depth` products, where its parts fit; `bytes` says how bytes are
+  /// multiplied.
   init?(
     _ matrixOperands: MatrixOperands, _ epilogue: Epilogue, batches: Int, inputCount: Int,
-    outputChannels: Int, outputsPerChannel: Int, target: any GeneratedTarget, bytes: GeneratedProduct
+    outputChannels: Int, outputsPerChannel: Int, depth: Int, target: any GeneratedTarget,
+    bytes: GeneratedProduct
   ) {
     guard let product = GeneratedProduct(matrixOperands, epilogue, bytes: bytes),
       epilogue.fits(matrixOperands, channels: outputChannels),
@@ -44,7 +46,8 @@ final class GeneratedScheme: @unchecked Sendable {
     targetName = target.name
     isHybrid = matrixOperands.isHybrid
     let common = faint?.epilogue ?? epilogue
-    self.epilogue = target.simplified(common, faint: faint, outputsPerChannel: outputsPerChannel) ?? common
+    self.epilogue =
+      target.simplified(common, faint: faint, outputsPerChannel: outputsPerChannel, depth: depth) ?? common
     elementByteCount = matrixOperands.generatedByteCount
     lanes = GeneratedGathering.Lanes(
       product, operands, isHybrid: matrixOperands.isHybrid, flips: gatheredProduct != product,

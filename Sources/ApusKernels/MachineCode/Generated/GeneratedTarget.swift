@@ -45,9 +45,11 @@ protocol GeneratedTarget: Sendable {
   var sumLimit: Int? { get }
   /// The least shift of a factor that the fastest code takes; nil where any will do.
   var leastShift: Int32? { get }
-  /// An epilogue that makes the same outputs in less time, of so many for each channel; nil where there is none, or to find
-  /// it would take longer than it saves.
-  func simplified(_ epilogue: Epilogue, faint: FaintChannels?, outputsPerChannel: Int) -> Epilogue?
+  /// An epilogue that makes the same outputs in less time, of so many for each channel, each of `depth` products; nil where
+  /// there is none, or to find it would take too long.
+  func simplified(
+    _ epilogue: Epilogue, faint: FaintChannels?, outputsPerChannel: Int, depth: Int
+  ) -> Epilogue?
   /// Whether the generated code can make outputs with such an epilogue, apart from ``sumLimit``.
   func canFinish(_ epilogue: Epilogue) -> Bool
 
@@ -113,7 +115,9 @@ extension GeneratedTarget {
   func mostInnerRows(columnCount: Int) -> Int { 0 }
   func gathered(_ product: GeneratedProduct) -> GeneratedProduct { product }
   var sharesPipes: Bool { false }
-  func simplified(_ epilogue: Epilogue, faint: FaintChannels?, outputsPerChannel: Int) -> Epilogue? { nil }
+  func simplified(
+    _ epilogue: Epilogue, faint: FaintChannels?, outputsPerChannel: Int, depth: Int
+  ) -> Epilogue? { nil }
   var flipping: FlippingCode? { nil }
   func rate(_ product: GeneratedProduct) -> Double { 32 }
   func mostOverlappingRows(

@@ -19,8 +19,9 @@ package struct SinglePrecisionFactor: Hashable, Sendable {
   private static let limit = 0x1p24
   /// How many floats next to a factor are tried.
   private static let trialCount = 5
-  /// For fewer outputs of a channel that has a factor of its own, to look for floats takes longer than they save in ten runs.
-  private static let leastOutputs = 1024
+  /// From one of these on, looking for the floats of a channel that has a factor of its own pays: so many outputs, for which
+  /// they save as much in ten runs, or so many products, which take as long.
+  private static let (leastOutputs, leastProducts) = (1 << 10, 1 << 16)
 
   /// What sums in single precision must reach for each step: `i − δ`.
   private static let bounds: [Double] = (0..<260).map { step in
@@ -97,9 +98,12 @@ package struct SinglePrecisionFactor: Hashable, Sendable {
 
   /// An epilogue with floats for all factors, of so many outputs for each channel; nil where there are none, or where they
   /// are not worth it.
-  static func epilogue(_ epilogue: Epilogue, faint: FaintChannels?, outputsPerChannel: Int) -> Epilogue? {
+  static func epilogue(_ epilogue: Epilogue, faint: FaintChannels?, outputsPerChannel: Int, depth: Int)
+    -> Epilogue?
+  {
     guard case .fixedPoint(let multipliers, let zeroPoint, let minimum, let maximum) = epilogue,
       multipliers.count == 1 || outputsPerChannel >= leastOutputs
+        || outputsPerChannel * depth >= leastProducts
     else { return nil }
     // Where no output is below the zero point, what comes of negative sums is bounded.
     let isSymmetric = minimum < zeroPoint

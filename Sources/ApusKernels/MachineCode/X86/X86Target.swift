@@ -75,8 +75,11 @@ extension X86Target: GeneratedTarget {
     }
   }
 
-  func simplified(_ epilogue: Epilogue, faint: FaintChannels?, outputsPerChannel: Int) -> Epilogue? {
-    SinglePrecisionFactor.epilogue(epilogue, faint: faint, outputsPerChannel: outputsPerChannel)
+  func simplified(
+    _ epilogue: Epilogue, faint: FaintChannels?, outputsPerChannel: Int, depth: Int
+  ) -> Epilogue? {
+    SinglePrecisionFactor.epilogue(
+      epilogue, faint: faint, outputsPerChannel: outputsPerChannel, depth: depth)
   }
 
   var runsHybrid: Bool { true }
