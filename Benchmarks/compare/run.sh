@@ -22,6 +22,8 @@ if ! cmp -s Benchmarks/compare/requirements.txt "$stamp"; then
   "$environment/bin/pip" install --quiet --disable-pip-version-check -r Benchmarks/compare/requirements.txt
   cp Benchmarks/compare/requirements.txt "$stamp"
 fi
-swift build -c release --product apus-benchmark >&2
-apus="$(swift build -c release --show-bin-path)/apus-benchmark"
+# Linked with Swift's own libraries, as programs for servers are: the peers' are loaded before they are measured, too.
+build=(swift build -c release --static-swift-stdlib --scratch-path .build/benchmark/swift)
+"${build[@]}" --product apus-benchmark >&2
+apus="$("${build[@]}" --show-bin-path)/apus-benchmark"
 exec "$environment/bin/python" Benchmarks/compare/compare.py "$models" --apus "$apus" "$@"

@@ -16,9 +16,9 @@ final class FileParts: @unchecked Sendable {
   /// What is read at a time, at least. A power of two.
   static let blockByteCount = 16 << 10
   /// The most blocks that are read ahead.
-  private static let mostAhead = 4
+  private static let mostAhead = 16
   /// The most blocks between two places that are read as well.
-  private static let mostBetween = 1
+  private static let mostBetween = 2
 
   /// Of each block whether it is there.
   let flags: UnsafeMutablePointer<Atomic<Bool>>

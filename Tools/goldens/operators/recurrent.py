@@ -246,11 +246,11 @@ def bidirectional_sequence_lstm(draw):
     options.asymmetricQuantizeInputs = mode == "asymmetric"
     options.mergeOutputs = draw.flag("merged", 2)
     options.timeMajor = draw.flag("time_major", 2)
-    if options.mergeOutputs and backward.cifg:
-        # Batch by batch the reference then gets the last batch wrong, in both directions: its own
-        # UNIDIRECTIONAL_SEQUENCE_LSTM answers otherwise.
+    batch, time, shape = sequence(draw, options.timeMajor, depth)
+    if options.mergeOutputs and batch > 1:
+        # Batch by batch the reference then looks for states at multiples of the merged width, beyond their end.
         options.timeMajor = True
-    batch, _, shape = sequence(draw, options.timeMajor, depth)
+        shape = (time, batch, depth)
     inputs = [model.input(draw.values(shape, "float32", 0.8))]
     inputs += forward.tensors(draw, model) + backward.tensors(draw, model)
     for cell in (forward, backward):
