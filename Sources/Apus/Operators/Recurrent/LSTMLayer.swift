@@ -110,7 +110,11 @@ struct LSTMLayer: SequenceLayer {
     var scratch: [TensorSlot] = []
     for _ in 0..<4 { scratch.append(try node.scratch(cellCount, of: .float32)) }
     self.scratch = scratch
-    guard forgetGate.input.isQuantized else {
+    var matrices = [projection]
+    for gate in [inputGate, forgetGate, cellGate, outputGate] {
+      matrices += [gate?.input, gate?.auxiliary, gate?.recurrent]
+    }
+    guard try node.areQuantized(matrices) else {
       quantized = nil
       return
     }

@@ -38,10 +38,7 @@ struct RecurrentLayer: SequenceLayer {
       extra = try node.recurrentWeights(auxiliary.position, rows: unitCount, depth: auxiliary.count)
     }
     self.auxiliary = extra
-    guard input.isQuantized == recurrent.isQuantized else {
-      throw node.malformed("has weights of bytes and of floats")
-    }
-    guard input.isQuantized else {
+    guard try node.areQuantized([input, recurrent, extra]) else {
       quantized = nil
       return
     }

@@ -8,6 +8,8 @@ struct RecurrentWeights {
 
   /// Whether the vector has to be quantized.
   var isQuantized: Bool { slot.type == .int8 && !isDiagonal }
+  /// Whether the vector has to be floats.
+  fileprivate var isOfFloats: Bool { slot.type == .float32 && !isDiagonal }
 
   fileprivate init(_ slot: TensorSlot, scale: Float, isDiagonal: Bool) {
     self.slot = slot
@@ -72,6 +74,9 @@ extension Node {
     guard slot.shape == shape else {
       throw malformed("\(slot.name) is \(slot.shape), not \(shape)")
     }
+    if isDiagonal, let depth, depth < rows {
+      throw malformed("\(slot.name), a diagonal of \(rows), is multiplied by \(depth) values")
+    }
     guard slot.type != .float32 else { return RecurrentWeights(slot, scale: 0, isDiagonal: isDiagonal) }
     let scale = slot.quantization?.scales.first ?? 0
     guard scale.isFinite, scale > 0, slot.quantization?.scales.count == 1 else {
@@ -89,6 +94,15 @@ extension Node {
       throw malformed("has no input \(position)")
     }
     return weights
+  }
+
+  /// Whether vectors have to be quantized for all of these matrices; some may be missing.
+  func areQuantized(_ weights: [RecurrentWeights?]) throws(ApusError) -> Bool {
+    let areQuantized = weights.contains { $0?.isQuantized == true }
+    guard !areQuantized || !weights.contains(where: { $0?.isOfFloats == true }) else {
+      throw malformed("has weights of bytes and of floats")
+    }
+    return areQuantized
   }
 
   /// A vector of `count` floats, or of other `types`; nil where the file leaves it out.
