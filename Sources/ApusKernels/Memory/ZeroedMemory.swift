@@ -57,7 +57,7 @@ package final class ZeroedMemory: @unchecked Sendable {
     let large = Self.largePageByteCount
     var next = part.lowerBound
     while next < part.upperBound {
-      let isFilled = part.upperBound - next + rest >= large * 3 / 4
+      let isFilled = part.upperBound - next + rest >= large * 5 / 8
       if next % large == 0, isFilled, byteCount >= Self.leastLarge {
         Self.advise(base + next, byteCount: large)
         next += large
