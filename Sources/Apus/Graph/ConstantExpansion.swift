@@ -30,7 +30,6 @@ struct ConstantExpansion {
     guard let range = tensor.data else { return nil }
     let type = ElementType(tensor.type)
     guard let width = type.byteCount else { return nil }
-    let isUnread = !file.areUnread.isEmpty && file.areUnread[tensor.buffer]
     if let sparsity = tensor.sparsity {
       try require(range)
       return try dense(tensor, sparsity, range, type, width: width)
@@ -38,6 +37,7 @@ struct ConstantExpansion {
     let base = file.bytes.baseAddress + range.lowerBound
     let isAligned = UInt(bitPattern: base) % UInt(min(width, 8)) == 0
     if !type.isPacked, type != .bool, isAligned {
+      let isUnread = !file.areUnread.isEmpty && file.areUnread[tensor.buffer]
       return ConstantData(
         base: base, byteCount: range.count, owner: file.bytes, isOfModel: true,
         file: isUnread ? file.bytes : nil)

@@ -67,11 +67,14 @@ extension ModelDecoder {
     }
   }
 
-  private func customOptions(_ table: FlatBufferTable) throws(FormatError) -> Range<Int>? {
-    if let vector = try table.vector(5, elementSize: 1) {
+  private mutating func customOptions(_ table: FlatBufferTable) throws(FormatError) -> Range<Int>? {
+    if let vector = try vector(table, 5, 1, "custom options") {
       return vector.start..<(vector.start + vector.count)
     }
-    return try external(table, 9, 10, "custom options")
+    guard let range = try external(table, 9, 10, "custom options") else { return nil }
+    try budget.charge(range.count)
+    try table.reader.require(range.count, at: range.lowerBound)
+    return range
   }
 
   /// Indices of tensors, each in range, or -1 where `allowsAbsent`.

@@ -27,8 +27,8 @@ package struct ModelFile: Sendable {
   package let metadata: [MetadataEntry]
   /// The signatures.
   package let signatures: [SignatureEntry]
-  /// Of each buffer whether its data may not have been read yet: large ones of files that are read in parts. Nobody reads
-  /// them but their own tensors, after ``FileBytes/require(_:)``. Empty where all is there.
+  /// Of each buffer whether its data may not have been read yet: large ones of files that are read in parts. Who reads them
+  /// calls ``FileBytes/require(_:)`` before. Empty where all is there.
   package private(set) var areUnread: [Bool] = []
 
   /// Decodes all of a file but its metadata buffers and its appended archive.
@@ -44,16 +44,16 @@ package struct ModelFile: Sendable {
   private static let leastUnread = 64 << 10
 
   private mutating func readAllButLargeBuffers() throws(FormatError) {
-    areUnread = separateBuffers(leastCount: Self.leastUnread)
-    var unread: [Range<Int>] = []
-    for (buffer, range) in buffers.enumerated() where areUnread[buffer] { unread.append(range) }
-    unread.sort { $0.lowerBound < $1.lowerBound }
+    areUnread = buffers.map { $0.count >= Self.leastUnread }
     var next = 0
-    for range in unread {
-      try bytes.require(next..<range.lowerBound)
-      next = range.upperBound
+    let large = buffers.filter { $0.count >= Self.leastUnread }
+    for range in large.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+      if next < range.lowerBound { try bytes.require(next..<range.lowerBound) }
+      next = max(next, range.upperBound)
     }
     try bytes.require(next..<bytes.count)
+    // Others may lie within large ones.
+    for range in buffers where range.count < Self.leastUnread { try bytes.require(range) }
   }
 
   init(
@@ -68,42 +68,6 @@ package struct ModelFile: Sendable {
     self.buffers = buffers
     self.metadata = metadata
     self.signatures = signatures
-  }
-
-  /// Of each buffer whether it has at least so many bytes, none of which another buffer has, or a scale, or options: so that
-  /// nobody misses them but its own tensors. What else is decoded later makes sure of its bytes.
-  private func separateBuffers(leastCount: Int) -> [Bool] {
-    var isSeparate = buffers.map { $0.count >= leastCount }
-    let large = buffers.indices.filter { isSeparate[$0] }.sorted {
-      buffers[$0].lowerBound < buffers[$1].lowerBound
-    }
-    // Of large ones that overlap each other, none counts, so that looking at the last that begins before an end is enough.
-    var end = (place: 0, buffer: -1)
-    for buffer in large {
-      if buffers[buffer].lowerBound < end.place {
-        isSeparate[buffer] = false
-        isSeparate[end.buffer] = false
-      }
-      if buffers[buffer].upperBound > end.place { end = (buffers[buffer].upperBound, buffer) }
-    }
-    let separate = large.filter { isSeparate[$0] }
-    func exclude(_ range: Range<Int>) {
-      guard !range.isEmpty else { return }
-      var (low, high) = (0, separate.count)
-      while low < high {
-        let middle = (low + high) / 2
-        if buffers[separate[middle]].lowerBound < range.upperBound { low = middle + 1 } else { high = middle }
-      }
-      guard low > 0, buffers[separate[low - 1]].upperBound > range.lowerBound else { return }
-      isSeparate[separate[low - 1]] = false
-    }
-    guard !separate.isEmpty else { return isSeparate }
-    for range in buffers where range.count < leastCount { exclude(range) }
-    for subgraph in subgraphs {
-      for tensor in subgraph.tensors { tensor.quantization?.ranges.forEach(exclude) }
-      for node in subgraph.operators { if let options = node.customOptions { exclude(options) } }
-    }
-    return isSeparate
   }
 
   /// Calls `body` with the bytes of a range that this file's values contain, such as ``TensorEntry/data``.

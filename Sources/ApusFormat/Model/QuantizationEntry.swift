@@ -49,14 +49,6 @@ extension QuantizationEntry {
     return zeroPointVector.count > 0 ? storedZeroPoint(0) : 0
   }
 
-  /// Where the numbers are that are read when they are asked for.
-  var ranges: [Range<Int>] {
-    func range(_ vector: FlatBufferVector, width: Int) -> Range<Int> {
-      vector.start..<vector.start + width * vector.count
-    }
-    return [range(scaleVector, width: 4), range(zeroPointVector, width: 8)]
-  }
-
   /// The first scale that is not a finite number above zero.
   package var firstImproperScale: Float? {
     bytes.first(UInt32.self, of: scaleVector) {

@@ -119,7 +119,7 @@ struct UnreadWeightsTests {
   }
 
   @Test(
-    "weights that share bytes with another constant are read with the rest of the file",
+    "weights that share bytes with a small constant are there where it is",
     arguments: [5, 6])
   func overlapping(weights: Int) throws {
     var bytes = Self.model.bytes
