@@ -35,6 +35,34 @@ struct QuantizedSumTests {
     }
   }
 
+  @Test("random squared differences match the formula", arguments: KernelSet.tested)
+  func squares(kernels: KernelSet) throws {
+    for seed in 0..<200 {
+      var random = SeededGenerator(seed: UInt64(seed))
+      let isSigned = Bool.random(using: &random)
+      let (lowest, highest) = range(isSigned)
+      let left = Double.random(in: 0.001...1, using: &random)
+      let right = [.random(in: 0.001...1, using: &random), 0.5, left].pick(using: &random)
+      let common = 2 * max(left, right)
+      let result = [common * common * 63, common * common, common * common * 0x1p-14].pick(using: &random)
+      func operand(_ scale: Double) -> QuantizedOperand {
+        QuantizedOperand(
+          zeroPoint: [lowest, highest, .random(in: lowest...highest, using: &random)].pick(using: &random),
+          multiplier: FixedPointMultiplier(scale / common))
+      }
+      let sum = QuantizedSum(
+        lhs: operand(left), rhs: operand(right), isDifference: true, isSquared: true, leftShift: 7,
+        output: output(common * common / (0x1p14 * result), isSigned, using: &random))
+      let shapes = try #require(randomShapes(using: &random))
+      try check(kernels.prepare(sum, isSigned: isSigned, shapes), shapes, isSigned, using: &random) {
+        lhs, rhs in
+        let a = sum.lhs.multiplier.apply((lhs - sum.lhs.zeroPoint) << 7)
+        let b = sum.rhs.multiplier.apply((rhs - sum.rhs.zeroPoint) << 7)
+        return bounded((a - b) * (a - b), sum.output)
+      }
+    }
+  }
+
   @Test("random products match the formula", arguments: KernelSet.tested)
   func products(kernels: KernelSet) throws {
     for seed in 0..<200 {
@@ -60,10 +88,13 @@ struct QuantizedSumTests {
     let result = QuantizedResult(multiplier: factor, zeroPoint: 0, minimum: 0, maximum: 255)
     let operand = QuantizedOperand(zeroPoint: 1, multiplier: factor)
     let sum = QuantizedSum(lhs: operand, rhs: operand, isDifference: false, leftShift: 20, output: result)
+    let square = QuantizedSum(
+      lhs: operand, rhs: operand, isDifference: true, isSquared: true, leftShift: 7, output: result)
     let product = QuantizedProduct(lhsZeroPoint: 1, rhsZeroPoint: 1, output: result)
     for kernels in KernelSet.tested {
       let isGenerated = kernels.name.hasPrefix("x86")
       #expect((kernels.sum(sum, false, shapes) != nil) == isGenerated)
+      #expect((kernels.sum(square, false, shapes) != nil) == isGenerated)
       #expect((kernels.product(product, false, shapes) != nil) == isGenerated)
     }
   }

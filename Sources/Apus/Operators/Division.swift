@@ -88,7 +88,8 @@ enum SquaredDifference {
       output: QuantizedResult(
         multiplier: FixedPointMultiplier(twiceLarger * twiceLarger / Double(Float(1 << 14) * result.scale)),
         zeroPoint: result.zeroPoint, minimum: -128, maximum: 127))
-    return BinaryOperator(function.bytes(isSigned: true, operands.shapes), operands, output: output)
+    return BinaryOperator(
+      node.kernels.prepare(function, isSigned: true, operands.shapes), operands, output: output)
   }
 }
 

@@ -20,7 +20,7 @@ struct X86Sum: BinaryFunction, @unchecked Sendable {
     switch operation {
     case .sum(let sum):
       (lhs, rhs, output) = (sum.lhs, sum.rhs, sum.output)
-      kind = sum.isDifference ? .difference : .sum
+      kind = sum.isSquared ? .squaredDifference : sum.isDifference ? .difference : .sum
     case .product(let product):
       let one = FixedPointMultiplier(0.5)
       lhs = QuantizedOperand(zeroPoint: product.lhsZeroPoint, multiplier: one)
@@ -40,10 +40,10 @@ struct X86Sum: BinaryFunction, @unchecked Sendable {
       outputShifts: output.multiplier.shift != 0)
     guard let function = generator.place() else { return nil }
     unsafe self.function = function
-    factors = X86SumFactors(lhs: lhs, rhs: rhs, output: output)
+    factors = X86SumFactors(lhs: lhs, rhs: rhs, output: output, leftShift: kind.leftShift)
     self.operation = operation
     self.isSigned = isSigned
-    if case .sum(let sum) = operation, plan.elementCount >= X86LinearSum.leastCount {
+    if case .sum(let sum) = operation, !sum.isSquared, plan.elementCount >= X86LinearSum.leastCount {
       linear = X86LinearSum(sum, like: self, target: target, isSigned: isSigned)
     }
   }
@@ -97,7 +97,7 @@ struct X86Sum: BinaryFunction, @unchecked Sendable {
 extension X86Target {
   /// The generated kernel of a sum of bytes; nil where there is none.
   func kernel(_ sum: QuantizedSum, isSigned: Bool, _ shapes: BroadcastShapes) -> (any BinaryKernel)? {
-    guard sum.leftShift == 20 else { return nil }
+    guard sum.leftShift == (sum.isSquared ? 7 : 20), sum.isDifference || !sum.isSquared else { return nil }
     return X86Sum(.sum(sum), target: self, isSigned: isSigned, shapes).map { BroadcastBinary($0, shapes) }
   }
 

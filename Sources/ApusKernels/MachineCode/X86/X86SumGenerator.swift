@@ -7,7 +7,11 @@ struct X86SumGenerator: CodeGenerator, Hashable {
   enum Kind: Hashable {
     case sum
     case difference
+    case squaredDifference
     case product
+
+    /// The bits by which operands are shifted left before their factors apply.
+    var leftShift: Int { self == .squaredDifference ? 7 : 20 }
   }
 
   /// The arguments of a generated function: addresses and a count, all of 64 bits.
@@ -60,10 +64,11 @@ struct X86SumGenerator: CodeGenerator, Hashable {
       load(&a, rhs, .rcx, part: part, stays: rhsStays, zeroPoint: X86SumFactors.rhsZeroPoint)
       switch kind {
       case .product: a.vector(.vpmulld, width, lhs, lhs, rhs)
-      case .sum, .difference:
+      case .sum, .difference, .squaredDifference:
         scaleOperand(&a, lhs, part, X86SumFactors.lhs, shifts: lhsShifts, halves: lhsHalves)
         scaleOperand(&a, rhs, part, X86SumFactors.rhs, shifts: rhsShifts, halves: rhsHalves)
         a.vector(kind == .sum ? .vpaddd : .vpsubd, width, lhs, lhs, rhs)
+        if kind == .squaredDifference { a.vector(.vpmulld, width, lhs, lhs, lhs) }
       }
       scale(&a, lhs, part, X86SumFactors.output, shifts: outputShifts)
     }
@@ -93,24 +98,26 @@ struct X86SumGenerator: CodeGenerator, Hashable {
     a.vector(.vpsubd, width, value, value, .init(.r8, zeroPoint))
   }
 
-  /// An operand `x = 2²⁰·d` on the common scale, as ``scale(_:_:_:_:shifts:)`` has it, from the distance `d` of a byte from
+  /// An operand `x = 2ˢ·d` on the common scale, as ``scale(_:_:_:_:shifts:)`` has it, from the distance `d` of a byte from
   /// its zero point, below 2⁸ in magnitude.
   ///
-  /// With `m = 2¹⁵·h + l`, it is `(d·m + 2¹⁰) >> 11 = 2⁴·d·h + ((d·l + 2¹⁰) >> 11)`, of which nothing passes 2²⁸; and for
-  /// a factor of one half simply `2¹⁹·d`.
+  /// With `m = 2¹⁵·h + l`, it is `(d·m + 2³⁰⁻ˢ) >> (31 − s)`: for s = 20, `2⁴·d·h + ((d·l + 2¹⁰) >> 11)`, and for s = 7,
+  /// `(d·h + ((d·l + 2²³) >> 15)) >> 9`, of which nothing passes 2²⁸; and for a factor of one half simply `2ˢ⁻¹·d`.
   private func scaleOperand(
     _ a: inout X86Assembler, _ value: Int, _ part: Int, _ factor: Int, shifts: Bool, halves: Bool
   ) {
     guard !halves else {
-      a.shift(.shiftDoubles, digit: 6, width, value, value, by: 19)
+      a.shift(.shiftDoubles, digit: 6, width, value, value, by: UInt8(kind.leftShift - 1))
       return
     }
     let (high, spare) = (4 * part + 2, 4 * part + 3)
     a.vector(.vpmulld, width, high, value, .init(.r8, factor + X86SumFactors.high))
     a.vector(.vpmulld, width, value, value, .init(.r8, factor + X86SumFactors.low))
     a.vector(.vpaddd, width, value, value, .init(.r8, X86SumFactors.smallHalf))
-    a.shift(.shiftDoubles, digit: 4, width, value, value, by: 11)
+    let rest = 31 - kind.leftShift
+    a.shift(.shiftDoubles, digit: 4, width, value, value, by: UInt8(min(rest, 15)))
     a.vector(.vpaddd, width, value, value, high)
+    if rest > 15 { a.shift(.shiftDoubles, digit: 4, width, value, value, by: UInt8(rest - 15)) }
     if shifts { shiftRight(&a, value, spare, factor) }
   }
 
@@ -173,7 +180,7 @@ final class X86SumFactors: @unchecked Sendable {
   static let zeroPoint = 192
   static let minimum = 256
   static let maximum = 320
-  /// 2¹⁰
+  /// 2³⁰⁻ˢ, where operands are shifted left by s bits.
   static let smallHalf = 384
   /// Each factor is followed by its rounding, its shift, and its two parts.
   static let lhs = 448
@@ -181,7 +188,7 @@ final class X86SumFactors: @unchecked Sendable {
   static let output = 1088
   static let rounding = 64
   static let shift = 128
-  /// 2⁴ times the upper 16 bits of the factor's 31.
+  /// The upper 16 bits of the factor's 31, shifted left by s − 16 bits if that is more than none.
   static let high = 192
   /// The lower 15 bits.
   static let low = 256
@@ -189,11 +196,11 @@ final class X86SumFactors: @unchecked Sendable {
 
   let address: UnsafeMutableRawPointer
 
-  init(lhs: QuantizedOperand, rhs: QuantizedOperand, output: QuantizedResult) {
+  init(lhs: QuantizedOperand, rhs: QuantizedOperand, output: QuantizedResult, leftShift: Int) {
     unsafe address = .allocate(byteCount: Self.byteCount, alignment: 64)
     unsafe address.initializeMemory(as: UInt8.self, repeating: 0, count: Self.byteCount)
     fill(Self.half, Int64(1) << 30)
-    fill(Self.smallHalf, Int32(1) << 10)
+    fill(Self.smallHalf, Int32(1) << (30 - leftShift))
     fill(Self.lhsZeroPoint, lhs.zeroPoint)
     fill(Self.rhsZeroPoint, rhs.zeroPoint)
     fill(Self.zeroPoint, Int16(truncatingIfNeeded: output.zeroPoint))
@@ -206,7 +213,7 @@ final class X86SumFactors: @unchecked Sendable {
       fill(place, multiplier.value)
       fill(place + Self.rounding, shift > 0 ? Int32(1) << (shift - 1) : 0)
       fill(place + Self.shift, shift)
-      fill(place + Self.high, (multiplier.value >> 15) << 4)
+      fill(place + Self.high, (multiplier.value >> 15) << max(0, leftShift - 16))
       fill(place + Self.low, multiplier.value & 0x7FFF)
     }
   }
