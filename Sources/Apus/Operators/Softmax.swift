@@ -11,8 +11,9 @@ enum SoftmaxOperator {
     let (rows, depth) = input.shape.rows
     if input.type == .float32 {
       return UnaryOperator(
-        Softmax.floats(beta: beta, isHalf: node.isHalfPrecision, rows: rows, depth: depth), input: input,
-        output: output)
+        Softmax.floats(
+          beta: beta, isHalf: node.isHalfPrecision, rows: rows, depth: depth, using: node.kernels),
+        input: input, output: output)
     }
     let factor = Double(try node.quantization(of: input).scale) * Double(beta)
     guard factor.isFinite, factor > 0 else {

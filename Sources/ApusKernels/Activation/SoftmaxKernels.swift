@@ -8,9 +8,13 @@
 
 /// `e^(βx)` over its sum, row by row.
 package enum Softmax {
-  /// The kernel for floats; `isHalf` says that they are to be `float16`, to which the reference rounds exponentials.
-  package static func floats(beta: Float, isHalf: Bool, rows: Int, depth: Int) -> any UnaryKernel {
-    UnaryMap(FloatSoftmax(beta: beta, isHalf: isHalf), rows: rows, depth: depth)
+  /// The kernel for floats, by code of a kernel set where that has some; `isHalf` says that they are to be `float16`, to
+  /// which the reference rounds exponentials.
+  package static func floats(
+    beta: Float, isHalf: Bool, rows: Int, depth: Int, using set: KernelSet? = nil
+  ) -> any UnaryKernel {
+    let code = isHalf || depth <= FloatSoftmax.mostColumns ? nil : set?.floatSoftmax(beta, depth)
+    return UnaryMap(FloatSoftmax(beta: beta, isHalf: isHalf, code: code), rows: rows, depth: depth)
   }
 
   /// The kernel for bytes, in the reference's fixed point.
@@ -44,6 +48,11 @@ package enum Softmax {
 private struct FloatSoftmax: RowFunction {
   let beta: Float
   let isHalf: Bool
+  /// Generated code for whole rows.
+  let code: FloatMapping?
+
+  /// The longest rows that are computed side by side.
+  static let mostColumns = 16
 
   func fill(_ output: UnsafeMutablePointer<Float>, count: Int, input: UnsafePointer<Float>) {
     let greatest = unsafe greatest(input, count)
@@ -77,10 +86,11 @@ private struct FloatSoftmax: RowFunction {
   func fill(
     _ output: UnsafeMutablePointer<Float>, rows: Int, depth: Int, input: UnsafePointer<Float>
   ) {
+    if let code { return unsafe code(output, rows &* depth, input) }
     var row = 0
     while row < rows {
       let (from, to) = unsafe (input + row &* depth, output + row &* depth)
-      if depth > 16 || isHalf {
+      if depth > Self.mostColumns || isHalf {
         unsafe fill(to, count: depth, input: from)
         row &+= 1
       } else {

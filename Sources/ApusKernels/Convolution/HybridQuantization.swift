@@ -160,22 +160,22 @@ struct HybridQuantization {
   }
 
   private func extremes(_ values: UnsafePointer<Float>, count: Int) -> (least: Float, most: Float) {
-    var least = unsafe SIMD4<Float>(repeating: values[0])
-    var most = least
+    var (low, high) = unsafe (values[0], values[0])
     var index = 0
     if let code, count >= QuantizationCode.step {
-      let found = unsafe code.extremes(values, steps: count / QuantizationCode.step)
-      least = pointwiseMin(found.least.lowHalf, found.least.highHalf)
-      most = pointwiseMax(found.most.lowHalf, found.most.highHalf)
-      index = count / QuantizationCode.step &* QuantizationCode.step
+      let steps = count / QuantizationCode.step
+      (low, high) = unsafe code.extremes(values, steps: steps)
+      index = steps &* QuantizationCode.step
+    } else if count >= 4 {
+      var (least, most) = (SIMD4(repeating: low), SIMD4(repeating: high))
+      while index &+ 4 <= count {
+        let next = unsafe load4(values, index)
+        least = least.replacing(with: next, where: next .< least)
+        most = most.replacing(with: next, where: next .> most)
+        index &+= 4
+      }
+      (low, high) = (least.min(), most.max())
     }
-    while index &+ 4 <= count {
-      let next = unsafe load4(values, index)
-      least = least.replacing(with: next, where: next .< least)
-      most = most.replacing(with: next, where: next .> most)
-      index &+= 4
-    }
-    var (low, high) = (least.min(), most.max())
     while index < count {
       low = unsafe min(low, values[index])
       high = unsafe max(high, values[index])

@@ -9,7 +9,7 @@ struct QuantizationCode: @unchecked Sendable {
   struct Arguments: CodeArguments {
     var values: Int
     var steps: Int
-    /// Two vectors of eight floats, or words.
+    /// Two vectors of four floats, of which the first count, or words.
     var result: Int
     var inverse: Float = 0
     var least: Float = 0
@@ -23,23 +23,21 @@ struct QuantizationCode: @unchecked Sendable {
     var order: UInt64 = 0x0703_0602_0501_0400
   }
 
-  /// Finds the least and the greatest of the values of each lane.
+  /// Finds the least and the greatest value.
   let extremes: UnsafeRawPointer
   /// Makes differences from the zero point.
   let words: UnsafeRawPointer
   /// Makes unsigned bytes: differences to which their zero point is added again.
   let bytes: UnsafeRawPointer
 
-  /// The least and the greatest value of each lane of at least one step.
-  func extremes(
-    _ values: UnsafePointer<Float>, steps: Int
-  ) -> (least: SIMD8<Float>, most: SIMD8<Float>) {
-    var result = (least: SIMD8<Float>(), most: SIMD8<Float>())
+  /// The least and the greatest value of at least one step.
+  func extremes(_ values: UnsafePointer<Float>, steps: Int) -> (least: Float, most: Float) {
+    var result = (least: SIMD4<Float>(), most: SIMD4<Float>())
     unsafe withUnsafeMutablePointer(to: &result) { result in
       unsafe Arguments(values: Int(bitPattern: values), steps: steps, result: Int(bitPattern: result))
         .call(extremes)
     }
-    return result
+    return (result.least[0], result.most[0])
   }
 
   /// Writes `value · inverse`, rounded to nearest, halves away from zero, between two integers.

@@ -8,6 +8,7 @@
       sum: { X86Target.avx512.kernel($0, isSigned: $1, $2) },
       product: { X86Target.avx512.kernel($0, isSigned: $1, $2) },
       byteMapping: { X86Target.avx512.mapping($0) }, floatMapping: { X86Target.avx512.mapping($0) },
+      floatSoftmax: { X86Target.avx512.softmax(beta: $0, depth: $1) },
       finishing: { X86Target.avx512.finishing($0) })
 
     /// Generated code for AVX-VNNI: 32 products of bytes in an instruction, with AVX2 for the rest.
@@ -18,6 +19,7 @@
       sum: { X86Target.avx2.kernel($0, isSigned: $1, $2) },
       product: { X86Target.avx2.kernel($0, isSigned: $1, $2) },
       byteMapping: { X86Target.avx2.mapping($0) }, floatMapping: { X86Target.avx2.mapping($0) },
+      floatSoftmax: { X86Target.avx2.softmax(beta: $0, depth: $1) },
       finishing: { X86Target.avx2.finishing($0) })
 
     /// Generated code for AVX2 and FMA: 16 products of 16-bit integers in an instruction.
@@ -28,6 +30,7 @@
       sum: { X86Target.avx2.kernel($0, isSigned: $1, $2) },
       product: { X86Target.avx2.kernel($0, isSigned: $1, $2) },
       byteMapping: { X86Target.avx2.mapping($0) }, floatMapping: { X86Target.avx2.mapping($0) },
+      floatSoftmax: { X86Target.avx2.softmax(beta: $0, depth: $1) },
       finishing: { X86Target.avx2.finishing($0) })
 
     /// AVX-512 with the look-up of machines without VBMI: for tests.

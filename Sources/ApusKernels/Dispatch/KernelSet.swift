@@ -21,6 +21,8 @@ package struct KernelSet: Sendable {
   package var byteMapping: @Sendable ([UInt8]) -> ByteMapping? = { _ in nil }
   /// What applies a function to floats; nil where this set has no code for it.
   package var floatMapping: @Sendable (FloatFunction) -> FloatMapping? = { _ in nil }
+  /// Softmax, with this factor, of rows of so many floats; nil where this set has no code for it. Counts are of whole rows.
+  package var floatSoftmax: @Sendable (_ beta: Float, _ depth: Int) -> FloatMapping? = { _, _ in nil }
   /// What finishes floats that a convolution computed; nil where this set has no code for it.
   var finishing: @Sendable (FloatFinishing) -> FinishingCode? = { _ in nil }
   /// Whether what is prepared never runs on more than one thread.

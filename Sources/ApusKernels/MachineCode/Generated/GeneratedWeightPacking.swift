@@ -98,6 +98,25 @@ struct GeneratedWeightPacking {
   ) -> Int {
     unsafe marks.update(repeating: 0, count: plan.stepCount)
     guard let operands = terms.operands, terms.mayHaveExtras else { return 0 }
+    unsafe forEachWide(weights, operands, group: group, panel: panel) { _, term, value in
+      let step = self.step(ofTerm: term)
+      unsafe marks[step] = max(marks[step], UInt8(truncatingIfNeeded: terms.extraCount(value)))
+    }
+    var count = 0
+    for step in 0..<plan.stepCount { unsafe count += Int(marks[step]) }
+    return count
+  }
+
+  private func step(ofTerm term: Int) -> Int {
+    term / plan.lanesPerTap &* plan.stepsPerTap &+ term % plan.lanesPerTap / plan.lanesPerStep
+  }
+
+  /// Calls `body` with each weight that is beyond what a step multiplies: its column of the panel, its term, and the weight.
+  @inline(__always)
+  private func forEachWide(
+    _ weights: UnsafeRawPointer, _ operands: ByteOperands, group: Int,
+    panel: GeneratedConvolutionPlan.Panel, _ body: (_ column: Int, _ term: Int, _ value: Int32) -> Void
+  ) {
     // Weights are too wide to one side only. Nearly all fit, so sixteen are looked at together; the last sixteen of a
     // column may overlap those before.
     let (least, greatest) = (
@@ -107,8 +126,8 @@ struct GeneratedWeightPacking {
     let turns = SIMD16(repeating: operands.signFlip ^ (isHigh ? 0 : 0xFF))
     let most = SIMD16(repeating: UInt8(clamping: isHigh ? greatest : 255 - least))
     let depth = convolution.depth
-    for column in panel.firstColumn..<panel.firstColumn + panel.columnCount {
-      let start = position(group: group, column: column, tap: 0)
+    for column in 0..<panel.columnCount {
+      let start = position(group: group, column: panel.firstColumn + column, tap: 0)
       var term = 0
       while term < depth {
         let isWhole = depth >= 16
@@ -121,17 +140,11 @@ struct GeneratedWeightPacking {
           if most.isAtLeast(bytes) { continue }
         }
         for index in first..<end {
-          let extras = unsafe terms.extraCount(terms.value(weights, start &+ index, operands))
-          guard extras > 0 else { continue }
-          let step =
-            index / plan.lanesPerTap &* plan.stepsPerTap &+ index % plan.lanesPerTap / plan.lanesPerStep
-          unsafe marks[step] = max(marks[step], UInt8(truncatingIfNeeded: extras))
+          let value = unsafe terms.value(weights, start &+ index, operands)
+          if !terms.bounds.contains(value) { body(column, index, value) }
         }
       }
     }
-    var count = 0
-    for step in 0..<plan.stepCount { unsafe count += Int(marks[step]) }
-    return count
   }
 
   private func packPanel(
@@ -210,23 +223,30 @@ struct GeneratedWeightPacking {
   ) {
     // Other weights may have been packed here before, with extra steps elsewhere.
     unsafe steps.initializeMemory(as: UInt8.self, repeating: 0, count: entries - steps)
-    var next = 0
-    for step in 0..<plan.stepCount {
-      let (tap, stepInTap) = (step / plan.stepsPerTap, step % plan.stepsPerTap)
-      for round in 0..<Int(unsafe marks[step]) {
-        unsafe entries.storeBytes(of: tap, toByteOffset: next * 16, as: Int.self)
-        unsafe entries.storeBytes(of: stepInTap, toByteOffset: next * 16 + 8, as: Int.self)
-        let lanes = plan.lanesPerStep
+    unsafe withUnsafeTemporaryAllocation(of: Int.self, capacity: plan.stepCount) { firsts in
+      var next = 0
+      for step in 0..<plan.stepCount {
+        unsafe firsts[step] = next
+        for _ in 0..<Int(unsafe marks[step]) {
+          unsafe entries.storeBytes(of: step / plan.stepsPerTap, toByteOffset: next * 16, as: Int.self)
+          unsafe entries.storeBytes(of: step % plan.stepsPerTap, toByteOffset: next * 16 + 8, as: Int.self)
+          next += 1
+        }
+      }
+      unsafe withUnsafeTemporaryAllocation(of: Int.self, capacity: panel.columnCount) { places in
         for (place, column) in panel.columns.enumerated() where column < panel.columnCount {
-          let source = position(group: group, column: panel.firstColumn + column, tap: tap)
-          for byte in 0..<min(lanes, plan.lanesPerTap - stepInTap * lanes) {
-            let value = unsafe terms.value(weights, source + stepInTap * lanes + byte, operands)
+          unsafe places[column] = place
+        }
+        unsafe forEachWide(weights, operands, group: group, panel: panel) { column, term, value in
+          let first = unsafe firsts[step(ofTerm: term)]
+          let byte = term % plan.lanesPerTap % plan.lanesPerStep
+          for round in 0..<terms.extraCount(value) {
+            let lane = unsafe (first + round) * panel.paddedCount + places[column]
             unsafe steps.storeBytes(
-              of: terms.piece(value, round: round + 1),
-              toByteOffset: (next * panel.paddedCount + place) * plan.weightByteCount + byte, as: Int8.self)
+              of: terms.piece(value, round: round + 1), toByteOffset: lane * plan.weightByteCount + byte,
+              as: Int8.self)
           }
         }
-        next += 1
       }
     }
   }

@@ -12,8 +12,8 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
   let target: X86Target
   let function: FloatFunction
 
-  private typealias Program = X86VectorProgram
-  private typealias Value = X86VectorProgram.Value
+  typealias Program = X86VectorProgram
+  typealias Value = X86VectorProgram.Value
   private typealias A = Arguments
 
   func generate() -> [UInt8]? {
@@ -87,7 +87,11 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
   /// The constants as the code reads them.
   var constants: [UInt32] {
     guard let program = program?.0 else { return [] }
-    return target == .avx512
+    return Self.constants(of: program, target)
+  }
+
+  static func constants(of program: X86VectorProgram, _ target: X86Target) -> [UInt32] {
+    target == .avx512
       ? program.constants : program.constants.flatMap { Array(repeating: $0, count: target.lanes) }
   }
 
@@ -112,7 +116,7 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
     p.addIntegers(p.shiftLeft(bits, by: 23), .bits((1 as Float).bitPattern))
   }
 
-  private static func exponential(_ x: Value, _ p: inout Program) -> Value {
+  static func exponential(_ x: Value, _ p: inout Program) -> Value {
     // Beyond these bounds all results are infinite or 0.
     let (fractions, bits) = reduced(p.lesser(89, p.greater(-104, x)), &p)
     // Two factors, since neither 2¹²⁸ nor 2⁻¹⁵⁰ has a normal exponent.

@@ -5,6 +5,8 @@ struct X86VectorProgram {
   /// What a step makes a value with.
   private enum Step {
     case input
+    /// What a register holds that is the caller's.
+    case held(Int)
     /// `first ∘ second`; the second may be a constant in memory.
     case binary(X86Assembler.Instruction, Int, Operand)
     /// `first · second + third`, of which the third may be a constant in memory.
@@ -44,6 +46,9 @@ struct X86VectorProgram {
 
   /// The argument of the function.
   mutating func input() -> Value { make(.input) }
+
+  /// What the caller holds in a register, beyond those that the program may use.
+  mutating func held(in register: Int) -> Value { make(.held(register)) }
 
   /// A constant in a register.
   mutating func constant(_ bits: UInt32) -> Value { make(.load(place(bits))) }
@@ -134,9 +139,15 @@ struct X86VectorProgram {
       for value in Self.values(of: step) { lastUses[value] = index }
     }
     lastUses[result.number] = .max
+    // What is held stays.
+    for (index, step) in steps.enumerated() { if case .held = step { lastUses[index] = .max } }
     var free = Array((0..<registerCount).reversed())
     var registers = Array(repeating: -1, count: steps.count)
     for (index, step) in steps.enumerated() {
+      if case .held(let register) = step {
+        registers[index] = register
+        continue
+      }
       // What is used for the last time gives its register to the result, or back.
       var ended: [Int] = []
       for value in Self.values(of: step) where lastUses[value] == index && !ended.contains(registers[value]) {
@@ -158,6 +169,7 @@ struct X86VectorProgram {
         own = next
       }
       switch step {
+      case .held: continue
       case .input: a.vector(.vmovups, width, own, 0, source)
       case .load(let constant):
         if repeats {
@@ -190,7 +202,7 @@ struct X86VectorProgram {
   private static func values(of step: Step) -> [Int] {
     func value(_ operand: Operand) -> [Int] { if case .value(let number) = operand { [number] } else { [] } }
     return switch step {
-    case .input, .load: []
+    case .input, .held, .load: []
     case .binary(_, let first, let second): [first] + value(second)
     case .product(let first, let second, let third): [first] + value(second) + value(third)
     case .squareRoot(let value), .shift(_, let value, _): [value]

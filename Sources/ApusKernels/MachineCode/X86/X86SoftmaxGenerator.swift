@@ -1,0 +1,190 @@
+/// Generates softmax of rows of floats that fill a vector or more: their greatest, exponentials and their sum, and what they
+/// are of that sum.
+///
+/// The last vector of a row, which may overlap the one before it, is computed before all others and written after them, so
+/// that a row may be written where it was read; of its exponentials the sum takes only those that the others lack.
+struct X86SoftmaxGenerator: CodeGenerator, Hashable {
+  struct Arguments: CodeArguments {
+    var source = 0
+    var target = 0
+    var rows = 0
+    /// Bytes of a row.
+    var rowByteCount = 0
+    /// Bytes of the vectors of a row that do not overlap.
+    var wholeByteCount = 0
+    /// Where the last vector begins.
+    var lastOffset = 0
+    var constants = 0
+    /// A vector: all bits of the lanes of the last vector that no other vector of its row has.
+    var mask = 0
+    var beta: Float = 0
+    var least: Float = -.greatestFiniteMagnitude
+    var one: Float = 1
+  }
+
+  let target: X86Target
+
+  private typealias Memory = X86Assembler.Memory
+  private typealias A = Arguments
+  private var width: X86Assembler.Width { target.width }
+
+  // Registers: the program of the exponential has those before.
+  private let spare = 8
+  private let mask = 9
+  private let least = 10
+  private let beta = 11
+  private let one = 12
+  private let last = 13
+  private let sum = 14
+  /// The greatest of a row, and later what its exponentials are multiplied with.
+  private let most = 15
+
+  func generate() -> [UInt8]? {
+    var a = X86Assembler(encoding: target == .avx512 ? .evex : .vex)
+    a.load(.rax, .init(.rdi, A.offset(\.source)))
+    a.load(.rdx, .init(.rdi, A.offset(\.target)))
+    a.load(.r8, .init(.rdi, A.offset(\.rows)))
+    a.load(.r9, .init(.rdi, A.offset(\.wholeByteCount)))
+    a.load(.r10, .init(.rdi, A.offset(\.lastOffset)))
+    a.load(.rsi, .init(.rdi, A.offset(\.constants)))
+    a.load(.rcx, .init(.rdi, A.offset(\.mask)))
+    a.vector(.vmovups, width, mask, 0, Memory(.rcx))
+    a.vector(.vbroadcastss, width, beta, 0, Memory(.rdi, A.offset(\.beta)))
+    a.vector(.vbroadcastss, width, least, 0, Memory(.rdi, A.offset(\.least)))
+    a.vector(.vbroadcastss, width, one, 0, Memory(.rdi, A.offset(\.one)))
+
+    let nextRow = a.loopHead()
+    // NaN is passed over: what was found is the second source.
+    a.vector(.vmovups, width, spare, 0, Memory(.rax, index: .r10))
+    a.vector(.vmaxps, width, most, spare, least)
+    forEachVector(&a) { a in
+      a.vector(.vmovups, width, spare, 0, Memory(.rax, index: .rcx))
+      a.vector(.vmaxps, width, most, spare, most)
+    }
+    reduce(&a, most, .vmaxps)
+
+    guard let end = exponential(&a, at: Memory(.rax, index: .r10)) else { return nil }
+    a.vector(.vmovups, width, last, 0, end)
+    a.vector(.vpand, width, sum, last, mask)
+    var found: Int?
+    forEachVector(&a) { a in
+      found = exponential(&a, at: Memory(.rax, index: .rcx))
+      guard let found else { return }
+      a.vector(.vmovupsStore, width, found, 0, Memory(.rdx, index: .rcx))
+      a.vector(.vaddps, width, sum, sum, found)
+    }
+    guard found != nil else { return nil }
+    reduce(&a, sum, .vaddps)
+
+    a.vector(.vdivps, width, most, one, sum)
+    forEachVector(&a) { a in
+      a.vector(.vmulps, width, spare, most, Memory(.rdx, index: .rcx))
+      a.vector(.vmovupsStore, width, spare, 0, Memory(.rdx, index: .rcx))
+    }
+    a.vector(.vmulps, width, last, last, most)
+    a.vector(.vmovupsStore, width, last, 0, Memory(.rdx, index: .r10))
+    a.add(.rax, Memory(.rdi, A.offset(\.rowByteCount)))
+    a.add(.rdx, Memory(.rdi, A.offset(\.rowByteCount)))
+    a.decrement(.r8)
+    a.jump(.notEqual, nextRow)
+    a.zeroUpper()
+    a.return()
+    return a.finish()
+  }
+
+  /// A loop over the vectors of a row that do not overlap; `rcx` is the place of each.
+  private func forEachVector(_ a: inout X86Assembler, _ body: (inout X86Assembler) -> Void) {
+    a.zero(.rcx)
+    let next = a.loopHead()
+    body(&a)
+    a.add(.rcx, width.byteCount)
+    a.compare(.rcx, .r9)
+    a.jump(.notEqual, next)
+  }
+
+  /// Computes a vector of exponentials, and answers which register has them.
+  private func exponential(_ a: inout X86Assembler, at place: Memory) -> Int? {
+    let (program, result) = Self.program
+    return program.write(
+      result, to: &a, target, registerCount: spare, source: place, constants: .rsi)
+  }
+
+  /// `e^(β·(x − most))`.
+  private static var program: (X86VectorProgram, result: X86VectorProgram.Value) {
+    var program = X86VectorProgram()
+    let (most, beta) = (program.held(in: 15), program.held(in: 11))
+    let distance = program.subtract(program.input(), .value(most))
+    let result = X86FunctionGenerator.exponential(program.multiply(distance, .value(beta)), &program)
+    return (program, result)
+  }
+
+  /// The constants as the code reads them.
+  var constants: [UInt32] { X86FunctionGenerator.constants(of: Self.program.0, target) }
+
+  /// Brings all lanes together, into each.
+  private func reduce(_ a: inout X86Assembler, _ register: Int, _ instruction: X86Assembler.Instruction) {
+    if target == .avx512 {
+      a.vector(.vextracti64x4, .zmm, register, 0, spare, immediate: 1)
+      a.vector(instruction, .ymm, register, register, spare)
+      a.vector(.vextracti32x4, .ymm, register, 0, spare, immediate: 1)
+    } else {
+      a.vector(.vextracti128, .ymm, register, 0, spare, immediate: 1)
+    }
+    a.vector(instruction, .xmm, register, register, spare)
+    a.vector(.vpunpckhqdq, .xmm, spare, register, register)
+    a.vector(instruction, .xmm, register, register, spare)
+    a.vector(.vmovshdup, .xmm, spare, 0, register)
+    a.vector(instruction, .xmm, register, register, spare)
+    a.vector(.vbroadcastss, width, register, 0, register)
+  }
+}
+
+extension X86Target {
+  /// Code for softmax of rows of so many floats; nil where they do not fill a vector, or it cannot be placed.
+  func softmax(beta: Float, depth: Int) -> FloatMapping? {
+    guard depth >= lanes else { return nil }
+    let generator = X86SoftmaxGenerator(target: self)
+    guard let function = generator.place() else { return nil }
+    let code = unsafe X86SoftmaxCode(
+      function: function, constants: generator.constants, lanes: lanes, beta: beta, depth: depth)
+    return { output, count, input in unsafe code.fill(output, count: count, input: input) }
+  }
+}
+
+/// Placed code and its constants.
+private struct X86SoftmaxCode: @unchecked Sendable {
+  // @unchecked: the address is of code that is never changed.
+  private let function: UnsafeRawPointer
+  private let constants: [UInt32]
+  private let mask: [UInt32]
+  private let numbers: X86SoftmaxGenerator.Arguments
+  private let depth: Int
+
+  init(function: UnsafeRawPointer, constants: [UInt32], lanes: Int, beta: Float, depth: Int) {
+    unsafe self.function = function
+    self.constants = constants
+    self.depth = depth
+    let rest = depth % lanes
+    mask = (0..<lanes).map { $0 < lanes - rest ? 0 : .max }
+    numbers = X86SoftmaxGenerator.Arguments(
+      rowByteCount: 4 * depth, wholeByteCount: 4 * (depth - rest), lastOffset: 4 * (depth - lanes),
+      beta: beta)
+  }
+
+  /// Computes whole rows.
+  func fill(_ output: UnsafeMutablePointer<Float>, count: Int, input: UnsafePointer<Float>) {
+    guard count >= depth else { return }
+    ExecutableMemory.seal()
+    unsafe constants.withUnsafeBufferPointer { constants in
+      unsafe mask.withUnsafeBufferPointer { mask in
+        var arguments = numbers
+        arguments.source = Int(bitPattern: input)
+        arguments.target = Int(bitPattern: output)
+        arguments.rows = count / depth
+        arguments.constants = Int(bitPattern: constants.baseAddress)
+        arguments.mask = Int(bitPattern: mask.baseAddress)
+        unsafe arguments.call(function)
+      }
+    }
+  }
+}
