@@ -40,7 +40,7 @@ struct ConvolutionTests {
     let sizes = [
       (1, 1, 1), (1, 1024, 1001), (1, 7, 300), (2, 1, 9), (3, 65, 7), (4, 8, 8), (5, 1023, 9), (7, 1024, 3),
       (9, 1025, 8), (63, 64, 65), (257, 16, 24), (2, 2_049, 70), (6, 4_700, 130), (300, 2_100, 3),
-      (40, 33, 600), (13, 160, 200), (25, 300, 130),
+      (40, 33, 600), (13, 160, 200), (25, 300, 130), (49, 1_040, 530),
       (0, 5, 4),
     ]
     try checkMatrices(sizes, kernels)
@@ -86,6 +86,24 @@ struct ConvolutionTests {
           strideHeight: stride, strideWidth: stride, dilationHeight: dilation, dilationWidth: dilation,
           paddingTop: top, paddingLeft: left, operands: kind.operands(using: &random),
           epilogue: kind.epilogue(channels: 1, terms: filterHeight * filterWidth, using: &random))
+        try check(convolution, kernels, using: &random)
+      }
+    }
+  }
+
+  @Test(
+    "lines of a few pixels with more weights than a cache holds match the reference",
+    arguments: KernelSet.tested)
+  func farWeights(kernels: KernelSet) throws {
+    for (index, width) in [5, 7, 8, 11].enumerated() {
+      for kind in [CaseKind.float32, .uint8, .int8PerChannel, .hybrid] {
+        var random = SeededGenerator(seed: UInt64(index))
+        let convolution = Convolution(
+          batches: 1, inputHeight: 3, inputWidth: width, inputChannels: 244, filterHeight: 3, filterWidth: 3,
+          outputHeight: 3, outputWidth: width, outputChannels: 250, strideHeight: 1, strideWidth: 1,
+          dilationHeight: 1, dilationWidth: 1, paddingTop: 1, paddingLeft: 1,
+          operands: kind.operands(using: &random),
+          epilogue: kind.epilogue(channels: 250, terms: 9 * 244, using: &random))
         try check(convolution, kernels, using: &random)
       }
     }

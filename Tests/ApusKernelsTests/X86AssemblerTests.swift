@@ -271,7 +271,7 @@ struct X86AssemblerTests {
       listing.add("mov \(place.text),\(register)") { $0.store(place, register) }
       listing.add("lea \(register),\(place.text)") { $0.address(register, place) }
       listing.add("add \(register),\(place.text)") { $0.add(register, place) }
-      listing.add("prefetcht0 \(place.text)") { $0.prefetch(place) }
+      listing.add("prefetcht1 \(place.text)") { $0.prefetch(place) }
     }
     listing.add("ret") { $0.return() }
     try check(listing)

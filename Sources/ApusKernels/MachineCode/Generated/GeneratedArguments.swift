@@ -11,6 +11,8 @@ package struct GeneratedArguments: CodeArguments {
   package var tapCount = 0
   /// The panel's weights.
   package var weights = 0
+  /// Weights that will be needed next, to be fetched ahead.
+  package var nextWeights = 0
   /// What is added to the panel's sums: biases with the zero points' share, in the panel's order.
   package var offsets = 0
   /// The panel's factors, as the target has laid them out.

@@ -64,6 +64,10 @@ final class GeneratedConvolutionPlan: Sendable {
   let hasNarrowWeights: Bool
   /// How often sums are kept: see ``GeneratedShape``.
   let sumSets: Int
+  /// Whether weights have to be read from beyond the second-level cache.
+  private let hasFarWeights: Bool
+  /// Lines of the next panel's weights that four steps fetch ahead.
+  private let fetches: Int
   /// Whether all rows are one block, and panels follow each other in one call.
   let movesAlongPanels: Bool
 
@@ -79,6 +83,10 @@ final class GeneratedConvolutionPlan: Sendable {
   static let leastNanoseconds = 1_200
   /// From so many weights on, words are packed as bytes.
   static let narrowCount = 1 << 16
+  /// Weights of so many bytes are not in the second-level cache when they are needed; pixels of so many can be.
+  static let farByteCount = 1 << 19
+  /// Where a panel meets more blocks of rows, to read it the first time takes little of the whole.
+  private static let mostPasses = 40
   /// The most steps of which some may be extra ones: a list of all stays small beside the first-level cache's weights.
   static let stepLimit = 8192
 
@@ -113,7 +121,16 @@ final class GeneratedConvolutionPlan: Sendable {
       lineLength >= Self.overlappingLength && !sharesPipes
       ? target.mostOverlappingRows(product, steps, c.operands, epilogue) : []
     overlapping = overlappingRows.isEmpty ? nil : steps
-    mostVectors = isInner ? 1 : overlappingRows.isEmpty ? target.mostVectors : overlappingRows.count
+    hasFarWeights =
+      c.weightCount * (product == .floats ? 4 : 1) >= Self.farByteCount && !isInner
+      && overlappingRows.isEmpty
+    let isLine = !isMatrix && hasFarWeights
+    mostVectors =
+      isInner
+      ? 1
+      : !overlappingRows.isEmpty
+        ? overlappingRows.count
+        : isLine ? Self.vectors(lineLength, product, target) : target.mostVectors
     let panels =
       isInner
       ? [Panel(innerColumns: c.columnCount, lanes: target.lanes)]
@@ -165,6 +182,13 @@ final class GeneratedConvolutionPlan: Sendable {
     sumSets = !hasFewRows || product == .words || isInner ? 1 : lineLength == 1 ? 4 : lineLength == 2 ? 2 : 1
     let isOneBlock = isDense && panels.allSatisfy { [lineLength] in lineLength <= mostRows[$0.vectorCount] }
     movesAlongPanels = target.hasFunctionsForFewRows && isOneBlock
+    // A panel is read once for each block of rows: each fetches its part of the next one.
+    let passes = lineCount * ceilingQuotient(max(lineLength, 1), mostRows[mostVectors])
+    let linesOfFourSteps = mostVectors * (hasNarrowWeights ? 2 : 4) * target.lanes * 4 / 64
+    fetches =
+      hasFarWeights && target.fetchesAhead && !movesAlongPanels && panels.count > 1
+        && passes <= Self.mostPasses
+      ? ceilingQuotient(linesOfFourSteps, passes) : 0
     planeWidth = isDense ? 1 : max(0, c.outputWidth - 1) * c.strideWidth + reachWidth
     guard planeWidth < 1 << 22, reachHeight < 1 << 10 || isInPlace else { return nil }
 
@@ -179,7 +203,9 @@ final class GeneratedConvolutionPlan: Sendable {
     let part: Int
     if isDense {
       let fitting = min(max((96 << 10) / bytesPerRow, 12), 384) / 12 * 12
-      most = max(1, min(fitting, lineLength))
+      // What lies far away is read once for each tile.
+      let isWhole = hasFarWeights && lineLength * bytesPerRow <= Self.farByteCount
+      most = max(1, isWhole ? lineLength : min(fitting, lineLength))
       // At least 24 rows.
       let parts = min(wanted, max(1, lineLength / 48 * 2))
       part = max(24, ceilingQuotient(lineLength, parts))
@@ -216,6 +242,16 @@ final class GeneratedConvolutionPlan: Sendable {
     shared =
       sharesPanels
       ? cut(most, leastCount: isInPlace ? wanted : min(wanted, 4)) : cut(min(most, part), leastCount: wanted)
+  }
+
+  /// The vectors of panels for lines of a length: fewer where those take all pixels at once, and full ones would be read twice
+  /// for each line.
+  private static func vectors(
+    _ lineLength: Int, _ product: GeneratedProduct, _ target: any GeneratedTarget
+  ) -> Int {
+    let most = target.mostVectors
+    guard most > 2, lineLength > target.mostRows(product, vectorCount: most) else { return most }
+    return (2..<most).last { lineLength <= target.mostRows(product, vectorCount: $0) } ?? most
   }
 
   /// Full panels, then one for the rest; the lanes of bytes may be out of order.
@@ -329,7 +365,8 @@ final class GeneratedConvolutionPlan: Sendable {
         GeneratedShape(
           rowCount: rows, vectorCount: panel.vectorCount, columnCount: panel.columnCount,
           isPerRow: areRowsImages, hasNarrowWeights: hasNarrowWeights, sumSets: sumSets,
-          movesAlongPanels: movesAlongPanels, overlapping: isRest ? nil : overlapping, inner: inner))
+          movesAlongPanels: movesAlongPanels, fetches: fetches, overlapping: isRest ? nil : overlapping,
+          inner: inner))
     }
     func add(_ panel: Panel, length: Int) {
       let (rows, _, rest) = blocks(length, vectorCount: panel.vectorCount)

@@ -24,6 +24,8 @@ protocol GeneratedTarget: Sendable {
   func mostOverlappingRows(
     _ product: GeneratedProduct, _ steps: GeneratedSteps, _ operands: MatrixOperands, _ epilogue: Epilogue
   ) -> [Int]
+  /// Whether code can fetch weights ahead of their use.
+  var fetchesAhead: Bool { get }
   /// Whether blocks of a few rows have functions of their own: with narrow weights, several sets of sums, or panels that
   /// follow each other.
   var hasFunctionsForFewRows: Bool { get }
@@ -112,6 +114,7 @@ protocol GeneratedTarget: Sendable {
 }
 
 extension GeneratedTarget {
+  var fetchesAhead: Bool { false }
   func mostInnerRows(columnCount: Int) -> Int { 0 }
   func gathered(_ product: GeneratedProduct) -> GeneratedProduct { product }
   var sharesPipes: Bool { false }
@@ -188,6 +191,8 @@ struct GeneratedShape: Hashable {
   /// Whether blocks are panels side by side, full ones, of the same rows.
   var movesAlongPanels = false
 
+  /// Lines of the next panel's weights that four steps fetch ahead.
+  var fetches = 0
   /// Where there are so few steps that blocks are summed while those before them are finished: these.
   var overlapping: GeneratedSteps?
   /// For few columns of floats.
@@ -198,6 +203,7 @@ struct GeneratedShape: Hashable {
     var shape = self
     shape.columnCount = vectorCount * lanes
     shape.movesAlongPanels = false
+    shape.fetches = 0
     shape.overlapping = nil
     return shape
   }

@@ -86,13 +86,13 @@ extension X86Assembler {
     if register.rawValue > 7 { emit(0x41) }
     emit(0x58 | UInt8(register.rawValue & 7))
   }
-  /// `prefetcht0 [memory]`.
+  /// `prefetcht1 [memory]`: into the second-level cache.
   package mutating func prefetch(_ memory: Memory) {
     if memory.base.rawValue > 7 || (memory.index?.rawValue ?? 0) > 7 {
       emit(0x40 | UInt8((memory.index?.rawValue ?? 0) >> 3) << 1 | UInt8(memory.base.rawValue >> 3))
     }
     emit(0x0F, 0x18)
-    memoryOperand(1, memory, unit: 1)
+    memoryOperand(2, memory, unit: 1)
   }
   /// `ret`.
   package mutating func `return`() { emit(0xC3) }

@@ -60,6 +60,7 @@ struct X86ProductGenerator: CodeGenerator, Hashable {
     a.load(.r13, .init(.rdi, A.offset(\.tapCount)))
     a.load(.rsi, .init(.rdi, A.offset(\.weights)))
     if product == .signedBytes { loadSignFlip(&a) }
+    if shape.fetches > 0 { a.load(.rdx, .init(.rdi, A.offset(\.nextWeights))) }
 
     let nextTap = a.loopHead(alignment: 16)
     a.load(.rax, .init(.r12))
@@ -77,6 +78,7 @@ struct X86ProductGenerator: CodeGenerator, Hashable {
 
     if shape.inner == nil { addSets(&a) } else { addLanes(&a) }
     if shape.movesAlongPanels { a.store(.init(.rdi, A.offset(\.weights)), .rsi) }
+    if shape.fetches > 0 { a.store(.init(.rdi, A.offset(\.nextWeights)), .rdx) }
     a.load(.rdx, .init(.rdi, A.offset(\.factors)))
     a.load(.rsi, .init(.rdi, A.offset(\.offsets)))
     a.move(.rax, .r14)
@@ -137,7 +139,13 @@ struct X86ProductGenerator: CodeGenerator, Hashable {
     a.subtract(.rcx, 4)
     a.jump(.less, single)
     let four = a.loopHead()
-    for index in 0..<4 { step(&a, bases, index) }
+    for index in 0..<4 {
+      step(&a, bases, index)
+      for line in shape.fetches * index / 4..<shape.fetches * (index + 1) / 4 {
+        a.prefetch(.init(.rdx, 64 * line))
+      }
+    }
+    if shape.fetches > 0 { a.add(.rdx, 64 * shape.fetches) }
     move(&a, bases, steps: 4)
     a.subtract(.rcx, 4)
     a.jump(.greaterOrEqual, four)

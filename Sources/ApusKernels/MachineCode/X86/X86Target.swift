@@ -13,6 +13,7 @@ extension X86Target: GeneratedTarget {
   var mostVectors: Int { self == .avx512 ? 4 : 2 }
   var depthwiseVectors: Int { self == .avx512 ? 4 : 2 }
   var hasFunctionsForFewRows: Bool { true }
+  var fetchesAhead: Bool { true }
 
   func mostRows(_ product: GeneratedProduct, vectorCount: Int) -> Int {
     switch (self, vectorCount) {
