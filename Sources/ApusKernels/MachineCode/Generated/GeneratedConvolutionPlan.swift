@@ -83,10 +83,12 @@ final class GeneratedConvolutionPlan: Sendable {
   static let leastNanoseconds = 1_200
   /// From so many weights on, words are packed as bytes.
   static let narrowCount = 1 << 16
-  /// Weights of so many bytes are not in the second-level cache when they are needed; pixels of so many can be.
+  /// Weights of so many bytes are not in the second-level cache when they are needed.
   static let farByteCount = 1 << 19
+  /// Pixels of so many bytes may stay there while such weights pass by.
+  private static let nearByteCount = 3 << 18
   /// Where a panel meets more blocks of rows, to read it the first time takes little of the whole.
-  private static let mostPasses = 40
+  private static let mostPasses = 48
   /// The most steps of which some may be extra ones: a list of all stays small beside the first-level cache's weights.
   static let stepLimit = 8192
 
@@ -193,10 +195,13 @@ final class GeneratedConvolutionPlan: Sendable {
     guard planeWidth < 1 << 22, reachHeight < 1 << 10 || isInPlace else { return nil }
 
     // A tile's rows stay in the second-level cache while panels pass by.
+    // In place, strides may pass by pixels and rows.
+    let columns = isInPlace ? min(planeWidth, c.outputWidth * c.filterWidth) : planeWidth
     let bytesPerRow = max(
       1,
-      (isDense ? min(c.depth, c.strideWidth * c.inputChannels) : planeWidth * c.channelsPerGroup)
+      (isDense ? min(c.depth, c.strideWidth * c.inputChannels) : columns * c.channelsPerGroup)
         * laneByteCount)
+    let rowsPerLine = isInPlace ? min(c.strideHeight, c.filterHeight) : c.strideHeight
     // Tiles for several threads: an even count, each of as much work as pays.
     let wanted = max(isSmall ? 1 : 2, min(8, Int(min(products, 0x1p30)) >> 18 * 2))
     let most: Int
@@ -204,15 +209,17 @@ final class GeneratedConvolutionPlan: Sendable {
     if isDense {
       let fitting = min(max((96 << 10) / bytesPerRow, 12), 384) / 12 * 12
       // What lies far away is read once for each tile.
-      let isWhole = hasFarWeights && lineLength * bytesPerRow <= Self.farByteCount
+      let isWhole = hasFarWeights && lineLength * bytesPerRow <= Self.nearByteCount
       most = max(1, isWhole ? lineLength : min(fitting, lineLength))
       // At least 24 rows.
       let parts = min(wanted, max(1, lineLength / 48 * 2))
       part = max(24, ceilingQuotient(lineLength, parts))
       planeRows = isInPlace ? 0 : most
     } else {
-      let fitting = ((160 << 10) / bytesPerRow - reachHeight) / c.strideHeight + 1
-      most = max(1, min(fitting, c.outputHeight))
+      let firstRows = isInPlace ? min(reachHeight, c.filterHeight) : reachHeight
+      let fitting = ((160 << 10) / bytesPerRow - firstRows) / rowsPerLine + 1
+      let isWhole = hasFarWeights && c.outputHeight * rowsPerLine * bytesPerRow <= Self.nearByteCount
+      most = max(1, isWhole ? c.outputHeight : min(fitting, c.outputHeight))
       part = max(1, ceilingQuotient(c.outputHeight, wanted))
       planeRows = isInPlace ? 0 : (most - 1) * c.strideHeight + reachHeight
     }
