@@ -104,24 +104,20 @@ struct PoolingWindow {
 
   /// Sums divided by the count, to nearest, halves away from the tensor's zero.
   ///
-  /// With `n = ⌈2²³ / count⌉` and a dividend `d ≤ 255.5·count`, `d·n < 2³¹`, and `⌊d·n / 2²³⌋ = ⌊d / count⌋`
-  /// since `d·(n·count − 2²³) < 255.5·count² < 2²³` for counts up to 181.
+  /// In single precision: quotients are scaled up by 2⁻¹⁸, so that halves are above halves. Others are at least 1/181 away
+  /// from them, which is more than that makes of 255, and the product's rounding.
   @inline(__always)
   private func rounded(_ sums: SIMD8<UInt16>, flip: UInt8) -> SIMD8<UInt8> {
-    let factor = SIMD8(repeating: UInt32(truncatingIfNeeded: ((1 << 23) &+ count &- 1) / count))
-    let half = SIMD8(repeating: UInt32(truncatingIfNeeded: count / 2))
-    let wide = SIMD8<UInt32>(widening: sums)
-    guard flip != 0 else {
-      return SIMD8<UInt8>(lowBytes: ((wide &+ half) &* factor) &>> SIMD8(repeating: 23))
-    }
-    let zero = SIMD8(repeating: Int32(truncatingIfNeeded: 128 &* count))
-    let signed = SIMD8<Int32>(bits: wide) &- zero
-    // All ones where negative: (x ^ s) − s is the magnitude, and gives the sign back.
-    let signs = signed &>> SIMD8(repeating: 31)
-    let magnitudes = SIMD8<UInt32>(bits: (signed ^ signs) &- signs)
-    let quotients = ((magnitudes &+ half) &* factor) &>> SIMD8(repeating: 23)
-    let results = (SIMD8<Int32>(bits: quotients) ^ signs) &- signs
-    return SIMD8<UInt8>(lowBytes: SIMD8<UInt32>(bits: results &+ SIMD8(repeating: 128)))
+    let offset: Int32 = flip != 0 ? 128 : 0
+    let factor = SIMD8(repeating: (1 + 0x1p-18) / Float(count))
+    // An integer below 2²³ in the mantissa of 2²³ makes the float of their sum.
+    let base = SIMD8(repeating: 0x1p23 + Float(offset &* Int32(truncatingIfNeeded: count)))
+    let wide = SIMD8<Int32>(bits: SIMD8<UInt32>(widening: sums))
+    let values = SIMD8<Float>(bits: wide | SIMD8(repeating: 0x4B00_0000)) - base
+    // And 1.5·2²³ leaves the nearest integer there.
+    let shifted = values * factor + SIMD8(repeating: 0x1.8p23)
+    let results = SIMD8<Int32>(bits: shifted) &- SIMD8(repeating: 0x4B40_0000 &- offset)
+    return SIMD8<UInt8>(lowBytes: SIMD8<UInt32>(bits: results))
   }
 
   private func poolByte(_ kind: Pooling.Kind, _ source: UnsafeRawPointer, flip: UInt8) -> UInt8 {
