@@ -154,7 +154,7 @@ private struct FloatSoftmax: RowFunction {
 private final class SoftmaxTable: Sendable {
   /// `e^(−factor·d)` as Q0, by the difference `d`.
   let exponentials: Table<Int32>
-  /// The same with 12 bits before the binary point, for sums.
+  /// The same with 12 bits before the binary point, for sums, from the last to the first.
   let summands: Table<Int32>
   /// The first difference whose exponential counts as zero.
   let end: Int
@@ -169,7 +169,9 @@ private final class SoftmaxTable: Sendable {
     }
     self.end = end
     self.exponentials = exponentials
-    summands = Table(count: 256) { unsafe roundingDivideByPowerOfTwo(exponentials.values[$0], 12) }
+    summands = Table(count: 256) {
+      unsafe roundingDivideByPowerOfTwo(exponentials.values[255 - $0], 12)
+    }
   }
 }
 
@@ -219,11 +221,11 @@ private struct ByteSoftmax<Result: FixedWidthInteger & BitwiseCopyable & Sendabl
     let flip: UInt8 = isSigned ? 0x80 : 0
     var greatest: UInt8 = 0
     for index in 0..<count { greatest = max(greatest, unsafe input[index] ^ flip) }
-    let summands = unsafe table.summands.values
+    // What lies at 255 less a difference lies at the byte, less so much.
+    let shift = 255 &- Int(greatest)
+    let summands = unsafe table.summands.values + shift
     var sum: Int32 = 0
-    for index in 0..<count {
-      sum &+= unsafe summands[Int(greatest &- (input[index] ^ flip))]
-    }
+    unsafe forEachByte(input, count) { _, byte in sum &+= unsafe summands[byte] }
     let (scale, bits) = FixedPointFunctions.reciprocal(sum, integerBits: 12)
     // Only a sum that overflowed, of more than 4096 elements, leaves these bounds.
     let exponent = min(max(bits &+ 31 &- Int32(Result.bitWidth), 0), 31)
@@ -232,12 +234,32 @@ private struct ByteSoftmax<Result: FixedWidthInteger & BitwiseCopyable & Sendabl
     // Four at a time; beyond the end, exponentials are zero.
     let factors = SIMD4(repeating: UInt32(bitPattern: scale))
     let (exponents, masks) = (SIMD4(repeating: exponent), SIMD4(repeating: Int32(1) &<< exponent &- 1))
+    @inline(__always)
+    func results(_ differences: (Int) -> UInt8) -> SIMD4<Int32> {
+      var values = SIMD4<Int32>()
+      for lane in 0..<4 { values[lane] = unsafe exponentials[Int(differences(lane))] }
+      return roundingDivideByPowerOfTwo(
+        roundingDoublingHighMultiply(values, factors), exponents, masks)
+    }
+    if count >= Self.leastTabled {
+      // The results of all differences, from the last to the first; from some difference on they are zero.
+      return unsafe withUnsafeTemporaryAllocation(of: Result.self, capacity: 256) { memory in
+        guard let table = memory.baseAddress else { return }
+        unsafe table.update(repeating: .min, count: 256)
+        for first in stride(from: 0, to: 256, by: 4) {
+          let quotients = results { UInt8(truncatingIfNeeded: first &+ $0) }
+          if quotients == .zero { break }
+          for lane in 0..<4 {
+            unsafe table[255 &- first &- lane] = Result(clamping: quotients[lane] &+ Int32(Result.min))
+          }
+        }
+        let results = unsafe table + shift
+        unsafe forEachByte(input, count) { index, byte in unsafe output[index] = results[byte] }
+      }
+    }
     var first = 0
     while first &+ 4 <= count {
-      var values = SIMD4<Int32>()
-      for lane in 0..<4 { values[lane] = unsafe exponentials[Int(greatest &- (input[first &+ lane] ^ flip))] }
-      let quotients = roundingDivideByPowerOfTwo(
-        roundingDoublingHighMultiply(values, factors), exponents, masks)
+      let quotients = results { unsafe greatest &- (input[first &+ $0] ^ flip) }
       for lane in 0..<4 {
         unsafe output[first &+ lane] = Result(clamping: quotients[lane] &+ Int32(Result.min))
       }
@@ -253,6 +275,19 @@ private struct ByteSoftmax<Result: FixedWidthInteger & BitwiseCopyable & Sendabl
       unsafe output[index] = Result(clamping: result)
     }
   }
+
+  /// Calls `body` with each place and its byte, as an unsigned one in the same order.
+  @inline(__always)
+  private func forEachByte(_ input: UnsafePointer<UInt8>, _ count: Int, _ body: (Int, Int) -> Void) {
+    if isSigned {
+      for index in 0..<count { body(index, unsafe Int(Int8(bitPattern: input[index])) &+ 128) }
+    } else {
+      for index in 0..<count { body(index, unsafe Int(input[index])) }
+    }
+  }
+
+  /// Rows of so many elements look their results up.
+  private static var leastTabled: Int { 64 }
 }
 
 private struct WordSoftmax: RowFunction {

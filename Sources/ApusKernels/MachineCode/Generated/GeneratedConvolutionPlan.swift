@@ -244,7 +244,8 @@ final class GeneratedConvolutionPlan: Sendable {
     alone = cut(most, leastCount: 1)
     // Where weights outweigh pixels, each thread reads a part of the weights rather than of the pixels.
     let sharesPanels =
-      isDense && length <= most && panelCount > 3 && c.weightCount > 2 * (c.inputCount + c.outputCount)
+      (isDense || hasFarWeights) && length <= most && panelCount > 3
+      && c.weightCount > 2 * (c.inputCount + c.outputCount)
     // Each part gathers all pixels again.
     shared =
       sharesPanels
