@@ -87,6 +87,8 @@ final class GeneratedConvolutionPlan: Sendable {
   static let farByteCount = 1 << 19
   /// Pixels of so many bytes may stay there while such weights pass by.
   private static let nearByteCount = 3 << 18
+  /// And the weights of a panel.
+  private static let panelByteCount = 1 << 20
   /// Where a panel meets more blocks of rows, to read it the first time takes little of the whole.
   private static let mostPasses = 48
   /// The most steps of which some may be extra ones: a list of all stays small beside the first-level cache's weights.
@@ -126,13 +128,17 @@ final class GeneratedConvolutionPlan: Sendable {
     hasFarWeights =
       c.weightCount * (product == .floats ? 4 : 1) >= Self.farByteCount && !isInner
       && overlappingRows.isEmpty
-    let isLine = !isMatrix && hasFarWeights
     mostVectors =
       isInner
       ? 1
       : !overlappingRows.isEmpty
         ? overlappingRows.count
-        : isLine ? Self.vectors(lineLength, product, target) : target.mostVectors
+        : hasFarWeights
+          ? Self.vectors(
+            byteCount: steps.taps * steps.perTap * target.lanes * 4, lineLength: lineLength,
+            isMatrix: isMatrix, product,
+            target)
+          : target.mostVectors
     let panels =
       isInner
       ? [Panel(innerColumns: c.columnCount, lanes: target.lanes)]
@@ -252,13 +258,16 @@ final class GeneratedConvolutionPlan: Sendable {
       ? cut(most, leastCount: isInPlace ? wanted : min(wanted, 4)) : cut(min(most, part), leastCount: wanted)
   }
 
-  /// The vectors of panels for lines of a length: fewer where those take all pixels at once, and full ones would be read twice
-  /// for each line.
+  /// The vectors of panels, each of so many bytes: fewer where full panels would not stay in the second-level cache, and where
+  /// fewer take all pixels of a line at once, but full ones would be read twice for each line.
   private static func vectors(
-    _ lineLength: Int, _ product: GeneratedProduct, _ target: any GeneratedTarget
+    byteCount: Int, lineLength: Int, isMatrix: Bool, _ product: GeneratedProduct,
+    _ target: any GeneratedTarget
   ) -> Int {
-    let most = target.mostVectors
-    guard most > 2, lineLength > target.mostRows(product, vectorCount: most) else { return most }
+    var most = target.mostVectors
+    guard lineLength > target.mostRows(product, vectorCount: most) else { return most }
+    while most > 2, most * byteCount > Self.panelByteCount { most -= 1 }
+    guard !isMatrix, lineLength > target.mostRows(product, vectorCount: most) else { return most }
     return (2..<most).last { lineLength <= target.mostRows(product, vectorCount: $0) } ?? most
   }
 
