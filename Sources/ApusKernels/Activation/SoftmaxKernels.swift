@@ -221,7 +221,7 @@ private struct ByteSoftmax<Result: FixedWidthInteger & BitwiseCopyable & Sendabl
     let flip: UInt8 = isSigned ? 0x80 : 0
     var greatest: UInt8 = 0
     for index in 0..<count { greatest = max(greatest, unsafe input[index] ^ flip) }
-    // What lies at 255 less a difference lies at the byte, less so much.
+    // Entries lie at 255 less a difference: from `shift` on, at the byte itself.
     let shift = 255 &- Int(greatest)
     let summands = unsafe table.summands.values + shift
     var sum: Int32 = 0

@@ -129,16 +129,17 @@ final class GeneratedConvolutionPlan: Sendable {
       c.weightCount * (product == .floats ? 4 : 1) >= Self.farByteCount && !isInner
       && overlappingRows.isEmpty
     mostVectors =
-      isInner
-      ? 1
-      : !overlappingRows.isEmpty
-        ? overlappingRows.count
-        : hasFarWeights
-          ? Self.vectors(
-            byteCount: steps.taps * steps.perTap * target.lanes * 4, lineLength: lineLength,
-            isMatrix: isMatrix, product,
-            target)
-          : target.mostVectors
+      if isInner {
+        1
+      } else if !overlappingRows.isEmpty {
+        overlappingRows.count
+      } else if hasFarWeights {
+        Self.vectors(
+          byteCount: steps.taps * steps.perTap * target.lanes * 4, lineLength: lineLength,
+          isMatrix: isMatrix, product, target)
+      } else {
+        target.mostVectors
+      }
     let panels =
       isInner
       ? [Panel(innerColumns: c.columnCount, lanes: target.lanes)]

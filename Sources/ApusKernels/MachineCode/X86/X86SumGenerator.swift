@@ -1,4 +1,4 @@
-/// Generates elementwise sums, differences and products of quantized bytes, sixteen at a time.
+/// Generates elementwise sums, differences, squares of these, and products of quantized bytes, sixteen at a time.
 ///
 /// Sums bring each operand to the common scale and the result to its own, as the reference does: a product with a factor
 /// of 31 bits, rounded, and a shift to the right, rounded again.
