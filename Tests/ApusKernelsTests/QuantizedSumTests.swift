@@ -9,7 +9,6 @@ struct QuantizedSumTests {
     for seed in 0..<200 {
       var random = SeededGenerator(seed: UInt64(seed))
       let isSigned = Bool.random(using: &random)
-      let (lowest, highest) = range(isSigned)
       func scale() -> Double { .random(in: 0.001...1, using: &random) }
       let left = scale()
       // With equal scales, many results are halves.
@@ -17,13 +16,10 @@ struct QuantizedSumTests {
       let common = 2 * max(left, right)
       // Results that fill the range, that leave it, and that are multiplied by more than one.
       let result = [left + right, 0.01 * (left + right), common * 0x1p-21].pick(using: &random)
-      func operand(_ scale: Double) -> QuantizedOperand {
-        QuantizedOperand(
-          zeroPoint: [lowest, highest, .random(in: lowest...highest, using: &random)].pick(using: &random),
-          multiplier: FixedPointMultiplier(scale / common))
-      }
       let sum = QuantizedSum(
-        lhs: operand(left), rhs: operand(right), isDifference: Bool.random(using: &random), leftShift: 20,
+        lhs: operand(left / common, isSigned, using: &random),
+        rhs: operand(right / common, isSigned, using: &random), isDifference: Bool.random(using: &random),
+        leftShift: 20,
         output: output(common / (0x1p20 * result), isSigned, using: &random))
       let shapes = try #require(randomShapes(using: &random))
       try check(kernels.prepare(sum, isSigned: isSigned, shapes), shapes, isSigned, using: &random) {
@@ -40,18 +36,14 @@ struct QuantizedSumTests {
     for seed in 0..<200 {
       var random = SeededGenerator(seed: UInt64(seed))
       let isSigned = Bool.random(using: &random)
-      let (lowest, highest) = range(isSigned)
       let left = Double.random(in: 0.001...1, using: &random)
       let right = [.random(in: 0.001...1, using: &random), 0.5, left].pick(using: &random)
       let common = 2 * max(left, right)
       let result = [common * common * 63, common * common, common * common * 0x1p-14].pick(using: &random)
-      func operand(_ scale: Double) -> QuantizedOperand {
-        QuantizedOperand(
-          zeroPoint: [lowest, highest, .random(in: lowest...highest, using: &random)].pick(using: &random),
-          multiplier: FixedPointMultiplier(scale / common))
-      }
       let sum = QuantizedSum(
-        lhs: operand(left), rhs: operand(right), isDifference: true, isSquared: true, leftShift: 7,
+        lhs: operand(left / common, isSigned, using: &random),
+        rhs: operand(right / common, isSigned, using: &random), isDifference: true, isSquared: true,
+        leftShift: 7,
         output: output(common * common / (0x1p14 * result), isSigned, using: &random))
       let shapes = try #require(randomShapes(using: &random))
       try check(kernels.prepare(sum, isSigned: isSigned, shapes), shapes, isSigned, using: &random) {
@@ -102,6 +94,15 @@ struct QuantizedSumTests {
   // MARK: Cases
 
   private func range(_ isSigned: Bool) -> (Int32, Int32) { isSigned ? (-128, 127) : (0, 255) }
+
+  private func operand(
+    _ factor: Double, _ isSigned: Bool, using random: inout SeededGenerator
+  ) -> QuantizedOperand {
+    let (lowest, highest) = range(isSigned)
+    return QuantizedOperand(
+      zeroPoint: [lowest, highest, .random(in: lowest...highest, using: &random)].pick(using: &random),
+      multiplier: FixedPointMultiplier(factor))
+  }
 
   private func output(
     _ factor: Double, _ isSigned: Bool, using random: inout SeededGenerator

@@ -104,8 +104,8 @@ struct PoolingWindow {
 
   /// Sums divided by the count, to nearest, halves away from the tensor's zero.
   ///
-  /// In single precision: quotients are scaled up by 2⁻¹⁸, so that halves are above halves. Others are at least 1/181 away
-  /// from them, which is more than that makes of 255, and the product's rounding.
+  /// In single precision: quotients are scaled up by 2⁻¹⁸, so that halves are above halves. Others are at least 1/362 away
+  /// from them, for counts up to 181, which is more than that makes of 255, and the product's rounding.
   @inline(__always)
   private func rounded(_ sums: SIMD8<UInt16>, flip: UInt8) -> SIMD8<UInt8> {
     let offset: Int32 = flip != 0 ? 128 : 0

@@ -58,6 +58,26 @@ import Testing
 
     // Loops and branches among the goldens change the shapes of their values, for which they plan anew.
     @Test(
+      "changing matrices whose bytes less their zero point fit no byte allocate nothing", arguments: [1, 3])
+    func wideMatrices(threads: Int) throws {
+      let depth: Int32 = 1000
+      let model = TestModel(
+        tensors: [
+          .init(name: "x", type: TestModel.int8, shape: [20, depth], scale: 0.1, zeroPoint: 3),
+          .init(name: "w", type: TestModel.int8, shape: [depth, 40], scale: 0.1, zeroPoint: 7),
+          .init(name: "y", type: TestModel.int8, shape: [20, 40], scale: 1, zeroPoint: 0),
+        ],
+        operators: [.init(code: TestModel.batchMatMul, inputs: [0, 1], outputs: [2])], inputs: [0, 1],
+        outputs: [2])
+      try withTemporaryFolder { folder in
+        try Data(model.bytes).write(to: folder.appending(path: "model.tflite"))
+        let least = [UInt8](repeating: 0, count: 128) + [UInt8](repeating: 0x80, count: 40 * Int(depth))
+        try Data(least).write(to: folder.appending(path: "input_1.npy"))
+        #expect(try allocations([folder], threads: threads) == [])
+      }
+    }
+
+    @Test(
       "no operator allocates while it runs",
       arguments: GoldenArchive.ofThisBuild.filter { !["IF", "WHILE"].contains($0.name) })
     func operators(archive: GoldenArchive) throws {

@@ -10,6 +10,7 @@ struct TestModel {
     var signature: [Int32]?
     var data: [UInt8]?
     var scale: Float?
+    var zeroPoint: Int64 = 0
     var isVariable = false
   }
 
@@ -29,6 +30,7 @@ struct TestModel {
   static let float32: Int32 = 0
   static let int32: Int32 = 2
   static let uint8: Int32 = 3
+  static let int8: Int32 = 9
   static let add: Int32 = 0
   static let concatenation: Int32 = 2
   static let logistic: Int32 = 14
@@ -39,6 +41,7 @@ struct TestModel {
   static let less: Int32 = 58
   static let conditional: Int32 = 118
   static let loop: Int32 = 119
+  static let batchMatMul: Int32 = 126
   static let callOnce: Int32 = 129
   static let rfft2D: Int32 = 131
   static let bool: Int32 = 6
@@ -65,7 +68,7 @@ struct TestModel {
         buffers.append(FlatTable([0: .bytes(data)]))
       }
       if let scale = tensor.scale {
-        fields[4] = .table(FlatTable([2: .floats([scale]), 3: .longs([0])]))
+        fields[4] = .table(FlatTable([2: .floats([scale]), 3: .longs([tensor.zeroPoint])]))
       }
       if tensor.isVariable { fields[5] = .byte(1) }
       if let signature = tensor.signature { fields[7] = .ints(signature) }

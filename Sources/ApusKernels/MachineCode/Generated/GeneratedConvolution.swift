@@ -234,11 +234,10 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
           output: 0, outputStride: outputStride, blocks: together, scales: Int(bitPattern: scales),
           zeroPoints: Int(bitPattern: zeroPoints)),
         panel: panel, channel: columns, block: block, makesOutputs: makesOutputs)
-      if next < lastPanel || panels.lowerBound < index {
-        let following = next < lastPanel ? next : panels.lowerBound
-        let start = weightPacking.record(packed, group: group, panel: following).weights
-        call.arguments.nextWeights = Int(bitPattern: unsafe packed.address + start)
-      }
+      // After the last panel comes the first again, for the next tile.
+      let following = weightPacking.record(
+        packed, group: group, panel: next < lastPanel ? next : panels.lowerBound)
+      call.arguments.nextWeights = Int(bitPattern: unsafe packed.address + following.weights)
       if record.extraCount > 0 {
         unsafe listTaps(record, packed, to: list)
         call.arguments.taps = Int(bitPattern: list)

@@ -223,31 +223,41 @@ struct GeneratedWeightPacking {
   ) {
     // Other weights may have been packed here before, with extra steps elsewhere.
     unsafe steps.initializeMemory(as: UInt8.self, repeating: 0, count: entries - steps)
-    unsafe withUnsafeTemporaryAllocation(of: Int.self, capacity: plan.stepCount) { firsts in
-      var next = 0
-      for step in 0..<plan.stepCount {
-        unsafe firsts[step] = next
-        for _ in 0..<Int(unsafe marks[step]) {
-          unsafe entries.storeBytes(of: step / plan.stepsPerTap, toByteOffset: next * 16, as: Int.self)
-          unsafe entries.storeBytes(of: step % plan.stepsPerTap, toByteOffset: next * 16 + 8, as: Int.self)
-          next += 1
-        }
+    var count = 0
+    for step in 0..<plan.stepCount {
+      for _ in 0..<Int(unsafe marks[step]) {
+        unsafe entries.storeBytes(of: step / plan.stepsPerTap, toByteOffset: count * 16, as: Int.self)
+        unsafe entries.storeBytes(of: step % plan.stepsPerTap, toByteOffset: count * 16 + 8, as: Int.self)
+        count += 1
       }
-      unsafe withUnsafeTemporaryAllocation(of: Int.self, capacity: panel.columnCount) { places in
-        for (place, column) in panel.columns.enumerated() where column < panel.columnCount {
-          unsafe places[column] = place
-        }
-        unsafe forEachWide(weights, operands, group: group, panel: panel) { column, term, value in
-          let first = unsafe firsts[step(ofTerm: term)]
-          let byte = term % plan.lanesPerTap % plan.lanesPerStep
-          for round in 0..<terms.extraCount(value) {
-            let lane = unsafe (first + round) * panel.paddedCount + places[column]
-            unsafe steps.storeBytes(
-              of: terms.piece(value, round: round + 1), toByteOffset: lane * plan.weightByteCount + byte,
-              as: Int8.self)
-          }
+    }
+    // A few hundred bytes, which are no allocation.
+    unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: panel.columnCount) { places in
+      for (place, column) in panel.columns.enumerated() where column < panel.columnCount {
+        unsafe places[column] = UInt8(truncatingIfNeeded: place)
+      }
+      unsafe forEachWide(weights, operands, group: group, panel: panel) { column, term, value in
+        let first = unsafe firstExtra(of: step(ofTerm: term), in: entries, count: count)
+        let byte = term % plan.lanesPerTap % plan.lanesPerStep
+        for round in 0..<terms.extraCount(value) {
+          let lane = unsafe (first + round) * panel.paddedCount + Int(places[column])
+          unsafe steps.storeBytes(
+            of: terms.piece(value, round: round + 1), toByteOffset: lane * plan.weightByteCount + byte,
+            as: Int8.self)
         }
       }
     }
+  }
+
+  /// The first extra step that belongs to a step, in a list in their order.
+  private func firstExtra(of step: Int, in entries: UnsafeRawPointer, count: Int) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      let tap = unsafe entries.load(fromByteOffset: middle * 16, as: Int.self)
+      let place = unsafe entries.load(fromByteOffset: middle * 16 + 8, as: Int.self)
+      if tap * plan.stepsPerTap + place < step { low = middle + 1 } else { high = middle }
+    }
+    return low
   }
 }

@@ -50,7 +50,7 @@ extension X86ProductGenerator {
   /// Adds the lanes of each sum; those of a row become neighboring lanes of register `row`.
   func addLanes(_ a: inout X86Assembler) {
     for row in 0..<rowCount {
-      for column in 0..<columnCount { addQuarters(&a, innerSum(row, column)) }
+      for column in 0..<columnCount { a.foldParts(innerSum(row, column), width, .vaddps, spare: spare(0)) }
       let (first, second) = (spare(0), spare(1))
       if columnCount == 1 {
         let sum = innerSum(row, 0)
@@ -71,18 +71,6 @@ extension X86ProductGenerator {
         a.vector(.vaddps, .xmm, row, first, spare(2))
       }
     }
-  }
-
-  /// Adds the parts of 128 bits of a sum.
-  private func addQuarters(_ a: inout X86Assembler, _ sum: Int) {
-    if target == .avx512 {
-      a.vector(.vextracti64x4, .zmm, sum, 0, spare(0), immediate: 1)
-      a.vector(.vaddps, .ymm, sum, sum, spare(0))
-      a.vector(.vextracti32x4, .ymm, sum, 0, spare(0), immediate: 1)
-    } else {
-      a.vector(.vextracti128, .ymm, sum, 0, spare(0), immediate: 1)
-    }
-    a.vector(.vaddps, .xmm, sum, sum, spare(0))
   }
 
   /// Of two sums of four lanes: the sum of each one's even lanes, then of the odd ones.

@@ -45,14 +45,8 @@ enum X86QuantizationGenerator: CodeGenerator, Hashable {
       a.vector(.vminps, .ymm, first, first, second)
       a.vector(.vmaxps, .ymm, 4 + first, 4 + first, 4 + second)
     }
-    for (found, instruction) in [(0, X86Assembler.Instruction.vminps), (4, .vmaxps)] {
-      a.vector(.vextracti128, .ymm, found, 0, 8, immediate: 1)
-      a.vector(instruction, .xmm, found, found, 8)
-      a.vector(.vpunpckhqdq, .xmm, 8, found, found)
-      a.vector(instruction, .xmm, found, found, 8)
-      a.vector(.vmovshdup, .xmm, 8, 0, found)
-      a.vector(instruction, .xmm, found, found, 8)
-    }
+    a.foldLanes(0, .ymm, .vminps, spare: 8)
+    a.foldLanes(4, .ymm, .vmaxps, spare: 8)
     a.vector(.vmovupsStore, .xmm, 0, 0, Memory(.rdx))
     a.vector(.vmovupsStore, .xmm, 4, 0, Memory(.rdx, 16))
   }

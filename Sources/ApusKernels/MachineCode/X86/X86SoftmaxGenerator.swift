@@ -123,18 +123,7 @@ struct X86SoftmaxGenerator: CodeGenerator, Hashable {
 
   /// Brings all lanes together, into each.
   private func reduce(_ a: inout X86Assembler, _ register: Int, _ instruction: X86Assembler.Instruction) {
-    if target == .avx512 {
-      a.vector(.vextracti64x4, .zmm, register, 0, spare, immediate: 1)
-      a.vector(instruction, .ymm, register, register, spare)
-      a.vector(.vextracti32x4, .ymm, register, 0, spare, immediate: 1)
-    } else {
-      a.vector(.vextracti128, .ymm, register, 0, spare, immediate: 1)
-    }
-    a.vector(instruction, .xmm, register, register, spare)
-    a.vector(.vpunpckhqdq, .xmm, spare, register, register)
-    a.vector(instruction, .xmm, register, register, spare)
-    a.vector(.vmovshdup, .xmm, spare, 0, register)
-    a.vector(instruction, .xmm, register, register, spare)
+    a.foldLanes(register, width, instruction, spare: spare)
     a.vector(.vbroadcastss, width, register, 0, register)
   }
 }
