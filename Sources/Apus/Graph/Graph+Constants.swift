@@ -80,21 +80,15 @@ extension Graph {
     measuring: (kernel: any PreparedConvolution, filter: TensorSlot)?, node: Node,
     pack: (borrowing TensorTable, PackedWeights) -> Void
   ) throws(ApusError) -> (weights: PackedWeights, arePacked: Bool) {
-    func holdPacked(_ byteCount: Int) throws(ApusError) {
-      do throws(ApusError) { try hold(byteCount) } catch {
-        throw ApusError(.resourceLimit, "\(node.place): packed weights: \(error.message)")
-      }
-    }
     guard constants.allSatisfy({ states[$0.index].constant != nil }) else {
-      try holdPacked(most)
-      return (PackedWeights(byteCount: most), false)
+      return (try weightsOfRuns(byteCount: most, node: node), false)
     }
     let isShared = constants.allSatisfy { states[$0.index].constant?.isOfModel == true }
     let key = PackedWeightsKey(
       tensor: constants.first?.index ?? -1, others: constants.dropFirst().map(\.index),
       subgraph: subgraphIndex, layout: layout)
     if isShared, let known = model.knownWeights(key) {
-      try holdPacked(known.byteCount)
+      try holdPacked(known.byteCount, node)
       return (known, true)
     }
     let lent = try lend(constants.map(\.index), distance: most)
@@ -104,13 +98,25 @@ extension Graph {
       let tensors = table
       byteCount = measuring.kernel.packedByteCount(for: tensors.readBytes(measuring.filter))
     }
-    try holdPacked(byteCount)
+    try holdPacked(byteCount, node)
     func make(in pool: MemoryPool? = nil) -> PackedWeights {
       let weights = PackedWeights(byteCount: byteCount, pool: pool)
       pack(table, weights)
       return weights
     }
     return (isShared ? model.packedWeights(key, make: make) : make(), true)
+  }
+
+  /// Memory of this interpreter for weights that runs pack.
+  func weightsOfRuns(byteCount: Int, node: Node) throws(ApusError) -> PackedWeights {
+    try holdPacked(byteCount, node)
+    return PackedWeights(byteCount: byteCount)
+  }
+
+  private func holdPacked(_ byteCount: Int, _ node: Node) throws(ApusError) {
+    do throws(ApusError) { try hold(byteCount) } catch {
+      throw ApusError(.resourceLimit, "\(node.place): packed weights: \(error.message)")
+    }
   }
 
   // MARK: Unread

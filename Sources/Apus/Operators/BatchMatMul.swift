@@ -7,19 +7,12 @@ struct BatchMatMul: Operator {
   private let lhs: TensorSlot
   private let rhs: TensorSlot
   private let output: TensorSlot
-  private let kernel: any PreparedConvolution
-  /// Of each product, which matrix is on either side.
-  private let pairs: [(lhs: Int, rhs: Int)]
-  private let rows: Int
-  private let columns: Int
-  private let depth: Int
-  private let widths: (lhs: Int, rhs: Int, output: Int)
-  /// One for each matrix on the right where they are constant, otherwise one for all.
+  private let products: ProductBatch
+  private let isEmpty: Bool
+  /// One for each matrix on the right where they are constant, otherwise memory for those of a run.
   private let weights: [PackedWeights]
   private let arePacked: Bool
   private let scratch: TensorSlot
-  private let left: TensorSlot?
-  private let right: TensorSlot?
 
   /// More constant matrices than this are packed in each run.
   private static let mostPacked = 64
@@ -35,9 +28,9 @@ struct BatchMatMul: Operator {
     let (adjointLeft, adjointRight) = (try node.boolOption(0), try node.boolOption(1))
     let rank = max(lhs.shape.rank, rhs.shape.rank)
     let (left, right) = (lhs.shape.extended(toRank: rank), rhs.shape.extended(toRank: rank))
-    rows = left[adjointLeft ? rank - 1 : rank - 2]
-    depth = left[adjointLeft ? rank - 2 : rank - 1]
-    columns = right[adjointRight ? rank - 2 : rank - 1]
+    let rows = left[adjointLeft ? rank - 1 : rank - 2]
+    let depth = left[adjointLeft ? rank - 2 : rank - 1]
+    let columns = right[adjointRight ? rank - 2 : rank - 1]
     guard depth == right[adjointRight ? rank - 1 : rank - 2] else {
       throw node.malformed("\(lhs.name), \(lhs.shape), does not fit \(rhs.name), \(rhs.shape)")
     }
@@ -51,8 +44,6 @@ struct BatchMatMul: Operator {
     let type: ElementType = lhs.type
     output = try node.output(
       0, shape: TensorShape(outer + [rows, columns]), types: type == .int8 ? [.int8, .int32] : [type])
-    pairs = Self.pairs(outer, left, right)
-    let rhsCount = right[..<(rank - 2)].reduce(1, *)
     let (operands, epilogue) = try Self.scheme(
       lhs: lhs, rhs: rhs, output: output, columns: columns, node: node)
     guard
@@ -60,46 +51,43 @@ struct BatchMatMul: Operator {
         Convolution(
           rows: rows, depth: max(depth, 1), columns: max(columns, 1), operands: operands, epilogue: epilogue))
     else { throw node.mismatch(lhs, rhs) }
-    self.kernel = kernel
-    widths = (lhs.type.byteCount ?? 1, rhs.type.byteCount ?? 1, output.type.byteCount ?? 1)
-    self.left = try adjointLeft ? node.scratch(byteCount: rows * depth * widths.lhs) : nil
-    self.right = try adjointRight ? nil : node.scratch(byteCount: columns * depth * widths.rhs)
-    scratch = try node.scratch(byteCount: kernel.scratchByteCount(threads: node.threadCount))
+    isEmpty = depth == 0
+    products = ProductBatch(
+      kernel,
+      ProductBatch.Shape(
+        rows: rows, depth: depth, outputs: columns,
+        widths: (lhs.type.byteCount ?? 1, rhs.type.byteCount ?? 1, output.type.byteCount ?? 1)),
+      pairs: Self.pairs(outer, left, right), isLhsTransposed: adjointLeft, isRhsTransposed: !adjointRight)
+    scratch = try node.scratch(byteCount: products.scratchByteCount(threads: node.threadCount))
     try node.declare(multiplyAccumulates: Double(output.shape.elementCount) * Double(depth))
-    (weights, arePacked) = try Self.pack(
-      kernel, rhs: rhs, count: rhsCount, matrix: (columns, depth, widths.rhs), transposes: !adjointRight,
-      node: node)
+    let count = right[..<(rank - 2)].reduce(1, *)
+    arePacked = rhs.isConstant && count <= Self.mostPacked && rhs.shape.elementCount > 0
+    weights = try Self.weights(
+      kernel, products, rhs: rhs, count: arePacked ? count : products.packedCount(threads: node.threadCount),
+      arePacked: arePacked, form: adjointRight ? "matrix" : "transposed matrix", node: node)
   }
 
-  /// Packs constant matrices, each apart.
-  private static func pack(
-    _ kernel: any PreparedConvolution, rhs: TensorSlot, count: Int,
-    matrix: (columns: Int, depth: Int, width: Int), transposes: Bool, node: Node
-  ) throws(ApusError) -> (weights: [PackedWeights], arePacked: Bool) {
-    let byteCount = matrix.columns * matrix.depth * matrix.width
-    let isWorthwhile = rhs.isConstant && count <= mostPacked && byteCount > 0
+  /// Packs constant matrices, each apart, or makes memory for others.
+  private static func weights(
+    _ kernel: any PreparedConvolution, _ products: ProductBatch, rhs: TensorSlot, count: Int, arePacked: Bool,
+    form: String, node: Node
+  ) throws(ApusError) -> [PackedWeights] {
     var weights: [PackedWeights] = []
-    for index in 0..<(isWorthwhile ? count : 1) {
-      let layout = kernel.packing.of(transposes ? "transposed matrix" : "matrix", numbers: [index])
-      // A tensor that is not constant makes this memory of each run.
+    for index in 0..<count {
+      guard arePacked else {
+        weights.append(try node.weightsOfRuns(byteCount: kernel.packedByteCount))
+        continue
+      }
       let made = try node.packedWeights(
-        of: [rhs], layout: layout, most: kernel.packedByteCount
+        of: [rhs], layout: kernel.packing.of(form, numbers: [index]), most: kernel.packedByteCount
       ) { tensors, packed in
-        guard isWorthwhile else { return }
-        let source = tensors.readBytes(rhs).extracting(index * byteCount..<(index + 1) * byteCount)
-        guard transposes else {
-          kernel.pack(weights: source, bias: nil, into: packed)
-          return
-        }
-        TensorMemory(byteCount: byteCount).withMutableBytes { bytes in
-          ElementRuns.transpose(
-            source, rows: matrix.depth, columns: matrix.columns, count: 1, width: matrix.width, into: &bytes)
-          kernel.pack(weights: bytes.bytes, bias: nil, into: packed)
+        TensorMemory(byteCount: products.scratchByteCount(threads: 1)).withMutableBytes { scratch in
+          products.pack(index, of: tensors.readBytes(rhs), into: packed, scratch: &scratch)
         }
       }
       weights.append(made.weights)
     }
-    return (weights, isWorthwhile)
+    return weights
   }
 
   private static func pairs(_ outer: [Int], _ left: [Int], _ right: [Int]) -> [(lhs: Int, rhs: Int)] {
@@ -154,47 +142,14 @@ struct BatchMatMul: Operator {
 
   func invoke(_ tensors: borrowing TensorTable) {
     guard output.shape.elementCount > 0 else { return }
-    guard depth > 0 else {
-      var result = tensors.writeBytes(output)
+    var result = tensors.writeBytes(output)
+    guard !isEmpty else {
       for index in 0..<result.byteCount { result.storeBytes(of: 0, toByteOffset: index, as: UInt8.self) }
       return
     }
-    var packed = -1
-    for (position, pair) in pairs.enumerated() {
-      if !arePacked, packed != pair.rhs {
-        pack(pair.rhs, tensors)
-        packed = pair.rhs
-      }
-      multiply(pair.lhs, weights[arePacked ? pair.rhs : 0], position, tensors)
-    }
-  }
-
-  private func pack(_ index: Int, _ tensors: borrowing TensorTable) {
-    let byteCount = columns &* depth &* widths.rhs
-    let source = tensors.readBytes(rhs).extracting(index &* byteCount..<(index &+ 1) &* byteCount)
-    guard let right else {
-      kernel.pack(weights: source, bias: nil, into: weights[0])
-      return
-    }
-    var matrix = tensors.writeBytes(right)
-    ElementRuns.transpose(source, rows: depth, columns: columns, count: 1, width: widths.rhs, into: &matrix)
-    kernel.pack(weights: matrix.bytes, bias: nil, into: weights[0])
-  }
-
-  private func multiply(
-    _ index: Int, _ weights: PackedWeights, _ position: Int, _ tensors: borrowing TensorTable
-  ) {
-    let byteCount = rows &* depth &* widths.lhs
-    let start = position &* rows &* columns &* widths.output
-    var result = tensors.writeBytes(output, in: start..<start &+ rows &* columns &* widths.output)
     var scratch = tensors.writeBytes(scratch)
-    let source = tensors.readBytes(lhs).extracting(index &* byteCount..<(index &+ 1) &* byteCount)
-    guard let left else {
-      kernel.run(weights, input: source, output: &result, scratch: &scratch, threads: tensors.threads)
-      return
-    }
-    var matrix = tensors.writeBytes(left)
-    ElementRuns.transpose(source, rows: depth, columns: rows, count: 1, width: widths.lhs, into: &matrix)
-    kernel.run(weights, input: matrix.bytes, output: &result, scratch: &scratch, threads: tensors.threads)
+    products.run(
+      lhs: tensors.readBytes(lhs), rhs: tensors.readBytes(rhs), weights: weights, arePacked: arePacked,
+      output: &result, scratch: &scratch, threads: tensors.threads)
   }
 }

@@ -1,15 +1,20 @@
 import ApusKernels
 
 /// `CONV_3D`: the products of windows of `N×D×H×W×C` floats with filters of `d×h×w×C×O`, plus a bias.
+///
+/// The layers under a window's depth, side by side as channels, are an image: of it, this is a CONV_2D.
 struct Conv3D: Operator {
   private let input: TensorSlot
   private let output: TensorSlot
   private let window: VolumeWindow
   private let kernel: any PreparedConvolution
   private let weights: ProductWeights
-  private let linesPerBlock: Int
-  private let gathered: TensorSlot
+  private let imagesPerBlock: Int
+  private let images: TensorSlot
   private let scratch: TensorSlot
+
+  /// About so many floats of images are made at once: they stay in the second-level cache.
+  private static let blockCount = 1 << 17
 
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 2...3)
@@ -38,17 +43,23 @@ struct Conv3D: Operator {
       places: places,
       taps: Array(filter.shape.dimensions[0...2]), strides: options.strides, dilations: options.dilations,
       padding: padding)
-    linesPerBlock = VolumeOptions.linesPerBlock(window, width: window.depth)
+    let image = [window.size[1], window.size[2], window.taps[0] * window.channels]
+    let imageByteCount = try options.byteCount(image, node)
+    imagesPerBlock = VolumeOptions.divisor(
+      of: window.batches * places[0], most: Self.blockCount / max(1, imageByteCount / 4))
     let convolution = Convolution(
-      rows: linesPerBlock * places[2], depth: window.depth, columns: channels, operands: .float32,
-      epilogue: node.floatEpilogue(try node.activationOption(4)))
+      batches: imagesPerBlock, inputHeight: image[0], inputWidth: image[1], inputChannels: image[2],
+      filterHeight: window.taps[1], filterWidth: window.taps[2], outputHeight: places[1],
+      outputWidth: places[2], outputChannels: channels, strideHeight: window.strides[1],
+      strideWidth: window.strides[2], dilationHeight: window.dilations[1],
+      dilationWidth: window.dilations[2], paddingTop: padding[1], paddingLeft: padding[2], groups: 1,
+      operands: .float32, epilogue: node.floatEpilogue(try node.activationOption(4)))
     guard let kernel = node.kernels.prepare(convolution) else { throw node.mismatch(input, filter) }
     self.kernel = kernel
     weights = try ProductWeights(
-      kernel, filter: filter, bias: bias, arrangement: VolumeFilter(rows: window.depth, columns: channels),
+      kernel, filter: filter, bias: bias, arrangement: VolumeFilter(window, outputChannels: channels),
       node: node)
-    gathered = try node.scratch(
-      byteCount: try options.byteCount([linesPerBlock, places[2], window.depth], node))
+    images = try node.scratch(byteCount: try options.byteCount([imagesPerBlock] + image, node))
     scratch = try node.scratch(byteCount: kernel.scratchByteCount(threads: node.threadCount))
     try node.declare(multiplyAccumulates: Double(output.shape.elementCount) * Double(window.depth))
   }
@@ -56,32 +67,52 @@ struct Conv3D: Operator {
   func invoke(_ tensors: borrowing TensorTable) {
     guard output.shape.elementCount > 0 else { return }
     weights.packIfNeeded(kernel, tensors)
-    let blockByteCount = linesPerBlock &* window.places[2] &* output.shape[4] &* 4
-    var line = 0
-    while line < window.lineCount {
-      var rows = tensors.writeBytes(gathered)
-      window.gather(
-        tensors.readBytes(input), lines: line..<line &+ linesPerBlock, to: &rows, threads: tensors.threads)
-      let start = line / linesPerBlock &* blockByteCount
-      var result = tensors.writeBytes(output, in: start..<start &+ blockByteCount)
+    let imageByteCount = window.places[1] &* window.places[2] &* output.shape[4] &* 4
+    var image = 0
+    while image < window.batches &* window.places[0] {
+      let range = image..<image &+ imagesPerBlock
+      var layers = tensors.writeBytes(images)
+      window.gather(tensors.readBytes(input), images: range, to: &layers, threads: tensors.threads)
+      var result = tensors.writeBytes(
+        output, in: range.lowerBound &* imageByteCount..<range.upperBound &* imageByteCount)
       var scratch = tensors.writeBytes(scratch)
       kernel.run(
-        weights.packed, input: rows.bytes, output: &result, scratch: &scratch, threads: tensors.threads)
-      line &+= linesPerBlock
+        weights.packed, input: layers.bytes, output: &result, scratch: &scratch, threads: tensors.threads)
+      image = range.upperBound
     }
   }
 }
 
-/// A filter of `rows × columns`, transposed.
+/// A filter of `d×h×w×C×O` as one of `O×h×w×dC`.
 private struct VolumeFilter: FilterArrangement {
-  let rows: Int
-  let columns: Int
+  private let layers: Int
+  private let taps: Int
+  private let channels: Int
+  private let outputChannels: Int
 
-  var byteCount: Int { rows * columns * 4 }
-  var name: String { "\(rows)×\(columns) transposed" }
+  init(_ window: VolumeWindow, outputChannels: Int) {
+    (layers, taps) = (window.taps[0], window.taps[1] * window.taps[2])
+    (channels, self.outputChannels) = (window.channels, outputChannels)
+  }
+
+  var byteCount: Int { layers * taps * channels * outputChannels * 4 }
+  var name: String { "\(layers) layers of \(taps)×\(channels)×\(outputChannels) as channels" }
 
   func arrange(_ filter: RawSpan, into arranged: inout MutableRawSpan) {
-    ElementRuns.transpose(filter, rows: rows, columns: columns, count: 1, width: 4, into: &arranged)
+    let depth = taps &* layers &* channels
+    var row = 0
+    for layer in 0..<layers {
+      for tap in 0..<taps {
+        for channel in 0..<channels {
+          // One row of the filter: the weights of all outputs.
+          ElementRuns.copy(
+            from: filter, at: row &* outputChannels &* 4, step: 4, to: &arranged,
+            at: ((tap &* layers &+ layer) &* channels &+ channel) &* 4, step: depth &* 4, byteCount: 4,
+            count: outputChannels)
+          row &+= 1
+        }
+      }
+    }
   }
 }
 
@@ -131,12 +162,10 @@ struct VolumeOptions {
     return count
   }
 
-  /// How many lines of places are worked on at once: a divisor of their number, with about 2¹⁷ floats of `width` for
-  /// each place.
-  static func linesPerBlock(_ window: VolumeWindow, width: Int) -> Int {
-    let perLine = Double(max(1, window.places[2])) * Double(max(1, width))
-    var lines = max(1, min(window.lineCount, Int(131_072 / perLine)))
-    while window.lineCount % lines != 0 { lines -= 1 }
-    return lines
+  /// The greatest divisor of a count, one at least, that is `most` at most.
+  static func divisor(of count: Int, most: Int) -> Int {
+    var divisor = max(1, min(count, most))
+    while count % divisor != 0 { divisor -= 1 }
+    return divisor
   }
 }

@@ -277,6 +277,11 @@ class Node {
       of: constants, layout: layout, most: most, measuring: measuring, node: self, pack: pack)
   }
 
+  /// Memory of this interpreter for weights that each run packs.
+  func weightsOfRuns(byteCount: Int) throws(ApusError) -> PackedWeights {
+    try graph.weightsOfRuns(byteCount: byteCount, node: self)
+  }
+
   // MARK: Errors
 
   /// The node as messages name it: `operator #12, ADD`.

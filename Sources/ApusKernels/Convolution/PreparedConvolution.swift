@@ -28,6 +28,15 @@ package protocol PreparedConvolution: AnyObject, Sendable {
 
   /// The convolution as one that can do something to its floats before they leave the cache; nil where it cannot.
   var finishing: (any FinishingConvolution)? { get }
+
+  /// The convolution as one that packs weights of `depth × outputs`; nil where they have to be transposed first.
+  var packingRows: (any RowPackingConvolution)? { get }
+}
+
+/// A product whose weights can come as rows, one weight of each output beside the other, as those of matrices do.
+package protocol RowPackingConvolution: PreparedConvolution {
+  /// Packs weights of `depth × outputs`, without a bias, into the same layout as ``pack(weights:bias:into:)``.
+  func pack(rows: RawSpan, into packed: PackedWeights)
 }
 
 /// The identity of a layout of weights.
@@ -54,6 +63,7 @@ package struct WeightLayout: Hashable, Sendable {
 
 extension PreparedConvolution {
   package var finishing: (any FinishingConvolution)? { nil }
+  package var packingRows: (any RowPackingConvolution)? { nil }
 
   /// The name of what does the work, such as `GeneratedConvolution`.
   package var implementation: String { String(describing: type(of: self)) }

@@ -188,6 +188,21 @@ func copyUnits(
   case 2: unsafe copyUnits(UInt16.self, loop, source, destination)
   case 4: unsafe copyUnits(UInt32.self, loop, source, destination)
   case 8: unsafe copyUnits(UInt64.self, loop, source, destination)
+  case 12:
+    unsafe copyUnits(UInt64.self, loop, source, destination)
+    unsafe copyUnits(UInt32.self, loop, source + 8, destination + 8)
+  case 16: unsafe copyUnits(SIMD2<UInt64>.self, loop, source, destination)
+  case 32...256 where run & 15 == 0:
+    // A call for each would cost more than the copy.
+    for index in 0..<loop.count {
+      let (from, to) = unsafe (source + index &* loop.source, destination + index &* loop.destination)
+      var offset = 0
+      while offset < run {
+        let part = unsafe from.loadUnaligned(fromByteOffset: offset, as: SIMD2<UInt64>.self)
+        unsafe to.storeBytes(of: part, toByteOffset: offset, as: SIMD2<UInt64>.self)
+        offset &+= 16
+      }
+    }
   default:
     for index in 0..<loop.count {
       unsafe (destination + index &* loop.destination).copyMemory(

@@ -37,39 +37,50 @@ package struct VolumeWindow: Sendable {
   /// The elements under the window.
   package var depth: Int { taps[0] * taps[1] * taps[2] * channels }
 
-  /// Copies the floats under the window at each place of some lines, a row for each place; zeros outside.
-  package func gather(_ input: RawSpan, lines: Range<Int>, to rows: inout MutableRawSpan, threads: ThreadTeam)
-  {
+  /// Makes images of `H×W×dC` floats, one for each place along the depth of each array: the layers under the window there,
+  /// side by side as channels; zeros outside.
+  package func gather(
+    _ input: RawSpan, images: Range<Int>, to target: inout MutableRawSpan, threads: ThreadTeam
+  ) {
+    let layerCount = size[1] * size[2] * channels
     precondition(
-      input.byteCount >= batches * size[0] * size[1] * size[2] * channels * 4
-        && rows.byteCount >= lines.count * places[2] * depth * 4)
+      images.lowerBound >= 0 && images.upperBound <= batches * places[0]
+        && input.byteCount >= batches * size[0] * layerCount * 4
+        && target.byteCount >= images.count * taps[0] * layerCount * 4)
     unsafe input.withUnsafeBytes { input in
-      unsafe rows.withUnsafeMutableBytes { rows in
-        guard let input = input.baseAddress, let rows = rows.baseAddress else { return }
-        let work = unsafe GatherWork(window: self, input: input, rows: rows, first: lines.lowerBound)
-        threads.run(tiles: lines.count, work)
+      unsafe target.withUnsafeMutableBytes { target in
+        guard let input = input.baseAddress, let target = target.baseAddress else { return }
+        let work = unsafe GatherWork(window: self, input: input, target: target, first: images.lowerBound)
+        threads.run(tiles: images.count &* size[1], work)
       }
     }
   }
 
+  /// A tile is a line of an image.
   private struct GatherWork: TileWork {
     let window: VolumeWindow
     let input: UnsafeRawPointer
-    let rows: UnsafeMutableRawPointer
+    let target: UnsafeMutableRawPointer
     let first: Int
 
     func run(tile: Int, worker: Int) {
-      let rowByteCount = window.depth &* 4
-      var target = unsafe rows + tile &* window.places[2] &* rowByteCount
-      for place in 0..<window.places[2] {
-        let tapByteCount = window.channels &* 4
-        window.forEachTap(line: first &+ tile, place: place) { element in
-          if let element {
-            unsafe target.copyMemory(from: input + element &* tapByteCount, byteCount: tapByteCount)
-          } else {
-            unsafe target.initializeMemory(as: UInt8.self, repeating: 0, count: tapByteCount)
+      let (image, line) = (first &+ tile / window.size[1], tile % window.size[1])
+      let (batch, place) = (image / window.places[0], image % window.places[0])
+      let (width, byteCount) = (window.size[2], window.channels &* 4)
+      let pixelByteCount = window.taps[0] &* byteCount
+      for tap in 0..<window.taps[0] {
+        let layer = place &* window.strides[0] &- window.padding[0] &+ tap &* window.dilations[0]
+        let to = unsafe target + (tile &* width &* pixelByteCount &+ tap &* byteCount)
+        if layer >= 0 && layer < window.size[0] {
+          let start = (batch &* window.size[0] &+ layer) &* window.size[1] &+ line
+          unsafe copyUnits(
+            StridedCopy.Loop(count: width, source: byteCount, destination: pixelByteCount), run: byteCount,
+            input + start &* width &* byteCount, to)
+        } else {
+          for pixel in 0..<width {
+            unsafe (to + pixel &* pixelByteCount).initializeMemory(
+              as: UInt8.self, repeating: 0, count: byteCount)
           }
-          unsafe target += tapByteCount
         }
       }
     }

@@ -123,6 +123,8 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
     weightPacking.pack(weights: weights, bias: bias, into: packed)
   }
 
+  var packingRows: (any RowPackingConvolution)? { weightPacking.packsRows ? self : nil }
+
   // MARK: Running
 
   func scratchByteCount(threads: Int) -> Int { scheme.sharedByteCount + threads * workerByteCount }
@@ -358,4 +360,8 @@ extension GeneratedConvolutionPlan {
       planeWidth: planeWidth, channels: convolution.channelsPerGroup, phases: 1, phaseWidth: planeWidth,
       depthMultiplier: 1)
   }
+}
+
+extension GeneratedConvolution: RowPackingConvolution {
+  func pack(rows: RawSpan, into packed: PackedWeights) { weightPacking.pack(rows: rows, into: packed) }
 }

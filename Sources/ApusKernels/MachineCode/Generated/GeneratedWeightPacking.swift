@@ -81,6 +81,35 @@ struct GeneratedWeightPacking {
     }
   }
 
+  /// Whether ``pack(rows:into:)`` can pack these weights.
+  var packsRows: Bool {
+    terms.operands == nil && !plan.isInner && plan.tapCount == 1 && convolution.groups == 1
+  }
+
+  /// Packs floats of `depth × outputs`, without a bias: steps are parts of their rows.
+  func pack(rows: RawSpan, into packed: PackedWeights) {
+    precondition(
+      packsRows && rows.byteCount >= convolution.weightCount * 4
+        && packed.byteCount >= weightsOffset + weightByteCount)
+    unsafe rows.withUnsafeBytes { rows in
+      guard let rows = rows.baseAddress else { return }
+      var next = weightsOffset
+      for (index, panel) in plan.panels.enumerated() {
+        let stepByteCount = panel.paddedCount * 4
+        var source = unsafe rows + panel.firstColumn * 4
+        let first = next
+        for _ in 0..<plan.stepCount {
+          unsafe (packed.address + next).copyMemory(from: source, byteCount: panel.columnCount * 4)
+          unsafe source += convolution.columnCount * 4
+          next += stepByteCount
+        }
+        GeneratedWeights.setRecord(
+          GeneratedWeights.Record(weights: first, extras: next, extraCount: 0), index, in: packed)
+      }
+    }
+    GeneratedWeights.setBounded(true, in: packed)
+  }
+
   // MARK: Panels
 
   /// Terms of which floats are packed for one line of columns after the other.

@@ -1,0 +1,192 @@
+/// Products of pairs of matrices, one kernel for all: what BATCH_MATMUL does.
+///
+/// Each matrix on the left is `rows × depth`, each on the right `outputs × depth`; either may come transposed.
+package struct ProductBatch: Sendable {
+  /// Which matrix is on either side of each product.
+  package typealias Pair = (lhs: Int, rhs: Int)
+
+  private let kernel: any PreparedConvolution
+  private let pairs: [Pair]
+  /// Products with neighboring numbers and the same matrix on the right; it is packed once for each of them.
+  private let groups: [Range<Int>]
+  private let shape: Shape
+  private let isLhsTransposed: Bool
+  private let isRhsTransposed: Bool
+  private let packsRows: Bool
+
+  /// What the matrices measure.
+  package struct Shape: Sendable {
+    package var rows: Int
+    package var depth: Int
+    package var outputs: Int
+    /// The bytes of an element on the left, on the right, and of a product.
+    package var widths: (lhs: Int, rhs: Int, product: Int)
+
+    package init(rows: Int, depth: Int, outputs: Int, widths: (lhs: Int, rhs: Int, product: Int)) {
+      (self.rows, self.depth, self.outputs, self.widths) = (rows, depth, outputs, widths)
+    }
+
+    var lhsByteCount: Int { rows &* depth &* widths.lhs }
+    package var rhsByteCount: Int { outputs &* depth &* widths.rhs }
+    var productByteCount: Int { rows &* outputs &* widths.product }
+  }
+
+  /// Products by a kernel for matrices of this shape, the depth of which is positive.
+  package init(
+    _ kernel: any PreparedConvolution, _ shape: Shape, pairs: [Pair], isLhsTransposed: Bool,
+    isRhsTransposed: Bool
+  ) {
+    self.kernel = kernel
+    self.shape = shape
+    self.pairs = pairs
+    self.isLhsTransposed = isLhsTransposed
+    self.isRhsTransposed = isRhsTransposed
+    packsRows = isRhsTransposed && kernel.packingRows != nil
+    var groups: [Range<Int>] = []
+    for (index, pair) in pairs.enumerated() {
+      if let last = groups.last, pairs[last.lowerBound].rhs == pair.rhs {
+        groups[groups.count - 1] = last.lowerBound..<index + 1
+      } else {
+        groups.append(index..<index + 1)
+      }
+    }
+    self.groups = groups
+  }
+
+  // MARK: Memory
+
+  private var lhsScratchByteCount: Int { isLhsTransposed ? roundedUp(shape.lhsByteCount, to: 64) : 0 }
+  private var rhsScratchByteCount: Int {
+    isRhsTransposed && !packsRows ? roundedUp(shape.rhsByteCount, to: 64) : 0
+  }
+  private func workerByteCount(threads: Int) -> Int {
+    lhsScratchByteCount + rhsScratchByteCount + roundedUp(kernel.scratchByteCount(threads: threads), to: 64)
+  }
+
+  /// Whether each of so many threads does whole products, rather than all of them a part of each.
+  private func sharesProducts(threads: Int) -> Bool {
+    threads > 1 && (groups.count.isMultiple(of: threads) || groups.count >= 4 * threads)
+  }
+
+  /// How many `PackedWeights` a run needs for matrices on the right that are not constant.
+  package func packedCount(threads: Int) -> Int { sharesProducts(threads: threads) ? threads : 1 }
+
+  /// The scratch memory of a run.
+  package func scratchByteCount(threads: Int) -> Int {
+    max(workerByteCount(threads: threads), threads * workerByteCount(threads: 1))
+  }
+
+  // MARK: Runs
+
+  /// Packs a matrix of those on the right; `scratch` is as large as that of a run.
+  package func pack(_ matrix: Int, of rhs: RawSpan, into packed: PackedWeights, scratch: inout MutableRawSpan) {
+    precondition(rhs.byteCount >= (matrix + 1) * shape.rhsByteCount)
+    precondition(scratch.byteCount >= lhsScratchByteCount + rhsScratchByteCount)
+    unsafe rhs.withUnsafeBytes { rhs in
+      unsafe scratch.withUnsafeMutableBytes { scratch in
+        guard let rhs = rhs.baseAddress, let scratch = scratch.baseAddress else { return }
+        unsafe pack(rhs + matrix * shape.rhsByteCount, into: packed, scratch: scratch)
+      }
+    }
+  }
+
+  /// Makes all products; `weights` are those of each matrix on the right, or memory for ``packedCount(threads:)`` of them.
+  package func run(
+    lhs: RawSpan, rhs: RawSpan, weights: [PackedWeights], arePacked: Bool, output: inout MutableRawSpan,
+    scratch: inout MutableRawSpan, threads: ThreadTeam
+  ) {
+    precondition(scratch.byteCount >= scratchByteCount(threads: threads.count))
+    precondition(output.byteCount >= pairs.count * shape.productByteCount)
+    precondition(weights.count >= (arePacked ? 1 : packedCount(threads: threads.count)))
+    for group in groups {
+      let pair = pairs[group.upperBound - 1]
+      precondition(!arePacked || pair.rhs < weights.count)
+      precondition(rhs.byteCount >= (pair.rhs + 1) * shape.rhsByteCount)
+    }
+    for pair in pairs { precondition(lhs.byteCount >= (pair.lhs + 1) * shape.lhsByteCount) }
+    let isShared = sharesProducts(threads: threads.count)
+    unsafe lhs.withUnsafeBytes { lhs in
+      unsafe rhs.withUnsafeBytes { rhs in
+        unsafe output.withUnsafeMutableBytes { output in
+          unsafe scratch.withUnsafeMutableBytes { scratch in
+            guard let lhs = lhs.baseAddress, let rhs = rhs.baseAddress, let output = output.baseAddress,
+              let scratch = scratch.baseAddress
+            else { return }
+            let work = unsafe Work(
+              batch: self, lhs: lhs, rhs: rhs, output: output, scratch: scratch, weights: weights,
+              arePacked: arePacked, threads: isShared ? ThreadTeam(count: 1) : threads,
+              workerByteCount: workerByteCount(threads: isShared ? 1 : threads.count))
+            let team = isShared ? threads.fitting(nanoseconds: nanoseconds) : ThreadTeam(count: 1)
+            team.run(tiles: groups.count, work)
+          }
+        }
+      }
+    }
+  }
+
+  /// About how long all products take on one thread.
+  private var nanoseconds: Int {
+    Int(min(Double(pairs.count) * Double(shape.rows) * Double(shape.depth) * Double(shape.outputs), 0x1p40)) >> 6
+  }
+
+  /// A tile is a group.
+  private struct Work: TileWork {
+    let batch: ProductBatch
+    let lhs: UnsafeRawPointer
+    let rhs: UnsafeRawPointer
+    let output: UnsafeMutableRawPointer
+    let scratch: UnsafeMutableRawPointer
+    let weights: [PackedWeights]
+    let arePacked: Bool
+    let threads: ThreadTeam
+    let workerByteCount: Int
+
+    func run(tile: Int, worker: Int) {
+      let group = batch.groups[tile]
+      let matrix = batch.pairs[group.lowerBound].rhs
+      let packed = weights[arePacked ? matrix : worker]
+      let scratch = unsafe scratch + worker &* workerByteCount
+      if !arePacked {
+        unsafe batch.pack(rhs + matrix &* batch.shape.rhsByteCount, into: packed, scratch: scratch)
+      }
+      for index in group {
+        unsafe batch.multiply(
+          lhs + batch.pairs[index].lhs &* batch.shape.lhsByteCount, packed,
+          to: output + index &* batch.shape.productByteCount, scratch: scratch,
+          scratchByteCount: workerByteCount, threads: threads)
+      }
+    }
+  }
+
+  private func pack(_ matrix: UnsafeRawPointer, into packed: PackedWeights, scratch: UnsafeMutableRawPointer) {
+    let source = unsafe RawSpan(_unsafeStart: matrix, byteCount: shape.rhsByteCount)
+    if packsRows, let kernel = kernel.packingRows {
+      kernel.pack(rows: source, into: packed)
+    } else if isRhsTransposed {
+      var columns = unsafe MutableRawSpan(
+        _unsafeStart: scratch + lhsScratchByteCount, byteCount: shape.rhsByteCount)
+      ElementRuns.transpose(
+        source, rows: shape.depth, columns: shape.outputs, count: 1, width: shape.widths.rhs, into: &columns)
+      kernel.pack(weights: columns.bytes, bias: nil, into: packed)
+    } else {
+      kernel.pack(weights: source, bias: nil, into: packed)
+    }
+  }
+
+  private func multiply(
+    _ matrix: UnsafeRawPointer, _ packed: PackedWeights, to product: UnsafeMutableRawPointer,
+    scratch: UnsafeMutableRawPointer, scratchByteCount: Int, threads: ThreadTeam
+  ) {
+    let source = unsafe RawSpan(_unsafeStart: matrix, byteCount: shape.lhsByteCount)
+    var product = unsafe MutableRawSpan(_unsafeStart: product, byteCount: shape.productByteCount)
+    let used = lhsScratchByteCount &+ rhsScratchByteCount
+    var rest = unsafe MutableRawSpan(_unsafeStart: scratch + used, byteCount: scratchByteCount &- used)
+    guard isLhsTransposed else {
+      return kernel.run(packed, input: source, output: &product, scratch: &rest, threads: threads)
+    }
+    var rows = unsafe MutableRawSpan(_unsafeStart: scratch, byteCount: shape.lhsByteCount)
+    ElementRuns.transpose(
+      source, rows: shape.depth, columns: shape.rows, count: 1, width: shape.widths.lhs, into: &rows)
+    kernel.run(packed, input: rows.bytes, output: &product, scratch: &rest, threads: threads)
+  }
+}
