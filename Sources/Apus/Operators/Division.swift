@@ -98,6 +98,9 @@ extension Node {
   func binary(
     _ function: NumberFunction, _ operands: BinaryOperands, output: TensorSlot
   ) throws(ApusError) -> BinaryOperator {
+    if operands.type == .float32, let operation = function.ofFloats {
+      return BinaryOperator(kernels.prepare(operation, operands.shapes), operands, output: output)
+    }
     let type = operands.type == .bool ? .uint8 : operands.type.numberType
     guard let type, let kernel = function.kernel(type, operands.shapes) else {
       throw unsupported("\(operands.type) is not supported")

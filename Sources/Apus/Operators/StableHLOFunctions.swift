@@ -57,7 +57,7 @@ enum StableHLOFunctions {
     _ shapes: BroadcastShapes
   ) -> (any BinaryKernel)? {
     if let kernel = wide(wideFunction, type, shapes) { return kernel }
-    if type == .float32 { return operation.floats(minimum: -.infinity, maximum: .infinity, shapes) }
+    if type == .float32 { return FloatOperation(operation.ofFloats).kernel(shapes) }
     return type.numberType.flatMap { operation.integers($0, minimum: .min, maximum: .max, shapes) }
   }
 

@@ -93,7 +93,11 @@ struct HybridQuantization {
 
     func run(tile: Int, worker: Int) {
       let first = tile &* owner.batchesPerTile
-      for batch in first..<min(owner.batches, first &+ owner.batchesPerTile) {
+      let end = min(owner.batches, first &+ owner.batchesPerTile)
+      if let code = owner.code, owner.count.isMultiple(of: QuantizationCode.step) {
+        return fill(first..<end, code)
+      }
+      for batch in first..<end {
         let source = unsafe input + batch &* owner.count
         let (least, most) = unsafe owner.extremes(source, count: owner.count)
         let step = HybridStep(least: least, most: most, isAsymmetric: owner.isAsymmetric)
@@ -101,6 +105,36 @@ struct HybridQuantization {
         unsafe owner.fill(lanes, step, from: source, position: batch &* owner.count, count: owner.count)
       }
     }
+
+    /// Images of whole steps: some at a time, what tells how to quantize them on the stack.
+    private func fill(_ images: Range<Int>, _ code: QuantizationCode) {
+      let steps = owner.count / QuantizationCode.step
+      unsafe withUnsafeTemporaryAllocation(of: SIMD2<Float>.self, capacity: Self.imagesAtOnce) { extremes in
+        unsafe withUnsafeTemporaryAllocation(
+          of: QuantizationCode.RowParameters.self, capacity: Self.imagesAtOnce
+        ) { parameters in
+          guard let found = extremes.baseAddress, let rows = parameters.baseAddress else { return }
+          var first = images.lowerBound
+          while first < images.upperBound {
+            let count = min(Self.imagesAtOnce, images.upperBound &- first)
+            let values = unsafe input + first &* owner.count
+            unsafe code.findExtremes(values, steps: steps, rows: count, to: found)
+            for image in 0..<count {
+              let range = unsafe found[image]
+              let step = HybridStep(least: range[0], most: range[1], isAsymmetric: owner.isAsymmetric)
+              unsafe owner.keep(step, first &+ image, scales)
+              unsafe (rows + image).initialize(to: step.parameters)
+            }
+            unsafe code.fill(
+              lanes + first &* owner.count &* owner.laneByteCount, areBytes: owner.makesBytes, from: values,
+              steps: steps, rows: count, rows)
+            first &+= count
+          }
+        }
+      }
+    }
+
+    private static let imagesAtOnce = 32
   }
 
   private struct ExtremeSearch: TileWork {
@@ -164,7 +198,11 @@ struct HybridQuantization {
     var index = 0
     if let code, count >= QuantizationCode.step {
       let steps = count / QuantizationCode.step
-      (low, high) = unsafe code.extremes(values, steps: steps)
+      var found = SIMD2<Float>()
+      unsafe withUnsafeMutablePointer(to: &found) {
+        unsafe code.findExtremes(values, steps: steps, rows: 1, to: $0)
+      }
+      (low, high) = (found[0], found[1])
       index = steps &* QuantizationCode.step
     } else if count >= 4 {
       var (least, most) = (SIMD4(repeating: low), SIMD4(repeating: high))
@@ -215,14 +253,27 @@ struct HybridStep {
     let lowError = 128 + abs(low / step)
     let highError = 127 + abs(high / step)
     let exact = lowError < highError ? fromLow : fromHigh
-    let nudged = exact <= -128 ? -128 : (exact >= 127 ? 127 : exact.rounded(.toNearestOrAwayFromZero))
-    zeroPoint = Float(nudged)
+    zeroPoint = Float(exact <= -128 ? -128 : (exact >= 127 ? 127 : Self.nearest(exact)))
     scale = Float(step)
     inverse = 1 / scale
   }
 
+  /// A number below 2⁵¹ rounded to nearest, halves away from zero: without a call.
+  private static func nearest(_ value: Double) -> Double {
+    let shifter = 0x1.8p52
+    let even = (value + shifter) - shifter
+    let rest = value - even
+    return rest == 0.5 && value > 0 ? even + 1 : rest == -0.5 && value < 0 ? even - 1 : even
+  }
+
   /// The zero point of values to which 128 was added; any for an image with infinities, which has none.
-  var byteZeroPoint: Int32 { (Int32(exactly: zeroPoint) ?? 0) &+ 128 }
+  var byteZeroPoint: Int32 { (zeroPoint >= -128 && zeroPoint <= 127 ? Int32(zeroPoint) : 0) &+ 128 }
+
+  /// What generated code quantizes with.
+  fileprivate var parameters: QuantizationCode.RowParameters {
+    QuantizationCode.RowParameters(
+      inverse: inverse, least: minimum - zeroPoint, most: 127 - zeroPoint, zeroPoint: byteZeroPoint)
+  }
 
   /// Quantizes `count` values to bytes, and adds 128.
   func fill(
@@ -231,9 +282,7 @@ struct HybridStep {
   ) {
     var index = 0
     if let code, count >= QuantizationCode.step {
-      unsafe code.fill(
-        bytes, from: values, steps: count / QuantizationCode.step, inverse: inverse,
-        least: minimum - zeroPoint, most: 127 - zeroPoint, zeroPoint: byteZeroPoint)
+      unsafe fill(bytes, areBytes: true, from: values, count: count, code)
       index = count / QuantizationCode.step &* QuantizationCode.step
     }
     let offsets = SIMD4(repeating: byteZeroPoint)
@@ -258,10 +307,7 @@ struct HybridStep {
   ) {
     var index = 0
     if let code, count >= QuantizationCode.step {
-      unsafe code.fill(
-        words, from: values, steps: count / QuantizationCode.step, inverse: inverse,
-        least: minimum - zeroPoint,
-        most: 127 - zeroPoint)
+      unsafe fill(words, areBytes: false, from: values, count: count, code)
       index = count / QuantizationCode.step &* QuantizationCode.step
     }
     while index &+ 8 <= count {
@@ -274,6 +320,17 @@ struct HybridStep {
     while index < count {
       unsafe words[index] = Int16(truncatingIfNeeded: quantize(SIMD4(repeating: values[index]))[0])
       index &+= 1
+    }
+  }
+
+  /// Whole steps.
+  private func fill(
+    _ lanes: UnsafeMutableRawPointer, areBytes: Bool, from values: UnsafePointer<Float>, count: Int,
+    _ code: QuantizationCode
+  ) {
+    unsafe withUnsafePointer(to: parameters) {
+      unsafe code.fill(
+        lanes, areBytes: areBytes, from: values, steps: count / QuantizationCode.step, rows: 1, $0)
     }
   }
 

@@ -10,6 +10,58 @@ protocol LaneConversion {
 
   /// Converts `count` elements, reading none beyond them.
   func convert(_ source: UnsafeRawPointer, to lanes: UnsafeMutablePointer<Lane>, count: Int)
+
+  /// Converts runs of `count` elements, which begin `step` bytes apart, into lanes that follow each other.
+  func convert(
+    _ source: UnsafeRawPointer, step: Int, to lanes: UnsafeMutablePointer<Lane>, count: Int, runs: Int)
+}
+
+extension LaneConversion {
+  @inline(__always)
+  func convert(
+    _ source: UnsafeRawPointer, step: Int, to lanes: UnsafeMutablePointer<Lane>, count: Int, runs: Int
+  ) {
+    for run in 0..<runs {
+      unsafe convert(source + run &* step, to: lanes + run &* count, count: count)
+    }
+  }
+}
+
+/// Copies short runs of bytes that begin `step` bytes apart, bits of each byte turned; false, with nothing done, for others.
+private func copyShortRuns(
+  _ source: UnsafeRawPointer, step: Int, to target: UnsafeMutableRawPointer, byteCount: Int, runs: Int,
+  flips: UInt8
+) -> Bool {
+  let turns = 0x0101_0101_0101_0101 &* UInt64(flips)
+  if byteCount == 4 {
+    let turns = UInt32(truncatingIfNeeded: turns)
+    for run in 0..<runs {
+      let bits = unsafe source.loadUnaligned(fromByteOffset: run &* step, as: UInt32.self)
+      unsafe target.storeBytes(of: bits ^ turns, toByteOffset: 4 &* run, as: UInt32.self)
+    }
+    return true
+  }
+  if byteCount == 8 {
+    for run in 0..<runs {
+      let bits = unsafe source.loadUnaligned(fromByteOffset: run &* step, as: UInt64.self)
+      unsafe target.storeBytes(of: bits ^ turns, toByteOffset: 8 &* run, as: UInt64.self)
+    }
+    return true
+  }
+  guard byteCount & 15 == 0, byteCount <= 128 else { return false }
+  let pairs = SIMD2(repeating: turns)
+  var place = 0
+  for run in 0..<runs {
+    let from = unsafe source + run &* step
+    var offset = 0
+    while offset < byteCount {
+      let bits = unsafe from.loadUnaligned(fromByteOffset: offset, as: SIMD2<UInt64>.self)
+      unsafe target.storeBytes(of: bits ^ pairs, toByteOffset: place, as: SIMD2<UInt64>.self)
+      offset &+= 16
+      place &+= 16
+    }
+  }
+  return true
 }
 
 /// Bytes minus their zero point, as 16-bit integers: exact, since both lie in `0...255`.
@@ -121,6 +173,33 @@ struct FlippedBytes: LaneConversion {
     while index < count {
       unsafe lanes[index] = source.load(fromByteOffset: index, as: UInt8.self) ^ 0x80
       index &+= 1
+    }
+  }
+}
+
+extension FlippedBytes {
+  func convert(
+    _ source: UnsafeRawPointer, step: Int, to lanes: UnsafeMutablePointer<UInt8>, count: Int, runs: Int
+  ) {
+    if unsafe copyShortRuns(source, step: step, to: lanes, byteCount: count, runs: runs, flips: 0x80) {
+      return
+    }
+    for run in 0..<runs {
+      unsafe convert(source + run &* step, to: lanes + run &* count, count: count)
+    }
+  }
+}
+
+extension Copy {
+  func convert(
+    _ source: UnsafeRawPointer, step: Int, to lanes: UnsafeMutablePointer<Lane>, count: Int, runs: Int
+  ) {
+    let byteCount = count &* MemoryLayout<Lane>.stride
+    if unsafe copyShortRuns(source, step: step, to: lanes, byteCount: byteCount, runs: runs, flips: 0) {
+      return
+    }
+    for run in 0..<runs {
+      unsafe convert(source + run &* step, to: lanes + run &* count, count: count)
     }
   }
 }

@@ -79,7 +79,8 @@ package struct ProductBatch: Sendable {
   // MARK: Runs
 
   /// Packs a matrix of those on the right; `scratch` is as large as that of a run.
-  package func pack(_ matrix: Int, of rhs: RawSpan, into packed: PackedWeights, scratch: inout MutableRawSpan) {
+  package func pack(_ matrix: Int, of rhs: RawSpan, into packed: PackedWeights, scratch: inout MutableRawSpan)
+  {
     precondition(rhs.byteCount >= (matrix + 1) * shape.rhsByteCount)
     precondition(scratch.byteCount >= lhsScratchByteCount + rhsScratchByteCount)
     unsafe rhs.withUnsafeBytes { rhs in
@@ -126,7 +127,8 @@ package struct ProductBatch: Sendable {
 
   /// About how long all products take on one thread.
   private var nanoseconds: Int {
-    Int(min(Double(pairs.count) * Double(shape.rows) * Double(shape.depth) * Double(shape.outputs), 0x1p40)) >> 6
+    Int(min(Double(pairs.count) * Double(shape.rows) * Double(shape.depth) * Double(shape.outputs), 0x1p40))
+      >> 6
   }
 
   /// A tile is a group.
@@ -158,7 +160,8 @@ package struct ProductBatch: Sendable {
     }
   }
 
-  private func pack(_ matrix: UnsafeRawPointer, into packed: PackedWeights, scratch: UnsafeMutableRawPointer) {
+  private func pack(_ matrix: UnsafeRawPointer, into packed: PackedWeights, scratch: UnsafeMutableRawPointer)
+  {
     let source = unsafe RawSpan(_unsafeStart: matrix, byteCount: shape.rhsByteCount)
     if packsRows, let kernel = kernel.packingRows {
       kernel.pack(rows: source, into: packed)

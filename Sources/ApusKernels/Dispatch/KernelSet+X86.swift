@@ -7,6 +7,7 @@
       depthwiseConvolution: { GeneratedDepthwise($0, target: X86Target.avx512, bytes: .unsignedBytes) },
       sum: { X86Target.avx512.kernel($0, isSigned: $1, $2) },
       product: { X86Target.avx512.kernel($0, isSigned: $1, $2) },
+      floats: { X86Target.avx512.kernel($0, $1) },
       byteMapping: { X86Target.avx512.mapping($0) }, floatMapping: { X86Target.avx512.mapping($0) },
       floatSoftmax: { X86Target.avx512.softmax(beta: $0, depth: $1) },
       finishing: { X86Target.avx512.finishing($0) })
@@ -18,6 +19,7 @@
       depthwiseConvolution: { GeneratedDepthwise($0, target: X86Target.avx2, bytes: .words) },
       sum: { X86Target.avx2.kernel($0, isSigned: $1, $2) },
       product: { X86Target.avx2.kernel($0, isSigned: $1, $2) },
+      floats: { X86Target.avx2.kernel($0, $1) },
       byteMapping: { X86Target.avx2.mapping($0) }, floatMapping: { X86Target.avx2.mapping($0) },
       floatSoftmax: { X86Target.avx2.softmax(beta: $0, depth: $1) },
       finishing: { X86Target.avx2.finishing($0) })
@@ -29,6 +31,7 @@
       depthwiseConvolution: { GeneratedDepthwise($0, target: X86Target.avx2, bytes: .words) },
       sum: { X86Target.avx2.kernel($0, isSigned: $1, $2) },
       product: { X86Target.avx2.kernel($0, isSigned: $1, $2) },
+      floats: { X86Target.avx2.kernel($0, $1) },
       byteMapping: { X86Target.avx2.mapping($0) }, floatMapping: { X86Target.avx2.mapping($0) },
       floatSoftmax: { X86Target.avx2.softmax(beta: $0, depth: $1) },
       finishing: { X86Target.avx2.finishing($0) })

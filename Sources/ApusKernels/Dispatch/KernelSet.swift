@@ -17,6 +17,8 @@ package struct KernelSet: Sendable {
     _, _, _ in
     nil
   }
+  /// Prepares an operation of floats; nil where this set has no kernel for it.
+  package var floats: @Sendable (FloatOperation, BroadcastShapes) -> (any BinaryKernel)? = { _, _ in nil }
   /// What maps bytes by a table of 256; nil where this set has no code for it.
   package var byteMapping: @Sendable ([UInt8]) -> ByteMapping? = { _ in nil }
   /// What applies a function to floats; nil where this set has no code for it.
@@ -78,6 +80,11 @@ extension KernelSet {
     _ product: QuantizedProduct, isSigned: Bool, _ shapes: BroadcastShapes
   ) -> any BinaryKernel {
     firstResult { $0.product(product, isSigned, shapes) } ?? product.bytes(isSigned: isSigned, shapes)
+  }
+
+  /// Prepares an operation of floats with this set, or with the next supported one that has a kernel for it.
+  package func prepare(_ operation: FloatOperation, _ shapes: BroadcastShapes) -> any BinaryKernel {
+    firstResult { $0.floats(operation, shapes) } ?? operation.kernel(shapes)
   }
 
   private func firstResult<Kernel>(_ prepare: (KernelSet) -> Kernel?) -> Kernel? {

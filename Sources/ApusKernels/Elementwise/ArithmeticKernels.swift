@@ -4,13 +4,12 @@ package enum ArithmeticOperation: Hashable, Sendable {
 }
 
 extension ArithmeticOperation {
-  /// The kernel for floats.
-  package func floats(minimum: Float, maximum: Float, _ shapes: BroadcastShapes) -> any BinaryKernel {
-    let bounds = ScalarBounds(minimum: minimum, maximum: maximum)
+  /// The same of floats.
+  package var ofFloats: FloatOperation.Kind {
     switch self {
-    case .add: return BroadcastBinary(FloatSum(bounds: bounds), shapes)
-    case .subtract: return BroadcastBinary(FloatDifference(bounds: bounds), shapes)
-    case .multiply: return BroadcastBinary(FloatProduct(bounds: bounds), shapes)
+    case .add: .add
+    case .subtract: .subtract
+    case .multiply: .multiply
     }
   }
 
@@ -59,27 +58,6 @@ extension ScalarBounds where T: FixedWidthInteger {
   init(clamping minimum: Int, _ maximum: Int) {
     self.init(minimum: T(clamping: minimum), maximum: T(clamping: maximum))
   }
-}
-
-private struct FloatSum: BinaryFunction {
-  let bounds: ScalarBounds<Float>
-
-  @inline(__always)
-  func callAsFunction(_ lhs: Float, _ rhs: Float) -> Float { bounds.clamp(lhs + rhs) }
-}
-
-private struct FloatDifference: BinaryFunction {
-  let bounds: ScalarBounds<Float>
-
-  @inline(__always)
-  func callAsFunction(_ lhs: Float, _ rhs: Float) -> Float { bounds.clamp(lhs - rhs) }
-}
-
-private struct FloatProduct: BinaryFunction {
-  let bounds: ScalarBounds<Float>
-
-  @inline(__always)
-  func callAsFunction(_ lhs: Float, _ rhs: Float) -> Float { bounds.clamp(lhs * rhs) }
 }
 
 private struct IntegerSum<T: FixedWidthInteger & BitwiseCopyable & Sendable>: BinaryFunction {

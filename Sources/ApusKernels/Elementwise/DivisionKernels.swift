@@ -39,13 +39,17 @@ package enum NumberFunction: Hashable, Sendable {
     }
   }
 
-  /// The kernels of functions that cost less than a call.
+  /// The functions of floats that cost less than a call.
   private func cheapFloats(_ shapes: BroadcastShapes) -> (any BinaryKernel)? {
+    if let operation = ofFloats { return operation.kernel(shapes) }
+    return self == .parametricRelu ? BroadcastBinary(FloatParametricRelu(), shapes) : nil
+  }
+
+  /// The same as an operation of floats that kernel sets may have code for.
+  package var ofFloats: FloatOperation? {
     switch self {
-    case .divide(let minimum, let maximum):
-      BroadcastBinary(FloatQuotient(bounds: ScalarBounds(minimum: minimum, maximum: maximum)), shapes)
-    case .squaredDifference: BroadcastBinary(FloatSquaredDifference(), shapes)
-    case .parametricRelu: BroadcastBinary(FloatParametricRelu(), shapes)
+    case .divide(let minimum, let maximum): FloatOperation(.divide, minimum: minimum, maximum: maximum)
+    case .squaredDifference: FloatOperation(.squaredDifference)
     default: nil
     }
   }
@@ -167,21 +171,6 @@ package struct QuantizedQuotient: Hashable, Sendable {
     let bits = count & 63
     if bits < 32 { return roundingDivideByPowerOfTwo(value, bits) }
     return (value &>> (bits &- 32)) &+ (value >= 0 ? 1 : 0)
-  }
-}
-
-private struct FloatQuotient: BinaryFunction {
-  let bounds: ScalarBounds<Float>
-
-  @inline(__always)
-  func callAsFunction(_ lhs: Float, _ rhs: Float) -> Float { bounds.clamp(lhs / rhs) }
-}
-
-private struct FloatSquaredDifference: BinaryFunction {
-  @inline(__always)
-  func callAsFunction(_ lhs: Float, _ rhs: Float) -> Float {
-    let difference = lhs - rhs
-    return difference * difference
   }
 }
 

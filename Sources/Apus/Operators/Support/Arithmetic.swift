@@ -69,7 +69,8 @@ struct Arithmetic {
     if node.isHalfPrecision { bounds = (max(bounds.minimum, -65504), min(bounds.maximum, 65504)) }
     switch operands.type {
     case .float32:
-      return operation.floats(minimum: bounds.minimum, maximum: bounds.maximum, operands.shapes)
+      return node.kernels.prepare(
+        FloatOperation(operation.ofFloats, minimum: bounds.minimum, maximum: bounds.maximum), operands.shapes)
     case .complex64 where isProduct:
       guard activation == .none else { throw node.malformed("complex numbers have no activation") }
       return ComplexProduct.floats(operands.shapes)

@@ -115,6 +115,11 @@ struct GeneratedGathering {
       return
     }
     let existing = min(channels, inputChannels &- firstChannel)
+    if existing == channels {
+      return unsafe conversion.convert(
+        source + firstChannel &* Conversion.elementByteCount,
+        step: inputChannels &* Conversion.elementByteCount, to: lanes, count: channels, runs: pixels)
+    }
     for pixel in 0..<pixels {
       let place = pixel &* inputChannels &+ firstChannel
       unsafe conversion.convert(

@@ -13,13 +13,18 @@ enum X86QuantizationGenerator: CodeGenerator, Hashable {
   func generate() -> [UInt8]? {
     var a = X86Assembler(encoding: .vex)
     a.load(.rax, .init(.rdi, A.offset(\.values)))
-    a.load(.rcx, .init(.rdi, A.offset(\.steps)))
+    a.load(.r8, .init(.rdi, A.offset(\.rows)))
     a.load(.rdx, .init(.rdi, A.offset(\.result)))
+    if self != .extremes { loadConstants(&a) }
+    let nextRow = a.loopHead()
+    a.load(.rcx, .init(.rdi, A.offset(\.steps)))
     switch self {
     case .extremes: writeExtremes(&a)
     case .words: writeLanes(&a, areBytes: false)
     case .bytes: writeLanes(&a, areBytes: true)
     }
+    a.decrement(.r8)
+    a.jump(.notEqual, nextRow)
     a.zeroUpper()
     a.return()
     return a.finish()
@@ -47,21 +52,34 @@ enum X86QuantizationGenerator: CodeGenerator, Hashable {
     }
     a.foldLanes(0, .ymm, .vminps, spare: 8)
     a.foldLanes(4, .ymm, .vmaxps, spare: 8)
-    a.vector(.vmovupsStore, .xmm, 0, 0, Memory(.rdx))
-    a.vector(.vmovupsStore, .xmm, 4, 0, Memory(.rdx, 16))
+    a.vector(.vmovdStore, .xmm, 0, 0, Memory(.rdx))
+    a.vector(.vmovdStore, .xmm, 4, 0, Memory(.rdx, 4))
+    a.add(.rdx, 8)
+  }
+
+  // Registers.
+  private var inverse: Int { 8 }
+  private var least: Int { 9 }
+  private var most: Int { 10 }
+  private var sign: Int { 11 }
+  private var half: Int { 12 }
+  private var zeroPoints: Int { 13 }
+  private var order: Int { 14 }
+
+  private func loadConstants(_ a: inout X86Assembler) {
+    a.load(.rsi, .init(.rdi, A.offset(\.parameters)))
+    a.vector(.vbroadcastss, .ymm, sign, 0, Memory(.rdi, A.offset(\.sign)))
+    a.vector(.vbroadcastss, .ymm, half, 0, Memory(.rdi, A.offset(\.belowHalf)))
+    a.vector(.vpmovzxbd, .ymm, order, 0, Memory(.rdi, A.offset(\.order)))
   }
 
   private func writeLanes(_ a: inout X86Assembler, areBytes: Bool) {
-    let (inverse, least, most, sign, half, zeroPoints, order) = (8, 9, 10, 11, 12, 13, 14)
-    a.vector(.vbroadcastss, .ymm, inverse, 0, Memory(.rdi, A.offset(\.inverse)))
-    a.vector(.vbroadcastss, .ymm, least, 0, Memory(.rdi, A.offset(\.least)))
-    a.vector(.vbroadcastss, .ymm, most, 0, Memory(.rdi, A.offset(\.most)))
-    a.vector(.vbroadcastss, .ymm, sign, 0, Memory(.rdi, A.offset(\.sign)))
-    a.vector(.vbroadcastss, .ymm, half, 0, Memory(.rdi, A.offset(\.belowHalf)))
-    if areBytes {
-      a.vector(.vpbroadcastw, .ymm, zeroPoints, 0, Memory(.rdi, A.offset(\.zeroPoint)))
-      a.vector(.vpmovzxbd, .ymm, order, 0, Memory(.rdi, A.offset(\.order)))
-    }
+    typealias Row = QuantizationCode.RowParameters
+    a.vector(.vbroadcastss, .ymm, inverse, 0, Memory(.rsi, Row.offset(\.inverse)))
+    a.vector(.vbroadcastss, .ymm, least, 0, Memory(.rsi, Row.offset(\.least)))
+    a.vector(.vbroadcastss, .ymm, most, 0, Memory(.rsi, Row.offset(\.most)))
+    if areBytes { a.vector(.vpbroadcastw, .ymm, zeroPoints, 0, Memory(.rsi, Row.offset(\.zeroPoint))) }
+    a.add(.rsi, MemoryLayout<Row>.stride)
     let next = a.loopHead()
     for part in 0..<4 {
       a.vector(.vmulps, .ymm, part, inverse, Memory(.rax, 32 * part))

@@ -1,0 +1,81 @@
+/// An operation of two floats, the result brought between two bounds; NaN passes.
+package struct FloatOperation: Hashable, Sendable {
+  /// What is computed.
+  package enum Kind: Hashable, Sendable {
+    case add, subtract, multiply, divide, squaredDifference
+
+    @inline(__always)
+    func callAsFunction(_ lhs: Float, _ rhs: Float) -> Float {
+      switch self {
+      case .add: return lhs + rhs
+      case .subtract: return lhs - rhs
+      case .multiply: return lhs * rhs
+      case .divide: return lhs / rhs
+      case .squaredDifference:
+        let difference = lhs - rhs
+        return difference * difference
+      }
+    }
+  }
+
+  let kind: Kind
+  let minimum: Float
+  let maximum: Float
+
+  /// The operation without bounds, unless there are some.
+  package init(_ kind: Kind, minimum: Float = -.infinity, maximum: Float = .infinity) {
+    (self.kind, self.minimum, self.maximum) = (kind, minimum, maximum)
+  }
+
+  var bounds: ScalarBounds<Float> { ScalarBounds(minimum: minimum, maximum: maximum) }
+
+  /// The kernel in plain Swift.
+  package func kernel(_ shapes: BroadcastShapes) -> any BinaryKernel {
+    // A loop for each.
+    switch kind {
+    case .add: BroadcastBinary(FloatSum(bounds: bounds), shapes)
+    case .subtract: BroadcastBinary(FloatDifference(bounds: bounds), shapes)
+    case .multiply: BroadcastBinary(FloatProduct(bounds: bounds), shapes)
+    case .divide: BroadcastBinary(FloatQuotient(bounds: bounds), shapes)
+    case .squaredDifference: BroadcastBinary(FloatSquaredDifference(bounds: bounds), shapes)
+    }
+  }
+}
+
+private struct FloatSum: BinaryFunction {
+  let bounds: ScalarBounds<Float>
+
+  @inline(__always)
+  func callAsFunction(_ lhs: Float, _ rhs: Float) -> Float { bounds.clamp(lhs + rhs) }
+}
+
+private struct FloatDifference: BinaryFunction {
+  let bounds: ScalarBounds<Float>
+
+  @inline(__always)
+  func callAsFunction(_ lhs: Float, _ rhs: Float) -> Float { bounds.clamp(lhs - rhs) }
+}
+
+private struct FloatProduct: BinaryFunction {
+  let bounds: ScalarBounds<Float>
+
+  @inline(__always)
+  func callAsFunction(_ lhs: Float, _ rhs: Float) -> Float { bounds.clamp(lhs * rhs) }
+}
+
+private struct FloatQuotient: BinaryFunction {
+  let bounds: ScalarBounds<Float>
+
+  @inline(__always)
+  func callAsFunction(_ lhs: Float, _ rhs: Float) -> Float { bounds.clamp(lhs / rhs) }
+}
+
+private struct FloatSquaredDifference: BinaryFunction {
+  let bounds: ScalarBounds<Float>
+
+  @inline(__always)
+  func callAsFunction(_ lhs: Float, _ rhs: Float) -> Float {
+    let difference = lhs - rhs
+    return bounds.clamp(difference * difference)
+  }
+}
