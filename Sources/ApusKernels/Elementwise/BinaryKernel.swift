@@ -17,6 +17,9 @@ protocol BinaryFunction: Sendable {
   associatedtype Right: BitwiseCopyable
   associatedtype Result: BitwiseCopyable
 
+  /// So many elements take longer than another thread needs to begin.
+  static var leastTileLength: Int { get }
+
   /// The function's value.
   func callAsFunction(_ lhs: Left, _ rhs: Right) -> Result
 
@@ -27,6 +30,8 @@ protocol BinaryFunction: Sendable {
 }
 
 extension BinaryFunction {
+  static var leastTileLength: Int { 1 << 12 }
+
   @inline(__always)
   func fill(
     _ output: UnsafeMutablePointer<Result>, count: Int, lhs: UnsafePointer<Left>, lhsStep: Int,
@@ -56,6 +61,7 @@ struct BroadcastBinary: BinaryKernel {
   private let plan: BroadcastPlan
   private let counts: (lhs: Int, rhs: Int)
   private let strides: (lhs: Int, rhs: Int, result: Int)
+  private let leastTileLength: Int
   private let computesFloats: Bool
   private var tail: FloatTail?
 
@@ -74,6 +80,7 @@ struct BroadcastBinary: BinaryKernel {
       MemoryLayout<Function.Left>.stride, MemoryLayout<Function.Right>.stride,
       MemoryLayout<Function.Result>.stride
     )
+    leastTileLength = Function.leastTileLength
     computesFloats = Function.Result.self == Float.self
   }
 
@@ -96,7 +103,8 @@ struct BroadcastBinary: BinaryKernel {
             return
           }
           let work = unsafe Work(
-            kernel: self, tiling: plan.tiling(threads), lhs: lhs, rhs: rhs, output: output)
+            kernel: self, tiling: plan.tiling(threads, least: leastTileLength), lhs: lhs, rhs: rhs,
+            output: output)
           threads.run(tiles: work.tiling.count, work)
         }
       }

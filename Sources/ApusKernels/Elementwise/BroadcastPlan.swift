@@ -86,9 +86,9 @@ package struct BroadcastPlan: Sendable {
     rowCount = elementCount == 0 ? 0 : elementCount / innerCount
   }
 
-  /// Cuts the result into pieces of some 30 µs of work, or less where that is needed for all threads.
-  func tiling(_ threads: ThreadTeam) -> Tiling {
-    let grain = threads.tileLength(elementCount, least: 1 << 12, most: 1 << 15)
+  /// Cuts the result into pieces of some 30 µs of work, or less where that is needed for all threads: `least` elements pay.
+  func tiling(_ threads: ThreadTeam, least: Int = 1 << 12) -> Tiling {
+    let grain = threads.tileLength(elementCount, least: least, most: 1 << 15)
     let inner = max(innerCount, 1)
     let rowsPerTile = max(1, (grain &+ inner / 2) / inner)
     let segmentCount = inner > grain &+ grain / 2 ? grain : inner

@@ -87,6 +87,8 @@ private struct X86FloatOperation: BinaryFunction, @unchecked Sendable {
   let generator: X86FloatOperationGenerator
   let bounds: ScalarBounds<Float>
 
+  static var leastTileLength: Int { 1 << 14 }
+
   @inline(__always)
   func callAsFunction(_ lhs: Float, _ rhs: Float) -> Float {
     bounds.clamp(generator.operation(lhs, rhs))

@@ -56,6 +56,8 @@ struct X86Sum: BinaryFunction, @unchecked Sendable {
     multiplier.value == 1 << 30 && multiplier.shift == 0
   }
 
+  static var leastTileLength: Int { 1 << 14 }
+
   @inline(__always)
   func callAsFunction(_ lhs: UInt8, _ rhs: UInt8) -> UInt8 {
     let (left, right) =
