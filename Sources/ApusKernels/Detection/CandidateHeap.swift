@@ -14,6 +14,15 @@ struct CandidateHeap {
     }
   }
 
+  /// Keys that are a heap already.
+  init(heaped keys: UnsafeMutablePointer<UInt64>, count: Int) {
+    unsafe self.keys = keys
+    self.count = count
+  }
+
+  /// The first candidate's key; there is one.
+  var first: UInt64 { unsafe keys[0] }
+
   /// A key that orders as score and number do; a score that is not a number comes last.
   @inline(__always)
   static func key(score: Float, number: Int) -> UInt64 {
@@ -23,13 +32,21 @@ struct CandidateHeap {
     return UInt64(ordered) << 32 | UInt64(~UInt32(truncatingIfNeeded: number))
   }
 
+  /// The number in a key.
+  static func number(_ key: UInt64) -> Int { Int(~UInt32(truncatingIfNeeded: key)) }
+
   /// Takes out the number of the first candidate.
   mutating func removeFirst() -> Int {
-    let first = unsafe keys[0]
+    let first = first
     count &-= 1
-    unsafe keys[0] = keys[count]
+    replaceFirst(with: unsafe keys[count])
+    return Self.number(first)
+  }
+
+  /// Puts another candidate in the first one's place.
+  func replaceFirst(with key: UInt64) {
+    unsafe keys[0] = key
     siftDown(0)
-    return Int(~UInt32(truncatingIfNeeded: first))
   }
 
   private func siftDown(_ start: Int) {

@@ -127,6 +127,8 @@ extension DetectionSelection {
     let chosen: ChosenBoxes
     let candidates: UnsafeMutablePointer<UInt64>
     let tileCounts: UnsafeMutablePointer<Int>
+    /// The first candidate of each tile that has one.
+    let tileKeys: UnsafeMutablePointer<UInt64>
     let classKeys: UnsafeMutablePointer<UInt64>
     let classCounts: UnsafeMutablePointer<Int32>
 
@@ -139,13 +141,14 @@ extension DetectionSelection {
       }
       unsafe candidates = take(selection.boxCount * selection.candidatesPerBox)
       unsafe tileCounts = take(selection.tileCount)
+      unsafe tileKeys = take(selection.tileCount)
       unsafe classKeys = take(selection.classCount)
       unsafe chosen = ChosenBoxes(take(ChosenBoxes.elementCount(selection.capacity)), selection.capacity)
       unsafe classCounts = take(selection.classCount)
     }
   }
 
-  /// Looks at the scores of one tile of boxes.
+  /// Looks at the scores of one tile of boxes, and makes a heap of its candidates.
   private struct Scan: TileWork {
     let source: AnyDetectionScores
     let selection: DetectionSelection
@@ -162,7 +165,7 @@ extension DetectionSelection {
     private func scan<Scores: DetectionScores>(_ source: Scores, tile: Int) {
       let first = tile &* selection.boxesPerTile
       let end = min(first &+ selection.boxesPerTile, selection.boxCount)
-      let keys = unsafe memory.candidates + first &* selection.candidatesPerBox
+      let keys = unsafe memory.candidates + tile &* selection.candidatesPerTile
       var count = 0
       if case .bestClass = selection.mode {
         for row in first..<end {
@@ -180,31 +183,46 @@ extension DetectionSelection {
           }
         }
       }
-      unsafe memory.tileCounts[tile] = count
+      unsafe memory.tileCounts[tile] = CandidateHeap(keys, count: count).count
     }
   }
 
-  /// Finds all candidates, and moves them together.
-  private func candidateCount<Scores: DetectionScores>(
-    _ source: Scores, _ memory: Memory, _ threads: ThreadTeam
-  ) -> Int {
-    threads.run(tiles: tileCount, Scan(source: source.anyScores, selection: self, memory: memory))
-    var total = 0
-    for tile in 0..<tileCount {
-      let count = unsafe memory.tileCounts[tile]
-      let start = tile * boxesPerTile * candidatesPerBox
-      if start > total {
-        unsafe (memory.candidates + total).update(from: memory.candidates + start, count: count)
+  /// The candidates of all tiles: a heap for each, and one of their first.
+  private struct Candidates {
+    let selection: DetectionSelection
+    let memory: Memory
+    private var heads: CandidateHeap
+
+    init(_ selection: DetectionSelection, _ memory: Memory) {
+      self.selection = selection
+      self.memory = memory
+      var count = 0
+      for tile in 0..<selection.tileCount where unsafe memory.tileCounts[tile] > 0 {
+        unsafe memory.tileKeys[count] = memory.candidates[tile * selection.candidatesPerTile]
+        count += 1
       }
-      total += count
+      unsafe heads = CandidateHeap(memory.tileKeys, count: count)
     }
-    return total
+
+    /// Takes out the number of the first candidate; nil where none is left.
+    mutating func removeFirst() -> Int? {
+      guard heads.count > 0 else { return nil }
+      let number = CandidateHeap.number(heads.first)
+      let tile = number % selection.boxCount / selection.boxesPerTile
+      var heap = unsafe CandidateHeap(
+        heaped: memory.candidates + tile * selection.candidatesPerTile, count: memory.tileCounts[tile])
+      _ = heap.removeFirst()
+      unsafe memory.tileCounts[tile] = heap.count
+      if heap.count > 0 { heads.replaceFirst(with: heap.first) } else { _ = heads.removeFirst() }
+      return number
+    }
   }
 
   private func select<Scores: DetectionScores>(
     _ source: Scores, _ decoder: DetectionBoxes, _ memory: Memory, _ outputs: Outputs, _ threads: ThreadTeam
   ) -> Int {
-    var heap = unsafe CandidateHeap(memory.candidates, count: candidateCount(source, memory, threads))
+    threads.run(tiles: tileCount, Scan(source: source.anyScores, selection: self, memory: memory))
+    var candidates = Candidates(self, memory)
     let perClass: Int
     switch mode {
     case .bestClass: perClass = .max
@@ -214,8 +232,7 @@ extension DetectionSelection {
     }
     memory.chosen.removeAll()
     var chosen = 0
-    while heap.count > 0, chosen < maximumDetections {
-      let number = heap.removeFirst()
+    while chosen < maximumDetections, let number = candidates.removeFirst() {
       let (index, row) = number.quotientAndRemainder(dividingBy: boxCount)
       if perClass < .max, unsafe Int(memory.classCounts[index]) >= perClass { continue }
       let box = decoder.box(row)

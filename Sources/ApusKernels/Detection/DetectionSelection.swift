@@ -98,6 +98,9 @@ package struct DetectionSelection: Sendable {
   /// The boxes whose scores one tile looks at: fixed by shapes alone.
   var boxesPerTile: Int { max(1, 8_192 / scoreWidth) }
 
+  /// The most candidates of a tile.
+  var candidatesPerTile: Int { boxesPerTile * candidatesPerBox }
+
   var tileCount: Int { (boxCount + boxesPerTile - 1) / boxesPerTile }
 
   /// The most detections there can be.
@@ -105,8 +108,8 @@ package struct DetectionSelection: Sendable {
 
   /// The bytes of scratch memory that a run needs.
   package var scratchByteCount: Int {
-    // Candidates, counts of tiles, one row's classes (8 bytes each), chosen boxes, counts of classes (4 each).
-    8 * (boxCount * candidatesPerBox + tileCount + classCount) + 4
+    // Candidates, counts and first candidates of tiles, one row's classes (8 bytes each), chosen boxes, counts of classes (4 each).
+    8 * (boxCount * candidatesPerBox + 2 * tileCount + classCount) + 4
       * (ChosenBoxes.elementCount(capacity) + classCount)
   }
 }
