@@ -11,16 +11,25 @@ protocol LaneConversion {
   /// Converts `count` elements, reading none beyond them.
   func convert(_ source: UnsafeRawPointer, to lanes: UnsafeMutablePointer<Lane>, count: Int)
 
-  /// Converts runs of `count` elements, which begin `step` bytes apart, into lanes that follow each other.
-  func convert(
-    _ source: UnsafeRawPointer, step: Int, to lanes: UnsafeMutablePointer<Lane>, count: Int, runs: Int)
+  /// The bits turned in elements that otherwise stay as they are; nil where they do not.
+  var flips: UInt8? { get }
 }
 
 extension LaneConversion {
+  var flips: UInt8? { nil }
+
+  /// Converts runs of `count` elements, which begin `step` bytes apart, into lanes that follow each other.
   @inline(__always)
   func convert(
     _ source: UnsafeRawPointer, step: Int, to lanes: UnsafeMutablePointer<Lane>, count: Int, runs: Int
   ) {
+    if let flips,
+      unsafe copyShortRuns(
+        source, step: step, to: lanes, byteCount: count &* MemoryLayout<Lane>.stride, runs: runs, flips: flips
+      )
+    {
+      return
+    }
     for run in 0..<runs {
       unsafe convert(source + run &* step, to: lanes + run &* count, count: count)
     }
@@ -154,6 +163,7 @@ struct FlippedBytes: LaneConversion {
   var code: FlippingCode?
 
   static var elementByteCount: Int { 1 }
+  var flips: UInt8? { 0x80 }
 
   @inline(__always)
   func convert(_ source: UnsafeRawPointer, to lanes: UnsafeMutablePointer<UInt8>, count: Int) {
@@ -177,38 +187,12 @@ struct FlippedBytes: LaneConversion {
   }
 }
 
-extension FlippedBytes {
-  func convert(
-    _ source: UnsafeRawPointer, step: Int, to lanes: UnsafeMutablePointer<UInt8>, count: Int, runs: Int
-  ) {
-    if unsafe copyShortRuns(source, step: step, to: lanes, byteCount: count, runs: runs, flips: 0x80) {
-      return
-    }
-    for run in 0..<runs {
-      unsafe convert(source + run &* step, to: lanes + run &* count, count: count)
-    }
-  }
-}
-
-extension Copy {
-  func convert(
-    _ source: UnsafeRawPointer, step: Int, to lanes: UnsafeMutablePointer<Lane>, count: Int, runs: Int
-  ) {
-    let byteCount = count &* MemoryLayout<Lane>.stride
-    if unsafe copyShortRuns(source, step: step, to: lanes, byteCount: byteCount, runs: runs, flips: 0) {
-      return
-    }
-    for run in 0..<runs {
-      unsafe convert(source + run &* step, to: lanes + run &* count, count: count)
-    }
-  }
-}
-
 /// Elements as they are.
 struct Copy<Lane: BitwiseCopyable>: LaneConversion {
   let padding: Lane
 
   static var elementByteCount: Int { MemoryLayout<Lane>.stride }
+  var flips: UInt8? { 0 }
 
   @inline(__always)
   func convert(_ source: UnsafeRawPointer, to lanes: UnsafeMutablePointer<Lane>, count: Int) {
