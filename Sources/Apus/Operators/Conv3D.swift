@@ -13,9 +13,6 @@ struct Conv3D: Operator {
   private let images: TensorSlot
   private let scratch: TensorSlot
 
-  /// About so many floats of images are made at once: they stay in the second-level cache.
-  private static let blockCount = 1 << 17
-
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 2...3)
     return try Conv3D(node)
@@ -45,8 +42,7 @@ struct Conv3D: Operator {
       padding: padding)
     let image = [window.size[1], window.size[2], window.taps[0] * window.channels]
     let imageByteCount = try options.byteCount(image, node)
-    imagesPerBlock = VolumeOptions.divisor(
-      of: window.batches * places[0], most: Self.blockCount / max(1, imageByteCount / 4))
+    imagesPerBlock = VolumeOptions.perBlock(of: window.batches * places[0], byteCount: imageByteCount)
     let convolution = Convolution(
       batches: imagesPerBlock, inputHeight: image[0], inputWidth: image[1], inputChannels: image[2],
       filterHeight: window.taps[1], filterWidth: window.taps[2], outputHeight: places[1],
@@ -62,6 +58,8 @@ struct Conv3D: Operator {
     images = try node.scratch(byteCount: try options.byteCount([imagesPerBlock] + image, node))
     scratch = try node.scratch(byteCount: kernel.scratchByteCount(threads: node.threadCount))
     try node.declare(multiplyAccumulates: Double(output.shape.elementCount) * Double(window.depth))
+    // Strides may pass by most of what the images have.
+    try node.check(work: Double(window.batches) * Double(places[0]) * Double(imageByteCount / 4))
   }
 
   func invoke(_ tensors: borrowing TensorTable) {
@@ -162,9 +160,10 @@ struct VolumeOptions {
     return count
   }
 
-  /// The greatest divisor of a count, one at least, that is `most` at most.
-  static func divisor(of count: Int, most: Int) -> Int {
-    var divisor = max(1, min(count, most))
+  /// How many of `count` things of so many bytes each are worked on at once: a divisor of their number, and some half a
+  /// megabyte, which stays in the second-level cache.
+  static func perBlock(of count: Int, byteCount: Int) -> Int {
+    var divisor = max(1, min(count, (1 << 19) / max(1, byteCount)))
     while count % divisor != 0 { divisor -= 1 }
     return divisor
   }

@@ -15,9 +15,6 @@ struct Conv3DTranspose: Operator {
   private let scratch: TensorSlot
   private let bounds: (minimum: Float, maximum: Float)
 
-  /// About so many floats of products are made at once.
-  private static let blockCount = 1 << 17
-
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 3...4)
     return try Conv3DTranspose(node)
@@ -56,9 +53,8 @@ struct Conv3DTranspose: Operator {
       batches: input.shape[0], size: Array(dimensions[1...3]), channels: filter.shape[3],
       places: Array(input.shape.dimensions[1...3]), taps: Array(filter.shape.dimensions[0...2]),
       strides: options.strides, dilations: options.dilations, padding: padding)
-    linesPerBlock = VolumeOptions.divisor(
-      of: window.lineCount,
-      most: Self.blockCount / max(1, try options.byteCount([input.shape[3], window.depth], node) / 4))
+    linesPerBlock = VolumeOptions.perBlock(
+      of: window.lineCount, byteCount: try options.byteCount([input.shape[3], window.depth], node))
     let convolution = Convolution(
       rows: linesPerBlock * input.shape[3], depth: input.shape[4], columns: window.depth, operands: .float32,
       epilogue: node.floatEpilogue(.none))

@@ -9,6 +9,8 @@ package struct ProductBatch: Sendable {
   private let pairs: [Pair]
   /// Products with neighboring numbers and the same matrix on the right; it is packed once for each of them.
   private let groups: [Range<Int>]
+  /// How many matrices there are on either side, as far as they are needed.
+  private let counts: Pair
   private let shape: Shape
   private let isLhsTransposed: Bool
   private let isRhsTransposed: Bool
@@ -16,18 +18,19 @@ package struct ProductBatch: Sendable {
 
   /// What the matrices measure.
   package struct Shape: Sendable {
-    package var rows: Int
-    package var depth: Int
-    package var outputs: Int
+    let rows: Int
+    let depth: Int
+    let outputs: Int
     /// The bytes of an element on the left, on the right, and of a product.
-    package var widths: (lhs: Int, rhs: Int, product: Int)
+    let widths: (lhs: Int, rhs: Int, product: Int)
 
+    /// Matrices of `rows × depth` and of `outputs × depth`.
     package init(rows: Int, depth: Int, outputs: Int, widths: (lhs: Int, rhs: Int, product: Int)) {
       (self.rows, self.depth, self.outputs, self.widths) = (rows, depth, outputs, widths)
     }
 
     var lhsByteCount: Int { rows &* depth &* widths.lhs }
-    package var rhsByteCount: Int { outputs &* depth &* widths.rhs }
+    var rhsByteCount: Int { outputs &* depth &* widths.rhs }
     var productByteCount: Int { rows &* outputs &* widths.product }
   }
 
@@ -51,6 +54,7 @@ package struct ProductBatch: Sendable {
       }
     }
     self.groups = groups
+    counts = pairs.reduce((lhs: 0, rhs: 0)) { (max($0.lhs, $1.lhs + 1), max($0.rhs, $1.rhs + 1)) }
   }
 
   // MARK: Memory
@@ -98,13 +102,9 @@ package struct ProductBatch: Sendable {
   ) {
     precondition(scratch.byteCount >= scratchByteCount(threads: threads.count))
     precondition(output.byteCount >= pairs.count * shape.productByteCount)
-    precondition(weights.count >= (arePacked ? 1 : packedCount(threads: threads.count)))
-    for group in groups {
-      let pair = pairs[group.upperBound - 1]
-      precondition(!arePacked || pair.rhs < weights.count)
-      precondition(rhs.byteCount >= (pair.rhs + 1) * shape.rhsByteCount)
-    }
-    for pair in pairs { precondition(lhs.byteCount >= (pair.lhs + 1) * shape.lhsByteCount) }
+    precondition(weights.count >= (arePacked ? counts.rhs : packedCount(threads: threads.count)))
+    precondition(
+      lhs.byteCount >= counts.lhs * shape.lhsByteCount && rhs.byteCount >= counts.rhs * shape.rhsByteCount)
     let isShared = sharesProducts(threads: threads.count)
     unsafe lhs.withUnsafeBytes { lhs in
       unsafe rhs.withUnsafeBytes { rhs in

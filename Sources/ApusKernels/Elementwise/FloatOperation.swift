@@ -1,5 +1,5 @@
 /// An operation of two floats, the result brought between two bounds; NaN passes.
-package struct FloatOperation: Hashable, Sendable {
+package struct FloatOperation: Sendable {
   /// What is computed.
   package enum Kind: Hashable, Sendable {
     case add, subtract, multiply, divide, squaredDifference
@@ -19,15 +19,13 @@ package struct FloatOperation: Hashable, Sendable {
   }
 
   let kind: Kind
-  let minimum: Float
-  let maximum: Float
+  let bounds: ScalarBounds<Float>
 
   /// The operation without bounds, unless there are some.
   package init(_ kind: Kind, minimum: Float = -.infinity, maximum: Float = .infinity) {
-    (self.kind, self.minimum, self.maximum) = (kind, minimum, maximum)
+    self.kind = kind
+    bounds = ScalarBounds(minimum: minimum, maximum: maximum)
   }
-
-  var bounds: ScalarBounds<Float> { ScalarBounds(minimum: minimum, maximum: maximum) }
 
   /// The kernel in plain Swift.
   package func kernel(_ shapes: BroadcastShapes) -> any BinaryKernel {

@@ -153,6 +153,31 @@ import Testing
     #expect(error?.code == .resourceLimit)
   }
 
+  @Test("work beyond the limit is refused, be it products or copies for them")
+  func workLimit() throws {
+    // 10⁷ products, or 10⁵ and copies of 10⁶ floats, as strides pass by most of them.
+    for (stride, limit) in [(Int32(1), 5_000_000), (10, 500_000)] {
+      let size = 100 / stride
+      let model = try TestModel(
+        tensors: [
+          .init(name: "x", type: TestModel.float32, shape: [1, 1, 100, 100, 1]),
+          .init(name: "w", type: TestModel.float32, shape: [100, 1, 1, 1, 10]),
+          .init(name: "y", type: TestModel.float32, shape: [1, 1, size, size, 10]),
+        ],
+        operators: [
+          .init(
+            code: TestModel.conv3D, inputs: [0, 1], outputs: [2],
+            options: [1: .int(1), 2: .int(stride), 3: .int(stride)])
+        ], inputs: [0, 1], outputs: [2]
+      ).model()
+      var options = Interpreter.Options()
+      #expect(throws: Never.self) { try Interpreter(model: model, options: options) }
+      options.workLimit = limit
+      let error = #expect(throws: ApusError.self) { try Interpreter(model: model, options: options) }
+      #expect(error?.code == .resourceLimit)
+    }
+  }
+
   @Test("a cancelled run stops, and the next goes on")
   func cancellation() throws {
     let interpreter = try Interpreter(model: TestModel.chain().model())

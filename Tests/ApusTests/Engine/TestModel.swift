@@ -44,6 +44,7 @@ struct TestModel {
   static let batchMatMul: Int32 = 126
   static let callOnce: Int32 = 129
   static let rfft2D: Int32 = 131
+  static let conv3D: Int32 = 132
   static let bool: Int32 = 6
   static let string: Int32 = 5
   static let complex64: Int32 = 8
