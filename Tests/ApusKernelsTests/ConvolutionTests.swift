@@ -109,6 +109,31 @@ struct ConvolutionTests {
     }
   }
 
+  @Test("one long line, padded and in place, matches the reference", arguments: KernelSet.tested)
+  func longLines(kernels: KernelSet) throws {
+    // Width, channels, rows and columns of the filter, stride, dilation, padding, outputs, groups.
+    let shapes = [
+      (700, 24, 1, 9, 1, 1, 4, 20, 1), (611, 17, 2, 4, 3, 2, 9, 70, 1), (403, 32, 3, 5, 2, 1, 2, 12, 2),
+      (260, 64, 1, 7, 1, 1, 0, 64, 1), (97, 250, 1, 5, 1, 1, 300, 260, 1), (2_000, 3, 1, 5, 2, 1, 1, 33, 1),
+    ]
+    for (index, shape) in shapes.enumerated() {
+      let (width, channels, filterHeight, filterWidth, stride, dilation, padding, outputs, groups) = shape
+      for kind in CaseKind.allCases {
+        var random = SeededGenerator(seed: UInt64(index))
+        let convolution = Convolution(
+          batches: 1 + index % 2, inputHeight: filterHeight, inputWidth: width, inputChannels: channels,
+          filterHeight: filterHeight, filterWidth: filterWidth, outputHeight: 1,
+          outputWidth: (width + 2 * padding - (filterWidth - 1) * dilation - 1) / stride + 1,
+          outputChannels: outputs, strideHeight: 1, strideWidth: stride, dilationHeight: 1,
+          dilationWidth: dilation, paddingTop: 0, paddingLeft: padding, groups: groups,
+          operands: kind.operands(using: &random),
+          epilogue: kind.epilogue(
+            channels: outputs, terms: filterHeight * filterWidth * channels / groups, using: &random))
+        try check(convolution, kernels, using: &random)
+      }
+    }
+  }
+
   @Test("few columns of many terms match the reference", arguments: KernelSet.testedConvolutions)
   func fewColumns(kernels: KernelSet) throws {
     for seed in kernels.seeds(60) {

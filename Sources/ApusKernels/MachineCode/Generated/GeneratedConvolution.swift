@@ -200,8 +200,10 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
       rows =
         unsafe work.memory.input + (elements &+ group &* convolution.channelsPerGroup) &* plan.laneByteCount
     } else {
+      let isPartOfLine = plan.takesPixels && !plan.isDense
       unsafe gathering.gather(
-        work.memory.input, image: image, lines: first..<end,
+        work.memory.input, image: image, lines: isPartOfLine ? 0..<1 : range,
+        columns: isPartOfLine ? plan.columns(of: range) : 0..<plan.planeWidth,
         firstChannel: group &* convolution.channelsPerGroup,
         zeroPoint: plan.hasColumnSums ? work.memory.zeroPoint(image: image) : 0, to: scratch)
       rows = UnsafeRawPointer(scratch)
@@ -246,8 +248,9 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
         call.arguments.tapCount = plan.tapCount &+ record.extraCount
       }
       let columnOffset = columns &* scheme.elementByteCount
-      if plan.isDense {
-        let output = unsafe work.memory.output + first &* outputStride + columnOffset
+      if plan.takesPixels {
+        let pixel = plan.isDense ? first : image &* convolution.outputWidth &+ first
+        let output = unsafe work.memory.output + pixel &* outputStride + columnOffset
         unsafe runLine(&call, rows: rows, output: output, length: end &- first)
       } else {
         let lineStride = convolution.strideHeight &* plan.imageRowByteCount
@@ -263,13 +266,13 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
       let firstColumn = plan.panels[panels.lowerBound].firstColumn
       let endColumn =
         lastPanel < plan.panels.count ? plan.panels[lastPanel].firstColumn : convolution.columnCount
-      let lines = plan.isDense ? 0 : image &* convolution.outputHeight
-      let width = plan.isDense ? 1 : plan.lineLength
+      let width = plan.takesPixels ? 1 : plan.lineLength
+      let before = plan.isDense ? 0 : image &* convolution.outputHeight &* plan.lineLength
       let channel = group &* convolution.columnCount
       unsafe finish._withUnsafeGuaranteedRef {
         unsafe $0.apply(
           to: work.memory.output.assumingMemoryBound(to: Float.self), other: work.other,
-          pixels: (lines &+ first) &* width..<(lines &+ end) &* width,
+          pixels: before &+ first &* width..<before &+ end &* width,
           channels: channel &+ firstColumn..<channel &+ endColumn, of: convolution.outputChannels)
       }
     }

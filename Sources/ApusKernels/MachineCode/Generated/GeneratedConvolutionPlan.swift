@@ -42,6 +42,8 @@ final class GeneratedConvolutionPlan: Sendable {
   let isDense: Bool
   /// Whether rows are read where they are in the input.
   let isInPlace: Bool
+  /// Whether tiles are pixels, not lines: those of the only line, or of the only one of each image.
+  let takesPixels: Bool
   let lineCount: Int
   let lineLength: Int
   /// For one thread: as much in a tile as the second-level cache holds.
@@ -181,6 +183,7 @@ final class GeneratedConvolutionPlan: Sendable {
     let needsFlips = paysFlips && target.gathered(product) != product
     isInPlace = areRowsReady && needsNoPadding && !needsFlips
     isDense = isMatrix || isInPlace && c.batches == 1 && c.outputHeight == 1
+    takesPixels = isDense || !isInPlace && c.outputHeight == 1
     lineCount = isDense ? 1 : c.batches * c.outputHeight
     let hasFewRows = target.hasFunctionsForFewRows && isDense && lineLength <= 4
     let hasSignedWeights = c.operands.generatedBytes.map { $0.rhsZeroPoint == 128 } ?? false
@@ -198,22 +201,27 @@ final class GeneratedConvolutionPlan: Sendable {
       hasFarWeights && target.fetchesAhead && !movesAlongPanels && panels.count > 1
         && passes <= Self.mostPasses
       ? ceilingQuotient(linesOfFourSteps, passes) : 0
-    planeWidth = isDense ? 1 : max(0, c.outputWidth - 1) * c.strideWidth + reachWidth
-    guard planeWidth < 1 << 22, reachHeight < 1 << 10 || isInPlace else { return nil }
+    let lineWidth = isDense ? 1 : max(0, c.outputWidth - 1) * c.strideWidth + reachWidth
+    guard lineWidth < 1 << 22, reachHeight < 1 << 10 || isInPlace else { return nil }
 
     // A tile's rows stay in the second-level cache while panels pass by.
     // In place, strides may pass by pixels and rows.
-    let columns = isInPlace ? min(planeWidth, c.outputWidth * c.filterWidth) : planeWidth
-    let bytesPerRow = max(
-      1,
-      (isDense ? min(c.depth, c.strideWidth * c.inputChannels) : columns * c.channelsPerGroup)
-        * laneByteCount)
+    let columns = isInPlace ? min(lineWidth, c.outputWidth * c.filterWidth) : lineWidth
+    let lanesPerRow =
+      if isDense {
+        min(c.depth, c.strideWidth * c.inputChannels)
+      } else if takesPixels {
+        reachHeight * c.strideWidth * c.channelsPerGroup
+      } else {
+        columns * c.channelsPerGroup
+      }
+    let bytesPerRow = max(1, lanesPerRow * laneByteCount)
     let rowsPerLine = isInPlace ? min(c.strideHeight, c.filterHeight) : c.strideHeight
     // Tiles for several threads: an even count, each of as much work as pays.
     let wanted = max(isSmall ? 1 : 2, min(8, Int(min(products, 0x1p30)) >> 18 * 2))
     let most: Int
     let part: Int
-    if isDense {
+    if takesPixels {
       let fitting = min(max((96 << 10) / bytesPerRow, 12), 384) / 12 * 12
       // What lies far away is read once for each tile.
       let isWhole = hasFarWeights && lineLength * bytesPerRow <= Self.nearByteCount
@@ -221,7 +229,7 @@ final class GeneratedConvolutionPlan: Sendable {
       // At least 24 rows.
       let parts = min(wanted, max(1, lineLength / 48 * 2))
       part = max(24, ceilingQuotient(lineLength, parts))
-      planeRows = isInPlace ? 0 : most
+      planeRows = isInPlace ? 0 : isDense ? most : reachHeight
     } else {
       let firstRows = isInPlace ? min(reachHeight, c.filterHeight) : reachHeight
       let fitting = ((160 << 10) / bytesPerRow - firstRows) / rowsPerLine + 1
@@ -230,13 +238,19 @@ final class GeneratedConvolutionPlan: Sendable {
       part = max(1, ceilingQuotient(c.outputHeight, wanted))
       planeRows = isInPlace ? 0 : (most - 1) * c.strideHeight + reachHeight
     }
-    guard isInPlace || planeRows * bytesPerRow <= Self.planeLimit else { return nil }
-    let (panelCount, length) = (panels.count, isDense ? lineLength : c.outputHeight)
+    // No part is longer than `most`, but where it ends at a multiple of pixels.
+    planeWidth =
+      isDense || !takesPixels
+      ? lineWidth : min(lineWidth, (roundedUp(most, to: 12) + 12) * c.strideWidth + reachWidth)
+    let planeBytes =
+      isDense ? most * bytesPerRow : planeRows * planeWidth * c.channelsPerGroup * laneByteCount
+    guard isInPlace || planeBytes <= Self.planeLimit else { return nil }
+    let (panelCount, length) = (panels.count, takesPixels ? lineLength : c.outputHeight)
     let isEmpty = lineLength == 0
     let planes = (isDense ? 1 : c.batches) * c.groups
-    let takesPixels = isDense
+    let unitIsPixels = takesPixels
     func cut(_ tileLength: Int, leastCount: Int) -> Tiling {
-      let unit = takesPixels ? (tileLength < 96 ? 6 : 12) : 1
+      let unit = unitIsPixels ? (tileLength < 96 ? 6 : 12) : 1
       var tilesPerImage = ceilingQuotient(length, tileLength)
       // Several threads: an even count, and a multiple of four where there are many.
       let step = leastCount == 1 || tilesPerImage <= 1 ? 1 : tilesPerImage < 8 ? 2 : 4
@@ -251,7 +265,7 @@ final class GeneratedConvolutionPlan: Sendable {
     alone = cut(most, leastCount: 1)
     // Where weights outweigh pixels, each thread reads a part of the weights rather than of the pixels.
     let sharesPanels =
-      (isDense || hasFarWeights) && length <= most && panelCount > 3
+      (takesPixels || hasFarWeights) && length <= most && panelCount > 3
       && c.weightCount > 2 * (c.inputCount + c.outputCount)
     // Each part gathers all pixels again.
     shared =
@@ -368,6 +382,13 @@ final class GeneratedConvolutionPlan: Sendable {
     return (rows, count, isWhole ? rows : rest)
   }
 
+  /// The columns of the padded image that so many pixels of a line read.
+  func columns(of pixels: Range<Int>) -> Range<Int> {
+    let reach = (convolution.filterWidth &- 1) &* convolution.dilationWidth &+ 1
+    let first = pixels.lowerBound &* convolution.strideWidth
+    return first..<first &+ max(0, pixels.count &- 1) &* convolution.strideWidth &+ reach
+  }
+
   func tiling(threads: Int) -> Tiling { threads > 1 && !convolution.isForOneThread ? shared : alone }
 
   /// Whether rows may be computed twice: functions count scales of rows as they go.
@@ -393,7 +414,7 @@ final class GeneratedConvolutionPlan: Sendable {
     }
     // All panels but the last are alike.
     for index in stride(from: 0, to: panels.count, by: max(1, panels.count - 1)) {
-      guard isDense else {
+      guard takesPixels else {
         add(panels[index], length: lineLength)
         continue
       }

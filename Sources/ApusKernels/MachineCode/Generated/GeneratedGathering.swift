@@ -41,32 +41,49 @@ struct GeneratedGathering {
     _ input: UnsafeRawPointer, image: Int, lines: Range<Int>, firstChannel: Int, zeroPoint: UInt8 = 0,
     to plane: UnsafeMutableRawPointer
   ) {
+    unsafe gather(
+      input, image: image, lines: lines, columns: 0..<planeWidth, firstChannel: firstChannel,
+      zeroPoint: zeroPoint,
+      to: plane)
+  }
+
+  /// As above, of the padded image's `columns` alone, which are no more than the plane has.
+  func gather(
+    _ input: UnsafeRawPointer, image: Int, lines: Range<Int>, columns: Range<Int>, firstChannel: Int,
+    zeroPoint: UInt8 = 0, to plane: UnsafeMutableRawPointer
+  ) {
     switch lanes {
     case .floats:
       unsafe gather(
-        input, Copy<Float>(padding: 0), image: image, lines: lines, firstChannel: firstChannel, to: plane)
+        input, Copy<Float>(padding: 0), image: image, lines: lines, columns: columns,
+        firstChannel: firstChannel, to: plane)
     case .bytes(let padding):
       unsafe gather(
-        input, Copy(padding: padding), image: image, lines: lines, firstChannel: firstChannel, to: plane)
+        input, Copy(padding: padding), image: image, lines: lines, columns: columns,
+        firstChannel: firstChannel, to: plane)
     case .flippedBytes(let conversion):
       unsafe gather(
-        input, conversion, image: image, lines: lines, firstChannel: firstChannel, to: plane)
+        input, conversion, image: image, lines: lines, columns: columns,
+        firstChannel: firstChannel, to: plane)
     case .words:
       unsafe gather(
-        input, Copy<Int16>(padding: 0), image: image, lines: lines, firstChannel: firstChannel, to: plane)
+        input, Copy<Int16>(padding: 0), image: image, lines: lines, columns: columns,
+        firstChannel: firstChannel, to: plane)
     case .quantizedBytes:
       unsafe gather(
-        input, Copy(padding: zeroPoint), image: image, lines: lines, firstChannel: firstChannel, to: plane)
+        input, Copy(padding: zeroPoint), image: image, lines: lines, columns: columns,
+        firstChannel: firstChannel, to: plane)
     case .centeredBytes(let conversion):
       unsafe gather(
-        input, conversion, image: image, lines: lines, firstChannel: firstChannel, to: plane)
+        input, conversion, image: image, lines: lines, columns: columns,
+        firstChannel: firstChannel, to: plane)
     }
   }
 
   @inline(__always)
   private func gather<Conversion: LaneConversion>(
-    _ input: UnsafeRawPointer, _ conversion: Conversion, image: Int, lines: Range<Int>, firstChannel: Int,
-    to plane: UnsafeMutableRawPointer
+    _ input: UnsafeRawPointer, _ conversion: Conversion, image: Int, lines: Range<Int>, columns: Range<Int>,
+    firstChannel: Int, to plane: UnsafeMutableRawPointer
   ) {
     let lanes = unsafe plane.assumingMemoryBound(to: Conversion.Lane.self)
     let pixelByteCount = inputChannels &* Conversion.elementByteCount
@@ -78,9 +95,10 @@ struct GeneratedGathering {
     }
     let rowCount = (lines.count &- 1) &* strideHeight &+ reachHeight
     let top = lines.lowerBound &* strideHeight &- paddingTop
-    // Columns of the plane that lie in the input.
-    let left = min(paddingLeft, planeWidth)
-    let inside = max(0, min(planeWidth &- left, inputWidth))
+    // Columns of the plane that lie in the input, and those of the input before them.
+    let left = min(max(0, paddingLeft &- columns.lowerBound), columns.count)
+    let skipped = max(0, columns.lowerBound &- paddingLeft)
+    let inside = max(0, min(columns.count &- left, inputWidth &- skipped))
     let lanesPerRow = phases &* phaseWidth &* channels
     for row in 0..<rowCount {
       let destination = unsafe lanes + row &* lanesPerRow
@@ -89,7 +107,9 @@ struct GeneratedGathering {
         unsafe destination.update(repeating: conversion.padding, count: lanesPerRow)
         continue
       }
-      let source = unsafe input + (image &* inputHeight &+ y) &* inputWidth &* pixelByteCount
+      let source =
+        unsafe input + ((image &* inputHeight &+ y) &* inputWidth &+ min(skipped, inputWidth))
+        &* pixelByteCount
       guard phases == 1, depthMultiplier == 1 else {
         unsafe gatherColumns(
           source, conversion, firstChannel: firstChannel, left: left, inside: inside, to: destination)
@@ -100,7 +120,7 @@ struct GeneratedGathering {
         source, conversion, pixels: inside, firstChannel: firstChannel, to: destination + left &* channels)
       let filled = left &+ inside
       unsafe (destination + filled &* channels).update(
-        repeating: conversion.padding, count: (planeWidth &- filled) &* channels)
+        repeating: conversion.padding, count: (columns.count &- filled) &* channels)
     }
   }
 
