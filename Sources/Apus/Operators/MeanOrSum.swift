@@ -22,6 +22,7 @@ struct MeanOrSum: Operator {
   private let input: TensorSlot
   private let output: TensorSlot
   private let sums: TensorSlot
+  private let sumByteCount: Int
 
   static func mean(_ node: Node) throws(ApusError) -> any Operator { try MeanOrSum(.mean, node) }
 
@@ -58,8 +59,8 @@ struct MeanOrSum: Operator {
     self.elements = elements
     self.finish = input.shape.elementCount == 0 ? .empty : finish
     // Wide enough for int32 sums of bytes, int64 sums of int32.
-    let width = input.type == .float32 ? 4 : input.type == .int32 || input.type == .int64 ? 8 : 4
-    sums = try node.scratch(count: output.shape.elementCount, width: width)
+    sumByteCount = input.type == .int32 || input.type == .int64 ? 8 : 4
+    sums = try node.scratch(count: reduction.sumCount, width: sumByteCount)
   }
 
   func invoke(_ tensors: borrowing TensorTable) {
@@ -70,9 +71,11 @@ struct MeanOrSum: Operator {
     }
     var memory = tensors.writeBytes(sums)
     reduction.sum(elements, tensors.readBytes(input), to: &memory, threads: tensors.threads)
+    // Those of parts follow.
+    let totals = tensors.readBytes(sums).extracting(first: reduction.outputCount * sumByteCount)
     switch finish {
-    case .quantized(let sum, let width): sum.store(tensors.readBytes(sums), to: &result, width: width)
-    case .quotient: divideSums(elements, tensors.readBytes(sums), by: count, to: &result)
+    case .quantized(let sum, let width): sum.store(totals, to: &result, width: width)
+    case .quotient: divideSums(elements, totals, by: count, to: &result)
     case .empty: break
     }
   }

@@ -67,13 +67,13 @@ package struct ProductBatch: Sendable {
     lhsScratchByteCount + rhsScratchByteCount + roundedUp(kernel.scratchByteCount(threads: threads), to: 64)
   }
 
-  /// Whether each of so many threads does whole products, rather than all of them a part of each.
-  private func sharesProducts(threads: Int) -> Bool {
-    threads > 1 && (groups.count.isMultiple(of: threads) || groups.count >= 4 * threads)
+  /// How many groups are done whole, as many by each thread; of the products of the others, each thread does a part.
+  private func wholeCount(threads: Int) -> Int {
+    threads > 1 ? groups.count / threads * threads : 0
   }
 
   /// How many `PackedWeights` a run needs for matrices on the right that are not constant.
-  package func packedCount(threads: Int) -> Int { sharesProducts(threads: threads) ? threads : 1 }
+  package func packedCount(threads: Int) -> Int { wholeCount(threads: threads) > 0 ? threads : 1 }
 
   /// The scratch memory of a run.
   package func scratchByteCount(threads: Int) -> Int {
@@ -105,7 +105,9 @@ package struct ProductBatch: Sendable {
     precondition(weights.count >= (arePacked ? counts.rhs : packedCount(threads: threads.count)))
     precondition(
       lhs.byteCount >= counts.lhs * shape.lhsByteCount && rhs.byteCount >= counts.rhs * shape.rhsByteCount)
-    let isShared = sharesProducts(threads: threads.count)
+    let alone = ThreadTeam(count: 1)
+    let fitting = threads.fitting(nanoseconds: nanoseconds)
+    let whole = fitting.count > 1 ? wholeCount(threads: fitting.count) : 0
     unsafe lhs.withUnsafeBytes { lhs in
       unsafe rhs.withUnsafeBytes { rhs in
         unsafe output.withUnsafeMutableBytes { output in
@@ -113,12 +115,14 @@ package struct ProductBatch: Sendable {
             guard let lhs = lhs.baseAddress, let rhs = rhs.baseAddress, let output = output.baseAddress,
               let scratch = scratch.baseAddress
             else { return }
-            let work = unsafe Work(
-              batch: self, lhs: lhs, rhs: rhs, output: output, scratch: scratch, weights: weights,
-              arePacked: arePacked, threads: isShared ? ThreadTeam(count: 1) : threads,
-              workerByteCount: workerByteCount(threads: isShared ? 1 : threads.count))
-            let team = isShared ? threads.fitting(nanoseconds: nanoseconds) : ThreadTeam(count: 1)
-            team.run(tiles: groups.count, work)
+            func work(from first: Int, threads: ThreadTeam) -> Work {
+              unsafe Work(
+                batch: self, lhs: lhs, rhs: rhs, output: output, scratch: scratch, weights: weights,
+                arePacked: arePacked, first: first, threads: threads,
+                workerByteCount: workerByteCount(threads: threads.count))
+            }
+            fitting.run(tiles: whole, work(from: 0, threads: alone))
+            alone.run(tiles: groups.count - whole, work(from: whole, threads: fitting))
           }
         }
       }
@@ -140,11 +144,14 @@ package struct ProductBatch: Sendable {
     let scratch: UnsafeMutableRawPointer
     let weights: [PackedWeights]
     let arePacked: Bool
+    /// The group of the first tile.
+    let first: Int
+    /// Those for the parts of each product.
     let threads: ThreadTeam
     let workerByteCount: Int
 
     func run(tile: Int, worker: Int) {
-      let group = batch.groups[tile]
+      let group = batch.groups[first &+ tile]
       let matrix = batch.pairs[group.lowerBound].rhs
       let packed = weights[arePacked ? matrix : worker]
       let scratch = unsafe scratch + worker &* workerByteCount

@@ -15,6 +15,19 @@ protocol Combination {
     columns: Int)
 }
 
+/// A combination that adds, so that sums of parts can be added.
+protocol Summation: Combination {
+  static var zero: Result { get }
+  static func join(_ first: Result, _ second: Result) -> Result
+}
+
+extension Summation where Result: FixedWidthInteger {
+  @inline(__always)
+  static var zero: Result { 0 }
+  @inline(__always)
+  static func join(_ first: Result, _ second: Result) -> Result { first &+ second }
+}
+
 extension Combination {
   @inline(__always)
   static func combine(_ result: Result, _ row: UnsafePointer<Element>, count: Int) -> Result {
@@ -75,8 +88,13 @@ enum BooleanFolding: Folding {
   static var greatest: UInt8 { 1 }
 }
 
-/// Rows are summed in sixteen parts.
-enum SumOfFloats: Combination {
+/// Rows are summed in sixteen parts, columns 32 at a time.
+enum SumOfFloats: Summation {
+  @inline(__always)
+  static var zero: Float { 0 }
+  @inline(__always)
+  static func join(_ first: Float, _ second: Float) -> Float { first + second }
+
   @inline(__always)
   static func combine(_ result: Float, _ element: Float) -> Float { result + element }
 
@@ -101,13 +119,43 @@ enum SumOfFloats: Combination {
   }
 }
 
+extension SumOfFloats {
+  @inline(__always)
+  static func combineColumns(
+    _ results: UnsafeMutablePointer<Float>, _ elements: UnsafePointer<Float>, stride: Int, rows: Int,
+    columns: Int
+  ) {
+    var column = 0
+    while column &+ 32 <= columns {
+      let place = unsafe UnsafeMutableRawPointer(results + column)
+      var (first, second) = unsafe (
+        place.loadUnaligned(as: SIMD16<Float>.self),
+        place.loadUnaligned(fromByteOffset: 64, as: SIMD16<Float>.self)
+      )
+      for row in 0..<rows {
+        let line = unsafe UnsafeRawPointer(elements + (row &* stride &+ column))
+        unsafe first += line.loadUnaligned(as: SIMD16<Float>.self)
+        unsafe second += line.loadUnaligned(fromByteOffset: 64, as: SIMD16<Float>.self)
+      }
+      unsafe place.storeBytes(of: first, as: SIMD16<Float>.self)
+      unsafe place.storeBytes(of: second, toByteOffset: 64, as: SIMD16<Float>.self)
+      column &+= 32
+    }
+    guard column < columns else { return }
+    for row in 0..<rows {
+      let line = unsafe elements + row &* stride
+      for column in column..<columns { unsafe results[column] += line[column] }
+    }
+  }
+}
+
 enum Product<Element: BinaryFloatingPoint & BitwiseCopyable>: Combination {
   @inline(__always)
   static func combine(_ result: Element, _ element: Element) -> Element { result * element }
 }
 
 enum WrappingSum<Element: FixedWidthInteger & BitwiseCopyable, Result: FixedWidthInteger & BitwiseCopyable>:
-  Combination
+  Summation
 {
   @inline(__always)
   static func combine(_ result: Result, _ element: Element) -> Result {
@@ -115,8 +163,8 @@ enum WrappingSum<Element: FixedWidthInteger & BitwiseCopyable, Result: FixedWidt
   }
 }
 
-/// Columns of bytes are summed sixteen at a time.
-enum SumOfBytes<Element: FixedWidthInteger & BitwiseCopyable>: Combination {
+/// Columns of bytes are summed 64 or sixteen at a time.
+enum SumOfBytes<Element: FixedWidthInteger & BitwiseCopyable>: Summation {
   @inline(__always)
   static func combine(_ result: Int32, _ element: Element) -> Int32 {
     result &+ Int32(truncatingIfNeeded: element)
@@ -127,39 +175,75 @@ enum SumOfBytes<Element: FixedWidthInteger & BitwiseCopyable>: Combination {
     _ results: UnsafeMutablePointer<Int32>, _ elements: UnsafePointer<Element>, stride: Int, rows: Int,
     columns: Int
   ) {
-    unsafe addByteColumns(
-      results, elements, stride: stride, rows: rows, columns: columns, flip: Element.isSigned ? 0x80 : 0)
+    let flip: UInt8 = Element.isSigned ? 0x80 : 0
+    unsafe addByteColumns(results, elements, stride: stride, rows: rows, columns: columns, flip: flip)
   }
 }
 
-/// Adds the columns of rows of bytes, whose sign bits `flip` turns, to results, sixteen at a time.
+/// Adds the columns of rows of bytes, whose sign bits `flip` turns, to results.
 private func addByteColumns(
   _ results: UnsafeMutablePointer<Int32>, _ elements: UnsafeRawPointer, stride: Int, rows: Int, columns: Int,
   flip: UInt8
 ) {
-  let flips = SIMD16(repeating: flip)
-  var column = 0
-  while column &+ 16 <= columns {
-    var row = 0
-    while row < rows {
-      // 257 bytes sum to less than 2¹⁶.
-      let end = min(row &+ 256, rows)
-      var sums = SIMD16<UInt16>()
-      for index in row..<end {
-        let offset = index &* stride &+ column
-        sums &+= unsafe SIMD16<UInt16>(
-          widening: elements.loadUnaligned(fromByteOffset: offset, as: SIMD16<UInt8>.self) ^ flips)
+  let flips = UInt16(flip) << 8 | UInt16(flip)
+  var firstRow = 0
+  while firstRow < rows {
+    // 257 bytes sum to less than 2¹⁶.
+    let end = min(firstRow &+ 256, rows)
+    let excess = Int32(flip) &* Int32(truncatingIfNeeded: end &- firstRow)
+    var column = 0
+    while column &+ 64 <= columns {
+      var (first, second, third, fourth) = (ByteSums(), ByteSums(), ByteSums(), ByteSums())
+      for row in firstRow..<end {
+        let line = unsafe elements + (row &* stride &+ column)
+        unsafe first.add(line, flips)
+        unsafe second.add(line + 16, flips)
+        unsafe third.add(line + 32, flips)
+        unsafe fourth.add(line + 48, flips)
       }
-      let excess = Int32(flip) &* Int32(truncatingIfNeeded: end &- row)
-      for lane in 0..<16 { unsafe results[column &+ lane] &+= Int32(sums[lane]) &- excess }
-      row = end
+      unsafe first.store(to: results + column, less: excess)
+      unsafe second.store(to: results + (column &+ 16), less: excess)
+      unsafe third.store(to: results + (column &+ 32), less: excess)
+      unsafe fourth.store(to: results + (column &+ 48), less: excess)
+      column &+= 64
     }
-    column &+= 16
+    while column &+ 16 <= columns {
+      var sums = ByteSums()
+      for row in firstRow..<end { unsafe sums.add(elements + (row &* stride &+ column), flips) }
+      unsafe sums.store(to: results + column, less: excess)
+      column &+= 16
+    }
+    if column < columns {
+      for row in firstRow..<end {
+        for column in column..<columns {
+          let byte = unsafe elements.load(fromByteOffset: row &* stride &+ column, as: UInt8.self)
+          unsafe results[column] &+= Int32(byte ^ flip) &- Int32(flip)
+        }
+      }
+    }
+    firstRow = end
   }
-  for row in 0..<rows {
-    for column in column..<columns {
-      let byte = unsafe elements.load(fromByteOffset: row &* stride &+ column, as: UInt8.self)
-      unsafe results[column] &+= Int32(byte ^ flip) &- Int32(flip)
+}
+
+/// The sums of sixteen columns of bytes, 257 of each at most.
+private struct ByteSums {
+  private var even = SIMD8<UInt16>()
+  private var odd = SIMD8<UInt16>()
+
+  /// Adds sixteen bytes, whose bits in `flips` are turned.
+  @inline(__always)
+  mutating func add(_ line: UnsafeRawPointer, _ flips: UInt16) {
+    let pairs = unsafe line.loadUnaligned(as: SIMD8<UInt16>.self) ^ SIMD8(repeating: flips)
+    even &+= pairs & 0xFF
+    odd &+= pairs &>> 8
+  }
+
+  /// Adds the sums to results, without what turned bits have added.
+  @inline(__always)
+  func store(to results: UnsafeMutablePointer<Int32>, less excess: Int32) {
+    for lane in 0..<8 {
+      unsafe results[2 &* lane] &+= Int32(even[lane]) &- excess
+      unsafe results[2 &* lane &+ 1] &+= Int32(odd[lane]) &- excess
     }
   }
 }

@@ -38,6 +38,8 @@ package struct Reduction: Sendable {
   /// How many results there are.
   package let outputCount: Int
   private let tiles: Int
+  /// Where all rows are folded into one: how many parts of them are summed apart.
+  private let rowParts: Int
 
   /// Plans the walk over a tensor of which the axes marked in `isFolded` disappear.
   package init(dimensions: [Int], isFolded: [Bool]) {
@@ -65,7 +67,12 @@ package struct Reduction: Sendable {
     // Where the first axis is folded, the columns of the second are shared out, if there are no more.
     let parts = !axes[0].isFolded ? axes[0].count : axes.count == 2 ? axes[1].count / 64 : 1
     tiles = max(1, min(parts, input >> 15))
+    let isColumns = axes.count == 2 && axes[0].isFolded
+    rowParts = isColumns ? max(1, min(axes[0].count, 8, (input >> 15) * 2)) : 1
   }
+
+  /// How many sums ``sum(_:_:to:threads:)`` writes: those of parts follow the results, which come first.
+  package var sumCount: Int { outputCount * rowParts }
 
   /// Folds values of a type into results of the same type.
   ///
@@ -90,17 +97,50 @@ package struct Reduction: Sendable {
     }
   }
 
-  /// Sums values: 8- and 16-bit integers as int32, wider ones as int64, floats as float32.
+  /// Sums values: 8- and 16-bit integers as int32, wider ones as int64, floats as float32; there is memory for
+  /// ``sumCount`` of them.
   package func sum(
     _ elements: Elements, _ input: RawSpan, to sums: inout MutableRawSpan, threads: ThreadTeam
   ) {
     switch elements {
-    case .float32: fold(SumOfFloats.self, input, &sums, initial: 0, threads)
-    case .int32: fold(WrappingSum<Int32, Int64>.self, input, &sums, initial: 0, threads)
-    case .int64: fold(WrappingSum<Int64, Int64>.self, input, &sums, initial: 0, threads)
-    case .uint8, .bool: fold(SumOfBytes<UInt8>.self, input, &sums, initial: 0, threads)
-    case .int8: fold(SumOfBytes<Int8>.self, input, &sums, initial: 0, threads)
-    case .int16: fold(WrappingSum<Int16, Int32>.self, input, &sums, initial: 0, threads)
+    case .float32: sum(SumOfFloats.self, input, &sums, threads)
+    case .int32: sum(WrappingSum<Int32, Int64>.self, input, &sums, threads)
+    case .int64: sum(WrappingSum<Int64, Int64>.self, input, &sums, threads)
+    case .uint8, .bool: sum(SumOfBytes<UInt8>.self, input, &sums, threads)
+    case .int8: sum(SumOfBytes<Int8>.self, input, &sums, threads)
+    case .int16: sum(WrappingSum<Int16, Int32>.self, input, &sums, threads)
+    }
+  }
+
+  /// Sums what each thread wrote where it is; parts depend on the shape alone, and so do the roundings of floats.
+  @inline(__always)
+  private func sum<C: Summation>(
+    _ combination: C.Type, _ input: RawSpan, _ sums: inout MutableRawSpan, _ threads: ThreadTeam
+  ) {
+    guard rowParts > 1 else { return fold(combination, input, &sums, initial: C.zero, threads) }
+    precondition(
+      input.byteCount >= inputCount * MemoryLayout<C.Element>.stride
+        && sums.byteCount >= sumCount * MemoryLayout<C.Result>.stride)
+    unsafe input.withUnsafeBytes { input in
+      unsafe sums.withUnsafeMutableBytes { sums in
+        unsafe axes.withUnsafeBufferPointer { axes in
+          guard let to = sums.baseAddress?.assumingMemoryBound(to: C.Result.self),
+            let from = input.baseAddress
+          else { return }
+          for index in 0..<sumCount { unsafe to[index] = C.zero }
+          let work = unsafe FoldingWork(
+            axes: axes, tiles: rowParts, input: from, output: UnsafeMutableRawPointer(to)
+          ) { work, tile in
+            work.foldRows(combination, tile: tile)
+          }
+          threads.run(tiles: rowParts, work)
+          for part in 1..<rowParts {
+            for index in 0..<outputCount {
+              unsafe to[index] = C.join(to[index], to[part &* outputCount &+ index])
+            }
+          }
+        }
+      }
     }
   }
 
@@ -194,6 +234,18 @@ private struct FoldingWork: TileWork {
       combination, 0, from + range.lowerBound &* first.inputStride,
       to + range.lowerBound &* first.outputStride,
       count: range.count)
+  }
+
+  /// Rows of a part, folded into results of its own.
+  @inline(__always)
+  func foldRows<C: Combination>(_ combination: C.Type, tile: Int) {
+    let (first, columns) = unsafe (axes[0], axes[1].count)
+    let from = unsafe input.assumingMemoryBound(to: C.Element.self)
+    let to = unsafe output.assumingMemoryBound(to: C.Result.self)
+    let rows = share(of: first.count, tile: tile, of: tiles)
+    unsafe C.combineColumns(
+      to + tile &* columns, from + rows.lowerBound &* first.inputStride, stride: first.inputStride,
+      rows: rows.count, columns: columns)
   }
 
   @inline(__always)
