@@ -272,7 +272,8 @@ struct HybridStep {
   /// What generated code quantizes with.
   fileprivate var parameters: QuantizationCode.RowParameters {
     QuantizationCode.RowParameters(
-      inverse: inverse, least: minimum - zeroPoint, most: 127 - zeroPoint, zeroPoint: byteZeroPoint)
+      inverse: inverse, least: minimum - zeroPoint, most: 127 - zeroPoint, zeroPoint: byteZeroPoint,
+      leastBytes: UInt32(max(0, minimum + 128)) &* 0x0101_0101)
   }
 
   /// Quantizes `count` values to bytes, and adds 128.

@@ -12,6 +12,8 @@ struct QuantizationCode: @unchecked Sendable {
     var most: Float
     /// What is added to make bytes.
     var zeroPoint: Int32
+    /// The least byte, four times.
+    var leastBytes: UInt32
   }
 
   /// What the functions are called with.
@@ -29,6 +31,8 @@ struct QuantizationCode: @unchecked Sendable {
     var belowHalf = (0.5 as Float).nextDown
     /// Which dwords of packed bytes follow each other.
     var order: UInt64 = 0x0703_0602_0501_0400
+    /// The same of twice as many.
+    var wideOrder = SIMD2<UInt64>(0x0D09_0501_0C08_0400, 0x0F0B_0703_0E0A_0602)
   }
 
   /// Finds the least and the greatest value of each row.

@@ -86,7 +86,6 @@ extension X86Target: GeneratedTarget {
   var runsHybrid: Bool { true }
   /// Words are multiplied 256 bits at a time everywhere.
   func depthwiseTarget(_ operands: MatrixOperands) -> X86Target { operands.isHybrid ? .avx2 : self }
-  var quantization: QuantizationCode? { .x86 }
   var flipping: FlippingCode? { .x86(self) }
   func widening(isSigned: Bool) -> WideningCode? { .x86(isSigned: isSigned) }
 
