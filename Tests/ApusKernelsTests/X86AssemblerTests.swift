@@ -99,6 +99,7 @@ struct X86AssemblerTests {
     Row(instruction: .vbroadcastss, form: .twoOfScalar),
     Row(instruction: .vpmovdb, form: .store(divisor: 4), encodings: [.evex]),
     Row(instruction: .vpmovsdw, form: .store(divisor: 2), encodings: [.evex]),
+    Row(instruction: .vpmovqd, form: .store(divisor: 2), encodings: [.evex]),
     Row(instruction: .vpmovwb, form: .store(divisor: 2), encodings: [.evex]),
     Row(instruction: .vpmovzxbw, form: .two(divisor: 2)),
     Row(instruction: .vpmovsxbw, form: .two(divisor: 2)),

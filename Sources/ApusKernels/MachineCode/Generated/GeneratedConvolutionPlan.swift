@@ -27,6 +27,8 @@ final class GeneratedConvolutionPlan: Sendable {
   let lanesPerStep: Int
   /// Whether rows are multiplied with each column apart: see ``GeneratedInner``.
   let isInner: Bool
+  /// Whether a step multiplies two terms of floats: half of a vector has all columns, and each has two lanes.
+  let isPaired: Bool
   /// Terms of a tap.
   let lanesPerTap: Int
   let stepsPerTap: Int
@@ -115,7 +117,10 @@ final class GeneratedConvolutionPlan: Sendable {
     let innerRows = Self.innerRows(
       c, product, target, tapCount: tapRows * tapColumns, lanesPerTap: lanesPerTap)
     isInner = innerRows > 0
-    lanesPerStep = isInner ? target.lanes : product.lanesPerStep
+    isPaired =
+      !isInner && sharesPipes
+      && Self.pairs(c, product, target, tapCount: tapRows * tapColumns, lanesPerTap: lanesPerTap)
+    lanesPerStep = isInner ? target.lanes : isPaired ? 2 : product.lanesPerStep
     stepsPerTap = ceilingQuotient(lanesPerTap, lanesPerStep)
     // Images that are quantized at run time have scales of their own: rows of several images are no line, unless each
     // is one.
@@ -405,7 +410,7 @@ final class GeneratedConvolutionPlan: Sendable {
           rowCount: rows, vectorCount: panel.vectorCount, columnCount: panel.columnCount,
           isPerRow: areRowsImages, hasNarrowWeights: hasNarrowWeights, sumSets: sumSets,
           movesAlongPanels: movesAlongPanels, fetches: fetches, overlapping: isRest ? nil : overlapping,
-          inner: inner))
+          inner: inner, isPaired: isPaired))
     }
     func add(_ panel: Panel, length: Int) {
       let (rows, _, rest) = blocks(length, vectorCount: panel.vectorCount)

@@ -83,7 +83,7 @@ struct GeneratedWeightPacking {
 
   /// Whether ``pack(rows:into:)`` can pack these weights.
   var packsRows: Bool {
-    terms.operands == nil && !plan.isInner && plan.tapCount == 1 && convolution.groups == 1
+    terms.operands == nil && !plan.isInner && !plan.isPaired && plan.tapCount == 1 && convolution.groups == 1
   }
 
   /// Packs floats of `depth × outputs`, without a bias: steps are parts of their rows.
@@ -188,6 +188,7 @@ struct GeneratedWeightPacking {
     precondition(extras + extraCount * 16 <= packed.byteCount)
 
     if plan.isInner { unsafe packInner(weights, group: group, panel: panel, to: packed.address + start) }
+    if plan.isPaired { unsafe packPairs(weights, group: group, panel: panel, to: packed.address + start) }
     let columns = panel.columns
     let (firstChannel, depth) = (group * convolution.columnCount + panel.firstColumn, convolution.depth)
     let offsets = unsafe packed.address + offsets(group: group) + panel.paddedBefore * plan.offsetByteCount
@@ -201,7 +202,7 @@ struct GeneratedWeightPacking {
       }
       return quad
     }
-    if terms.operands == nil, !plan.isInner {
+    if terms.operands == nil, !plan.isInner, !plan.isPaired {
       // Sixteen columns at a time, which are a line of the cache, while it is near.
       for first in stride(from: 0, to: columns.count, by: 16) {
         for step in stride(from: 0, to: plan.stepCount, by: Self.floatSteps) {

@@ -174,6 +174,8 @@ extension X86Assembler.Instruction {
   package static let vpmovdb = Self("vpmovdb", prefix: 2, map: 2, 0x31, tuple: .quarter)
   /// Narrows 32-bit lanes of the first operand to 16 bits, saturating, into the third. EVEX only.
   package static let vpmovsdw = Self("vpmovsdw", prefix: 2, map: 2, 0x23, tuple: .half)
+  /// Narrows 64-bit lanes of the first operand to 32 bits, into the third. EVEX only.
+  package static let vpmovqd = Self("vpmovqd", prefix: 2, map: 2, 0x35, tuple: .half)
   /// Narrows 16-bit lanes of the first operand to bytes, into the third. EVEX only.
   package static let vpmovwb = Self("vpmovwb", prefix: 2, map: 2, 0x30, tuple: .half)
   package static let vpmovzxbw = Self("vpmovzxbw", prefix: 1, map: 2, 0x30, tuple: .half)
