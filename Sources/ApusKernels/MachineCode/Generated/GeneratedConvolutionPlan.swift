@@ -27,7 +27,7 @@ final class GeneratedConvolutionPlan: Sendable {
   let lanesPerStep: Int
   /// Whether rows are multiplied with each column apart: see ``GeneratedInner``.
   let isInner: Bool
-  /// Whether a step multiplies two terms of floats: half of a vector has all columns, and each has two lanes.
+  /// Whether a step multiplies two terms of floats: see ``GeneratedPairs``.
   let isPaired: Bool
   /// Terms of a tap.
   let lanesPerTap: Int
@@ -201,7 +201,7 @@ final class GeneratedConvolutionPlan: Sendable {
     movesAlongPanels = target.hasFunctionsForFewRows && isOneBlock
     // A panel is read once for each block of rows: each fetches its part of the next one.
     let passes = lineCount * ceilingQuotient(max(lineLength, 1), mostRows[mostVectors])
-    let linesOfFourSteps = mostVectors * (hasNarrowWeights ? 2 : 4) * target.lanes * 4 / 64
+    let linesOfFourSteps = mostVectors * (hasNarrowWeights ? 2 : isPaired ? 8 : 4) * target.lanes * 4 / 64
     fetches =
       hasFarWeights && target.fetchesAhead && !movesAlongPanels && panels.count > 1
         && passes <= Self.mostPasses
@@ -330,7 +330,7 @@ final class GeneratedConvolutionPlan: Sendable {
   }
 
   /// Bytes of a step's weights for one column.
-  var weightByteCount: Int { hasNarrowWeights ? 2 : 4 }
+  var weightByteCount: Int { hasNarrowWeights ? 2 : isPaired ? 8 : 4 }
 
   /// Whether sums are of bytes whose zero point differs from image to image: they begin with its share, for which the
   /// offsets of each panel are followed by the sums of its columns.
@@ -410,7 +410,7 @@ final class GeneratedConvolutionPlan: Sendable {
           rowCount: rows, vectorCount: panel.vectorCount, columnCount: panel.columnCount,
           isPerRow: areRowsImages, hasNarrowWeights: hasNarrowWeights, sumSets: sumSets,
           movesAlongPanels: movesAlongPanels, fetches: fetches, overlapping: isRest ? nil : overlapping,
-          inner: inner, isPaired: isPaired))
+          inner: inner, pairs: pairs(panel)))
     }
     func add(_ panel: Panel, length: Int) {
       let (rows, _, rest) = blocks(length, vectorCount: panel.vectorCount)

@@ -197,8 +197,8 @@ struct GeneratedShape: Hashable {
   var overlapping: GeneratedSteps?
   /// For few columns of floats.
   var inner: GeneratedInner?
-  /// Whether steps are of two terms: see ``GeneratedConvolutionPlan/isPaired``.
-  var isPaired = false
+  /// For floats of which steps are two terms.
+  var pairs: GeneratedPairs?
 
   /// The same block where all of its sums are written.
   func ofSums(lanes: Int) -> GeneratedShape {

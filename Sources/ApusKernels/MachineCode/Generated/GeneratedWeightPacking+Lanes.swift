@@ -24,6 +24,8 @@ extension GeneratedWeightPacking {
     /// The lanes' first step.
     let target: UnsafeMutableRawPointer
     let stepByteCount: Int
+    /// From a float of an even number to the next of those.
+    let pairByteCount: Int
     /// The first weight of each lane's column.
     var sources = SIMD4<Int>()
     /// Zero for lanes without a column, otherwise all bits.
@@ -159,34 +161,36 @@ extension GeneratedWeightPacking {
     return sum
   }
 
-  /// Writes some floats of four lanes; those without a column are zero already.
-  func packFloats(_ weights: UnsafeRawPointer, _ quad: Quad, steps: Range<Int>) {
-    let (end, stepByteCount) = (steps.upperBound, quad.stepByteCount)
-    var step = steps.lowerBound
+  /// Writes some floats of four lanes, from an even one on; those without a column are zero already.
+  func packFloats(_ weights: UnsafeRawPointer, _ quad: Quad, terms: Range<Int>) {
+    let (end, stepByteCount, pairByteCount) = (terms.upperBound, quad.stepByteCount, quad.pairByteCount)
+    var term = terms.lowerBound
     if quad.masks == SIMD4(repeating: -1) {
       @inline(__always)
       func four(_ index: Int) -> SIMD4<UInt32> {
         unsafe weights.loadUnaligned(
-          fromByteOffset: (quad.sources[index] &+ step) &* 4, as: SIMD4<UInt32>.self)
+          fromByteOffset: (quad.sources[index] &+ term) &* 4, as: SIMD4<UInt32>.self)
       }
-      var target = unsafe quad.target + step &* stepByteCount
-      while step &+ 4 <= end {
+      var target = unsafe quad.target + term / 2 &* pairByteCount
+      while term &+ 4 <= end {
         let rows = Transposed(four(0), four(1), four(2), four(3))
         for row in 0..<4 {
-          unsafe target.storeBytes(of: rows[row], as: SIMD4<UInt32>.self)
-          unsafe target += stepByteCount
+          unsafe target.storeBytes(
+            of: rows[row], toByteOffset: row / 2 &* pairByteCount &+ row % 2 &* stepByteCount,
+            as: SIMD4<UInt32>.self)
         }
-        step &+= 4
+        unsafe target += 2 &* pairByteCount
+        term &+= 4
       }
     }
-    while step < end {
+    while term < end {
+      let place = unsafe quad.target + (term / 2 &* pairByteCount &+ term % 2 &* stepByteCount)
       for lane in 0..<4 where quad.masks[lane] != 0 {
         let bits = unsafe weights.loadUnaligned(
-          fromByteOffset: (quad.sources[lane] &+ step) &* 4, as: UInt32.self)
-        unsafe quad.target.storeBytes(
-          of: bits, toByteOffset: step &* stepByteCount &+ 4 &* lane, as: UInt32.self)
+          fromByteOffset: (quad.sources[lane] &+ term) &* 4, as: UInt32.self)
+        unsafe place.storeBytes(of: bits, toByteOffset: 4 &* lane, as: UInt32.self)
       }
-      step &+= 1
+      term &+= 1
     }
   }
 }

@@ -83,7 +83,7 @@ struct GeneratedWeightPacking {
 
   /// Whether ``pack(rows:into:)`` can pack these weights.
   var packsRows: Bool {
-    terms.operands == nil && !plan.isInner && !plan.isPaired && plan.tapCount == 1 && convolution.groups == 1
+    terms.operands == nil && !plan.isInner && plan.tapCount == 1 && convolution.groups == 1
   }
 
   /// Packs floats of `depth × outputs`, without a bias: steps are parts of their rows.
@@ -95,12 +95,17 @@ struct GeneratedWeightPacking {
       guard let rows = rows.baseAddress else { return }
       var next = weightsOffset
       for (index, panel) in plan.panels.enumerated() {
-        let stepByteCount = panel.paddedCount * 4
+        let pairs = plan.pairs(panel)
+        let stepByteCount = pairs?.stepByteCount ?? panel.paddedCount * 4
         var source = unsafe rows + panel.firstColumn * 4
         let first = next
         for _ in 0..<plan.stepCount {
-          unsafe (packed.address + next).copyMemory(from: source, byteCount: panel.columnCount * 4)
-          unsafe source += convolution.columnCount * 4
+          if let pairs {
+            unsafe packRows(source, pairs, columnCount: panel.columnCount, to: packed.address + next)
+          } else {
+            unsafe (packed.address + next).copyMemory(from: source, byteCount: panel.columnCount * 4)
+          }
+          unsafe source += convolution.columnCount * plan.lanesPerStep * 4
           next += stepByteCount
         }
         GeneratedWeights.setRecord(
@@ -113,7 +118,7 @@ struct GeneratedWeightPacking {
   // MARK: Panels
 
   /// Terms of which floats are packed for one line of columns after the other.
-  private static let floatSteps = 64
+  private static let floatTerms = 64
 
   /// The place of a column's weights for a tap, in elements.
   func position(group: Int, column: Int, tap: Int) -> Int {
@@ -188,27 +193,32 @@ struct GeneratedWeightPacking {
     precondition(extras + extraCount * 16 <= packed.byteCount)
 
     if plan.isInner { unsafe packInner(weights, group: group, panel: panel, to: packed.address + start) }
-    if plan.isPaired { unsafe packPairs(weights, group: group, panel: panel, to: packed.address + start) }
+    let pairs = plan.pairs(panel)
+    if let pairs, pairs.hasHalf {
+      unsafe packHalf(weights, pairs, group: group, panel: panel, to: packed.address + start)
+    }
     let columns = panel.columns
     let (firstChannel, depth) = (group * convolution.columnCount + panel.firstColumn, convolution.depth)
     let offsets = unsafe packed.address + offsets(group: group) + panel.paddedBefore * plan.offsetByteCount
     /// Four columns of the panel from a place on.
     func quad(_ place: Int) -> Quad {
       var quad = Quad(
-        target: unsafe packed.address + start + place * plan.weightByteCount, stepByteCount: stepByteCount)
+        target: unsafe packed.address + start + place * (pairs == nil ? plan.weightByteCount : 4),
+        stepByteCount: pairs?.wholeByteCount ?? stepByteCount,
+        pairByteCount: pairs?.stepByteCount ?? 2 * stepByteCount)
       for lane in 0..<4 where columns[place + lane] < panel.columnCount {
         quad.sources[lane] = (firstChannel &+ columns[place + lane]) &* depth
         quad.masks[lane] = -1
       }
       return quad
     }
-    if terms.operands == nil, !plan.isInner, !plan.isPaired {
+    if terms.operands == nil, !plan.isInner {
       // Sixteen columns at a time, which are a line of the cache, while it is near.
-      for first in stride(from: 0, to: columns.count, by: 16) {
-        for step in stride(from: 0, to: plan.stepCount, by: Self.floatSteps) {
-          for place in stride(from: first, to: min(first + 16, columns.count), by: 4) {
-            unsafe packFloats(
-              weights, quad(place), steps: step..<min(step + Self.floatSteps, plan.stepCount))
+      let wholeCount = pairs.map { $0.wholeByteCount / 4 } ?? columns.count
+      for first in stride(from: 0, to: wholeCount, by: 16) {
+        for term in stride(from: 0, to: depth, by: Self.floatTerms) {
+          for place in stride(from: first, to: min(first + 16, wholeCount), by: 4) {
+            unsafe packFloats(weights, quad(place), terms: term..<min(term + Self.floatTerms, depth))
           }
         }
       }

@@ -20,7 +20,7 @@ struct X86ProductGenerator: CodeGenerator, Hashable {
   /// Floats of up to half a vector's columns are multiplied in half a register, which takes half the time where 512 bits
   /// are two turns of 256.
   private func width(_ vector: Int) -> X86Assembler.Width {
-    product == .floats && target == .avx512 && !shape.isPaired
+    product == .floats && target == .avx512 && shape.pairs == nil
       && 2 * (shape.columnCount - vector * target.lanes) <= target.lanes
       ? .ymm : width
   }
@@ -32,7 +32,7 @@ struct X86ProductGenerator: CodeGenerator, Hashable {
     shape.inner == nil ? shape.sumSets * setCount : rowCount * shape.columnCount
   }
   /// Bytes of a step's terms, of one row.
-  private var stepByteCount: Int { shape.inner != nil ? width.byteCount : shape.isPaired ? 8 : 4 }
+  private var stepByteCount: Int { shape.inner != nil ? width.byteCount : shape.pairs != nil ? 8 : 4 }
   /// Bytes of a step's weights for one vector of columns.
   private var weightByteCount: Int { shape.hasNarrowWeights ? width.byteCount / 2 : width.byteCount }
 
@@ -78,7 +78,7 @@ struct X86ProductGenerator: CodeGenerator, Hashable {
     a.jump(.notEqual, nextTap)
 
     if shape.inner == nil { addSets(&a) } else { addLanes(&a) }
-    if shape.isPaired { addPairs(&a) }
+    if let pairs = shape.pairs { addPairs(&a, pairs) }
     if shape.movesAlongPanels { a.store(.init(.rdi, A.offset(\.weights)), .rsi) }
     if shape.fetches > 0 { a.store(.init(.rdi, A.offset(\.nextWeights)), .rdx) }
     a.load(.rdx, .init(.rdi, A.offset(\.factors)))
@@ -168,11 +168,13 @@ struct X86ProductGenerator: CodeGenerator, Hashable {
   }
 
   private var weightByteCountOfStep: Int {
-    (shape.inner == nil ? vectorCount : shape.columnCount) * weightByteCount
+    shape.pairs?.stepByteCount
+      ?? (shape.inner == nil ? vectorCount : shape.columnCount) * weightByteCount
   }
 
   private func step(_ a: inout X86Assembler, _ bases: [General], _ index: Int) {
     if shape.inner != nil { return innerStep(&a, bases, index, isRest: false) }
+    if let pairs = shape.pairs { return pairedStep(&a, bases, index, pairs) }
     for vector in 0..<vectorCount {
       a.vector(
         shape.hasNarrowWeights ? .vpmovsxbw : .vmovdqu, width(vector), free(vector), 0,
@@ -185,7 +187,7 @@ struct X86ProductGenerator: CodeGenerator, Hashable {
     let turns = max(1, min(product == .floats ? 4 : 2, spare))
     for row in 0..<rowCount {
       let lane = free(vectorCount + row % turns)
-      let memory = end.place(bases, row, stepByteCount * index)
+      let memory = end.place(bases, row, 4 * index)
       switch product {
       case .unsignedBytes, .words:
         a.vector(.vpbroadcastd, width, lane, 0, memory)
@@ -196,8 +198,6 @@ struct X86ProductGenerator: CodeGenerator, Hashable {
           a.vector(.vpbroadcastd, width, lane, 0, memory)
           a.vector(.vpxor, width, lane, lane, signFlip)
         }
-      case .floats where shape.isPaired:
-        a.vector(.vpbroadcastq, width, lane, 0, memory)
       case .floats:
         if target == .avx512, vectorCount == 1 {
           a.vector(.vfmadd231ps, width(0), sum(row, 0), free(0), memory, broadcasts: true)
