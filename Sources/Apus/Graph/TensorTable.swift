@@ -16,6 +16,20 @@ struct TensorTable: ~Copyable {
     self.threads = threads
   }
 
+  /// Calls `body` for each tile, on all threads, with a view of the same memory for one thread.
+  func forEachTile(_ count: Int, _ body: (borrowing TensorTable, Int) -> Void) {
+    withoutActuallyEscaping(body) { body in
+      threads.run(tiles: count, Tiles(buffers: buffers, body: body))
+    }
+  }
+
+  private struct Tiles: TileWork {
+    let buffers: UnsafeMutablePointer<TensorBuffer>
+    let body: (borrowing TensorTable, Int) -> Void
+
+    func run(tile: Int, worker: Int) { body(TensorTable(buffers, threads: ThreadTeam(count: 1)), tile) }
+  }
+
   /// Another view of the same memory, which must not outlive it.
   init(sharing other: borrowing TensorTable) {
     buffers = other.buffers

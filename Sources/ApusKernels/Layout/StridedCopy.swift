@@ -125,6 +125,25 @@ package final class StridedCopy: Sendable {
     }
   }
 
+  /// The rows that the only loop copies; nil where there are more loops, or none.
+  package var rowCount: Int? { loops.count == 1 ? loops[0].count : nil }
+  /// The bytes of a row.
+  package var rowByteCount: Int { run }
+
+  /// Copies some of ``rowCount`` rows, on the calling thread.
+  package func run(_ source: RawSpan, rows: Range<Int>, to destination: inout MutableRawSpan) {
+    guard !isEmpty, let count = rowCount else { return }
+    precondition(rows.lowerBound >= 0 && rows.upperBound <= count)
+    precondition(source.byteCount >= sourceEnd && destination.byteCount >= destinationEnd)
+    var loop = loops[0]
+    loop.count = rows.count
+    unsafe withAddresses(source, &destination) { source, destination in
+      unsafe copyUnits(
+        loop, run: run, source + (sourceOffset &+ rows.lowerBound &* loop.source),
+        destination + (destinationOffset &+ rows.lowerBound &* loop.destination))
+    }
+  }
+
   /// One run: pointers that live as long as its call.
   private struct Work: TileWork {
     let loops: UnsafeBufferPointer<Loop>

@@ -51,7 +51,7 @@ package struct ThreadTeam: Sendable {
 
   /// The tiles to cut `rows` rows into, with `bytes` bytes of work in all: `alone` for one thread, else at least two for
   /// each if that leaves some kilobytes for each.
-  func tileCount(rows: Int, bytes: Int, alone: Int) -> Int {
+  package func tileCount(rows: Int, bytes: Int, alone: Int) -> Int {
     guard count > 1 else { return alone }
     return max(1, min(rows, max(alone, min(2 &* count, bytes >> 14))))
   }
