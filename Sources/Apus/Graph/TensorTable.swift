@@ -16,18 +16,24 @@ struct TensorTable: ~Copyable {
     self.threads = threads
   }
 
-  /// Calls `body` for each tile, on all threads, with a view of the same memory for one thread.
-  func forEachTile(_ count: Int, _ body: (borrowing TensorTable, Int) -> Void) {
-    withoutActuallyEscaping(body) { body in
-      threads.run(tiles: count, Tiles(buffers: buffers, body: body))
+  /// Does each tile of work on the table's threads.
+  @inline(__always)
+  func forEachTile<Work: TableWork>(_ count: Int, _ work: Work) {
+    let tiles = Tiles(buffers: buffers, work: work)
+    unsafe withUnsafePointer(to: tiles) { tiles in
+      threads.runCalls(
+        tiles: count,
+        unsafe TileCalls(tiles) { tiles, tile in
+          unsafe tiles.assumingMemoryBound(to: Tiles<Work>.self).pointee.run(tile)
+        })
     }
   }
 
-  private struct Tiles: TileWork {
+  private struct Tiles<Work: TableWork> {
     let buffers: UnsafeMutablePointer<TensorBuffer>
-    let body: (borrowing TensorTable, Int) -> Void
+    let work: Work
 
-    func run(tile: Int, worker: Int) { body(TensorTable(buffers, threads: ThreadTeam(count: 1)), tile) }
+    func run(_ tile: Int) { work.run(tile: tile, TensorTable(buffers, threads: ThreadTeam(count: 1))) }
   }
 
   /// Another view of the same memory, which must not outlive it.
@@ -114,4 +120,10 @@ struct TensorTable: ~Copyable {
       start: buffer.base.map { $0 + range.lowerBound }, count: buffer.base == nil ? 0 : range.count)
     return _overrideLifetime(MutableRawSpan(_unsafeBytes: bytes), borrowing: self)
   }
+}
+
+/// Work on tensors that several threads share.
+protocol TableWork {
+  /// Does a tile; the table is for one thread.
+  func run(tile: Int, _ tensors: borrowing TensorTable)
 }

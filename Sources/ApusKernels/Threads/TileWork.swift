@@ -12,3 +12,22 @@ extension TileWork {
     unsafe address.assumingMemoryBound(to: Self.self).pointee.run(tile: tile, worker: worker)
   }
 }
+
+/// Work of another module: a function and what it is called with, as generic code of this one does not know its type there.
+package struct TileCalls: TileWork {
+  private let context: UnsafeRawPointer
+  private let body: (UnsafeRawPointer, Int) -> Void
+
+  /// Work that lies at `context` for as long as it runs; `body` does a tile of it.
+  package init(_ context: UnsafeRawPointer, _ body: @escaping (UnsafeRawPointer, Int) -> Void) {
+    unsafe self.context = context
+    self.body = body
+  }
+
+  package func run(tile: Int, worker: Int) { unsafe body(context, tile) }
+}
+
+extension ThreadTeam {
+  /// Does every tile of work of another module.
+  package func runCalls(tiles: Int, _ calls: TileCalls) { run(tiles: tiles, calls) }
+}

@@ -67,10 +67,10 @@ struct DataMovement: Operator {
     }
     if let rows {
       let tiles = tensors.threads.tileCount(rows: rows.count, bytes: rows.count &* rows.byteCount, alone: 1)
-      return tensors.forEachTile(tiles) { tensors, tile in
-        copyRows(
-          rows.count &* tile / tiles..<rows.count &* (tile &+ 1) / tiles, byteCount: rows.byteCount, tensors)
-      }
+      let work = RowTiles(
+        steps: steps, rowCount: rows.count, length: max(1, Self.blockByteCount / max(1, rows.byteCount)),
+        tiles: tiles)
+      return tensors.forEachTile(tiles, work)
     }
     // By index: an iterator would count references to each.
     for index in steps.indices {
@@ -81,13 +81,19 @@ struct DataMovement: Operator {
   }
 }
 
-extension DataMovement {
-  /// Some rows, by one step after the other.
-  private func copyRows(_ rows: Range<Int>, byteCount: Int, _ tensors: borrowing TensorTable) {
-    let length = max(1, Self.blockByteCount / max(1, byteCount))
-    var first = rows.lowerBound
-    while first < rows.upperBound {
-      let end = min(first &+ length, rows.upperBound)
+/// Narrow rows of all steps: some of each, by one step after the other.
+private struct RowTiles: TableWork {
+  let steps: [DataMovement.Step]
+  let rowCount: Int
+  /// The rows that one step copies before the next one.
+  let length: Int
+  let tiles: Int
+
+  func run(tile: Int, _ tensors: borrowing TensorTable) {
+    var first = rowCount &* tile / tiles
+    let last = rowCount &* (tile &+ 1) / tiles
+    while first < last {
+      let end = min(first &+ length, last)
       for index in steps.indices {
         var destination = tensors.writeBytes(steps[index].destination)
         steps[index].copy.run(
