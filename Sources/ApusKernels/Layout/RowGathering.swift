@@ -54,6 +54,8 @@ func copyRun(_ source: UnsafeRawPointer, _ destination: UnsafeMutableRawPointer,
   case 2: unsafe destination.storeBytes(of: source.loadUnaligned(as: UInt16.self), as: UInt16.self)
   case 4: unsafe destination.storeBytes(of: source.loadUnaligned(as: UInt32.self), as: UInt32.self)
   case 8: unsafe destination.storeBytes(of: source.loadUnaligned(as: UInt64.self), as: UInt64.self)
+  case 16:
+    unsafe destination.storeBytes(of: source.loadUnaligned(as: SIMD2<UInt64>.self), as: SIMD2<UInt64>.self)
   default: unsafe destination.copyMemory(from: source, byteCount: byteCount)
   }
 }

@@ -52,6 +52,7 @@ struct GeneratedGathering {
     _ input: UnsafeRawPointer, image: Int, lines: Range<Int>, columns: Range<Int>, firstChannel: Int,
     zeroPoint: UInt8 = 0, to plane: UnsafeMutableRawPointer
   ) {
+    precondition(columns.lowerBound >= 0 && columns.count <= planeWidth)
     switch lanes {
     case .floats:
       unsafe gather(
