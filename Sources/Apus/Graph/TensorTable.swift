@@ -16,6 +16,12 @@ struct TensorTable: ~Copyable {
     self.threads = threads
   }
 
+  /// Another view of the same memory, which must not outlive it.
+  init(sharing other: borrowing TensorTable) {
+    buffers = other.buffers
+    threads = other.threads
+  }
+
   /// Does each tile of work on the table's threads.
   @inline(__always)
   func forEachTile<Work: TableWork>(_ count: Int, _ work: Work) {
@@ -34,12 +40,6 @@ struct TensorTable: ~Copyable {
     let work: Work
 
     func run(_ tile: Int) { work.run(tile: tile, TensorTable(buffers, threads: ThreadTeam(count: 1))) }
-  }
-
-  /// Another view of the same memory, which must not outlive it.
-  init(sharing other: borrowing TensorTable) {
-    buffers = other.buffers
-    threads = other.threads
   }
 
   /// A tensor's elements. Preparation has fixed the type and the count.

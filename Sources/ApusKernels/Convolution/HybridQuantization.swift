@@ -10,7 +10,7 @@ struct HybridQuantization {
   let isAsymmetric: Bool
   /// Whether they are kept as bytes.
   let makesBytes: Bool
-  /// Generated code for most of the work.
+  /// Generated code for most of the work: what makes the same of floats.
   private let code: QuantizationCode?
   /// Elements of a tile that is part of an image.
   private static let chunk = 16_384
@@ -126,8 +126,8 @@ struct HybridQuantization {
               unsafe (rows + image).initialize(to: step.parameters)
             }
             unsafe code.fill(
-              lanes + first &* owner.count &* owner.laneByteCount, areBytes: owner.makesBytes, from: values,
-              steps: steps, rows: count, rows)
+              lanes + first &* owner.count &* owner.laneByteCount, from: values, steps: steps, rows: count,
+              rows)
             first &+= count
           }
         }
@@ -283,7 +283,7 @@ struct HybridStep {
   ) {
     var index = 0
     if let code, count >= QuantizationCode.step {
-      unsafe fill(bytes, areBytes: true, from: values, count: count, code)
+      unsafe fill(bytes, from: values, count: count, code)
       index = count / QuantizationCode.step &* QuantizationCode.step
     }
     let offsets = SIMD4(repeating: byteZeroPoint)
@@ -308,7 +308,7 @@ struct HybridStep {
   ) {
     var index = 0
     if let code, count >= QuantizationCode.step {
-      unsafe fill(words, areBytes: false, from: values, count: count, code)
+      unsafe fill(words, from: values, count: count, code)
       index = count / QuantizationCode.step &* QuantizationCode.step
     }
     while index &+ 8 <= count {
@@ -326,12 +326,11 @@ struct HybridStep {
 
   /// Whole steps.
   private func fill(
-    _ lanes: UnsafeMutableRawPointer, areBytes: Bool, from values: UnsafePointer<Float>, count: Int,
-    _ code: QuantizationCode
+    _ lanes: UnsafeMutableRawPointer, from values: UnsafePointer<Float>, count: Int, _ code: QuantizationCode
   ) {
     unsafe withUnsafePointer(to: parameters) {
       unsafe code.fill(
-        lanes, areBytes: areBytes, from: values, steps: count / QuantizationCode.step, rows: 1, $0)
+        lanes, from: values, steps: count / QuantizationCode.step, rows: 1, $0)
     }
   }
 

@@ -37,10 +37,8 @@ struct QuantizationCode: @unchecked Sendable {
 
   /// Finds the least and the greatest value of each row.
   let extremes: UnsafeRawPointer
-  /// Makes differences from the zero point.
-  let words: UnsafeRawPointer
-  /// Makes unsigned bytes: differences to which their zero point is added again.
-  let bytes: UnsafeRawPointer
+  /// Makes differences from the zero point, as words, or unsigned bytes: differences to which their zero point is added again.
+  let lanes: UnsafeRawPointer
 
   /// The least and the greatest value of each row, of at least one step.
   func findExtremes(
@@ -54,13 +52,12 @@ struct QuantizationCode: @unchecked Sendable {
   /// Writes `value · inverse`, rounded to nearest, halves away from zero, between two integers, as `int16`; or plus a zero
   /// point, as bytes.
   func fill(
-    _ lanes: UnsafeMutableRawPointer, areBytes: Bool, from values: UnsafePointer<Float>, steps: Int,
-    rows: Int,
+    _ target: UnsafeMutableRawPointer, from values: UnsafePointer<Float>, steps: Int, rows: Int,
     _ parameters: UnsafePointer<RowParameters>
   ) {
     let arguments = Arguments(
-      values: Int(bitPattern: values), steps: steps, rows: rows, result: Int(bitPattern: lanes),
+      values: Int(bitPattern: values), steps: steps, rows: rows, result: Int(bitPattern: target),
       parameters: Int(bitPattern: parameters))
-    unsafe arguments.call(areBytes ? bytes : words)
+    unsafe arguments.call(lanes)
   }
 }

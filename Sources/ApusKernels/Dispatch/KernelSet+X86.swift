@@ -8,8 +8,7 @@
       sum: { X86Target.avx512.kernel($0, isSigned: $1, $2) },
       product: { X86Target.avx512.kernel($0, isSigned: $1, $2) },
       floats: { X86Target.avx512.kernel($0, $1) },
-      byteMapping: { X86Target.avx512.mapping($0) },
-      floatMapping: { X86Target.avx512.mapping($0, count: $1) },
+      byteMapping: { X86Target.avx512.mapping($0) }, floatMapping: { X86Target.avx512.mapping($0) },
       floatSoftmax: { X86Target.avx512.softmax(beta: $0, depth: $1) },
       finishing: { X86Target.avx512.finishing($0) })
 
@@ -21,7 +20,7 @@
       sum: { X86Target.avx2.kernel($0, isSigned: $1, $2) },
       product: { X86Target.avx2.kernel($0, isSigned: $1, $2) },
       floats: { X86Target.avx2.kernel($0, $1) },
-      byteMapping: { X86Target.avx2.mapping($0) }, floatMapping: { X86Target.avx2.mapping($0, count: $1) },
+      byteMapping: { X86Target.avx2.mapping($0) }, floatMapping: { X86Target.avx2.mapping($0) },
       floatSoftmax: { X86Target.avx2.softmax(beta: $0, depth: $1) },
       finishing: { X86Target.avx2.finishing($0) })
 
@@ -33,7 +32,7 @@
       sum: { X86Target.avx2.kernel($0, isSigned: $1, $2) },
       product: { X86Target.avx2.kernel($0, isSigned: $1, $2) },
       floats: { X86Target.avx2.kernel($0, $1) },
-      byteMapping: { X86Target.avx2.mapping($0) }, floatMapping: { X86Target.avx2.mapping($0, count: $1) },
+      byteMapping: { X86Target.avx2.mapping($0) }, floatMapping: { X86Target.avx2.mapping($0) },
       floatSoftmax: { X86Target.avx2.softmax(beta: $0, depth: $1) },
       finishing: { X86Target.avx2.finishing($0) })
 

@@ -21,8 +21,8 @@ package struct KernelSet: Sendable {
   package var floats: @Sendable (FloatOperation, BroadcastShapes) -> (any BinaryKernel)? = { _, _ in nil }
   /// What maps bytes by a table of 256; nil where this set has no code for it.
   package var byteMapping: @Sendable ([UInt8]) -> ByteMapping? = { _ in nil }
-  /// What applies a function to so many floats; nil where this set has no code for it.
-  package var floatMapping: @Sendable (FloatFunction, _ count: Int) -> FloatMapping? = { _, _ in nil }
+  /// What applies a function to floats; nil where this set has no code for it.
+  package var floatMapping: @Sendable (FloatFunction) -> FloatMapping? = { _ in nil }
   /// Softmax, with this factor, of rows of so many floats; nil where this set has no code for it. Counts are of whole rows.
   package var floatSoftmax: @Sendable (_ beta: Float, _ depth: Int) -> FloatMapping? = { _, _ in nil }
   /// What finishes floats that a convolution computed; nil where this set has no code for it.

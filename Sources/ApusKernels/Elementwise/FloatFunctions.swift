@@ -86,7 +86,7 @@ package enum FloatFunction: Hashable, Sendable {
 
   /// The kernel for `count` floats, by code of a kernel set where that has some.
   package func kernel(count: Int, using set: KernelSet? = nil) -> any UnaryKernel {
-    if let mapping = set?.floatMapping(self, count) {
+    if let mapping = set?.floatMapping(self) {
       return UnaryMap(MappedFunction(function: self, mapping: mapping), count: count)
     }
     return portableKernel(count: count)

@@ -117,28 +117,13 @@ package struct Reduction: Sendable {
   private func sum<C: Summation>(
     _ combination: C.Type, _ input: RawSpan, _ sums: inout MutableRawSpan, _ threads: ThreadTeam
   ) {
-    guard rowParts > 1 else { return fold(combination, input, &sums, initial: C.zero, threads) }
-    precondition(
-      input.byteCount >= inputCount * MemoryLayout<C.Element>.stride
-        && sums.byteCount >= sumCount * MemoryLayout<C.Result>.stride)
-    unsafe input.withUnsafeBytes { input in
-      unsafe sums.withUnsafeMutableBytes { sums in
-        unsafe axes.withUnsafeBufferPointer { axes in
-          guard let to = sums.baseAddress?.assumingMemoryBound(to: C.Result.self),
-            let from = input.baseAddress
-          else { return }
-          for index in 0..<sumCount { unsafe to[index] = C.zero }
-          let work = unsafe FoldingWork(
-            axes: axes, tiles: rowParts, input: from, output: UnsafeMutableRawPointer(to)
-          ) { work, tile in
-            work.foldRows(combination, tile: tile)
-          }
-          threads.run(tiles: rowParts, work)
-          for part in 1..<rowParts {
-            for index in 0..<outputCount {
-              unsafe to[index] = C.join(to[index], to[part &* outputCount &+ index])
-            }
-          }
+    fold(combination, input, &sums, initial: C.zero, parts: rowParts, threads)
+    guard rowParts > 1 else { return }
+    unsafe sums.withUnsafeMutableBytes { sums in
+      guard let sums = sums.baseAddress?.assumingMemoryBound(to: C.Result.self) else { return }
+      for part in 1..<rowParts {
+        for index in 0..<outputCount {
+          unsafe sums[index] = C.join(sums[index], sums[part &* outputCount &+ index])
         }
       }
     }
@@ -179,27 +164,28 @@ package struct Reduction: Sendable {
     }
   }
 
-  /// Walks the input once and combines each value with its result.
+  /// Walks the input once and combines each value with its result: one of its own in each of some parts of the rows.
   @inline(__always)
   func fold<C: Combination>(
     _ combination: C.Type, _ input: RawSpan, _ output: inout MutableRawSpan, initial: C.Result,
-    _ threads: ThreadTeam
+    parts: Int = 1, _ threads: ThreadTeam
   ) {
     precondition(
       input.byteCount >= inputCount * MemoryLayout<C.Element>.stride
-        && output.byteCount >= outputCount * MemoryLayout<C.Result>.stride)
+        && output.byteCount >= outputCount * parts * MemoryLayout<C.Result>.stride)
     unsafe input.withUnsafeBytes { input in
       unsafe output.withUnsafeMutableBytes { output in
         unsafe axes.withUnsafeBufferPointer { axes in
           guard let to = output.baseAddress?.assumingMemoryBound(to: C.Result.self) else { return }
-          for index in 0..<outputCount { unsafe to[index] = initial }
+          for index in 0..<outputCount &* parts { unsafe to[index] = initial }
           guard inputCount > 0, let from = input.baseAddress else { return }
           let work = unsafe FoldingWork(
-            axes: axes, tiles: tiles, input: from, output: UnsafeMutableRawPointer(to)
+            axes: axes, tiles: parts > 1 ? parts : tiles, areParts: parts > 1, input: from,
+            output: UnsafeMutableRawPointer(to)
           ) { work, tile in
             work.fold(combination, tile: tile)
           }
-          threads.run(tiles: tiles, work)
+          threads.run(tiles: work.tiles, work)
         }
       }
     }
@@ -212,6 +198,8 @@ package struct Reduction: Sendable {
 private struct FoldingWork: TileWork {
   let axes: UnsafeBufferPointer<Reduction.Axis>
   let tiles: Int
+  /// Whether each tile folds some of the rows, into results of its own.
+  let areParts: Bool
   let input: UnsafeRawPointer
   let output: UnsafeMutableRawPointer
   let body: (borrowing FoldingWork, Int) -> Void
@@ -223,6 +211,12 @@ private struct FoldingWork: TileWork {
     let first = unsafe axes[0]
     let from = unsafe input.assumingMemoryBound(to: C.Element.self)
     let to = unsafe output.assumingMemoryBound(to: C.Result.self)
+    if areParts {
+      let (rows, columns) = unsafe (share(of: first.count, tile: tile, of: tiles), axes[1].count)
+      return unsafe C.combineColumns(
+        to + tile &* columns, from + rows.lowerBound &* first.inputStride, stride: first.inputStride,
+        rows: rows.count, columns: columns)
+    }
     if first.isFolded, tiles > 1 {
       let columns = unsafe share(of: axes[1].count, tile: tile, of: tiles)
       return unsafe C.combineColumns(
@@ -234,18 +228,6 @@ private struct FoldingWork: TileWork {
       combination, 0, from + range.lowerBound &* first.inputStride,
       to + range.lowerBound &* first.outputStride,
       count: range.count)
-  }
-
-  /// Rows of a part, folded into results of its own.
-  @inline(__always)
-  func foldRows<C: Combination>(_ combination: C.Type, tile: Int) {
-    let (first, columns) = unsafe (axes[0], axes[1].count)
-    let from = unsafe input.assumingMemoryBound(to: C.Element.self)
-    let to = unsafe output.assumingMemoryBound(to: C.Result.self)
-    let rows = share(of: first.count, tile: tile, of: tiles)
-    unsafe C.combineColumns(
-      to + tile &* columns, from + rows.lowerBound &* first.inputStride, stride: first.inputStride,
-      rows: rows.count, columns: columns)
   }
 
   @inline(__always)

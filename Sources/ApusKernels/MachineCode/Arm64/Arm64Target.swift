@@ -37,7 +37,7 @@ extension Arm64Target: GeneratedTarget {
 
   var runsHybrid: Bool { false }
   func depthwiseTarget(_ operands: MatrixOperands) -> Arm64Target { self }
-  var quantization: QuantizationCode? { nil }
+  func quantization(makesBytes: Bool) -> QuantizationCode? { nil }
   func widening(isSigned: Bool) -> WideningCode? { nil }
 
   package var factorByteCount: Int { Arm64FactorLayout.byteCount }

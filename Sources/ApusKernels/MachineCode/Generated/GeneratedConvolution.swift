@@ -200,10 +200,9 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
       rows =
         unsafe work.memory.input + (elements &+ group &* convolution.channelsPerGroup) &* plan.laneByteCount
     } else {
-      let isPartOfLine = plan.takesPixels && !plan.isDense
+      let (lines, columns) = plan.gathered(range)
       unsafe gathering.gather(
-        work.memory.input, image: image, lines: isPartOfLine ? 0..<1 : range,
-        columns: isPartOfLine ? plan.columns(of: range) : 0..<plan.planeWidth,
+        work.memory.input, image: image, lines: lines, columns: columns,
         firstChannel: group &* convolution.channelsPerGroup,
         zeroPoint: plan.hasColumnSums ? work.memory.zeroPoint(image: image) : 0, to: scratch)
       rows = UnsafeRawPointer(scratch)

@@ -387,11 +387,12 @@ final class GeneratedConvolutionPlan: Sendable {
     return (rows, count, isWhole ? rows : rest)
   }
 
-  /// The columns of the padded image that so many pixels of a line read.
-  func columns(of pixels: Range<Int>) -> Range<Int> {
+  /// What is gathered for a tile: lines, and columns of the padded image.
+  func gathered(_ range: Range<Int>) -> (lines: Range<Int>, columns: Range<Int>) {
+    guard takesPixels, !isDense else { return (range, 0..<planeWidth) }
     let reach = (convolution.filterWidth &- 1) &* convolution.dilationWidth &+ 1
-    let first = pixels.lowerBound &* convolution.strideWidth
-    return first..<first &+ max(0, pixels.count &- 1) &* convolution.strideWidth &+ reach
+    let first = range.lowerBound &* convolution.strideWidth
+    return (0..<1, first..<first &+ max(0, range.count &- 1) &* convolution.strideWidth &+ reach)
   }
 
   func tiling(threads: Int) -> Tiling { threads > 1 && !convolution.isForOneThread ? shared : alone }

@@ -55,9 +55,10 @@ final class GeneratedScheme: @unchecked Sendable {
     ) {
       target.widening(isSigned: $0)
     }
+    let makesBytes = product == .unsignedBytes
     quantization = HybridQuantization(
-      matrixOperands, batches: batches, inputCount: inputCount, makesBytes: product == .unsignedBytes,
-      code: matrixOperands.isHybrid ? target.quantization : nil)
+      matrixOperands, batches: batches, inputCount: inputCount, makesBytes: makesBytes,
+      code: matrixOperands.isHybrid ? target.quantization(makesBytes: makesBytes) : nil)
     canFinish = target.canFinish(self.epilogue)
     let isFixedPoint = if case .fixedPoint = epilogue { true } else { false }
     needsBoundedSums = isFixedPoint && target.sumLimit != nil

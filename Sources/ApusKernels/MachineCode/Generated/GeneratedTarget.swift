@@ -81,8 +81,8 @@ protocol GeneratedTarget: Sendable {
   var runsHybrid: Bool { get }
   /// The target whose depthwise convolutions serve these operands.
   func depthwiseTarget(_ operands: MatrixOperands) -> Self
-  /// What quantizes floats; nil where plain Swift does.
-  var quantization: QuantizationCode? { get }
+  /// What quantizes floats to bytes or words; nil where plain Swift does.
+  func quantization(makesBytes: Bool) -> QuantizationCode?
   /// What makes words of bytes; nil where plain Swift does.
   func widening(isSigned: Bool) -> WideningCode?
   /// What turns the highest bits of bytes; nil where plain Swift does, if it is to be done.

@@ -4,17 +4,13 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
   struct Arguments: CodeArguments {
     var source = 0
     var target = 0
-    /// How many times as many vectors as are computed at once.
-    var count = 0
+    /// How many vectors.
+    var vectors = 0
     var constants = 0
   }
 
   let target: X86Target
   let function: FloatFunction
-  /// Vectors that are computed side by side.
-  ///
-  /// The steps of one mostly wait for each other, and a processor looks no further than a hundred steps ahead.
-  var vectorsAtOnce = 1
 
   typealias Program = X86VectorProgram
   typealias Value = X86VectorProgram.Value
@@ -25,20 +21,16 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
     var a = X86Assembler(encoding: target == .avx512 ? .evex : .vex)
     a.load(.rax, .init(.rdi, A.offset(\.source)))
     a.load(.rdx, .init(.rdi, A.offset(\.target)))
-    a.load(.rcx, .init(.rdi, A.offset(\.count)))
+    a.load(.rcx, .init(.rdi, A.offset(\.vectors)))
     a.load(.rsi, .init(.rdi, A.offset(\.constants)))
     let next = a.loopHead()
-    let byteCount = target.width.byteCount
-    let sources = (0..<vectorsAtOnce).map { X86Assembler.Memory(.rax, $0 * byteCount) }
     guard
-      let registers = program.write(
-        result, to: &a, target, registerCount: target.registerCount, sources: sources, constants: .rsi)
+      let register = program.write(
+        result, to: &a, target, registerCount: 16, source: .init(.rax), constants: .rsi)
     else { return nil }
-    for (vector, register) in registers.enumerated() {
-      a.vector(.vmovupsStore, target.width, register, 0, .init(.rdx, vector * byteCount))
-    }
-    a.add(.rax, vectorsAtOnce * byteCount)
-    a.add(.rdx, vectorsAtOnce * byteCount)
+    a.vector(.vmovupsStore, target.width, register, 0, .init(.rdx))
+    a.add(.rax, target.width.byteCount)
+    a.add(.rdx, target.width.byteCount)
     a.decrement(.rcx)
     a.jump(.notEqual, next)
     a.zeroUpper()
@@ -88,15 +80,6 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
     default: return nil
     }
     return (program, result)
-  }
-
-  /// The same for as many vectors at once as there are registers for; nil where that makes no difference.
-  var wide: X86FunctionGenerator? {
-    guard target == .avx512, let (program, result) = program else { return nil }
-    var generator = self
-    generator.vectorsAtOnce = min(
-      8, program.vectorCount(result, registerCount: target.registerCount))
-    return generator.vectorsAtOnce > 2 ? generator : nil
   }
 
   /// The constants as the code reads them.
@@ -197,62 +180,42 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
 }
 
 extension X86Target {
-  /// So many registers a program may use.
-  var registerCount: Int { self == .avx512 ? 32 : 16 }
-
-  /// Code for a function of so many floats; nil where there is none, or it cannot be placed.
-  func mapping(_ function: FloatFunction, count: Int) -> FloatMapping? {
+  /// Code for a function of floats; nil where there is none, or it cannot be placed.
+  func mapping(_ function: FloatFunction) -> FloatMapping? {
     let generator = X86FunctionGenerator(target: self, function: function)
     guard let address = generator.place() else { return nil }
-    // Another function pays for large tensors.
-    let wide = count >= X86FunctionCode.leastWideCount ? generator.wide : nil
-    let code = unsafe X86FunctionCode(
-      function: address, wideFunction: wide?.place(), vectorsAtOnce: wide?.vectorsAtOnce ?? 1,
-      constants: generator.constants, lanes: lanes)
+    let code = unsafe X86FunctionCode(function: address, constants: generator.constants, lanes: lanes)
     return { output, count, input in unsafe code.fill(output, count: count, input: input) }
   }
 }
 
 /// Placed code and its constants.
 private struct X86FunctionCode: @unchecked Sendable {
-  // @unchecked: the addresses are of code that is never changed.
+  // @unchecked: the address is of code that is never changed.
   let function: UnsafeRawPointer
-  /// The same for several vectors at once.
-  let wideFunction: UnsafeRawPointer?
-  let vectorsAtOnce: Int
   let constants: [UInt32]
   let lanes: Int
-
-  static let leastWideCount = 2048
 
   /// Computes `count` values; what is left over of vectors by way of one of its own.
   func fill(_ output: UnsafeMutablePointer<Float>, count: Int, input: UnsafePointer<Float>) {
     ExecutableMemory.seal()
     unsafe constants.withUnsafeBufferPointer { constants in
       let constants = Int(bitPattern: constants.baseAddress)
-      func call(_ function: UnsafeRawPointer, _ source: Int, _ target: Int, _ count: Int) {
+      func call(_ source: Int, _ target: Int, _ vectors: Int) {
         unsafe X86FunctionGenerator.Arguments(
-          source: source, target: target, count: count, constants: constants
+          source: source, target: target, vectors: vectors, constants: constants
         ).call(function)
       }
       let vectors = count / lanes
       let (source, target) = (Int(bitPattern: input), Int(bitPattern: output))
-      var done = 0
-      if let wideFunction = unsafe wideFunction, vectors >= vectorsAtOnce {
-        unsafe call(wideFunction, source, target, vectors / vectorsAtOnce)
-        done = vectors / vectorsAtOnce &* vectorsAtOnce
-      }
-      if vectors > done {
-        let offset = done &* lanes &* 4
-        unsafe call(function, source &+ offset, target &+ offset, vectors &- done)
-      }
-      done = vectors &* lanes
+      if vectors > 0 { call(source, target, vectors) }
+      let done = vectors &* lanes
       guard done < count else { return }
       var rest = SIMD16<Float>()
       for lane in 0..<count &- done { rest[lane] = unsafe input[done &+ lane] }
       unsafe withUnsafeMutablePointer(to: &rest) { rest in
         let place = Int(bitPattern: rest)
-        unsafe call(function, place, place, 1)
+        call(place, place, 1)
       }
       for lane in 0..<count &- done { unsafe output[done &+ lane] = rest[lane] }
     }

@@ -170,14 +170,14 @@ struct X86QuantizationGenerator: CodeGenerator, Hashable {
 
 extension X86Target {
   /// The code that quantizes floats; nil where it cannot be placed.
-  var quantization: QuantizationCode? {
-    // Words are for products without VNNI.
+  func quantization(makesBytes: Bool) -> QuantizationCode? {
+    // Words are for products without VNNI, 256 bits at a time.
+    let target = makesBytes ? self : .avx2
     guard
-      let extremes = X86QuantizationGenerator(target: self, result: .extremes).place(),
-      let words = X86QuantizationGenerator(target: .avx2, result: .words).place(),
-      let bytes = X86QuantizationGenerator(target: self, result: .bytes).place()
+      let extremes = X86QuantizationGenerator(target: target, result: .extremes).place(),
+      let lanes = X86QuantizationGenerator(target: target, result: makesBytes ? .bytes : .words).place()
     else { return nil }
     ExecutableMemory.seal()
-    return unsafe QuantizationCode(extremes: extremes, words: words, bytes: bytes)
+    return unsafe QuantizationCode(extremes: extremes, lanes: lanes)
   }
 }

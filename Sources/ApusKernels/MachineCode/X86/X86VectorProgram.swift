@@ -122,59 +122,6 @@ struct X86VectorProgram {
 
   // MARK: Code
 
-  /// Which register has each step's value, of as few as can be.
-  private struct Allocation {
-    var registers: [Int]
-    /// How many there are.
-    var count = 0
-  }
-
-  private func allocation(of result: Value) -> Allocation {
-    var lastUses = Array(repeating: 0, count: steps.count)
-    for (index, step) in steps.enumerated() {
-      for value in Self.values(of: step) { lastUses[value] = index }
-    }
-    lastUses[result.number] = .max
-    // What is held stays.
-    for (index, step) in steps.enumerated() { if case .held = step { lastUses[index] = .max } }
-    var allocation = Allocation(registers: Array(repeating: -1, count: steps.count))
-    var free: [Int] = []
-    for (index, step) in steps.enumerated() {
-      if case .held(let register) = step {
-        allocation.registers[index] = register
-        continue
-      }
-      // What is used for the last time gives its register to the result, or back.
-      var ended: [Int] = []
-      for value in Self.values(of: step) where lastUses[value] == index {
-        let register = allocation.registers[value]
-        if !ended.contains(register) { ended.append(register) }
-      }
-      // The first factor is overwritten.
-      let preferred: Int? =
-        if case .product(let first, _, _) = step { allocation.registers[first] } else { nil }
-      let own: Int
-      if let preferred, ended.contains(preferred) {
-        own = preferred
-      } else if preferred == nil, let register = ended.first {
-        own = register
-      } else if let register = free.popLast() {
-        own = register
-      } else {
-        own = allocation.count
-        allocation.count += 1
-      }
-      allocation.registers[index] = own
-      free += ended.filter { $0 != own }
-    }
-    return allocation
-  }
-
-  /// How many vectors can be computed side by side with so many registers.
-  func vectorCount(_ result: Value, registerCount: Int) -> Int {
-    registerCount / max(1, allocation(of: result).count)
-  }
-
   /// Writes the steps with registers below `registerCount`, and answers which has `result`; nil where they do not suffice.
   ///
   /// The argument lies at `source`. Constants lie side by side from `constants` on: single ones for AVX-512, whole vectors of
@@ -183,70 +130,73 @@ struct X86VectorProgram {
     _ result: Value, to a: inout X86Assembler, _ target: X86Target, registerCount: Int,
     source: X86Assembler.Memory, constants: X86Assembler.General
   ) -> Int? {
-    write(
-      result, to: &a, target, registerCount: registerCount, sources: [source], constants: constants)?.first
-  }
-
-  /// The same for several vectors at once: each step for all of them, so that those of one wait beside those of the others.
-  func write(
-    _ result: Value, to a: inout X86Assembler, _ target: X86Target, registerCount: Int,
-    sources: [X86Assembler.Memory], constants: X86Assembler.General
-  ) -> [Int]? {
-    let allocation = allocation(of: result)
-    guard allocation.count * sources.count <= registerCount else { return nil }
-    for index in steps.indices {
-      for (vector, source) in sources.enumerated() {
-        let written = write(
-          steps[index], to: &a, target, source: source, constants: constants, value: index
-        ) { value in
-          if case .held(let register) = steps[value] { return register }
-          return vector * allocation.count + allocation.registers[value]
-        }
-        guard written else { return nil }
-      }
-    }
-    return sources.indices.map { $0 * allocation.count + allocation.registers[result.number] }
-  }
-
-  /// Writes one step, whose value has a number; `register` answers where values are. False where there is no code for it.
-  private func write(
-    _ step: Step, to a: inout X86Assembler, _ target: X86Target, source: X86Assembler.Memory,
-    constants: X86Assembler.General, value number: Int, register: (Int) -> Int
-  ) -> Bool {
     let width = target.width
     let repeats = target == .avx512
     let distance = repeats ? 4 : width.byteCount
     func place(_ constant: Int) -> X86Assembler.Memory { .init(constants, constant * distance) }
-    let own = register(number)
-    if case .product(let first, _, _) = step, register(first) != own {
-      a.vector(.vmovups, width, own, 0, register(first))
+    var lastUses = Array(repeating: 0, count: steps.count)
+    for (index, step) in steps.enumerated() {
+      for value in Self.values(of: step) { lastUses[value] = index }
     }
-    switch step {
-    case .held: break
-    case .input: a.vector(.vmovups, width, own, 0, source)
-    case .load(let constant):
-      if repeats {
-        a.vector(.vbroadcastss, width, own, 0, place(constant))
-      } else {
-        a.vector(.vmovups, width, own, 0, place(constant))
+    lastUses[result.number] = .max
+    // What is held stays.
+    for (index, step) in steps.enumerated() { if case .held = step { lastUses[index] = .max } }
+    var free = Array((0..<registerCount).reversed())
+    var registers = Array(repeating: -1, count: steps.count)
+    for (index, step) in steps.enumerated() {
+      if case .held(let register) = step {
+        registers[index] = register
+        continue
       }
-    case .squareRoot(let value): a.vector(.vsqrtps, width, own, 0, register(value))
-    case .shift(let digit, let value, let count):
-      a.shift(.shiftDoubles, digit: digit, width, own, register(value), by: count)
-    case .binary(let instruction, let first, .value(let second)):
-      a.vector(instruction, width, own, register(first), register(second))
-    case .binary(let instruction, let first, .constant(let second)):
-      a.vector(instruction, width, own, register(first), place(second), broadcasts: repeats)
-    case .product(_, .value(let second), .value(let third)):
-      a.vector(.vfmadd213ps, width, own, register(second), register(third))
-    case .product(_, .value(let second), .constant(let third)):
-      a.vector(.vfmadd213ps, width, own, register(second), place(third), broadcasts: repeats)
-    case .product(_, .constant(let second), .value(let third)):
-      // first · constant + third: the constant takes the last place.
-      a.vector(.vfmadd132ps, width, own, register(third), place(second), broadcasts: repeats)
-    case .product(_, .constant, .constant): return false
+      // What is used for the last time gives its register to the result, or back.
+      var ended: [Int] = []
+      for value in Self.values(of: step) where lastUses[value] == index && !ended.contains(registers[value]) {
+        ended.append(registers[value])
+      }
+      var own: Int
+      if case .product(let first, _, _) = step {
+        // The first factor is overwritten.
+        own = registers[first]
+        if !ended.contains(own) {
+          guard let next = free.popLast() else { return nil }
+          a.vector(.vmovups, width, next, 0, own)
+          own = next
+        }
+      } else if let register = ended.first {
+        own = register
+      } else {
+        guard let next = free.popLast() else { return nil }
+        own = next
+      }
+      switch step {
+      case .held: continue
+      case .input: a.vector(.vmovups, width, own, 0, source)
+      case .load(let constant):
+        if repeats {
+          a.vector(.vbroadcastss, width, own, 0, place(constant))
+        } else {
+          a.vector(.vmovups, width, own, 0, place(constant))
+        }
+      case .squareRoot(let value): a.vector(.vsqrtps, width, own, 0, registers[value])
+      case .shift(let digit, let value, let count):
+        a.shift(.shiftDoubles, digit: digit, width, own, registers[value], by: count)
+      case .binary(let instruction, let first, .value(let second)):
+        a.vector(instruction, width, own, registers[first], registers[second])
+      case .binary(let instruction, let first, .constant(let second)):
+        a.vector(instruction, width, own, registers[first], place(second), broadcasts: repeats)
+      case .product(_, .value(let second), .value(let third)):
+        a.vector(.vfmadd213ps, width, own, registers[second], registers[third])
+      case .product(_, .value(let second), .constant(let third)):
+        a.vector(.vfmadd213ps, width, own, registers[second], place(third), broadcasts: repeats)
+      case .product(_, .constant(let second), .value(let third)):
+        // first · constant + third: the constant takes the last place.
+        a.vector(.vfmadd132ps, width, own, registers[third], place(second), broadcasts: repeats)
+      case .product(_, .constant, .constant): return nil
+      }
+      registers[index] = own
+      free += ended.filter { $0 != own }
     }
-    return true
+    return registers[result.number]
   }
 
   private static func values(of step: Step) -> [Int] {
