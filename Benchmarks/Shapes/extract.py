@@ -2,7 +2,8 @@
 """Writes the products of real models as lines for `apus-benchmark kernels`: Benchmarks/Shapes/shapes.txt.
 
 Equal layers become one line, which counts them. Layers whose activations and weights have other types than
-uint8, int8 or float32, or differ, are left out. Needs ai-edge-litert for its schema.
+uint8, int8 or float32, or differ, are left out. *Rectified* is 1 where no quantized output is below its zero point, by
+its activation or its type; such outputs take fewer instructions. Needs ai-edge-litert for its schema.
 """
 
 import argparse
@@ -14,13 +15,15 @@ from ai_edge_litert import schema_py_generated as schema
 HEADER = """\
 # The CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED layers of real models, written by extract.py.
 # kind type batches height width channels output-channels filter-height filter-width output-height output-width
-# stride-height stride-width dilation-height dilation-width padding-top padding-left groups count
+# stride-height stride-width dilation-height dilation-width padding-top padding-left groups rectified count
 """
 TYPES = {
     schema.TensorType.UINT8: "uint8",
     schema.TensorType.INT8: "int8",
     schema.TensorType.FLOAT32: "float32",
 }
+LEAST = {"uint8": 0, "int8": -128}
+RECTIFIERS = (schema.ActivationFunctionType.RELU, schema.ActivationFunctionType.RELU6)
 KINDS = {
     schema.BuiltinOperator.CONV_2D: "conv",
     schema.BuiltinOperator.DEPTHWISE_CONV_2D: "depthwise",
@@ -46,7 +49,16 @@ def layers(path):
             source, weights, result = ([abs(int(size)) for size in tensor.shape] for tensor in tensors)
             numbers = line(kind, source, weights, result, operator.builtinOptions)
             if numbers:
-                yield " ".join([kind, types.pop(), *map(str, numbers)])
+                scheme = types.pop()
+                rectified = is_rectified(scheme, tensors[2], operator.builtinOptions)
+                yield " ".join([kind, scheme, *map(str, numbers), str(int(rectified))])
+
+
+def is_rectified(scheme, result, options):
+    if scheme == "float32":
+        return False
+    zero_points = result.quantization.zeroPoint
+    return options.fusedActivationFunction in RECTIFIERS or list(zero_points) == [LEAST[scheme]]
 
 
 def line(kind, source, weights, result, options):

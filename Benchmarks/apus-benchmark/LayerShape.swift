@@ -48,7 +48,8 @@ struct LayerShape {
   private enum Column: Int, CaseIterable {
     case batches, height, width, channels, outputChannels, filterHeight, filterWidth, outputHeight,
       outputWidth
-    case strideHeight, strideWidth, dilationHeight, dilationWidth, paddingTop, paddingLeft, groups, count
+    case strideHeight, strideWidth, dilationHeight, dilationWidth, paddingTop, paddingLeft, groups, rectified,
+      count
   }
 
   /// How often models have this layer.
@@ -79,7 +80,7 @@ struct LayerShape {
       return nil
     }
     (self.kind, self.scheme, self.numbers) = (kind, scheme, numbers)
-    let mayBeZero: Set<Column> = [.paddingTop, .paddingLeft]
+    let mayBeZero: Set<Column> = [.paddingTop, .paddingLeft, .rectified]
     guard Column.allCases.allSatisfy({ mayBeZero.contains($0) || self[$0] > 0 }),
       self[.channels].isMultiple(of: self[.groups]), self[.outputChannels].isMultiple(of: self[.groups]),
       kind != .depthwise || self[.outputChannels].isMultiple(of: self[.channels]),
@@ -138,19 +139,28 @@ struct LayerShape {
     }
   }
 
-  /// An epilogue under which random sums fill the range of the output, as those of a trained model do.
+  /// Whether no output is below its zero point.
+  private var isRectified: Bool { self[.rectified] != 0 }
+
+  /// An epilogue under which random sums fill the range of the output, as those of a trained model do: those above zero
+  /// where outputs are rectified.
   private var epilogue: Epilogue {
-    let scale = 1 / (48 * Double(depth).squareRoot())
+    let scale = (isRectified ? 2 : 1) / (48 * Double(depth).squareRoot())
+    let scales: [Double]
+    let (zeroPoint, minimum, maximum): (Int32, Int32, Int32)
     switch scheme {
     case .float32: return .float32(minimum: 0, maximum: 6)
-    case .uint8 where kind == .fullyConnected:
-      return .float64([scale], zeroPoint: 128, minimum: 0, maximum: 255)
-    case .uint8: return .fixedPoint([FixedPointMultiplier(scale)], zeroPoint: 128, minimum: 0, maximum: 255)
+    case .uint8:
+      scales = [scale]
+      (zeroPoint, minimum, maximum) = (isRectified ? 0 : 128, 0, 255)
     case .int8:
-      let scales = (0..<outputChannels).map { scale * (0.7 + 0.6 * Double($0 % 17) / 17) }
-      if kind == .fullyConnected { return .float64(scales, zeroPoint: 3, minimum: -128, maximum: 127) }
-      return .fixedPoint(scales.map(FixedPointMultiplier.init), zeroPoint: 3, minimum: -128, maximum: 127)
+      scales = (0..<outputChannels).map { scale * (0.7 + 0.6 * Double($0 % 17) / 17) }
+      (zeroPoint, minimum, maximum) = (isRectified ? -128 : 3, -128, 127)
     }
+    return kind == .fullyConnected
+      ? .float64(scales, zeroPoint: zeroPoint, minimum: minimum, maximum: maximum)
+      : .fixedPoint(
+        scales.map(FixedPointMultiplier.init), zeroPoint: zeroPoint, minimum: minimum, maximum: maximum)
   }
 
   /// The kernel that a set has for the layer, without those of other sets.

@@ -11,7 +11,10 @@ struct SinglePrecisionTests {
   /// What code makes of a sum, without the zero point.
   private func output(_ sum: Int32, _ factor: Factor) -> Int32 {
     let sum = Float(sum)
-    return Int32((Float(signOf: sum, magnitudeOf: factor.offset).addingProduct(sum, factor.multiplier)))
+    let offset = Float(signOf: sum, magnitudeOf: factor.offset)
+    guard let rest = factor.rest else { return Int32(offset.addingProduct(sum, factor.multiplier)) }
+    // A double has all digits of products up to some 2¹¹, and it is the integers up to 256 that matter.
+    return Int32(Double(offset.addingProduct(sum, rest)) + Double(sum) * Double(factor.multiplier))
   }
 
   /// The first of some sums, or of very great ones, that makes another output than the reference makes within the bounds.
@@ -25,8 +28,8 @@ struct SinglePrecisionTests {
       ?? [.min, .min + 1, -1 << 25, 1 << 25, .max - 1, .max].first(where: differs)
   }
 
-  @Test("floats that are found make the reference's outputs of every sum")
-  func found() {
+  @Test("floats that are found make the reference's outputs of every sum", arguments: [false, true])
+  func found(withRest: Bool) {
     var foundCount = 0
     for seed in 0..<40 {
       var random = SeededGenerator(seed: UInt64(seed))
@@ -35,8 +38,9 @@ struct SinglePrecisionTests {
       let isSymmetric = seed % 2 == 0
       let last = [127, 128, 255].pick(using: &random)
       let first = isSymmetric ? 1 : [1, 1, 30].pick(using: &random)
-      guard let factor = Factor(multiplier, steps: first...last) else { continue }
+      guard let factor = Factor(multiplier, steps: first...last, withRest: withRest) else { continue }
       foundCount += 1
+      #expect((factor.rest != nil) == withRest)
       let bounds = Int32(isSymmetric ? 0 - last : first - 1)...Int32(last)
       // All steps are before this sum.
       let limit = Int32(Double(last + 1) / exp2(exponent - 1)) + 1
@@ -44,17 +48,20 @@ struct SinglePrecisionTests {
         multiplier, factor, bounds, sums: isSymmetric ? 0 - limit...limit : -999...limit)
       #expect(difference == nil, "\(multiplier) \(factor)")
     }
-    #expect(foundCount >= 30)
+    #expect(foundCount >= (withRest ? 39 : 30))
   }
 
   @Test("where single precision makes other outputs, no floats are found")
   func refused() throws {
     // Powers of two, whose steps are at sums; factors whose last steps are at more than 24 digits, too great ones, or none.
     for real in [0x1p-8, 0x1.23456789p-17, 0x1p-22, 0.75, 3, 0, -0.01] {
-      #expect(Factor(FixedPointMultiplier(real), steps: 1...255) == nil, "\(real)")
+      for withRest in [false, true] {
+        let factor = Factor(FixedPointMultiplier(real), steps: 1...255, withRest: withRest)
+        #expect(factor == nil, "\(real)")
+      }
     }
     // The nearest float, with the offset that stands for both roundings, is not enough for these.
-    var refusedCount = 0
+    var (refusedCount, restCount) = (0, 0)
     for seed in 0..<60 {
       var random = SeededGenerator(seed: UInt64(1_000 + seed))
       let multiplier = FixedPointMultiplier(.random(in: 0x1p-13...0x1p-12, using: &random))
@@ -64,8 +71,12 @@ struct SinglePrecisionTests {
       let half = 0.5 + exp2(Double(multiplier.shift) - 1)
       let near = Factor(multiplier: Float(real), offset: Float(half))
       #expect(difference(multiplier, near, 0...255, sums: 0...1 << 21) != nil, "\(multiplier)")
+      // With a rest, they are.
+      guard let whole = Factor(multiplier, steps: 1...255, withRest: true) else { continue }
+      restCount += 1
+      #expect(difference(multiplier, whole, 0...255, sums: 0...1 << 21) == nil, "\(multiplier)")
     }
-    #expect(refusedCount > 5)
+    #expect(refusedCount > 5 && restCount > refusedCount * 9 / 10)
   }
 
   @Test("layers of many outputs match the reference", arguments: KernelSet.tested)

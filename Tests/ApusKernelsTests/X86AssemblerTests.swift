@@ -186,6 +186,17 @@ struct X86AssemblerTests {
     try check(listing)
   }
 
+  @Test("instructions that cut off digits read as they were written")
+  func cuttingOff() throws {
+    var listing = X86Listing(.evex)
+    for (first, second, third) in [(0, 0, 0), (9, 22, 31), (22, 31, 9), (31, 9, 22)] {
+      listing.add("vfmadd213ps zmm\(first),zmm\(second),zmm\(third),{rz-sae}") {
+        $0.cuttingOff(.vfmadd213ps, first, second, third)
+      }
+    }
+    try check(listing)
+  }
+
   @Test("masks read as they were written")
   func masks() throws {
     var listing = X86Listing(.evex)

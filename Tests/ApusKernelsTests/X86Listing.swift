@@ -46,9 +46,9 @@ struct X86Listing: ~Copyable {
   private static func normalized(_ text: String) -> String {
     var text = text.split(separator: "#")[0].replacing("{vex}", with: "").replacing(
       "{evex}", with: "")
-    // Versions differ in how they show a repeated element.
+    // Versions differ in how they show a repeated element, and in the comma before a way to round.
     let repeats = text.contains(" BCST ") || text.contains("{1to")
-    text = text.replacing(/\{1to[0-9]+\}/, with: "")
+    text = text.replacing(/\{1to[0-9]+\}/, with: "").replacing(",{r", with: "{r")
     for size in ["ZMMWORD", "YMMWORD", "XMMWORD", "QWORD", "DWORD", "WORD", "BYTE"] {
       text = text.replacing("\(size) PTR ", with: "").replacing("\(size) BCST ", with: "")
     }

@@ -11,9 +11,15 @@
 ///
 /// Steps lie anywhere between two sums: of 256, the nearest to one is off by some `m / 256`, and floats up to 256 have errors
 /// of 2⁻¹⁷. The smaller a factor, the rarer are floats for it.
+///
+/// With the *rest* of the factor, which is a second float, there are floats for nearly all: `x·rest + c` comes first, and
+/// `x·m` is added to it with what is beyond a float cut off. No integer is missed by that, so that `δ` is zero; the
+/// first sum has an error of 2⁻²⁵, and both factors together have 48 digits.
 package struct SinglePrecisionFactor: Hashable, Sendable {
   package let multiplier: Float
   package let offset: Float
+  /// What the multiplier lacks, or nil where it is enough.
+  package let rest: Float?
 
   /// Up to this magnitude, sums are floats.
   private static let limit = 0x1p24
@@ -23,46 +29,62 @@ package struct SinglePrecisionFactor: Hashable, Sendable {
   /// they save as much in ten runs, or so many products, which take as long.
   private static let (leastOutputs, leastProducts) = (1 << 10, 1 << 16)
 
+  /// The greatest error of a sum of rest and offset, which is less than one.
+  private static let restError = 0x1.01p-25
+
   /// What sums in single precision must reach for each step: `i − δ`.
   private static let bounds: [Double] = (0..<260).map { step in
     let float = Float(step)
     return Double(float) - (Double(float) - Double(float.nextDown)) / 2
   }
 
-  /// Finds floats that reach all steps where the reference does.
-  package init?(_ factor: FixedPointMultiplier, steps: ClosedRange<Int>) {
+  /// Finds floats that reach all steps where the reference does, `withRest` or without.
+  package init?(_ factor: FixedPointMultiplier, steps: ClosedRange<Int>, withRest: Bool = false) {
     guard factor.value > 0, -16 ... -1 ~= factor.shift, steps.lowerBound > 0, steps.upperBound < 256 else {
       return nil
     }
     let real = Double(sign: .plus, exponent: Int(factor.shift) - 31, significand: Double(factor.value))
     let nearest = Float(real)
+    let first = 0x1p30 / Double(factor.value)
+    if withRest {
+      guard
+        let range = Self.offsets(1 / real, first, multiplier: real, steps: steps, areCutOff: true)
+      else { return nil }
+      let offset = Float((range.least + range.end) / 2)
+      guard Double(offset) >= range.least + Self.restError, Double(offset) < range.end - Self.restError,
+        offset < 0.99
+      else { return nil }
+      (multiplier, self.offset, rest) = (nearest, offset, Float(real - Double(nearest)))
+      return
+    }
     for trial in 0..<Self.trialCount {
       let distance = (trial + 1) / 2 * (trial % 2 == 0 ? 1 : -1)
       let multiplier = Float(bitPattern: UInt32(truncatingIfNeeded: Int(nearest.bitPattern) + distance))
       guard
         let range = Self.offsets(
-          1 / real, 0x1p30 / Double(factor.value), multiplier: Double(multiplier), steps: steps)
+          1 / real, first, multiplier: Double(multiplier), steps: steps, areCutOff: false)
       else { return nil }
       let offset = Float((range.least + range.end) / 2)
       if Double(offset) >= range.least, Double(offset) < range.end {
-        (self.multiplier, self.offset) = (multiplier, offset)
+        (self.multiplier, self.offset, rest) = (multiplier, offset, nil)
         return
       }
     }
     return nil
   }
 
-  package init(multiplier: Float, offset: Float) {
-    (self.multiplier, self.offset) = (multiplier, offset)
+  package init(multiplier: Float, offset: Float, rest: Float? = nil) {
+    (self.multiplier, self.offset, self.rest) = (multiplier, offset, rest)
   }
 
   /// The offsets with which all steps are right, if there are any; nil where there are none whatever the multiplier, or a
   /// step is too near a sum to tell.
   ///
   /// Steps are `stride` sums apart, and `first` before the halves. The places of steps are computed with errors below 2⁻²⁶;
-  /// nothing that is made of their sums has more than 53 digits. A few steps after the last are looked at as well.
+  /// nothing that is made of their sums has more than 55 digits. A few steps after the last are looked at as well. Where
+  /// products `areCutOff`, they must reach the steps themselves.
   private static func offsets(
-    _ stride: Double, _ first: Double, multiplier: Double, steps: ClosedRange<Int>
+    _ stride: Double, _ first: Double, multiplier: Double, steps: ClosedRange<Int>, areCutOff: Bool
   ) -> (least: Double, end: Double)? {
     typealias Four = SIMD4<Double>
     let lower = Double(steps.lowerBound)
@@ -81,7 +103,7 @@ package struct SinglePrecisionFactor: Hashable, Sendable {
         let distance = sum - place
         leastDistance.replace(with: distance, where: distance .< leastDistance)
         mostDistance.replace(with: distance, where: distance .> mostDistance)
-        let bound = unsafe UnsafeRawPointer(bounds + step).loadUnaligned(as: Four.self)
+        let bound = unsafe areCutOff ? numbers : UnsafeRawPointer(bounds + step).loadUnaligned(as: Four.self)
         let rest = bound - sum * multiplier
         least.replace(with: rest, where: rest .< least)
         most.replace(with: rest, where: rest .> most)
@@ -97,10 +119,10 @@ package struct SinglePrecisionFactor: Hashable, Sendable {
   }
 
   /// An epilogue with floats for all factors, of so many outputs for each channel; nil where there are none, or where they
-  /// are not worth it.
-  static func epilogue(_ epilogue: Epilogue, faint: FaintChannels?, outputsPerChannel: Int, depth: Int)
-    -> Epilogue?
-  {
+  /// are not worth it. Where some need a rest, which only code that `cutsOff` products can add, all have one.
+  static func epilogue(
+    _ epilogue: Epilogue, faint: FaintChannels?, outputsPerChannel: Int, depth: Int, cutsOff: Bool
+  ) -> Epilogue? {
     guard case .fixedPoint(let multipliers, let zeroPoint, let minimum, let maximum) = epilogue,
       multipliers.count == 1 || outputsPerChannel >= leastOutputs
         || outputsPerChannel * depth >= leastProducts
@@ -110,20 +132,32 @@ package struct SinglePrecisionFactor: Hashable, Sendable {
     let first = isSymmetric ? 1 : Int(minimum - zeroPoint) + 1
     let last = isSymmetric ? max(maximum - zeroPoint, zeroPoint - minimum) : maximum - zeroPoint
     guard first <= Int(last) else { return nil }
+    let steps = first...Int(last)
+    var found = factors(multipliers, faint: faint, steps: steps, withRest: false)
+    if found == nil, cutsOff { found = factors(multipliers, faint: faint, steps: steps, withRest: true) }
+    guard let factors = found else { return nil }
+    return .singlePrecision(factors, zeroPoint: zeroPoint, minimum: minimum, maximum: maximum)
+  }
+
+  /// The floats of all channels; nil where one has none.
+  private static func factors(
+    _ multipliers: [FixedPointMultiplier], faint: FaintChannels?, steps: ClosedRange<Int>, withRest: Bool
+  ) -> [SinglePrecisionFactor]? {
     var factors: [SinglePrecisionFactor] = []
     factors.reserveCapacity(multipliers.count)
     for (channel, multiplier) in multipliers.enumerated() {
       if let faint, faint.contains(channel) {
         // All sums are near one multiple of the factor's inverse.
-        factors.append(SinglePrecisionFactor(multiplier: 0x1p-22, offset: 0.5))
+        factors.append(
+          SinglePrecisionFactor(multiplier: 0x1p-22, offset: 0.5, rest: withRest ? 0 : nil))
         continue
       }
-      guard
-        let factor = SinglePrecisionFactor(multiplier, steps: first...Int(last))
-      else { return nil }
+      guard let factor = SinglePrecisionFactor(multiplier, steps: steps, withRest: withRest) else {
+        return nil
+      }
       factors.append(factor)
     }
-    return .singlePrecision(factors, zeroPoint: zeroPoint, minimum: minimum, maximum: maximum)
+    return factors
   }
 }
 

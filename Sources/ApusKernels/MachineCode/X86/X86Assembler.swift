@@ -280,6 +280,15 @@ package struct X86Assembler: ~Copyable {
     emit(prefix, register: register, rm: rm, immediate: immediate)
   }
 
+  /// `instruction register, second, rm, {rz-sae}`: on floats of 512 bits, the digits of whose results are cut off rather
+  /// than rounded (EVEX only).
+  package mutating func cuttingOff(_ instruction: Instruction, _ register: Int, _ second: Int, _ rm: Int) {
+    // The bit of broadcasts says for registers that those of the width choose how to round: all of them, towards zero.
+    let prefix = prefix(
+      instruction, .zmm, register: register, second: second, rm: rm, memory: nil, broadcasts: true, mask: nil)
+    emit(prefix | 0x60 << 24, register: register, rm: rm, immediate: nil)
+  }
+
   /// `instruction register, second, [memory]`, where `broadcasts` repeats one element (EVEX only).
   package mutating func vector(
     _ instruction: Instruction, _ width: Width, _ register: Int, _ second: Int, _ memory: Memory,

@@ -5,14 +5,29 @@ extension X86EpilogueGenerator {
     let isSigned: Bool
     /// Whether the zero point, in every word of `free(0)`, is still to be added.
     let addsZeroPoint: Bool
+    /// Whether bytes are packed as unsigned ones, and their highest bit is turned: that takes a zero point of −128 for granted.
+    let turnsSigns: Bool
     let isBounded: Bool
 
-    var pack: X86Assembler.Instruction { isSigned ? .vpacksswb : .vpackuswb }
+    var pack: X86Assembler.Instruction { isSigned && !turnsSigns ? .vpacksswb : .vpackuswb }
+  }
+
+  var bytes: Bytes {
+    guard case .bytes(let isSigned, let rescaling, let isBounded) = kind else {
+      return Bytes(isSigned: false, addsZeroPoint: false, turnsSigns: false, isBounded: false)
+    }
+    var turnsSigns = false
+    if target == .avx512, isSigned, case .single(isRectified: true, zeroPoint: .least, _) = rescaling {
+      turnsSigns = true
+    }
+    return Bytes(
+      isSigned: isSigned, addsZeroPoint: kind.addsZeroPoint && !turnsSigns, turnsSigns: turnsSigns,
+      isBounded: isBounded)
   }
 
   /// Loads what is still to be added.
-  func loadZeroPoint(_ a: inout X86Assembler) {
-    guard kind.addsZeroPoint else { return }
+  func loadZeroPoint(_ a: inout X86Assembler, _ bytes: Bytes) {
+    guard bytes.addsZeroPoint else { return }
     a.vector(.vpbroadcastw, width, free(0), 0, .init(.rdx, X86FactorLayout(target).zeroPoint))
   }
 
@@ -78,6 +93,9 @@ extension X86EpilogueGenerator {
       addZeroPoint(&a, bytes, width, second)
     }
     a.vector(bytes.pack, width, first, first, second)
+    if bytes.turnsSigns {
+      a.vector(.vpxor, width, first, first, .init(.rdx, X86FactorLayout(target).signFlip), broadcasts: true)
+    }
     bound(&a, bytes, first)
     if vectorCount < 4 { a.vector(.vpermd, width, first, order, first) }
     for part in 0..<rows { storeRow(&a, first, part, second, place(bases, row + part)) }

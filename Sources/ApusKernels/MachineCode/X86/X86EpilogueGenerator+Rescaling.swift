@@ -122,7 +122,7 @@ extension X86EpilogueGenerator {
 
   /// Loads signs, if there is a register for them, where sums in single precision need them.
   func loadSign(_ a: inout X86Assembler) {
-    guard case .bytes(_, .single(isRectified: false, _), _) = kind, case .register(let sign) = sign else {
+    guard case .bytes(_, .single(isRectified: false, _, _), _) = kind, case .register(let sign) = sign else {
       return
     }
     a.vector(.vmovdqu, width, sign, 0, .init(.rdx, X86FactorLayout(target).half))
@@ -137,13 +137,13 @@ extension X86EpilogueGenerator {
 
   /// As above for one row, after the factors were loaded.
   func rescaleSingle(_ a: inout X86Assembler, row: Int, vector: Int) {
-    guard case .bytes(_, .single(let isRectified, _), _) = kind else { return }
-    let (width, value, offset) = (width(vector), sum(row, vector), free(1))
+    guard case .bytes(_, .single(let isRectified, _, let hasRest), _) = kind else { return }
+    let (width, value) = (width(vector), sum(row, vector))
     a.vector(.vcvtdq2ps, width, value, 0, value)
-    if isRectified {
-      a.vector(.vfmadd213ps, width, value, singleFactor, singleOffset)
-    } else {
+    var offset = singleOffset
+    if !isRectified {
       // The offset with the sign of the sum.
+      offset = free(1)
       if target == .avx512 {
         a.vector(.vmovdqu, width, offset, 0, value)
         a.vector(.vpternlogd, width, offset, singleOffset, sign, immediate: 0xEC)
@@ -151,6 +151,16 @@ extension X86EpilogueGenerator {
         a.vector(.vpand, width, offset, value, sign)
         a.vector(.vpor, width, offset, offset, singleOffset)
       }
+    }
+    if hasRest {
+      if isRectified {
+        offset = free(1)
+        a.vector(.vmovdqu, width, offset, 0, singleOffset)
+      }
+      let place = X86FactorLayout(target).rests + vector * self.width.byteCount
+      a.vector(.vfmadd231ps, width, offset, value, .init(.rdx, place))
+      a.cuttingOff(.vfmadd213ps, value, singleFactor, offset)
+    } else {
       a.vector(.vfmadd213ps, width, value, singleFactor, offset)
     }
     a.vector(.vcvttps2dq, width, value, 0, value)

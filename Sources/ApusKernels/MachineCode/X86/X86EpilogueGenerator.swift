@@ -33,7 +33,15 @@ struct X86EpilogueGenerator: Hashable {
     /// None: factors in double precision, and one rounding.
     case once
     /// None: factors in single precision, as ``SinglePrecisionFactor`` has them.
-    case single(isRectified: Bool, hasZeroPoint: Bool)
+    case single(isRectified: Bool, zeroPoint: ZeroPoint, hasRest: Bool)
+  }
+
+  /// The zero point of outputs in single precision.
+  enum ZeroPoint: Hashable {
+    case none
+    /// That of signed bytes which all stand for no less than zero.
+    case least
+    case other
   }
 
   let target: X86Target
@@ -54,9 +62,11 @@ struct X86EpilogueGenerator: Hashable {
   private typealias General = X86Assembler.General
   var width: X86Assembler.Width { narrowWidth ?? target.width }
   /// The width of a vector's sums: where AVX-512 puts bytes in order and half of the columns do not exist, the other half,
-  /// which takes half the time.
+  /// which takes half the time; but what cuts off products has 512 bits.
   func width(_ vector: Int) -> X86Assembler.Width {
-    guard target == .avx512, kind.shiftsRight || kind.isSingle, vectorCount < 4 else { return width }
+    guard target == .avx512, kind.shiftsRight || kind.isSingle && !kind.hasRest, vectorCount < 4 else {
+      return width
+    }
     return columnCount - vector * target.lanes <= target.lanes / 2 ? .ymm : .zmm
   }
   func sum(_ row: Int, _ vector: Int) -> Int { firstSum + row * vectorCount + vector }
@@ -155,7 +165,7 @@ struct X86EpilogueGenerator: Hashable {
     case .scaledFloats(let isPerRow):
       scale(&a, isPerRow: isPerRow)
       storeFloats(&a, bases)
-    case .bytes(let isSigned, let rescaling, let isBounded):
+    case .bytes(_, let rescaling, _):
       loadSign(&a)
       for vector in 0..<vectorCount {
         switch rescaling {
@@ -165,8 +175,8 @@ struct X86EpilogueGenerator: Hashable {
         case .once: rescaleOnce(&a, vector: vector)
         }
       }
-      loadZeroPoint(&a)
-      let bytes = Bytes(isSigned: isSigned, addsZeroPoint: kind.addsZeroPoint, isBounded: isBounded)
+      let bytes = bytes
+      loadZeroPoint(&a, bytes)
       switch target {
       case .avx2: storeBytesOfTwo(&a, bases, bytes)
       case .avx512: storeBytesOfFour(&a, bases, bytes)

@@ -6,6 +6,8 @@ struct X86FactorLayout {
   let shifts: Int
   let roundings: Int
   let leftShifts: Int
+  /// In single precision: what multipliers lack.
+  var rests: Int { shifts }
   /// Where all shift right: arrays of one 64-bit lane for the even and for the odd columns.
   var evenOffsets: Int { roundings }
   var oddOffsets: Int { leftShifts }
@@ -129,6 +131,7 @@ struct X86FactorLayout {
         let factor = factors.count > 1 ? factors[channel] : factors[0]
         store(factor.multiplier, at: multipliers + 4 * lane)
         store(factor.offset, at: oddMultipliers + 4 * lane)
+        store(factor.rest ?? 0, at: rests + 4 * lane)
       }
     case .float64(let scales, let zero, let least, let most):
       store(Int16(truncatingIfNeeded: zero), at: zeroPoint)

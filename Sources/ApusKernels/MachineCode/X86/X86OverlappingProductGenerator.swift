@@ -70,7 +70,7 @@ struct X86OverlappingProductGenerator: CodeGenerator, Hashable {
     }
     end(0).loadOrder(&a)
     end(0).loadSign(&a)
-    end(0).loadZeroPoint(&a)
+    end(0).loadZeroPoint(&a, end(0).bytes)
     a.load(.rsi, .init(.rdi, A.offset(\.weights)))
 
     for index in 0..<productCount { product(&a, set: 0, index) }
@@ -187,7 +187,7 @@ struct X86OverlappingProductGenerator: CodeGenerator, Hashable {
 
   /// Writes a piece of the outputs.
   private func output(_ a: inout X86Assembler, set: Int, _ index: Int) {
-    guard case .bytes(let isSigned, _, let isBounded) = epilogue else { return }
+    guard case .bytes = epilogue else { return }
     let end = end(set)
     if index < setCount {
       let (vector, row) = index.quotientAndRemainder(dividingBy: rowCount)
@@ -200,8 +200,7 @@ struct X86OverlappingProductGenerator: CodeGenerator, Hashable {
       }
     } else {
       let row = (index - setCount) * end.rowsTogether
-      let bytes = X86EpilogueGenerator.Bytes(
-        isSigned: isSigned, addsZeroPoint: epilogue.addsZeroPoint, isBounded: isBounded)
+      let bytes = end.bytes
       if row == 0 { end.loadBytesOfFour(&a, bytes) }
       end.storeBytesOfFour(&a, [.r14], bytes, row: row)
     }

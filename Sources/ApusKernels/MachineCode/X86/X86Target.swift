@@ -80,7 +80,7 @@ extension X86Target: GeneratedTarget {
     _ epilogue: Epilogue, faint: FaintChannels?, outputsPerChannel: Int, depth: Int
   ) -> Epilogue? {
     SinglePrecisionFactor.epilogue(
-      epilogue, faint: faint, outputsPerChannel: outputsPerChannel, depth: depth)
+      epilogue, faint: faint, outputsPerChannel: outputsPerChannel, depth: depth, cutsOff: self == .avx512)
   }
 
   var runsHybrid: Bool { true }
@@ -193,9 +193,13 @@ extension X86EpilogueGenerator.Kind {
       self = .bytes(
         isSigned: isSigned, !shiftRight ? .any : minimum < zeroPoint ? .right : .rightRectified,
         isBounded: minimum > (isSigned ? -128 : 0) || maximum < (isSigned ? 127 : 255))
-    case .singlePrecision(_, let zeroPoint, let minimum, let maximum):
+    case .singlePrecision(let factors, let zeroPoint, let minimum, let maximum):
       self = .bytes(
-        isSigned: isSigned, .single(isRectified: minimum >= zeroPoint, hasZeroPoint: zeroPoint != 0),
+        isSigned: isSigned,
+        .single(
+          isRectified: minimum >= zeroPoint,
+          zeroPoint: zeroPoint == 0 ? .none : zeroPoint == -128 ? .least : .other,
+          hasRest: factors.first?.rest != nil),
         isBounded: minimum > (isSigned ? -128 : 0) || maximum < (isSigned ? 127 : 255))
     default: self = .sums
     }
@@ -210,7 +214,8 @@ extension X86EpilogueGenerator.Kind {
   /// Whether the zero point is still to be added to rescaled sums of bytes.
   var addsZeroPoint: Bool {
     switch self {
-    case .bytes(_, .right, _), .bytes(_, .rightRectified, _), .bytes(_, .single(_, hasZeroPoint: false), _):
+    case .bytes(_, .right, _), .bytes(_, .rightRectified, _),
+      .bytes(_, .single(_, zeroPoint: .none, _), _):
       false
     default: true
     }
@@ -218,6 +223,9 @@ extension X86EpilogueGenerator.Kind {
 
   /// Whether outputs are bytes whose sums are multiplied in single precision.
   var isSingle: Bool { if case .bytes(_, .single, _) = self { true } else { false } }
+
+  /// Whether single precision has factors in two parts.
+  var hasRest: Bool { if case .bytes(_, .single(_, _, hasRest: true), _) = self { true } else { false } }
 
   /// Whether outputs are bytes whose factors all shift right.
   var shiftsRight: Bool {
