@@ -19,6 +19,10 @@ final class GeneratedScheme: @unchecked Sendable {
   let needsBoundedSums: Bool
   /// What the generated code makes of sums.
   let epilogue: Epilogue
+  /// The greatest magnitude of sums of which that makes outputs, if there is one.
+  let sumLimit: Int?
+  /// How much less that is than the target's, in bits.
+  private let sumShift: Int
   /// The channels for which that is not what is asked for.
   let faint: FaintChannels?
   /// What makes words or bytes of floats.
@@ -48,6 +52,8 @@ final class GeneratedScheme: @unchecked Sendable {
     let common = faint?.epilogue ?? epilogue
     self.epilogue =
       target.simplified(common, faint: faint, outputsPerChannel: outputsPerChannel, depth: depth) ?? common
+    sumShift = Self.sumShift(common, self.epilogue)
+    sumLimit = target.sumLimit.map { [sumShift] in $0 >> sumShift }
     elementByteCount = matrixOperands.generatedByteCount
     lanes = GeneratedGathering.Lanes(
       product, operands, isHybrid: matrixOperands.isHybrid, flips: gatheredProduct != product,
@@ -61,8 +67,16 @@ final class GeneratedScheme: @unchecked Sendable {
       code: matrixOperands.isHybrid ? target.quantization(makesBytes: makesBytes) : nil)
     canFinish = target.canFinish(self.epilogue)
     let isFixedPoint = if case .fixedPoint = epilogue { true } else { false }
-    needsBoundedSums = isFixedPoint && target.sumLimit != nil
+    needsBoundedSums = isFixedPoint && sumLimit != nil
     late = needsBoundedSums || !canFinish ? LateEpilogue(epilogue, channels: outputChannels) : nil
+  }
+
+  /// Where factors of single precision are above one, products with them must be integers of 32 bits.
+  private static func sumShift(_ epilogue: Epilogue, _ simplified: Epilogue) -> Int {
+    guard case .singlePrecision = simplified, case .fixedPoint(let multipliers, _, _, _) = epilogue else {
+      return 0
+    }
+    return multipliers.reduce(0) { max($0, Int($1.shift)) }
   }
 
   /// A layout of weights packed for this scheme, of a kind that these numbers measure.
@@ -70,6 +84,7 @@ final class GeneratedScheme: @unchecked Sendable {
     var numbers = measures
     if let operands { numbers += [Int(operands.lhsZeroPoint), Int(operands.rhsZeroPoint)] }
     if let faint { numbers += faint.identity }
+    if sumShift > 0 { numbers.append(sumShift) }
     return WeightLayout(
       kind, targetName, product.name, isHybrid ? "hybrid" : faint == nil ? "" : "faint", numbers: numbers)
   }

@@ -35,7 +35,7 @@ struct GeneratedWeights {
     faint = scheme.faint
     elementByteCount = operands == nil ? 4 : 1
     bounds = target.weightBounds
-    sumLimit = target.sumLimit ?? .max
+    sumLimit = scheme.sumLimit ?? .max
     let (lhs, rhs) = (operands?.lhsZeroPoint ?? 0, operands?.rhsZeroPoint ?? 0)
     mayHaveExtras =
       operands != nil && (!areWords || areNarrow)

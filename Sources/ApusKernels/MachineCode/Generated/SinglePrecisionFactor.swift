@@ -4,7 +4,7 @@
 /// Both are staircases that never fall; they are equal where all steps are at the same sums. The factor being
 /// `M / 2^(e+31)`, the reference makes `i` or more, counted from the zero point, of sums from the least `P` on with
 /// `P·M ≥ i·2^(e+31) − 2^(e+30) − 2³⁰`, and of negative ones the same with the other sign, unless both sides are equal, which
-/// is ruled out. With a float `m` and an offset `c`, results are `i` or more where `x·m + c`, rounded to a float, is: where it
+/// is ruled out; without the last term where `e` is not above zero. With a float `m` and an offset `c`, results are `i` or more where `x·m + c`, rounded to a float, is: where it
 /// is at least `i − δ` exactly, half the distance of `i` from the float before it, as ties go to `i`, which is even. So what
 /// is asked for is `i − δ − P·m ≤ c < i − δ − (P − 1)·m` for all `i`. Sums beyond ±2²⁴, which are rounded themselves, come
 /// after all steps.
@@ -27,7 +27,7 @@ package struct SinglePrecisionFactor: Hashable, Sendable {
   private static let trialCount = 5
   /// From one of these on, looking for the floats of a channel that has a factor of its own pays: so many outputs, for which
   /// they save as much in ten runs, or so many products, which take as long.
-  private static let (leastOutputs, leastProducts) = (1 << 10, 1 << 16)
+  private static let (leastOutputs, leastProducts) = (1 << 8, 1 << 16)
 
   /// The greatest error of a sum of rest and offset, which is less than one.
   private static let restError = 0x1.01p-25
@@ -40,12 +40,13 @@ package struct SinglePrecisionFactor: Hashable, Sendable {
 
   /// Finds floats that reach all steps where the reference does, `withRest` or without.
   package init?(_ factor: FixedPointMultiplier, steps: ClosedRange<Int>, withRest: Bool = false) {
-    guard factor.value > 0, -16 ... -1 ~= factor.shift, steps.lowerBound > 0, steps.upperBound < 256 else {
+    guard factor.value > 0, -16...3 ~= factor.shift, steps.lowerBound > 0, steps.upperBound < 256 else {
       return nil
     }
     let real = Double(sign: .plus, exponent: Int(factor.shift) - 31, significand: Double(factor.value))
     let nearest = Float(real)
-    let first = 0x1p30 / Double(factor.value)
+    // Factors that do not shift right are rounded once.
+    let first = factor.shift < 0 ? 0x1p30 / Double(factor.value) : 0
     if withRest {
       guard
         let range = Self.offsets(1 / real, first, multiplier: real, steps: steps, areCutOff: true)
