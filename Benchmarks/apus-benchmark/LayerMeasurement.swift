@@ -5,7 +5,7 @@ import ApusKernels
 /// One layer with random data: the portable answer, and the time of a kernel that gives the same.
 struct LayerMeasurement {
   let shape: LayerShape
-  private let input: [UInt8]
+  private let input: ZeroedMemory
   private let weights: [UInt8]
   private let bias: [UInt8]
   private let expected: [UInt8]
@@ -26,7 +26,7 @@ struct LayerMeasurement {
       }
       return bytes
     }
-    input = bytes(shape.inputCount, seed: 1)
+    input = Self.tensor(bytes(shape.inputCount, seed: 1))
     weights = bytes(shape.weightCount, seed: 2, areWeights: true)
     var random = RandomBytes(seed: 3)
     bias = (0..<shape.outputChannels).flatMap { _ -> [UInt8] in
@@ -37,7 +37,7 @@ struct LayerMeasurement {
     guard let kernel = shape.prepared(by: .portable) else {
       throw ApusError(.invalidArgument, "the portable set has no kernel for \(shape.text) \(shape.scheme)")
     }
-    var run = Run(kernel, weights, bias, outputByteCount: shape.outputCount * shape.elementByteCount)
+    let run = Run(kernel, weights, bias, outputByteCount: shape.outputCount * shape.elementByteCount)
     expected = run.output(input)
   }
 
@@ -46,7 +46,7 @@ struct LayerMeasurement {
   /// - Throws: if its answer is another than the portable one; floats may differ by 10⁻⁴ of the largest.
   func milliseconds(by set: KernelSet) throws(ApusError) -> Double? {
     guard let kernel = shape.prepared(by: set) else { return nil }
-    var run = Run(kernel, weights, bias, outputByteCount: expected.count)
+    let run = Run(kernel, weights, bias, outputByteCount: expected.count)
     guard isClose(run.output(input)) else {
       throw ApusError(.invalidArgument, "\(set.name): a wrong answer for \(shape.text) \(shape.scheme)")
     }
@@ -58,6 +58,17 @@ struct LayerMeasurement {
       total += time
     }
     return times.median
+  }
+
+  /// Bytes in memory as models have it, which begins at a line of the cache.
+  private static func tensor(_ bytes: [UInt8]) -> ZeroedMemory {
+    let memory = ZeroedMemory(byteCount: bytes.count)
+    bytes.withUnsafeBytes { bytes in
+      if let start = bytes.baseAddress {
+        unsafe memory.base.copyMemory(from: start, byteCount: bytes.count)
+      }
+    }
+    return memory
   }
 
   private func isClose(_ output: [UInt8]) -> Bool {
@@ -76,38 +87,33 @@ struct LayerMeasurement {
   private struct Run {
     private let kernel: any PreparedConvolution
     private let packed: PackedWeights
-    private var result: [UInt8]
-    private var scratch: [UInt8]
+    private let result: ZeroedMemory
+    private let scratch: ZeroedMemory
 
     init(_ kernel: any PreparedConvolution, _ weights: [UInt8], _ bias: [UInt8], outputByteCount: Int) {
       self.kernel = kernel
       packed = PackedWeights(byteCount: kernel.packedByteCount)
       kernel.pack(weights: weights.span.bytes, bias: bias.span.bytes, into: packed)
-      result = [UInt8](repeating: 0, count: outputByteCount)
-      scratch = [UInt8](repeating: 0, count: kernel.scratchByteCount(threads: 1) + 64)
+      result = ZeroedMemory(byteCount: outputByteCount)
+      scratch = ZeroedMemory(byteCount: kernel.scratchByteCount(threads: 1))
     }
 
-    mutating func again(_ input: [UInt8]) {
-      Self.run(kernel, packed, input, &result, &scratch)
-    }
-
-    /// Apart from `self`, of which two members change at once.
-    private static func run(
-      _ kernel: any PreparedConvolution, _ packed: PackedWeights, _ input: [UInt8], _ result: inout [UInt8],
-      _ scratch: inout [UInt8]
-    ) {
-      var resultSpan = result.mutableSpan
-      var scratchSpan = scratch.mutableSpan
-      var resultBytes = resultSpan.mutableBytes
-      var scratchBytes = scratchSpan.mutableBytes
+    func again(_ input: ZeroedMemory) {
+      let (result, scratch) = unsafe (buffer(result), buffer(scratch))
+      var resultBytes = unsafe result.mutableBytes
+      var scratchBytes = unsafe scratch.mutableBytes
       kernel.run(
-        packed, input: input.span.bytes, output: &resultBytes, scratch: &scratchBytes,
+        packed, input: unsafe buffer(input).bytes, output: &resultBytes, scratch: &scratchBytes,
         threads: ThreadTeam(count: 1))
     }
 
-    mutating func output(_ input: [UInt8]) -> [UInt8] {
+    func output(_ input: ZeroedMemory) -> [UInt8] {
       again(input)
-      return result
+      return unsafe Array(buffer(result))
+    }
+
+    private func buffer(_ memory: ZeroedMemory) -> UnsafeMutableRawBufferPointer {
+      unsafe UnsafeMutableRawBufferPointer(start: memory.base, count: memory.byteCount)
     }
   }
 }
