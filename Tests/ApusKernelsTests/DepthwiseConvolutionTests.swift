@@ -57,6 +57,35 @@ struct DepthwiseConvolutionTests {
     }
   }
 
+  @Test("wide lines, whose edges alone need padding, match the reference", arguments: KernelSet.tested)
+  func wideLines(kernels: KernelSet) throws {
+    for seed in kernels.seeds(48) {
+      var random = SeededGenerator(seed: UInt64(7_000 + seed))
+      let kind = [CaseKind.uint8, .uint8PerChannel, .int8, .int8PerChannel].pick(using: &random)
+      let filter = [3, 3, 3, 4, 5, 7].pick(using: &random)
+      let (stride, dilation) = [(1, 1), (2, 1), (2, 1), (3, 1), (2, 2), (1, 3)].pick(using: &random)
+      let channels = [16, 24, 40, 64, 64, 72, 128, 130, 192].pick(using: &random)
+      let (outputHeight, outputWidth) = (
+        Int.random(in: 1...5, using: &random), Int.random(in: 8...70, using: &random)
+      )
+      let reach = (filter - 1) * dilation + 1
+      // Padding on both sides, on one, or on none.
+      let padding = Int.random(in: 0..<reach, using: &random)
+      func input(_ output: Int) -> Int {
+        max(1, (output - 1) * stride + reach - padding - .random(in: 0..<reach, using: &random))
+      }
+      let convolution = DepthwiseConvolution(
+        batches: .random(in: 1...2, using: &random), inputHeight: input(outputHeight),
+        inputWidth: input(outputWidth), inputChannels: channels, filterHeight: filter, filterWidth: filter,
+        outputHeight: outputHeight, outputWidth: outputWidth, strideHeight: stride, strideWidth: stride,
+        dilationHeight: dilation, dilationWidth: dilation, paddingTop: padding, paddingLeft: padding,
+        operands: kind.operands(using: &random),
+        epilogue: kind.epilogue(channels: channels, terms: filter * filter, using: &random))
+      let limit: Int32 = seed % 8 == 7 ? .max : 9_999
+      try check(convolution, kernels, bias: -limit...limit, using: &random)
+    }
+  }
+
   @Test("tiles of part of a row or of few channels match the reference", arguments: KernelSet.tested)
   func large(kernels: KernelSet) throws {
     // Width, channels, filter, stride, dilation: each makes another part of the tiling small.

@@ -48,7 +48,7 @@ extension GeneratedDepthwise {
     }
   }
 
-  private var paddingByte: UInt8 {
+  var paddingByte: UInt8 {
     guard let operands = scheme.operands else { return 0 }
     return UInt8(truncatingIfNeeded: operands.lhsZeroPoint) ^ operands.signFlip
   }

@@ -49,7 +49,7 @@ extension GeneratedDepthwise {
     runLines(&arguments, count, .last, valid: lastValid)
   }
 
-  private func runLines(
+  func runLines(
     _ arguments: inout GeneratedArguments, _ count: Int, _ part: GeneratedDepthwisePlan.LinePart, valid: Int
   ) {
     let columns = plan.columns(part)
@@ -61,7 +61,8 @@ extension GeneratedDepthwise {
 }
 
 extension GeneratedDepthwisePlan {
-  /// What functions that take lines do of each: all columns, or those that have all pixels, or the last one.
+  /// What functions that take lines do of each: all columns, or those that are read in place; those that have all pixels; or
+  /// the last one, or one that is not read in place.
   enum LinePart: Int, CaseIterable {
     case whole
     case butLast
@@ -70,7 +71,7 @@ extension GeneratedDepthwisePlan {
 
   func columns(_ part: LinePart) -> Int {
     switch part {
-    case .whole: columnCount
+    case .whole: interior.isEmpty ? columnCount : interior.count
     case .butLast: columnCount - 1
     case .last: 1
     }
@@ -78,7 +79,8 @@ extension GeneratedDepthwisePlan {
 
   /// The shapes of functions that take lines; their rows are parts of lines.
   var lineShapes: [GeneratedShape] {
-    let parts: [LinePart] = lastColumnPixels == pixelsTogether ? [.whole] : LinePart.allCases
+    let parts: [LinePart] =
+      lastColumnPixels != pixelsTogether ? LinePart.allCases : edgeCount > 0 ? [.whole, .last] : [.whole]
     var shapes: [GeneratedShape] = []
     forEachChannelCount { count in
       for part in parts where columns(part) > 0 && count > 0 {

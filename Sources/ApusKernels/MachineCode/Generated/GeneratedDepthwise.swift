@@ -6,11 +6,17 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
   let weightPacking: GeneratedDepthwisePacking
   let factors: UnsafeMutableRawPointer
   let factorByteCount: Int
-  /// The offsets of all taps, group by group.
+  /// The offsets of all taps, group by group: in the plane; and where columns are read in place, in the input, and in what is
+  /// gathered for a column at an edge.
   let taps: UnsafeMutablePointer<Int>
+  let tapListLength: Int
+  /// Gathers the pixels of one column.
+  let edgeGathering: GeneratedGathering
   /// A worker's memory: the gathered part of the input, then taps with room for extra groups, then sums.
   let tapListOffset: Int
   let sumsOffset: Int
+  /// After them, a row of padding.
+  let paddingRowOffset: Int
   private let workerByteCount: Int
   /// Columns that one function takes at most.
   private let blockColumns: Int
@@ -44,7 +50,8 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
     else { return nil }
     self.scheme = scheme
     self.plan = plan
-    gathering = plan.gathering(scheme.lanes)
+    gathering = plan.gathering(scheme.lanes, width: plan.planeWidth)
+    edgeGathering = plan.gathering(scheme.lanes, width: plan.reachWidth)
     weightPacking = GeneratedDepthwisePacking(
       plan: plan, terms: GeneratedWeights(scheme, target: target, areCentered: !plan.widensInPlace))
 
@@ -71,8 +78,11 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
           var shape = rowShape(columns: $0.rowCount, channels: $0.columnCount, step: plan.columnStep)
           if takesLines, let part = GeneratedDepthwisePlan.LinePart(rawValue: $0.rowCount) {
             (shape.columnCount, _, shape.restCount) = plan.blocks(plan.columns(part))
+            shape.readsInPlace = part == .whole && !plan.interior.isEmpty
           }
-          return target.rowGenerator(scheme.gatheredProduct, convolution.operands, scheme.epilogue, shape)
+          return target.rowGenerator(
+            shape.readsInPlace ? scheme.product : scheme.gatheredProduct, convolution.operands,
+            scheme.epilogue, shape)
         }),
       let runFunctions = GeneratedFunctions(
         plan.runs.indices.map { GeneratedShape(rowCount: $0, vectorCount: 1, columnCount: 0) },
@@ -93,12 +103,19 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
     let tapCount = plan.groupCount * plan.tapsPerGroup
     tapListOffset = plan.planeByteCount
     sumsOffset = tapListOffset + roundedUp(tapCount * 3 * 8, to: 64)
-    workerByteCount =
-      sumsOffset + scheme.sumByteCount(GeneratedDepthwisePlan.mostPixels * plan.blockChannels)
-    unsafe taps = .allocate(capacity: tapCount)
+    paddingRowOffset = roundedUp(
+      sumsOffset + scheme.sumByteCount(GeneratedDepthwisePlan.mostPixels * plan.blockChannels), to: 64)
+    workerByteCount = paddingRowOffset + plan.paddingRowByteCount
+    tapListLength = tapCount
+    unsafe taps = .allocate(capacity: 3 * tapCount)
     for tap in 0..<tapCount {
       let (group, index) = tap.quotientAndRemainder(dividingBy: plan.tapsPerGroup)
       unsafe taps[tap] = plan.tapOffset(group: group, index: index)
+      unsafe taps[tapCount + tap] = plan.tapOffset(
+        group: group, index: index, rowStride: convolution.inputWidth * plan.channels,
+        pixelStride: plan.channels)
+      unsafe taps[2 * tapCount + tap] = plan.tapOffset(
+        group: group, index: index, rowStride: plan.edgeRowByteCount, pixelStride: plan.chunkChannels)
     }
     factorByteCount = target.factorByteCount
     // Where bytes are read in place, two blocks share factors.
@@ -193,6 +210,9 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
     guard plan.runs.isEmpty else {
       return unsafe runInPlace(work, packed, image: image, lines: lines, blocks: blocks, scratch: scratch)
     }
+    if !plan.interior.isEmpty, scheme.makesOutputs(packed) {
+      return unsafe runInterior(work, packed, image: image, lines: lines, blocks: blocks, scratch: scratch)
+    }
     unsafe gathering.gather(
       work.memory.input, image: image, lines: lines, firstChannel: chunk &* plan.chunkChannels,
       to: scratch)
@@ -216,7 +236,7 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
         factors: Int(bitPattern: factors + block &* factorByteCount), output: 0, outputStride: outputStride,
         blocks: 0, scales: Int(bitPattern: work.memory.scales + 4 &* image))
       if record.extraCount > 0 {
-        unsafe listTaps(record, packed, to: list)
+        unsafe listTaps(record, packed, taps, to: list)
         arguments.taps = Int(bitPattern: list)
         arguments.tapCount = plan.groupCount &+ record.extraCount
       }
@@ -259,8 +279,10 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
     }
   }
 
-  private func listTaps(
-    _ record: GeneratedWeights.Record, _ packed: PackedWeights, to list: UnsafeMutablePointer<Int>
+  /// Copies the offsets of all taps, and after them those of extra groups.
+  func listTaps(
+    _ record: GeneratedWeights.Record, _ packed: PackedWeights, _ taps: UnsafePointer<Int>,
+    to list: UnsafeMutablePointer<Int>
   ) {
     let count = plan.tapsPerGroup
     unsafe list.update(from: taps, count: plan.groupCount &* count)
@@ -345,13 +367,13 @@ extension GeneratedDepthwisePlan {
   }
 
   /// How tiles are gathered.
-  fileprivate func gathering(_ lanes: GeneratedGathering.Lanes) -> GeneratedGathering {
+  fileprivate func gathering(_ lanes: GeneratedGathering.Lanes, width: Int) -> GeneratedGathering {
     GeneratedGathering(
       lanes: lanes, inputHeight: convolution.inputHeight, inputWidth: convolution.inputWidth,
       inputChannels: convolution.inputChannels, paddingTop: convolution.paddingTop,
       paddingLeft: convolution.paddingLeft, strideHeight: convolution.strideHeight,
       reachHeight: (convolution.filterHeight - 1) * convolution.dilationHeight + 1, isDense: false,
-      planeWidth: planeWidth, channels: chunkChannels, phases: phases, phaseWidth: phaseWidth,
+      planeWidth: width, channels: chunkChannels, phases: phases, phaseWidth: ceilingQuotient(width, phases),
       depthMultiplier: convolution.depthMultiplier)
   }
 }

@@ -47,6 +47,9 @@ final class GeneratedDepthwisePlan: Sendable {
   let mostColumns: Int
   /// Whether bytes are read in place, as words.
   let widensInPlace: Bool
+  /// Of other bytes, the columns of the output that are read in place, while those at the edges are gathered, as they need
+  /// padding; empty where all are gathered.
+  let interior: Range<Int>
 
   let phases: Int
   let phaseWidth: Int
@@ -119,6 +122,10 @@ final class GeneratedDepthwisePlan: Sendable {
       let fitting = Self.planeBytes / (2 * reachHeight * columnByteCount * blockChannels)
       chunkBlocks = max(1, min(fitting, blockCount))
     }
+    interior =
+      product.laneByteCount == 1 && runs.isEmpty && best.count == 1 && mostColumns > 0
+        && !c.operands.isHybrid && target.readsBytesInPlace
+      ? Self.interior(c, product, reach: reachWidth, planeWidth: planeWidth) : 0..<0
     // Few lines, which are no equal parts, or of which each part would gather most rows: threads share channels instead.
     let products = Double(c.outputCount) * Double(c.taps)
     isSmall = products <= 0x1p15
@@ -150,6 +157,21 @@ final class GeneratedDepthwisePlan: Sendable {
       c.inputWidth * c.inputChannels <= GeneratedConvolutionPlan.planeLimit
     else { return false }
     return !runs(c, product, target).isEmpty
+  }
+
+  /// The columns that need no padding, where to read them in place takes less time: input is gathered once for all its columns
+  /// and rows, and signs are turned then.
+  private static func interior(
+    _ c: DepthwiseConvolution, _ product: GeneratedProduct, reach: Int, planeWidth: Int
+  ) -> Range<Int> {
+    let first = ceilingQuotient(c.paddingLeft, c.strideWidth)
+    let last = c.inputWidth + c.paddingLeft - reach
+    let end = max(first, last < 0 ? 0 : min(c.outputWidth, last / c.strideWidth + 1))
+    let (count, edgeCount) = (end - first, c.outputWidth - (end - first))
+    let isWide = c.strideWidth > 1 ? count >= 6 : count >= 24 && edgeCount * 8 <= count
+    let turnsFew = product != .signedBytes || c.filterHeight <= 4 && c.inputChannels >= 24
+    guard c.depthMultiplier == 1, isWide, turnsFew, edgeCount * reach <= planeWidth else { return 0..<0 }
+    return first..<end
   }
 
   /// The columns of a convolution whose input is read in place; empty where it cannot.
@@ -286,6 +308,36 @@ final class GeneratedDepthwisePlan: Sendable {
     let y = tap / convolution.filterWidth * convolution.dilationHeight
     let x = tap % convolution.filterWidth * convolution.dilationWidth
     return y * rowByteCount + (x % phases * phaseWidth + x / phases) * pixelByteCount
+  }
+
+  /// The same where neighboring rows and pixels lie so far apart.
+  func tapOffset(group: Int, index: Int, rowStride: Int, pixelStride: Int) -> Int {
+    guard let tap = tap(group: group, index: index) else { return 0 }
+    return tap / convolution.filterWidth * convolution.dilationHeight * rowStride
+      + tap % convolution.filterWidth * convolution.dilationWidth * pixelStride
+  }
+
+  // MARK: In place, but for the edges
+
+  /// Pixels that an output has part in, side by side.
+  var reachWidth: Int { (convolution.filterWidth - 1) * convolution.dilationWidth + 1 }
+  /// Columns that are gathered beside ``interior``, each with its own pixels.
+  var edgeCount: Int { interior.isEmpty ? 0 : convolution.outputWidth - interior.count }
+  func edgeColumn(_ index: Int) -> Int {
+    index < interior.lowerBound ? index : index &+ interior.count
+  }
+  /// Bytes of a row of what is gathered for a column.
+  var edgeRowByteCount: Int { reachWidth * chunkChannels }
+  /// A row of padding, as long as one of the input.
+  var paddingRowByteCount: Int {
+    interior.isEmpty ? 0 : roundedUp(convolution.inputWidth * channels, to: 64) + 64
+  }
+  /// The lines of a tile whose rows all exist.
+  func linesInside(_ lines: Range<Int>) -> Range<Int> {
+    let c = convolution
+    let last = c.inputHeight &+ c.paddingTop &- (c.filterHeight &- 1) &* c.dilationHeight &- 1
+    let first = ceilingQuotient(c.paddingTop, c.strideHeight)
+    return (first..<max(first, last < 0 ? 0 : last / c.strideHeight &+ 1)).clamped(to: lines)
   }
 
   /// The channels of a block's sums, with those of pixels taken together; of two blocks in order where bytes are read in

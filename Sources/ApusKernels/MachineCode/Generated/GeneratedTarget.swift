@@ -64,6 +64,8 @@ protocol GeneratedTarget: Sendable {
   ) -> Int
   /// Whether rows of so many channels of floats, which are no whole vectors, are read where they lie.
   func readsRows(channels: Int) -> Bool
+  /// Whether such blocks of bytes can be read where they lie.
+  var readsBytesInPlace: Bool { get }
   /// What writes such a block.
   func rowGenerator(
     _ product: GeneratedProduct, _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: GeneratedRowShape
@@ -118,6 +120,7 @@ extension GeneratedTarget {
   func mostInnerRows(columnCount: Int) -> Int { 0 }
   func gathered(_ product: GeneratedProduct) -> GeneratedProduct { product }
   var sharesPipes: Bool { false }
+  var readsBytesInPlace: Bool { false }
   func simplified(
     _ epilogue: Epilogue, faint: FaintChannels?, outputsPerChannel: Int, depth: Int
   ) -> Epilogue? { nil }
@@ -150,6 +153,8 @@ struct GeneratedRowShape: Hashable {
   let tapStep: Int
   let tapRows: Int
   let tapColumns: Int
+  /// Whether bytes are read where they lie, of channels that exist alone.
+  var readsInPlace = false
   /// Of bytes, the rows of the filter whose taps are groups by columns, of four rows or three. Taps of the rest follow each
   /// other in groups of four. Of words, all rows, in twos.
   static func rowsInColumns(_ tapRows: Int, perGroup: Int) -> Int {

@@ -160,7 +160,12 @@ struct X86DepthwiseByteRowGenerator: CodeGenerator, Hashable {
   /// Brings the bytes of up to four rows side by side, in the first four spare registers.
   private func interleave(_ a: inout X86Assembler, _ rowCount: Int, _ row: (Int) -> Memory) {
     func load(_ register: Int, _ memory: Memory) {
-      if product == .signedBytes {
+      let isSigned = product == .signedBytes
+      if shape.readsInPlace, shape.channelCount < width.byteCount {
+        // The last pixel may be the last of all memory.
+        a.vector(.vmovdqu8, width, register, 0, memory, mask: .init(2, zeroes: true))
+        if isSigned { a.vector(.vpxor, width, register, signFlip, register) }
+      } else if isSigned {
         a.vector(.vpxor, width, register, signFlip, memory)
       } else {
         a.vector(.vmovdqu, width, register, 0, memory)

@@ -140,6 +140,8 @@ extension X86Target {
     }
   }
 
+  var readsBytesInPlace: Bool { self == .avx512 }
+
   /// Where that leaves more than half of the lanes of 256 bits with channels; without masks, by whole vectors of 128.
   func readsRows(channels: Int) -> Bool {
     (self == .avx512 || channels.isMultiple(of: 4)) && 2 * channels > (channels + 7) / 8 * 8

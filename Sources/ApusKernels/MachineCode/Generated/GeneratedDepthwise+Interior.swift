@@ -1,0 +1,99 @@
+/// Bytes that are read where they lie, but for columns at the edges of the image, which need padding.
+extension GeneratedDepthwise {
+  /// Lines of some blocks of channels. Rows in the padding are read from a row of zero points.
+  func runInterior(
+    _ work: Work, _ packed: PackedWeights, image: Int, lines: Range<Int>, blocks: Range<Int>,
+    scratch: UnsafeMutableRawPointer
+  ) {
+    let c = convolution
+    let (channels, first) = (plan.channels, blocks.lowerBound)
+    let inside = plan.linesInside(lines)
+    let paddingRow = unsafe scratch + paddingRowOffset
+    if inside != lines {
+      unsafe paddingRow.initializeMemory(
+        as: UInt8.self, repeating: paddingByte, count: plan.paddingRowByteCount)
+    }
+    let edgeByteCount = plan.planeRows &* plan.edgeRowByteCount
+    for edge in 0..<plan.edgeCount {
+      let column = plan.edgeColumn(edge) &* c.strideWidth
+      unsafe edgeGathering.gather(
+        work.memory.input, image: image, lines: lines, columns: column..<column &+ plan.reachWidth,
+        firstChannel: first &* plan.blockChannels, to: scratch + edge &* edgeByteCount)
+    }
+    let list = unsafe (scratch + tapListOffset).assumingMemoryBound(to: Int.self)
+    let rowByteCount = c.inputWidth &* channels
+    let start = plan.interior.lowerBound &* c.strideWidth &- c.paddingLeft
+    for block in blocks {
+      let record = GeneratedWeights.record(packed, block)
+      let byte = block &* plan.blockChannels
+      let valid = plan.validChannels(block: block, pixels: 1)
+      var arguments = unsafe GeneratedArguments(
+        rows: 0, rowStride: channels, taps: 0, tapCount: plan.groupCount &+ record.extraCount,
+        weights: Int(bitPattern: packed.address + record.weights),
+        offsets: Int(bitPattern: packed.address + weightPacking.offsets(block: block)),
+        factors: Int(bitPattern: factors + block &* factorByteCount), output: 0, outputStride: channels,
+        blocks: 0, scales: 0)
+      arguments.lineStride = c.strideHeight &* rowByteCount
+      arguments.outputLineStride = c.outputWidth &* channels
+      func output(line: Int, column: Int) -> Int {
+        let pixel = (image &* c.outputHeight &+ line) &* c.outputWidth &+ column
+        return unsafe Int(bitPattern: work.memory.output + pixel &* channels + byte)
+      }
+
+      var line = lines.lowerBound
+      while line < lines.upperBound {
+        let isInside = inside.contains(line)
+        let top = line &* c.strideHeight &- c.paddingTop
+        let origin = ((image &* c.inputHeight &+ top) &* c.inputWidth &+ start) &* channels
+        arguments.rows = unsafe Int(bitPattern: work.memory.input) &+ origin &+ byte
+        arguments.output = output(line: line, column: plan.interior.lowerBound)
+        if isInside {
+          arguments.taps = unsafe taps(record, packed, taps + tapListLength, list: list)
+        } else {
+          let away = unsafe Int(bitPattern: paddingRow) &- Int(bitPattern: work.memory.input) &- origin
+          unsafe listTaps(top: top, padding: away, to: list)
+          arguments.taps = unsafe taps(record, packed, list, list: list)
+        }
+        let count = isInside ? inside.upperBound &- line : 1
+        runLines(&arguments, count, .whole, valid: valid)
+        line &+= count
+      }
+
+      guard plan.edgeCount > 0 else { continue }
+      arguments.rowStride = plan.chunkChannels
+      arguments.lineStride = c.strideHeight &* plan.edgeRowByteCount
+      arguments.taps = unsafe taps(record, packed, taps + 2 &* tapListLength, list: list)
+      for edge in 0..<plan.edgeCount {
+        arguments.rows =
+          unsafe Int(bitPattern: scratch + edge &* edgeByteCount) &+ (block &- first) &* plan.blockChannels
+        arguments.output = output(line: lines.lowerBound, column: plan.edgeColumn(edge))
+        runLines(&arguments, lines.count, .last, valid: valid)
+      }
+    }
+  }
+
+  /// The address of offsets: those that are given, or where a block has extra groups, a list of them and of the extra ones.
+  private func taps(
+    _ record: GeneratedWeights.Record, _ packed: PackedWeights, _ taps: UnsafePointer<Int>,
+    list: UnsafeMutablePointer<Int>
+  ) -> Int {
+    guard record.extraCount > 0 else { return Int(bitPattern: taps) }
+    unsafe listTaps(record, packed, taps, to: list)
+    return Int(bitPattern: list)
+  }
+
+  /// The offsets of all taps of a line whose first row is row `top` of the input: of rows that there are not, those of a row
+  /// of padding, which is so far from the line's first.
+  private func listTaps(top: Int, padding: Int, to list: UnsafeMutablePointer<Int>) {
+    let c = convolution
+    for place in 0..<tapListLength {
+      let (group, index) = place.quotientAndRemainder(dividingBy: plan.tapsPerGroup)
+      let tap = plan.tap(group: group, index: index)
+      let row = top &+ (tap ?? 0) / c.filterWidth &* c.dilationHeight
+      unsafe list[place] =
+        tap != nil && row >= 0 && row < c.inputHeight
+        ? taps[tapListLength + place]
+        : padding &+ (tap ?? 0) % c.filterWidth &* c.dilationWidth &* plan.channels
+    }
+  }
+}
