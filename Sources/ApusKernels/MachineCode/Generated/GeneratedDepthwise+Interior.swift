@@ -48,7 +48,7 @@ extension GeneratedDepthwise {
         arguments.rows = unsafe Int(bitPattern: work.memory.input) &+ origin &+ byte
         arguments.output = output(line: line, column: plan.interior.lowerBound)
         if isInside {
-          arguments.taps = unsafe taps(record, packed, taps + tapListLength, list: list)
+          arguments.taps = unsafe taps(record, packed, interiorTaps(0), list: list)
         } else {
           let away = unsafe Int(bitPattern: paddingRow) &- Int(bitPattern: work.memory.input) &- origin
           unsafe listTaps(top: top, padding: away, to: list)
@@ -62,7 +62,7 @@ extension GeneratedDepthwise {
       guard plan.edgeCount > 0 else { continue }
       arguments.rowStride = plan.chunkChannels
       arguments.lineStride = c.strideHeight &* plan.edgeRowByteCount
-      arguments.taps = unsafe taps(record, packed, taps + 2 &* tapListLength, list: list)
+      arguments.taps = unsafe taps(record, packed, interiorTaps(1), list: list)
       for edge in 0..<plan.edgeCount {
         arguments.rows =
           unsafe Int(bitPattern: scratch + edge &* edgeByteCount) &+ (block &- first) &* plan.blockChannels
@@ -82,18 +82,34 @@ extension GeneratedDepthwise {
     return Int(bitPattern: list)
   }
 
-  /// The offsets of all taps of a line whose first row is row `top` of the input: of rows that there are not, those of a row
-  /// of padding, which is so far from the line's first.
-  private func listTaps(top: Int, padding: Int, to list: UnsafeMutablePointer<Int>) {
+  /// A list of those that ``fillInteriorTaps()`` makes.
+  private func interiorTaps(_ list: Int) -> UnsafeMutablePointer<Int> {
+    unsafe taps + (1 &+ list) &* tapListLength
+  }
+
+  /// For all taps: the offsets in the input, and in what is gathered for a column at an edge; the row below a line's first,
+  /// and the offset in a row. Taps that a group lacks have no weight, and are in no row of the input.
+  func fillInteriorTaps() {
     let c = convolution
     for place in 0..<tapListLength {
       let (group, index) = place.quotientAndRemainder(dividingBy: plan.tapsPerGroup)
       let tap = plan.tap(group: group, index: index)
-      let row = top &+ (tap ?? 0) / c.filterWidth &* c.dilationHeight
-      unsafe list[place] =
-        tap != nil && row >= 0 && row < c.inputHeight
-        ? taps[tapListLength + place]
-        : padding &+ (tap ?? 0) % c.filterWidth &* c.dilationWidth &* plan.channels
+      let (row, column) = (tap ?? 0).quotientAndRemainder(dividingBy: c.filterWidth)
+      let (y, x) = (row * c.dilationHeight, column * c.dilationWidth)
+      unsafe interiorTaps(0)[place] = (y * c.inputWidth + x) * plan.channels
+      unsafe interiorTaps(1)[place] = y * plan.edgeRowByteCount + x * plan.chunkChannels
+      unsafe interiorTaps(2)[place] = tap == nil ? 1 << 40 : y
+      unsafe interiorTaps(3)[place] = x * plan.channels
+    }
+  }
+
+  /// The offsets of all taps of a line whose first row is row `top` of the input: of rows that there are not, those of a row
+  /// of padding, which is so far from the line's first.
+  private func listTaps(top: Int, padding: Int, to list: UnsafeMutablePointer<Int>) {
+    let inside = 0..<convolution.inputHeight
+    for place in 0..<tapListLength {
+      let exists = unsafe inside.contains(top &+ interiorTaps(2)[place])
+      unsafe list[place] = exists ? interiorTaps(0)[place] : padding &+ interiorTaps(3)[place]
     }
   }
 }

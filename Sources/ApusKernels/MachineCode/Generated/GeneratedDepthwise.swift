@@ -6,8 +6,8 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
   let weightPacking: GeneratedDepthwisePacking
   let factors: UnsafeMutableRawPointer
   let factorByteCount: Int
-  /// The offsets of all taps, group by group: in the plane; and where columns are read in place, in the input, and in what is
-  /// gathered for a column at an edge.
+  /// The offsets of all taps, group by group; where columns are read in place, four more lists, which `fillInteriorTaps`
+  /// describes.
   let taps: UnsafeMutablePointer<Int>
   let tapListLength: Int
   /// Gathers the pixels of one column.
@@ -107,15 +107,10 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
       sumsOffset + scheme.sumByteCount(GeneratedDepthwisePlan.mostPixels * plan.blockChannels), to: 64)
     workerByteCount = paddingRowOffset + plan.paddingRowByteCount
     tapListLength = tapCount
-    unsafe taps = .allocate(capacity: 3 * tapCount)
+    unsafe taps = .allocate(capacity: (plan.interior.isEmpty ? 1 : 5) * tapCount)
     for tap in 0..<tapCount {
       let (group, index) = tap.quotientAndRemainder(dividingBy: plan.tapsPerGroup)
       unsafe taps[tap] = plan.tapOffset(group: group, index: index)
-      unsafe taps[tapCount + tap] = plan.tapOffset(
-        group: group, index: index, rowStride: convolution.inputWidth * plan.channels,
-        pixelStride: plan.channels)
-      unsafe taps[2 * tapCount + tap] = plan.tapOffset(
-        group: group, index: index, rowStride: plan.edgeRowByteCount, pixelStride: plan.chunkChannels)
     }
     factorByteCount = target.factorByteCount
     // Where bytes are read in place, two blocks share factors.
@@ -123,6 +118,7 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
     unsafe factors = .allocate(byteCount: factorBlockCount * factorByteCount, alignment: 64)
     unsafe target.fillFactors(
       factors, convolution.operands, scheme.epilogue, blockCount: factorBlockCount, lanes: plan.lanes)
+    if !plan.interior.isEmpty { fillInteriorTaps() }
     if scheme.needsSumsAtOnce {
       guard let sums = sumFunctions(placement) else { return nil }
       self.sums = sums

@@ -170,7 +170,9 @@ final class GeneratedDepthwisePlan: Sendable {
     let (count, edgeCount) = (end - first, c.outputWidth - (end - first))
     let isWide = c.strideWidth > 1 ? count >= 6 : count >= 24 && edgeCount * 8 <= count
     let turnsFew = product != .signedBytes || c.filterHeight <= 4 && c.inputChannels >= 24
-    guard c.depthMultiplier == 1, isWide, turnsFew, edgeCount * reach <= planeWidth else { return 0..<0 }
+    guard c.depthMultiplier == 1, isWide, turnsFew, edgeCount * reach <= planeWidth,
+      c.inputWidth * c.inputChannels <= GeneratedConvolutionPlan.planeLimit
+    else { return 0..<0 }
     return first..<end
   }
 
@@ -308,13 +310,6 @@ final class GeneratedDepthwisePlan: Sendable {
     let y = tap / convolution.filterWidth * convolution.dilationHeight
     let x = tap % convolution.filterWidth * convolution.dilationWidth
     return y * rowByteCount + (x % phases * phaseWidth + x / phases) * pixelByteCount
-  }
-
-  /// The same where neighboring rows and pixels lie so far apart.
-  func tapOffset(group: Int, index: Int, rowStride: Int, pixelStride: Int) -> Int {
-    guard let tap = tap(group: group, index: index) else { return 0 }
-    return tap / convolution.filterWidth * convolution.dilationHeight * rowStride
-      + tap % convolution.filterWidth * convolution.dilationWidth * pixelStride
   }
 
   // MARK: In place, but for the edges
