@@ -165,24 +165,26 @@ def ask_apus(settings, *arguments):
 
 
 def kernels(settings):
-    """The rates of every kernel set on the layers of real models, and those of the instructions: the best of three runs."""
+    """The rates of every kernel set on the layers of real models, and those of the instructions: medians of three runs."""
     shapes = pathlib.Path(__file__).resolve().parents[1] / "Shapes" / "shapes.txt"
     reports = [ask_apus(settings, "kernels", "--shapes", str(shapes)) for _ in range(3)]
     if None in reports:
         return None
 
-    def best(kind):
-        entries = zip(*(report[kind] for report in reports), strict=True)
-        return [(max(same, key=lambda entry: entry.get("gmacs_per_second") or 0), same) for same in entries]
+    def medians(kind):
+        for same in zip(*(report[kind] for report in reports), strict=True):
+            rates = [entry.get("gmacs_per_second") for entry in same]
+            rate = None if None in rates else statistics.median(rates)
+            yield {**same[0], "gmacs_per_second": rate}, same
 
     sums = []
-    for entry, same in best("sums"):
-        if entry.get("peak_share"):
+    for entry, same in medians("sums"):
+        if all(other.get("peak_share") for other in same):
             # A run's shares are of its own peak.
-            peak = max(other["gmacs_per_second"] / other["peak_share"] for other in same)
-            entry = {**entry, "peak_share": entry["gmacs_per_second"] / peak}
+            peak = statistics.median(other["gmacs_per_second"] / other["peak_share"] for other in same)
+            entry["peak_share"] = entry["gmacs_per_second"] / peak
         sums.append(entry)
-    return {"peaks": [peak for peak, _ in best("peaks")], "sums": sums}
+    return {"peaks": [peak for peak, _ in medians("peaks")], "sums": sums}
 
 
 def profile(settings, path):
