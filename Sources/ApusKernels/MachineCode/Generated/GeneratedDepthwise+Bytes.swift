@@ -6,10 +6,7 @@ extension GeneratedDepthwise {
     scratch: UnsafeMutableRawPointer
   ) {
     let c = convolution
-    let reach = (c.filterHeight &- 1) &* c.dilationHeight
-    let isInside =
-      lines.lowerBound &* c.strideHeight >= c.paddingTop
-      && (lines.upperBound &- 1) &* c.strideHeight &- c.paddingTop &+ reach < c.inputHeight
+    let isInside = plan.linesInside(lines) == lines
     unsafe scratch.initializeMemory(
       as: UInt8.self, repeating: paddingByte, count: isInside ? 8 : plan.rowByteCount)
     let rows = unsafe (scratch + tapListOffset).assumingMemoryBound(to: Int.self)

@@ -27,12 +27,9 @@ extension GeneratedDepthwise {
       let record = GeneratedWeights.record(packed, block)
       let byte = block &* plan.blockChannels
       let valid = plan.validChannels(block: block, pixels: 1)
-      var arguments = unsafe GeneratedArguments(
-        rows: 0, rowStride: channels, taps: 0, tapCount: plan.groupCount &+ record.extraCount,
-        weights: Int(bitPattern: packed.address + record.weights),
-        offsets: Int(bitPattern: packed.address + weightPacking.offsets(block: block)),
-        factors: Int(bitPattern: factors + block &* factorByteCount), output: 0, outputStride: channels,
-        blocks: 0, scales: 0)
+      var arguments = arguments(
+        record, packed, block: block, rowStride: channels, outputStride: channels)
+      arguments.tapCount = plan.groupCount &+ record.extraCount
       arguments.lineStride = c.strideHeight &* rowByteCount
       arguments.outputLineStride = c.outputWidth &* channels
       func output(line: Int, column: Int) -> Int {
@@ -48,11 +45,11 @@ extension GeneratedDepthwise {
         arguments.rows = unsafe Int(bitPattern: work.memory.input) &+ origin &+ byte
         arguments.output = output(line: line, column: plan.interior.lowerBound)
         if isInside {
-          arguments.taps = unsafe taps(record, packed, interiorTaps(0), list: list)
+          arguments.taps = unsafe tapAddress(record, packed, interior(.input), list: list)
         } else {
           let away = unsafe Int(bitPattern: paddingRow) &- Int(bitPattern: work.memory.input) &- origin
           unsafe listTaps(top: top, padding: away, to: list)
-          arguments.taps = unsafe taps(record, packed, list, list: list)
+          arguments.taps = unsafe tapAddress(record, packed, list, list: list)
         }
         let count = isInside ? inside.upperBound &- line : 1
         runLines(&arguments, count, .whole, valid: valid)
@@ -62,7 +59,7 @@ extension GeneratedDepthwise {
       guard plan.edgeCount > 0 else { continue }
       arguments.rowStride = plan.chunkChannels
       arguments.lineStride = c.strideHeight &* plan.edgeRowByteCount
-      arguments.taps = unsafe taps(record, packed, interiorTaps(1), list: list)
+      arguments.taps = unsafe tapAddress(record, packed, interior(.edge), list: list)
       for edge in 0..<plan.edgeCount {
         arguments.rows =
           unsafe Int(bitPattern: scratch + edge &* edgeByteCount) &+ (block &- first) &* plan.blockChannels
@@ -73,7 +70,7 @@ extension GeneratedDepthwise {
   }
 
   /// The address of offsets: those that are given, or where a block has extra groups, a list of them and of the extra ones.
-  private func taps(
+  private func tapAddress(
     _ record: GeneratedWeights.Record, _ packed: PackedWeights, _ taps: UnsafePointer<Int>,
     list: UnsafeMutablePointer<Int>
   ) -> Int {
@@ -82,34 +79,40 @@ extension GeneratedDepthwise {
     return Int(bitPattern: list)
   }
 
-  /// A list of those that ``fillInteriorTaps()`` makes.
-  private func interiorTaps(_ list: Int) -> UnsafeMutablePointer<Int> {
-    unsafe taps + (1 &+ list) &* tapListLength
+  /// What is known of all taps where columns are read in place.
+  enum InteriorList: Int, CaseIterable {
+    /// Their offsets in the input, and in what is gathered for a column at an edge.
+    case input, edge
+    /// How far they are below the first row of a line, and their offsets in a row.
+    case row, place
   }
 
-  /// For all taps: the offsets in the input, and in what is gathered for a column at an edge; the row below a line's first,
-  /// and the offset in a row. Taps that a group lacks have no weight, and are in no row of the input.
+  private func interior(_ list: InteriorList) -> UnsafeMutablePointer<Int> {
+    unsafe taps + (1 &+ list.rawValue) &* tapListLength
+  }
+
+  /// Taps that a group lacks have no weight, and are in no row of the input.
   func fillInteriorTaps() {
     let c = convolution
-    for place in 0..<tapListLength {
-      let (group, index) = place.quotientAndRemainder(dividingBy: plan.tapsPerGroup)
-      let tap = plan.tap(group: group, index: index)
+    for index in 0..<tapListLength {
+      let (group, part) = index.quotientAndRemainder(dividingBy: plan.tapsPerGroup)
+      let tap = plan.tap(group: group, index: part)
       let (row, column) = (tap ?? 0).quotientAndRemainder(dividingBy: c.filterWidth)
       let (y, x) = (row * c.dilationHeight, column * c.dilationWidth)
-      unsafe interiorTaps(0)[place] = (y * c.inputWidth + x) * plan.channels
-      unsafe interiorTaps(1)[place] = y * plan.edgeRowByteCount + x * plan.chunkChannels
-      unsafe interiorTaps(2)[place] = tap == nil ? 1 << 40 : y
-      unsafe interiorTaps(3)[place] = x * plan.channels
+      unsafe interior(.input)[index] = (y * c.inputWidth + x) * plan.channels
+      unsafe interior(.edge)[index] = y * plan.edgeRowByteCount + x * plan.chunkChannels
+      unsafe interior(.row)[index] = tap == nil ? 1 << 40 : y
+      unsafe interior(.place)[index] = x * plan.channels
     }
   }
 
   /// The offsets of all taps of a line whose first row is row `top` of the input: of rows that there are not, those of a row
   /// of padding, which is so far from the line's first.
   private func listTaps(top: Int, padding: Int, to list: UnsafeMutablePointer<Int>) {
-    let inside = 0..<convolution.inputHeight
-    for place in 0..<tapListLength {
-      let exists = unsafe inside.contains(top &+ interiorTaps(2)[place])
-      unsafe list[place] = exists ? interiorTaps(0)[place] : padding &+ interiorTaps(3)[place]
+    let rows = 0..<convolution.inputHeight
+    for index in 0..<tapListLength {
+      let exists = unsafe rows.contains(top &+ interior(.row)[index])
+      unsafe list[index] = exists ? interior(.input)[index] : padding &+ interior(.place)[index]
     }
   }
 }

@@ -6,8 +6,8 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
   let weightPacking: GeneratedDepthwisePacking
   let factors: UnsafeMutableRawPointer
   let factorByteCount: Int
-  /// The offsets of all taps, group by group; where columns are read in place, four more lists, which `fillInteriorTaps`
-  /// describes.
+  /// The offsets of all taps, group by group; where columns are read in place, those of
+  /// ``InteriorList``, too.
   let taps: UnsafeMutablePointer<Int>
   let tapListLength: Int
   /// Gathers the pixels of one column.
@@ -107,7 +107,8 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
       sumsOffset + scheme.sumByteCount(GeneratedDepthwisePlan.mostPixels * plan.blockChannels), to: 64)
     workerByteCount = paddingRowOffset + plan.paddingRowByteCount
     tapListLength = tapCount
-    unsafe taps = .allocate(capacity: (plan.interior.isEmpty ? 1 : 5) * tapCount)
+    unsafe taps = .allocate(
+      capacity: (plan.interior.isEmpty ? 1 : 1 + InteriorList.allCases.count) * tapCount)
     for tap in 0..<tapCount {
       let (group, index) = tap.quotientAndRemainder(dividingBy: plan.tapsPerGroup)
       unsafe taps[tap] = plan.tapOffset(group: group, index: index)
@@ -223,14 +224,12 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
     let firstBlock = blocks.lowerBound
     for block in blocks {
       let record = GeneratedWeights.record(packed, block)
-      var arguments = unsafe GeneratedArguments(
-        rows: 0, rowStride: takesRows ? plan.pixelByteCount : plan.columnByteCount,
-        taps: Int(bitPattern: taps),
-        tapCount: takesRows && !takesLines ? convolution.filterHeight : plan.groupCount,
-        weights: Int(bitPattern: packed.address + record.weights),
-        offsets: Int(bitPattern: packed.address + weightPacking.offsets(block: block)),
-        factors: Int(bitPattern: factors + block &* factorByteCount), output: 0, outputStride: outputStride,
-        blocks: 0, scales: Int(bitPattern: work.memory.scales + 4 &* image))
+      var arguments = arguments(
+        record, packed, block: block, rowStride: takesRows ? plan.pixelByteCount : plan.columnByteCount,
+        outputStride: outputStride)
+      arguments.taps = unsafe Int(bitPattern: taps)
+      arguments.tapCount = takesRows && !takesLines ? convolution.filterHeight : plan.groupCount
+      arguments.scales = unsafe Int(bitPattern: work.memory.scales + 4 &* image)
       if record.extraCount > 0 {
         unsafe listTaps(record, packed, taps, to: list)
         arguments.taps = Int(bitPattern: list)
@@ -273,6 +272,16 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
         }
       }
     }
+  }
+
+  /// What all functions of a block of channels are told; taps, rows and outputs are still to be said.
+  func arguments(
+    _ record: GeneratedWeights.Record, _ packed: PackedWeights, block: Int, rowStride: Int, outputStride: Int
+  ) -> GeneratedArguments {
+    unsafe GeneratedArguments(
+      rowStride: rowStride, weights: Int(bitPattern: packed.address + record.weights),
+      offsets: Int(bitPattern: packed.address + weightPacking.offsets(block: block)),
+      factors: Int(bitPattern: factors + block &* factorByteCount), outputStride: outputStride)
   }
 
   /// Copies the offsets of all taps, and after them those of extra groups.

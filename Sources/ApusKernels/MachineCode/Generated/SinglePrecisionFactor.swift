@@ -3,11 +3,11 @@
 ///
 /// Both are staircases that never fall; they are equal where all steps are at the same sums. The factor being
 /// `M / 2^(e+31)`, the reference makes `i` or more, counted from the zero point, of sums from the least `P` on with
-/// `P·M ≥ i·2^(e+31) − 2^(e+30) − 2³⁰`, and of negative ones the same with the other sign, unless both sides are equal, which
-/// is ruled out; without the last term where `e` is not above zero. With a float `m` and an offset `c`, results are `i` or more where `x·m + c`, rounded to a float, is: where it
-/// is at least `i − δ` exactly, half the distance of `i` from the float before it, as ties go to `i`, which is even. So what
-/// is asked for is `i − δ − P·m ≤ c < i − δ − (P − 1)·m` for all `i`. Sums beyond ±2²⁴, which are rounded themselves, come
-/// after all steps.
+/// `P·M ≥ i·2^(e+31) − 2^(e+30) − 2³⁰`, without the last term where `e` is not above zero, and of negative ones the same with
+/// the other sign, unless both sides are equal, which is ruled out. With a float `m` and an offset `c`, results are `i` or more
+/// where `x·m + c`, rounded to a float, is: where it is at least `i − δ` exactly, half the distance of `i` from the float
+/// before it, as ties go to `i`, which is even. So what is asked for is `i − δ − P·m ≤ c < i − δ − (P − 1)·m` for all `i`. Sums
+/// beyond ±2²⁴, which are rounded themselves, come after all steps.
 ///
 /// Steps lie anywhere between two sums: of 256, the nearest to one is off by some `m / 256`, and floats up to 256 have errors
 /// of 2⁻¹⁷. The smaller a factor, the rarer are floats for it.

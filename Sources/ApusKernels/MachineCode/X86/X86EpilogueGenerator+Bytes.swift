@@ -16,10 +16,8 @@ extension X86EpilogueGenerator {
     guard case .bytes(let isSigned, let rescaling, let isBounded) = kind else {
       return Bytes(isSigned: false, addsZeroPoint: false, turnsSigns: false, isBounded: false)
     }
-    var turnsSigns = false
-    if target == .avx512, isSigned, case .single(isRectified: true, zeroPoint: .least, _) = rescaling {
-      turnsSigns = true
-    }
+    let isLeast = if case .single(isRectified: true, zeroPoint: .least, _) = rescaling { true } else { false }
+    let turnsSigns = target == .avx512 && isSigned && isLeast
     return Bytes(
       isSigned: isSigned, addsZeroPoint: kind.addsZeroPoint && !turnsSigns, turnsSigns: turnsSigns,
       isBounded: isBounded)

@@ -39,7 +39,7 @@ struct X86EpilogueGenerator: Hashable {
   /// The zero point of outputs in single precision.
   enum ZeroPoint: Hashable {
     case none
-    /// That of signed bytes which all stand for no less than zero.
+    /// −128, which signed bytes have where it is the least of them.
     case least
     case other
   }
