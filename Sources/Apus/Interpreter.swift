@@ -63,9 +63,11 @@ public final class Interpreter {
     try SubgraphCalls.check(model.file)
     context = GraphContext(
       model: model, kernels: kernels, threads: ThreadTeam(count: options.threadCount),
-      memoryLimit: options.memoryLimit, workLimit: options.workLimit, customOperators: custom)
+      memoryLimit: options.memoryLimit, workLimit: options.workLimit, customOperators: custom,
+      passes: options.passes)
     graph = try Graph(
-      context: context, subgraph: signature?.subgraph ?? 0, preservesAllTensors: options.preservesAllTensors)
+      context: context, subgraph: signature?.subgraph ?? 0,
+      passes: options.preservesAllTensors ? options.passes.intersection(.preserving) : options.passes)
     for (position, shape) in options.inputShapes {
       _ = try inputTensor(position)
       try Self.check(shape, position)
@@ -77,7 +79,7 @@ public final class Interpreter {
   private func prepare() throws(ApusError) {
     context.beginPreparation()
     try graph.prepare()
-    observer.reset(steps: graph.steps.count)
+    observer.reset(steps: graph.segments.reduce(0) { $0 + $1.plan.steps.count })
   }
 
   // MARK: Tensors
@@ -92,7 +94,7 @@ public final class Interpreter {
   public var tensors: [Tensor] { graph.subgraph.tensors.indices.map(tensor) }
 
   private func tensor(_ index: Int) -> Tensor {
-    model.tensor(index, subgraph: graph.subgraphIndex, shape: graph.states[index].shape)
+    model.tensor(index, subgraph: graph.subgraphIndex, shape: graph.shape(of: index))
   }
 
   /// The position of an input by its name: the signature's name first, then the tensor's.
@@ -117,8 +119,8 @@ public final class Interpreter {
     {
       return position
     }
-    if let position = tensors.firstIndex(where: { graph.states[$0].name == name }) { return position }
-    let known = tensors.map { graph.states[$0].name }.joined(separator: ", ")
+    if let position = tensors.firstIndex(where: { graph.wiring.name(of: $0) == name }) { return position }
+    let known = tensors.map { graph.wiring.name(of: $0) }.joined(separator: ", ")
     throw ApusError(.invalidArgument, "there is no tensor \(name) here, only: \(known)")
   }
 
@@ -148,7 +150,6 @@ public final class Interpreter {
       try prepare()
     } catch {
       graph.setInputShape(position, old)
-      try prepare()
       throw error
     }
   }
@@ -201,18 +202,20 @@ public final class Interpreter {
   public var packedWeightByteCount: Int { model.packedByteCount }
 
   /// The multiplications, each with an addition, of one run.
-  public var multiplyAccumulates: Int { graph.multiplyAccumulates.reduce(0, &+) }
+  public var multiplyAccumulates: Int { steps.reduce(0) { $0 &+ $1.multiplyAccumulates } }
+
+  private var steps: [Step] { graph.segments.flatMap(\.plan.steps) }
 
   /// The time of each operator in the last run, in order; empty unless ``Options/profiles`` is set. An operator that
   /// another does together with its own work has no time.
   public var profile: [ProfileEntry] {
-    zip(graph.steps, observer.durations).map { step, nanoseconds in
+    zip(steps, observer.durations).map { step, nanoseconds in
       let entry = graph.subgraph.operators[step.node]
       let output = entry.outputs.first.map(tensor)
       return ProfileEntry(
         operatorIndex: step.node, name: model.file.operatorCodes[entry.operatorCode].name,
         output: output?.shape ?? [], milliseconds: Double(nanoseconds) / 1e6,
-        multiplyAccumulates: graph.multiplyAccumulates[step.node])
+        multiplyAccumulates: step.multiplyAccumulates)
     }
   }
 }

@@ -18,6 +18,9 @@ final class GraphContext {
   /// For each subgraph whether `CALL_ONCE` ran it already.
   var wasCalled: [Bool]
 
+  /// What planning does beyond one step for each operator.
+  let passes: Passes
+
   private var randomStreams: [OperatorPlace: RandomStream] = [:]
   private let customOperators: [String: OperatorRegistration]
   /// By subgraph.
@@ -30,8 +33,9 @@ final class GraphContext {
 
   init(
     model: Model, kernels: KernelSet, threads: ThreadTeam, memoryLimit: Int, workLimit: Int,
-    customOperators: [String: OperatorRegistration] = [:]
+    customOperators: [String: OperatorRegistration] = [:], passes: Passes = .all
   ) {
+    self.passes = passes
     self.model = model
     var kernels = kernels
     kernels.isForOneThread = threads.count == 1
@@ -57,7 +61,7 @@ final class GraphContext {
   /// so that a graph never runs within itself.
   func child(_ index: Int) throws(ApusError) -> Graph {
     if let known = children[index] { return known }
-    let graph = try Graph(context: self, subgraph: index, preservesAllTensors: false)
+    let graph = try Graph(context: self, subgraph: index, passes: passes)
     children[index] = graph
     return graph
   }

@@ -10,7 +10,7 @@ struct ConstantExpansion {
   }
 
   private let file: ModelFile
-  private var expanded: [Key: ConstantData] = [:]
+  private var expanded: [Key: Constant] = [:]
   private var byteCount = 0
   /// The most bytes that copies may take: a file may refer to the same bytes without end.
   private let limit: Int
@@ -26,7 +26,7 @@ struct ConstantExpansion {
   }
 
   /// A tensor's values, if the file has any; what is misaligned, packed or not clean is expanded once.
-  mutating func constant(of tensor: TensorEntry) throws(ApusError) -> ConstantData? {
+  mutating func constant(of tensor: TensorEntry) throws(ApusError) -> Constant? {
     guard let range = tensor.data else { return nil }
     let type = ElementType(tensor.type)
     guard let width = type.byteCount else { return nil }
@@ -38,9 +38,9 @@ struct ConstantExpansion {
     let isAligned = UInt(bitPattern: base) % UInt(min(width, 8)) == 0
     if !type.isPacked, type != .bool, isAligned {
       let isUnread = !file.areUnread.isEmpty && file.areUnread[tensor.buffer]
-      return ConstantData(
-        base: base, byteCount: range.count, owner: file.bytes, isOfModel: true,
-        file: isUnread ? file.bytes : nil)
+      return Constant(
+        isUnread ? .unread(file.bytes, range) : .inPlace(base, owner: file.bytes), byteCount: range.count,
+        isOfModel: true)
     }
     let count = type.isPacked ? TensorShape(tensor.shape).elementCount : range.count
     let key = Key(range: range, type: type, count: count)
@@ -63,7 +63,7 @@ struct ConstantExpansion {
   /// A sparse tensor's values, zeros included.
   private mutating func dense(
     _ tensor: TensorEntry, _ sparsity: SparsityEntry, _ range: Range<Int>, _ type: ElementType, width: Int
-  ) throws(ApusError) -> ConstantData? {
+  ) throws(ApusError) -> Constant? {
     // Of packed types the reference densifies none.
     guard !type.isPacked else { return nil }
     let (byteCount, overflow) = TensorShape(tensor.shape).elementCount.multipliedReportingOverflow(by: width)
@@ -88,11 +88,10 @@ struct ConstantExpansion {
       throw ApusError(
         .malformedModel, "tensor \(tensor.name): \(range.count) bytes are not its sparse values")
     }
-    return ConstantData(
-      base: UnsafeRawPointer(memory.base), byteCount: byteCount, owner: memory, isOfModel: true)
+    return Constant(memory, byteCount: byteCount, isOfModel: true)
   }
 
-  private func expand(_ range: Range<Int>, _ type: ElementType, count: Int) -> ConstantData {
+  private func expand(_ range: Range<Int>, _ type: ElementType, count: Int) -> Constant {
     let memory = TensorMemory(byteCount: count)
     file.bytes.withUnsafeBytes { bytes in
       let source = bytes[range]
@@ -114,6 +113,6 @@ struct ConstantExpansion {
         UnsafeMutableRawBufferPointer(start: memory.base, count: count).copyBytes(from: source)
       }
     }
-    return ConstantData(base: UnsafeRawPointer(memory.base), byteCount: count, owner: memory, isOfModel: true)
+    return Constant(memory, byteCount: count, isOfModel: true)
   }
 }

@@ -25,6 +25,14 @@ final class TensorBuffers {
     }
   }
 
+  /// Notes where the tensors of a layout lie, and views of them.
+  func place(_ layout: Layout, in memory: TensorMemory) {
+    for place in layout.places {
+      self[place.tensor] = TensorBuffer(base: memory.base + place.offset, byteCount: place.byteCount)
+    }
+    for view in layout.views { self[view.tensor] = self[view.root] }
+  }
+
   private func grow(to larger: Int) {
     let moved = UnsafeMutablePointer<TensorBuffer>.allocate(capacity: larger)
     moved.initialize(repeating: .none, count: larger)
