@@ -10,15 +10,14 @@ from operators.transposed import _output_size
 
 def _half(model, draw, shape):
     """Floats of halves, and the tensor of halves behind them."""
-    count = int(np.prod(shape))
-    values = (draw.random.standard_normal(count) / np.sqrt(count / shape[0])).astype(np.float16).reshape(shape)
+    values = draw.values("float16", shape, magnitude=1 / np.sqrt(np.prod(shape[1:])))
     floats = model.tensor("float32", shape)
     model.add("DEQUANTIZE", [model.constant(values)], [floats], schema.DequantizeOptionsT(), version=3)
     return floats
 
 
 def _floats(draw, shape):
-    return draw.random.standard_normal(shape).astype(np.float32)
+    return draw.values("float32", shape, magnitude=1)
 
 
 @operator("HALF_TRANSPOSE_CONV", ("float32",), cases=12, versions={"float32": 1})

@@ -55,6 +55,8 @@ final class ComputedConstant: @unchecked Sendable {
       let lease = try ConstantLease(self.inputs, pool: self.pool)
       let memories = self.outputs.map { TensorMemory(byteCount: $0.byteCount) }
       let working = self.scratch.map { TensorMemory(byteCount: $0.byteCount) }
+      // The operator works on addresses, which keep nothing alive.
+      defer { withExtendedLifetime((lease, memories, working)) {} }
       try self.compute(
         inputs: try self.inputs.map { input throws(ApusError) in try lease.buffer(of: input.tensor) },
         outputs: memories.map(\.base), scratch: working.map(\.base))
@@ -99,7 +101,7 @@ final class ComputedConstant: @unchecked Sendable {
     for (piece, target) in zip(outputs + scratch, targets + working) {
       buffers[piece.slot] = TensorBuffer(base: target, byteCount: piece.byteCount)
     }
+    defer { withExtendedLifetime(buffers) {} }
     try operation.invoke(TensorTable(buffers.base, threads: threads))
-    withExtendedLifetime(buffers) {}
   }
 }

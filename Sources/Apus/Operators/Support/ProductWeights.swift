@@ -53,6 +53,7 @@ struct ProductWeights {
     if let arrangement {
       let form = TensorMemory(byteCount: arrangement.byteCount)
       form.withMutableBytes { arrangement.arrange(filter, into: &$0) }
+      defer { withExtendedLifetime(form) {} }
       return try packArranged(form.bytes, lease, into: weights, kernel)
     }
     try packArranged(filter, lease, into: weights, kernel)
@@ -71,6 +72,7 @@ struct ProductWeights {
         count: biasCopies)
     }
     kernel.pack(weights: filter, bias: copies.bytes, into: weights)
+    withExtendedLifetime(copies) {}
   }
 
   /// The packed weights, those of this run if they may have changed since the last one.
