@@ -132,24 +132,35 @@ public final class Interpreter {
   ///   - isStrict: whether only the dimensions that the model's signature leaves open (−1) may change.
   /// - Throws: where the model cannot run with that shape, after which it stays as it was.
   public func resizeInput(at position: Int, to shape: TensorShape, isStrict: Bool = false) throws(ApusError) {
-    let index = try inputTensor(position)
-    try Self.check(shape, position)
-    if isStrict {
+    try resizeInputs([position: shape], isStrict: isStrict)
+  }
+
+  /// Gives several inputs other shapes at once, as those that meet in one operator need, and prepares the model for them;
+  /// contents of all tensors are lost.
+  ///
+  /// - Parameters:
+  ///   - shapes: the new shapes, by position; operators decide whether they can work with them.
+  ///   - isStrict: whether only the dimensions that the model's signature leaves open (−1) may change.
+  /// - Throws: where the model cannot run with these shapes, after which it stays as it was.
+  public func resizeInputs(_ shapes: [Int: TensorShape], isStrict: Bool = false) throws(ApusError) {
+    for (position, shape) in shapes {
+      let index = try inputTensor(position)
+      try Self.check(shape, position)
       let signature = tensor(index).shapeSignature
       let isOpen =
         signature.count == shape.rank && zip(signature, shape.dimensions).allSatisfy { $0 < 0 || $0 == $1 }
-      guard isOpen else {
+      guard isOpen || !isStrict else {
         throw ApusError(
           .invalidArgument,
           "input \(position): \(shape) does not fit \(TensorShape(signature)), where -1 is open")
       }
     }
-    let old = graph.inputShapes[position]
-    graph.setInputShape(position, shape)
+    let old = graph.inputShapes
+    for (position, shape) in shapes { graph.setInputShape(position, shape) }
     do {
       try prepare()
     } catch {
-      graph.setInputShape(position, old)
+      for (position, shape) in old.enumerated() { graph.setInputShape(position, shape) }
       throw error
     }
   }

@@ -10,14 +10,14 @@ from operators.transposed import _output_size
 
 def _half(model, draw, shape):
     """Floats of halves, and the tensor of halves behind them."""
-    values = draw.values("float16", shape, magnitude=1 / np.sqrt(np.prod(shape[1:])))
+    values = draw.values(shape, "float16", magnitude=1 / np.sqrt(np.prod(shape[1:])))
     floats = model.tensor("float32", shape)
     model.add("DEQUANTIZE", [model.constant(values)], [floats], schema.DequantizeOptionsT(), version=3)
     return floats
 
 
 def _floats(draw, shape):
-    return draw.values("float32", shape, magnitude=1)
+    return draw.values(np.atleast_1d(shape), "float32", magnitude=1)
 
 
 @operator("HALF_TRANSPOSE_CONV", ("float32",), cases=12, versions={"float32": 1})
@@ -29,7 +29,7 @@ def half_transposed_convolution(draw):
     draw.tag(f"{taps[0]}x{taps[1]}", f"strides{stride[0]}x{stride[1]}", padding, "two_readers" if two == 2 else "")
     size = (draw.integer(2, 5), draw.integer(2, 5))
     # Above and below the size from which results of constants are computed when somebody reads them.
-    channels, filters = draw.pick("channels", [(1, 1), (3, 5), (96, 48), (8, 2)])
+    channels, filters = draw.pick("channels", [(1, 1), (3, 5), (64, 32), (8, 2)])
     outputs = [_output_size(draw, n, tap, step, padding) for n, tap, step in zip(size, taps, stride)]
     model = GraphBuilder()
     source = model.input(_floats(draw, (1, *size, channels)))
@@ -48,7 +48,7 @@ def half_transposed_convolution(draw):
 @operator("HALF_CONV_2D", ("float32",), cases=12, versions={"float32": 1})
 def half_convolution(draw):
     taps = draw.pick("filter", [(3, 3), (1, 1), (2, 3)])
-    channels, filters = draw.pick("channels", [(1, 1), (3, 5), (64, 96), (9, 16)])
+    channels, filters = draw.pick("channels", [(1, 1), (3, 5), (48, 40), (9, 16)])
     reader = draw.pick("also", ["", "reshaped", "shared", ""])
     draw.tag(f"{taps[0]}x{taps[1]}", f"{channels}to{filters}", reader)
     model = GraphBuilder()
