@@ -40,7 +40,9 @@ struct KernelChoiceTests {
     return ""
   }
 
-  @Test("the choice names the set whose kernel runs, and each set that was asked before", arguments: KernelSet.tested)
+  @Test(
+    "the choice names the set whose kernel runs, and each set that was asked before",
+    arguments: KernelSet.tested)
   func names(kernels: KernelSet) throws {
     let byteSums = MatrixOperands.int8Sums
     let words = MatrixOperands.int16(weightByteCount: 1, biasByteCount: 4)
@@ -101,6 +103,16 @@ struct KernelChoiceTests {
     }
   }
 
+  @Test("without memory for code, a set says so")
+  func memory() throws {
+    let set = KernelSet.arm64(.neon) { _ in nil }
+    let convolution = Self.filters(Self.bytes, Self.fixedPoint)
+    #expect(try Self.reason(set, convolution).contains("64 MiB"))
+    #expect(
+      try Self.reason { try set.depthwiseConvolution(Self.depthwise(Self.bytes, Self.fixedPoint)) }.contains(
+        "64 MiB"))
+  }
+
   private static let generatedSets = KernelSet.tested.filter { !["blas", "portable"].contains($0.name) }
 
   @Test("generated sets say which size or kind is not for them", arguments: generatedSets)
@@ -132,9 +144,7 @@ struct KernelChoiceTests {
     none.outputWidth = 14
     (none.filterHeight, none.dilationHeight) = (3, 600)
     none.paddingTop = 0
-    if let reason = try? Self.reason({ try kernels.depthwiseConvolution(none) }), !reason.isEmpty {
-      #expect(reason.contains("1201, is not below 1024"))
-    }
+    #expect(try Self.reason { try kernels.depthwiseConvolution(none) }.contains("1201, is not below 1024"))
   }
 
   #if arch(x86_64)
@@ -182,7 +192,8 @@ struct KernelChoiceTests {
       let half = Softmax.chooseFloats(beta: 1, isHalf: true, rows: 9, depth: 100, using: kernels)
       #expect(try #require(half.choice.declined.first).reason.contains("float16"))
       #expect(
-        Softmax.chooseFloats(beta: 1, isHalf: false, rows: 9, depth: 100, using: kernels).choice.set == kernels.name)
+        Softmax.chooseFloats(beta: 1, isHalf: false, rows: 9, depth: 100, using: kernels).choice.set
+          == kernels.name)
     }
 
     @Test("a kernel says what faster way it passed over", arguments: x86Sets)

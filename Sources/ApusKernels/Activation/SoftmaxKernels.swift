@@ -38,7 +38,8 @@ package enum Softmax {
   ) throws(Decline) -> FloatMapping {
     guard !isHalf else { throw Decline("exponentials are rounded to float16") }
     guard depth > FloatSoftmax.mostColumns else {
-      throw Decline("rows of \(depth) floats are no more than \(FloatSoftmax.mostColumns), which are done side by side")
+      throw Decline(
+        "rows of \(depth) floats are no more than \(FloatSoftmax.mostColumns), which are done side by side")
     }
     return try set.floatSoftmax(beta, depth)
   }

@@ -8,7 +8,8 @@ enum BLASTiling {
     let most = Int(Int32.max) / 2
     let rows = convolution.rowCount
     guard rows >= leastRows else {
-      throw Decline("a product of \(rows) rows has fewer than \(leastRows): it would spend its time on packing")
+      throw Decline(
+        "a product of \(rows) rows has fewer than \(leastRows): it would spend its time on packing")
     }
     try Decline.require(
       max(convolution.depth, convolution.inputChannels, convolution.outputChannels), below: most + 1,

@@ -25,7 +25,8 @@ package struct Decline: Error, Sendable, CustomStringConvertible {
 extension Decline {
   /// Executable memory is refused or full.
   static let noCodeMemory = Decline(
-    "its code cannot be placed: the system refuses executable pages, or \(ExecutableMemory.byteLimit >> 20) MiB are full")
+    "its code cannot be placed: the system refuses executable pages, or \(ExecutableMemory.byteLimit >> 20) MiB are full"
+  )
 }
 
 extension Decline {

@@ -21,7 +21,9 @@ package struct KernelChoice: Sendable {
 extension KernelChoice {
   /// Plain Swift, after `set` had nothing better.
   static func portable(instead set: KernelSet?, _ decline: Decline) -> KernelChoice {
-    let declined = set.map { $0.name == KernelSet.portable.name ? [] : [Declined(set: $0.name, decline: decline)] }
+    let declined = set.map {
+      $0.name == KernelSet.portable.name ? [] : [Declined(set: $0.name, decline: decline)]
+    }
     return KernelChoice(set: KernelSet.portable.name, declined: declined ?? [])
   }
 }

@@ -26,7 +26,8 @@
         depthwiseConvolution: { convolution throws(Decline) in
           try GeneratedDepthwise(convolution, target: target, bytes: depthwiseBytes)
         },
-        sum: { (sum, isSigned, shapes) throws(Decline) in try target.kernel(sum, isSigned: isSigned, shapes) },
+        sum: { (sum, isSigned, shapes) throws(Decline) in try target.kernel(sum, isSigned: isSigned, shapes)
+        },
         product: { (product, isSigned, shapes) throws(Decline) in
           try target.kernel(product, isSigned: isSigned, shapes)
         },
@@ -48,7 +49,8 @@
       name: "x86-avx512vnni", requires: x86AVX512VNNI.requires,
       convolution: { convolution throws(Decline) in
         try GeneratedConvolution(
-          convolution, target: X86Target.avx512, bytes: .unsignedBytes, sharesPipes: !X86Target.avx512.sharesPipes)
+          convolution, target: X86Target.avx512, bytes: .unsignedBytes,
+          sharesPipes: !X86Target.avx512.sharesPipes)
       },
       depthwiseConvolution: x86AVX512VNNI.depthwiseConvolution)
 

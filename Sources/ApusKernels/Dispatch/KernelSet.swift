@@ -17,10 +17,11 @@ package struct KernelSet: Sendable {
     throw .noElementwise
   }
   /// Prepares a product of bytes, signed or not; throws where this set has no kernel for it.
-  package var product: @Sendable (QuantizedProduct, Bool, BroadcastShapes) throws(Decline) -> any BinaryKernel = {
-    (_, _, _) throws(Decline) in
-    throw .noElementwise
-  }
+  package var product:
+    @Sendable (QuantizedProduct, Bool, BroadcastShapes) throws(Decline) -> any BinaryKernel = {
+      (_, _, _) throws(Decline) in
+      throw .noElementwise
+    }
   /// Prepares an operation of floats; throws where this set has no kernel for it.
   package var floats: @Sendable (FloatOperation, BroadcastShapes) throws(Decline) -> any BinaryKernel = {
     (_, _) throws(Decline) in

@@ -96,7 +96,9 @@ struct BroadcastBinary: BinaryKernel {
 
   var implementation: String {
     let rows =
-      plan.repeated.map { "rows of \($0.period) repeated in \(1024 / max(strides.lhs, strides.rhs)) elements" }
+      plan.repeated.map {
+        "rows of \($0.period) repeated in \(1024 / max(strides.lhs, strides.rhs)) elements"
+      }
       ?? "stretches of up to \(plan.longestStretch) elements"
     return "\(way), \(rows)"
   }

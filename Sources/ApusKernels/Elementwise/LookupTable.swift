@@ -86,7 +86,9 @@ private struct TableFunction<Result: BitwiseCopyable & Sendable>: UnaryFunction 
   /// What does most of the work, if it can be done better.
   let mapping: ByteMapping?
 
-  var way: String { mapping == nil ? "portable table of 256 values" : "generated look-up of vectors of bytes" }
+  var way: String {
+    mapping == nil ? "portable table of 256 values" : "generated look-up of vectors of bytes"
+  }
 
   @inline(__always)
   func callAsFunction(_ value: UInt8) -> Result { unsafe table.values[Int(value)] }

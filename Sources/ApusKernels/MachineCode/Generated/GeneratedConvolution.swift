@@ -51,7 +51,8 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
     let mayHaveExtras = weightPacking.terms.mayHaveExtras
     guard !mayHaveExtras || plan.stepCount <= GeneratedConvolutionPlan.stepLimit else {
       let (count, limit) = (plan.stepCount, GeneratedConvolutionPlan.stepLimit)
-      throw Decline("weights with such a zero point may take extra steps, and \(count) steps are over \(limit)")
+      throw Decline(
+        "weights with such a zero point may take extra steps, and \(count) steps are over \(limit)")
     }
     movesAlongPanels = plan.movesAlongPanels && !mayHaveExtras
     rowStride = plan.rowStride

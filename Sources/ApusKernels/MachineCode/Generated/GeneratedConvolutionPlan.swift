@@ -170,7 +170,8 @@ final class GeneratedConvolutionPlan: Sendable {
     let sizes = [
       c.filterHeight, c.filterWidth, c.strideHeight, c.strideWidth, c.dilationHeight, c.dilationWidth,
     ]
-    try Decline.require(sizes.max() ?? 0, below: 1 << 15, "the greatest size, stride or dilation of the filter")
+    try Decline.require(
+      sizes.max() ?? 0, below: 1 << 15, "the greatest size, stride or dilation of the filter")
     try Decline.require(c.inputChannels, below: 1 << 26, "the number of input channels")
     try Decline.require(c.outputWidth, below: 1 << 26, "the output's width")
     let reachHeight = (c.filterHeight - 1) * c.dilationHeight + 1

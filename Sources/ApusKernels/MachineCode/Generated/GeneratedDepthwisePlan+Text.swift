@@ -16,13 +16,15 @@ extension GeneratedDepthwisePlan {
   /// Blocks and what they are read from.
   var text: String {
     let columns = mostColumns > 0 ? blocks(columnCount).columns : min(Self.mostPixels, columnCount)
-    let block = runs.first.map { "\($0.columns) columns" } ?? "\(columns) \(mostColumns > 0 ? "columns" : "pixels")"
+    let block =
+      runs.first.map { "\($0.columns) columns" } ?? "\(columns) \(mostColumns > 0 ? "columns" : "pixels")"
     let source =
       !runs.isEmpty
       ? "read in place"
       : interior.isEmpty ? "gathered" : "read in place, but for \(edgeCount) columns at the edges"
     let together = pixelsTogether > 1 ? ["\(pixelsTogether) pixels as one"] : []
-    let blocks = "\(blockCount) \(blockCount == 1 ? "block" : "blocks") of \(block) × \(blockChannels) channels"
+    let blocks =
+      "\(blockCount) \(blockCount == 1 ? "block" : "blocks") of \(block) × \(blockChannels) channels"
     return ([blocks] + together + [source]).joined(separator: ", ")
   }
 
@@ -32,7 +34,9 @@ extension GeneratedDepthwisePlan {
     return switch singleTaps {
     case nil: []
     case .phases:
-      ["taps one by one: \(pixelsTogether) pixels as one, with a stride of \(c.strideWidth), lie in \(phases) phases"]
+      [
+        "taps one by one: \(pixelsTogether) pixels as one, with a stride of \(c.strideWidth), lie in \(phases) phases"
+      ]
     case .words: ["taps one by one: bytes become words as they are gathered"]
     case .shape:
       [

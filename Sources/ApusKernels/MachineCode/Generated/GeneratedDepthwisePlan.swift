@@ -81,7 +81,8 @@ final class GeneratedDepthwisePlan: Sendable {
     let sizes = [
       c.filterHeight, c.filterWidth, c.strideHeight, c.strideWidth, c.dilationHeight, c.dilationWidth,
     ]
-    try Decline.require(sizes.max() ?? 0, below: 1 << 15, "the greatest size, stride or dilation of the filter")
+    try Decline.require(
+      sizes.max() ?? 0, below: 1 << 15, "the greatest size, stride or dilation of the filter")
     try Decline.require(c.outputChannels, below: 1 << 26, "the number of output channels")
     try Decline.require(c.outputWidth, below: 1 << 26, "the output's width")
     guard c.outputHeight > 0, c.outputWidth > 0 else {
@@ -157,7 +158,8 @@ final class GeneratedDepthwisePlan: Sendable {
     let rowByteCount = columnByteCount * chunkChannels
     if runs.isEmpty {
       try Decline.require(
-        reachHeight * rowByteCount, below: GeneratedConvolutionPlan.planeLimit + 1, "the bytes that a tile gathers")
+        reachHeight * rowByteCount, below: GeneratedConvolutionPlan.planeLimit + 1,
+        "the bytes that a tile gathers")
     }
     let fitting = (Self.planeBytes / rowByteCount - reachHeight) / c.strideHeight + 1
     mostLines = max(1, min(fitting, c.outputHeight))

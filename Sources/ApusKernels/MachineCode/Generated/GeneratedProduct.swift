@@ -19,7 +19,8 @@ package enum GeneratedProduct: Hashable, Sendable {
     case (.float32, _), (.uint8, _), (.int8, _), (.hybrid, _):
       throw Decline("there is no generated code for \(epilogue.name) of \(operands.name)")
     default:
-      throw Decline("operands of \(operands.name) are not float32, hybrid or bytes with outputs of their type")
+      throw Decline(
+        "operands of \(operands.name) are not float32, hybrid or bytes with outputs of their type")
     }
   }
 

@@ -127,8 +127,9 @@ package struct SinglePrecisionFactor: Hashable, Sendable {
     guard case .fixedPoint(let multipliers, let zeroPoint, let minimum, let maximum) = epilogue else {
       throw Decline("\(epilogue.name) are not in fixed point")
     }
-    guard multipliers.count == 1 || outputsPerChannel >= leastOutputs
-      || outputsPerChannel * depth >= leastProducts
+    guard
+      multipliers.count == 1 || outputsPerChannel >= leastOutputs
+        || outputsPerChannel * depth >= leastProducts
     else {
       throw Decline(
         """
@@ -169,7 +170,8 @@ package struct SinglePrecisionFactor: Hashable, Sendable {
         throw .unusable(
           multiplier, channel,
           withRest
-            ? "make the same outputs in single precision in two parts" : "make the same outputs in single precision")
+            ? "make the same outputs in single precision in two parts"
+            : "make the same outputs in single precision")
       }
       factors.append(factor)
     }

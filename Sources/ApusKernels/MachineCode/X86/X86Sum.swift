@@ -115,7 +115,9 @@ extension X86Target {
     _ sum: QuantizedSum, isSigned: Bool, _ shapes: BroadcastShapes
   ) throws(Decline) -> any BinaryKernel {
     let (shift, expected) = (sum.leftShift, sum.isSquared ? 7 : 20)
-    guard shift == expected else { throw Decline("operands are shifted left by \(shift) bits, not \(expected)") }
+    guard shift == expected else {
+      throw Decline("operands are shifted left by \(shift) bits, not \(expected)")
+    }
     guard sum.isDifference || !sum.isSquared else { throw Decline("squares of sums have no code") }
     let function = try X86Sum(.sum(sum), target: self, isSigned: isSigned, shapes)
     return BroadcastBinary(function, shapes)

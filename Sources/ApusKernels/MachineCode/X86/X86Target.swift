@@ -72,7 +72,8 @@ extension X86Target: GeneratedTarget {
     case .float32, .float64, .hybrid, .singlePrecision: return
     case .fixedPoint(let multipliers, _, _, _):
       if let channel = multipliers.firstIndex(where: { $0.value < 0 || $0.shift <= -30 }) {
-        throw .unusable(multipliers[channel], channel, "are not negative and shift right by less than 30 bits")
+        throw .unusable(
+          multipliers[channel], channel, "are not negative and shift right by less than 30 bits")
       }
     default: throw Decline("there is no generated code for \(epilogue.name)")
     }

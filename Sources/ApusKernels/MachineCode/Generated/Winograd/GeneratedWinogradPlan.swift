@@ -128,7 +128,9 @@ struct GeneratedWinogradPlan {
     if reckons {
       let own = time(leastParts, 1, threads: 1) * cost.margin
       let direct = cost.direct(rows: c.rowCount, stepCount: stepCount, columnVectors: columnVectors)
-      guard own < direct else { throw Decline("it is reckoned to take \(hundredths(own / direct)) times as long") }
+      guard own < direct else {
+        throw Decline("it is reckoned to take \(hundredths(own / direct)) times as long")
+      }
     }
     // Each part of the lines transforms all weights again, each part of the panels all inputs.
     let tilings = (1...8).map { threads in
