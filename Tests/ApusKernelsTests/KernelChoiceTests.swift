@@ -82,7 +82,7 @@ struct KernelChoiceTests {
   func reasons() throws {
     let few = Convolution(
       rows: 3, depth: 64, columns: 40, operands: .float32, epilogue: Self.floatBounds)
-    #expect(try Self.reason(.blas, few).contains("3 rows has fewer than 4"))
+    #expect(try Self.reason(.blas, few).contains("3 rows, fewer than 4"))
     let words = Convolution(
       rows: 8, depth: 64, columns: 40, operands: .int16(weightByteCount: 1, biasByteCount: 8),
       epilogue: .reducedFixedPoint([FixedPointMultiplier(0.01)], minimum: -32768, maximum: 32767))

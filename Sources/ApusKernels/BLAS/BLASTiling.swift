@@ -9,7 +9,7 @@ enum BLASTiling {
     let rows = convolution.rowCount
     guard rows >= leastRows else {
       throw Decline(
-        "a product of \(rows) rows has fewer than \(leastRows): it would spend its time on packing")
+        "the product has \(counted(rows, "row")), fewer than \(leastRows): its time would go to packing")
     }
     try Decline.require(
       max(convolution.depth, convolution.inputChannels, convolution.outputChannels), below: most + 1,

@@ -48,7 +48,7 @@ struct ConvolutionTiling {
   /// Tiles and blocks, for people to read.
   var text: String {
     let blocks = depthBlocks == 1 ? "" : " in \(depthBlocks) blocks of terms"
-    return "tiles of \(rowsPerTile) rows × \(columnsPerTile) columns\(blocks)"
+    return "tiles of \(counted(rowsPerTile, "row")) × \(counted(columnsPerTile, "column"))\(blocks)"
   }
 
   /// The number of blocks into which the terms are cut.

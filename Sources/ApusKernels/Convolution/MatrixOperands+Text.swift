@@ -12,7 +12,7 @@ extension MatrixOperands {
     case .uint8ToInt16: "uint8 with int16 outputs"
     case .int8Sums: "int8 with int32 outputs"
     case .int16(let weight, let bias): "int16 with int\(8 * weight) weights and an int\(8 * bias) bias"
-    case .hybrid: "float32 that is quantized at run time"
+    case .hybrid: "float32 (quantized at run time)"
     }
   }
 }
@@ -55,3 +55,11 @@ extension Epilogue {
     throw Decline("\(name) are not made of sums of \(operands.name)")
   }
 }
+
+extension GeneratedProduct {
+  /// What is multiplied, for people to read.
+  var text: String { self == .words ? "16-bit integers" : name }
+}
+
+/// A number and what it counts, in the plural unless it is one.
+func counted(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }

@@ -107,7 +107,7 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
   // MARK: Reading
 
   var implementation: String {
-    "generated products of \(scheme.product.name), \(plan.text), \(form)"
+    "generated products of \(scheme.product.text), \(plan.text), \(form)"
   }
 
   private var form: String {

@@ -196,7 +196,8 @@ final class GeneratedConvolutionPlan: Sendable {
       : !needsNoPadding
         ? "padding"
         : !areRowsReady
-          ? product == .words ? "bytes become words" : "taps are no whole steps" : "signs are turned"
+          ? product == .words ? "bytes become 16-bit integers" : "taps are no whole steps"
+          : "signs are turned"
     isDense = isMatrix || isInPlace && c.batches == 1 && c.outputHeight == 1
     takesPixels = isDense || !isInPlace && c.outputHeight == 1
     lineCount = isDense ? 1 : c.batches * c.outputHeight
@@ -403,8 +404,8 @@ final class GeneratedConvolutionPlan: Sendable {
       ].compactMap(\.self)
     return
       ([
-        "\(panels.count) \(panels.count == 1 ? "panel" : "panels") of \(columns) columns",
-        "blocks of \(rows) rows × \(panel?.vectorCount ?? 0) vectors",
+        "\(counted(panels.count, "panel")) of \(counted(columns, "column"))",
+        "blocks of \(counted(rows, "row")) × \(counted(panel?.vectorCount ?? 0, "vector"))",
       ] + way + [gatheringReason.map { "rows gathered (\($0))" } ?? "rows in place"])
       .joined(separator: ", ")
   }

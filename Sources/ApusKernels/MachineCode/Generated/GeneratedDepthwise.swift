@@ -137,7 +137,7 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
   var implementation: String {
     let form =
       scheme.canFinish ? target.form(convolution.operands, scheme.epilogue) : convolution.epilogue.name
-    return "generated depthwise products of \(scheme.product.name), \(plan.text), \(form)"
+    return "generated depthwise products of \(scheme.product.text), \(plan.text), \(form)"
   }
 
   func notes(_ packed: PackedWeights?) -> [String] { plan.notes + scheme.notes(packed) }

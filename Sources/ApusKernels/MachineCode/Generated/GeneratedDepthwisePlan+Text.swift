@@ -21,7 +21,7 @@ extension GeneratedDepthwisePlan {
     let source =
       !runs.isEmpty
       ? "read in place"
-      : interior.isEmpty ? "gathered" : "read in place, but for \(edgeCount) columns at the edges"
+      : interior.isEmpty ? "gathered" : "read in place, but for \(counted(edgeCount, "column")) at the edges"
     let together = pixelsTogether > 1 ? ["\(pixelsTogether) pixels as one"] : []
     let blocks =
       "\(blockCount) \(blockCount == 1 ? "block" : "blocks") of \(block) × \(blockChannels) channels"
@@ -37,7 +37,7 @@ extension GeneratedDepthwisePlan {
       [
         "taps one by one: \(pixelsTogether) pixels as one, with a stride of \(c.strideWidth), lie in \(phases) phases"
       ]
-    case .words: ["taps one by one: bytes become words as they are gathered"]
+    case .words: ["taps one by one: bytes become 16-bit integers as they are gathered"]
     case .shape:
       [
         """

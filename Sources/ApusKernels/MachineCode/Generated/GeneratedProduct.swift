@@ -17,10 +17,8 @@ package enum GeneratedProduct: Hashable, Sendable {
     case (.uint8, .fixedPoint), (.uint8, .float64): self = bytes
     case (.int8, .fixedPoint), (.int8, .float64): self = bytes == .unsignedBytes ? .signedBytes : bytes
     case (.float32, _), (.uint8, _), (.int8, _), (.hybrid, _):
-      throw Decline("there is no generated code for \(epilogue.name) of \(operands.name)")
-    default:
-      throw Decline(
-        "operands of \(operands.name) are not float32, hybrid or bytes with outputs of their type")
+      throw Decline("there is no generated code for \(epilogue.name) of operands of \(operands.name)")
+    default: throw Decline("there is no generated code for operands of \(operands.name)")
     }
   }
 

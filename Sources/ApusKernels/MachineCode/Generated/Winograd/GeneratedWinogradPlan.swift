@@ -85,7 +85,7 @@ struct GeneratedWinogradPlan {
     try target.requireFinish(c.epilogue)
     let product = try GeneratedProduct(c.operands, c.epilogue, bytes: bytes)
     guard let cost = target.winogradCost(product) else {
-      throw Decline("there is none for \(product.name), or it never pays")
+      throw Decline("there is none for \(product.text), or it never pays")
     }
     try Self.requireShape(c)
     try c.epilogue.requireFit(c.operands, channels: c.outputChannels)
@@ -171,9 +171,10 @@ struct GeneratedWinogradPlan {
     let columns = panels.count > 1 ? panels[0].paddedCount : convolution.outputChannels
     let squares = across * ceilingQuotient(convolution.outputHeight, form.side)
     return [
-      "Winograd's F(\(form.side)×\(form.side), 3×3) of \(form.product.name)",
-      "\(panels.count) \(panels.count == 1 ? "panel" : "panels") of \(columns) columns",
-      "blocks of \(largeRows) and \(smallRows) rows", "\(squares) squares in batches of up to \(batchLength)",
+      "Winograd's F(\(form.side)×\(form.side), 3×3) of \(form.product.text)",
+      "\(counted(panels.count, "panel")) of \(counted(columns, "column"))",
+      "blocks of \(largeRows) and \(smallRows) rows",
+      "\(counted(squares, "square")) in batches of up to \(batchLength)",
     ].joined(separator: ", ")
   }
 
