@@ -127,7 +127,7 @@ struct BatchMatMul: Operator {
     default: throw node.mismatch(lhs, rhs)
     }
     let (lhsScale, lhsZeroPoint) = try node.quantization(of: lhs)
-    let (rhsScale, rhsZeroPoint) = try node.quantization(of: rhs)
+    let (rhsScale, rhsZeroPoint) = try weightQuantization(rhs, node)
     let (outputScale, zeroPoint) = try node.quantization(of: output)
     let multiplier = FixedPointMultiplier(Double(lhsScale * rhsScale) / Double(outputScale))
     let range = output.type.integerRange
@@ -139,11 +139,24 @@ struct BatchMatMul: Operator {
           maximum: Int32(range.upperBound))
       )
     }
-    for slot in [lhs, rhs, output] { try node.expectNoZeroPoint(slot) }
+    for slot in [lhs, output] { try node.expectNoZeroPoint(slot) }
+    guard rhsZeroPoint == 0 else {
+      throw node.malformed("\(rhs.name) has the zero point \(rhsZeroPoint), not 0")
+    }
     return (
       .int16(weightByteCount: rhs.type == .int16 ? 2 : 1, biasByteCount: 8),
       .reducedFixedPoint([multiplier], minimum: Int32(range.lowerBound), maximum: Int32(range.upperBound))
     )
+  }
+
+  /// The scale and zero point that the reference takes integer products with.
+  ///
+  /// It knows no scales of channels there, which LiteRT's converter writes for constant weights: where there are several, it
+  /// reads a scale of zero and a zero point of zero, so that all outputs are the output's zero point.
+  private static func weightQuantization(
+    _ rhs: TensorSlot, _ node: Node
+  ) throws(ApusError) -> (scale: Float, zeroPoint: Int32) {
+    try node.checkedQuantization(of: rhs).scaleCount > 1 ? (0, 0) : try node.quantization(of: rhs)
   }
 
   func invoke(_ tensors: borrowing TensorTable) {
