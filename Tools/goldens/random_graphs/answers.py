@@ -28,9 +28,10 @@ class GraphReference:
         """What every tensor of the main subgraph holds after a run; None where it cannot be read."""
         return self._ask(("tensors", model, [values], is_mixed, False))
 
-    def moved(self, model, values, is_mixed, times, seed):
-        """The outputs where floats of the inputs are moved by a millionth of the largest, so many times."""
-        return self._ask(("moved", model, [values], is_mixed, (times, seed)))
+    def moved(self, model, sets, is_mixed, has_state, times, seed):
+        """So many times the outputs of the last set, after runs with those before, where floats of the inputs are
+        moved by a millionth of the largest."""
+        return self._ask(("moved", model, sets, is_mixed, (times, seed, has_state)))
 
     def close(self):
         if self._process:
@@ -86,25 +87,23 @@ def _serve(pipe):
 
 
 def _answer(kind, model, sets, is_mixed, more):
-    from ai_edge_litert.interpreter import Interpreter, OpResolverType
-
-    resolver = OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES if is_mixed else OpResolverType.BUILTIN_REF
-    interpreter = Interpreter(model_content=model, experimental_op_resolver_type=resolver, num_threads=1,
-                              experimental_preserve_all_tensors=True)
-    interpreter.allocate_tensors()
-    inputs = [(detail["index"], tuple(detail["shape"])) for detail in interpreter.get_input_details()]
+    interpreter, inputs = _prepared(model, is_mixed)
     if kind == "tensors":
         _run(interpreter, inputs, sets[0])
         return [_value(interpreter, detail) for detail in interpreter.get_tensor_details()]
     if kind == "moved":
-        times, seed = more
+        times, seed, has_state = more
         numbers = np.random.default_rng(seed)
         answers = []
         for _ in range(times):
-            moved = [_moved(values, numbers) for values in sets[0]]
-            if _resized(interpreter, inputs, moved):
-                inputs = [(index, values.shape) for (index, _), values in zip(inputs, moved)]
-            answers.append(_run(interpreter, inputs, moved))
+            if has_state:
+                interpreter, inputs = _prepared(model, is_mixed)
+            for values in sets:
+                moved = [_moved(array, numbers) for array in values]
+                if _resized(interpreter, inputs, moved):
+                    inputs = [(index, array.shape) for (index, _), array in zip(inputs, moved)]
+                answer = _run(interpreter, inputs, moved)
+            answers.append(answer)
         return answers
     answers = []
     for number in [*range(len(sets))][:2] + ([0] if more else []):
@@ -116,6 +115,16 @@ def _answer(kind, model, sets, is_mixed, more):
         except (ValueError, RuntimeError) as error:
             answers.append(str(error).strip().splitlines()[-1])
     return answers
+
+
+def _prepared(model, is_mixed):
+    from ai_edge_litert.interpreter import Interpreter, OpResolverType
+
+    resolver = OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES if is_mixed else OpResolverType.BUILTIN_REF
+    interpreter = Interpreter(model_content=model, experimental_op_resolver_type=resolver, num_threads=1,
+                              experimental_preserve_all_tensors=True)
+    interpreter.allocate_tensors()
+    return interpreter, [(detail["index"], tuple(detail["shape"])) for detail in interpreter.get_input_details()]
 
 
 def _moved(values, numbers):

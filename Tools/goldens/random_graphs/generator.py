@@ -6,7 +6,7 @@ import numpy as np
 
 from random_graphs.model import Graph
 from random_graphs.moves import MOVES
-from random_graphs.moves.grafts import Sources
+from random_graphs.moves.grafts import RANDOM, Sources
 from random_graphs.weaver import Abandoned, Weaver
 
 # Raised when the same seed gives another graph than before.
@@ -136,22 +136,23 @@ class _Drawing:
             if type_name != "float32":
                 spread = w.random.choice((1.0, 2.0, 4.0))
                 quantization = w.fit(np.array([-spread * w.random.uniform(0, 1), spread]), type_name)
-            sets = [self._values(shape, type_name, quantization) for _ in range(2)]
+            likeness = (w.random.choice((0.5, 1, 2)), w.random.choice((0, 0, 0, 1)))
+            sets = [self._values(shape, type_name, quantization, *likeness) for _ in range(2)]
             tensor = w.input(sets, type_name, quantization)
         else:
             tensor.sets = [tensor.sets[0], self._values(shape, type_name, None)]
         if w.is_flexible:
             tensor.open = (-1, *shape[1:])
 
-    def _values(self, shape, type_name, quantization):
+    def _values(self, shape, type_name, quantization, spread=1, middle=0):
         w = self._weaver
         if type_name == "bool":
             return w.numbers.integers(0, 2, shape).astype(bool)
         if type_name in ("int32", "int64"):
             return w.numbers.integers(-9, 10, shape).astype(type_name)
         if type_name == "float32":
-            values = w.numbers.standard_normal(shape, np.float32) * np.float32(w.random.choice((0.5, 1, 2)))
-            return (values + np.float32(w.random.choice((0, 0, 0, 1)))).astype(np.float32)
+            values = w.numbers.standard_normal(shape, np.float32) * np.float32(spread) + np.float32(middle)
+            return values.astype(np.float32)
         low, high = {"int8": (-128, 127), "uint8": (0, 255), "int16": (-32768, 32767)}[type_name]
         return w.numbers.integers(low, high + 1, shape).astype(type_name)
 
@@ -163,7 +164,7 @@ class _Drawing:
         read = {id(t) for operator in main.operators for t in operator.inputs if t is not None}
         produced = [t for operator in main.operators for t in operator.outputs if t.type != "resource"]
         # Only what can be read from outside.
-        plain = [t for t in produced if t.type in READABLE]
+        plain = [t for t in produced if t.type in READABLE and not t.is_hidden]
         outputs = [t for t in plain if id(t) not in read and not w.chance(0.08)]
         for tensor in plain:
             if id(tensor) in read and w.chance(0.06):
@@ -185,6 +186,8 @@ class _Drawing:
         w = self._weaver
         main = self.graph.main
         w.random.shuffle(main.inputs)
+        # Behind an operator whose shape depends on data, the reference begins its sequences again in each run.
+        main.operators.sort(key=lambda operator: operator.name not in RANDOM)
         if any(operator.state for operator in main.operators) or not w.chance(0.5):
             return
         done = {id(t) for operator in main.operators for t in operator.outputs}

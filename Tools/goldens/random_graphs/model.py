@@ -20,7 +20,7 @@ class Tensor:
 
     __slots__ = (
         "type", "shape", "quantization", "data", "is_variable", "value", "loose", "sets", "blob", "open", "name",
-        "sparsity", "keeps_batch",
+        "sparsity", "is_hidden",
     )
 
     def __init__(self, type_name, shape, quantization=None, data=None, value=None, is_variable=False):
@@ -41,8 +41,8 @@ class Tensor:
         # Whether the file leaves the shape open.
         self.open = False
         self.name = None
-        # Whether the first dimension follows that of the inputs.
-        self.keeps_batch = False
+        # Whether it is memory that an operator uses, and nothing to read.
+        self.is_hidden = False
 
     @property
     def size(self):
@@ -117,6 +117,8 @@ class Graph:
         self.main = Subgraph()
         # Whether what it computes depends on the runs before.
         self.has_state = False
+        # Whether one of its operators draws random numbers.
+        self.has_random = False
         # Whether LiteRT has one of its operators among the optimized kernels alone.
         self.is_mixed = False
         # Whether it may have such.

@@ -178,7 +178,7 @@ def copied(graph):
 
     new = Graph(graph.kind)
     new.main = copy_of(graph.main)
-    new.has_state, new.is_mixed, new.may_mix, new.resized = graph.has_state, graph.is_mixed, graph.may_mix, graph.resized
+    new.has_state, new.has_random, new.is_mixed, new.resized = graph.has_state, graph.has_random, graph.is_mixed, graph.resized
     return new
 
 

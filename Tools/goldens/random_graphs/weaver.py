@@ -89,14 +89,16 @@ class Weaver:
         """Makes a move, or leaves all as it was."""
         operators, pool, inputs = len(self.subgraph.operators), len(self.pool), len(self.subgraph.inputs)
         filters = {key: list(value) if isinstance(value, list) else value for key, value in self.filters.items()}
-        state, mixed, later, budget = self.graph.has_state, self.graph.is_mixed, len(self.later), self.budget
+        graph, later, budget = self.graph, len(self.later), self.budget
+        flags = graph.has_state, graph.is_mixed, graph.has_random
         try:
             move(self)
             return True
         except Abandoned:
             del self.subgraph.operators[operators:], self.pool[pool:], self.subgraph.inputs[inputs:], self.later[later:]
             self.filters = filters
-            self.graph.has_state, self.graph.is_mixed, self.budget = state, mixed, budget
+            graph.has_state, graph.is_mixed, graph.has_random = flags
+            self.budget = budget
             return False
 
     # Tensors

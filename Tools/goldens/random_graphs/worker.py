@@ -2,6 +2,8 @@
 
 import collections
 
+import numpy as np
+
 from archive import Golden
 from random_graphs.answers import GraphReference
 from random_graphs.engine import Engine
@@ -55,6 +57,9 @@ class Worker:
         text = f"{listing(small)}\n{last.reason or verdict.reason}\nwith {ways[0]}, {ways[1]}, threads {ways[2]}"
         golden = Golden(folder.name, write(small)[0], small.sets()[0], last.outputs[0] if last.outputs else [])
         golden.save(folder)
+        for number, values in enumerate(small.sets()[1:], 1):
+            for position, array in enumerate(values):
+                np.save(folder / f"set_{number}_input_{position}.npy", array)
         (folder / "listing.txt").write_text(text + "\n")
         (folder / "whole.tflite").write_bytes(write(graph)[0])
         return f"{text}\nkept in {folder}"

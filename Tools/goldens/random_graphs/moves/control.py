@@ -128,7 +128,8 @@ def loop(w):
     results = []
     for position in order:
         x = body.subgraph.inputs[position]
-        alike = [t for t in body.subgraph.inputs[1:] if (t.type, t.shape, t.quantization) == (x.type, x.shape, x.quantization)]
+        # LiteRT copies results to arguments one after the other: what an argument held before has to be copied first.
+        alike = [t for t in body.subgraph.inputs[position:] if (t.type, t.shape, t.quantization) == (x.type, x.shape, x.quantization)]
         results.append(w.choice(alike) if w.chance(0.15) else result_like(body, x))
     body.subgraph.outputs = [counted, *results]
     outputs = [(counter.value, "int32", None)] + [(t.value, t.type, t.quantization) for t in values]

@@ -29,11 +29,12 @@ STATEFUL = (
     "LSTM", "RNN", "SVDF", "UNIDIRECTIONAL_SEQUENCE_LSTM", "UNIDIRECTIONAL_SEQUENCE_RNN", "BIDIRECTIONAL_SEQUENCE_LSTM",
     "BIDIRECTIONAL_SEQUENCE_RNN", "RANDOM_UNIFORM", "RANDOM_STANDARD_NORMAL", "MULTINOMIAL", "STABLEHLO_RNG_BIT_GENERATOR",
 )
+RANDOM = ("RANDOM_UNIFORM", "RANDOM_STANDARD_NORMAL", "MULTINOMIAL", "STABLEHLO_RNG_BIT_GENERATOR")
 LOOSE = ("WHERE", "UNIQUE", "RANGE")
 # Floats have to be above zero.
 POSITIVE = ("LOG", "SQRT", "RSQRT", "POW")
 # Those whose floats are not free: boxes, places, sorted bounds.
-BOUND = ("MULTINOMIAL", "STABLEHLO_RNG_BIT_GENERATOR", "BUCKETIZE", "RANGE", "LSH_PROJECTION", "HASHTABLE_LOOKUP")
+BOUND = (*RANDOM, "BUCKETIZE", "RANGE", "LSH_PROJECTION", "HASHTABLE_LOOKUP")
 
 _NAMES = {value: name for name, value in TENSOR_TYPES.items()}
 
@@ -98,7 +99,7 @@ def replaced(w, name, type_name, quantization, values):
     if type_name in QUANTIZED and quantization:
         x = w.find(lambda t: t.size > 0 and t.is_quantized and len(t.quantization.scales) == 1, (type_name,))
         return w.rescaled(w.fitted(x, values.shape), quantization)
-    if type_name in ("bool", "int64", "int32") and name in ("ADD", "SUB", "CAST", "LOGICAL_AND", "SELECT_V2", "TRANSPOSE"):
+    if type_name in ("bool", "int64", "int32") and name in ("ADD", "SUB", "LOGICAL_AND", "LOGICAL_OR", "EQUAL"):
         x = w.find(lambda t: t.size > 0 and not t.is_quantized, (type_name,))
         return w.fitted(x, values.shape)
     return None
@@ -121,9 +122,22 @@ def insert(w, name, model, inputs, outputs):
     subgraph = model.subgraphs[0]
     if len(model.subgraphs) > 1:
         raise Abandoned
+    if name in RANDOM:
+        if w.graph.has_random:
+            raise Abandoned
+        w.graph.has_random = True
     if any(array.dtype.kind == "f" and not np.isfinite(array).all() for array in (*inputs, *outputs)):
         raise Abandoned
     if sum(array.size for array in (*inputs, *outputs)) > 4 * w.limit:
+        raise Abandoned
+    if any(t.quantization is not None and t.quantization.details is not None for t in subgraph.tensors):
+        # Scales that are tensors of their own.
+        raise Abandoned
+    if name == "LSTM" and subgraph.operators[0].builtinOptions.kernelType == 1:
+        # The reference changes its input.
+        raise Abandoned
+    if name == "BIDIRECTIONAL_SEQUENCE_LSTM" and not subgraph.operators[0].builtinOptions.timeMajor:
+        # The reference reads and writes beyond the end of its state.
         raise Abandoned
     tensors = {}
     for position, index in enumerate(subgraph.inputs):
@@ -155,6 +169,8 @@ def insert(w, name, model, inputs, outputs):
         data = model.buffers[table.buffer].data if table.buffer else None
         if data is not None and len(data):
             tensor.data = bytes(bytearray(data))
+        # Such as memory that an operator uses, which the schema calls an output: nobody reads it.
+        tensor.is_hidden = True
         tensors[index] = tensor
     for position, index in enumerate(subgraph.outputs):
         tensor, values = tensors[index], outputs[position]
@@ -163,6 +179,7 @@ def insert(w, name, model, inputs, outputs):
         tensor.shape = tuple(values.shape)
         tensor.value = dequantized(values, tensor.quantization) if tensor.is_quantized else values
         tensor.loose = name in LOOSE
+        tensor.is_hidden = False
         if values.dtype.kind != "V":
             results.append(tensor)
     is_stateful = name in STATEFUL or any(tensor.is_variable for tensor in tensors.values())

@@ -126,7 +126,9 @@ def random_numbers(w):
     shape = w.constant(np.array(w.choice([(3,), (2, 4), (1, 5)]), np.int32))
     if w.parent is not None or w.is_flexible:
         raise Abandoned
-    w.graph.has_state = True
+    if w.graph.has_random:
+        raise Abandoned
+    w.graph.has_state = w.graph.has_random = True
     name = w.choice(["RANDOM_UNIFORM", "RANDOM_STANDARD_NORMAL"])
     value = np.full(tuple(shape.data), 0.5, np.float32)
     y = w.emit(name, [shape], value, "float32", None,
