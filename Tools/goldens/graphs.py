@@ -111,7 +111,7 @@ def commit_of():
 
 def parsed():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--apus-probe", type=pathlib.Path, required=True, help="the executable GraphProbe")
+    parser.add_argument("--apus-probe", type=pathlib.Path, help="the executable GraphProbe")
     parser.add_argument("--count", type=int, default=1000, help="how many graphs")
     parser.add_argument("--seed", type=int, help="which graphs; a new one by default, which is printed")
     parser.add_argument("--first", type=int, default=0, help="the number of the first graph of the seed")
@@ -125,7 +125,13 @@ def parsed():
     parser.add_argument("--list", action="store_true", help="print the graphs instead of running them")
     parser.add_argument("--ledger", type=pathlib.Path, help=f"where to write down what was run, such as {LEDGER.name}")
     parser.add_argument("--failures", type=pathlib.Path, default=ROOT / ".build/graph-failures")
+    parser.add_argument(
+        "--keep", nargs=2, metavar=("FOLDER", "NAME"), help="add a graph that failed to the goldens, and do nothing else")
     arguments = parser.parse_args()
+    if arguments.keep:
+        return arguments
+    if arguments.apus_probe is None:
+        parser.error("--apus-probe is missing")
     if not arguments.apus_probe.is_file():
         parser.error(f"no executable {arguments.apus_probe}")
     from random_graphs.generator import KINDS
@@ -140,6 +146,10 @@ def parsed():
 
 def main():
     arguments = parsed()
+    if arguments.keep:
+        from random_graphs.keeping import keep
+
+        return keep(pathlib.Path(arguments.keep[0]), arguments.keep[1])
     if arguments.resume:
         first = resumed(arguments)
         arguments.count -= first - arguments.first

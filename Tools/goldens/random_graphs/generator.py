@@ -69,6 +69,10 @@ class _Drawing:
             w.weight_kinds = {"plain": 1}
         if kind == "odd" or w.chance(0.15):
             w.limit = 200
+        elif w.chance(0.1):
+            w.limit, w.budget, w.is_large = 4000, 800_000, True
+        elif w.chance(0.02):
+            w.limit, w.budget, w.is_large = 16_000, 4_000_000, True
         count = chooser.choices((w.integer(2, 6), w.integer(5, 14), w.integer(12, 30), w.integer(25, 60)), (3, 5, 3, 1))[0]
         self._inputs(theme)
         failures = 0
@@ -104,6 +108,8 @@ class _Drawing:
     def _shape(self, theme):
         w = self._weaver
         channels = w.choice([1, 2, 3, 3, 4, 4, 5, 8, 8, 12, 16, 17, 20])
+        if w.is_large:
+            channels = w.choice([3, 8, 16, 17, 24, 32, 32, 48, 64, 96])
         if theme == "odd":
             sizes = [1, 1, 1, 2, 3, 5]
             rank = w.choice([1, 2, 3, 4, 4, 5])
@@ -115,8 +121,8 @@ class _Drawing:
                 "control": w.choice([1, 2, 4, 4]), "state": w.choice([2, 2, 3]),
                 "shapes": w.choice([1, 2, 3, 4, 4])}.get(theme, w.choice([1, 2, 3, 4, 4]))
         if rank == 4:
-            side = w.choice([1, 2, 3, 4, 4, 5, 6, 7, 8, 8, 9, 12])
-            other = side if w.chance(0.6) else w.choice([1, 2, 3, 4, 5, 6, 7, 8, 10])
+            side = w.choice([7, 8, 12, 14, 16, 20]) if w.is_large else w.choice([1, 2, 3, 4, 4, 5, 6, 7, 8, 8, 9, 12])
+            other = side if w.chance(0.6) else w.choice([1, 2, 3, 4, 5, 6, 7, 8, 10, 2 * side])
             channels = min(channels, max(w.limit // (side * other * self._batch or 1), 1))
             return (self._batch, side, other, channels)
         if rank == 1:
@@ -124,7 +130,7 @@ class _Drawing:
         middle = [w.choice([1, 2, 3, 4, 5, 6, 7, 8]) for _ in range(rank - 2)]
         while np.prod(middle) > 24:
             middle = middle[:-1] + [1]
-        return (self._batch, *middle, w.choice([1, 2, 3, 4, 7, 8, 10, 16, 17, 24, 32]))
+        return (self._batch, *middle, w.choice([1, 2, 3, 4, 7, 8, 10, 16, 17, 24, 32]) if not w.is_large else channels)
 
     def _input(self, theme, type_name):
         w = self._weaver
@@ -170,7 +176,7 @@ class _Drawing:
             if id(tensor) in read and w.chance(0.06):
                 outputs.append(tensor)
         for tensor in main.inputs:
-            if w.chance(0.04):
+            if tensor.type in READABLE and w.chance(0.04):
                 outputs.append(tensor)
         if not outputs:
             outputs = plain[-1:]

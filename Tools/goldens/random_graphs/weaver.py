@@ -36,6 +36,8 @@ class Weaver:
         self.limit = parent.limit if parent else 1200
         # Multiply-accumulates that may still be spent: the reference is slow.
         self.budget = parent.budget // 4 if parent else 250_000
+        # Whether it is one of the few graphs with larger tensors, of which threads and tiles each get some.
+        self.is_large = parent.is_large if parent else False
         self.pool = []
         self.constants = []
         self.filters = {}
@@ -152,7 +154,7 @@ class Weaver:
         largest = max(float(real.max()), 0.0) if real.size else 1.0
         spread = self.random.choices((1.0, 1.3, 2.0, 0.8), (6, 3, 1, 1))[0]
         smallest, largest = smallest * spread, largest * spread
-        if not largest - smallest > 1e-6:
+        if not largest - smallest > 1e-3:
             smallest, largest = smallest - 0.5, largest + 0.5
         if type_name == "int16":
             return Quantization.per_tensor(max(largest, -smallest) / 32767, 0)

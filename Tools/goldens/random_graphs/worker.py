@@ -1,6 +1,7 @@
 """One worker of the driver: draws graphs, has them judged, and shrinks those that fail."""
 
 import collections
+import json
 
 import numpy as np
 
@@ -61,6 +62,7 @@ class Worker:
             for position, array in enumerate(values):
                 np.save(folder / f"set_{number}_input_{position}.npy", array)
         (folder / "listing.txt").write_text(text + "\n")
+        (folder / "facts.json").write_text(json.dumps({"is_mixed": small.is_mixed, "has_state": small.has_state}))
         (folder / "whole.tflite").write_bytes(write(graph)[0])
         return f"{text}\nkept in {folder}"
 

@@ -154,7 +154,7 @@ def conv(w, x, outputs=None, taps=None, strides=None, same=None, activation=None
     if dilations != (1, 1):
         strides = (1, 1)
     same = w.chance(0.7) if same is None else same
-    outputs = outputs or w.choice([1, 2, 3, 4, 5, 7, 8, 8, 12, 16, 17, 24])
+    outputs = outputs or w.choice([16, 17, 24, 32, 32, 48, 64] if w.is_large and w.chance(0.6) else [1, 2, 3, 4, 5, 7, 8, 8, 12, 16, 17, 24])
     activation = w.activation() if activation is None else activation
     if c % groups or outputs % groups:
         raise Abandoned

@@ -13,13 +13,13 @@ TYPES = ("float32", "int8", "uint8", "int16")
 
 
 def vector(w, types=TYPES, ranks=(2, 3, 4), test=None):
-    return w.find(lambda t: is_real(t) and t.size > 0 and t.shape[-1] <= 96 and (test is None or test(t)), types, ranks)
+    return w.find(lambda t: is_real(t) and t.size > 0 and t.shape[-1] <= (300 if w.is_large else 96) and (test is None or test(t)), types, ranks)
 
 
 def dense(w, x, units=None, activation=None, keeps=None, omit=0.15):
     """FULLY_CONNECTED."""
     depth = x.shape[-1]
-    units = units or w.choice([1, 2, 3, 4, 5, 7, 8, 10, 16, 17, 20, 32])
+    units = units or w.choice([32, 33, 48, 64, 96, 128] if w.is_large and w.chance(0.6) else [1, 2, 3, 4, 5, 7, 8, 10, 16, 17, 20, 32])
     rows = x.size // depth
     if rows * units > 3 * w.limit:
         raise Abandoned
