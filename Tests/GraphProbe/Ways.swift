@@ -21,6 +21,7 @@ struct Ways {
 
   private func options(_ change: (inout Interpreter.Options) -> Void = { _ in }) -> Interpreter.Options {
     var options = Interpreter.Options()
+    if let first = given.kernels.first, !first.isEmpty { options.kernels = first }
     change(&options)
     return options
   }
@@ -46,7 +47,7 @@ struct Ways {
   /// The way that all others are compared with: the default kernels on one thread.
   private mutating func runFirst() throws(ApusError) {
     let kernels = given.kernels[0]
-    let interpreter = try Interpreter(model: model, options: options { $0.kernels = kernels.isEmpty ? nil : kernels })
+    let interpreter = try Interpreter(model: model, options: options())
     for (place, set) in sequence.enumerated() {
       let outcome = interpreter.outcome(of: given.sets[set])
       expected.append(outcome)
@@ -132,13 +133,13 @@ struct Ways {
   }
 
   private mutating func runAtOnce() {
-    let (given, sequence) = (given, sequence)
+    let (given, sequence, options) = (given, sequence, options())
     guard let fresh = try? Model(bytes: given.model) else { return }
     let outcomes = Mutex<[Int: [Outcome]]>([:])
     DispatchQueue.concurrentPerform(iterations: 2) { index in
       var found: [Outcome] = []
       do throws(ApusError) {
-        let interpreter = try Interpreter(model: fresh)
+        let interpreter = try Interpreter(model: fresh, options: options)
         for set in sequence.prefix(2) { found.append(interpreter.outcome(of: given.sets[set])) }
       } catch {
         found = [.failed("\(error)"), .failed("\(error)")]
@@ -153,7 +154,7 @@ struct Ways {
   }
 
   private mutating func resizeAndBack() {
-    guard let interpreter = try? Interpreter(model: model) else { return }
+    guard let interpreter = try? Interpreter(model: model, options: options()) else { return }
     for position in given.sets[0].indices {
       let shape = given.sets[0][position].shape
       for axis in shape.dimensions.indices.prefix(2) {
@@ -174,7 +175,7 @@ struct Ways {
   }
 
   private mutating func cancelAndRun() {
-    guard let interpreter = try? Interpreter(model: model) else { return }
+    guard let interpreter = try? Interpreter(model: model, options: options()) else { return }
     do throws(ApusError) {
       try interpreter.fill(given.sets[0])
       let cancellation = Cancellation()

@@ -225,6 +225,8 @@ def summary(tally, seconds):
     print(
         f"{count} graphs in {seconds:.0f} seconds, {count / max(seconds, 1e-9):.0f} a second; of those that passed, "
         f"{tally.counts['sensitive']} where a millionth more moves the reference as much; {tally.counts['rejected']} rejected")
+    if tally.counts["undrawn"]:
+        print(f"{tally.counts['undrawn']} not drawn: a mistake of the generator's")
     print(f"{tally.counts['passed'] + tally.counts['sensitive']} passed, {tally.counts['failed']} failed")
 
 

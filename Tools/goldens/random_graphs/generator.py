@@ -211,7 +211,7 @@ class _Drawing:
         """A third set of data, of another shape: other batches, or other pictures."""
         w = self._weaver
         main = self.graph.main
-        if not main.inputs or any(t.type not in ("float32", "int8", "uint8", "int16") for t in main.inputs):
+        if not main.inputs or any(t.type not in ("float32", "int8", "uint8", "int16") or not t.rank for t in main.inputs):
             return
         batch = w.integer(1, 4)
         grows = 0 if w.is_flexible else w.choice([0, 1, 2])

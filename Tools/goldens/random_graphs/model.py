@@ -149,7 +149,7 @@ class Graph:
 class Blob:
     """A finished FlatBuffer whose root is a table: it can be put whole into another."""
 
-    __slots__ = ("type", "union", "contents", "root", "text")
+    __slots__ = ("type", "union", "contents", "root", "_fields")
 
     def __init__(self, table, union=1):
         name = type(table).__name__[:-1]
@@ -161,8 +161,14 @@ class Blob:
         contents = bytes(builder.Output())
         self.root = int.from_bytes(contents[:4], "little")
         self.contents = contents
-        fields = {key: value for key, value in vars(table).items() if not (np.isscalar(value) and not value) and value is not None}
-        self.text = " ".join(f"{key}={value}" for key, value in fields.items())
+        self._fields = vars(table)
+
+    @property
+    def text(self):
+        """The fields that are not zero, for people."""
+        return " ".join(
+            f"{key}={value}" for key, value in self._fields.items()
+            if value is not None and not (np.isscalar(value) and not value))
 
 
 @lru_cache(maxsize=20000)
@@ -173,11 +179,6 @@ def _options(name, fields, union):
 def options(name, union=1, **fields):
     """An operator's options by the name of their table without "Options"."""
     return _options(name, tuple(sorted(fields.items())), union)
-
-
-@lru_cache(maxsize=4096)
-def quantization_blob(quantization):
-    return Blob(quantization.table())
 
 
 def quantized(real, type_name, quantization):
@@ -206,5 +207,5 @@ def dequantized(values, quantization):
 
 __all__ = [
     "Blob", "Graph", "Operator", "PACKED_BITS", "QUANTIZED", "Quantization", "Subgraph", "TENSOR_TYPES", "Tensor",
-    "dequantized", "options", "quantization_blob", "quantized",
+    "dequantized", "options", "quantized",
 ]

@@ -60,6 +60,8 @@ class Weaver:
         return self.random.choice(values)
 
     def integer(self, low, high):
+        if low > high:
+            raise Abandoned
         return self.random.randint(low, high)
 
     def weighted(self, table):

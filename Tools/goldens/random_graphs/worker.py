@@ -2,6 +2,7 @@
 
 import collections
 import json
+import traceback
 
 import numpy as np
 
@@ -32,7 +33,11 @@ class Worker:
 
     def judge(self, index):
         """The kind of a graph, what came of it, why, what such failures have in common, and a report for people."""
-        graph = self._generator.draw(self._arguments.seed, index, self._kinds)
+        try:
+            graph = self._generator.draw(self._arguments.seed, index, self._kinds)
+        except Exception:
+            # A mistake of the generator's.
+            return "", "undrawn", "", "", f"NOT DRAWN graph {index}: {traceback.format_exc()}"
         ways = self._judge.every_way() if self._arguments.every_way else self._judge.ways_of(index)
         verdict = self._judge.judge(graph, ways)
         if verdict.result != "failed":

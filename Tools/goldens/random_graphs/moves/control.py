@@ -178,6 +178,26 @@ def cases(w):
                lambda indices: _case(tuple(indices)), subgraphs=children)
 
 
+@move(control=1, shapes=0.7)
+def growing_branch(w):
+    """IF whose branches have results of different shapes."""
+    if depth_of(w) >= DEPTH or w.is_flexible or w.parent is not None:
+        raise Abandoned
+    x = w.find(lambda t: 0 < t.rank < 5 and 0 < t.size < 200, ("float32", "int32"))
+    truth = condition(w)
+    children = [child_of(w, [x]) for _ in range(2)]
+    grown = w.integer(0, 1)
+    for number, child in enumerate(children):
+        y = child.pool[0]
+        if number == grown:
+            y = child.emit("CONCATENATION", [y, y], np.concatenate([y.value] * 2), opts=options("Concatenation", axis=0))
+        child.subgraph.outputs = [child.emit("ADD", [y, y], y.value * 2, opts=table_of("ADD", 0))]
+    chosen = children[0 if bool(np.asarray(truth.value).reshape(-1)[0]) else 1].subgraph.outputs[0]
+    w.emit_all("IF", [truth, x], [(chosen.value, x.type, None)],
+               lambda indices: options("If", thenSubgraphIndex=indices[0], elseSubgraphIndex=indices[1]),
+               loose=True, subgraphs=[child.subgraph for child in children])
+
+
 @move(control=1, shapes=1)
 def growing_loop(w):
     """A value beside itself, run by run: its shape grows."""

@@ -194,6 +194,21 @@ def joined(w):
     binary(w, w.choice(["ADD", "MUL", "SUB", "MAXIMUM"]), x, w.fitted(y, x.shape), w.activation())
 
 
+@move(images=0.7, vectors=0.7, mixed=0.7, odd=1)
+def both_broadcast(w):
+    """Two tensors each of which has the size one where the other has more."""
+    x = w.find(lambda t: is_real(t) and 1 < t.rank < 5 and t.size > 0, ALL)
+    if w.is_flexible:
+        raise Abandoned
+    first, second = w.random.sample(range(x.rank), 2)
+    parts = []
+    for axis in (first, second):
+        parts.append(w.emit(
+            "REDUCE_MAX", [x, w.indices([axis])], x.value.max(axis, keepdims=True), x.type, x.quantization,
+            options("Reducer", keepDims=True), version_of("REDUCE_MAX", x.type)))
+    binary(w, w.choice(["ADD", "MUL", "SUB"]), *parts, w.activation())
+
+
 @move(images=3, vectors=3, batch=3, mixed=2, control=1)
 def gated(w):
     """`x · σ(x)` and its like: what a function makes of a tensor, times the tensor."""

@@ -47,6 +47,9 @@ def _float_weights(w, real, axis, allowed):
     if "hybrid_int4" in allowed and "hybrid" in kinds:
         kinds["hybrid_int4"] = kinds["hybrid"] / 2
     kind = w.weighted(kinds)
+    if w.parent is None and not w.is_flexible and w.chance(0.03):
+        # Not known before a run.
+        return w.input([real, (real * np.float32(0.7)).astype(np.float32)]), real, "float32"
     if kind == "plain":
         return w.constant(real), real, "float32"
     if kind == "half":
@@ -222,7 +225,7 @@ def transposed(w, x, taps=None, strides=None):
     w.spend(n * h * wd * c * outputs * taps[0] * taps[1])
     terms = max(taps[0] // strides[0], 1) * max(taps[1] // strides[1], 1) * c
     weights, real, kind = weights_for(w, x, "TRANSPOSE_CONV", (outputs, *taps, c), 0, terms, ("hybrid",))
-    if AVOIDS_COMPUTED_FILTERS and kind == "float32" and not weights.is_constant:
+    if AVOIDS_COMPUTED_FILTERS and kind == "float32" and not weights.is_constant and weights not in w.subgraph.inputs:
         raise Abandoned
     activation = w.choice([0, 0, 1, 3])
     value = numeric.transpose_conv(x.value, real, sizes, strides, same)

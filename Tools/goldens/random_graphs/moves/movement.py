@@ -342,3 +342,81 @@ def batch_and_space(w):
     if w.chance(0.6) and is_real(y):
         y = unary(w, y)
     from_batch(w, y, block, amounts)
+
+
+@move(images=1, vectors=0.7, mixed=0.7, odd=0.7)
+def there_and_back(w):
+    """Permutations, views or paddings that undo each other, with something between them or nothing."""
+    from random_graphs.moves.elementwise import unary
+
+    x = w.find(lambda t: 1 < t.rank < 5 and t.size > 0, ("float32", "int8", "uint8", "int16"))
+    order = list(range(x.rank))
+    w.random.shuffle(order)
+    if w.is_flexible:
+        raise Abandoned
+    y = emit(w, "TRANSPOSE", [x, w.indices(order)], x.value.transpose(order), options("Transpose"),
+             version_of("TRANSPOSE", x.type))
+    if w.chance(0.5) and is_real(y):
+        y = unary(w, y)
+    back = [int(axis) for axis in np.argsort(order)]
+    emit(w, "TRANSPOSE", [y, w.indices(back)], y.value.transpose(back), options("Transpose"),
+         version_of("TRANSPOSE", y.type))
+
+
+@move(images=1.5, batch=0.7, mixed=0.5)
+def shuffled_channels(w):
+    """Channels in groups, dealt out: a view, a permutation, a view; or halves that change places."""
+    x = w.find(lambda t: t.rank == 4 and t.size > 0 and t.shape[3] % 2 == 0, ("float32", "int8", "uint8", "int16"))
+    n, h, wd, c = x.shape
+    if w.chance(0.5) and not w.is_flexible:
+        y = w.view(x, (n, h, wd, 2, c // 2))
+        y = emit(w, "TRANSPOSE", [y, w.indices([0, 1, 2, 4, 3])], y.value.transpose(0, 1, 2, 4, 3), options("Transpose"),
+                 version_of("TRANSPOSE", x.type))
+        w.view(y, (n, h, wd, c))
+        return
+    halves = np.split(x.value, 2, 3)
+    a, b = w.emit_all("SPLIT", [w.constant(np.int32(3)), x], [(p, x.type, x.quantization) for p in halves],
+                      options("Split", numSplits=2), version_of("SPLIT", x.type))
+    if w.chance(0.5) and is_real(a):
+        from random_graphs.moves.images import conv
+
+        a = conv(w, a, taps=(1, 1), strides=(1, 1), outputs=c // 2)
+        if a.quantization:
+            a = w.rescaled(a, b.quantization)
+    emit(w, "CONCATENATION", [b, a], np.concatenate([b.value, a.value], 3), options("Concatenation", axis=3),
+         version_of("CONCATENATION", x.type))
+
+
+@move(vectors=1, mixed=1, state=0.7, odd=0.5)
+def updated(w):
+    """DYNAMIC_UPDATE_SLICE, as caches are written; others may read what was there before."""
+    x = w.find(lambda t: 0 < t.rank < 5 and t.size > 0, ("float32", "int8", "int32"))
+    if w.is_flexible:
+        raise Abandoned
+    shape = tuple(w.integer(1, size) for size in x.shape)
+    begin = [w.integer(0, size - part) for size, part in zip(x.shape, shape)]
+    others = [t for t in w.pool if t.type == x.type and t.size > 0 and not t.loose and t.quantization == x.quantization]
+    update = w.fitted(w.choice(others), shape)
+    if w.parent is None and w.chance(0.4):
+        place = w.input([np.array(begin, np.int32), np.zeros(x.rank, np.int32)])
+    else:
+        place = w.indices(begin)
+    value = x.value.copy()
+    value[tuple(slice(b, b + s) for b, s in zip(begin, shape))] = update.value
+    emit(w, "DYNAMIC_UPDATE_SLICE", [x, update, place], value, version=version_of("DYNAMIC_UPDATE_SLICE", x.type))
+
+
+@move(vectors=0.7, mixed=1)
+def chosen_rows(w):
+    """Rows of a tensor or of a table by indices that were computed or given."""
+    if w.is_flexible:
+        raise Abandoned
+    x = w.find(lambda t: 0 < t.rank < 4 and t.size > 0, ("float32", "int8", "uint8"))
+    if w.parent is None and w.chance(0.4):
+        count = w.integer(1, 4)
+        rows = w.input([w.numbers.integers(0, x.shape[0], count).astype(np.int32) for _ in range(2)])
+    else:
+        scores = w.find(lambda t: t.rank == 2 and 0 < t.shape[1] <= x.shape[0] and t.size > 0, ("float32", "int8"))
+        rows = w.emit("ARG_MAX", [scores, w.constant(np.int32(1))], scores.value.argmax(1).astype(np.int32), "int32", None,
+                      options("ArgMax", outputType=2), version_of("ARG_MAX", scores.type))
+    emit(w, "GATHER", [x, rows], x.value[rows.value], options("Gather", axis=0), version_of("GATHER", x.type))

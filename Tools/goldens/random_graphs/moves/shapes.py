@@ -44,7 +44,7 @@ def shape_of(w, x):
 
 @move(shapes=6, mixed=2, batch=0.5, control=0.5)
 def reshaped(w):
-    x = w.find(lambda t: t.size > 0, MOVABLE)
+    x = w.find(lambda t: t.size > 0 and t.rank > 0, MOVABLE)
     if w.is_flexible:
         count = shape_of(w, x)
         first = w.emit("STRIDED_SLICE", [count, w.indices([0]), w.indices([1]), w.indices([1])],
