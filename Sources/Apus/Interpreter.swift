@@ -220,12 +220,11 @@ public final class Interpreter {
   /// The time of each operator in the last run, in order; empty unless ``Options/profiles`` is set. An operator that
   /// another does together with its own work has no time.
   public var profile: [ProfileEntry] {
-    zip(steps, observer.durations).map { step, nanoseconds in
-      let entry = graph.subgraph.operators[step.node]
-      let output = entry.outputs.first.map(tensor)
-      return ProfileEntry(
-        operatorIndex: step.node, name: model.file.operatorCodes[entry.operatorCode].name,
-        output: output?.shape ?? [], milliseconds: Double(nanoseconds) / 1e6,
+    zip(plan.steps, observer.durations).map { step, nanoseconds in
+      ProfileEntry(
+        operatorIndex: step.operators[0].index, name: step.operators[0].name,
+        absorbed: step.operators.dropFirst().map(\.name), implementation: step.implementation,
+        output: step.output, milliseconds: Double(nanoseconds) / 1e6,
         multiplyAccumulates: step.multiplyAccumulates)
     }
   }

@@ -28,6 +28,12 @@ struct ProductWeights {
     self.biasCopies = biasCopies
   }
 
+  /// The weights that were packed for good.
+  var known: PackedWeights? {
+    guard case .packed(let weights) = state else { return nil }
+    return weights
+  }
+
   /// Packs constant weights, or takes memory for those of runs.
   mutating func pack(for kernel: any PreparedConvolution, by packer: WeightPacker) throws(ApusError) {
     let layout = arrangement.map { kernel.packing.of($0.name) } ?? kernel.packing
