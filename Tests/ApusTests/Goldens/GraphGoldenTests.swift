@@ -54,4 +54,25 @@ import Testing
       }
     }
   }
+
+  @Test("each graph answers as the reference without any one of the passes", arguments: cases)
+  func answersWithoutPasses(name: String) throws {
+    let contents = try Self.archive.open()
+    let model = try contents.model(of: name)
+    let (inputs, outputs) = (try contents.arrays("input", of: name), try contents.arrays("output", of: name))
+    for (pass, passes) in Passes.named.map({ ($0.name, Passes.all.subtracting($0.pass)) }) + [("all", [])] {
+      var options = Interpreter.Options()
+      options.passes = passes
+      do {
+        let interpreter = try Interpreter(model: model, options: options)
+        try interpreter.fill(inputs)
+        try interpreter.invoke()
+        for (position, expected) in outputs.enumerated() {
+          try interpreter.compare(output: position, with: expected, tolerance: 1e-4)
+        }
+      } catch {
+        Issue.record("without \(pass): \(error)")
+      }
+    }
+  }
 }
