@@ -55,7 +55,9 @@ struct ModelReport: Codable {
     ])
     var text = "\(model): kernels \(kernels), threads \(threads)\n" + table(rows)
     guard let operators else { return text }
-    var lines = [["#", "operator", "output", "ms", "%", "MMAC", "GMAC/s", "% of peak", "kernels", "implementation"]]
+    var lines = [
+      ["#", "operator", "output", "ms", "%", "MMAC", "GMAC/s", "% of peak", "kernels", "implementation"]
+    ]
     for entry in operators {
       let isProduct = entry.macs > 0
       lines.append([

@@ -101,7 +101,8 @@ extension Interpreter {
         let outputs = graph.subgraph.operators[node].outputs
         let view = outputs.first { plan.facts[$0].constant == nil }
         let reason = view.map { "has the bytes of \(graph.wiring.name(of: plan.facts[$0].root))" }
-        unneeded.append(.init(operator: describe(node), reason: reason ?? "its results are known before a run"))
+        unneeded.append(
+          .init(operator: describe(node), reason: reason ?? "its results are known before a run"))
       }
     }
     let planned = graph.segments.last?.plan.nodes.upperBound ?? 0

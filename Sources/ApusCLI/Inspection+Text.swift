@@ -6,7 +6,9 @@ extension Inspection {
   func text(all: Bool) -> String {
     var sections = [headline, tensors("inputs", inputs), tensors("outputs", outputs), operatorTable]
     sections.append(subgraphTable)
-    sections += [signatureText, metadataText, labelText(all: all), memoryText(all: all), plan?.text ?? "", conclusion]
+    sections += [
+      signatureText, metadataText, labelText(all: all), memoryText(all: all), plan?.text ?? "", conclusion,
+    ]
     return sections.filter { !$0.isEmpty }.joined(separator: "\n\n")
   }
 

@@ -11,7 +11,8 @@ struct ProfileText {
     for entry in entries {
       rows.append([
         "\(entry.operatorIndex)", ([entry.name] + entry.absorbed).joined(separator: " + "),
-        entry.output.description, decimal(entry.milliseconds, 3), decimal(entry.milliseconds / total * 100, 1),
+        entry.output.description, decimal(entry.milliseconds, 3),
+        decimal(entry.milliseconds / total * 100, 1),
         entry.implementation.kernelSet, entry.implementation.text,
       ])
     }

@@ -42,7 +42,9 @@ extension Interpreter {
   /// What every tensor holds that can be read; the others are missing.
   func allTensors() -> [(index: Int, output: Output)] {
     tensors.compactMap { tensor in
-      bytes(of: tensor).map { (tensor.index, Output(type: tensor.type, shape: tensor.shape.dimensions, bytes: $0)) }
+      bytes(of: tensor).map {
+        (tensor.index, Output(type: tensor.type, shape: tensor.shape.dimensions, bytes: $0))
+      }
     }
   }
 

@@ -43,13 +43,15 @@ import Testing
         .init(name: "second", shape: picture), .init(name: "sum", shape: picture),
         .init(name: "relu", shape: picture), .init(name: "y", shape: [1, flat]),
         .init(
-          name: "shape", type: TestModel.int32, shape: [2], data: [1, 0, 0, 0] + [UInt8(flat & 255), UInt8(flat >> 8), 0, 0]),
+          name: "shape", type: TestModel.int32, shape: [2],
+          data: [1, 0, 0, 0] + [UInt8(flat & 255), UInt8(flat >> 8), 0, 0]),
         .init(name: "twice", shape: [1, flat]),
       ],
       operators: [
         .init(code: pad, inputs: [0, 2], outputs: [1]),
         .init(code: dequantize, inputs: [3], outputs: [4]),
-        .init(code: convolution, inputs: [1, 4, 9], outputs: [5], options: [0: .byte(1), 1: .int(1), 2: .int(1)]),
+        .init(
+          code: convolution, inputs: [1, 4, 9], outputs: [5], options: [0: .byte(1), 1: .int(1), 2: .int(1)]),
         .init(code: TestModel.logistic, inputs: [5], outputs: [6]),
         .init(code: TestModel.mul, inputs: [5, 6], outputs: [7]),
         .init(code: convolution, inputs: [7, 8, 9], outputs: [10], options: [1: .int(1), 2: .int(1)]),
@@ -73,7 +75,9 @@ import Testing
     try Interpreter(model: model(), options: options(passes, kernels: kernels)).plan.steps.map(\.name)
   }
 
-  @Test("without a pass, the model answers the same; with it, there is less to do", arguments: Passes.named.map(\.name))
+  @Test(
+    "without a pass, the model answers the same; with it, there is less to do",
+    arguments: Passes.named.map(\.name))
   func answers(name: String) throws {
     let pass = try #require(Passes.named.first { $0.name == name }).pass
     let model = try Self.model()
@@ -96,12 +100,18 @@ import Testing
   @Test("each pass leaves the steps that its rule says")
   func steps() throws {
     guard Runtime.kernelSets.contains(where: { $0.name == "x86-avx2" && $0.isSupported }) else { return }
-    func steps(without pass: Passes) throws -> [String] { try Self.steps(.all.subtracting(pass), kernels: "x86-avx2") }
+    func steps(without pass: Passes) throws -> [String] {
+      try Self.steps(.all.subtracting(pass), kernels: "x86-avx2")
+    }
     let joined = ["CONV_2D + PAD + MUL + LOGISTIC", "CONV_2D + ADD + RELU", "ADD"]
     #expect(try steps(without: []) == joined)
     #expect(try steps(without: .folding).contains("DEQUANTIZE"))
-    #expect(try steps(without: .views) == ["CONV_2D + PAD + MUL + LOGISTIC", "CONV_2D + ADD + RELU", "RESHAPE", "ADD"])
-    #expect(try steps(without: .padding) == ["PAD", "CONV_2D + MUL + LOGISTIC", "CONV_2D + ADD + RELU", "ADD"])
+    #expect(
+      try steps(without: .views) == [
+        "CONV_2D + PAD + MUL + LOGISTIC", "CONV_2D + ADD + RELU", "RESHAPE", "ADD",
+      ])
+    #expect(
+      try steps(without: .padding) == ["PAD", "CONV_2D + MUL + LOGISTIC", "CONV_2D + ADD + RELU", "ADD"])
     #expect(
       try steps(without: .gates) == ["CONV_2D + PAD", "LOGISTIC", "MUL", "CONV_2D + ADD + RELU", "ADD"])
     #expect(try steps(without: .sums) == ["CONV_2D + PAD + MUL + LOGISTIC", "CONV_2D", "ADD + RELU", "ADD"])
@@ -114,7 +124,8 @@ import Testing
   func reuse() throws {
     let model = try Self.model()
     func byteCount(_ passes: Passes) throws -> Int {
-      try Interpreter(model: model, options: Self.options(passes, kernels: "portable")).memoryPlan.arenaByteCount
+      try Interpreter(model: model, options: Self.options(passes, kernels: "portable")).memoryPlan
+        .arenaByteCount
     }
     #expect(try byteCount(.all) < byteCount(.all.subtracting(.reuse)))
   }

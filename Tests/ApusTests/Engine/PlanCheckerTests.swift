@@ -15,7 +15,8 @@ import Testing
     let weights = (0..<16).map { _ in Float.random(in: -1...1, using: &random) }
     let model = TestModel(
       tensors: [
-        .init(name: "x", shape: shape), .init(name: "w", shape: [4, 1, 1, 4], data: TestModel.bytes(weights)),
+        .init(name: "x", shape: shape),
+        .init(name: "w", shape: [4, 1, 1, 4], data: TestModel.bytes(weights)),
         .init(name: "bias", shape: [4], data: TestModel.bytes([1, 2, 3, 4])), .init(name: "a", shape: shape),
         .init(name: "b", shape: shape), .init(name: "c", shape: flat), .init(name: "d", shape: flat),
         .init(name: "k", shape: [1], data: TestModel.bytes([2])), .init(name: "e", shape: flat),

@@ -83,7 +83,9 @@ struct TransposedProduct: Operator {
         outputChannels: filter.shape[0], paddingTop: isEmpty ? 0 : rows.padding,
         paddingLeft: isEmpty ? 0 : columns.padding, operands: description.operands,
         epilogue: description.epilogue)
-      guard let (kernel, choice) = node.kernels.choose(convolution) else { throw node.mismatch(input, filter) }
+      guard let (kernel, choice) = node.kernels.choose(convolution) else {
+        throw node.mismatch(input, filter)
+      }
       scratchByteCount = max(scratchByteCount, kernel.scratchByteCount(threads: node.threadCount))
       return Part(
         kernel: kernel, choice: choice,
@@ -115,7 +117,8 @@ struct TransposedProduct: Operator {
   var implementation: Implementation {
     guard let part = parts.first ?? emptyPart else { return .plain }
     return Implementation(
-      text: "a convolution for each of \(parts.count) phases: \(part.kernel.implementation)", choice: part.choice,
+      text: "a convolution for each of \(parts.count) phases: \(part.kernel.implementation)",
+      choice: part.choice,
       notes: part.kernel.notes(part.weights.known))
   }
 
