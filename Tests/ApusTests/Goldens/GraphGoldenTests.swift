@@ -14,7 +14,8 @@ import Testing
     #expect(!Self.cases.isEmpty)
   }
 
-  @Test("each graph answers as the reference, run by run, with one set of data after the other", arguments: cases)
+  @Test(
+    "each graph answers as the reference, run by run, with one set of data after the other", arguments: cases)
   func answersAsTheReference(name: String) throws {
     let contents = try Self.archive.open()
     let model = try contents.model(of: name)
