@@ -31,7 +31,8 @@ public final class Interpreter {
   ///   - delegates: Nil or none.
   /// - Throws: `failedToLoadModel` where the file cannot be read or is not a model; `tensorFlowLiteError` with the
   ///   reason where an operator cannot run, or where there is a delegate.
-  public convenience init(modelPath: String, options: Options? = nil, delegates: [any Delegate]? = nil) throws {
+  public convenience init(modelPath: String, options: Options? = nil, delegates: [any Delegate]? = nil) throws
+  {
     try self.init(Model(filePath: modelPath), options: options, delegates: delegates)
   }
 
@@ -154,7 +155,8 @@ public final class Interpreter {
 
   private static func error(_ failure: Session.Failure, _ index: Int = 0) -> InterpreterError {
     switch failure {
-    case .dataCount(let provided, let required): .invalidTensorDataCount(provided: provided, required: required)
+    case .dataCount(let provided, let required):
+      .invalidTensorDataCount(provided: provided, required: required)
     case .dataType: .invalidTensorDataType
     case .notAllocated: .allocateTensorsRequired
     case .notInvoked: .invokeInterpreterRequired

@@ -53,7 +53,8 @@ extension InterpreterError: LocalizedError {
   /// How to find the cause where the case cannot carry one; nil elsewhere.
   public var recoverySuggestion: String? {
     self == .failedToLoadModel
-      ? "Apus.Model(contentsOfFile:) and the command `apus inspect` say what is wrong with the file, and where." : nil
+      ? "Apus.Model(contentsOfFile:) and the command `apus inspect` say what is wrong with the file, and where."
+      : nil
   }
 }
 

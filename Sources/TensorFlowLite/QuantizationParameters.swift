@@ -7,9 +7,4 @@ public struct QuantizationParameters: Equatable, Hashable, Sendable {
 
   /// The integer that stands for zero.
   public let zeroPoint: Int
-
-  init(scale: Float, zeroPoint: Int) {
-    self.scale = scale
-    self.zeroPoint = zeroPoint
-  }
 }

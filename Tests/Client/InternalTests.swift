@@ -43,6 +43,7 @@ struct InternalTests {
 
   @Test("bytes may be passed under the label of a path, as a test of TensorFlowLiteSwift does")
   func takesBytesAsPath() throws {
-    #expect(try Interpreter(modelPath: bytes, options: Interpreter.Options()).options == Interpreter.Options())
+    #expect(
+      try Interpreter(modelPath: bytes, options: Interpreter.Options()).options == Interpreter.Options())
   }
 }

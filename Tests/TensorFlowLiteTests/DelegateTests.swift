@@ -10,7 +10,9 @@ struct DelegateTests {
 
   @Test("a delegate is refused by name")
   func refusesDelegates() {
-    for (delegate, name) in [(MetalDelegate(), "MetalDelegate"), (OwnDelegate(), "OwnDelegate")] as [(any Delegate, String)] {
+    for (delegate, name) in [(MetalDelegate(), "MetalDelegate"), (OwnDelegate(), "OwnDelegate")]
+      as [(any Delegate, String)]
+    {
       #expect(delegate.cDelegate == nil)
       #expect {
         try Interpreter(modelPath: TestModel.add.path, delegates: [delegate])

@@ -24,7 +24,9 @@ struct DetectionFlowTests {
   }
 
   /// Calls `body` with the files that an app would have in its bundle.
-  private func withFiles<R>(labels: String, _ body: (_ model: String, _ labels: String) throws -> R) throws -> R {
+  private func withFiles<R>(labels: String, _ body: (_ model: String, _ labels: String) throws -> R) throws
+    -> R
+  {
     try withTemporaryFolder { folder in
       let (model, names) = (folder.appending(path: "detect.tflite"), folder.appending(path: "labels.txt"))
       try Data(EmbeddedShapes.modelBytes).write(to: model)
@@ -56,7 +58,8 @@ struct DetectionFlowTests {
   func followsTheGuide() throws {
     try withFiles(labels: "triangle\nrectangle\npentagon\ncircle") { model, labels in
       let lines = try detectedObjects(modelPath: model, labelPath: labels, frame: Self.frame)
-      #expect(lines == ["circle 0.9921875 (0.14621927, 0.13071512)", "rectangle 0.9609375 (0.49713382, 0.5598949)"])
+      #expect(
+        lines == ["circle 0.9921875 (0.14621927, 0.13071512)", "rectangle 0.9609375 (0.49713382, 0.5598949)"])
     }
   }
 }

@@ -26,12 +26,16 @@ final class FrameHandler: NSObject {
       return nil
     }
     super.init()
-    guard let text = try? String(contentsOf: URL(fileURLWithPath: labelsPath), encoding: .utf8) else { return nil }
+    guard let text = try? String(contentsOf: URL(fileURLWithPath: labelsPath), encoding: .utf8) else {
+      return nil
+    }
     labels = text.components(separatedBy: .newlines)
   }
 
   /// Finds objects in RGBA pixels of the model's size, and places them in a picture of any size.
-  func run(onFrame pixels: [UInt8], width: Int, height: Int) -> (milliseconds: Double, inferences: [Inference])? {
+  func run(onFrame pixels: [UInt8], width: Int, height: Int) -> (
+    milliseconds: Double, inferences: [Inference]
+  )? {
     do {
       let input = try interpreter.input(at: 0)
       guard
@@ -52,7 +56,8 @@ final class FrameHandler: NSObject {
         inferences(
           boxes: [Float](unsafeData: boxes.data) ?? [], classes: [Float](unsafeData: classes.data) ?? [],
           scores: [Float](unsafeData: scores.data) ?? [],
-          count: Int(([Float](unsafeData: count.data) ?? [0])[0]), width: CGFloat(width), height: CGFloat(height))
+          count: Int(([Float](unsafeData: count.data) ?? [0])[0]), width: CGFloat(width),
+          height: CGFloat(height))
       )
     } catch {
       return nil

@@ -203,7 +203,9 @@ struct InterpreterTests {
 
   // MARK: Errors
 
-  @Test("an index that no tensor has is an error with the highest that one has", arguments: [-1, 1, Int.max, Int.min])
+  @Test(
+    "an index that no tensor has is an error with the highest that one has",
+    arguments: [-1, 1, Int.max, Int.min])
   func rejectsIndices(index: Int) throws {
     let interpreter = try TestModel.add.interpreter()
     try interpreter.allocateTensors()
@@ -217,7 +219,9 @@ struct InterpreterTests {
   @Test("a model without inputs has no index, and runs")
   func runsWithoutInputs() throws {
     let interpreter = try TestModel.constant.interpreter()
-    #expect(throws: InterpreterError.invalidTensorIndex(index: 0, maxIndex: -1)) { try interpreter.input(at: 0) }
+    #expect(throws: InterpreterError.invalidTensorIndex(index: 0, maxIndex: -1)) {
+      try interpreter.input(at: 0)
+    }
     try interpreter.allocateTensors()
     try interpreter.invoke()
     #expect(values(try interpreter.output(at: 0)) == [Float(-1), 2])
