@@ -5,7 +5,7 @@
 #   Scripts/release.sh --check   says what stands in the way of a release, and changes nothing
 #   Scripts/release.sh           dates the change log, commits it, makes the tag, verifies it
 #
-# State the version in Sources/Apus/Version.swift first. Nothing is pushed: the last line says how.
+# State the version in Sources/Apus/Runtime+Version.swift first. Nothing is pushed: the last line says how.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

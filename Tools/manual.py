@@ -15,6 +15,17 @@ def escaped(text):
     return "\n".join("\\&" + line if line[:1] in (".", "'") else line for line in text.splitlines())
 
 
+def prose(text):
+    """Paragraphs; lines that are indented stay as they are."""
+    lines, verbatim = [], False
+    for line in text.splitlines():
+        if line.startswith("  ") != verbatim:
+            verbatim = not verbatim
+            lines.append(".RS 4\n.nf" if verbatim else ".fi\n.RE")
+        lines.append(escaped(line.strip()) if line.strip() else ".PP")
+    return "\n".join(lines + [".fi\n.RE"] * verbatim)
+
+
 def name(entry):
     return ("--" if entry["kind"] == "long" else "-") + entry["name"]
 
@@ -74,7 +85,8 @@ def page(root, version):
         f'.TH {title.upper()} 1 "" "{title} {version}" "User Commands"',
         ".SH NAME", f"{title} \\- {escaped(root['abstract'].rstrip('.'))}",
         ".SH SYNOPSIS", f".B {title}", "\\fIcommand\\fR [\\fIarguments\\fR]",
-        ".SH DESCRIPTION", escaped(root.get("discussion") or root["abstract"]),
+        ".SH DESCRIPTION", escaped(root["abstract"]),
+        *([".PP", prose(root["discussion"])] if root.get("discussion") else []),
         ".SH COMMANDS",
     ]
     for full, command in commands(root):
@@ -83,7 +95,7 @@ def page(root, version):
         usage = " ".join([f"\\fB{escaped(full)}\\fR", *map(synopsis, arguments(command))])
         lines += [f".SS {escaped(full)}", escaped(command.get("abstract", "")), ".PP", usage]
         if command.get("discussion"):
-            lines += [".PP", escaped(command["discussion"]).replace("\n\n", "\n.PP\n")]
+            lines += [".PP", prose(command["discussion"])]
         lines += map(entry, arguments(command))
     lines += [
         ".SH OPTIONS", *map(entry, arguments(root)),

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the models of Tests/TensorFlowLiteTests, in Tests/Goldens/clients, and checks with LiteRT that they compute what the tests say.
+"""Makes the models of Tests/TensorFlowLiteTests, in Tests/Goldens/clients, and those of Examples, and checks with LiteRT
+that they compute what tests and examples say.
 
 They are small: the tests are about the calls of an API, not about arithmetic.
 """
@@ -7,6 +8,7 @@ They are small: the tests are about the calls of an API, not about arithmetic.
 from pathlib import Path
 
 import flatbuffers
+from flatbuffers import flexbuffers
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 from ai_edge_litert.interpreter import Interpreter, OpResolverType
@@ -14,7 +16,9 @@ from ai_edge_litert.interpreter import Interpreter, OpResolverType
 from graph_builder import GraphBuilder
 from model_builder import Quantization
 
-FOLDER = Path(__file__).parents[2] / "Tests/Goldens/clients"
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "Tests/Goldens/clients"
+EXAMPLES = ROOT / "Examples/Models"
 
 
 class Graph(GraphBuilder):
@@ -140,6 +144,22 @@ def unknown():
     return graph.bytes()
 
 
+def scaled():
+    """The custom operator `Scale`, with a factor: an example has it."""
+    builder = flexbuffers.Builder()
+    with builder.Map():
+        builder.Key("factor")
+        builder.Float(2.5)
+    graph = Graph()
+    source = graph.named(graph.argument("float32", (3,)), "input")
+    output = graph.named(graph.tensor("float32", (3,)), "output")
+    graph.add("CUSTOM", [source], [output])
+    graph._codes[0].customCode = "Scale"
+    graph._operators[0].customOptions = np.frombuffer(bytes(builder.Finish()), np.uint8)
+    graph.result(output)
+    return graph.bytes()
+
+
 def constant():
     """No input at all: the negation of a constant."""
     graph = Graph()
@@ -182,6 +202,10 @@ def main():
             assert answer == expected, f"{name}: LiteRT computes {answer}, not {expected}"
         (FOLDER / f"{name}.tflite").write_bytes(data)
         print(f"{name}.tflite: {len(data)} bytes")
+    EXAMPLES.mkdir(exist_ok=True)
+    for name in ("add", "difference", "multi_signatures", "weighted"):
+        (EXAMPLES / f"{name}.tflite").write_bytes(models[name][0])
+    (EXAMPLES / "scale.tflite").write_bytes(scaled())
 
 
 if __name__ == "__main__":
