@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 failed=0
 complain() { echo "error: $1" >&2; failed=1; }
 
-swift format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks || complain "swift format lint"
+swift format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks Examples/Sources Examples/Package.swift Documentation/Package.swift || complain "swift format lint"
 
 libraries=(Sources/ApusFormat Sources/ApusKernels Sources/Apus Sources/ApusVision Sources/ApusImages Sources/TensorFlowLite)
 if grep -rnE 'fatalError\(|try!|(^|[^.[:alnum:]_])print\(' --include '*.swift' "${libraries[@]}" | grep -vE ':[[:space:]]*///'; then
@@ -21,5 +21,6 @@ if grep -rlE 'Unsafe(Mutable|Raw|MutableRaw)?(Buffer)?Pointer|unsafeBitCast|_ove
   --include '*.swift' Sources | grep -vE "$allowed"; then
   complain "unsafe code outside the places that Docs/Architecture.md lists"
 fi
+Tools/snippets.py || complain "snippets that no program contains"
 Scripts/headers.sh --check || complain "sources without the licence's line: run Scripts/headers.sh"
 exit $failed

@@ -22,6 +22,8 @@ Scripts/api.sh --check
 Scripts/manual.sh --check
 
 Scripts/consumer.sh
+Scripts/examples.sh
+Scripts/documentation.sh
 Scripts/package.sh --test
 
 if [[ -n "${APUS_TEST_DATA:-}" ]]; then

@@ -12,5 +12,6 @@ for _ in 0..<3 { try interpreter.invoke() }  // the last run counts
 for entry in interpreter.profile.sorted(by: { $0.milliseconds > $1.milliseconds }).prefix(5) {
   print("operator #\(entry.operatorIndex), \(entry.name) \(entry.output): \(entry.milliseconds) ms")
 }
-print("\(interpreter.memoryPlan.arenaByteCount) bytes of tensors, "
-  + "\(interpreter.packedWeightByteCount) of weights")
+print(
+  "\(interpreter.memoryPlan.arenaByteCount) bytes of tensors, "
+    + "\(interpreter.packedWeightByteCount) of weights")

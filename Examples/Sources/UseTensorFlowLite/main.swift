@@ -15,7 +15,9 @@ do {
   try interpreter.invoke()
 
   let output = try interpreter.output(at: 0)
-  print(output.name, output.shape.dimensions, output.data.withUnsafeBytes { Array($0.bindMemory(to: Float32.self)) })
+  print(
+    output.name, output.shape.dimensions,
+    output.data.withUnsafeBytes { Array($0.bindMemory(to: Float32.self)) })
 
   try interpreter.copy(Data(count: 7), toInputAt: 0)
 } catch {
