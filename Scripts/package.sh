@@ -32,6 +32,7 @@ Maintainer: the Apus authors <apus@example.com>
 Installed-Size: $(du -ks --exclude=DEBIAN "$stage" | cut -f1)
 Depends: $depends
 Recommends: fonts-dejavu-core
+Suggests: libopenblas0
 Section: science
 Priority: optional
 Description: runs .tflite models: detects objects, runs and inspects models
