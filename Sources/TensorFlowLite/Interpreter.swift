@@ -139,7 +139,8 @@ public final class Interpreter {
 
   /// Prepares one of the model's signatures, with tensors of its own.
   ///
-  /// - Throws: ``SignatureRunnerError``: `failedToCreateSignatureRunner` where there is no such signature.
+  /// - Throws: ``SignatureRunnerError/failedToCreateSignatureRunner(signatureKey:)`` where there is no such signature;
+  ///   ``InterpreterError/tensorFlowLiteError(_:)`` with the reason where it cannot run with the file's shapes.
   public func signatureRunner(with key: String) throws -> SignatureRunner {
     guard let signature = model.signatures.first(where: { $0.key == key }) else {
       throw SignatureRunnerError.failedToCreateSignatureRunner(signatureKey: key)
