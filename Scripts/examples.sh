@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Builds and runs every program of Examples, and compares what it prints with Examples/Expected.
 #
-# A line of Expected must be printed, in this order; a line that ends with … need only begin so.
+# A line of Expected must be printed, in this order; a line that ends with … need only begin so. APUS_EXAMPLES names another
+# folder than Examples; arguments are passed to swift build.
 set -euo pipefail
-cd "$(dirname "$0")/../Examples"
-swift build -c release --quiet
+cd "${APUS_EXAMPLES:-$(dirname "$0")/../Examples}"
+swift build -c release --quiet "$@"
 bin=$(swift build -c release --show-bin-path)
 failed=0
 for source in Sources/*/main.swift; do

@@ -22,7 +22,6 @@ Scripts/api.sh --check
 Scripts/manual.sh --check
 
 Scripts/consumer.sh
-Scripts/examples.sh
 Scripts/documentation.sh
 Scripts/package.sh --test
 

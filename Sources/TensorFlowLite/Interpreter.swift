@@ -21,6 +21,7 @@ public final class Interpreter {
   public let delegates: [any Delegate]?
 
   private let model: Apus.Model
+  private let variables = SharedVariables()
   private let session: Session
 
   /// Reads a model from a file.
@@ -65,7 +66,7 @@ public final class Interpreter {
     self.model = model
     self.options = options
     self.delegates = delegates
-    session = Session(model: model, options: options ?? Options())
+    session = Session(model: model, options: options ?? Options(), variables: variables)
   }
 
   // MARK: Tensors
@@ -118,7 +119,7 @@ public final class Interpreter {
 
   /// Checks every operator against the shapes of the inputs, plans memory and packs weights.
   ///
-  /// Needed once, and again after an input has got another shape, which clears all tensors and variables.
+  /// Needed once, and again after an input has got another shape, which clears all tensors.
   ///
   /// - Throws: `tensorFlowLiteError` with the operator that refuses the shapes, or with the memory that they would take.
   public func allocateTensors() throws {
@@ -137,7 +138,7 @@ public final class Interpreter {
   /// The names of the model's signatures, in the file's order.
   public var signatureKeys: [String] { model.signatures.map(\.key) }
 
-  /// Prepares one of the model's signatures, with tensors of its own.
+  /// Prepares one of the model's signatures, with tensors of its own and the variables that all of them share.
   ///
   /// - Throws: ``SignatureRunnerError/failedToCreateSignatureRunner(signatureKey:)`` where there is no such signature;
   ///   ``InterpreterError/tensorFlowLiteError(_:)`` with the reason where it cannot run with the file's shapes.
@@ -145,7 +146,8 @@ public final class Interpreter {
     guard let signature = model.signatures.first(where: { $0.key == key }) else {
       throw SignatureRunnerError.failedToCreateSignatureRunner(signatureKey: key)
     }
-    return try SignatureRunner(model: model, signature: signature, options: options ?? Options())
+    return try SignatureRunner(
+      model: model, signature: signature, options: options ?? Options(), variables: variables)
   }
 
   // MARK: Errors

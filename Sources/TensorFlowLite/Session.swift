@@ -23,6 +23,7 @@ final class Session {
   private let model: Apus.Model
   private let signature: String?
   private let options: Interpreter.Options
+  private let variables: SharedVariables
   /// The inputs with the shapes that they have, or shall have after the next allocation.
   private var shapes: [TensorShape]
   private var resized: Set<Int> = []
@@ -31,9 +32,13 @@ final class Session {
   /// The inputs and outputs as the file has them.
   let inputs: [Apus.Tensor], outputs: [Apus.Tensor]
 
-  init(model: Apus.Model, options: Interpreter.Options, signature: Apus.Signature? = nil) {
+  init(
+    model: Apus.Model, options: Interpreter.Options, signature: Apus.Signature? = nil,
+    variables: SharedVariables
+  ) {
     self.model = model
     self.options = options
+    self.variables = variables
     self.signature = signature?.key
     let subgraph = model.subgraphs[signature?.subgraph ?? 0]
     inputs = subgraph.inputs
@@ -58,13 +63,26 @@ final class Session {
   /// Makes the engine ready for the shapes of the inputs; nothing happens where it is.
   func allocate() throws(Failure) {
     if isAllocated { return }
-    let changed = zip(inputs, shapes).enumerated().filter { $1.0.shape != $1.1 }
-    let engineOptions = options.engineOptions(
-      inputShapes: Dictionary(uniqueKeysWithValues: changed.map { ($0, $1.1) }))
     do throws(ApusError) {
-      engine = try Apus.Interpreter(model: model, options: engineOptions, signature: signature)
+      if let engine {
+        try engine.resizeInputs(Dictionary(uniqueKeysWithValues: resized.map { ($0, shapes[$0]) }))
+      } else {
+        engine = try makeEngine()
+      }
     } catch { throw .engine(error) }
     resized = []
+  }
+
+  private func makeEngine() throws(ApusError) -> Apus.Interpreter {
+    let changed = shapes.indices.filter { shapes[$0] != inputs[$0].shape }
+    let inputShapes = Dictionary(uniqueKeysWithValues: changed.map { ($0, shapes[$0]) })
+    if let owner = variables.owner {
+      return try Apus.Interpreter(sharingVariablesOf: owner, signature: signature, inputShapes: inputShapes)
+    }
+    let engine = try Apus.Interpreter(
+      model: model, options: options.engineOptions(inputShapes: inputShapes), signature: signature)
+    variables.owner = engine
+    return engine
   }
 
   /// Runs the model.

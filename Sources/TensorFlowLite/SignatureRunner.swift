@@ -10,7 +10,8 @@ internal import Apus
 /// let sum = try add.output(named: "output_0").data
 /// ```
 ///
-/// A runner has tensors of its own, allocated when it is made, and belongs to one thread at a time.
+/// A runner has tensors of its own, allocated when it is made. It shares the model's resource variables with its interpreter
+/// and the other runners, and belongs to one thread at a time, together with them.
 public final class SignatureRunner {
   /// The name of the signature.
   public let signatureKey: String
@@ -29,8 +30,10 @@ public final class SignatureRunner {
   private let inputIndices: [String: Int]
   private let outputIndices: [String: Int]
 
-  init(model: Apus.Model, signature: Apus.Signature, options: Interpreter.Options) throws {
-    session = Session(model: model, options: options, signature: signature)
+  init(
+    model: Apus.Model, signature: Apus.Signature, options: Interpreter.Options, variables: SharedVariables
+  ) throws {
+    session = Session(model: model, options: options, signature: signature, variables: variables)
     signatureKey = signature.key
     (inputs, inputIndices) = Self.names(signature.inputs, in: session.inputs)
     (outputs, outputIndices) = Self.names(signature.outputs, in: session.outputs)

@@ -107,6 +107,30 @@ struct SignatureRunnerTests {
     #expect(runner.failureReason?.contains("FULLY_CONNECTED") == true)
   }
 
+  @Test(
+    "the runners of an interpreter share its variables, which are set up once; another interpreter has its own"
+  )
+  func sharesVariables() throws {
+    let interpreter = try TestModel.counter.interpreter()
+    let (add, read) = (
+      try interpreter.signatureRunner(with: "add"), try interpreter.signatureRunner(with: "read")
+    )
+    for (amount, total) in [(Float(5), Float(15)), (1, 16)] {
+      try add.invoke(with: ["amount": data([amount])])
+      #expect(values(try add.output(named: "total")) == [total])
+      try read.invoke(with: [:])
+      #expect(values(try read.output(named: "count")) == [total])
+    }
+    // The main subgraph is that of `add`.
+    try interpreter.allocateTensors()
+    try interpreter.copy(data([Float(4)]), toInputAt: 0)
+    try interpreter.invoke()
+    #expect(values(try interpreter.output(at: 0)) == [Float(20)])
+    let other = try TestModel.counter.interpreter().signatureRunner(with: "read")
+    try other.invoke(with: [:])
+    #expect(values(try other.output(named: "count")) == [Float(10)])
+  }
+
   @Test("an output whose size is data can be read after a run")
   func readsDynamicOutputs() throws {
     let runner = try TestModel.counting.interpreter().signatureRunner(with: "count")

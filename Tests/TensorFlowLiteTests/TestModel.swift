@@ -20,6 +20,8 @@ enum TestModel: String, CaseIterable {
   case weighted
   /// No input; −1 and 2.
   case constant
+  /// A resource variable that starts at 10; the signatures `add`, which adds to it, and `read`.
+  case counter
   /// A custom operator that nobody has.
   case unknown
 

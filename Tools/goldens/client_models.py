@@ -160,6 +160,47 @@ def scaled():
     return graph.bytes()
 
 
+def counter():
+    """A resource variable that starts at 10: `add` adds to it, `read` reads it."""
+    def handle(graph):
+        index = graph.handle()
+        options = schema.VarHandleOptionsT()
+        options.container, options.sharedName = "", "count"
+        graph.add("VAR_HANDLE", [], [index], options)
+        return index
+
+    def start(graph):
+        options = schema.CallOnceOptionsT()
+        options.initSubgraphIndex = initialize.index
+        graph.add("CALL_ONCE", [], [], options)
+        return handle(graph)
+
+    add = Graph()
+    read, initialize = add.subgraph(), add.subgraph()
+    initialize.add(
+        "ASSIGN_VARIABLE", [handle(initialize), initialize.constant(np.float32([10]))], [], schema.AssignVariableOptionsT())
+    variable = start(add)
+    old, total = add.tensor("float32", (1,)), add.named(add.tensor("float32", (1,)), "total")
+    amount = add.named(add.argument("float32", (1,)), "amount")
+    add.add("READ_VARIABLE", [variable], [old], schema.ReadVariableOptionsT())
+    add.add("ADD", [old, amount], [total], schema.AddOptionsT())
+    add.add("ASSIGN_VARIABLE", [variable, total], [], schema.AssignVariableOptionsT())
+    add.result(total)
+    count = read.named(read.tensor("float32", (1,)), "count")
+    read.add("READ_VARIABLE", [start(read)], [count], schema.ReadVariableOptionsT())
+    read.result(count)
+    return with_signatures(
+        add.bytes(), [("add", 0, [("amount", amount)], [("total", total)]), ("read", 1, [], [("count", count)])])
+
+
+def check_counter(data):
+    """LiteRT's runners of one interpreter share the variable, which is set up once."""
+    interpreter = Interpreter(model_content=data, experimental_op_resolver_type=OpResolverType.BUILTIN_REF)
+    add, read = (interpreter.get_signature_runner(key) for key in ("add", "read"))
+    answers = [add(amount=np.float32([5]))["total"], read()["count"], add(amount=np.float32([1]))["total"], read()["count"]]
+    assert [float(a[0]) for a in answers] == [15, 15, 16, 16], answers
+
+
 def constant():
     """No input at all: the negation of a constant."""
     graph = Graph()
@@ -195,7 +236,9 @@ def main():
         "weighted": (weighted(), [np.int8([[1, 3, 5, 7]])], [[[13]]]),
         "constant": (constant(), [], [[-1, 2]]),
         "unknown": (unknown(), None, None),
+        "counter": (counter(), None, None),
     }
+    check_counter(models["counter"][0])
     for name, (data, inputs, expected) in models.items():
         if expected is not None:
             answer = run(data, *inputs)
