@@ -1,3 +1,4 @@
+import Apus
 import ApusConsole
 import ArgumentParser
 
@@ -6,6 +7,7 @@ struct ApusCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "apus",
     abstract: "Runs .tflite models: detects objects in pictures, runs and inspects models.",
+    version: "apus \(Runtime.version)",
     subcommands: [
       DetectCommand.self, RunCommand.self, InspectCommand.self, OperatorsCommand.self, KernelsCommand.self,
     ])

@@ -10,7 +10,7 @@ public struct ImageLimits: Hashable, Sendable {
   /// The longest file in bytes.
   public var maximumFileSize: Int
 
-  /// Makes limits; those of ``ImageBuffer`` hold beside them.
+  /// Makes limits; those of `ImageBuffer` hold beside them.
   public init(
     maximumSide: Int = ImageBuffer.maximumSide, maximumPixelCount: Int = ImageBuffer.maximumPixelCount,
     maximumFileSize: Int = 1 << 30

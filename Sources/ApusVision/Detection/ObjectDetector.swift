@@ -11,7 +11,7 @@ import ApusFormat
 /// }
 /// ```
 ///
-/// A detector belongs to one thread at a time; several can share a ``Apus/Model``.
+/// A detector belongs to one thread at a time; several can share an `Apus.Model`.
 public final class ObjectDetector {
   /// How to detect, as given.
   public let options: Options
@@ -33,7 +33,7 @@ public final class ObjectDetector {
   ///   - labels: The names of the classes; nil for those inside the model, see ``LabelMap/init(of:offset:)``.
   ///   - options: How to detect.
   /// - Throws: `invalidArgument` where the options contradict each other or the model is no such detector, or
-  ///   what stops ``Apus/Interpreter``.
+  ///   what stops an `Apus.Interpreter`.
   public init(model: Model, labels: LabelMap? = nil, options: Options = Options()) throws(ApusError) {
     try options.check()
     self.options = options

@@ -19,6 +19,7 @@ extension PreparedImage {
   /// Writes the values of a uint8 input: the pixels themselves, unless a normalization is given.
   ///
   /// - Parameters:
+  ///   - destination: The input's elements.
   ///   - normalization: With one, the values are normalized and quantized: `round(x / scale) + zeroPoint`,
   ///     halves away from zero, limited to the type.
   ///   - scale: The input's quantization scale; used with a normalization alone.
