@@ -8,6 +8,6 @@ public enum FitPolicy: Hashable, Sendable {
   case centerCrop
   /// The whole picture with its proportions kept, centered; the rest of the input has the fill color.
   ///
-  /// The scaled side is rounded to the nearest whole pixel; an odd remainder goes to the right and bottom.
+  /// The scaled side is rounded to the nearest whole pixel, halves to even; an odd remainder goes to the right and bottom.
   case letterbox(fill: PixelColor = .black)
 }

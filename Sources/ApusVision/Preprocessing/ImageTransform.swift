@@ -53,9 +53,9 @@ public struct ImageTransform: Hashable, Sendable {
       source.y = (imageHeight - source.height) / 2
     case .letterbox:
       if pictureIsWider {
-        target.height = Self.scaled(imageHeight, by: inputWidth, over: imageWidth, limit: inputHeight)
+        target.height = Self.scaledToEven(imageHeight, by: inputWidth, over: imageWidth, limit: inputHeight)
       } else {
-        target.width = Self.scaled(imageWidth, by: inputHeight, over: imageHeight, limit: inputWidth)
+        target.width = Self.scaledToEven(imageWidth, by: inputHeight, over: imageHeight, limit: inputWidth)
       }
       target.x = (inputWidth - target.width) / 2
       target.y = (inputHeight - target.height) / 2
@@ -67,6 +67,13 @@ public struct ImageTransform: Hashable, Sendable {
   /// `value · numerator / denominator`, rounded half up, at least 1 and at most `limit`.
   private static func scaled(_ value: Int, by numerator: Int, over denominator: Int, limit: Int) -> Int {
     min(max((2 * value * numerator + denominator) / (2 * denominator), 1), limit)
+  }
+
+  /// As ``scaled(_:by:over:limit:)``, but halves go to the even number, as in the letterboxes that YOLO is trained with.
+  private static func scaledToEven(_ value: Int, by numerator: Int, over denominator: Int, limit: Int) -> Int {
+    let (quotient, rest) = (value * numerator).quotientAndRemainder(dividingBy: denominator)
+    let isUp = 2 * rest > denominator || 2 * rest == denominator && !quotient.isMultiple(of: 2)
+    return min(max(quotient + (isUp ? 1 : 0), 1), limit)
   }
 
   /// The pixel position in the picture that a position in the model's input shows.
