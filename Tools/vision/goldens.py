@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+"""Writes Tests/Goldens/detectors.json: small detection models of every layout, and what the public rules find.
+
+Needs what Tools/goldens/requirements.txt lists. From the root of the package:
+
+    .venv/bin/python Tools/vision/goldens.py
+"""
+
+import base64
+import json
+import pathlib
+
+import cases
+
+DIGITS = 7
+
+
+def rounded(value):
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS}g}")
+    if isinstance(value, list):
+        return [rounded(item) for item in value]
+    if isinstance(value, dict):
+        return {key: rounded(item) for key, item in value.items()}
+    return value
+
+
+def main():
+    records = []
+    for case in cases.cases():
+        record = {"name": case.name, "model": base64.b64encode(case.model).decode(), "picture": list(case.picture), "options": case.options}
+        for key in ("objects", "error", "warning", "kind"):
+            if getattr(case, key) is not None:
+                record[key] = rounded(getattr(case, key))
+        records.append(record)
+    path = pathlib.Path(__file__).resolve().parents[2] / "Tests/Goldens/detectors.json"
+    path.write_text("[\n" + ",\n".join(map(json.dumps, records)) + "\n]\n")
+    print(f"{len(records)} cases, {path.stat().st_size} bytes")
+
+
+if __name__ == "__main__":
+    main()
