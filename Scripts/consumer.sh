@@ -33,7 +33,7 @@ import ApusVision
 
 let picture = try ImageBuffer(decoding: EmbeddedShapes.pictureBytes)
 let detector = try ObjectDetector.shapes()
-let detections = try detector.detect(picture)
+let detections = try detector.detect(picture).detections
 for detection in detections {
   print(detection.category.label ?? "?", detection.category.score)
 }

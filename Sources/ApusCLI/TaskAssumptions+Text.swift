@@ -6,7 +6,7 @@ import ApusVision
 extension TaskAssumptions {
   /// The assumptions for people.
   var text: String {
-    var lines = ["as \(task): \(kind), because of \(reason)", "", "input: \(input.name)"]
+    var lines = ["as \(task): \(kind) (\(reason))", "", "input: \(input.name)"]
     lines += [
       "  tensor: \(input.type) \(TensorShape(input.shape)), \(input.layout)",
       "  picture: \(input.width) × \(input.height), \(input.channels)", "  fit: \(input.fit)",

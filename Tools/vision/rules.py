@@ -61,7 +61,7 @@ def yolo(output, kind, size, classes=None, scale_boxes=True, threshold=0.25, iou
         rows[:, [1, 3]] *= np.float32(size[1])
     numbers = np.arange(len(rows))
     if kind == "yolo-end-to-end":
-        boxes, scores, found = rows[:, :4], rows[:, 4], rows[:, 5].astype(int)
+        boxes, scores, found = rows[:, :4], rows[:, 4], np.trunc(rows[:, 5] + np.float32(0.5)).astype(int)
         keep = scores > threshold
     else:
         first = 5 if kind == "yolo5" else 4

@@ -8,7 +8,9 @@ import ArgumentParser
 struct ModelInputOptions: ParsableArguments {
   @Option(
     name: .long,
-    help: "How pictures of other proportions are fitted in: stretch, center-crop or letterbox; by default as the model was trained.")
+    help:
+      "How pictures of other proportions are fitted in: stretch, center-crop or letterbox; by default as the model was trained."
+  )
   var fit: PictureFit?
 
   @Option(name: .long, help: "How pixels are computed: automatic, area, bilinear or nearest.")

@@ -106,12 +106,15 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
     } catch {
       if error.code == .unwritableFile { throw error }
       let message = "\(source.name): \(error.message)"
-      let json = options.json ? try? Output.json(PictureFailure(image: source.name, error: error.message)) : nil
+      let json =
+        options.json ? try? Output.json(PictureFailure(image: source.name, error: error.message)) : nil
       return .failure(line: message, json: json)
     }
   }
 
-  private func printed(_ source: PictureSource, _ answer: Answer, annotation: String?) throws(ApusError) -> String {
+  private func printed(_ source: PictureSource, _ answer: Answer, annotation: String?) throws(ApusError)
+    -> String
+  {
     if options.json {
       do { return try Output.json(PictureReport(image: source.name, answer: answer)) } catch {
         throw ApusError(.invalidData, "the answer cannot be written as JSON")

@@ -45,6 +45,7 @@ struct ProgressBar {
     let rate = elapsed > 0 ? Double(done) / elapsed : 0
     let left = rate > 0 ? Int((Double(total - done) / rate).rounded(.up)) : 0
     let seconds = left % 60
-    return "[\(bar)] \(done)/\(total)  \(decimal(rate, 1))/s  \(left / 60):\(seconds < 10 ? "0" : "")\(seconds) left"
+    return
+      "[\(bar)] \(done)/\(total)  \(decimal(rate, 1))/s  \(left / 60):\(seconds < 10 ? "0" : "")\(seconds) left"
   }
 }

@@ -57,7 +57,9 @@ package struct ExportMetadata: Sendable {
     var names: [Int: String] = [:]
     if let entries = value?.entries {
       for entry in entries {
-        if let index = entry.key.integer, (0..<maximumIndex).contains(index) { names[index] = entry.value.text }
+        if let index = entry.key.integer, (0..<maximumIndex).contains(index) {
+          names[index] = entry.value.text
+        }
       }
     } else if let list = value?.list {
       for (index, name) in list.enumerated() { names[index] = name.text }

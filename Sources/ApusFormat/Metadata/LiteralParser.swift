@@ -148,7 +148,8 @@ struct LiteralParser {
 
   private mutating func hexadecimal(digits: Int) throws(FormatError) -> UInt32 {
     let text = String(decoding: bytes[position...].prefix(digits), as: UTF8.self)
-    guard text.utf8.count == digits, text.utf8.allSatisfy({ $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") }),
+    guard text.utf8.count == digits,
+      text.utf8.allSatisfy({ $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") }),
       let value = UInt32(text, radix: 16)
     else { throw failure("an escape has no \(digits) hexadecimal digits") }
     position += digits

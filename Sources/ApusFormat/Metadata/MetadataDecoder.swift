@@ -165,7 +165,9 @@ struct MetadataDecoder {
   }
 
   /// Bytes under a name; of several with the same name, the first.
-  private mutating func custom(_ table: FlatBufferTable, _ field: Int) throws(FormatError) -> [String: [UInt8]] {
+  private mutating func custom(_ table: FlatBufferTable, _ field: Int) throws(FormatError) -> [String:
+    [UInt8]]
+  {
     guard let vector = try vector(table, field, 4) else { return [:] }
     var result: [String: [UInt8]] = [:]
     for index in 0..<vector.count {

@@ -66,7 +66,8 @@ extension ObjectDetector {
       }
       guard outputs == nil || layout == nil || layout == .postProcessed else {
         throw ApusError(
-          .invalidArgument, "outputs are chosen, which only post-processed models have, and the layout is not that")
+          .invalidArgument,
+          "outputs are chosen, which only post-processed models have, and the layout is not that")
       }
     }
   }

@@ -161,15 +161,17 @@ public final class ObjectDetector: VisionTask {
     if chosen == nil || chosen == .ssd {
       if let head = try? PostProcessedHead(prepared, chosen: nil) { return head }
     }
-    if chosen == nil || chosen?.isYOLO == true, let head = try YOLOHead(prepared, chosen: chosen) { return head }
+    if chosen == nil || chosen?.isYOLO == true, let head = try YOLOHead(prepared, chosen: chosen) {
+      return head
+    }
     if chosen == nil || chosen == .ssd, let head = try SSDHead(prepared, labels: labels) { return head }
     let looked =
       chosen.map { "those of the layout \($0.rawValue)" }
-      ?? """
-      those of a detector (boxes 1×N×4, classes 1×N, scores 1×N, a count; boxes 1×N×4 and scores 1×N×classes of SSD; \
-      YOLO's 1×(4+classes)×N, 1×N×(5+classes) or 1×300×6 for \
-      \(prepared.geometry.width) × \(prepared.geometry.height) pixels)
-      """
+        ?? """
+        those of a detector (boxes 1×N×4, classes 1×N, scores 1×N, a count; boxes 1×N×4 and scores 1×N×classes of SSD; \
+        YOLO's 1×(4+classes)×N, 1×N×(5+classes) or 1×300×6 for \
+        \(prepared.geometry.width) × \(prepared.geometry.height) pixels)
+        """
     throw ApusError(
       .invalidArgument,
       """

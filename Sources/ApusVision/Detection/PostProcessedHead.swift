@@ -44,9 +44,12 @@ struct PostProcessedHead: DetectionHead {
 
   func steps(_ criteria: DetectionCriteria) -> [String] {
     var steps: [String] = []
-    if rows.isAmbiguous { steps.append("classes and scores change places where only that gives whole classes") }
+    if rows.isAmbiguous {
+      steps.append("classes and scores change places where only that gives whole classes")
+    }
     if rows.outputs.count != nil {
-      steps.append("the first count\(rows.rowsPerObject > 1 ? " * \(rows.rowsPerObject)" : "") rows are taken")
+      steps.append(
+        "the first count\(rows.rowsPerObject > 1 ? " * \(rows.rowsPerObject)" : "") rows are taken")
     }
     if let calibration { steps.append(calibration.description) }
     steps.append("score >= \(criteria.scoreThreshold), best first, at most \(criteria.maxResults)")

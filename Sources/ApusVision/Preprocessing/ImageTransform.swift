@@ -70,7 +70,8 @@ public struct ImageTransform: Hashable, Sendable {
   }
 
   /// As ``scaled(_:by:over:limit:)``, but halves go to the even number, as in the letterboxes that YOLO is trained with.
-  private static func scaledToEven(_ value: Int, by numerator: Int, over denominator: Int, limit: Int) -> Int {
+  private static func scaledToEven(_ value: Int, by numerator: Int, over denominator: Int, limit: Int) -> Int
+  {
     let (quotient, rest) = (value * numerator).quotientAndRemainder(dividingBy: denominator)
     let isUp = 2 * rest > denominator || 2 * rest == denominator && !quotient.isMultiple(of: 2)
     return min(max(quotient + (isUp ? 1 : 0), 1), limit)

@@ -16,7 +16,8 @@ enum SSDAnchors {
   static func generated(count: Int, width: Int, height: Int) -> Generated? {
     // Far more than any model has; spares the work for what cannot fit.
     guard count <= 1 << 20, width <= 1 << 13, height <= 1 << 13 else { return nil }
-    for (make, rule) in [(sixLayers, "SSD: six layers, scales 0.2 to 0.95"), (pyramid, "FPN: levels 3 to 7")] {
+    for (make, rule) in [(sixLayers, "SSD: six layers, scales 0.2 to 0.95"), (pyramid, "FPN: levels 3 to 7")]
+    {
       let anchors = make(width, height)
       if anchors.count == count { return Generated(anchors: anchors, rule: rule) }
     }

@@ -170,7 +170,8 @@ struct SSDHead: DetectionHead {
     }
   }
 
-  private func candidates(_ encoded: [Float], _ values: Span<Float>, _ criteria: DetectionCriteria) -> [Candidate]
+  private func candidates(_ encoded: [Float], _ values: Span<Float>, _ criteria: DetectionCriteria)
+    -> [Candidate]
   {
     var isLogistic = hasLogits ?? false
     if hasLogits == nil {

@@ -35,7 +35,8 @@ struct YOLOHead: DetectionHead {
     if let task = export?.task, !["detect", "segment", "pose"].contains(task) {
       throw ApusError(
         .invalidArgument,
-        "the model's metadata (\(export?.fileName ?? "")) says that its task is '\(task)', not detect, segment or pose")
+        "the model's metadata (\(export?.fileName ?? "")) says that its task is '\(task)', not detect, segment or pose"
+      )
     }
     keypoints = export?.task == "pose" ? export?.keypoints : nil
     let extra = (prototypes?.count ?? 0) + (keypoints.map { $0.count * $0.values } ?? 0)
@@ -92,7 +93,9 @@ struct YOLOHead: DetectionHead {
       }
     if let prototypes { columns += ", \(prototypes.count) mask coefficients" }
     if let keypoints { columns += ", \(keypoints.count) keypoints of \(keypoints.values) numbers" }
-    var roles = [output: "\(shape.rows) candidates, \(shape.isTransposed ? "one a column" : "one a row"): \(columns)"]
+    var roles = [
+      output: "\(shape.rows) candidates, \(shape.isTransposed ? "one a column" : "one a row"): \(columns)"
+    ]
     if let prototypes {
       roles[prototypes.output] =
         "\(prototypes.count) mask prototypes, \(prototypes.height)×\(prototypes.width), "
@@ -110,11 +113,13 @@ struct YOLOHead: DetectionHead {
     let threshold = criteria.scoreThreshold
     switch shape.layout {
     case .yoloEndToEnd: steps.append("score > \(threshold); nothing is suppressed")
-    case .yolo5: steps.append("objectness > \(threshold), then score = objectness * class score > \(threshold)")
+    case .yolo5:
+      steps.append("objectness > \(threshold), then score = objectness * class score > \(threshold)")
     default: steps.append("score > \(threshold)")
     }
     if shape.layout != .yoloEndToEnd {
-      steps.append(criteria.isMultiLabel ? "every class above counts" : "the best class of a candidate counts")
+      steps.append(
+        criteria.isMultiLabel ? "every class above counts" : "the best class of a candidate counts")
     }
     if shape.layout == .yolo5 || shape.layout == .yolo8 {
       steps.append(
@@ -125,7 +130,9 @@ struct YOLOHead: DetectionHead {
         """)
     }
     steps.append("best first, at most \(criteria.maxResults); boxes end at the picture's edges")
-    if prototypes != nil { steps.append("mask: (coefficients @ prototypes) > 0, enlarged bilinearly, inside the box") }
+    if prototypes != nil {
+      steps.append("mask: (coefficients @ prototypes) > 0, enlarged bilinearly, inside the box")
+    }
     return steps
   }
 

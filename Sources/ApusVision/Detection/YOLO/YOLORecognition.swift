@@ -29,7 +29,8 @@ struct YOLORecognition {
       let choices = found.map { "\($0.layout.rawValue) (\($0.reason))" }.joined(separator: " or ")
       throw ApusError(
         .invalidArgument,
-        "the output \(dimensions.first)×\(dimensions.second) can be that of \(choices): the layout must be chosen")
+        "the output \(dimensions.first)×\(dimensions.second) can be that of \(choices): the layout must be chosen"
+      )
     }
     return first
   }
@@ -53,7 +54,9 @@ struct YOLORecognition {
     var found: [YOLOShape] = []
     let text = strides.map(String.init).joined(separator: ", ")
     for isTransposed in [true, false] where rows(isTransposed) == cells {
-      if let shape = eight(isTransposed, "as many candidates as cells of strides \(text)") { found.append(shape) }
+      if let shape = eight(isTransposed, "as many candidates as cells of strides \(text)") {
+        found.append(shape)
+      }
     }
     for isTransposed in [false, true] where rows(isTransposed) == 3 * cells {
       if let shape = five(isTransposed, "three candidates for each cell of strides \(text)") {
@@ -77,7 +80,9 @@ struct YOLORecognition {
 
   private func eight(_ isTransposed: Bool, _ reason: String) -> YOLOShape? {
     let classes = columns(isTransposed) - 4 - extra
-    guard rows(isTransposed) > 0, classes > 0, knownClasses == nil || knownClasses == classes else { return nil }
+    guard rows(isTransposed) > 0, classes > 0, knownClasses == nil || knownClasses == classes else {
+      return nil
+    }
     // A head that needs no suppression, without the selection that makes it end to end, gives corners.
     let isOneToOne = export?.isEndToEnd == true
     return YOLOShape(
@@ -88,7 +93,9 @@ struct YOLORecognition {
 
   private func five(_ isTransposed: Bool, _ reason: String) -> YOLOShape? {
     let classes = columns(isTransposed) - 5 - extra
-    guard rows(isTransposed) > 0, classes > 0, knownClasses == nil || knownClasses == classes else { return nil }
+    guard rows(isTransposed) > 0, classes > 0, knownClasses == nil || knownClasses == classes else {
+      return nil
+    }
     return YOLOShape(
       layout: .yolo5, rows: rows(isTransposed), columns: columns(isTransposed), isTransposed: isTransposed,
       classes: classes, reason: reason)
