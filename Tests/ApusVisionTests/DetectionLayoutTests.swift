@@ -169,7 +169,7 @@ private func expectBoth(_ detector: ObjectDetector) throws {
       let error = #expect(throws: ApusError.self) {
         try ObjectDetector(model: DetectorModel.answering(answers).model())
       }
-      #expect(error?.code == .invalidArgument && error?.message.contains("output 0 1×") == true)
+      #expect(error?.code == .invalidArgument && error?.message.contains("output 0 (float32 1×") == true)
     }
   }
 }
