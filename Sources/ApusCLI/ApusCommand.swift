@@ -6,7 +6,7 @@ import ArgumentParser
 struct ApusCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "apus",
-    abstract: "Runs .tflite models: detects objects in pictures, runs and inspects models.",
+    abstract: "Runs .tflite models: asks them about pictures, runs and inspects them.",
     discussion: """
       For example:
         apus detect
@@ -15,7 +15,9 @@ struct ApusCommand: ParsableCommand {
       """,
     version: "apus \(Runtime.version)",
     subcommands: [
-      DetectCommand.self, RunCommand.self, InspectCommand.self, OperatorsCommand.self, KernelsCommand.self,
+      DetectCommand.self, ClassifyCommand.self, EmbedCommand.self, CompareCommand.self, FacesCommand.self,
+      SegmentCommand.self, KeypointsCommand.self, RunCommand.self, InspectCommand.self, OperatorsCommand.self,
+      KernelsCommand.self,
     ])
 
   /// Refuses a first argument that is no command, and says which there are.

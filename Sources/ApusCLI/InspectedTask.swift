@@ -5,7 +5,7 @@ import ArgumentParser
 
 /// The tasks whose assumptions `apus inspect --as` shows.
 enum InspectedTask: String, CaseIterable, ExpressibleByArgument {
-  case detector
+  case detector, classifier, embedder, segmenter, keypoints, faces
 
   /// All names, for help.
   static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
@@ -17,6 +17,14 @@ enum InspectedTask: String, CaseIterable, ExpressibleByArgument {
       var options = ObjectDetector.Options()
       options.layout = layout
       return try ObjectDetector(model: model, options: options).assumptions
+    case .classifier: return try ImageClassifier(model: model).assumptions
+    case .embedder:
+      var options = ImageEmbedder.Options()
+      options.l2Normalize = true
+      return try ImageEmbedder(model: model, options: options).assumptions
+    case .segmenter: return try ImageSegmenter(model: model).assumptions
+    case .keypoints: return try KeypointDetector(model: model).assumptions
+    case .faces: return try FaceDetector(model: model).assumptions
     }
   }
 }

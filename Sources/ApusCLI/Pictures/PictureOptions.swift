@@ -61,6 +61,11 @@ struct AnnotationOptions: ParsableArguments {
       return [annotate]
     }
     guard let annotateDir else { return [] }
+    return Self.stems(of: sources).map { "\(annotateDir)/\($0).png" }
+  }
+
+  /// A file's name without its ending for each picture, no two the same.
+  static func stems(of sources: [PictureSource]) -> [String] {
     var taken: Set<String> = []
     return sources.map { source in
       let name = source.name.split(separator: "/").last.map(String.init) ?? "picture"
@@ -70,7 +75,7 @@ struct AnnotationOptions: ParsableArguments {
       while true {
         number += 1
         let candidate = candidates.next() ?? "\(stem)-\(number)"
-        if taken.insert(candidate).inserted { return "\(annotateDir)/\(candidate).png" }
+        if taken.insert(candidate).inserted { return candidate }
       }
     }
   }

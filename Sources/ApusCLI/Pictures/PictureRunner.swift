@@ -25,6 +25,8 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
   let text: @Sendable (Answer) -> String
   /// Draws the answer on its picture.
   var draw: (@Sendable (ImageBuffer, Answer) throws(ApusError) -> ImageBuffer)?
+  /// What else is done with an answer, given the picture's place among the sources; from several threads.
+  var finish: (@Sendable (Int, ImageBuffer, Answer) throws(ApusError) -> Void)?
 
   /// What became of a picture.
   private enum Outcome {
@@ -54,7 +56,7 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
     let jobs = min(options.jobs ?? ProcessInfo.processInfo.activeProcessorCount, sources.count)
     DispatchQueue.concurrentPerform(iterations: max(jobs, 1)) { _ in
       while let place = take(progress) {
-        do { finish(place, try outcome(place, budget), progress) } catch {
+        do { complete(place, try outcome(place, budget), progress) } catch {
           progress.withLock { if $0.fatal == nil { $0.fatal = error } }
           return
         }
@@ -97,6 +99,7 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
       defer { budget.give(pixels) }
       let picture = try ImageBuffer(decoding: bytes)
       let answer = try answer(picture)
+      try finish?(place, picture, answer)
       var file: String?
       if annotations.indices.contains(place), let draw {
         try draw(picture, answer).write(toFile: annotations[place])
@@ -130,7 +133,7 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
   }
 
   /// Prints what is next in order.
-  private func finish(_ place: Int, _ outcome: Outcome, _ progress: borrowing Mutex<Progress>) {
+  private func complete(_ place: Int, _ outcome: Outcome, _ progress: borrowing Mutex<Progress>) {
     progress.withLock { progress in
       progress.outcomes[place] = outcome
       progress.done += 1

@@ -6,6 +6,14 @@ struct CategorySelection: Sendable {
   private let indices: Set<Int>
   private let allows: Bool
 
+  /// All classes.
+  static let everything = CategorySelection(indices: [], allows: false)
+
+  private init(indices: Set<Int>, allows: Bool) {
+    self.indices = indices
+    self.allows = allows
+  }
+
   /// Finds the classes that the lists name.
   ///
   /// - Throws: `invalidArgument` where both lists are given, or a name is not among the labels.
@@ -29,9 +37,6 @@ struct CategorySelection: Sendable {
     self.indices = indices
     allows = !allowlist.isEmpty
   }
-
-  /// Whether all classes are wanted.
-  var isEverything: Bool { !allows && indices.isEmpty }
 
   /// Whether a class is wanted.
   func contains(_ index: Int) -> Bool { indices.contains(index) == allows }

@@ -16,9 +16,13 @@ struct YOLOHead: DetectionHead {
 
   /// Recognizes a head; nil where the outputs are not those of one.
   ///
-  /// - Parameter chosen: The kind that the caller says it is.
+  /// - Parameters:
+  ///   - chosen: The kind that the caller says it is.
+  ///   - expected: The keypoints to expect where the metadata does not speak of them.
   /// - Throws: `invalidArgument` where several kinds fit, or the metadata names a task without boxes.
-  init?(_ prepared: PreparedModel, chosen: DetectorLayout?) throws(ApusError) {
+  init?(
+    _ prepared: PreparedModel, chosen: DetectorLayout?, keypoints expected: (count: Int, values: Int)? = nil
+  ) throws(ApusError) {
     let outputs = prepared.outputs
     let planes = outputs.indices.compactMap {
       MaskPrototypes(outputs[$0], output: $0, geometry: prepared.geometry)
@@ -38,7 +42,7 @@ struct YOLOHead: DetectionHead {
         "the model's metadata (\(export?.fileName ?? "")) says that its task is '\(task)', not detect, segment or pose"
       )
     }
-    keypoints = export?.task == "pose" ? export?.keypoints : nil
+    keypoints = export?.task == "pose" ? export?.keypoints ?? expected : export?.task == nil ? expected : nil
     let extra = (prototypes?.count ?? 0) + (keypoints.map { $0.count * $0.values } ?? 0)
     let (geometry, tensor) = (prepared.geometry, outputs[output])
     let recognition = YOLORecognition(
