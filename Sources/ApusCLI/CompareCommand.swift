@@ -54,7 +54,8 @@ struct CompareCommand: ParsableCommand {
       }
     }
     let report = Report(
-      euclidean: points[0].euclideanDistance(to: points[1]), cosine: points[0].cosineSimilarity(to: points[1]))
+      euclidean: points[0].euclideanDistance(to: points[1]), cosine: points[0].cosineSimilarity(to: points[1])
+    )
     if json { return try Output.writeJSON(report) }
     Output.write("euclidean distance \(decimal(report.euclidean, 4)), cosine \(decimal(report.cosine, 4))")
   }

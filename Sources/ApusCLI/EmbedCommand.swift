@@ -47,12 +47,14 @@ struct EmbedCommand: ParsableCommand {
     guard output == nil || embedder.dimensions.count == 1 else {
       throw ApusError(
         .invalidArgument,
-        "the model has \(embedder.dimensions.count) outputs, but --output takes one embedding a picture; use --json")
+        "the model has \(embedder.dimensions.count) outputs, but --output takes one embedding a picture; use --json"
+      )
     }
     let columns = embedder.dimensions[0]
     let (count, overflow) = sources.count.multipliedReportingOverflow(by: columns)
     guard !overflow, count <= 1 << 31 else {
-      throw ApusError(.resourceLimit, "\(sources.count) embeddings of \(columns) numbers are too many for a file")
+      throw ApusError(
+        .resourceLimit, "\(sources.count) embeddings of \(columns) numbers are too many for a file")
     }
     let rows = Mutex([Float](repeating: .nan, count: output == nil ? 0 : count))
     let collects = output != nil
@@ -63,7 +65,9 @@ struct EmbedCommand: ParsableCommand {
         answer: { image throws(ApusError) in try embedder.embed(image, in: region) },
         text: { "\($0.embeddings.map { "\($0.values.count)" }.joined(separator: " + ")) coordinates" },
         finish: { place, _, result in
-          guard collects, let values = result.embeddings.first?.values, values.count == columns else { return }
+          guard collects, let values = result.embeddings.first?.values, values.count == columns else {
+            return
+          }
           rows.withLock { $0.replaceSubrange(place * columns..<(place + 1) * columns, with: values) }
         }
       ).run()

@@ -58,7 +58,9 @@ struct FacesCommand: ParsableCommand {
     options.maxResults = maxResults
     let detector = try FaceDetector(model: Model(contentsOfFile: model), options: options)
     if let alignDir {
-      do { try FileManager.default.createDirectory(atPath: alignDir, withIntermediateDirectories: true) } catch {
+      do {
+        try FileManager.default.createDirectory(atPath: alignDir, withIntermediateDirectories: true)
+      } catch {
         throw ApusError(.unwritableFile, "cannot make the folder '\(alignDir)'")
       }
     }

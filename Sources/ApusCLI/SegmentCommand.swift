@@ -52,11 +52,14 @@ struct SegmentCommand: ParsableCommand {
     if output != nil, sources.count != 1 {
       throw ValidationError("--output takes one picture, not \(sources.count); use --output-dir")
     }
-    let masks = output.map { [$0] } ?? outputDir.map { folder in
-      AnnotationOptions.stems(of: sources).map { "\(folder)/\($0).png" }
-    } ?? []
+    let masks =
+      output.map { [$0] } ?? outputDir.map { folder in
+        AnnotationOptions.stems(of: sources).map { "\(folder)/\($0).png" }
+      } ?? []
     if let outputDir {
-      do { try FileManager.default.createDirectory(atPath: outputDir, withIntermediateDirectories: true) } catch {
+      do {
+        try FileManager.default.createDirectory(atPath: outputDir, withIntermediateDirectories: true)
+      } catch {
         throw ApusError(.unwritableFile, "cannot make the folder '\(outputDir)'")
       }
     }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes Tests/Goldens/detectors.json: small detection models of every layout, and what the public rules find.
+"""Writes Tests/Goldens/detectors.json and tasks.json: small models of every layout, and what the public rules answer.
 
 Needs what Tools/goldens/requirements.txt lists. From the root of the package:
 
@@ -11,6 +11,7 @@ import json
 import pathlib
 
 import cases
+import task_cases
 
 DIGITS = 7
 
@@ -33,9 +34,16 @@ def main():
             if getattr(case, key) is not None:
                 record[key] = rounded(getattr(case, key))
         records.append(record)
-    path = pathlib.Path(__file__).resolve().parents[2] / "Tests/Goldens/detectors.json"
+    write("detectors", records)
+    write("tasks", [rounded({
+        "name": case.name, "task": case.task, "model": base64.b64encode(case.model).decode(),
+        "picture": list(case.picture), "labels": case.labels, **case.answer}) for case in task_cases.cases()])
+
+
+def write(name, records):
+    path = pathlib.Path(__file__).resolve().parents[2] / f"Tests/Goldens/{name}.json"
     path.write_text("[\n" + ",\n".join(map(json.dumps, records)) + "\n]\n")
-    print(f"{len(records)} cases, {path.stat().st_size} bytes")
+    print(f"{name}: {len(records)} cases, {path.stat().st_size} bytes")
 
 
 if __name__ == "__main__":

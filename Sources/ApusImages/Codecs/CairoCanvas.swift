@@ -5,7 +5,8 @@ import ApusVision
   import CCairo
 
   /// Draws on a tightly packed rgb picture.
-  func draw(_ sketch: Sketch, on image: ImageBuffer, style: AnnotationStyle) throws(ApusError) -> ImageBuffer {
+  func draw(_ sketch: Sketch, on image: ImageBuffer, style: AnnotationStyle) throws(ApusError) -> ImageBuffer
+  {
     let annotations = sketch.boxes
     guard image.width <= 32_767, image.height <= 32_767 else {
       throw ApusError(
@@ -197,7 +198,8 @@ import ApusVision
     }
   }
 #else
-  func draw(_ sketch: Sketch, on image: ImageBuffer, style: AnnotationStyle) throws(ApusError) -> ImageBuffer {
+  func draw(_ sketch: Sketch, on image: ImageBuffer, style: AnnotationStyle) throws(ApusError) -> ImageBuffer
+  {
     throw ApusError(.unsupportedImage, "this build does not draw")
   }
 #endif

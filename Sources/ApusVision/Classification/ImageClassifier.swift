@@ -81,11 +81,13 @@ public final class ImageClassifier: VisionTask {
     pictures = try PictureModel(prepared, defaults: PictureDefaults())
     var steps = heads.compactMap { $0.calibration?.description }
     if let threshold = options.scoreThreshold { steps.append("score >= \(threshold)") }
-    steps.append("best first, equal scores by their index" + (options.maxResults.map { ", at most \($0)" } ?? ""))
+    steps.append(
+      "best first, equal scores by their index" + (options.maxResults.map { ", at most \($0)" } ?? ""))
     assumptions = TaskAssumptions(
       task: "classifier", kind: heads.count == 1 ? "one head" : "\(heads.count) heads",
       reason: "each output has one number for each class", pictures: pictures,
-      roles: Dictionary(heads.map { ($0.output, "the scores of \($0.classes) classes") }) { first, _ in first },
+      roles: Dictionary(heads.map { ($0.output, "the scores of \($0.classes) classes") }) { first, _ in first
+      },
       labels: heads.first?.labels, steps: steps)
   }
 

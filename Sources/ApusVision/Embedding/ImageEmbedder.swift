@@ -53,7 +53,8 @@ public final class ImageEmbedder: VisionTask {
       guard tensor.shape.rank >= 1, count > 0, tensor.shape.elementCount == count else {
         throw ApusError(
           .invalidArgument,
-          "the model's outputs are not those of an embedder (1×N numbers), but: \(prepared.outputDescription)")
+          "the model's outputs are not those of an embedder (1×N numbers), but: \(prepared.outputDescription)"
+        )
       }
       dimensions.append(count)
       let metadata = prepared.metadata?.outputs ?? []

@@ -10,7 +10,8 @@ enum FaceAnchors {
   ]
 
   /// The centers in fractions of the input, for the kind that has so many; nil where none has.
-  static func centers(count: Int, width: Int, height: Int) -> (name: String, centers: [(x: Float, y: Float)])? {
+  static func centers(count: Int, width: Int, height: Int) -> (name: String, centers: [(x: Float, y: Float)])?
+  {
     guard width > 0, height > 0, width <= 1 << 13, height <= 1 << 13 else { return nil }
     for kind in kinds {
       let grids = kind.grids.map { grid in

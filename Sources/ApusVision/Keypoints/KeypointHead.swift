@@ -44,7 +44,9 @@ struct MoveNetHead: KeypointHead {
     let shape = prepared.outputs[0].shape.dimensions
     if shape == [1, 1, Self.pointCount, 3] || shape == [1, Self.pointCount, 3] {
       (people, columns) = (1, 3 * Self.pointCount)
-    } else if shape.count == 3, shape[0] == 1, (1...64).contains(shape[1]), shape[2] == 3 * Self.pointCount + 5 {
+    } else if shape.count == 3, shape[0] == 1, (1...64).contains(shape[1]),
+      shape[2] == 3 * Self.pointCount + 5
+    {
       (people, columns) = (shape[1], shape[2])
     } else {
       return nil
@@ -54,7 +56,9 @@ struct MoveNetHead: KeypointHead {
   private var isSingle: Bool { columns == 3 * Self.pointCount }
 
   var kind: String { isSingle ? "MoveNet" : "MoveNet for several people" }
-  var reason: String { isSingle ? "the output has y, x and score of 17 points" : "the output has rows of 17 points and a box" }
+  var reason: String {
+    isSingle ? "the output has y, x and score of 17 points" : "the output has rows of 17 points and a box"
+  }
   var filtersPoses: Bool { !isSingle }
 
   var pictureDefaults: PictureDefaults {
@@ -71,7 +75,10 @@ struct MoveNetHead: KeypointHead {
   }
 
   var steps: [String] {
-    [isSingle ? "the pose's score is the mean of its points'" : "the pose's score is the last number of its row"]
+    [
+      isSingle
+        ? "the pose's score is the mean of its points'" : "the pose's score is the last number of its row"
+    ]
   }
 
   func poses(in run: ModelRun, threshold: Float) throws(ApusError) -> [ModelPose] {
@@ -83,7 +90,8 @@ struct MoveNetHead: KeypointHead {
       let start = person * columns
       let points = (0..<Self.pointCount).map { point in
         ModelKeypoint(
-          x: values[start + 3 * point + 1], y: values[start + 3 * point], score: values[start + 3 * point + 2])
+          x: values[start + 3 * point + 1], y: values[start + 3 * point], score: values[start + 3 * point + 2]
+        )
       }
       let mean = points.reduce(0) { $0 + ($1.score ?? 0) } / Float(points.count)
       return ModelPose(score: isSingle ? mean : values[start + columns - 1], keypoints: points)

@@ -49,7 +49,9 @@ struct PoseNetHead: KeypointHead {
   var pictureDefaults: PictureDefaults { PictureDefaults(fit: .letterbox(fill: .black)) }
 
   var roles: [Int: String] {
-    var roles = [scores: "logits of 17 points", short: "displacements to the points: 17 of rows, 17 of columns"]
+    var roles = [
+      scores: "logits of 17 points", short: "displacements to the points: 17 of rows, 17 of columns",
+    ]
     for output in middle { roles[output] = "displacements from point to point along the 16 edges" }
     return roles
   }
@@ -72,7 +74,8 @@ struct PoseNetHead: KeypointHead {
     guard displacements.count == cells * channels.short, between.count == cells * channels.middle else {
       throw ApusError(.invalidData, "the outputs have other shapes than when prepared")
     }
-    return decoder.poses(scores: logits, short: displacements, middle: between, threshold: threshold).map { pose in
+    return decoder.poses(scores: logits, short: displacements, middle: between, threshold: threshold).map {
+      pose in
       ModelPose(
         score: pose.score,
         keypoints: pose.points.map { ModelKeypoint(x: $0.x / width, y: $0.y / height, score: $0.score) })

@@ -81,6 +81,8 @@ public final class ImageSegmenter: VisionTask {
       given: labels, of: prepared, output: output, locale: options.displayNamesLocale, offset: nil)
     // A class of the output is a row of the labels: the background has a class of its own.
     names?.startAtFirstRow()
+    // With one name for one probability, that is the name of what is there, class 1.
+    if form == .probability, names?.map.rowCount == 1 { names?.shift(by: -1) }
     self.names = names
     pictures = try PictureModel(prepared, defaults: PictureDefaults())
     let step =
@@ -92,9 +94,11 @@ public final class ImageSegmenter: VisionTask {
     let layout = channels.perChannel == 1 ? "channels last" : "channels first"
     assumptions = TaskAssumptions(
       task: "segmenter",
-      kind: form == .classes ? "classes" : form == .scores ? "scores of \(channels.count) classes" : "one probability",
+      kind: form == .classes
+        ? "classes" : form == .scores ? "scores of \(channels.count) classes" : "one probability",
       reason: "the output has a cell for each part of the picture", pictures: pictures,
-      roles: [output: "\(gridHeight)×\(gridWidth) cells" + (form == .classes ? "" : ", \(layout)")], labels: names,
+      roles: [output: "\(gridHeight)×\(gridWidth) cells" + (form == .classes ? "" : ", \(layout)")],
+      labels: names,
       steps: [step])
   }
 
@@ -115,7 +119,8 @@ public final class ImageSegmenter: VisionTask {
     let tensor = prepared.outputs[output]
     var shape = tensor.shape.dimensions
     guard shape.first == 1, shape.allSatisfy({ $0 > 0 && $0 <= 1 << 15 }) else { return nil }
-    let isInteger = [.int32, .int64].contains(tensor.type)
+    let isInteger =
+      [.int32, .int64].contains(tensor.type)
       || [.uint8, .int8, .int16].contains(tensor.type) && tensor.quantization == nil
     if shape.count == 4, isInteger, shape[3] == 1 { shape.removeLast() }
     if shape.count == 3, shape[1] > 1, shape[2] > 1 {
@@ -125,7 +130,8 @@ public final class ImageSegmenter: VisionTask {
     guard shape.count == 4, !isInteger else { return nil }
     let geometry = prepared.geometry
     func isProportional(_ height: Int, _ width: Int) -> Bool {
-      height > 1 && width > 1 && abs(height * geometry.width - width * geometry.height) <= max(geometry.width, geometry.height)
+      height > 1 && width > 1
+        && abs(height * geometry.width - width * geometry.height) <= max(geometry.width, geometry.height)
     }
     let interleaved = isProportional(shape[1], shape[2])
     let planar = isProportional(shape[2], shape[3])
@@ -214,7 +220,9 @@ public final class ImageSegmenter: VisionTask {
         case .classes: enlargement.nearest(values)
         }
       if options.shouldOutputConfidenceMasks, form != .classes {
-        for channel in 0..<channels.count { confidences.append(enlargement.enlarged(values, channels, channel)) }
+        for channel in 0..<channels.count {
+          confidences.append(enlargement.enlarged(values, channels, channel))
+        }
       }
     }
     var counts = [Int](repeating: 0, count: 256)

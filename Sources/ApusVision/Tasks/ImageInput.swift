@@ -37,7 +37,9 @@ struct ImageInput: Sendable {
         throw ApusError(
           .invalidArgument, "the input \(tensor) has no scale, so that a normalization is of no use")
       }
-    } else if !isFloat, tensor.type != .int16, !defaults.normalizesIntegers || tensor.quantization == nil {
+    } else if !isFloat, tensor.type != .int16 || tensor.quantization == nil,
+      !defaults.normalizesIntegers || tensor.quantization == nil
+    {
       (normalization, normalizationSource) = (nil, "the type of the input")
     } else if defaults.heedsMetadata, isFloat, let found = Self.normalization(of: metadata, count) {
       (normalization, normalizationSource) = (found, "the metadata")
@@ -74,8 +76,15 @@ struct ImageInput: Sendable {
         }
       }
     case .int16:
-      let values = try quantized(image.floats(normalization: normalization), scale, zeroPoint)
+      let values: [Int16] = try integers(image, scale, zeroPoint)
       try interpreter.withInput(at: 0, as: Int16.self) { span throws(ApusError) in
+        try place(into: &span, slot, count) { span in
+          for index in 0..<min(values.count, span.count) { span[index] = values[index] }
+        }
+      }
+    case .int32:
+      let values: [Int32] = try integers(image, scale, zeroPoint)
+      try interpreter.withInput(at: 0, as: Int32.self) { span throws(ApusError) in
         try place(into: &span, slot, count) { span in
           for index in 0..<min(values.count, span.count) { span[index] = values[index] }
         }
@@ -119,14 +128,18 @@ struct ImageInput: Sendable {
     }
   }
 
-  private func quantized(_ values: [Float], _ scale: Float, _ zeroPoint: Int) throws(ApusError) -> [Int16] {
+  /// The values of wide integers: the pixels themselves, or normalized and quantized.
+  private func integers<Value: FixedWidthInteger>(
+    _ image: PreparedImage, _ scale: Float, _ zeroPoint: Int
+  ) throws(ApusError) -> [Value] {
+    guard let normalization else { return image.bytes.map { Value($0) } }
     guard scale > 0, scale.isFinite else {
       throw ApusError(.invalidArgument, "the input's quantization scale is \(scale)")
     }
-    return values.map { value in
+    return try image.floats(normalization: normalization).map { value in
       let quantized = (value / scale).rounded() + Float(zeroPoint)
-      if quantized >= Float(Int16.max) { return .max }
-      return quantized > Float(Int16.min) ? Int16(quantized) : .min
+      if quantized >= Float(Value.max) { return .max }
+      return quantized > Float(Value.min) ? Value(quantized) : .min
     }
   }
 }

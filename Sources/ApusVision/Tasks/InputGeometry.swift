@@ -45,9 +45,9 @@ struct InputGeometry: Sendable {
         .invalidArgument,
         "the input \(tensor) takes \(shape[0]) pictures at once, not 1×height×width×3 or a number left open")
     }
-    guard [.uint8, .int8, .int16, .float32].contains(tensor.type) else {
+    guard [.uint8, .int8, .int16, .int32, .float32].contains(tensor.type) else {
       throw ApusError(
-        .invalidArgument, "the input \(tensor) does not take pixels as uint8, int8, int16 or float32")
+        .invalidArgument, "the input \(tensor) does not take pixels as uint8, int8, int16, int32 or float32")
     }
     let (rows, columns) = isPlanar ? (shape[2], shape[3]) : (shape[1], shape[2])
     if rows >= 0, columns >= 0 {

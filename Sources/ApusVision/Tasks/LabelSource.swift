@@ -18,7 +18,8 @@ struct LabelSource: Sendable {
   ///   - locale: The language of display names, which only metadata can have.
   ///   - offset: How many rows further down a class is looked up; detected where nil.
   init?(
-    given: LabelMap?, of prepared: PreparedModel, output: Int? = nil, locale: String? = nil, offset: Int? = nil
+    given: LabelMap?, of prepared: PreparedModel, output: Int? = nil, locale: String? = nil,
+    offset: Int? = nil
   ) {
     let described = prepared.metadata?.outputs ?? []
     let own = output.flatMap { described.indices.contains($0) ? described[$0] : nil }
@@ -39,7 +40,8 @@ struct LabelSource: Sendable {
     }
     if let offset { map.offset = offset }
     if given == nil, let locale, !locale.isEmpty {
-      let file = own?.labelFile(locale: locale) ?? described.lazy.compactMap { $0.labelFile(locale: locale) }.first
+      let file =
+        own?.labelFile(locale: locale) ?? described.lazy.compactMap { $0.labelFile(locale: locale) }.first
       if let file, let text = try? prepared.model.associatedFile(named: file.name) {
         displayNames = try? LabelMap(parsing: text, format: .lines, offset: map.offset)
       }
@@ -66,6 +68,12 @@ struct LabelSource: Sendable {
   mutating func startAtFirstRow() {
     map.offset = 0
     displayNames?.offset = 0
+  }
+
+  /// Looks each class up so many rows further down; fewer than none is further up.
+  mutating func shift(by rows: Int) {
+    map.offset += rows
+    displayNames?.offset += rows
   }
 
   /// A class with its names.
