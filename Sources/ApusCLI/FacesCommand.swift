@@ -69,7 +69,7 @@ struct FacesCommand: ParsableCommand {
     try PictureRunner(
       sources: sources, options: pictures, annotations: files, annotationFolder: annotation.annotateDir,
       answer: { image throws(ApusError) in try detector.detect(image, in: region) }, text: Self.text,
-      draw: { image, result throws(ApusError) in try image.drawing(result.faces) },
+      draw: { image, result throws(ApusError) in try image.drawing(faces: result.faces) },
       finish: { place, image, result throws(ApusError) in
         guard let alignDir else { return }
         for (number, face) in result.faces.enumerated() {

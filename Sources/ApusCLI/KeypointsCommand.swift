@@ -44,7 +44,7 @@ struct KeypointsCommand: ParsableCommand {
       sources: sources, options: pictures, annotations: files, annotationFolder: annotation.annotateDir,
       answer: { image throws(ApusError) in try detector.detect(image, in: region) }, text: Self.text,
       draw: { image, result throws(ApusError) in
-        try image.drawing(result.poses, keypointThreshold: threshold)
+        try image.drawing(poses: result.poses, keypointThreshold: threshold)
       }
     ).run()
   }

@@ -71,7 +71,7 @@ struct SegmentCommand: ParsableCommand {
     try PictureRunner(
       sources: sources, options: pictures, annotations: files, annotationFolder: annotation.annotateDir,
       answer: { image throws(ApusError) in try segmenter.segment(image, in: region) }, text: Self.text,
-      draw: { image, result throws(ApusError) in try image.drawing(result) },
+      draw: { image, result throws(ApusError) in try image.drawing(segmentation: result) },
       finish: { place, _, result throws(ApusError) in
         guard masks.indices.contains(place) else { return }
         try Self.write(result, to: masks[place])

@@ -25,6 +25,7 @@ from PIL import Image
 
 import cases
 import rules
+import task_agreement
 
 failures = 0
 
@@ -163,6 +164,7 @@ def check_mediapipe(apus, data, folder):
     except ImportError:
         print("MediaPipe is not installed")
         return
+    task_agreement.check_mediapipe(run, report, apus, data, folder)
     size = 300
     for name in MEDIAPIPE:
         path = data / "models" / f"{name}.tflite"
@@ -222,6 +224,7 @@ def main():
         check_cases(arguments.apus, pathlib.Path(folder))
         if arguments.data:
             check_litert(arguments.apus, arguments.data, pathlib.Path(folder))
+            task_agreement.check(run, report, arguments.apus, arguments.data, pathlib.Path(folder))
             check_mediapipe(arguments.apus, arguments.data, pathlib.Path(folder))
     print(f"{failures} failed")
     sys.exit(bool(failures))

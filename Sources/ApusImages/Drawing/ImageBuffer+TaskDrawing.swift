@@ -7,7 +7,7 @@ extension ImageBuffer {
   ///
   /// - Throws: `unsupportedImage` where this build cannot draw or the picture is wider or higher than 32,767
   ///   pixels; `resourceLimit` where memory runs out.
-  public func drawing(_ faces: [Face], style: AnnotationStyle = AnnotationStyle()) throws(ApusError)
+  public func drawing(faces: [Face], style: AnnotationStyle = AnnotationStyle()) throws(ApusError)
     -> ImageBuffer
   {
     let (pictureWidth, pictureHeight) = (uprightWidth, uprightHeight)
@@ -29,7 +29,7 @@ extension ImageBuffer {
   /// - Parameter keypointThreshold: The least score of a point that is drawn; points without one always are.
   /// - Throws: As ``drawing(_:style:)``.
   public func drawing(
-    _ poses: [Pose], keypointThreshold: Float = 0.3, style: AnnotationStyle = AnnotationStyle()
+    poses: [Pose], keypointThreshold: Float = 0.3, style: AnnotationStyle = AnnotationStyle()
   ) throws(ApusError) -> ImageBuffer {
     var sketch = Sketch()
     for (number, pose) in poses.enumerated() {
@@ -44,7 +44,7 @@ extension ImageBuffer {
   /// - Parameter opacity: How much of a pixel is the class's color, 0 to 1.
   /// - Throws: `invalidArgument` where the mask is that of a picture of another size.
   public func drawing(
-    _ segmentation: SegmentationResult, opacity: Float = 0.5, palette: ClassPalette = .standard
+    segmentation: SegmentationResult, opacity: Float = 0.5, palette: ClassPalette = .standard
   ) throws(ApusError) -> ImageBuffer {
     let picture = oriented().converted(to: .rgb)
     let mask = segmentation.categoryMask
