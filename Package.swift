@@ -71,6 +71,8 @@ let package = Package(
       swiftSettings: strict),
     .executableTarget(
       name: "AllocationProbe", dependencies: ["Apus"], path: "Tests/AllocationProbe", swiftSettings: strict),
+    .executableTarget(
+      name: "GraphProbe", dependencies: ["Apus"], path: "Tests/GraphProbe", swiftSettings: strict),
     .testTarget(
       name: "ApusTests", dependencies: ["Apus", "ApusFormat", "AllocationProbe", "TestSupport"],
       swiftSettings: strict),

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the tests need and passes every test: format and rules, the versioned dependency, whole models
-# against LiteRT, then the unit tests and goldens. Ends with the test runner's closing line.
+# against LiteRT, random graphs, then the unit tests and goldens. Ends with the test runner's closing line.
 #
 # APUS_TEST_DATA names a folder with models/, images/ and labels/; tests of real models are skipped without it.
 set -euo pipefail
@@ -14,7 +14,8 @@ Scripts/check.sh
 
 # One build in one configuration: debug code is a hundred times slower.
 swift build -c release --build-tests
-apus="$(swift build -c release --show-bin-path)/apus"
+bin="$(swift build -c release --show-bin-path)"
+apus="$bin/apus"
 
 Scripts/consumer.sh
 
@@ -27,5 +28,9 @@ if [[ -n "${APUS_TEST_DATA:-}" ]]; then
 else
   echo "== Whole models: skipped, APUS_TEST_DATA is not set"
 fi
+
+echo "== Random graphs against LiteRT's reference kernels and against other ways of running: 3,000 known and 1,000 new"
+.build/python/bin/python Tools/goldens/graphs.py --apus-probe "$bin/GraphProbe" --seed 1 --count 3000
+.build/python/bin/python Tools/goldens/graphs.py --apus-probe "$bin/GraphProbe" --count 1000
 
 swift test -c release --skip-build --disable-xctest

@@ -167,7 +167,7 @@ struct LayerShape {
   func prepared(by set: KernelSet) -> (any PreparedConvolution)? {
     switch kind {
     case .convolution:
-      return set.convolution(
+      return try? set.convolution(
         Convolution(
           batches: self[.batches], inputHeight: self[.height], inputWidth: self[.width],
           inputChannels: self[.channels], filterHeight: self[.filterHeight], filterWidth: self[.filterWidth],
@@ -178,7 +178,7 @@ struct LayerShape {
           paddingTop: self[.paddingTop], paddingLeft: self[.paddingLeft], groups: self[.groups],
           operands: operands, epilogue: epilogue))
     case .depthwise:
-      return set.depthwiseConvolution(
+      return try? set.depthwiseConvolution(
         DepthwiseConvolution(
           batches: self[.batches], inputHeight: self[.height], inputWidth: self[.width],
           inputChannels: self[.channels], depthMultiplier: self[.outputChannels] / self[.channels],
@@ -189,7 +189,7 @@ struct LayerShape {
           paddingTop: self[.paddingTop], paddingLeft: self[.paddingLeft], operands: operands,
           epilogue: epilogue))
     case .fullyConnected:
-      return set.convolution(
+      return try? set.convolution(
         Convolution(rows: rows, depth: depth, columns: outputChannels, operands: operands, epilogue: epilogue)
       )
     }

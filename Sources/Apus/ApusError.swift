@@ -41,6 +41,8 @@ public struct ApusError: Error, Hashable, Sendable {
     public static let unsupportedImage = Code(rawValue: "unsupportedImage")
     /// A label file or a model's metadata is damaged.
     public static let malformedLabels = Code(rawValue: "malformedLabels")
+    /// A plan of the engine did not pass its own check: a defect of Apus, not of the model. Please report it.
+    public static let internalError = Code(rawValue: "internalError")
     /// Preparation needs a value that only a run computes; never leaves the engine.
     static let valueNotKnown = Code(rawValue: "valueNotKnown")
   }

@@ -63,17 +63,18 @@ extension Interpreter {
   private func slot<T: TensorElement>(_ index: Int, as type: T.Type, role: String) throws(ApusError)
     -> TensorSlot
   {
-    let state = graph.states[index]
-    guard state.type.isReadable(as: T.elementType) else {
-      throw ApusError(.invalidArgument, "\(role) (\(state.name)) is \(state.type), not \(T.elementType)")
+    let type = graph.wiring.types[index]
+    guard type.isReadable(as: T.elementType) else {
+      throw ApusError(
+        .invalidArgument, "\(role) (\(graph.wiring.name(of: index))) is \(type), not \(T.elementType)")
     }
     return slot(index)
   }
 
   private func slot(_ index: Int) -> TensorSlot {
-    let state = graph.states[index]
-    return TensorSlot(
-      index: index, entry: state.entry, type: state.type, shape: state.shape ?? [0], isConstant: false)
+    TensorSlot(
+      index: index, entry: graph.subgraph.tensors[index], type: graph.wiring.types[index],
+      shape: graph.shape(of: index) ?? [0], isConstant: false)
   }
 
   /// Copies values into an input.
@@ -100,17 +101,17 @@ extension Interpreter {
   /// An output's elements as real numbers: floats as they are, integers by their scale and zero point.
   public func dequantizedOutput(at position: Int) throws(ApusError) -> [Float] {
     let index = try outputTensor(position)
-    let state = graph.states[index]
-    let parameters = state.quantization
+    let (type, name) = (graph.wiring.types[index], graph.wiring.name(of: index))
+    let parameters = graph.subgraph.tensors[index].parameters
     func real(_ values: [Int]) throws(ApusError) -> [Float] {
       guard let parameters else { return values.map(Float.init) }
       guard !parameters.isPerChannel else {
-        throw ApusError(.invalidArgument, "output \(position) (\(state.name)) has a scale for each channel")
+        throw ApusError(.invalidArgument, "output \(position) (\(name)) has a scale for each channel")
       }
       // A zero point of the file may be any number; the difference of such is no answer anyway.
       return values.map { parameters.scale * Float($0 &- parameters.zeroPoint) }
     }
-    switch state.type {
+    switch type {
     case .float32: return try output(at: position, as: Float.self)
     case .uint8, .uint4: return try real(output(at: position, as: UInt8.self).map(Int.init))
     case .int8, .int4, .int2: return try real(output(at: position, as: Int8.self).map(Int.init))
@@ -119,7 +120,7 @@ extension Interpreter {
     case .int64: return try real(output(at: position, as: Int64.self).map(Int.init))
     default:
       throw ApusError(
-        .invalidArgument, "output \(position) (\(state.name)) is \(state.type): no real numbers")
+        .invalidArgument, "output \(position) (\(name)) is \(type): no real numbers")
     }
   }
 }

@@ -21,6 +21,9 @@ extension Interpreter {
     /// Whether each tensor keeps memory of its own, so that all can be read after a run.
     public var preservesAllTensors = false
 
+    /// What planning does beyond one step for each operator; outputs stay the same without.
+    package var passes = Passes.all
+
     /// Shapes of inputs, by position, instead of those of the file: for models that leave dimensions open, which
     /// are taken for 1 otherwise.
     public var inputShapes: [Int: TensorShape] = [:]

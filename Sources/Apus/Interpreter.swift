@@ -63,9 +63,11 @@ public final class Interpreter {
     try SubgraphCalls.check(model.file)
     context = GraphContext(
       model: model, kernels: kernels, threads: ThreadTeam(count: options.threadCount),
-      memoryLimit: options.memoryLimit, workLimit: options.workLimit, customOperators: custom)
+      memoryLimit: options.memoryLimit, workLimit: options.workLimit, customOperators: custom,
+      passes: options.passes)
     graph = try Graph(
-      context: context, subgraph: signature?.subgraph ?? 0, preservesAllTensors: options.preservesAllTensors)
+      context: context, subgraph: signature?.subgraph ?? 0,
+      passes: options.preservesAllTensors ? options.passes.intersection(.preserving) : options.passes)
     for (position, shape) in options.inputShapes {
       _ = try inputTensor(position)
       try Self.check(shape, position)
@@ -77,7 +79,7 @@ public final class Interpreter {
   private func prepare() throws(ApusError) {
     context.beginPreparation()
     try graph.prepare()
-    observer.reset(steps: graph.steps.count)
+    observer.reset(steps: graph.segments.reduce(0) { $0 + $1.plan.steps.count })
   }
 
   // MARK: Tensors
@@ -92,7 +94,7 @@ public final class Interpreter {
   public var tensors: [Tensor] { graph.subgraph.tensors.indices.map(tensor) }
 
   private func tensor(_ index: Int) -> Tensor {
-    model.tensor(index, subgraph: graph.subgraphIndex, shape: graph.states[index].shape)
+    model.tensor(index, subgraph: graph.subgraphIndex, shape: graph.shape(of: index))
   }
 
   /// The position of an input by its name: the signature's name first, then the tensor's.
@@ -117,8 +119,8 @@ public final class Interpreter {
     {
       return position
     }
-    if let position = tensors.firstIndex(where: { graph.states[$0].name == name }) { return position }
-    let known = tensors.map { graph.states[$0].name }.joined(separator: ", ")
+    if let position = tensors.firstIndex(where: { graph.wiring.name(of: $0) == name }) { return position }
+    let known = tensors.map { graph.wiring.name(of: $0) }.joined(separator: ", ")
     throw ApusError(.invalidArgument, "there is no tensor \(name) here, only: \(known)")
   }
 
@@ -130,25 +132,35 @@ public final class Interpreter {
   ///   - isStrict: whether only the dimensions that the model's signature leaves open (−1) may change.
   /// - Throws: where the model cannot run with that shape, after which it stays as it was.
   public func resizeInput(at position: Int, to shape: TensorShape, isStrict: Bool = false) throws(ApusError) {
-    let index = try inputTensor(position)
-    try Self.check(shape, position)
-    if isStrict {
+    try resizeInputs([position: shape], isStrict: isStrict)
+  }
+
+  /// Gives several inputs other shapes at once, as those that meet in one operator need, and prepares the model for them;
+  /// contents of all tensors are lost.
+  ///
+  /// - Parameters:
+  ///   - shapes: the new shapes, by position; operators decide whether they can work with them.
+  ///   - isStrict: whether only the dimensions that the model's signature leaves open (−1) may change.
+  /// - Throws: where the model cannot run with these shapes, after which it stays as it was.
+  public func resizeInputs(_ shapes: [Int: TensorShape], isStrict: Bool = false) throws(ApusError) {
+    for (position, shape) in shapes {
+      let index = try inputTensor(position)
+      try Self.check(shape, position)
       let signature = tensor(index).shapeSignature
       let isOpen =
         signature.count == shape.rank && zip(signature, shape.dimensions).allSatisfy { $0 < 0 || $0 == $1 }
-      guard isOpen else {
+      guard isOpen || !isStrict else {
         throw ApusError(
           .invalidArgument,
           "input \(position): \(shape) does not fit \(TensorShape(signature)), where -1 is open")
       }
     }
-    let old = graph.inputShapes[position]
-    graph.setInputShape(position, shape)
+    let old = graph.inputShapes
+    for (position, shape) in shapes { graph.setInputShape(position, shape) }
     do {
       try prepare()
     } catch {
-      graph.setInputShape(position, old)
-      try prepare()
+      for (position, shape) in old.enumerated() { graph.setInputShape(position, shape) }
       throw error
     }
   }
@@ -201,18 +213,20 @@ public final class Interpreter {
   public var packedWeightByteCount: Int { model.packedByteCount }
 
   /// The multiplications, each with an addition, of one run.
-  public var multiplyAccumulates: Int { graph.multiplyAccumulates.reduce(0, &+) }
+  public var multiplyAccumulates: Int { steps.reduce(0) { $0 &+ $1.multiplyAccumulates } }
+
+  private var steps: [Step] { graph.segments.flatMap(\.plan.steps) }
 
   /// The time of each operator in the last run, in order; empty unless ``Options/profiles`` is set. An operator that
   /// another does together with its own work has no time.
   public var profile: [ProfileEntry] {
-    zip(graph.steps, observer.durations).map { step, nanoseconds in
+    zip(steps, observer.durations).map { step, nanoseconds in
       let entry = graph.subgraph.operators[step.node]
       let output = entry.outputs.first.map(tensor)
       return ProfileEntry(
         operatorIndex: step.node, name: model.file.operatorCodes[entry.operatorCode].name,
         output: output?.shape ?? [], milliseconds: Double(nanoseconds) / 1e6,
-        multiplyAccumulates: graph.multiplyAccumulates[step.node])
+        multiplyAccumulates: step.multiplyAccumulates)
     }
   }
 }

@@ -18,7 +18,7 @@ public final class Model: Sendable {
   /// What the file says of itself.
   public var description: String { file.description }
 
-  private let constants: [[ConstantData?]]
+  private let constants: [[Constant?]]
   private let registrations: [OperatorRegistration?]
   private let cache = Mutex(Cache())
   /// Where packed weights lie.
@@ -31,7 +31,7 @@ public final class Model: Sendable {
 
   private struct Cache: Sendable {
     var packed: [KnownWeights] = []
-    var folded: [Int: [Int: ConstantData]] = [:]
+    var folded: [Int: [Int: Constant]] = [:]
 
     /// Looking at each key is faster than hashing them.
     func weights(_ key: PackedWeightsKey) -> PackedWeights? { packed.first { $0.key == key }?.weights }
@@ -85,9 +85,9 @@ public final class Model: Sendable {
     registrations = file.operatorCodes.map(OperatorRegistry.registration(for:))
     packedMemory = MemoryPool(expectedByteCount: bytes.count)
     var expansion = ConstantExpansion(file)
-    var constants: [[ConstantData?]] = []
+    var constants: [[Constant?]] = []
     for subgraph in file.subgraphs {
-      var ofSubgraph: [ConstantData?] = []
+      var ofSubgraph: [Constant?] = []
       ofSubgraph.reserveCapacity(subgraph.tensors.count)
       for tensor in subgraph.tensors { ofSubgraph.append(try expansion.constant(of: tensor)) }
       constants.append(ofSubgraph)
@@ -154,7 +154,7 @@ public final class Model: Sendable {
   // MARK: Constants
 
   /// A tensor's values in the file; nil if it has none.
-  func constant(subgraph: Int, tensor: Int) -> ConstantData? {
+  func constant(subgraph: Int, tensor: Int) -> Constant? {
     constants[subgraph][tensor]
   }
 
@@ -195,11 +195,11 @@ public final class Model: Sendable {
   /// The packed form of constant weights; nil if nobody has asked for it.
   func knownWeights(_ key: PackedWeightsKey) -> PackedWeights? { cache.withLock { $0.weights(key) } }
 
-  /// The packed form of constant weights, kept for all who ask later.
-  func packedWeights(_ key: PackedWeightsKey, make: (MemoryPool) -> PackedWeights) -> PackedWeights {
-    let made = make(packedMemory)
-    return cache.withLock { cache in
-      // Another interpreter may have been faster.
+  /// Keeps the packed form of constant weights for all who ask later.
+  ///
+  /// - Returns: what another interpreter has kept meanwhile, or else `made`.
+  func keepPacked(_ made: PackedWeights, _ key: PackedWeightsKey) -> PackedWeights {
+    cache.withLock { cache in
       if let known = cache.weights(key) { return known }
       cache.packed.append(KnownWeights(key: key, weights: made))
       return made
@@ -212,9 +212,9 @@ public final class Model: Sendable {
   }
 
   /// Results of operators on constants, if all of them are known.
-  func foldedConstants(subgraph: Int, tensors: [Int]) -> [ConstantData]? {
+  func foldedConstants(subgraph: Int, tensors: [Int]) -> [Constant]? {
     cache.withLock { cache in
-      var found: [ConstantData] = []
+      var found: [Constant] = []
       for tensor in tensors {
         guard let constant = cache.folded[subgraph]?[tensor] else { return nil }
         found.append(constant)
@@ -224,17 +224,12 @@ public final class Model: Sendable {
   }
 
   /// Keeps results of operators on constants.
-  func remember(_ constants: [ConstantData], subgraph: Int, tensors: [Int]) {
+  func remember(_ constants: [Constant], subgraph: Int, tensors: [Int]) {
     cache.withLock { cache in
       for (tensor, constant) in zip(tensors, constants) {
         cache.folded[subgraph, default: [:]][tensor] = constant
       }
     }
-  }
-
-  /// Forgets the result of an operator on constants: kernels have packed it.
-  func forget(subgraph: Int, tensor: Int) {
-    cache.withLock { cache in _ = cache.folded[subgraph]?.removeValue(forKey: tensor) }
   }
 }
 

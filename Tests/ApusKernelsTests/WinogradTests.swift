@@ -107,7 +107,7 @@
             paddingLeft: 1, operands: kind.operands(using: &random),
             epilogue: kind.epilogue(channels: channels, terms: 9 * channels, using: &random))
           let implementation = try #require(set.prepare(convolution)).implementation
-          #expect((implementation == "GeneratedWinograd") == isFaster, "\(kind) \(size) \(channels)")
+          #expect(implementation.hasPrefix("Winograd") == isFaster, "\(kind) \(size) \(channels)")
         }
       }
     }
@@ -115,8 +115,8 @@
     private func prepared(
       _ convolution: Convolution, _ kernels: KernelSet
     ) throws -> any PreparedConvolution {
-      let prepared = try #require(kernels.convolution(convolution))
-      #expect(prepared.implementation == "GeneratedWinograd", "\(convolution)")
+      let prepared = try kernels.convolution(convolution)
+      #expect(prepared.implementation.hasPrefix("Winograd"), "\(convolution)")
       return prepared
     }
 

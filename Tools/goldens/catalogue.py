@@ -19,6 +19,7 @@ class Operator:
     versions: dict
     more: dict
     rare: tuple
+    keeps_state: bool
 
     def goldens(self, type_name):
         """How many goldens a type gets."""
@@ -32,17 +33,18 @@ class Operator:
         return self.versions.get(type_name, 1)
 
 
-def operator(name, types, cases=10, versions=None, more=None, rare=()):
+def operator(name, types, cases=10, versions=None, more=None, rare=(), keeps_state=False):
     """Registers a function from a `Draw` to a `ModelBuilder` as the random case of an operator.
 
     `types` are the kinds of operands it can draw; `cases` is how many goldens the main types get;
     `versions` gives the operator's version for the types that need more than 1, `more` the number of goldens of
-    types that stand for many mixes; `rare` types get few goldens.
+    types that stand for many mixes; `rare` types get few goldens. `keeps_state` says that what one step quantizes is what
+    the next ones begin with.
     """
 
     def register(function):
         OPERATORS[name] = Operator(
-            name, (*types, *rare), function, cases, versions or {}, more or {}, tuple(rare)
+            name, (*types, *rare), function, cases, versions or {}, more or {}, tuple(rare), keeps_state
         )
         return function
 

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import operators  # noqa: F401  (fills the catalogue)
 from archive import materialize, write_archive
 from catalogue import OPERATORS
+from comparison import TOLERANCE, limits
 from reference import ReferencePair, Rejected
 
 _thread = threading.local()
@@ -23,12 +24,22 @@ def goldens(operator, type_name, references, reasons):
     wanted = operator.goldens(type_name)
     for index in range(3 * wanted):
         try:
-            found.append(materialize(operator, type_name, index, references))
+            golden = materialize(operator, type_name, index, references)
+            if operator.keeps_state:
+                _check_movement(golden, references.first)
+            found.append(golden)
         except Rejected as rejection:
             reasons[(type_name, str(rejection).strip().splitlines()[0])] += 1
         if len(found) == wanted:
             break
     return found
+
+
+def _check_movement(golden, reference):
+    """Rejects a case whose answer the reference itself does not know to the tolerance that goldens are held to."""
+    most = max(limits(lambda moved: reference.run(golden.model, moved), golden.inputs, golden.outputs))
+    if most > TOLERANCE:
+        raise Rejected("the answer moves by more than half of the tolerance when inputs move by a millionth")
 
 
 def _references():

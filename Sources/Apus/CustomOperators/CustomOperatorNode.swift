@@ -28,8 +28,7 @@ public struct CustomOperatorNode {
   public var outputs: [Tensor] { node.entry.outputs.map(tensor) }
 
   private func tensor(_ index: Int) -> Tensor {
-    let graph = node.graph
-    return graph.model.tensor(index, subgraph: graph.subgraphIndex, shape: graph.states[index].shape)
+    node.planner.model.tensor(index, subgraph: node.subgraphIndex, shape: node.planner.shape(of: index))
   }
 
   /// An input that must be there.

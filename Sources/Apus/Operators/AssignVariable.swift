@@ -7,7 +7,7 @@ struct AssignVariable: Operator {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 2...2, outputs: 0...0)
     return AssignVariable(
-      handle: try node.resourceHandle(0), value: try node.input(1), resources: node.graph.context.resources)
+      handle: try node.resourceHandle(0), value: try node.input(1), resources: node.context.resources)
   }
 
   func invoke(_ tensors: borrowing TensorTable) throws(ApusError) {

@@ -9,8 +9,13 @@ struct BatchMatMul: Operator {
   private let output: TensorSlot
   private let products: ProductBatch
   private let isEmpty: Bool
+  private let kernel: any PreparedConvolution
+  /// How many matrices on the right are packed at once: all of them where they are constant.
+  private let packedCount: Int
+  /// How matrices on the right lie in the tensor.
+  private let form: String
   /// One for each matrix on the right where they are constant, otherwise memory for those of a run.
-  private let weights: [PackedWeights]
+  private var weights: [PackedWeights] = []
   private let arePacked: Bool
   private let scratch: TensorSlot
 
@@ -62,32 +67,33 @@ struct BatchMatMul: Operator {
     try node.declare(multiplyAccumulates: Double(output.shape.elementCount) * Double(depth))
     let count = right[..<(rank - 2)].reduce(1, *)
     arePacked = rhs.isConstant && count <= Self.mostPacked && rhs.shape.elementCount > 0
-    weights = try Self.weights(
-      kernel, products, rhs: rhs, count: arePacked ? count : products.packedCount(threads: node.threadCount),
-      arePacked: arePacked, form: adjointRight ? "matrix" : "transposed matrix", node: node)
+    self.kernel = kernel
+    packedCount = arePacked ? count : products.packedCount(threads: node.threadCount)
+    form = adjointRight ? "matrix" : "transposed matrix"
   }
 
-  /// Packs constant matrices, each apart, or makes memory for others.
-  private static func weights(
-    _ kernel: any PreparedConvolution, _ products: ProductBatch, rhs: TensorSlot, count: Int, arePacked: Bool,
-    form: String, node: Node
-  ) throws(ApusError) -> [PackedWeights] {
-    var weights: [PackedWeights] = []
-    for index in 0..<count {
+  var hasWeights: Bool { true }
+
+  /// Packs constant matrices, each apart, or takes memory for others.
+  func packed(by packer: WeightPacker) throws(ApusError) -> any Operator {
+    var copy = self
+    packer.expectedByteCount = packedCount * roundedUp(kernel.packedByteCount, to: TensorMemory.alignment)
+    for index in 0..<packedCount {
       guard arePacked else {
-        weights.append(try node.weightsOfRuns(byteCount: kernel.packedByteCount))
+        copy.weights.append(try packer.weightsOfRuns(byteCount: kernel.packedByteCount))
         continue
       }
-      let made = try node.packedWeights(
+      let made = try packer.weights(
         of: [rhs], layout: kernel.packing.of(form, numbers: [index]), most: kernel.packedByteCount
-      ) { tensors, packed in
+      ) { lease, packed throws(ApusError) in
+        let matrices = try lease.bytes(of: rhs)
         TensorMemory(byteCount: products.scratchByteCount(threads: 1)).withMutableBytes { scratch in
-          products.pack(index, of: tensors.readBytes(rhs), into: packed, scratch: &scratch)
+          products.pack(index, of: matrices, into: packed, scratch: &scratch)
         }
       }
-      weights.append(made.weights)
+      copy.weights.append(made.weights)
     }
-    return weights
+    return copy
   }
 
   private static func pairs(_ outer: [Int], _ left: [Int], _ right: [Int]) -> [(lhs: Int, rhs: Int)] {
@@ -121,7 +127,7 @@ struct BatchMatMul: Operator {
     default: throw node.mismatch(lhs, rhs)
     }
     let (lhsScale, lhsZeroPoint) = try node.quantization(of: lhs)
-    let (rhsScale, rhsZeroPoint) = try node.quantization(of: rhs)
+    let (rhsScale, rhsZeroPoint) = try weightQuantization(rhs, node)
     let (outputScale, zeroPoint) = try node.quantization(of: output)
     let multiplier = FixedPointMultiplier(Double(lhsScale * rhsScale) / Double(outputScale))
     let range = output.type.integerRange
@@ -133,11 +139,24 @@ struct BatchMatMul: Operator {
           maximum: Int32(range.upperBound))
       )
     }
-    for slot in [lhs, rhs, output] { try node.expectNoZeroPoint(slot) }
+    for slot in [lhs, output] { try node.expectNoZeroPoint(slot) }
+    guard rhsZeroPoint == 0 else {
+      throw node.malformed("\(rhs.name) has the zero point \(rhsZeroPoint), not 0")
+    }
     return (
       .int16(weightByteCount: rhs.type == .int16 ? 2 : 1, biasByteCount: 8),
       .reducedFixedPoint([multiplier], minimum: Int32(range.lowerBound), maximum: Int32(range.upperBound))
     )
+  }
+
+  /// The scale and zero point that the reference takes integer products with.
+  ///
+  /// It knows no scales of channels there, which LiteRT's converter writes for constant weights: where there are several, it
+  /// reads a scale of zero and a zero point of zero, so that all outputs are the output's zero point.
+  private static func weightQuantization(
+    _ rhs: TensorSlot, _ node: Node
+  ) throws(ApusError) -> (scale: Float, zeroPoint: Int32) {
+    try node.checkedQuantization(of: rhs).scaleCount > 1 ? (0, 0) : try node.quantization(of: rhs)
   }
 
   func invoke(_ tensors: borrowing TensorTable) {

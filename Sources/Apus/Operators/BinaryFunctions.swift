@@ -45,14 +45,9 @@ enum PRelu {
     let isPerChannel = count == alpha.shape.dimensions.last && count == input.shape.dimensions.last
     guard input.type != .float32 else {
       // One factor for all, or one for each channel.
-      if alpha.isConstant, count == 1 || isPerChannel,
-        let fused = node.fused(
-          FloatTail(parametricRelu: try node.values(of: alpha), using: node.kernels), after: input, to: output
-        )
-      {
-        return fused
-      }
-      return try node.binary(.parametricRelu, operands, output: output)
+      let isAbsorbable = alpha.isConstant && (count == 1 || isPerChannel)
+      let form = isAbsorbable ? BinaryOperator.Form.parametricRelu(factors: try node.values(of: alpha)) : nil
+      return try node.binary(.parametricRelu, operands, output: output, form: form)
     }
     let source = try node.quantization(of: input).scale
     let factor = try node.quantization(of: alpha)

@@ -59,7 +59,7 @@ extension Node {
   func weightBlocks(
     _ position: Int, of filter: TensorSlot, types: [ElementType] = [.int4]
   ) throws(ApusError) -> WeightBlocks? {
-    guard let blocks = graph.subgraph.tensors[entry.inputs[position]].quantization?.blockwise else {
+    guard let blocks = subgraph.tensors[entry.inputs[position]].quantization?.blockwise else {
       return nil
     }
     guard types.contains(filter.type), filter.shape.rank == 2 else {
@@ -71,7 +71,7 @@ extension Node {
     guard size > 0, depth.isMultiple(of: size) else {
       throw malformed("\(filter.name), \(filter.shape), is not of blocks of \(size)")
     }
-    let slot = try graph.inputSlot(blocks.scales, of: self)
+    let slot = try planner.inputSlot(blocks.scales, of: self)
     guard slot.type == .float16, slot.shape.elementCount == filter.shape[0] * (depth / size) else {
       throw malformed(
         "\(slot.name) is \(slot.type) of \(slot.shape), not a float16 for each block of \(size) of \(filter.shape)"

@@ -25,24 +25,22 @@ enum Conv2D {
       0, shape: [input.shape[0], window.outputHeight, window.outputWidth, channels], like: input)
     let bias = try node.bias(2, channels: channels, input: input)
     let operands = try node.convolutionOperands(input: input, filter: filter, bias: bias, groups: groups)
-    let source = node.unpadded(input)
     let convolution = Convolution(
-      batches: input.shape[0], inputHeight: source.tensor.shape[1], inputWidth: source.tensor.shape[2],
+      batches: input.shape[0], inputHeight: input.shape[1], inputWidth: input.shape[2],
       inputChannels: input.shape[3], filterHeight: filter.shape[1], filterWidth: filter.shape[2],
       outputHeight: window.outputHeight, outputWidth: window.outputWidth, outputChannels: channels,
       strideHeight: window.strideHeight, strideWidth: window.strideWidth,
       dilationHeight: window.dilationHeight,
-      dilationWidth: window.dilationWidth, paddingTop: window.paddingTop + source.top,
-      paddingLeft: window.paddingLeft + source.left,
+      dilationWidth: window.dilationWidth, paddingTop: window.paddingTop, paddingLeft: window.paddingLeft,
       groups: groups, operands: operands,
       epilogue: try node.convolutionEpilogue(
         node.activationOption(3), operands: operands, input: input, filter: filter, bias: bias,
         output: output,
         channels: channels))
-    return try WeightedProduct(
-      node.kernels.prepare(convolution), input: source.tensor, filter: filter, bias: bias, output: output,
+    return try ProductDraft(
+      .convolution(convolution), input: input, filter: filter, bias: bias, output: output,
       arrangement: filter.type == .float16 ? HalfFilter(count: filter.shape.elementCount) : nil,
-      multiplyAccumulates: Double(output.shape.elementCount) * Double(filter.shape.elementCount / channels),
+      readsPicture: true, multiplyAccumulates: Double(output.shape.elementCount) * Double(filter.shape.elementCount / channels),
       node: node)
   }
 }

@@ -8,7 +8,7 @@ struct Conv3D: Operator {
   private let output: TensorSlot
   private let window: VolumeWindow
   private let kernel: any PreparedConvolution
-  private let weights: ProductWeights
+  private var weights: ProductWeights
   private let imagesPerBlock: Int
   private let images: TensorSlot
   private let scratch: TensorSlot
@@ -52,9 +52,8 @@ struct Conv3D: Operator {
       operands: .float32, epilogue: node.floatEpilogue(try node.activationOption(4)))
     guard let kernel = node.kernels.prepare(convolution) else { throw node.mismatch(input, filter) }
     self.kernel = kernel
-    weights = try ProductWeights(
-      kernel, filter: filter, bias: bias, arrangement: VolumeFilter(window, outputChannels: channels),
-      node: node)
+    weights = ProductWeights(
+      filter: filter, bias: bias, arrangement: VolumeFilter(window, outputChannels: channels))
     images = try node.scratch(byteCount: try options.byteCount([imagesPerBlock] + image, node))
     scratch = try node.scratch(byteCount: kernel.scratchByteCount(threads: node.threadCount))
     try node.declare(multiplyAccumulates: Double(output.shape.elementCount) * Double(window.depth))
@@ -62,9 +61,17 @@ struct Conv3D: Operator {
     try node.check(work: Double(window.batches) * Double(places[0]) * Double(imageByteCount / 4))
   }
 
-  func invoke(_ tensors: borrowing TensorTable) {
+  var hasWeights: Bool { true }
+
+  func packed(by packer: WeightPacker) throws(ApusError) -> any Operator {
+    var copy = self
+    try copy.weights.pack(for: kernel, by: packer)
+    return copy
+  }
+
+  func invoke(_ tensors: borrowing TensorTable) throws(ApusError) {
     guard output.shape.elementCount > 0 else { return }
-    weights.packIfNeeded(kernel, tensors)
+    let packed = try weights.packed(for: kernel, tensors)
     let imageByteCount = window.places[1] &* window.places[2] &* output.shape[4] &* 4
     var image = 0
     while image < window.batches &* window.places[0] {
@@ -75,7 +82,7 @@ struct Conv3D: Operator {
         output, in: range.lowerBound &* imageByteCount..<range.upperBound &* imageByteCount)
       var scratch = tensors.writeBytes(scratch)
       kernel.run(
-        weights.packed, input: layers.bytes, output: &result, scratch: &scratch, threads: tensors.threads)
+        packed, input: layers.bytes, output: &result, scratch: &scratch, threads: tensors.threads)
       image = range.upperBound
     }
   }

@@ -9,7 +9,7 @@ struct Conv3DTranspose: Operator {
   /// Of the output, whose places are the input's elements.
   private let window: VolumeWindow
   private let kernel: any PreparedConvolution
-  private let weights: ProductWeights
+  private var weights: ProductWeights
   private let linesPerBlock: Int
   private let products: TensorSlot
   private let scratch: TensorSlot
@@ -60,16 +60,24 @@ struct Conv3DTranspose: Operator {
       epilogue: node.floatEpilogue(.none))
     guard let kernel = node.kernels.prepare(convolution) else { throw node.mismatch(input, filter) }
     self.kernel = kernel
-    weights = try ProductWeights(kernel, filter: filter, bias: nil, node: node)
+    weights = ProductWeights(filter: filter, bias: nil)
     products = try node.scratch(
       byteCount: try options.byteCount([linesPerBlock, input.shape[3], window.depth], node))
     scratch = try node.scratch(byteCount: kernel.scratchByteCount(threads: node.threadCount))
     try node.declare(multiplyAccumulates: Double(input.shape.elementCount) * Double(window.depth))
   }
 
-  func invoke(_ tensors: borrowing TensorTable) {
+  var hasWeights: Bool { true }
+
+  func packed(by packer: WeightPacker) throws(ApusError) -> any Operator {
+    var copy = self
+    try copy.weights.pack(for: kernel, by: packer)
+    return copy
+  }
+
+  func invoke(_ tensors: borrowing TensorTable) throws(ApusError) {
     guard output.shape.elementCount > 0 else { return }
-    weights.packIfNeeded(kernel, tensors)
+    let packed = try weights.packed(for: kernel, tensors)
     var result = tensors.writeBytes(output)
     result.withUnsafeMutableBytes { bytes in
       _ = bytes.initializeMemory(as: UInt8.self, repeating: 0)
@@ -81,7 +89,7 @@ struct Conv3DTranspose: Operator {
       var rows = tensors.writeBytes(products)
       var scratch = tensors.writeBytes(scratch)
       kernel.run(
-        weights.packed, input: tensors.readBytes(input).extracting(start..<start &+ blockByteCount),
+        packed, input: tensors.readBytes(input).extracting(start..<start &+ blockByteCount),
         output: &rows,
         scratch: &scratch, threads: tensors.threads)
       window.scatter(rows.bytes, lines: line..<line &+ linesPerBlock, to: &result)

@@ -26,21 +26,19 @@ enum DepthwiseConv2D {
     let epilogue = try node.convolutionEpilogue(
       node.activationOption(4), operands: operands, input: input, filter: filter, bias: bias, output: output,
       channels: channels)
-    let source = node.unpadded(input)
     let convolution = DepthwiseConvolution(
-      batches: input.shape[0], inputHeight: source.tensor.shape[1], inputWidth: source.tensor.shape[2],
+      batches: input.shape[0], inputHeight: input.shape[1], inputWidth: input.shape[2],
       inputChannels: input.shape[3], depthMultiplier: channels / input.shape[3],
       filterHeight: filter.shape[1],
       filterWidth: filter.shape[2], outputHeight: window.outputHeight, outputWidth: window.outputWidth,
       strideHeight: window.strideHeight, strideWidth: window.strideWidth,
       dilationHeight: window.dilationHeight,
-      dilationWidth: window.dilationWidth, paddingTop: window.paddingTop + source.top,
-      paddingLeft: window.paddingLeft + source.left,
+      dilationWidth: window.dilationWidth, paddingTop: window.paddingTop, paddingLeft: window.paddingLeft,
       operands: operands,
       epilogue: filter.type == .int4 && node.version > 6 ? epilogue.upward : epilogue)
-    return try WeightedProduct(
-      node.kernels.prepare(convolution), input: source.tensor, filter: filter, bias: bias, output: output,
-      multiplyAccumulates: Double(output.shape.elementCount) * Double(filter.shape[1] * filter.shape[2]),
+    return try ProductDraft(
+      .depthwise(convolution), input: input, filter: filter, bias: bias, output: output,
+      readsPicture: true, multiplyAccumulates: Double(output.shape.elementCount) * Double(filter.shape[1] * filter.shape[2]),
       node: node)
   }
 

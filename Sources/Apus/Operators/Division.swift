@@ -96,15 +96,17 @@ enum SquaredDifference {
 extension Node {
   /// A function of two tensors of numbers that stand for themselves.
   func binary(
-    _ function: NumberFunction, _ operands: BinaryOperands, output: TensorSlot
+    _ function: NumberFunction, _ operands: BinaryOperands, output: TensorSlot,
+    form: BinaryOperator.Form? = nil
   ) throws(ApusError) -> BinaryOperator {
     if operands.type == .float32, let operation = function.ofFloats {
-      return BinaryOperator(kernels.prepare(operation, operands.shapes), operands, output: output)
+      return BinaryOperator(
+        kernels.prepare(operation, operands.shapes), operands, output: output, form: form)
     }
     let type = operands.type == .bool ? .uint8 : operands.type.numberType
     guard let type, let kernel = function.kernel(type, operands.shapes) else {
       throw unsupported("\(operands.type) is not supported")
     }
-    return BinaryOperator(kernel, operands, output: output)
+    return BinaryOperator(kernel, operands, output: output, form: form)
   }
 }

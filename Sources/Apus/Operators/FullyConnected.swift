@@ -41,8 +41,8 @@ enum FullyConnected {
       operands, input: input, filter: filter, bias: bias, output: output, units: units, node: node)
     let product = Convolution(
       rows: rows, depth: depth, columns: units, operands: operands, epilogue: epilogue)
-    return try WeightedProduct(
-      node.kernels.prepare(product), input: input, filter: filter, bias: bias, output: output,
+    return try ProductDraft(
+      .convolution(product), input: input, filter: filter, bias: bias, output: output,
       multiplyAccumulates: Double(rows) * Double(filter.shape.elementCount), node: node)
   }
 

@@ -15,18 +15,26 @@ class Node {
   /// Whether what the operator sees as `float32` is `float16` in the file, see ``HalfPrecision``.
   var isHalfPrecision: Bool { false }
   /// The kernels to prefer.
-  var kernels: KernelSet { graph.kernels }
+  var kernels: KernelSet { context.kernels }
   /// How many threads a run may use; scratch memory is sized by it.
-  var threadCount: Int { graph.threads.count }
+  var threadCount: Int { context.threads.count }
 
   let entry: OperatorEntry
-  let graph: Graph
+  let planner: Planner
+  /// How to run, the other subgraphs, and resource variables.
+  var context: GraphContext { planner.context }
+  /// The model's file.
+  var file: ModelFile { planner.model.file }
+  /// The subgraph as it is in the file.
+  var subgraph: SubgraphEntry { planner.wiring.subgraph }
+  /// The subgraph's position in the model.
+  var subgraphIndex: Int { planner.wiring.index }
 
-  init(index: Int, in graph: Graph) {
+  init(index: Int, in planner: Planner) {
     self.index = index
-    self.graph = graph
-    entry = graph.subgraph.operators[index]
-    let code = graph.model.file.operatorCodes[entry.operatorCode]
+    self.planner = planner
+    entry = planner.wiring.subgraph.operators[index]
+    let code = planner.model.file.operatorCodes[entry.operatorCode]
     name = code.name
     version = code.version
   }
@@ -41,7 +49,7 @@ class Node {
   /// The bytes of a custom operator's options; empty where there are none.
   var customOptions: [UInt8] {
     guard let range = entry.customOptions else { return [] }
-    return graph.model.file.bytes.withUnsafeBytes { Array($0[range]) }
+    return file.bytes.withUnsafeBytes { Array($0[range]) }
   }
 
   /// An options field; a damaged table is an error that names the operator.
@@ -123,7 +131,7 @@ class Node {
     _ position: Int, types: [ElementType]? = nil, ranks: ClosedRange<Int>? = nil
   ) throws(ApusError) -> TensorSlot? {
     guard entry.inputs.indices.contains(position), entry.inputs[position] >= 0 else { return nil }
-    let slot = try graph.inputSlot(entry.inputs[position], of: self)
+    let slot = try planner.inputSlot(entry.inputs[position], of: self)
     if let types, !types.contains(slot.type) {
       throw unsupported(
         "input \(position) (\(slot.name)) is \(slot.type), not \(types.map(\.rawValue).joined(separator: ", "))"
@@ -147,7 +155,7 @@ class Node {
     guard slot.type.isReadable(as: T.elementType) else {
       throw unsupported("\(slot.name) is \(slot.type), not \(T.elementType)")
     }
-    return try graph.values(of: slot, as: T.self)
+    return try planner.values(of: slot, as: T.self)
   }
 
   /// The values of an `int32` or `int64` tensor: a shape, axes, paddings.
@@ -159,14 +167,14 @@ class Node {
   /// Whether the file stores an input as a sparse constant; its values have their zeros here.
   func isSparse(_ position: Int) -> Bool {
     guard entry.inputs.indices.contains(position), entry.inputs[position] >= 0 else { return false }
-    let tensor = graph.subgraph.tensors[entry.inputs[position]]
+    let tensor = subgraph.tensors[entry.inputs[position]]
     return tensor.sparsity != nil && tensor.data != nil
   }
 
   /// The type that the file declares for an input; nil where it is left out.
   final func inputType(_ position: Int) -> ElementType? {
     guard entry.inputs.indices.contains(position), entry.inputs[position] >= 0 else { return nil }
-    return graph.states[entry.inputs[position]].type
+    return planner.wiring.types[entry.inputs[position]]
   }
 
   // MARK: Outputs
@@ -176,7 +184,7 @@ class Node {
     _ position: Int, shape: TensorShape, types: [ElementType]? = nil
   ) throws(ApusError) -> TensorSlot {
     guard entry.outputs.indices.contains(position) else { throw malformed("has no output \(position)") }
-    let slot = try graph.define(entry.outputs[position], shape: shape, by: self)
+    let slot = try planner.define(entry.outputs[position], shape: shape, by: self)
     if let types, !types.contains(slot.type) {
       throw unsupported(
         "output \(position) (\(slot.name)) is \(slot.type), not \(types.map(\.rawValue).joined(separator: ", "))"
@@ -193,93 +201,58 @@ class Node {
   /// The type that the file declares for an output.
   func outputType(_ position: Int) throws(ApusError) -> ElementType {
     guard entry.outputs.indices.contains(position) else { throw malformed("has no output \(position)") }
-    return graph.states[entry.outputs[position]].type
+    return planner.wiring.types[entry.outputs[position]]
   }
 
   /// The shape that the file declares for an output.
   func declaredOutputShape(_ position: Int) throws(ApusError) -> [Int] {
     guard entry.outputs.indices.contains(position) else { throw malformed("has no output \(position)") }
-    return graph.subgraph.tensors[entry.outputs[position]].shape
+    return subgraph.tensors[entry.outputs[position]].shape
   }
 
-  /// Lets an output share an input's bytes, so that nothing is left to do; `shape` has as many elements.
+  /// Makes an output of an input's elements, in the same order; `shape` has as many.
   func view(_ position: Int, of input: TensorSlot, shape: TensorShape) throws(ApusError) -> ViewOperator {
     let slot = try output(position, shape: shape, like: input)
     guard shape.elementCount == input.shape.elementCount else {
       throw malformed("cannot make \(shape) of \(input.name), \(input.shape)")
     }
-    graph.share(slot, with: input)
-    return ViewOperator()
+    return ViewOperator(input: input, output: slot)
   }
 
-  /// Lets the only reader of an output, a convolution, pad the input itself, so that nothing is left to do; nil where it
-  /// cannot. `amounts` are the padding before and after each axis, with zeros or the output's zero point.
-  func absorbedPadding(_ output: TensorSlot, of input: TensorSlot, amounts: [Int]) -> ViewOperator? {
-    graph.absorbPadding(output, of: input, amounts: amounts) ? ViewOperator() : nil
+  /// Whether a tensor keeps its values between runs.
+  func isVariable(_ slot: TensorSlot) -> Bool {
+    slot.index < planner.wiring.tensorCount && planner.wiring.isVariable(slot.index)
   }
-
-  /// A convolution's input before the padding that it does itself.
-  func unpadded(_ input: TensorSlot) -> PaddedInput { graph.unpadded(input) }
 
   /// Makes an output a constant of this plan: its values are known before the operator would run.
   func constantOutput<T: TensorElement>(
     _ position: Int, shape: TensorShape, values: [T]
-  ) throws(ApusError) -> ViewOperator {
+  ) throws(ApusError) -> ConstantOutputs {
     let slot = try output(position, shape: shape, types: [T.elementType])
     guard values.count == shape.elementCount else {
       throw malformed("has \(values.count) values for an output of the shape \(shape)")
     }
-    graph.setConstant(slot, bytes: values.withUnsafeBytes { Array($0) })
-    return ViewOperator()
+    planner.setConstant(slot, bytes: values.withUnsafeBytes { Array($0) })
+    return ConstantOutputs()
   }
 
   /// Memory for one run of this operator; its contents are undefined when a run begins.
   func scratch(byteCount: Int) throws(ApusError) -> TensorSlot {
-    try graph.scratch(byteCount: byteCount, of: self)
+    try planner.scratch(byteCount: byteCount, of: self)
   }
 
   /// States the multiply-accumulates of one run, for insight; throws where they are more than the limit of work.
   func declare(multiplyAccumulates count: Double) throws(ApusError) {
     try check(work: count)
-    graph.multiplyAccumulates[index] = Int(min(count, 1e18))
+    planner.record.multiplyAccumulates = Int(min(count, 1e18))
   }
 
   /// Refuses a run of more steps than the limit of work: what grows by the product of sizes is not bounded by memory.
   func check(work count: Double) throws(ApusError) {
-    let limit = graph.context.workLimit
+    let limit = context.workLimit
     guard count <= Double(limit) else {
       throw ApusError(.resourceLimit, "\(place): takes \(count) steps, more than the limit of \(limit)")
     }
-  }
-
-  // MARK: Packed weights
-
-  /// Says that this operator will not read a constant again, as it has packed it: if nothing else does, its memory can be
-  /// given back.
-  func discardPacked(_ slot: TensorSlot) { graph.discardPacked(slot, by: self) }
-
-  /// Weights in a kernel's own layout: packed once per ``Model`` where they are constant, and shared by its
-  /// interpreters; otherwise memory of this interpreter, to be packed in each run.
-  ///
-  /// - Parameters:
-  ///   - constants: the tensors that `pack` reads.
-  ///   - layout: the layout; the same always means the same bytes.
-  ///   - most: the bytes that any weights need.
-  ///   - measuring: the kernel and the filter that say how many bytes constant weights need.
-  ///   - pack: called here at most once, and only if every tensor is constant.
-  /// - Returns: the weights, and whether they are packed already.
-  func packedWeights(
-    of constants: [TensorSlot], layout: WeightLayout, most: Int,
-    measuring: (kernel: any PreparedConvolution, filter: TensorSlot)? = nil,
-    pack: (borrowing TensorTable, PackedWeights) -> Void
-  ) throws(ApusError) -> (weights: PackedWeights, arePacked: Bool) {
-    try graph.packedWeights(
-      of: constants, layout: layout, most: most, measuring: measuring, node: self, pack: pack)
-  }
-
-  /// Memory of this interpreter for weights that each run packs.
-  func weightsOfRuns(byteCount: Int) throws(ApusError) -> PackedWeights {
-    try graph.weightsOfRuns(byteCount: byteCount, node: self)
   }
 
   // MARK: Errors
@@ -287,7 +260,7 @@ class Node {
   /// The node as messages name it: `operator #12, ADD`.
   var place: String {
     let place = "operator #\(index), \(name)"
-    return graph.subgraphIndex == 0 ? place : "subgraph \(graph.subgraphIndex), \(place)"
+    return subgraphIndex == 0 ? place : "subgraph \(subgraphIndex), \(place)"
   }
 
   /// An error about a model that breaks an operator's rules.

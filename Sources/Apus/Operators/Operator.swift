@@ -4,33 +4,78 @@ import ApusKernels
 /// One operator of a graph, ready to run.
 ///
 /// An operator is made by a function of a ``Node`` that checks all that is known before data arrives, and
-/// throws; see ``OperatorRegistry``.
+/// throws; see ``OperatorRegistry``. Most are ready then. Some are asked by passes what they could do besides, see
+/// ``Passes``; products choose a kernel and pack their weights after that, see ``Draft``.
 protocol Operator {
   /// Computes the outputs. Shapes hold: only data moves here. Allocates nothing, and throws only where a value in
   /// a tensor decides.
   func invoke(_ tensors: borrowing TensorTable) throws(ApusError)
-  /// Whether the plan carries it out by sharing memory.
-  var isView: Bool { get }
   /// Itself, if only a run decides the shapes of its outputs.
   var deferred: (any DeferredOperator)? { get }
 
+  // MARK: Getting ready
+
+  /// The operator with a kernel chosen, once its shapes are final.
+  func chosen(for node: Node) throws(ApusError) -> any Operator
+  /// Whether it has weights to pack.
+  var hasWeights: Bool { get }
+  /// The operator with its constant weights packed, once no pass changes it any more.
+  func packed(by packer: WeightPacker) throws(ApusError) -> any Operator
+
+  // MARK: What passes ask
+
+  /// The padding that it is, if that is all it does.
+  var padding: Padding? { get }
+  /// The input that it could pad itself.
+  var paddableInput: TensorSlot? { get }
+  /// The operator with a padding of its input done by itself; nil where it cannot do that.
+  func absorbing(_ padding: Padding) -> (any Operator)?
+  /// The product that it is, if that may be one function of one tensor.
+  var gatedProduct: GatedProduct? { get }
+  /// The sum that it is, if it is one of floats.
+  var floatSum: FloatSum? { get }
+  /// The operator with another tensor of its output's shape added, the sums brought between two bounds; nil where it
+  /// cannot do that.
+  func adding(
+    _ other: TensorSlot, within minimum: Float, _ maximum: Float, to output: TensorSlot, using set: KernelSet
+  ) -> (any Operator)?
+  /// The tensor of floats of which it is a function, element by element.
+  var functionInput: TensorSlot? { get }
+  /// That function; nil where no other operator could do it.
+  func floatFunction(using set: KernelSet) -> FloatFunctionStep?
+  /// Whether ``followed(by:to:)`` is worth asking.
+  var canBeFollowed: Bool { get }
   /// The operator with a function of each of its floats after it, done to each part of the output while that is still in
   /// the cache; nil where it cannot do that.
-  func followed(by tail: FloatTail) -> (any Operator)?
-
-  /// The operator with another tensor of its output's shape added in the same way, the sums brought between two bounds; nil
-  /// where it cannot do that.
-  func adding(_ other: TensorSlot, within minimum: Float, _ maximum: Float, using set: KernelSet)
-    -> (any Operator)?
+  func followed(by tail: FloatTail, to output: TensorSlot) -> (any Operator)?
 }
 
 extension Operator {
-  var isView: Bool { false }
   var deferred: (any DeferredOperator)? { nil }
-  func followed(by tail: FloatTail) -> (any Operator)? { nil }
-  func adding(_ other: TensorSlot, within minimum: Float, _ maximum: Float, using set: KernelSet)
-    -> (any Operator)?
-  { nil }
+  func chosen(for node: Node) throws(ApusError) -> any Operator { self }
+  var hasWeights: Bool { false }
+  func packed(by packer: WeightPacker) throws(ApusError) -> any Operator { self }
+  var padding: Padding? { nil }
+  var paddableInput: TensorSlot? { nil }
+  func absorbing(_ padding: Padding) -> (any Operator)? { nil }
+  var gatedProduct: GatedProduct? { nil }
+  var floatSum: FloatSum? { nil }
+  func adding(
+    _ other: TensorSlot, within minimum: Float, _ maximum: Float, to output: TensorSlot, using set: KernelSet
+  ) -> (any Operator)? { nil }
+  var functionInput: TensorSlot? { nil }
+  func floatFunction(using set: KernelSet) -> FloatFunctionStep? { nil }
+  var canBeFollowed: Bool { false }
+  func followed(by tail: FloatTail, to output: TensorSlot) -> (any Operator)? { nil }
+}
+
+/// An operator that is not ready before a kernel is chosen or its weights are packed.
+protocol Draft: Operator {}
+
+extension Draft {
+  func invoke(_ tensors: borrowing TensorTable) throws(ApusError) {
+    throw ApusError(.internalError, "a draft of an operator was run")
+  }
 }
 
 /// An operator the shapes of whose outputs only a run decides: it keeps what it computes, and the graph, once it
@@ -81,9 +126,18 @@ final class TensorSlot: Sendable {
   var storedQuantization: QuantizationEntry? { isAsStored ? entry?.quantization : nil }
 }
 
-/// An operator that the plan carries out by sharing memory: nothing is left to do.
+/// The elements of another tensor in the same order. The plan may let both have the same bytes.
 struct ViewOperator: Operator {
-  var isView: Bool { true }
+  let input: TensorSlot
+  let output: TensorSlot
 
+  func invoke(_ tensors: borrowing TensorTable) {
+    var target = tensors.writeBytes(output)
+    copyBytes(tensors.readBytes(input), to: &target)
+  }
+}
+
+/// An operator whose outputs are constants of the plan: nothing is left to do.
+struct ConstantOutputs: Operator {
   func invoke(_ tensors: borrowing TensorTable) {}
 }

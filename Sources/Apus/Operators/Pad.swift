@@ -25,9 +25,6 @@ enum Pad {
     let shape = TensorShape(dimensions)
     if shape == input.shape { return try node.view(0, of: input, shape: shape) }
     let output = try node.output(0, shape: shape, like: input)
-    if value == nil, let absorbed = node.absorbedPadding(output, of: input, amounts: amounts) {
-      return absorbed
-    }
     var filling = DataMovement.Filling.value(0)
     if let value {
       filling = .element(value)
@@ -35,7 +32,16 @@ enum Pad {
     } else if output.type.isQuantizable {
       filling = .value(Int64(output.quantization?.zeroPoint ?? 0))
     }
+    let operation = try operation(input, output, amounts, filling, node)
+    guard value == nil else { return operation }
+    return PaddingOperator(operation: operation, described: Padding(input: input, output: output, amounts: amounts))
+  }
+
+  private static func operation(
+    _ input: TensorSlot, _ output: TensorSlot, _ amounts: [Int], _ filling: DataMovement.Filling, _ node: Node
+  ) throws(ApusError) -> any Operator {
     guard input.shape.elementCount > 0 else { return DataMovement(filling: (output, filling), []) }
+    let shape = output.shape
     let strides = shape.strides
     let offset = input.shape.dimensions.indices.reduce(0) { $0 + amounts[2 * $1] * strides[$1] }
     if let rows = rows(input, amounts, filling) {
@@ -75,4 +81,14 @@ enum Pad {
     default: try node.integers(of: paddings)
     }
   }
+}
+
+/// A PAD with zeros, or with the zero point, which the operator that reads it may do itself.
+private struct PaddingOperator: Operator {
+  let operation: any Operator
+  let described: Padding
+
+  var padding: Padding? { described }
+
+  func invoke(_ tensors: borrowing TensorTable) throws(ApusError) { try operation.invoke(tensors) }
 }

@@ -78,7 +78,7 @@ extension Node {
       let seed = try option { options throws(FormatError) in try options.int64(field, default: 0) }
       return UInt64(bitPattern: Int64(Int32(truncatingIfNeeded: seed)))
     }
-    return graph.context.randomStream(
-      subgraph: graph.subgraphIndex, operator: index, seed: try seed(0), seed2: try seed(1))
+    return context.randomStream(
+      subgraph: subgraphIndex, operator: index, seed: try seed(0), seed2: try seed(1))
   }
 }

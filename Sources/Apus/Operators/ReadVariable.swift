@@ -10,18 +10,18 @@ struct ReadVariable: Operator {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 1...1)
     let handle = try node.resourceHandle(0)
-    let resources = node.graph.context.resources
+    let resources = node.context.resources
     var shape = TensorShape(try node.declaredOutputShape(0))
     if shape.rank == 0 {
       // Either a scalar, or a tensor of any rank: only the variable tells.
       let number = try node.values(of: handle, as: Int32.self)[0]
-      guard node.graph.isNextInRun(node.index) else {
+      guard node.planner.isNextInRun(node.index) else {
         throw ApusError(
           .valueNotKnown, "\(node.place): the variable's shape is known only when the model runs")
       }
       guard let variable = resources[number] else { throw neverAssigned(node.place) }
       shape = variable.shape
-      node.graph.assume { resources[number]?.shape == shape }
+      node.planner.assume { resources[number]?.shape == shape }
     }
     return ReadVariable(
       handle: handle, output: try node.output(0, shape: shape), resources: resources, place: node.place)

@@ -76,7 +76,8 @@ enum LeakyRelu {
     let alpha = try node.floatOption(0, default: 0)
     let count = input.shape.elementCount
     guard input.type != .float32 else {
-      return node.elementwise(.leakyRelu(alpha: alpha), input: input, output: output)
+      return UnaryOperator(
+        FloatFunction.leakyRelu(alpha: alpha), input: input, output: output, using: node.kernels)
     }
     if input.type == .int16 {
       try node.requireNoZeroPoint(input)
@@ -101,7 +102,7 @@ enum HardSwish {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     let (input, output) = try node.unaryTensors([.float32, .uint8, .int8])
     guard input.type != .float32 else {
-      return node.elementwise(.hardSwish, input: input, output: output)
+      return UnaryOperator(FloatFunction.hardSwish, input: input, output: output, using: node.kernels)
     }
     let source = try node.quantization(of: input)
     let target = try node.quantization(of: output)

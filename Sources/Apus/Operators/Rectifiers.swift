@@ -34,7 +34,8 @@ extension Node {
   ) throws(ApusError) -> any Operator {
     let (input, output) = try unaryTensors(types)
     guard input.type != .float32 else {
-      return elementwise(.clamp(minimum: minimum, maximum: maximum), input: input, output: output)
+      return UnaryOperator(
+        FloatFunction.clamp(minimum: minimum, maximum: maximum), input: input, output: output, using: kernels)
     }
     let source = try quantization(of: input)
     let target = try quantization(of: output)

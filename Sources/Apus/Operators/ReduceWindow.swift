@@ -101,7 +101,7 @@ struct ReduceWindow: Operator {
           count: whole < reach ? 0 : (whole - reach) / strides[axis] + 1))
     }
     // Nothing holds all places, but a window may visit them all, over and over.
-    guard TensorShape(places).elementCount <= node.graph.context.memoryLimit else {
+    guard TensorShape(places).elementCount <= node.context.memoryLimit else {
       throw ApusError(
         .resourceLimit, "\(node.place): a window over \(TensorShape(places)) places takes too long")
     }
@@ -154,7 +154,7 @@ extension Node {
 
   /// The function that the one operator of a subgraph is; `replace` for a subgraph without operators.
   func fold(ofSubgraph index: Int) throws(ApusError) -> ElementFold? {
-    let file = graph.model.file
+    let file = file
     guard file.subgraphs.indices.contains(index) else {
       throw malformed("names subgraph \(index), and there are \(file.subgraphs.count)")
     }

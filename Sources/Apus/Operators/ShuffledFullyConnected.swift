@@ -26,8 +26,8 @@ enum ShuffledFullyConnected {
       epilogue: .fixedPoint(
         [FixedPointMultiplier(product / Double(try node.quantization(of: output).scale))], zeroPoint: 0,
         minimum: bounds.minimum, maximum: bounds.maximum))
-    return try WeightedProduct(
-      node.kernels.prepare(convolution), input: input, filter: filter, bias: bias, output: output,
+    return try ProductDraft(
+      .convolution(convolution), input: input, filter: filter, bias: bias, output: output,
       arrangement: ShuffledFilter(units: units, depth: depth),
       multiplyAccumulates: Double(rows) * Double(filter.shape.elementCount), node: node)
   }

@@ -6,9 +6,9 @@ enum VarHandle {
     try node.expect(inputs: 0...0)
     let container = try node.option { options throws(FormatError) in try options.string(0) } ?? ""
     let name = try node.option { options throws(FormatError) in try options.string(1) } ?? ""
-    let handle = node.graph.context.resources.handle(container: container, name: name)
+    let handle = node.context.resources.handle(container: container, name: name)
     let output = try node.output(0, shape: [], types: [.resource])
-    node.graph.setConstant(output, bytes: withUnsafeBytes(of: handle) { Array($0) })
-    return ViewOperator()
+    node.planner.setConstant(output, bytes: withUnsafeBytes(of: handle) { Array($0) })
+    return ConstantOutputs()
   }
 }

@@ -147,7 +147,7 @@ final class DeferredWhile: DeferredOperator {
         let graph = body.graph
         try hold(
           graph.outputShape(position) ?? [0],
-          byteCount: try graph.byteCount(of: graph.subgraph.outputs[position]),
+          byteCount: try graph.outputByteCount(position),
           at: position)
         let (value, memory) = (values[position], values[position].memory)
         try graph.copyOutput(

@@ -3,6 +3,9 @@ protocol RowFunction: Sendable {
   associatedtype Argument: BitwiseCopyable
   associatedtype Result: BitwiseCopyable
 
+  /// What does a row, for people to read. Kernels keep it, so it should be a literal.
+  var way: String { get }
+
   /// Computes one row.
   func fill(_ output: UnsafeMutablePointer<Result>, count: Int, input: UnsafePointer<Argument>)
 
@@ -12,6 +15,8 @@ protocol RowFunction: Sendable {
 }
 
 extension RowFunction {
+  var way: String { "portable loop" }
+
   @inline(__always)
   func fill(
     _ output: UnsafeMutablePointer<Result>, rows: Int, depth: Int, input: UnsafePointer<Argument>

@@ -13,8 +13,35 @@ package enum Softmax {
   package static func floats(
     beta: Float, isHalf: Bool, rows: Int, depth: Int, using set: KernelSet? = nil
   ) -> any UnaryKernel {
-    let code = isHalf || depth <= FloatSoftmax.mostColumns ? nil : set?.floatSoftmax(beta, depth)
-    return UnaryMap(FloatSoftmax(beta: beta, isHalf: isHalf, code: code), rows: rows, depth: depth)
+    chooseFloats(beta: beta, isHalf: isHalf, rows: rows, depth: depth, using: set).kernel
+  }
+
+  /// The same, and how it was chosen.
+  package static func chooseFloats(
+    beta: Float, isHalf: Bool, rows: Int, depth: Int, using set: KernelSet?
+  ) -> KernelSet.Chosen<any UnaryKernel> {
+    func kernel(_ code: FloatMapping?) -> any UnaryKernel {
+      UnaryMap(
+        FloatSoftmax(beta: beta, isHalf: isHalf, isNarrow: depth <= FloatSoftmax.mostColumns, code: code),
+        rows: rows, depth: depth)
+    }
+    do throws(Decline) {
+      let set = set ?? .portable
+      let code = try Self.code(beta: beta, isHalf: isHalf, depth: depth, by: set)
+      return (kernel(code), KernelChoice(set: set.name, declined: []))
+    } catch { return (kernel(nil), .portable(instead: set, error)) }
+  }
+
+  /// The set's code, for rows that it is faster for.
+  private static func code(
+    beta: Float, isHalf: Bool, depth: Int, by set: KernelSet
+  ) throws(Decline) -> FloatMapping {
+    guard !isHalf else { throw Decline("exponentials are rounded to float16") }
+    guard depth > FloatSoftmax.mostColumns else {
+      throw Decline(
+        "rows of \(depth) floats are no more than \(FloatSoftmax.mostColumns), which are done side by side")
+    }
+    return try set.floatSoftmax(beta, depth)
   }
 
   /// The kernel for bytes, in the reference's fixed point.
@@ -48,8 +75,16 @@ package enum Softmax {
 private struct FloatSoftmax: RowFunction {
   let beta: Float
   let isHalf: Bool
+  /// Whether rows are computed side by side.
+  let isNarrow: Bool
   /// Generated code for whole rows.
   let code: FloatMapping?
+
+  var way: String {
+    code != nil
+      ? "generated loop of a vector at a time"
+      : isNarrow && !isHalf ? "portable vectors of 8 rows" : "portable vectors of 8 lanes"
+  }
 
   /// The longest rows that are computed side by side.
   static let mostColumns = 16
@@ -181,6 +216,8 @@ private struct ByteSoftmax<Result: FixedWidthInteger & BitwiseCopyable & Sendabl
   /// The results of the greater and the lesser of two bytes, by their difference, for many rows of two.
   private var pairs: Table<Result>?
 
+  var way: String { pairs == nil ? "portable table of exponentials" : "portable table of all pairs" }
+
   init(table: SoftmaxTable, isSigned: Bool, rows: Int, depth: Int) {
     self.table = table
     self.isSigned = isSigned
@@ -294,6 +331,8 @@ private struct WordSoftmax: RowFunction {
   private let multiplier: FixedPointMultiplier
   private let exponentials: WordTable
   private let reciprocals: WordTable
+
+  var way: String { "portable tables of 16-bit integers" }
 
   init(factor: Double) {
     // Differences of 65535 stand for 10, beyond which exponentials count as zero.

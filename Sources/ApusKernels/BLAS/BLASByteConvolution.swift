@@ -13,13 +13,16 @@ final class BLASByteConvolution: TiledConvolution {
   /// Columns multiplied at a time.
   private let chunk: Int
 
-  /// Nil for floats, for few rows, for which the portable kernel is faster, and for sizes beyond those of BLAS.
-  init?(_ convolution: Convolution) {
-    guard let operands = convolution.operands.bytes,
-      convolution.epilogue.fits(convolution.operands, channels: convolution.outputChannels),
-      BLASTiling.isWorthwhile(convolution), BLAS.isAvailable,
-      let epilogue = QuantizedEpilogue(convolution.epilogue, channels: convolution.outputChannels)
-    else { return nil }
+  /// Throws for floats, for few rows, for which the portable kernel is faster, and for sizes beyond those of BLAS.
+  init(_ convolution: Convolution) throws(Decline) {
+    guard let operands = convolution.operands.bytes else {
+      throw Decline("operands of \(convolution.operands.name) are not bytes")
+    }
+    try convolution.epilogue.requireFit(convolution.operands, channels: convolution.outputChannels)
+    try BLASTiling.require(convolution)
+    guard let epilogue = QuantizedEpilogue(convolution.epilogue, channels: convolution.outputChannels) else {
+      throw Decline("\(convolution.epilogue.name) are not bytes")
+    }
     self.convolution = convolution
     self.operands = operands
     self.epilogue = epilogue
@@ -40,6 +43,8 @@ final class BLASByteConvolution: TiledConvolution {
   var workerByteCount: Int {
     gatheredByteCount + 2 * productByteCount + roundedUp(tiling.rowsPerTile * 4, to: 64)
   }
+
+  var implementation: String { "sgemm of bytes as floats, \(tiling.text), \(convolution.epilogue.name)" }
 
   var packing: WeightLayout {
     WeightLayout(

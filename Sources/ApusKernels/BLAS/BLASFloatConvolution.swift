@@ -6,12 +6,14 @@ final class BLASFloatConvolution: TiledConvolution {
   private let tiling: ConvolutionTiling
   private let bounds: FloatBounds
 
-  /// Nil for operands other than floats, for single rows, for which the portable kernel is faster, and for
+  /// Throws for operands other than floats, for single rows, for which the portable kernel is faster, and for
   /// sizes beyond those of BLAS.
-  init?(_ convolution: Convolution) {
-    guard convolution.operands == .float32, let bounds = FloatBounds(convolution.epilogue),
-      BLASTiling.isWorthwhile(convolution), BLAS.isAvailable
-    else { return nil }
+  init(_ convolution: Convolution) throws(Decline) {
+    try convolution.epilogue.requireFit(convolution.operands, channels: convolution.outputChannels)
+    guard let bounds = FloatBounds(convolution.epilogue) else {
+      throw Decline("operands of \(convolution.operands.name) are not float32")
+    }
+    try BLASTiling.require(convolution)
     self.convolution = convolution
     self.bounds = bounds
     tiling = ConvolutionTiling(
@@ -27,6 +29,8 @@ final class BLASFloatConvolution: TiledConvolution {
   var workerByteCount: Int {
     convolution.readsInputInPlace ? 0 : roundedUp(tiling.rowsPerTile * tiling.depthPerBlock * 4, to: 64)
   }
+
+  var implementation: String { "sgemm, \(tiling.text), \(convolution.epilogue.name)" }
 
   var packing: WeightLayout {
     WeightLayout("blas-float", numbers: [tiling.depth, tiling.columnCount, convolution.groups])

@@ -1,11 +1,19 @@
 /// What shapes BLAS is for.
 enum BLASTiling {
-  /// Whether BLAS is faster than the portable kernels there, and its 32-bit sizes suffice.
-  ///
-  /// Below four rows `sgemm` spends its time on packing the weights.
-  static func isWorthwhile(_ convolution: Convolution) -> Bool {
+  /// The fewest rows: with fewer, `sgemm` spends its time on packing the weights.
+  private static let leastRows = 4
+
+  /// Throws unless BLAS is there and faster than the portable kernels, and its 32-bit sizes suffice.
+  static func require(_ convolution: Convolution) throws(Decline) {
     let most = Int(Int32.max) / 2
-    return convolution.rowCount >= 4 && convolution.depth <= most && convolution.inputChannels <= most
-      && convolution.outputChannels <= most
+    let rows = convolution.rowCount
+    guard rows >= leastRows else {
+      throw Decline(
+        "the product has \(counted(rows, "row")), fewer than \(leastRows): its time would go to packing")
+    }
+    try Decline.require(
+      max(convolution.depth, convolution.inputChannels, convolution.outputChannels), below: most + 1,
+      "the greatest size of a matrix")
+    guard BLAS.isAvailable else { throw Decline("the library is not there") }
   }
 }

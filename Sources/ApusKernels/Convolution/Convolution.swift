@@ -81,6 +81,15 @@ package struct Convolution: Hashable, Sendable {
 }
 
 extension Convolution {
+  /// The same of a smaller input, with so many more rows and columns of zeros before it.
+  package func reading(height: Int, width: Int, paddedBy padding: (top: Int, left: Int)) -> Convolution {
+    var result = self
+    (result.inputHeight, result.inputWidth) = (height, width)
+    result.paddingTop += padding.top
+    result.paddingLeft += padding.left
+    return result
+  }
+
   /// Rows of the matrix product: output pixels.
   var rowCount: Int { batches * outputHeight * outputWidth }
   /// Columns of one group's matrix product: its output channels.

@@ -45,6 +45,12 @@ struct ConvolutionTiling {
   /// The number of tiles; none where the output is empty.
   var count: Int { rowTiles * columnTiles * groups }
 
+  /// Tiles and blocks, for people to read.
+  var text: String {
+    let blocks = depthBlocks == 1 ? "" : " in \(depthBlocks) blocks of terms"
+    return "tiles of \(counted(rowsPerTile, "row")) × \(counted(columnsPerTile, "column"))\(blocks)"
+  }
+
   /// The number of blocks into which the terms are cut.
   var depthBlocks: Int { max(1, ceilingQuotient(depth, depthPerBlock)) }
 

@@ -242,12 +242,14 @@ struct HybridStep {
       return
     }
     minimum = -128
-    let (low, high) = (Double(min(0, least)), Double(max(0, most)))
-    if low == high {
+    // The range is taken in single precision, what follows in double.
+    let range = max(0, most) - min(0, least)
+    if range == 0 {
       (scale, inverse, zeroPoint) = (1, 0, 0)
       return
     }
-    let step = (high - low) / 255
+    let (low, high) = (Double(min(0, least)), Double(max(0, most)))
+    let step = Double(range) / 255
     let fromLow = -128 - low / step
     let fromHigh = 127 - high / step
     let lowError = 128 + abs(low / step)

@@ -13,11 +13,11 @@ final class PortableByteConvolution: TiledConvolution {
   /// Columns of which sums are kept before they become outputs.
   private let chunk: Int
 
-  init?(_ convolution: Convolution) {
+  init(_ convolution: Convolution) throws(Decline) {
+    try convolution.epilogue.requireFit(convolution.operands, channels: convolution.outputChannels)
     guard let operands = convolution.operands.bytes,
-      convolution.epilogue.fits(convolution.operands, channels: convolution.outputChannels),
       let epilogue = QuantizedEpilogue(convolution.epilogue, channels: convolution.outputChannels)
-    else { return nil }
+    else { throw Decline("operands of \(convolution.operands.name) are not bytes") }
     self.convolution = convolution
     self.operands = operands
     self.epilogue = epilogue
@@ -34,6 +34,10 @@ final class PortableByteConvolution: TiledConvolution {
   var inputByteCount: Int { convolution.inputCount }
   var outputByteCount: Int { convolution.outputCount }
   var workerByteCount: Int { gatheredByteCount + roundedUp(tiling.rowsPerTile * chunk * 4, to: 64) }
+
+  var implementation: String {
+    "portable products of 16-bit integers, \(tiling.text), \(convolution.epilogue.name)"
+  }
 
   var packing: WeightLayout {
     WeightLayout(

@@ -8,8 +8,11 @@ final class PortableFloatConvolution: TiledConvolution {
   private let bounds: FloatBounds
   private let chunk: Int
 
-  init?(_ convolution: Convolution) {
-    guard convolution.operands == .float32, let bounds = FloatBounds(convolution.epilogue) else { return nil }
+  init(_ convolution: Convolution) throws(Decline) {
+    try convolution.epilogue.requireFit(convolution.operands, channels: convolution.outputChannels)
+    guard let bounds = FloatBounds(convolution.epilogue) else {
+      throw Decline("operands of \(convolution.operands.name) are not float32")
+    }
     self.convolution = convolution
     self.bounds = bounds
     tiling = ConvolutionTiling(
@@ -27,6 +30,8 @@ final class PortableFloatConvolution: TiledConvolution {
   var inputByteCount: Int { convolution.inputCount * 4 }
   var outputByteCount: Int { convolution.outputCount * 4 }
   var workerByteCount: Int { gatheredByteCount + roundedUp(tiling.rowsPerTile * chunk * 4, to: 64) }
+
+  var implementation: String { "portable products of floats, \(tiling.text), \(convolution.epilogue.name)" }
 
   var packing: WeightLayout {
     WeightLayout("portable-float", numbers: [tiling.depth, tiling.columnCount, convolution.groups])

@@ -14,11 +14,12 @@ final class PortableWordConvolution: TiledConvolution {
   /// Columns of which sums are kept before they become outputs.
   private let chunk: Int
 
-  init?(_ convolution: Convolution) {
+  init(_ convolution: Convolution) throws(Decline) {
+    try convolution.epilogue.requireFit(convolution.operands, channels: convolution.outputChannels)
     guard let operands = WordOperands(convolution.operands),
       let epilogue = WordEpilogue(
         convolution.epilogue, operands: convolution.operands, channels: convolution.outputChannels)
-    else { return nil }
+    else { throw Decline("operands of \(convolution.operands.name) are not 16-bit lanes") }
     self.convolution = convolution
     self.operands = operands
     self.epilogue = epilogue
@@ -40,6 +41,13 @@ final class PortableWordConvolution: TiledConvolution {
   var outputByteCount: Int { convolution.outputCount * operands.outputByteCount }
   var workerByteCount: Int {
     gatheredByteCount + sumsByteCount + (operands.isWide ? 2 * sumsByteCount : 0)
+  }
+
+  var implementation: String {
+    """
+    portable products of 16-bit integers\(operands.isWide ? " with sums of 64 bits" : ""), \(tiling.text), \
+    \(convolution.epilogue.name)
+    """
   }
 
   var packing: WeightLayout {

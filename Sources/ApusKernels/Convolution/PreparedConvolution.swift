@@ -26,6 +26,13 @@ package protocol PreparedConvolution: AnyObject, Sendable {
     _ packed: PackedWeights, input: RawSpan, output: inout MutableRawSpan, scratch: inout MutableRawSpan,
     threads: ThreadTeam)
 
+  /// What does the work, for people to read: its way, the sizes of panels and blocks, and how outputs are made of sums.
+  var implementation: String { get }
+
+  /// Why this, or a part of it, is not done in the fastest way that there is, a clause for each reason; with weights, for
+  /// these.
+  func notes(_ packed: PackedWeights?) -> [String]
+
   /// The convolution as one that can do something to its floats before they leave the cache; nil where it cannot.
   var finishing: (any FinishingConvolution)? { get }
 
@@ -65,8 +72,7 @@ extension PreparedConvolution {
   package var finishing: (any FinishingConvolution)? { nil }
   package var packingRows: (any RowPackingConvolution)? { nil }
 
-  /// The name of what does the work, such as `GeneratedConvolution`.
-  package var implementation: String { String(describing: type(of: self)) }
+  package func notes(_ packed: PackedWeights?) -> [String] { [] }
 
   package func packedByteCount(for weights: RawSpan) -> Int { packedByteCount }
 }

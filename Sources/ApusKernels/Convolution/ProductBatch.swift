@@ -103,8 +103,8 @@ package struct ProductBatch: Sendable {
     precondition(scratch.byteCount >= scratchByteCount(threads: threads.count))
     precondition(output.byteCount >= pairs.count * shape.productByteCount)
     precondition(weights.count >= (arePacked ? counts.rhs : packedCount(threads: threads.count)))
-    precondition(
-      lhs.byteCount >= counts.lhs * shape.lhsByteCount && rhs.byteCount >= counts.rhs * shape.rhsByteCount)
+    precondition(lhs.byteCount >= counts.lhs * shape.lhsByteCount)
+    precondition(arePacked || rhs.byteCount >= counts.rhs * shape.rhsByteCount)
     let alone = ThreadTeam(count: 1)
     let fitting = threads.fitting(nanoseconds: nanoseconds)
     let whole = fitting.count > 1 ? wholeCount(threads: fitting.count) : 0
@@ -112,7 +112,7 @@ package struct ProductBatch: Sendable {
       unsafe rhs.withUnsafeBytes { rhs in
         unsafe output.withUnsafeMutableBytes { output in
           unsafe scratch.withUnsafeMutableBytes { scratch in
-            guard let lhs = lhs.baseAddress, let rhs = rhs.baseAddress, let output = output.baseAddress,
+            guard let lhs = lhs.baseAddress, let rhs = arePacked ? lhs : rhs.baseAddress, let output = output.baseAddress,
               let scratch = scratch.baseAddress
             else { return }
             func work(from first: Int, threads: ThreadTeam) -> Work {

@@ -67,6 +67,17 @@ package struct DepthwiseConvolution: Hashable, Sendable {
 }
 
 extension DepthwiseConvolution {
+  /// The same of a smaller input, with so many more rows and columns of zeros before it.
+  package func reading(
+    height: Int, width: Int, paddedBy padding: (top: Int, left: Int)
+  ) -> DepthwiseConvolution {
+    var result = self
+    (result.inputHeight, result.inputWidth) = (height, width)
+    result.paddingTop += padding.top
+    result.paddingLeft += padding.left
+    return result
+  }
+
   /// Channels of the output.
   package var outputChannels: Int { inputChannels * depthMultiplier }
   /// Terms of each sum.

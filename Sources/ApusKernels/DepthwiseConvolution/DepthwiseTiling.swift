@@ -21,6 +21,9 @@ struct DepthwiseTiling {
   let tapRowStep: Int
   let tapColumnStep: Int
 
+  /// Tiles, for people to read.
+  var text: String { "tiles of \(rowsPerTile)×\(columnsPerTile) pixels × \(8 * groupsPerTile) channels" }
+
   /// Plans tiles that gather at most about `gatheredCount` lanes.
   init(_ convolution: DepthwiseConvolution, gatheredCount: Int) {
     let height = max(1, convolution.outputHeight)

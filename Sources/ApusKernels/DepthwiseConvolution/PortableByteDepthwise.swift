@@ -12,11 +12,11 @@ final class PortableByteDepthwise: TiledConvolution, @unchecked Sendable {
   /// Where each pair of taps lies in a plane, counted from the first.
   private let pairOffsets: UnsafeMutablePointer<Int>
 
-  init?(_ convolution: DepthwiseConvolution) {
+  init(_ convolution: DepthwiseConvolution) throws(Decline) {
+    try convolution.epilogue.requireFit(convolution.operands, channels: convolution.outputChannels)
     guard let operands = convolution.operands.bytes,
-      convolution.epilogue.fits(convolution.operands, channels: convolution.outputChannels),
       let epilogue = QuantizedEpilogue(convolution.epilogue, channels: convolution.outputChannels)
-    else { return nil }
+    else { throw Decline("operands of \(convolution.operands.name) are not bytes") }
     self.convolution = convolution
     self.operands = operands
     self.epilogue = epilogue
@@ -36,6 +36,10 @@ final class PortableByteDepthwise: TiledConvolution, @unchecked Sendable {
   var inputByteCount: Int { convolution.inputCount }
   var outputByteCount: Int { convolution.outputCount }
   var workerByteCount: Int { gatheredByteCount + tiling.columnsPerTile * 32 + 64 }
+
+  var implementation: String {
+    "portable depthwise products of 16-bit integers in pairs, \(tiling.text), \(convolution.epilogue.name)"
+  }
 
   var packing: WeightLayout {
     WeightLayout(

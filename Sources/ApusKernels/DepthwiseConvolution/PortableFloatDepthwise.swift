@@ -8,8 +8,11 @@ final class PortableFloatDepthwise: TiledConvolution, @unchecked Sendable {
   /// Where each tap lies in a plane, counted from the first.
   private let tapOffsets: UnsafeMutablePointer<Int>
 
-  init?(_ convolution: DepthwiseConvolution) {
-    guard convolution.operands == .float32, let bounds = FloatBounds(convolution.epilogue) else { return nil }
+  init(_ convolution: DepthwiseConvolution) throws(Decline) {
+    try convolution.epilogue.requireFit(convolution.operands, channels: convolution.outputChannels)
+    guard let bounds = FloatBounds(convolution.epilogue) else {
+      throw Decline("operands of \(convolution.operands.name) are not float32")
+    }
     self.convolution = convolution
     self.bounds = bounds
     tiling = DepthwiseTiling(convolution, gatheredCount: 24_576)
@@ -26,6 +29,10 @@ final class PortableFloatDepthwise: TiledConvolution, @unchecked Sendable {
   var inputByteCount: Int { convolution.inputCount * 4 }
   var outputByteCount: Int { convolution.outputCount * 4 }
   var workerByteCount: Int { roundedUp(tiling.gatheredCount * 4, to: 64) }
+
+  var implementation: String {
+    "portable depthwise products of floats, \(tiling.text), \(convolution.epilogue.name)"
+  }
 
   var packing: WeightLayout {
     WeightLayout("portable-float", "depthwise", numbers: [convolution.taps, convolution.outputChannels])

@@ -14,12 +14,13 @@ final class PortableWordDepthwise: TiledConvolution, @unchecked Sendable {
   /// Pairs of taps whose sums fit in 32 bits.
   private static let pairsPerBlock = 252
 
-  init?(_ convolution: DepthwiseConvolution) {
+  init(_ convolution: DepthwiseConvolution) throws(Decline) {
+    try convolution.epilogue.requireFit(convolution.operands, channels: convolution.outputChannels)
     guard let operands = WordOperands(convolution.operands), operands.planes == 1,
       operands.weightZeroPoint == nil,
       let epilogue = WordEpilogue(
         convolution.epilogue, operands: convolution.operands, channels: convolution.outputChannels)
-    else { return nil }
+    else { throw Decline("operands of \(convolution.operands.name) are not 16-bit lanes with 8-bit weights") }
     self.convolution = convolution
     self.operands = operands
     self.epilogue = epilogue
@@ -42,6 +43,13 @@ final class PortableWordDepthwise: TiledConvolution, @unchecked Sendable {
   var inputByteCount: Int { convolution.inputCount * operands.inputByteCount }
   var outputByteCount: Int { convolution.outputCount * operands.outputByteCount }
   var workerByteCount: Int { gatheredByteCount + 3 * sumsByteCount }
+
+  var implementation: String {
+    """
+    portable depthwise products of 16-bit integers in pairs\(operands.isWide ? " with sums of 64 bits" : ""), \
+    \(tiling.text), \(convolution.epilogue.name)
+    """
+  }
 
   var packing: WeightLayout {
     operands.packing.of("depthwise", numbers: [convolution.taps, convolution.outputChannels])

@@ -10,9 +10,11 @@ extension KernelSet {
     KernelSet(
       name: target == .dotProduct ? "arm64-dotprod" : "arm64-neon",
       requires: target == .dotProduct ? [.generatedCode, .neon, .dotProduct] : [.generatedCode, .neon],
-      convolution: { generatedConvolution($0, target: target, bytes: .unsignedBytes, placement: placement) },
-      depthwiseConvolution: {
-        GeneratedDepthwise($0, target: target, bytes: .unsignedBytes, placement: placement)
+      convolution: { convolution throws(Decline) in
+        try generatedConvolution(convolution, target: target, bytes: .unsignedBytes, placement: placement)
+      },
+      depthwiseConvolution: { convolution throws(Decline) in
+        try GeneratedDepthwise(convolution, target: target, bytes: .unsignedBytes, placement: placement)
       })
   }
 

@@ -2,12 +2,18 @@ extension KernelSet {
   /// Plain Swift: runs anything anywhere.
   package static let portable = KernelSet(
     name: "portable", requires: [],
-    convolution: { convolution in
-      PortableByteConvolution(convolution) ?? PortableFloatConvolution(convolution)
-        ?? PortableWordConvolution(convolution)
+    convolution: { convolution throws(Decline) in
+      switch convolution.operands {
+      case .float32: try PortableFloatConvolution(convolution)
+      case .uint8, .int8: try PortableByteConvolution(convolution)
+      case .uint8ToInt16, .int8Sums, .int16, .hybrid: try PortableWordConvolution(convolution)
+      }
     },
-    depthwiseConvolution: { convolution in
-      PortableByteDepthwise(convolution) ?? PortableFloatDepthwise(convolution)
-        ?? PortableWordDepthwise(convolution)
+    depthwiseConvolution: { convolution throws(Decline) in
+      switch convolution.operands {
+      case .float32: try PortableFloatDepthwise(convolution)
+      case .uint8, .int8: try PortableByteDepthwise(convolution)
+      case .uint8ToInt16, .int8Sums, .int16, .hybrid: try PortableWordDepthwise(convolution)
+      }
     })
 }

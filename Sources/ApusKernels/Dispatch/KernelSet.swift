@@ -6,29 +6,49 @@ package struct KernelSet: Sendable {
   package let requires: CPUFeatures
   /// What is missing beside that, a library; nil if nothing is. Asking may load it.
   package var missing: @Sendable () -> String? = { nil }
-  /// Prepares a convolution; nil where this set has no kernel for it.
-  package let convolution: @Sendable (Convolution) -> (any PreparedConvolution)?
-  /// Prepares a depthwise convolution; nil where this set has no kernel for it.
-  package let depthwiseConvolution: @Sendable (DepthwiseConvolution) -> (any PreparedConvolution)?
-  /// Prepares a sum of bytes, signed or not; nil where this set has no kernel for it.
-  package var sum: @Sendable (QuantizedSum, Bool, BroadcastShapes) -> (any BinaryKernel)? = { _, _, _ in nil }
-  /// Prepares a product of bytes, signed or not; nil where this set has no kernel for it.
-  package var product: @Sendable (QuantizedProduct, Bool, BroadcastShapes) -> (any BinaryKernel)? = {
-    _, _, _ in
-    nil
+  /// Prepares a convolution; throws where this set has no kernel for it.
+  package let convolution: @Sendable (Convolution) throws(Decline) -> any PreparedConvolution
+  /// Prepares a depthwise convolution; throws where this set has no kernel for it.
+  package let depthwiseConvolution:
+    @Sendable (DepthwiseConvolution) throws(Decline) -> any PreparedConvolution
+  /// Prepares a sum of bytes, signed or not; throws where this set has no kernel for it.
+  package var sum: @Sendable (QuantizedSum, Bool, BroadcastShapes) throws(Decline) -> any BinaryKernel = {
+    (_, _, _) throws(Decline) in
+    throw .noElementwise
   }
-  /// Prepares an operation of floats; nil where this set has no kernel for it.
-  package var floats: @Sendable (FloatOperation, BroadcastShapes) -> (any BinaryKernel)? = { _, _ in nil }
-  /// What maps bytes by a table of 256; nil where this set has no code for it.
-  package var byteMapping: @Sendable ([UInt8]) -> ByteMapping? = { _ in nil }
-  /// What applies a function to floats; nil where this set has no code for it.
-  package var floatMapping: @Sendable (FloatFunction) -> FloatMapping? = { _ in nil }
-  /// Softmax, with this factor, of rows of so many floats; nil where this set has no code for it. Counts are of whole rows.
-  package var floatSoftmax: @Sendable (_ beta: Float, _ depth: Int) -> FloatMapping? = { _, _ in nil }
+  /// Prepares a product of bytes, signed or not; throws where this set has no kernel for it.
+  package var product:
+    @Sendable (QuantizedProduct, Bool, BroadcastShapes) throws(Decline) -> any BinaryKernel = {
+      (_, _, _) throws(Decline) in
+      throw .noElementwise
+    }
+  /// Prepares an operation of floats; throws where this set has no kernel for it.
+  package var floats: @Sendable (FloatOperation, BroadcastShapes) throws(Decline) -> any BinaryKernel = {
+    (_, _) throws(Decline) in
+    throw .noElementwise
+  }
+  /// What maps bytes by a table of 256; throws where this set has no code for it.
+  package var byteMapping: @Sendable ([UInt8]) throws(Decline) -> ByteMapping = { _ throws(Decline) in
+    throw .noElementwise
+  }
+  /// What applies a function to floats; throws where this set has no code for it.
+  package var floatMapping: @Sendable (FloatFunction) throws(Decline) -> FloatMapping = { _ throws(Decline) in
+    throw .noElementwise
+  }
+  /// Softmax, with this factor, of rows of so many floats; throws where this set has no code for it. Counts are of whole rows.
+  package var floatSoftmax: @Sendable (_ beta: Float, _ depth: Int) throws(Decline) -> FloatMapping = {
+    (_, _) throws(Decline) in
+    throw .noElementwise
+  }
   /// What finishes floats that a convolution computed; nil where this set has no code for it.
   var finishing: @Sendable (FloatFinishing) -> FinishingCode? = { _ in nil }
   /// Whether what is prepared never runs on more than one thread.
   package var isForOneThread = false
+}
+
+extension Decline {
+  /// The set consists of convolutions.
+  fileprivate static let noElementwise = Decline("the set has no elementwise kernels")
 }
 
 extension KernelSet {
@@ -51,48 +71,5 @@ extension KernelSet {
   /// The set of that name, whether or not this machine can run it.
   package static func named(_ name: String) -> KernelSet? {
     all.first { $0.name == name }
-  }
-
-  /// Prepares a convolution with this set, or with the next supported one that has a kernel for it.
-  ///
-  /// Nil only if operands and epilogue do not fit each other.
-  package func prepare(_ convolution: Convolution) -> (any PreparedConvolution)? {
-    var convolution = convolution.alongRows
-    convolution.isForOneThread = isForOneThread
-    return firstResult { [convolution] in $0.convolution(convolution) }
-  }
-
-  /// Prepares a depthwise convolution with this set, or with the next supported one that has a kernel for it.
-  ///
-  /// Nil only if operands and epilogue do not fit each other.
-  package func prepare(_ convolution: DepthwiseConvolution) -> (any PreparedConvolution)? {
-    let convolution = convolution.alongRows
-    return firstResult { $0.depthwiseConvolution(convolution) }
-  }
-
-  /// Prepares a sum of bytes with this set, or with the next supported one that has a kernel for it.
-  package func prepare(_ sum: QuantizedSum, isSigned: Bool, _ shapes: BroadcastShapes) -> any BinaryKernel {
-    firstResult { $0.sum(sum, isSigned, shapes) } ?? sum.bytes(isSigned: isSigned, shapes)
-  }
-
-  /// Prepares a product of bytes with this set, or with the next supported one that has a kernel for it.
-  package func prepare(
-    _ product: QuantizedProduct, isSigned: Bool, _ shapes: BroadcastShapes
-  ) -> any BinaryKernel {
-    firstResult { $0.product(product, isSigned, shapes) } ?? product.bytes(isSigned: isSigned, shapes)
-  }
-
-  /// Prepares an operation of floats with this set, or with the next supported one that has a kernel for it.
-  package func prepare(_ operation: FloatOperation, _ shapes: BroadcastShapes) -> any BinaryKernel {
-    firstResult { $0.floats(operation, shapes) } ?? operation.kernel(shapes)
-  }
-
-  private func firstResult<Kernel>(_ prepare: (KernelSet) -> Kernel?) -> Kernel? {
-    if let result = prepare(self) { return result }
-    let position = Self.supported.firstIndex { $0.name == name } ?? -1
-    for set in Self.supported[(position + 1)...] {
-      if let result = prepare(set) { return result }
-    }
-    return nil
   }
 }

@@ -5,9 +5,13 @@ package protocol BinaryKernel: Sendable {
 
   /// The same with something done to the results in the same pass; nil where that is not possible.
   func followed(by tail: FloatTail) -> (any BinaryKernel)?
+
+  /// What does the work, for people to read.
+  var implementation: String { get }
 }
 
 extension BinaryKernel {
+  package var implementation: String { "portable loops" }
   package func followed(by tail: FloatTail) -> (any BinaryKernel)? { nil }
 }
 
@@ -20,6 +24,9 @@ protocol BinaryFunction: Sendable {
   /// So many elements take longer than another thread needs to begin.
   static var leastTileLength: Int { get }
 
+  /// What fills a stretch, for people to read. Kernels keep it, so it should be a literal.
+  var way: String { get }
+
   /// The function's value.
   func callAsFunction(_ lhs: Left, _ rhs: Right) -> Result
 
@@ -31,6 +38,7 @@ protocol BinaryFunction: Sendable {
 
 extension BinaryFunction {
   static var leastTileLength: Int { 1 << 12 }
+  var way: String { "portable loop" }
 
   @inline(__always)
   func fill(
@@ -58,6 +66,7 @@ struct BroadcastBinary: BinaryKernel {
     @Sendable (UnsafeMutableRawPointer, Int, UnsafeRawPointer, Int, UnsafeRawPointer, Int) -> Void
 
   private let fill: Fill
+  private let way: String
   private let plan: BroadcastPlan
   private let counts: (lhs: Int, rhs: Int)
   private let strides: (lhs: Int, rhs: Int, result: Int)
@@ -74,6 +83,7 @@ struct BroadcastBinary: BinaryKernel {
         lhs: lhs.assumingMemoryBound(to: Function.Left.self), lhsStep: lhsStep,
         rhs: rhs.assumingMemoryBound(to: Function.Right.self), rhsStep: rhsStep)
     }
+    way = function.way
     plan = BroadcastPlan([shapes.lhs, shapes.rhs], to: shapes.result, joiningRows: true)
     counts = (shapes.lhs.reduce(1, &*), shapes.rhs.reduce(1, &*))
     strides = (
@@ -82,6 +92,15 @@ struct BroadcastBinary: BinaryKernel {
     )
     leastTileLength = Function.leastTileLength
     computesFloats = Function.Result.self == Float.self
+  }
+
+  var implementation: String {
+    let rows =
+      plan.repeated.map {
+        "rows of \($0.period) repeated in \(1024 / max(strides.lhs, strides.rhs)) elements"
+      }
+      ?? "stretches of up to \(plan.longestStretch) elements"
+    return "\(way), \(rows)"
   }
 
   func followed(by tail: FloatTail) -> (any BinaryKernel)? {

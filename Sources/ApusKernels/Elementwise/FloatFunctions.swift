@@ -86,10 +86,18 @@ package enum FloatFunction: Hashable, Sendable {
 
   /// The kernel for `count` floats, by code of a kernel set where that has some.
   package func kernel(count: Int, using set: KernelSet? = nil) -> any UnaryKernel {
-    if let mapping = set?.floatMapping(self) {
-      return UnaryMap(MappedFunction(function: self, mapping: mapping), count: count)
+    choose(count: count, using: set).kernel
+  }
+
+  /// The same, and how it was chosen.
+  package func choose(count: Int, using set: KernelSet?) -> KernelSet.Chosen<any UnaryKernel> {
+    guard let set else {
+      return (portableKernel(count: count), KernelChoice(set: KernelSet.portable.name, declined: []))
     }
-    return portableKernel(count: count)
+    do throws(Decline) {
+      let function = MappedFunction(function: self, mapping: try set.floatMapping(self))
+      return (UnaryMap(function, count: count), KernelChoice(set: set.name, declined: []))
+    } catch { return (portableKernel(count: count), .portable(instead: set, error)) }
   }
 
   private func portableKernel(count: Int) -> any UnaryKernel {
@@ -130,6 +138,8 @@ package typealias FloatMapping =
 private struct MappedFunction: UnaryFunction {
   let function: FloatFunction
   let mapping: FloatMapping
+
+  var way: String { "generated loop of a vector at a time" }
 
   func callAsFunction(_ value: Float) -> Float { function(value) }
 

@@ -12,14 +12,37 @@ package struct ByteTable: Sendable {
 
   /// The kernel for `count` bytes, by code of a kernel set where that has some.
   package func kernel(count: Int, using set: KernelSet? = nil) -> any UnaryKernel {
+    choose(count: count, using: set).kernel
+  }
+
+  /// The same, and how it was chosen.
+  package func choose(count: Int, using set: KernelSet?) -> KernelSet.Chosen<any UnaryKernel> {
     let first = results[0]
     // From uint8 to int8 of the same scale, only a bit changes.
     if results.indices.allSatisfy({ results[$0] == UInt8($0) ^ first }) {
-      return UnaryMap(BitFlip(bits: first), count: count)
+      return (
+        UnaryMap(BitFlip(bits: first), count: count),
+        .portable(instead: set, Decline("the table changes the same bits of all bytes, which takes no table"))
+      )
     }
     let table = Table(count: 256) { results[$0] }
-    let mapping = count < 256 ? nil : set?.byteMapping(results)
-    return UnaryMap(TableFunction(table: table, mapping: mapping), count: count)
+    do throws(Decline) {
+      let mapping = try mapping(count: count, by: set ?? .portable)
+      return (
+        UnaryMap(TableFunction(table: table, mapping: mapping), count: count),
+        KernelChoice(set: (set ?? .portable).name, declined: [])
+      )
+    } catch {
+      return (
+        UnaryMap(TableFunction(table: table, mapping: nil), count: count), .portable(instead: set, error)
+      )
+    }
+  }
+
+  /// The set's code, for as many bytes as are worth it.
+  private func mapping(count: Int, by set: KernelSet) throws(Decline) -> ByteMapping {
+    guard count >= 256 else { throw Decline("\(count) bytes are fewer than 256") }
+    return try set.byteMapping(results)
   }
 }
 
@@ -52,6 +75,8 @@ extension Int32 {
 private struct BitFlip: UnaryFunction {
   let bits: UInt8
 
+  var way: String { "portable change of bits" }
+
   @inline(__always)
   func callAsFunction(_ value: UInt8) -> UInt8 { value ^ bits }
 }
@@ -60,6 +85,10 @@ private struct TableFunction<Result: BitwiseCopyable & Sendable>: UnaryFunction 
   let table: Table<Result>
   /// What does most of the work, if it can be done better.
   let mapping: ByteMapping?
+
+  var way: String {
+    mapping == nil ? "portable table of 256 values" : "generated look-up of vectors of bytes"
+  }
 
   @inline(__always)
   func callAsFunction(_ value: UInt8) -> Result { unsafe table.values[Int(value)] }

@@ -39,6 +39,8 @@ private struct ByteProduct: BinaryFunction {
   private let epilogue: QuantizedEpilogue
   private let output: QuantizedResult
 
+  var way: String { "portable vectors of 8 lanes" }
+
   init(_ product: QuantizedProduct, isSigned: Bool) {
     signFlip = isSigned ? 0x80 : 0
     // Zero points of bytes: with 128 added, they are at most 255.

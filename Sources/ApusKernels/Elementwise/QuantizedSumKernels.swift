@@ -111,6 +111,8 @@ private struct ByteSum: BinaryFunction {
   private let epilogue: QuantizedEpilogue
   private let sum: QuantizedSum
 
+  var way: String { "portable vectors of 8 lanes, operands from tables" }
+
   init(_ sum: QuantizedSum, isSigned: Bool) {
     tables = SumTables(sum, isSigned: isSigned)
     guard let epilogue = QuantizedEpilogue(sum.output.epilogue, channels: 1) else {

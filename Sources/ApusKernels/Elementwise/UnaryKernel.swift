@@ -2,12 +2,22 @@
 package protocol UnaryKernel: Sendable {
   /// Computes the result; the tensors are as the kernel was made for.
   func run(_ input: RawSpan, to output: inout MutableRawSpan, threads: ThreadTeam)
+
+  /// What does the work, for people to read.
+  var implementation: String { get }
+}
+
+extension UnaryKernel {
+  package var implementation: String { "portable loops" }
 }
 
 /// A function of one element.
 protocol UnaryFunction: Sendable {
   associatedtype Argument: BitwiseCopyable
   associatedtype Result: BitwiseCopyable
+
+  /// What fills a stretch, for people to read. Kernels keep it, so it should be a literal.
+  var way: String { get }
 
   /// The function's value.
   func callAsFunction(_ value: Argument) -> Result
@@ -17,6 +27,8 @@ protocol UnaryFunction: Sendable {
 }
 
 extension UnaryFunction {
+  var way: String { "portable loop" }
+
   @inline(__always)
   func fill(_ output: UnsafeMutablePointer<Result>, count: Int, input: UnsafePointer<Argument>) {
     for index in 0..<count { unsafe output[index] = self(input[index]) }
@@ -29,6 +41,9 @@ extension UnaryFunction {
 /// wherever it is reached through a protocol.
 struct UnaryMap: UnaryKernel {
   let fill: @Sendable (UnsafeMutableRawPointer, Int, UnsafeRawPointer) -> Void
+  private let way: String
+  /// The length of a row; zero where there are none.
+  private let depth: Int
   private let count: Int
   /// For one thread, and the least for more.
   private let tileLength: Int
@@ -45,6 +60,7 @@ struct UnaryMap: UnaryKernel {
         output.assumingMemoryBound(to: Function.Result.self), count: count,
         input: input.assumingMemoryBound(to: Function.Argument.self))
     }
+    (way, depth) = (function.way, 0)
     self.count = count
     tileLength = isCostly ? 1 << 12 : 1 << 15
     leastTileLength = isCostly ? 1 << 9 : 1 << 12
@@ -60,12 +76,15 @@ struct UnaryMap: UnaryKernel {
       let input = unsafe input.assumingMemoryBound(to: Function.Argument.self)
       unsafe function.fill(output, rows: depth == 0 ? 0 : count / depth, depth: depth, input: input)
     }
+    (way, self.depth) = (function.way, depth)
     count = rows * depth
     unit = max(depth, 1)
     tileLength = max(1, (1 << 13) / unit) * unit
     leastTileLength = 1 << 9
     strides = (MemoryLayout<Function.Argument>.stride, MemoryLayout<Function.Result>.stride)
   }
+
+  var implementation: String { depth == 0 ? way : "\(way), rows of \(depth)" }
 
   func run(_ input: RawSpan, to output: inout MutableRawSpan, threads: ThreadTeam) {
     precondition(input.byteCount >= count * strides.argument && output.byteCount >= count * strides.result)
@@ -96,6 +115,8 @@ struct UnaryMap: UnaryKernel {
 /// A function that is dear enough for a call through a reference.
 struct ClosureFunction<Argument: BitwiseCopyable, Result: BitwiseCopyable>: UnaryFunction {
   let body: @Sendable (Argument) -> Result
+
+  var way: String { "portable loop of calls" }
 
   @inline(__always)
   func callAsFunction(_ value: Argument) -> Result { body(value) }

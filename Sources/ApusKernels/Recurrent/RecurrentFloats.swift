@@ -134,7 +134,8 @@ package enum RecurrentFloats {
     _ values: Span<Float>, _ low: Float, _ high: Float, into result: inout MutableSpan<Int16>
   ) -> Float {
     let (minimum, maximum) = (Double(low), Double(high))
-    let scale = (maximum - minimum) / 255
+    // The range is taken in single precision, what follows in double.
+    let scale = Double(high - low) / 255
     guard scale.isFinite, scale > 0 else {
       for index in 0..<result.count { result[index] = 0 }
       return 0

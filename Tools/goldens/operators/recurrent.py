@@ -213,13 +213,13 @@ def byte_lstm(draw):
     return model.add("LSTM", inputs, outputs, options, main=True)
 
 
-@operator("UNIDIRECTIONAL_SEQUENCE_LSTM", ("float32", "int8"), cases=24)
+@operator("UNIDIRECTIONAL_SEQUENCE_LSTM", ("float32", "int8"), cases=24, keeps_state=True)
 def unidirectional_sequence_lstm(draw):
     make = float_lstm if draw.type == "float32" else integer_lstm
     return make(draw, "UNIDIRECTIONAL_SEQUENCE_LSTM")
 
 
-@operator("LSTM", ("float32", "int8", "uint8"), cases=18)
+@operator("LSTM", ("float32", "int8", "uint8"), cases=18, keeps_state=True)
 def lstm(draw):
     if draw.type == "uint8":
         return byte_lstm(draw)
@@ -230,7 +230,7 @@ def lstm(draw):
     return float_lstm(draw, "LSTM")
 
 
-@operator("BIDIRECTIONAL_SEQUENCE_LSTM", ("float32",), cases=24)
+@operator("BIDIRECTIONAL_SEQUENCE_LSTM", ("float32",), cases=24, keeps_state=True)
 def bidirectional_sequence_lstm(draw):
     model = GraphBuilder()
     mode = mode_of(draw)
@@ -293,14 +293,14 @@ def rnn(name):
         inputs += rnn_tensors(draw, model, mode, units, depth, batch)
         return model.add(name, inputs, [model.output("float32")], options, main=True)
 
-    return operator(name, ("float32",), cases=14)(case)
+    return operator(name, ("float32",), cases=14, keeps_state=True)(case)
 
 
 rnn("RNN")
 rnn("UNIDIRECTIONAL_SEQUENCE_RNN")
 
 
-@operator("BIDIRECTIONAL_SEQUENCE_RNN", ("float32",), cases=20)
+@operator("BIDIRECTIONAL_SEQUENCE_RNN", ("float32",), cases=20, keeps_state=True)
 def bidirectional_sequence_rnn(draw):
     model = GraphBuilder()
     mode = mode_of(draw)
@@ -326,7 +326,7 @@ def bidirectional_sequence_rnn(draw):
     return model.add("BIDIRECTIONAL_SEQUENCE_RNN", inputs, outputs, options, main=True)
 
 
-@operator("SVDF", ("float32", "int8"), cases=16)
+@operator("SVDF", ("float32", "int8"), cases=16, keeps_state=True)
 def svdf(draw):
     model = GraphBuilder()
     rank = draw.choice([1, 1, 2, 3])

@@ -37,7 +37,7 @@ struct BasicLSTM: Operator {
     joined = try node.output(2, shape: [batch, depth], like: input)
     gates = try node.output(3, shape: [batch, rows], like: input)
     // States that live between runs take the new values; inputs of the model keep theirs.
-    returnsStates = [oldOutput, oldCell].map { slot in node.graph.states[slot.index].isVariable }
+    returnsStates = [oldOutput, oldCell].map { slot in node.isVariable(slot) }
   }
 
   func invoke(_ tensors: borrowing TensorTable) {

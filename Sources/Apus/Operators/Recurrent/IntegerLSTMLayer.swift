@@ -67,10 +67,10 @@ struct IntegerLSTMLayer: SequenceLayer {
         "has \(intermediates.count) intermediate tensors; 5 are supported, for 16-bit cells")
     }
     func intermediate(_ position: Int) throws(ApusError) -> (scale: Float, zeroPoint: Int32) {
-      let state = node.graph.states[intermediates[position]]
-      guard let parameters = state.quantization, let scale = parameters.scales.first, scale.isFinite,
+      let entry = node.subgraph.tensors[intermediates[position]]
+      guard let parameters = entry.parameters, let scale = parameters.scales.first, scale.isFinite,
         scale > 0
-      else { throw node.malformed("intermediate tensor \(state.name) has no scale above zero") }
+      else { throw node.malformed("intermediate tensor \(entry.name) has no scale above zero") }
       return (scale, Int32(clamping: parameters.zeroPoints.first ?? 0))
     }
     let cellScale = try node.quantization(of: cellState).scale

@@ -42,7 +42,7 @@ struct QuantizedLSTM: Operator {
     kernel = QuantizedLSTMCell(
       units: units, depth: depth, weightsZeroPoint: try node.quantization(of: weights).zeroPoint,
       multiplier: FixedPointMultiplier(Double(4096 * (try node.quantization(of: bias).scale))))
-    returnsStates = [oldOutput, oldCell].map { slot in node.graph.states[slot.index].isVariable }
+    returnsStates = [oldOutput, oldCell].map { slot in node.isVariable(slot) }
   }
 
   func invoke(_ tensors: borrowing TensorTable) {

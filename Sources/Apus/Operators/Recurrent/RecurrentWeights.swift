@@ -126,7 +126,7 @@ extension Node {
   /// A state that lives between runs, of `rows×count` elements in one or two dimensions.
   func state(_ position: Int, rows: Int, count: Int, type: ElementType) throws(ApusError) -> TensorSlot {
     let slot = try input(position, types: [type])
-    guard graph.states[slot.index].isVariable else { throw malformed("\(slot.name) is not a variable") }
+    guard isVariable(slot) else { throw malformed("\(slot.name) is not a variable") }
     let (total, overflow) = rows.multipliedReportingOverflow(by: count)
     guard !overflow, slot.shape.elementCount == total else {
       throw malformed("\(slot.name) is \(slot.shape), not \(rows)×\(count)")

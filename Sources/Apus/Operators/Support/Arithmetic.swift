@@ -22,46 +22,22 @@ struct Arithmetic {
 
   /// The operator; an `int16` tensor without a scale stands for itself where `takesPlainWords`.
   func prepared(takesPlainWords: Bool) throws(ApusError) -> any Operator {
-    if case .add = operation, operands.type == .float32 {
-      let bounds = activation.bounds ?? (-.greatestFiniteMagnitude, .greatestFiniteMagnitude)
-      let (minimum, maximum) = (bounds.minimum, bounds.maximum)
-      if let fused = node.fusedSum(operands.lhs, operands.rhs, within: minimum, maximum, to: output) {
-        return fused
-      }
-    }
-    if case .multiply = operation, let gated = try gatedByItself() { return gated }
     let isPlainWord = takesPlainWords && operands.type == .int16 && output.quantization == nil
-    return BinaryOperator(try kernel(isPlainWord: isPlainWord), operands, output: output)
+    return BinaryOperator(
+      try kernel(isPlainWord: isPlainWord), operands, output: output, form: try form(isPlainWord: isPlainWord))
   }
 
-  /// The product of a tensor and a function of it, such as x · σ(x), as one function; nil where it is none.
-  private func gatedByItself() throws(ApusError) -> (any Operator)? {
-    let pairs = [(operands.lhs, operands.rhs), (operands.rhs, operands.lhs)]
-    let takesLogistic = activation == .none && !node.isHalfPrecision
-    for (gate, input) in pairs where gate.shape == input.shape && gate.index != input.index {
-      let function = node.graph.absorbFunction(making: gate, of: input, readBy: node.index) { function in
-        switch function {
-        case .bytes: true
-        case .floats(let function): function == .logistic && takesLogistic
-        }
-      }
-      switch function {
-      case .bytes(let table):
-        let product = try product()
-        let isSigned = operands.type == .int8
-        let gated = ByteTable(isSigned: isSigned) { value in
-          let factor = table.results[Int(UInt8(truncatingIfNeeded: value))]
-          let other = isSigned ? Int32(Int8(bitPattern: factor)) : Int32(factor)
-          return gate.index == operands.lhs.index ? product(other, value) : product(value, other)
-        }
-        return UnaryOperator(gated, input: input, output: output, using: node.kernels)
-      case .floats:
-        return node.fused(FloatTail(.swish, using: node.kernels), after: input, readers: 2, to: output)
-          ?? UnaryOperator(FloatFunction.swish, input: input, output: output, using: node.kernels)
-      case nil: continue
-      }
+  /// What passes look for.
+  private func form(isPlainWord: Bool) throws(ApusError) -> BinaryOperator.Form? {
+    switch (operation, operands.type) {
+    case (.add, .float32) where !node.isHalfPrecision:
+      let bounds = activation.bounds ?? (-.greatestFiniteMagnitude, .greatestFiniteMagnitude)
+      return .sum(minimum: bounds.minimum, maximum: bounds.maximum)
+    case (.multiply, .float32) where !node.isHalfPrecision && activation == .none: return .product(.floats)
+    case (.multiply, .uint8), (.multiply, .int8):
+      return .product(.bytes(try product(), isSigned: operands.type == .int8))
+    default: return nil
     }
-    return nil
   }
 
   private func kernel(isPlainWord: Bool) throws(ApusError) -> any BinaryKernel {

@@ -5,14 +5,27 @@ struct BinaryOperator: Operator {
   private var kernel: any BinaryKernel
   private let lhs: TensorSlot
   private let rhs: TensorSlot
-  private let output: TensorSlot
+  private var output: TensorSlot
+  /// What it is to passes that look for it.
+  private let form: Form?
+
+  /// What passes look for.
+  enum Form {
+    /// A sum of floats between two bounds.
+    case sum(minimum: Float, maximum: Float)
+    /// A product without bounds, or of bytes.
+    case product(GatedProduct.Form)
+    /// Floats below zero times factors, one or one for each channel.
+    case parametricRelu(factors: [Float])
+  }
 
   /// Joins a kernel with the tensors for which it was made.
-  init(_ kernel: any BinaryKernel, _ operands: BinaryOperands, output: TensorSlot) {
+  init(_ kernel: any BinaryKernel, _ operands: BinaryOperands, output: TensorSlot, form: Form? = nil) {
     self.kernel = kernel
     lhs = operands.lhs
     rhs = operands.rhs
     self.output = output
+    self.form = form
   }
 
   func invoke(_ tensors: borrowing TensorTable) {
@@ -22,11 +35,35 @@ struct BinaryOperator: Operator {
 }
 
 extension BinaryOperator {
-  func followed(by tail: FloatTail) -> (any Operator)? {
-    guard output.type == .float32, let fused = kernel.followed(by: tail) else { return nil }
+  var canBeFollowed: Bool { output.type == .float32 }
+
+  func followed(by tail: FloatTail, to output: TensorSlot) -> (any Operator)? {
+    guard let fused = kernel.followed(by: tail) else { return nil }
     var copy = self
     copy.kernel = fused
+    copy.output = output
     return copy
+  }
+
+  var floatSum: FloatSum? {
+    guard case .sum(let minimum, let maximum) = form else { return nil }
+    return FloatSum(lhs: lhs, rhs: rhs, output: output, minimum: minimum, maximum: maximum)
+  }
+
+  var gatedProduct: GatedProduct? {
+    guard case .product(let form) = form else { return nil }
+    return GatedProduct(lhs: lhs, rhs: rhs, output: output, form: form)
+  }
+
+  var functionInput: TensorSlot? {
+    guard case .parametricRelu = form else { return nil }
+    return lhs
+  }
+
+  func floatFunction(using set: KernelSet) -> FloatFunctionStep? {
+    guard case .parametricRelu(let factors) = form, let tail = FloatTail(parametricRelu: factors, using: set)
+    else { return nil }
+    return FloatFunctionStep(input: lhs, output: output, tail: tail)
   }
 }
 

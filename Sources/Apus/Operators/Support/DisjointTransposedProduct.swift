@@ -2,7 +2,7 @@ import ApusKernels
 
 /// A transposed convolution of floats whose taps meet no output twice: one product, of which each pixel becomes a rectangle.
 struct DisjointTransposedProduct: Operator {
-  private let product: WeightedProduct
+  private var product: any Operator
   private let rectangles: TensorSlot
   private let output: TensorSlot
   /// Rows of pixels, and pixels of each row.
@@ -30,10 +30,11 @@ struct DisjointTransposedProduct: Operator {
       rows: pixels, depth: input.shape[3], columns: arrangement.channelCount, operands: description.operands,
       epilogue: description.epilogue)
     rectangles = try node.scratch(byteCount: pixels * arrangement.channelCount * 4)
-    product = try WeightedProduct(
-      node.kernels.prepare(convolution), input: input, filter: filter, bias: description.bias,
+    product = try ProductDraft(
+      .convolution(convolution), input: input, filter: filter, bias: description.bias,
       output: rectangles, arrangement: arrangement, biasCopies: arrangement.rectangleCount,
-      multiplyAccumulates: Double(pixels) * Double(filter.shape.elementCount), node: node)
+      multiplyAccumulates: Double(pixels) * Double(filter.shape.elementCount), node: node
+    ).product(for: node)
     self.output = output
     rowCount = input.shape[0] * input.shape[1]
     columnCount = input.shape[2]
@@ -41,8 +42,16 @@ struct DisjointTransposedProduct: Operator {
     lineByteCount = horizontal.phases.count * output.shape[3] * 4
   }
 
-  func invoke(_ tensors: borrowing TensorTable) {
-    product.invoke(tensors)
+  var hasWeights: Bool { true }
+
+  func packed(by packer: WeightPacker) throws(ApusError) -> any Operator {
+    var copy = self
+    copy.product = try product.packed(by: packer)
+    return copy
+  }
+
+  func invoke(_ tensors: borrowing TensorTable) throws(ApusError) {
+    try product.invoke(tensors)
     let source = tensors.readBytes(rectangles)
     var target = tensors.writeBytes(output)
     for row in 0..<rowCount {

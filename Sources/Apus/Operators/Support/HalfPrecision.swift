@@ -25,7 +25,7 @@ private final class WideningNode: Node {
 
   init(_ node: Node, type: ElementType) {
     self.type = type
-    super.init(index: node.index, in: node.graph)
+    super.init(index: node.index, in: node.planner)
   }
 
   override var isHalfPrecision: Bool { type == .float16 }

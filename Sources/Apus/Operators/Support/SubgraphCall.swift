@@ -13,7 +13,7 @@ final class SubgraphCall {
     _ index: Int, inputs: [(type: ElementType, shape: TensorShape)], outputTypes: [ElementType]?,
     of node: Node
   ) throws(ApusError) {
-    graph = try node.graph.context.child(index)
+    graph = try node.context.child(index)
     place = node.place
     let entry = graph.subgraph
     guard entry.inputs.count == inputs.count, Set(entry.inputs).count == entry.inputs.count else {
@@ -30,14 +30,14 @@ final class SubgraphCall {
       }
     }
     for (position, input) in inputs.enumerated() {
-      guard graph.inputType(position) == input.type, !graph.states[entry.inputs[position]].isVariable else {
+      guard graph.inputType(position) == input.type, !graph.wiring.isVariable(entry.inputs[position]) else {
         throw node.malformed(
           "input \(position) of subgraph \(index) is \(graph.inputType(position)), not \(input.type)")
       }
     }
     let graph = graph
     isRead = inputs.indices.map { graph.reads(input: $0) }
-    try node.graph.context.countPreparation()
+    try node.context.countPreparation()
     for (position, input) in inputs.enumerated() { graph.setInputShape(position, input.shape) }
     try graph.prepare()
   }
@@ -194,7 +194,7 @@ extension Node {
   /// The subgraphs that the options name; the whole model was checked for them.
   func calledSubgraphs() throws(ApusError) -> [Int] {
     do {
-      return try SubgraphCalls.calls(of: entry, graph.model.file.operatorCodes[entry.operatorCode].code)
+      return try SubgraphCalls.calls(of: entry, file.operatorCodes[entry.operatorCode].code)
     } catch {
       throw malformed("options: \(error.message)")
     }

@@ -19,7 +19,7 @@ struct TransposedProduct: Operator {
 
   private struct Part {
     let kernel: any PreparedConvolution
-    let weights: ProductWeights
+    var weights: ProductWeights
     let rows: TransposedAxis.Phase
     let columns: TransposedAxis.Phase
   }
@@ -28,9 +28,9 @@ struct TransposedProduct: Operator {
   private let output: TensorSlot
   private let vertical: TransposedAxis
   private let horizontal: TransposedAxis
-  private let parts: [Part]
+  private var parts: [Part]
   /// What makes the pixel that all have which meet no input, where there are such.
-  private let emptyPart: Part?
+  private var emptyPart: Part?
   private let pixelByteCount: Int
   private let scratch: TensorSlot
   /// Memory for the outputs of one phase; nil where the only phase is the output.
@@ -86,8 +86,7 @@ struct TransposedProduct: Operator {
       scratchByteCount = max(scratchByteCount, kernel.scratchByteCount(threads: node.threadCount))
       return Part(
         kernel: kernel,
-        weights: try ProductWeights(
-          kernel, filter: filter, bias: description.bias, arrangement: arrangement, node: node),
+        weights: ProductWeights(filter: filter, bias: description.bias, arrangement: arrangement),
         rows: rows, columns: columns)
     }
     var parts: [Part] = []
@@ -110,10 +109,23 @@ struct TransposedProduct: Operator {
         * Double(filter.shape.elementCount / max(1, filter.shape[3])))
   }
 
-  func invoke(_ tensors: borrowing TensorTable) {
+  var hasWeights: Bool { true }
+
+  func packed(by packer: WeightPacker) throws(ApusError) -> any Operator {
+    var copy = self
+    // All phases are packed from one lease of the filter.
+    packer.expectedByteCount = parts.reduce(emptyPart?.kernel.packedByteCount ?? 0) {
+      $0 + roundedUp($1.kernel.packedByteCount, to: TensorMemory.alignment)
+    }
+    for index in parts.indices { try copy.parts[index].weights.pack(for: parts[index].kernel, by: packer) }
+    if let emptyPart { try copy.emptyPart?.weights.pack(for: emptyPart.kernel, by: packer) }
+    return copy
+  }
+
+  func invoke(_ tensors: borrowing TensorTable) throws(ApusError) {
     guard output.shape.elementCount > 0 else { return }
     if let emptyPart, let phaseOutput {
-      run(emptyPart, tensors, to: phaseOutput)
+      try run(emptyPart, tensors, to: phaseOutput)
       let pixel = tensors.readBytes(phaseOutput)
       var target = tensors.writeBytes(output)
       ElementRuns.copy(
@@ -122,20 +134,22 @@ struct TransposedProduct: Operator {
     }
     for part in parts {
       guard let phaseOutput else {
-        run(part, tensors, to: output)
+        try run(part, tensors, to: output)
         return
       }
-      run(part, tensors, to: phaseOutput)
+      try run(part, tensors, to: phaseOutput)
       interleave(tensors, phaseOutput, rows: part.rows, columns: part.columns)
     }
   }
 
-  private func run(_ part: Part, _ tensors: borrowing TensorTable, to target: TensorSlot) {
-    part.weights.packIfNeeded(part.kernel, tensors)
+  private func run(
+    _ part: Part, _ tensors: borrowing TensorTable, to target: TensorSlot
+  ) throws(ApusError) {
+    let packed = try part.weights.packed(for: part.kernel, tensors)
     var result = tensors.writeBytes(target)
     var scratch = tensors.writeBytes(scratch)
     part.kernel.run(
-      part.weights.packed, input: tensors.readBytes(input), output: &result, scratch: &scratch,
+      packed, input: tensors.readBytes(input), output: &result, scratch: &scratch,
       threads: tensors.threads)
   }
 

@@ -10,7 +10,7 @@ struct UnaryOperator: Operator {
 
   private let kernel: any UnaryKernel
   let input: TensorSlot
-  private let output: TensorSlot
+  let output: TensorSlot
   /// What the kernel does to each element, where that is known.
   let function: Function?
 
@@ -41,6 +41,18 @@ struct UnaryOperator: Operator {
     var result = tensors.writeBytes(output)
     kernel.run(tensors.readBytes(input), to: &result, threads: tensors.threads)
   }
+
+  var functionInput: TensorSlot? {
+    guard case .floats(let function) = function, function.isCheap else { return nil }
+    return input
+  }
+
+  func floatFunction(using set: KernelSet) -> FloatFunctionStep? {
+    guard case .floats(let function) = function, let tail = FloatTail(function, using: set) else {
+      return nil
+    }
+    return FloatFunctionStep(input: input, output: output, tail: tail)
+  }
 }
 
 extension Node {
@@ -49,12 +61,6 @@ extension Node {
     try expect(inputs: 1...1)
     let input = try input(0, types: types)
     return (input, try output(0, shape: input.shape, like: input))
-  }
-
-  /// A cheap function of floats, done by the operator before where that can.
-  func elementwise(_ function: FloatFunction, input: TensorSlot, output: TensorSlot) -> any Operator {
-    fused(FloatTail(function, using: kernels), after: input, to: output)
-      ?? UnaryOperator(function, input: input, output: output, using: kernels)
   }
 
   /// A real function of quantized bytes, tabulated as the reference does it: in single precision, halves rounded away

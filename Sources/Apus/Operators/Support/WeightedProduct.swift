@@ -1,153 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
 import ApusKernels
 
-/// A prepared kernel with its weights: what CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED have in common.
-struct WeightedProduct: Operator {
-  private let kernel: any PreparedConvolution
-  private let input: TensorSlot
-  private let output: TensorSlot
-  private let scratch: TensorSlot
-  private let weights: ProductWeights
-  /// What is done to the outputs, with which other tensor, and the kernel as one that can do it.
-  private var finish: (kernel: any FinishingConvolution, finish: FloatFinish, other: TensorSlot?)?
+/// A product of an input with a filter, described: what CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED have in common.
+///
+/// Passes may still change what it reads; then it gets a kernel, and after that its weights are packed.
+struct ProductDraft: Draft {
+  /// What is computed.
+  enum Description {
+    case convolution(Convolution)
+    case depthwise(DepthwiseConvolution)
+  }
 
-  /// Packs the weights where they are constant, and asks for the memory that a run needs.
-  ///
-  /// - Parameter biasCopies: how often the bias is repeated; more than once only where it and the filter are constant.
+  var description: Description
+  var input: TensorSlot
+  let filter: TensorSlot
+  let bias: TensorSlot?
+  let output: TensorSlot
+  var arrangement: (any FilterArrangement)?
+  /// How often the bias is repeated; more than once only where it and the filter are constant.
+  var biasCopies = 1
+  /// Whether the input is a picture, whose rows and columns may be padded.
+  let readsPicture: Bool
+
+  /// Describes a product of so many multiply-accumulates.
   init(
-    _ kernel: (any PreparedConvolution)?, input: TensorSlot, filter: TensorSlot, bias: TensorSlot?,
-    output: TensorSlot, arrangement: (any FilterArrangement)? = nil, biasCopies: Int = 1,
+    _ description: Description, input: TensorSlot, filter: TensorSlot, bias: TensorSlot?, output: TensorSlot,
+    arrangement: (any FilterArrangement)? = nil, biasCopies: Int = 1, readsPicture: Bool = false,
     multiplyAccumulates: Double, node: Node
   ) throws(ApusError) {
+    self.readsPicture = readsPicture
+    self.description = description
+    self.input = input
+    self.filter = filter
+    self.bias = bias
+    self.output = output
+    self.arrangement = arrangement
+    self.biasCopies = biasCopies
+    try node.declare(multiplyAccumulates: multiplyAccumulates)
+  }
+
+  var hasWeights: Bool { true }
+
+  func chosen(for node: Node) throws(ApusError) -> any Operator { try product(for: node) }
+
+  /// The product with a kernel.
+  func product(for node: Node) throws(ApusError) -> WeightedProduct {
+    let kernel =
+      switch description {
+      case .convolution(let convolution): node.kernels.prepare(convolution)
+      case .depthwise(let convolution): node.kernels.prepare(convolution)
+      }
     guard let kernel else {
       throw node.unsupported("\(input.type) with a filter of \(filter.type) has no kernel")
     }
-    try node.declare(multiplyAccumulates: multiplyAccumulates)
-    self.kernel = kernel
-    self.input = input
-    self.output = output
-    scratch = try node.scratch(byteCount: kernel.scratchByteCount(threads: node.threadCount))
-    weights = try ProductWeights(
-      kernel, filter: filter, bias: bias, arrangement: arrangement, biasCopies: biasCopies, node: node)
+    return WeightedProduct(
+      kernel: kernel, input: input, output: output,
+      weights: ProductWeights(filter: filter, bias: bias, arrangement: arrangement, biasCopies: biasCopies))
   }
 
-  func invoke(_ tensors: borrowing TensorTable) {
-    weights.packIfNeeded(kernel, tensors)
-    var result = tensors.writeBytes(output)
-    var scratch = tensors.writeBytes(scratch)
-    if let (kernel, finish, other) = finish {
-      if let other {
-        kernel.run(
-          weights.packed, input: tensors.readBytes(input), other: tensors.readBytes(other), finish: finish,
-          output: &result, scratch: &scratch, threads: tensors.threads)
-      } else {
-        kernel.run(
-          weights.packed, input: tensors.readBytes(input), other: nil, finish: finish, output: &result,
-          scratch: &scratch, threads: tensors.threads)
-      }
-      return
+  var paddableInput: TensorSlot? {
+    // Hybrid kernels find the extremes of what they read, with its padding.
+    readsPicture && input.type == filter.type ? input : nil
+  }
+
+  func absorbing(_ padding: Padding) -> (any Operator)? {
+    var copy = self
+    let (height, width) = (padding.input.shape[1], padding.input.shape[2])
+    let (top, left) = (padding.amounts[2], padding.amounts[4])
+    switch description {
+    case .convolution(let convolution):
+      copy.description = .convolution(
+        convolution.reading(height: height, width: width, paddedBy: (top: top, left: left)))
+    case .depthwise(let convolution):
+      copy.description = .depthwise(
+        convolution.reading(height: height, width: width, paddedBy: (top: top, left: left)))
     }
-    kernel.run(
-      weights.packed, input: tensors.readBytes(input), output: &result, scratch: &scratch,
-      threads: tensors.threads)
+    // What the convolution reads has the quantization of what it was given.
+    copy.input = TensorSlot(
+      index: padding.input.index, entry: input.entry, type: input.type, shape: padding.input.shape,
+      isConstant: false)
+    return copy
   }
 }
 
-extension WeightedProduct {
-  func followed(by tail: FloatTail) -> (any Operator)? {
+/// A product with a kernel, whose weights are not packed yet.
+struct WeightedProduct: Draft {
+  /// What is done to the outputs, with which other tensor, and the kernel as one that can do it.
+  struct Finish {
+    let kernel: any FinishingConvolution
+    var finish: FloatFinish
+    let other: TensorSlot?
+  }
+
+  let kernel: any PreparedConvolution
+  let input: TensorSlot
+  var output: TensorSlot
+  var weights: ProductWeights
+  var finish: Finish?
+
+  var hasWeights: Bool { true }
+  var canBeFollowed: Bool { true }
+
+  func packed(by packer: WeightPacker) throws(ApusError) -> any Operator { try product(packedBy: packer) }
+
+  /// The product, ready to run.
+  func product(packedBy packer: WeightPacker) throws(ApusError) -> PackedProduct {
+    var weights = weights
+    try weights.pack(for: kernel, by: packer)
+    return PackedProduct(
+      kernel: kernel, input: input, output: output,
+      scratch: try packer.scratch(byteCount: kernel.scratchByteCount(threads: packer.threadCount)),
+      weights: weights, finish: finish)
+  }
+
+  func followed(by tail: FloatTail, to output: TensorSlot) -> (any Operator)? {
     var copy = self
+    copy.output = output
     if let finish {
       guard let longer = finish.finish.followed(by: tail) else { return nil }
       copy.finish?.finish = longer
     } else {
       guard let kernel = kernel.finishing else { return nil }
-      copy.finish = (kernel, FloatFinish(tail: tail), nil)
+      copy.finish = Finish(kernel: kernel, finish: FloatFinish(tail: tail), other: nil)
     }
     return copy
   }
 
-  func adding(_ other: TensorSlot, within minimum: Float, _ maximum: Float, using set: KernelSet)
-    -> (any Operator)?
-  {
-    guard finish == nil, let kernel = kernel.finishing else { return nil }
+  func adding(
+    _ other: TensorSlot, within minimum: Float, _ maximum: Float, to output: TensorSlot, using set: KernelSet
+  ) -> (any Operator)? {
+    guard finish == nil, output.type == .float32, let kernel = kernel.finishing else { return nil }
     var copy = self
-    copy.finish = (kernel, FloatFinish(addingWithin: minimum, maximum, using: set), other)
+    copy.output = output
+    copy.finish = Finish(
+      kernel: kernel, finish: FloatFinish(addingWithin: minimum, maximum, using: set), other: other)
     return copy
   }
 }
 
-/// The packed weights of one kernel: packed once where the tensors are constant, in each run otherwise.
-struct ProductWeights {
-  /// The weights in the kernel's layout.
-  let packed: PackedWeights
-  private let filter: TensorSlot
-  private let bias: TensorSlot?
-  private let arrangement: (any FilterArrangement)?
-  /// Memory for the arranged filter of each run.
-  private let arranged: TensorSlot?
+/// A product, ready to run.
+struct PackedProduct: Operator {
+  let kernel: any PreparedConvolution
+  let input: TensorSlot
+  let output: TensorSlot
+  let scratch: TensorSlot
+  let weights: ProductWeights
+  let finish: WeightedProduct.Finish?
 
-  init(
-    _ kernel: any PreparedConvolution, filter: TensorSlot, bias: TensorSlot?,
-    arrangement: (any FilterArrangement)? = nil, biasCopies: Int = 1, node: Node
-  ) throws(ApusError) {
-    self.filter = filter
-    self.bias = bias
-    self.arrangement = arrangement
-    let layout = arrangement.map { kernel.packing.of($0.name) } ?? kernel.packing
-    let (weights, arePacked) = try node.packedWeights(
-      of: [filter] + (bias.map { [$0] } ?? []), layout: layout, most: kernel.packedByteCount,
-      measuring: arrangement == nil ? (kernel, filter) : nil
-    ) { tensors, weights in
-      guard let arrangement else {
-        Self.pack(kernel, tensors.readBytes(filter), bias, tensors, into: weights)
-        return
-      }
-      TensorMemory(byteCount: arrangement.byteCount).withMutableBytes { bytes in
-        arrangement.arrange(tensors.readBytes(filter), into: &bytes)
-        guard biasCopies > 1, let bias else {
-          Self.pack(kernel, bytes.bytes, bias, tensors, into: weights)
-          return
-        }
-        let filter = bytes.bytes
-        let values = tensors.readBytes(bias)
-        TensorMemory(byteCount: values.byteCount * biasCopies).withMutableBytes { copies in
-          ElementRuns.copy(
-            from: values, at: 0, step: 0, to: &copies, at: 0, step: values.byteCount,
-            byteCount: values.byteCount, count: biasCopies)
-          kernel.pack(weights: filter, bias: copies.bytes, into: weights)
-        }
-      }
-    }
-    packed = weights
-    needsPacking = !arePacked
-    if arePacked { node.discardPacked(filter) }
-    arranged =
-      try arePacked
-      ? nil : arrangement.map { form throws(ApusError) in try node.scratch(byteCount: form.byteCount) }
-  }
-
-  private let needsPacking: Bool
-
-  private static func pack(
-    _ kernel: any PreparedConvolution, _ filter: RawSpan, _ bias: TensorSlot?,
-    _ tensors: borrowing TensorTable,
-    into weights: PackedWeights
-  ) {
-    if let bias {
-      kernel.pack(weights: filter, bias: tensors.readBytes(bias), into: weights)
-    } else {
-      kernel.pack(weights: filter, bias: nil, into: weights)
-    }
-  }
-
-  /// Packs weights that may have changed since the last run.
-  func packIfNeeded(_ kernel: any PreparedConvolution, _ tensors: borrowing TensorTable) {
-    guard needsPacking else { return }
-    guard let arrangement, let arranged else {
-      Self.pack(kernel, tensors.readBytes(filter), bias, tensors, into: packed)
+  func invoke(_ tensors: borrowing TensorTable) throws(ApusError) {
+    let packed = try weights.packed(for: kernel, tensors)
+    var result = tensors.writeBytes(output)
+    var scratch = tensors.writeBytes(scratch)
+    guard let finish else {
+      kernel.run(
+        packed, input: tensors.readBytes(input), output: &result, scratch: &scratch, threads: tensors.threads)
       return
     }
-    var bytes = tensors.writeBytes(arranged)
-    arrangement.arrange(tensors.readBytes(filter), into: &bytes)
-    Self.pack(kernel, bytes.bytes, bias, tensors, into: packed)
+    if let other = finish.other {
+      finish.kernel.run(
+        packed, input: tensors.readBytes(input), other: tensors.readBytes(other), finish: finish.finish,
+        output: &result, scratch: &scratch, threads: tensors.threads)
+    } else {
+      finish.kernel.run(
+        packed, input: tensors.readBytes(input), other: nil, finish: finish.finish, output: &result,
+        scratch: &scratch, threads: tensors.threads)
+    }
   }
 }

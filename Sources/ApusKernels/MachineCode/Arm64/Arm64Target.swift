@@ -26,12 +26,19 @@ extension Arm64Target: GeneratedTarget {
   var sumLimit: Int? { nil }
   var leastShift: Int32? { nil }
 
-  func canFinish(_ epilogue: Epilogue) -> Bool {
+  func requireFinish(_ epilogue: Epilogue) throws(Decline) {
     switch epilogue {
-    case .float32: true
-    case .fixedPoint(let multipliers, _, _, _): multipliers.allSatisfy { $0.value > .min && $0.shift > -32 }
-    case .float64(let scales, _, _, _): scales.allSatisfy(\.isFinite)
-    default: false
+    case .float32: return
+    case .fixedPoint(let multipliers, _, _, _):
+      if let channel = multipliers.firstIndex(where: { $0.value == .min || $0.shift <= -32 }) {
+        throw .unusable(multipliers[channel], channel, "are above −1 and shift right by less than 32 bits")
+      }
+    case .float64(let scales, _, _, _):
+      if let channel = scales.firstIndex(where: { !$0.isFinite }) {
+        let scale = scales[channel]
+        throw Decline("the factor of channel \(channel), \(scale), is not finite")
+      }
+    default: throw Decline("there is no generated code for \(epilogue.name)")
     }
   }
 

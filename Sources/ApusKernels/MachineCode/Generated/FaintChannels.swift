@@ -27,6 +27,15 @@ final class FaintChannels: Sendable {
       maximum: maximum)
   }
 
+  /// That there are such channels, for people to read.
+  var note: String {
+    let count = multipliers.indices.count { contains($0) }
+    return """
+      \(count) of \(multipliers.count) channels have factors of zero or below 2^\(leastShift - 1): they get 2^-22 and \
+      another bias
+      """
+  }
+
   /// What the packed biases depend on.
   var identity: [Int] {
     var numbers = [Int(zeroPoint), Int(minimum), Int(maximum)]

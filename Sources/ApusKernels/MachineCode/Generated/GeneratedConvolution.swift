@@ -24,30 +24,36 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
   /// All that a run on one thread does, where that is a call or two.
   private let directCalls: GeneratedDirectCalls?
 
-  /// Prepares a convolution; nil where the target has no code for it, or none can be placed.
+  /// Why something faster does not do this.
+  private let passedOver: Decline?
+
+  /// Prepares a convolution; throws where the target has no code for it, or none can be placed.
   ///
   /// `bytes` says how bytes are multiplied, of the products for unsigned ones; `sharesPipes` for which machine, if not
-  /// for this one: see ``GeneratedTarget/sharesPipes``.
-  init?(
+  /// for this one: see ``GeneratedTarget/sharesPipes``; `passedOver`, why something faster declined.
+  init(
     _ convolution: Convolution, target: any GeneratedTarget, bytes: GeneratedProduct,
-    sharesPipes: Bool? = nil, placement: CodePlacement = { $0.place() }
-  ) {
-    guard
-      let scheme = GeneratedScheme(
-        convolution.operands, convolution.epilogue, batches: convolution.batches,
-        inputCount: convolution.inputCount, outputChannels: convolution.outputChannels,
-        outputsPerChannel: convolution.rowCount, depth: convolution.depth, target: target, bytes: bytes),
-      let plan = GeneratedConvolutionPlan(
-        convolution, scheme.epilogue, product: scheme.product, target: target,
-        sharesPipes: sharesPipes ?? target.sharesPipes)
-    else { return nil }
+    sharesPipes: Bool? = nil, passedOver: Decline? = nil, placement: CodePlacement = { $0.place() }
+  ) throws(Decline) {
+    let scheme = try GeneratedScheme(
+      convolution.operands, convolution.epilogue, batches: convolution.batches,
+      inputCount: convolution.inputCount, outputChannels: convolution.outputChannels,
+      outputsPerChannel: convolution.rowCount, depth: convolution.depth, target: target, bytes: bytes)
+    let plan = try GeneratedConvolutionPlan(
+      convolution, scheme.epilogue, product: scheme.product, target: target,
+      sharesPipes: sharesPipes ?? target.sharesPipes)
+    self.passedOver = passedOver
     self.scheme = scheme
     self.plan = plan
     gathering = plan.gathering(scheme.lanes)
     weightPacking = GeneratedWeightPacking(
       plan: plan, terms: GeneratedWeights(scheme, target: target, areNarrow: plan.hasNarrowWeights))
     let mayHaveExtras = weightPacking.terms.mayHaveExtras
-    guard !mayHaveExtras || plan.stepCount <= GeneratedConvolutionPlan.stepLimit else { return nil }
+    guard !mayHaveExtras || plan.stepCount <= GeneratedConvolutionPlan.stepLimit else {
+      let (count, limit) = (plan.stepCount, GeneratedConvolutionPlan.stepLimit)
+      throw Decline(
+        "weights with such a zero point may take extra steps, and \(count) steps are over \(limit)")
+    }
     movesAlongPanels = plan.movesAlongPanels && !mayHaveExtras
     rowStride = plan.rowStride
     tapListOffset = roundedUp(plan.planeByteCount, to: 64)
@@ -57,14 +63,11 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
 
     let product = plan.isInPlace ? scheme.product : scheme.gatheredProduct
     let shapes = plan.shapes(movesAlongPanels: movesAlongPanels)
-    guard
-      let outputs = GeneratedFunctions(
-        scheme.canFinish ? shapes : [], placement: placement,
-        generator: {
-          target.generator(product, convolution.operands, scheme.epilogue, $0)
-        })
-    else { return nil }
-    self.outputs = outputs
+    outputs = try GeneratedFunctions(
+      scheme.canFinish ? shapes : [], placement: placement,
+      generator: {
+        target.generator(product, convolution.operands, scheme.epilogue, $0)
+      })
     self.target = target
 
     unsafe taps = .allocate(capacity: 2 * plan.tapCount)
@@ -80,10 +83,7 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
     directCalls = unsafe GeneratedDirectCalls(
       plan, outputs, weightPacking, taps: Int(bitPattern: taps), factors: Int(bitPattern: factors),
       factorByteCount: factorByteCount, elementByteCount: scheme.elementByteCount)
-    if scheme.needsSumsAtOnce {
-      guard let sums = sumFunctions(placement) else { return nil }
-      self.sums = sums
-    }
+    if scheme.needsSumsAtOnce { sums = try sumFunctions(placement) }
   }
 
   var convolution: Convolution { plan.convolution }
@@ -92,9 +92,9 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
   private var product: GeneratedProduct { plan.isInPlace ? scheme.product : scheme.gatheredProduct }
 
   /// The functions that write sums.
-  private func sumFunctions(_ placement: CodePlacement) -> GeneratedFunctions? {
+  private func sumFunctions(_ placement: CodePlacement) throws(Decline) -> GeneratedFunctions {
     let shapes = plan.shapes(movesAlongPanels: movesAlongPanels).map { $0.ofSums(lanes: target.lanes) }
-    return GeneratedFunctions(
+    return try GeneratedFunctions(
       shapes, placement: placement,
       generator: { target.generator(product, convolution.operands, nil, $0) })
   }
@@ -102,6 +102,20 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
   deinit {
     unsafe taps.deallocate()
     unsafe factors.deallocate()
+  }
+
+  // MARK: Reading
+
+  var implementation: String {
+    "generated products of \(scheme.product.text), \(plan.text), \(form)"
+  }
+
+  private var form: String {
+    scheme.canFinish ? target.form(convolution.operands, scheme.epilogue) : convolution.epilogue.name
+  }
+
+  func notes(_ packed: PackedWeights?) -> [String] {
+    (passedOver.map { [$0.description] } ?? []) + scheme.notes(packed)
   }
 
   // MARK: Packing

@@ -44,6 +44,8 @@ final class GeneratedConvolutionPlan: Sendable {
   let isDense: Bool
   /// Whether rows are read where they are in the input.
   let isInPlace: Bool
+  /// Why rows are gathered; nil where they are not.
+  private let gatheringReason: String?
   /// Whether tiles are pixels, not lines: those of the only line, or of the only one of each image.
   let takesPixels: Bool
   let lineCount: Int
@@ -98,10 +100,10 @@ final class GeneratedConvolutionPlan: Sendable {
   /// The most steps of which some may be extra ones: a list of all stays small beside the first-level cache's weights.
   static let stepLimit = 8192
 
-  init?(
+  init(
     _ convolution: Convolution, _ epilogue: Epilogue, product: GeneratedProduct, target: any GeneratedTarget,
     sharesPipes: Bool
-  ) {
+  ) throws(Decline) {
     self.convolution = convolution
     laneByteCount = product.laneByteCount
     let c = convolution
@@ -168,9 +170,10 @@ final class GeneratedConvolutionPlan: Sendable {
     let sizes = [
       c.filterHeight, c.filterWidth, c.strideHeight, c.strideWidth, c.dilationHeight, c.dilationWidth,
     ]
-    guard sizes.allSatisfy({ $0 < 1 << 15 }), c.inputChannels < 1 << 26, c.outputWidth < 1 << 26 else {
-      return nil
-    }
+    try Decline.require(
+      sizes.max() ?? 0, below: 1 << 15, "the greatest size, stride or dilation of the filter")
+    try Decline.require(c.inputChannels, below: 1 << 26, "the number of input channels")
+    try Decline.require(c.outputWidth, below: 1 << 26, "the output's width")
     let reachHeight = (c.filterHeight - 1) * c.dilationHeight + 1
     let reachWidth = (c.filterWidth - 1) * c.dilationWidth + 1
     let needsNoPadding =
@@ -187,6 +190,14 @@ final class GeneratedConvolutionPlan: Sendable {
       ? lineLength > 4 && c.columnCount >= target.lanes && readsAll : overlapping != nil && stepsPerTap <= 16
     let needsFlips = paysFlips && target.gathered(product) != product
     isInPlace = areRowsReady && needsNoPadding && !needsFlips
+    gatheringReason =
+      isInPlace
+      ? nil
+      : !needsNoPadding
+        ? "padding"
+        : !areRowsReady
+          ? product == .words ? "bytes become 16-bit integers" : "taps are no whole steps"
+          : "signs are turned"
     isDense = isMatrix || isInPlace && c.batches == 1 && c.outputHeight == 1
     takesPixels = isDense || !isInPlace && c.outputHeight == 1
     lineCount = isDense ? 1 : c.batches * c.outputHeight
@@ -207,7 +218,8 @@ final class GeneratedConvolutionPlan: Sendable {
         && passes <= Self.mostPasses
       ? ceilingQuotient(linesOfFourSteps, passes) : 0
     let lineWidth = isDense ? 1 : max(0, c.outputWidth - 1) * c.strideWidth + reachWidth
-    guard lineWidth < 1 << 22, reachHeight < 1 << 10 || isInPlace else { return nil }
+    try Decline.require(lineWidth, below: 1 << 22, "the pixels that a line of outputs reaches")
+    if !isInPlace { try Decline.require(reachHeight, below: 1 << 10, "the rows that an output reaches") }
 
     // A tile's rows stay in the second-level cache while panels pass by.
     // In place, strides may pass by pixels and rows.
@@ -249,7 +261,9 @@ final class GeneratedConvolutionPlan: Sendable {
       ? lineWidth : min(lineWidth, (roundedUp(most, to: 12) + 12) * c.strideWidth + reachWidth)
     let planeBytes =
       isDense ? most * bytesPerRow : planeRows * planeWidth * c.channelsPerGroup * laneByteCount
-    guard isInPlace || planeBytes <= Self.planeLimit else { return nil }
+    if !isInPlace {
+      try Decline.require(planeBytes, below: Self.planeLimit + 1, "the bytes that a tile gathers")
+    }
     let (panelCount, length) = (panels.count, takesPixels ? lineLength : c.outputHeight)
     let isEmpty = lineLength == 0
     let planes = (isDense ? 1 : c.batches) * c.groups
@@ -372,6 +386,28 @@ final class GeneratedConvolutionPlan: Sendable {
   func tapOffset(_ tap: Int) -> Int {
     tap / tapColumns * convolution.dilationHeight * imageRowByteCount
       + tap % tapColumns * convolution.dilationWidth * pixelByteCount
+  }
+
+  /// Panels, blocks and what rows are read from, for people to read.
+  var text: String {
+    let panel = panels.first
+    let columns = panels.count > 1 ? panel?.paddedCount ?? 0 : panel?.columnCount ?? 0
+    let length = takesPixels ? alone.length : lineLength
+    let rows = panel.map { blocks(length, vectorCount: $0.vectorCount).rows } ?? 0
+    let way =
+      isInner
+      ? ["each column apart"]
+      : [
+        isPaired ? "terms in pairs" : nil, overlapping == nil ? nil : "blocks overlapping",
+        movesAlongPanels ? "panels in one call" : nil, hasNarrowWeights ? "weights as bytes" : nil,
+        sumSets > 1 ? "\(sumSets) sets of sums" : nil, fetches > 0 ? "weights fetched ahead" : nil,
+      ].compactMap(\.self)
+    return
+      ([
+        "\(counted(panels.count, "panel")) of \(counted(columns, "column"))",
+        "blocks of \(counted(rows, "row")) × \(counted(panel?.vectorCount ?? 0, "vector"))",
+      ] + way + [gatheringReason.map { "rows gathered (\($0))" } ?? "rows in place"])
+      .joined(separator: ", ")
   }
 
   /// Cuts `length` rows into blocks as equal as can be: `count` whole ones, and one of the last `rest` rows, if any.

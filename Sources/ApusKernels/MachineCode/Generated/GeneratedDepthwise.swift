@@ -31,23 +31,21 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
   /// Functions for the runs of columns of an input that is read in place, by the runs' numbers.
   let runFunctions: GeneratedFunctions
 
-  /// Prepares a convolution; nil where the target has no code for it, or none can be placed.
+  /// Prepares a convolution; throws where the target has no code for it, or none can be placed.
   ///
   /// `bytes` says how bytes are multiplied, of the products for unsigned ones.
-  init?(
+  init(
     _ convolution: DepthwiseConvolution, target: any GeneratedTarget, bytes: GeneratedProduct,
     placement: CodePlacement = { $0.place() }
-  ) {
+  ) throws(Decline) {
     let target = target.depthwiseTarget(convolution.operands)
-    guard
-      let scheme = GeneratedScheme(
-        convolution.operands, convolution.epilogue, batches: convolution.batches,
-        inputCount: convolution.inputCount, outputChannels: convolution.outputChannels,
-        outputsPerChannel: convolution.batches * convolution.outputHeight * convolution.outputWidth,
-        depth: convolution.filterHeight * convolution.filterWidth,
-        target: target, bytes: convolution.operands.isHybrid ? .words : bytes),
-      let plan = GeneratedDepthwisePlan(convolution, product: scheme.product, target: target)
-    else { return nil }
+    let scheme = try GeneratedScheme(
+      convolution.operands, convolution.epilogue, batches: convolution.batches,
+      inputCount: convolution.inputCount, outputChannels: convolution.outputChannels,
+      outputsPerChannel: convolution.batches * convolution.outputHeight * convolution.outputWidth,
+      depth: convolution.filterHeight * convolution.filterWidth,
+      target: target, bytes: convolution.operands.isHybrid ? .words : bytes)
+    let plan = try GeneratedDepthwisePlan(convolution, product: scheme.product, target: target)
     self.scheme = scheme
     self.plan = plan
     gathering = plan.gathering(scheme.lanes, width: plan.planeWidth)
@@ -67,38 +65,34 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
     }
     let shapes =
       takesLines ? plan.lineShapes : plan.shapes(most: blockColumns)
-    guard
-      let outputs = GeneratedFunctions(
-        scheme.canFinish ? shapes : [], placement: placement,
-        generator: {
-          guard mostColumns > 0 else {
-            return target.depthwiseGenerator(
-              scheme.gatheredProduct, convolution.operands, scheme.epilogue, $0)
-          }
-          var shape = rowShape(columns: $0.rowCount, channels: $0.columnCount, step: plan.columnStep)
-          if takesLines, let part = GeneratedDepthwisePlan.LinePart(rawValue: $0.rowCount) {
-            (shape.columnCount, _, shape.restCount) = plan.blocks(plan.columns(part))
-            shape.readsInPlace = part == .whole && !plan.interior.isEmpty
-          }
-          return target.rowGenerator(
-            shape.readsInPlace ? scheme.product : scheme.gatheredProduct, convolution.operands,
-            scheme.epilogue, shape)
-        }),
-      let runFunctions = GeneratedFunctions(
-        plan.runs.indices.map { GeneratedShape(rowCount: $0, vectorCount: 1, columnCount: 0) },
-        placement: placement,
-        generator: {
-          let run = plan.runs[$0.rowCount]
-          var shape = rowShape(
-            columns: run.columns, channels: target.lanes, step: convolution.strideWidth)
-          shape.place = .init(
-            missingFirst: run.missingFirst, missingLast: run.missingLast, tailCount: plan.tailCount)
-          return target.rowGenerator(scheme.gatheredProduct, convolution.operands, scheme.epilogue, shape)
-        })
-    else { return nil }
-    self.outputs = outputs
+    outputs = try GeneratedFunctions(
+      scheme.canFinish ? shapes : [], placement: placement,
+      generator: {
+        guard mostColumns > 0 else {
+          return target.depthwiseGenerator(
+            scheme.gatheredProduct, convolution.operands, scheme.epilogue, $0)
+        }
+        var shape = rowShape(columns: $0.rowCount, channels: $0.columnCount, step: plan.columnStep)
+        if takesLines, let part = GeneratedDepthwisePlan.LinePart(rawValue: $0.rowCount) {
+          (shape.columnCount, _, shape.restCount) = plan.blocks(plan.columns(part))
+          shape.readsInPlace = part == .whole && !plan.interior.isEmpty
+        }
+        return target.rowGenerator(
+          shape.readsInPlace ? scheme.product : scheme.gatheredProduct, convolution.operands,
+          scheme.epilogue, shape)
+      })
+    runFunctions = try GeneratedFunctions(
+      plan.runs.indices.map { GeneratedShape(rowCount: $0, vectorCount: 1, columnCount: 0) },
+      placement: placement,
+      generator: {
+        let run = plan.runs[$0.rowCount]
+        var shape = rowShape(
+          columns: run.columns, channels: target.lanes, step: convolution.strideWidth)
+        shape.place = .init(
+          missingFirst: run.missingFirst, missingLast: run.missingLast, tailCount: plan.tailCount)
+        return target.rowGenerator(scheme.gatheredProduct, convolution.operands, scheme.epilogue, shape)
+      })
     self.target = target
-    self.runFunctions = runFunctions
 
     let tapCount = plan.groupCount * plan.tapsPerGroup
     tapListOffset = plan.planeByteCount
@@ -120,18 +114,15 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
     unsafe target.fillFactors(
       factors, convolution.operands, scheme.epilogue, blockCount: factorBlockCount, lanes: plan.lanes)
     if !plan.interior.isEmpty { fillInteriorTaps() }
-    if scheme.needsSumsAtOnce {
-      guard let sums = sumFunctions(placement) else { return nil }
-      self.sums = sums
-    }
+    if scheme.needsSumsAtOnce { sums = try sumFunctions(placement) }
   }
 
   var convolution: DepthwiseConvolution { plan.convolution }
 
   /// The functions that write sums.
-  private func sumFunctions(_ placement: CodePlacement) -> GeneratedFunctions? {
+  private func sumFunctions(_ placement: CodePlacement) throws(Decline) -> GeneratedFunctions {
     let shapes = plan.shapes(most: GeneratedDepthwisePlan.mostPixels)
-    return GeneratedFunctions(
+    return try GeneratedFunctions(
       shapes.map { $0.ofSums(lanes: target.lanes) }, placement: placement,
       generator: { target.depthwiseGenerator(scheme.gatheredProduct, convolution.operands, nil, $0) })
   }
@@ -140,6 +131,18 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
     unsafe taps.deallocate()
     unsafe factors.deallocate()
   }
+
+  // MARK: Reading
+
+  var implementation: String {
+    let form =
+      scheme.canFinish ? target.form(convolution.operands, scheme.epilogue) : convolution.epilogue.name
+    return "generated depthwise products of \(scheme.product.text), \(plan.text), \(form)"
+  }
+
+  func notes(_ packed: PackedWeights?) -> [String] { plan.notes + scheme.notes(packed) }
+
+  // MARK: Packing
 
   var packing: WeightLayout {
     scheme.layout(

@@ -84,7 +84,7 @@ struct GeneratedDepthwisePacking {
       unsafe withUnsafeTemporaryAllocation(of: UInt32.self, capacity: (groupCount + 1) * channels) { lanes in
         guard let lanes = lanes.baseAddress else { return }
         let offsets = unsafe lanes + groupCount * channels
-        GeneratedWeights.setBounded(unsafe fill(lanes, offsets, weights, bias), in: packed)
+        GeneratedWeights.setBounds(unsafe fill(lanes, offsets, weights, bias), in: packed)
         var next = weightsOffset
         for block in 0..<plan.blockCount {
           var record = GeneratedWeights.Record(weights: next, extras: 0, extraCount: 0)
@@ -108,20 +108,20 @@ struct GeneratedDepthwisePacking {
         }
       }
     }
-    if !GeneratedWeights.isBounded(packed), terms.faint != nil {
+    if let bounds = GeneratedWeights.bounds(packed), bounds != .kept, terms.faint != nil {
       // Swift makes the outputs then, with the factors as they are.
       var plain = self
       plain.terms.faint = nil
       plain.pack(weights: weights, bias: bias, into: packed)
-      GeneratedWeights.setBounded(false, in: packed)
+      GeneratedWeights.setBounds(bounds, in: packed)
     }
   }
 
-  /// Makes the 32 bits of each group and channel, and each channel's offset; answers whether all sums are bounded.
+  /// Makes the 32 bits of each group and channel, and each channel's offset; answers whether all sums keep to the limit.
   private func fill(
     _ lanes: UnsafeMutablePointer<UInt32>, _ offsets: UnsafeMutablePointer<UInt32>,
     _ weights: UnsafeRawPointer, _ bias: RawSpan?
-  ) -> Bool {
+  ) -> SumBounds {
     let (channels, tapCount) = (plan.channels, plan.tapCount)
     for channel in 0..<channels {
       unsafe offsets[channel] =
@@ -129,12 +129,12 @@ struct GeneratedDepthwisePacking {
     }
     guard let operands = terms.operands else {
       unsafe UnsafeMutableRawPointer(lanes).copyMemory(from: weights, byteCount: tapCount * channels * 4)
-      return true
+      return .kept
     }
     unsafe lanes.update(repeating: 0, count: plan.groupCount * channels)
     let (bits, laneBits): (UInt32, UInt32) = terms.areWords ? (0xFFFF, 16) : (0xFF, 8)
     return unsafe withUnsafeTemporaryAllocation(of: Int32.self, capacity: 2 * channels) { sums in
-      guard let sums = sums.baseAddress else { return false }
+      guard let sums = sums.baseAddress else { return .exceeded }
       let magnitudes = unsafe sums + channels
       unsafe sums.update(repeating: 0, count: 2 * channels)
       for group in 0..<plan.groupCount {
@@ -151,15 +151,15 @@ struct GeneratedDepthwisePacking {
           }
         }
       }
-      var isBounded = true
+      var bounds = SumBounds.kept
       for channel in 0..<channels {
         let offset = unsafe terms.offset(
           bias: offsets[channel], channel: channel, sum: sums[channel], count: tapCount,
           magnitude: Int(magnitudes[channel]))
         unsafe offsets[channel] = offset.bits
-        isBounded = isBounded && offset.isBounded
+        if bounds == .kept { bounds = offset.bounds }
       }
-      return isBounded
+      return bounds
     }
   }
 

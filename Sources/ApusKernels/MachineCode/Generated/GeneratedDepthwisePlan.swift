@@ -45,6 +45,8 @@ final class GeneratedDepthwisePlan: Sendable {
   /// The most columns of a block, of which a row of taps is taken at a time, or a few rows of bytes; zero where groups are
   /// taken one by one.
   let mostColumns: Int
+  /// Why they are.
+  let singleTaps: SingleTaps?
   /// Whether bytes are read in place, as words.
   let widensInPlace: Bool
   /// Of other bytes, the columns of the output that are read in place, while those at the edges are gathered, as they need
@@ -70,16 +72,22 @@ final class GeneratedDepthwisePlan: Sendable {
   /// Rows that are gathered take about this many bytes at most: a part of the second-level cache.
   private static let planeBytes = 128 << 10
 
-  init?(_ convolution: DepthwiseConvolution, product: GeneratedProduct, target: any GeneratedTarget) {
+  init(
+    _ convolution: DepthwiseConvolution, product: GeneratedProduct, target: any GeneratedTarget
+  ) throws(Decline) {
     self.convolution = convolution
     let c = convolution
     // Beyond these sizes, products below might overflow; other kernels take such shapes.
     let sizes = [
       c.filterHeight, c.filterWidth, c.strideHeight, c.strideWidth, c.dilationHeight, c.dilationWidth,
     ]
-    guard sizes.allSatisfy({ $0 < 1 << 15 }), c.outputChannels < 1 << 26, c.outputWidth < 1 << 26,
-      c.outputHeight > 0, c.outputWidth > 0
-    else { return nil }
+    try Decline.require(
+      sizes.max() ?? 0, below: 1 << 15, "the greatest size, stride or dilation of the filter")
+    try Decline.require(c.outputChannels, below: 1 << 26, "the number of output channels")
+    try Decline.require(c.outputWidth, below: 1 << 26, "the output's width")
+    guard c.outputHeight > 0, c.outputWidth > 0 else {
+      throw Decline("the output, \(c.outputHeight)×\(c.outputWidth), is empty")
+    }
     laneByteCount = product.laneByteCount
     tapsPerGroup = product.lanesPerStep
     channels = c.outputChannels
@@ -111,11 +119,18 @@ final class GeneratedDepthwisePlan: Sendable {
       : target.mostRowColumns(
         product, columnStep: best.count * c.strideWidth, tapStep: c.dilationWidth, tapRows: c.filterHeight,
         tapColumns: c.filterWidth)
+    singleTaps =
+      mostColumns > 0
+      ? nil
+      : phases > 1
+        ? .phases : product == .words && !widensInPlace ? .words : .shape
     let reachHeight = (c.filterHeight - 1) * c.dilationHeight + 1
     let reachWidth = (c.filterWidth - 1) * c.dilationWidth + 1
     planeWidth = runs.isEmpty ? (c.outputWidth - 1) * c.strideWidth + reachWidth : c.inputWidth
     phaseWidth = ceilingQuotient(planeWidth, phases)
-    guard phases <= 8, planeWidth < 1 << 22, reachHeight < 1 << 10 else { return nil }
+    try Decline.require(phases, below: 9, "the stride of pixels taken together")
+    try Decline.require(planeWidth, below: 1 << 22, "the pixels that a line of outputs reaches")
+    try Decline.require(reachHeight, below: 1 << 10, "the rows that an output reaches")
     let columnByteCount = max(1, phases * phaseWidth * laneByteCount)
     var chunkBlocks = blockCount
     if runs.isEmpty, best.count == 1, reachHeight * columnByteCount * channels > Self.planeBytes {
@@ -141,8 +156,10 @@ final class GeneratedDepthwisePlan: Sendable {
     self.chunkBlocks = chunkBlocks
     chunkChannels = chunkBlocks == blockCount ? channels : chunkBlocks * blockChannels
     let rowByteCount = columnByteCount * chunkChannels
-    guard !runs.isEmpty || reachHeight * rowByteCount <= GeneratedConvolutionPlan.planeLimit else {
-      return nil
+    if runs.isEmpty {
+      try Decline.require(
+        reachHeight * rowByteCount, below: GeneratedConvolutionPlan.planeLimit + 1,
+        "the bytes that a tile gathers")
     }
     let fitting = (Self.planeBytes / rowByteCount - reachHeight) / c.strideHeight + 1
     mostLines = max(1, min(fitting, c.outputHeight))

@@ -8,9 +8,10 @@ struct GeneratedFunction: @unchecked Sendable {
 
   private let address: UnsafeRawPointer
 
-  /// What a generator writes; nil where there is none, or its code cannot be placed.
-  init?(_ generator: (any CodeGenerator)?, placement: CodePlacement) {
-    guard let generator, let address = placement(generator) else { return nil }
+  /// What a generator writes; throws where there is none, or its code cannot be placed.
+  init(_ generator: (any CodeGenerator)?, placement: CodePlacement) throws(Decline) {
+    guard let generator else { throw Decline("the target has no generator for a function of it") }
+    guard let address = placement(generator) else { throw .noCodeMemory }
     unsafe self.address = address
   }
 
@@ -39,10 +40,10 @@ struct GeneratedFunctions: Sendable {
   /// The lists behind each other; zero where there is no function.
   private var addresses: [Int]
 
-  /// The functions for these shapes; nil where one cannot be placed.
-  init?(
+  /// The functions for these shapes; throws where one cannot be placed.
+  init(
     _ shapes: [GeneratedShape], placement: CodePlacement, generator: (GeneratedShape) -> (any CodeGenerator)?
-  ) {
+  ) throws(Decline) {
     var (mostRows, mostColumns) = (0, 0)
     for shape in shapes {
       mostRows = max(mostRows, shape.rowCount)
@@ -60,8 +61,7 @@ struct GeneratedFunctions: Sendable {
     for shape in shapes {
       let index = (Int(lists[shape.columnCount]) - 1) * listLength + shape.rowCount
       guard addresses[index] == 0 else { continue }
-      guard let function = GeneratedFunction(generator(shape), placement: placement) else { return nil }
-      addresses[index] = function.bits
+      addresses[index] = try GeneratedFunction(generator(shape), placement: placement).bits
     }
   }
 
@@ -76,9 +76,9 @@ struct GeneratedFunctions: Sendable {
   /// Makes functions that a run turns out to need, once, whether or not the limit for code is reached.
   ///
   /// There are few of them, as their shapes are; without memory for them the process ends.
-  static func make(_ functions: inout Self?, _ body: (CodePlacement) -> Self?) {
+  static func make(_ functions: inout Self?, _ body: (CodePlacement) throws(Decline) -> Self) {
     making.withLock { _ in
-      if functions == nil { functions = body { $0.place(withinLimit: false) } }
+      if functions == nil { functions = try? body { $0.place(withinLimit: false) } }
       precondition(functions != nil, "no memory for code")
     }
   }

@@ -9,14 +9,16 @@ package enum GeneratedProduct: Hashable, Sendable {
   /// Floats.
   case floats
 
-  /// The product for operands and an epilogue, where there is one; `bytes` says how bytes are multiplied.
-  init?(_ operands: MatrixOperands, _ epilogue: Epilogue, bytes: GeneratedProduct) {
+  /// The product for operands and an epilogue; `bytes` says how bytes are multiplied.
+  init(_ operands: MatrixOperands, _ epilogue: Epilogue, bytes: GeneratedProduct) throws(Decline) {
     switch (operands, epilogue) {
     case (.float32, .float32): self = .floats
     case (.hybrid, .hybrid): self = bytes == .unsignedBytes ? bytes : .words
     case (.uint8, .fixedPoint), (.uint8, .float64): self = bytes
     case (.int8, .fixedPoint), (.int8, .float64): self = bytes == .unsignedBytes ? .signedBytes : bytes
-    default: return nil
+    case (.float32, _), (.uint8, _), (.int8, _), (.hybrid, _):
+      throw Decline("there is no generated code for \(epilogue.name) of operands of \(operands.name)")
+    default: throw Decline("there is no generated code for operands of \(operands.name)")
     }
   }
 

@@ -13,8 +13,10 @@ final class GeneratedScheme: @unchecked Sendable {
   let elementByteCount: Int
   /// What gathered elements become.
   let lanes: GeneratedGathering.Lanes
-  /// Whether generated code can make outputs of sums.
-  let canFinish: Bool
+  /// Why generated code cannot make outputs of sums; nil where it can.
+  private let unfinished: Decline?
+  /// Why it does not make them in the fastest way that the target knows; nil where it does.
+  private let unsimplified: Decline?
   /// Whether it depends on the weights whether it does.
   let needsBoundedSums: Bool
   /// What the generated code makes of sums.
@@ -30,17 +32,18 @@ final class GeneratedScheme: @unchecked Sendable {
   /// What makes outputs of sums otherwise.
   private let late: LateEpilogue?
 
-  /// The scheme of a convolution whose outputs are sums of `depth` products, where its parts fit; `bytes` says how bytes are
-  /// multiplied.
-  init?(
+  /// The scheme of a convolution whose outputs are sums of `depth` products; throws where its parts do not fit. `bytes` says
+  /// how bytes are multiplied.
+  init(
     _ matrixOperands: MatrixOperands, _ epilogue: Epilogue, batches: Int, inputCount: Int,
     outputChannels: Int, outputsPerChannel: Int, depth: Int, target: any GeneratedTarget,
     bytes: GeneratedProduct
-  ) {
-    guard let product = GeneratedProduct(matrixOperands, epilogue, bytes: bytes),
-      epilogue.fits(matrixOperands, channels: outputChannels),
-      target.runsHybrid || !matrixOperands.isHybrid
-    else { return nil }
+  ) throws(Decline) {
+    let product = try GeneratedProduct(matrixOperands, epilogue, bytes: bytes)
+    try epilogue.requireFit(matrixOperands, channels: outputChannels)
+    guard target.runsHybrid || !matrixOperands.isHybrid else {
+      throw Decline("operands of \(matrixOperands.name) have no code for \(target.name)")
+    }
     self.product = product
     gatheredProduct = target.gathered(product)
     let operands = matrixOperands.generatedBytes
@@ -50,8 +53,14 @@ final class GeneratedScheme: @unchecked Sendable {
     targetName = target.name
     isHybrid = matrixOperands.isHybrid
     let common = faint?.epilogue ?? epilogue
-    self.epilogue =
-      target.simplified(common, faint: faint, outputsPerChannel: outputsPerChannel, depth: depth) ?? common
+    var unsimplified: Decline?
+    var simplified: Epilogue?
+    do throws(Decline) {
+      simplified = try target.simplified(
+        common, faint: faint, outputsPerChannel: outputsPerChannel, depth: depth)
+    } catch { unsimplified = error }
+    self.epilogue = simplified ?? common
+    self.unsimplified = unsimplified
     sumShift = Self.sumShift(common, self.epilogue)
     sumLimit = target.sumLimit.map { [sumShift] in $0 >> sumShift }
     elementByteCount = matrixOperands.generatedByteCount
@@ -65,10 +74,12 @@ final class GeneratedScheme: @unchecked Sendable {
     quantization = HybridQuantization(
       matrixOperands, batches: batches, inputCount: inputCount, makesBytes: makesBytes,
       code: matrixOperands.isHybrid ? target.quantization(makesBytes: makesBytes) : nil)
-    canFinish = target.canFinish(self.epilogue)
+    var unfinished: Decline?
+    do throws(Decline) { try target.requireFinish(self.epilogue) } catch { unfinished = error }
+    self.unfinished = unfinished
     let isFixedPoint = if case .fixedPoint = epilogue { true } else { false }
     needsBoundedSums = isFixedPoint && sumLimit != nil
-    late = needsBoundedSums || !canFinish ? LateEpilogue(epilogue, channels: outputChannels) : nil
+    late = needsBoundedSums || unfinished != nil ? LateEpilogue(epilogue, channels: outputChannels) : nil
   }
 
   /// Where factors of single precision are above one, products with them must be integers of 32 bits.
@@ -87,6 +98,26 @@ final class GeneratedScheme: @unchecked Sendable {
     if sumShift > 0 { numbers.append(sumShift) }
     return WeightLayout(
       kind, targetName, product.name, isHybrid ? "hybrid" : faint == nil ? "" : "faint", numbers: numbers)
+  }
+
+  /// Whether generated code can make outputs of sums.
+  var canFinish: Bool { unfinished == nil }
+
+  /// Why outputs are made, of all weights or of these, in another way than the fastest: for people to read.
+  func notes(_ packed: PackedWeights?) -> [String] {
+    if let unfinished { return ["sums are finished in Swift: \(unfinished)"] }
+    var notes: [String] = []
+    if let unsimplified { notes.append("not in single precision: \(unsimplified)") }
+    if let faint { notes.append(faint.note) }
+    guard let packed, !makesOutputs(packed) else { return notes }
+    if GeneratedWeights.bounds(packed) == .severalOutputs {
+      notes.append(
+        "sums are finished in Swift: a channel with a factor of zero or next to it may make several outputs")
+    } else {
+      notes.append(
+        "sums are finished in Swift: these weights and biases may take them beyond ±\(sumLimit ?? .max)")
+    }
+    return notes
   }
 
   /// Whether some outputs may have to be made in Swift.

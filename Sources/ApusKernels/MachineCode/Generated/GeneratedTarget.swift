@@ -48,12 +48,14 @@ protocol GeneratedTarget: Sendable {
   /// The least shift of a factor that the fastest code takes; nil where any will do.
   var leastShift: Int32? { get }
   /// An epilogue that makes the same outputs in less time, of so many for each channel, each of `depth` products; nil where
-  /// there is none, or to find it would take too long.
+  /// the target knows no faster kind. Throws where there is none of these factors, or to find it would take too long.
   func simplified(
     _ epilogue: Epilogue, faint: FaintChannels?, outputsPerChannel: Int, depth: Int
-  ) -> Epilogue?
-  /// Whether the generated code can make outputs with such an epilogue, apart from ``sumLimit``.
-  func canFinish(_ epilogue: Epilogue) -> Bool
+  ) throws(Decline) -> Epilogue?
+  /// Throws unless the generated code can make outputs with such an epilogue, apart from ``sumLimit``.
+  func requireFinish(_ epilogue: Epilogue) throws(Decline)
+  /// How the generated code makes outputs, for people to read.
+  func form(_ operands: MatrixOperands, _ epilogue: Epilogue) -> String
 
   // MARK: Rows of depthwise convolutions
 
@@ -123,7 +125,8 @@ extension GeneratedTarget {
   var readsBytesInPlace: Bool { false }
   func simplified(
     _ epilogue: Epilogue, faint: FaintChannels?, outputsPerChannel: Int, depth: Int
-  ) -> Epilogue? { nil }
+  ) throws(Decline) -> Epilogue? { nil }
+  func form(_ operands: MatrixOperands, _ epilogue: Epilogue) -> String { epilogue.name }
   var flipping: FlippingCode? { nil }
   func rate(_ product: GeneratedProduct) -> Double { 32 }
   func mostOverlappingRows(

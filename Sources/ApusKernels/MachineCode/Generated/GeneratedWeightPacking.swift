@@ -58,26 +58,26 @@ struct GeneratedWeightPacking {
     precondition(
       weights.byteCount >= convolution.weightCount * terms.elementByteCount
         && packed.byteCount >= weightsOffset + weightByteCount)
-    var isBounded = true
+    var bounds = SumBounds.kept
     unsafe weights.withUnsafeBytes { weights in
       guard let weights = weights.baseAddress else { return }
       var next = weightsOffset
       for group in 0..<convolution.groups {
         for (index, panel) in plan.panels.enumerated() {
           let record = unsafe packPanel(
-            weights, bias: bias, group: group, panel: panel, at: next, into: packed, isBounded: &isBounded)
+            weights, bias: bias, group: group, panel: panel, at: next, into: packed, bounds: &bounds)
           GeneratedWeights.setRecord(record, group * plan.panels.count + index, in: packed)
           // So that neighboring panels begin at lines of the cache.
           next = record.extras + roundedUp(record.extraCount * 16, to: 64)
         }
       }
     }
-    GeneratedWeights.setBounded(isBounded, in: packed)
-    if !isBounded, terms.faint != nil {
+    GeneratedWeights.setBounds(bounds, in: packed)
+    if bounds != .kept, terms.faint != nil {
       var plain = self
       plain.terms.faint = nil
       plain.pack(weights: weights, bias: bias, into: packed)
-      GeneratedWeights.setBounded(false, in: packed)
+      GeneratedWeights.setBounds(bounds, in: packed)
     }
   }
 
@@ -112,7 +112,7 @@ struct GeneratedWeightPacking {
           GeneratedWeights.Record(weights: first, extras: next, extraCount: 0), index, in: packed)
       }
     }
-    GeneratedWeights.setBounded(true, in: packed)
+    GeneratedWeights.setBounds(.kept, in: packed)
   }
 
   // MARK: Panels
@@ -183,7 +183,7 @@ struct GeneratedWeightPacking {
 
   private func packPanel(
     _ weights: UnsafeRawPointer, bias: RawSpan?, group: Int, panel: GeneratedConvolutionPlan.Panel,
-    at start: Int, into packed: PackedWeights, isBounded: inout Bool
+    at start: Int, into packed: PackedWeights, bounds: inout SumBounds
   ) -> GeneratedWeights.Record {
     let marks = unsafe (packed.address + marksOffset).assumingMemoryBound(to: UInt8.self)
     let extraCount = unsafe mark(marks, weights: weights, group: group, panel: panel)
@@ -234,7 +234,7 @@ struct GeneratedWeightPacking {
         let sums = terms.offset(
           bias: bias, channel: channel, sum: totals[lane], count: depth,
           magnitude: unsafe magnitude(weights, operands, source: sources[lane]))
-        isBounded = isBounded && sums.isBounded
+        if bounds == .kept { bounds = sums.bounds }
         unsafe offsets.storeBytes(of: sums.bits, toByteOffset: (place + lane) * 4, as: UInt32.self)
         guard plan.hasColumnSums else { continue }
         unsafe offsets.storeBytes(

@@ -3,7 +3,7 @@
 /// A byte weight minus its zero point that is beyond what the target multiplies is split: its step is done again with what
 /// is missing, as an *extra* step. Legacy uint8 models have a few such weights in nearly every layer.
 ///
-/// Packed memory begins with a word that says whether sums are bounded. Records follow it, one for each panel or block.
+/// Packed memory begins with a word that says whether sums are bounded: ``SumBounds``. Records follow it, one for each panel or block.
 struct GeneratedWeights {
   /// Where a panel's data lie, in bytes from the packed memory's start.
   struct Record {
@@ -48,10 +48,15 @@ struct GeneratedWeights {
   // MARK: Packed memory
 
   /// Whether sums keep to the target's limit, whatever the activations.
-  static func isBounded(_ packed: PackedWeights) -> Bool { unsafe packed.address.load(as: Int.self) != 0 }
+  static func isBounded(_ packed: PackedWeights) -> Bool { bounds(packed) == .kept }
 
-  static func setBounded(_ isBounded: Bool, in packed: PackedWeights) {
-    unsafe packed.address.storeBytes(of: isBounded ? 1 : 0, as: Int.self)
+  /// What the first word says; other ways of packing begin with other words.
+  static func bounds(_ packed: PackedWeights) -> SumBounds? {
+    unsafe SumBounds(rawValue: packed.address.load(as: Int.self))
+  }
+
+  static func setBounds(_ bounds: SumBounds, in packed: PackedWeights) {
+    unsafe packed.address.storeBytes(of: bounds.rawValue, as: Int.self)
   }
 
   static func record(_ packed: PackedWeights, _ index: Int) -> Record {
@@ -95,21 +100,21 @@ struct GeneratedWeights {
   @inline(__always)
   private func clamp(_ value: Int32) -> Int32 { min(max(value, bounds.lowerBound), bounds.upperBound) }
 
-  /// What is added to the sums of a column: the bias, less the share of the activations' zero point; and whether those are
-  /// bounded. The column has so many weights, with this sum and, which is rarely asked for, that sum of magnitudes.
+  /// What is added to the sums of a column: the bias, less the share of the activations' zero point; and whether those keep
+  /// to the limit. The column has so many weights, with this sum and, which is rarely asked for, that sum of magnitudes.
   func offset(
     bias: UInt32, channel: Int, sum: Int32, count: Int, magnitude: @autoclosure () -> Int
-  ) -> (bits: UInt32, isBounded: Bool) {
+  ) -> (bits: UInt32, bounds: SumBounds) {
     var bias = Int32(bitPattern: bias)
     if let faint, faint.contains(channel) {
       guard let other = faint.bias(bias, channel: channel, reach: 255 * magnitude()) else {
-        return (0, false)
+        return (0, .severalOutputs)
       }
       bias = other
     }
     let offset = bias &- missing &* sum
     let rest = sumLimit - abs(Int(offset))
     let isBounded = rest >= 0 && (count <= rest / (255 * 255) || magnitude() <= rest / 255)
-    return (UInt32(bitPattern: offset), isBounded)
+    return (UInt32(bitPattern: offset), isBounded ? .kept : .exceeded)
   }
 }

@@ -119,31 +119,44 @@ package struct SinglePrecisionFactor: Hashable, Sendable {
     return (0 - (0 - most).leastOfFour, least.leastOfFour + multiplier)
   }
 
-  /// An epilogue with floats for all factors, of so many outputs for each channel; nil where there are none, or where they
-  /// are not worth it. Where some need a rest, which only code that `cutsOff` products can add, all have one.
+  /// An epilogue with floats for all factors, of so many outputs for each channel; throws where there are none, or where
+  /// they are not worth it. Where some need a rest, which only code that `cutsOff` products can add, all have one.
   static func epilogue(
     _ epilogue: Epilogue, faint: FaintChannels?, outputsPerChannel: Int, depth: Int, cutsOff: Bool
-  ) -> Epilogue? {
-    guard case .fixedPoint(let multipliers, let zeroPoint, let minimum, let maximum) = epilogue,
+  ) throws(Decline) -> Epilogue {
+    guard case .fixedPoint(let multipliers, let zeroPoint, let minimum, let maximum) = epilogue else {
+      throw Decline("\(epilogue.name) are not in fixed point")
+    }
+    guard
       multipliers.count == 1 || outputsPerChannel >= leastOutputs
         || outputsPerChannel * depth >= leastProducts
-    else { return nil }
+    else {
+      throw Decline(
+        """
+        \(outputsPerChannel) outputs of \(depth) products for each factor are fewer than \(leastOutputs), \
+        or \(leastProducts) products
+        """)
+    }
     // Where no output is below the zero point, what comes of negative sums is bounded.
     let isSymmetric = minimum < zeroPoint
     let first = isSymmetric ? 1 : Int(minimum - zeroPoint) + 1
     let last = isSymmetric ? max(maximum - zeroPoint, zeroPoint - minimum) : maximum - zeroPoint
-    guard first <= Int(last) else { return nil }
+    guard first <= Int(last) else { throw Decline("all outputs are \(minimum)") }
     let steps = first...Int(last)
-    var found = factors(multipliers, faint: faint, steps: steps, withRest: false)
-    if found == nil, cutsOff { found = factors(multipliers, faint: faint, steps: steps, withRest: true) }
-    guard let factors = found else { return nil }
+    let factors: [SinglePrecisionFactor]
+    do throws(Decline) {
+      factors = try Self.factors(multipliers, faint: faint, steps: steps, withRest: false)
+    } catch {
+      guard cutsOff else { throw error }
+      factors = try Self.factors(multipliers, faint: faint, steps: steps, withRest: true)
+    }
     return .singlePrecision(factors, zeroPoint: zeroPoint, minimum: minimum, maximum: maximum)
   }
 
-  /// The floats of all channels; nil where one has none.
+  /// The floats of all channels; throws where one has none.
   private static func factors(
     _ multipliers: [FixedPointMultiplier], faint: FaintChannels?, steps: ClosedRange<Int>, withRest: Bool
-  ) -> [SinglePrecisionFactor]? {
+  ) throws(Decline) -> [SinglePrecisionFactor] {
     var factors: [SinglePrecisionFactor] = []
     factors.reserveCapacity(multipliers.count)
     for (channel, multiplier) in multipliers.enumerated() {
@@ -154,12 +167,30 @@ package struct SinglePrecisionFactor: Hashable, Sendable {
         continue
       }
       guard let factor = SinglePrecisionFactor(multiplier, steps: steps, withRest: withRest) else {
-        return nil
+        throw .unusable(
+          multiplier, channel,
+          withRest
+            ? "make the same outputs in single precision in two parts"
+            : "make the same outputs in single precision")
       }
       factors.append(factor)
     }
     return factors
   }
+}
+
+extension Decline {
+  /// A channel's factor is not one of those that `expectation` describes.
+  static func unusable(
+    _ factor: FixedPointMultiplier, _ channel: Int, _ expectation: StaticString
+  ) -> Decline {
+    Decline("the factor of channel \(channel), \(factor.text), is not one of those that \(expectation)")
+  }
+}
+
+extension FixedPointMultiplier {
+  /// The integer and the power of two that it stands for.
+  var text: String { "\(value) · 2^\(Int(shift) - 31)" }
 }
 
 extension SIMD4<Double> {

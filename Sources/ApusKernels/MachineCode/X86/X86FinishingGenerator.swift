@@ -7,13 +7,14 @@ struct X86FinishingGenerator: CodeGenerator, Hashable {
 
   func generate() -> [UInt8]? {
     let width = target.width
-    let (value, product, sign, minimum, maximum) = (0, 1, 2, 3, 4)
+    let (value, product, sign, minimum, maximum, zero) = (0, 1, 2, 3, 4, 5)
     var a = X86Assembler(encoding: target == .avx512 ? .evex : .vex)
     a.load(.rax, .init(.rdi, A.offset(\.values)))
     a.load(.rdx, .init(.rdi, A.offset(\.other)))
     a.load(.rcx, .init(.rdi, A.offset(\.vectors)))
     a.vector(.vbroadcastss, width, minimum, 0, .init(.rdi, A.offset(\.minimum)))
     a.vector(.vbroadcastss, width, maximum, 0, .init(.rdi, A.offset(\.maximum)))
+    if kind == .parametricRelu { a.vector(.vpxor, width, zero, zero, zero) }
     let next = a.loopHead()
     a.vector(.vmovups, width, value, 0, .init(.rax))
     switch kind {
@@ -23,9 +24,10 @@ struct X86FinishingGenerator: CodeGenerator, Hashable {
       a.vector(.vmaxps, width, value, minimum, value)
       a.vector(.vminps, width, value, maximum, value)
     case .parametricRelu:
-      // The product where the sign is set.
+      // The product where the sign is set, but for −0, which is not below zero: the sum with 0 has no sign there.
       a.vector(.vmulps, width, product, value, .init(.rdx))
-      a.shift(.shiftDoubles, digit: 4, width, sign, value, by: 31)
+      a.vector(.vaddps, width, sign, value, zero)
+      a.shift(.shiftDoubles, digit: 4, width, sign, sign, by: 31)
       a.vector(.vpxor, width, product, product, value)
       a.vector(.vpand, width, product, product, sign)
       a.vector(.vpxor, width, value, value, product)

@@ -89,6 +89,8 @@ private struct X86FloatOperation: BinaryFunction, @unchecked Sendable {
 
   static var leastTileLength: Int { 1 << 14 }
 
+  var way: String { "generated loop of a vector at a time" }
+
   @inline(__always)
   func callAsFunction(_ lhs: Float, _ rhs: Float) -> Float {
     bounds.clamp(generator.operation(lhs, rhs))
@@ -118,14 +120,17 @@ extension X86Target {
   /// Stretches shorter than this take as long as a call.
   private static let leastStretch = 32
 
-  /// The generated kernel of an operation of floats; nil where it would be no faster, or code cannot be placed.
-  func kernel(_ operation: FloatOperation, _ shapes: BroadcastShapes) -> (any BinaryKernel)? {
+  /// The generated kernel of an operation of floats; throws where it would be no faster, or code cannot be placed.
+  func kernel(_ operation: FloatOperation, _ shapes: BroadcastShapes) throws(Decline) -> any BinaryKernel {
     let plan = BroadcastPlan([shapes.lhs, shapes.rhs], to: shapes.result, joiningRows: true)
-    guard plan.longestStretch >= Self.leastStretch else { return nil }
+    let stretch = plan.longestStretch
+    guard stretch >= Self.leastStretch else {
+      throw Decline("stretches of \(stretch) floats are shorter than \(Self.leastStretch)")
+    }
     let generator = X86FloatOperationGenerator(
       target: self, operation: operation.kind, lhsStays: plan.innerSteps[0] == 0,
       rhsStays: plan.innerSteps[1] == 0)
-    guard let function = generator.place() else { return nil }
+    guard let function = generator.place() else { throw .noCodeMemory }
     return BroadcastBinary(
       unsafe X86FloatOperation(function: function, generator: generator, bounds: operation.bounds), shapes)
   }

@@ -82,6 +82,9 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
     return (program, result)
   }
 
+  /// Whether there is code for the function.
+  var hasProgram: Bool { program != nil }
+
   /// The constants as the code reads them.
   var constants: [UInt32] {
     guard let program = program?.0 else { return [] }
@@ -180,10 +183,13 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
 }
 
 extension X86Target {
-  /// Code for a function of floats; nil where there is none, or it cannot be placed.
-  func mapping(_ function: FloatFunction) -> FloatMapping? {
+  /// Code for a function of floats; throws where there is none, or it cannot be placed.
+  func mapping(_ function: FloatFunction) throws(Decline) -> FloatMapping {
     let generator = X86FunctionGenerator(target: self, function: function)
-    guard let address = generator.place() else { return nil }
+    guard let address = generator.place() else {
+      guard generator.hasProgram else { throw Decline("there is no code for \(function)") }
+      throw .noCodeMemory
+    }
     let code = unsafe X86FunctionCode(function: address, constants: generator.constants, lanes: lanes)
     return { output, count, input in unsafe code.fill(output, count: count, input: input) }
   }

@@ -129,11 +129,11 @@ struct X86SoftmaxGenerator: CodeGenerator, Hashable {
 }
 
 extension X86Target {
-  /// Code for softmax of rows of so many floats; nil where they do not fill a vector, or it cannot be placed.
-  func softmax(beta: Float, depth: Int) -> FloatMapping? {
-    guard depth >= lanes else { return nil }
+  /// Code for softmax of rows of so many floats; throws where they do not fill a vector, or it cannot be placed.
+  func softmax(beta: Float, depth: Int) throws(Decline) -> FloatMapping {
+    guard depth >= lanes else { throw Decline("rows of \(depth) floats do not fill a vector of \(lanes)") }
     let generator = X86SoftmaxGenerator(target: self)
-    guard let function = generator.place() else { return nil }
+    guard let function = generator.place() else { throw .noCodeMemory }
     let code = unsafe X86SoftmaxCode(
       function: function, constants: generator.constants, lanes: lanes, beta: beta, depth: depth)
     return { output, count, input in unsafe code.fill(output, count: count, input: input) }

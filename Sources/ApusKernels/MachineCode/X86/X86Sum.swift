@@ -14,8 +14,8 @@ struct X86Sum: BinaryFunction, @unchecked Sendable {
     case product(QuantizedProduct)
   }
 
-  /// Generates the function; nil where factors shift left, stretches are shorter than a block, or code cannot be placed.
-  init?(_ operation: Operation, target: X86Target, isSigned: Bool, _ shapes: BroadcastShapes) {
+  /// Generates the function; throws where factors shift left, stretches are shorter than a block, or code cannot be placed.
+  init(_ operation: Operation, target: X86Target, isSigned: Bool, _ shapes: BroadcastShapes) throws(Decline) {
     let (lhs, rhs, output, kind): (QuantizedOperand, QuantizedOperand, QuantizedResult, X86SumGenerator.Kind)
     switch operation {
     case .sum(let sum):
@@ -29,22 +29,35 @@ struct X86Sum: BinaryFunction, @unchecked Sendable {
     }
     let multipliers = [lhs.multiplier, rhs.multiplier, output.multiplier]
     let plan = BroadcastPlan([shapes.lhs, shapes.rhs], to: shapes.result, joiningRows: true)
-    guard multipliers.allSatisfy({ $0.value >= 0 && (-30...0).contains($0.shift) }),
-      plan.longestStretch >= Self.blockLength
-    else { return nil }
+    if let factor = multipliers.first(where: { $0.value < 0 || !(-30...0).contains($0.shift) }) {
+      throw Decline("a factor of \(factor.text) is negative, or does not shift right by 0 to 30 bits")
+    }
+    let stretch = plan.longestStretch
+    guard stretch >= Self.blockLength else {
+      throw Decline("stretches of \(stretch) bytes are shorter than \(Self.blockLength)")
+    }
     steps = (plan.innerSteps[0], plan.innerSteps[1])
     let generator = X86SumGenerator(
       target: target, kind: kind, isSigned: isSigned, lhsStays: steps.lhs == 0, rhsStays: steps.rhs == 0,
       lhsHalves: Self.isHalf(lhs.multiplier), rhsHalves: Self.isHalf(rhs.multiplier),
       lhsShifts: lhs.multiplier.shift != 0, rhsShifts: rhs.multiplier.shift != 0,
       outputShifts: output.multiplier.shift != 0)
-    guard let function = generator.place() else { return nil }
+    guard let function = generator.place() else { throw .noCodeMemory }
     unsafe self.function = function
     factors = X86SumFactors(lhs: lhs, rhs: rhs, output: output, leftShift: kind.leftShift)
     self.operation = operation
     self.isSigned = isSigned
     if case .sum(let sum) = operation, !sum.isSquared, plan.elementCount >= X86LinearSum.leastCount {
       linear = X86LinearSum(sum, like: self, target: target, isSigned: isSigned)
+    }
+  }
+
+  var way: String {
+    switch (operation, linear) {
+    case (.sum(let sum), nil) where sum.isSquared: "generated squared differences in fixed point"
+    case (.sum, nil): "generated sums in fixed point"
+    case (.sum, _): "generated sums in single precision"
+    case (.product, _): "generated products in fixed point"
     }
   }
 
@@ -97,14 +110,24 @@ struct X86Sum: BinaryFunction, @unchecked Sendable {
 }
 
 extension X86Target {
-  /// The generated kernel of a sum of bytes; nil where there is none.
-  func kernel(_ sum: QuantizedSum, isSigned: Bool, _ shapes: BroadcastShapes) -> (any BinaryKernel)? {
-    guard sum.leftShift == (sum.isSquared ? 7 : 20), sum.isDifference || !sum.isSquared else { return nil }
-    return X86Sum(.sum(sum), target: self, isSigned: isSigned, shapes).map { BroadcastBinary($0, shapes) }
+  /// The generated kernel of a sum of bytes; throws where there is none.
+  func kernel(
+    _ sum: QuantizedSum, isSigned: Bool, _ shapes: BroadcastShapes
+  ) throws(Decline) -> any BinaryKernel {
+    let (shift, expected) = (sum.leftShift, sum.isSquared ? 7 : 20)
+    guard shift == expected else {
+      throw Decline("operands are shifted left by \(shift) bits, not \(expected)")
+    }
+    guard sum.isDifference || !sum.isSquared else { throw Decline("squares of sums have no code") }
+    let function = try X86Sum(.sum(sum), target: self, isSigned: isSigned, shapes)
+    return BroadcastBinary(function, shapes)
   }
 
-  /// The generated kernel of a product of bytes; nil where there is none.
-  func kernel(_ product: QuantizedProduct, isSigned: Bool, _ shapes: BroadcastShapes) -> (any BinaryKernel)? {
-    X86Sum(.product(product), target: self, isSigned: isSigned, shapes).map { BroadcastBinary($0, shapes) }
+  /// The generated kernel of a product of bytes; throws where there is none.
+  func kernel(
+    _ product: QuantizedProduct, isSigned: Bool, _ shapes: BroadcastShapes
+  ) throws(Decline) -> any BinaryKernel {
+    let function = try X86Sum(.product(product), target: self, isSigned: isSigned, shapes)
+    return BroadcastBinary(function, shapes)
   }
 }

@@ -120,10 +120,11 @@ struct X86TableGenerator: CodeGenerator, Hashable {
 }
 
 extension X86Target {
-  /// What maps bytes by a table, in the best way of this machine or in another; nil where code cannot be placed.
-  func mapping(_ table: [UInt8], by way: X86TableGenerator.Way? = nil) -> ByteMapping? {
+  /// What maps bytes by a table, in the best way of this machine or in another; throws where code cannot be placed.
+  func mapping(_ table: [UInt8], by way: X86TableGenerator.Way? = nil) throws(Decline) -> ByteMapping {
     let generator = way.map { X86TableGenerator(self, $0) } ?? X86TableGenerator(self)
-    guard table.count == 256, let function = generator.place() else { return nil }
+    guard table.count == 256 else { throw Decline("a table of \(table.count) bytes does not have 256") }
+    guard let function = generator.place() else { throw .noCodeMemory }
     let code = unsafe X86TableCode(
       function: function, table: generator.layOut(table), blockLength: generator.blockLength)
     return { output, count, input in unsafe code.fill(output, count: count, input: input) }

@@ -67,19 +67,31 @@ extension X86Target: GeneratedTarget {
   var leastShift: Int32? { X86EpilogueGenerator.leastShift }
 
   /// Fixed-point factors must not be negative.
-  func canFinish(_ epilogue: Epilogue) -> Bool {
+  func requireFinish(_ epilogue: Epilogue) throws(Decline) {
     switch epilogue {
-    case .float32, .float64, .hybrid, .singlePrecision: true
+    case .float32, .float64, .hybrid, .singlePrecision: return
     case .fixedPoint(let multipliers, _, _, _):
-      multipliers.allSatisfy { $0.value >= 0 && $0.shift > -30 }
-    default: false
+      if let channel = multipliers.firstIndex(where: { $0.value < 0 || $0.shift <= -30 }) {
+        throw .unusable(
+          multipliers[channel], channel, "are not negative and shift right by less than 30 bits")
+      }
+    default: throw Decline("there is no generated code for \(epilogue.name)")
     }
+  }
+
+  func form(_ operands: MatrixOperands, _ epilogue: Epilogue) -> String {
+    let kind = X86EpilogueGenerator.Kind(operands, epilogue, isPerRow: false)
+    guard case .fixedPoint = epilogue else { return epilogue.name }
+    return kind.isRectified
+      ? "outputs in fixed point, shifted right and none below the zero point"
+      : kind.shiftsRight ? "outputs in fixed point, shifted right" : "outputs in fixed point, step by step"
   }
 
   func simplified(
     _ epilogue: Epilogue, faint: FaintChannels?, outputsPerChannel: Int, depth: Int
-  ) -> Epilogue? {
-    SinglePrecisionFactor.epilogue(
+  ) throws(Decline) -> Epilogue? {
+    guard case .fixedPoint = epilogue else { return nil }
+    return try SinglePrecisionFactor.epilogue(
       epilogue, faint: faint, outputsPerChannel: outputsPerChannel, depth: depth, cutsOff: self == .avx512)
   }
 

@@ -20,50 +20,42 @@ final class GeneratedWinograd: PreparedConvolution, @unchecked Sendable {
   let tap: UnsafeMutablePointer<Int>
   private let direct: (any PreparedConvolution)?
   private let targetName: String
+  private let outputForm: String
 
-  /// Prepares a convolution; nil where this cannot be done or, unless that is not asked, takes longer.
-  init?(
+  /// Prepares a convolution; throws where this cannot be done or, unless that is not asked, takes longer.
+  init(
     _ convolution: Convolution, target: any GeneratedTarget, bytes: GeneratedProduct, reckons: Bool,
     placement: CodePlacement
-  ) {
-    guard
-      let plan = GeneratedWinogradPlan(convolution, target: target, bytes: bytes, reckons: reckons)
-    else { return nil }
+  ) throws(Decline) {
+    let plan = try GeneratedWinogradPlan(convolution, target: target, bytes: bytes, reckons: reckons)
     let operands = convolution.operands.bytes
     let isSigned = operands?.signFlip == 0x80
-    guard
-      let inputs = GeneratedFunction(
-        target.winogradGenerator(.inputs(plan.form, isSigned: isSigned)), placement: placement),
-      let weights = GeneratedFunction(
-        target.winogradGenerator(.weights(plan.form, isSigned: isSigned)), placement: placement),
-      let products = GeneratedFunctions(
-        plan.productShapes, placement: placement,
-        generator: { target.generator(plan.form.product, convolution.operands, nil, $0) }),
-      let outputs = GeneratedFunctions(
-        plan.outputShapes, placement: placement,
-        generator: { target.winogradGenerator(.outputs(convolution.operands, convolution.epilogue, $0)) })
-    else { return nil }
+    inputs = try GeneratedFunction(
+      target.winogradGenerator(.inputs(plan.form, isSigned: isSigned)), placement: placement)
+    weights = try GeneratedFunction(
+      target.winogradGenerator(.weights(plan.form, isSigned: isSigned)), placement: placement)
+    products = try GeneratedFunctions(
+      plan.productShapes, placement: placement,
+      generator: { target.generator(plan.form.product, convolution.operands, nil, $0) })
+    outputs = try GeneratedFunctions(
+      plan.outputShapes, placement: placement,
+      generator: { target.winogradGenerator(.outputs(convolution.operands, convolution.epilogue, $0)) })
     weightPacking = GeneratedWinogradPacking(
       plan: plan, operands: operands, sumLimit: target.sumLimit ?? .max)
     if operands == nil {
       direct = nil
     } else {
       // If it is only for biases that no converter writes, it need not be fast.
-      let direct: (any PreparedConvolution)? =
+      direct =
         weightPacking.isAlwaysExact
-        ? PortableByteConvolution(convolution)
-        : GeneratedConvolution(convolution, target: target, bytes: bytes, placement: placement)
-      guard let direct else { return nil }
-      self.direct = direct
+        ? try PortableByteConvolution(convolution)
+        : try GeneratedConvolution(convolution, target: target, bytes: bytes, placement: placement)
     }
     self.convolution = convolution
     self.plan = plan
     self.operands = operands
-    self.inputs = inputs
-    self.weights = weights
-    self.products = products
-    self.outputs = outputs
     targetName = target.name
+    outputForm = target.form(convolution.operands, convolution.epilogue)
     gathering = GeneratedGathering(
       lanes: operands.map {
         .bytes(padding: UInt8(truncatingIfNeeded: $0.lhsZeroPoint) ^ $0.signFlip)
@@ -86,6 +78,16 @@ final class GeneratedWinograd: PreparedConvolution, @unchecked Sendable {
   deinit {
     unsafe tap.deallocate()
     unsafe factors.deallocate()
+  }
+
+  // MARK: Reading
+
+  var implementation: String { "\(plan.text), \(outputForm)" }
+
+  func notes(_ packed: PackedWeights?) -> [String] {
+    guard let packed, let direct, !GeneratedWinogradPacking.isPacked(packed) else { return [] }
+    return ["not Winograd's way: these weights and biases may take sums beyond what it is exact for"]
+      + ["instead: \(direct.implementation)"] + direct.notes(packed)
   }
 
   // MARK: Packing

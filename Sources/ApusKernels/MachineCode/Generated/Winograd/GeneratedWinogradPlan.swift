@@ -76,20 +76,19 @@ struct GeneratedWinogradPlan {
   private static let usualPlane = 192 << 10
   private static let planeLimit = 512 << 10
 
-  /// Plans a convolution; nil where another way serves it, or is faster, unless that is not asked.
-  init?(
+  /// Plans a convolution; throws where another way serves it, or is faster, unless that is not asked.
+  init(
     _ convolution: Convolution, target: any GeneratedTarget, bytes: GeneratedProduct, reckons: Bool
-  ) {
+  ) throws(Decline) {
     let c = convolution
-    guard let form = WinogradForm(c.operands, c.epilogue), target.canFinish(c.epilogue),
-      let product = GeneratedProduct(c.operands, c.epilogue, bytes: bytes),
-      let cost = target.winogradCost(product), c.filterHeight == 3, c.filterWidth == 3,
-      c.strideHeight == 1, c.strideWidth == 1, c.dilationHeight == 1, c.dilationWidth == 1, c.groups == 1,
-      c.epilogue.fits(c.operands, channels: c.outputChannels), c.rowCount > 0, c.inputChannels <= 512,
-      [c.outputChannels, c.outputHeight, c.outputWidth, c.paddingTop, c.paddingLeft, c.batches].allSatisfy({
-        $0 < 1 << 15
-      })
-    else { return nil }
+    let form = try WinogradForm(c.operands, c.epilogue)
+    try target.requireFinish(c.epilogue)
+    let product = try GeneratedProduct(c.operands, c.epilogue, bytes: bytes)
+    guard let cost = target.winogradCost(product) else {
+      throw Decline("there is none for \(product.text), or it never pays")
+    }
+    try Self.requireShape(c)
+    try c.epilogue.requireFit(c.operands, channels: c.outputChannels)
     self.form = form
     self.convolution = c
     let lanes = target.lanes
@@ -110,7 +109,8 @@ struct GeneratedWinogradPlan {
     let down = ceilingQuotient(c.outputHeight, form.side)
     across = ceilingQuotient(c.outputWidth, form.side)
     rowByteCount = channelVectors * vectorByteCount
-    guard form.reach * lineByteCount <= Self.planeLimit else { return nil }
+    try Decline.require(
+      form.reach * lineByteCount, below: Self.planeLimit + 1, "the bytes that a line of squares gathers")
     let leastParts = ceilingQuotient(
       down, max(1, (Self.usualPlane / lineByteCount - 2) / form.side))
     let columnVectors = ceilingQuotient(c.outputChannels, lanes)
@@ -125,11 +125,13 @@ struct GeneratedWinogradPlan {
         columnVectors: ceilingQuotient(columnVectors, panelTiles))
       return tile * Double(ceilingQuotient(c.batches * parts * panelTiles, threads))
     }
-    guard
-      !reckons
-        || time(leastParts, 1, threads: 1) * cost.margin
-          < cost.direct(rows: c.rowCount, stepCount: stepCount, columnVectors: columnVectors)
-    else { return nil }
+    if reckons {
+      let own = time(leastParts, 1, threads: 1) * cost.margin
+      let direct = cost.direct(rows: c.rowCount, stepCount: stepCount, columnVectors: columnVectors)
+      guard own < direct else {
+        throw Decline("it is reckoned to take \(hundredths(own / direct)) times as long")
+      }
+    }
     // Each part of the lines transforms all weights again, each part of the panels all inputs.
     let tilings = (1...8).map { threads in
       var best = (parts: leastParts, panelTiles: 1, time: Double.infinity)
@@ -144,6 +146,36 @@ struct GeneratedWinogradPlan {
         panelTiles: best.panelTiles, count: c.batches * best.parts * best.panelTiles)
     }
     cuts = tilings.map { Cut(self, $0) }
+  }
+
+  /// Throws unless filter, strides and sizes are such as this is for.
+  private static func requireShape(_ c: Convolution) throws(Decline) {
+    guard c.filterHeight == 3, c.filterWidth == 3 else {
+      throw Decline("a filter of \(c.filterHeight)×\(c.filterWidth) is not 3×3")
+    }
+    guard c.strideHeight == 1, c.strideWidth == 1 else {
+      throw Decline("strides of \(c.strideHeight)×\(c.strideWidth) are not 1×1")
+    }
+    guard c.dilationHeight == 1, c.dilationWidth == 1 else {
+      throw Decline("dilations of \(c.dilationHeight)×\(c.dilationWidth) are not 1×1")
+    }
+    guard c.groups == 1 else { throw Decline("there are \(c.groups) groups, not one") }
+    guard c.rowCount > 0 else { throw Decline("there are no outputs") }
+    try Decline.require(c.inputChannels, below: 513, "the number of input channels")
+    let sizes = [c.outputChannels, c.outputHeight, c.outputWidth, c.paddingTop, c.paddingLeft, c.batches]
+    try Decline.require(sizes.max() ?? 0, below: 1 << 15, "the greatest size of output and padding")
+  }
+
+  /// The form, panels and batches, for people to read.
+  var text: String {
+    let columns = panels.count > 1 ? panels[0].paddedCount : convolution.outputChannels
+    let squares = across * ceilingQuotient(convolution.outputHeight, form.side)
+    return [
+      "Winograd's F(\(form.side)×\(form.side), 3×3) of \(form.product.text)",
+      "\(counted(panels.count, "panel")) of \(counted(columns, "column"))",
+      "blocks of \(largeRows) and \(smallRows) rows",
+      "\(counted(squares, "square")) in batches of up to \(batchLength)",
+    ].joined(separator: ", ")
   }
 
   func cut(threads: Int) -> Cut { cuts[min(threads, cuts.count) &- 1] }
@@ -210,3 +242,6 @@ struct GeneratedWinogradPlan {
   /// Columns of all panels with padding.
   var paddedColumnCount: Int { panels.last.map { $0.paddedBefore + $0.paddedCount } ?? 0 }
 }
+
+/// A ratio with two digits after the point.
+private func hundredths(_ ratio: Double) -> Double { (ratio * 100).rounded() / 100 }

@@ -3,12 +3,12 @@ enum WinogradForm: Hashable {
   case words
   case floats
 
-  /// The form for operands and an epilogue; nil where there is none.
-  init?(_ operands: MatrixOperands, _ epilogue: Epilogue) {
+  /// The form for operands and an epilogue; throws where there is none.
+  init(_ operands: MatrixOperands, _ epilogue: Epilogue) throws(Decline) {
     switch (operands, epilogue) {
     case (.uint8, .fixedPoint), (.int8, .fixedPoint): self = .words
     case (.float32, .float32): self = .floats
-    default: return nil
+    default: throw Decline("there is no code for \(epilogue.name) of \(operands.name)")
     }
   }
 

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+import ApusKernels
+import Synchronization
+
+/// What an operator makes of constants: computed when somebody reads it, and kept where it will be read again.
+///
+/// The weights of many models are halves that a DEQUANTIZE makes floats. A kernel packs these floats once: they are
+/// computed into leased memory then, so that a model never holds its weights as floats beside the packed ones.
+final class ComputedConstant: @unchecked Sendable {
+  // @unchecked: the operator runs under the lock, and what was kept does not change.
+
+  /// Memory that the operator writes, by its place in the table of tensors.
+  struct Piece {
+    let slot: Int
+    let byteCount: Int
+  }
+
+  private struct State: @unchecked Sendable {
+    var kept: [TensorMemory]?
+  }
+
+  private let operation: any Operator
+  private let inputs: [(tensor: Int, constant: Constant)]
+  private let outputs: [Piece]
+  private let scratch: [Piece]
+  private let threads: ThreadTeam
+  private let pool: MemoryPool
+  /// Whether several read the values, so that they are computed once and kept.
+  private let isShared: Bool
+  private let state = Mutex(State())
+
+  /// Describes the computation; nothing is computed yet.
+  init(
+    _ operation: any Operator, inputs: [(tensor: Int, constant: Constant)], outputs: [Piece],
+    scratch: [Piece], threads: ThreadTeam, pool: MemoryPool, isShared: Bool
+  ) {
+    self.operation = operation
+    self.inputs = inputs
+    self.outputs = outputs
+    self.scratch = scratch
+    self.threads = threads
+    self.pool = pool
+    self.isShared = isShared
+  }
+
+  /// An output's bytes, if they were kept.
+  func kept(_ output: Int) -> TensorBuffer? {
+    state.withLock { state in state.kept.map { self.buffer($0, output) } }
+  }
+
+  /// An output's bytes, computed and kept if they were not yet.
+  func keep(_ output: Int) throws(ApusError) -> TensorBuffer {
+    try state.withLock { state throws(ApusError) in
+      if let kept = state.kept { return self.buffer(kept, output) }
+      let lease = try ConstantLease(self.inputs, pool: self.pool)
+      let memories = self.outputs.map { TensorMemory(byteCount: $0.byteCount) }
+      let working = self.scratch.map { TensorMemory(byteCount: $0.byteCount) }
+      // The operator works on addresses, which keep nothing alive.
+      defer { withExtendedLifetime((lease, memories, working)) {} }
+      try self.compute(
+        inputs: try self.inputs.map { input throws(ApusError) in try lease.buffer(of: input.tensor) },
+        outputs: memories.map(\.base), scratch: working.map(\.base))
+      state.kept = memories
+      return self.buffer(memories, output)
+    }
+  }
+
+  /// The memory that a lease takes.
+  var leasedByteCount: Int {
+    guard !isShared else { return 0 }
+    let own = (outputs + scratch).reduce(0) { $0 + roundedUp($1.byteCount, to: TensorMemory.alignment) }
+    return inputs.reduce(own) { $0 + $1.constant.leasedByteCount }
+  }
+
+  /// An output's bytes in leased memory, or where they are kept.
+  func lease(_ output: Int, from memory: inout LeasedMemory) throws(ApusError) -> TensorBuffer {
+    guard !isShared else { return try keep(output) }
+    var (targets, working, sources): ([UnsafeMutableRawPointer], [UnsafeMutableRawPointer], [TensorBuffer]) =
+      ([], [], [])
+    for piece in outputs { targets.append(try memory.take(piece.byteCount)) }
+    for piece in scratch { working.append(try memory.take(piece.byteCount)) }
+    for input in inputs { sources.append(try input.constant.lease(from: &memory)) }
+    try state.withLock { _ throws(ApusError) in
+      try self.compute(inputs: sources, outputs: targets, scratch: working)
+    }
+    return TensorBuffer(base: targets[output], byteCount: outputs[output].byteCount)
+  }
+
+  private func buffer(_ memories: [TensorMemory], _ output: Int) -> TensorBuffer {
+    TensorBuffer(base: memories[output].base, byteCount: outputs[output].byteCount)
+  }
+
+  /// Runs the operator, in a table of its own.
+  private func compute(
+    inputs sources: [TensorBuffer], outputs targets: [UnsafeMutableRawPointer],
+    scratch working: [UnsafeMutableRawPointer]
+  ) throws(ApusError) {
+    let last = (inputs.map(\.tensor) + (outputs + scratch).map(\.slot)).max() ?? -1
+    let buffers = TensorBuffers(capacity: last + 1)
+    for (input, source) in zip(inputs, sources) { buffers[input.tensor] = source }
+    for (piece, target) in zip(outputs + scratch, targets + working) {
+      buffers[piece.slot] = TensorBuffer(base: target, byteCount: piece.byteCount)
+    }
+    defer { withExtendedLifetime(buffers) {} }
+    try operation.invoke(TensorTable(buffers.base, threads: threads))
+  }
+}

@@ -1,0 +1,118 @@
+import ApusFormat
+
+/// Finds the bytes of a file's constants: in place where they can be read there, otherwise in memory of their own.
+struct ConstantExpansion {
+  /// What tensors that share expanded bytes have in common.
+  private struct Key: Hashable {
+    let range: Range<Int>
+    let type: ElementType
+    let count: Int
+  }
+
+  private let file: ModelFile
+  private var expanded: [Key: Constant] = [:]
+  private var byteCount = 0
+  /// The most bytes that copies may take: a file may refer to the same bytes without end.
+  private let limit: Int
+  private var sparseByteCount = 0
+  /// The most bytes that sparse tensors may take with their zeros: a few indices may stand for any number of these.
+  private let sparseLimit: Int
+
+  init(_ file: ModelFile) {
+    self.file = file
+    // Two bits become a byte; overlapping buffers are left some room.
+    limit = 65_536 + 8 * file.bytes.count
+    sparseLimit = (1 << 20) + 64 * file.bytes.count
+  }
+
+  /// A tensor's values, if the file has any; what is misaligned, packed or not clean is expanded once.
+  mutating func constant(of tensor: TensorEntry) throws(ApusError) -> Constant? {
+    guard let range = tensor.data else { return nil }
+    let type = ElementType(tensor.type)
+    guard let width = type.byteCount else { return nil }
+    if let sparsity = tensor.sparsity {
+      try require(range)
+      return try dense(tensor, sparsity, range, type, width: width)
+    }
+    let base = file.bytes.baseAddress + range.lowerBound
+    let isAligned = UInt(bitPattern: base) % UInt(min(width, 8)) == 0
+    if !type.isPacked, type != .bool, isAligned {
+      let isUnread = !file.areUnread.isEmpty && file.areUnread[tensor.buffer]
+      return Constant(
+        isUnread ? .unread(file.bytes, range) : .inPlace(base, owner: file.bytes), byteCount: range.count,
+        isOfModel: true)
+    }
+    let count = type.isPacked ? TensorShape(tensor.shape).elementCount : range.count
+    let key = Key(range: range, type: type, count: count)
+    if let known = expanded[key] { return known }
+    guard count <= limit - byteCount else {
+      throw ApusError(
+        .malformedModel, "tensor \(tensor.name): constants that must be copied take more than \(limit) bytes")
+    }
+    byteCount += count
+    try require(range)
+    let constant = expand(range, type, count: count)
+    expanded[key] = constant
+    return constant
+  }
+
+  private func require(_ range: Range<Int>) throws(ApusError) {
+    do { try file.bytes.require(range) } catch { throw ApusError(.unreadableFile, error.message) }
+  }
+
+  /// A sparse tensor's values, zeros included.
+  private mutating func dense(
+    _ tensor: TensorEntry, _ sparsity: SparsityEntry, _ range: Range<Int>, _ type: ElementType, width: Int
+  ) throws(ApusError) -> Constant? {
+    // Of packed types the reference densifies none.
+    guard !type.isPacked else { return nil }
+    let (byteCount, overflow) = TensorShape(tensor.shape).elementCount.multipliedReportingOverflow(by: width)
+    guard !overflow, byteCount <= sparseLimit - sparseByteCount else {
+      throw ApusError(
+        .malformedModel,
+        "tensor \(tensor.name): sparse constants of \(TensorShape(tensor.shape)) take more than \(sparseLimit) bytes"
+      )
+    }
+    guard let layout = SparseLayout(sparsity, shape: tensor.shape) else {
+      throw ApusError(
+        .malformedModel, "tensor \(tensor.name): sparsity does not fit \(TensorShape(tensor.shape))")
+    }
+    sparseByteCount += byteCount
+    let memory = TensorMemory(byteCount: byteCount)
+    let isComplete = file.bytes.withUnsafeBytes { bytes in
+      layout.expand(
+        UnsafeRawBufferPointer(rebasing: bytes[range]), width: width,
+        into: UnsafeMutableRawBufferPointer(start: memory.base, count: byteCount))
+    }
+    guard isComplete else {
+      throw ApusError(
+        .malformedModel, "tensor \(tensor.name): \(range.count) bytes are not its sparse values")
+    }
+    return Constant(memory, byteCount: byteCount, isOfModel: true)
+  }
+
+  private func expand(_ range: Range<Int>, _ type: ElementType, count: Int) -> Constant {
+    let memory = TensorMemory(byteCount: count)
+    file.bytes.withUnsafeBytes { bytes in
+      let source = bytes[range]
+      switch type {
+      case .int4, .uint4, .int2:
+        let bits = type == .int2 ? 2 : 4
+        let perByte = 8 / bits
+        for index in 0..<min(count, source.count * perByte) {
+          let packed = source[source.startIndex + index / perByte] >> UInt8(index % perByte * bits)
+          let left = packed << UInt8(8 - bits)
+          let value = type == .uint4 ? left >> 4 : UInt8(bitPattern: Int8(bitPattern: left) >> Int8(8 - bits))
+          memory.base.storeBytes(of: value, toByteOffset: index, as: UInt8.self)
+        }
+      case .bool:
+        for (index, value) in source.enumerated() {
+          memory.base.storeBytes(of: value == 0 ? 0 : 1, toByteOffset: index, as: UInt8.self)
+        }
+      default:
+        UnsafeMutableRawBufferPointer(start: memory.base, count: count).copyBytes(from: source)
+      }
+    }
+    return Constant(memory, byteCount: count, isOfModel: true)
+  }
+}

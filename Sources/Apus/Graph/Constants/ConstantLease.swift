@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import ApusKernels
+
+/// Constants in memory for as long as somebody packs them.
+///
+/// Their memory is lent by the model's pool, where packed weights will lie later, so that its pages cost nothing; it is
+/// memory of its own where somebody else has the pool's.
+final class ConstantLease {
+  private let tensors: [Int]
+  private let buffers: [TensorBuffer]
+  /// Memory of its own, if it is not lent by the pool.
+  private let own: TensorMemory?
+  private let pool: MemoryPool?
+
+  /// Puts constants into memory, each under the index of its tensor.
+  ///
+  /// - Parameter distance: how many bytes of the pool will be given away during the lease.
+  init(
+    _ constants: [(tensor: Int, constant: Constant)], pool: MemoryPool, distance: Int = 0
+  ) throws(ApusError) {
+    let byteCount = constants.reduce(0) { $0 + $1.constant.leasedByteCount }
+    var memory = LeasedMemory()
+    let lent = byteCount > 0 ? pool.lend(byteCount: byteCount, distance: distance) : nil
+    let own = byteCount > 0 && lent == nil ? TensorMemory(byteCount: byteCount) : nil
+    if let base = lent ?? own?.base { memory = LeasedMemory(base, byteCount: byteCount) }
+    tensors = constants.map(\.tensor)
+    self.own = own
+    self.pool = lent == nil ? nil : pool
+    var buffers: [TensorBuffer] = []
+    do throws(ApusError) {
+      for (_, constant) in constants { buffers.append(try constant.lease(from: &memory)) }
+    } catch {
+      if lent != nil { pool.takeBack() }
+      throw error
+    }
+    self.buffers = buffers
+  }
+
+  deinit { pool?.takeBack() }
+
+  /// Whether a tensor is among the leased ones.
+  func contains(_ tensor: Int) -> Bool { tensors.contains(tensor) }
+
+  /// Where a tensor's bytes are during the lease.
+  func buffer(of tensor: Int) throws(ApusError) -> TensorBuffer {
+    guard let position = tensors.firstIndex(of: tensor), buffers[position].base != nil else {
+      throw ApusError(.internalError, "tensor #\(tensor) is packed, but was not leased")
+    }
+    return buffers[position]
+  }
+
+  /// A tensor's bytes during the lease.
+  @_lifetime(borrow self)
+  func bytes(of slot: TensorSlot) throws(ApusError) -> RawSpan {
+    let buffer = try buffer(of: slot.index)
+    let bytes = UnsafeRawBufferPointer(start: buffer.base, count: buffer.byteCount)
+    return _overrideLifetime(RawSpan(_unsafeBytes: bytes), borrowing: self)
+  }
+}
+
+/// Memory that a lease hands out piece by piece.
+struct LeasedMemory {
+  private var next: UnsafeMutableRawPointer?
+  private var left = 0
+
+  /// None at all.
+  init() {}
+
+  /// All that begins at an address aligned to 64 bytes.
+  init(_ base: UnsafeMutableRawPointer, byteCount: Int) {
+    next = base
+    left = byteCount
+  }
+
+  /// A piece, aligned to 64 bytes.
+  mutating func take(_ byteCount: Int) throws(ApusError) -> UnsafeMutableRawPointer {
+    let size = roundedUp(byteCount, to: TensorMemory.alignment)
+    guard let place = next, size <= left else {
+      throw ApusError(.internalError, "a lease of constants takes \(byteCount) bytes, and \(left) are left")
+    }
+    next = place + size
+    left -= size
+    return place
+  }
+}

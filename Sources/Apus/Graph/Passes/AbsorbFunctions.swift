@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+import ApusKernels
+
+/// A function of each float of a tensor.
+struct FloatFunctionStep {
+  let input: TensorSlot
+  let output: TensorSlot
+  let tail: FloatTail
+}
+
+extension FloatFunction {
+  /// Whether reading and writing its argument takes longer than the function.
+  var isCheap: Bool {
+    switch self {
+    case .clamp, .leakyRelu, .hardSwish, .swish: true
+    default: false
+    }
+  }
+}
+
+extension PlanDraft {
+  /// **Rule:** a function of floats is done by the convolution, sum or product that computes its argument, if nothing else
+  /// reads that.
+  /// **Reason:** the argument is still in the cache then.
+  mutating func absorbFunctions() {
+    var isAbsorbed = Array(repeating: false, count: steps.count)
+    var writers = writers
+    for index in steps.indices {
+      guard let input = steps[index].operation.functionInput, input.type == .float32,
+        input.index < writers.count, writers[input.index] >= 0,
+        isRead(input.index, byNoneBut: steps[index]),
+        steps[writers[input.index]].operation.canBeFollowed,
+        let function = steps[index].operation.floatFunction(using: kernels)
+      else { continue }
+      let source = writers[input.index]
+      guard let fused = steps[source].operation.followed(by: function.tail, to: function.output) else {
+        continue
+      }
+      steps[source].operation = fused
+      steps[source].absorb(steps[index])
+      steps[source].writes = [function.output.index]
+      writers[function.output.index] = source
+      isAbsorbed[index] = true
+    }
+    removeSteps { isAbsorbed[$0] }
+  }
+}

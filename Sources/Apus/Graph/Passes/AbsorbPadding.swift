@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The padding of a tensor with zeros, or with its zero point.
+struct Padding {
+  let input: TensorSlot
+  let output: TensorSlot
+  /// Elements before and after each axis.
+  let amounts: [Int]
+}
+
+extension PlanDraft {
+  /// **Rule:** a PAD of height and width whose only reader is a convolution, as its first input, is done by that
+  /// convolution.
+  /// **Reason:** the convolution pads without taking time or memory for it.
+  mutating func absorbPadding() {
+    guard steps.contains(where: { $0.operation.padding != nil }) else { return }
+    var isAbsorbed = Array(repeating: false, count: steps.count)
+    let writers = writers
+    for index in steps.indices {
+      guard let tensor = steps[index].operation.paddableInput, tensor.index < writers.count,
+        writers[tensor.index] >= 0,
+        let padding = steps[writers[tensor.index]].operation.padding, padding.isOfPicture,
+        isRead(tensor.index, byNoneBut: steps[index]),
+        wiring.readers(of: tensor.index).count == 1,
+        let padded = steps[index].operation.absorbing(padding)
+      else { continue }
+      let pad = steps[writers[tensor.index]]
+      steps[index].operation = padded
+      steps[index].absorb(pad)
+      steps[index].reads = steps[index].reads.map { $0 == tensor.index ? padding.input.index : $0 }
+      isAbsorbed[writers[tensor.index]] = true
+    }
+    removeSteps { isAbsorbed[$0] }
+  }
+}
+
+extension Padding {
+  /// Whether rows and columns alone of a computed NHWC tensor are padded, by amounts that convolutions take.
+  fileprivate var isOfPicture: Bool {
+    !input.isConstant && input.shape.rank == 4 && amounts[0...1].allSatisfy { $0 == 0 }
+      && amounts[6...7].allSatisfy { $0 == 0 } && amounts.allSatisfy { $0 <= 256 }
+  }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+import ApusKernels
+
+/// A sum of two tensors of floats, brought between two bounds.
+struct FloatSum {
+  let lhs: TensorSlot
+  let rhs: TensorSlot
+  let output: TensorSlot
+  let minimum: Float
+  let maximum: Float
+}
+
+extension PlanDraft {
+  /// **Rule:** a sum of two tensors of one shape is done by the product that computes one of them, if nothing else reads
+  /// that. Where the other term is computed later than the product, the product waits for it.
+  /// **Reason:** the product's outputs are still in the cache when the other term is added.
+  mutating func absorbSums() {
+    var isAbsorbed = Array(repeating: false, count: steps.count)
+    var writers = writers
+    for index in steps.indices {
+      guard let sum = steps[index].operation.floatSum else { continue }
+      for (input, other) in [(sum.lhs, sum.rhs), (sum.rhs, sum.lhs)] {
+        guard input.shape == other.shape, input.shape == sum.output.shape, input.index != other.index,
+          input.index < writers.count, writers[input.index] >= 0, other.index < writers.count,
+          !wiring.isVariable(facts[other.index].root),
+          isRead(input.index, byNoneBut: steps[index])
+        else { continue }
+        let source = writers[input.index]
+        guard steps[source].reads.allSatisfy({ !isVariable($0) }),
+          let fused = steps[source].operation.adding(
+            other, within: sum.minimum, sum.maximum, to: sum.output, using: kernels)
+        else { continue }
+        // Of a view, the writer of its root counts.
+        let isLater = writers[facts[other.index].root] > source
+        let place = isLater ? index : source
+        var step = steps[source]
+        step.operation = fused
+        step.absorb(steps[index])
+        step.position = steps[place].position
+        step.reads.append(other.index)
+        step.writes = [sum.output.index]
+        isAbsorbed[isLater ? source : index] = true
+        steps[place] = step
+        writers[sum.output.index] = place
+        break
+      }
+    }
+    removeSteps { isAbsorbed[$0] }
+  }
+
+  private func isVariable(_ tensor: Int) -> Bool {
+    tensor < wiring.tensorCount && wiring.isVariable(facts[tensor].root)
+  }
+}

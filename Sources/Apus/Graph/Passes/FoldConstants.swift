@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import ApusKernels
+
+extension PlanDraft {
+  /// Results of constants larger than this, in bytes, are computed in each run instead of being kept.
+  private static let foldLimit = 256 << 20
+  /// Results up to this, in bytes, are computed at once; larger ones when somebody reads them, see ``ComputedConstant``.
+  private static let eagerLimit = 64 << 10
+
+  /// **Rule:** the outputs of a pure operator that reads constants alone are constants.
+  /// **Reason:** shapes, axes and paddings are computed this way, and so are the weights of models with halves.
+  ///
+  /// - Returns: the bytes of the results, and how many of them are in memory now; nil where the rule does not hold.
+  mutating func fold(
+    _ step: StepDraft, threads: ThreadTeam, model: Model
+  ) throws(ApusError) -> (byteCount: Int, keptByteCount: Int)? {
+    let inputs = wiring.subgraph.operators[step.position].inputs.filter { $0 >= 0 }
+    let outputs = wiring.subgraph.operators[step.position].outputs
+    guard !inputs.isEmpty, inputs.allSatisfy({ facts[$0].constant != nil }),
+      outputs.allSatisfy({ !wiring.isVariable($0) })
+    else { return nil }
+    var total = 0
+    for tensor in outputs + step.scratch { total += min(try byteCount(of: tensor), Self.foldLimit + 1) }
+    guard total <= Self.foldLimit else { return nil }
+    let isEager = total <= Self.eagerLimit
+    var sources: [(tensor: Int, constant: Constant)] = []
+    for tensor in Set(inputs + step.reads).sorted() {
+      if let constant = facts[tensor].constant { sources.append((tensor, constant)) }
+    }
+    let isOfModel = sources.allSatisfy(\.constant.isOfModel)
+    if isOfModel, let known = model.foldedConstants(subgraph: wiring.index, tensors: outputs) {
+      for (output, constant) in zip(outputs, known) { facts[output].constant = constant }
+      return (total, isEager ? total : 0)
+    }
+    func pieces(_ tensors: [Int]) throws(ApusError) -> [ComputedConstant.Piece] {
+      var pieces: [ComputedConstant.Piece] = []
+      for tensor in tensors { pieces.append(.init(slot: tensor, byteCount: try byteCount(of: tensor))) }
+      return pieces
+    }
+    let computed = ComputedConstant(
+      step.operation, inputs: sources, outputs: try pieces(outputs), scratch: try pieces(step.scratch),
+      threads: threads, pool: model.packedMemory,
+      isShared: isEager || outputs.contains { wiring.isOutput[$0] || wiring.readers(of: $0).count > 1 })
+    var results: [Constant] = []
+    for (position, output) in outputs.enumerated() {
+      if isEager { _ = try computed.keep(position) }
+      results.append(
+        Constant(
+          .computed(computed, output: position), byteCount: try byteCount(of: output), isOfModel: isOfModel))
+      facts[output].constant = results[position]
+    }
+    if isOfModel { model.remember(results, subgraph: wiring.index, tensors: outputs) }
+    return (total, isEager ? total : 0)
+  }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+import ApusKernels
+
+/// A product of two tensors that may be one function of one tensor.
+struct GatedProduct {
+  /// What the product computes.
+  enum Form {
+    /// Of floats, without bounds.
+    case floats
+    /// Of bytes, signed or not.
+    case bytes(QuantizedProduct, isSigned: Bool)
+  }
+
+  let lhs: TensorSlot
+  let rhs: TensorSlot
+  let output: TensorSlot
+  let form: Form
+}
+
+extension PlanDraft {
+  /// **Rule:** `x · f(x)`, where nothing else reads `f(x)`, is one function of `x`: for bytes any `f`, for floats
+  /// `x · σ(x)`.
+  /// **Reason:** that is half of the work, and of bytes a single table; and the function may be done by what computes `x`.
+  mutating func joinGates() {
+    var isAbsorbed = Array(repeating: false, count: steps.count)
+    let writers = writers
+    for index in steps.indices {
+      guard let product = steps[index].operation.gatedProduct else { continue }
+      for (gate, input) in [(product.lhs, product.rhs), (product.rhs, product.lhs)] {
+        guard gate.shape == input.shape, gate.index != input.index, gate.index < writers.count,
+          writers[gate.index] >= 0, !wiring.isVariable(input.index),
+          let unary = steps[writers[gate.index]].operation as? UnaryOperator,
+          unary.input.index == input.index, let function = unary.function,
+          isRead(gate.index, byNoneBut: steps[index]),
+          let joined = product.joined(with: function, isGateFirst: gate.index == product.lhs.index, input, kernels)
+        else { continue }
+        steps[index].operation = joined
+        steps[index].absorb(steps[writers[gate.index]])
+        steps[index].reads = [input.index]
+        isAbsorbed[writers[gate.index]] = true
+        break
+      }
+    }
+    removeSteps { isAbsorbed[$0] }
+  }
+}
+
+extension GatedProduct {
+  /// The product as one function of `input`, of which the other factor is a function.
+  fileprivate func joined(
+    with function: UnaryOperator.Function, isGateFirst: Bool, _ input: TensorSlot, _ kernels: KernelSet
+  ) -> UnaryOperator? {
+    switch (form, function) {
+    case (.floats, .floats(.logistic)):
+      return UnaryOperator(FloatFunction.swish, input: input, output: output, using: kernels)
+    case (.bytes(let product, let isSigned), .bytes(let table)):
+      let gated = ByteTable(isSigned: isSigned) { value in
+        let factor = table.results[Int(UInt8(truncatingIfNeeded: value))]
+        let other = isSigned ? Int32(Int8(bitPattern: factor)) : Int32(factor)
+        return isGateFirst ? product(other, value) : product(value, other)
+      }
+      return UnaryOperator(gated, input: input, output: output, using: kernels)
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension PlanDraft {
+  /// **Rule:** each tensor that a step writes has bytes from that step to the last that reads it or a view of it, and to
+  /// the segment's end where a later segment or the caller does. Tensors share bytes only if these stretches do not meet.
+  /// **Reason:** the caches hold less memory better, and so does the machine.
+  ///
+  /// - Parameters:
+  ///   - nodes: the operators of the segment.
+  ///   - reuses: whether bytes are used again at all.
+  func placingTensors(of nodes: Range<Int>, reuses: Bool) throws(ApusError) -> Layout {
+    let count = wiring.tensorCount
+    let end = nodes.upperBound
+    var first = Array(repeating: -1, count: count)
+    var last = Array(repeating: -1, count: count)
+    var written: [Int] = []
+    for step in steps {
+      for tensor in step.writes where !wiring.isVariable(tensor) {
+        if first[tensor] < 0 { written.append(tensor) }
+        first[tensor] = step.position
+        last[tensor] = max(last[tensor], step.position)
+      }
+      for tensor in step.reads where tensor < count {
+        let root = facts[tensor].root
+        last[root] = max(last[root], step.position)
+      }
+    }
+    var layout = Layout()
+    for node in nodes {
+      for tensor in wiring.subgraph.operators[node].outputs where facts[tensor].constant == nil {
+        let root = facts[tensor].root
+        let isReadLater = wiring.isOutput[tensor] || (wiring.readers(of: tensor).last ?? -1) >= end
+        if isReadLater { last[root] = end }
+        if root != tensor, facts[tensor].shape != nil { layout.views.append((tensor, root)) }
+      }
+    }
+    var requests: [OffsetAssignment.Request] = []
+    var tensors: [Int] = []
+    for tensor in written {
+      let lifetime = reuses ? first[tensor]...max(first[tensor], last[tensor]) : nodes.lowerBound...end
+      requests.append(.init(byteCount: try byteCount(of: tensor), lifetime: lifetime))
+      tensors.append(tensor)
+    }
+    for step in steps {
+      for scratch in step.scratch {
+        requests.append(
+          .init(byteCount: try byteCount(of: scratch), lifetime: step.position...step.position))
+        tensors.append(scratch)
+      }
+    }
+    try layout.assign(requests, to: tensors, subgraph: wiring.index)
+    return layout
+  }
+}
+
+extension Layout {
+  /// Gives tensors their places in the block.
+  mutating func assign(
+    _ requests: [OffsetAssignment.Request], to tensors: [Int], subgraph: Int
+  ) throws(ApusError) {
+    let assignment = OffsetAssignment(requests)
+    guard let total = assignment.byteCount else {
+      throw ApusError(.resourceLimit, "the tensors of subgraph \(subgraph) take more bytes than can be counted")
+    }
+    byteCount = total
+    places = tensors.indices.map {
+      Place(
+        tensor: tensors[$0], offset: assignment.offsets[$0], byteCount: requests[$0].byteCount,
+        lifetime: requests[$0].lifetime)
+    }
+  }
+}

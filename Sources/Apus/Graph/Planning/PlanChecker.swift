@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The tensors whose values are in memory.
+struct PresentTensors {
+  private var isPresent: [Bool]
+
+  /// None of `count` tensors.
+  init(count: Int) { isPresent = Array(repeating: false, count: count) }
+
+  subscript(tensor: Int) -> Bool {
+    get { isPresent[tensor] }
+    set { isPresent[tensor] = newValue }
+  }
+}
+
+/// Proves of a finished plan that a run reads what it should, and trusts nobody for it.
+///
+/// It takes from the file who writes and reads each tensor, and from the plan the order of the steps, the tensors that each
+/// reads and writes, and where those lie. It walks the steps once and notes which bytes hold which tensor. Of
+/// each step it proves: every tensor that it reads was written by its producer, and nothing has been written over it since;
+/// constants are in place; what it writes and works in overlaps neither what it reads nor each other. In the
+/// end every output is there, and every operator was done once. What does not hold is an `internalError`.
+struct PlanChecker {
+  /// How the file joins operators.
+  let wiring: Wiring
+  /// The tensors whose values are there before: inputs, and results of earlier segments.
+  let before: PresentTensors
+
+  /// What is checked.
+  struct Subject {
+    var nodes: Range<Int>
+    var steps: [Step]
+    var facts: [TensorFacts]
+    var layout: Layout
+    /// The constants that are in place.
+    var pinned: [Int]
+    var scratchByteCounts: [Int]
+    var isDeferred = false
+    /// The deferred operator whose outputs are written before the steps.
+    var delivered: Int?
+  }
+
+  /// Checks a plan.
+  ///
+  /// - Returns: the tensors whose values are there when it has run.
+  func check(_ plan: Subject) throws(ApusError) -> PresentTensors {
+    var walk = try PlanWalk(plan, wiring: wiring, before: before)
+    try walk.checkOperators()
+    if let node = plan.delivered {
+      for output in wiring.subgraph.operators[node].outputs { try walk.deliver(output) }
+    }
+    for step in plan.steps { try walk.take(step) }
+    if plan.nodes.upperBound == wiring.nodeCount, !plan.isDeferred { try walk.checkOutputs() }
+    return walk.present
+  }
+}
+
+/// One walk of the checker over a plan.
+private struct PlanWalk {
+  /// Of each tensor, then of each piece of scratch memory, whether its bytes hold its values.
+  private var isPresent: [Bool]
+  private let plan: PlanChecker.Subject
+  private let wiring: Wiring
+  /// Of each tensor and piece of scratch memory, its place in the layout, or −1.
+  private var places: [Int]
+  private var isPinned: [Bool]
+  /// The stretches of the block that hold tensors, in order, apart from each other.
+  private var held: [Stretch] = []
+  /// Of each tensor the last step whose operators read it in the file.
+  private var lastReaders: [Int]
+  private var stepCount = 0
+
+  /// Bytes of the block that hold a tensor.
+  private struct Stretch {
+    let range: Range<Int>
+    let tensor: Int
+  }
+
+  init(_ plan: PlanChecker.Subject, wiring: Wiring, before: PresentTensors) throws(ApusError) {
+    self.plan = plan
+    self.wiring = wiring
+    let count = wiring.tensorCount
+    isPresent = (0..<count).map { before[$0] } + Array(repeating: false, count: plan.scratchByteCounts.count)
+    places = Array(repeating: -1, count: isPresent.count)
+    isPinned = Array(repeating: false, count: count)
+    lastReaders = Array(repeating: 0, count: count)
+    for tensor in plan.pinned { isPinned[tensor] = true }
+    for (index, place) in plan.layout.places.enumerated() {
+      try check(place)
+      places[place.tensor] = index
+    }
+    for view in plan.layout.views { try check(view) }
+  }
+
+  /// The tensors whose values are there.
+  var present: PresentTensors {
+    var present = PresentTensors(count: wiring.tensorCount)
+    for tensor in 0..<wiring.tensorCount { present[tensor] = isPresent[tensor] }
+    return present
+  }
+
+  /// A place is aligned, large enough and within the block.
+  private func check(_ place: Layout.Place) throws(ApusError) {
+    let count = wiring.tensorCount
+    let needed =
+      place.tensor < count
+      ? try wiring.byteCount(of: place.tensor, shape: plan.facts[place.tensor].shape)
+      : plan.scratchByteCounts[place.tensor - count]
+    guard places[place.tensor] < 0, place.offset >= 0, place.offset.isMultiple(of: TensorMemory.alignment),
+      place.byteCount >= needed, place.offset <= plan.layout.byteCount,
+      place.byteCount <= plan.layout.byteCount - place.offset
+    else {
+      throw ApusError(
+        .internalError,
+        "\(wiring.name(of: place.tensor)) lies at \(place.offset), with \(place.byteCount) bytes for \(needed), "
+          + "in a block of \(plan.layout.byteCount)")
+    }
+  }
+
+  /// A view is as large as what it is a view of.
+  private func check(_ view: (tensor: Int, root: Int)) throws(ApusError) {
+    let bytes = try wiring.byteCount(of: view.tensor, shape: plan.facts[view.tensor].shape)
+    let rootBytes = try wiring.byteCount(of: view.root, shape: plan.facts[view.root].shape)
+    guard plan.facts[view.tensor].root == view.root, bytes == rootBytes else {
+      throw ApusError(
+        .internalError,
+        "\(wiring.name(of: view.tensor)), of \(bytes) bytes, lies where \(wiring.name(of: view.root)) does, of "
+          + "\(rootBytes)")
+    }
+  }
+
+  /// Every operator is done by one step, is known before, or is a view.
+  func checkOperators() throws(ApusError) {
+    var isDone = Array(repeating: false, count: plan.nodes.count)
+    for step in plan.steps {
+      for node in step.nodes {
+        guard plan.nodes.contains(node), !isDone[node - plan.nodes.lowerBound] else {
+          throw failure(step, "does operator #\(node), which another step or segment does")
+        }
+        isDone[node - plan.nodes.lowerBound] = true
+      }
+    }
+    for node in plan.nodes where !isDone[node - plan.nodes.lowerBound] {
+      let entry = wiring.subgraph.operators[node]
+      for output in entry.outputs where plan.facts[output].constant == nil {
+        let root = plan.facts[output].root
+        guard root != output, entry.inputs.contains(where: { $0 >= 0 && plan.facts[$0].root == root }) else {
+          throw ApusError(
+            .internalError, "operator #\(node): no step computes \(wiring.name(of: output))")
+        }
+      }
+    }
+  }
+
+  /// Walks on by one step.
+  mutating func take(_ step: Step) throws(ApusError) {
+    stepCount += 1
+    for node in step.nodes {
+      for input in wiring.subgraph.operators[node].inputs where input >= 0 { lastReaders[input] = stepCount }
+    }
+    for tensor in step.reads { try checkIsThere(tensor, for: step) }
+    for tensor in step.scratch { try write(tensor, by: step) }
+    for tensor in step.writes where !wiring.isVariable(tensor) { try write(tensor, by: step) }
+    // What it has written must not lie on what it reads, nor on what it has written before.
+    for tensor in step.reads where isComputed(tensor) && !isPresent[plan.facts[tensor].root] {
+      throw failure(step, "reads \(wiring.name(of: tensor)) and writes over it")
+    }
+    for tensor in step.scratch + step.writes where !isPresent[tensor] && places[tensor] >= 0 {
+      throw failure(step, "writes \(wiring.name(of: tensor)) and then over it")
+    }
+    for node in step.nodes { try checkResults(of: node, step) }
+  }
+
+  /// Whether a tensor's values are made by steps, or by the caller.
+  private func isComputed(_ tensor: Int) -> Bool {
+    plan.facts[tensor].constant == nil && !wiring.isVariable(plan.facts[tensor].root)
+  }
+
+  /// A step reads what an operator that it does reads in the file, and its bytes are there.
+  private func checkIsThere(_ tensor: Int, for step: Step) throws(ApusError) {
+    if plan.facts[tensor].constant != nil {
+      guard isPinned[tensor] else {
+        throw failure(step, "reads the constant \(wiring.name(of: tensor)), which is not in place")
+      }
+      return
+    }
+    guard lastReaders[tensor] == stepCount else {
+      throw failure(step, "reads \(wiring.name(of: tensor)), which is no input of its operators")
+    }
+    guard isComputed(tensor) else {
+      // An operator that is done later than it stands in the file must not read what may have changed.
+      guard step.nodes.count == 1 || wiring.subgraph.operators[step.position].inputs.contains(tensor) else {
+        throw failure(step, "reads the variable \(wiring.name(of: tensor)) late")
+      }
+      return
+    }
+    guard isPresent[plan.facts[tensor].root] else {
+      throw failure(
+        step, "reads \(wiring.name(of: tensor)), which is not written yet or was written over")
+    }
+  }
+
+  /// What an operator computes is written, or nobody but the step reads it.
+  private func checkResults(of node: Int, _ step: Step) throws(ApusError) {
+    for output in wiring.subgraph.operators[node].outputs {
+      if plan.facts[output].shape == nil || wiring.isVariable(output) || isPresent[plan.facts[output].root] {
+        continue
+      }
+      let readers = wiring.readers(of: output)
+      guard !wiring.isOutput[output], readers.allSatisfy(step.nodes.contains) else {
+        throw failure(step, "does not write \(wiring.name(of: output)), which others read")
+      }
+    }
+  }
+
+  /// Writes a tensor before all steps.
+  mutating func deliver(_ tensor: Int) throws(ApusError) {
+    guard let range = range(of: tensor) else {
+      throw ApusError(.internalError, "\(wiring.name(of: tensor)) is delivered, but has no memory")
+    }
+    hold(range, tensor)
+  }
+
+  private mutating func write(_ tensor: Int, by step: Step) throws(ApusError) {
+    guard let range = range(of: tensor) else {
+      throw failure(step, "writes \(wiring.name(of: tensor)), which has no memory")
+    }
+    hold(range, tensor)
+  }
+
+  /// Every output is there.
+  func checkOutputs() throws(ApusError) {
+    for output in wiring.subgraph.outputs {
+      let isThere =
+        plan.facts[output].constant == nil
+        ? isPresent[plan.facts[output].root] || !isComputed(output) : isPinned[output]
+      guard isThere else {
+        throw ApusError(.internalError, "the output \(wiring.name(of: output)) is not there at the end")
+      }
+    }
+  }
+
+  private func range(of tensor: Int) -> Range<Int>? {
+    guard places[tensor] >= 0 else { return nil }
+    let place = plan.layout.places[places[tensor]]
+    return place.offset..<place.offset + place.byteCount
+  }
+
+  /// Notes that bytes hold a tensor now, and not what they held before.
+  private mutating func hold(_ range: Range<Int>, _ tensor: Int) {
+    isPresent[tensor] = true
+    guard !range.isEmpty else { return }
+    var low = 0
+    var high = held.count
+    while low < high {
+      let middle = (low + high) / 2
+      if held[middle].range.upperBound <= range.lowerBound { low = middle + 1 } else { high = middle }
+    }
+    var end = low
+    while end < held.count, held[end].range.lowerBound < range.upperBound {
+      if held[end].tensor != tensor { isPresent[held[end].tensor] = false }
+      end += 1
+    }
+    held.replaceSubrange(low..<end, with: CollectionOfOne(Stretch(range: range, tensor: tensor)))
+  }
+
+  private func failure(_ step: Step, _ text: String) -> ApusError {
+    ApusError(.internalError, "step of operator #\(step.position): \(text)")
+  }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+import ApusKernels
+
+/// What a ``Node`` asks while its operator is prepared.
+extension Planner {
+  /// The values of a tensor, where no run is needed to know them.
+  func constant(_ tensor: Int) -> Constant? {
+    tensor < wiring.tensorCount ? draft.facts[tensor].constant : nil
+  }
+
+  /// A tensor's shape, once it is known.
+  func shape(of tensor: Int) -> TensorShape? { draft.facts[tensor].shape }
+
+  /// A tensor that an operator reads.
+  func inputSlot(_ index: Int, of node: Node) throws(ApusError) -> TensorSlot {
+    guard let shape = draft.facts[index].shape, wiring.producerOrNone(of: index) < node.index else {
+      throw node.malformed("reads \(wiring.name(of: index)), which nothing before it writes")
+    }
+    record.reads.append(index)
+    return slot(index, shape: shape)
+  }
+
+  private func slot(_ index: Int, shape: TensorShape) -> TensorSlot {
+    TensorSlot(
+      index: index, entry: wiring.subgraph.tensors[index], type: wiring.types[index], shape: shape,
+      isConstant: draft.facts[index].constant != nil)
+  }
+
+  /// Gives a tensor its shape.
+  func define(_ index: Int, shape: TensorShape, by node: Node) throws(ApusError) -> TensorSlot {
+    guard shape.dimensions.allSatisfy({ $0 >= 0 }) else {
+      throw node.malformed("output \(wiring.name(of: index)) would have the shape \(shape)")
+    }
+    noteWrite(index, by: node.index)
+    if wiring.isVariable(index) {
+      guard shape == draft.facts[index].shape else {
+        throw node.malformed(
+          "variable \(wiring.name(of: index)), \(draft.facts[index].shape ?? []), would have the shape \(shape)")
+      }
+      return slot(index, shape: shape)
+    }
+    let byteCount = try wiring.byteCount(of: index, shape: shape)
+    guard byteCount <= context.memoryLimit else {
+      throw ApusError(
+        .resourceLimit,
+        "\(node.place): output \(wiring.name(of: index)), \(shape), takes \(byteCount) bytes, more than the limit "
+          + "of \(context.memoryLimit)")
+    }
+    setShape(shape, of: index)
+    return slot(index, shape: shape)
+  }
+
+  /// Memory for one step's run.
+  func scratch(byteCount: Int, of node: Node) throws(ApusError) -> TensorSlot {
+    guard byteCount >= 0, byteCount <= context.memoryLimit else {
+      throw ApusError(
+        .resourceLimit,
+        "\(node.place): needs \(byteCount) bytes to work in, more than the limit of \(context.memoryLimit)")
+    }
+    let index = addScratch(byteCount)
+    record.scratch.append(index)
+    return TensorSlot(index: index, entry: nil, type: .uint8, shape: [byteCount], isConstant: false)
+  }
+
+  /// A tensor's values at preparation.
+  func values<T: TensorElement>(of slot: TensorSlot, as type: T.Type) throws(ApusError) -> [T] {
+    if let constant = constant(slot.index) { return try constant.values() }
+    guard start.isRunning, slot.index < wiring.tensorCount, start.present[draft.facts[slot.index].root] else {
+      throw ApusError(.valueNotKnown, "\(wiring.name(of: slot.index)) is known only when the model runs")
+    }
+    let buffer = graph.buffers[slot.index]
+    let bytes = Array(UnsafeRawBufferPointer(start: buffer.base, count: buffer.byteCount))
+    assume(slot.index, holds: bytes)
+    return bytes.withUnsafeBytes { raw in
+      (0..<buffer.byteCount / MemoryLayout<T>.stride).map {
+        raw.loadUnaligned(fromByteOffset: $0 * MemoryLayout<T>.stride, as: T.self)
+      }
+    }
+  }
+
+  /// Makes an output a constant of this plan.
+  func setConstant(_ slot: TensorSlot, bytes: [UInt8]) {
+    let memory = TensorMemory(byteCount: bytes.count)
+    memory.base.copyMemory(from: bytes, byteCount: bytes.count)
+    setConstant(Constant(memory, byteCount: bytes.count, isOfModel: false), of: slot.index)
+  }
+
+  /// Whether all operators before `node` have run, and none since.
+  func isNextInRun(_ node: Int) -> Bool { start.isRunning && start.nextNode == node }
+}

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+import ApusFormat
+import ApusKernels
+
+/// Plans one segment: asks operators to prepare themselves, lets the passes rewrite the plan, packs weights, gives
+/// tensors their places and has the result checked.
+///
+/// All that changes on the way is in here; what comes out is a ``SegmentPlan``, or an error.
+final class Planner {
+  let graph: Graph
+  let wiring: Wiring
+  /// What happened before.
+  let start: PlanStart
+  private(set) var draft: PlanDraft
+  /// What the operator in preparation has asked for.
+  var record = AccessRecord()
+  private var assumptions: [(tensor: Int, bytes: [UInt8])] = []
+  private var conditions: [() -> Bool] = []
+  /// Of each tensor the operator that was last prepared to write it.
+  private var lastWriters: [Int]
+  /// Bytes of results of constants and of packed weights.
+  private var heldByteCount = 0
+
+  var model: Model { graph.model }
+  var context: GraphContext { graph.context }
+
+  /// What an operator asks of the graph while it is prepared.
+  struct AccessRecord {
+    var reads: [Int] = []
+    var writes: [Int] = []
+    var scratch: [Int] = []
+    var multiplyAccumulates = 0
+  }
+
+  /// Prepares to plan what follows `start`.
+  init(_ graph: Graph, after start: PlanStart) {
+    self.graph = graph
+    self.start = start
+    wiring = graph.wiring
+    lastWriters = Array(repeating: -1, count: graph.wiring.tensorCount)
+    draft = PlanDraft(
+      wiring: graph.wiring, kernels: graph.context.kernels, steps: [], facts: start.facts,
+      scratchByteCounts: start.scratchByteCounts)
+  }
+
+  /// Plans up to the end, or to the first operator whose preparation lacks a value.
+  func segment() throws(ApusError) -> SegmentPlan {
+    let first = start.nextNode
+    var node = first
+    var deferred: (any DeferredOperator)?
+    while node < wiring.nodeCount, deferred == nil {
+      do throws(ApusError) {
+        deferred = try prepareOperator(node)
+      } catch {
+        guard error.code == .valueNotKnown else { throw error }
+        // All before the first operator has run: a value that is still missing will never come.
+        guard !start.isRunning || node > first else { throw ApusError(.malformedModel, error.message) }
+        break
+      }
+      node += 1
+    }
+    try applyPasses()
+    try packWeights()
+    let pinned = try pinConstants(of: first..<node)
+    let layout = try draft.placingTensors(of: first..<node, reuses: graph.passes.contains(.reuse))
+    try reserve(layout.byteCount)
+    return try SegmentPlan(
+      index: start.segmentCount, nodes: first..<node, steps: draft.steps.map(Step.init), facts: draft.facts,
+      layout: layout, pinned: pinned, scratchByteCounts: draft.scratchByteCounts, assumptions: assumptions,
+      conditions: conditions, deferred: deferred, constantByteCount: heldByteCount,
+      checkedWith: PlanChecker(wiring: wiring, before: start.present))
+  }
+
+  /// Plans an empty segment that gives memory to the outputs of a deferred operator, whose shapes are now known.
+  func delivery(of operation: any DeferredOperator) throws(ApusError) -> SegmentPlan {
+    let next = start.nextNode
+    let node = Node(index: next - 1, in: self)
+    let outputs = wiring.subgraph.operators[next - 1].outputs
+    var requests: [OffsetAssignment.Request] = []
+    for (position, output) in outputs.enumerated() {
+      _ = try define(output, shape: operation.outputShape(position), by: node)
+      requests.append(.init(byteCount: try draft.byteCount(of: output), lifetime: next - 1...next))
+    }
+    var layout = Layout()
+    try layout.assign(requests, to: outputs, subgraph: wiring.index)
+    try reserve(layout.byteCount)
+    return try SegmentPlan(
+      index: start.segmentCount, nodes: next..<next, steps: [], facts: draft.facts, layout: layout, pinned: [],
+      scratchByteCounts: draft.scratchByteCounts, delivery: .init(operation: operation, node: next - 1),
+      constantByteCount: 0, checkedWith: PlanChecker(wiring: wiring, before: start.present))
+  }
+
+  // MARK: Operators
+
+  /// Lets an operator prepare itself; the result is a step, constants or a view.
+  ///
+  /// - Returns: the operator, if only a run decides the shapes of its outputs.
+  private func prepareOperator(_ index: Int) throws(ApusError) -> (any DeferredOperator)? {
+    let entry = wiring.subgraph.operators[index]
+    let node = Node(index: index, in: self)
+    let registration = try context.registration(of: entry, at: index)
+    record = AccessRecord()
+    let scratchCount = draft.scratchByteCounts.count
+    let operation: any Operator
+    do throws(ApusError) { operation = try registration.prepare(node) } catch {
+      draft.scratchByteCounts.removeSubrange(scratchCount...)
+      for output in record.writes where !wiring.isVariable(output) { draft.facts[output].shape = nil }
+      throw error
+    }
+    var step = StepDraft(
+      position: index, nodes: [index], operation: operation, reads: record.reads, writes: record.writes,
+      scratch: record.scratch, multiplyAccumulates: record.multiplyAccumulates)
+    if let deferred = operation.deferred {
+      draft.steps.append(step)
+      return deferred
+    }
+    for output in entry.outputs where draft.facts[output].shape == nil {
+      throw node.unsupported("output \(wiring.name(of: output)) is not computed")
+    }
+    if operation is ConstantOutputs { return nil }
+    if let view = operation as? ViewOperator, graph.passes.contains(.views), draft.share(view) { return nil }
+    let inputs = entry.inputs.filter { $0 >= 0 }
+    if registration.isPure, graph.passes.contains(.folding), !inputs.isEmpty,
+      inputs.allSatisfy({ draft.facts[$0].constant != nil })
+    {
+      step = try finished(step)
+      if let folded = try draft.fold(step, threads: context.threadsInUse, model: model) {
+        try reserve(folded.byteCount)
+        try hold(folded.keptByteCount)
+        return nil
+      }
+    }
+    draft.steps.append(step)
+    return nil
+  }
+
+  /// The step with its kernel chosen and its weights packed.
+  private func finished(_ step: StepDraft) throws(ApusError) -> StepDraft {
+    var step = step
+    let node = Node(index: step.nodes[0], in: self)
+    step.operation = try step.operation.chosen(for: node)
+    return try packed(step, node)
+  }
+
+  private func applyPasses() throws(ApusError) {
+    let passes = graph.passes
+    if passes.contains(.padding) { draft.absorbPadding() }
+    for index in draft.steps.indices where draft.steps[index].operation is any Draft {
+      let node = Node(index: draft.steps[index].nodes[0], in: self)
+      draft.steps[index].operation = try draft.steps[index].operation.chosen(for: node)
+    }
+    if passes.contains(.gates) { draft.joinGates() }
+    if passes.contains(.sums) { draft.absorbSums() }
+    if passes.contains(.functions) { draft.absorbFunctions() }
+  }
+
+  private func packWeights() throws(ApusError) {
+    for index in draft.steps.indices where draft.steps[index].operation.hasWeights {
+      let node = Node(index: draft.steps[index].nodes[0], in: self)
+      draft.steps[index] = try packed(draft.steps[index], node)
+    }
+  }
+
+  private func packed(_ step: StepDraft, _ node: Node) throws(ApusError) -> StepDraft {
+    guard step.operation.hasWeights else { return step }
+    var step = step
+    let packer = WeightPacker(node, self)
+    record = AccessRecord()
+    step.operation = try step.operation.packed(by: packer)
+    step.scratch += record.scratch
+    step.reads.removeAll { packer.packed.contains($0) }
+    return step
+  }
+
+  /// Puts constants that are read during or after runs where they stay.
+  private func pinConstants(of nodes: Range<Int>) throws(ApusError) -> [(tensor: Int, buffer: TensorBuffer)] {
+    var pinned: [(tensor: Int, buffer: TensorBuffer)] = []
+    var isPinned = Array(repeating: false, count: wiring.tensorCount)
+    func pin(_ tensor: Int) throws(ApusError) {
+      guard tensor < isPinned.count, !isPinned[tensor], let constant = draft.facts[tensor].constant else {
+        return
+      }
+      isPinned[tensor] = true
+      if constant.placed == nil, case .computed = constant.state { try hold(constant.byteCount) }
+      pinned.append((tensor, try constant.pin()))
+    }
+    for step in draft.steps { for tensor in step.reads { try pin(tensor) } }
+    for output in wiring.subgraph.outputs { try pin(output) }
+    if !graph.passes.contains(.reuse) {
+      for node in nodes {
+        for tensor in wiring.subgraph.operators[node].inputs + wiring.subgraph.operators[node].outputs
+        where tensor >= 0 {
+          try pin(tensor)
+        }
+      }
+    }
+    return pinned
+  }
+
+  // MARK: Facts
+
+  func setShape(_ shape: TensorShape, of tensor: Int) { draft.facts[tensor].shape = shape }
+
+  /// Notes that the operator in preparation writes a tensor.
+  func noteWrite(_ tensor: Int, by node: Int) {
+    if lastWriters[tensor] != node { record.writes.append(tensor) }
+    lastWriters[tensor] = node
+  }
+
+  func setConstant(_ constant: Constant, of tensor: Int) { draft.facts[tensor].constant = constant }
+
+  func addScratch(_ byteCount: Int) -> Int {
+    draft.scratchByteCounts.append(byteCount)
+    return wiring.tensorCount + draft.scratchByteCounts.count - 1
+  }
+
+  /// Takes a tensor's bytes, which the last run computed, for granted.
+  func assume(_ tensor: Int, holds bytes: [UInt8]) { assumptions.append((tensor, bytes)) }
+
+  /// Takes a condition for granted, which is asked before each run of the segment.
+  func assume(_ condition: @escaping () -> Bool) { conditions.append(condition) }
+
+  // MARK: Memory
+
+  /// Refuses to pass the limit on memory.
+  func reserve(_ byteCount: Int) throws(ApusError) {
+    let limit = context.memoryLimit
+    let held = start.heldByteCount + heldByteCount
+    guard byteCount <= limit, held <= limit - byteCount else {
+      throw ApusError(
+        .resourceLimit,
+        "subgraph \(wiring.index): needs \(byteCount) bytes beside \(held), more than the limit of \(limit)")
+    }
+  }
+
+  /// Notes bytes that the segment keeps outside the arena.
+  func hold(_ byteCount: Int) throws(ApusError) {
+    try reserve(byteCount)
+    heldByteCount += byteCount
+  }
+}
+
+/// What was planned, and perhaps run, before a segment.
+struct PlanStart {
+  /// The first operator of the segment.
+  var nextNode: Int
+  var facts: [TensorFacts]
+  /// Of each piece of scratch memory its bytes.
+  var scratchByteCounts: [Int] = []
+  /// The tensors whose values are there.
+  var present: PresentTensors
+  var segmentCount: Int
+  /// The bytes that inputs, variables and earlier segments take.
+  var heldByteCount: Int
+  /// Whether all before has run, so that the values of what it computed can be read.
+  var isRunning: Bool
+}

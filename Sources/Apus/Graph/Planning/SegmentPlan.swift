@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A stretch of operators, planned: what to do in which order, and where each tensor lies. Immutable.
+///
+/// A segment ends before an operator whose preparation needs a value that only a run computes, and behind one whose
+/// outputs' shapes only a run decides. What follows is planned when the values are there, and kept for as long as they
+/// stay equal. Another plan is another value.
+final class SegmentPlan {
+  /// Its position among the segments of its subgraph.
+  let index: Int
+  /// The operators of the file that it covers.
+  let nodes: Range<Int>
+  /// What to do, in order.
+  let steps: [Step]
+  /// The same, uncounted: a run would spend a few percent of a small model's time on counting references.
+  let walk: [Unmanaged<Step>]
+  /// What is known of each tensor behind it.
+  let facts: [TensorFacts]
+  /// Where its tensors and scratch memory lie, in a block of its own.
+  let layout: Layout
+  /// The constants that its steps, or the caller, read during or after runs, by tensor.
+  let pinned: [(tensor: Int, buffer: TensorBuffer)]
+  /// Of each piece of scratch memory, those of earlier segments included, its bytes.
+  let scratchByteCounts: [Int]
+  /// The values that its preparation read, which are those of its last run.
+  let assumptions: [(tensor: Int, bytes: [UInt8])]
+  /// What else its preparation took for granted.
+  let conditions: [() -> Bool]
+  /// Its last operator, where only a run of it decides the shapes of what it computes.
+  let deferred: (any DeferredOperator)?
+  /// The deferred operator whose outputs this segment, which covers no operator, gives memory to.
+  let delivery: Delivery?
+  /// The bytes of what its preparation made of constants: results kept, weights packed.
+  let constantByteCount: Int
+  /// The tensors whose values are there when it has run; filled by the checker, for the next segment.
+  let present: PresentTensors
+
+  /// A deferred operator and its position.
+  struct Delivery {
+    let operation: any DeferredOperator
+    let node: Int
+  }
+
+  init(
+    index: Int, nodes: Range<Int>, steps: [Step], facts: [TensorFacts], layout: Layout,
+    pinned: [(tensor: Int, buffer: TensorBuffer)], scratchByteCounts: [Int],
+    assumptions: [(tensor: Int, bytes: [UInt8])] = [], conditions: [() -> Bool] = [],
+    deferred: (any DeferredOperator)? = nil, delivery: Delivery? = nil, constantByteCount: Int,
+    checkedWith checker: PlanChecker
+  ) throws(ApusError) {
+    self.index = index
+    self.nodes = nodes
+    self.steps = steps
+    walk = steps.map { .passUnretained($0) }
+    self.facts = facts
+    self.layout = layout
+    self.pinned = pinned
+    self.scratchByteCounts = scratchByteCounts
+    self.assumptions = assumptions
+    self.conditions = conditions
+    self.deferred = deferred
+    self.delivery = delivery
+    self.constantByteCount = constantByteCount
+    present = try checker.check(
+      .init(
+        nodes: nodes, steps: steps, facts: facts, layout: layout, pinned: pinned.map(\.tensor),
+        scratchByteCounts: scratchByteCounts, isDeferred: deferred != nil, delivered: delivery?.node))
+  }
+
+  /// Whether it ends a subgraph of so many operators.
+  func isLast(of nodeCount: Int) -> Bool { nodes.upperBound == nodeCount && deferred == nil }
+}
+
+/// Where tensors lie in one block of memory.
+struct Layout {
+  /// One tensor's place, or that of a piece of scratch memory.
+  struct Place {
+    /// The index in the table of tensors.
+    let tensor: Int
+    /// Bytes from the block's start; a multiple of 64.
+    let offset: Int
+    let byteCount: Int
+    /// The first and the last operator for which the memory is held.
+    let lifetime: ClosedRange<Int>
+  }
+
+  var places: [Place] = []
+  /// Tensors that lie where others do, by their roots.
+  var views: [(tensor: Int, root: Int)] = []
+  /// The bytes of the block.
+  var byteCount = 0
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+import ApusKernels
+
+/// Packs the constant weights of one step, when no pass will change it any more.
+final class WeightPacker {
+  /// The operator, for messages.
+  let node: Node
+  /// How many bytes of packed weights the step will ask for, if it asks more than once.
+  var expectedByteCount = 0
+  /// The tensors that nothing reads any more, as they are packed.
+  private(set) var packed: Set<Int> = []
+
+  private let planner: Planner
+  private var lease: ConstantLease?
+
+  init(_ node: Node, _ planner: Planner) {
+    self.node = node
+    self.planner = planner
+  }
+
+  /// How many threads a run may use; scratch memory is sized by it.
+  var threadCount: Int { node.threadCount }
+
+  /// Memory for one run of the step; its contents are undefined when a run begins.
+  func scratch(byteCount: Int) throws(ApusError) -> TensorSlot {
+    try planner.scratch(byteCount: byteCount, of: node)
+  }
+
+  /// Memory of this interpreter for weights that each run packs.
+  func weightsOfRuns(byteCount: Int) throws(ApusError) -> PackedWeights {
+    try hold(byteCount)
+    return PackedWeights(byteCount: byteCount)
+  }
+
+  /// Weights in a kernel's own layout: packed once per ``Model`` where they are constant, and shared by its
+  /// interpreters; otherwise memory of this interpreter, to be packed in each run.
+  ///
+  /// - Parameters:
+  ///   - tensors: what `pack` reads.
+  ///   - layout: the layout; the same always means the same bytes.
+  ///   - most: the bytes that any weights need.
+  ///   - measuring: the kernel and the filter that say how many bytes constant weights need.
+  ///   - pack: called here at most once, and only if every tensor is constant.
+  /// - Returns: the weights, and whether they are packed already.
+  func weights(
+    of tensors: [TensorSlot], layout: WeightLayout, most: Int,
+    measuring: (kernel: any PreparedConvolution, filter: TensorSlot)? = nil,
+    pack: (ConstantLease, PackedWeights) throws(ApusError) -> Void
+  ) throws(ApusError) -> (weights: PackedWeights, arePacked: Bool) {
+    var constants: [(tensor: Int, constant: Constant)] = []
+    for slot in tensors {
+      guard let constant = planner.constant(slot.index) else {
+        return (try weightsOfRuns(byteCount: most), false)
+      }
+      constants.append((slot.index, constant))
+    }
+    packed.formUnion(tensors.map(\.index))
+    let model = planner.model
+    let isShared = constants.allSatisfy(\.constant.isOfModel)
+    let key = PackedWeightsKey(
+      tensor: tensors.first?.index ?? -1, others: tensors.dropFirst().map(\.index),
+      subgraph: planner.wiring.index, layout: layout)
+    if isShared, let known = model.knownWeights(key) {
+      try hold(known.byteCount)
+      return (known, true)
+    }
+    let lease = try leased(constants, distance: max(most, expectedByteCount))
+    var byteCount = most
+    if let measuring {
+      byteCount = measuring.kernel.packedByteCount(for: try lease.bytes(of: measuring.filter))
+    }
+    try hold(byteCount)
+    let made = PackedWeights(byteCount: byteCount, pool: isShared ? model.packedMemory : nil)
+    try pack(lease, made)
+    return (isShared ? model.keepPacked(made, key) : made, true)
+  }
+
+  /// The constants in memory, for as long as the step packs.
+  private func leased(
+    _ constants: [(tensor: Int, constant: Constant)], distance: Int
+  ) throws(ApusError) -> ConstantLease {
+    if let lease, constants.allSatisfy({ lease.contains($0.tensor) }) { return lease }
+    lease = nil
+    let made = try ConstantLease(constants, pool: planner.model.packedMemory, distance: distance)
+    lease = made
+    return made
+  }
+
+  private func hold(_ byteCount: Int) throws(ApusError) {
+    do throws(ApusError) { try planner.hold(byteCount) } catch {
+      throw ApusError(error.code, "\(node.place): packed weights: \(error.message)")
+    }
+  }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+import ApusFormat
+
+/// How the operators of a subgraph are joined, as the file says: who writes each tensor, and who reads it. Immutable.
+struct Wiring {
+  /// Where a tensor's values come from.
+  enum Source: Equatable {
+    /// The caller.
+    case input
+    /// The file.
+    case constant
+    /// The run before, or an operator that changes it.
+    case variable
+    /// An operator, by its position.
+    case node(Int)
+    /// Nobody.
+    case nothing
+  }
+
+  /// The subgraph as it is in the file.
+  let subgraph: SubgraphEntry
+  /// The subgraph's position in the model.
+  let index: Int
+  /// Of each tensor, where its values come from.
+  let sources: [Source]
+  /// Of each tensor its type.
+  let types: [ElementType]
+  /// Of each tensor whether the caller reads it after a run.
+  let isOutput: [Bool]
+  /// Where the readers of each tensor begin in `allReaders`, and where the last one's end.
+  private let firstReaders: [Int]
+  private let allReaders: [Int]
+
+  var tensorCount: Int { subgraph.tensors.count }
+  var nodeCount: Int { subgraph.operators.count }
+
+  /// Checks how operators and tensors are joined.
+  ///
+  /// - Throws: `malformedModel` where an operator writes what is not its own, or an output is written by nothing.
+  init(_ model: Model, subgraph index: Int) throws(ApusError) {
+    let subgraph = model.file.subgraphs[index]
+    self.subgraph = subgraph
+    self.index = index
+    types = subgraph.tensors.map { ElementType($0.type) }
+    var sources = Array(repeating: Source.nothing, count: subgraph.tensors.count)
+    for (tensor, entry) in subgraph.tensors.enumerated() {
+      if entry.isVariable {
+        sources[tensor] = .variable
+      } else if model.constant(subgraph: index, tensor: tensor) != nil {
+        sources[tensor] = .constant
+      }
+    }
+    // Whether no operator may write a tensor: an input of the subgraph, or what another writes.
+    var isTaken = Array(repeating: false, count: sources.count)
+    for input in subgraph.inputs {
+      isTaken[input] = true
+      if sources[input] != .variable { sources[input] = .input }
+    }
+    var lastReaders = Array(repeating: -1, count: sources.count)
+    for (position, node) in subgraph.operators.enumerated() {
+      for input in node.inputs where input >= 0 { lastReaders[input] = position }
+      for output in node.outputs {
+        guard lastReaders[output] != position else {
+          throw ApusError(
+            .malformedModel, "operator #\(position): reads and writes \(subgraph.tensors[output].name)")
+        }
+        let isFree = sources[output] == .nothing || sources[output] == .variable
+        guard isFree, !isTaken[output] else {
+          throw ApusError(
+            .malformedModel,
+            "operator #\(position): writes \(subgraph.tensors[output].name), which is a constant, an input or "
+              + "another's output")
+        }
+        isTaken[output] = true
+        if sources[output] == .nothing { sources[output] = .node(position) }
+      }
+    }
+    for (tensor, entry) in subgraph.tensors.enumerated() where sources[tensor] == .nothing {
+      if Self.isEmptyConstant(entry) { sources[tensor] = .constant }
+    }
+    var isOutput = Array(repeating: false, count: sources.count)
+    for output in subgraph.outputs {
+      guard sources[output] != .nothing else {
+        throw ApusError(
+          .malformedModel, "subgraph \(index): nothing writes the output \(subgraph.tensors[output].name)")
+      }
+      isOutput[output] = true
+    }
+    self.sources = sources
+    self.isOutput = isOutput
+    (firstReaders, allReaders) = Self.readers(of: subgraph)
+  }
+
+  /// A constant without elements has no bytes in the file, and looks like a tensor that an operator writes.
+  static func isEmptyConstant(_ entry: TensorEntry) -> Bool {
+    entry.shape.contains(0) && entry.shape.allSatisfy { $0 >= 0 } && ElementType(entry.type).byteCount != nil
+  }
+
+  private static func readers(of subgraph: SubgraphEntry) -> (first: [Int], all: [Int]) {
+    var first = Array(repeating: 0, count: subgraph.tensors.count + 1)
+    for node in subgraph.operators {
+      for input in node.inputs where input >= 0 { first[input + 1] += 1 }
+    }
+    for tensor in subgraph.tensors.indices { first[tensor + 1] += first[tensor] }
+    var (next, all) = (first, Array(repeating: 0, count: first[subgraph.tensors.count]))
+    for (position, node) in subgraph.operators.enumerated() {
+      for input in node.inputs where input >= 0 {
+        all[next[input]] = position
+        next[input] += 1
+      }
+    }
+    return (first, all)
+  }
+
+  /// The operators that read a tensor, in order; one that reads it twice is there twice.
+  func readers(of tensor: Int) -> ArraySlice<Int> {
+    allReaders[firstReaders[tensor]..<firstReaders[tensor + 1]]
+  }
+
+  /// Whether a tensor keeps its values between runs.
+  func isVariable(_ tensor: Int) -> Bool { sources[tensor] == .variable }
+
+  /// The operator that writes a tensor; nil for inputs, constants and variables.
+  func producer(of tensor: Int) -> Int? {
+    if case .node(let node) = sources[tensor] { return node }
+    return nil
+  }
+
+  /// The operator that writes a tensor, for messages and bounds: −1 where none does.
+  func producerOrNone(of tensor: Int) -> Int { producer(of: tensor) ?? -1 }
+
+  /// A tensor's name in the file.
+  func name(of tensor: Int) -> String {
+    tensor < tensorCount ? subgraph.tensors[tensor].name : "scratch memory"
+  }
+}

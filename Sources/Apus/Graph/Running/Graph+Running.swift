@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import ApusKernels
+
+/// The walk over the steps.
+extension Graph {
+  /// Walks the plan. Allocates nothing once every segment is planned.
+  func run(_ observer: RunObserver) throws(ApusError) {
+    precondition(!segments.isEmpty, "the interpreter prepares before it runs")
+    isRunning = true
+    defer { isRunning = false }
+    var current = 0
+    var stepCount = 0
+    while true {
+      if current == segments.count {
+        try planNextSegment()
+      } else if !holds(segments[current].plan) {
+        dropSegments(from: current)
+        try planNextSegment()
+      }
+      let plan = segments[current].plan
+      if let delivery = plan.delivery { try deliver(delivery) }
+      let table = table
+      // Whatever an operator of the caller's does, the steps live as long as the walk.
+      defer { withExtendedLifetime(plan) {} }
+      for index in plan.walk.indices {
+        try observer.checkCancellation()
+        observer.begin()
+        var failure: ApusError?
+        unsafe plan.walk[index]._withUnsafeGuaranteedRef { step in
+          do throws(ApusError) { try step.invoke(table) } catch { failure = error }
+        }
+        if let failure { throw failure }
+        observer.end(step: stepCount + index)
+      }
+      if plan.isLast(of: wiring.nodeCount) { return }
+      stepCount += plan.walk.count
+      current += 1
+    }
+  }
+
+  /// Copies what a deferred operator computed to where the operators behind it read it.
+  private func deliver(_ delivery: SegmentPlan.Delivery) throws(ApusError) {
+    let table = table
+    for (position, output) in subgraph.operators[delivery.node].outputs.enumerated() {
+      var bytes = table.writeBytes(at: output)
+      try delivery.operation.deliver(position, into: &bytes)
+    }
+  }
+
+  /// Whether what a segment's preparation took for granted still holds.
+  private func holds(_ plan: SegmentPlan) -> Bool {
+    if let delivery = plan.delivery {
+      let outputs = subgraph.operators[delivery.node].outputs
+      let holds = outputs.indices.allSatisfy {
+        delivery.operation.outputShape($0) == plan.facts[outputs[$0]].shape
+      }
+      guard holds else { return false }
+    }
+    guard plan.conditions.allSatisfy({ $0() }) else { return false }
+    for (tensor, bytes) in plan.assumptions {
+      let buffer = buffers[tensor]
+      guard buffer.byteCount == bytes.count else { return false }
+      let now = UnsafeRawBufferPointer(start: buffer.base, count: buffer.byteCount)
+      guard now.elementsEqual(bytes) else { return false }
+    }
+    return true
+  }
+}

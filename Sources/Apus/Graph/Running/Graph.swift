@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+import ApusFormat
+import ApusKernels
+
+/// One subgraph as it runs: the plan for the shapes of its inputs, the memory that the plan asks for, and the walk.
+///
+/// Plans are values that ``Planner`` makes. A graph holds the present one, segment by segment, and memory for it. Other
+/// shapes, or other values where data decides shapes, mean another plan in its place.
+final class Graph {
+  /// The interpreter owns it, and all of its graphs.
+  unowned let context: GraphContext
+  let wiring: Wiring
+  /// What planning does beyond one step for each operator.
+  let passes: Passes
+  var model: Model { context.model }
+  var subgraph: SubgraphEntry { wiring.subgraph }
+  var subgraphIndex: Int { wiring.index }
+  var memoryLimit: Int { context.memoryLimit }
+
+  /// The shapes to plan for, by position; see ``setInputShape(_:_:)``.
+  private(set) var inputShapes: [TensorShape]
+  /// The inputs of the present plan; nil before the first.
+  private(set) var inputs: PlannedInputs?
+  private var inputMemory: TensorMemory?
+  /// The segments of the present plan, as far as they are planned, with their memory.
+  private(set) var segments: [(plan: SegmentPlan, memory: TensorMemory)] = []
+  /// The memory of variables, by tensor.
+  private var variables: [(tensor: Int, memory: TensorMemory)] = []
+  /// Where each tensor lies, and each piece of scratch memory behind them.
+  let buffers: TensorBuffers
+  /// Whether a walk is under way, so that a new segment may read what those before it computed.
+  var isRunning = false
+
+  init(context: GraphContext, subgraph index: Int, passes: Passes) throws(ApusError) {
+    self.context = context
+    self.passes = passes
+    wiring = try Wiring(context.model, subgraph: index)
+    inputShapes = wiring.subgraph.inputs.map { [subgraph = wiring.subgraph] tensor in
+      TensorShape(subgraph.tensors[tensor].shape.map { $0 < 0 ? 1 : $0 })
+    }
+    buffers = TensorBuffers(capacity: wiring.tensorCount + wiring.nodeCount)
+  }
+
+  /// What operators see of the tensors' memory.
+  var table: TensorTable { TensorTable(buffers.base, threads: context.threadsInUse) }
+
+  /// Lends the table of tensors, whose elements hold once a run is done.
+  func withTable<R>(_ body: (borrowing TensorTable) throws(ApusError) -> R) throws(ApusError) -> R {
+    try body(table)
+  }
+
+  /// What is known of each tensor as far as the plan goes.
+  var facts: [TensorFacts] { segments.last?.plan.facts ?? inputs?.facts ?? [] }
+
+  /// A tensor's shape, where it is known.
+  func shape(of tensor: Int) -> TensorShape? {
+    let facts = facts
+    return facts.isEmpty ? nil : facts[tensor].shape
+  }
+
+  // MARK: Planning
+
+  /// Changes the shape of an input; the next ``prepare()`` plans anew.
+  func setInputShape(_ position: Int, _ shape: TensorShape) {
+    if inputShapes[position] != shape { inputShapes[position] = shape }
+  }
+
+  /// Whether there is a plan for the shapes that are set.
+  private var isPrepared: Bool { inputs?.shapes == inputShapes }
+
+  /// Whether the whole graph is planned, so that the shapes of all outputs are known.
+  var isPlanned: Bool { isPrepared && segments.last?.plan.isLast(of: wiring.nodeCount) == true }
+
+  /// Plans the graph for the shapes of its inputs, as far as that can be done before data arrives.
+  ///
+  /// - Throws: where the model cannot run with these shapes; the graph then has the plan that it had.
+  func prepare() throws(ApusError) {
+    guard !isPrepared else { return }
+    let inputs = try PlannedInputs(wiring, model, shapes: inputShapes, memoryLimit: memoryLimit)
+    let plan = try Planner(self, after: inputs.start).segment()
+    install(inputs)
+    install(plan)
+    resetVariables()
+  }
+
+  /// Plans the segment behind those that have run.
+  func planNextSegment() throws(ApusError) {
+    guard let last = segments.last?.plan else { return }
+    let start = PlanStart(
+      nextNode: last.nodes.upperBound, facts: last.facts, scratchByteCounts: last.scratchByteCounts,
+      present: last.present, segmentCount: segments.count, heldByteCount: heldByteCount, isRunning: isRunning)
+    let planner = Planner(self, after: start)
+    if let deferred = last.deferred {
+      install(try planner.delivery(of: deferred))
+    } else {
+      install(try planner.segment())
+    }
+  }
+
+  // MARK: Memory
+
+  private func install(_ inputs: PlannedInputs) {
+    dropSegments(from: 0)
+    self.inputs = inputs
+    let memory = TensorMemory(byteCount: inputs.layout.byteCount)
+    inputMemory = memory
+    buffers.place(inputs.layout, in: memory)
+    guard variables.isEmpty else { return }
+    for (tensor, byteCount) in inputs.variables {
+      let memory = TensorMemory(byteCount: byteCount)
+      variables.append((tensor, memory))
+      buffers[tensor] = TensorBuffer(base: memory.base, byteCount: byteCount)
+    }
+  }
+
+  private func install(_ plan: SegmentPlan) {
+    let memory = TensorMemory(byteCount: plan.layout.byteCount)
+    buffers.place(plan.layout, in: memory)
+    for (tensor, buffer) in plan.pinned { buffers[tensor] = buffer }
+    segments.append((plan, memory))
+  }
+
+  /// Forgets segments, whose tensors have no memory then.
+  func dropSegments(from first: Int) {
+    guard first < segments.count else { return }
+    for segment in segments[first...] {
+      for place in segment.plan.layout.places { buffers[place.tensor] = .none }
+      for view in segment.plan.layout.views { buffers[view.tensor] = .none }
+      for (tensor, _) in segment.plan.pinned { buffers[tensor] = .none }
+    }
+    segments.removeSubrange(first...)
+    for segment in segments {
+      for (tensor, buffer) in segment.plan.pinned { buffers[tensor] = buffer }
+    }
+  }
+
+  /// Sets variables to zero: the zero point of `int8` ones.
+  func resetVariables() {
+    for (tensor, memory) in variables {
+      let entry = subgraph.tensors[tensor]
+      let zero = wiring.types[tensor] == .int8 ? entry.parameters?.zeroPoint ?? 0 : 0
+      memory.base.initializeMemory(
+        as: UInt8.self, repeating: UInt8(truncatingIfNeeded: zero), count: memory.byteCount)
+    }
+  }
+
+  /// Sees to it that a constant can be read, for someone other than an operator.
+  func present(_ tensor: Int) throws(ApusError) {
+    guard buffers[tensor].base == nil, let constant = facts[tensor].constant else { return }
+    buffers[tensor] = try constant.pin()
+  }
+
+  /// The bytes that inputs, variables and planned segments take.
+  private var heldByteCount: Int {
+    segments.reduce(inputs?.heldByteCount ?? 0) {
+      $0 + $1.plan.layout.byteCount + $1.plan.constantByteCount
+    }
+  }
+
+  /// Where the tensors lie.
+  var memoryPlan: MemoryPlan {
+    var plan = MemoryPlan()
+    guard let inputs else { return plan }
+    let layouts = [inputs.layout] + segments.map(\.plan.layout)
+    for (block, layout) in layouts.enumerated() {
+      plan.arenaByteCount += layout.byteCount
+      for place in layout.places {
+        plan.entries.append(
+          .init(
+            name: place.tensor < wiring.tensorCount ? subgraph.tensors[place.tensor].name : "", block: block,
+            offset: place.offset, byteCount: place.byteCount, lifetime: place.lifetime))
+      }
+    }
+    plan.variableByteCount = inputs.variableByteCount
+    return plan
+  }
+}

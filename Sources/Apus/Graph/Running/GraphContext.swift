@@ -1,0 +1,105 @@
+import ApusFormat
+import ApusKernels
+
+/// What the graphs of one interpreter share: how to run, the other subgraphs, and resource variables.
+final class GraphContext {
+  let model: Model
+  let kernels: KernelSet
+  /// The threads that a run may use.
+  let threads: ThreadTeam
+  /// Those that the present one does.
+  var threadsInUse: ThreadTeam
+  let memoryLimit: Int
+  let workLimit: Int
+  /// Variables that operators name by handles.
+  let resources: ResourceStore
+  /// The flag of the run that is under way.
+  var cancellation: Cancellation?
+  /// For each subgraph whether `CALL_ONCE` ran it already.
+  var wasCalled: [Bool]
+
+  /// What planning does beyond one step for each operator.
+  let passes: Passes
+
+  private var randomStreams: [OperatorPlace: RandomStream] = [:]
+  private let customOperators: [String: OperatorRegistration]
+  /// By subgraph.
+  private var children: [Graph?]
+  private var nestedPreparations = 0
+
+  /// Preparations of subgraphs that one preparation of the whole model may cause: operators may share subgraphs and
+  /// disagree on shapes at every level.
+  private static let preparationLimit = 10_000
+
+  init(
+    model: Model, kernels: KernelSet, threads: ThreadTeam, memoryLimit: Int, workLimit: Int,
+    customOperators: [String: OperatorRegistration] = [:], passes: Passes = .all
+  ) {
+    self.passes = passes
+    self.model = model
+    var kernels = kernels
+    kernels.isForOneThread = threads.count == 1
+    self.kernels = kernels
+    self.threads = threads
+    threadsInUse = threads
+    self.memoryLimit = memoryLimit
+    self.workLimit = workLimit
+    self.customOperators = customOperators
+    resources = ResourceStore(memoryLimit: memoryLimit)
+    wasCalled = Array(repeating: false, count: model.file.subgraphs.count)
+    children = Array(repeating: nil, count: model.file.subgraphs.count)
+  }
+
+  /// The registration of an operator: the caller's own before the engine's.
+  func registration(of entry: OperatorEntry, at index: Int) throws(ApusError) -> OperatorRegistration {
+    let code = model.file.operatorCodes[entry.operatorCode]
+    if code.code == .custom, let own = customOperators[code.name] { return own }
+    return try model.registration(of: entry, at: index)
+  }
+
+  /// The graph of a subgraph that operators call: one for all callers. Calls have no cycles, see ``SubgraphCalls``,
+  /// so that a graph never runs within itself.
+  func child(_ index: Int) throws(ApusError) -> Graph {
+    if let known = children[index] { return known }
+    let graph = try Graph(context: self, subgraph: index, passes: passes)
+    children[index] = graph
+    return graph
+  }
+
+  /// The random numbers of an operator, which go on when it is prepared again.
+  func randomStream(subgraph: Int, operator index: Int, seed: UInt64, seed2: UInt64) -> RandomStream {
+    let place = OperatorPlace(subgraph: subgraph, index: index)
+    if let known = randomStreams[place] { return known }
+    let stream = RandomStream(seed: seed, seed2: seed2)
+    randomStreams[place] = stream
+    return stream
+  }
+
+  /// Begins the preparation of the whole model.
+  func beginPreparation() {
+    nestedPreparations = 0
+  }
+
+  /// Counts the preparation of a called subgraph.
+  func countPreparation() throws(ApusError) {
+    nestedPreparations += 1
+    guard nestedPreparations <= Self.preparationLimit else {
+      throw ApusError(
+        .resourceLimit, "subgraphs call each other in more than \(Self.preparationLimit) ways")
+    }
+  }
+
+  /// Sets all state that lives between runs to its first value.
+  func reset() {
+    resources.removeAll()
+    for index in wasCalled.indices { wasCalled[index] = false }
+    for stream in randomStreams.values { stream.reset() }
+    for child in children { child?.resetVariables() }
+  }
+
+  /// Where an operator stands in a model.
+  private struct OperatorPlace: Hashable {
+    let subgraph: Int
+    let index: Int
+  }
+}

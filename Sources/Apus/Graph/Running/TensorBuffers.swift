@@ -1,0 +1,43 @@
+/// Where each tensor of a graph lies, scratch memory included: a list that grows.
+final class TensorBuffers {
+  /// The first; moves when the list grows.
+  private(set) var base: UnsafeMutablePointer<TensorBuffer>
+  private var capacity: Int
+
+  init(capacity: Int) {
+    self.capacity = capacity
+    base = .allocate(capacity: capacity)
+    base.initialize(repeating: .none, count: capacity)
+  }
+
+  deinit {
+    base.deallocate()
+  }
+
+  subscript(index: Int) -> TensorBuffer {
+    get {
+      precondition(index < capacity, "the tensor has a state, so that its buffer was set")
+      return base[index]
+    }
+    set {
+      if index >= capacity { grow(to: max(index + 1, capacity * 2)) }
+      base[index] = newValue
+    }
+  }
+
+  /// Notes where the tensors of a layout lie, and views of them.
+  func place(_ layout: Layout, in memory: TensorMemory) {
+    for place in layout.places {
+      self[place.tensor] = TensorBuffer(base: memory.base + place.offset, byteCount: place.byteCount)
+    }
+    for view in layout.views { self[view.tensor] = self[view.root] }
+  }
+
+  private func grow(to larger: Int) {
+    let moved = UnsafeMutablePointer<TensorBuffer>.allocate(capacity: larger)
+    moved.initialize(repeating: .none, count: larger)
+    moved.update(from: base, count: capacity)
+    base.deallocate()
+    (base, capacity) = (moved, larger)
+  }
+}

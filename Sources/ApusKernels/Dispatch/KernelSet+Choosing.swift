@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension KernelSet {
+  /// A kernel, and how it was chosen.
+  package typealias Chosen<Kernel> = (kernel: Kernel, choice: KernelChoice)
+
+  /// Prepares a convolution with this set, or with the next supported one that has a kernel for it.
+  ///
+  /// Nil only if operands and epilogue do not fit each other.
+  package func choose(_ convolution: Convolution) -> Chosen<any PreparedConvolution>? {
+    var convolution = convolution.alongRows
+    convolution.isForOneThread = isForOneThread
+    return first { [convolution] set throws(Decline) in try set.convolution(convolution) }.chosen
+  }
+
+  /// Prepares a depthwise convolution with this set, or with the next supported one that has a kernel for it.
+  ///
+  /// Nil only if operands and epilogue do not fit each other.
+  package func choose(_ convolution: DepthwiseConvolution) -> Chosen<any PreparedConvolution>? {
+    let convolution = convolution.alongRows
+    return first { set throws(Decline) in try set.depthwiseConvolution(convolution) }.chosen
+  }
+
+  /// Prepares a sum of bytes with this set, or with the next supported one that has a kernel for it.
+  package func choose(
+    _ sum: QuantizedSum, isSigned: Bool, _ shapes: BroadcastShapes
+  ) -> Chosen<any BinaryKernel> {
+    chooseElementwise(otherwise: sum.bytes(isSigned: isSigned, shapes)) { set throws(Decline) in
+      try set.sum(sum, isSigned, shapes)
+    }
+  }
+
+  /// Prepares a product of bytes with this set, or with the next supported one that has a kernel for it.
+  package func choose(
+    _ product: QuantizedProduct, isSigned: Bool, _ shapes: BroadcastShapes
+  ) -> Chosen<any BinaryKernel> {
+    chooseElementwise(otherwise: product.bytes(isSigned: isSigned, shapes)) { set throws(Decline) in
+      try set.product(product, isSigned, shapes)
+    }
+  }
+
+  /// Prepares an operation of floats with this set, or with the next supported one that has a kernel for it.
+  package func choose(_ operation: FloatOperation, _ shapes: BroadcastShapes) -> Chosen<any BinaryKernel> {
+    chooseElementwise(otherwise: operation.kernel(shapes)) { set throws(Decline) in
+      try set.floats(operation, shapes)
+    }
+  }
+
+  /// What ``choose(_:)-(Convolution)`` does, without the reasons.
+  package func prepare(_ convolution: Convolution) -> (any PreparedConvolution)? {
+    choose(convolution)?.kernel
+  }
+
+  /// The same of a depthwise convolution.
+  package func prepare(_ convolution: DepthwiseConvolution) -> (any PreparedConvolution)? {
+    choose(convolution)?.kernel
+  }
+
+  /// The same of a sum of bytes.
+  package func prepare(_ sum: QuantizedSum, isSigned: Bool, _ shapes: BroadcastShapes) -> any BinaryKernel {
+    choose(sum, isSigned: isSigned, shapes).kernel
+  }
+
+  /// The same of a product of bytes.
+  package func prepare(
+    _ product: QuantizedProduct, isSigned: Bool, _ shapes: BroadcastShapes
+  ) -> any BinaryKernel {
+    choose(product, isSigned: isSigned, shapes).kernel
+  }
+
+  /// The same of an operation of floats.
+  package func prepare(_ operation: FloatOperation, _ shapes: BroadcastShapes) -> any BinaryKernel {
+    choose(operation, shapes).kernel
+  }
+
+  // MARK: Asking
+
+  /// What this set prepares, or the first after it that does not decline; and those that did.
+  private func first<Kernel>(
+    _ prepare: (KernelSet) throws(Decline) -> Kernel
+  ) -> (chosen: Chosen<Kernel>?, declined: [KernelChoice.Declined]) {
+    var declined: [KernelChoice.Declined] = []
+    func ask(_ set: KernelSet) -> Chosen<Kernel>? {
+      do throws(Decline) {
+        return (try prepare(set), KernelChoice(set: set.name, declined: declined))
+      } catch {
+        declined.append(.init(set: set.name, decline: error))
+        return nil
+      }
+    }
+    if let chosen = ask(self) { return (chosen, declined) }
+    let position = Self.supported.firstIndex { $0.name == name } ?? -1
+    for set in Self.supported[(position + 1)...] {
+      if let chosen = ask(set) { return (chosen, declined) }
+    }
+    return (nil, declined)
+  }
+
+  /// As above, with a kernel in plain Swift for what no other set has.
+  private func chooseElementwise(
+    otherwise portable: @autoclosure () -> any BinaryKernel,
+    _ prepare: (KernelSet) throws(Decline) -> any BinaryKernel
+  ) -> Chosen<any BinaryKernel> {
+    let (chosen, declined) = first(prepare)
+    if let chosen { return chosen }
+    let name = Self.portable.name
+    return (portable(), KernelChoice(set: name, declined: declined.filter { $0.set != name }))
+  }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Apus
+
+/// A model, its inputs in several sets, and which ways of running it are asked for.
+struct Case {
+  /// The values of one input.
+  struct Values {
+    let shape: TensorShape
+    let bytes: [UInt8]
+  }
+
+  let model: [UInt8]
+  /// The sets of data; the third, if there is one, has other shapes.
+  let sets: [[Values]]
+  /// The kernel sets to compare with the reference; the empty name is the default.
+  let kernels: [String]
+  /// The ways to compare with the first, by name.
+  let ways: Set<String>
+  /// The thread counts of the way `threads`.
+  let threadCounts: [Int]
+  /// Whether a run changes the next.
+  let hasState: Bool
+
+  init(_ frame: [UInt8]) {
+    var reader = FrameReader(frame)
+    model = reader.array()
+    hasState = reader.integer() != 0
+    kernels = (0..<reader.integer()).map { _ in reader.text() }
+    ways = Set((0..<reader.integer()).map { _ in reader.text() })
+    threadCounts = (0..<reader.integer()).map { _ in reader.integer() }
+    sets = (0..<reader.integer()).map { _ in
+      (0..<reader.integer()).map { _ in
+        let dimensions = (0..<reader.integer()).map { _ in reader.integer() }
+        return Values(shape: TensorShape(dimensions), bytes: reader.array())
+      }
+    }
+  }
+}
+
+/// What one tensor holds after a run.
+struct Output: Equatable {
+  let type: ElementType
+  let shape: [Int]
+  let bytes: [UInt8]
+}
+
+/// The outputs of a run, or why there are none.
+enum Outcome: Equatable {
+  case outputs([Output])
+  case failed(String)
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Apus
+
+extension Interpreter {
+  /// Gives the inputs these values, and these shapes if they have others.
+  func fill(_ values: [Case.Values]) throws(ApusError) {
+    for (position, input) in values.enumerated() where inputs[position].shape != input.shape {
+      try resizeInput(at: position, to: input.shape)
+    }
+    for (position, input) in values.enumerated() {
+      try withInputBytes(at: position) { (span: inout MutableRawSpan) throws(ApusError) in
+        guard span.byteCount == input.bytes.count else {
+          throw ApusError(
+            .invalidArgument, "input \(position) has \(span.byteCount) bytes, not \(input.bytes.count)")
+        }
+        span.withUnsafeMutableBytes { $0.copyBytes(from: input.bytes) }
+      }
+    }
+  }
+
+  /// Runs once with a set of data.
+  func outcome(of values: [Case.Values]) -> Outcome {
+    do throws(ApusError) {
+      try fill(values)
+      try invoke()
+      return .outputs(try allOutputs())
+    } catch {
+      return .failed("\(error)")
+    }
+  }
+
+  private func allOutputs() throws(ApusError) -> [Output] {
+    var found: [Output] = []
+    for (position, tensor) in outputs.enumerated() {
+      let bytes = try withOutputBytes(at: position) { span in span.withUnsafeBytes { Array($0) } }
+      found.append(Output(type: tensor.type, shape: tensor.shape.dimensions, bytes: bytes))
+    }
+    return found
+  }
+
+  /// What every tensor holds that can be read; the others are missing.
+  func allTensors() -> [(index: Int, output: Output)] {
+    tensors.compactMap { tensor in
+      bytes(of: tensor).map { (tensor.index, Output(type: tensor.type, shape: tensor.shape.dimensions, bytes: $0)) }
+    }
+  }
+
+  private func bytes(of tensor: Tensor) -> [UInt8]? {
+    func read<T: TensorElement>(_ type: T.Type) -> [UInt8]? {
+      try? withTensor(at: tensor.index, as: type) { (span: Span<T>) in
+        span.withUnsafeBytes { Array($0) }
+      }
+    }
+    return switch tensor.type {
+    case .float32: read(Float.self)
+    case .int8: read(Int8.self)
+    case .uint8: read(UInt8.self)
+    case .int16: read(Int16.self)
+    case .int32: read(Int32.self)
+    case .int64: read(Int64.self)
+    case .bool: read(Bool.self)
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Apus
+import Dispatch
+import Synchronization
+
+/// Runs one case in many ways: what is to be compared with the reference, and what with itself.
+struct Ways {
+  private let given: Case
+  private let model: Model
+  /// The runs to compare with the reference: kernel set, set of data, outcome.
+  private(set) var runs: [(kernels: String, set: Int, outcome: Outcome)] = []
+  /// How ways disagree with the first.
+  private(set) var disagreements: [String] = []
+  private var expected: [Outcome] = []
+
+  init(_ given: Case) throws(ApusError) {
+    self.given = given
+    model = try Model(bytes: given.model)
+  }
+
+  private func options(_ change: (inout Interpreter.Options) -> Void = { _ in }) -> Interpreter.Options {
+    var options = Interpreter.Options()
+    if let first = given.kernels.first, !first.isEmpty { options.kernels = first }
+    change(&options)
+    return options
+  }
+
+  /// The sets that have the model's own shapes: one after the other, and back.
+  private var sequence: [Int] { given.sets.count > 1 ? [0, 1, 0] : [0, 0] }
+
+  mutating func runAll() throws(ApusError) {
+    try runFirst()
+    for kernels in given.kernels.dropFirst() { runOther(kernels) }
+    if given.ways.contains("threads") {
+      for count in given.threadCounts { compare("\(count) threads", options { $0.threadCount = count }) }
+    }
+    if given.ways.contains("preserves") { compare("preservesAllTensors", options { $0.preservesAllTensors = true }) }
+    if given.ways.contains("profiles") { compare("profiles", options { $0.profiles = true }) }
+    if given.ways.contains("again") { compare("a second interpreter", options()) }
+    if given.ways.contains("simultaneous") { runAtOnce() }
+    if given.ways.contains("resizes") { resizeAndBack() }
+    if given.ways.contains("cancels") { cancelAndRun() }
+    if given.ways.contains("limit") { runWithLittleMemory() }
+  }
+
+  /// The way that all others are compared with: the default kernels on one thread.
+  private mutating func runFirst() throws(ApusError) {
+    let kernels = given.kernels[0]
+    let interpreter = try Interpreter(model: model, options: options())
+    for (place, set) in sequence.enumerated() {
+      let outcome = interpreter.outcome(of: given.sets[set])
+      expected.append(outcome)
+      if place < 2 || given.hasState { runs.append((kernels, set, outcome)) }
+    }
+    if !given.hasState, expected[2 % expected.count] != expected[0] {
+      note("other data and back", expected[0], expected[2 % expected.count])
+    }
+    interpreter.resetVariables()
+    let again = interpreter.outcome(of: given.sets[0])
+    if again != expected[0] { note("after resetVariables", expected[0], again) }
+    if given.sets.count > 2 { runResized(interpreter) }
+  }
+
+  /// Runs the set of other shapes, all given at once; and one by one, if the model takes them so.
+  private mutating func runResized(_ interpreter: Interpreter) {
+    let shapes = Dictionary(uniqueKeysWithValues: given.sets[2].enumerated().map { ($0, $1.shape) })
+    var expected = Outcome.failed("")
+    do throws(ApusError) {
+      let other = try Interpreter(model: model, options: options { $0.inputShapes = shapes })
+      expected = other.outcome(of: given.sets[2])
+    } catch {
+      expected = .failed("\(error)")
+    }
+    runs.append((given.kernels[0], 2, expected))
+    interpreter.resetVariables()
+    let resized = interpreter.outcome(of: given.sets[2])
+    if resized != expected {
+      // Inputs whose shapes depend on each other cannot be resized one by one.
+      if case .failed = resized, given.sets[2].count > 1 {} else { note("resizeInput", expected, resized) }
+    }
+    do throws(ApusError) {
+      for (position, input) in given.sets[0].enumerated() where interpreter.inputs[position].shape != input.shape {
+        try interpreter.resizeInput(at: position, to: input.shape)
+      }
+    } catch {
+      // Some are resized, which is a way that does not lead back.
+      return
+    }
+    check("another shape and back", interpreter)
+  }
+
+  private mutating func runOther(_ kernels: String) {
+    do throws(ApusError) {
+      let interpreter = try Interpreter(model: model, options: options { $0.kernels = kernels })
+      for set in sequence.prefix(2) { runs.append((kernels, set, interpreter.outcome(of: given.sets[set]))) }
+      if given.ways.contains("threads"), let count = given.threadCounts.last {
+        // Threads of one kernel set agree to the bit.
+        let threaded = try Interpreter(
+          model: model,
+          options: options {
+            $0.kernels = kernels
+            $0.threadCount = count
+          })
+        for (place, set) in sequence.prefix(2).enumerated() {
+          let outcome = threaded.outcome(of: given.sets[set])
+          let wanted = runs[runs.count - 2 + place].outcome
+          if outcome != wanted { note("\(kernels) with \(count) threads, set \(set)", wanted, outcome) }
+        }
+      }
+    } catch {
+      runs.append((kernels, 0, .failed("\(error)")))
+    }
+  }
+
+  // MARK: Ways
+
+  private mutating func compare(_ name: String, _ options: Interpreter.Options) {
+    do throws(ApusError) {
+      check(name, try Interpreter(model: model, options: options))
+    } catch {
+      note(name, expected[0], .failed("\(error)"))
+    }
+  }
+
+  /// Runs the sets of data, after any state is as in the beginning.
+  private mutating func check(_ name: String, _ interpreter: Interpreter) {
+    interpreter.resetVariables()
+    for (place, set) in sequence.prefix(2).enumerated() {
+      let outcome = interpreter.outcome(of: given.sets[set])
+      if outcome != expected[place] { note("\(name), set \(set)", expected[place], outcome) }
+    }
+  }
+
+  private mutating func runAtOnce() {
+    let (given, sequence, options) = (given, sequence, options())
+    guard let fresh = try? Model(bytes: given.model) else { return }
+    let outcomes = Mutex<[Int: [Outcome]]>([:])
+    DispatchQueue.concurrentPerform(iterations: 2) { index in
+      var found: [Outcome] = []
+      do throws(ApusError) {
+        let interpreter = try Interpreter(model: fresh, options: options)
+        for set in sequence.prefix(2) { found.append(interpreter.outcome(of: given.sets[set])) }
+      } catch {
+        found = [.failed("\(error)"), .failed("\(error)")]
+      }
+      outcomes.withLock { $0[index] = found }
+    }
+    for (index, found) in outcomes.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
+      for (place, outcome) in found.enumerated() where outcome != expected[place] {
+        note("two at the same time, number \(index), set \(sequence[place])", expected[place], outcome)
+      }
+    }
+  }
+
+  private mutating func resizeAndBack() {
+    guard let interpreter = try? Interpreter(model: model, options: options()) else { return }
+    for position in given.sets[0].indices {
+      let shape = given.sets[0][position].shape
+      for axis in shape.dimensions.indices.prefix(2) {
+        var dimensions = shape.dimensions
+        dimensions[axis] += 1
+        // Most models refuse: then all has to be as it was.
+        if (try? interpreter.resizeInput(at: position, to: TensorShape(dimensions))) != nil {
+          try? interpreter.invoke()
+          do throws(ApusError) {
+            try interpreter.resizeInput(at: position, to: shape)
+          } catch {
+            return note("resized back", expected[0], .failed("\(error)"))
+          }
+        }
+      }
+    }
+    check("another shape and back, tried", interpreter)
+  }
+
+  private mutating func cancelAndRun() {
+    guard let interpreter = try? Interpreter(model: model, options: options()) else { return }
+    do throws(ApusError) {
+      try interpreter.fill(given.sets[0])
+      let cancellation = Cancellation()
+      cancellation.cancel()
+      do throws(ApusError) {
+        try interpreter.invoke(cancellation: cancellation)
+      } catch {
+        guard error.code == .cancelled else { return note("cancelled", expected[0], .failed("\(error)")) }
+      }
+      for pause in [0, 200, 3000] {
+        let late = Cancellation()
+        let group = DispatchGroup()
+        DispatchQueue.global().async(group: group) {
+          for _ in 0..<pause where late.isCancelled { break }
+          late.cancel()
+        }
+        try? interpreter.invoke(cancellation: late)
+        group.wait()
+      }
+    } catch {
+      return note("cancelled", expected[0], .failed("\(error)"))
+    }
+    check("after a cancelled run", interpreter)
+  }
+
+  /// Finds the smallest limit with which the model runs, and what it answers there.
+  private mutating func runWithLittleMemory() {
+    guard case .outputs = expected[0] else { return }
+    func attempt(_ limit: Int) -> Outcome {
+      do throws(ApusError) {
+        // Another model, as packed weights that are there already may not count again.
+        let model = try Model(bytes: given.model)
+        let interpreter = try Interpreter(model: model, options: options { $0.memoryLimit = limit })
+        return interpreter.outcome(of: given.sets[0])
+      } catch {
+        return .failed("\(error)")
+      }
+    }
+    var (low, high) = (-1, 1 << 12)
+    while case .failed(let reason) = attempt(high) {
+      guard high < 1 << 30 else { return note("a large limit", expected[0], .failed(reason)) }
+      (low, high) = (high, high * 4)
+    }
+    while high - low > 1 {
+      let middle = (low + high) / 2
+      switch attempt(middle) {
+      case .outputs: high = middle
+      case .failed(let reason):
+        if !reason.contains("limit") { note("a limit of \(middle)", expected[0], .failed(reason)) }
+        low = middle
+      }
+    }
+    let outcome = attempt(high)
+    if outcome != expected[0] { note("the smallest limit, \(high)", expected[0], outcome) }
+  }
+
+  // MARK: Disagreements
+
+  private mutating func note(_ name: String, _ expected: Outcome, _ found: Outcome) {
+    disagreements.append("\(name): \(difference(expected, found))")
+  }
+
+  private func difference(_ expected: Outcome, _ found: Outcome) -> String {
+    switch (expected, found) {
+    case (.outputs(let wanted), .outputs(let outputs)):
+      guard wanted.count == outputs.count else { return "\(outputs.count) outputs instead of \(wanted.count)" }
+      for (position, (want, have)) in zip(wanted, outputs).enumerated() where want != have {
+        guard want.shape == have.shape, want.bytes.count == have.bytes.count else {
+          return "output \(position) has the shape \(have.shape) instead of \(want.shape)"
+        }
+        let different = zip(want.bytes, have.bytes).enumerated().filter { $0.1.0 != $0.1.1 }
+        return "output \(position), \(want.type): \(different.count) of \(want.bytes.count) bytes differ"
+          + (want.type == .float32 ? ", by up to \(relativeError(want.bytes, have.bytes)) of the largest" : "")
+      }
+      return "nothing"
+    case (.failed(let reason), .failed(let other)): return "fails with \(other) instead of \(reason)"
+    case (_, .failed(let reason)): return "fails with \(reason)"
+    case (.failed(let reason), _): return "runs, where the first fails with \(reason)"
+    }
+  }
+
+  private func relativeError(_ expected: [UInt8], _ found: [UInt8]) -> Float {
+    func floats(_ bytes: [UInt8]) -> [Float] {
+      bytes.withUnsafeBytes { buffer in
+        stride(from: 0, to: buffer.count, by: 4).map { buffer.loadUnaligned(fromByteOffset: $0, as: Float.self) }
+      }
+    }
+    let (wanted, values) = (floats(expected), floats(found))
+    let largest = wanted.filter(\.isFinite).map(abs).max() ?? 0
+    let error = zip(wanted, values).map { abs($0 - $1) }.max() ?? 0
+    return error / largest
+  }
+}
+
+extension Ways {
+  /// What every tensor holds after a run with the first set.
+  static func tensors(of given: Case) throws(ApusError) -> [(index: Int, output: Output)] {
+    var options = Interpreter.Options()
+    options.preservesAllTensors = true
+    let interpreter = try Interpreter(model: Model(bytes: given.model), options: options)
+    try interpreter.fill(given.sets[0])
+    try interpreter.invoke()
+    return interpreter.allTensors()
+  }
+}

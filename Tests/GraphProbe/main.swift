@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Runs graphs that Tools/goldens/graphs.py sends over standard input, in many ways, and answers with what it found.
+// With "--kernels" it lists the kernel sets of this machine instead.
+import Apus
+
+if CommandLine.arguments.dropFirst().first == "--kernels" {
+  for set in Runtime.kernelSets where set.isSupported { print(set.name) }
+} else {
+  let pipe = Pipe()
+  while let frame = pipe.receive() {
+    pipe.send(answer(to: Case(frame)))
+  }
+}
+
+func answer(to given: Case) -> [UInt8] {
+  var answer = FrameWriter()
+  do throws(ApusError) {
+    if given.ways.contains("tensors") {
+      let tensors = try Ways.tensors(of: given)
+      answer.add(2)
+      answer.add(tensors.count)
+      for (index, output) in tensors {
+        answer.add(index)
+        add(output, to: &answer)
+      }
+      return answer.bytes
+    }
+    var ways = try Ways(given)
+    try ways.runAll()
+    answer.add(0)
+    answer.add(ways.runs.count)
+    for run in ways.runs {
+      answer.add(run.kernels)
+      answer.add(run.set)
+      switch run.outcome {
+      case .outputs(let outputs):
+        answer.add(outputs.count)
+        for output in outputs { add(output, to: &answer) }
+      case .failed(let reason):
+        answer.add(-1)
+        answer.add(reason)
+      }
+    }
+    answer.add(ways.disagreements.count)
+    for disagreement in ways.disagreements { answer.add(disagreement) }
+  } catch {
+    answer = FrameWriter()
+    answer.add(1)
+    answer.add("\(error)")
+  }
+  return answer.bytes
+}
+
+func add(_ output: Output, to answer: inout FrameWriter) {
+  answer.add(output.type.rawValue)
+  answer.add(output.shape.count)
+  for dimension in output.shape { answer.add(dimension) }
+  answer.add(output.bytes)
+}

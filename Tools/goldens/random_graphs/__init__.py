@@ -1,0 +1,1 @@
+"""Random graphs: what the driver `graphs.py` is made of."""

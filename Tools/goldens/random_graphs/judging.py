@@ -1,0 +1,220 @@
+"""Whether Apus and the reference agree on a graph, and Apus with itself."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from comparison import TOLERANCE, difference, relative_error
+from random_graphs.engine import ALL_WAYS, Died, Refused
+from random_graphs.model import Graph, Operator, Subgraph, Tensor
+from random_graphs.writer import write
+from reference import Rejected
+
+# How often inputs are moved by a millionth to see what the reference itself makes of it.
+MOVES = 6
+# Where a state of floats is quantized in each step, the last bit of one can move a value to the next integer, and steps
+# after it carry that on: the same tolerance as in the tests of one-operator goldens.
+STATE_TOLERANCE = 5e-3
+
+
+@dataclass
+class Verdict:
+    """What came of a graph: "passed", "sensitive" (no answer is better than another), "rejected" or "failed"."""
+
+    result: str
+    reason: str = ""
+    # What a smaller graph has to have in common, to fail in the same way.
+    key: str = ""
+    outputs: list = field(default_factory=list)
+
+
+class Judge:
+    def __init__(self, reference, engine, kernels):
+        self._reference = reference
+        self._engine = engine
+        self._kernels = kernels
+
+    def ways_of(self, index):
+        """The kernel sets, ways and thread counts of graph number `index`.
+
+        Always: the fastest kernels and the portable ones, `preservesAllTensors`, and the fastest with several threads;
+        the other kernel sets and ways take turns.
+        """
+        fastest, portable, others = self._kernels[0], "portable", self._kernels[1:-1]
+        kernels = [fastest] + ([portable] if portable != fastest else [])
+        if others:
+            kernels.append(others[index % len(others)])
+        ways = ["preserves", "threads"]
+        rotating = ["again", "simultaneous", "resizes", "cancels", "profiles"]
+        ways += [rotating[index % 5], rotating[(index + 1 + index // 5 % 4) % 5]]
+        if index % 16 == 0:
+            ways.append("limit")
+        return kernels, ways, [2, 5] if index % 4 == 0 else [2 if index % 2 else 5]
+
+    def every_way(self):
+        return self._kernels, list(ALL_WAYS), [2, 5]
+
+    def judge(self, graph, ways):
+        contents, tensors = write(graph)
+        sets = graph.sets()
+        try:
+            answers = self._reference.run(contents, sets, graph.is_mixed, graph.has_state)
+        except Rejected as rejection:
+            return Verdict("rejected", str(rejection))
+        if graph.resized and len(sets) > 2 and isinstance(answers[-1], str):
+            sets = sets[:2]
+            answers = answers[:-1]
+        kernels, names, threads = ways
+        try:
+            runs, disagreements = self._engine.run(contents, sets, graph.has_state, kernels, names, threads)
+        except Died as death:
+            return Verdict("failed", str(death), str(death), answers)
+        except Refused as refusal:
+            return Verdict("failed", f"refused: {refusal}", "refused: " + _without_numbers(str(refusal)), answers)
+        if disagreements:
+            key = "way: " + _without_numbers(disagreements[0].split(":")[0])
+            return Verdict("failed", "; ".join(disagreements[:4]), key, answers)
+        return self._compared(graph, contents, tensors, sets, answers, runs)
+
+    def _compared(self, graph, contents, tensors, sets, answers, runs):
+        expected = {0: [answers[0]], 1: [answers[1]]} if len(sets) > 1 else {0: answers[:2]}
+        if len(sets) > 1 and graph.has_state:
+            expected[0].append(answers[2])
+        if len(sets) > 2:
+            expected[2] = [answers[-1]]
+        counts = {}
+        sensitive = ""
+        for name, number, outcome in runs:
+            turn = counts.get((name, number), 0)
+            counts[name, number] = turn + 1
+            wanted = expected[number][min(turn, len(expected[number]) - 1)]
+            if isinstance(outcome, str):
+                return Verdict("failed", f"{name}, set {number}: fails with {outcome}", "fails: " + _without_numbers(outcome), answers)
+            problem = first_difference(wanted, outcome)
+            if not problem:
+                continue
+            where, text = problem
+            if self._is_sensitive(graph, contents, tensors, sets, number, turn, wanted, outcome):
+                sensitive = text
+                continue
+            kind = "float" if where >= 0 and wanted[where].dtype.kind in "fc" else "integer"
+            return Verdict("failed", f"{name}, set {number}, output {where}: {text}", f"differs: {kind}", answers)
+        return Verdict("sensitive" if sensitive else "passed", sensitive, outputs=answers)
+
+    def _is_sensitive(self, graph, contents, tensors, sets, number, turn, wanted, found):
+        """Whether the reference's answer moves as much when its inputs move by a millionth, or each operator is right."""
+        if any(w.shape != f.shape or w.dtype != f.dtype for w, f in zip(wanted, found)) and not any(
+                t.loose for t in graph.main.outputs):
+            return False
+        if self._has_specials(graph, contents, sets[number]):
+            return True
+        if quantizes_state(graph) and all(
+                w.shape == f.shape and w.dtype.kind == "f" and relative_error(w, f) <= STATE_TOLERANCE or not difference(w, f)
+                for w, f in zip(wanted, found)):
+            return True
+        before = [sets[0], sets[1 % len(sets)]][:number + 2 * turn] if graph.has_state and number < 2 else []
+        try:
+            answers = self._reference.moved(contents, [*before, sets[number]], graph.is_mixed, graph.has_state, MOVES, 1)
+            if all(not _differs_more(wanted, found, answers, place) for place in range(len(wanted))):
+                return True
+        except Rejected:
+            pass
+        return self._each_operator_agrees(graph, contents, tensors, sets[number])
+
+    def _has_specials(self, graph, contents, values):
+        """Whether some tensor has infinities or NaN, of which integers are made as it happens."""
+        try:
+            held = self._reference.tensors(contents, values, graph.is_mixed)
+        except Rejected:
+            return False
+        return any(array is not None and array.dtype.kind in "fc" and not np.isfinite(array).all() for array in held)
+
+    def _each_operator_agrees(self, graph, contents, tensors, values):
+        """Whether the reference makes the same of what Apus gives to each operator: then only errors before it differ."""
+        if graph.has_state:
+            return False
+        try:
+            held = self._engine.tensors(contents, [values])
+        except (Died, Refused):
+            return False
+        main = tensors[0]
+        places = {id(tensor): index for index, tensor in enumerate(main)}
+        for operator in graph.main.operators:
+            single = Graph()
+            single.is_mixed = graph.is_mixed
+            single.main = Subgraph()
+            names = []
+            for tensor in operator.inputs:
+                if tensor is not None and not tensor.is_constant:
+                    if places[id(tensor)] not in held:
+                        # Constants that operators have made, which kernels have packed, are not there: nor is an error.
+                        names = None
+                        break
+                    array = held[places[id(tensor)]]
+                    copy = Tensor(tensor.type, array.shape, tensor.quantization)
+                    copy.blob, copy.sets = tensor.blob, [array]
+                    known = next((t for t, o in names if o is tensor), None)
+                    if known is None:
+                        single.main.inputs.append(copy)
+                        names.append((copy, tensor))
+                    else:
+                        names.append((known, tensor))
+                else:
+                    names.append((tensor, tensor))
+            if names is None:
+                continue
+            outputs = [t for t in operator.outputs if places[id(t)] in held]
+            if not outputs:
+                continue
+            single.main.operators = [Operator(
+                operator.name, [copy for copy, _ in names], operator.outputs, operator.options, operator.version,
+                operator.custom, operator.intermediates, operator.subgraphs)]
+            single.main.outputs = outputs
+            try:
+                answers = self._reference.run(write(single)[0], single.sets(), graph.is_mixed)
+            except Rejected:
+                return False
+            if first_difference(answers[0], [held[places[id(t)]] for t in outputs]):
+                return False
+        return True
+
+
+def quantizes_state(graph):
+    """Whether a recurrent operator has a state of floats and weights of bytes."""
+    return any(
+        any(word in operator.name for word in ("RNN", "LSTM", "SVDF")) and operator.inputs[0].type == "float32"
+        and any(t is not None and t.is_constant and t.type in ("int8", "uint8") for t in operator.inputs)
+        for operator in graph.main.operators)
+
+
+def first_difference(expected, actual):
+    """The place and the description of the first output that differs; None if all agree."""
+    if len(expected) != len(actual):
+        return -1, f"{len(actual)} outputs instead of {len(expected)}"
+    for index, (want, have) in enumerate(zip(expected, actual)):
+        if want.dtype == have.dtype and want.shape == have.shape and want.tobytes() == have.tobytes():
+            continue
+        problem = difference(want, have)
+        if problem:
+            return index, problem
+    return None
+
+
+def _differs_more(wanted, found, answers, place):
+    """Whether an output differs by more than the tolerance and by more than twice what it moves by itself."""
+    want, have = wanted[place], found[place]
+    if difference(want, have) is None:
+        return False
+    shapes = {tuple(answer[place].shape) for answer in answers}
+    if want.shape != have.shape:
+        return len(shapes | {want.shape}) == 1
+    if want.dtype.kind in "fc":
+        largest = max((relative_error(want, answer[place]) for answer in answers if answer[place].shape == want.shape), default=0)
+        return relative_error(want, have) > max(TOLERANCE, 2 * largest)
+    wide = want.astype(np.float64)
+    largest = max((float(np.abs(wide - answer[place]).max(initial=0)) for answer in answers if answer[place].shape == want.shape), default=0)
+    return float(np.abs(wide - have).max(initial=0)) > 2 * largest
+
+
+def _without_numbers(text):
+    return "".join("#" if c.isdigit() else c for c in text).replace("##", "#").replace("##", "#")[:120]

@@ -1,0 +1,140 @@
+"""What lives from run to run: resource variables, and tensors that operators change."""
+
+import numpy as np
+
+from random_graphs.model import Operator, Subgraph, Tensor, options
+from random_graphs.moves import move
+from random_graphs.moves.elementwise import binary, table_of
+from random_graphs.weaver import Abandoned, Weaver, is_real
+
+
+def handle(w, name):
+    """VAR_HANDLE; each subgraph that uses a variable has one."""
+    tensor = Tensor("resource", ())
+    w.subgraph.operators.append(Operator("VAR_HANDLE", [], [tensor], options("VarHandle", container="", sharedName=name),
+                                         state=True))
+    return tensor
+
+
+def assign(w, where, tensor):
+    w.subgraph.operators.append(Operator("ASSIGN_VARIABLE", [where, tensor], [], options("AssignVariable"), state=True))
+
+
+def read(w, where, like):
+    return w.emit("READ_VARIABLE", [where], like.value, like.type, like.quantization, options("ReadVariable"), 1, state=True)
+
+
+@move(state=8, control=1, mixed=0.4)
+def variable(w):
+    """A variable that is set, read, changed and read again."""
+    x = w.find(lambda t: t.size > 0 and (is_real(t) and t.type in ("float32", "int8", "uint8") or t.type == "int32"))
+    if w.parent is not None or w.is_flexible:
+        raise Abandoned
+    w.graph.has_state = True
+    name = f"state{w.random.randrange(10**6)}"
+    if w.chance(0.6):
+        child = Weaver(w.random, w.numbers, w.graph, Subgraph(), parent=w)
+        where = handle(child, name)
+        real = w.numbers.standard_normal(x.shape)
+        start = w.constant((real * 3).astype(np.int32)) if x.type == "int32" else w.real_constant(
+            real, Tensor(x.type, x.shape), x.quantization) if x.type != "float32" else w.constant(real.astype(np.float32))
+        assign(child, where, start)
+        w.subgraph.operators.append(Operator(
+            "CALL_ONCE", [], [], lambda indices: options("CallOnce", initSubgraphIndex=indices[0]),
+            subgraphs=[child.subgraph], state=True))
+        where = handle(w, name)
+    else:
+        where = handle(w, name)
+        assign(w, where, x)
+    old = read(w, where, x)
+    new = sum_of(w, old, x, x.quantization)
+    assign(w, where, new)
+    if w.chance(0.6):
+        again = read(w, where, x)
+        sum_of(w, old, again, "fit")
+    w.later.append(lambda: read(w, handle(w, name) if w.chance(0.5) else where, x))
+
+
+def sum_of(w, a, b, quantization):
+    """Half of each, so that sums do not grow from run to run."""
+    if a.type == "float32":
+        a = w.emit("MUL", [a, w.constant(np.float32(0.5))], a.value / 2, opts=options("Mul"))
+    return w.emit("ADD", [a, b], a.value + b.value if a.type != "int32" else b.value, a.type, quantization, table_of("ADD", 0))
+
+
+def variable_tensor(w, shape, quantization=None, type_name="float32"):
+    return Tensor(type_name, shape, quantization, value=np.zeros(shape, np.float32), is_variable=True)
+
+
+@move(state=4, vectors=0.5, mixed=0.4)
+def recurrent(w):
+    """RNN, a step or a sequence; others may read the tensor that keeps its state."""
+    x = w.find(lambda t: t.rank in (2, 3) and 0 < t.size and t.shape[-1] <= 40, ("float32",))
+    if w.is_flexible or w.parent is not None:
+        raise Abandoned
+    w.graph.has_state = True
+    units, depth = w.integer(1, 9), x.shape[-1]
+    batch = x.shape[0]
+    w.spend(x.size * units * 2)
+    weights = w.constant((w.numbers.standard_normal((units, depth)) / np.sqrt(depth)).astype(np.float32))
+    again = w.constant((w.numbers.standard_normal((units, units)) * 0.5 / np.sqrt(units)).astype(np.float32))
+    bias = w.constant((w.numbers.standard_normal(units) * 0.1).astype(np.float32))
+    time_major = x.rank == 3 and w.chance(0.5)
+    state = variable_tensor(w, (x.shape[1] if time_major else batch, units))
+    if w.chance(0.3):
+        w.subgraph.operators.append(_with_output(w, "ADD", [state, w.constant(np.float32(1))], state.value + 1,
+                                                 options("Add"), True))
+    value = np.tanh(x.value @ weights.value.T)
+    activation = w.choice([4, 4, 1])
+    if x.rank == 2:
+        operator = _with_output(w, "RNN", [x, weights, again, bias, state], value,
+                                options("RNN", fusedActivationFunction=activation), True)
+    else:
+        operator = _with_output(w, "UNIDIRECTIONAL_SEQUENCE_RNN", [x, weights, again, bias, state], value,
+                                options("SequenceRNN", timeMajor=time_major, fusedActivationFunction=activation), True)
+    w.subgraph.operators.append(operator)
+    if w.chance(0.3):
+        w.subgraph.operators.append(_with_output(w, "MUL", [state, w.constant(np.float32(2))], state.value, options("Mul"), True))
+
+
+def _with_output(w, name, inputs, value, opts, state):
+    output = Tensor("float32", value.shape, value=value.astype(np.float32))
+    w.pool.append(output)
+    return Operator(name, inputs, [output], opts, 1, state=state)
+
+
+@move(state=3, vectors=0.3, mixed=0.3)
+def svdf(w):
+    x = w.find(lambda t: t.rank == 2 and 0 < t.size and t.shape[-1] <= 40, ("float32",))
+    if w.is_flexible or w.parent is not None:
+        raise Abandoned
+    w.graph.has_state = True
+    units, rank, memory, depth = w.integer(1, 6), w.integer(1, 2), w.integer(1, 6), x.shape[1]
+    w.spend(x.size * units * rank * memory)
+    features = w.constant((w.numbers.standard_normal((units * rank, depth)) / np.sqrt(depth)).astype(np.float32))
+    times = w.constant((w.numbers.standard_normal((units * rank, memory)) / np.sqrt(memory)).astype(np.float32))
+    bias = w.constant((w.numbers.standard_normal(units) * 0.1).astype(np.float32)) if w.chance(0.6) else None
+    state = variable_tensor(w, (x.shape[0], memory * units * rank))
+    value = (x.value @ features.value.T).reshape(x.shape[0], units, rank).sum(-1) * times.value.mean()
+    operator = _with_output(w, "SVDF", [x, features, times, bias, state], value,
+                            options("SVDF", rank=rank, fusedActivationFunction=w.choice([0, 1])), True)
+    w.subgraph.operators.append(operator)
+
+
+@move(state=1, mixed=0.15)
+def random_numbers(w):
+    shape = w.constant(np.array(w.choice([(3,), (2, 4), (1, 5)]), np.int32))
+    if w.parent is not None or w.is_flexible:
+        raise Abandoned
+    if w.graph.has_random:
+        raise Abandoned
+    w.graph.has_state = w.graph.has_random = True
+    name = w.choice(["RANDOM_UNIFORM", "RANDOM_STANDARD_NORMAL"])
+    value = np.full(tuple(shape.data), 0.5, np.float32)
+    y = w.emit(name, [shape], value, "float32", None,
+               options("Random", seed=w.integer(1, 10**6), seed2=w.integer(1, 10**6)), 1, state=True)
+    if w.chance(0.6):
+        binary(w, "ADD", y, w.constant(np.float32(1)))
+
+
+
