@@ -31,7 +31,7 @@ let package = Package(
       name: "ApusKernels",
       swiftSettings: lifetimes),
     .target(name: "Apus", dependencies: ["ApusFormat", "ApusKernels"], swiftSettings: lifetimes),
-    .target(name: "ApusVision", dependencies: ["Apus"], swiftSettings: strict),
+    .target(name: "ApusVision", dependencies: ["Apus", "ApusFormat", "ApusKernels"], swiftSettings: strict),
     .target(
       name: "ApusImages",
       dependencies: [
@@ -76,7 +76,8 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(name: "ApusCLITests", dependencies: ["ApusCLI", "TestSupport"], swiftSettings: strict),
     .testTarget(
-      name: "ApusVisionTests", dependencies: ["ApusFormat", "ApusVision", "ApusImages", "TestSupport"],
+      name: "ApusVisionTests",
+      dependencies: ["ApusFormat", "ApusKernels", "ApusVision", "ApusImages", "TestSupport"],
       swiftSettings: strict),
     .testTarget(name: "ApusImagesTests", dependencies: ["ApusImages", "TestSupport"], swiftSettings: strict),
   ],

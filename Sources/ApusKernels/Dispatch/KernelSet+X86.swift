@@ -10,7 +10,7 @@
       floats: { X86Target.avx512.kernel($0, $1) },
       byteMapping: { X86Target.avx512.mapping($0) }, floatMapping: { X86Target.avx512.mapping($0) },
       floatSoftmax: { X86Target.avx512.softmax(beta: $0, depth: $1) },
-      finishing: { X86Target.avx512.finishing($0) })
+      finishing: { X86Target.avx512.finishing($0) }, pictures: { X86Target.avx512.pictures($0) })
 
     /// Generated code for AVX-VNNI: 32 products of bytes in an instruction, with AVX2 for the rest.
     package static let x86AVXVNNI = KernelSet(
@@ -22,7 +22,7 @@
       floats: { X86Target.avx2.kernel($0, $1) },
       byteMapping: { X86Target.avx2.mapping($0) }, floatMapping: { X86Target.avx2.mapping($0) },
       floatSoftmax: { X86Target.avx2.softmax(beta: $0, depth: $1) },
-      finishing: { X86Target.avx2.finishing($0) })
+      finishing: { X86Target.avx2.finishing($0) }, pictures: { X86Target.avx2.pictures($0) })
 
     /// Generated code for AVX2 and FMA: 16 products of 16-bit integers in an instruction.
     package static let x86AVX2 = KernelSet(
@@ -34,7 +34,7 @@
       floats: { X86Target.avx2.kernel($0, $1) },
       byteMapping: { X86Target.avx2.mapping($0) }, floatMapping: { X86Target.avx2.mapping($0) },
       floatSoftmax: { X86Target.avx2.softmax(beta: $0, depth: $1) },
-      finishing: { X86Target.avx2.finishing($0) })
+      finishing: { X86Target.avx2.finishing($0) }, pictures: { X86Target.avx2.pictures($0) })
 
     /// AVX-512 with the look-up of machines without VBMI: for tests.
     package static let x86TableRows = KernelSet(

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How a picture is fitted into a model's input when their shapes differ.
 public enum FitPolicy: Hashable, Sendable {
   /// The whole picture, with its sides scaled independently.
@@ -8,6 +10,10 @@ public enum FitPolicy: Hashable, Sendable {
   case centerCrop
   /// The whole picture with its proportions kept, centered; the rest of the input has the fill color.
   ///
-  /// The scaled side is rounded to the nearest whole pixel; an odd remainder goes to the right and bottom.
-  case letterbox(fill: PixelColor = .black)
+  /// An odd remainder goes to the right and bottom.
+  case letterbox(fill: PixelColor = .black, rounding: LetterboxRounding = .halfUp)
+
+  /// The letterbox of Ultralytics' YOLO models: gray of 114 around the picture, and their rounding.
+  public static let yolo = FitPolicy.letterbox(
+    fill: PixelColor(red: 114, green: 114, blue: 114), rounding: .ultralytics)
 }
