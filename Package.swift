@@ -55,7 +55,7 @@ let package = Package(
     .executableTarget(
       name: "ApusBenchmark",
       dependencies: [
-        "ApusConsole", "Apus", "ApusFormat", "ApusKernels",
+        "ApusConsole", "Apus", "ApusFormat", "ApusKernels", "ApusVision", "ApusImages",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Benchmarks/apus-benchmark", swiftSettings: strict),

@@ -1,15 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Apus
 import ApusVision
 
 extension ImageBuffer {
   /// Reads a JPEG, PNG, BMP or PNM file; its content decides which, not its name.
   ///
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - limits: How large the picture may be.
+  ///   - reduction: Whether a JPEG may be read at a smaller scale.
   /// - Throws: `unreadableFile`, `malformedImage` for damage, `unsupportedImage` for a kind that is not read, or
   ///   `resourceLimit`.
-  public init(contentsOfFile path: String, limits: ImageLimits = ImageLimits()) throws(ApusError) {
+  public init(
+    contentsOfFile path: String, limits: ImageLimits = ImageLimits(), reduction: ImageReduction = .none
+  ) throws(ApusError) {
     let bytes = try readWholeFile(at: path, limit: limits.maximumFileSize)
     do {
-      try self.init(decoding: bytes, limits: limits)
+      try self.init(decoding: bytes, limits: limits, reduction: reduction)
     } catch {
       throw ApusError(error.code, "the picture '\(path)': \(error.message)")
     }
@@ -21,15 +29,23 @@ extension ImageBuffer {
   /// EXIF orientation is in ``orientation``; its pixels are as stored. A JPEG that ends early is an error, other
   /// flaws that decoders commonly forgive are forgiven.
   ///
+  /// A picture that was read at a smaller scale knows so: see ``ApusVision/ImageBuffer/reduction``.
+  ///
+  /// - Parameters:
+  ///   - bytes: The file.
+  ///   - limits: How large the picture may be, before any reduction.
+  ///   - reduction: Whether a JPEG may be read at a smaller scale.
   /// - Throws: `malformedImage` for damage, `unsupportedImage` for a kind that is not read, or `resourceLimit`.
-  public init(decoding bytes: [UInt8], limits: ImageLimits = ImageLimits()) throws(ApusError) {
+  public init(
+    decoding bytes: [UInt8], limits: ImageLimits = ImageLimits(), reduction: ImageReduction = .none
+  ) throws(ApusError) {
     guard bytes.count <= limits.maximumFileSize else {
       throw ApusError(
         .resourceLimit, "\(bytes.count) bytes are beyond the limit of \(limits.maximumFileSize) for a picture"
       )
     }
     switch ImageFileFormat(detecting: bytes) {
-    case .jpeg: self = try decodeJPEG(bytes, limits: limits)
+    case .jpeg: self = try decodeJPEG(bytes, limits: limits, reduction: reduction)
     case .png: self = try decodePNG(bytes, limits: limits)
     case .bmp: self = try BMPDecoder.decode(bytes, limits: limits)
     case .pnm: self = try NetpbmDecoder.decode(bytes, limits: limits)

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Apus
 import ApusVision
 
@@ -5,7 +7,9 @@ import ApusVision
   import CTurboJPEG
 
   /// Decodes a JPEG as stored, with its EXIF orientation: gray, or rgb for everything else.
-  func decodeJPEG(_ bytes: [UInt8], limits: ImageLimits) throws(ApusError) -> ImageBuffer {
+  func decodeJPEG(
+    _ bytes: [UInt8], limits: ImageLimits, reduction: ImageReduction
+  ) throws(ApusError) -> ImageBuffer {
     guard let handle = tjInitDecompress() else {
       throw ApusError(.resourceLimit, "there is no memory for a JPEG decoder")
     }
@@ -27,15 +31,29 @@ import ApusVision
         .malformedImage, "\(bytes.count) bytes are too few for a JPEG of \(width) × \(height) pixels")
     }
     let header = JPEGHeader(bytes)
+    guard header.scanCount <= limits.maximumScanCount else {
+      throw ApusError(
+        .resourceLimit,
+        "the JPEG has \(header.scanCount) scans, which is beyond the limit of \(limits.maximumScanCount)")
+    }
+    let full = (width: Int(width), height: Int(height))
+    let factor =
+      header.orientation.swapsSides
+      ? reduction.factor(width: full.height, height: full.width)
+      : reduction.factor(width: full.width, height: full.height)
+    // The library finds the scale by the size of its result, which it rounds up.
+    (width, height) = (
+      Int32((full.width + factor - 1) / factor), Int32((full.height + factor - 1) / factor)
+    )
     let isCMYK = colorSpace == Int32(TJCS_CMYK.rawValue) || colorSpace == Int32(TJCS_YCCK.rawValue)
     let isGray = colorSpace == Int32(TJCS_GRAY.rawValue)
     let layout = isCMYK ? TJPF_CMYK : isGray ? TJPF_GRAY : TJPF_RGB
     let count = Int(width) * Int(height) * (isCMYK ? 4 : isGray ? 1 : 3)
     var pixels = try decompress(bytes, header, handle, layout, width, height, count)
     if isCMYK { pixels = rgb(fromCMYK: pixels, isInverted: header.hasAdobeMarker) }
-    return try ImageBuffer(
-      bytes: pixels, width: Int(width), height: Int(height), format: isGray ? .gray : .rgb,
-      orientation: header.orientation)
+    return ImageBuffer(
+      trusted: pixels, width: Int(width), height: Int(height), format: isGray ? .gray : .rgb,
+      orientation: header.orientation, reduction: factor, full: full)
   }
 
   private func decompress(
@@ -49,14 +67,15 @@ import ApusVision
     var status: Int32 = 0
     func pixels(_ flags: Int32) -> [UInt8] {
       [UInt8](unsafeUninitializedCapacity: count) { target, initialized in
-        // A failed decoder leaves rows untouched: they must not show what was in memory before.
-        target.initialize(repeating: 0)
+        // A decoder that forgives flaws may leave rows untouched: they must not show what was in memory before.
+        if flags & TJFLAG_STOPONWARNING == 0 { target.initialize(repeating: 0) }
         status = bytes.withUnsafeBufferPointer {
           tjDecompress2(
             handle, $0.baseAddress, UInt($0.count), target.baseAddress, width, 0, height,
             Int32(layout.rawValue), TJFLAG_ACCURATEDCT | TJFLAG_LIMITSCANS | flags)
         }
-        initialized = count
+        // One that does not has written each row if it comes to the end.
+        initialized = flags & TJFLAG_STOPONWARNING == 0 || status == 0 ? count : 0
       }
     }
     var result = pixels(TJFLAG_STOPONWARNING)
@@ -117,7 +136,9 @@ import ApusVision
       "the JPEG library says: \(text)")
   }
 #else
-  func decodeJPEG(_ bytes: [UInt8], limits: ImageLimits) throws(ApusError) -> ImageBuffer {
+  func decodeJPEG(
+    _ bytes: [UInt8], limits: ImageLimits, reduction: ImageReduction
+  ) throws(ApusError) -> ImageBuffer {
     throw ApusError(.unsupportedImage, "this build does not read JPEG")
   }
 

@@ -3,20 +3,19 @@
 import Apus
 
 extension ImageBuffer {
-  /// The pixels, as seen, that a region touches.
+  /// The pixels, as seen, that a region covers: its edges are rounded to the nearest pixel.
   ///
   /// - Parameter region: In pixels as seen of the picture in the file.
-  /// - Throws: `invalidArgument` for a region without pixels in the picture.
+  /// - Throws: `invalidArgument` for a region that is not finite or has no pixels in the picture.
   package func wholePixels(of region: PixelRect) throws(ApusError) -> ImageTransform.Region {
-    func pixels(_ begin: Float, _ length: Float, _ limit: Int) -> Range<Int>? {
-      let (begin, end) = (Double(begin) / Double(reduction), Double(begin + length) / Double(reduction))
-      // A comparison with NaN is false.
-      guard length > 0, begin < Double(limit), end > 0 else { return nil }
-      let first = Int(max(begin, 0).rounded(.down))
-      return first..<max(first + 1, Int(min(end, Double(limit)).rounded(.up)))
+    func pixels(_ begin: Float, _ end: Float, _ limit: Int) -> Range<Int>? {
+      guard begin.isFinite, end.isFinite else { return nil }
+      let first = Int(clamp((begin / Float(reduction)).rounded(), to: Float(limit)))
+      let last = Int(clamp((end / Float(reduction)).rounded(), to: Float(limit)))
+      return first < last ? first..<last : nil
     }
-    guard let columns = pixels(region.x, region.width, uprightWidth),
-      let rows = pixels(region.y, region.height, uprightHeight)
+    guard let columns = pixels(region.x, region.maxX, uprightWidth),
+      let rows = pixels(region.y, region.maxY, uprightHeight)
     else {
       throw ApusError(
         .invalidArgument,

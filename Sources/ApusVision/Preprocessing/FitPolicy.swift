@@ -10,10 +10,10 @@ public enum FitPolicy: Hashable, Sendable {
   case centerCrop
   /// The whole picture with its proportions kept, centered; the rest of the input has the fill color.
   ///
-  /// An odd remainder goes to the right and bottom.
-  case letterbox(fill: PixelColor = .black, rounding: LetterboxRounding = .halfUp)
+  /// Scaled sides are `round(side · min(H / h, W / w))` in double precision, halves to even, as Ultralytics' `LetterBox`
+  /// has them; an odd remainder goes to the right and bottom.
+  case letterbox(fill: PixelColor = .black)
 
-  /// The letterbox of Ultralytics' YOLO models: gray of 114 around the picture, and their rounding.
-  public static let yolo = FitPolicy.letterbox(
-    fill: PixelColor(red: 114, green: 114, blue: 114), rounding: .ultralytics)
+  /// The letterbox of YOLO models: gray of 114 around the picture.
+  public static let yolo = FitPolicy.letterbox(fill: PixelColor(red: 114, green: 114, blue: 114))
 }

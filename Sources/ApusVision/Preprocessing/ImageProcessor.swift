@@ -72,7 +72,8 @@ public struct ImageProcessor: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - image: The picture, of any size.
-  ///   - region: The part, in pixels of the picture as it is seen; enlarged to whole pixels and cut at the edges.
+  ///   - region: The part, in pixels of the picture as it is seen. Its edges are rounded to the nearest pixel; what lies outside
+  ///     the picture is left out.
   ///   - threads: The most threads to share the work; the bytes do not depend on it.
   /// - Throws: `invalidArgument` for a region without pixels in the picture.
   public func prepare(_ image: ImageBuffer, region: PixelRect, threads: Int = 1) throws(ApusError)
@@ -121,7 +122,7 @@ public struct ImageProcessor: Hashable, Sendable {
 
   /// The color around the picture, channel by channel.
   var fillColor: [UInt8] {
-    guard case .letterbox(let fill, _) = fit else { return [UInt8](repeating: 0, count: channels.count) }
+    guard case .letterbox(let fill) = fit else { return [UInt8](repeating: 0, count: channels.count) }
     return switch channels {
     case .gray: [fill.luminance]
     case .rgb: [fill.red, fill.green, fill.blue]

@@ -53,31 +53,21 @@ public struct ImageTransform: Hashable, Sendable {
     var source = region ?? Region(x: 0, y: 0, width: imageWidth, height: imageHeight)
     var target = Region(x: 0, y: 0, width: inputWidth, height: inputHeight)
     let (width, height) = (source.width, source.height)
-    // Which sides are proportionally longer is decided without division.
-    let pictureIsWider = width * inputHeight > inputWidth * height
     switch fit {
     case .stretch: break
     case .centerCrop:
-      if pictureIsWider {
+      // Which sides are proportionally longer is decided without division.
+      if width * inputHeight > inputWidth * height {
         source.width = Self.scaled(height, by: inputWidth, over: inputHeight, limit: width)
       } else {
         source.height = Self.scaled(width, by: inputHeight, over: inputWidth, limit: height)
       }
       source.x += (width - source.width) / 2
       source.y += (height - source.height) / 2
-    case .letterbox(_, let rounding):
-      switch rounding {
-      case .halfUp:
-        if pictureIsWider {
-          target.height = Self.scaled(height, by: inputWidth, over: width, limit: inputHeight)
-        } else {
-          target.width = Self.scaled(width, by: inputHeight, over: height, limit: inputWidth)
-        }
-      case .ultralytics:
-        let ratio = min(Double(inputHeight) / Double(height), Double(inputWidth) / Double(width))
-        target.width = Self.scaled(width, by: ratio, limit: inputWidth)
-        target.height = Self.scaled(height, by: ratio, limit: inputHeight)
-      }
+    case .letterbox:
+      let ratio = min(Double(inputHeight) / Double(height), Double(inputWidth) / Double(width))
+      target.width = Self.scaled(width, by: ratio, limit: inputWidth)
+      target.height = Self.scaled(height, by: ratio, limit: inputHeight)
       target.x = (inputWidth - target.width) / 2
       target.y = (inputHeight - target.height) / 2
     }

@@ -34,9 +34,9 @@ extension PreparedImage {
     normalization: Normalization? = nil, scale: Float = 1, zeroPoint: Int = 0
   ) throws(ApusError) {
     try checkCount(destination.count)
-    let table: [UInt8] =
-      try normalization?.table(channels: channels.count, of: bytes, scale: scale, zeroPoint: zeroPoint)
-      ?? identity(channels.count)
+    guard let normalization else { return copy(into: &destination, order) { $0 } }
+    let table: [UInt8] = try normalization.table(
+      channels: channels.count, of: bytes, scale: scale, zeroPoint: zeroPoint)
     look(up: table, into: &destination, order)
   }
 
@@ -49,9 +49,11 @@ extension PreparedImage {
     normalization: Normalization? = nil, scale: Float = 1, zeroPoint: Int = 0
   ) throws(ApusError) {
     try checkCount(destination.count)
-    let table: [Int8] =
-      try normalization?.table(channels: channels.count, of: bytes, scale: scale, zeroPoint: zeroPoint)
-      ?? identity(channels.count).map { Int8(bitPattern: $0 ^ 0x80) }
+    guard let normalization else {
+      return copy(into: &destination, order) { Int8(bitPattern: $0 ^ 0x80) }
+    }
+    let table: [Int8] = try normalization.table(
+      channels: channels.count, of: bytes, scale: scale, zeroPoint: zeroPoint)
     look(up: table, into: &destination, order)
   }
 
@@ -73,8 +75,16 @@ extension PreparedImage {
     }
   }
 
-  private func identity(_ channels: Int) -> [UInt8] {
-    (0..<channels * 256).map { UInt8(truncatingIfNeeded: $0) }
+  @inline(__always)
+  private func copy<Value>(
+    into destination: inout MutableSpan<Value>, _ order: ChannelOrder, _ value: (UInt8) -> Value
+  ) {
+    let source = bytes.span
+    guard order == .planar, channels != .gray else {
+      for index in 0..<source.count { destination[index] = value(source[index]) }
+      return
+    }
+    place(into: &destination, order) { byte, _ in value(byte) }
   }
 
   @inline(__always)
@@ -85,15 +95,24 @@ extension PreparedImage {
     let table = table.span
     if channels == .gray {
       for index in 0..<source.count { destination[index] = table[Int(source[index])] }
-      return
+    } else {
+      place(into: &destination, order) { byte, offset in table[offset + Int(byte)] }
     }
+  }
+
+  /// Writes three channels; `value` gets each byte and 256 times its channel.
+  @inline(__always)
+  private func place<Value>(
+    into destination: inout MutableSpan<Value>, _ order: ChannelOrder, _ value: (UInt8, Int) -> Value
+  ) {
+    let source = bytes.span
     let pixels = source.count / 3
     let (step, channelStep) = order == .interleaved ? (3, 1) : (1, pixels)
     for pixel in 0..<pixels {
       let base = pixel * step
-      destination[base] = table[Int(source[pixel * 3])]
-      destination[base + channelStep] = table[256 + Int(source[pixel * 3 + 1])]
-      destination[base + 2 * channelStep] = table[512 + Int(source[pixel * 3 + 2])]
+      destination[base] = value(source[pixel * 3], 0)
+      destination[base + channelStep] = value(source[pixel * 3 + 1], 256)
+      destination[base + 2 * channelStep] = value(source[pixel * 3 + 2], 512)
     }
   }
 }
