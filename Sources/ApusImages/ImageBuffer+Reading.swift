@@ -54,4 +54,35 @@ extension ImageBuffer {
       throw ApusError(.unsupportedImage, "the bytes are neither JPEG nor PNG, BMP or PNM")
     }
   }
+
+  /// Reads another file, as ``init(contentsOfFile:limits:reduction:)`` does, into the memory of this picture if it is a JPEG
+  /// and fits.
+  ///
+  /// Large pictures are read faster this way: memory that is given back to the system has to be made anew. After an error
+  /// the picture is one black pixel.
+  public mutating func reload(
+    contentsOfFile path: String, limits: ImageLimits = ImageLimits(), reduction: ImageReduction = .none
+  ) throws(ApusError) {
+    let bytes = try readWholeFile(at: path, limit: limits.maximumFileSize)
+    do {
+      try reload(decoding: bytes, limits: limits, reduction: reduction)
+    } catch {
+      throw ApusError(error.code, "the picture '\(path)': \(error.message)")
+    }
+  }
+
+  /// Decodes other bytes, as ``init(decoding:limits:reduction:)`` does, into the memory of this picture if they are a JPEG
+  /// and fit.
+  ///
+  /// After an error the picture is one black pixel.
+  public mutating func reload(
+    decoding bytes: [UInt8], limits: ImageLimits = ImageLimits(), reduction: ImageReduction = .none
+  ) throws(ApusError) {
+    let memory = takeBytes()
+    guard bytes.count <= limits.maximumFileSize, ImageFileFormat(detecting: bytes) == .jpeg else {
+      self = try ImageBuffer(decoding: bytes, limits: limits, reduction: reduction)
+      return
+    }
+    self = try decodeJPEG(bytes, limits: limits, reduction: reduction, reusing: memory)
+  }
 }

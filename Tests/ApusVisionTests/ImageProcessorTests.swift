@@ -92,7 +92,8 @@ private func reference(
   @Test func theSameSizeIsACopy() throws {
     let image = try noise(19, 11, .rgb)
     for filter in Resampling.allCases {
-      #expect(try ImageProcessor(width: 19, height: 11, resampling: filter).prepare(image).bytes == image.bytes)
+      #expect(
+        try ImageProcessor(width: 19, height: 11, resampling: filter).prepare(image).bytes == image.bytes)
     }
   }
 

@@ -18,7 +18,8 @@
       _ image: CIImage, context: CIContext, orientation: ImageOrientation = .up
     ) throws(ApusError) {
       let extent = image.extent.integral
-      guard !extent.isInfinite, let width = Int(exactly: extent.width), let height = Int(exactly: extent.height)
+      guard !extent.isInfinite, let width = Int(exactly: extent.width),
+        let height = Int(exactly: extent.height)
       else { throw ApusError(.malformedImage, "the image has the extent \(image.extent)") }
       try Self.check(width: width, height: height)
       var bytes = [UInt8](repeating: 0, count: width * height * 4)

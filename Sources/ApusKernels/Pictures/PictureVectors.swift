@@ -84,8 +84,10 @@ func sumPictureRows(
         let weight = unsafe Int16(truncatingIfNeeded: weights[tap / 2] >> (tap % 2 == 0 ? 0 : 16))
         sum &+= unsafe Int32(source[tap &* bytesPerRow &+ index]) &* Int32(weight)
       }
-      unsafe high.storeBytes(of: Int16(truncatingIfNeeded: sum >> 8), toByteOffset: 2 &* index, as: Int16.self)
-      unsafe low.storeBytes(of: Int16(truncatingIfNeeded: sum & 255), toByteOffset: 2 &* index, as: Int16.self)
+      unsafe high.storeBytes(
+        of: Int16(truncatingIfNeeded: sum >> 8), toByteOffset: 2 &* index, as: Int16.self)
+      unsafe low.storeBytes(
+        of: Int16(truncatingIfNeeded: sum & 255), toByteOffset: 2 &* index, as: Int16.self)
     }
     return
   }

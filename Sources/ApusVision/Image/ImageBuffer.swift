@@ -94,6 +94,13 @@ public struct ImageBuffer: Hashable, Sendable {
     (fullWidth, fullHeight) = (full?.width ?? width, full?.height ?? height)
   }
 
+  /// Takes the bytes away, to be used again; what is left is one black pixel.
+  package mutating func takeBytes() -> [UInt8] {
+    let taken = bytes
+    self = ImageBuffer(trusted: [0], width: 1, height: 1, format: .gray)
+    return taken
+  }
+
   /// Checks the dimensions of a picture before anything is allocated for it.
   package static func check(width: Int, height: Int) throws(ApusError) {
     guard width > 0, height > 0 else {
