@@ -14,7 +14,9 @@ struct BenchmarkCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "apus-benchmark",
     abstract: "Measures models, kernels on the shapes of real models, or pictures from the file to boxes.",
-    subcommands: [ModelsCommand.self, KernelsCommand.self, PicturesCommand.self, ServeCommand.self],
+    subcommands: [
+      ModelsCommand.self, KernelsCommand.self, PicturesCommand.self, ResizeCommand.self, ServeCommand.self,
+    ],
     defaultSubcommand: ModelsCommand.self)
 }
 

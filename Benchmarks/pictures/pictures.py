@@ -103,6 +103,7 @@ def main():
         "OpenCV bilinear + LiteRT": lambda path: opencv(path, cv2.INTER_LINEAR),
         "OpenCV scaled decoding, area + LiteRT": lambda path: opencv(path, cv2.INTER_AREA, True),
     }
+    print_resizing(arguments)
     with tempfile.TemporaryDirectory() as folder:
         for name, size in SIZES.items():
             peer.size = size[::-1]
@@ -121,6 +122,36 @@ def main():
                         if round == 0:
                             objects[pipeline] += count
             print_table(name, size, byte_counts, samples, objects)
+
+
+def print_resizing(arguments):
+    """Pictures in memory to the sizes of inputs, in turn: OpenCV's interpolations of the same names beside ours."""
+    modes = {"area": cv2.INTER_AREA, "bilinear": cv2.INTER_LINEAR, "nearest": cv2.INTER_NEAREST}
+    print("| Resizing, ms | input | " + " | ".join(f"{mode}: Apus | OpenCV" for mode in modes) + " |")
+    print("|---" * (2 + 2 * len(modes)) + "|")
+    for name, (width, height) in SIZES.items():
+        picture = np.random.default_rng(1).integers(0, 256, (height, width, 3), dtype=np.uint8)
+        for side in (300, 640):
+            ours, theirs = {mode: [] for mode in modes}, {mode: [] for mode in modes}
+            for _ in range(arguments.rounds):
+                command = [
+                    arguments.apus, "resize", "--size", f"{width}x{height}", "--input", f"{side}x{side}",
+                    "--threads", arguments.threads, "--runs", 20, "--json",
+                ]
+                output = subprocess.run([str(part) for part in command], check=True, capture_output=True).stdout
+                for report in json.loads(output):
+                    if report["type"] == "uint8":
+                        ours[report["resampling"]].append(report["median_ms"])
+                for mode, flag in modes.items():
+                    times = []
+                    for run in range(25):
+                        start = time.perf_counter()
+                        cv2.resize(picture, (side, side), interpolation=flag)
+                        times.append(1e3 * (time.perf_counter() - start))
+                    theirs[mode].append(float(np.median(times[5:])))
+            cells = " | ".join(
+                f"{np.median(ours[mode]):.2f} | {np.median(theirs[mode]):.2f}" for mode in modes)
+            print(f"| {name} | {side} × {side} | {cells} |")
 
 
 def print_table(name, size, byte_counts, samples, objects):

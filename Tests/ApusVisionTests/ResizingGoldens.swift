@@ -2,6 +2,7 @@
 
 import Foundation
 import TestSupport
+import Testing
 
 /// What OpenCV, Pillow and Ultralytics' rule have for resized pictures; made by `Tools/pictures/resizing.py`.
 struct ResizingGoldens: Decodable {
