@@ -46,7 +46,8 @@ private func reference(
       (20, 10, 10, 5),
     ] {
       let image = try noise(width, height, .rgb, seed: UInt64(width * height))
-      let processor = try ImageProcessor(width: inputWidth, height: inputHeight, fit: fit, resampling: resampling)
+      let processor = try ImageProcessor(
+        width: inputWidth, height: inputHeight, fit: fit, resampling: resampling)
       let result = processor.prepare(image)
       let (source, target) = (result.transform.source, result.transform.target)
       #expect(result.bytes.count == inputWidth * inputHeight * 3)
