@@ -15,7 +15,8 @@ struct ApusCommand: ParsableCommand {
       """,
     version: "apus \(Runtime.version)",
     subcommands: [
-      DetectCommand.self, ClassifyCommand.self, EmbedCommand.self, CompareCommand.self, FacesCommand.self,
+      DetectCommand.self, ClassifyCommand.self, EmbedCommand.self, CompareCommand.self,
+      GalleryCommand.self, FacesCommand.self,
       SegmentCommand.self, KeypointsCommand.self, RunCommand.self, InspectCommand.self, OperatorsCommand.self,
       KernelsCommand.self,
     ])

@@ -49,6 +49,7 @@ struct ClassifyCommand: ParsableCommand {
     try categories.check(classifier.labels)
     try PictureRunner(
       sources: sources, options: pictures,
+      reduction: input.reduction(for: classifier),
       answer: { image throws(ApusError) in try classifier.classify(image, in: region) }, text: Self.text
     ).run()
   }

@@ -46,6 +46,7 @@ struct DetectCommand: ParsableCommand {
     for warning in detector.assumptions.warnings { Output.writeError("warning: \(warning)") }
     try PictureRunner(
       sources: sources, options: pictures, annotations: files, annotationFolder: annotation.annotateDir,
+      reduction: input.reduction(for: detector),
       answer: { image throws(ApusError) in try detector.detect(image, in: region) },
       text: Self.text,
       draw: { image, result throws(ApusError) in try image.drawing(result.detections) }

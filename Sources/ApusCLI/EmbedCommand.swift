@@ -62,6 +62,7 @@ struct EmbedCommand: ParsableCommand {
     do {
       try PictureRunner(
         sources: sources, options: pictures,
+        reduction: input.reduction(for: embedder),
         answer: { image throws(ApusError) in try embedder.embed(image, in: region) },
         text: { "\($0.embeddings.map { "\($0.values.count)" }.joined(separator: " + ")) coordinates" },
         finish: { place, _, result in

@@ -68,6 +68,7 @@ struct FacesCommand: ParsableCommand {
     let size = alignSize
     try PictureRunner(
       sources: sources, options: pictures, annotations: files, annotationFolder: annotation.annotateDir,
+      reduction: input.reduction(for: detector),
       answer: { image throws(ApusError) in try detector.detect(image, in: region) }, text: Self.text,
       draw: { image, result throws(ApusError) in try image.drawing(faces: result.faces) },
       finish: { place, image, result throws(ApusError) in

@@ -19,6 +19,8 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
   var annotations: [String] = []
   /// The folder that is made for them.
   var annotationFolder: String?
+  /// How far files may be reduced while they are read; pictures that are drawn on never are.
+  var reduction = ImageReduction.none
   /// Answers to a picture.
   let answer: @Sendable (ImageBuffer) throws(ApusError) -> Answer
   /// The answer for people, without the name of the picture.
@@ -97,7 +99,8 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
       let pixels = overflow ? 0 : min(max(product, 0), 1 << 32)
       budget.take(pixels)
       defer { budget.give(pixels) }
-      let picture = try ImageBuffer(decoding: bytes)
+      let picture = try ImageBuffer(
+        decoding: bytes, reduction: annotations.isEmpty && finish == nil ? reduction : .none)
       let answer = try answer(picture)
       try finish?(place, picture, answer)
       var file: String?

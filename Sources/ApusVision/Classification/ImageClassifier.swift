@@ -158,6 +158,8 @@ public final class ImageClassifier: VisionTask {
     try await answer(image, in: region)
   }
 
+  public var imageReduction: ImageReduction { .fitting(pictures.processor) }
+
   public func answer(_ image: ImageBuffer, in region: PixelRect?, cancellation: Cancellation?)
     throws(ApusError) -> ClassificationResult
   {
@@ -175,7 +177,7 @@ public final class ImageClassifier: VisionTask {
     _ image: ImageBuffer, _ answer: (answer: [Classifications], timings: StageTimings)
   ) -> ClassificationResult {
     ClassificationResult(
-      imageWidth: image.uprightWidth, imageHeight: image.uprightHeight, classifications: answer.answer,
+      imageWidth: image.originalWidth, imageHeight: image.originalHeight, classifications: answer.answer,
       decisionThreshold: options.decisionThreshold, timings: answer.timings)
   }
 

@@ -103,7 +103,7 @@ public final class ObjectDetector: VisionTask {
     let (detections, timings) = try pictures.run(
       image, in: region, cancellation: cancellation, detections)
     return DetectionResult(
-      imageWidth: image.uprightWidth, imageHeight: image.uprightHeight, detections: detections,
+      imageWidth: image.originalWidth, imageHeight: image.originalHeight, detections: detections,
       timings: timings)
   }
 
@@ -113,6 +113,8 @@ public final class ObjectDetector: VisionTask {
   {
     try await answer(image, in: region)
   }
+
+  public var imageReduction: ImageReduction { .fitting(pictures.processor) }
 
   public func answer(_ image: ImageBuffer, in region: PixelRect?, cancellation: Cancellation?)
     throws(ApusError) -> DetectionResult
@@ -126,7 +128,7 @@ public final class ObjectDetector: VisionTask {
     let answers = try pictures.run(images, cancellation: cancellation, detections)
     return zip(images, answers).map { image, answer in
       DetectionResult(
-        imageWidth: image.uprightWidth, imageHeight: image.uprightHeight, detections: answer.answer,
+        imageWidth: image.originalWidth, imageHeight: image.originalHeight, detections: answer.answer,
         timings: answer.timings)
     }
   }

@@ -40,6 +40,12 @@ public final class ImageEmbedder: VisionTask {
   private let pictures: PictureModel
   private let names: [String]
 
+  /// The width of the model's input, in pixels.
+  public var inputWidth: Int { pictures.processor.width }
+
+  /// The height of the model's input, in pixels.
+  public var inputHeight: Int { pictures.processor.height }
+
   /// Makes an embedder of a model: one picture in, points out, all of whose dimensions but the last are 1.
   ///
   /// - Throws: `invalidArgument` where the model is no such embedder, or what stops ``Apus/Interpreter``.
@@ -96,6 +102,8 @@ public final class ImageEmbedder: VisionTask {
     try await answer(image, in: region)
   }
 
+  public var imageReduction: ImageReduction { .fitting(pictures.processor) }
+
   public func answer(_ image: ImageBuffer, in region: PixelRect?, cancellation: Cancellation?)
     throws(ApusError) -> EmbeddingResult
   {
@@ -113,7 +121,7 @@ public final class ImageEmbedder: VisionTask {
     _ image: ImageBuffer, _ answer: (answer: [Embedding], timings: StageTimings)
   ) -> EmbeddingResult {
     EmbeddingResult(
-      imageWidth: image.uprightWidth, imageHeight: image.uprightHeight, embeddings: answer.answer,
+      imageWidth: image.originalWidth, imageHeight: image.originalHeight, embeddings: answer.answer,
       timings: answer.timings)
   }
 

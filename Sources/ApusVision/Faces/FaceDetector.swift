@@ -126,6 +126,8 @@ public final class FaceDetector: VisionTask {
     try await answer(image, in: region)
   }
 
+  public var imageReduction: ImageReduction { .fitting(pictures.processor) }
+
   public func answer(_ image: ImageBuffer, in region: PixelRect?, cancellation: Cancellation?)
     throws(ApusError) -> FaceDetectionResult
   {
@@ -143,7 +145,7 @@ public final class FaceDetector: VisionTask {
     _ image: ImageBuffer, _ answer: (answer: [Face], timings: StageTimings)
   ) -> FaceDetectionResult {
     FaceDetectionResult(
-      imageWidth: image.uprightWidth, imageHeight: image.uprightHeight, faces: answer.answer,
+      imageWidth: image.originalWidth, imageHeight: image.originalHeight, faces: answer.answer,
       timings: answer.timings)
   }
 

@@ -96,6 +96,8 @@ public final class KeypointDetector: VisionTask {
     try await answer(image, in: region)
   }
 
+  public var imageReduction: ImageReduction { .fitting(pictures.processor) }
+
   public func answer(_ image: ImageBuffer, in region: PixelRect?, cancellation: Cancellation?)
     throws(ApusError) -> KeypointResult
   {
@@ -113,7 +115,7 @@ public final class KeypointDetector: VisionTask {
     _ image: ImageBuffer, _ answer: (answer: [Pose], timings: StageTimings)
   ) -> KeypointResult {
     KeypointResult(
-      imageWidth: image.uprightWidth, imageHeight: image.uprightHeight, poses: answer.answer,
+      imageWidth: image.originalWidth, imageHeight: image.originalHeight, poses: answer.answer,
       timings: answer.timings)
   }
 

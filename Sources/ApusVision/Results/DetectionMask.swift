@@ -35,11 +35,11 @@ public struct DetectionMask: Hashable, Sendable {
     var pixels = [UInt8](repeating: 0, count: width * height)
     // Rows and columns are mapped apart, as no picture is turned on its way to the model.
     let columns = (0..<width).map { column in
-      transform.modelPoint(imageX: Float(x - placement.x + column) + 0.5, imageY: 0).x
+      transform.modelPoint(imageX: Float(x + column) + 0.5, imageY: 0).x
     }
     var target = 0
     for row in 0..<height {
-      let modelY = transform.modelPoint(imageX: 0, imageY: Float(y - placement.y + row) + 0.5).y
+      let modelY = transform.modelPoint(imageX: 0, imageY: Float(y + row) + 0.5).y
       for column in columns {
         if patch.value(atX: column, y: modelY) > 0 { pixels[target] = 1 }
         target += 1

@@ -176,6 +176,8 @@ public final class ImageSegmenter: VisionTask {
     try await answer(image, in: region)
   }
 
+  public var imageReduction: ImageReduction { .fitting(pictures.processor) }
+
   public func answer(_ image: ImageBuffer, in region: PixelRect?, cancellation: Cancellation?)
     throws(ApusError) -> SegmentationResult
   {

@@ -19,11 +19,11 @@ struct MaskEnlargement {
     let transform = placement.transform
     self.gridWidth = gridWidth
     columns = (0..<placement.imageWidth).map { column in
-      let position = transform.modelPoint(imageX: Float(column - placement.x) + 0.5, imageY: 0).x
+      let position = transform.modelPoint(imageX: Float(column) + 0.5, imageY: 0).x
       return Self.step(position, gridWidth)
     }
     rows = (0..<placement.imageHeight).map { row in
-      let position = transform.modelPoint(imageX: 0, imageY: Float(row - placement.y) + 0.5).y
+      let position = transform.modelPoint(imageX: 0, imageY: Float(row) + 0.5).y
       return Self.step(position, gridHeight)
     }
   }

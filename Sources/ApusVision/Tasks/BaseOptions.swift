@@ -9,7 +9,7 @@ public struct BaseOptions: Sendable {
   public var fit: FitPolicy?
 
   /// How pixels are computed when a picture is resized.
-  public var resampling = ResizeFilter.automatic
+  public var resampling = Resampling.automatic
 
   /// The order of the input's channels; nil for rgb or gray, by their number.
   public var channels: ImageProcessor.Channels?

@@ -57,89 +57,92 @@ struct ImageInput: Sendable {
     return .meanStd(mean: found.mean, std: found.std)
   }
 
-  /// Writes a prepared picture into the input, as the `slot`-th of a batch of `count`.
+  /// Writes a picture, or a region of it, into the input, as the `slot`-th of a batch of `count`.
+  ///
+  /// - Returns: How positions in the input relate to positions in the picture.
   func write(
-    _ image: PreparedImage, to interpreter: Interpreter, slot: Int = 0, of count: Int = 1
-  ) throws(ApusError) {
+    _ image: ImageBuffer, in region: PixelRect?, by processor: ImageProcessor, threads: Int,
+    to interpreter: Interpreter, slot: Int = 0, of count: Int = 1
+  ) throws(ApusError) -> ImageTransform {
     let (scale, zeroPoint) = (tensor.quantization?.scale ?? 1, tensor.quantization?.zeroPoint ?? 0)
+    let order: ChannelOrder = geometry.isPlanar ? .planar : .interleaved
     switch tensor.type {
     case .uint8:
-      try interpreter.withInput(at: 0, as: UInt8.self) { span throws(ApusError) in
+      return try interpreter.withInput(at: 0, as: UInt8.self) { span throws(ApusError) in
         try place(into: &span, slot, count) { span throws(ApusError) in
-          try image.fill(&span, normalization: normalization, scale: scale, zeroPoint: zeroPoint)
+          try processor.fill(
+            &span, from: image, region: region, order: order, normalization: normalization, scale: scale,
+            zeroPoint: zeroPoint, threads: threads)
         }
       }
     case .int8:
-      try interpreter.withInput(at: 0, as: Int8.self) { span throws(ApusError) in
+      return try interpreter.withInput(at: 0, as: Int8.self) { span throws(ApusError) in
         try place(into: &span, slot, count) { span throws(ApusError) in
-          try image.fill(&span, normalization: normalization, scale: scale, zeroPoint: zeroPoint)
+          try processor.fill(
+            &span, from: image, region: region, order: order, normalization: normalization, scale: scale,
+            zeroPoint: zeroPoint, threads: threads)
         }
       }
     case .int16:
-      let values: [Int16] = try integers(image, scale, zeroPoint)
-      try interpreter.withInput(at: 0, as: Int16.self) { span throws(ApusError) in
-        try place(into: &span, slot, count) { span in
-          for index in 0..<min(values.count, span.count) { span[index] = values[index] }
+      return try interpreter.withInput(at: 0, as: Int16.self) { span throws(ApusError) in
+        try place(into: &span, slot, count) { span throws(ApusError) in
+          try fillIntegers(&span, image, region, processor, order, scale, zeroPoint)
         }
       }
     case .int32:
-      let values: [Int32] = try integers(image, scale, zeroPoint)
-      try interpreter.withInput(at: 0, as: Int32.self) { span throws(ApusError) in
-        try place(into: &span, slot, count) { span in
-          for index in 0..<min(values.count, span.count) { span[index] = values[index] }
+      return try interpreter.withInput(at: 0, as: Int32.self) { span throws(ApusError) in
+        try place(into: &span, slot, count) { span throws(ApusError) in
+          try fillIntegers(&span, image, region, processor, order, scale, zeroPoint)
         }
       }
     default:
-      try interpreter.withInput(at: 0, as: Float.self) { span throws(ApusError) in
+      return try interpreter.withInput(at: 0, as: Float.self) { span throws(ApusError) in
         try place(into: &span, slot, count) { span throws(ApusError) in
-          try image.fill(&span, normalization: normalization)
+          try processor.fill(
+            &span, from: image, region: region, order: order, normalization: normalization, threads: threads)
         }
       }
     }
   }
 
-  /// Lets `fill` write rows of interleaved channels, and puts them where the tensor wants them.
+  /// Lets `fill` write the values of one picture, and puts them where they belong in a batch.
   private func place<Value: ExpressibleByIntegerLiteral>(
     into span: inout MutableSpan<Value>, _ slot: Int, _ count: Int,
-    _ fill: (inout MutableSpan<Value>) throws(ApusError) -> Void
-  ) throws(ApusError) {
-    if count == 1, !geometry.isPlanar || geometry.channelCount == 1 { return try fill(&span) }
-    let pixels = geometry.width * geometry.height
-    let channels = geometry.channelCount
-    guard span.count == pixels * channels * count else {
+    _ fill: (inout MutableSpan<Value>) throws(ApusError) -> ImageTransform
+  ) throws(ApusError) -> ImageTransform {
+    if count == 1 { return try fill(&span) }
+    let size = geometry.width * geometry.height * geometry.channelCount
+    guard span.count == size * count else {
       throw ApusError(
         .invalidArgument,
-        "the input has \(span.count) values, but \(count) pictures have \(pixels * channels * count)")
+        "the input has \(span.count) values, but \(count) pictures have \(size * count)")
     }
-    var values = [Value](repeating: 0, count: pixels * channels)
-    var interleaved = values.mutableSpan
-    try fill(&interleaved)
-    let start = slot * pixels * channels
-    guard geometry.isPlanar else {
-      for index in 0..<interleaved.count { span[start + index] = interleaved[index] }
-      return
-    }
-    for channel in 0..<channels {
-      var source = channel
-      for target in start + channel * pixels..<start + (channel + 1) * pixels {
-        span[target] = interleaved[source]
-        source += channels
-      }
-    }
+    var values = [Value](repeating: 0, count: size)
+    var part = values.mutableSpan
+    let transform = try fill(&part)
+    for index in 0..<size { span[slot * size + index] = part[index] }
+    return transform
   }
 
   /// The values of wide integers: the pixels themselves, or normalized and quantized.
-  private func integers<Value: FixedWidthInteger>(
-    _ image: PreparedImage, _ scale: Float, _ zeroPoint: Int
-  ) throws(ApusError) -> [Value] {
-    guard let normalization else { return image.bytes.map { Value($0) } }
-    guard scale > 0, scale.isFinite else {
+  private func fillIntegers<Value: FixedWidthInteger>(
+    _ span: inout MutableSpan<Value>, _ image: ImageBuffer, _ region: PixelRect?, _ processor: ImageProcessor,
+    _ order: ChannelOrder, _ scale: Float, _ zeroPoint: Int
+  ) throws(ApusError) -> ImageTransform {
+    var values = [Float](repeating: 0, count: span.count)
+    var floats = values.mutableSpan
+    let transform = try processor.fill(
+      &floats, from: image, region: region, order: order,
+      normalization: normalization ?? .meanStd(mean: [0], std: [1]))
+    guard normalization == nil || scale > 0 && scale.isFinite else {
       throw ApusError(.invalidArgument, "the input's quantization scale is \(scale)")
     }
-    return try image.floats(normalization: normalization).map { value in
-      let quantized = (value / scale).rounded() + Float(zeroPoint)
-      if quantized >= Float(Value.max) { return .max }
-      return quantized > Float(Value.min) ? Value(quantized) : .min
+    let (unit, zero) = normalization == nil ? (1, 0) : (scale, Float(zeroPoint))
+    for index in 0..<span.count {
+      let quantized = (floats[index] / unit).rounded() + zero
+      span[index] =
+        quantized >= Float(Value.max) ? .max : quantized > Float(Value.min) ? Value(quantized) : .min
     }
+    return transform
   }
 }

@@ -44,6 +44,7 @@ final class PictureModel: Sendable {
   let input: ImageInput
   let processor: ImageProcessor
   let outputs: [Tensor]
+  private let threads: Int
   private let interpreters: InterpreterPool
 
   /// The most pictures of one run.
@@ -60,7 +61,8 @@ final class PictureModel: Sendable {
       options: options, defaults: defaults)
     processor = try ImageProcessor(
       width: prepared.geometry.width, height: prepared.geometry.height, channels: input.channels,
-      fit: options.fit ?? defaults.fit, filter: options.resampling)
+      fit: options.fit ?? defaults.fit, resampling: options.resampling)
+    threads = options.interpreter.threadCount
     interpreters = InterpreterPool(
       prepared.interpreter, options: prepared.interpreterOptions, geometry: prepared.geometry)
   }
@@ -74,9 +76,10 @@ final class PictureModel: Sendable {
   ) throws(ApusError) -> (answer: Answer, timings: StageTimings) {
     let clock = ContinuousClock()
     let start = clock.now
-    let (prepared, placement) = try prepare(image, region)
     return try interpreters.withInterpreter { interpreter throws(ApusError) in
-      try input.write(prepared, to: interpreter)
+      let transform = try input.write(
+        image, in: region, by: processor, threads: threads, to: interpreter)
+      let placement = try Placement(transform, of: image, region: region)
       let ready = clock.now
       try interpreter.invoke(cancellation: cancellation)
       let done = clock.now
@@ -127,9 +130,9 @@ final class PictureModel: Sendable {
       let start = clock.now
       var placements: [Placement] = []
       for (slot, image) in images.enumerated() {
-        let (prepared, placement) = try prepare(image, nil)
-        try input.write(prepared, to: interpreter, slot: slot, of: count)
-        placements.append(placement)
+        let transform = try input.write(
+          image, in: nil, by: processor, threads: threads, to: interpreter, slot: slot, of: count)
+        placements.append(try Placement(transform, of: image, region: nil))
       }
       let ready = clock.now
       try interpreter.invoke(cancellation: cancellation)
@@ -148,20 +151,5 @@ final class PictureModel: Sendable {
       }
       return answers
     }
-  }
-
-  private func prepare(_ image: ImageBuffer, _ region: PixelRect?) throws(ApusError)
-    -> (PreparedImage, Placement)
-  {
-    var part = image
-    var (x, y) = (0, 0)
-    if let region { (part, x, y) = try image.cropped(to: region) }
-    let prepared = processor.prepare(part)
-    return (
-      prepared,
-      Placement(
-        transform: prepared.transform, x: x, y: y, imageWidth: image.uprightWidth,
-        imageHeight: image.uprightHeight)
-    )
   }
 }

@@ -1,45 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
+import Apus
 
-/// Where what a model saw lies in the picture: the way back from the input, through the region of interest.
+/// Where what a model saw lies in the picture as it is seen: the way back from the input, and the part that was looked at.
 struct Placement: Hashable, Sendable {
-  /// From the input to the region.
+  /// From the input to the picture.
   let transform: ImageTransform
-  /// The region's corner.
-  let x: Int
-  /// The region's corner.
-  let y: Int
-  /// The whole picture's width as it is seen.
-  let imageWidth: Int
-  /// The whole picture's height as it is seen.
-  let imageHeight: Int
+  /// The part that was looked at, in pixels of the picture.
+  private let seen: PixelRect
 
-  /// The region in pixels of the picture.
-  var region: PixelRect {
-    PixelRect(
-      x: Float(x), y: Float(y), width: Float(transform.imageWidth), height: Float(transform.imageHeight))
+  /// Takes the way back, and works out which whole pixels a region has.
+  init(_ transform: ImageTransform, of image: ImageBuffer, region: PixelRect?) throws(ApusError) {
+    self.transform = transform
+    guard let region else {
+      seen = PixelRect(x: 0, y: 0, width: Float(transform.imageWidth), height: Float(transform.imageHeight))
+      return
+    }
+    let pixels = try image.wholePixels(of: region)
+    let unit = Float(image.reduction)
+    seen = PixelRect(
+      x: Float(pixels.x) * unit, y: Float(pixels.y) * unit, width: Float(pixels.width) * unit,
+      height: Float(pixels.height) * unit)
   }
+
+  /// The whole picture's width as it is seen.
+  var imageWidth: Int { transform.imageWidth }
+  /// The whole picture's height as it is seen.
+  var imageHeight: Int { transform.imageHeight }
 
   /// The pixel position in the picture that a position in the input, as fractions, shows.
   func imagePoint(modelX: Float, modelY: Float) -> (x: Float, y: Float) {
-    let point = transform.imagePoint(modelX: modelX, modelY: modelY)
-    return (point.x + Float(x), point.y + Float(y))
+    transform.imagePoint(modelX: modelX, modelY: modelY)
   }
 
   /// The pixels of the picture that a model's box covers; not clamped.
-  func imageRect(ofModelBox box: BoundingBox) -> PixelRect {
-    var rect = transform.imageRect(ofModelBox: box)
-    rect.x += Float(x)
-    rect.y += Float(y)
-    return rect
-  }
+  func imageRect(ofModelBox box: BoundingBox) -> PixelRect { transform.imageRect(ofModelBox: box) }
 
   /// The part of a rectangle that the model saw.
   func clipped(_ rect: PixelRect) -> PixelRect {
-    let inside = PixelRect(
-      x: rect.x - Float(x), y: rect.y - Float(y), width: rect.width, height: rect.height
-    ).clamped(width: transform.imageWidth, height: transform.imageHeight)
+    let left = clamp(rect.x - seen.x, to: seen.width)
+    let top = clamp(rect.y - seen.y, to: seen.height)
     return PixelRect(
-      x: inside.x + Float(x), y: inside.y + Float(y), width: inside.width, height: inside.height)
+      x: seen.x + left, y: seen.y + top, width: clamp(rect.maxX - seen.x, to: seen.width) - left,
+      height: clamp(rect.maxY - seen.y, to: seen.height) - top)
   }
 
   /// The same rectangle as fractions of the picture.

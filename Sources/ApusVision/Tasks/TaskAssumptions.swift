@@ -112,7 +112,7 @@ extension TaskAssumptions.Input {
         "letterbox: centered, proportions kept, filled with (\(fill.red), \(fill.green), \(fill.blue))"
       }
     resampling =
-      switch processor.filter {
+      switch processor.resampling {
       case .automatic: "bilinear, but area along a side that shrinks to less than half"
       case .bilinear: "bilinear, half-pixel centers, no antialiasing"
       case .area: "area: the mean over what a pixel covers"

@@ -13,6 +13,10 @@ public protocol VisionTask: Sendable {
   /// What the task takes for granted about its model, so that others can reproduce an answer.
   var assumptions: TaskAssumptions { get }
 
+  /// How far files may be reduced while they are read, so that nothing has to be enlarged for the model: faster than reading
+  /// every pixel, but with slightly other pixels.
+  var imageReduction: ImageReduction { get }
+
   /// Answers to a picture.
   ///
   /// - Parameters:

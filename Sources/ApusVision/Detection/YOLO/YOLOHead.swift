@@ -82,7 +82,7 @@ struct YOLOHead: DetectionHead {
 
   var pictureDefaults: PictureDefaults {
     PictureDefaults(
-      fit: .letterbox(fill: PixelColor(red: 114, green: 114, blue: 114)), normalization: .unit,
+      fit: .yolo, normalization: .unit,
       normalizesIntegers: true)
   }
 
