@@ -32,7 +32,7 @@ let package = Package(
       name: "ApusKernels",
       swiftSettings: lifetimes),
     .target(name: "Apus", dependencies: ["ApusFormat", "ApusKernels"], swiftSettings: lifetimes),
-    .target(name: "ApusVision", dependencies: ["Apus"], swiftSettings: strict),
+    .target(name: "ApusVision", dependencies: ["Apus", "ApusFormat", "ApusKernels"], swiftSettings: strict),
     .target(
       name: "ApusImages",
       dependencies: [
@@ -57,7 +57,7 @@ let package = Package(
     .executableTarget(
       name: "ApusBenchmark",
       dependencies: [
-        "ApusConsole", "Apus", "ApusFormat", "ApusKernels",
+        "ApusConsole", "Apus", "ApusFormat", "ApusKernels", "ApusVision", "ApusImages",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Benchmarks/apus-benchmark", swiftSettings: strict),
@@ -80,7 +80,8 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(name: "ApusCLITests", dependencies: ["ApusCLI", "TestSupport"], swiftSettings: strict),
     .testTarget(
-      name: "ApusVisionTests", dependencies: ["ApusFormat", "ApusVision", "ApusImages", "TestSupport"],
+      name: "ApusVisionTests",
+      dependencies: ["ApusFormat", "ApusKernels", "ApusVision", "ApusImages", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "TensorFlowLiteTests", dependencies: ["ApusVision", "TensorFlowLite", "TestSupport"],

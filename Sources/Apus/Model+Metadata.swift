@@ -61,6 +61,11 @@ extension Model {
     (try? ModelMetadata.read(from: file)) ?? nil
   }
 
+  /// What an exporter of YOLO models appended to the file; nil where there is nothing, or nothing readable.
+  ///
+  /// Decoded at each access: keep it.
+  package var exportMetadata: ExportMetadata? { ExportMetadata(appendedTo: file.bytes) }
+
   /// What is damaged in the metadata or in the files behind the model, which runs all the same; usually empty.
   public var metadataDamage: [String] {
     var damage: [String] = []
@@ -97,7 +102,7 @@ extension Model {
   /// The name of the file with the labels of the outputs: the metadata's, or else the only text that is appended.
   public var labelFile: String? {
     if let named = formatMetadata?.outputs.lazy.compactMap(\.labelFile).first?.name { return named }
-    let texts = associatedFiles.filter { $0.hasSuffix(".txt") }
+    let texts = associatedFiles.filter { $0.hasSuffix(".txt") && !ExportMetadata.fileNames.contains($0) }
     return texts.count == 1 ? texts[0] : nil
   }
 

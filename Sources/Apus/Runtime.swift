@@ -115,6 +115,9 @@ public enum Runtime {
     return Double(rows * depth * columns) / best / 1e9
   }
 
+  /// The kernel set for pictures: that of `APUS_KERNELS`, or the fastest.
+  package static var pictureKernels: KernelSet { (try? kernelSet(named: nil)) ?? .portable }
+
   /// The kernel set of a name; of `APUS_KERNELS`, or the fastest, where none is given.
   static func kernelSet(named name: String?) throws(ApusError) -> KernelSet {
     let environment = getenv("APUS_KERNELS").map { String(cString: $0) }

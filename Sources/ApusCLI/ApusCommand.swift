@@ -6,11 +6,28 @@ import ArgumentParser
 struct ApusCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "apus",
-    abstract: "Runs .tflite models: detects objects in pictures, runs and inspects models.",
+    abstract: "Runs .tflite models: asks them about pictures, runs and inspects them.",
+    discussion: """
+      For example:
+        apus detect
+        apus detect street.jpg --model detect.tflite --annotate found.png
+        apus inspect detect.tflite --as detector
+      """,
     version: "apus \(Runtime.version)",
     subcommands: [
-      DetectCommand.self, RunCommand.self, InspectCommand.self, OperatorsCommand.self, KernelsCommand.self,
+      DetectCommand.self, ClassifyCommand.self, EmbedCommand.self, CompareCommand.self,
+      GalleryCommand.self, FacesCommand.self,
+      SegmentCommand.self, KeypointsCommand.self, RunCommand.self, InspectCommand.self, OperatorsCommand.self,
+      KernelsCommand.self,
     ])
+
+  /// Refuses a first argument that is no command, and says which there are.
+  static func checkCommand(_ arguments: [String]) throws {
+    guard let first = arguments.first, !first.hasPrefix("-") else { return }
+    let names = configuration.subcommands.compactMap { $0.configuration.commandName }
+    guard !names.contains(first), first != "help" else { return }
+    throw ValidationError("there is no command '\(first)', only: \(names.joined(separator: ", "))")
+  }
 }
 
 /// Runs a command; a failure is one line on standard error and a status from 1 to 64.
@@ -18,6 +35,7 @@ struct ApusCommand: ParsableCommand {
 enum Main {
   static func main() {
     do {
+      try ApusCommand.checkCommand(Array(CommandLine.arguments.dropFirst()))
       var command = try ApusCommand.parseAsRoot()
       try command.run()
     } catch {

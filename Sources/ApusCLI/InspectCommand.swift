@@ -1,29 +1,49 @@
 import Apus
 import ApusConsole
+import ApusVision
 import ArgumentParser
 
 /// `apus inspect`: what is in a model, and whether it can run.
 struct InspectCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
-    abstract:
-      "Shows a model's inputs, outputs, operators, metadata and memory, and what it needs that is missing.")
+    abstract: "Shows what a model contains, and what it needs that is missing.",
+    discussion: """
+      Inputs, outputs, operators, metadata, labels, memory. With --as, what a task takes
+      for granted about the model: enough to reproduce its answers with other means.
+
+      For example:
+        apus inspect detect.tflite
+        apus inspect yolo11n.tflite --as detector
+      """)
 
   @Argument(help: "The .tflite file.")
   var model: String
 
-  @Flag(help: "Print one JSON document.")
-  var json = false
+  @Option(
+    name: .customLong("as"), help: "Show what this task assumes of the model: \(InspectedTask.names).")
+  var task: InspectedTask?
+
+  @Option(name: .long, help: "With --as detector, the kind of model; see apus detect.")
+  var layout: DetectorLayout?
 
   @Flag(help: "List every tensor of the memory plan, and every label.")
   var all = false
 
-  @Flag(help: "Show what a run does, step by step, where it lies in memory, and why no faster kernels do it.")
+  @Flag(help: "Print one JSON document.")
+  var json = false
+
+  @Flag(help: "Show what a run does: each step, its kernels, memory, and why no faster ones.")
   var plan = false
 
   @OptionGroup var engine: EngineOptions
 
   func run() throws {
+    if let task {
+      let assumptions = try task.assumptions(of: Model(contentsOfFile: model), layout: layout)
+      if json { try Output.writeJSON(assumptions) } else { Output.write(assumptions.text) }
+      return
+    }
     let inspection = try Inspection(path: model, showsPlan: plan, options: try engine.interpreterOptions)
     if json {
       try Output.writeJSON(inspection)

@@ -123,7 +123,7 @@ extension Inspection {
     }
     var text = title + "\n" + table(rows, rightAligned: [0, 1, 2])
     if shown.count < memoryPlan.entries.count {
-      text += "\n… and \(memoryPlan.entries.count - shown.count) smaller ones (--all shows them)"
+      text += "\n… and \(memoryPlan.entries.count - shown.count) smaller ones (--plan shows them)"
     }
     return text
   }

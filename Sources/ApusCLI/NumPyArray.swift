@@ -16,6 +16,16 @@ struct NumPyArray {
     self.bytes = bytes
   }
 
+  /// Wraps floats.
+  init(floats: [Float], shape: [Int]) {
+    self.init(
+      type: "<f4", shape: shape,
+      bytes: floats.flatMap { value in
+        let bits = value.bitPattern
+        return (0..<4).map { UInt8(truncatingIfNeeded: bits >> (8 * UInt32($0))) }
+      })
+  }
+
   /// NumPy's name for a tensor's elements; nil for strings and handles.
   static func type(of element: ElementType) -> String? {
     switch element {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ApusVision
 import ArgumentParser
 
@@ -7,12 +8,12 @@ enum PictureFit: String, CaseIterable, ExpressibleByArgument {
   case centerCrop = "center-crop"
   case letterbox
 
-  /// The policy; a letterbox is filled with black.
-  var policy: FitPolicy {
+  /// The policy; a letterbox is filled with that color.
+  func policy(fill: PixelColor) -> FitPolicy {
     switch self {
     case .stretch: .stretch
     case .centerCrop: .centerCrop
-    case .letterbox: .letterbox()
+    case .letterbox: .letterbox(fill: fill)
     }
   }
 }

@@ -29,9 +29,22 @@ package enum Output {
     if isatty(2) == 1 { writeError(line) }
   }
 
+  /// Whether a person watches standard error.
+  package static var isErrorTerminal: Bool { isatty(2) == 1 }
+
+  /// Replaces the line on a terminal that the last call left; an empty one takes it away.
+  package static func showTransient(_ line: String) {
+    write("\r\u{1B}[K" + line, to: 2)
+  }
+
   /// Writes one JSON document as a line of results.
   package static func writeJSON(_ value: some Encodable) throws {
-    write(String(decoding: try encoded(value), as: UTF8.self))
+    write(try json(value))
+  }
+
+  /// One JSON document as a line.
+  package static func json(_ value: some Encodable) throws -> String {
+    String(decoding: try encoded(value), as: UTF8.self)
   }
 
   /// One JSON document, with names in the case that JSON has.

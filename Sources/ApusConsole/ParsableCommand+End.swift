@@ -9,8 +9,10 @@ import ArgumentParser
 #endif
 
 extension ParsableCommand {
-  /// Ends the process: a failure is one line on standard error and a status from 1 to 64, help is no failure.
+  /// Ends the process: a failure is one line on standard error and a status from 1 to 64, help is no failure. An
+  /// `ExitCode` is the status of a command that has said already what went wrong.
   package static func end(after error: any Error) -> Never {
+    if let code = error as? ExitCode { endProcess(code.rawValue) }
     let code = exitCode(for: error).rawValue
     if code == 0 {
       Output.write(fullMessage(for: error))

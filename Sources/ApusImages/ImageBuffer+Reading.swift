@@ -1,15 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Apus
 import ApusVision
 
 extension ImageBuffer {
   /// Reads a JPEG, PNG, BMP or PNM file; its content decides which, not its name.
   ///
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - limits: How large the picture may be.
+  ///   - reduction: Whether a JPEG may be read at a smaller scale.
   /// - Throws: `unreadableFile`, `malformedImage` for damage, `unsupportedImage` for a kind that is not read, or
   ///   `resourceLimit`.
-  public init(contentsOfFile path: String, limits: ImageLimits = ImageLimits()) throws(ApusError) {
+  public init(
+    contentsOfFile path: String, limits: ImageLimits = ImageLimits(), reduction: ImageReduction = .none
+  ) throws(ApusError) {
     let bytes = try readWholeFile(at: path, limit: limits.maximumFileSize)
     do {
-      try self.init(decoding: bytes, limits: limits)
+      try self.init(decoding: bytes, limits: limits, reduction: reduction)
     } catch {
       throw ApusError(error.code, "the picture '\(path)': \(error.message)")
     }
@@ -21,15 +29,23 @@ extension ImageBuffer {
   /// EXIF orientation is in ``orientation``; its pixels are as stored. A JPEG that ends early is an error, other
   /// flaws that decoders commonly forgive are forgiven.
   ///
+  /// A picture that was read at a smaller scale knows so: see ``ApusVision/ImageBuffer/reduction``.
+  ///
+  /// - Parameters:
+  ///   - bytes: The file.
+  ///   - limits: How large the picture may be, before any reduction.
+  ///   - reduction: Whether a JPEG may be read at a smaller scale.
   /// - Throws: `malformedImage` for damage, `unsupportedImage` for a kind that is not read, or `resourceLimit`.
-  public init(decoding bytes: [UInt8], limits: ImageLimits = ImageLimits()) throws(ApusError) {
+  public init(
+    decoding bytes: [UInt8], limits: ImageLimits = ImageLimits(), reduction: ImageReduction = .none
+  ) throws(ApusError) {
     guard bytes.count <= limits.maximumFileSize else {
       throw ApusError(
         .resourceLimit, "\(bytes.count) bytes are beyond the limit of \(limits.maximumFileSize) for a picture"
       )
     }
     switch ImageFileFormat(detecting: bytes) {
-    case .jpeg: self = try decodeJPEG(bytes, limits: limits)
+    case .jpeg: self = try decodeJPEG(bytes, limits: limits, reduction: reduction)
     case .png: self = try decodePNG(bytes, limits: limits)
     case .bmp: self = try BMPDecoder.decode(bytes, limits: limits)
     case .pnm: self = try NetpbmDecoder.decode(bytes, limits: limits)
@@ -37,5 +53,36 @@ extension ImageBuffer {
       guard !bytes.isEmpty else { throw ApusError(.malformedImage, "there are no bytes") }
       throw ApusError(.unsupportedImage, "the bytes are neither JPEG nor PNG, BMP or PNM")
     }
+  }
+
+  /// Reads another file, as ``init(contentsOfFile:limits:reduction:)`` does, into the memory of this picture if it is a JPEG
+  /// and fits.
+  ///
+  /// Large pictures are read faster this way: memory that is given back to the system has to be made anew. After an error
+  /// the picture is one black pixel.
+  public mutating func reload(
+    contentsOfFile path: String, limits: ImageLimits = ImageLimits(), reduction: ImageReduction = .none
+  ) throws(ApusError) {
+    let bytes = try readWholeFile(at: path, limit: limits.maximumFileSize)
+    do {
+      try reload(decoding: bytes, limits: limits, reduction: reduction)
+    } catch {
+      throw ApusError(error.code, "the picture '\(path)': \(error.message)")
+    }
+  }
+
+  /// Decodes other bytes, as ``init(decoding:limits:reduction:)`` does, into the memory of this picture if they are a JPEG
+  /// and fit.
+  ///
+  /// After an error the picture is one black pixel.
+  public mutating func reload(
+    decoding bytes: [UInt8], limits: ImageLimits = ImageLimits(), reduction: ImageReduction = .none
+  ) throws(ApusError) {
+    let memory = takeBytes()
+    guard bytes.count <= limits.maximumFileSize, ImageFileFormat(detecting: bytes) == .jpeg else {
+      self = try ImageBuffer(decoding: bytes, limits: limits, reduction: reduction)
+      return
+    }
+    self = try decodeJPEG(bytes, limits: limits, reduction: reduction, reusing: memory)
   }
 }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Apus
 import ApusVision
 
@@ -9,15 +11,18 @@ public struct ImageLimits: Hashable, Sendable {
   public var maximumPixelCount: Int
   /// The longest file in bytes.
   public var maximumFileSize: Int
+  /// The most scans of a JPEG. Each goes over the whole picture, whatever few bytes it has.
+  public var maximumScanCount: Int
 
   /// Makes limits; those of `ImageBuffer` hold beside them.
   public init(
     maximumSide: Int = ImageBuffer.maximumSide, maximumPixelCount: Int = ImageBuffer.maximumPixelCount,
-    maximumFileSize: Int = 1 << 30
+    maximumFileSize: Int = 1 << 30, maximumScanCount: Int = 100
   ) {
     self.maximumSide = maximumSide
     self.maximumPixelCount = maximumPixelCount
     self.maximumFileSize = maximumFileSize
+    self.maximumScanCount = maximumScanCount
   }
 
   func check(width: Int, height: Int) throws(ApusError) {

@@ -17,6 +17,10 @@ package func readWholeFile(at path: String, limit: Int) throws(ApusError) -> [UI
   guard descriptor >= 0 else { throw unreadable(path) }
   defer { _ = close(descriptor) }
   var bytes: [UInt8] = []
+  var status = stat()
+  if fstat(descriptor, &status) == 0, status.st_size > 0 {
+    bytes.reserveCapacity(min(Int(status.st_size), limit))
+  }
   var chunk = [UInt8](repeating: 0, count: 1 << 18)
   while true {
     let count = read(descriptor, &chunk, chunk.count)

@@ -55,9 +55,16 @@ struct CommandLineTests {
         ("run empty", "the model 'empty': 0 bytes are too few for a FlatBuffer"),
         ("inspect text", "the model 'text': the file identifier is 'odel', not 'TFL3'"),
         ("detect --model picture.png picture.png", "the model 'picture.png': the file identifier is"),
-        ("detect text", "the picture 'text': the bytes are neither JPEG nor PNG, BMP or PNM"),
-        ("detect .", "cannot read the file '.': Is a directory"),
-        ("detect cut.jpg", "the picture 'cut.jpg': "),
+        ("detect text", "text: the bytes are neither JPEG nor PNG, BMP or PNM"),
+        ("detect nowhere.jpg", "nowhere.jpg: No such file or directory"),
+        ("detect cut.jpg", "cut.jpg: "),
+        ("detect --annotate a.png picture.png picture.png", "--annotate takes one picture, not 2"),
+        ("detect --model text", "a model is given, but no picture"),
+        ("detect --jobs 0 picture.png", "--jobs is 0, not 1 to 256"),
+        ("detect --region 1,2,3 picture.png", "--region 1,2,3 is not X,Y,WIDTH,HEIGHT"),
+        ("detect --layout yolo9 picture.png", "The value 'yolo9' is invalid for '--layout <layout>'"),
+        ("detect --layout yolo8 picture.png", "the model's outputs are not those of the layout yolo8, but: "),
+        ("frobnicate", "there is no command 'frobnicate', only: detect, "),
         ("detect --labels nowhere picture.png", "cannot read the file 'nowhere': No such file or directory"),
         ("detect --labels empty picture.png", "the label file 'empty': line 1: there are no labels"),
         ("detect --label-offset 5000 picture.png", "the label offset is 5000, but there are only"),
@@ -79,6 +86,81 @@ struct CommandLineTests {
         #expect(
           answer.errors.split(separator: "\n", omittingEmptySubsequences: false).count == 2, "\(arguments)")
       }
+    }
+  }
+
+  @Test("wrong usage is status 64, a wrong model or option 1, a picture that fails 2")
+  func tellsFailuresApart() throws {
+    try withFiles { folder in
+      for (arguments, status) in [
+        ("frobnicate", 64), ("detect --bogus", 64), ("detect --threads abc picture.png", 64),
+        ("detect --annotate a.png picture.png picture.png", 64), ("detect --model text", 64),
+        ("detect --model text picture.png", 1), ("detect --threads 0 picture.png", 1),
+        ("detect --deny nobody picture.png", 1), ("detect --annotate nowhere/a.png picture.png", 1),
+        ("detect text", 2), ("detect nowhere.jpg picture.png", 2), ("detect picture.png", 0), ("", 0),
+        ("--version", 0), ("detect --help", 0),
+      ] as [(String, Int32)] {
+        let answer = try apus(arguments.split(separator: " ").map(String.init), in: folder)
+        #expect(answer.status == status, "\(arguments): \(answer.errors)")
+      }
+      #expect(try apus(["--version"], in: folder).output.hasPrefix("apus "))
+      #expect(try apus([], in: folder).output.contains("detect"))
+    }
+  }
+
+  private struct Line: Decodable {
+    struct Found: Decodable {
+      let label: String?
+    }
+    let image: String
+    let width: Int?
+    let detections: [Found]?
+    let error: String?
+  }
+
+  @Test("many pictures are answered in order, past bad ones, however many at once", arguments: [1, 3])
+  func worksOnManyPictures(jobs: Int) throws {
+    try withFiles { folder in
+      let pictures = folder.appending(path: "pictures")
+      let inner = pictures.appending(path: "deep")
+      try FileManager.default.createDirectory(at: inner, withIntermediateDirectories: true)
+      let picture = try Data(contentsOf: folder.appending(path: "picture.png"))
+      // Bytes order capitals before small letters; other endings are no pictures.
+      for name in ["b.png", "B.PNG", "a.jpeg", "notes.txt", "deep/c.bmp"] {
+        try (name == "notes.txt" ? Data() : picture).write(to: pictures.appending(path: name))
+      }
+      try Data("damaged".utf8).write(to: pictures.appending(path: "aa.jpg"))
+      let flat = ["pictures/B.PNG", "pictures/a.jpeg", "pictures/aa.jpg", "pictures/b.png"]
+      for (more, names) in [([], flat), (["--recursive"], flat + ["pictures/deep/c.bmp"])]
+        as [([String], [String])]
+      {
+        let answer = try apus(
+          ["detect", "pictures", "picture.png", "--json", "--jobs", "\(jobs)"] + more, in: folder)
+        #expect(answer.status == 2)
+        #expect(answer.errors == "error: pictures/aa.jpg: the bytes are neither JPEG nor PNG, BMP or PNM\n")
+        let lines = try answer.output.split(separator: "\n").map {
+          try JSONDecoder().decode(Line.self, from: Data($0.utf8))
+        }
+        #expect(lines.map(\.image) == names + ["picture.png"])
+        for line in lines {
+          let isDamaged = line.image == "pictures/aa.jpg"
+          #expect((line.error != nil) == isDamaged && (line.width == nil) == isDamaged)
+          #expect(line.detections?.isEmpty == (isDamaged ? nil : false), "\(line.image)")
+        }
+      }
+    }
+  }
+
+  @Test("every picture of a folder is drawn on, under names that do not meet")
+  func annotatesIntoAFolder() throws {
+    try withFiles { folder in
+      let picture = try Data(contentsOf: folder.appending(path: "picture.png"))
+      try picture.write(to: folder.appending(path: "picture.jpg"))
+      let answer = try apus(
+        ["detect", "picture.png", "picture.jpg", "--annotate-dir", "out/drawn"], in: folder)
+      #expect(answer.status == 0 && answer.errors.isEmpty)
+      let names = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/out/drawn")
+      #expect(Set(names) == ["picture.png", "picture.jpg.png"])
     }
   }
 

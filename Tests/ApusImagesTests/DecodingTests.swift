@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Apus
 import ApusImages
 import ApusVision
@@ -166,5 +168,43 @@ import Testing
     let folder = try #require(ProcessInfo.processInfo.environment["APUS_TEST_DATA"])
     let image = try ImageBuffer(contentsOfFile: "\(folder)/images/\(name)")
     #expect(image.width == width && image.height == height)
+  }
+
+  @Test func readingAgainIsReading() throws {
+    var image = try ImageBuffer(bytes: [1, 2, 3], width: 1, height: 1, format: .rgb)
+    for fixture in PictureFixture.all + PictureFixture.all.reversed() {
+      try image.reload(decoding: fixture.file)
+      #expect(try image == ImageBuffer(decoding: fixture.file))
+    }
+    let copy = image
+    try image.reload(decoding: PictureFixture.named("jpeg 4:2:0").file)
+    #expect(try copy == ImageBuffer(decoding: PictureFixture.all[0].file))
+    #expect(throws: ApusError.self) { try image.reload(decoding: [1, 2, 3]) }
+    #expect(image.width == 1 && image.bytes == [0])
+    #expect(throws: ApusError.self) {
+      try image.reload(decoding: Array(PictureFixture.named("jpeg 4:2:0").file.dropLast(100)))
+    }
+    #expect(image.width == 1 && image.bytes == [0])
+  }
+
+  @Test func aBombOfScansIsRefused() throws {
+    let file = PictureFixture.named("jpeg progressive").file
+    let starts = file.indices.dropLast().filter { file[$0] == 0xFF && file[$0 + 1] == 0xDA }
+    // Pillow writes ten scans.
+    #expect(starts.count == 10)
+    #expect(try ImageBuffer(decoding: file, limits: ImageLimits(maximumScanCount: 10)).width > 0)
+    let few = #expect(throws: ApusError.self) {
+      try ImageBuffer(decoding: file, limits: ImageLimits(maximumScanCount: 9))
+    }
+    #expect(few?.code == .resourceLimit)
+    // The last scan again and again, as a decoder would go over the whole picture for each.
+    let last = try #require(starts.last)
+    let scan = file[last..<file.count - 2]
+    var bomb = Array(file[..<last])
+    for _ in 0..<150 { bomb += scan }
+    bomb += [0xFF, 0xD9]
+    let error = #expect(throws: ApusError.self) { try ImageBuffer(decoding: bomb) }
+    #expect(error?.code == .resourceLimit)
+    #expect(error?.message.contains("159 scans") == true)
   }
 }

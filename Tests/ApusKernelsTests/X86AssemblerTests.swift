@@ -68,6 +68,7 @@ struct X86AssemblerTests {
     Row(instruction: .vpternlogd, encodings: [.evex], immediate: 0xEC, broadcast: 4),
     Row(instruction: .vpblendmd, encodings: [.evex], broadcast: 4),
     Row(instruction: .vpblendd, encodings: [.vex], immediate: 0xAA),
+    Row(instruction: .vpblendw, encodings: [.vex], immediate: 0xAA),
     Row(instruction: .vpermd, narrowest: .ymm, broadcast: 4),
     Row(instruction: .vpermq, form: .two(divisor: 1), narrowest: .ymm, immediate: 0x08, broadcast: 8),
     Row(instruction: .vmovshdup, form: .two(divisor: 1)),
@@ -79,6 +80,9 @@ struct X86AssemblerTests {
     Row(instruction: .vmovupsStore, form: .store(divisor: 1)),
     Row(instruction: .vmaskmovps, encodings: [.vex], takesRegisters: false),
     Row(instruction: .vmaskmovpsStore, form: .maskedStore, encodings: [.vex], takesRegisters: false),
+    Row(
+      instruction: .vmovq, form: .two(divisor: 1), encodings: [.vex], widest: .xmm, takesRegisters: false),
+    Row(instruction: .vmovhps, encodings: [.vex], widest: .xmm, takesRegisters: false),
     Row(
       instruction: .vmovqStore, form: .store(divisor: 1), encodings: [.vex], widest: .xmm,
       takesRegisters: false),

@@ -25,7 +25,7 @@ private func positions(_ order: [Int]) throws -> DetectionOutputs {
 }
 
 private func expectBoth(_ detector: ObjectDetector) throws {
-  let found = try detector.detect(picture())
+  let found = try detector.detect(picture()).detections
   #expect(found.map(\.index) == [3, 0])
   #expect(found.map(\.score) == [0.875, 0.5])
   #expect(found.first?.rect == PixelRect(x: 0, y: 0, width: 5, height: 5))
@@ -38,7 +38,7 @@ private func expectBoth(_ detector: ObjectDetector) throws {
   func followsTheOperator(order: [Int]) throws {
     let detector = try ObjectDetector(model: DetectorModel.postProcess(order: order).model())
     #expect(try detector.outputs == positions(order))
-    let found = try detector.detect(picture())
+    let found = try detector.detect(picture()).detections
     #expect(found.map(\.index) == [1, 0])
     #expect(found.map(\.score) == [0.75, 0.5])
     #expect(found.first?.boundingBox == BoundingBox(ymin: 0, xmin: 0, ymax: 0.5, xmax: 0.5))
@@ -51,7 +51,7 @@ private func expectBoth(_ detector: ObjectDetector) throws {
     for chosen in [nil, DetectionOutputs()] {
       options.outputs = chosen
       let model = DetectorModel.postProcess(order: [0, 1, 2, 3], classesPerDetection: 2)
-      let found = try ObjectDetector(model: model.model(), options: options).detect(picture())
+      let found = try ObjectDetector(model: model.model(), options: options).detect(picture()).detections
       #expect(found.map(\.score) == [0.75, 0.5, 0.25, 0.125])
       #expect(found.map(\.index) == [1, 0, 0, 1])
       #expect(found[0].boundingBox == found[2].boundingBox && found[1].boundingBox == found[3].boundingBox)
@@ -121,11 +121,11 @@ private func expectBoth(_ detector: ObjectDetector) throws {
       Answer.rows([0.75, 0.5, 0.5, 0.5]), Answer.boxes([Float](repeating: 0.5, count: 16)), .count(1),
       Answer.rows([9, 0, 0, 0]),
     ])
-    #expect(try ObjectDetector(model: four.model()).detect(picture()).map(\.index) == [9])
+    #expect(try ObjectDetector(model: four.model()).detect(picture()).detections.map(\.index) == [9])
     let one = DetectorModel.answering([
       .count(1), Answer.boxes([0, 0, 1, 1]), Answer.rows([0.75]), Answer.rows([9]),
     ])
-    #expect(try ObjectDetector(model: one.model()).detect(picture()).map(\.index) == [9])
+    #expect(try ObjectDetector(model: one.model()).detect(picture()).detections.map(\.index) == [9])
   }
 
   @Test("where values leave it open, classes follow first boxes and otherwise come last")
@@ -150,7 +150,8 @@ private func expectBoth(_ detector: ObjectDetector) throws {
     options.outputs = DetectionOutputs(boxes: 3, classes: 1, scores: 2, count: 0)
     options.scoreThreshold = 3
     // Scores taken for classes: 0.875 is the class 1, and the class 3 its score.
-    #expect(try ObjectDetector(model: model, options: options).detect(picture()).map(\.index) == [1])
+    #expect(
+      try ObjectDetector(model: model, options: options).detect(picture()).detections.map(\.index) == [1])
     for wrong in [
       DetectionOutputs(boxes: 4), DetectionOutputs(boxes: -1), DetectionOutputs(boxes: 1, classes: 1),
     ] {
@@ -168,7 +169,7 @@ private func expectBoth(_ detector: ObjectDetector) throws {
       let error = #expect(throws: ApusError.self) {
         try ObjectDetector(model: DetectorModel.answering(answers).model())
       }
-      #expect(error?.code == .invalidArgument && error?.message.contains("output 0 1×") == true)
+      #expect(error?.code == .invalidArgument && error?.message.contains("output 0 (float32 1×") == true)
     }
   }
 }

@@ -25,6 +25,7 @@ struct DetectorModel {
   static let float32: UInt8 = 0
   static let int32: UInt8 = 2
   static let uint8: UInt8 = 3
+  static let int64: UInt8 = 4
   static let int8: UInt8 = 9
   static let concatenation: Int32 = 2
   static let mul: Int32 = 18

@@ -9,11 +9,11 @@ private let policies: [FitPolicy] = [
 /// One resized value in double precision, straight from the documented rule.
 private func reference(
   _ image: ImageBuffer, channel: (PixelColor) -> UInt8, _ x: Int, _ y: Int, region: ImageTransform.Region,
-  width: Int, height: Int, filter: ResizeFilter
+  width: Int, height: Int, resampling: Resampling
 ) -> Double {
   func weights(_ index: Int, _ source: Int, _ target: Int) -> [(Int, Double)] {
     let scale = Double(source) / Double(target)
-    switch filter {
+    switch resampling {
     case .nearest: return [(Int((Double(index) + 0.5) * scale), 1)]
     case .area,
       .automatic where source > 2 * target:
@@ -38,15 +38,16 @@ private func reference(
 }
 
 @Suite struct ImageProcessorTests {
-  @Test("resizing follows the documented rule", arguments: ResizeFilter.allCases, policies)
-  func matchesReference(filter: ResizeFilter, fit: FitPolicy) throws {
+  @Test("resizing follows the documented rule", arguments: Resampling.allCases, policies)
+  func matchesReference(resampling: Resampling, fit: FitPolicy) throws {
     for (width, height, inputWidth, inputHeight) in [
       (1, 1, 3, 2), (8, 8, 8, 8), (13, 7, 5, 9), (40, 6, 7, 5), (5, 41, 6, 4), (3, 3, 17, 11),
       (64, 48, 10, 10),
       (20, 10, 10, 5),
     ] {
       let image = try noise(width, height, .rgb, seed: UInt64(width * height))
-      let processor = try ImageProcessor(width: inputWidth, height: inputHeight, fit: fit, filter: filter)
+      let processor = try ImageProcessor(
+        width: inputWidth, height: inputHeight, fit: fit, resampling: resampling)
       let result = processor.prepare(image)
       let (source, target) = (result.transform.source, result.transform.target)
       #expect(result.bytes.count == inputWidth * inputHeight * 3)
@@ -61,7 +62,7 @@ private func reference(
           for (index, channel) in [\PixelColor.red, \.green, \.blue].enumerated() {
             let expected = reference(
               image, channel: { $0[keyPath: channel] }, column, row, region: source, width: target.width,
-              height: target.height, filter: filter)
+              height: target.height, resampling: resampling)
             // Weights have 15 bits: the value before rounding is off by much less than the half that rounding adds.
             #expect(abs(Double(found[index]) - expected) <= 0.52)
           }
@@ -76,12 +77,12 @@ private func reference(
   func doesNotDependOnStorage(orientation: ImageOrientation) throws {
     for format in PixelFormat.allCases {
       for fit in policies {
-        for filter in ResizeFilter.allCases {
+        for resampling in Resampling.allCases {
           let image = try noise(23, 14, format, padding: 3, orientation: orientation)
           let plain = image.oriented().converted(to: .rgb)
           for channels in ImageProcessor.Channels.allCases {
             let processor = try ImageProcessor(
-              width: 8, height: 9, channels: channels, fit: fit, filter: filter)
+              width: 8, height: 9, channels: channels, fit: fit, resampling: resampling)
             #expect(processor.prepare(image) == processor.prepare(plain))
           }
         }
@@ -91,8 +92,9 @@ private func reference(
 
   @Test func theSameSizeIsACopy() throws {
     let image = try noise(19, 11, .rgb)
-    for filter in ResizeFilter.allCases {
-      #expect(try ImageProcessor(width: 19, height: 11, filter: filter).prepare(image).bytes == image.bytes)
+    for resampling in Resampling.allCases {
+      #expect(
+        try ImageProcessor(width: 19, height: 11, resampling: resampling).prepare(image).bytes == image.bytes)
     }
   }
 
@@ -100,8 +102,8 @@ private func reference(
     for (width, height) in [(1, 1), (31, 1_000), (32_768, 1), (300, 299)] {
       let image = try ImageBuffer(
         bytes: [UInt8](repeating: 255, count: width * height), width: width, height: height, format: .gray)
-      for filter in ResizeFilter.allCases {
-        let result = try ImageProcessor(width: 30, height: 7, filter: filter).prepare(image)
+      for resampling in Resampling.allCases {
+        let result = try ImageProcessor(width: 30, height: 7, resampling: resampling).prepare(image)
         #expect(result.bytes.allSatisfy { $0 == 255 })
       }
     }

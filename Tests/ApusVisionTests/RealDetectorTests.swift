@@ -32,7 +32,7 @@ struct RealDetectorTests {
       width: detector.inputWidth, height: detector.inputHeight, fit: expected.fit.policy)
     #expect(processor.prepare(picture).bytes.crc32 == expected.pixels)
 
-    let found = try detector.detect(picture)
+    let found = try detector.detect(picture).detections
     #expect(found.map(\.index) == expected.objects.map(\.index))
     #expect(found.map(\.score) == expected.objects.map(\.score))
     for (detection, object) in zip(found, expected.objects) {
@@ -56,8 +56,8 @@ struct RealDetectorTests {
     turned.orientation = orientation == .right ? .left : orientation == .left ? .right : orientation
     turned = turned.oriented()
     turned.orientation = orientation
-    let found = try detector.detect(turned)
-    #expect(found == (try detector.detect(upright)))
+    let found = try detector.detect(turned).detections
+    #expect(found == (try detector.detect(upright).detections))
     #expect(found.map(\.label) == ["cat", "cat", "cat"])
   }
 
@@ -67,6 +67,6 @@ struct RealDetectorTests {
     let detector = try ObjectDetector(
       modelFile: "\(folder)/models/coco_ssd_mobilenet_v1_1.0_quant_2018_06_29_metadata.tflite")
     let picture = try ImageBuffer(contentsOfFile: "\(folder)/images/sparrow.png")
-    #expect(try detector.detect(picture).map(\.label) == ["bird"])
+    #expect(try detector.detect(picture).detections.map(\.label) == ["bird"])
   }
 }

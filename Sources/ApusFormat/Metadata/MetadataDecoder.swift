@@ -11,17 +11,19 @@ struct MetadataDecoder {
     var inputs: [TensorMetadata] = []
     var outputs: [TensorMetadata] = []
     var files = try self.files(root, 6)
+    var custom: [String: [UInt8]] = [:]
     // The first subgraph is the model's own.
     if let subgraphs = try vector(root, 3, 4), subgraphs.count > 0 {
       let subgraph = try root.table(in: subgraphs, at: 0)
       inputs = try tensors(subgraph, 2, "input")
       outputs = try tensors(subgraph, 3, "output")
       files += try self.files(subgraph, 4)
+      custom = try self.custom(subgraph, 9)
     }
     return ModelMetadata(
       name: try string(root, 0), description: try string(root, 1), version: try string(root, 2),
       author: try string(root, 4), license: try string(root, 5), minimumParserVersion: try string(root, 7),
-      inputs: inputs, outputs: outputs, associatedFiles: files)
+      inputs: inputs, outputs: outputs, associatedFiles: files, custom: custom)
   }
 
   private mutating func tensors(
@@ -157,6 +159,26 @@ struct MetadataDecoder {
             locale: try string(file, 3), version: try string(file, 4)))
       } catch {
         throw error.inside("associated file \(index)")
+      }
+    }
+    return result
+  }
+
+  /// Bytes under a name; of several with the same name, the first.
+  private mutating func custom(_ table: FlatBufferTable, _ field: Int) throws(FormatError) -> [String:
+    [UInt8]]
+  {
+    guard let vector = try vector(table, field, 4) else { return [:] }
+    var result: [String: [UInt8]] = [:]
+    for index in 0..<vector.count {
+      do throws(FormatError) {
+        try budget.charge(DecodingBudget.table)
+        let entry = try table.table(in: vector, at: index)
+        let name = try string(entry, 0)
+        guard result[name] == nil, let data = try self.vector(entry, 1, 1) else { continue }
+        result[name] = try entry.reader.integers(UInt8.self, at: data.start, count: data.count)
+      } catch {
+        throw error.inside("custom metadata \(index)")
       }
     }
     return result

@@ -29,6 +29,8 @@ package struct ModelMetadata: Hashable, Sendable {
   package let outputs: [TensorMetadata]
   /// The files that belong to the whole model or to its first subgraph.
   package let associatedFiles: [AssociatedFile]
+  /// What tools keep with the first subgraph under names of their own.
+  package let custom: [String: [UInt8]]
 
   /// Reads a model's metadata; nil where it has none. Throws where it is damaged.
   package static func read(from file: ModelFile) throws(FormatError) -> ModelMetadata? {
@@ -59,7 +61,7 @@ package struct ModelMetadata: Hashable, Sendable {
   init(
     name: String, description: String, version: String, author: String, license: String,
     minimumParserVersion: String, inputs: [TensorMetadata], outputs: [TensorMetadata],
-    associatedFiles: [AssociatedFile]
+    associatedFiles: [AssociatedFile], custom: [String: [UInt8]]
   ) {
     self.name = name
     self.description = description
@@ -70,5 +72,6 @@ package struct ModelMetadata: Hashable, Sendable {
     self.inputs = inputs
     self.outputs = outputs
     self.associatedFiles = associatedFiles
+    self.custom = custom
   }
 }

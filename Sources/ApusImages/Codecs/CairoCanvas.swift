@@ -4,10 +4,10 @@ import ApusVision
 #if canImport(CCairo)
   import CCairo
 
-  /// Draws annotations on a tightly packed rgb picture.
-  func draw(_ annotations: [Annotation], on image: ImageBuffer, style: AnnotationStyle) throws(ApusError)
-    -> ImageBuffer
+  /// Draws on a tightly packed rgb picture.
+  func draw(_ sketch: Sketch, on image: ImageBuffer, style: AnnotationStyle) throws(ApusError) -> ImageBuffer
   {
+    let annotations = sketch.boxes
     guard image.width <= 32_767, image.height <= 32_767 else {
       throw ApusError(
         .unsupportedImage, "a picture of \(image.width) × \(image.height) pixels is too large to draw on")
@@ -35,6 +35,8 @@ import ApusVision
     for annotation in annotations.reversed() {
       canvas.stroke(annotation.box, annotation.color, width: lineWidth)
     }
+    for line in sketch.lines { canvas.stroke(from: line.from, to: line.to, line.color, width: lineWidth) }
+    for dot in sketch.dots { canvas.fillCircle(x: dot.x, y: dot.y, radius: lineWidth * 1.5, dot.color) }
     for (annotation, plate) in zip(annotations, plates).reversed() {
       guard let (rect, text) = plate else { continue }
       canvas.fill(rect, annotation.color)
@@ -142,6 +144,21 @@ import ApusVision
       cairo_stroke(context)
     }
 
+    func stroke(from: (x: Float, y: Float), to: (x: Float, y: Float), _ color: PixelColor, width: Float) {
+      setColor(color)
+      cairo_set_line_width(context, Double(width))
+      cairo_move_to(context, Double(from.x), Double(from.y))
+      cairo_line_to(context, Double(to.x), Double(to.y))
+      cairo_stroke(context)
+    }
+
+    func fillCircle(x: Float, y: Float, radius: Float, _ color: PixelColor) {
+      setColor(color)
+      cairo_new_path(context)
+      cairo_arc(context, Double(x), Double(y), Double(radius), 0, 2 * Double.pi)
+      cairo_fill(context)
+    }
+
     func fill(_ rect: PixelRect, _ color: PixelColor) {
       setColor(color)
       cairo_rectangle(context, Double(rect.x), Double(rect.y), Double(rect.width), Double(rect.height))
@@ -181,8 +198,7 @@ import ApusVision
     }
   }
 #else
-  func draw(_ annotations: [Annotation], on image: ImageBuffer, style: AnnotationStyle) throws(ApusError)
-    -> ImageBuffer
+  func draw(_ sketch: Sketch, on image: ImageBuffer, style: AnnotationStyle) throws(ApusError) -> ImageBuffer
   {
     throw ApusError(.unsupportedImage, "this build does not draw")
   }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Apus
 import ApusVision
 
@@ -5,7 +7,11 @@ import ApusVision
   import CTurboJPEG
 
   /// Decodes a JPEG as stored, with its EXIF orientation: gray, or rgb for everything else.
-  func decodeJPEG(_ bytes: [UInt8], limits: ImageLimits) throws(ApusError) -> ImageBuffer {
+  ///
+  /// - Parameter memory: Becomes the picture's, where it is large enough: that saves making new pages.
+  func decodeJPEG(
+    _ bytes: [UInt8], limits: ImageLimits, reduction: ImageReduction, reusing memory: consuming [UInt8] = []
+  ) throws(ApusError) -> ImageBuffer {
     guard let handle = tjInitDecompress() else {
       throw ApusError(.resourceLimit, "there is no memory for a JPEG decoder")
     }
@@ -27,48 +33,77 @@ import ApusVision
         .malformedImage, "\(bytes.count) bytes are too few for a JPEG of \(width) × \(height) pixels")
     }
     let header = JPEGHeader(bytes)
+    guard header.scanCount <= limits.maximumScanCount else {
+      throw ApusError(
+        .resourceLimit,
+        "the JPEG has \(header.scanCount) scans, which is beyond the limit of \(limits.maximumScanCount)")
+    }
+    let full = (width: Int(width), height: Int(height))
+    let factor =
+      header.orientation.swapsSides
+      ? reduction.factor(width: full.height, height: full.width)
+      : reduction.factor(width: full.width, height: full.height)
+    // The library finds the scale by the size of its result, which it rounds up.
+    (width, height) = (
+      Int32((full.width + factor - 1) / factor), Int32((full.height + factor - 1) / factor)
+    )
     let isCMYK = colorSpace == Int32(TJCS_CMYK.rawValue) || colorSpace == Int32(TJCS_YCCK.rawValue)
     let isGray = colorSpace == Int32(TJCS_GRAY.rawValue)
     let layout = isCMYK ? TJPF_CMYK : isGray ? TJPF_GRAY : TJPF_RGB
     let count = Int(width) * Int(height) * (isCMYK ? 4 : isGray ? 1 : 3)
-    var pixels = try decompress(bytes, header, handle, layout, width, height, count)
+    var pixels = try decompress(bytes, header, handle, layout, width, height, resized(memory, to: count))
     if isCMYK { pixels = rgb(fromCMYK: pixels, isInverted: header.hasAdobeMarker) }
-    return try ImageBuffer(
-      bytes: pixels, width: Int(width), height: Int(height), format: isGray ? .gray : .rgb,
-      orientation: header.orientation)
+    return ImageBuffer(
+      trusted: pixels, width: Int(width), height: Int(height), format: isGray ? .gray : .rgb,
+      orientation: header.orientation, reduction: factor, full: full)
+  }
+
+  /// The same memory with another number of bytes, or new memory; what is in it is of no meaning.
+  private func resized(_ memory: consuming [UInt8], to count: Int) -> [UInt8] {
+    var memory = memory
+    guard memory.capacity >= count else {
+      return [UInt8](unsafeUninitializedCapacity: count) { target, initialized in
+        // Shown to nobody before the decoder has written each row, or it is set to zero.
+        initialized = count
+      }
+    }
+    if memory.count > count {
+      memory.removeLast(memory.count - count)
+    } else {
+      memory.append(contentsOf: repeatElement(0, count: count - memory.count))
+    }
+    return memory
   }
 
   private func decompress(
     _ bytes: [UInt8], _ header: JPEGHeader, _ handle: tjhandle, _ layout: TJPF, _ width: Int32,
-    _ height: Int32, _ count: Int
+    _ height: Int32, _ memory: consuming [UInt8]
   ) throws(ApusError) -> [UInt8] {
     let early = ApusError(.malformedImage, "the JPEG ends early, after \(bytes.count) bytes")
     // Where only the end marker is missing, a complete scan decodes without a warning once it is added.
     guard header.hasEndMarker || header.hasSingleScan else { throw early }
     let bytes = header.hasEndMarker ? bytes : bytes + [0xFF, 0xD9]
-    var status: Int32 = 0
-    func pixels(_ flags: Int32) -> [UInt8] {
-      [UInt8](unsafeUninitializedCapacity: count) { target, initialized in
-        // A failed decoder leaves rows untouched: they must not show what was in memory before.
-        target.initialize(repeating: 0)
-        status = bytes.withUnsafeBufferPointer {
+    var pixels = memory
+    func decode(_ flags: Int32) -> Int32 {
+      pixels.withUnsafeMutableBufferPointer { target in
+        // A decoder that forgives flaws may leave rows untouched: they must not show what was in memory before. One
+        // that does not has written each row, or fails.
+        if flags & TJFLAG_STOPONWARNING == 0 { target.update(repeating: 0) }
+        return bytes.withUnsafeBufferPointer {
           tjDecompress2(
             handle, $0.baseAddress, UInt($0.count), target.baseAddress, width, 0, height,
             Int32(layout.rawValue), TJFLAG_ACCURATEDCT | TJFLAG_LIMITSCANS | flags)
         }
-        initialized = count
       }
     }
-    var result = pixels(TJFLAG_STOPONWARNING)
-    if status == 0 { return result }
+    if decode(TJFLAG_STOPONWARNING) == 0 { return pixels }
     guard tjGetErrorCode(handle) == Int32(TJERR_WARNING.rawValue) else { throw failure(handle) }
     let warning = message(handle)
     guard header.hasEndMarker, !warning.hasPrefix("Premature end of JPEG file") else { throw early }
     // The library keeps the first warning, and calls even an error a warning if one came before it: another
     // message the second time is that of an error.
-    result = pixels(0)
-    guard status == 0 || message(handle) == warning else { throw failure(handle) }
-    return result
+    guard decode(0) == 0 || message(handle) == warning else { throw failure(handle) }
+    return pixels
   }
 
   private func rgb(fromCMYK pixels: [UInt8], isInverted: Bool) -> [UInt8] {
@@ -117,7 +152,9 @@ import ApusVision
       "the JPEG library says: \(text)")
   }
 #else
-  func decodeJPEG(_ bytes: [UInt8], limits: ImageLimits) throws(ApusError) -> ImageBuffer {
+  func decodeJPEG(
+    _ bytes: [UInt8], limits: ImageLimits, reduction: ImageReduction, reusing memory: consuming [UInt8] = []
+  ) throws(ApusError) -> ImageBuffer {
     throw ApusError(.unsupportedImage, "this build does not read JPEG")
   }
 

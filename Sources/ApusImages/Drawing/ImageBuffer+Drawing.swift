@@ -5,7 +5,8 @@ extension ImageBuffer {
   /// The picture as it is seen, as rgb, with boxes, names and scores drawn on it.
   ///
   /// Boxes are taken from ``Detection/rect`` and cut at the picture's edges; those without finite coordinates or
-  /// outside the picture are left out. The first detections lie on top. Where the system has no font, the boxes
+  /// outside the picture are left out. Masks shine through, keypoints of at least the score 0.3 are dots. The first
+  /// detections lie on top. Where the system has no font, the boxes
   /// are drawn without text.
   ///
   /// ```swift
@@ -17,16 +18,15 @@ extension ImageBuffer {
   public func drawing(_ detections: [Detection], style: AnnotationStyle = AnnotationStyle()) throws(ApusError)
     -> ImageBuffer
   {
-    let (pictureWidth, pictureHeight) = (uprightWidth, uprightHeight)
-    let visible = detections.compactMap { detection -> Annotation? in
-      let rect = detection.rect
-      guard rect.x.isFinite, rect.y.isFinite, rect.maxX.isFinite, rect.maxY.isFinite else { return nil }
-      let box = rect.clamped(width: pictureWidth, height: pictureHeight)
-      guard box.width > 0, box.height > 0 else { return nil }
-      return Annotation(
-        box: box, text: style.caption(for: detection), color: style.palette[detection.index])
+    var sketch = Sketch()
+    for detection in detections {
+      let color = style.palette[detection.index]
+      sketch.add(
+        detection.rect, style.caption(for: detection), color, width: uprightWidth, height: uprightHeight)
+      sketch.add(detection.keypoints, 0.3, color)
     }
-    return try draw(visible, on: oriented().converted(to: .rgb), style: style)
+    let picture = try oriented().converted(to: .rgb).blended(detections, style.palette)
+    return try draw(sketch, on: picture, style: style)
   }
 }
 

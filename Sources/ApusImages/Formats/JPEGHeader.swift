@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusVision
 
 /// Finds what a JPEG's header says that the decoder does not tell: the orientation in EXIF, Adobe's marker, scans.
@@ -8,6 +10,8 @@ struct JPEGHeader {
   private(set) var hasAdobeMarker = false
   /// Whether the frame is sequential and its first scan has all components, so that no other scan adds to it.
   private(set) var hasSingleScan = false
+  /// How many scans there are; counted only where there may be more than one.
+  private(set) var scanCount = 1
   /// Whether an end marker follows the start of the first scan. Within a scan its bytes cannot occur by chance.
   private(set) var hasEndMarker = false
 
@@ -40,10 +44,21 @@ struct JPEGHeader {
       } else if marker == 0xDA {
         hasSingleScan = sequentialComponents != nil && sequentialComponents == body.first
         hasEndMarker = Self.hasEndMarker(bytes[(position + 2 + length)...])
+        if !hasSingleScan { scanCount += Self.countScans(bytes[(position + 2 + length)...]) }
         return
       }
       position += 2 + length
     }
+  }
+
+  /// Counts what a decoder may take for the start of a scan: within a scan, the marker's bytes cannot occur by chance.
+  private static func countScans(_ bytes: ArraySlice<UInt8>) -> Int {
+    var (count, previous) = (0, UInt8(0))
+    for byte in bytes {
+      if byte == 0xDA, previous == 0xFF { count += 1 }
+      previous = byte
+    }
+    return count
   }
 
   /// Looks from the end: nearly always, the marker is the last two bytes.

@@ -35,7 +35,7 @@
         byteMapping: { table throws(Decline) in try target.mapping(table) },
         floatMapping: { function throws(Decline) in try target.mapping(function) },
         floatSoftmax: { (beta, depth) throws(Decline) in try target.softmax(beta: beta, depth: depth) },
-        finishing: { target.finishing($0) })
+        finishing: { target.finishing($0) }, pictures: { target.pictures($0) })
     }
 
     /// AVX-512 with the look-up of machines without VBMI: for tests.

@@ -71,7 +71,7 @@ struct DetectionLayout: Hashable, Sendable {
       let found = zip(names, shapes).map { "\($0) \($1)" }.joined(separator: ", ")
       throw ApusError(
         .invalidArgument,
-        "the model's outputs are not those of a detector (boxes 1×N×4, classes 1×N, scores 1×N, a count), but: \(found)"
+        "the model's outputs are not boxes 1×N×4, classes 1×N, scores 1×N and a count, but: \(found)"
       )
     }
   }

@@ -48,17 +48,21 @@ struct DetectionRows {
 
   /// The rows with a class that is wanted and at least that score, best first; equal scores stay in the model's
   /// order. Rows are left out whose class is no whole number from zero on, or whose box is not finite.
-  func selected(scoreThreshold: Float, isWanted: (Int) -> Bool) -> [(
-    index: Int, score: Float, box: BoundingBox
-  )] {
+  ///
+  /// - Parameter edges: Where top, left, bottom and right stand in a box.
+  func selected(
+    edges: [Int] = [0, 1, 2, 3], calibration: ScoreCalibration? = nil, scoreThreshold: Float,
+    isWanted: (Int) -> Bool
+  ) -> [(index: Int, score: Float, box: BoundingBox)] {
     var rows: [(index: Int, score: Float, box: BoundingBox)] = []
-    for row in 0..<count where scores[row] >= scoreThreshold {
+    for row in 0..<count {
       guard let index = Int(exactly: classes[row].rounded()), index >= 0, isWanted(index) else { continue }
-      let edges = boxes[4 * row..<4 * row + 4]
-      guard edges.allSatisfy(\.isFinite) else { continue }
+      let score = calibration?.score(scores[row], of: index) ?? scores[row]
+      guard score >= scoreThreshold, boxes[4 * row..<4 * row + 4].allSatisfy(\.isFinite) else { continue }
       let box = BoundingBox(
-        ymin: edges[4 * row], xmin: edges[4 * row + 1], ymax: edges[4 * row + 2], xmax: edges[4 * row + 3])
-      rows.append((index, scores[row], box))
+        ymin: boxes[4 * row + edges[0]], xmin: boxes[4 * row + edges[1]], ymax: boxes[4 * row + edges[2]],
+        xmax: boxes[4 * row + edges[3]])
+      rows.append((index, score, box))
     }
     return rows.enumerated().sorted { one, other in
       one.element.score > other.element.score

@@ -1,61 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
 import Apus
 import ApusFormat
 
-/// Finds objects in pictures with a single-shot detector whose non-maximum suppression is part of the model, as in
-/// most `detect.tflite` files.
+/// Finds objects in pictures, with the detection models that people have: see ``DetectorLayout``.
 ///
 /// ```swift
 /// let detector = try ObjectDetector(modelFile: "detect.tflite", labelsFile: "labelmap.txt")
-/// for detection in try detector.detect(picture) {
+/// for detection in try detector.detect(picture).detections {
 ///   draw(detection.rect, detection.category.name, detection.score)
 /// }
 /// ```
 ///
-/// A detector belongs to one thread at a time; several can share an `Apus.Model`.
-public final class ObjectDetector {
+/// The kind of model is found out from its operators, its metadata, and the names and shapes of its outputs;
+/// ``assumptions`` says what was found. A detector can be shared by any number of threads.
+public final class ObjectDetector: VisionTask {
   /// How to detect, as given.
   public let options: Options
-  /// The names of the classes; nil where neither the caller nor the model has any.
-  public let labels: LabelMap?
-  /// How long the stages of the last successful ``detect(_:cancellation:)`` took; zeros before.
-  public private(set) var lastTimings = StageTimings()
+  /// What is taken for granted about the model.
+  public let assumptions: TaskAssumptions
 
-  private let interpreter: Interpreter
-  private let input: ImageInput
-  private let processor: ImageProcessor
-  private let layout: DetectionLayout
-  private let isListed: Set<Int>
+  private let pictures: PictureModel
+  private let head: any DetectionHead
+  private let names: LabelSource?
+  private let criteria: DetectionCriteria
 
   /// Makes a detector.
   ///
   /// - Parameters:
-  ///   - model: The model: one picture in; boxes, classes, scores and mostly a count out, in any order.
+  ///   - model: The model: one picture in, boxes with classes and scores out.
   ///   - labels: The names of the classes; nil for those inside the model, see ``LabelMap/init(of:offset:)``.
   ///   - options: How to detect.
-  /// - Throws: `invalidArgument` where the options contradict each other or the model is no such detector, or
-  ///   what stops an `Apus.Interpreter`.
+  /// - Throws: `invalidArgument` where the options contradict each other, the model is no detector, or it can be one of
+  ///   several kinds, which ``Options/layout`` then decides; or what stops an `Apus.Interpreter`.
   public init(model: Model, labels: LabelMap? = nil, options: Options = Options()) throws(ApusError) {
     try options.check()
     self.options = options
-    var labels = labels ?? LabelMap(of: model)
-    if let offset = options.labelOffset { labels?.offset = offset }
-    self.labels = labels
-    isListed = try Self.indices(of: options.labelAllowList + options.labelDenyList, in: labels)
-    let metadata = model.formatMetadata
-    var interpreterOptions = options.interpreter
-    if interpreterOptions.inputShapes.isEmpty {
-      interpreterOptions.inputShapes = try ImageInput.openShape(
-        of: model, wanted: options.inputSize, metadata?.inputs.first)
-    }
-    interpreter = try Interpreter(model: model, options: interpreterOptions)
-    input = try ImageInput(
-      of: interpreter, metadata: metadata?.inputs.first, size: options.inputSize, channels: options.channels,
-      normalization: options.normalization)
-    processor = try ImageProcessor(
-      width: input.width, height: input.height, channels: input.channels, fit: options.fit,
-      filter: options.filter)
-    layout = try DetectionLayout(
-      of: model, shapes: interpreter.outputs.map(\.shape), metadata: metadata, chosen: options.outputs)
+    let prepared = try PreparedModel(model, options: options.baseOptions)
+    var names = LabelSource(
+      given: labels, of: prepared, locale: options.displayNamesLocale, offset: options.labelOffset)
+    head = try Self.head(of: prepared, labels: names?.map, options: options)
+    if options.labelOffset == nil, let count = head.classCount { names?.align(toClassCount: count) }
+    self.names = names
+    criteria = DetectionCriteria(
+      scoreThreshold: options.scoreThreshold ?? head.layout.defaultScoreThreshold,
+      maxResults: options.maxResults ?? head.layout.defaultMaxResults, iouThreshold: options.iouThreshold,
+      isClassAgnostic: options.isClassAgnostic, isMultiLabel: options.isMultiLabel,
+      categories: try CategorySelection(
+        allowlist: options.categoryAllowlist, denylist: options.categoryDenylist, labels: names?.map))
+    pictures = try PictureModel(prepared, defaults: head.pictureDefaults)
+    assumptions = TaskAssumptions(
+      task: "detector", kind: head.layout.rawValue, reason: head.reason, pictures: pictures,
+      roles: head.roles, labels: names, steps: head.steps(criteria), warnings: head.warnings)
   }
 
   /// Makes a detector of files.
@@ -73,70 +68,117 @@ public final class ObjectDetector {
     try self.init(model: Model(contentsOfFile: modelFile), labels: labels, options: options)
   }
 
+  // MARK: Facts
+
+  /// The kind of model.
+  public var layout: DetectorLayout { head.layout }
+
+  /// The names of the classes; nil where neither the caller nor the model has any.
+  public var labels: LabelMap? { names?.map }
+
   /// The width of the model's input, in pixels.
-  public var inputWidth: Int { input.width }
+  public var inputWidth: Int { pictures.processor.width }
 
   /// The height of the model's input, in pixels.
-  public var inputHeight: Int { input.height }
+  public var inputHeight: Int { pictures.processor.height }
 
-  /// Which output of the model holds what.
-  public var outputs: DetectionOutputs { layout.outputs }
+  /// Which output of the model holds what, where it suppresses by itself.
+  public var outputs: DetectionOutputs? { (head as? PostProcessedHead)?.rows.outputs }
+
+  // MARK: Detecting
 
   /// Finds objects in a picture: best first, equal scores in the model's order.
   ///
-  /// Boxes are those of the picture as it is seen, after its orientation; they may reach outside it. Rows that the
-  /// model does not count are ignored, and so are rows whose box or class is not a finite number.
+  /// Boxes are those of the picture as it is seen, after its orientation. YOLO's end at the picture's edges, others may
+  /// reach outside it. Rows whose box or class is not a finite number are ignored.
   ///
   /// - Parameters:
   ///   - image: The picture, of any size.
+  ///   - region: The part of the picture to look at, in pixels as it is seen; nil for all of it.
   ///   - cancellation: A flag that is looked at before each operator.
   /// - Throws: `cancelled`, or what only the data of a run can cause.
-  public func detect(_ image: ImageBuffer, cancellation: Cancellation? = nil) throws(ApusError) -> [Detection]
+  public func detect(
+    _ image: ImageBuffer, in region: PixelRect? = nil, cancellation: Cancellation? = nil
+  ) throws(ApusError) -> DetectionResult {
+    let (detections, timings) = try pictures.run(
+      image, in: region, cancellation: cancellation, detections)
+    return DetectionResult(
+      imageWidth: image.originalWidth, imageHeight: image.originalHeight, detections: detections,
+      timings: timings)
+  }
+
+  /// Finds objects in a picture away from the caller's actor; cancelling the caller's task stops the run.
+  public func detect(_ image: ImageBuffer, in region: PixelRect? = nil) async throws(ApusError)
+    -> DetectionResult
   {
-    let clock = ContinuousClock()
-    let start = clock.now
-    let prepared = processor.prepare(image)
-    try input.write(prepared, to: interpreter)
-    let ready = clock.now
-    try interpreter.invoke(cancellation: cancellation)
-    let done = clock.now
-    let detections = try detections(in: prepared.transform)
-    lastTimings = StageTimings(
-      preprocess: ready.milliseconds(since: start), inference: done.milliseconds(since: ready),
-      postprocess: clock.now.milliseconds(since: done))
-    return detections
+    try await answer(image, in: region)
   }
 
-  private func detections(in transform: ImageTransform) throws(ApusError) -> [Detection] {
-    let outputs = layout.outputs
-    var objects: Float?
-    if let count = outputs.count { objects = try interpreter.dequantizedOutput(at: count).first ?? 0 }
-    let rows = DetectionRows(
-      boxes: try interpreter.dequantizedOutput(at: outputs.boxes),
-      classes: try interpreter.dequantizedOutput(at: outputs.classes),
-      scores: try interpreter.dequantizedOutput(at: outputs.scores),
-      objects: objects, rowsPerObject: layout.rowsPerObject, isAmbiguous: layout.isAmbiguous)
-    let allows = !options.labelAllowList.isEmpty
-    let selected = rows.selected(scoreThreshold: options.scoreThreshold) { index in
-      isListed.contains(index) == allows
-    }
-    return selected.prefix(options.maxResults ?? selected.count).map { row in
-      Detection(
-        category: Category(index: row.index, score: row.score, label: labels?[row.index]),
-        boundingBox: transform.imageBox(ofModelBox: row.box), rect: transform.imageRect(ofModelBox: row.box))
+  public var imageReduction: ImageReduction { .fitting(pictures.processor) }
+
+  public func answer(_ image: ImageBuffer, in region: PixelRect?, cancellation: Cancellation?)
+    throws(ApusError) -> DetectionResult
+  {
+    try detect(image, in: region, cancellation: cancellation)
+  }
+
+  public func answers(_ images: [ImageBuffer], cancellation: Cancellation?) throws(ApusError)
+    -> [DetectionResult]
+  {
+    let answers = try pictures.run(images, cancellation: cancellation, detections)
+    return zip(images, answers).map { image, answer in
+      DetectionResult(
+        imageWidth: image.originalWidth, imageHeight: image.originalHeight, detections: answer.answer,
+        timings: answer.timings)
     }
   }
 
-  private static func indices(of names: [String], in labels: LabelMap?) throws(ApusError) -> Set<Int> {
-    var indices: Set<Int> = []
-    for name in names {
-      let found = labels?.indices(named: name) ?? []
-      guard !found.isEmpty else {
-        throw ApusError(
-          .invalidArgument, "a list names the label '\(name)', which the model's labels have not")
-      }
-      indices.formUnion(found)
+  private func detections(of run: ModelRun, in placement: Placement) throws(ApusError) -> [Detection] {
+    try head.objects(in: run, criteria).map { object in
+      var rect = placement.imageRect(ofModelBox: object.box)
+      if head.clipsBoxes { rect = placement.clipped(rect) }
+      let keypointNames = object.keypoints.count == Keypoint.cocoNames.count ? Keypoint.cocoNames : nil
+      return Detection(
+        category: names?.category(index: object.index, score: object.score)
+          ?? Category(index: object.index, score: object.score),
+        boundingBox: placement.imageBox(of: rect), rect: rect,
+        keypoints: object.keypoints.enumerated().map { index, point in
+          let position = placement.imagePoint(modelX: point.x, modelY: point.y)
+          return Keypoint(
+            name: keypointNames?[index], x: position.x, y: position.y, score: point.score)
+        }, mask: object.mask.flatMap { DetectionMask($0, in: rect, placement) })
     }
-    return indices
+  }
+
+  // MARK: Recognition
+
+  private static func head(
+    of prepared: PreparedModel, labels: LabelMap?, options: Options
+  ) throws(ApusError) -> any DetectionHead {
+    let chosen = options.layout
+    if options.outputs != nil || chosen == .postProcessed {
+      return try PostProcessedHead(prepared, chosen: options.outputs)
+    }
+    // `.ssd` is what people call both forms of such models.
+    if chosen == nil || chosen == .ssd {
+      if let head = try? PostProcessedHead(prepared, chosen: nil) { return head }
+    }
+    if chosen == nil || chosen?.isYOLO == true, let head = try YOLOHead(prepared, chosen: chosen) {
+      return head
+    }
+    if chosen == nil || chosen == .ssd, let head = try SSDHead(prepared, labels: labels) { return head }
+    let looked =
+      chosen.map { "those of the layout \($0.rawValue)" }
+        ?? """
+        those of a detector (boxes 1×N×4, classes 1×N, scores 1×N, a count; boxes 1×N×4 and scores 1×N×classes of SSD; \
+        YOLO's 1×(4+classes)×N, 1×N×(5+classes) or 1×300×6 for \
+        \(prepared.geometry.width) × \(prepared.geometry.height) pixels)
+        """
+    throw ApusError(
+      .invalidArgument,
+      """
+      the model's outputs are not \(looked), but: \(prepared.outputDescription)\
+      \(chosen == nil ? "; a layout can be chosen: ssd, yolo5, yolo8, yolo10-raw or yolo-end-to-end" : "")
+      """)
   }
 }

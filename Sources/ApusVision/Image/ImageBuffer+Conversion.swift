@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension ImageBuffer {
   /// The same stored picture in another format, with tightly packed rows and the same orientation.
   ///
@@ -31,7 +33,8 @@ extension ImageBuffer {
       }
     }
     return ImageBuffer(
-      trusted: result, width: width, height: height, format: target, orientation: orientation)
+      trusted: result, width: width, height: height, format: target, orientation: orientation,
+      reduction: reduction, full: storedFullSize)
   }
 
   /// The picture as it is seen: the stored pixels turned and mirrored, tightly packed, with orientation `.up`.
@@ -49,6 +52,8 @@ extension ImageBuffer {
         target += steps.perColumn * step
       }
     }
-    return ImageBuffer(trusted: result, width: uprightWidth, height: uprightHeight, format: format)
+    return ImageBuffer(
+      trusted: result, width: uprightWidth, height: uprightHeight, format: format, reduction: reduction,
+      full: (originalWidth, originalHeight))
   }
 }

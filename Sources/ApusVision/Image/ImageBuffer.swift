@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Apus
 
 /// A picture in memory: bytes, their layout and the orientation in which they are to be seen.
@@ -26,6 +28,10 @@ public struct ImageBuffer: Hashable, Sendable {
   public let format: PixelFormat
   /// How the stored rows are to be seen.
   public var orientation: ImageOrientation
+  /// How many pixels of the file, in each direction, became one when it was read at a smaller scale; otherwise 1.
+  public let reduction: Int
+  private let fullWidth: Int
+  private let fullHeight: Int
 
   /// Makes a picture of its bytes.
   ///
@@ -67,12 +73,18 @@ public struct ImageBuffer: Hashable, Sendable {
     self.bytesPerRow = stride
     self.format = format
     self.orientation = orientation
+    reduction = 1
+    (fullWidth, fullHeight) = (width, height)
   }
 
   /// Makes a picture whose sizes are known to be right: the result of an operation on a checked one.
+  ///
+  /// - Parameters:
+  ///   - reduction: How many pixels of the file, in each direction, became one.
+  ///   - full: The size as stored in the file; nil where it is the picture's.
   package init(
     trusted bytes: [UInt8], width: Int, height: Int, format: PixelFormat,
-    orientation: ImageOrientation = .up
+    orientation: ImageOrientation = .up, reduction: Int = 1, full: (width: Int, height: Int)? = nil
   ) {
     let rowBytes = width * format.bytesPerPixel
     precondition(width > 0 && height > 0 && bytes.count == rowBytes * height)
@@ -82,6 +94,15 @@ public struct ImageBuffer: Hashable, Sendable {
     self.bytesPerRow = rowBytes
     self.format = format
     self.orientation = orientation
+    self.reduction = reduction
+    (fullWidth, fullHeight) = (full?.width ?? width, full?.height ?? height)
+  }
+
+  /// Takes the bytes away, to be used again; what is left is one black pixel.
+  package mutating func takeBytes() -> [UInt8] {
+    let taken = bytes
+    self = ImageBuffer(trusted: [0], width: 1, height: 1, format: .gray)
+    return taken
   }
 
   /// Checks the dimensions of a picture before anything is allocated for it.
@@ -104,6 +125,15 @@ public struct ImageBuffer: Hashable, Sendable {
 
   /// The height as seen: the stored width where the orientation exchanges the sides.
   public var uprightHeight: Int { orientation.swapsSides ? width : height }
+
+  /// The size of the picture in the file as stored.
+  var storedFullSize: (width: Int, height: Int) { (fullWidth, fullHeight) }
+
+  /// The width as seen of the picture in the file: that of this one, unless it was read at a smaller scale.
+  public var originalWidth: Int { orientation.swapsSides ? fullHeight : fullWidth }
+
+  /// The height as seen of the picture in the file: that of this one, unless it was read at a smaller scale.
+  public var originalHeight: Int { orientation.swapsSides ? fullWidth : fullHeight }
 
   /// Whether the rows follow each other without padding and nothing follows the last one.
   public var isTightlyPacked: Bool {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How a picture is fitted into a model's input when their shapes differ.
 public enum FitPolicy: Hashable, Sendable {
   /// The whole picture, with its sides scaled independently.
@@ -8,6 +10,10 @@ public enum FitPolicy: Hashable, Sendable {
   case centerCrop
   /// The whole picture with its proportions kept, centered; the rest of the input has the fill color.
   ///
-  /// The scaled side is rounded to the nearest whole pixel; an odd remainder goes to the right and bottom.
+  /// Scaled sides are `round(side · min(H / h, W / w))` in double precision, halves to even, as Ultralytics' `LetterBox`
+  /// has them; an odd remainder goes to the right and bottom.
   case letterbox(fill: PixelColor = .black)
+
+  /// The letterbox of YOLO models: gray of 114 around the picture.
+  public static let yolo = FitPolicy.letterbox(fill: PixelColor(red: 114, green: 114, blue: 114))
 }

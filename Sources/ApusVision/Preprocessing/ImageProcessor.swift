@@ -1,14 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Apus
+import ApusKernels
 
 /// Turns pictures of any size, format and orientation into the pixels that a model expects.
 ///
-/// The result is that of ``ImageBuffer/oriented()``, then cropping, resizing by ``ResizeFilter`` and
+/// The result is that of ``ImageBuffer/oriented()``, then cropping, resizing by ``Resampling`` and
 /// reordering of channels, in one pass over the picture. Alpha is dropped. A gray input takes the luminance
 /// of the resized color.
 ///
 /// ```swift
 /// let processor = try ImageProcessor(width: 300, height: 300, fit: .letterbox())
-/// let prepared = try processor.prepare(picture)
+/// let prepared = processor.prepare(picture)
 /// let box = prepared.transform.imageRect(ofModelBox: modelBox)
 /// ```
 public struct ImageProcessor: Hashable, Sendable {
@@ -34,14 +37,14 @@ public struct ImageProcessor: Hashable, Sendable {
   /// How pictures of other proportions are fitted in.
   public let fit: FitPolicy
   /// How pixels are computed.
-  public let filter: ResizeFilter
+  public let resampling: Resampling
 
   /// Makes a processor for inputs of that size.
   ///
   /// - Throws: `invalidArgument` for an empty input or one with a side beyond ``ImageBuffer/maximumSide``.
   public init(
     width: Int, height: Int, channels: Channels = .rgb, fit: FitPolicy = .stretch,
-    filter: ResizeFilter = .automatic
+    resampling: Resampling = .automatic
   ) throws(ApusError) {
     guard width > 0, height > 0, width <= ImageBuffer.maximumSide, height <= ImageBuffer.maximumSide,
       width * height <= ImageBuffer.maximumPixelCount
@@ -53,41 +56,87 @@ public struct ImageProcessor: Hashable, Sendable {
     self.height = height
     self.channels = channels
     self.fit = fit
-    self.filter = filter
+    self.resampling = resampling
   }
 
   /// The picture as the model is to see it, with the way back.
-  public func prepare(_ image: ImageBuffer) -> PreparedImage {
-    let transform = ImageTransform(
+  ///
+  /// - Parameters:
+  ///   - image: The picture, of any size.
+  ///   - threads: The most threads to share the work; the bytes do not depend on it.
+  public func prepare(_ image: ImageBuffer, threads: Int = 1) -> PreparedImage {
+    prepare(image, makeTransform(for: image, nil), threads: threads, kernels: Runtime.pictureKernels)
+  }
+
+  /// A part of the picture as the model is to see it, with the way back to the whole picture.
+  ///
+  /// - Parameters:
+  ///   - image: The picture, of any size.
+  ///   - region: The part, in pixels of the picture as it is seen. Its edges are rounded to the nearest pixel; what lies outside
+  ///     the picture is left out.
+  ///   - threads: The most threads to share the work; the bytes do not depend on it.
+  /// - Throws: `invalidArgument` for a region without pixels in the picture.
+  public func prepare(_ image: ImageBuffer, region: PixelRect, threads: Int = 1) throws(ApusError)
+    -> PreparedImage
+  {
+    prepare(
+      image, try transform(for: image, region: region), threads: threads, kernels: Runtime.pictureKernels)
+  }
+
+  /// How the input relates to a picture, or to a part of one.
+  ///
+  /// - Throws: `invalidArgument` for a region without pixels in the picture.
+  public func transform(for image: ImageBuffer, region: PixelRect?) throws(ApusError) -> ImageTransform {
+    guard let region else { return makeTransform(for: image, nil) }
+    return makeTransform(for: image, try image.wholePixels(of: region))
+  }
+
+  private func makeTransform(
+    for image: ImageBuffer, _ region: ImageTransform.Region?
+  ) -> ImageTransform {
+    ImageTransform(
       imageWidth: image.uprightWidth, imageHeight: image.uprightHeight, inputWidth: width,
-      inputHeight: height, fit: fit)
+      inputHeight: height, fit: fit, region: region, reduction: image.reduction,
+      original: (image.originalWidth, image.originalHeight))
+  }
+
+  package func prepare(
+    _ image: ImageBuffer, _ transform: ImageTransform, threads: Int, kernels: KernelSet
+  ) -> PreparedImage {
     var bytes = filledInput()
-    resample(image, transform, into: &bytes)
+    let resize = resize(of: image, transform, .interleaved, kernels)
+    var output = bytes.mutableSpan
+    resize.run(image.bytes.span, into: &output, team: ThreadTeam(count: threads))
     return PreparedImage(
       bytes: bytes, width: width, height: height, channels: channels, transform: transform)
   }
 
   private func filledInput() -> [UInt8] {
-    guard case .letterbox(let fill) = fit else {
-      return [UInt8](repeating: 0, count: width * height * channels.count)
-    }
-    if channels == .gray { return [UInt8](repeating: fill.luminance, count: width * height) }
-    let pixel =
-      channels == .rgb ? [fill.red, fill.green, fill.blue] : [fill.blue, fill.green, fill.red]
-    if pixel.allSatisfy({ $0 == fill.red }) {
-      return [UInt8](repeating: fill.red, count: width * height * 3)
-    }
+    let fill = fillColor
+    if Set(fill).count == 1 { return [UInt8](repeating: fill[0], count: width * height * channels.count) }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(width * height * 3)
-    for _ in 0..<width * height { bytes.append(contentsOf: pixel) }
+    for _ in 0..<width * height { bytes.append(contentsOf: fill) }
     return bytes
   }
 
-  /// Resizes in the stored raster, so that memory is read along its rows, and turns only the small result.
-  private func resample(_ image: ImageBuffer, _ transform: ImageTransform, into bytes: inout [UInt8]) {
+  /// The color around the picture, channel by channel.
+  var fillColor: [UInt8] {
+    guard case .letterbox(let fill) = fit else { return [UInt8](repeating: 0, count: channels.count) }
+    return switch channels {
+    case .gray: [fill.luminance]
+    case .rgb: [fill.red, fill.green, fill.blue]
+    case .bgr: [fill.blue, fill.green, fill.red]
+    }
+  }
+
+  /// The resize in the stored raster, so that memory is read along its rows, and only the small result is turned.
+  func resize(
+    of image: ImageBuffer, _ transform: ImageTransform, _ order: ChannelOrder, _ kernels: KernelSet
+  ) -> PictureResize {
     let (source, target) = (transform.source, transform.target)
-    let across = ResizeAxis(source: source.width, target: target.width, filter: filter)
-    let down = ResizeAxis(source: source.height, target: target.height, filter: filter)
+    let across = ResizeAxis(source: source.width, target: target.width, resampling)
+    let down = ResizeAxis(source: source.height, target: target.height, resampling)
     let orientation = image.orientation
     var columns = orientation.swapsSides ? down : across
     var rows = orientation.swapsSides ? across : down
@@ -102,69 +151,25 @@ public struct ImageProcessor: Hashable, Sendable {
       y = image.height - y - regionHeight
     }
     let steps = orientation.steps(width: target.width, height: target.height, rowStride: width)
-    let origin = steps.origin + target.y * width + target.x
+    return PictureResize(
+      columns: columns.taps, rows: rows.taps,
+      source: PictureResize.Source(
+        offset: y * image.bytesPerRow + x * image.format.bytesPerPixel, width: regionWidth,
+        height: regionHeight, bytesPerPixel: image.format.bytesPerPixel, bytesPerRow: image.bytesPerRow),
+      placement: PicturePlacement(
+        channels: placedChannels(of: image.format), origin: steps.origin + target.y * width + target.x,
+        perColumn: steps.perColumn, perRow: steps.perRow,
+        pixelStep: order == .interleaved ? channels.count : 1,
+        channelStep: order == .interleaved ? 1 : width * height),
+      kernels: kernels)
+  }
 
-    let format = image.format
-    let step = format.bytesPerPixel
-    let first = channels == .bgr ? format.blueOffset : format.redOffset
-    let last = channels == .bgr ? format.redOffset : format.blueOffset
-    var sums = [UInt32](repeating: 0, count: regionWidth * step)
-    var output = bytes.mutableSpan
-    for row in 0..<rows.count {
-      for (tap, weight) in (rows.offsets[row]..<rows.offsets[row + 1]).enumerated() {
-        let begin = (y + rows.starts[row] + tap) * image.bytesPerRow + x * step
-        accumulate(
-          image.bytes.span.extracting(begin..<begin + regionWidth * step), rows.weights[weight],
-          adding: tap > 0, into: &sums)
-      }
-      let line = sums.span
-      var index = origin + row * steps.perRow
-      for column in 0..<columns.count {
-        let taps = columns.offsets[column]..<columns.offsets[column + 1]
-        let base = columns.starts[column] * step
-        if format == .gray {
-          let value = combine(line, base, 1, columns.weights, taps)
-          for channel in 0..<channels.count { output[index * channels.count + channel] = value }
-        } else {
-          let one = combine(line, base + first, step, columns.weights, taps)
-          let two = combine(line, base + format.greenOffset, step, columns.weights, taps)
-          let three = combine(line, base + last, step, columns.weights, taps)
-          if channels == .gray {
-            output[index] = grayLevel(red: one, green: two, blue: three)
-          } else {
-            output[index * 3] = one
-            output[index * 3 + 1] = two
-            output[index * 3 + 2] = three
-          }
-        }
-        index += steps.perColumn
-      }
+  private func placedChannels(of format: PixelFormat) -> PicturePlacement.Channels {
+    let (red, green, blue) = (format.redOffset, format.greenOffset, format.blueOffset)
+    return switch channels {
+    case .rgb: .three(red, green, blue)
+    case .bgr: .three(blue, green, red)
+    case .gray: format == .gray ? .one : .luminance(red, green, blue)
     }
   }
-}
-
-/// Adds a weighted row, or starts with it. A sum is at most 255 · 32,768 < 2²³.
-@inline(__always)
-private func accumulate(_ row: Span<UInt8>, _ weight: UInt16, adding: Bool, into sums: inout [UInt32]) {
-  var sums = sums.mutableSpan
-  precondition(row.count == sums.count)
-  if adding {
-    for index in 0..<row.count { sums[index] &+= UInt32(row[index]) &* UInt32(weight) }
-  } else {
-    for index in 0..<row.count { sums[index] = UInt32(row[index]) &* UInt32(weight) }
-  }
-}
-
-/// The weighted mean of one channel; the sum is at most 255 · 2³⁰, so rounding cannot exceed 255.
-@inline(__always)
-private func combine(_ line: Span<UInt32>, _ base: Int, _ step: Int, _ weights: [UInt16], _ taps: Range<Int>)
-  -> UInt8
-{
-  var sum: UInt64 = 1 << 29
-  var index = base
-  for tap in taps {
-    sum &+= UInt64(line[index]) &* UInt64(weights[tap])
-    index &+= step
-  }
-  return UInt8(truncatingIfNeeded: sum >> 30)
 }

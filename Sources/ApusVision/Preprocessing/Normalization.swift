@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Apus
 
 /// How 8-bit pixels become the numbers that a model was trained on.
@@ -12,8 +14,9 @@ public enum Normalization: Hashable, Sendable {
   case perImageStandardization
 
   /// The values 0 to 255 of each channel, normalized; channel `c` begins at `256 · c`.
-  func table(for image: PreparedImage) throws(ApusError) -> [Float] {
-    let channels = image.channels.count
+  ///
+  /// - Parameter bytes: The picture, which ``perImageStandardization`` alone looks at.
+  func table(channels: Int, of bytes: [UInt8]) throws(ApusError) -> [Float] {
     switch self {
     case .unit: return Self.table(mean: [0], std: [255], channels: channels)
     case .signed: return Self.table(mean: [127.5], std: [127.5], channels: channels)
@@ -33,15 +36,29 @@ public enum Normalization: Hashable, Sendable {
     case .perImageStandardization:
       var sum = 0
       var squares = 0
-      for byte in image.bytes {
+      for byte in bytes {
         sum += Int(byte)
         squares += Int(byte) * Int(byte)
       }
-      let count = Double(image.bytes.count)
+      let count = Double(max(bytes.count, 1))
       let mean = Double(sum) / count
       let variance = max(Double(squares) / count - mean * mean, 0)
       let deviation = max(variance.squareRoot(), 1 / count.squareRoot())
       return Self.table(mean: [Float(mean)], std: [Float(deviation)], channels: channels)
+    }
+  }
+
+  /// The table, quantized: `round(x / scale) + zeroPoint`, halves away from zero, limited to the type.
+  func table<Value: FixedWidthInteger>(
+    channels: Int, of bytes: [UInt8], scale: Float, zeroPoint: Int
+  ) throws(ApusError) -> [Value] {
+    guard scale > 0, scale.isFinite else {
+      throw ApusError(.invalidArgument, "the input's quantization scale is \(scale)")
+    }
+    return try table(channels: channels, of: bytes).map { value in
+      let quantized = (value / scale).rounded() + Float(zeroPoint)
+      if quantized >= Float(Value.max) { return Value.max }
+      return quantized > Float(Value.min) ? Value(quantized) : Value.min
     }
   }
 

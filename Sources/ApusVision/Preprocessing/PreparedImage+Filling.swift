@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Apus
 
 extension PreparedImage {
@@ -8,18 +10,20 @@ extension PreparedImage {
   ///
   /// - Throws: `invalidArgument` when the destination has another number of values, or the normalization
   ///   does not fit the channels.
-  public func fill(_ destination: inout MutableSpan<Float>, normalization: Normalization? = nil)
-    throws(ApusError)
-  {
+  public func fill(
+    _ destination: inout MutableSpan<Float>, order: ChannelOrder = .interleaved,
+    normalization: Normalization? = nil
+  ) throws(ApusError) {
     try checkCount(destination.count)
-    let table = try (normalization ?? .signed).table(for: self)
-    look(up: table, into: &destination)
+    let table = try (normalization ?? .signed).table(channels: channels.count, of: bytes)
+    look(up: table, into: &destination, order)
   }
 
   /// Writes the values of a uint8 input: the pixels themselves, unless a normalization is given.
   ///
   /// - Parameters:
   ///   - destination: The input's elements.
+  ///   - order: Whether the channels of a pixel follow each other or lie apart.
   ///   - normalization: With one, the values are normalized and quantized: `round(x / scale) + zeroPoint`,
   ///     halves away from zero, limited to the type.
   ///   - scale: The input's quantization scale; used with a normalization alone.
@@ -27,17 +31,14 @@ extension PreparedImage {
   /// - Throws: `invalidArgument` when the destination has another number of values, the normalization does
   ///   not fit the channels, or the scale is not a positive number.
   public func fill(
-    _ destination: inout MutableSpan<UInt8>, normalization: Normalization? = nil, scale: Float = 1,
-    zeroPoint: Int = 0
+    _ destination: inout MutableSpan<UInt8>, order: ChannelOrder = .interleaved,
+    normalization: Normalization? = nil, scale: Float = 1, zeroPoint: Int = 0
   ) throws(ApusError) {
     try checkCount(destination.count)
-    guard let normalization else {
-      let source = bytes.span
-      for index in 0..<source.count { destination[index] = source[index] }
-      return
-    }
-    let table: [UInt8] = try quantizedTable(normalization, scale, zeroPoint)
-    look(up: table, into: &destination)
+    guard let normalization else { return copy(into: &destination, order) { $0 } }
+    let table: [UInt8] = try normalization.table(
+      channels: channels.count, of: bytes, scale: scale, zeroPoint: zeroPoint)
+    look(up: table, into: &destination, order)
   }
 
   /// Writes the values of an int8 input: `v − 128`, unless a normalization is given.
@@ -45,24 +46,25 @@ extension PreparedImage {
   /// The default is right for every input whose quantization spans the range of the pixels, whatever the range
   /// is called. The parameters are those of the uint8 form.
   public func fill(
-    _ destination: inout MutableSpan<Int8>, normalization: Normalization? = nil, scale: Float = 1,
-    zeroPoint: Int = 0
+    _ destination: inout MutableSpan<Int8>, order: ChannelOrder = .interleaved,
+    normalization: Normalization? = nil, scale: Float = 1, zeroPoint: Int = 0
   ) throws(ApusError) {
     try checkCount(destination.count)
     guard let normalization else {
-      let source = bytes.span
-      for index in 0..<source.count { destination[index] = Int8(bitPattern: source[index] ^ 0x80) }
-      return
+      return copy(into: &destination, order) { Int8(bitPattern: $0 ^ 0x80) }
     }
-    let table: [Int8] = try quantizedTable(normalization, scale, zeroPoint)
-    look(up: table, into: &destination)
+    let table: [Int8] = try normalization.table(
+      channels: channels.count, of: bytes, scale: scale, zeroPoint: zeroPoint)
+    look(up: table, into: &destination, order)
   }
 
-  /// The values of a float32 input, as ``fill(_:normalization:)`` writes them.
-  public func floats(normalization: Normalization? = nil) throws(ApusError) -> [Float] {
+  /// The values of a float32 input, as ``fill(_:order:normalization:)`` writes them.
+  public func floats(order: ChannelOrder = .interleaved, normalization: Normalization? = nil)
+    throws(ApusError) -> [Float]
+  {
     var values = [Float](repeating: 0, count: count)
     var span = values.mutableSpan
-    try fill(&span, normalization: normalization)
+    try fill(&span, order: order, normalization: normalization)
     return values
   }
 
@@ -74,31 +76,44 @@ extension PreparedImage {
     }
   }
 
-  private func quantizedTable<Value: FixedWidthInteger>(
-    _ normalization: Normalization, _ scale: Float, _ zeroPoint: Int
-  ) throws(ApusError) -> [Value] {
-    guard scale > 0, scale.isFinite else {
-      throw ApusError(.invalidArgument, "the input's quantization scale is \(scale)")
+  @inline(__always)
+  private func copy<Value>(
+    into destination: inout MutableSpan<Value>, _ order: ChannelOrder, _ value: (UInt8) -> Value
+  ) {
+    let source = bytes.span
+    guard order == .planar, channels != .gray else {
+      for index in 0..<source.count { destination[index] = value(source[index]) }
+      return
     }
-    return try normalization.table(for: self).map { value in
-      let quantized = (value / scale).rounded() + Float(zeroPoint)
-      if quantized >= Float(Value.max) { return Value.max }
-      return quantized > Float(Value.min) ? Value(quantized) : Value.min
-    }
+    place(into: &destination, order) { byte, _ in value(byte) }
   }
 
   @inline(__always)
-  private func look<Value>(up table: [Value], into destination: inout MutableSpan<Value>) {
+  private func look<Value>(
+    up table: [Value], into destination: inout MutableSpan<Value>, _ order: ChannelOrder
+  ) {
     let source = bytes.span
     let table = table.span
     if channels == .gray {
       for index in 0..<source.count { destination[index] = table[Int(source[index])] }
     } else {
-      for index in stride(from: 0, to: source.count, by: 3) {
-        destination[index] = table[Int(source[index])]
-        destination[index + 1] = table[256 + Int(source[index + 1])]
-        destination[index + 2] = table[512 + Int(source[index + 2])]
-      }
+      place(into: &destination, order) { byte, offset in table[offset + Int(byte)] }
+    }
+  }
+
+  /// Writes three channels; `value` gets each byte and 256 times its channel.
+  @inline(__always)
+  private func place<Value>(
+    into destination: inout MutableSpan<Value>, _ order: ChannelOrder, _ value: (UInt8, Int) -> Value
+  ) {
+    let source = bytes.span
+    let pixels = source.count / 3
+    let (step, channelStep) = order == .interleaved ? (3, 1) : (1, pixels)
+    for pixel in 0..<pixels {
+      let base = pixel * step
+      destination[base] = value(source[pixel * 3], 0)
+      destination[base + channelStep] = value(source[pixel * 3 + 1], 256)
+      destination[base + 2 * channelStep] = value(source[pixel * 3 + 2], 512)
     }
   }
 }

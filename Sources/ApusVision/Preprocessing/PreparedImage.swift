@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A picture at the size of a model's input, with the way back to the picture.
 public struct PreparedImage: Hashable, Sendable {
   /// The pixels: rows, columns, channels.

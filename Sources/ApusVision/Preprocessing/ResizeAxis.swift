@@ -1,3 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ApusKernels
+
 /// The weights of one axis of a resize: which source pixels make which result.
 struct ResizeAxis {
   /// The sum of the weights of every result.
@@ -15,13 +19,13 @@ struct ResizeAxis {
 
   /// The weights that turn `source` pixels into `target` pixels; both are at most 32,768, so no product
   /// below exceeds 2⁴⁷.
-  init(source: Int, target: Int, filter: ResizeFilter) {
+  init(source: Int, target: Int, _ resampling: Resampling) {
     precondition(source > 0 && target > 0 && source <= 1 << 20 && target <= 1 << 20)
     starts.reserveCapacity(target)
     offsets.reserveCapacity(target + 1)
-    let usesArea = filter == .area || (filter == .automatic && source > 2 * target)
+    let usesArea = resampling == .area || (resampling == .automatic && source > 2 * target)
     for index in 0..<target {
-      if filter == .nearest {
+      if resampling == .nearest {
         append(start: (2 * index + 1) * source / (2 * target), [Self.one])
       } else if usesArea {
         appendArea(index, source: source, target: target)
@@ -69,6 +73,9 @@ struct ResizeAxis {
     }
     offsets.append(weights.count)
   }
+
+  /// The same taps, as kernels take them.
+  var taps: PictureAxis { PictureAxis(starts: starts, offsets: offsets, weights: weights) }
 
   /// The same axis read from the other end: results and sources both reversed.
   func reversed(source: Int) -> ResizeAxis {

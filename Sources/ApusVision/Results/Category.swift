@@ -6,14 +6,17 @@ public struct Category: Hashable, Sendable {
   public var score: Float
   /// The name from the label map; nil where the map has none.
   public var label: String?
+  /// The name in the language that was asked for; nil where the metadata has none.
+  public var displayName: String?
 
   /// Makes a category.
-  public init(index: Int, score: Float, label: String? = nil) {
+  public init(index: Int, score: Float, label: String? = nil, displayName: String? = nil) {
     self.index = index
     self.score = score
     self.label = label
+    self.displayName = displayName
   }
 
-  /// The label, or `class 7` where there is none.
-  public var name: String { label ?? "class \(index)" }
+  /// The display name, else the label, or `class 7` where there is none.
+  public var name: String { displayName ?? label ?? "class \(index)" }
 }

@@ -7,11 +7,21 @@ public struct Detection: Hashable, Sendable {
   /// Where, in pixels of the picture as it is seen.
   public var rect: PixelRect
 
+  /// The points that the model found on it; mostly none.
+  public var keypoints: [Keypoint]
+  /// The pixels that it covers; nil for models that give boxes alone.
+  public var mask: DetectionMask?
+
   /// Makes a detection of both forms of its box.
-  public init(category: Category, boundingBox: BoundingBox, rect: PixelRect) {
+  public init(
+    category: Category, boundingBox: BoundingBox, rect: PixelRect, keypoints: [Keypoint] = [],
+    mask: DetectionMask? = nil
+  ) {
     self.category = category
     self.boundingBox = boundingBox
     self.rect = rect
+    self.keypoints = keypoints
+    self.mask = mask
   }
 
   /// Makes a detection in a picture of that size as it is seen.
@@ -29,4 +39,24 @@ public struct Detection: Hashable, Sendable {
 
   /// The name of what was found, where it has one.
   public var label: String? { category.label }
+}
+
+extension Detection: Encodable {
+  private enum CodingKeys: CodingKey {
+    case label, index, score, box, keypoints, mask
+    case displayName
+  }
+
+  /// Encodes `label` (null where there is none), `index`, `score` and `box` in pixels; `keypoints` and `mask` where the
+  /// model gives them.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(label, forKey: .label)
+    try container.encodeIfPresent(category.displayName, forKey: .displayName)
+    try container.encode(index, forKey: .index)
+    try container.encode(score, forKey: .score)
+    try container.encode(rect, forKey: .box)
+    if !keypoints.isEmpty { try container.encode(keypoints, forKey: .keypoints) }
+    try container.encodeIfPresent(mask, forKey: .mask)
+  }
 }

@@ -1,7 +1,7 @@
 /// A rectangle in pixels, from the top left corner of the picture as it is seen.
 ///
 /// Coordinates lie between pixels: the first pixel of a row spans 0 to 1.
-public struct PixelRect: Hashable, Sendable {
+public struct PixelRect: Hashable, Encodable, Sendable {
   /// The left edge.
   public var x: Float
   /// The top edge.

@@ -129,6 +129,8 @@ extension X86Assembler.Instruction {
   package static let vpblendmd = Self("vpblendmd", prefix: 1, map: 2, 0x64)
   /// Lanes of the third operand where the immediate's bits are set, of the second elsewhere. VEX only.
   package static let vpblendd = Self("vpblendd", prefix: 1, map: 3, 0x02)
+  /// Words of the third operand where the immediate's bits are set, of the second elsewhere. VEX only.
+  package static let vpblendw = Self("vpblendw", prefix: 1, map: 3, 0x0E)
   /// Doublewords of the third operand in the order that the second says.
   package static let vpermd = Self("vpermd", prefix: 1, map: 2, 0x36)
   /// Quadwords of the third operand in the order that the immediate says.
@@ -152,6 +154,10 @@ extension X86Assembler.Instruction {
   package static let vmaskmovps = Self("vmaskmovps", prefix: 1, map: 2, 0x2C)
   /// Stores the lanes whose sign is set in the second operand. VEX only.
   package static let vmaskmovpsStore = Self("vmaskmovps", prefix: 1, map: 2, 0x2E)
+  /// Loads eight bytes, and eight zeros. VEX only.
+  package static let vmovq = Self("vmovq", prefix: 2, map: 1, 0x7E)
+  /// The second operand with its second eight bytes replaced by those at the third. VEX only.
+  package static let vmovhps = Self("vmovhps", prefix: 0, map: 1, 0x16)
   /// Stores the first eight bytes. VEX only.
   package static let vmovqStore = Self("vmovq", prefix: 1, map: 1, 0xD6)
   /// Stores the second eight bytes. VEX only.

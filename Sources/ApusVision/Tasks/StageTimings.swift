@@ -1,5 +1,5 @@
 /// How long the stages of one answer took, in milliseconds.
-public struct StageTimings: Hashable, Sendable {
+public struct StageTimings: Hashable, Encodable, Sendable {
   /// Resizing the picture and writing the input.
   public var preprocess: Double
   /// Running the model.

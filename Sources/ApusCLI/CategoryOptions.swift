@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusVision
+import ArgumentParser
+
+/// The names of classes, and which of them are wanted.
+struct CategoryOptions: ParsableArguments {
+  @Option(name: .long, help: "The label file; without it, the labels inside the model.")
+  var labels: String?
+
+  @Option(name: .long, help: "How many rows of the labels lie before class 0; found out if not given.")
+  var labelOffset: Int?
+
+  @Option(name: .long, help: "The language of display names that the model has, such as de.")
+  var locale: String?
+
+  @Option(name: .long, help: "A label to answer with, and no others but those of further --allow.")
+  var allow: [String] = []
+
+  @Option(name: .long, help: "A label to leave out.")
+  var deny: [String] = []
+
+  /// The label file, read.
+  var labelMap: LabelMap? {
+    get throws(ApusError) {
+      guard let labels else { return nil }
+      return try LabelMap(contentsOfFile: labels)
+    }
+  }
+
+  /// Checks the offset against the labels that are used.
+  func check(_ found: LabelMap?) throws(ApusError) {
+    if let labelOffset, let rows = found?.rowCount, labelOffset >= rows {
+      throw ApusError(
+        .invalidArgument, "the label offset is \(labelOffset), but there are only \(rows) rows of labels")
+    }
+  }
+}

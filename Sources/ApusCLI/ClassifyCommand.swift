@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusConsole
+import ApusVision
+import ArgumentParser
+
+/// `apus classify`: the best classes of pictures.
+struct ClassifyCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "classify", abstract: "Says what pictures show.",
+    discussion: """
+      For example:
+        apus classify bird.jpg --model mobilenet.tflite --labels labels.txt --top 3
+        apus classify photos --model flowers.tflite --decide 0.8 --json
+      """)
+
+  @OptionGroup var pictures: PictureOptions
+
+  @Option(name: .long, help: "The .tflite classifier.")
+  var model: String
+
+  @OptionGroup var categories: CategoryOptions
+
+  @Option(name: .long, help: "The most classes of a picture, the best ones.")
+  var top = 5
+
+  @Option(name: .long, help: "The least score of a class.")
+  var scoreThreshold: Float?
+
+  @Option(name: .long, help: "Decide for the best class if it scores as much: else not sure, or nothing.")
+  var decide: Float?
+
+  @OptionGroup var input: ModelInputOptions
+
+  func run() throws {
+    let sources = try pictures.sources()
+    let region = try input.regionRect
+    var options = ImageClassifier.Options()
+    options.baseOptions = try input.baseOptions()
+    options.maxResults = top
+    options.scoreThreshold = scoreThreshold
+    options.decisionThreshold = decide
+    options.categoryAllowlist = categories.allow
+    options.categoryDenylist = categories.deny
+    options.displayNamesLocale = categories.locale
+    options.labelOffset = categories.labelOffset
+    let classifier = try ImageClassifier(
+      model: Model(contentsOfFile: model), labels: categories.labelMap, options: options)
+    try categories.check(classifier.labels)
+    try PictureRunner(
+      sources: sources, options: pictures,
+      reduction: input.reduction(for: classifier),
+      answer: { image throws(ApusError) in try classifier.classify(image, in: region) }, text: Self.text
+    ).run()
+  }
+
+  private static func text(_ result: ClassificationResult) -> String {
+    result.classifications.map { head in
+      var rows = [["class", "score"]]
+      rows += head.categories.map { [$0.name, decimal(Double($0.score), 4)] }
+      var title = result.classifications.count > 1 ? "\(head.headName), " : ""
+      if let threshold = result.decisionThreshold { title += "\(head.decision(threshold: threshold).text), " }
+      title += "\(head.categories.count) \(head.categories.count == 1 ? "class" : "classes")"
+      return head.categories.isEmpty ? title : title + "\n" + table(rows, rightAligned: [1])
+    }.joined(separator: "\n")
+  }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusConsole
+import ApusImages
+import ApusVision
+import ArgumentParser
+
+/// `apus compare`: how alike two pictures are.
+struct CompareCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "compare", abstract: "Says how alike two pictures are.",
+    discussion: """
+      The distance is that of their embeddings at length 1: 0 for the same picture, at most 2.
+
+      For example:
+        apus compare one.jpg other.jpg --model embedder.tflite
+      """)
+
+  @Argument(help: "The two pictures.")
+  var image: [String]
+
+  @Option(name: .long, help: "The .tflite embedder.")
+  var model: String
+
+  @OptionGroup var input: ModelInputOptions
+
+  @Flag(help: "Print one JSON object.")
+  var json = false
+
+  private struct Report: Encodable {
+    let euclidean: Double?
+    let cosine: Double?
+  }
+
+  func validate() throws {
+    guard image.count == 2 else { throw ValidationError("two pictures are compared, not \(image.count)") }
+  }
+
+  func run() throws {
+    var options = ImageEmbedder.Options()
+    options.baseOptions = try input.baseOptions()
+    options.l2Normalize = true
+    let region = try input.regionRect
+    let embedder = try ImageEmbedder(model: Model(contentsOfFile: model), options: options)
+    var points: [Embedding] = []
+    for name in image {
+      do {
+        let picture = try ImageBuffer(decoding: PictureSource(name: name).bytes())
+        let values = try embedder.embed(picture, in: region).embeddings.flatMap(\.values)
+        points.append(Embedding(values).l2Normalized())
+      } catch {
+        Output.writeError("error: \(name): \(error.message)")
+        throw ExitCode(2)
+      }
+    }
+    let report = Report(
+      euclidean: points[0].euclideanDistance(to: points[1]), cosine: points[0].cosineSimilarity(to: points[1])
+    )
+    if json { return try Output.writeJSON(report) }
+    Output.write("euclidean distance \(decimal(report.euclidean, 4)), cosine \(decimal(report.cosine, 4))")
+  }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusVision
+import ArgumentParser
+
+/// What makes a detector.
+struct DetectorOptions: ParsableArguments {
+  @OptionGroup var categories: CategoryOptions
+
+  @Option(name: .long, help: "The least score; by default 0.5, and more than 0.25 for YOLO.")
+  var scoreThreshold: Float?
+
+  @Option(name: .long, help: "The most objects in a picture; by default 10, and 300 for YOLO.")
+  var maxResults: Int?
+
+  @Option(name: .long, help: "The overlap above which the better of two boxes stays.")
+  var iouThreshold: Float = 0.45
+
+  @Flag(help: "Let boxes of different classes suppress each other.")
+  var classAgnostic = false
+
+  @Flag(help: "Let one box have several classes.")
+  var multiLabel = false
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "The kind of model: ssd, yolo5, yolo8, yolo10-raw or yolo-end-to-end; found out if not given.",
+      valueName: "layout"))
+  var layout: DetectorLayout?
+
+  /// A detector of the model in a file, or of the embedded one.
+  func detector(_ file: String?, _ input: ModelInputOptions) throws -> ObjectDetector {
+    var options = ObjectDetector.Options()
+    options.baseOptions = try input.baseOptions()
+    options.scoreThreshold = scoreThreshold
+    options.maxResults = maxResults
+    options.categoryAllowlist = categories.allow
+    options.categoryDenylist = categories.deny
+    options.displayNamesLocale = categories.locale
+    options.labelOffset = categories.labelOffset
+    options.iouThreshold = iouThreshold
+    options.isClassAgnostic = classAgnostic
+    options.isMultiLabel = multiLabel
+    options.layout = layout
+    let labels = try categories.labelMap
+    guard let file else {
+      let detector = try ObjectDetector.shapes(labels: labels, options: options)
+      try categories.check(detector.labels)
+      return detector
+    }
+    let model = try Model(contentsOfFile: file)
+    var detector = try ObjectDetector(model: model, labels: labels, options: options)
+    if input.fit == .letterbox, detector.layout.isYOLO {
+      // YOLO's own letterbox is gray.
+      options.fit = nil
+      detector = try ObjectDetector(model: model, labels: labels, options: options)
+    }
+    try categories.check(detector.labels)
+    return detector
+  }
+}
+
+extension DetectorLayout: ExpressibleByArgument {}

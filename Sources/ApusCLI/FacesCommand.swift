@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusConsole
+import ApusImages
+import ApusVision
+import ArgumentParser
+import FoundationEssentials
+import Synchronization
+
+/// `apus faces`: faces with eyes, nose, mouth and ears.
+struct FacesCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "faces", abstract: "Finds faces in pictures.",
+    discussion: """
+      For example:
+        apus faces team.jpg --model face_detection_short_range.tflite --annotate found.png
+        apus faces photos --model blazeface.tflite --align-dir faces --json
+      """)
+
+  @OptionGroup var pictures: PictureOptions
+
+  @Option(name: .long, help: "The .tflite model: BlazeFace for short or full range.")
+  var model: String
+
+  @Option(name: .long, help: "The least score.")
+  var scoreThreshold: Float = 0.5
+
+  @Option(name: .long, help: "The overlap above which candidates are one face.")
+  var iouThreshold: Float = 0.3
+
+  @Option(name: .long, help: "The most faces in a picture; by default all.")
+  var maxResults: Int?
+
+  @Option(name: .long, help: "The folder to write each face to, upright and centered, as .png.")
+  var alignDir: String?
+
+  @Option(name: .long, help: "The side of aligned faces, in pixels.")
+  var alignSize = 112
+
+  @OptionGroup var annotation: AnnotationOptions
+
+  @OptionGroup var input: ModelInputOptions
+
+  func validate() throws {
+    guard (8...4096).contains(alignSize) else {
+      throw ValidationError("--align-size is \(alignSize), not 8 to 4096")
+    }
+  }
+
+  func run() throws {
+    let sources = try pictures.sources()
+    let files = try annotation.files(for: sources)
+    let region = try input.regionRect
+    var options = FaceDetector.Options()
+    options.baseOptions = try input.baseOptions()
+    options.minDetectionConfidence = scoreThreshold
+    options.minSuppressionThreshold = iouThreshold
+    options.maxResults = maxResults
+    let detector = try FaceDetector(model: Model(contentsOfFile: model), options: options)
+    if let alignDir {
+      do {
+        try FileManager.default.createDirectory(atPath: alignDir, withIntermediateDirectories: true)
+      } catch {
+        throw ApusError(.unwritableFile, "cannot make the folder '\(alignDir)'")
+      }
+    }
+    let stems = AnnotationOptions.stems(of: sources)
+    let size = alignSize
+    try PictureRunner(
+      sources: sources, options: pictures, annotations: files, annotationFolder: annotation.annotateDir,
+      reduction: input.reduction(for: detector),
+      answer: { image throws(ApusError) in try detector.detect(image, in: region) }, text: Self.text,
+      draw: { image, result throws(ApusError) in try image.drawing(faces: result.faces) },
+      finish: { place, image, result throws(ApusError) in
+        guard let alignDir else { return }
+        for (number, face) in result.faces.enumerated() {
+          guard let aligned = face.aligned(in: image, size: size) else { continue }
+          try aligned.write(toFile: "\(alignDir)/\(stems[place])-\(number).png")
+        }
+      }
+    ).run()
+  }
+
+  private static func text(_ result: FaceDetectionResult) -> String {
+    let title = "\(result.faces.count) \(result.faces.count == 1 ? "face" : "faces")"
+    if result.faces.isEmpty { return title }
+    var rows = [["score", "x", "y", "width", "height"]]
+    rows += result.faces.map { face in
+      [decimal(Double(face.score), 3)]
+        + [face.rect.x, face.rect.y, face.rect.width, face.rect.height].map { decimal(Double($0), 1) }
+    }
+    return title + "\n" + table(rows, rightAligned: [0, 1, 2, 3, 4])
+  }
+}

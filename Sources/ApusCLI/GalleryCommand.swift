@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusConsole
+import ApusImages
+import ApusVision
+import ArgumentParser
+import FoundationEssentials
+
+/// `apus gallery`: names by example.
+struct GalleryCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "gallery", abstract: "Learns names by example, and finds them again.",
+    discussion: """
+      For example:
+        apus gallery add Grace grace1.jpg grace2.jpg --gallery people.gallery \\
+          --model facenet.tflite --faces blazeface.tflite
+        apus gallery find party.jpg --gallery people.gallery --distance 0.9 \\
+          --model facenet.tflite --faces blazeface.tflite --json
+      """,
+    subcommands: [Add.self, Remove.self, List.self, Find.self])
+}
+
+/// The file of a gallery.
+struct GalleryFile: ParsableArguments {
+  @Option(name: .long, help: "The file of the gallery.")
+  var gallery: String
+
+  /// The gallery, empty where there is no file yet and that is allowed.
+  func read(isNewAllowed: Bool = false) throws -> EmbeddingGallery {
+    if isNewAllowed, !FileManager.default.fileExists(atPath: gallery) { return EmbeddingGallery() }
+    return try EmbeddingGallery(contentsOfFile: gallery)
+  }
+
+  func write(_ contents: EmbeddingGallery) throws { try writeWholeFile(contents.bytes, to: gallery) }
+}
+
+/// What turns pictures into the embeddings of a gallery.
+struct GalleryModels: ParsableArguments {
+  @Option(name: .long, help: "The .tflite embedder.")
+  var model: String
+
+  @Option(name: .long, help: "A .tflite face detector: faces are found, aligned, then embedded.")
+  var faces: String?
+
+  @OptionGroup var input: ModelInputOptions
+
+  /// Finds what there is in a picture: its faces, or itself.
+  func finder() throws
+    -> @Sendable (ImageBuffer) throws(ApusError) -> [(embedding: Embedding, box: PixelRect?)]
+  {
+    var options = ImageEmbedder.Options()
+    options.baseOptions = try input.baseOptions()
+    options.l2Normalize = true
+    let embedder = try ImageEmbedder(model: Model(contentsOfFile: model), options: options)
+    let region = try input.regionRect
+    var detector: FaceDetector?
+    if let faces {
+      var options = FaceDetector.Options()
+      options.interpreter = try input.engine.interpreterOptions
+      options.resampling = input.resampling
+      detector = try FaceDetector(model: Model(contentsOfFile: faces), options: options)
+    }
+    let side = max(embedder.inputWidth, embedder.inputHeight)
+    return { [detector] image throws(ApusError) in
+      func embedding(_ picture: ImageBuffer, _ region: PixelRect?) throws(ApusError) -> Embedding {
+        Embedding(try embedder.embed(picture, in: region).embeddings.flatMap(\.values)).l2Normalized()
+      }
+      guard let detector else { return [(try embedding(image, region), nil)] }
+      var found: [(embedding: Embedding, box: PixelRect?)] = []
+      for face in try detector.detect(image, in: region).faces {
+        guard let aligned = face.aligned(in: image, size: min(side, 4096)) else { continue }
+        found.append((try embedding(aligned, nil), face.rect))
+      }
+      return found
+    }
+  }
+}
+
+extension GalleryCommand {
+  /// `apus gallery add`.
+  struct Add: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Enrolls pictures under a name.")
+
+    @Argument(help: "The name.")
+    var name: String
+
+    @OptionGroup var pictures: PictureOptions
+    @OptionGroup var file: GalleryFile
+    @OptionGroup var models: GalleryModels
+
+    func run() throws {
+      let sources = try pictures.sources()
+      var gallery = try file.read(isNewAllowed: true)
+      let find = try models.finder()
+      var failures = 0
+      for source in sources {
+        do {
+          let found = try find(ImageBuffer(decoding: source.bytes()))
+          // Of several faces, the best one is whose name is given.
+          guard let best = found.first else { throw ApusError(.invalidArgument, "there is no face") }
+          try gallery.add(name, best.embedding)
+        } catch {
+          failures += 1
+          let message = (error as? ApusError)?.message ?? "\(error)"
+          Output.writeError("error: \(source.name): \(message)")
+        }
+      }
+      try file.write(gallery)
+      let added = sources.count - failures
+      if !pictures.json { Output.write("\(name): \(added) added, \(gallery.entries.count) in all") }
+      if failures > 0 { throw ExitCode(2) }
+    }
+  }
+
+  /// `apus gallery remove`.
+  struct Remove: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Forgets a name.")
+
+    @Argument(help: "The name.")
+    var name: String
+
+    @OptionGroup var file: GalleryFile
+
+    func run() throws {
+      var gallery = try file.read()
+      let count = gallery.remove(name)
+      guard count > 0 else {
+        throw ApusError(.invalidArgument, "the gallery '\(file.gallery)' has no \(name)")
+      }
+      try file.write(gallery)
+      Output.write("\(name): \(count) removed, \(gallery.entries.count) in all")
+    }
+  }
+
+  /// `apus gallery list`.
+  struct List: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Lists the names.")
+
+    @OptionGroup var file: GalleryFile
+
+    @Flag(help: "Print one JSON document.")
+    var json = false
+
+    private struct Name: Encodable {
+      let name: String
+      let embeddings: Int
+    }
+
+    func run() throws {
+      let gallery = try file.read()
+      let names = gallery.names.map { name in
+        Name(name: name, embeddings: gallery.entries.reduce(0) { $0 + ($1.name == name ? 1 : 0) })
+      }
+      if json { return try Output.writeJSON(names) }
+      Output.write(
+        table([["name", "embeddings"]] + names.map { [$0.name, "\($0.embeddings)"] }, rightAligned: [1]))
+    }
+  }
+
+  /// `apus gallery find`.
+  struct Find: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Finds who is in pictures.")
+
+    @OptionGroup var pictures: PictureOptions
+    @OptionGroup var file: GalleryFile
+    @OptionGroup var models: GalleryModels
+
+    @Option(name: .long, help: "The most names for each face or picture, the nearest ones.")
+    var k = 1
+
+    @Option(name: .long, help: "The distance beyond which nobody is known.")
+    var distance: Double?
+
+    func validate() throws {
+      guard k >= 1 else { throw ValidationError("--k is \(k), not 1 or more") }
+      if let distance, distance.isNaN { throw ValidationError("--distance is not a number") }
+    }
+
+    func run() throws {
+      let sources = try pictures.sources()
+      let gallery = try file.read()
+      let find = try models.finder()
+      let (k, distance) = (k, distance)
+      try PictureRunner(
+        sources: sources, options: pictures,
+        answer: { image throws(ApusError) in
+          let clock = ContinuousClock()
+          let start = clock.now
+          var matches: [GalleryResult.Match] = []
+          for (embedding, box) in try find(image) {
+            let nearest = gallery.nearest(to: embedding, k: k, distance: distance)
+            matches += nearest.map { .init(name: $0.name, distance: $0.distance, box: box) }
+            if nearest.isEmpty { matches.append(.init(name: nil, distance: nil, box: box)) }
+          }
+          let time = StageTimings(inference: (clock.now - start).milliseconds)
+          return GalleryResult(
+            imageWidth: image.uprightWidth, imageHeight: image.uprightHeight, matches: matches, timings: time)
+        },
+        text: { result in
+          let names = result.matches.map { match in
+            "\(match.name ?? "unknown") (\(decimal(match.distance, 3)))"
+          }
+          return names.isEmpty ? "nobody" : names.joined(separator: ", ")
+        }
+      ).run()
+    }
+  }
+}

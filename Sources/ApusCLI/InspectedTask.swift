@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusVision
+import ArgumentParser
+
+/// The tasks whose assumptions `apus inspect --as` shows.
+enum InspectedTask: String, CaseIterable, ExpressibleByArgument {
+  case detector, classifier, embedder, segmenter, keypoints, faces
+
+  /// All names, for help.
+  static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
+
+  /// What the task takes for granted about a model.
+  func assumptions(of model: Model, layout: DetectorLayout?) throws(ApusError) -> TaskAssumptions {
+    switch self {
+    case .detector:
+      var options = ObjectDetector.Options()
+      options.layout = layout
+      return try ObjectDetector(model: model, options: options).assumptions
+    case .classifier: return try ImageClassifier(model: model).assumptions
+    case .embedder:
+      var options = ImageEmbedder.Options()
+      options.l2Normalize = true
+      return try ImageEmbedder(model: model, options: options).assumptions
+    case .segmenter: return try ImageSegmenter(model: model).assumptions
+    case .keypoints: return try KeypointDetector(model: model).assumptions
+    case .faces: return try FaceDetector(model: model).assumptions
+    }
+  }
+}

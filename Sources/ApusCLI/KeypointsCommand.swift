@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusConsole
+import ApusImages
+import ApusVision
+import ArgumentParser
+
+/// `apus keypoints`: the joints of people.
+struct KeypointsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "keypoints", abstract: "Finds the joints of people in pictures.",
+    discussion: """
+      For example:
+        apus keypoints dancer.jpg --model movenet.tflite --annotate pose.png
+        apus keypoints photos --model yolo11n-pose.tflite --json
+      """)
+
+  @OptionGroup var pictures: PictureOptions
+
+  @Option(name: .long, help: "The .tflite model: MoveNet, PoseNet or YOLO pose.")
+  var model: String
+
+  @Option(name: .long, help: "The least score of a pose.")
+  var scoreThreshold: Float = 0.3
+
+  @Option(name: .long, help: "The most poses in a picture; by default all.")
+  var maxResults: Int?
+
+  @OptionGroup var annotation: AnnotationOptions
+
+  @OptionGroup var input: ModelInputOptions
+
+  func run() throws {
+    let sources = try pictures.sources()
+    let files = try annotation.files(for: sources)
+    let region = try input.regionRect
+    var options = KeypointDetector.Options()
+    options.baseOptions = try input.baseOptions()
+    options.scoreThreshold = scoreThreshold
+    options.maxResults = maxResults
+    let detector = try KeypointDetector(model: Model(contentsOfFile: model), options: options)
+    let threshold = scoreThreshold
+    try PictureRunner(
+      sources: sources, options: pictures, annotations: files, annotationFolder: annotation.annotateDir,
+      reduction: input.reduction(for: detector),
+      answer: { image throws(ApusError) in try detector.detect(image, in: region) }, text: Self.text,
+      draw: { image, result throws(ApusError) in
+        try image.drawing(poses: result.poses, keypointThreshold: threshold)
+      }
+    ).run()
+  }
+
+  private static func text(_ result: KeypointResult) -> String {
+    var lines = ["\(result.poses.count) \(result.poses.count == 1 ? "pose" : "poses")"]
+    for pose in result.poses {
+      lines.append("pose, score \(decimal(Double(pose.score), 3))")
+      var rows = [["  point", "x", "y", "score"]]
+      rows += pose.keypoints.enumerated().map { index, point in
+        [
+          "  " + (point.name ?? "\(index)"), decimal(Double(point.x), 1), decimal(Double(point.y), 1),
+          decimal(point.score.map(Double.init), 3),
+        ]
+      }
+      lines.append(table(rows, rightAligned: [1, 2, 3]))
+    }
+    return lines.joined(separator: "\n")
+  }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusConsole
+import ApusVision
+import ArgumentParser
+
+/// How pictures reach a model: the options that all tasks share.
+struct ModelInputOptions: ParsableArguments {
+  @Option(
+    name: .long,
+    help:
+      "How pictures of other proportions are fitted in: stretch, center-crop or letterbox; by default as the model was trained."
+  )
+  var fit: PictureFit?
+
+  @Option(name: .long, help: "How pixels are computed: automatic, area, bilinear or nearest.")
+  var resampling = Resampling.automatic
+
+  @Option(name: .long, help: "The part of each picture to look at: X,Y,WIDTH,HEIGHT in pixels.")
+  var region: String?
+
+  @Flag(help: "Read large JPEGs at a smaller scale: faster, with slightly other pixels.")
+  var reduced = false
+
+  @Option(name: .long, help: "The picture's size in a model that leaves it open, for example 640x480.")
+  var inputSize: String?
+
+  @OptionGroup var engine: EngineOptions
+
+  func validate() throws {
+    _ = try regionRect
+    _ = try size
+  }
+
+  /// The options of a task.
+  ///
+  /// - Parameter fill: What a letterbox is filled with.
+  func baseOptions(fill: PixelColor = .black) throws -> BaseOptions {
+    var options = BaseOptions()
+    options.fit = fit?.policy(fill: fill)
+    options.resampling = resampling
+    options.inputSize = try size
+    options.interpreter = try engine.interpreterOptions
+    return options
+  }
+
+  /// How far a task lets files be reduced, if that is asked for; a region may need every pixel.
+  func reduction(for task: some VisionTask) -> ImageReduction {
+    reduced && region == nil ? task.imageReduction : .none
+  }
+
+  /// The region, in pixels.
+  var regionRect: PixelRect? {
+    get throws {
+      guard let region else { return nil }
+      let numbers = region.split(separator: ",", omittingEmptySubsequences: false).map { Float($0) ?? .nan }
+      guard numbers.count == 4, numbers.allSatisfy(\.isFinite), numbers[2] > 0, numbers[3] > 0 else {
+        throw ValidationError("--region \(region) is not X,Y,WIDTH,HEIGHT")
+      }
+      return PixelRect(x: numbers[0], y: numbers[1], width: numbers[2], height: numbers[3])
+    }
+  }
+
+  private var size: (width: Int, height: Int)? {
+    get throws {
+      guard let inputSize else { return nil }
+      let parts = inputSize.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) ?? 0 }
+      guard parts.count == 2, parts.allSatisfy({ (1...1 << 16).contains($0) }) else {
+        throw ValidationError("--input-size \(inputSize) is not WIDTHxHEIGHT")
+      }
+      return (parts[0], parts[1])
+    }
+  }
+}
+
+extension Resampling: ExpressibleByArgument {}

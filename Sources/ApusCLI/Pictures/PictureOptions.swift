@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusConsole
+import ApusImages
+import ArgumentParser
+import Dispatch
+
+/// Which pictures a command works on, and how many at once.
+struct PictureOptions: ParsableArguments {
+  @Argument(help: "Pictures (JPEG, PNG, BMP, PNM), folders of them, or - for names on standard input.")
+  var image: [String] = []
+
+  @Flag(help: "Look into the folders of folders, too.")
+  var recursive = false
+
+  @Option(name: .long, help: "Pictures at once; by default one for each processor.")
+  var jobs: Int?
+
+  @Flag(help: "Show no bar of progress.")
+  var quiet = false
+
+  @Flag(help: "Print one JSON object a line, for each picture.")
+  var json = false
+
+  func validate() throws {
+    if let jobs, !(1...256).contains(jobs) {
+      throw ValidationError("--jobs is \(jobs), not 1 to 256")
+    }
+  }
+
+  /// The pictures that the arguments name, in order.
+  func sources() throws -> [PictureSource] {
+    guard !image.isEmpty else { throw ValidationError("no picture is given") }
+    return try PictureSource.all(image, recursive: recursive)
+  }
+}
+
+/// Where pictures with what was found drawn on them go.
+struct AnnotationOptions: ParsableArguments {
+  @Option(name: .long, help: "Where to draw what was found on the one picture: .png, .jpg or .ppm.")
+  var annotate: String?
+
+  @Option(name: .long, help: "The folder to draw what was found on every picture in, as .png.")
+  var annotateDir: String?
+
+  func validate() throws {
+    if annotate != nil, annotateDir != nil {
+      throw ValidationError("--annotate and --annotate-dir exclude each other")
+    }
+    if let annotate, ![.png, .jpeg, .pnm].contains(ImageFileFormat(path: annotate)) {
+      throw ValidationError("--annotate \(annotate) is not a .png, .jpg or .ppm file")
+    }
+  }
+
+  /// A file for each picture, no two the same; empty where none is wanted.
+  func files(for sources: [PictureSource]) throws -> [String] {
+    if let annotate {
+      guard sources.count == 1 else {
+        throw ValidationError("--annotate takes one picture, not \(sources.count); use --annotate-dir")
+      }
+      return [annotate]
+    }
+    guard let annotateDir else { return [] }
+    return Self.stems(of: sources).map { "\(annotateDir)/\($0).png" }
+  }
+
+  /// A file's name without its ending for each picture, no two the same.
+  static func stems(of sources: [PictureSource]) -> [String] {
+    var taken: Set<String> = []
+    return sources.map { source in
+      let name = source.name.split(separator: "/").last.map(String.init) ?? "picture"
+      let stem = name.lastIndex(of: ".").map { String(name[..<$0]) } ?? name
+      var candidates = [stem, name].makeIterator()
+      var number = 1
+      while true {
+        number += 1
+        let candidate = candidates.next() ?? "\(stem)-\(number)"
+        if taken.insert(candidate).inserted { return candidate }
+      }
+    }
+  }
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusConsole
+import ApusImages
+import ApusVision
+import ArgumentParser
+import Dispatch
+import FoundationEssentials
+import Synchronization
+
+/// Asks about many pictures, several at once, and prints the answers in the order of the pictures.
+///
+/// A picture that fails is a line on standard error, and the others go on; at the end, the status is 2. Whatever concerns
+/// all of them, such as a folder that cannot be written to, ends the work.
+struct PictureRunner<Answer: VisionResult>: Sendable {
+  let sources: [PictureSource]
+  let options: PictureOptions
+  /// Where annotated pictures go; empty for nowhere, else one for each source.
+  var annotations: [String] = []
+  /// The folder that is made for them.
+  var annotationFolder: String?
+  /// How far files may be reduced while they are read; pictures that are drawn on never are.
+  var reduction = ImageReduction.none
+  /// Answers to a picture.
+  let answer: @Sendable (ImageBuffer) throws(ApusError) -> Answer
+  /// The answer for people, without the name of the picture.
+  let text: @Sendable (Answer) -> String
+  /// Draws the answer on its picture.
+  var draw: (@Sendable (ImageBuffer, Answer) throws(ApusError) -> ImageBuffer)?
+  /// What else is done with an answer, given the picture's place among the sources; from several threads.
+  var finish: (@Sendable (Int, ImageBuffer, Answer) throws(ApusError) -> Void)?
+
+  /// What became of a picture.
+  private enum Outcome {
+    case answer(String)
+    case failure(line: String, json: String?)
+  }
+
+  /// What threads share.
+  private struct Progress {
+    var next = 0
+    var printed = 0
+    var done = 0
+    var outcomes: [Int: Outcome] = [:]
+    var failures = 0
+    var fatal: (any Error)?
+    var bar: ProgressBar
+  }
+
+  /// Works on all pictures.
+  ///
+  /// - Throws: What ended the work early, or the exit code 2 where a picture failed.
+  func run() throws {
+    guard !sources.isEmpty else { return }
+    try makeFolder()
+    let progress = Mutex(Progress(bar: ProgressBar(total: sources.count, isQuiet: options.quiet)))
+    let budget = PixelBudget()
+    let jobs = min(options.jobs ?? ProcessInfo.processInfo.activeProcessorCount, sources.count)
+    DispatchQueue.concurrentPerform(iterations: max(jobs, 1)) { _ in
+      while let place = take(progress) {
+        do { complete(place, try outcome(place, budget), progress) } catch {
+          progress.withLock { if $0.fatal == nil { $0.fatal = error } }
+          return
+        }
+      }
+    }
+    let (fatal, failures) = progress.withLock { progress in
+      progress.bar.clear()
+      return (progress.fatal as (any Error)?, progress.failures)
+    }
+    if let fatal { throw fatal }
+    if failures > 0 { throw ExitCode(2) }
+  }
+
+  private func makeFolder() throws {
+    guard let folder = annotationFolder else { return }
+    do { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) } catch {
+      throw ApusError(.unwritableFile, "cannot make the folder '\(folder)'")
+    }
+  }
+
+  /// The next picture to work on; nil where there is none, or something ended the work.
+  private func take(_ progress: borrowing Mutex<Progress>) -> Int? {
+    progress.withLock { progress in
+      guard progress.fatal == nil, progress.next < sources.count else { return nil }
+      progress.next += 1
+      return progress.next - 1
+    }
+  }
+
+  /// Answers to one picture; throws only what concerns all of them.
+  private func outcome(_ place: Int, _ budget: PixelBudget) throws -> Outcome {
+    let source = sources[place]
+    do throws(ApusError) {
+      let bytes = try source.bytes()
+      let size = ImageBuffer.storedSize(ofFile: bytes) ?? (0, 0)
+      let (product, overflow) = size.width.multipliedReportingOverflow(by: size.height)
+      // What is beyond any picture's limit is refused before memory is taken for it.
+      let pixels = overflow ? 0 : min(max(product, 0), 1 << 32)
+      budget.take(pixels)
+      defer { budget.give(pixels) }
+      let picture = try ImageBuffer(
+        decoding: bytes, reduction: annotations.isEmpty && finish == nil ? reduction : .none)
+      let answer = try answer(picture)
+      try finish?(place, picture, answer)
+      var file: String?
+      if annotations.indices.contains(place), let draw {
+        try draw(picture, answer).write(toFile: annotations[place])
+        file = annotations[place]
+      }
+      return .answer(try printed(source, answer, annotation: file))
+    } catch {
+      if error.code == .unwritableFile { throw error }
+      let message = "\(source.name): \(error.message)"
+      let json =
+        options.json ? try? Output.json(PictureFailure(image: source.name, error: error.message)) : nil
+      return .failure(line: message, json: json)
+    }
+  }
+
+  private func printed(_ source: PictureSource, _ answer: Answer, annotation: String?) throws(ApusError)
+    -> String
+  {
+    if options.json {
+      do { return try Output.json(PictureReport(image: source.name, answer: answer)) } catch {
+        throw ApusError(.invalidData, "the answer cannot be written as JSON")
+      }
+    }
+    var lines = ["\(source.name), \(answer.imageWidth) × \(answer.imageHeight) pixels: \(text(answer))"]
+    let timings = answer.timings
+    lines.append(
+      "\(decimal(timings.preprocess, 1)) ms preprocessing, \(decimal(timings.inference, 1)) ms inference, "
+        + "\(decimal(timings.postprocess, 1)) ms postprocessing")
+    if let annotation { lines.append("annotated → \(annotation)") }
+    return lines.joined(separator: "\n")
+  }
+
+  /// Prints what is next in order.
+  private func complete(_ place: Int, _ outcome: Outcome, _ progress: borrowing Mutex<Progress>) {
+    progress.withLock { progress in
+      progress.outcomes[place] = outcome
+      progress.done += 1
+      while let next = progress.outcomes.removeValue(forKey: progress.printed) {
+        progress.printed += 1
+        progress.bar.clear()
+        switch next {
+        case .answer(let text): Output.write(text)
+        case .failure(let line, let json):
+          progress.failures += 1
+          Output.writeError("error: " + line.split(whereSeparator: \.isNewline).joined(separator: " "))
+          if let json { Output.write(json) }
+        }
+      }
+      progress.bar.update(progress.done)
+    }
+  }
+}
+
+/// An answer with the picture's name.
+private struct PictureReport<Answer: VisionResult>: Encodable {
+  let image: String
+  let answer: Answer
+
+  private enum CodingKeys: CodingKey {
+    case image
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    try answer.encode(to: encoder)
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(image, forKey: .image)
+  }
+}
+
+/// Why there is no answer.
+private struct PictureFailure: Encodable {
+  let image: String
+  let error: String
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusConsole
+import ApusImages
+import ApusVision
+import ArgumentParser
+import FoundationEssentials
+
+/// `apus segment`: the class of every pixel.
+struct SegmentCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "segment", abstract: "Says what each pixel of pictures shows.",
+    discussion: """
+      A mask has the picture's size and a class index for each pixel, as 8-bit gray .png or
+      as uint8 .npy.
+
+      For example:
+        apus segment street.jpg --model deeplabv3.tflite --annotate overlay.png
+        apus segment photos --model selfie.tflite --output-dir masks --json
+      """)
+
+  @OptionGroup var pictures: PictureOptions
+
+  @Option(name: .long, help: "The .tflite segmenter.")
+  var model: String
+
+  @Option(name: .long, help: "The label file; without it, the labels inside the model.")
+  var labels: String?
+
+  @Option(name: .long, help: "Where to write the mask of the one picture: .png or .npy.")
+  var output: String?
+
+  @Option(name: .long, help: "The folder to write the mask of every picture to, as .png.")
+  var outputDir: String?
+
+  @OptionGroup var annotation: AnnotationOptions
+
+  @OptionGroup var input: ModelInputOptions
+
+  func validate() throws {
+    if let output, !output.hasSuffix(".png"), !output.hasSuffix(".npy") {
+      throw ValidationError("--output \(output) is not a .png or .npy file")
+    }
+    if output != nil, outputDir != nil {
+      throw ValidationError("--output and --output-dir exclude each other")
+    }
+  }
+
+  func run() throws {
+    let sources = try pictures.sources()
+    let files = try annotation.files(for: sources)
+    if output != nil, sources.count != 1 {
+      throw ValidationError("--output takes one picture, not \(sources.count); use --output-dir")
+    }
+    let masks =
+      output.map { [$0] } ?? outputDir.map { folder in
+        AnnotationOptions.stems(of: sources).map { "\(folder)/\($0).png" }
+      } ?? []
+    if let outputDir {
+      do {
+        try FileManager.default.createDirectory(atPath: outputDir, withIntermediateDirectories: true)
+      } catch {
+        throw ApusError(.unwritableFile, "cannot make the folder '\(outputDir)'")
+      }
+    }
+    let region = try input.regionRect
+    var options = ImageSegmenter.Options()
+    options.baseOptions = try input.baseOptions()
+    let map = try labels.map { path throws(ApusError) in try LabelMap(contentsOfFile: path) }
+    let segmenter = try ImageSegmenter(model: Model(contentsOfFile: model), labels: map, options: options)
+    try PictureRunner(
+      sources: sources, options: pictures, annotations: files, annotationFolder: annotation.annotateDir,
+      reduction: input.reduction(for: segmenter),
+      answer: { image throws(ApusError) in try segmenter.segment(image, in: region) }, text: Self.text,
+      draw: { image, result throws(ApusError) in try image.drawing(segmentation: result) },
+      finish: { place, _, result throws(ApusError) in
+        guard masks.indices.contains(place) else { return }
+        try Self.write(result, to: masks[place])
+      }
+    ).run()
+  }
+
+  private static func write(_ result: SegmentationResult, to path: String) throws(ApusError) {
+    let (width, height) = (result.imageWidth, result.imageHeight)
+    if path.hasSuffix(".npy") {
+      try writeWholeFile(
+        NumPyArray(type: "|u1", shape: [height, width], bytes: result.categoryMask).file, to: path)
+    } else {
+      try ImageBuffer(bytes: result.categoryMask, width: width, height: height, format: .gray)
+        .write(toFile: path, as: .png)
+    }
+  }
+
+  private static func text(_ result: SegmentationResult) -> String {
+    var rows = [["class", "share"]]
+    rows += result.classes.map { [$0.label ?? "class \($0.index)", decimal($0.share * 100, 1) + " %"] }
+    let title = "\(result.classes.count) \(result.classes.count == 1 ? "class" : "classes")"
+    return title + "\n" + table(rows, rightAligned: [1])
+  }
+}

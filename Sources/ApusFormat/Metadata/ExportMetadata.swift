@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the exporter of a YOLO model appends to its file: a dictionary as JSON or as a Python literal.
+package struct ExportMetadata: Sendable {
+  /// The names of the files that such a dictionary is kept in, the preferred first.
+  package static let fileNames = ["metadata.json", "temp_meta.txt", "meta.txt", "edgefirst.json"]
+
+  /// The file that the facts are from.
+  package let fileName: String
+  /// What the model does: `detect`, `segment`, `pose`, `classify`, `obb`; nil where it is not said.
+  package let task: String?
+  /// The names of the classes by index; empty where there are none.
+  package let names: [Int: String]
+  /// The height and width that the model was exported for.
+  package let imageSize: (height: Int, width: Int)?
+  /// The channels of a picture.
+  package let channels: Int?
+  /// Whether the model answers without a need for suppression; nil where it is not said.
+  package let isEndToEnd: Bool?
+  /// Whether the exporter put suppression into the model.
+  package let hasSuppression: Bool
+  /// How many keypoints there are, and how many numbers each has.
+  package let keypoints: (count: Int, values: Int)?
+  /// What the exporter calls the model; empty where it is not said.
+  package let description: String
+
+  /// The largest class index that is kept.
+  private static let maximumIndex = 1 << 20
+
+  /// Reads the dictionary from the archive behind a model; nil where there is none, or none readable.
+  package init?(appendedTo bytes: FileBytes) {
+    guard let archive = try? ZipArchive(appendedTo: bytes) else { return nil }
+    let names = archive.entries.map(\.name)
+    for name in Self.fileNames where names.contains(name) {
+      guard let text = try? archive.contents(of: name, maximumSize: 16 << 20),
+        let dictionary = try? Literal(parsing: text), dictionary.entries != nil
+      else { continue }
+      self.init(dictionary, fileName: name)
+      return
+    }
+    return nil
+  }
+
+  /// Takes what is of use from a dictionary; everything may be missing or of another kind.
+  package init(_ dictionary: Literal, fileName: String = "") {
+    self.fileName = fileName
+    task = dictionary["task"]?.text
+    channels = dictionary["channels"]?.integer
+    isEndToEnd = dictionary["end2end"]?.bool
+    hasSuppression = dictionary["args"]?["nms"]?.bool ?? false
+    description = dictionary["description"]?.text ?? ""
+    names = Self.names(dictionary["names"])
+    imageSize = Self.pair(dictionary["imgsz"]).map { (height: $0.0, width: $0.1) }
+    keypoints = Self.pair(dictionary["kpt_shape"]).map { (count: $0.0, values: $0.1) }
+  }
+
+  private static func names(_ value: Literal?) -> [Int: String] {
+    var names: [Int: String] = [:]
+    if let entries = value?.entries {
+      for entry in entries {
+        if let index = entry.key.integer, (0..<maximumIndex).contains(index) {
+          names[index] = entry.value.text
+        }
+      }
+    } else if let list = value?.list {
+      for (index, name) in list.enumerated() { names[index] = name.text }
+    }
+    return names
+  }
+
+  /// Two positive numbers, or one that stands for both.
+  private static func pair(_ value: Literal?) -> (Int, Int)? {
+    let numbers = value?.list?.compactMap(\.integer) ?? value?.integer.map { [$0, $0] } ?? []
+    guard numbers.count == 2, numbers.allSatisfy({ (1...1 << 16).contains($0) }) else { return nil }
+    return (numbers[0], numbers[1])
+  }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusVision
+
+extension ImageBuffer {
+  /// The picture as it is seen, as rgb, with faces and their points drawn on it.
+  ///
+  /// - Throws: `unsupportedImage` where this build cannot draw or the picture is wider or higher than 32,767
+  ///   pixels; `resourceLimit` where memory runs out.
+  public func drawing(faces: [Face], style: AnnotationStyle = AnnotationStyle()) throws(ApusError)
+    -> ImageBuffer
+  {
+    let (pictureWidth, pictureHeight) = (uprightWidth, uprightHeight)
+    var sketch = Sketch()
+    for face in faces {
+      let color = style.palette[0]
+      let category = Category(index: 0, score: face.score, label: "face")
+      let detection = Detection(category: category, boundingBox: face.boundingBox, rect: face.rect)
+      sketch.add(
+        face.rect, style.caption(for: detection), color, width: pictureWidth, height: pictureHeight)
+      sketch.dots += face.keypoints.map { Sketch.Dot(x: $0.x, y: $0.y, color: style.palette[1]) }
+    }
+    return try draw(sketch, on: oriented().converted(to: .rgb), style: style)
+  }
+
+  /// The picture as it is seen, as rgb, with poses drawn on it: their points and, for people of seventeen points, the limbs
+  /// between them.
+  ///
+  /// - Parameter keypointThreshold: The least score of a point that is drawn; points without one always are.
+  /// - Throws: As ``drawing(_:style:)``.
+  public func drawing(
+    poses: [Pose], keypointThreshold: Float = 0.3, style: AnnotationStyle = AnnotationStyle()
+  ) throws(ApusError) -> ImageBuffer {
+    var sketch = Sketch()
+    for (number, pose) in poses.enumerated() {
+      sketch.add(pose.keypoints, keypointThreshold, style.palette[number])
+    }
+    return try draw(sketch, on: oriented().converted(to: .rgb), style: style)
+  }
+
+  /// The picture as it is seen, as rgb, where the classes of its pixels shine through; class 0, mostly the background, does
+  /// not.
+  ///
+  /// - Parameter opacity: How much of a pixel is the class's color, 0 to 1.
+  /// - Throws: `invalidArgument` where the mask is that of a picture of another size.
+  public func drawing(
+    segmentation: SegmentationResult, opacity: Float = 0.5, palette: ClassPalette = .standard
+  ) throws(ApusError) -> ImageBuffer {
+    let picture = oriented().converted(to: .rgb)
+    let mask = segmentation.categoryMask
+    guard segmentation.imageWidth == picture.width, segmentation.imageHeight == picture.height,
+      mask.count == picture.width * picture.height
+    else {
+      throw ApusError(
+        .invalidArgument,
+        """
+        the mask of \(segmentation.imageWidth) × \(segmentation.imageHeight) pixels is not one of a picture of \
+        \(picture.width) × \(picture.height)
+        """)
+    }
+    let weight = max(0, min(256, Int((opacity.isNaN ? 0.5 : opacity) * 256)))
+    var bytes = picture.bytes
+    for (pixel, index) in mask.enumerated() where index > 0 {
+      blend(&bytes, at: pixel * 3, palette[Int(index) - 1], weight)
+    }
+    return try ImageBuffer(bytes: bytes, width: picture.width, height: picture.height, format: .rgb)
+  }
+
+  /// A tightly packed rgb picture with the masks of detections.
+  func blended(_ detections: [Detection], _ palette: ClassPalette) throws(ApusError) -> ImageBuffer {
+    guard detections.contains(where: { $0.mask != nil }) else { return self }
+    var bytes = bytes
+    for detection in detections.reversed() {
+      guard let mask = detection.mask else { continue }
+      let pixels = mask.pixels()
+      for row in 0..<mask.height {
+        for column in 0..<mask.width where pixels[row * mask.width + column] == 1 {
+          blend(&bytes, at: ((mask.y + row) * width + mask.x + column) * 3, palette[detection.index], 102)
+        }
+      }
+    }
+    return try ImageBuffer(bytes: bytes, width: width, height: height, format: .rgb)
+  }
+}
+
+/// Mixes a color into three bytes; `weight` is in 256ths.
+private func blend(_ bytes: inout [UInt8], at start: Int, _ color: PixelColor, _ weight: Int) {
+  for (channel, value) in [color.red, color.green, color.blue].enumerated() {
+    let mixed = (Int(bytes[start + channel]) * (256 - weight) + Int(value) * weight + 128) >> 8
+    bytes[start + channel] = UInt8(truncatingIfNeeded: min(mixed, 255))
+  }
+}
+
+/// What is to be drawn on a picture: boxes with text, lines, dots.
+struct Sketch {
+  /// A line between two points.
+  struct Line {
+    let from: (x: Float, y: Float)
+    let to: (x: Float, y: Float)
+    let color: PixelColor
+  }
+
+  /// A filled circle.
+  struct Dot {
+    let x: Float
+    let y: Float
+    let color: PixelColor
+  }
+
+  var boxes: [Annotation] = []
+  var lines: [Line] = []
+  var dots: [Dot] = []
+
+  /// The limbs of COCO's seventeen points.
+  private static let limbs = [
+    (0, 1), (0, 2), (1, 3), (2, 4), (5, 6), (5, 7), (7, 9), (6, 8), (8, 10), (5, 11), (6, 12), (11, 12),
+    (11, 13), (13, 15), (12, 14), (14, 16),
+  ]
+
+  /// Adds a box where it is inside the picture and finite.
+  mutating func add(_ rect: PixelRect, _ text: String, _ color: PixelColor, width: Int, height: Int) {
+    guard rect.x.isFinite, rect.y.isFinite, rect.maxX.isFinite, rect.maxY.isFinite else { return }
+    let box = rect.clamped(width: width, height: height)
+    guard box.width > 0, box.height > 0 else { return }
+    boxes.append(Annotation(box: box, text: text, color: color))
+  }
+
+  /// Adds points that are sure enough, and the limbs between them.
+  mutating func add(_ points: [Keypoint], _ threshold: Float, _ color: PixelColor) {
+    let isShown = points.map { ($0.score ?? 1) >= threshold && $0.x.isFinite && $0.y.isFinite }
+    if points.count == Keypoint.cocoNames.count {
+      for (from, to) in Self.limbs where isShown[from] && isShown[to] {
+        lines.append(
+          Line(from: (points[from].x, points[from].y), to: (points[to].x, points[to].y), color: color))
+      }
+    }
+    for (point, isShown) in zip(points, isShown) where isShown {
+      dots.append(Dot(x: point.x, y: point.y, color: color))
+    }
+  }
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusFormat
+
+/// Says what a picture shows: the best of a model's classes.
+///
+/// ```swift
+/// let classifier = try ImageClassifier(modelFile: "mobilenet.tflite", labelsFile: "labels.txt")
+/// let best = try classifier.classify(picture).categories.prefix(3)
+/// ```
+///
+/// Every output is a head: one score for each class, as the model gives it. A classifier can be shared by any number of
+/// threads.
+public final class ImageClassifier: VisionTask {
+  /// How to classify.
+  @dynamicMemberLookup
+  public struct Options: Sendable {
+    /// How pictures reach the model, and how it runs; its members are members of these options, too.
+    public var baseOptions = BaseOptions()
+    /// The least score of a class; equal is enough. Nil for all.
+    public var scoreThreshold: Float?
+    /// The most classes of each head, the best ones; nil for all.
+    public var maxResults: Int?
+    /// The only labels to answer with; empty for all. Excludes ``categoryDenylist``.
+    public var categoryAllowlist: [String] = []
+    /// The labels to leave out. Excludes ``categoryAllowlist``.
+    public var categoryDenylist: [String] = []
+    /// The language of display names, as `en` or `de-CH`, where the metadata has them; nil for none.
+    public var displayNamesLocale: String?
+    /// How many rows of the labels lie before class 0; nil to find out.
+    public var labelOffset: Int?
+    /// The score from which ``Classifications/decision(threshold:)`` is part of encoded results; nil for none.
+    public var decisionThreshold: Float?
+
+    /// Makes the default options.
+    public init() {}
+
+    /// The options that all tasks have.
+    public subscript<Value>(dynamicMember path: WritableKeyPath<BaseOptions, Value>) -> Value {
+      get { baseOptions[keyPath: path] }
+      set { baseOptions[keyPath: path] = newValue }
+    }
+  }
+
+  /// One output with a score for each class.
+  private struct Head: Sendable {
+    let output: Int
+    let name: String
+    let classes: Int
+    let labels: LabelSource?
+    let selection: CategorySelection
+    let calibration: ScoreCalibration?
+  }
+
+  /// How to classify, as given.
+  public let options: Options
+  /// What is taken for granted about the model.
+  public let assumptions: TaskAssumptions
+
+  private let pictures: PictureModel
+  private let heads: [Head]
+
+  /// Makes a classifier.
+  ///
+  /// - Parameters:
+  ///   - model: The model: one picture in, one score for each class out.
+  ///   - labels: The names of the classes; nil for those inside the model.
+  ///   - options: How to classify.
+  /// - Throws: `invalidArgument` where the options contradict each other or the model is no classifier, or what stops
+  ///   ``Apus/Interpreter``.
+  public init(model: Model, labels: LabelMap? = nil, options: Options = Options()) throws(ApusError) {
+    if let threshold = options.scoreThreshold, threshold.isNaN {
+      throw ApusError(.invalidArgument, "the score threshold is not a number")
+    }
+    if let maxResults = options.maxResults, maxResults < 1 {
+      throw ApusError(.invalidArgument, "at most \(maxResults) results are asked for, not 1 or more")
+    }
+    self.options = options
+    let prepared = try PreparedModel(model, options: options.baseOptions)
+    heads = try Self.heads(prepared, labels, options)
+    pictures = try PictureModel(prepared, defaults: PictureDefaults())
+    var steps = heads.compactMap { $0.calibration?.description }
+    if let threshold = options.scoreThreshold { steps.append("score >= \(threshold)") }
+    steps.append(
+      "best first, equal scores by their index" + (options.maxResults.map { ", at most \($0)" } ?? ""))
+    assumptions = TaskAssumptions(
+      task: "classifier", kind: heads.count == 1 ? "one head" : "\(heads.count) heads",
+      reason: "each output has one number for each class", pictures: pictures,
+      roles: Dictionary(heads.map { ($0.output, "the scores of \($0.classes) classes") }) { first, _ in first
+      },
+      labels: heads.first?.labels, steps: steps)
+  }
+
+  /// Makes a classifier of files; nil for the labels inside the model.
+  public convenience init(
+    modelFile: String, labelsFile: String? = nil, options: Options = Options()
+  ) throws(ApusError) {
+    var labels: LabelMap?
+    if let labelsFile { labels = try LabelMap(contentsOfFile: labelsFile) }
+    try self.init(model: Model(contentsOfFile: modelFile), labels: labels, options: options)
+  }
+
+  private static func heads(
+    _ prepared: PreparedModel, _ labels: LabelMap?, _ options: Options
+  ) throws(ApusError) -> [Head] {
+    var heads: [Head] = []
+    for (output, tensor) in prepared.outputs.enumerated() {
+      let classes = tensor.shape.dimensions.last ?? 0
+      guard tensor.shape.rank >= 1, classes > 0, tensor.shape.elementCount == classes else {
+        throw ApusError(
+          .invalidArgument,
+          """
+          the model's outputs are not those of a classifier (one score for each class, 1×classes), but: \
+          \(prepared.outputDescription)
+          """)
+      }
+      let metadata = prepared.metadata?.outputs ?? []
+      let described = metadata.indices.contains(output) ? metadata[output] : nil
+      var source = LabelSource(
+        given: labels, of: prepared, output: output, locale: options.displayNamesLocale,
+        offset: options.labelOffset)
+      if options.labelOffset == nil { source?.align(toScores: classes) }
+      heads.append(
+        Head(
+          output: output, name: described.flatMap { $0.name.isEmpty ? nil : $0.name } ?? tensor.name,
+          classes: classes, labels: source,
+          selection: try CategorySelection(
+            allowlist: options.categoryAllowlist, denylist: options.categoryDenylist, labels: source?.map),
+          calibration: ScoreCalibration(of: prepared, output: output)))
+    }
+    return heads
+  }
+
+  // MARK: Facts
+
+  /// The names of the classes; nil where neither the caller nor the model has any.
+  public var labels: LabelMap? { heads.first?.labels?.map }
+
+  // MARK: Classifying
+
+  /// Says what a picture, or a region of it, shows.
+  ///
+  /// - Parameters:
+  ///   - image: The picture, of any size.
+  ///   - region: The part of the picture to look at, in pixels as it is seen; nil for all of it.
+  ///   - cancellation: A flag that is looked at before each operator.
+  /// - Throws: `cancelled`, or what only the data of a run can cause.
+  public func classify(
+    _ image: ImageBuffer, in region: PixelRect? = nil, cancellation: Cancellation? = nil
+  ) throws(ApusError) -> ClassificationResult {
+    result(image, try pictures.run(image, in: region, cancellation: cancellation, classifications))
+  }
+
+  /// Says what a picture shows, away from the caller's actor; cancelling the caller's task stops the run.
+  public func classify(_ image: ImageBuffer, in region: PixelRect? = nil) async throws(ApusError)
+    -> ClassificationResult
+  {
+    try await answer(image, in: region)
+  }
+
+  public var imageReduction: ImageReduction { .fitting(pictures.processor) }
+
+  public func answer(_ image: ImageBuffer, in region: PixelRect?, cancellation: Cancellation?)
+    throws(ApusError) -> ClassificationResult
+  {
+    try classify(image, in: region, cancellation: cancellation)
+  }
+
+  public func answers(_ images: [ImageBuffer], cancellation: Cancellation?) throws(ApusError)
+    -> [ClassificationResult]
+  {
+    let answers = try pictures.run(images, cancellation: cancellation, classifications)
+    return zip(images, answers).map(result)
+  }
+
+  private func result(
+    _ image: ImageBuffer, _ answer: (answer: [Classifications], timings: StageTimings)
+  ) -> ClassificationResult {
+    ClassificationResult(
+      imageWidth: image.originalWidth, imageHeight: image.originalHeight, classifications: answer.answer,
+      decisionThreshold: options.decisionThreshold, timings: answer.timings)
+  }
+
+  private func classifications(of run: ModelRun, _: Placement) throws(ApusError) -> [Classifications] {
+    var result: [Classifications] = []
+    for (position, head) in heads.enumerated() {
+      var scores = try run.values(of: head.output)
+      if let calibration = head.calibration {
+        for index in scores.indices { scores[index] = calibration.score(scores[index], of: index) }
+      }
+      let threshold = options.scoreThreshold ?? -.infinity
+      // NaN is neither above nor below anything, and no score.
+      let wanted = scores.indices.filter { scores[$0] >= threshold && head.selection.contains($0) }
+      let sorted = wanted.sorted { scores[$0] > scores[$1] || scores[$0] == scores[$1] && $0 < $1 }
+      let best = sorted.prefix(options.maxResults ?? sorted.count)
+      result.append(
+        Classifications(
+          headIndex: position, headName: head.name,
+          categories: best.map {
+            head.labels?.category(index: $0, score: scores[$0]) ?? Category(index: $0, score: scores[$0])
+          }))
+    }
+    return result
+  }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+
+/// One object in a model's terms: what a head finds before it is placed in the picture.
+struct DetectedObject {
+  var index: Int
+  var score: Float
+  /// In fractions of the input.
+  var box: BoundingBox
+  /// In fractions of the input.
+  var keypoints: [ModelKeypoint] = []
+  var mask: MaskPatch?
+}
+
+/// A point in fractions of a model's input.
+struct ModelKeypoint {
+  var x: Float
+  var y: Float
+  var score: Float?
+}
+
+/// Which objects are wanted.
+struct DetectionCriteria: Sendable {
+  var scoreThreshold: Float
+  var maxResults: Int
+  var iouThreshold: Float
+  var isClassAgnostic: Bool
+  var isMultiLabel: Bool
+  var categories: CategorySelection
+}
+
+/// What turns the outputs of one kind of model into objects.
+protocol DetectionHead: Sendable {
+  /// The kind of model.
+  var layout: DetectorLayout { get }
+  /// Why the model was taken for that kind.
+  var reason: String { get }
+  /// How its pictures are prepared.
+  var pictureDefaults: PictureDefaults { get }
+  /// The number of classes, where the shapes tell.
+  var classCount: Int? { get }
+  /// What each output holds.
+  var roles: [Int: String] { get }
+  /// Whether boxes end at the picture's edges.
+  var clipsBoxes: Bool { get }
+  /// What is suspicious about the model.
+  var warnings: [String] { get }
+
+  /// What is done with the outputs, for people.
+  func steps(_ criteria: DetectionCriteria) -> [String]
+
+  /// The objects, best first.
+  func objects(in run: ModelRun, _ criteria: DetectionCriteria) throws(ApusError) -> [DetectedObject]
+}
+
+extension DetectionHead {
+  var pictureDefaults: PictureDefaults { PictureDefaults() }
+  var clipsBoxes: Bool { false }
+  var warnings: [String] { [] }
+}
+
+extension Sequence where Element == DetectedObject {
+  /// Best first; equal scores stay in order.
+  func bestFirst() -> [DetectedObject] {
+    enumerated().sorted { one, other in
+      one.element.score > other.element.score
+        || one.element.score == other.element.score && one.offset < other.offset
+    }.map(\.element)
+  }
+}

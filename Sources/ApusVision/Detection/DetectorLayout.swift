@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The kinds of detection models, by what their outputs hold.
+public enum DetectorLayout: String, CaseIterable, Hashable, Sendable {
+  /// Boxes, classes, scores and mostly a count: suppression is part of the model.
+  case postProcessed = "post-processed"
+  /// Encoded boxes and scores of a single-shot detector, one row for each anchor.
+  case ssd
+  /// YOLO v5: `N × (5 + classes)`, with objectness.
+  case yolo5
+  /// YOLO v8, v9, 11, 12, and others without an end-to-end head: `(4 + classes) × N`, or transposed.
+  case yolo8
+  /// A raw one-to-one head of YOLO v10 or 26: as ``yolo8``, but boxes are corners, and none is suppressed.
+  case yolo10Raw = "yolo10-raw"
+  /// YOLO v10 or 26, or an export with suppression inside: `300 × 6`.
+  case yoloEndToEnd = "yolo-end-to-end"
+
+  /// The least score unless the caller says otherwise: 0.25 for YOLO, which must be exceeded, else 0.5.
+  public var defaultScoreThreshold: Float { isYOLO ? 0.25 : 0.5 }
+
+  /// The most results unless the caller says otherwise: 300 for YOLO, else 10.
+  public var defaultMaxResults: Int { isYOLO ? 300 : 10 }
+
+  /// Whether it is one of YOLO's.
+  public var isYOLO: Bool {
+    switch self {
+    case .postProcessed, .ssd: false
+    case .yolo5, .yolo8, .yolo10Raw, .yoloEndToEnd: true
+    }
+  }
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusFormat
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Two outputs without suppression: a box, encoded relative to its anchor, and a score for each class.
+struct SSDHead: DetectionHead {
+  let layout = DetectorLayout.ssd
+  let reason: String
+  /// The output with the boxes, four numbers each: y, x, height, width.
+  let boxes: Int
+  /// The output with the scores.
+  let scores: Int
+  private let anchors: [DetectorMetadata.Anchor]
+  private let columns: Int
+  /// Whether the first column is the background, which is no object.
+  private let hasBackground: Bool
+  private let xScale: Float
+  private let yScale: Float
+  private let widthScale: Float
+  private let heightScale: Float
+  private let hasExponentialSizes: Bool
+  /// Whether scores are logits; nil where their values have to tell.
+  private let hasLogits: Bool?
+  private let calibration: ScoreCalibration?
+
+  /// Recognizes raw heads; nil where the outputs are not such.
+  ///
+  /// - Parameter labels: Tells whether there is a column for the background.
+  /// - Throws: `invalidArgument` where there are no anchors for that many boxes.
+  init?(_ prepared: PreparedModel, labels: LabelMap?) throws(ApusError) {
+    guard let found = Self.outputs(prepared) else { return nil }
+    (boxes, scores) = (found.boxes, found.scores)
+    let shapes = prepared.outputs.map(\.shape)
+    let count = shapes[boxes].elementCount / 4
+    columns = shapes[scores].elementCount / count
+    let geometry = prepared.geometry
+    let metadata = Self.metadata(prepared)
+    if let metadata, metadata.anchors.count == count,
+      [metadata.xScale, metadata.yScale, metadata.widthScale, metadata.heightScale].allSatisfy({
+        $0 > 0 && $0.isFinite
+      })
+    {
+      anchors = metadata.anchors
+      (xScale, yScale) = (metadata.xScale, metadata.yScale)
+      (widthScale, heightScale) = (metadata.widthScale, metadata.heightScale)
+      hasExponentialSizes = metadata.hasExponentialSizes
+      hasLogits = metadata.hasLogits
+      reason = "boxes and scores of \(count) anchors, which the metadata has"
+    } else if let generated = SSDAnchors.generated(
+      count: count, width: geometry.width, height: geometry.height)
+    {
+      anchors = generated.anchors
+      (xScale, yScale, widthScale, heightScale) = (10, 10, 5, 5)
+      hasExponentialSizes = true
+      hasLogits = nil
+      reason = "boxes and scores of \(count) anchors, which are generated (\(generated.rule))"
+    } else {
+      throw ApusError(
+        .invalidArgument,
+        """
+        the model has boxes and scores of \(count) anchors, but the metadata has no such anchors\
+        \(metadata.map { " (\($0.anchors.count))" } ?? ""), and SSD and FPN have another number for \
+        \(geometry.width) × \(geometry.height) pixels
+        """)
+    }
+    let background = ["???", "background", "__background__", "_background_"]
+    if let labels {
+      let first = labels.name(inRow: 0)
+      hasBackground =
+        columns > 1
+        && (labels.rowCount == columns && (first == nil || background.contains(first?.lowercased() ?? ""))
+          || labels.rowCount == columns - 1 && labels.detectedOffset == 0)
+    } else {
+      // With the background, the classes of COCO and of Pascal VOC are 91 and 21.
+      hasBackground = metadata == nil && [91, 21].contains(columns)
+    }
+    calibration = ScoreCalibration(of: prepared, output: scores)
+  }
+
+  private static func metadata(_ prepared: PreparedModel) -> DetectorMetadata? {
+    guard let bytes = prepared.metadata?.custom[DetectorMetadata.entryName] else { return nil }
+    return try? DetectorMetadata(bytes)
+  }
+
+  /// Boxes have four columns; where both have, names tell, else boxes come first.
+  private static func outputs(_ prepared: PreparedModel) -> (boxes: Int, scores: Int)? {
+    let tensors = prepared.outputs
+    guard tensors.count == 2 else { return nil }
+    let names = tensors.indices.map { index in
+      let metadata = prepared.metadata?.outputs ?? []
+      return (metadata.indices.contains(index) ? metadata[index].name : "").lowercased() + " "
+        + tensors[index].name.lowercased()
+    }
+    func fits(_ boxes: Int, _ scores: Int) -> Bool {
+      let (shape, other) = (tensors[boxes].shape, tensors[scores].shape)
+      guard shape.rank >= 2, other.rank >= 2, shape.dimensions.last == 4, let columns = other.dimensions.last
+      else { return false }
+      let count = shape.elementCount / 4
+      return count > 1 && columns > 0 && other.elementCount / columns == count
+        && other.elementCount == count * columns
+    }
+    let orders = [(0, 1), (1, 0)].filter { fits($0.0, $0.1) }
+    let isNamed = orders.first { order in
+      ["box", "loc"].contains { names[order.0].contains($0) && !names[order.1].contains($0) }
+    }
+    guard let order = isNamed ?? orders.first else { return nil }
+    return (order.0, order.1)
+  }
+
+  // MARK: Facts
+
+  var classCount: Int? { columns - (hasBackground ? 1 : 0) }
+
+  var roles: [Int: String] {
+    [
+      boxes: "y, x, height, width of \(anchors.count) boxes, relative to anchors",
+      scores: "\(columns) scores a box" + (hasBackground ? ", the first of the background" : ""),
+    ]
+  }
+
+  func steps(_ criteria: DetectionCriteria) -> [String] {
+    var steps = [
+      "center = (y / \(yScale) * anchor height + anchor y, x / \(xScale) * anchor width + anchor x)",
+      hasExponentialSizes
+        ? "size = (exp(height / \(heightScale)) * anchor height, exp(width / \(widthScale)) * anchor width)"
+        : "size = (height / \(heightScale) * anchor height, width / \(widthScale) * anchor width)",
+    ]
+    switch hasLogits {
+    case true?: steps.append("score = 1 / (1 + exp(-value))")
+    case nil: steps.append("score = the value, or 1 / (1 + exp(-value)) where values are outside 0 to 1")
+    case false?: break
+    }
+    if let calibration { steps.append(calibration.description) }
+    steps += [
+      "the best class of a box counts: score >= \(criteria.scoreThreshold)",
+      """
+      suppression where IoU > \(criteria.iouThreshold) \
+      \(criteria.isClassAgnostic ? "among all classes" : "within a class"); best first, at most \(criteria.maxResults)
+      """,
+    ]
+    return steps
+  }
+
+  // MARK: Decoding
+
+  func objects(in run: ModelRun, _ criteria: DetectionCriteria) throws(ApusError) -> [DetectedObject] {
+    let encoded = try run.values(of: boxes)
+    let found = try run.withValues(of: scores) { values throws(ApusError) in
+      guard values.count == anchors.count * columns, encoded.count == anchors.count * 4 else {
+        throw ApusError(.invalidData, "the outputs have other shapes than when prepared")
+      }
+      return candidates(encoded, values, criteria)
+    }
+    let kept = NonMaximumSuppression(
+      iouThreshold: criteria.iouThreshold, isClassAgnostic: criteria.isClassAgnostic,
+      limit: criteria.maxResults
+    ).kept(found)
+    return kept.map {
+      DetectedObject(
+        index: $0.index, score: $0.score,
+        box: BoundingBox(ymin: $0.y1, xmin: $0.x1, ymax: $0.y2, xmax: $0.x2))
+    }
+  }
+
+  private func candidates(_ encoded: [Float], _ values: Span<Float>, _ criteria: DetectionCriteria)
+    -> [Candidate]
+  {
+    var isLogistic = hasLogits ?? false
+    if hasLogits == nil {
+      for index in 0..<values.count where values[index] < 0 || values[index] > 1 {
+        isLogistic = true
+        break
+      }
+    }
+    let first = hasBackground ? 1 : 0
+    var found: [Candidate] = []
+    for row in anchors.indices {
+      var best: (index: Int, score: Float) = (0, -.infinity)
+      for column in first..<columns where criteria.categories.contains(column - first) {
+        var score = values[row * columns + column]
+        if isLogistic { score = 1 / (1 + exp(-score)) }
+        if let calibration { score = calibration.score(score, of: column - first) }
+        if criteria.isMultiLabel {
+          if score >= criteria.scoreThreshold { add(row, column - first, score, encoded, &found) }
+        } else if score > best.score {
+          best = (column - first, score)
+        }
+      }
+      if best.score >= criteria.scoreThreshold, best.score > -.infinity {
+        add(row, best.index, best.score, encoded, &found)
+      }
+    }
+    return found
+  }
+
+  private func add(
+    _ row: Int, _ index: Int, _ score: Float, _ encoded: [Float], _ found: inout [Candidate]
+  ) {
+    let anchor = anchors[row]
+    let y = encoded[4 * row] / yScale * anchor.height + anchor.y
+    let x = encoded[4 * row + 1] / xScale * anchor.width + anchor.x
+    var height = encoded[4 * row + 2] / heightScale
+    var width = encoded[4 * row + 3] / widthScale
+    if hasExponentialSizes { (height, width) = (exp(height), exp(width)) }
+    height *= anchor.height
+    width *= anchor.width
+    let candidate = Candidate(
+      x1: x - width / 2, y1: y - height / 2, x2: x + width / 2, y2: y + height / 2, score: score,
+      index: index, row: row)
+    guard candidate.x1.isFinite, candidate.y1.isFinite, candidate.x2.isFinite, candidate.y2.isFinite,
+      width >= 0, height >= 0
+    else { return }
+    found.append(candidate)
+  }
+}

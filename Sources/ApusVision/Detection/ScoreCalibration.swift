@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusFormat
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Turns scores into probabilities by a sigmoid for each class, as the metadata's score calibration defines it.
+struct ScoreCalibration: Hashable, Sendable {
+  /// One line of the file: `scale, slope, offset` and perhaps the least score.
+  struct Sigmoid: Hashable, Sendable {
+    let scale: Float
+    let slope: Float
+    let offset: Float
+    let minimum: Float?
+  }
+
+  private let sigmoids: [Sigmoid?]
+  private let transformation: TensorMetadata.ScoreCalibration.Transformation
+  private let defaultScore: Float
+
+  /// The most classes that are read.
+  private static let maximumCount = 1 << 20
+
+  /// What the metadata says about an output; nil where it says nothing, or nothing readable.
+  init?(of prepared: PreparedModel, output: Int) {
+    guard let metadata = prepared.metadata, metadata.outputs.indices.contains(output) else { return nil }
+    let tensor = metadata.outputs[output]
+    guard let calibration = tensor.scoreCalibration,
+      let file = tensor.associatedFiles.first(where: { $0.type == .tensorAxisScoreCalibration }),
+      let text = try? prepared.model.associatedFile(named: file.name)
+    else { return nil }
+    self.init(parsing: text, calibration)
+  }
+
+  /// Reads the file; nil where a line is neither empty nor three or four numbers with a scale from 0 on.
+  init?(parsing text: [UInt8], _ calibration: TensorMetadata.ScoreCalibration) {
+    transformation = calibration.transformation
+    defaultScore = calibration.defaultScore
+    var sigmoids: [Sigmoid?] = []
+    for line in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+      guard sigmoids.count < Self.maximumCount else { return nil }
+      let line = String(decoding: line.filter { ![0x0D, 0x20, 0x09].contains($0) }, as: UTF8.self)
+      if line.isEmpty {
+        sigmoids.append(nil)
+        continue
+      }
+      let numbers = line.split(separator: ",", omittingEmptySubsequences: false).map { Float($0) ?? .nan }
+      guard numbers.count == 3 || numbers.count == 4, numbers.allSatisfy(\.isFinite), numbers[0] >= 0 else {
+        return nil
+      }
+      sigmoids.append(
+        Sigmoid(
+          scale: numbers[0], slope: numbers[1], offset: numbers[2],
+          minimum: numbers.count == 4 ? numbers[3] : nil))
+    }
+    self.sigmoids = sigmoids
+  }
+
+  /// The calibrated score of a class.
+  func score(_ score: Float, of index: Int) -> Float {
+    guard sigmoids.indices.contains(index), let sigmoid = sigmoids[index],
+      !(sigmoid.minimum.map { score < $0 } ?? false)
+    else { return defaultScore }
+    let transformed: Float =
+      switch transformation {
+      case .identity: score
+      case .log: Self.clampedLogarithm(score)
+      case .inverseLogistic: Self.clampedLogarithm(score) - Self.clampedLogarithm(1 - score)
+      }
+    let value = Double(transformed * sigmoid.slope + sigmoid.offset)
+    let result =
+      value >= 0
+      ? Double(sigmoid.scale) / (1 + exp(-value)) : Double(sigmoid.scale) * exp(value) / (1 + exp(value))
+    return max(min(Float(result), sigmoid.scale), 0)
+  }
+
+  /// The logarithm, continued below 1e-16 so that it stays finite and in order.
+  private static func clampedLogarithm(_ value: Float) -> Float {
+    let threshold = 1e-16
+    let value = Double(value)
+    return Float(value < threshold ? 2 * log(threshold) - log(2 * threshold - value) : log(value))
+  }
+
+  /// The rule, for people.
+  var description: String {
+    let argument =
+      switch transformation {
+      case .identity: "score"
+      case .log: "log(score)"
+      case .inverseLogistic: "log(score / (1 - score))"
+      }
+    return
+      "scores are calibrated for each class: scale / (1 + exp(-(slope * \(argument) + offset))), from the metadata"
+  }
+}

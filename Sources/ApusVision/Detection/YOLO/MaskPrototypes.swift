@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+
+/// The output of which every mask is a weighted sum.
+struct MaskPrototypes: Hashable, Sendable {
+  /// Its position among the model's outputs.
+  let output: Int
+  let width: Int
+  let height: Int
+  /// How many there are: so many coefficients each object has.
+  let count: Int
+  /// Whether each prototype's pixels follow each other.
+  let isPlanar: Bool
+
+  /// Sees an output of four dimensions as prototypes: those of a quarter of the input's sides tell channels from the
+  /// rest, the input's own order where both would do.
+  init?(_ tensor: Tensor, output: Int, geometry: InputGeometry) {
+    let shape = tensor.shape
+    guard shape.rank == 4, shape[0] == 1, shape.dimensions.allSatisfy({ $0 > 0 }) else { return nil }
+    let quarter = (geometry.height / 4, geometry.width / 4)
+    let interleaved = (shape[1], shape[2]) == quarter
+    let planar = (shape[2], shape[3]) == quarter
+    isPlanar = interleaved == planar ? geometry.isPlanar : planar
+    self.output = output
+    (height, width, count) = isPlanar ? (shape[2], shape[3], shape[1]) : (shape[1], shape[2], shape[3])
+  }
+
+  /// The part of a mask that a box needs, before the threshold at 0.
+  ///
+  /// - Parameters:
+  ///   - values: The output's numbers.
+  ///   - box: The box in fractions of the input.
+  func patch(_ coefficients: [Float], in box: BoundingBox, _ values: Span<Float>) -> MaskPatch? {
+    guard values.count == width * height * count, coefficients.count == count else { return nil }
+    // One pixel more on each side, for interpolation.
+    func range(_ low: Float, _ high: Float, _ size: Int) -> Range<Int> {
+      let first = Int(clamp(low * Float(size) - 1.5, to: Float(size - 1)))
+      let last = Int(clamp((high * Float(size) + 1.5).rounded(.up), to: Float(size)))
+      return first..<max(last, first + 1)
+    }
+    let columns = range(box.xmin, box.xmax, width)
+    let rows = range(box.ymin, box.ymax, height)
+    var patch = [Float](repeating: 0, count: rows.count * columns.count)
+    let (perPixel, perPrototype) = isPlanar ? (1, width * height) : (count, 1)
+    for (index, coefficient) in coefficients.enumerated() {
+      var target = 0
+      for row in rows {
+        var source = (row * width + columns.lowerBound) * perPixel + index * perPrototype
+        for _ in columns {
+          patch[target] += coefficient * values[source]
+          source += perPixel
+          target += 1
+        }
+      }
+    }
+    return MaskPatch(
+      x: columns.lowerBound, y: rows.lowerBound, width: columns.count, height: rows.count, values: patch,
+      gridWidth: width, gridHeight: height)
+  }
+}
+
+/// A part of a coarse mask: the object is where it is above 0.
+struct MaskPatch: Hashable, Sendable {
+  /// Where the part begins in the coarse mask.
+  let x: Int
+  let y: Int
+  let width: Int
+  let height: Int
+  let values: [Float]
+  /// The size of the coarse mask, which covers the model's input.
+  let gridWidth: Int
+  let gridHeight: Int
+
+  /// The value at a position in fractions of the input, interpolated between pixels' centers.
+  func value(atX fractionX: Float, y fractionY: Float) -> Float {
+    let px = clamp(fractionX * Float(gridWidth) - 0.5 - Float(x), to: Float(width - 1))
+    let py = clamp(fractionY * Float(gridHeight) - 0.5 - Float(y), to: Float(height - 1))
+    let (left, top) = (Int(px), Int(py))
+    let (right, bottom) = (min(left + 1, width - 1), min(top + 1, height - 1))
+    let (wx, wy) = (px - Float(left), py - Float(top))
+    let upper = values[top * width + left] * (1 - wx) + values[top * width + right] * wx
+    let lower = values[bottom * width + left] * (1 - wx) + values[bottom * width + right] * wx
+    return upper * (1 - wy) + lower * wy
+  }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Reads candidates out of a YOLO output; coordinates become pixels of the input.
+struct YOLODecoder {
+  let shape: YOLOShape
+  /// The input's size.
+  let width: Float
+  let height: Float
+
+  private var perRow: Int { shape.isTransposed ? 1 : shape.columns }
+  private var perColumn: Int { shape.isTransposed ? shape.rows : 1 }
+
+  /// Some columns of a row.
+  func columns(_ row: Int, _ first: Int, _ count: Int, _ values: Span<Float>) -> [Float] {
+    (first..<min(first + count, shape.columns)).map { values[row * perRow + $0 * perColumn] }
+  }
+
+  /// Whether positions are pixels: fractions do not go beyond 2, and of a grid's cells, pixels do.
+  func isPixels(_ values: Span<Float>) -> Bool {
+    let isCorners = shape.layout == .yolo10Raw || shape.layout == .yoloEndToEnd
+    for column in 0..<(isCorners ? 4 : 2) {
+      for row in 0..<shape.rows {
+        let value = values[row * perRow + column * perColumn]
+        if value > 2, value.isFinite { return true }
+      }
+    }
+    return false
+  }
+
+  /// The candidates to keep, best first.
+  ///
+  /// - Parameter isPixels: Whether positions are pixels already; see ``isPixels(_:)``.
+  func candidates(_ values: Span<Float>, isPixels: Bool, _ criteria: DetectionCriteria) -> [Candidate] {
+    let (unitX, unitY): (Float, Float) = isPixels ? (1, 1) : (width, height)
+    var found: [Candidate] = []
+    func add(_ row: Int, _ index: Int, _ score: Float) {
+      guard criteria.categories.contains(index) else { return }
+      let box = columns(row, 0, 4, values)
+      let (a, b, c, d) = (box[0] * unitX, box[1] * unitY, box[2] * unitX, box[3] * unitY)
+      guard a.isFinite, b.isFinite, c.isFinite, d.isFinite else { return }
+      found.append(
+        shape.layout == .yolo10Raw || shape.layout == .yoloEndToEnd
+          ? Candidate(x1: a, y1: b, x2: c, y2: d, score: score, index: index, row: row)
+          : Candidate(
+            x1: a - c / 2, y1: b - d / 2, x2: a + c / 2, y2: b + d / 2, score: score, index: index, row: row))
+    }
+    switch shape.layout {
+    case .yoloEndToEnd: scanRows(values, criteria.scoreThreshold, add)
+    case .yolo5: scanWithObjectness(values, criteria, add)
+    default: scanClasses(values, criteria, add)
+    }
+    if shape.layout == .yolo5 || shape.layout == .yolo8 {
+      return NonMaximumSuppression(
+        iouThreshold: criteria.iouThreshold, isClassAgnostic: criteria.isClassAgnostic,
+        limit: criteria.maxResults, movesClasses: true
+      ).kept(found)
+    }
+    let order = found.indices.sorted {
+      found[$0].score > found[$1].score || found[$0].score == found[$1].score && $0 < $1
+    }
+    return order.prefix(criteria.maxResults).map { found[$0] }
+  }
+
+  /// Rows with a score and a class.
+  private func scanRows(_ values: Span<Float>, _ threshold: Float, _ add: (Int, Int, Float) -> Void) {
+    for row in 0..<shape.rows {
+      let start = row * perRow
+      let score = values[start + 4 * perColumn]
+      guard score > threshold, let index = Int(exactly: values[start + 5 * perColumn].rounded()), index >= 0
+      else { continue }
+      add(row, index, score)
+    }
+  }
+
+  /// Rows whose objectness comes first, and multiplies the scores.
+  private func scanWithObjectness(
+    _ values: Span<Float>, _ criteria: DetectionCriteria, _ add: (Int, Int, Float) -> Void
+  ) {
+    let threshold = criteria.scoreThreshold
+    let first = shape.firstClass
+    for row in 0..<shape.rows {
+      let start = row * perRow
+      let objectness = values[start + 4 * perColumn]
+      guard objectness > threshold else { continue }
+      var best: (index: Int, score: Float) = (0, -.infinity)
+      for index in 0..<shape.classes {
+        let score = values[start + (first + index) * perColumn] * objectness
+        if criteria.isMultiLabel, shape.classes > 1 {
+          if score > threshold { add(row, index, score) }
+        } else if score > best.score {
+          best = (index, score)
+        }
+      }
+      if best.score > threshold { add(row, best.index, best.score) }
+    }
+  }
+
+  /// Rows with a score for each class; memory is read in its order.
+  private func scanClasses(
+    _ values: Span<Float>, _ criteria: DetectionCriteria, _ add: (Int, Int, Float) -> Void
+  ) {
+    let threshold = criteria.scoreThreshold
+    let first = shape.firstClass
+    if criteria.isMultiLabel, shape.classes > 1 {
+      for row in 0..<shape.rows {
+        for index in 0..<shape.classes {
+          let score = values[row * perRow + (first + index) * perColumn]
+          if score > threshold { add(row, index, score) }
+        }
+      }
+      return
+    }
+    var scores = [Float](repeating: -.infinity, count: shape.rows)
+    var classes = [Int32](repeating: 0, count: shape.rows)
+    if shape.isTransposed {
+      for index in 0..<shape.classes {
+        let start = (first + index) * perColumn
+        for row in 0..<shape.rows {
+          let score = values[start + row]
+          if score > scores[row] {
+            scores[row] = score
+            classes[row] = Int32(truncatingIfNeeded: index)
+          }
+        }
+      }
+    } else {
+      for row in 0..<shape.rows {
+        let start = row * perRow + first
+        for index in 0..<shape.classes {
+          let score = values[start + index]
+          if score > scores[row] {
+            scores[row] = score
+            classes[row] = Int32(truncatingIfNeeded: index)
+          }
+        }
+      }
+    }
+    for row in 0..<shape.rows where scores[row] > threshold { add(row, Int(classes[row]), scores[row]) }
+  }
+}

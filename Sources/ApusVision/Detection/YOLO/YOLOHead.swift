@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusFormat
+
+/// The heads of YOLO: boxes with class scores, perhaps with objectness, mask coefficients or keypoints.
+struct YOLOHead: DetectionHead {
+  let shape: YOLOShape
+  /// The output with the boxes.
+  let output: Int
+  let prototypes: MaskPrototypes?
+  /// How many keypoints each object has, and how many numbers each of them.
+  let keypoints: (count: Int, values: Int)?
+  let warnings: [String]
+  private let width: Float
+  private let height: Float
+
+  /// Recognizes a head; nil where the outputs are not those of one.
+  ///
+  /// - Parameters:
+  ///   - chosen: The kind that the caller says it is.
+  ///   - expected: The keypoints to expect where the metadata does not speak of them.
+  /// - Throws: `invalidArgument` where several kinds fit, or the metadata names a task without boxes.
+  init?(
+    _ prepared: PreparedModel, chosen: DetectorLayout?, keypoints expected: (count: Int, values: Int)? = nil
+  ) throws(ApusError) {
+    let outputs = prepared.outputs
+    let planes = outputs.indices.compactMap {
+      MaskPrototypes(outputs[$0], output: $0, geometry: prepared.geometry)
+    }
+    // One output, or one with mask prototypes beside it, in any order.
+    let heads = outputs.indices.filter { head in
+      outputs.count == 1 || outputs.count == 2 && planes.contains { $0.output != head }
+    }
+    guard let output = heads.first(where: { Self.dimensions(outputs[$0].shape) != nil }),
+      let dimensions = Self.dimensions(outputs[output].shape)
+    else { return nil }
+    prototypes = planes.first { $0.output != output }
+    let export = prepared.export
+    if let task = export?.task, !["detect", "segment", "pose"].contains(task) {
+      throw ApusError(
+        .invalidArgument,
+        "the model's metadata (\(export?.fileName ?? "")) says that its task is '\(task)', not detect, segment or pose"
+      )
+    }
+    keypoints = export?.task == "pose" ? export?.keypoints ?? expected : export?.task == nil ? expected : nil
+    let extra = (prototypes?.count ?? 0) + (keypoints.map { $0.count * $0.values } ?? 0)
+    let (geometry, tensor) = (prepared.geometry, outputs[output])
+    let recognition = YOLORecognition(
+      dimensions: dimensions, width: geometry.width, height: geometry.height, extra: extra, export: export)
+    guard let shape = try recognition.shape(chosen: chosen) else { return nil }
+    self.shape = shape
+    self.output = output
+    (width, height) = (Float(geometry.width), Float(geometry.height))
+    warnings = Self.warnings(tensor, output)
+  }
+
+  /// The two dimensions that are not 1; of three, those behind the first.
+  private static func dimensions(_ shape: TensorShape) -> (first: Int, second: Int)? {
+    var dimensions = shape.dimensions
+    while dimensions.count > 2, dimensions.first == 1 { dimensions.removeFirst() }
+    while dimensions.count > 2, dimensions.last == 1 { dimensions.removeLast() }
+    guard dimensions.count == 2, dimensions.allSatisfy({ $0 > 0 }) else { return nil }
+    return (dimensions[0], dimensions[1])
+  }
+
+  private static func warnings(_ tensor: Tensor, _ output: Int) -> [String] {
+    guard tensor.type != .float32, let scale = tensor.quantization?.scale, scale > 0.1 else { return [] }
+    return [
+      """
+      the scores have collapsed: output \(output) has one scale for boxes and scores, \(scale), so that a score can be \
+      only 0, \(scale) and its multiples; export the model with float outputs or with boxes from 0 to 1
+      """
+    ]
+  }
+
+  // MARK: Facts
+
+  var layout: DetectorLayout { shape.layout }
+  var reason: String { shape.reason }
+  var classCount: Int? { shape.layout == .yoloEndToEnd ? nil : shape.classes }
+  var clipsBoxes: Bool { true }
+
+  var pictureDefaults: PictureDefaults {
+    PictureDefaults(
+      fit: .yolo, normalization: .unit,
+      normalizesIntegers: true)
+  }
+
+  var roles: [Int: String] {
+    let classes = shape.classes
+    var columns =
+      switch shape.layout {
+      case .yolo5: "center x, center y, width, height, objectness, \(classes) class scores"
+      case .yolo10Raw: "left, top, right, bottom, \(classes) class scores"
+      case .yoloEndToEnd: "left, top, right, bottom, score, class"
+      default: "center x, center y, width, height, \(classes) class scores"
+      }
+    if let prototypes { columns += ", \(prototypes.count) mask coefficients" }
+    if let keypoints { columns += ", \(keypoints.count) keypoints of \(keypoints.values) numbers" }
+    var roles = [
+      output: "\(shape.rows) candidates, \(shape.isTransposed ? "one a column" : "one a row"): \(columns)"
+    ]
+    if let prototypes {
+      roles[prototypes.output] =
+        "\(prototypes.count) mask prototypes, \(prototypes.height)×\(prototypes.width), "
+        + (prototypes.isPlanar ? "channels first" : "channels last")
+    }
+    return roles
+  }
+
+  func steps(_ criteria: DetectionCriteria) -> [String] {
+    var steps = [
+      "coordinates are fractions of the input, or pixels where a position is beyond 2",
+      shape.layout == .yoloEndToEnd || shape.layout == .yolo10Raw
+        ? "boxes are corners" : "corners are the center less and plus half the size",
+    ]
+    let threshold = criteria.scoreThreshold
+    switch shape.layout {
+    case .yoloEndToEnd: steps.append("score > \(threshold); nothing is suppressed")
+    case .yolo5:
+      steps.append("objectness > \(threshold), then score = objectness * class score > \(threshold)")
+    default: steps.append("score > \(threshold)")
+    }
+    if shape.layout != .yoloEndToEnd {
+      steps.append(
+        criteria.isMultiLabel ? "every class above counts" : "the best class of a candidate counts")
+    }
+    if shape.layout == .yolo5 || shape.layout == .yolo8 {
+      steps.append(
+        """
+        suppression where IoU > \(criteria.iouThreshold) \
+        \(criteria.isClassAgnostic ? "among all classes" : "within a class (boxes + 7680 * class)"), of the best \
+        \(NonMaximumSuppression.maximumCandidates) candidates
+        """)
+    }
+    steps.append("best first, at most \(criteria.maxResults); boxes end at the picture's edges")
+    if prototypes != nil {
+      steps.append("mask: (coefficients @ prototypes) > 0, enlarged bilinearly, inside the box")
+    }
+    return steps
+  }
+
+  // MARK: Decoding
+
+  func objects(in run: ModelRun, _ criteria: DetectionCriteria) throws(ApusError) -> [DetectedObject] {
+    var coefficients: [[Float]] = []
+    var objects = try run.withValues(of: output) { values throws(ApusError) in
+      guard values.count == shape.rows * shape.columns else {
+        throw ApusError(
+          .invalidData,
+          "output \(output) has \(values.count) values, not \(shape.rows)×\(shape.columns) as when prepared")
+      }
+      let decoder = YOLODecoder(shape: shape, width: width, height: height)
+      let isPixels = decoder.isPixels(values)
+      let kept = decoder.candidates(values, isPixels: isPixels, criteria)
+      if let prototypes {
+        coefficients = kept.map { decoder.columns($0.row, shape.firstExtra, prototypes.count, values) }
+      }
+      return kept.map { object($0, decoder, isPixels: isPixels, values) }
+    }
+    if let prototypes, !objects.isEmpty {
+      try run.withValues(of: prototypes.output) { values in
+        for index in objects.indices {
+          objects[index].mask = prototypes.patch(coefficients[index], in: objects[index].box, values)
+        }
+      }
+    }
+    return objects
+  }
+
+  private func object(
+    _ candidate: Candidate, _ decoder: YOLODecoder, isPixels: Bool, _ values: Span<Float>
+  ) -> DetectedObject {
+    var object = DetectedObject(
+      index: candidate.index, score: candidate.score,
+      box: BoundingBox(
+        ymin: candidate.y1 / height, xmin: candidate.x1 / width, ymax: candidate.y2 / height,
+        xmax: candidate.x2 / width))
+    if let keypoints, keypoints.values >= 2 {
+      let first = shape.firstExtra + (prototypes?.count ?? 0)
+      let numbers = decoder.columns(candidate.row, first, keypoints.count * keypoints.values, values)
+      let (unitX, unitY) = isPixels ? (width, height) : (1, 1)
+      object.keypoints = stride(from: 0, to: numbers.count, by: keypoints.values).map { start in
+        ModelKeypoint(
+          x: numbers[start] / unitX, y: numbers[start + 1] / unitY,
+          score: keypoints.values > 2 ? numbers[start + 2] : nil)
+      }
+    }
+    return object
+  }
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusFormat
+
+/// Tells the kinds of YOLO heads apart, by the number of candidates first, by metadata where there is some.
+struct YOLORecognition {
+  /// The last two dimensions of the output.
+  let dimensions: (first: Int, second: Int)
+  /// The input's size.
+  let width: Int
+  let height: Int
+  /// Columns behind the class scores: mask coefficients, keypoints.
+  let extra: Int
+  /// What the exporter says.
+  let export: ExportMetadata?
+
+  private var knownClasses: Int? { (export?.names.keys.max()).map { $0 + 1 } }
+
+  /// The only kind that fits; nil where none does.
+  ///
+  /// - Parameter chosen: The kind that the caller says it is.
+  /// - Throws: `invalidArgument` where several kinds fit.
+  func shape(chosen: DetectorLayout?) throws(ApusError) -> YOLOShape? {
+    if let chosen { return self.chosen(chosen) }
+    let found = candidates()
+    guard let first = found.first else { return nil }
+    let layouts = Set(found.map(\.layout))
+    guard layouts.count == 1 else {
+      let choices = found.map { "\($0.layout.rawValue) (\($0.reason))" }.joined(separator: " or ")
+      throw ApusError(
+        .invalidArgument,
+        "the output \(dimensions.first)×\(dimensions.second) can be that of \(choices): the layout must be chosen"
+      )
+    }
+    return first
+  }
+
+  // MARK: What fits
+
+  /// Every kind that the dimensions allow; of the same kind, the exporters' own order comes first.
+  private func candidates() -> [YOLOShape] {
+    let endToEnd = self.endToEnd()
+    if let endToEnd, export?.isEndToEnd == true || export?.hasSuppression == true { return [endToEnd] }
+    for strides in YOLOShape.strides {
+      let cells = YOLOShape.cells(width: width, height: height, strides: strides)
+      var found = grid(cells, strides)
+      if let endToEnd, export?.isEndToEnd != false { found.append(endToEnd) }
+      if !found.isEmpty { return found }
+    }
+    return byNames()
+  }
+
+  private func grid(_ cells: Int, _ strides: [Int]) -> [YOLOShape] {
+    var found: [YOLOShape] = []
+    let text = strides.map(String.init).joined(separator: ", ")
+    for isTransposed in [true, false] where rows(isTransposed) == cells {
+      if let shape = eight(isTransposed, "as many candidates as cells of strides \(text)") {
+        found.append(shape)
+      }
+    }
+    for isTransposed in [false, true] where rows(isTransposed) == 3 * cells {
+      if let shape = five(isTransposed, "three candidates for each cell of strides \(text)") {
+        found.append(shape)
+      }
+    }
+    return found
+  }
+
+  /// Where no grid fits, the number of names may tell.
+  private func byNames() -> [YOLOShape] {
+    guard knownClasses != nil else { return [] }
+    let reason = "as many columns as the metadata's names ask for"
+    return [eight(true, reason), eight(false, reason), five(false, reason), five(true, reason)].compactMap {
+      $0
+    }
+  }
+
+  private func rows(_ isTransposed: Bool) -> Int { isTransposed ? dimensions.second : dimensions.first }
+  private func columns(_ isTransposed: Bool) -> Int { isTransposed ? dimensions.first : dimensions.second }
+
+  private func eight(_ isTransposed: Bool, _ reason: String) -> YOLOShape? {
+    let classes = columns(isTransposed) - 4 - extra
+    guard rows(isTransposed) > 0, classes > 0, knownClasses == nil || knownClasses == classes else {
+      return nil
+    }
+    // A head that needs no suppression, without the selection that makes it end to end, gives corners.
+    let isOneToOne = export?.isEndToEnd == true
+    return YOLOShape(
+      layout: isOneToOne ? .yolo10Raw : .yolo8, rows: rows(isTransposed), columns: columns(isTransposed),
+      isTransposed: isTransposed, classes: classes,
+      reason: reason + (isOneToOne ? ", and end2end in the metadata" : ""))
+  }
+
+  private func five(_ isTransposed: Bool, _ reason: String) -> YOLOShape? {
+    let classes = columns(isTransposed) - 5 - extra
+    guard rows(isTransposed) > 0, classes > 0, knownClasses == nil || knownClasses == classes else {
+      return nil
+    }
+    return YOLOShape(
+      layout: .yolo5, rows: rows(isTransposed), columns: columns(isTransposed), isTransposed: isTransposed,
+      classes: classes, reason: reason)
+  }
+
+  private func endToEnd() -> YOLOShape? {
+    let isSaid = export?.isEndToEnd == true || export?.hasSuppression == true
+    guard dimensions.second == 6 + extra, dimensions.first > 0, isSaid || dimensions.first <= 300 else {
+      return nil
+    }
+    return YOLOShape(
+      layout: .yoloEndToEnd, rows: dimensions.first, columns: dimensions.second, isTransposed: false,
+      classes: 0, reason: isSaid ? "the metadata says so" : "up to 300 rows of corners, score and class")
+  }
+
+  // MARK: By hand
+
+  /// The dimensions, read as the caller says; where neither fits a grid, more rows than columns are expected.
+  private func chosen(_ layout: DetectorLayout) -> YOLOShape? {
+    let reason = "the options say so"
+    if layout == .yoloEndToEnd {
+      guard dimensions.second >= 6 + extra, dimensions.first > 0 else { return nil }
+      return YOLOShape(
+        layout: layout, rows: dimensions.first, columns: dimensions.second, isTransposed: false, classes: 0,
+        reason: reason)
+    }
+    let perCell = layout == .yolo5 ? 3 : 1
+    let counts = YOLOShape.strides.map {
+      perCell * YOLOShape.cells(width: width, height: height, strides: $0)
+    }
+    let usual = layout != .yolo5
+    let isTransposed: Bool
+    if counts.contains(rows(usual)) {
+      isTransposed = usual
+    } else if counts.contains(rows(!usual)) {
+      isTransposed = !usual
+    } else if dimensions.first == dimensions.second {
+      isTransposed = usual
+    } else {
+      isTransposed = dimensions.second > dimensions.first
+    }
+    let classes = columns(isTransposed) - (layout == .yolo5 ? 5 : 4) - extra
+    guard rows(isTransposed) > 0, classes > 0 else { return nil }
+    return YOLOShape(
+      layout: layout, rows: rows(isTransposed), columns: columns(isTransposed), isTransposed: isTransposed,
+      classes: classes, reason: reason)
+  }
+}

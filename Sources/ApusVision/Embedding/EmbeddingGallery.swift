@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusFormat
+
+/// Names by example: embeddings of things or people that are known, and who is nearest to a new one.
+///
+/// ```swift
+/// var gallery = EmbeddingGallery()
+/// try gallery.add("Grace", try embedder.embed(portrait).embeddings[0])
+/// let who = gallery.nearest(to: face, distance: 0.9).first?.name ?? "unknown"
+/// ```
+public struct EmbeddingGallery: Hashable, Sendable {
+  /// A known embedding.
+  public struct Entry: Hashable, Sendable {
+    /// Whose it is; several may have the same name.
+    public let name: String
+    /// The coordinates.
+    public let values: [Float]
+  }
+
+  /// A known embedding near a new one.
+  public struct Match: Hashable, Sendable {
+    /// Whose it is; nil where it is farther than the distance asked for.
+    public let name: String?
+    /// The Euclidean distance.
+    public let distance: Double
+  }
+
+  /// The known embeddings, in the order in which they were added.
+  public private(set) var entries: [Entry] = []
+
+  /// The longest name, in bytes of UTF-8.
+  public static let maximumNameLength = 1024
+  /// The most coordinates of an embedding.
+  public static let maximumDimension = 1 << 16
+  /// The largest file, in bytes.
+  public static let maximumFileSize = 1 << 30
+
+  private static let magic = Array("ApusGallery1\n".utf8)
+
+  /// Makes an empty gallery.
+  public init() {}
+
+  // MARK: Entries
+
+  /// How many coordinates embeddings have; nil in an empty gallery.
+  public var dimension: Int? { entries.first?.values.count }
+
+  /// The names, each once, in the order in which they came.
+  public var names: [String] {
+    var seen: Set<String> = []
+    return entries.map(\.name).filter { seen.insert($0).inserted }
+  }
+
+  /// Enrolls an embedding under a name.
+  ///
+  /// - Throws: `invalidArgument` for an empty or too long name, for coordinates that are no finite numbers, or where there
+  ///   are not as many as the others have.
+  public mutating func add(_ name: String, _ embedding: Embedding) throws(ApusError) {
+    guard !name.isEmpty, name.utf8.count <= Self.maximumNameLength else {
+      throw ApusError(
+        .invalidArgument, "a name has 1 to \(Self.maximumNameLength) bytes, not \(name.utf8.count)")
+    }
+    let count = embedding.values.count
+    guard count > 0, count <= Self.maximumDimension, count == dimension ?? count else {
+      throw ApusError(
+        .invalidArgument,
+        "the embedding has \(count) coordinates, not \(dimension.map { "\($0)" } ?? "1 to \(Self.maximumDimension)")"
+      )
+    }
+    guard embedding.values.allSatisfy(\.isFinite) else {
+      throw ApusError(.invalidArgument, "the embedding has a coordinate that is no finite number")
+    }
+    entries.append(Entry(name: name, values: embedding.values))
+  }
+
+  /// Forgets all embeddings of a name; returns how many there were.
+  @discardableResult
+  public mutating func remove(_ name: String) -> Int {
+    let before = entries.count
+    entries.removeAll { $0.name == name }
+    return before - entries.count
+  }
+
+  // MARK: Search
+
+  /// The known embeddings that are nearest, the nearest first; equal distances in the order of adding.
+  ///
+  /// - Parameters:
+  ///   - embedding: The new one; one with another number of coordinates has no neighbors.
+  ///   - k: The most matches.
+  ///   - distance: Beyond this, a match has no name; nil for no limit.
+  public func nearest(to embedding: Embedding, k: Int = 1, distance limit: Double? = nil) -> [Match] {
+    let found = entries.compactMap { entry -> (name: String, distance: Double)? in
+      Embedding(entry.values).euclideanDistance(to: embedding).map { (entry.name, $0) }
+    }
+    let order = found.indices.sorted {
+      found[$0].distance < found[$1].distance || found[$0].distance == found[$1].distance && $0 < $1
+    }
+    return order.prefix(max(k, 0)).map { index in
+      let isKnown = limit.map { found[index].distance <= $0 } ?? true
+      return Match(name: isKnown ? found[index].name : nil, distance: found[index].distance)
+    }
+  }
+
+  /// The name that most of the `k` nearest have, of equal ones the nearest; nil where nobody is near enough.
+  public func name(of embedding: Embedding, k: Int = 1, distance: Double? = nil) -> String? {
+    let matches = nearest(to: embedding, k: k, distance: distance)
+    var votes: [String: Int] = [:]
+    for match in matches { if let name = match.name { votes[name, default: 0] += 1 } }
+    let most = votes.values.max() ?? 0
+    return matches.lazy.compactMap(\.name).first { votes[$0] == most }
+  }
+
+  // MARK: Files
+
+  /// The gallery as the bytes of a file, with a checksum at the end.
+  public var bytes: [UInt8] {
+    var bytes = Self.magic
+    func append(_ value: UInt32, to bytes: inout [UInt8]) {
+      for shift: UInt32 in [0, 8, 16, 24] { bytes.append(UInt8(truncatingIfNeeded: value >> shift)) }
+    }
+    append(UInt32(dimension ?? 0), to: &bytes)
+    append(UInt32(entries.count), to: &bytes)
+    for entry in entries {
+      append(UInt32(entry.name.utf8.count), to: &bytes)
+      bytes += Array(entry.name.utf8)
+      for value in entry.values { append(value.bitPattern, to: &bytes) }
+    }
+    append(CRC32.checksum(bytes), to: &bytes)
+    return bytes
+  }
+
+  /// Reads a gallery from the bytes of a file.
+  ///
+  /// - Throws: `malformedGallery` where they are damaged, with the place.
+  public init(bytes: [UInt8]) throws(ApusError) {
+    guard bytes.starts(with: Self.magic), bytes.count >= Self.magic.count + 12 else {
+      throw ApusError(.malformedGallery, "\(bytes.count) bytes are not a gallery")
+    }
+    let end = bytes.count - 4
+    func number(_ offset: Int) -> UInt32 {
+      (0..<4).reduce(0) { $0 | UInt32(bytes[offset + $1]) << (8 * UInt32($1)) }
+    }
+    let found = CRC32.checksum(Array(bytes[..<end]))
+    guard found == number(end) else {
+      throw ApusError(.malformedGallery, "the checksum is \(found), not \(number(end))")
+    }
+    let (dimension, count) = (Int(number(Self.magic.count)), Int(number(Self.magic.count + 4)))
+    guard dimension <= Self.maximumDimension else {
+      throw ApusError(
+        .malformedGallery, "embeddings have \(dimension) coordinates, at most \(Self.maximumDimension)")
+    }
+    var position = Self.magic.count + 8
+    for index in 0..<count {
+      guard position <= end - 4 else {
+        throw ApusError(.malformedGallery, "entry \(index): begins outside the file")
+      }
+      let length = Int(number(position))
+      guard length <= Self.maximumNameLength, position + 4 + length + 4 * dimension <= end else {
+        throw ApusError(.malformedGallery, "entry \(index): ends outside the file")
+      }
+      let name = String(decoding: bytes[position + 4..<position + 4 + length], as: UTF8.self)
+      position += 4 + length
+      let values = (0..<dimension).map { Float(bitPattern: number(position + 4 * $0)) }
+      position += 4 * dimension
+      do { try add(name, Embedding(values)) } catch {
+        throw ApusError(.malformedGallery, "entry \(index): \(error.message)")
+      }
+    }
+    guard position == end else {
+      throw ApusError(.malformedGallery, "\(end - position) bytes follow the last entry")
+    }
+  }
+
+  /// Reads a gallery from a file.
+  ///
+  /// - Throws: `unreadableFile`, `resourceLimit` for a file that is too long, or `malformedGallery`.
+  public init(contentsOfFile path: String) throws(ApusError) {
+    let bytes = try readWholeFile(at: path, limit: Self.maximumFileSize)
+    do { try self.init(bytes: bytes) } catch {
+      throw ApusError(error.code, "the gallery '\(path)': \(error.message)")
+    }
+  }
+}
+
+extension ApusError.Code {
+  /// A file of known embeddings is damaged.
+  public static let malformedGallery = ApusError.Code(rawValue: "malformedGallery")
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The embeddings of a picture.
+public struct EmbeddingResult: VisionResult, Hashable {
+  /// The width of the picture as it is seen, in pixels.
+  public let imageWidth: Int
+  /// The height of the picture as it is seen, in pixels.
+  public let imageHeight: Int
+  /// One embedding for each output of the model; most have one.
+  public var embeddings: [Embedding]
+  /// How long the stages took.
+  public var timings: StageTimings
+}
+
+extension EmbeddingResult: Encodable {
+  private enum CodingKeys: String, CodingKey {
+    case embeddings
+    case timings = "milliseconds"
+  }
+
+  /// Encodes `embeddings`, an array of numbers for each output, and `milliseconds`.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(embeddings.map(\.values), forKey: .embeddings)
+    try container.encode(timings, forKey: .timings)
+  }
+}

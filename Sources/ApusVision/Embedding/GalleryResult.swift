@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Who is in a picture, as far as a gallery knows.
+public struct GalleryResult: VisionResult, Hashable {
+  /// A face or a whole picture with the nearest known embedding.
+  public struct Match: Hashable, Sendable {
+    /// The name; nil for unknown.
+    public var name: String?
+    /// The Euclidean distance; nil in an empty gallery.
+    public var distance: Double?
+    /// The face, in pixels of the picture as it is seen; nil for the whole picture.
+    public var box: PixelRect?
+
+    /// Makes a match.
+    public init(name: String?, distance: Double?, box: PixelRect?) {
+      self.name = name
+      self.distance = distance
+      self.box = box
+    }
+  }
+
+  /// The width of the picture as it is seen, in pixels.
+  public let imageWidth: Int
+  /// The height of the picture as it is seen, in pixels.
+  public let imageHeight: Int
+  /// The matches: for each face, or for the picture, the nearest first.
+  public var matches: [Match]
+  /// How long the stages took.
+  public var timings: StageTimings
+
+  /// Makes a result.
+  public init(imageWidth: Int, imageHeight: Int, matches: [Match], timings: StageTimings = StageTimings()) {
+    self.imageWidth = imageWidth
+    self.imageHeight = imageHeight
+    self.matches = matches
+    self.timings = timings
+  }
+}
+
+extension GalleryResult {
+  private enum CodingKeys: CodingKey {
+    case matches
+  }
+
+  /// Encodes `matches`.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(matches, forKey: .matches)
+  }
+}
+
+extension GalleryResult.Match: Encodable {
+  private enum CodingKeys: CodingKey {
+    case name, distance, box
+  }
+
+  /// Encodes `name` (`unknown` for nobody), `distance` and `box` (null for the whole picture).
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(name ?? "unknown", forKey: .name)
+    try container.encode(distance, forKey: .distance)
+    try container.encode(box, forKey: .box)
+  }
+}

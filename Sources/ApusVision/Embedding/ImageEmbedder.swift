@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusFormat
+
+/// Turns pictures into embeddings, which tell how alike they are.
+///
+/// ```swift
+/// let embedder = try ImageEmbedder(modelFile: "embedder.tflite")
+/// let (one, other) = (try embedder.embed(first), try embedder.embed(second))
+/// let alike = one.embeddings[0].cosineSimilarity(to: other.embeddings[0])
+/// ```
+///
+/// An embedder can be shared by any number of threads.
+public final class ImageEmbedder: VisionTask {
+  /// How to embed.
+  @dynamicMemberLookup
+  public struct Options: Sendable {
+    /// How pictures reach the model, and how it runs; its members are members of these options, too.
+    public var baseOptions = BaseOptions()
+    /// Whether embeddings have length 1.
+    public var l2Normalize = false
+
+    /// Makes the default options.
+    public init() {}
+
+    /// The options that all tasks have.
+    public subscript<Value>(dynamicMember path: WritableKeyPath<BaseOptions, Value>) -> Value {
+      get { baseOptions[keyPath: path] }
+      set { baseOptions[keyPath: path] = newValue }
+    }
+  }
+
+  /// How to embed, as given.
+  public let options: Options
+  /// What is taken for granted about the model.
+  public let assumptions: TaskAssumptions
+  /// How many coordinates each of the model's outputs has.
+  public let dimensions: [Int]
+
+  private let pictures: PictureModel
+  private let names: [String]
+
+  /// The width of the model's input, in pixels.
+  public var inputWidth: Int { pictures.processor.width }
+
+  /// The height of the model's input, in pixels.
+  public var inputHeight: Int { pictures.processor.height }
+
+  /// Makes an embedder of a model: one picture in, points out, all of whose dimensions but the last are 1.
+  ///
+  /// - Throws: `invalidArgument` where the model is no such embedder, or what stops ``Apus/Interpreter``.
+  public init(model: Model, options: Options = Options()) throws(ApusError) {
+    self.options = options
+    let prepared = try PreparedModel(model, options: options.baseOptions)
+    var dimensions: [Int] = []
+    var names: [String] = []
+    for (output, tensor) in prepared.outputs.enumerated() {
+      let count = tensor.shape.dimensions.last ?? 0
+      guard tensor.shape.rank >= 1, count > 0, tensor.shape.elementCount == count else {
+        throw ApusError(
+          .invalidArgument,
+          "the model's outputs are not those of an embedder (1×N numbers), but: \(prepared.outputDescription)"
+        )
+      }
+      dimensions.append(count)
+      let metadata = prepared.metadata?.outputs ?? []
+      let name = metadata.indices.contains(output) ? metadata[output].name : ""
+      names.append(name.isEmpty ? tensor.name : name)
+    }
+    self.dimensions = dimensions
+    self.names = names
+    pictures = try PictureModel(prepared, defaults: PictureDefaults())
+    assumptions = TaskAssumptions(
+      task: "embedder", kind: dimensions.count == 1 ? "one output" : "\(dimensions.count) outputs",
+      reason: "each output is a row of numbers", pictures: pictures,
+      roles: Dictionary(uniqueKeysWithValues: dimensions.enumerated().map { ($0, "\($1) coordinates") }),
+      steps: options.l2Normalize ? ["each is divided by the root of the sum of its squares"] : [])
+  }
+
+  /// Makes an embedder of a file.
+  public convenience init(modelFile: String, options: Options = Options()) throws(ApusError) {
+    try self.init(model: Model(contentsOfFile: modelFile), options: options)
+  }
+
+  /// The embeddings of a picture, or of a region of it.
+  ///
+  /// - Parameters:
+  ///   - image: The picture, of any size.
+  ///   - region: The part of the picture to look at, in pixels as it is seen; nil for all of it.
+  ///   - cancellation: A flag that is looked at before each operator.
+  /// - Throws: `cancelled`, or what only the data of a run can cause.
+  public func embed(
+    _ image: ImageBuffer, in region: PixelRect? = nil, cancellation: Cancellation? = nil
+  ) throws(ApusError) -> EmbeddingResult {
+    result(image, try pictures.run(image, in: region, cancellation: cancellation, embeddings))
+  }
+
+  /// The embeddings of a picture, away from the caller's actor; cancelling the caller's task stops the run.
+  public func embed(_ image: ImageBuffer, in region: PixelRect? = nil) async throws(ApusError)
+    -> EmbeddingResult
+  {
+    try await answer(image, in: region)
+  }
+
+  public var imageReduction: ImageReduction { .fitting(pictures.processor) }
+
+  public func answer(_ image: ImageBuffer, in region: PixelRect?, cancellation: Cancellation?)
+    throws(ApusError) -> EmbeddingResult
+  {
+    try embed(image, in: region, cancellation: cancellation)
+  }
+
+  public func answers(_ images: [ImageBuffer], cancellation: Cancellation?) throws(ApusError)
+    -> [EmbeddingResult]
+  {
+    let answers = try pictures.run(images, cancellation: cancellation, embeddings)
+    return zip(images, answers).map(result)
+  }
+
+  private func result(
+    _ image: ImageBuffer, _ answer: (answer: [Embedding], timings: StageTimings)
+  ) -> EmbeddingResult {
+    EmbeddingResult(
+      imageWidth: image.originalWidth, imageHeight: image.originalHeight, embeddings: answer.answer,
+      timings: answer.timings)
+  }
+
+  private func embeddings(of run: ModelRun, _: Placement) throws(ApusError) -> [Embedding] {
+    var result: [Embedding] = []
+    for (output, name) in names.enumerated() {
+      let embedding = Embedding(try run.values(of: output), headIndex: output, headName: name)
+      result.append(options.l2Normalize ? embedding.l2Normalized() : embedding)
+    }
+    return result
+  }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension Face {
+  /// Where the eyes, the nose and the mouth are in an aligned face, as fractions of its side: the middle of the mouth and
+  /// the points before it of the template that ArcFace made common, for 112 × 112 pixels.
+  private static let template: [(x: Double, y: Double)] = [
+    (38.2946 / 112, 51.6963 / 112), (73.5318 / 112, 51.5014 / 112), (56.0252 / 112, 71.7366 / 112),
+    (56.1396 / 112, 92.2848 / 112),
+  ]
+
+  /// The face upright in the middle of a square picture, as embedding models want it; nil where it has not the points of
+  /// eyes, nose and mouth, or they coincide.
+  ///
+  /// The picture is turned, scaled and moved, but not distorted, so that these points come as near as possible, by least
+  /// squares, to where they belong. Pixels beyond the picture's edge are black.
+  ///
+  /// - Parameter size: The side of the square, in pixels.
+  public func aligned(in image: ImageBuffer, size: Int = 112) -> ImageBuffer? {
+    guard size > 0, size <= 4096, keypoints.count >= Self.template.count else { return nil }
+    let points = keypoints.prefix(Self.template.count).map { (x: Double($0.x), y: Double($0.y)) }
+    guard points.allSatisfy({ $0.x.isFinite && $0.y.isFinite }) else { return nil }
+    let targets = Self.template.map { (x: $0.x * Double(size), y: $0.y * Double(size)) }
+    guard let transform = SimilarityTransform(from: targets, to: points) else { return nil }
+    return image.warped(by: transform, size: size)
+  }
+}
+
+/// A turn, a scale and a shift: `x′ = a·x − b·y + tx`, `y′ = b·x + a·y + ty`.
+struct SimilarityTransform: Hashable, Sendable {
+  let a: Double
+  let b: Double
+  let tx: Double
+  let ty: Double
+
+  /// The transform that takes points nearest to others, by least squares; nil where all are in one place.
+  init?(from sources: [(x: Double, y: Double)], to targets: [(x: Double, y: Double)]) {
+    guard sources.count == targets.count, !sources.isEmpty else { return nil }
+    let count = Double(sources.count)
+    let (sx, sy) = (sources.reduce(0) { $0 + $1.x } / count, sources.reduce(0) { $0 + $1.y } / count)
+    let (ux, uy) = (targets.reduce(0) { $0 + $1.x } / count, targets.reduce(0) { $0 + $1.y } / count)
+    var (dot, cross, spread) = (0.0, 0.0, 0.0)
+    for (source, target) in zip(sources, targets) {
+      let (px, py, qx, qy) = (source.x - sx, source.y - sy, target.x - ux, target.y - uy)
+      dot += px * qx + py * qy
+      cross += px * qy - py * qx
+      spread += px * px + py * py
+    }
+    guard spread > 0, dot * dot + cross * cross > 0 else { return nil }
+    a = dot / spread
+    b = cross / spread
+    tx = ux - a * sx + b * sy
+    ty = uy - b * sx - a * sy
+  }
+
+  /// How many units of the target one of the source becomes.
+  var scale: Double { (a * a + b * b).squareRoot() }
+}
+
+extension ImageBuffer {
+  /// A square whose pixel centers are taken from where a transform leads in this picture as it is seen, as rgb.
+  ///
+  /// Where the picture shrinks, a pixel is the mean of several samples, at most 8 × 8; samples are bilinear.
+  func warped(by transform: SimilarityTransform, size: Int) -> ImageBuffer {
+    let source = oriented().converted(to: .rgb)
+    let samples = min(max(Int(transform.scale.rounded(.up)), 1), 8)
+    var pixels = [UInt8](repeating: 0, count: size * size * 3)
+    for row in 0..<size {
+      for column in 0..<size {
+        var sums = SIMD3<Double>.zero
+        for i in 0..<samples {
+          for j in 0..<samples {
+            let y = Double(row) + (Double(i) + 0.5) / Double(samples)
+            let x = Double(column) + (Double(j) + 0.5) / Double(samples)
+            sums += source.sample(
+              x: transform.a * x - transform.b * y + transform.tx - 0.5,
+              y: transform.b * x + transform.a * y + transform.ty - 0.5)
+          }
+        }
+        let mean = sums / Double(samples * samples)
+        for channel in 0..<3 {
+          pixels[(row * size + column) * 3 + channel] = UInt8(min(max(mean[channel].rounded(), 0), 255))
+        }
+      }
+    }
+    return ImageBuffer(trusted: pixels, width: size, height: size, format: .rgb)
+  }
+
+  /// The color between pixels of a tightly packed rgb picture; black outside.
+  private func sample(x: Double, y: Double) -> SIMD3<Double> {
+    guard x > -1, y > -1, x < Double(width), y < Double(height) else { return .zero }
+    let (left, top) = (Int(x.rounded(.down)), Int(y.rounded(.down)))
+    let (wx, wy) = (x - Double(left), y - Double(top))
+    func color(_ column: Int, _ row: Int) -> SIMD3<Double> {
+      guard column >= 0, row >= 0, column < width, row < height else { return .zero }
+      let start = row * bytesPerRow + column * 3
+      return SIMD3(Double(bytes[start]), Double(bytes[start + 1]), Double(bytes[start + 2]))
+    }
+    let upper = color(left, top) * (1 - wx) + color(left + 1, top) * wx
+    let lower = color(left, top + 1) * (1 - wx) + color(left + 1, top + 1) * wx
+    return upper * (1 - wy) + lower * wy
+  }
+}

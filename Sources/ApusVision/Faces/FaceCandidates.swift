@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Faces in a model's terms, before and after overlapping ones are merged.
+struct FaceCandidates {
+  /// A face in fractions of the input.
+  struct Candidate {
+    var score: Float
+    /// Left, top, right, bottom, then x and y of each keypoint.
+    var coordinates: [Float]
+
+    var box: BoundingBox {
+      BoundingBox(
+        ymin: coordinates[1], xmin: coordinates[0], ymax: coordinates[3], xmax: coordinates[2])
+    }
+  }
+
+  /// The most candidates that are compared, the best ones.
+  private static let maximumCandidates = 4096
+  /// Scores are cut to ±100 before the logistic function.
+  private static let clippedScore: Float = 100
+
+  private(set) var candidates: [Candidate] = []
+
+  /// Decodes the predictions that score enough.
+  ///
+  /// - Parameters:
+  ///   - predictions: For each anchor x, y, width, height and the keypoints, in pixels of the input relative to it.
+  ///   - logits: The score of each.
+  init(
+    _ predictions: Span<Float>, _ logits: [Float], centers: [(x: Float, y: Float)], columns: Int,
+    width: Float, height: Float, threshold: Float
+  ) {
+    for (row, center) in centers.enumerated() {
+      let logit = logits[row]
+      guard !logit.isNaN else { continue }
+      let score = 1 / (1 + exp(-min(max(logit, -Self.clippedScore), Self.clippedScore)))
+      guard score >= threshold else { continue }
+      let start = row * columns
+      let x = predictions[start] / width + center.x
+      let y = predictions[start + 1] / height + center.y
+      let (w, h) = (predictions[start + 2] / width, predictions[start + 3] / height)
+      var coordinates = [x - w / 2, y - h / 2, x + w / 2, y + h / 2]
+      for column in stride(from: 4, to: columns - 1, by: 2) {
+        coordinates.append(predictions[start + column] / width + center.x)
+        coordinates.append(predictions[start + column + 1] / height + center.y)
+      }
+      guard coordinates.allSatisfy(\.isFinite), w >= 0, h >= 0 else { continue }
+      candidates.append(Candidate(score: score, coordinates: coordinates))
+    }
+  }
+
+  /// Faces, best first: each is the mean, weighted by scores, of the candidates that overlap the best one of them by more
+  /// than the threshold; its score is the best one's.
+  func merged(iouThreshold: Float) -> [Candidate] {
+    let order = candidates.indices.sorted {
+      candidates[$0].score > candidates[$1].score
+        || candidates[$0].score == candidates[$1].score && $0 < $1
+    }
+    var rest = order.prefix(Self.maximumCandidates).map { candidates[$0] }
+    var merged: [Candidate] = []
+    while let best = rest.first {
+      var alike: [Candidate] = []
+      var others: [Candidate] = []
+      for candidate in rest {
+        if candidate.box.intersectionOverUnion(best.box) > iouThreshold {
+          alike.append(candidate)
+        } else {
+          others.append(candidate)
+        }
+      }
+      var face = best
+      if !alike.isEmpty {
+        let total = alike.reduce(0) { $0 + $1.score }
+        for index in face.coordinates.indices {
+          face.coordinates[index] = alike.reduce(0) { $0 + $1.coordinates[index] * $1.score } / total
+        }
+      }
+      merged.append(face)
+      // A box without an area is not even like itself.
+      rest = others.count < rest.count ? others : Array(rest.dropFirst())
+    }
+    return merged
+  }
+}

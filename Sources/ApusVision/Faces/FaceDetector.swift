@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+
+/// Finds faces with eyes, nose, mouth and ears: the BlazeFace models for short and for full range.
+///
+/// ```swift
+/// let detector = try FaceDetector(modelFile: "face_detection_short_range.tflite")
+/// for face in try detector.detect(picture).faces { draw(face.rect, face.keypoints) }
+/// ```
+///
+/// A detector can be shared by any number of threads.
+public final class FaceDetector: VisionTask {
+  /// How to detect faces.
+  @dynamicMemberLookup
+  public struct Options: Sendable {
+    /// How pictures reach the model, and how it runs; its members are members of these options, too.
+    public var baseOptions = BaseOptions()
+    /// The least score of a face; equal is enough.
+    public var minDetectionConfidence: Float = 0.5
+    /// The overlap, as intersection over union, above which candidates are one face.
+    public var minSuppressionThreshold: Float = 0.3
+    /// The most faces in an answer, the best ones; nil for all.
+    public var maxResults: Int?
+
+    /// Makes the default options.
+    public init() {}
+
+    /// The options that all tasks have.
+    public subscript<Value>(dynamicMember path: WritableKeyPath<BaseOptions, Value>) -> Value {
+      get { baseOptions[keyPath: path] }
+      set { baseOptions[keyPath: path] = newValue }
+    }
+
+    func check() throws(ApusError) {
+      guard !minDetectionConfidence.isNaN else {
+        throw ApusError(.invalidArgument, "the score threshold is not a number")
+      }
+      guard minSuppressionThreshold >= 0, minSuppressionThreshold <= 1 else {
+        throw ApusError(.invalidArgument, "the IoU threshold is \(minSuppressionThreshold), not 0 to 1")
+      }
+      if let maxResults, maxResults < 1 {
+        throw ApusError(.invalidArgument, "at most \(maxResults) results are asked for, not 1 or more")
+      }
+    }
+  }
+
+  /// How to detect, as given.
+  public let options: Options
+  /// What is taken for granted about the model.
+  public let assumptions: TaskAssumptions
+
+  private let pictures: PictureModel
+  private let predictions: Int
+  private let scores: Int
+  private let columns: Int
+  private let centers: [(x: Float, y: Float)]
+
+  /// Makes a detector of a model: one picture in, predictions and scores of anchors out, in any order.
+  ///
+  /// - Throws: `invalidArgument` where the model is no such detector, or what stops ``Apus/Interpreter``.
+  public init(model: Model, options: Options = Options()) throws(ApusError) {
+    try options.check()
+    self.options = options
+    let prepared = try PreparedModel(model, options: options.baseOptions)
+    let geometry = prepared.geometry
+    let shapes = prepared.outputs.map(\.shape)
+    let found = [(0, 1), (1, 0)].first { predictions, scores in
+      guard shapes.count == 2, let columns = shapes[predictions].dimensions.last else { return false }
+      return columns >= 4 && columns.isMultiple(of: 2) && shapes[scores].elementCount > 1
+        && shapes[predictions].elementCount / columns == shapes[scores].elementCount
+    }
+    guard let found,
+      let anchors = FaceAnchors.centers(
+        count: shapes[found.1].elementCount, width: geometry.width, height: geometry.height)
+    else {
+      throw ApusError(
+        .invalidArgument,
+        """
+        the model's outputs are not those of BlazeFace (predictions 1×896×16 and scores 1×896×1 for 128 × 128 pixels, \
+        1×2304×16 and 1×2304×1 for 192 × 192), but: \(prepared.outputDescription)
+        """)
+    }
+    (predictions, scores) = found
+    columns = shapes[predictions].dimensions.last ?? 0
+    centers = anchors.centers
+    pictures = try PictureModel(prepared, defaults: PictureDefaults(fit: .letterbox(fill: .black)))
+    assumptions = TaskAssumptions(
+      task: "faces", kind: anchors.name, reason: "\(anchors.centers.count) anchors", pictures: pictures,
+      roles: [
+        predictions: """
+        x, y, width, height and \((columns - 4) / 2) keypoints, in pixels of the input from the center of the anchor's cell
+        """, scores: "the logits of the scores",
+      ],
+      steps: [
+        "score = 1 / (1 + exp(-clip(logit, -100, 100))) >= \(options.minDetectionConfidence)",
+        "box and points = prediction / side of the input + center of the cell",
+        """
+        candidates with IoU > \(options.minSuppressionThreshold) with the best become one: means weighted by scores, the \
+        best score
+        """,
+      ])
+  }
+
+  /// Makes a detector of a file.
+  public convenience init(modelFile: String, options: Options = Options()) throws(ApusError) {
+    try self.init(model: Model(contentsOfFile: modelFile), options: options)
+  }
+
+  /// Finds faces in a picture, or in a region of it: best first.
+  ///
+  /// - Parameters:
+  ///   - image: The picture, of any size.
+  ///   - region: The part of the picture to look at, in pixels as it is seen; nil for all of it.
+  ///   - cancellation: A flag that is looked at before each operator.
+  /// - Throws: `cancelled`, or what only the data of a run can cause.
+  public func detect(
+    _ image: ImageBuffer, in region: PixelRect? = nil, cancellation: Cancellation? = nil
+  ) throws(ApusError) -> FaceDetectionResult {
+    result(image, try pictures.run(image, in: region, cancellation: cancellation, faces))
+  }
+
+  /// Finds faces in a picture, away from the caller's actor; cancelling the caller's task stops the run.
+  public func detect(_ image: ImageBuffer, in region: PixelRect? = nil) async throws(ApusError)
+    -> FaceDetectionResult
+  {
+    try await answer(image, in: region)
+  }
+
+  public var imageReduction: ImageReduction { .fitting(pictures.processor) }
+
+  public func answer(_ image: ImageBuffer, in region: PixelRect?, cancellation: Cancellation?)
+    throws(ApusError) -> FaceDetectionResult
+  {
+    try detect(image, in: region, cancellation: cancellation)
+  }
+
+  public func answers(_ images: [ImageBuffer], cancellation: Cancellation?) throws(ApusError)
+    -> [FaceDetectionResult]
+  {
+    let answers = try pictures.run(images, cancellation: cancellation, faces)
+    return zip(images, answers).map(result)
+  }
+
+  private func result(
+    _ image: ImageBuffer, _ answer: (answer: [Face], timings: StageTimings)
+  ) -> FaceDetectionResult {
+    FaceDetectionResult(
+      imageWidth: image.originalWidth, imageHeight: image.originalHeight, faces: answer.answer,
+      timings: answer.timings)
+  }
+
+  private func faces(of run: ModelRun, in placement: Placement) throws(ApusError) -> [Face] {
+    let logits = try run.values(of: scores)
+    let candidates = try run.withValues(of: predictions) { values throws(ApusError) in
+      guard logits.count == centers.count, values.count == centers.count * columns else {
+        throw ApusError(.invalidData, "the outputs have other shapes than when prepared")
+      }
+      return FaceCandidates(
+        values, logits, centers: centers, columns: columns, width: Float(pictures.processor.width),
+        height: Float(pictures.processor.height), threshold: options.minDetectionConfidence)
+    }
+    let merged = candidates.merged(iouThreshold: options.minSuppressionThreshold)
+    return merged.prefix(options.maxResults ?? merged.count).map { candidate in
+      let rect = placement.imageRect(ofModelBox: candidate.box)
+      let points = stride(from: 4, to: candidate.coordinates.count, by: 2).enumerated().map { index, start in
+        let position = placement.imagePoint(
+          modelX: candidate.coordinates[start], modelY: candidate.coordinates[start + 1])
+        return Keypoint(
+          name: Face.keypointNames.indices.contains(index) ? Face.keypointNames[index] : nil, x: position.x,
+          y: position.y)
+      }
+      return Face(
+        score: candidate.score, boundingBox: placement.imageBox(of: rect), rect: rect, keypoints: points)
+    }
+  }
+}

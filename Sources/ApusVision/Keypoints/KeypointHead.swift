@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+
+/// A pose in fractions of the model's input.
+struct ModelPose {
+  var score: Float
+  var keypoints: [ModelKeypoint]
+}
+
+/// What turns the outputs of one kind of model into poses.
+protocol KeypointHead: Sendable {
+  /// The kind of model, for people.
+  var kind: String { get }
+  /// Why the model was taken for that kind.
+  var reason: String { get }
+  /// How its pictures are prepared.
+  var pictureDefaults: PictureDefaults { get }
+  /// What each output holds.
+  var roles: [Int: String] { get }
+  /// Whether poses below the threshold are left out: not by a model that always gives one.
+  var filtersPoses: Bool { get }
+  /// What is done with the outputs, for people.
+  var steps: [String] { get }
+
+  /// The poses, in any order.
+  func poses(in run: ModelRun, threshold: Float) throws(ApusError) -> [ModelPose]
+}
+
+extension KeypointHead {
+  var filtersPoses: Bool { true }
+}
+
+/// MoveNet for one person: y, x and score of seventeen points.
+struct MoveNetHead: KeypointHead {
+  private static let pointCount = 17
+
+  /// How many people an answer has: one, or six of which most are nobody.
+  private let people: Int
+  private let columns: Int
+
+  /// Recognizes `1×1×17×3` and `1×6×56`; nil for other outputs.
+  init?(_ prepared: PreparedModel) {
+    guard prepared.outputs.count == 1 else { return nil }
+    let shape = prepared.outputs[0].shape.dimensions
+    if shape == [1, 1, Self.pointCount, 3] || shape == [1, Self.pointCount, 3] {
+      (people, columns) = (1, 3 * Self.pointCount)
+    } else if shape.count == 3, shape[0] == 1, (1...64).contains(shape[1]),
+      shape[2] == 3 * Self.pointCount + 5
+    {
+      (people, columns) = (shape[1], shape[2])
+    } else {
+      return nil
+    }
+  }
+
+  private var isSingle: Bool { columns == 3 * Self.pointCount }
+
+  var kind: String { isSingle ? "MoveNet" : "MoveNet for several people" }
+  var reason: String {
+    isSingle ? "the output has y, x and score of 17 points" : "the output has rows of 17 points and a box"
+  }
+  var filtersPoses: Bool { !isSingle }
+
+  var pictureDefaults: PictureDefaults {
+    // Floats are pixels as they are.
+    PictureDefaults(
+      fit: .letterbox(fill: .black), normalization: .meanStd(mean: [0], std: [1]), heedsMetadata: false)
+  }
+
+  var roles: [Int: String] {
+    [
+      0: "\(people) rows of y, x, score of 17 points, in fractions of the input"
+        + (isSingle ? "" : ", then a box and the pose's score")
+    ]
+  }
+
+  var steps: [String] {
+    [
+      isSingle
+        ? "the pose's score is the mean of its points'" : "the pose's score is the last number of its row"
+    ]
+  }
+
+  func poses(in run: ModelRun, threshold: Float) throws(ApusError) -> [ModelPose] {
+    let values = try run.values(of: 0)
+    guard values.count == people * columns else {
+      throw ApusError(.invalidData, "the output has \(values.count) values, not \(people * columns)")
+    }
+    return (0..<people).map { person in
+      let start = person * columns
+      let points = (0..<Self.pointCount).map { point in
+        ModelKeypoint(
+          x: values[start + 3 * point + 1], y: values[start + 3 * point], score: values[start + 3 * point + 2]
+        )
+      }
+      let mean = points.reduce(0) { $0 + ($1.score ?? 0) } / Float(points.count)
+      return ModelPose(score: isSingle ? mean : values[start + columns - 1], keypoints: points)
+    }
+  }
+}
+
+/// YOLO's poses: a detection with points.
+struct YOLOPoseHead: KeypointHead {
+  private let head: YOLOHead
+
+  /// Recognizes a YOLO model whose metadata names its keypoints, or that has as many columns as COCO's need; nil for
+  /// others.
+  init?(_ prepared: PreparedModel) throws(ApusError) {
+    guard let head = try YOLOHead(prepared, chosen: nil, keypoints: (Keypoint.cocoNames.count, 3)),
+      head.keypoints != nil
+    else { return nil }
+    self.head = head
+  }
+
+  var kind: String { "YOLO pose, \(head.layout.rawValue)" }
+  var reason: String { head.reason }
+  var pictureDefaults: PictureDefaults { head.pictureDefaults }
+  var roles: [Int: String] { head.roles }
+  var steps: [String] { head.steps(criteria(threshold: 0.3)) }
+
+  private func criteria(threshold: Float) -> DetectionCriteria {
+    DetectionCriteria(
+      scoreThreshold: threshold, maxResults: head.layout.defaultMaxResults, iouThreshold: 0.45,
+      isClassAgnostic: false, isMultiLabel: false, categories: .everything)
+  }
+
+  func poses(in run: ModelRun, threshold: Float) throws(ApusError) -> [ModelPose] {
+    try head.objects(in: run, criteria(threshold: threshold.nextDown)).map {
+      ModelPose(score: $0.score, keypoints: $0.keypoints)
+    }
+  }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The poses in a picture.
+public struct KeypointResult: VisionResult, Hashable {
+  /// The width of the picture as it is seen, in pixels.
+  public let imageWidth: Int
+  /// The height of the picture as it is seen, in pixels.
+  public let imageHeight: Int
+  /// The poses, best first.
+  public var poses: [Pose]
+  /// How long the stages took.
+  public var timings: StageTimings
+}
+
+extension KeypointResult {
+  private enum CodingKeys: String, CodingKey {
+    case poses
+    case timings = "milliseconds"
+  }
+
+  /// Encodes `poses` and `milliseconds`.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(poses, forKey: .poses)
+    try container.encode(timings, forKey: .timings)
+  }
+}

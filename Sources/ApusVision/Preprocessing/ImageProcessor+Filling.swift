@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Apus
+import ApusKernels
+
+extension ImageProcessor {
+  /// Writes a picture's values straight into a float32 input; without a normalization, `(v − 127.5) / 127.5`.
+  ///
+  /// The values are those of ``prepare(_:threads:)`` and ``PreparedImage/fill(_:order:normalization:)``, without a
+  /// picture in between.
+  ///
+  /// - Parameters:
+  ///   - destination: The input: width × height × channels values.
+  ///   - image: The picture, of any size.
+  ///   - region: The part that the model is to see, as in ``prepare(_:region:threads:)``; nil for all of it.
+  ///   - order: Whether the channels of a pixel follow each other or lie apart.
+  ///   - normalization: How pixels become numbers.
+  ///   - threads: The most threads to share the work; the values do not depend on it.
+  /// - Returns: How positions in the input relate to positions in the picture.
+  /// - Throws: `invalidArgument` when the destination has another number of values, the normalization does not fit
+  ///   the channels, or the region has no pixels in the picture.
+  @discardableResult
+  public func fill(
+    _ destination: inout MutableSpan<Float>, from image: ImageBuffer, region: PixelRect? = nil,
+    order: ChannelOrder = .interleaved, normalization: Normalization? = nil, threads: Int = 1
+  ) throws(ApusError) -> ImageTransform {
+    let transform = try checkedTransform(for: image, region, count: destination.count)
+    let normalization = normalization ?? .signed
+    if normalization == .perImageStandardization {
+      let prepared = prepare(image, transform, threads: threads, kernels: Runtime.pictureKernels)
+      try prepared.fill(&destination, order: order, normalization: normalization)
+      return transform
+    }
+    let table = try normalization.table(channels: channels.count, of: [])
+    fillBorder(of: &destination, around: transform.target, order) { table[$0 * 256 + Int($1)] }
+    resize(of: image, transform, order, Runtime.pictureKernels)
+      .run(image.bytes.span, into: &destination, table: table, team: ThreadTeam(count: threads))
+    return transform
+  }
+
+  /// Writes a picture's values straight into a uint8 input: the pixels themselves, unless a normalization is given.
+  ///
+  /// The values are those of ``PreparedImage/fill(_:order:normalization:scale:zeroPoint:)``; parameters and errors are
+  /// those of both.
+  @discardableResult
+  public func fill(
+    _ destination: inout MutableSpan<UInt8>, from image: ImageBuffer, region: PixelRect? = nil,
+    order: ChannelOrder = .interleaved, normalization: Normalization? = nil, scale: Float = 1,
+    zeroPoint: Int = 0, threads: Int = 1
+  ) throws(ApusError) -> ImageTransform {
+    let transform = try checkedTransform(for: image, region, count: destination.count)
+    if normalization == .perImageStandardization {
+      let prepared = prepare(image, transform, threads: threads, kernels: Runtime.pictureKernels)
+      try prepared.fill(
+        &destination, order: order, normalization: normalization, scale: scale, zeroPoint: zeroPoint)
+      return transform
+    }
+    let resize = resize(of: image, transform, order, Runtime.pictureKernels)
+    let team = ThreadTeam(count: threads)
+    guard let normalization else {
+      fillBorder(of: &destination, around: transform.target, order) { $1 }
+      resize.run(image.bytes.span, into: &destination, team: team)
+      return transform
+    }
+    let table: [UInt8] = try normalization.table(
+      channels: channels.count, of: [], scale: scale, zeroPoint: zeroPoint)
+    fillBorder(of: &destination, around: transform.target, order) { table[$0 * 256 + Int($1)] }
+    resize.run(image.bytes.span, into: &destination, table: table, team: team)
+    return transform
+  }
+
+  /// Writes a picture's values straight into an int8 input: `v − 128`, unless a normalization is given.
+  ///
+  /// The values are those of ``PreparedImage/fill(_:order:normalization:scale:zeroPoint:)``; parameters and errors are
+  /// those of both.
+  @discardableResult
+  public func fill(
+    _ destination: inout MutableSpan<Int8>, from image: ImageBuffer, region: PixelRect? = nil,
+    order: ChannelOrder = .interleaved, normalization: Normalization? = nil, scale: Float = 1,
+    zeroPoint: Int = 0, threads: Int = 1
+  ) throws(ApusError) -> ImageTransform {
+    let transform = try checkedTransform(for: image, region, count: destination.count)
+    if normalization == .perImageStandardization {
+      let prepared = prepare(image, transform, threads: threads, kernels: Runtime.pictureKernels)
+      try prepared.fill(
+        &destination, order: order, normalization: normalization, scale: scale, zeroPoint: zeroPoint)
+      return transform
+    }
+    let resize = resize(of: image, transform, order, Runtime.pictureKernels)
+    let team = ThreadTeam(count: threads)
+    guard let normalization else {
+      fillBorder(of: &destination, around: transform.target, order) { Int8(bitPattern: $1 ^ 0x80) }
+      resize.run(image.bytes.span, intoSigned: &destination, team: team)
+      return transform
+    }
+    let table: [Int8] = try normalization.table(
+      channels: channels.count, of: [], scale: scale, zeroPoint: zeroPoint)
+    fillBorder(of: &destination, around: transform.target, order) { table[$0 * 256 + Int($1)] }
+    resize.run(image.bytes.span, intoSigned: &destination, table: table, team: team)
+    return transform
+  }
+
+  private func checkedTransform(
+    for image: ImageBuffer, _ region: PixelRect?, count: Int
+  ) throws(ApusError) -> ImageTransform {
+    guard count == width * height * channels.count else {
+      throw ApusError(
+        .invalidArgument,
+        "the input has \(count) values, but a prepared image \(width) × \(height) × \(channels.count)")
+    }
+    return try transform(for: image, region: region)
+  }
+
+  /// Fills what a letterbox leaves free; `value` is asked for the value of a channel's byte.
+  private func fillBorder<Element>(
+    of destination: inout MutableSpan<Element>, around target: ImageTransform.Region, _ order: ChannelOrder,
+    _ value: (Int, UInt8) -> Element
+  ) {
+    guard target.width < width || target.height < height else { return }
+    let color = fillColor.enumerated().map { value($0.offset, $0.element) }
+    func fill(_ pixels: Range<Int>, _ destination: inout MutableSpan<Element>) {
+      for channel in color.indices {
+        if order == .planar {
+          let plane = channel * width * height
+          for index in pixels { destination[plane + index] = color[channel] }
+        } else {
+          for index in pixels { destination[index * color.count + channel] = color[channel] }
+        }
+      }
+    }
+    fill(0..<target.y * width, &destination)
+    for y in target.y..<target.y + target.height {
+      fill(y * width..<y * width + target.x, &destination)
+      fill(y * width + target.x + target.width..<(y + 1) * width, &destination)
+    }
+    fill((target.y + target.height) * width..<height * width, &destination)
+  }
+}

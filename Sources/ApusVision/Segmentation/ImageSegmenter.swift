@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusFormat
+
+/// Says what each pixel of a picture shows.
+///
+/// ```swift
+/// let segmenter = try ImageSegmenter(modelFile: "deeplabv3.tflite")
+/// let largest = try segmenter.segment(picture).classes.first
+/// ```
+///
+/// Models answer with a score for each class and cell, with one probability for each cell, or with classes. Scores are
+/// enlarged to the picture bilinearly before the largest wins; classes are taken from the nearest cell. A segmenter can be
+/// shared by any number of threads.
+public final class ImageSegmenter: VisionTask {
+  /// How to segment.
+  @dynamicMemberLookup
+  public struct Options: Sendable {
+    /// How pictures reach the model, and how it runs; its members are members of these options, too.
+    public var baseOptions = BaseOptions()
+    /// Whether results have a class for each pixel.
+    public var shouldOutputCategoryMask = true
+    /// Whether results have the model's scores for each pixel and class: four bytes for each of them.
+    public var shouldOutputConfidenceMasks = false
+    /// The language of display names, as `en` or `de-CH`, where the metadata has them; nil for none.
+    public var displayNamesLocale: String?
+
+    /// Makes the default options.
+    public init() {}
+
+    /// The options that all tasks have.
+    public subscript<Value>(dynamicMember path: WritableKeyPath<BaseOptions, Value>) -> Value {
+      get { baseOptions[keyPath: path] }
+      set { baseOptions[keyPath: path] = newValue }
+    }
+  }
+
+  /// What the output holds.
+  private enum Form: Sendable {
+    case scores, probability, classes
+  }
+
+  /// How to segment, as given.
+  public let options: Options
+  /// What is taken for granted about the model.
+  public let assumptions: TaskAssumptions
+
+  private let pictures: PictureModel
+  private let output: Int
+  private let form: Form
+  private let gridWidth: Int
+  private let gridHeight: Int
+  private let channels: MaskEnlargement.Channels
+  private let names: LabelSource?
+
+  /// The most pixels times classes of confidence masks.
+  private static let maximumConfidences = 1 << 29
+
+  /// Makes a segmenter.
+  ///
+  /// - Parameters:
+  ///   - model: The model: one picture in; `1×height×width×classes`, `1×classes×height×width`, `1×height×width×1` or
+  ///     whole classes of `1×height×width` out.
+  ///   - labels: The names of the classes; nil for those inside the model.
+  ///   - options: How to segment.
+  /// - Throws: `invalidArgument` where the model is no segmenter, or what stops ``Apus/Interpreter``.
+  public init(model: Model, labels: LabelMap? = nil, options: Options = Options()) throws(ApusError) {
+    self.options = options
+    let prepared = try PreparedModel(model, options: options.baseOptions)
+    // Of several outputs, such as one for each head, the first that covers the picture counts.
+    guard let found = prepared.outputs.indices.lazy.compactMap({ Self.grid(prepared, $0) }).first else {
+      throw ApusError(
+        .invalidArgument,
+        """
+        the model's outputs are not those of a segmenter (scores 1×height×width×classes, one probability \
+        1×height×width×1, or whole classes 1×height×width), but: \(prepared.outputDescription)
+        """)
+    }
+    (output, form, gridWidth, gridHeight, channels) = found
+    var names = LabelSource(
+      given: labels, of: prepared, output: output, locale: options.displayNamesLocale, offset: nil)
+    // A class of the output is a row of the labels: the background has a class of its own.
+    names?.startAtFirstRow()
+    // With one name for one probability, that is the name of what is there, class 1.
+    if form == .probability, names?.map.rowCount == 1 { names?.shift(by: -1) }
+    self.names = names
+    pictures = try PictureModel(prepared, defaults: PictureDefaults())
+    let step =
+      switch form {
+      case .scores: "scores are enlarged bilinearly to the picture, then the largest wins"
+      case .probability: "the probability is enlarged bilinearly to the picture: 1 where above 0.5, else 0"
+      case .classes: "each pixel takes the class of the nearest cell"
+      }
+    let layout = channels.perChannel == 1 ? "channels last" : "channels first"
+    assumptions = TaskAssumptions(
+      task: "segmenter",
+      kind: form == .classes
+        ? "classes" : form == .scores ? "scores of \(channels.count) classes" : "one probability",
+      reason: "the output has a cell for each part of the picture", pictures: pictures,
+      roles: [output: "\(gridHeight)×\(gridWidth) cells" + (form == .classes ? "" : ", \(layout)")],
+      labels: names,
+      steps: [step])
+  }
+
+  /// Makes a segmenter of files; nil for the labels inside the model.
+  public convenience init(
+    modelFile: String, labelsFile: String? = nil, options: Options = Options()
+  ) throws(ApusError) {
+    var labels: LabelMap?
+    if let labelsFile { labels = try LabelMap(contentsOfFile: labelsFile) }
+    try self.init(model: Model(contentsOfFile: modelFile), labels: labels, options: options)
+  }
+
+  /// What an output's shape and type say; channels are where the input has them, unless only the other place makes cells
+  /// of the input's proportions.
+  private static func grid(_ prepared: PreparedModel, _ output: Int)
+    -> (Int, Form, Int, Int, MaskEnlargement.Channels)?
+  {
+    let tensor = prepared.outputs[output]
+    var shape = tensor.shape.dimensions
+    guard shape.first == 1, shape.allSatisfy({ $0 > 0 && $0 <= 1 << 15 }) else { return nil }
+    let isInteger =
+      [.int32, .int64].contains(tensor.type)
+      || [.uint8, .int8, .int16].contains(tensor.type) && tensor.quantization == nil
+    if shape.count == 4, isInteger, shape[3] == 1 { shape.removeLast() }
+    if shape.count == 3, shape[1] > 1, shape[2] > 1 {
+      let form: Form = isInteger ? .classes : .probability
+      return (output, form, shape[2], shape[1], .init(count: 1, perCell: 1, perChannel: 1))
+    }
+    guard shape.count == 4, !isInteger else { return nil }
+    let geometry = prepared.geometry
+    func isProportional(_ height: Int, _ width: Int) -> Bool {
+      height > 1 && width > 1
+        && abs(height * geometry.width - width * geometry.height) <= max(geometry.width, geometry.height)
+    }
+    let interleaved = isProportional(shape[1], shape[2])
+    let planar = isProportional(shape[2], shape[3])
+    guard interleaved || planar else { return nil }
+    let isPlanar = interleaved == planar ? geometry.isPlanar : planar
+    let (height, width, count) = isPlanar ? (shape[2], shape[3], shape[1]) : (shape[1], shape[2], shape[3])
+    return (
+      output, count == 1 ? .probability : .scores, width, height,
+      isPlanar
+        ? .init(count: count, perCell: 1, perChannel: width * height)
+        : .init(count: count, perCell: count, perChannel: 1)
+    )
+  }
+
+  // MARK: Facts
+
+  /// The names of the classes; nil where neither the caller nor the model has any.
+  public var labels: LabelMap? { names?.map }
+
+  // MARK: Segmenting
+
+  /// Says what each pixel of a picture shows.
+  ///
+  /// - Parameters:
+  ///   - image: The picture, of any size.
+  ///   - region: The part of the picture to look at, in pixels as it is seen; nil for all of it. Pixels outside are taken
+  ///     for what the region's edge shows.
+  ///   - cancellation: A flag that is looked at before each operator.
+  /// - Throws: `cancelled`, `resourceLimit` where confidence masks take too much memory, or what only the data of a run
+  ///   can cause.
+  public func segment(
+    _ image: ImageBuffer, in region: PixelRect? = nil, cancellation: Cancellation? = nil
+  ) throws(ApusError) -> SegmentationResult {
+    let (result, timings) = try pictures.run(image, in: region, cancellation: cancellation, segmentation)
+    return timed(result, timings)
+  }
+
+  /// Says what each pixel of a picture shows, away from the caller's actor; cancelling the caller's task stops the run.
+  public func segment(_ image: ImageBuffer, in region: PixelRect? = nil) async throws(ApusError)
+    -> SegmentationResult
+  {
+    try await answer(image, in: region)
+  }
+
+  public var imageReduction: ImageReduction { .fitting(pictures.processor) }
+
+  public func answer(_ image: ImageBuffer, in region: PixelRect?, cancellation: Cancellation?)
+    throws(ApusError) -> SegmentationResult
+  {
+    try segment(image, in: region, cancellation: cancellation)
+  }
+
+  public func answers(_ images: [ImageBuffer], cancellation: Cancellation?) throws(ApusError)
+    -> [SegmentationResult]
+  {
+    try pictures.run(images, cancellation: cancellation, segmentation).map { timed($0.answer, $0.timings) }
+  }
+
+  private func timed(_ result: SegmentationResult, _ timings: StageTimings) -> SegmentationResult {
+    var result = result
+    result.timings = timings
+    return result
+  }
+
+  private func segmentation(of run: ModelRun, in placement: Placement) throws(ApusError)
+    -> SegmentationResult
+  {
+    let pixels = placement.imageWidth * placement.imageHeight
+    if options.shouldOutputConfidenceMasks, form != .classes {
+      // Both are limited: a picture to 2²⁸ pixels, a dimension of the output to 2¹⁵.
+      guard pixels * channels.count <= Self.maximumConfidences else {
+        throw ApusError(
+          .resourceLimit,
+          "confidence masks of \(channels.count) classes and \(pixels) pixels take more than 2 GiB")
+      }
+    }
+    let enlargement = MaskEnlargement(placement, gridWidth: gridWidth, gridHeight: gridHeight)
+    var mask: [UInt8] = []
+    var confidences: [[Float]] = []
+    try run.withValues(of: output) { values throws(ApusError) in
+      guard values.count == gridWidth * gridHeight * channels.count else {
+        throw ApusError(.invalidData, "output \(output) has another shape than when prepared")
+      }
+      mask =
+        switch form {
+        case .scores: enlargement.largest(values, channels)
+        case .probability: enlargement.above(values, channels)
+        case .classes: enlargement.nearest(values)
+        }
+      if options.shouldOutputConfidenceMasks, form != .classes {
+        for channel in 0..<channels.count {
+          confidences.append(enlargement.enlarged(values, channels, channel))
+        }
+      }
+    }
+    var counts = [Int](repeating: 0, count: 256)
+    for index in mask { counts[Int(index)] += 1 }
+    let shares = counts.indices.filter { counts[$0] > 0 }.sorted {
+      counts[$0] > counts[$1] || counts[$0] == counts[$1] && $0 < $1
+    }
+    return SegmentationResult(
+      imageWidth: placement.imageWidth, imageHeight: placement.imageHeight,
+      categoryMask: options.shouldOutputCategoryMask ? mask : [], confidenceMasks: confidences,
+      classes: shares.map {
+        .init(index: $0, label: names?.map[$0], share: Double(counts[$0]) / Double(pixels))
+      }, timings: StageTimings())
+  }
+}

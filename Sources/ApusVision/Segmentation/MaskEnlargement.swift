@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Takes what a model says of its grid's cells to the pixels of a picture.
+struct MaskEnlargement {
+  /// For a pixel of the picture along an axis: the two cells around it, and the weight of the second.
+  private struct Step {
+    let first: Int
+    let second: Int
+    let weight: Float
+    let nearest: Int
+  }
+
+  private let columns: [Step]
+  private let rows: [Step]
+  private let gridWidth: Int
+
+  /// Works out where the pixels of the whole picture lie in a grid that covers the input.
+  init(_ placement: Placement, gridWidth: Int, gridHeight: Int) {
+    let transform = placement.transform
+    self.gridWidth = gridWidth
+    columns = (0..<placement.imageWidth).map { column in
+      let position = transform.modelPoint(imageX: Float(column) + 0.5, imageY: 0).x
+      return Self.step(position, gridWidth)
+    }
+    rows = (0..<placement.imageHeight).map { row in
+      let position = transform.modelPoint(imageX: 0, imageY: Float(row) + 0.5).y
+      return Self.step(position, gridHeight)
+    }
+  }
+
+  private static func step(_ position: Float, _ count: Int) -> Step {
+    let place = clamp(position * Float(count) - 0.5, to: Float(count - 1))
+    let first = Int(place)
+    return Step(
+      first: first, second: min(first + 1, count - 1), weight: place - Float(first),
+      nearest: Int(clamp(position * Float(count), to: Float(count - 1))))
+  }
+
+  /// Where the cells of a channel are.
+  struct Channels {
+    let count: Int
+    let perCell: Int
+    let perChannel: Int
+  }
+
+  /// One channel, interpolated between the centers of cells.
+  func enlarged(_ values: Span<Float>, _ channels: Channels, _ channel: Int) -> [Float] {
+    var result = [Float](repeating: 0, count: rows.count * columns.count)
+    var target = 0
+    for row in rows {
+      forEachColumn(values, channels, channel, row) { value in
+        result[target] = value
+        target += 1
+      }
+    }
+    return result
+  }
+
+  /// The channel with the largest value at each pixel; the first of equal ones.
+  func largest(_ values: Span<Float>, _ channels: Channels) -> [UInt8] {
+    var result = [UInt8](repeating: 0, count: rows.count * columns.count)
+    var best = [Float](repeating: 0, count: columns.count)
+    for (line, row) in rows.enumerated() {
+      for channel in 0..<channels.count {
+        var column = 0
+        forEachColumn(values, channels, channel, row) { value in
+          if channel == 0 || value > best[column] {
+            best[column] = value
+            result[line * columns.count + column] = UInt8(min(channel, 255))
+          }
+          column += 1
+        }
+      }
+    }
+    return result
+  }
+
+  /// 1 where the only channel is above one half.
+  func above(_ values: Span<Float>, _ channels: Channels) -> [UInt8] {
+    var result: [UInt8] = []
+    result.reserveCapacity(rows.count * columns.count)
+    for row in rows {
+      forEachColumn(values, channels, 0, row) { result.append($0 > 0.5 ? 1 : 0) }
+    }
+    return result
+  }
+
+  /// The class of the cell that a pixel lies in.
+  func nearest(_ classes: Span<Float>) -> [UInt8] {
+    var result: [UInt8] = []
+    result.reserveCapacity(rows.count * columns.count)
+    for row in rows {
+      for column in columns {
+        let value = classes[row.nearest * gridWidth + column.nearest]
+        result.append(value > 0 ? (value < 255 ? UInt8(value) : 255) : 0)
+      }
+    }
+    return result
+  }
+
+  @inline(__always)
+  private func forEachColumn(
+    _ values: Span<Float>, _ channels: Channels, _ channel: Int, _ row: Step, _ body: (Float) -> Void
+  ) {
+    let upper = row.first * gridWidth * channels.perCell + channel * channels.perChannel
+    let lower = row.second * gridWidth * channels.perCell + channel * channels.perChannel
+    for column in columns {
+      let (first, second) = (column.first * channels.perCell, column.second * channels.perCell)
+      let above = values[upper + first] + (values[upper + second] - values[upper + first]) * column.weight
+      let below = values[lower + first] + (values[lower + second] - values[lower + first]) * column.weight
+      body(above + (below - above) * row.weight)
+    }
+  }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What each pixel of a picture shows.
+public struct SegmentationResult: VisionResult, Hashable {
+  /// A class that a picture shows, with the share of the pixels that it has.
+  public struct Share: Hashable, Encodable, Sendable {
+    /// The class as the model counts it.
+    public var index: Int
+    /// Its name; nil where there is none.
+    public var label: String?
+    /// The share of the picture's pixels, above 0 and at most 1.
+    public var share: Double
+
+    private enum CodingKeys: CodingKey {
+      case index, label, share
+    }
+
+    /// Encodes `index`, `label` (null where there is none) and `share`.
+    public func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(index, forKey: .index)
+      try container.encode(label, forKey: .label)
+      try container.encode(share, forKey: .share)
+    }
+  }
+
+  /// The width of the picture as it is seen, in pixels.
+  public let imageWidth: Int
+  /// The height of the picture as it is seen, in pixels.
+  public let imageHeight: Int
+  /// The class of each pixel of the picture as it is seen, row by row; classes beyond 255 are 255. Empty where only
+  /// confidence masks are asked for.
+  public var categoryMask: [UInt8]
+  /// For each class, how sure the model is at each pixel; empty unless asked for.
+  public var confidenceMasks: [[Float]]
+  /// The classes that the picture shows, the largest first.
+  public var classes: [Share]
+  /// How long the stages took.
+  public var timings: StageTimings
+
+  /// The class of a pixel; nil outside the picture.
+  public func category(x: Int, y: Int) -> Int? {
+    guard x >= 0, y >= 0, x < imageWidth, y < imageHeight, !categoryMask.isEmpty else { return nil }
+    return Int(categoryMask[y * imageWidth + x])
+  }
+}
+
+extension SegmentationResult {
+  private enum CodingKeys: String, CodingKey {
+    case classes
+    case timings = "milliseconds"
+  }
+
+  /// Encodes `classes` and `milliseconds`.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(classes, forKey: .classes)
+    try container.encode(timings, forKey: .timings)
+  }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusFormat
+
+/// The names of a model's classes, and where they are from.
+struct LabelSource: Sendable {
+  /// The names.
+  var map: LabelMap
+  /// The same classes' names in the language asked for; nil where there are none.
+  var displayNames: LabelMap?
+  /// Where the names are from.
+  let source: String
+
+  /// The caller's labels, or else those inside the model; nil where there are none.
+  ///
+  /// - Parameters:
+  ///   - output: The output whose labels are looked for first; nil for any.
+  ///   - locale: The language of display names, which only metadata can have.
+  ///   - offset: How many rows further down a class is looked up; detected where nil.
+  init?(
+    given: LabelMap?, of prepared: PreparedModel, output: Int? = nil, locale: String? = nil,
+    offset: Int? = nil
+  ) {
+    let described = prepared.metadata?.outputs ?? []
+    let own = output.flatMap { described.indices.contains($0) ? described[$0] : nil }
+    if let given {
+      (map, source) = (given, "the caller")
+    } else if let names = prepared.export?.names, let last = names.keys.max() {
+      // The largest index is limited where the names are read.
+      map = LabelMap((0...last).map { names[$0] }, offset: 0)
+      source = "names in \(prepared.export?.fileName ?? "")"
+    } else if let file = own?.labelFile, let text = try? prepared.model.associatedFile(named: file.name),
+      let labels = try? LabelMap(parsing: text, format: .lines), labels.rowCount > 0
+    {
+      (map, source) = (labels, "\(file.name) in the model")
+    } else if let labels = LabelMap(of: prepared.model) {
+      (map, source) = (labels, "\(prepared.model.labelFile ?? "") in the model")
+    } else {
+      return nil
+    }
+    if let offset { map.offset = offset }
+    if given == nil, let locale, !locale.isEmpty {
+      let file =
+        own?.labelFile(locale: locale) ?? described.lazy.compactMap { $0.labelFile(locale: locale) }.first
+      if let file, let text = try? prepared.model.associatedFile(named: file.name) {
+        displayNames = try? LabelMap(parsing: text, format: .lines, offset: map.offset)
+      }
+    }
+  }
+
+  /// The map for a model that scores that many classes; see ``LabelMap/aligned(toClassCount:)``.
+  mutating func align(toClassCount count: Int) {
+    map = map.aligned(toClassCount: count)
+    displayNames?.offset = map.offset
+  }
+
+  /// The map for a classifier's scores: as above, and where labels leave out the background that has a score, class 1 is
+  /// the first row.
+  mutating func align(toScores count: Int) {
+    align(toClassCount: count)
+    if map.rowCount + 1 == count, map.detectedOffset == 0 {
+      map.offset = -1
+      displayNames?.offset = -1
+    }
+  }
+
+  /// The map for classes that are the rows themselves.
+  mutating func startAtFirstRow() {
+    map.offset = 0
+    displayNames?.offset = 0
+  }
+
+  /// Looks each class up so many rows further down; fewer than none is further up.
+  mutating func shift(by rows: Int) {
+    map.offset += rows
+    displayNames?.offset += rows
+  }
+
+  /// A class with its names.
+  func category(index: Int, score: Float) -> Category {
+    Category(index: index, score: score, label: map[index], displayName: displayNames?[index])
+  }
+}

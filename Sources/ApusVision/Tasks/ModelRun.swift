@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+
+/// What a model answered to one picture: its outputs as real numbers.
+struct ModelRun {
+  private let interpreter: Interpreter
+  /// Which picture of how many.
+  private let slot: Int
+  private let count: Int
+
+  /// The outputs of an interpreter's last run, for one picture of its batch.
+  init(_ interpreter: Interpreter, slot: Int = 0, of count: Int = 1) {
+    self.interpreter = interpreter
+    self.slot = slot
+    self.count = count
+  }
+
+  /// The outputs as they are after the run, in the model's order.
+  var outputs: [Tensor] { interpreter.outputs }
+
+  /// Lets `body` read an output's numbers; floats are not copied.
+  func withValues<R>(
+    of output: Int, _ body: (Span<Float>) throws(ApusError) -> R
+  ) throws(ApusError) -> R {
+    if interpreter.outputs[output].type == .float32 {
+      return try interpreter.withOutput(at: output, as: Float.self) { span throws(ApusError) in
+        try body(span.extracting(part(of: span.count)))
+      }
+    }
+    let values = try interpreter.dequantizedOutput(at: output)
+    return try body(values.span.extracting(part(of: values.count)))
+  }
+
+  /// An output's numbers.
+  func values(of output: Int) throws(ApusError) -> [Float] {
+    let values = try interpreter.dequantizedOutput(at: output)
+    return count == 1 ? values : Array(values[part(of: values.count)])
+  }
+
+  private func part(of total: Int) -> Range<Int> {
+    let length = total / count
+    return slot * length..<(slot + 1) * length
+  }
+}

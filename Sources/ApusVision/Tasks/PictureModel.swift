@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusFormat
+
+/// A model that is ready to be asked: what a task looks at to find out what kind of model it has.
+struct PreparedModel {
+  let model: Model
+  let metadata: ModelMetadata?
+  let export: ExportMetadata?
+  let geometry: InputGeometry
+  let interpreter: Interpreter
+  fileprivate let options: BaseOptions
+  fileprivate let interpreterOptions: Interpreter.Options
+
+  /// Checks that the model's only input is a picture, and prepares an interpreter.
+  init(_ model: Model, options: BaseOptions) throws(ApusError) {
+    self.model = model
+    self.options = options
+    metadata = model.formatMetadata
+    export = model.exportMetadata
+    var interpreterOptions = options.interpreter
+    geometry = try InputGeometry(
+      of: model, given: interpreterOptions.inputShapes[0], wanted: options.inputSize, metadata?.inputs.first,
+      export)
+    interpreterOptions.inputShapes[0] = geometry.shape(batch: 1)
+    self.interpreterOptions = interpreterOptions
+    interpreter = try Interpreter(model: model, options: interpreterOptions)
+  }
+
+  /// The outputs as prepared, in the model's order.
+  var outputs: [Tensor] { interpreter.outputs }
+
+  /// The input and the outputs, for an error that says what was found.
+  var outputDescription: String { outputs.map(\.description).joined(separator: ", ") }
+}
+
+/// What every task does before and after its own work: pictures are prepared, the model runs, stages are timed.
+///
+/// Any number of threads may ask at the same time.
+final class PictureModel: Sendable {
+  let model: Model
+  let metadata: ModelMetadata?
+  let export: ExportMetadata?
+  let input: ImageInput
+  let processor: ImageProcessor
+  let outputs: [Tensor]
+  private let threads: Int
+  private let interpreters: InterpreterPool
+
+  /// The most pictures of one run.
+  private static let maximumBatch = 16
+
+  init(_ prepared: PreparedModel, defaults: PictureDefaults) throws(ApusError) {
+    model = prepared.model
+    metadata = prepared.metadata
+    export = prepared.export
+    outputs = prepared.outputs
+    let options = prepared.options
+    input = try ImageInput(
+      prepared.geometry, tensor: prepared.interpreter.inputs[0], metadata: prepared.metadata?.inputs.first,
+      options: options, defaults: defaults)
+    processor = try ImageProcessor(
+      width: prepared.geometry.width, height: prepared.geometry.height, channels: input.channels,
+      fit: options.fit ?? defaults.fit, resampling: options.resampling)
+    threads = options.interpreter.threadCount
+    interpreters = InterpreterPool(
+      prepared.interpreter, options: prepared.interpreterOptions, geometry: prepared.geometry)
+  }
+
+  /// Asks the model about a picture, or about a region of it.
+  ///
+  /// - Parameter body: Makes an answer of the outputs; its time is that of postprocessing.
+  func run<Answer>(
+    _ image: ImageBuffer, in region: PixelRect? = nil, cancellation: Cancellation? = nil,
+    _ body: (ModelRun, Placement) throws(ApusError) -> Answer
+  ) throws(ApusError) -> (answer: Answer, timings: StageTimings) {
+    let clock = ContinuousClock()
+    let start = clock.now
+    return try interpreters.withInterpreter { interpreter throws(ApusError) in
+      let transform = try input.write(
+        image, in: region, by: processor, threads: threads, to: interpreter)
+      let placement = try Placement(transform, of: image, region: region)
+      let ready = clock.now
+      try interpreter.invoke(cancellation: cancellation)
+      let done = clock.now
+      let answer = try body(ModelRun(interpreter), placement)
+      return (
+        answer,
+        StageTimings(
+          preprocess: ready.milliseconds(since: start), inference: done.milliseconds(since: ready),
+          postprocess: clock.now.milliseconds(since: done))
+      )
+    }
+  }
+
+  /// Asks the model about several pictures: together where the model leaves its batch open, else one by one.
+  ///
+  /// The time of a run together is divided among its pictures.
+  func run<Answer>(
+    _ images: [ImageBuffer], cancellation: Cancellation? = nil,
+    _ body: (ModelRun, Placement) throws(ApusError) -> Answer
+  ) throws(ApusError) -> [(answer: Answer, timings: StageTimings)] {
+    var answers: [(answer: Answer, timings: StageTimings)] = []
+    guard input.geometry.isBatchOpen, images.count > 1 else {
+      for image in images { answers.append(try run(image, cancellation: cancellation, body)) }
+      return answers
+    }
+    var first = 0
+    while first < images.count {
+      let part = images[first..<min(first + Self.maximumBatch, images.count)]
+      first = part.endIndex
+      if part.count > 1, let together = try runTogether(part, cancellation, body) {
+        answers += together
+      } else {
+        for image in part { answers.append(try run(image, cancellation: cancellation, body)) }
+      }
+    }
+    return answers
+  }
+
+  /// Nil where an output does not have a row for each picture.
+  private func runTogether<Answer>(
+    _ images: ArraySlice<ImageBuffer>, _ cancellation: Cancellation?,
+    _ body: (ModelRun, Placement) throws(ApusError) -> Answer
+  ) throws(ApusError) -> [(answer: Answer, timings: StageTimings)]? {
+    let clock = ContinuousClock()
+    let count = images.count
+    return try interpreters.withInterpreter(batch: count) { interpreter throws(ApusError) in
+      guard interpreter.outputs.allSatisfy({ $0.shape.rank > 0 && $0.shape[0] == count }) else { return nil }
+      let start = clock.now
+      var placements: [Placement] = []
+      for (slot, image) in images.enumerated() {
+        let transform = try input.write(
+          image, in: nil, by: processor, threads: threads, to: interpreter, slot: slot, of: count)
+        placements.append(try Placement(transform, of: image, region: nil))
+      }
+      let ready = clock.now
+      try interpreter.invoke(cancellation: cancellation)
+      let inference = clock.now.milliseconds(since: ready) / Double(count)
+      let preprocess = ready.milliseconds(since: start) / Double(count)
+      var answers: [(answer: Answer, timings: StageTimings)] = []
+      for (slot, placement) in placements.enumerated() {
+        let begin = clock.now
+        let answer = try body(ModelRun(interpreter, slot: slot, of: count), placement)
+        answers.append(
+          (
+            answer,
+            StageTimings(
+              preprocess: preprocess, inference: inference, postprocess: clock.now.milliseconds(since: begin))
+          ))
+      }
+      return answers
+    }
+  }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+
+/// Where what a model saw lies in the picture as it is seen: the way back from the input, and the part that was looked at.
+struct Placement: Hashable, Sendable {
+  /// From the input to the picture.
+  let transform: ImageTransform
+  /// The part that was looked at, in pixels of the picture.
+  private let seen: PixelRect
+
+  /// Takes the way back, and works out which whole pixels a region has.
+  init(_ transform: ImageTransform, of image: ImageBuffer, region: PixelRect?) throws(ApusError) {
+    self.transform = transform
+    guard let region else {
+      seen = PixelRect(x: 0, y: 0, width: Float(transform.imageWidth), height: Float(transform.imageHeight))
+      return
+    }
+    let pixels = try image.wholePixels(of: region)
+    let unit = Float(image.reduction)
+    seen = PixelRect(
+      x: Float(pixels.x) * unit, y: Float(pixels.y) * unit, width: Float(pixels.width) * unit,
+      height: Float(pixels.height) * unit)
+  }
+
+  /// The whole picture's width as it is seen.
+  var imageWidth: Int { transform.imageWidth }
+  /// The whole picture's height as it is seen.
+  var imageHeight: Int { transform.imageHeight }
+
+  /// The pixel position in the picture that a position in the input, as fractions, shows.
+  func imagePoint(modelX: Float, modelY: Float) -> (x: Float, y: Float) {
+    transform.imagePoint(modelX: modelX, modelY: modelY)
+  }
+
+  /// The pixels of the picture that a model's box covers; not clamped.
+  func imageRect(ofModelBox box: BoundingBox) -> PixelRect { transform.imageRect(ofModelBox: box) }
+
+  /// The part of a rectangle that the model saw.
+  func clipped(_ rect: PixelRect) -> PixelRect {
+    let left = clamp(rect.x - seen.x, to: seen.width)
+    let top = clamp(rect.y - seen.y, to: seen.height)
+    return PixelRect(
+      x: seen.x + left, y: seen.y + top, width: clamp(rect.maxX - seen.x, to: seen.width) - left,
+      height: clamp(rect.maxY - seen.y, to: seen.height) - top)
+  }
+
+  /// The same rectangle as fractions of the picture.
+  func imageBox(of rect: PixelRect) -> BoundingBox {
+    BoundingBox(
+      ymin: rect.y / Float(imageHeight), xmin: rect.x / Float(imageWidth),
+      ymax: rect.maxY / Float(imageHeight), xmax: rect.maxX / Float(imageWidth))
+  }
+}

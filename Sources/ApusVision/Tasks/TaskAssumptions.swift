@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+
+/// What a task takes for granted about a model: enough to reproduce its answers with other means.
+public struct TaskAssumptions: Encodable, Hashable, Sendable {
+  /// How a picture becomes the model's input.
+  public struct Input: Encodable, Hashable, Sendable {
+    /// The tensor's name.
+    public let name: String
+    /// The tensor's type.
+    public let type: String
+    /// The tensor's shape.
+    public let shape: [Int]
+    /// `NHWC` or `NCHW`.
+    public let layout: String
+    /// The width in pixels.
+    public let width: Int
+    /// The height in pixels.
+    public let height: Int
+    /// `rgb`, `bgr` or `gray`.
+    public let channels: String
+    /// The policy for pictures of other proportions.
+    public let fit: String
+    /// How pixels are computed.
+    public let resampling: String
+    /// What becomes of a pixel `v`, as an expression.
+    public let value: String
+    /// Who says so.
+    public let valueSource: String
+  }
+
+  /// What an output is for.
+  public struct Output: Encodable, Hashable, Sendable {
+    /// Its position among the model's outputs.
+    public let index: Int
+    /// The tensor's name.
+    public let name: String
+    /// The tensor's type.
+    public let type: String
+    /// The tensor's shape.
+    public let shape: [Int]
+    /// How integers become real numbers; nil for floats.
+    public let value: String?
+    /// What it holds.
+    public let role: String
+  }
+
+  /// Where names of classes come from.
+  public struct Labels: Encodable, Hashable, Sendable {
+    /// The file, or who gave them.
+    public let source: String
+    /// The rows.
+    public let count: Int
+    /// How many rows further down than its index a class is looked up.
+    public let offset: Int
+  }
+
+  /// The task's name.
+  public let task: String
+  /// The kind of model.
+  public let kind: String
+  /// Why the model was taken for one of that kind.
+  public let reason: String
+  /// The input.
+  public let input: Input
+  /// The outputs that are used.
+  public let outputs: [Output]
+  /// The names of classes; nil where there are none.
+  public let labels: Labels?
+  /// What is done with the outputs, in order.
+  public let steps: [String]
+  /// What is suspicious about the model; usually empty.
+  public let warnings: [String]
+
+  init(
+    task: String, kind: String, reason: String, pictures: PictureModel, roles: [Int: String],
+    labels: LabelSource? = nil, steps: [String], warnings: [String] = []
+  ) {
+    self.task = task
+    self.kind = kind
+    self.reason = reason
+    input = Input(pictures)
+    outputs = roles.sorted { $0.key < $1.key }.compactMap { index, role in
+      guard pictures.outputs.indices.contains(index) else { return nil }
+      let tensor = pictures.outputs[index]
+      let scale = tensor.type == .float32 ? nil : tensor.quantization
+      return Output(
+        index: index, name: tensor.name, type: tensor.type.rawValue, shape: tensor.shape.dimensions,
+        value: scale.map { "\($0.scale) * (q - \($0.zeroPoint))" }, role: role)
+    }
+    self.labels = labels.map { Labels(source: $0.source, count: $0.map.rowCount, offset: $0.map.offset) }
+    self.steps = steps
+    self.warnings = warnings
+  }
+}
+
+extension TaskAssumptions.Input {
+  init(_ pictures: PictureModel) {
+    let (input, processor) = (pictures.input, pictures.processor)
+    name = input.tensor.name
+    type = input.tensor.type.rawValue
+    shape = input.tensor.shape.dimensions
+    layout = input.geometry.isPlanar ? "NCHW" : "NHWC"
+    width = processor.width
+    height = processor.height
+    channels = processor.channels.rawValue
+    fit =
+      switch processor.fit {
+      case .stretch: "stretch: each side is scaled by itself"
+      case .centerCrop: "center-crop: the largest centered part with the input's proportions"
+      case .letterbox(let fill):
+        "letterbox: centered, proportions kept, filled with (\(fill.red), \(fill.green), \(fill.blue))"
+      }
+    resampling =
+      switch processor.resampling {
+      case .automatic: "bilinear, but area along a side that shrinks to less than half"
+      case .bilinear: "bilinear, half-pixel centers, no antialiasing"
+      case .area: "area: the mean over what a pixel covers"
+      case .nearest: "nearest"
+      }
+    value = Self.value(input)
+    valueSource = input.normalizationSource
+  }
+
+  private static func value(_ input: ImageInput) -> String {
+    guard let normalization = input.normalization else {
+      return input.tensor.type == .int8 ? "v - 128" : "v"
+    }
+    let real =
+      switch normalization {
+      case .unit: "v / 255"
+      case .signed: "(v - 127.5) / 127.5"
+      case .meanStd(let mean, let std): "(v - \(text(mean))) / \(text(std))"
+      case .perImageStandardization: "(v - mean) / max(std, 1 / sqrt(N)), of the N values of the picture"
+      }
+    guard input.tensor.type != .float32, let scale = input.tensor.quantization else { return real }
+    return "round((\(real)) / \(scale.scale)) + \(scale.zeroPoint)"
+  }
+
+  private static func text(_ values: [Float]) -> String {
+    values.count == 1 ? "\(values[0])" : "\(values)"
+  }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TestSupport
+import Testing
+
+/// A small model with what the public rules find in its answer; made by `Tools/vision/goldens.py`.
+struct DetectorCase: Decodable, Sendable, CustomTestStringConvertible {
+  struct Object: Decodable, Sendable {
+    let index: Int
+    let score: Float
+    /// Left, top, right and bottom in pixels of the picture.
+    let edges: [Float]
+    let label: String?
+    /// The pixels of its mask.
+    let area: Int?
+    /// x, y and score.
+    let keypoints: [[Float]]?
+  }
+
+  let name: String
+  /// The file, as base64.
+  let model: String
+  /// The width and height of the picture.
+  let picture: [Int]
+  /// Options of the command line.
+  let options: [String]
+  let objects: [Object]?
+  /// What an error must name.
+  let error: String?
+  /// What a warning must name.
+  let warning: String?
+  let kind: String?
+
+  var testDescription: String { name }
+
+  /// The file.
+  var bytes: [UInt8] { Array(Data(base64Encoded: model) ?? Data()) }
+
+  static let all: [DetectorCase] = goldens("detectors")
+}

@@ -1,0 +1,151 @@
+"""Models for the other tasks with what the rules of `task_rules.py` answer: `cases()` yields them one by one."""
+
+import numpy as np
+
+import models
+import task_rules as rules
+from models import Quantization
+
+SIZE = (32, 32)
+
+
+class Case:
+    """A model, a task, a picture's size and the answer to expect, in the form of the command line's JSON."""
+
+    def __init__(self, name, task, model, answer, picture=SIZE, labels=None):
+        self.name, self.task, self.model, self.answer = name, task, model, answer
+        self.picture, self.labels = picture, labels
+
+
+def cases():
+    yield from classifier_cases()
+    yield from embedder_cases()
+    yield from face_cases()
+    yield from segmenter_cases()
+    yield from keypoint_cases()
+    yield from refused_cases()
+
+
+def classes(scores, labels=None, offset=0):
+    return [{"index": index, "score": score,
+             "label": labels[index + offset] if labels and 0 <= index + offset < len(labels) else None}
+            for index, score in rules.classify(scores)]
+
+
+def classifier_cases():
+    random = np.random.default_rng(40)
+    names = ["ant", "bee", "cat", "dog", "emu", "fox", "gnu"]
+    scores = random.permutation(np.array([0.4, 0.2, 0.15, 0.1, 0.08, 0.05, 0.02], np.float32))
+    yield Case("one head", "classifier", models.constant_model([scores[None]], SIZE), {"classes": classes(scores)})
+    yield Case("labels in the model", "classifier", models.with_files(
+        models.constant_model([scores.reshape(1, 1, 1, 7)], SIZE), {"labels.txt": "\n".join(names)}),
+        {"classes": classes(scores, names)})
+    yield Case("labels with the background", "classifier", models.constant_model([scores[None]], SIZE),
+               {"classes": classes(scores, ["background", *names[1:]])}, labels=["background", *names[1:]])
+    yield Case("labels without the background", "classifier", models.constant_model([scores[None]], SIZE),
+               {"classes": classes(scores, names[:6], offset=-1)}, labels=names[:6])
+    for dtype, scale in (("uint8", Quantization.per_tensor(1 / 256, 0)), ("int8", Quantization.per_tensor(1 / 256, -128))):
+        steps = models.quantized(scores, scale, models.TYPES[dtype])
+        yield Case(f"scores of {dtype}", "classifier", models.constant_model(
+            [(steps[None], scale)], SIZE, input_type=dtype, input_quantization=Quantization.per_tensor(1 / 255, 0)),
+            {"classes": classes(models.real(steps, scale))})
+    equal = np.array([0.25, 0.5, 0.25, 0.5], np.float32)
+    yield Case("equal scores", "classifier", models.constant_model([equal[None]], SIZE, planar=True),
+               {"classes": classes(equal)})
+    other = random.uniform(0, 1, 3).astype(np.float32)
+    yield Case("two heads", "classifier", models.constant_model([scores[None], other[None]], SIZE),
+               {"heads": [{"name": "tensor_2", "classes": classes(scores)},
+                          {"name": "tensor_5", "classes": classes(other)}]})
+
+
+def embedder_cases():
+    random = np.random.default_rng(41)
+    one, other = random.normal(0, 3, 16).astype(np.float32), random.normal(0, 1, 5).astype(np.float32)
+    yield Case("one embedding", "embedder", models.constant_model([one[None]], SIZE),
+               {"embeddings": [rules.normalized(one).tolist()]})
+    yield Case("two embeddings", "embedder", models.constant_model([one.reshape(1, 1, 1, 16), other[None]], SIZE),
+               {"embeddings": [rules.normalized(one).tolist(), rules.normalized(other).tolist()]})
+    yield Case("the origin", "embedder", models.constant_model([np.zeros((1, 4), np.float32)], SIZE),
+               {"embeddings": [[0.0] * 4]})
+    scale = Quantization.per_tensor(0.05, 3)
+    steps = models.quantized(one, scale, np.int8)
+    yield Case("an embedding of int8", "embedder", models.constant_model([(steps[None], scale)], SIZE),
+               {"embeddings": [rules.normalized(models.real(steps, scale)).tolist()]})
+
+
+def face_cases():
+    for kind, size, count in (("short", 64, 8 * 8 * 2 + 4 * 4 * 6), ("full", 48, 12 * 12)):
+        random = np.random.default_rng(42)
+        anchors = rules.face_anchors(kind, size)
+        assert len(anchors) == count
+        predictions = random.normal(0, 2, (count, 16)).astype(np.float32)
+        predictions[:, 2:4] = random.uniform(8, 20, (count, 2))
+        logits = random.normal(-3, 2, (count, 1)).astype(np.float32)
+        found = rules.faces(predictions.astype(np.float64), logits.astype(np.float64), anchors.astype(np.float64), size)
+        for picture in ((size, size), (90, 50)):
+            answer = []
+            for score, row in found:
+                placed = rules.black_letterbox(row, picture, (size, size))
+                answer.append({"score": score, "edges": placed[:4].tolist(),
+                               "keypoints": placed[4:].reshape(-1, 2).tolist()})
+            outputs = [predictions[None], logits[None]]
+            for order in (outputs, outputs[::-1]):
+                yield Case(f"{kind} range, {picture[0]}x{picture[1]}{', scores first' if order[0] is outputs[1] else ''}",
+                           "faces", models.constant_model(order, (size, size)), {"faces": answer}, picture)
+
+
+def segmenter_cases():
+    random = np.random.default_rng(43)
+    grid = random.normal(0, 1, (8, 8, 5)).astype(np.float32)
+    one = random.uniform(0, 1, (8, 8, 1)).astype(np.float32)
+    whole = random.integers(0, 21, (8, 8))
+    for picture in (SIZE, (8, 8), (50, 21)):
+        suffix = f", {picture[0]}x{picture[1]}"
+        for name, planar, output in (("scores", False, grid[None]), ("scores, channels first", True,
+                                                                      grid.transpose(2, 0, 1)[None])):
+            yield mask_case(name + suffix, models.constant_model([output], SIZE, planar), rules.segment(grid, picture),
+                            picture)
+        yield mask_case("one probability" + suffix, models.constant_model([one[None]], SIZE), rules.segment(one, picture),
+                        picture)
+        yield mask_case("classes" + suffix, models.constant_model([whole[None].astype(np.int64)], SIZE),
+                        rules.nearest(whole, picture), picture)
+    scale = Quantization.per_tensor(0.02, -5)
+    steps = models.quantized(grid, scale, np.int8)
+    yield mask_case("scores of int8", models.constant_model([(steps[None], scale)], SIZE),
+                    rules.segment(models.real(steps, scale), (20, 30)), (20, 30))
+
+
+def mask_case(name, model, mask, picture):
+    return Case(name, "segmenter", model, {"mask": mask.reshape(-1).tolist()}, picture)
+
+
+def keypoint_cases():
+    random = np.random.default_rng(44)
+    points = random.uniform(0, 1, (17, 3)).astype(np.float32)
+    for picture in (SIZE, (60, 25)):
+        pose = pose_of(points, float(points[:, 2].mean()), picture)
+        yield Case(f"MoveNet, {picture[0]}x{picture[1]}", "keypoints", models.constant_model([points[None, None]], SIZE),
+                   {"poses": [pose]}, picture)
+    weak = points * [1, 1, 0.1]
+    yield Case("MoveNet that is not sure", "keypoints", models.constant_model(
+        [weak.astype(np.float32)[None, None]], SIZE), {"poses": [pose_of(weak, float(weak[:, 2].mean()), SIZE)]})
+    people = random.uniform(0, 1, (6, 56)).astype(np.float32)
+    people[:, 55] = [0.9, 0.1, 0.5, 0.29, 0.31, 0.0]
+    poses = [pose_of(row[:51].reshape(17, 3), float(row[55]), SIZE) for row in people[[0, 2, 4]]]
+    yield Case("MoveNet for several people", "keypoints", models.constant_model([people[None]], SIZE), {"poses": poses})
+
+
+def pose_of(points, score, picture):
+    """`points` are y, x, score in fractions of the input."""
+    flat = points[:, [1, 0]].astype(np.float64).reshape(-1)
+    placed = rules.black_letterbox(flat, picture, SIZE).reshape(-1, 2)
+    return {"score": score, "keypoints": [[*place, float(sure)] for place, sure in zip(placed.tolist(), points[:, 2])]}
+
+
+def refused_cases():
+    row = np.zeros((1, 7), np.float32)
+    for task in ("faces", "segmenter", "keypoints"):
+        yield Case(f"a row of scores, as {task}", task, models.constant_model([row], SIZE), {"error": "1×7"})
+    for task in ("classifier", "embedder"):
+        yield Case(f"a grid, as {task}", task, models.constant_model([np.zeros((1, 4, 4, 3), np.float32)], SIZE),
+                   {"error": "1×4×4×3"})
