@@ -86,9 +86,9 @@ final class Planner {
     try reserve(layout.byteCount)
     return try SegmentPlan(
       index: start.segmentCount, nodes: next..<next, steps: [], facts: draft.facts, layout: layout,
-      pinned: [],
-      scratchByteCounts: draft.scratchByteCounts, delivery: .init(operation: operation, node: next - 1),
-      constantByteCount: 0, checkedWith: PlanChecker(wiring: wiring, before: start.present))
+      pinned: try pinConstants(of: next..<next), scratchByteCounts: draft.scratchByteCounts,
+      delivery: .init(operation: operation, node: next - 1), constantByteCount: heldByteCount,
+      checkedWith: PlanChecker(wiring: wiring, before: start.present))
   }
 
   // MARK: Operators
