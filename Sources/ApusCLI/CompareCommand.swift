@@ -9,6 +9,7 @@ import ArgumentParser
 struct CompareCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "compare", abstract: "Says how alike two pictures are.",
+    usage: "apus compare <image> <image> --model <model> [<options>]",
     discussion: """
       The distance is that of their embeddings at length 1: 0 for the same picture, at most 2.
 

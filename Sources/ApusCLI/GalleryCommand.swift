@@ -79,7 +79,9 @@ struct GalleryModels: ParsableArguments {
 extension GalleryCommand {
   /// `apus gallery add`.
   struct Add: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Enrolls pictures under a name.")
+    static let configuration = CommandConfiguration(
+      abstract: "Enrolls pictures under a name.",
+      usage: "apus gallery add <name> <image> ... --gallery <file> --model <model>")
 
     @Argument(help: "The name.")
     var name: String
@@ -159,7 +161,9 @@ extension GalleryCommand {
 
   /// `apus gallery find`.
   struct Find: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Finds who is in pictures.")
+    static let configuration = CommandConfiguration(
+      abstract: "Finds who is in pictures.",
+      usage: "apus gallery find <image> ... --gallery <file> --model <model>")
 
     @OptionGroup var pictures: PictureOptions
     @OptionGroup var file: GalleryFile

@@ -134,7 +134,8 @@ public final class ObjectDetector: VisionTask {
   }
 
   private func detections(of run: ModelRun, in placement: Placement) throws(ApusError) -> [Detection] {
-    try head.objects(in: run, criteria).map { object in
+    var maskPixels = 0
+    return try head.objects(in: run, criteria).map { object in
       var rect = placement.imageRect(ofModelBox: object.box)
       if head.clipsBoxes { rect = placement.clipped(rect) }
       let keypointNames = object.keypoints.count == Keypoint.cocoNames.count ? Keypoint.cocoNames : nil
@@ -146,9 +147,21 @@ public final class ObjectDetector: VisionTask {
           let position = placement.imagePoint(modelX: point.x, modelY: point.y)
           return Keypoint(
             name: keypointNames?[index], x: position.x, y: position.y, score: point.score)
-        }, mask: object.mask.flatMap { DetectionMask($0, in: rect, placement) })
+        }, mask: object.mask.flatMap { mask(of: $0, in: rect, placement, &maskPixels) })
     }
   }
+
+  /// The mask, unless those of the picture have too many pixels to be of use.
+  private func mask(
+    of patch: MaskPatch, in rect: PixelRect, _ placement: Placement, _ pixels: inout Int
+  ) -> DetectionMask? {
+    guard let mask = DetectionMask(patch, in: rect, placement) else { return nil }
+    pixels += mask.width * mask.height
+    return pixels <= Self.maximumMaskPixels ? mask : nil
+  }
+
+  /// The most pixels that the masks of a picture have together; later masks are left out.
+  private static let maximumMaskPixels = 1 << 32
 
   // MARK: Recognition
 

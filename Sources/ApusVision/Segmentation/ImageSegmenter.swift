@@ -53,6 +53,8 @@ public final class ImageSegmenter: VisionTask {
   private let channels: MaskEnlargement.Channels
   private let names: LabelSource?
 
+  /// The most pixels times classes that are looked at: some minutes' work.
+  private static let maximumWork = 1 << 34
   /// The most pixels times classes of confidence masks.
   private static let maximumConfidences = 1 << 29
 
@@ -200,8 +202,13 @@ public final class ImageSegmenter: VisionTask {
     -> SegmentationResult
   {
     let pixels = placement.imageWidth * placement.imageHeight
+    // Both are limited: a picture to 2²⁸ pixels, a dimension of the output to 2¹⁵.
+    guard pixels * channels.count <= Self.maximumWork else {
+      throw ApusError(
+        .resourceLimit,
+        "\(channels.count) classes for each of \(pixels) pixels are more than \(Self.maximumWork) numbers")
+    }
     if options.shouldOutputConfidenceMasks, form != .classes {
-      // Both are limited: a picture to 2²⁸ pixels, a dimension of the output to 2¹⁵.
       guard pixels * channels.count <= Self.maximumConfidences else {
         throw ApusError(
           .resourceLimit,

@@ -22,6 +22,8 @@ struct MaskPrototypes: Hashable, Sendable {
     let planar = (shape[2], shape[3]) == quarter
     isPlanar = interleaved == planar ? geometry.isPlanar : planar
     self.output = output
+    // More would take minutes for some hundred objects, and no model has as many.
+    guard shape.elementCount <= 1 << 26 else { return nil }
     (height, width, count) = isPlanar ? (shape[2], shape[3], shape[1]) : (shape[1], shape[2], shape[3])
   }
 

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TestSupport
+import Testing
+
+/// The commands of the tasks: the form of their answers, and where these go. What they find is tested with the library.
+@Suite(.enabled(if: builtExecutable("apus") != nil, "apus is missing"))
+struct TaskCommandTests {
+  private struct Model: Decodable {
+    let name: String
+    let task: String
+    let model: String
+  }
+
+  private static let models: [Model] = goldens("tasks")
+
+  /// A folder with `picture.png` of 640 × 480 pixels and, for each task, `<task>.tflite`.
+  private func withFiles(_ body: (URL) throws -> Void) throws {
+    try withTemporaryFolder { folder in
+      #expect(try apus("detect --annotate picture.png", in: folder).status == 0)
+      for (task, name) in [
+        ("classifier", "labels in the model"), ("embedder", "one embedding"), ("faces", "short range, 64x64"),
+        ("segmenter", "scores, 8x8"), ("keypoints", "MoveNet, 32x32"),
+      ] {
+        let model = try #require(Self.models.first { $0.task == task && $0.name == name })
+        try #require(Data(base64Encoded: model.model)).write(to: folder.appending(path: "\(task).tflite"))
+      }
+      try body(folder)
+    }
+  }
+
+  private func apus(_ arguments: String, in folder: URL) throws -> (
+    status: Int32, output: String, errors: String
+  ) {
+    let process = Process()
+    let program: URL = try #require(builtExecutable("apus"))
+    process.executableURL = program
+    process.arguments = arguments.split(separator: " ").map(String.init)
+    process.currentDirectoryURL = folder
+    process.standardInput = FileHandle.nullDevice
+    let (output, errors) = (Pipe(), Pipe())
+    process.standardOutput = output
+    process.standardError = errors
+    try process.run()
+    let texts = [output, errors].map {
+      String(decoding: $0.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    }
+    process.waitUntilExit()
+    return (process.terminationStatus, texts[0], texts[1])
+  }
+
+  /// The keys of the only JSON object that a command prints.
+  private func keys(_ arguments: String, in folder: URL) throws -> Set<String> {
+    let answer = try apus(arguments, in: folder)
+    #expect(answer.status == 0 && answer.errors.isEmpty, "\(arguments): \(answer.errors)")
+    let object = try JSONSerialization.jsonObject(with: Data(answer.output.utf8))
+    return try Set(#require(object as? [String: Any]).keys)
+  }
+
+  @Test("one JSON object a picture, in the form of the contract")
+  func printsJSON() throws {
+    try withFiles { folder in
+      for (arguments, expected) in [
+        ("classify picture.png --model classifier.tflite", ["image", "classes", "milliseconds"]),
+        (
+          "classify picture.png --model classifier.tflite --decide 0.9",
+          ["image", "classes", "decision", "milliseconds"]
+        ),
+        ("embed picture.png --model embedder.tflite", ["image", "embeddings", "milliseconds"]),
+        ("compare picture.png picture.png --model embedder.tflite", ["euclidean", "cosine"]),
+        ("faces picture.png --model faces.tflite", ["image", "faces", "milliseconds"]),
+        ("segment picture.png --model segmenter.tflite", ["image", "classes", "milliseconds"]),
+        ("keypoints picture.png --model keypoints.tflite", ["image", "poses", "milliseconds"]),
+      ] as [(String, Set<String>)] {
+        #expect(try keys(arguments + " --json", in: folder) == expected, "\(arguments)")
+        // People get lines, of whatever form.
+        if !arguments.hasPrefix("embed") { #expect(try apus(arguments, in: folder).status == 0) }
+      }
+    }
+  }
+
+  @Test(
+    "what a task assumes can be asked for",
+    arguments: ["classifier", "embedder", "faces", "segmenter", "keypoints"])
+  func inspects(task: String) throws {
+    try withFiles { folder in
+      let found = try keys("inspect \(task).tflite --as \(task) --json", in: folder)
+      #expect(found.isSuperset(of: ["task", "kind", "reason", "input", "outputs", "steps", "warnings"]))
+      #expect(
+        try apus("inspect \(task).tflite --as \(task)", in: folder).output.contains("value of a pixel v"))
+      #expect(try apus("inspect classifier.tflite --as faces", in: folder).status == 1)
+    }
+  }
+
+  @Test("files are written where they are asked for")
+  func writesFiles() throws {
+    try withFiles { folder in
+      func size(_ name: String) throws -> Int { try Data(contentsOf: folder.appending(path: name)).count }
+      #expect(
+        try apus("segment picture.png --model segmenter.tflite --output mask.npy", in: folder).status == 0)
+      // NumPy's header takes 128 bytes.
+      #expect(try size("mask.npy") == 128 + 640 * 480)
+      #expect(
+        try apus(
+          "segment picture.png picture.png --model segmenter.tflite --output-dir masks --annotate-dir drawn",
+          in: folder
+        ).status == 0)
+      for name in ["masks/picture.png", "masks/picture.png.png", "drawn/picture.png"] {
+        #expect(try size(name) > 0)
+      }
+      #expect(try apus("embed picture.png --model embedder.tflite --output e.npy", in: folder).status == 0)
+      #expect(try size("e.npy") == 128 + 16 * 4)
+      #expect(
+        try apus("faces picture.png --model faces.tflite --align-dir faces --annotate f.png", in: folder)
+          .status == 0)
+      for name in ["faces/picture-0.png", "f.png"] { #expect(try size(name) > 0) }
+      #expect(
+        try apus("keypoints picture.png --model keypoints.tflite --annotate k.png", in: folder).status == 0)
+      #expect(try size("k.png") > 0)
+    }
+  }
+
+  @Test("names are learned and found again")
+  func keepsGalleries() throws {
+    try withFiles { folder in
+      let models = "--gallery people.gallery --model embedder.tflite"
+      #expect(
+        try apus("gallery add Ada picture.png \(models)", in: folder).output == "Ada: 1 added, 1 in all\n")
+      #expect(try apus("gallery list --gallery people.gallery", in: folder).output.contains("Ada"))
+      #expect(try keys("gallery find picture.png \(models) --json", in: folder) == ["image", "matches"])
+      let found = try apus("gallery find picture.png \(models) --distance 0.1 --json", in: folder)
+      #expect(found.output.contains(#"{"box":null,"distance":0,"name":"Ada"}"#))
+      #expect(try apus("gallery remove Ada --gallery people.gallery", in: folder).status == 0)
+      #expect(try apus("gallery remove Ada --gallery people.gallery", in: folder).status == 1)
+      #expect(try apus("gallery find picture.png \(models) --json", in: folder).output.contains("unknown"))
+      try Data("nothing".utf8).write(to: folder.appending(path: "people.gallery"))
+      let damaged = try apus("gallery list --gallery people.gallery", in: folder)
+      #expect(damaged.status == 1 && damaged.errors.hasPrefix("error: the gallery 'people.gallery': "))
+    }
+  }
+
+  @Test("usage that cannot be is told with status 64")
+  func refusesUsage() throws {
+    try withFiles { folder in
+      for (arguments, message) in [
+        ("classify picture.png", "Missing expected argument '--model <model>'"),
+        ("classify --model classifier.tflite", "no picture is given"),
+        ("embed picture.png --model embedder.tflite", "neither --output nor --json is given"),
+        ("compare picture.png --model embedder.tflite", "two pictures are compared, not 1"),
+        (
+          "segment picture.png --model segmenter.tflite --output mask.jpg",
+          "--output mask.jpg is not a .png or .npy file"
+        ),
+        (
+          "segment picture.png picture.png --model segmenter.tflite --output m.png",
+          "--output takes one picture, not 2"
+        ),
+        ("gallery find picture.png --gallery g --model embedder.tflite --k 0", "--k is 0, not 1 or more"),
+      ] {
+        let answer = try apus(arguments, in: folder)
+        #expect(answer.status == 64 && answer.output.isEmpty, "\(arguments)")
+        #expect(answer.errors.hasPrefix("error: \(message)"), "\(arguments): \(answer.errors)")
+      }
+    }
+  }
+}
