@@ -6,7 +6,7 @@ import ApusVision
 
 let detector = try ObjectDetector.shapes()
 let picture = try ImageBuffer(decoding: EmbeddedShapes.pictureBytes)
-let detections = try detector.detect(picture)
+let detections = try detector.detect(picture).detections
 for detection in detections {
   print(detection.category.name, detection.score, detection.rect)
 }
