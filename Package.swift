@@ -14,6 +14,7 @@ let package = Package(
     .library(name: "Apus", targets: ["Apus"]),
     .library(name: "ApusVision", targets: ["ApusVision"]),
     .library(name: "ApusImages", targets: ["ApusImages"]),
+    .library(name: "TensorFlowLite", targets: ["TensorFlowLite"]),
     .executable(name: "apus", targets: ["ApusCLI"]),
     .executable(name: "apus-benchmark", targets: ["ApusBenchmark"]),
   ],
@@ -41,6 +42,7 @@ let package = Package(
         .target(name: "CCairo", condition: .when(platforms: [.linux])),
       ],
       swiftSettings: strict),
+    .target(name: "TensorFlowLite", dependencies: ["Apus"], swiftSettings: strict),
     .target(
       name: "ApusConsole",
       dependencies: ["Apus", .product(name: "ArgumentParser", package: "swift-argument-parser")],
@@ -80,6 +82,9 @@ let package = Package(
     .testTarget(
       name: "ApusVisionTests",
       dependencies: ["ApusFormat", "ApusKernels", "ApusVision", "ApusImages", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "TensorFlowLiteTests", dependencies: ["ApusVision", "TensorFlowLite", "TestSupport"],
       swiftSettings: strict),
     .testTarget(name: "ApusImagesTests", dependencies: ["ApusImages", "TestSupport"], swiftSettings: strict),
   ],

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # The rules that a program can hold: format, no unsafe flags, no traps or printing in library targets, and unsafe
-# code only in the places that Docs/Architecture.md lists.
+# code only in the places that Docs/Architecture.md lists, the licence's line in each source.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 failed=0
 complain() { echo "error: $1" >&2; failed=1; }
 
-swift format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks || complain "swift format lint"
+swift format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks Examples/Sources Examples/Package.swift Documentation/Package.swift || complain "swift format lint"
 
-libraries=(Sources/ApusFormat Sources/ApusKernels Sources/Apus Sources/ApusVision Sources/ApusImages)
+libraries=(Sources/ApusFormat Sources/ApusKernels Sources/Apus Sources/ApusVision Sources/ApusImages Sources/TensorFlowLite)
 if grep -rnE 'fatalError\(|try!|(^|[^.[:alnum:]_])print\(' --include '*.swift' "${libraries[@]}" | grep -vE ':[[:space:]]*///'; then
   complain "fatalError, try! or print in a library target"
 fi
@@ -16,9 +16,11 @@ if grep -n 'unsafeFlags' Package.swift; then complain "unsafeFlags refuse a vers
 if git ls-files | grep -E '\.(c|cc|cpp|m|mm|s|S|asm)$'; then complain "sources in another language than Swift"; fi
 
 # Pointers and unchecked access: everywhere in the kernels, elsewhere only here.
-allowed='^Sources/(ApusKernels/|ApusFormat/((ByteReader|FileBytes|FileParts|Model/ModelFile|FlexBuffer/FlexBuffer)\.swift)|Apus/Graph/|Apus/Operators/(ReadVariable|While)\.swift|ApusImages/(Codecs|Apple)/)'
+allowed='^Sources/(ApusKernels/|ApusFormat/((ByteReader|FileBytes|FileParts|Model/ModelFile|FlexBuffer/FlexBuffer)\.swift)|Apus/Graph/|Apus/Operators/(ReadVariable|While)\.swift|ApusImages/(Codecs|Apple)/|TensorFlowLite/Data\+Bytes\.swift)'
 if grep -rlE 'Unsafe(Mutable|Raw|MutableRaw)?(Buffer)?Pointer|unsafeBitCast|_overrideLifetime|unowned\(unsafe\)' \
   --include '*.swift' Sources | grep -vE "$allowed"; then
   complain "unsafe code outside the places that Docs/Architecture.md lists"
 fi
+Tools/snippets.py || complain "snippets that no program contains"
+Scripts/headers.sh --check || complain "sources without the licence's line: run Scripts/headers.sh"
 exit $failed

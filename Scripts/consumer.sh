@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# Proves that a versioned dependency works: tags a scratch copy of this tree as 1.0.0, then builds and runs a
-# ten-line program against it.
+# SPDX-License-Identifier: Apache-2.0
+# Proves that a versioned dependency works: tags a scratch copy of this tree, then builds and runs the programs of Examples
+# against it, and the tests of Tests/Client, which see the internals of TensorFlowLite.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-mkdir -p "$scratch/apus" "$scratch/consumer/Sources/consumer"
+mkdir -p "$scratch/apus" "$scratch/consumer/Tests"
+version=$(Scripts/version.sh)
 git ls-files -z --cached --others --exclude-standard | grep -zE '^(Package.swift|Sources/)' |
   while IFS= read -r -d '' file; do [[ -e $file ]] && printf '%s\0' "$file"; done | tar --null -T - -cf - | tar -xf - -C "$scratch/apus"
 # The tests' targets are declared in the manifest: empty folders stand for them.
@@ -16,29 +18,17 @@ done
 git -C "$scratch/apus" init -q
 git -C "$scratch/apus" add -A
 git -C "$scratch/apus" -c user.name=consumer -c user.email=consumer@example.com commit -q -m 'A version'
-git -C "$scratch/apus" tag 1.0.0
+git -C "$scratch/apus" tag "$version"
 
-cat > "$scratch/consumer/Package.swift" <<MANIFEST
-// swift-tools-version: 6.2
-import PackageDescription
-let package = Package(
-  name: "consumer",
-  dependencies: [.package(url: "file://$scratch/apus", from: "1.0.0")],
-  targets: [.executableTarget(name: "consumer", dependencies: [.product(name: "ApusVision", package: "apus"),
-    .product(name: "ApusImages", package: "apus")])])
-MANIFEST
-cat > "$scratch/consumer/Sources/consumer/main.swift" <<'PROGRAM'
-import ApusImages
-import ApusVision
+cp -r Examples/Sources Examples/Models Examples/Expected "$scratch/consumer"
+cp -r Tests/Client "$scratch/consumer/Tests/ClientTests"
+sed -e "s|.package(name: \"apus\", path: \"..\")|.package(url: \"file://$scratch/apus\", from: \"$version\")|" \
+  -e 's|^  targets: \[|&\n    .testTarget(name: "ClientTests", dependencies: [\
+      .product(name: "ApusVision", package: "apus"), .product(name: "TensorFlowLite", package: "apus")]),|' \
+  Examples/Package.swift > "$scratch/consumer/Package.swift"
 
-let picture = try ImageBuffer(decoding: EmbeddedShapes.pictureBytes)
-let detector = try ObjectDetector.shapes()
-let detections = try detector.detect(picture).detections
-for detection in detections {
-  print(detection.category.label ?? "?", detection.category.score)
-}
-precondition(!detections.isEmpty)
-PROGRAM
-echo "== A consumer of version 1.0.0"
-swift build --package-path "$scratch/consumer" -c release --quiet
-"$(swift build --package-path "$scratch/consumer" -c release --show-bin-path)/consumer"
+echo "== A consumer of version $version"
+# As tests see internals, what they test is built for it; one build serves both.
+flags=(-Xswiftc -enable-testing)
+APUS_EXAMPLES=$scratch/consumer Scripts/examples.sh "${flags[@]}" --build-tests
+swift test --package-path "$scratch/consumer" -c release "${flags[@]}" --skip-build --disable-xctest

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Installs what the package is built with: Debian's libraries, as root or with sudo. Does nothing where all is there.
-# With --tests, also what the tests use: binutils for x86-64 and arm64, an emulator of arm64, and LiteRT in a Python
-# environment under .build/.
+# With --tests, also what the tests use: binutils for x86-64 and arm64, an emulator of arm64, Debian's packaging tools, and
+# LiteRT in a Python environment under .build/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 packages=(libopenblas0 libturbojpeg0-dev libpng-dev libcairo2-dev pkg-config fonts-dejavu-core)
-if [[ "${1:-}" == --tests ]]; then packages+=(binutils binutils-aarch64-linux-gnu qemu-user python3-venv git); fi
+if [[ "${1:-}" == --tests ]]; then packages+=(binutils binutils-aarch64-linux-gnu qemu-user python3-venv git dpkg-dev); fi
 
 missing=()
 for package in "${packages[@]}"; do

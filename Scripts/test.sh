@@ -17,7 +17,13 @@ swift build -c release --build-tests
 bin="$(swift build -c release --show-bin-path)"
 apus="$bin/apus"
 
+# What is generated from the code and committed is that of this code.
+Scripts/api.sh --check
+Scripts/manual.sh --check
+
 Scripts/consumer.sh
+Scripts/documentation.sh
+Scripts/package.sh --test
 
 if [[ -n "${APUS_TEST_DATA:-}" ]]; then
   kernels=$("$apus" kernels --json | .build/python/bin/python -c \

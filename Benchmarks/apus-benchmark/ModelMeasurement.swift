@@ -94,12 +94,15 @@ struct ModelMeasurement {
     return operators.map { measured in
       let atPeak = measured.milliseconds(at: machine) / Double(options.threadCount)
       return ModelReport.Operator(
-        index: measured.entry.operatorIndex, name: measured.entry.name,
+        index: measured.entry.operatorIndex,
+        name: measured.entry.name,
+        absorbed: measured.entry.absorbed,
         output: measured.entry.output.dimensions,
         medianMs: measured.median, timeShare: total > 0 ? measured.median / total : 0,
         macs: measured.entry.multiplyAccumulates,
         gmacsPerSecond: rate(measured.entry.multiplyAccumulates, measured.median),
-        peakShare: measured.median > 0 ? atPeak / measured.median : 0)
+        peakShare: measured.median > 0 ? atPeak / measured.median : 0,
+        kernels: measured.entry.implementation.kernelSet, implementation: measured.entry.implementation.text)
     }
   }
 

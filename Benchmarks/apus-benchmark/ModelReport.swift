@@ -6,6 +6,8 @@ struct ModelReport: Codable {
   struct Operator: Codable {
     let index: Int
     let name: String
+    /// The operators that it does besides.
+    let absorbed: [String]
     let output: [Int]
     let medianMs: Double
     /// Of the sum of all operators, 0 to 1.
@@ -13,6 +15,9 @@ struct ModelReport: Codable {
     let macs: Int
     let gmacsPerSecond: Double
     let peakShare: Double
+    /// The kernel set that does it, and how.
+    let kernels: String
+    let implementation: String
   }
 
   let model: String
@@ -50,15 +55,18 @@ struct ModelReport: Codable {
     ])
     var text = "\(model): kernels \(kernels), threads \(threads)\n" + table(rows)
     guard let operators else { return text }
-    var lines = [["#", "operator", "output", "ms", "%", "MMAC", "GMAC/s", "% of peak"]]
+    var lines = [
+      ["#", "operator", "output", "ms", "%", "MMAC", "GMAC/s", "% of peak", "kernels", "implementation"]
+    ]
     for entry in operators {
       let isProduct = entry.macs > 0
       lines.append([
-        "\(entry.index)", entry.name, entry.output.map(String.init).joined(separator: "×"),
+        "\(entry.index)", ([entry.name] + entry.absorbed).joined(separator: " + "),
+        entry.output.map(String.init).joined(separator: "×"),
         decimal(entry.medianMs, 4), decimal(entry.timeShare * 100, 1),
         isProduct ? decimal(Double(entry.macs) / 1e6, 2) : "",
         isProduct ? decimal(entry.gmacsPerSecond, 1) : "",
-        isProduct ? decimal(entry.peakShare * 100, 1) : "",
+        isProduct ? decimal(entry.peakShare * 100, 1) : "", entry.kernels, entry.implementation,
       ])
     }
     text += "\n\n" + table(lines, rightAligned: [0, 3, 4, 5, 6, 7]) + "\n"

@@ -6,6 +6,14 @@ import ApusImages
 import ApusVision
 import ArgumentParser
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// `apus-benchmark pictures`: from a file to boxes, stage by stage.
 struct PicturesCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -67,6 +75,7 @@ struct PicturesCommand: ParsableCommand {
     _ path: String, _ detector: ObjectDetector, _ reduction: ImageReduction, _ image: inout ImageBuffer,
     _ report: inout PictureReport, counts: Bool
   ) throws {
+    let start = Self.processorMilliseconds
     var bytes: [UInt8] = []
     let read = try milliseconds { () throws(ApusError) in
       bytes = try readWholeFile(at: path, limit: ImageLimits().maximumFileSize)
@@ -76,6 +85,7 @@ struct PicturesCommand: ParsableCommand {
     }
     var found: DetectionResult?
     let detect = try milliseconds { () throws(ApusError) in found = try detector.detect(image) }
+    let end = Self.processorMilliseconds
     guard let found else { return }
     let timings = found.timings
     report.width = image.originalWidth
@@ -93,5 +103,13 @@ struct PicturesCommand: ParsableCommand {
     report.inferenceMs.append(timings.inference)
     report.postprocessMs.append(timings.postprocess)
     report.totalMs.append(read + decode + detect)
+    report.cpuMs.append(end - start)
+  }
+
+  /// What processors have spent on this process.
+  private static var processorMilliseconds: Double {
+    var time = timespec()
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+    return Double(time.tv_sec) * 1e3 + Double(time.tv_nsec) / 1e6
   }
 }

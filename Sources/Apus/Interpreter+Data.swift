@@ -78,6 +78,8 @@ extension Interpreter {
   }
 
   /// Copies values into an input.
+  ///
+  /// - Throws: `invalidArgument` if there is no such input, it is not of `T`, or has another number of elements.
   public func copy<T: TensorElement>(_ values: [T], toInputAt position: Int) throws(ApusError) {
     try withInput(at: position, as: T.self) { span throws(ApusError) in
       guard span.count == values.count else {
@@ -89,6 +91,8 @@ extension Interpreter {
   }
 
   /// Copies an output's elements out.
+  ///
+  /// - Throws: `invalidArgument` if there is no such output or it is not of `T`.
   public func output<T: TensorElement>(at position: Int, as type: T.Type = T.self) throws(ApusError) -> [T] {
     try withOutput(at: position, as: type) { span in
       var values: [T] = []

@@ -32,7 +32,9 @@ public final class Interpreter {
   ///   - options: how to run it.
   ///   - key: the signature to run; nil for the main subgraph.
   /// - Throws: everything that stands in the way of a run, as far as it is known before data arrives.
-  public init(model: Model, options: Options = Options(), signature key: String? = nil) throws(ApusError) {
+  public convenience init(model: Model, options: Options = Options(), signature key: String? = nil)
+    throws(ApusError)
+  {
     guard (1...64).contains(options.threadCount) else {
       throw ApusError(.invalidArgument, "threadCount is \(options.threadCount), not 1 to 64")
     }
@@ -46,25 +48,40 @@ public final class Interpreter {
       let more = reasons.count > 1 ? " (and \(reasons.count - 1) more)" : ""
       throw ApusError(.unsupportedOperator, first + more, reasons: reasons)
     }
-    var signature: Signature?
-    if let key {
-      signature = model.signatures.first { $0.key == key }
-      guard signature != nil else {
-        let known = model.signatures.map(\.key).joined(separator: ", ")
-        throw ApusError(.invalidArgument, "the model has no signature \(key), only: \(known)")
-      }
-    }
-    self.model = model
-    self.kernels = kernels.name
-    self.options = options
-    self.signature = signature
-    observer = RunObserver(profiles: options.profiles)
-    trial = SharingTrial(threadCount: options.threadCount)
     try SubgraphCalls.check(model.file)
-    context = GraphContext(
+    let context = GraphContext(
       model: model, kernels: kernels, threads: ThreadTeam(count: options.threadCount),
       memoryLimit: options.memoryLimit, workLimit: options.workLimit, customOperators: custom,
       passes: options.passes)
+    try self.init(context, options: options, signature: Self.signature(named: key, of: model))
+  }
+
+  /// Prepares a function of another interpreter's model, so that both have the same resource variables.
+  ///
+  /// What one assigns, the other reads: functions that train a model and functions that run it need that. Both use the
+  /// options of the other interpreter, and belong to one thread at a time together.
+  ///
+  /// - Parameters:
+  ///   - other: The interpreter whose variables are used.
+  ///   - key: The signature to run; nil for the main subgraph.
+  ///   - inputShapes: Shapes of inputs, by position, as in ``Options/inputShapes``.
+  /// - Throws: `invalidArgument` where there is no such signature or input; what stands in the way of a run.
+  public convenience init(
+    sharingVariablesOf other: Interpreter, signature key: String?, inputShapes: [Int: TensorShape] = [:]
+  ) throws(ApusError) {
+    var options = other.options
+    options.inputShapes = inputShapes
+    try self.init(other.context, options: options, signature: Self.signature(named: key, of: other.model))
+  }
+
+  private init(_ context: GraphContext, options: Options, signature: Signature?) throws(ApusError) {
+    model = context.model
+    kernels = context.kernels.name
+    self.options = options
+    self.signature = signature
+    self.context = context
+    observer = RunObserver(profiles: options.profiles)
+    trial = SharingTrial(threadCount: options.threadCount)
     graph = try Graph(
       context: context, subgraph: signature?.subgraph ?? 0,
       passes: options.preservesAllTensors ? options.passes.intersection(.preserving) : options.passes)
@@ -74,6 +91,15 @@ public final class Interpreter {
       graph.setInputShape(position, shape)
     }
     try prepare()
+  }
+
+  private static func signature(named key: String?, of model: Model) throws(ApusError) -> Signature? {
+    guard let key else { return nil }
+    guard let signature = model.signatures.first(where: { $0.key == key }) else {
+      let known = model.signatures.map(\.key).joined(separator: ", ")
+      throw ApusError(.invalidArgument, "the model has no signature \(key), only: \(known)")
+    }
+    return signature
   }
 
   private func prepare() throws(ApusError) {
@@ -220,12 +246,11 @@ public final class Interpreter {
   /// The time of each operator in the last run, in order; empty unless ``Options/profiles`` is set. An operator that
   /// another does together with its own work has no time.
   public var profile: [ProfileEntry] {
-    zip(steps, observer.durations).map { step, nanoseconds in
-      let entry = graph.subgraph.operators[step.node]
-      let output = entry.outputs.first.map(tensor)
-      return ProfileEntry(
-        operatorIndex: step.node, name: model.file.operatorCodes[entry.operatorCode].name,
-        output: output?.shape ?? [], milliseconds: Double(nanoseconds) / 1e6,
+    zip(plan.steps, observer.durations).map { step, nanoseconds in
+      ProfileEntry(
+        operatorIndex: step.operators[0].index, name: step.operators[0].name,
+        absorbed: step.operators.dropFirst().map(\.name), implementation: step.implementation,
+        output: step.output, milliseconds: Double(nanoseconds) / 1e6,
         multiplyAccumulates: step.multiplyAccumulates)
     }
   }

@@ -4,6 +4,10 @@ public struct ProfileEntry: Sendable {
   public let operatorIndex: Int
   /// The schema's name, or the custom operator's.
   public let name: String
+  /// The operators that it does besides its own, in the order in which it has absorbed them.
+  public let absorbed: [String]
+  /// What does the work.
+  public let implementation: ExecutionPlan.Implementation
   /// The shape of its first output.
   public let output: TensorShape
   /// The time that it took.

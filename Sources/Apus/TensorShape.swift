@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// let shape: TensorShape = [1, 300, 300, 3]
-/// let bytes = shape.elementCount
+/// let count = shape.elementCount  // 270,000
 /// ```
 public struct TensorShape: Hashable, Sendable {
   /// The size of each dimension. Never negative in a tensor that is prepared.

@@ -28,13 +28,15 @@ struct InspectCommand: ParsableCommand {
   var layout: DetectorLayout?
 
   @Flag(help: "List every tensor of the memory plan, and every label.")
-  var plan = false
-
-  @Flag(help: ArgumentHelp("The same as --plan.", visibility: .hidden))
   var all = false
 
   @Flag(help: "Print one JSON document.")
   var json = false
+
+  @Flag(help: "Show what a run does: each step, its kernels, memory, and why no faster ones.")
+  var plan = false
+
+  @OptionGroup var engine: EngineOptions
 
   func run() throws {
     if let task {
@@ -42,11 +44,11 @@ struct InspectCommand: ParsableCommand {
       if json { try Output.writeJSON(assumptions) } else { Output.write(assumptions.text) }
       return
     }
-    let inspection = try Inspection(path: model)
+    let inspection = try Inspection(path: model, showsPlan: plan, options: try engine.interpreterOptions)
     if json {
       try Output.writeJSON(inspection)
     } else {
-      Output.write(inspection.text(all: all || plan))
+      Output.write(inspection.text(all: all))
     }
   }
 }
@@ -164,11 +166,12 @@ struct Inspection: Encodable {
   let labels: [String]
   let damage: [String]
   let memoryPlan: MemoryReport?
+  let plan: PlanReport?
   let multiplyAccumulates: Int?
   let runs: Bool
   let unsupported: [String]
 
-  init(path: String) throws {
+  init(path: String, showsPlan: Bool, options: Interpreter.Options) throws {
     let model = try Model(contentsOfFile: path)
     file = path
     bytes = model.byteCount
@@ -201,7 +204,8 @@ struct Inspection: Encodable {
     labels = model.labels
     damage = model.metadataDamage
     let interpreter: Interpreter?
-    (interpreter, unsupported) = try Self.interpreter(for: model)
+    (interpreter, unsupported) = try Self.interpreter(for: model, options)
+    plan = showsPlan ? interpreter.map { PlanReport($0.plan) } : nil
     runs = interpreter != nil
     memoryPlan = interpreter.map { interpreter in
       // Where data decides shapes, this is the plan of the part before.
@@ -223,12 +227,14 @@ struct Inspection: Encodable {
   /// The prepared model, or what stands in the way.
   ///
   /// Where a model leaves sizes open and cannot do with 1, some usual ones are tried.
-  private static func interpreter(for model: Model) throws(ApusError) -> (Interpreter?, [String]) {
-    do throws(ApusError) { return (try Interpreter(model: model), []) } catch {
+  private static func interpreter(
+    for model: Model, _ options: Interpreter.Options
+  ) throws(ApusError) -> (Interpreter?, [String]) {
+    do throws(ApusError) { return (try Interpreter(model: model, options: options), []) } catch {
       // A wrong name of kernels is the caller's mistake, not the model's.
       if error.code == .invalidArgument { throw error }
       for size in [32, 224, 256, 512] {
-        var options = Interpreter.Options()
+        var options = options
         options.inputShapes = model.openInputShapes(size)
         if options.inputShapes.isEmpty { break }
         if let interpreter = try? Interpreter(model: model, options: options) { return (interpreter, []) }

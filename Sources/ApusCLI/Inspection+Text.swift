@@ -6,7 +6,9 @@ extension Inspection {
   func text(all: Bool) -> String {
     var sections = [headline, tensors("inputs", inputs), tensors("outputs", outputs), operatorTable]
     sections.append(subgraphTable)
-    sections += [signatureText, metadataText, labelText(all: all), memoryText(all: all), conclusion]
+    sections += [
+      signatureText, metadataText, labelText(all: all), memoryText(all: all), plan?.text ?? "", conclusion,
+    ]
     return sections.filter { !$0.isEmpty }.joined(separator: "\n\n")
   }
 
@@ -131,11 +133,11 @@ extension Inspection {
     return "this build cannot run the model:\n"
       + unsupported.map { "  " + oneLine($0) }.joined(separator: "\n")
   }
+}
 
-  /// Text of a file, which may hold anything, as a part of one line.
-  private func oneLine(_ text: String) -> String {
-    String(
-      String.UnicodeScalarView(
-        text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
-  }
+/// Text of a file, which may hold anything, as a part of one line.
+func oneLine(_ text: String) -> String {
+  String(
+    String.UnicodeScalarView(
+      text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
 }

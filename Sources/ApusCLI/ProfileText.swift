@@ -7,11 +7,13 @@ struct ProfileText {
 
   init(_ entries: [ProfileEntry]) {
     let total = max(entries.reduce(0) { $0 + $1.milliseconds }, 1e-9)
-    var rows = [["#", "operator", "output", "ms", "%"]]
+    var rows = [["#", "operator", "output", "ms", "%", "kernels", "implementation"]]
     for entry in entries {
       rows.append([
-        "\(entry.operatorIndex)", entry.name, entry.output.description, decimal(entry.milliseconds, 3),
+        "\(entry.operatorIndex)", ([entry.name] + entry.absorbed).joined(separator: " + "),
+        entry.output.description, decimal(entry.milliseconds, 3),
         decimal(entry.milliseconds / total * 100, 1),
+        entry.implementation.kernelSet, entry.implementation.text,
       ])
     }
     var sums: [String: (count: Int, milliseconds: Double)] = [:]

@@ -14,7 +14,7 @@ public struct ImageLimits: Hashable, Sendable {
   /// The most scans of a JPEG. Each goes over the whole picture, whatever few bytes it has.
   public var maximumScanCount: Int
 
-  /// Makes limits; those of ``ImageBuffer`` hold beside them.
+  /// Makes limits; those of `ImageBuffer` hold beside them.
   public init(
     maximumSide: Int = ImageBuffer.maximumSide, maximumPixelCount: Int = ImageBuffer.maximumPixelCount,
     maximumFileSize: Int = 1 << 30, maximumScanCount: Int = 100

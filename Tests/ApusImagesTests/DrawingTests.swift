@@ -38,7 +38,7 @@ import Testing
 
   @Test func withoutDetectionsNothingChanges() throws {
     let image = try gray(30, 20)
-    #expect(try image.drawing([]) == image.converted(to: .rgb))
+    #expect(try image.drawing([Detection]()) == image.converted(to: .rgb))
   }
 
   @Test("whatever a model answers is drawn or left out", arguments: 0..<20)

@@ -29,7 +29,7 @@ struct FrameWriter {
   private(set) var bytes: [UInt8] = []
 
   mutating func add(_ value: UInt32) {
-    for shift in stride(from: 0, to: 32, by: 8) { bytes.append(UInt8(truncatingIfNeeded: value >> UInt32(shift))) }
+    for shift in [0, 8, 16, 24] as [UInt32] { bytes.append(UInt8(truncatingIfNeeded: value >> shift)) }
   }
 
   mutating func add(_ value: Int) { add(UInt32(truncatingIfNeeded: value)) }

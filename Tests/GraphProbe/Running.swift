@@ -5,9 +5,7 @@ import Apus
 extension Interpreter {
   /// Gives the inputs these values, and these shapes if they have others.
   func fill(_ values: [Case.Values]) throws(ApusError) {
-    for (position, input) in values.enumerated() where inputs[position].shape != input.shape {
-      try resizeInput(at: position, to: input.shape)
-    }
+    try resize(to: values)
     for (position, input) in values.enumerated() {
       try withInputBytes(at: position) { (span: inout MutableRawSpan) throws(ApusError) in
         guard span.byteCount == input.bytes.count else {
@@ -17,6 +15,15 @@ extension Interpreter {
         span.withUnsafeMutableBytes { $0.copyBytes(from: input.bytes) }
       }
     }
+  }
+
+  /// Gives the inputs these shapes, all at once, if they have others.
+  func resize(to values: [Case.Values]) throws(ApusError) {
+    var shapes: [Int: TensorShape] = [:]
+    for (position, input) in values.enumerated() where inputs[position].shape != input.shape {
+      shapes[position] = input.shape
+    }
+    if !shapes.isEmpty { try resizeInputs(shapes) }
   }
 
   /// Runs once with a set of data.
@@ -42,7 +49,9 @@ extension Interpreter {
   /// What every tensor holds that can be read; the others are missing.
   func allTensors() -> [(index: Int, output: Output)] {
     tensors.compactMap { tensor in
-      bytes(of: tensor).map { (tensor.index, Output(type: tensor.type, shape: tensor.shape.dimensions, bytes: $0)) }
+      bytes(of: tensor).map {
+        (tensor.index, Output(type: tensor.type, shape: tensor.shape.dimensions, bytes: $0))
+      }
     }
   }
 

@@ -80,7 +80,7 @@ class Tally:
         entry = {
             "generator": VERSION, "seed": self._arguments.seed, "graphs": [self._first, self._next],
             "kinds": self._arguments.kinds or "all", "commit": self._commit,
-            **{result: self._pending[result] for result in ("passed", "sensitive", "failed", "rejected")},
+            **{result: self._pending[result] for result in ("passed", "sensitive", "failed", "rejected", "undrawn")},
         }
         with open(self._arguments.ledger, "a") as file:
             file.write(json.dumps(entry) + "\n")
@@ -206,7 +206,7 @@ def main():
     summary(tally, seconds)
     # What is left in the queues is of no use.
     portions.cancel_join_thread()
-    sys.exit(1 if tally.counts["failed"] or not tally.counts["passed"] else 0)
+    sys.exit(1 if tally.counts["failed"] or tally.counts["undrawn"] or not tally.counts["passed"] else 0)
 
 
 def progress(tally, seconds):

@@ -10,6 +10,7 @@ struct BatchMatMul: Operator {
   private let products: ProductBatch
   private let isEmpty: Bool
   private let kernel: any PreparedConvolution
+  private let choice: KernelChoice
   /// How many matrices on the right are packed at once: all of them where they are constant.
   private let packedCount: Int
   /// How matrices on the right lie in the tensor.
@@ -52,7 +53,7 @@ struct BatchMatMul: Operator {
     let (operands, epilogue) = try Self.scheme(
       lhs: lhs, rhs: rhs, output: output, columns: columns, node: node)
     guard
-      let kernel = node.kernels.prepare(
+      let (kernel, choice) = node.kernels.choose(
         Convolution(
           rows: rows, depth: max(depth, 1), columns: max(columns, 1), operands: operands, epilogue: epilogue))
     else { throw node.mismatch(lhs, rhs) }
@@ -68,11 +69,16 @@ struct BatchMatMul: Operator {
     let count = right[..<(rank - 2)].reduce(1, *)
     arePacked = rhs.isConstant && count <= Self.mostPacked && rhs.shape.elementCount > 0
     self.kernel = kernel
+    self.choice = choice
     packedCount = arePacked ? count : products.packedCount(threads: node.threadCount)
     form = adjointRight ? "matrix" : "transposed matrix"
   }
 
   var hasWeights: Bool { true }
+
+  var implementation: Implementation {
+    Implementation(text: kernel.implementation, choice: choice, notes: kernel.notes(weights.first))
+  }
 
   /// Packs constant matrices, each apart, or takes memory for others.
   func packed(by packer: WeightPacker) throws(ApusError) -> any Operator {

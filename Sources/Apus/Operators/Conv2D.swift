@@ -40,7 +40,8 @@ enum Conv2D {
     return try ProductDraft(
       .convolution(convolution), input: input, filter: filter, bias: bias, output: output,
       arrangement: filter.type == .float16 ? HalfFilter(count: filter.shape.elementCount) : nil,
-      readsPicture: true, multiplyAccumulates: Double(output.shape.elementCount) * Double(filter.shape.elementCount / channels),
+      readsPicture: true,
+      multiplyAccumulates: Double(output.shape.elementCount) * Double(filter.shape.elementCount / channels),
       node: node)
   }
 }

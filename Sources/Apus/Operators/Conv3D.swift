@@ -8,6 +8,7 @@ struct Conv3D: Operator {
   private let output: TensorSlot
   private let window: VolumeWindow
   private let kernel: any PreparedConvolution
+  private let choice: KernelChoice
   private var weights: ProductWeights
   private let imagesPerBlock: Int
   private let images: TensorSlot
@@ -50,8 +51,9 @@ struct Conv3D: Operator {
       strideWidth: window.strides[2], dilationHeight: window.dilations[1],
       dilationWidth: window.dilations[2], paddingTop: padding[1], paddingLeft: padding[2], groups: 1,
       operands: .float32, epilogue: node.floatEpilogue(try node.activationOption(4)))
-    guard let kernel = node.kernels.prepare(convolution) else { throw node.mismatch(input, filter) }
+    guard let (kernel, choice) = node.kernels.choose(convolution) else { throw node.mismatch(input, filter) }
     self.kernel = kernel
+    self.choice = choice
     weights = ProductWeights(
       filter: filter, bias: bias, arrangement: VolumeFilter(window, outputChannels: channels))
     images = try node.scratch(byteCount: try options.byteCount([imagesPerBlock] + image, node))
@@ -62,6 +64,10 @@ struct Conv3D: Operator {
   }
 
   var hasWeights: Bool { true }
+
+  var implementation: Implementation {
+    Implementation(text: kernel.implementation, choice: choice, notes: kernel.notes(weights.known))
+  }
 
   func packed(by packer: WeightPacker) throws(ApusError) -> any Operator {
     var copy = self

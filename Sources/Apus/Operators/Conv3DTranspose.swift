@@ -9,6 +9,7 @@ struct Conv3DTranspose: Operator {
   /// Of the output, whose places are the input's elements.
   private let window: VolumeWindow
   private let kernel: any PreparedConvolution
+  private let choice: KernelChoice
   private var weights: ProductWeights
   private let linesPerBlock: Int
   private let products: TensorSlot
@@ -58,8 +59,9 @@ struct Conv3DTranspose: Operator {
     let convolution = Convolution(
       rows: linesPerBlock * input.shape[3], depth: input.shape[4], columns: window.depth, operands: .float32,
       epilogue: node.floatEpilogue(.none))
-    guard let kernel = node.kernels.prepare(convolution) else { throw node.mismatch(input, filter) }
+    guard let (kernel, choice) = node.kernels.choose(convolution) else { throw node.mismatch(input, filter) }
     self.kernel = kernel
+    self.choice = choice
     weights = ProductWeights(filter: filter, bias: nil)
     products = try node.scratch(
       byteCount: try options.byteCount([linesPerBlock, input.shape[3], window.depth], node))
@@ -68,6 +70,10 @@ struct Conv3DTranspose: Operator {
   }
 
   var hasWeights: Bool { true }
+
+  var implementation: Implementation {
+    Implementation(text: kernel.implementation, choice: choice, notes: kernel.notes(weights.known))
+  }
 
   func packed(by packer: WeightPacker) throws(ApusError) -> any Operator {
     var copy = self

@@ -38,7 +38,8 @@ enum DepthwiseConv2D {
       epilogue: filter.type == .int4 && node.version > 6 ? epilogue.upward : epilogue)
     return try ProductDraft(
       .depthwise(convolution), input: input, filter: filter, bias: bias, output: output,
-      readsPicture: true, multiplyAccumulates: Double(output.shape.elementCount) * Double(filter.shape[1] * filter.shape[2]),
+      readsPicture: true,
+      multiplyAccumulates: Double(output.shape.elementCount) * Double(filter.shape[1] * filter.shape[2]),
       node: node)
   }
 

@@ -88,8 +88,8 @@ enum SquaredDifference {
       output: QuantizedResult(
         multiplier: FixedPointMultiplier(twiceLarger * twiceLarger / Double(Float(1 << 14) * result.scale)),
         zeroPoint: result.zeroPoint, minimum: -128, maximum: 127))
-    return BinaryOperator(
-      node.kernels.prepare(function, isSigned: true, operands.shapes), operands, output: output)
+    let (kernel, choice) = node.kernels.choose(function, isSigned: true, operands.shapes)
+    return BinaryOperator(kernel, choice: choice, operands, output: output)
   }
 }
 
@@ -100,8 +100,8 @@ extension Node {
     form: BinaryOperator.Form? = nil
   ) throws(ApusError) -> BinaryOperator {
     if operands.type == .float32, let operation = function.ofFloats {
-      return BinaryOperator(
-        kernels.prepare(operation, operands.shapes), operands, output: output, form: form)
+      let (kernel, choice) = kernels.choose(operation, operands.shapes)
+      return BinaryOperator(kernel, choice: choice, operands, output: output, form: form)
     }
     let type = operands.type == .bool ? .uint8 : operands.type.numberType
     guard let type, let kernel = function.kernel(type, operands.shapes) else {

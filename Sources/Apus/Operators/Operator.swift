@@ -13,6 +13,9 @@ protocol Operator {
   /// Itself, if only a run decides the shapes of its outputs.
   var deferred: (any DeferredOperator)? { get }
 
+  /// What does the work, for people.
+  var implementation: Implementation { get }
+
   // MARK: Getting ready
 
   /// The operator with a kernel chosen, once its shapes are final.
@@ -52,6 +55,7 @@ protocol Operator {
 
 extension Operator {
   var deferred: (any DeferredOperator)? { nil }
+  var implementation: Implementation { .plain }
   func chosen(for node: Node) throws(ApusError) -> any Operator { self }
   var hasWeights: Bool { false }
   func packed(by packer: WeightPacker) throws(ApusError) -> any Operator { self }

@@ -34,7 +34,8 @@ enum Pad {
     }
     let operation = try operation(input, output, amounts, filling, node)
     guard value == nil else { return operation }
-    return PaddingOperator(operation: operation, described: Padding(input: input, output: output, amounts: amounts))
+    return PaddingOperator(
+      operation: operation, described: Padding(input: input, output: output, amounts: amounts))
   }
 
   private static func operation(

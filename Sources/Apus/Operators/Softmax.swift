@@ -10,10 +10,9 @@ enum SoftmaxOperator {
     let beta = try node.floatOption(0, default: 0)
     let (rows, depth) = input.shape.rows
     if input.type == .float32 {
-      return UnaryOperator(
-        Softmax.floats(
-          beta: beta, isHalf: node.isHalfPrecision, rows: rows, depth: depth, using: node.kernels),
-        input: input, output: output)
+      let (kernel, choice) = Softmax.chooseFloats(
+        beta: beta, isHalf: node.isHalfPrecision, rows: rows, depth: depth, using: node.kernels)
+      return UnaryOperator(kernel, choice: choice, input: input, output: output)
     }
     let factor = Double(try node.quantization(of: input).scale) * Double(beta)
     guard factor.isFinite, factor > 0 else {

@@ -112,7 +112,8 @@ package struct ProductBatch: Sendable {
       unsafe rhs.withUnsafeBytes { rhs in
         unsafe output.withUnsafeMutableBytes { output in
           unsafe scratch.withUnsafeMutableBytes { scratch in
-            guard let lhs = lhs.baseAddress, let rhs = arePacked ? lhs : rhs.baseAddress, let output = output.baseAddress,
+            guard let lhs = lhs.baseAddress, let rhs = arePacked ? lhs : rhs.baseAddress,
+              let output = output.baseAddress,
               let scratch = scratch.baseAddress
             else { return }
             func work(from first: Int, threads: ThreadTeam) -> Work {

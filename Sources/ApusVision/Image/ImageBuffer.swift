@@ -37,7 +37,11 @@ public struct ImageBuffer: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - bytes: At least `(height - 1) * bytesPerRow + width * format.bytesPerPixel` bytes; more are ignored.
+  ///   - width: The pixels in a stored row.
+  ///   - height: The stored rows.
   ///   - bytesPerRow: The distance between rows; without it, rows follow each other directly.
+  ///   - format: What the bytes of a pixel are.
+  ///   - orientation: How the stored rows are to be seen.
   /// - Throws: `malformedImage` for an empty picture, a row stride shorter than a row or too few bytes;
   ///   `resourceLimit` beyond ``maximumSide`` and ``maximumPixelCount``.
   public init(

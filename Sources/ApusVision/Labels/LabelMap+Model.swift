@@ -5,7 +5,9 @@ extension LabelMap {
   /// output, or else in the only text that is appended to the model. Nil where there are none, or none readable:
   /// damage costs the labels, never the model.
   ///
-  /// - Parameter offset: How many rows further down a class is looked up; detected where nil.
+  /// - Parameters:
+  ///   - model: The model.
+  ///   - offset: How many rows further down a class is looked up; detected where nil.
   public init?(of model: Model, offset: Int? = nil) {
     guard let name = model.labelFile, let text = try? model.associatedFile(named: name),
       let labels = try? LabelMap(parsing: text, format: .lines, offset: offset), labels.rowCount > 0

@@ -57,7 +57,9 @@ public struct LabelMap: Hashable, Sendable {
 
   /// Makes a map of names in order; nil and `???` are rows without a name.
   ///
-  /// - Parameter offset: How many rows further down a class is looked up; detected where nil.
+  /// - Parameters:
+  ///   - rows: The names.
+  ///   - offset: How many rows further down a class is looked up; detected where nil.
   public init(_ rows: [String?], offset: Int? = nil) {
     var names: [Int: String] = [:]
     for (row, name) in rows.enumerated() {
@@ -69,6 +71,7 @@ public struct LabelMap: Hashable, Sendable {
   /// Reads a label file.
   ///
   /// - Parameters:
+  ///   - path: The file.
   ///   - format: How the file is written.
   ///   - offset: How many rows further down a class is looked up; detected where nil.
   /// - Throws: `unreadableFile`, `resourceLimit` for a file that is too long, or `malformedLabels` with the line.

@@ -22,6 +22,7 @@ extension PreparedImage {
   /// Writes the values of a uint8 input: the pixels themselves, unless a normalization is given.
   ///
   /// - Parameters:
+  ///   - destination: The input's elements.
   ///   - order: Whether the channels of a pixel follow each other or lie apart.
   ///   - normalization: With one, the values are normalized and quantized: `round(x / scale) + zeroPoint`,
   ///     halves away from zero, limited to the type.

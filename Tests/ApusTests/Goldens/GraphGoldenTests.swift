@@ -14,7 +14,8 @@ import Testing
     #expect(!Self.cases.isEmpty)
   }
 
-  @Test("each graph answers as the reference, run by run, with one set of data after the other", arguments: cases)
+  @Test(
+    "each graph answers as the reference, run by run, with one set of data after the other", arguments: cases)
   func answersAsTheReference(name: String) throws {
     let contents = try Self.archive.open()
     let model = try contents.model(of: name)
@@ -51,6 +52,27 @@ import Testing
             Issue.record("with \(kernels) on \(threads) threads, preservesAllTensors \(preserves): \(error)")
           }
         }
+      }
+    }
+  }
+
+  @Test("each graph answers as the reference without any one of the passes", arguments: cases)
+  func answersWithoutPasses(name: String) throws {
+    let contents = try Self.archive.open()
+    let model = try contents.model(of: name)
+    let (inputs, outputs) = (try contents.arrays("input", of: name), try contents.arrays("output", of: name))
+    for (pass, passes) in Passes.named.map({ ($0.name, Passes.all.subtracting($0.pass)) }) + [("all", [])] {
+      var options = Interpreter.Options()
+      options.passes = passes
+      do {
+        let interpreter = try Interpreter(model: model, options: options)
+        try interpreter.fill(inputs)
+        try interpreter.invoke()
+        for (position, expected) in outputs.enumerated() {
+          try interpreter.compare(output: position, with: expected, tolerance: 1e-4)
+        }
+      } catch {
+        Issue.record("without \(pass): \(error)")
       }
     }
   }

@@ -6,9 +6,11 @@ import Testing
 extension Interpreter {
   /// Gives the inputs the shapes and the elements of arrays.
   func fill(_ arrays: [NumPyFile]) throws {
+    var shapes: [Int: TensorShape] = [:]
     for (position, array) in arrays.enumerated() where inputs[position].shape.dimensions != array.shape {
-      try resizeInput(at: position, to: TensorShape(array.shape))
+      shapes[position] = TensorShape(array.shape)
     }
+    if !shapes.isEmpty { try resizeInputs(shapes) }
     for (position, array) in arrays.enumerated() {
       try withInputBytes(at: position) { (bytes: inout MutableRawSpan) throws(ApusError) in
         guard bytes.byteCount == array.bytes.count else {

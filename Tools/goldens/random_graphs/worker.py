@@ -72,6 +72,7 @@ class Worker:
         return f"{text}\nkept in {folder}"
 
     def close(self):
+        self._judge.close()
         self._reference.close()
         self._engine.close()
 

@@ -32,7 +32,8 @@ extension PlanDraft {
           let unary = steps[writers[gate.index]].operation as? UnaryOperator,
           unary.input.index == input.index, let function = unary.function,
           isRead(gate.index, byNoneBut: steps[index]),
-          let joined = product.joined(with: function, isGateFirst: gate.index == product.lhs.index, input, kernels)
+          let joined = product.joined(
+            with: function, isGateFirst: gate.index == product.lhs.index, input, kernels)
         else { continue }
         steps[index].operation = joined
         steps[index].absorb(steps[writers[gate.index]])

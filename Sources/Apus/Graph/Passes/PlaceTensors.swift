@@ -60,7 +60,8 @@ extension Layout {
   ) throws(ApusError) {
     let assignment = OffsetAssignment(requests)
     guard let total = assignment.byteCount else {
-      throw ApusError(.resourceLimit, "the tensors of subgraph \(subgraph) take more bytes than can be counted")
+      throw ApusError(
+        .resourceLimit, "the tensors of subgraph \(subgraph) take more bytes than can be counted")
     }
     byteCount = total
     places = tensors.indices.map {

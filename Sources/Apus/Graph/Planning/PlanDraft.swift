@@ -31,7 +31,8 @@ struct PlanDraft {
 
   /// Whether a step does all of the reading of a tensor, of which the caller reads nothing.
   func isRead(_ tensor: Int, byNoneBut step: StepDraft) -> Bool {
-    tensor < wiring.tensorCount && !wiring.isOutput[tensor] && wiring.readers(of: tensor).allSatisfy(step.does)
+    tensor < wiring.tensorCount && !wiring.isOutput[tensor]
+      && wiring.readers(of: tensor).allSatisfy(step.does)
   }
 
   /// The bytes of a tensor whose shape is known, or of a piece of scratch memory.

@@ -65,7 +65,8 @@ struct PlannedInputs {
     guard !overflow, held <= memoryLimit else {
       throw ApusError(
         .resourceLimit,
-        "subgraph \(wiring.index): inputs and variables need \(held) bytes, more than the limit of \(memoryLimit)")
+        "subgraph \(wiring.index): inputs and variables need \(held) bytes, more than the limit of \(memoryLimit)"
+      )
     }
     start = PlanStart(
       nextNode: 0, facts: facts, present: present, segmentCount: 0, heldByteCount: held, isRunning: false)

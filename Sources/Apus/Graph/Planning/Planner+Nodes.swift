@@ -35,7 +35,8 @@ extension Planner {
     if wiring.isVariable(index) {
       guard shape == draft.facts[index].shape else {
         throw node.malformed(
-          "variable \(wiring.name(of: index)), \(draft.facts[index].shape ?? []), would have the shape \(shape)")
+          "variable \(wiring.name(of: index)), \(draft.facts[index].shape ?? []), would have the shape \(shape)"
+        )
       }
       return slot(index, shape: shape)
     }

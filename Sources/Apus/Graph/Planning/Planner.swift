@@ -85,9 +85,10 @@ final class Planner {
     try layout.assign(requests, to: outputs, subgraph: wiring.index)
     try reserve(layout.byteCount)
     return try SegmentPlan(
-      index: start.segmentCount, nodes: next..<next, steps: [], facts: draft.facts, layout: layout, pinned: [],
-      scratchByteCounts: draft.scratchByteCounts, delivery: .init(operation: operation, node: next - 1),
-      constantByteCount: 0, checkedWith: PlanChecker(wiring: wiring, before: start.present))
+      index: start.segmentCount, nodes: next..<next, steps: [], facts: draft.facts, layout: layout,
+      pinned: try pinConstants(of: next..<next), scratchByteCounts: draft.scratchByteCounts,
+      delivery: .init(operation: operation, node: next - 1), constantByteCount: heldByteCount,
+      checkedWith: PlanChecker(wiring: wiring, before: start.present))
   }
 
   // MARK: Operators

@@ -23,12 +23,12 @@ struct Arithmetic {
   /// The operator; an `int16` tensor without a scale stands for itself where `takesPlainWords`.
   func prepared(takesPlainWords: Bool) throws(ApusError) -> any Operator {
     let isPlainWord = takesPlainWords && operands.type == .int16 && output.quantization == nil
-    return BinaryOperator(
-      try kernel(isPlainWord: isPlainWord), operands, output: output, form: try form(isPlainWord: isPlainWord))
+    let (kernel, choice) = try kernel(isPlainWord: isPlainWord)
+    return BinaryOperator(kernel, choice: choice, operands, output: output, form: try form())
   }
 
   /// What passes look for.
-  private func form(isPlainWord: Bool) throws(ApusError) -> BinaryOperator.Form? {
+  private func form() throws(ApusError) -> BinaryOperator.Form? {
     switch (operation, operands.type) {
     case (.add, .float32) where !node.isHalfPrecision:
       let bounds = activation.bounds ?? (-.greatestFiniteMagnitude, .greatestFiniteMagnitude)
@@ -40,16 +40,20 @@ struct Arithmetic {
     }
   }
 
-  private func kernel(isPlainWord: Bool) throws(ApusError) -> any BinaryKernel {
+  /// A kernel, and how it was chosen, if there was a choice.
+  private typealias Chosen = (kernel: any BinaryKernel, choice: KernelChoice?)
+
+  private func kernel(isPlainWord: Bool) throws(ApusError) -> Chosen {
     var bounds = activation.bounds ?? (-.greatestFiniteMagnitude, .greatestFiniteMagnitude)
     if node.isHalfPrecision { bounds = (max(bounds.minimum, -65504), min(bounds.maximum, 65504)) }
     switch operands.type {
     case .float32:
-      return node.kernels.prepare(
+      let (kernel, choice) = node.kernels.choose(
         FloatOperation(operation.ofFloats, minimum: bounds.minimum, maximum: bounds.maximum), operands.shapes)
+      return (kernel, choice)
     case .complex64 where isProduct:
       guard activation == .none else { throw node.malformed("complex numbers have no activation") }
-      return ComplexProduct.floats(operands.shapes)
+      return (ComplexProduct.floats(operands.shapes), nil)
     case .uint8, .int8:
       return isProduct ? try quantizedProduct() : try quantizedSum()
     case .int16 where !isPlainWord:
@@ -60,14 +64,15 @@ struct Arithmetic {
       guard let type = operands.type.numberType,
         let kernel = operation.integers(type, minimum: minimum, maximum: maximum, operands.shapes)
       else { throw node.unsupported("\(operands.type) is not supported") }
-      return kernel
+      return (kernel, nil)
     }
   }
 
-  private func quantizedProduct() throws(ApusError) -> any BinaryKernel {
+  private func quantizedProduct() throws(ApusError) -> Chosen {
     let product = try product()
-    if operands.type == .int16 { return product.words(operands.shapes) }
-    return node.kernels.prepare(product, isSigned: operands.type == .int8, operands.shapes)
+    if operands.type == .int16 { return (product.words(operands.shapes), nil) }
+    let (kernel, choice) = node.kernels.choose(product, isSigned: operands.type == .int8, operands.shapes)
+    return (kernel, choice)
   }
 
   private func product() throws(ApusError) -> QuantizedProduct {
@@ -81,13 +86,13 @@ struct Arithmetic {
       lhsZeroPoint: lhs.zeroPoint, rhsZeroPoint: rhs.zeroPoint, output: try quantizedResult(factor))
   }
 
-  private func quantizedSum() throws(ApusError) -> any BinaryKernel {
+  private func quantizedSum() throws(ApusError) -> Chosen {
     let lhs = try node.quantization(of: operands.lhs)
     let rhs = try node.quantization(of: operands.rhs)
     let result = try node.quantization(of: output)
     if operands.type == .int16 {
       try requireNoZeroPoints()
-      if let kernel = try shiftedSum() { return kernel }
+      if let kernel = try shiftedSum() { return (kernel, nil) }
     }
     let leftShift: Int32 = operands.type == .int16 ? 15 : 20
     let twiceLarger = Double(2 * max(lhs.scale, rhs.scale))
@@ -98,8 +103,9 @@ struct Arithmetic {
         zeroPoint: rhs.zeroPoint, multiplier: FixedPointMultiplier(Double(rhs.scale) / twiceLarger)),
       isDifference: isDifference, leftShift: leftShift,
       output: try quantizedResult(twiceLarger / Double(Float(1 << leftShift) * result.scale)))
-    if operands.type == .int16 { return sum.words(operands.shapes) }
-    return node.kernels.prepare(sum, isSigned: operands.type == .int8, operands.shapes)
+    if operands.type == .int16 { return (sum.words(operands.shapes), nil) }
+    let (kernel, choice) = node.kernels.choose(sum, isSigned: operands.type == .int8, operands.shapes)
+    return (kernel, choice)
   }
 
   /// The older form of `int16` sums, where option 1 asks for it and all scales are powers of two.

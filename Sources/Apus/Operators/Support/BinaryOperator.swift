@@ -3,6 +3,7 @@ import ApusKernels
 /// A prepared kernel of two tensors that broadcast to each other.
 struct BinaryOperator: Operator {
   private var kernel: any BinaryKernel
+  private let choice: KernelChoice?
   private let lhs: TensorSlot
   private let rhs: TensorSlot
   private var output: TensorSlot
@@ -20,13 +21,21 @@ struct BinaryOperator: Operator {
   }
 
   /// Joins a kernel with the tensors for which it was made.
-  init(_ kernel: any BinaryKernel, _ operands: BinaryOperands, output: TensorSlot, form: Form? = nil) {
+  ///
+  /// - Parameter choice: how the kernel was chosen, if there was a choice.
+  init(
+    _ kernel: any BinaryKernel, choice: KernelChoice? = nil, _ operands: BinaryOperands, output: TensorSlot,
+    form: Form? = nil
+  ) {
     self.kernel = kernel
+    self.choice = choice
     lhs = operands.lhs
     rhs = operands.rhs
     self.output = output
     self.form = form
   }
+
+  var implementation: Implementation { Implementation(text: kernel.implementation, choice: choice) }
 
   func invoke(_ tensors: borrowing TensorTable) {
     var result = tensors.writeBytes(output)

@@ -44,6 +44,12 @@ struct DisjointTransposedProduct: Operator {
 
   var hasWeights: Bool { true }
 
+  var implementation: Implementation {
+    var implementation = product.implementation
+    implementation.text = "one product, of which each pixel becomes a rectangle: \(implementation.text)"
+    return implementation
+  }
+
   func packed(by packer: WeightPacker) throws(ApusError) -> any Operator {
     var copy = self
     copy.product = try product.packed(by: packer)

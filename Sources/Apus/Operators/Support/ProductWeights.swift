@@ -21,11 +21,19 @@ struct ProductWeights {
   /// Names the tensors that are packed.
   ///
   /// - Parameter biasCopies: how often the bias is repeated; more than once only where it and the filter are constant.
-  init(filter: TensorSlot, bias: TensorSlot?, arrangement: (any FilterArrangement)? = nil, biasCopies: Int = 1) {
+  init(
+    filter: TensorSlot, bias: TensorSlot?, arrangement: (any FilterArrangement)? = nil, biasCopies: Int = 1
+  ) {
     self.filter = filter
     self.bias = bias
     self.arrangement = arrangement
     self.biasCopies = biasCopies
+  }
+
+  /// The weights that were packed for good.
+  var known: PackedWeights? {
+    guard case .packed(let weights) = state else { return nil }
+    return weights
   }
 
   /// Packs constant weights, or takes memory for those of runs.
@@ -76,7 +84,9 @@ struct ProductWeights {
   }
 
   /// The packed weights, those of this run if they may have changed since the last one.
-  func packed(for kernel: any PreparedConvolution, _ tensors: borrowing TensorTable) throws(ApusError) -> PackedWeights {
+  func packed(for kernel: any PreparedConvolution, _ tensors: borrowing TensorTable) throws(ApusError)
+    -> PackedWeights
+  {
     switch state {
     case .packed(let weights): return weights
     case .packedInRuns(let weights, nil):

@@ -19,6 +19,7 @@ struct TransposedProduct: Operator {
 
   private struct Part {
     let kernel: any PreparedConvolution
+    let choice: KernelChoice
     var weights: ProductWeights
     let rows: TransposedAxis.Phase
     let columns: TransposedAxis.Phase
@@ -82,10 +83,12 @@ struct TransposedProduct: Operator {
         outputChannels: filter.shape[0], paddingTop: isEmpty ? 0 : rows.padding,
         paddingLeft: isEmpty ? 0 : columns.padding, operands: description.operands,
         epilogue: description.epilogue)
-      guard let kernel = node.kernels.prepare(convolution) else { throw node.mismatch(input, filter) }
+      guard let (kernel, choice) = node.kernels.choose(convolution) else {
+        throw node.mismatch(input, filter)
+      }
       scratchByteCount = max(scratchByteCount, kernel.scratchByteCount(threads: node.threadCount))
       return Part(
-        kernel: kernel,
+        kernel: kernel, choice: choice,
         weights: ProductWeights(filter: filter, bias: description.bias, arrangement: arrangement),
         rows: rows, columns: columns)
     }
@@ -110,6 +113,14 @@ struct TransposedProduct: Operator {
   }
 
   var hasWeights: Bool { true }
+
+  var implementation: Implementation {
+    guard let part = parts.first ?? emptyPart else { return .plain }
+    return Implementation(
+      text: "a convolution for each of \(parts.count) phases: \(part.kernel.implementation)",
+      choice: part.choice,
+      notes: part.kernel.notes(part.weights.known))
+  }
 
   func packed(by packer: WeightPacker) throws(ApusError) -> any Operator {
     var copy = self

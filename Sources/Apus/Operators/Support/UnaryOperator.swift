@@ -9,38 +9,46 @@ struct UnaryOperator: Operator {
   }
 
   private let kernel: any UnaryKernel
+  private let choice: KernelChoice?
   let input: TensorSlot
   let output: TensorSlot
   /// What the kernel does to each element, where that is known.
   let function: Function?
 
   /// Joins a kernel with the tensors for which it was made.
-  init(_ kernel: any UnaryKernel, input: TensorSlot, output: TensorSlot) {
-    self.init(kernel, nil, input, output)
+  ///
+  /// - Parameters:
+  ///   - choice: how the kernel was chosen, if there was a choice.
+  ///   - function: what the kernel does to each element, where others may do that in its place.
+  init(
+    _ kernel: any UnaryKernel, choice: KernelChoice? = nil, function: Function? = nil, input: TensorSlot,
+    output: TensorSlot
+  ) {
+    self.kernel = kernel
+    self.choice = choice
+    self.function = function
+    self.input = input
+    self.output = output
   }
 
   /// A function of floats, by code of a kernel set where that has some.
   init(_ function: FloatFunction, input: TensorSlot, output: TensorSlot, using set: KernelSet) {
-    let kernel = function.kernel(count: input.shape.elementCount, using: set)
-    self.init(kernel, .floats(function), input, output)
+    let (kernel, choice) = function.choose(count: input.shape.elementCount, using: set)
+    self.init(kernel, choice: choice, function: .floats(function), input: input, output: output)
   }
 
   /// A function of bytes, by code of a kernel set where that has some.
   init(_ table: ByteTable, input: TensorSlot, output: TensorSlot, using set: KernelSet) {
-    self.init(table.kernel(count: input.shape.elementCount, using: set), .bytes(table), input, output)
-  }
-
-  private init(_ kernel: any UnaryKernel, _ function: Function?, _ input: TensorSlot, _ output: TensorSlot) {
-    self.kernel = kernel
-    self.input = input
-    self.output = output
-    self.function = function
+    let (kernel, choice) = table.choose(count: input.shape.elementCount, using: set)
+    self.init(kernel, choice: choice, function: .bytes(table), input: input, output: output)
   }
 
   func invoke(_ tensors: borrowing TensorTable) {
     var result = tensors.writeBytes(output)
     kernel.run(tensors.readBytes(input), to: &result, threads: tensors.threads)
   }
+
+  var implementation: Implementation { Implementation(text: kernel.implementation, choice: choice) }
 
   var functionInput: TensorSlot? {
     guard case .floats(let function) = function, function.isCheap else { return nil }

@@ -45,16 +45,16 @@ struct ProductDraft: Draft {
 
   /// The product with a kernel.
   func product(for node: Node) throws(ApusError) -> WeightedProduct {
-    let kernel =
+    let chosen =
       switch description {
-      case .convolution(let convolution): node.kernels.prepare(convolution)
-      case .depthwise(let convolution): node.kernels.prepare(convolution)
+      case .convolution(let convolution): node.kernels.choose(convolution)
+      case .depthwise(let convolution): node.kernels.choose(convolution)
       }
-    guard let kernel else {
+    guard let (kernel, choice) = chosen else {
       throw node.unsupported("\(input.type) with a filter of \(filter.type) has no kernel")
     }
     return WeightedProduct(
-      kernel: kernel, input: input, output: output,
+      kernel: kernel, choice: choice, input: input, output: output,
       weights: ProductWeights(filter: filter, bias: bias, arrangement: arrangement, biasCopies: biasCopies))
   }
 
@@ -93,6 +93,7 @@ struct WeightedProduct: Draft {
   }
 
   let kernel: any PreparedConvolution
+  let choice: KernelChoice
   let input: TensorSlot
   var output: TensorSlot
   var weights: ProductWeights
@@ -108,7 +109,7 @@ struct WeightedProduct: Draft {
     var weights = weights
     try weights.pack(for: kernel, by: packer)
     return PackedProduct(
-      kernel: kernel, input: input, output: output,
+      kernel: kernel, choice: choice, input: input, output: output,
       scratch: try packer.scratch(byteCount: kernel.scratchByteCount(threads: packer.threadCount)),
       weights: weights, finish: finish)
   }
@@ -141,11 +142,16 @@ struct WeightedProduct: Draft {
 /// A product, ready to run.
 struct PackedProduct: Operator {
   let kernel: any PreparedConvolution
+  let choice: KernelChoice
   let input: TensorSlot
   let output: TensorSlot
   let scratch: TensorSlot
   let weights: ProductWeights
   let finish: WeightedProduct.Finish?
+
+  var implementation: Implementation {
+    Implementation(text: kernel.implementation, choice: choice, notes: kernel.notes(weights.known))
+  }
 
   func invoke(_ tensors: borrowing TensorTable) throws(ApusError) {
     let packed = try weights.packed(for: kernel, tensors)

@@ -1,0 +1,29 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+
+import PackageDescription
+
+/// A program, and the products that it imports.
+func example(_ name: String, _ products: String...) -> Target {
+  .executableTarget(
+    name: name, dependencies: products.map { .product(name: $0, package: "apus") },
+    swiftSettings: [.treatAllWarnings(as: .error)])
+}
+
+let package = Package(
+  name: "apus-examples",
+  platforms: [.macOS(.v15)],
+  dependencies: [.package(name: "apus", path: "..")],
+  targets: [
+    example("DetectShapes", "ApusVision", "ApusImages"),
+    example("RunAnyModel", "Apus"),
+    example("OpenShapes", "Apus"),
+    example("CustomOperator", "Apus"),
+    example("ShareAModel", "Apus", "ApusVision"),
+    example("FindTheSlowOperator", "Apus", "ApusVision"),
+    example("HandleErrors", "Apus"),
+    example("CallSignatures", "Apus"),
+    example("UseTensorFlowLite", "TensorFlowLite"),
+  ],
+  swiftLanguageModes: [.v6]
+)

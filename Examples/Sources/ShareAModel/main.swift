@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Several tasks run one model at the same time: they share its weights, each has an interpreter of its own.
+import Apus
+import ApusVision
+
+let model = try Model(bytes: EmbeddedShapes.modelBytes)
+
+let scores = try await withThrowingTaskGroup(of: Float.self) { group in
+  for _ in 0..<4 {
+    group.addTask {
+      let interpreter = try Interpreter(model: model)
+      try interpreter.withInput(at: 0, as: UInt8.self) { pixels in
+        for index in pixels.indices { pixels[index] = 128 }
+      }
+      try interpreter.invoke()
+      return try interpreter.output(at: 2, as: Float.self)[0]
+    }
+  }
+  return try await group.reduce(into: []) { $0.append($1) }
+}
+print("4 tasks, the same answer:", Set(scores).count == 1)

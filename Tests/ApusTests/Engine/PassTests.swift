@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import TestSupport
+import Testing
+
+/// Each pass does what its rule says, and the model answers the same without it.
+@Suite struct PassTests {
+  private static let convolution: Int32 = 3
+  private static let pad: Int32 = 34
+  private static let dequantize: Int32 = 6
+  private static let float16: Int32 = 1
+  private static let channels: Int32 = 8
+
+  private static func floats(_ count: Int, seed: UInt64) -> [Float] {
+    var random = SeededGenerator(seed: seed)
+    return (0..<count).map { _ in .random(in: -1...1, using: &random) }
+  }
+
+  private static func halves(_ count: Int) -> [UInt8] {
+    (0..<count).flatMap { index in
+      let bits = UInt16(0x3800 + index % 7 * 0x55) | (index % 3 == 0 ? 0x8000 : 0)
+      return [UInt8(truncatingIfNeeded: bits), UInt8(bits >> 8)]
+    }
+  }
+
+  /// One place for every pass: `pad`, a convolution with halves for weights, `· σ`, a second convolution with a sum, RELU,
+  /// and a RESHAPE.
+  private static func model() throws -> Model {
+    let (c, flat) = (channels, Int32(6 * 6) * channels)
+    let picture: [Int32] = [1, 6, 6, c]
+    let square = Int(c * c)
+    return try TestModel(
+      tensors: [
+        .init(name: "x", shape: picture), .init(name: "padded", shape: [1, 8, 8, c]),
+        .init(
+          name: "amounts", type: TestModel.int32, shape: [4, 2],
+          data: [0, 0, 1, 1, 1, 1, 0, 0].flatMap { [UInt8($0), 0, 0, 0] }),
+        .init(name: "halves", type: float16, shape: [c, 3, 3, c], data: halves(9 * square)),
+        .init(name: "weights", shape: [c, 3, 3, c]), .init(name: "a", shape: picture),
+        .init(name: "sigmoid", shape: picture), .init(name: "swish", shape: picture),
+        .init(name: "w", shape: [c, 1, 1, c], data: TestModel.bytes(floats(square, seed: 1))),
+        .init(name: "b", shape: [c], data: TestModel.bytes(floats(Int(c), seed: 2))),
+        .init(name: "second", shape: picture), .init(name: "sum", shape: picture),
+        .init(name: "relu", shape: picture), .init(name: "y", shape: [1, flat]),
+        .init(
+          name: "shape", type: TestModel.int32, shape: [2],
+          data: [1, 0, 0, 0] + [UInt8(flat & 255), UInt8(flat >> 8), 0, 0]),
+        .init(name: "twice", shape: [1, flat]),
+      ],
+      operators: [
+        .init(code: pad, inputs: [0, 2], outputs: [1]),
+        .init(code: dequantize, inputs: [3], outputs: [4]),
+        .init(
+          code: convolution, inputs: [1, 4, 9], outputs: [5], options: [0: .byte(1), 1: .int(1), 2: .int(1)]),
+        .init(code: TestModel.logistic, inputs: [5], outputs: [6]),
+        .init(code: TestModel.mul, inputs: [5, 6], outputs: [7]),
+        .init(code: convolution, inputs: [7, 8, 9], outputs: [10], options: [1: .int(1), 2: .int(1)]),
+        .init(code: TestModel.add, inputs: [10, 0], outputs: [11]),
+        .init(code: TestModel.relu, inputs: [11], outputs: [12]),
+        .init(code: TestModel.reshape, inputs: [12, 14], outputs: [13]),
+        .init(code: TestModel.add, inputs: [13, 13], outputs: [15]),
+      ],
+      inputs: [0], outputs: [15]
+    ).model()
+  }
+
+  private static func options(_ passes: Passes, kernels: String) -> Interpreter.Options {
+    var options = Interpreter.Options()
+    options.kernels = kernels
+    options.passes = passes
+    return options
+  }
+
+  private static func steps(_ passes: Passes, kernels: String) throws -> [String] {
+    try Interpreter(model: model(), options: options(passes, kernels: kernels)).plan.steps.map(\.name)
+  }
+
+  @Test(
+    "without a pass, the model answers the same; with it, there is less to do",
+    arguments: Passes.named.map(\.name))
+  func answers(name: String) throws {
+    let pass = try #require(Passes.named.first { $0.name == name }).pass
+    let model = try Self.model()
+    for kernels in Runtime.kernelSets where kernels.isSupported {
+      var results: [[Float]] = []
+      for passes in [Passes.all, Passes.all.subtracting(pass), []] {
+        let interpreter = try Interpreter(model: model, options: Self.options(passes, kernels: kernels.name))
+        try interpreter.copy(Self.floats(interpreter.inputs[0].shape.elementCount, seed: 3), toInputAt: 0)
+        try interpreter.invoke()
+        results.append(try interpreter.output(at: 0))
+      }
+      let largest = results[0].map(abs).max() ?? 0
+      for result in results.dropFirst() {
+        // A convolution that pads by itself may sum in another order.
+        #expect(zip(result, results[0]).allSatisfy { abs($0 - $1) <= 1e-6 * largest }, "\(kernels.name)")
+      }
+    }
+  }
+
+  @Test("each pass leaves the steps that its rule says")
+  func steps() throws {
+    guard Runtime.kernelSets.contains(where: { $0.name == "x86-avx2" && $0.isSupported }) else { return }
+    func steps(without pass: Passes) throws -> [String] {
+      try Self.steps(.all.subtracting(pass), kernels: "x86-avx2")
+    }
+    let joined = ["CONV_2D + PAD + MUL + LOGISTIC", "CONV_2D + ADD + RELU", "ADD"]
+    #expect(try steps(without: []) == joined)
+    #expect(try steps(without: .folding).contains("DEQUANTIZE"))
+    #expect(
+      try steps(without: .views) == [
+        "CONV_2D + PAD + MUL + LOGISTIC", "CONV_2D + ADD + RELU", "RESHAPE", "ADD",
+      ])
+    #expect(
+      try steps(without: .padding) == ["PAD", "CONV_2D + MUL + LOGISTIC", "CONV_2D + ADD + RELU", "ADD"])
+    #expect(
+      try steps(without: .gates) == ["CONV_2D + PAD", "LOGISTIC", "MUL", "CONV_2D + ADD + RELU", "ADD"])
+    #expect(try steps(without: .sums) == ["CONV_2D + PAD + MUL + LOGISTIC", "CONV_2D", "ADD + RELU", "ADD"])
+    #expect(
+      try steps(without: .functions) == ["CONV_2D + PAD", "MUL + LOGISTIC", "CONV_2D + ADD", "RELU", "ADD"])
+    #expect(try steps(without: .reuse) == joined)
+  }
+
+  @Test("without reuse, each tensor has memory of its own")
+  func reuse() throws {
+    let model = try Self.model()
+    func byteCount(_ passes: Passes) throws -> Int {
+      try Interpreter(model: model, options: Self.options(passes, kernels: "portable")).memoryPlan
+        .arenaByteCount
+    }
+    #expect(try byteCount(.all) < byteCount(.all.subtracting(.reuse)))
+  }
+
+  @Test("halves that a kernel packs as floats never stay as floats")
+  func packedHalves() throws {
+    let model = try Self.model()
+    let interpreter = try Interpreter(model: model, options: Self.options(.all, kernels: "portable"))
+    #expect(interpreter.plan.unneeded.contains { $0.operator.name == "DEQUANTIZE" })
+    // Who asks for them gets them all the same.
+    let index = try #require(interpreter.tensors.first { $0.name == "weights" }).index
+    let first = try interpreter.withTensor(at: index, as: Float.self) { span in span[0] }
+    #expect(first == -0.5)
+  }
+}
