@@ -59,7 +59,7 @@ struct TaskCommandTests {
 
   @Test("one JSON object a picture, in the form of the contract")
   func printsJSON() throws {
-    try withFiles { folder in
+    try withFiles { folder throws in
       for (arguments, expected) in [
         ("classify picture.png --model classifier.tflite", ["image", "classes", "milliseconds"]),
         (
@@ -83,7 +83,7 @@ struct TaskCommandTests {
     "what a task assumes can be asked for",
     arguments: ["classifier", "embedder", "faces", "segmenter", "keypoints"])
   func inspects(task: String) throws {
-    try withFiles { folder in
+    try withFiles { folder throws in
       let found = try keys("inspect \(task).tflite --as \(task) --json", in: folder)
       #expect(found.isSuperset(of: ["task", "kind", "reason", "input", "outputs", "steps", "warnings"]))
       #expect(
@@ -94,7 +94,7 @@ struct TaskCommandTests {
 
   @Test("files are written where they are asked for")
   func writesFiles() throws {
-    try withFiles { folder in
+    try withFiles { folder throws in
       func size(_ name: String) throws -> Int { try Data(contentsOf: folder.appending(path: name)).count }
       #expect(
         try apus("segment picture.png --model segmenter.tflite --output mask.npy", in: folder).status == 0)
@@ -122,7 +122,7 @@ struct TaskCommandTests {
 
   @Test("names are learned and found again")
   func keepsGalleries() throws {
-    try withFiles { folder in
+    try withFiles { folder throws in
       let models = "--gallery people.gallery --model embedder.tflite"
       #expect(
         try apus("gallery add Ada picture.png \(models)", in: folder).output == "Ada: 1 added, 1 in all\n")
@@ -141,7 +141,7 @@ struct TaskCommandTests {
 
   @Test("usage that cannot be is told with status 64")
   func refusesUsage() throws {
-    try withFiles { folder in
+    try withFiles { folder throws in
       for (arguments, message) in [
         ("classify picture.png", "Missing expected argument '--model <model>'"),
         ("classify --model classifier.tflite", "no picture is given"),

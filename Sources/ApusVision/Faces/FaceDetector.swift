@@ -126,14 +126,17 @@ public final class FaceDetector: VisionTask {
     try await answer(image, in: region)
   }
 
+  /// How far files may be reduced while they are read; see ``VisionTask/imageReduction``.
   public var imageReduction: ImageReduction { .fitting(pictures.processor) }
 
+  /// The same answer under the name that all tasks share.
   public func answer(_ image: ImageBuffer, in region: PixelRect?, cancellation: Cancellation?)
     throws(ApusError) -> FaceDetectionResult
   {
     try detect(image, in: region, cancellation: cancellation)
   }
 
+  /// Answers to several pictures, in one run where the model leaves its batch open.
   public func answers(_ images: [ImageBuffer], cancellation: Cancellation?) throws(ApusError)
     -> [FaceDetectionResult]
   {

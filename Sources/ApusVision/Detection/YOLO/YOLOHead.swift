@@ -36,7 +36,7 @@ struct YOLOHead: DetectionHead {
     else { return nil }
     prototypes = planes.first { $0.output != output }
     let export = prepared.export
-    if let task = export?.task, !["detect", "segment", "pose"].contains(task) {
+    if let task = export?.task, Self.otherTasks.contains(task) {
       throw ApusError(
         .invalidArgument,
         "the model's metadata (\(export?.fileName ?? "")) says that its task is '\(task)', not detect, segment or pose"
@@ -72,6 +72,9 @@ struct YOLOHead: DetectionHead {
       """
     ]
   }
+
+  /// Tasks of such models whose outputs are no upright boxes.
+  private static let otherTasks: Set<String> = ["classify", "obb", "semantic", "depth"]
 
   // MARK: Facts
 
