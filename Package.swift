@@ -1,4 +1,6 @@
 // swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+
 import PackageDescription
 
 /// Every target is Swift 6, and a warning is an error.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The rules that a program can hold: format, no unsafe flags, no traps or printing in library targets, and unsafe
 # code only in the places that Docs/Architecture.md lists, the licence's line in each source.
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Builds apus, installing what it needs, and finds the shapes in the embedded picture with the embedded model.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Installs what the tests need and passes every test: format and rules, the versioned dependency, whole models
 # against LiteRT, random graphs, then the unit tests and goldens. Ends with the test runner's closing line.
 #

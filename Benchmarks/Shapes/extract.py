@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes the products of real models as lines for `apus-benchmark kernels`: Benchmarks/Shapes/shapes.txt.
 
 Equal layers become one line, which counts them. Layers whose activations and weights have other types than

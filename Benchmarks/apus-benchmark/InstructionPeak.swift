@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// An instruction that multiplies and adds, and how fast this machine can issue it.

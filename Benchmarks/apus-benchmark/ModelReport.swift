@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusConsole
 
 /// What `apus-benchmark` tells of a model; the names are those of its JSON, in its own case.

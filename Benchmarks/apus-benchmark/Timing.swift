@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The milliseconds that `body` takes.
 func milliseconds<E: Error>(_ body: () throws(E) -> Void) throws(E) -> Double {
   let start = ContinuousClock.now

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether two engines give the same answer, as far as their arithmetic allows."""
 
 import numpy as np

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs Apus and its peers in turn on a folder of models, and writes tables and a plot."""
 
 import argparse

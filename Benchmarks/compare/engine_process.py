@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An engine with one model in a process of its own."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The comparison as a picture: medians, and how much faster than the best peer."""
 
 import matplotlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The comparison as Markdown."""
 
 from standing import GOALS, best_peer, geometric_mean, ratio, ratios, time

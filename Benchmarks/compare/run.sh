@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Runs Apus, LiteRT and OpenVINO in turn on a folder of models and writes tables and a plot to Benchmarks/results.
 #
 #   Benchmarks/compare/run.sh MODELS_DIR [--only NAME] [--threads 1,2] [--rounds 15] [--output DIR] …

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How our times compare with those of the peers that count."""
 
 import math

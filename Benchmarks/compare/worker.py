@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """One peer engine with one model in a process of its own, driven by lines on standard input.
 
 The argument is a JSON object: engine, model, threads, inputs (path, dtype, shape, name) and outputs (names). Lines and

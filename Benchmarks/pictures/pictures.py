@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From picture files to boxes: Apus beside OpenCV and LiteRT, in turn, stage by stage."""
 
 import argparse

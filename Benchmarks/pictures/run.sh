@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # From picture files to boxes: Apus beside OpenCV and LiteRT, stage by stage, in one run.
 #
 #   Benchmarks/pictures/run.sh MODEL PICTURE… [--rounds 7] [--runs 5] [--threads 1]

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Why a model, an argument, a picture or a label file was refused.
 ///
 /// Branch on ``code``; show ``message`` to people. A message names the place, what was found there and what

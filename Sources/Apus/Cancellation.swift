@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Synchronization
 
 /// A flag by which any thread stops a run of an ``Interpreter`` before its next operator.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A complex number of two floats: an element of a `complex64` tensor.
 ///
 /// ```swift

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusFormat
 
 /// The type of a tensor's elements: all 23 that the `.tflite` schema names.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Reading and writing what tensors hold.
 extension Interpreter {
   /// Lets `body` write an input's elements in place.

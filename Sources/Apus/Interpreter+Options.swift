@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension Interpreter {
   /// How to run a model.
   public struct Options: Sendable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What one operator cost in a run.
 public struct ProfileEntry: Sendable {
   /// The operator's position in the subgraph.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How integers stand for real numbers: `real = scale · (q − zeroPoint)`.
 public struct QuantizationParameters: Hashable, Sendable {
   /// One scale for the tensor, or one for each slice along ``quantizedDimension``; finite and above zero.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What is known of a tensor, without its data.
 public struct Tensor: Hashable, Sendable {
   /// The tensor's place in its subgraph.

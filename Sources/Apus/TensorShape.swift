@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The sizes of a tensor's dimensions, outermost first; images are NHWC. No dimensions: a scalar.
 ///
 /// ```swift

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Apus
 
 /// An array in NumPy's `.npy` format: little-endian, row by row.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Apus
 
 /// Repeatable random data: the generator SplitMix64 by Steele, Lea and Flood (2014).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A number with a fixed count of decimals, without Foundation's formatters; a dash for none.
 package func decimal(_ value: Double?, _ places: Int) -> String {
   guard let value else { return "–" }

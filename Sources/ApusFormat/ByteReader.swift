@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Synchronization
 
 /// Bounds-checked little-endian loads from bytes that someone else keeps alive.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Why bytes were refused: the place, what was found there and what was expected.
 ///
 /// The message starts in lower case and has no full stop: `subgraph 0, tensor 12 (conv/weights): shape has 9

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension OperatorCode {
   /// `ADD`.
   package static let add = OperatorCode(rawValue: 0)

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension OperatorCode {
   /// The table of the schema's `BuiltinOptions` that holds the operator's options; nil for an operator without any.
   package var optionsType: Int? {

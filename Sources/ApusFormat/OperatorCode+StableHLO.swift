@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension OperatorCode {
   /// `STABLEHLO_LOGISTIC`.
   package static let stablehloLogistic = OperatorCode(rawValue: 162)

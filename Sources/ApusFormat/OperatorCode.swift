@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A builtin operator's code; any number is representable, so that an unknown operator can be named.
 ///
 /// ```swift

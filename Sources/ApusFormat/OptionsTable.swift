@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The options of one operator: a table of the schema's `BuiltinOptions` union, whose frame is checked.
 ///
 /// A field is named by its index in the schema's table. An absent field, and every field of an absent table,

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The type of a tensor's elements: all 23 of the schema.
 package enum TensorType: Int8, CaseIterable, Hashable, Sendable {
   /// `FLOAT32`.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The kinds of picture files that are read.
 public enum ImageFileFormat: String, CaseIterable, Hashable, Sendable {
   /// JPEG, baseline and progressive; written too.

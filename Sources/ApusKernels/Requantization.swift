@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A real factor as `value · 2^(shift − 31)`, the form in which integer kernels apply scales.
 package struct FixedPointMultiplier: Hashable, Sendable {
   /// The mantissa: at least 2³⁰ in magnitude, or 0.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Vector conversions, written lane by lane. The standard library's generic ones say the same, but whether the
 // compiler inlines them depends on the size of the module, and a call for each vector costs ten times the work.
 

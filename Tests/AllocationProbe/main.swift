@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Counts what `Interpreter.invoke` allocates after its first run, exactly, by glibc's `mtrace`.
 //
 // Run with LD_PRELOAD=libc_malloc_debug.so.0 and MALLOC_TRACE=FILE: AllocationProbe THREADS FOLDER…, where each folder

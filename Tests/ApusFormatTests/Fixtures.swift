@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Bytes that other programs made.
 enum Fixtures {
   /// What the compressed fixtures expand to: `b''.join(b'%d: label %d\n' % (i, i * i) for i in range(60))`.

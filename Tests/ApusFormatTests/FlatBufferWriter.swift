@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A value of a FlatBuffers field, to write test files with.
 indirect enum FlatValue {
   case int8(Int8)

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Checksums of ``ModelFile/summary`` for published models, made with the Python reader that is generated
 /// from the schema.
 let publishedModels: [(name: String, checksum: UInt64)] = [

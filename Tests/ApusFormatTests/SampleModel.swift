@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusFormat
 
 /// A small model of one convolution, one sparse constant and one custom operator, as field values that a test

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// A program for arm64 Linux that reads commands and obeys: an executable file without any library.

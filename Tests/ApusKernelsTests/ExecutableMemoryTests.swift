@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #if arch(x86_64) && os(Linux)
   import ApusKernels
   import Glibc

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A FlatBuffers table to be written: just enough of the format to make detectors for tests.
 struct FlatTable {
   /// One field's value.

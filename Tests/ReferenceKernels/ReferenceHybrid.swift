@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// The specification of products of floats, quantized image by image as they come, with signed bytes as weights.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// The rounding rules over wide integers, stated by what they mean and not by how kernels compute them.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The functions of 16-bit fixed-point numbers by which gemmlowp computes gates, one number at a time, on wider integers.
 package enum ReferenceWordFunctions {
   /// The logistic function of a number with three bits before its binary point.

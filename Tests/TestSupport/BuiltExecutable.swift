@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 /// An executable of this package as it was built beside the tests; nil where it is missing.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 /// The records of `Tests/Goldens/<name>.json`; none where that is missing or broken, which a test notices.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 /// Calls `body` with an empty folder, which is removed afterwards with all that is in it.

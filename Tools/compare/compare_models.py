@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares Apus with LiteRT's reference kernels on whole models, with seeded random inputs."""
 
 import argparse

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the comparison must know of a `.tflite` file."""
 
 import flatbuffers

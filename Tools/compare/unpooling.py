@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares Apus and XNNPACK with double precision on networks of MediaPipe's pooling with places, such as its hair segmentation.
 
 LiteRT has no kernels for `MaxPoolingWithArgmax2D`, `MaxUnpooling2D` and `Convolution2DTransposeBias`; XNNPACK runs them.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Compares outputs of whole models: `portable` on this processor with generated sets on the emulated one, byte for byte.
 #   emulate-models.sh [-k "SETS"] <build folder> <model.tflite>...      (models with float outputs may differ in last bits)
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Runs commands on an emulated processor with AVX-512 VNNI and AVX-VNNI (Bochs, Sapphire Rapids) under Linux.
 #
 #   emulate.sh [-c MODEL] [-t SECONDS] <build folder> <command>...

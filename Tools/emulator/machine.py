@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes what the emulated machine starts from: boot.rom, low.img, kernel.img.
 
 There is no BIOS and no boot loader: the emulator puts the kernel, uncompressed, and the file tree into memory, and

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Makes what emulate.sh needs, in the folder that APUS_EMULATOR names: Bochs, a kernel, busybox. Takes some four minutes.
 #
 #   prepare.sh [<Bochs's repository>]      without it, the repository is cloned from GitHub

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs models in Apus, through its command line."""
 
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Goldens: a model, its inputs, and what the reference answers; stored as deterministic zip files."""
 
 import io

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The operators that have random cases."""
 
 from dataclasses import dataclass

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """When two tensors agree."""
 
 import numpy as np

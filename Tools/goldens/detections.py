@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes Tests/Goldens/detections.json: what LiteRT's reference kernels find in real pictures.
 
 Needs Pillow besides requirements.txt. Run it from the root of the package, with a folder that has `models/` and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The seeded choices of one random case."""
 
 import zlib

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes `Tests/Goldens/<OPERATOR>.zip` for the given operators, or for all."""
 
 import argparse

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Builds models of several operators and subgraphs: what control flow and state need."""
 
 import numpy as np

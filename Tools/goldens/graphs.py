@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares Apus with the reference, and with itself in other ways of running, on random graphs.
 
 Prints each graph that fails, shrunk to the smallest one that fails in the same way, and keeps it under

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Builds one-operator `.tflite` models from NumPy arrays."""
 
 from dataclasses import dataclass, field

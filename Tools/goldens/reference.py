@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """LiteRT's reference kernels, in a process that is allowed to crash."""
 
 import multiprocessing

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares Apus with the reference on fresh random one-operator models."""
 
 import argparse

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes Tests/Goldens/pictures.json: small picture files with the pixels that Pillow reads in them.
 
 Needs Pillow. Run it from the root of the package: python3 Tools/pictures/generate.py

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes Tests/Goldens/resizing.json: what OpenCV, Pillow and Ultralytics' rule have for resized pictures.
 
 Needs OpenCV, NumPy and Pillow. Run it from the root of the package: python3 Tools/pictures/resizing.py

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Converts trained weights to a uint8 `.tflite` and appends the detection operator.
 
     python convert.py --weights work/quantized.npz --out work/shapes.tflite

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes the model and a sample picture into Swift files, or the model back into a `.tflite`.
 
     python embed.py --model work/shapes.tflite

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measures mAP@0.5 of the finished `.tflite` on fresh pictures, run by LiteRT's reference kernels.
 
     python evaluate.py --model work/shapes.tflite --seed 2026 --count 2000

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Non-maximum suppression and average precision, in numpy."""
 
 import numpy as np

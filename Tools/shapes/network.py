@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The detector's layers and anchors, apart from how a layer is computed.
 
 `network` names the layers once; training in floats, quantisation-aware training and conversion each pass their own

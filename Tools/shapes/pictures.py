@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Draws cluttered pictures of triangles, rectangles, pentagons and circles, with their boxes.
 
 Everything is drawn by numpy and Pillow from a seed; the same seed gives the same picture.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trains the detector: first in floats with batch normalisation, then folded and with quantised arithmetic.
 
     python train.py --data work/train --validation work/val --work work \\

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares `apus` with other pipelines: rules in NumPy, LiteRT with NumPy, MediaPipe Tasks.
 
     .venv/bin/python Tools/vision/agreement.py .build/release/apus "$APUS_TEST_DATA"

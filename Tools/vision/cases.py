@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Detection models of every layout with what the rules of `rules.py` find: `cases()` yields them one by one."""
 
 import numpy as np

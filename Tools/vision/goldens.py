@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes Tests/Goldens/detectors.json and tasks.json: small models of every layout, and what the public rules answer.
 
 Needs what Tools/goldens/requirements.txt lists. From the root of the package:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small models of every layout that detectors have: constants that a reshape passes on, or the picture itself."""
 
 import io

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The public rules of detectors, in NumPy: what Ultralytics, the TensorFlow Object Detection API and MediaPipe do with
 a model's outputs. Written from their documentation and behavior, independently of this package's Swift."""
 

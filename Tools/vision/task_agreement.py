@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tasks but detection, on real models: LiteRT with NumPy, and MediaPipe Tasks; pictures have the model's own size."""
 
 import contextlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models for the other tasks with what the rules of `task_rules.py` answer: `cases()` yields them one by one."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The public rules of the other tasks, in NumPy: classes, embeddings, faces, masks, poses."""
 
 import numpy as np

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusFormat
 
 /// An operator of your own, for models that use one that the engine does not have.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusFormat
 
 /// One use of a ``CustomOperator`` in a model, to be prepared: what its inputs and outputs are, and its options.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The tensors of a custom operator while it runs.
 ///
 /// Spans hold only as long as this value, which the operator is lent for one run.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// `ARG_MAX` and `ARG_MIN`: where along an axis the greatest or least value lies, the first of equals.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// MediaPipe's `MaxPoolingWithArgmax2D` and `MaxUnpooling2D`.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// `ASSIGN_VARIABLE`: gives a resource variable another value, shape and type.
 struct AssignVariable: Operator {
   private let handle: TensorSlot

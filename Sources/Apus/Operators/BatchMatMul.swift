@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// `BATCH_MATMUL`: products of matrices, the leading dimensions broadcast against each other.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// Operators of two tensors of plain numbers or truth values: LOGICAL_AND, LOGICAL_OR, BITWISE_XOR, RIGHT_SHIFT.

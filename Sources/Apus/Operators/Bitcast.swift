@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// `BITCAST`: the same bytes as elements of another type; the last dimension takes up the difference in
 /// width.
 enum Bitcast {

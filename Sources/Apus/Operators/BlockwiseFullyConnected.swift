@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// `FULLY_CONNECTED` of floats with `int4` weights that have a scale for each block of a row.

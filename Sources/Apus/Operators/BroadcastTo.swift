@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// `BROADCAST_TO`: the input in a larger shape, axes of size 1 repeated. `BROADCAST_ARGS`: the shape that two
 /// have.
 ///

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// `CALL_ONCE`: runs a subgraph without inputs and outputs, the first time only.
 struct CallOnce: Operator {
   private let call: SubgraphCall

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// `REAL`, `IMAG` and `COMPLEX_ABS`: a real number of each complex one.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// `CONV_2D`: each output is a product of a window of NHWC rows with a filter, plus a bias.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// `CONV_3D_TRANSPOSE`: each element of `N×D×H×W×I` floats adds its products with a `d×h×w×O×I` filter to a window

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// MediaPipe's `Convolution2DTransposeBias`: TRANSPOSE_CONV of floats with a bias, whose output's size follows from
 /// the input's.
 ///

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// `CUMSUM`: running sums along an axis, from either end, with or without the element itself.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// `DENSIFY`: a sparse constant with its zeros, which constants have already when they are read.
 enum Densify {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {

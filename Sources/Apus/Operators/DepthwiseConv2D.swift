@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// `DEPTHWISE_CONV_2D`: each channel is convolved with filters of its own.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// `DILATE`: elements with a given value between them along each axis.
 enum Dilate {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// `DIV`: the quotient of two tensors that broadcast to each other, clamped by an activation.

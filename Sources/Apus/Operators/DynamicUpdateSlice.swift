@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// `DYNAMIC_UPDATE_SLICE`: a copy of a tensor with a block written over it, where indices of each run say.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// `EMBEDDING_LOOKUP`: rows of a table, by index; copied, or bytes that become floats.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// `EMBEDDING_LOOKUP_SPARSE`: weighted sums of a table's rows, for each row of a sparse tensor one.

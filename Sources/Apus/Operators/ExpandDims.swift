@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// `EXPAND_DIMS`: puts a dimension of size 1 before an axis, or after the last one.
 enum ExpandDims {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {

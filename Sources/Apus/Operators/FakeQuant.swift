@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// `FAKE_QUANT`: rounds floats as a quantization between two bounds would, moved so that zero stays exact.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// `FILL`: a tensor of a given shape, all of one value. `ZEROS_LIKE`: zeros in the input's shape.
 enum Fill {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// Operators that apply one function to each element, of floats alone: FLOOR, CEIL, ROUND, SIN, COS, SQUARE.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// `FULLY_CONNECTED`: rows of the input times the rows of the filter, plus a bias.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The activation that a schema lets an operator apply to its result.
 ///
 /// Source: `ActivationFunctionType` in `schema.fbs`.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// `GATHER`: slices along an axis, by index; the first axes may be shared by the input and the indices.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// `GATHER_ND`: slices of a tensor, each named by a row of coordinates. `SCATTER_ND`: slices added into

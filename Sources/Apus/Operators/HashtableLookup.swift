@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// `HASHTABLE_LOOKUP`: rows of a table, found by ascending keys; zeros where there is none, and which were found.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// `IF`: calls one of two subgraphs, by a condition of one element.
 enum If {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {

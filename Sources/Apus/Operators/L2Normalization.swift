@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// `L2_NORMALIZATION`: the last axis over its Euclidean norm.

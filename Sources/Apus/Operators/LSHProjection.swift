@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// `LSH_PROJECTION`: hashes a tensor's items with each seed of a matrix, and keeps the sign of their weighted sum.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// `LOCAL_RESPONSE_NORMALIZATION`: each channel divided by a power of the squares of its neighbors.

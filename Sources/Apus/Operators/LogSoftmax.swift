@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// `LOG_SOFTMAX`: the logarithm of SOFTMAX along the last axis.

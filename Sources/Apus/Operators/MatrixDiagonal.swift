@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// `MATRIX_DIAG`: rows become the diagonals of square matrices of zeros. `MATRIX_SET_DIAG`: matrices with
 /// other diagonals.
 enum MatrixDiagonal {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// `MAXIMUM`: the greater of each two elements; both inputs and the output have one quantization.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// `MIRROR_PAD`: elements before and after each axis that mirror those inside, with or without the edge
 /// itself.
 enum MirrorPad {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// `NON_MAX_SUPPRESSION_V4`: the numbers of boxes by falling score, without those that overlap one before.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// `RANGE`: numbers from a start up to a limit, a step apart; known at preparation.
 enum NumberRange {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// `ONE_HOT`: along a new axis, one value where the index says, another elsewhere.

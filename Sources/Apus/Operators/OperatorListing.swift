@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusFormat
 
 /// A line of ``OperatorRegistry``, of which an ``OperatorRegistration`` is made when a model has the operator.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The operators of this build as a page of Markdown, `Docs/Operators.md`.
 package enum OperatorTable {
   /// The page, without a line break at its end.

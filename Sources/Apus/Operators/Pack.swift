@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// `PACK`: tensors of one shape along a new axis.
 enum Pack {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {

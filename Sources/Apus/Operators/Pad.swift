@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// `PAD` and `PADV2`: elements before and after each axis: zero, the zero point, or a given value.

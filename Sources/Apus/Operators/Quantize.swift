@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// `QUANTIZE`: floats to integers by a scale and a zero point, or integers from one quantization to another.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// `REDUCE_PROD` of quantised values: each step is scaled by the input's scale over a root of the output's.

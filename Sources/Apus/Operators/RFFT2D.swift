@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// `RFFT2D`: the Fourier transform of real planes, the last two axes, cut or filled with zeros to the lengths of the

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// `REDUCE_MAX`, `REDUCE_MIN`, `REDUCE_ANY`, `REDUCE_ALL`, and `SUM` and `REDUCE_PROD` of values that are not

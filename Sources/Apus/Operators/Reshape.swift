@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusFormat
 
 /// `RESHAPE`: the same elements in another shape, from an `int32` vector or the options; −1 takes what is

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// `RESIZE_NEAREST_NEIGHBOR`: an NHWC tensor at another height and width, each pixel that of the nearest

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// `REVERSE_V2`: elements in the opposite order along some axes.
 enum Reverse {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// `REVERSE_SEQUENCE`: for each slice along one axis, the first so-many elements of another in the opposite
 /// order.
 enum ReverseSequence {

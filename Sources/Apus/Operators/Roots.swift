@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// `SQRT`: the square root; a quantized value below zero is an error of the data.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// `UNSORTED_SEGMENT_SUM`, `_PROD`, `_MAX`, `_MIN` and `SEGMENT_SUM`: rows folded by the segment that each

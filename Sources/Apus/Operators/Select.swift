@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// `SELECT`: elements of the second or the third input, by truth values: one for each element, one for each slice

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// `SHAPE` and `RANK`: the input's dimensions, or how many there are; known at preparation.
 enum Shape {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {

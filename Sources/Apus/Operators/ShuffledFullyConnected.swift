@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// `FULLY_CONNECTED` with weights in the format `SHUFFLED4x16INT8`: bytes around 128 to `int16`, in fixed point.

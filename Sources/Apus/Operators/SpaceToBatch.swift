@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// `SPACE_TO_BATCH_ND`: pads the spatial axes and makes each place in a block an image of its own.
 /// `BATCH_TO_SPACE_ND`: the way back, with crops instead of paddings.
 ///

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// `SPARSE_TO_DENSE`: one value everywhere but at the places that rows of coordinates name.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// `SPLIT` and `SPLIT_V`: parts along an axis, all as long, or as long as a tensor says.
 enum Split {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {

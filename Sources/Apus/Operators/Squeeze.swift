@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusFormat
 
 /// `SQUEEZE`: drops dimensions of size 1, all of them or those that the options name.

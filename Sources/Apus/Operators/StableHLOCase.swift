@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// `STABLEHLO_CASE`: calls the subgraph with a number; the last one for numbers that none has.
 enum StableHLOCase {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {

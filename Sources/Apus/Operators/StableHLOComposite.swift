@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// `STABLEHLO_COMPOSITE`: calls the subgraph that spells out what the composite stands for.
 enum StableHLOComposite {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// `STABLEHLO_PAD`: puts a value between the elements of a tensor, and before and after them; negative counts at the ends

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// `STRIDED_SLICE`: along each axis every so-many-th element from a begin to an end, as Python's slices.
 ///
 /// Masks open the begin or the end of an axis, let several axes pass whole (ellipsis), add an axis of size 1,

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// `SUB`: the difference of two tensors that broadcast to each other, clamped by an activation.
 enum Sub {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {

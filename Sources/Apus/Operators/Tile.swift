@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// `TILE`: the input, so many times along each axis.
 enum Tile {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// `TOPK_V2`: the greatest values of each row and their places, the first of equals first.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// `TRANSPOSE`: axes in another order.
 enum Transpose {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// `TRANSPOSE_CONV`: each input pixel adds its products with an `O×h×w×I` filter to a window of the output.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// `UNIQUE`: the values of a vector, each once in order of appearance, and for each element which it is.
 enum Unique {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {

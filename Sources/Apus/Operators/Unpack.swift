@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// `UNPACK`: the slices of a tensor along an axis, which disappears.
 enum Unpack {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {

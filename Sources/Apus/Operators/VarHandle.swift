@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusFormat
 
 /// `VAR_HANDLE`: the number by which an interpreter knows a resource variable.

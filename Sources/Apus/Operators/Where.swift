@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// `WHERE`: the coordinates of all elements that are not zero, row by row.
 enum Where {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {

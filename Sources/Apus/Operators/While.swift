@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// `WHILE`: calls a body on its own outputs as long as a condition holds.

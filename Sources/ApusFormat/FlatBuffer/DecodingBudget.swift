@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How much may still be decoded.
 ///
 /// Tables, vectors and strings of a hostile file may overlap, so that a few kilobytes describe gigabytes.

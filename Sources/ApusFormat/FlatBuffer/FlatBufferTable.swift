@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A FlatBuffers table whose own bytes and whose vtable's bytes are checked to lie in the file.
 ///
 /// A field is named by its index in the schema's table. An absent field answers its default or nil; a present

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Where a checked table and its vtable are, without the bytes.
 struct FlatBufferTableHeader: Hashable, Sendable {
   /// The offset of the table.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Where a FlatBuffers vector's elements are: checked to lie in the bytes.
 struct FlatBufferVector: Sendable {
   /// The offset of the first element.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A decoded FlexBuffers map: what custom operators have for options.
 ///
 /// ```swift

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A decoded FlexBuffers value, with the conversions of the format's reference reader.
 package enum FlexBufferValue: Hashable, Sendable {
   /// Nothing.

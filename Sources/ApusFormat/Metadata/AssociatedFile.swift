@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A file of the appended archive and what it is for.
 package struct AssociatedFile: Hashable, Sendable {
   /// What a file is for.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The checksum of zip archives (ITU-T V.42, reflected).
 package enum CRC32 {
   private static let table: [UInt32] = (0..<256).map { index in

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A canonical prefix code (RFC 1951, section 3.2.2).
 struct HuffmanCode {
   /// The longest code in bits.

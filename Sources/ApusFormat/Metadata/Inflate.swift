@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Decompression of the deflate format (RFC 1951).
 package enum Inflate {
   /// Decompresses `bytes` to exactly `expectedSize` bytes.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Turns the tables of a metadata FlatBuffer into values.
 struct MetadataDecoder {
   private var budget: DecodingBudget

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What a model's maker says about its inputs and outputs (the `TFLITE_METADATA` buffer).
 ///
 /// Nothing here is needed to run the model, and everything may be missing or wrong.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What a model's maker says about one input or output.
 package struct TensorMetadata: Hashable, Sendable {
   /// What a tensor contains.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A zip archive, also one that is appended to other bytes: the labels of a model with metadata.
 ///
 /// The list of entries is checked when it is read, each entry's bytes when they are asked for. Stored and

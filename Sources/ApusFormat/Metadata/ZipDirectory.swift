@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The directory of a zip archive (APPNOTE.TXT, sections 4.3.7, 4.3.12 and 4.3.16).
 struct ZipDirectory {
   private static let endSize = 22

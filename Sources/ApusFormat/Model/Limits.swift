@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How large a model may be before it is refused, whatever its file's size.
 package struct Limits: Hashable, Sendable {
   /// The subgraphs of a model.

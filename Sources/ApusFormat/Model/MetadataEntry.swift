@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A named buffer that runs nothing: converter versions, model metadata.
 package struct MetadataEntry: Hashable, Sendable {
   /// The name.

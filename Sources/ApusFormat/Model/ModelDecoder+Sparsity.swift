@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension ModelDecoder {
   /// A sparse constant's arrangement, checked against the shape, and the number of elements that it stores.
   mutating func sparsity(

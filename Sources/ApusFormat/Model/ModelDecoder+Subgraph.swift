@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension ModelDecoder {
   mutating func subgraph(_ table: FlatBufferTable) throws(FormatError) -> SubgraphEntry {
     let name = try string(table, 4) ?? ""

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension ModelDecoder {
   mutating func tensor(_ table: FlatBufferTable, _ tensorCount: Int) throws(FormatError) -> TensorEntry {
     let name = try vector(table, 3, 1, "text") ?? .empty

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Turns the tables of one file into checked values.
 struct ModelDecoder {
   let bytes: FileBytes

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A `.tflite` file, decoded and checked: every index and every byte range in it can be used as it stands.
 ///
 /// Only the form is checked, not what operators mean by it. Weights stay where they are, as ranges of

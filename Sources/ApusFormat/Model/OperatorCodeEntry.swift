@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// One entry of a model's list of operator codes.
 package struct OperatorCodeEntry: Hashable, Sendable {
   /// The code: the greater of the old 8-bit and the new 32-bit field.

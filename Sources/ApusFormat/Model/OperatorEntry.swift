@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// One operator of a subgraph.
 package final class OperatorEntry: Sendable {
   /// The index in the model's operator codes, in range.

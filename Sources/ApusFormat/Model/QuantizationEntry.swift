@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How a tensor's integers stand for real numbers.
 ///
 /// There are as many zero points as scales: none, one, or one per index of ``quantizedDimension``. The

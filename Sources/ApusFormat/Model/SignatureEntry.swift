@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A way to call a subgraph by names.
 package struct SignatureEntry: Hashable, Sendable {
   /// One named input or output.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How the elements of a sparse constant are arranged.
 ///
 /// The dimensions are those of the shape followed by those of a block, in traversal order. The counts of

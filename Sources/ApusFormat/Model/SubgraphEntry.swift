@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// One subgraph: its tensors and the operators in the order in which they run.
 package struct SubgraphEntry: Sendable {
   /// The name, often empty.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What the file says about one tensor.
 package final class TensorEntry: Sendable {
   /// The type of its elements.

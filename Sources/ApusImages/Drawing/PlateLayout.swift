@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusVision
 
 /// Finds places for label plates: inside the picture and, where possible, not on top of each other.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Apus
 
 /// Reads little-endian fields of a picture file; beyond the end is an error.

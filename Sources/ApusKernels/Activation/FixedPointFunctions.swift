@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Functions on 32-bit fixed-point numbers, bit for bit those of gemmlowp on which the reference relies.
 ///
 /// `Qn` is a number with `n` bits before its binary point and `31 − n` after it. A product of `Qm` and `Qn`, as

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// LEAKY_RELU of quantized values: distances from the zero point have a factor of their own below zero.
 package struct QuantizedLeakyRelu: Hashable, Sendable {
   /// The argument's zero point and what makes a result of values that are not negative.

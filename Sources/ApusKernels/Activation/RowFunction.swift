@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A function of rows: the last axis of a tensor.
 protocol RowFunction: Sendable {
   associatedtype Argument: BitwiseCopyable

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// LOGISTIC and TANH of `int16` values: linear interpolation in one table, as the reference has it.
 package struct WordSigmoid: Hashable, Sendable {
   /// What an input is multiplied with: it is then in units of 1/(3 · 2¹²), with 2¹⁷ standing for 10.7.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A function of `int16` values by linear interpolation between 513 of them.
 ///
 /// The computation is in `Real`, single or double precision, as the reference has it.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// 8-bit convolution by `sgemm`, exactly: bytes minus 128 as floats.
 ///
 /// Products are at most 2¹⁴ in magnitude, so that sums of up to 1,024 are integers that a float holds; blocks

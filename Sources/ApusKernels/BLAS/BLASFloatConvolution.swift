@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Float convolution by `sgemm`; rows that lie ready in the input are read in place.
 ///
 /// Packed layout: the weights as they come, `[output channel][term]`; then the bias.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What shapes BLAS is for.
 enum BLASTiling {
   /// The fewest rows: with fewer, `sgemm` spends its time on packing the weights.

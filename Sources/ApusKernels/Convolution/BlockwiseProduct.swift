@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Rows of floats times rows of small integers with a scale for each block of them.
 ///
 /// Each row of the input is quantized to bytes, with a zero point; sums of a block are exact, those of blocks floats.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A 2-D convolution of NHWC activations with OHWI weights, and what becomes of its sums.
 ///
 /// A fully connected layer is one with a 1×1 filter and the rows as batches. The caller has validated

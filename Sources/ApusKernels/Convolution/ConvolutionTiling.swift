@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How a convolution is cut into tiles: by its shape alone, so that every thread count does the same sums.
 ///
 /// A tile is a block of rows (output pixels) and a block of columns (output channels) of one group. Inside a

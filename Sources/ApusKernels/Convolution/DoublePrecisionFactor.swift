@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A fixed-point factor with double rounding as a number in double precision, where all sums make the same output: the
 /// product of a sum and `scale`, and `offset` with its sign, rounded to nearest.
 ///

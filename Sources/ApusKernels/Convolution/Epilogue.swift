@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What makes an output of a sum to which the bias was added.
 package enum Epilogue: Hashable, Sendable {
   /// Clamps; infinite bounds clamp nothing.

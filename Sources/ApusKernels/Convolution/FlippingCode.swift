@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Generated code that copies bytes and turns the highest bit of each.
 struct FlippingCode: @unchecked Sendable {
   // @unchecked: the address is of code that is never changed.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The epilogue of floats: a clamp that lets NaN through.
 struct FloatBounds {
   let minimum: Float

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Quantizes floats to signed bytes at run time, image by image, and keeps them as words, differences from the zero
 /// point, or as bytes to which 128 was added.
 ///

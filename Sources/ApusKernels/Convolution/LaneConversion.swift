@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How gathered elements become the lanes of a kernel.
 protocol LaneConversion {
   associatedtype Lane: BitwiseCopyable

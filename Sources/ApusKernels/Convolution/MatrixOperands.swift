@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The types of a product's operands: activations on the left, weights on the right.
 ///
 /// A zero point lies in the range of its type.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Weights and bias in the layout of one kernel, in 64-byte aligned memory.
 ///
 /// Written only by `PreparedConvolution.pack`, before any run reads them; then shared freely.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Gathers the input elements under the filter into rows of a matrix (im2col), converted to lanes.
 struct PatchGathering<Conversion: LaneConversion> {
   private let convolution: Convolution

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// 8-bit convolution in plain Swift: bytes minus their zero points as 16-bit integers, multiplied in pairs.
 ///
 /// A product of two differences is at most 255² < 2¹⁶, so a pair fits; sums wrap as the reference's do.

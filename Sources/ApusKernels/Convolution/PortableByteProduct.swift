@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Sums of products of 16-bit rows with the first `columns` of a panel's eight; `terms` is a multiple of eight. The sums
 /// of a column more may be written.
 ///

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Float convolution in plain Swift.
 ///
 /// Packed layout: for each group panels of eight output channels, each `[term][channel]`; then the bias of all

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Convolution of 16-bit lanes in plain Swift: int16 activations, floats quantized as they come, and bytes with
 /// int16 outputs.
 ///

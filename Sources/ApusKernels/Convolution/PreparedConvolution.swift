@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A convolution with its tiles planned: packs weights, then runs any number of times.
 ///
 /// Neither call allocates. Runs of one instance may overlap if each has its own output and scratch.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Products of pairs of matrices, one kernel for all: what BATCH_MATMUL does.
 ///
 /// Each matrix on the left is `rows × depth`, each on the right `outputs × depth`; either may come transposed.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Generated code that quantizes floats, for ``HybridQuantization``: whole steps of them.
 struct QuantizationCode: @unchecked Sendable {
   // @unchecked: the addresses are of code that is never changed.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Makes bytes of int32 sums: the factors of an `Epilogue`, laid out for SIMD.
 ///
 /// The output byte is the low one of the clamped value: the same bits for uint8 and int8.

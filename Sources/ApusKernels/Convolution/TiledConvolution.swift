@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A prepared convolution whose work is cut into tiles, each done by one worker in memory of its own.
 ///
 /// What all of them share is here: sizes are checked, memory is divided, tiles are handed out. One call for each tile goes

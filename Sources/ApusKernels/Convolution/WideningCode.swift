@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Generated code that widens bytes, signed or not, to 16 bits and takes off their zero point: whole steps of them.
 struct WideningCode: @unchecked Sendable {
   // @unchecked: the address is of code that is never changed.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How operands that are not both bytes, or whose outputs are not, become 16-bit lanes.
 struct WordOperands {
   /// What the lanes of the activations are made of.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A 2-D convolution of each channel with filters of its own, and what becomes of its sums.
 ///
 /// The weights are `1 × filterHeight × filterWidth × outputChannels`; output channel

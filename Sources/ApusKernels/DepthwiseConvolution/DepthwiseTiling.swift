@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How a depthwise convolution is cut into tiles, by its shape alone, and how a tile's input is laid out.
 ///
 /// A tile is a block of output rows, of output columns and of groups of eight output channels. Its input is

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How gathered elements become the lanes of a depthwise kernel.
 protocol PlaneConversion {
   associatedtype Lane: BitwiseCopyable

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Gathers a tile's input into planes of eight lanes, borders and repeated channels included.
 struct PlaneGathering<Conversion: PlaneConversion> {
   let convolution: DepthwiseConvolution

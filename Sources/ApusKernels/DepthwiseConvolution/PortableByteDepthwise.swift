@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// 8-bit depthwise convolution in plain Swift: 16-bit differences, two taps of a filter row at a
 /// time.
 ///

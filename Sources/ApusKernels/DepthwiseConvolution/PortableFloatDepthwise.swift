@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Float depthwise convolution in plain Swift.
 ///
 /// Packed layout: for each group of eight output channels `[tap][channel]`; then the bias of all channels.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Depthwise convolution of 16-bit lanes in plain Swift: int16 activations, and floats quantized as they come.
 ///
 /// Packed layout: for each group of eight output channels `[tap pair][channel][2]` 16-bit weights, a missing last

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The taps of a depthwise filter in pairs, row by row; where a row's last tap has no partner, zero stands for it.
 struct TapPairs {
   let perRow: Int

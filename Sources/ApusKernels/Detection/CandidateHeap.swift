@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Candidates by falling score; among equal ones the lower number comes first.
 struct CandidateHeap {
   private let keys: UnsafeMutablePointer<UInt64>

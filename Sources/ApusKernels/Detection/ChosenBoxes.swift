@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The boxes that a selection has chosen, edge by edge, so that a candidate is held against four of them at a time.
 struct ChosenBoxes {
   private typealias Lanes = SIMD4<Float>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The scores of all boxes, read row by row.
 protocol DetectionScores {
   /// The same as a value of a type that is not generic.

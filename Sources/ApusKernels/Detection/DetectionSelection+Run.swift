@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension DetectionSelection {
   /// What a run reads.
   package struct Inputs: ~Escapable {

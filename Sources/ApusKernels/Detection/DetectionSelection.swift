@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The end of a single-shot detector: decodes boxes from anchors and keeps the best that do not overlap.
 ///
 /// The result equals that of sorting all scores, stably and in falling order, and then suppressing overlaps. But

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A queue of numbered items by falling score.
 ///
 /// Equal scores leave in the order of C++'s `std::priority_queue` as GCC's library has it, which is that of the

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension KernelSet {
   /// Generated code for arm64 with DotProd: 16 products of bytes in an instruction.
   package static let arm64DotProduct = arm64(.dotProduct)

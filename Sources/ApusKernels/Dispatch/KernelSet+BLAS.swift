@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension KernelSet {
   /// Matrix products by OpenBLAS, or by Accelerate on Apple platforms; what has none is left to later sets.
   package static let blas = KernelSet(

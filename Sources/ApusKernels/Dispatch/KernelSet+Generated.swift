@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension KernelSet {
   /// A convolution by generated code; throws where there is none for it. Winograd's way is taken where it is reckoned to be
   /// faster, or wherever it serves.

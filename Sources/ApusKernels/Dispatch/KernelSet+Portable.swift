@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension KernelSet {
   /// Plain Swift: runs anything anywhere.
   package static let portable = KernelSet(

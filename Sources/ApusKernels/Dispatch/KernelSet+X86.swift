@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #if arch(x86_64)
   extension KernelSet {
     /// Generated code for AVX-512 VNNI: 64 products of bytes in an instruction.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// One implementation of the dispatched kernels, for one instruction set or library.
 package struct KernelSet: Sendable {
   /// The name by which people choose the set.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// An operation of two numbers, the result clamped.
 package enum ArithmeticOperation: Hashable, Sendable {
   case add, subtract, multiply

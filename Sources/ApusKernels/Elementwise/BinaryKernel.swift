@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A function of two tensors, ready to run.
 package protocol BinaryKernel: Sendable {
   /// Computes the result; the tensors are as the kernel was made for.

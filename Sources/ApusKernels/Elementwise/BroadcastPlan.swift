@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How up to four operands run along one result whose shape they broadcast to: nested loops with a step for each
 /// operand, neighbors that belong together merged into one.
 package struct BroadcastPlan: Sendable {

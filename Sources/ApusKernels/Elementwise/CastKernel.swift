@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// From one type's values to another's.
 ///
 /// Integers keep their low bits; floats lose their fraction and saturate, NaN becomes the greatest integer; truth

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A function of bytes that differs from channel to channel, each of its values computed once; a row has all channels.
 struct ChannelTables: RowFunction {
   /// The 256 results of each channel.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A relation of two elements; results are bytes, 1 where it holds.
 package enum Comparison: Hashable, Sendable {
   case equal, notEqual, less, lessEqual, greater, greaterEqual

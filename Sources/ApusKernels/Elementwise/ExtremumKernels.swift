@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The greater or the lesser of two elements; the second where they do not compare.
 package enum Extremum: Hashable, Sendable {
   case maximum, minimum

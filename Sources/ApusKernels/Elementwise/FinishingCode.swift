@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What generated code does in place to floats that were computed.
 enum FloatFinishing: Hashable, Sendable {
   /// Adds another tensor, and brings the sums between two bounds.

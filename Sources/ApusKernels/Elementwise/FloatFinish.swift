@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A function of floats that is done in place, to a stretch at a time, right after they were computed.
 package struct FloatTail: Sendable {
   /// The most values of a stretch.

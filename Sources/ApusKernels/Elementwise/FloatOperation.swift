@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// An operation of two floats, the result brought between two bounds; NaN passes.
 package struct FloatOperation: Sendable {
   /// What is computed.

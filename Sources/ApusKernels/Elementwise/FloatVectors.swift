@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Functions of eight floats at once, without branches: within two units in the last place of the true values, but where
 // a comment says otherwise. NaN gives NaN, and infinities what the functions tend to.
 

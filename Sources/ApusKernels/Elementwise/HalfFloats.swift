@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A `float16`'s bits.
 struct Half: CastElement {
   let bits: UInt16

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A function of one integer that stands for itself; it wraps.
 package enum IntegerFunction: Hashable, Sendable {
   case absolute, negate, sign

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A product of two quantized tensors.
 package struct QuantizedProduct: Hashable, Sendable {
   /// The first operand's zero point.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A sum or difference of two quantized tensors: each operand is brought to a common, finer scale and the result to
 /// its own, each step rounded.
 package struct QuantizedSum: Hashable, Sendable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// From each two elements the first where a truth value holds, otherwise the second.
 package struct SelectKernel: Sendable {
   private let plan: BroadcastPlan

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A function of two numbers of 64 bits that few operators take: `float64` and `uint64`, whose sums and products wrap.
 package enum WideFunction: Hashable, Sendable {
   case sum, product

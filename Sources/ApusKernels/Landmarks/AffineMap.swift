@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The first two rows of a 4 × 4 matrix, as MediaPipe's operators apply it to points of a plane.
 package struct AffineMap: Sendable {
   /// The row that gives the abscissa.

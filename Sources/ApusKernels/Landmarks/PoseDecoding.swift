@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Finds the poses of people in PoseNet's maps, best first.
 ///
 /// Source: Papandreou et al., "PersonLab: Person Pose Estimation and Instance Segmentation with a Bottom-Up, Part-Based,

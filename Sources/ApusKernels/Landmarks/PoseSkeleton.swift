@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The points of PoseNet's skeleton and how they hang together.
 enum PoseSkeleton {
   /// Nose, eyes, ears, shoulders, elbows, wrists, hips, knees and ankles; the left one of each pair first.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Slices of a tensor that rows of coordinates name.
 package struct CoordinateRows: Sendable {
   /// How many rows there are.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Fills memory with one element of `pattern.count` bytes, over and over.
 package func fillElements(_ destination: inout MutableRawSpan, with pattern: RawSpan) {
   unsafe destination.withUnsafeMutableBytes { destination in

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A copy of which each destination coordinate names, through a table for its axis, a source coordinate.
 ///
 /// Mirrored padding, nearest-neighbor resizing and clamped windows are of this kind.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Writes an element at each place that an index names along the middle one of three axes; others stay.
 ///
 /// Indices are cut to 32 bits, as the reference does; those outside the axis mark nothing.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Rows copied by index, from a tensor of batches, outer axes, the indexed axis and rows.
 package struct RowGathering: Sendable {
   private let batches: Int

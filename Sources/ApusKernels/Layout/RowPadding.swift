@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A copy of rows, each with padding of one value before and after it, in one pass.
 package struct RowPadding: UnaryKernel {
   private let rows: Int

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A copy of elements between two tensors, each walked with strides of its own.
 ///
 /// Transposing, slicing, splitting, joining, tiling, broadcasting and reversing are all of this kind: a

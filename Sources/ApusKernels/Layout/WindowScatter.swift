@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Folds blocks of updates into a tensor, at places that vectors of coordinates name; there are at most eight axes.
 package struct WindowScatter: Sendable {
   /// How one axis of the updates counts.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Rows of integers taken by index and multiplied by their scales: of the whole table, of rows, or of blocks of rows.
 package struct DequantizedRows: Sendable {
   private let rows: Int

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Weighted sums of rows of a table, one for each place of a sparse tensor's leading axes.
 package struct EmbeddingSums: Sendable {
   /// What a sum is divided by.

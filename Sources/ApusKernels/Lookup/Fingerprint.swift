@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// FarmHash's fingerprint of 64 bits, which never changes.
 ///
 /// Source: Google's FarmHash, `Fingerprint64`.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Rows of bytes, found by ascending keys.
 package struct KeyedRows: Sendable {
   private let count: Int

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What a generated function is called with: the address of such a structure.
 protocol CodeArguments: BitwiseCopyable {}
 

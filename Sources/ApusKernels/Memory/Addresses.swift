@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Lends the addresses of an input and an output; does nothing where one of them is empty.
 @inline(__always)
 func withAddresses(

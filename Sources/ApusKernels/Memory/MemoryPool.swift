@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Synchronization
 
 /// Zeroed memory in parts that are given back together: they lie side by side, in large pages where there are many.

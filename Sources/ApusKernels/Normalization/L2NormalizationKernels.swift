@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Each row over the root of the sum of its squares.
 package enum L2Normalization {
   /// The kernel for floats; a norm below 10⁻⁶ counts as that.

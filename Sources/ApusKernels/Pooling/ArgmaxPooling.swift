@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// MediaPipe's pooling that tells where each maximum lay, and its inverse; floats in NHWC.
 package struct ArgmaxPooling: Sendable {
   /// The number of images.

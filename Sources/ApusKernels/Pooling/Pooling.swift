@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A window that slides over the rows and columns of an NHWC tensor and makes one value for each channel.
 package struct Pooling: Sendable {
   /// What is made of the values under a window.

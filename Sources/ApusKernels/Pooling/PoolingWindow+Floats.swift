@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension PoolingWindow {
   /// Pools float32 channels.
   func poolFloats(

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The taps of one output pixel, and how they become its channels.
 struct PoolingWindow {
   let rows: Int

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// From integers to floats: `scale · (q − zeroPoint)`, rounded once.
 package struct Dequantization: Hashable, Sendable {
   /// What one step stands for.

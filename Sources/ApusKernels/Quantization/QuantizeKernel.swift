@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// From floats to integers: `x / scale`, rounded, halves away from zero, moved by the zero point and clamped.
 package struct FloatQuantization: Hashable, Sendable {
   /// What one step stands for.

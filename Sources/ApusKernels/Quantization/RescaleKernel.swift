@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// From one quantization to another, or to the same with bounds: the distance from the zero point is multiplied,
 /// rounded twice, moved and clamped.
 package struct Rescaling: Hashable, Sendable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// One step of the oldest LSTM on bytes, with gates and cells of 16 bits.
 ///
 /// Gates are Q3, cells Q4, inputs and outputs bytes around 128 in units of 1/128, as the reference prescribes.

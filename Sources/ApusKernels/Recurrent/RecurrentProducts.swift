@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Rows of a matrix times one vector, added to what is there: the heart of recurrent operators.
 package enum RecurrentProducts {
   /// Adds `weights · vector` to `sums`; a row of weights for each sum.

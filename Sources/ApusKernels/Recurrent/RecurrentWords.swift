@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What an integer LSTM does to one row of 16-bit values.
 package enum RecurrentWords {
   /// Sets all values to zero.

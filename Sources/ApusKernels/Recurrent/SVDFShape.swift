@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The sizes of an SVDF operator, and what it does to its state.
 package struct SVDFShape: Hashable, Sendable {
   /// Rows of the input.

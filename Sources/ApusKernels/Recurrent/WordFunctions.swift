@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Functions on 16-bit fixed-point numbers, eight at once, bit for bit those of gemmlowp on which the reference's integer
 /// LSTM relies.
 ///

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Adds float32 or (wrapping) int32 values to as many others.
 package func accumulate(_ values: RawSpan, _ elements: Reduction.Elements, in sums: inout MutableRawSpan) {
   precondition(sums.byteCount >= values.byteCount)

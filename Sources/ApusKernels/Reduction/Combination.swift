@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How a reduction takes in one more value.
 protocol Combination {
   associatedtype Element: BitwiseCopyable

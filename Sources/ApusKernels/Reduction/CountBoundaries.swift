@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// For each value, how many of the sorted boundaries are not above it.
 package func countBoundaries(
   _ values: Span<Float>, _ boundaries: Span<Float>, to output: inout MutableSpan<Int32>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A function that takes one more element into a result: what the bodies of StableHLO's reductions and scatters say.
 package enum ElementFold: Hashable, Sendable {
   case replace, add, multiply, minimum, maximum

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A search, along the middle one of three axes, for the place of the greatest or least value.
 package struct ExtremeSearch: Sendable {
   private let elements: Reduction.Elements

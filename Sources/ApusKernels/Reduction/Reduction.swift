@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Values folded along some axes of a tensor.
 package struct Reduction: Sendable {
   /// How two values become one.

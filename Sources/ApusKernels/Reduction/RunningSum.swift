@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Running sums along the middle one of three axes.
 package struct RunningSum: Sendable {
   private let elements: Reduction.Elements

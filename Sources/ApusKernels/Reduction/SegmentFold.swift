@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Rows of float32 or int32 folded into the segments that they name.
 package struct SegmentFold: Sendable {
   private let kind: Reduction.Kind

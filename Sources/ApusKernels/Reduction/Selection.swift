@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The greatest values of each row, in order; of equals the first comes first.
 package struct Selection: Sendable {
   private let elements: Reduction.Elements

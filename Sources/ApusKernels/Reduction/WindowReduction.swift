@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Folds the elements under a window that moves over a tensor.
 ///
 /// The tensor is first spread out, `spread` places from one element to the next, and then extended at each end; what lies

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Rows and columns of an NHWC tensor, stretched by linear interpolation between the four nearest ones.
 ///
 /// Floats and uint8 are interpolated in single precision, in the reference's order of operations; int8 and

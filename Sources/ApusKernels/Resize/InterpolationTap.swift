@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Between which two rows or columns of the input an output row or column lies, and how near to the second.
 struct InterpolationTap: Sendable {
   let lower: Int

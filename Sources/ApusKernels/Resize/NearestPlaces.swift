@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// For each output row or column, the nearest one of the input, by the reference's rules; sizes are above
 /// zero.
 package func nearestPlaces(

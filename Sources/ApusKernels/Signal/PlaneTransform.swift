@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The Fourier transform of real planes, cut or filled with zeros to `height × width`: of each row, then of each of
 /// the first `width / 2 + 1` columns.
 package struct PlaneTransform: Sendable {

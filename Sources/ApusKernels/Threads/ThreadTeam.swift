@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How many threads of the process-wide pool one caller asks for.
 package struct ThreadTeam: Sendable {
   /// The most threads a team can ask for, the calling one among them.

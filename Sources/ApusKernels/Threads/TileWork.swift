@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Work that is cut into numbered tiles, each of which any thread may do.
 ///
 /// A conformer is a struct of pointers and counts on its caller's stack: it is shared by address, never copied.

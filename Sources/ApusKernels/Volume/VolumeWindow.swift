@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How a window slides over an `N×D×H×W×C` array; each triple is depth, height, width.
 package struct VolumeWindow: Sendable {
   /// The number of arrays.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Which output of a detection model holds what, by position.
 ///
 /// ``ObjectDetector`` finds this out by itself; where a model defies that, ``ObjectDetector/Options/outputs``

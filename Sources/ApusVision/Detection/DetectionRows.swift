@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What a detector answered, row by row, as numbers.
 struct DetectionRows {
   /// Four numbers a row: top, left, bottom, right.

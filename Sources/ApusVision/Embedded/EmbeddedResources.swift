@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The detector and the sample picture that are part of the library: nothing to download, no file to find.
 ///
 /// The model is a uint8 SSD for 160 × 160 RGB pictures, trained on synthetic pictures alone by `Tools/shapes`. Picture

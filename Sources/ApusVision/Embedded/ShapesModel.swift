@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // swift-format-ignore-file
 /// A uint8 SSD that finds triangles, rectangles, pentagons and circles, as a `.tflite` in base64.
 ///

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // swift-format-ignore-file
 /// A cluttered 640 × 480 picture with 8 shapes, as a JPEG in base64.
 ///

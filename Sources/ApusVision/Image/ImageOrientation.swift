@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How the stored rows of a picture relate to the picture as it is seen: the eight values of EXIF.
 public enum ImageOrientation: Int, CaseIterable, Hashable, Sendable {
   /// Stored as seen.

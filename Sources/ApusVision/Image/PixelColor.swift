@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// One color: 8-bit sRGB with alpha.
 public struct PixelColor: Hashable, Sendable {
   /// Red, 0 to 255.

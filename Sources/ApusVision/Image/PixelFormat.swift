@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The order of the bytes of one pixel in memory.
 ///
 /// Every channel is one byte; colors are taken as sRGB. Alpha is carried along and otherwise ignored:

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Apus
 
 /// The names of a model's classes.

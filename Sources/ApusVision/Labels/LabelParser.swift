@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Apus
 
 /// Reads the text forms of a label file.

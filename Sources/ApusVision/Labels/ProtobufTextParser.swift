@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Apus
 
 /// Reads `item { id: 1 name: 'x' display_name: "Person" }`, the protocol buffer text of label maps.

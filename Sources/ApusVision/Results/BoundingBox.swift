@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A box in fractions of a picture's height and width, in the order that detection models use.
 ///
 /// A model may answer with boxes that reach outside the picture: nothing is clamped unless asked for.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// One class that a model named, with its score.
 public struct Category: Hashable, Sendable {
   /// The class as the model counts it, from 0.

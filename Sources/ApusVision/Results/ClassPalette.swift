@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// One color for every class: the same for the same index, in every picture and every process.
 public struct ClassPalette: Hashable, Sendable {
   /// The colors, used in turn.

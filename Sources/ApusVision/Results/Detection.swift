@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// One object that a detector found.
 public struct Detection: Hashable, Sendable {
   /// What was found, and how surely.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A rectangle in pixels, from the top left corner of the picture as it is seen.
 ///
 /// Coordinates lie between pixels: the first pixel of a row spans 0 to 1.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How long the stages of one answer took, in milliseconds.
 public struct StageTimings: Hashable, Encodable, Sendable {
   /// Resizing the picture and writing the input.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension TestModel {
   /// A map of options in the FlexBuffers format: 32-bit integers and floats, keys sorted.
   static func flexBuffer(_ options: [String: Double]) -> [UInt8] {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A `.npy` file: little-endian elements, row by row.
 ///
 /// Source: NumPy Enhancement Proposal 1, "A Simple File Format for NumPy Arrays".

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Apus
 
 /// What LiteRT's own kernels accept: one line for each operator of its default resolver.

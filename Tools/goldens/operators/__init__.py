@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One file per family of operators; importing the package fills the catalogue."""
 
 import importlib

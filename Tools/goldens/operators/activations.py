@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functions of one value: LOGISTIC, TANH and the three forms of RELU."""
 
 from catalogue import operator

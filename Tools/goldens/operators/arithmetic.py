@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators of two broadcast operands: ADD, SUB, MUL, MAXIMUM and MINIMUM."""
 
 from ai_edge_litert import schema_py_generated as schema

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fourier transforms, complex numbers, spectrograms and cepstral coefficients."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functions of two broadcast operands: divisions, comparisons, logic, bits, and PRELU."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Control flow between subgraphs, and resource variables."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """CONV_2D and DEPTHWISE_CONV_2D."""
 
 import numpy as np

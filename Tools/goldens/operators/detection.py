@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The custom operator TFLite_Detection_PostProcess."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """FULLY_CONNECTED."""
 
 from ai_edge_litert import schema_py_generated as schema

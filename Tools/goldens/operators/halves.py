@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Products whose weights are halves that a DEQUANTIZE makes floats, as converters store them."""
 
 import numpy as np

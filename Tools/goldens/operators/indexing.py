@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators that look elements up by index, or find where they are."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators that join or part tensors: CONCATENATION, SPLIT, PACK and UNPACK."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators that look rows up, hash them, or sum them: EMBEDDING_LOOKUP_SPARSE, LSH_PROJECTION, HASHTABLE_LOOKUP."""
 
 import numpy as np

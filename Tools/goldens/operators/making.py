@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators that make tensors from shapes and numbers, and running sums."""
 
 import numpy as np

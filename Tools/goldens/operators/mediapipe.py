@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """MediaPipe's custom operators, which LiteRT lacks: their answers are computed here, as MediaPipe's sources say."""
 
 import struct

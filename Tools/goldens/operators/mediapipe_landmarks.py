@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """MediaPipe's operators on landmarks, which LiteRT lacks: their answers are computed here, as MediaPipe's sources say."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators that move data: TRANSPOSE, PAD and PADV2."""
 
 import numpy as np

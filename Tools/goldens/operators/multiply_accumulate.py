@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What convolutions and FULLY_CONNECTED share: weights, bias and the scale of their output."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators that write blocks, diagonals and segments, and a few of a kind of their own."""
 
 import numpy as np

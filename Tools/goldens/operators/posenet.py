@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Coral's PosenetDecoderOp, which LiteRT lacks: its answers are computed here, as Coral's sources say."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """RANDOM_UNIFORM, RANDOM_STANDARD_NORMAL, MULTINOMIAL and STABLEHLO_RNG_BIT_GENERATOR."""
 
 import numpy as np

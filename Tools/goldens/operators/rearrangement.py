@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators that repeat, mirror, reverse and rearrange elements."""
 
 import numpy as np

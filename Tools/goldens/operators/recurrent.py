@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Recurrent operators: LSTM, RNN and SVDF, on floats, with weights of bytes, and on bytes."""
 
 import numpy as np

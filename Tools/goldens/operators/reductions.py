@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reductions over axes: MEAN, SUM, REDUCE_MAX, REDUCE_MIN and ARG_MAX."""
 
 import numpy as np

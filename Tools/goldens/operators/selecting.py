@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """SELECT, SELECT_V2, CAST and LOG_SOFTMAX."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators that change only the shape: RESHAPE, SQUEEZE and EXPAND_DIMS."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """SLICE and STRIDED_SLICE."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """DENSIFY: constants that are stored without most of their zeros."""
 
 import numpy as np

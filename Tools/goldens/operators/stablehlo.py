@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """StableHLO's operators, and REDUCE_WINDOW."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """NON_MAX_SUPPRESSION_V4 and NON_MAX_SUPPRESSION_V5."""
 
 import numpy as np

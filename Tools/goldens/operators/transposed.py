@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """TRANSPOSE_CONV, BATCH_MATMUL, CONV_3D and CONV_3D_TRANSPOSE."""
 
 import numpy as np

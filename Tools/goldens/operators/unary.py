@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functions of one value that have no file of their own: ABS, EXP, FLOOR, LEAKY_RELU and their like."""
 
 import numpy as np

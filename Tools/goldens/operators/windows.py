@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What convolutions and pools share: how a window moves over an image."""
 
 from dataclasses import dataclass

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """LiteRT's reference kernels on whole graphs, in a process that lives long and may crash."""
 
 import multiprocessing

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Apus as a process that lives long: `GraphProbe`, which runs each graph in many ways."""
 
 import os

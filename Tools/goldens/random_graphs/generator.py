@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Draws whole graphs: a kind, inputs, moves, and which tensors are outputs."""
 
 import random

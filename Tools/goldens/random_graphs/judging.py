@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether Apus and the reference agree on a graph, and Apus with itself."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The archive of graphs that have failed: `Tests/Goldens/GRAPHS.zip`."""
 
 import io

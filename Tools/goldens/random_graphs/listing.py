@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A graph as text, for people."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A model as a graph of Python objects: what the generator grows, the writer writes and the shrinker cuts."""
 
 from functools import lru_cache

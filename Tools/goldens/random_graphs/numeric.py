@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What operators compute, about: in NumPy, so that the generator knows shapes and ranges without a reference."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Makes a graph that fails as small as it can be, as long as it fails in the same way."""
 
 from random_graphs.model import QUANTIZED, Graph, Operator, Subgraph, Tensor

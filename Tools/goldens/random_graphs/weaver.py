@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Grows one subgraph: keeps what has been computed, and adds operators to it."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One worker of the driver: draws graphs, has them judged, and shrinks those that fail."""
 
 import collections

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes a `Graph` as a `.tflite` file: fifty times as fast as through the tables of the schema.
 
 A FlatBuffer is written front to back: what a table points to comes after it. Tables of options are

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusFormat
 
 /// Finds the bytes of a file's constants: in place where they can be read there, otherwise in memory of their own.

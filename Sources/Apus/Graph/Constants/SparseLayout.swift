@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusFormat
 
 /// Where the stored values of a sparse constant lie among all its values.

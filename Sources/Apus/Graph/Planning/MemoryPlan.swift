@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Where the tensors of a graph lie in its arena.
 public struct MemoryPlan: Sendable {
   /// One tensor's place.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The resource variables of an interpreter, by the numbers that their handles hold.
 final class ResourceStore {
   /// A variable that was assigned.

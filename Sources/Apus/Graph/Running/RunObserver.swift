@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Watches a run between its operators: for cancellation, and for the profile.
 final class RunObserver {
   /// The flag to look at, where the caller gave one.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// Whether runs of a short model use several threads: what can be gained is little there, and it is lost where processors

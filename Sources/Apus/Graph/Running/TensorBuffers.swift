@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Where each tensor of a graph lies, scratch memory included: a list that grows.
 final class TensorBuffers {
   /// The first; moves when the list grows.

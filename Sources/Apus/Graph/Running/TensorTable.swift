@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// The memory of a graph's tensors, as an operator sees it while it runs.

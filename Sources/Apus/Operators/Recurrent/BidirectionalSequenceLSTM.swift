@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// `BIDIRECTIONAL_SEQUENCE_LSTM`: two layers of long short-term memory, the second of which reads backwards.
 enum BidirectionalSequenceLSTM {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {

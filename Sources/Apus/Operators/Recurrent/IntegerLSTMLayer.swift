@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// A layer of long short-term memory on bytes, with 16-bit cells, as integers only.

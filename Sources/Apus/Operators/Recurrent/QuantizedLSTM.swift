@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// `LSTM` in its oldest form, on `uint8`: one matrix for all gates, and states that are inputs and outputs.

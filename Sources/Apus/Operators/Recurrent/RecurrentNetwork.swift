@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// `RNN`, `UNIDIRECTIONAL_SEQUENCE_RNN` and `BIDIRECTIONAL_SEQUENCE_RNN`.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// A matrix, or a diagonal one, by which a recurrent operator multiplies a vector: floats, or bytes with a scale.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// `SVDF`: a rank-decomposed filter over time, whose state is the last values of each of its filters.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A layer that reads a sequence step by step, and keeps a state for each sequence of a batch.
 protocol SequenceLayer {
   /// Computes one step of one sequence.

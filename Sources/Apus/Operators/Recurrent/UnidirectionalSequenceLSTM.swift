@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// `UNIDIRECTIONAL_SEQUENCE_LSTM`, and `LSTM`, which is one step of it: long short-term memory on floats, on floats
 /// with weights of bytes, or on bytes.
 enum UnidirectionalSequenceLSTM {

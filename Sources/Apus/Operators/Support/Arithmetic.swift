@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// ADD, SUB and MUL: numbers as they are, or quantized in three ways.

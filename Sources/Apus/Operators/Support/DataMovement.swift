@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// An operator that only moves elements: fills its outputs where it must, then copies along strides.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// A transposed convolution of floats whose taps meet no output twice: one product, of which each pixel becomes a rectangle.

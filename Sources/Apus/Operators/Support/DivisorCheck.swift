@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A function of two tensors of which the second has forbidden values: zeros of divisors, negative exponents.
 struct DivisorCheck: Operator {
   /// What a value of the second tensor must not be.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// Operators on floats of 16 bits that compute in `float32`: inputs are widened before, outputs rounded after.

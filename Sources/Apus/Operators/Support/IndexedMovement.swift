@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// An operator that copies, for each coordinate of its output, the input's element that a table for the axis

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// `AVERAGE_POOL_2D`, `MAX_POOL_2D` and `L2_POOL_2D`: one number for each channel of a window over an NHWC

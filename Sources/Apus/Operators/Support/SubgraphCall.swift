@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// A subgraph as an operator calls it: inputs are copied in, outputs copied out.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ApusKernels
 
 /// A transposed convolution as ordinary ones, one for each phase of the strides, whose outputs are interleaved.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// One axis of a transposed convolution, taken apart into ordinary ones.
 ///
 /// Output `stride·i + phase` is a sum over inputs near `i`: for each phase a convolution of stride 1 with every

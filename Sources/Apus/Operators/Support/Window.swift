@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How a window of taps slides over the height and width of an NHWC tensor.
 struct Window {
   /// Sizes of the result.

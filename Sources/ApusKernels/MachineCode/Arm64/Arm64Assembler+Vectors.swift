@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension Arm64Assembler {
   // MARK: Vector loads and stores
 

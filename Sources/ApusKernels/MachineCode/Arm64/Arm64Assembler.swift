@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Writes arm64 machine code: the instructions that the generated kernels are made of, each a word of 32 bits.
 ///
 /// Operands follow Arm's order: destination first. Source: Arm Architecture Reference Manual for A-profile, chapter C.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Makes instruction caches see code that was written as data, as arm64 asks for.
 ///
 /// Linux does this itself when a page first becomes executable, which is what the code below relies on to run at all; what

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Generates the inner loops of depthwise convolutions: a few pixels times sixteen channels, sums kept in registers.
 ///
 /// Taps come in groups: four of bytes, or one of floats. A list has an offset for each tap of each group, from a pixel's

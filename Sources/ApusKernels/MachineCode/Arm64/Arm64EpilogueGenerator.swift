@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Writes the end of a generated product: from sums in registers to outputs in memory.
 ///
 /// Sums of row `i` and vector `j` are in the register `i · vectorCount + j`; registers after them are free. `x16` points at

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Where a panel's factors lie, in bytes from its block's start.
 enum Arm64FactorLayout {
   /// Arrays of one 32-bit lane for each of sixteen columns. Right shifts are negative counts.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Generates the inner loops of matrix products: a block of rows times a panel of columns, sums kept in registers.
 ///
 /// One step multiplies four bytes of each row, or one float, with as many of each column; four steps take sixteen bytes of

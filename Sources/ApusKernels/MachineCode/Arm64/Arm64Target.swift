@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The instructions of an arm64 machine.
 package enum Arm64Target: Hashable, Sendable {
   /// With products of four bytes at once: Armv8.2's DotProd.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Channels whose factors are zero or shift right by more than a target's code does, so that all their sums make one
 /// output: converters give such factors to channels without weights.
 ///

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The arguments of a generated product: addresses and counts, all of 64 bits.
 package struct GeneratedArguments: CodeArguments {
   /// The first row's first byte.

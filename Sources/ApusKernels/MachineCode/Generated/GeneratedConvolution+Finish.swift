@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A generated convolution with something done to its floats right after they were computed.
 protocol GeneratedFinishing: FinishingConvolution {
   var convolution: Convolution { get }

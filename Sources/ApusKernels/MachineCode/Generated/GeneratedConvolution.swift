@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A convolution by generated products: rows in place or gathered, outputs written by the same code that sums.
 final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
   private let scheme: GeneratedScheme

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension GeneratedConvolutionPlan {
   /// How the work is cut into tiles.
   struct Tiling: Equatable {

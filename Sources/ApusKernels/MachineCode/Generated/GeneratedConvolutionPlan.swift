@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How a convolution is laid out for the generated products: taps, panels, lines and tiles.
 ///
 /// A *line* is a row of output pixels whose inputs lie equally far apart: a row of the image, or all pixels at once

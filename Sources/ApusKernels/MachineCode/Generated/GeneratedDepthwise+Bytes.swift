@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Bytes that become words as they are read where they lie.
 extension GeneratedDepthwise {
   /// Lines of some blocks of channels. Rows and pixels in the padding are read from a row of zero points.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Bytes that are read where they lie, but for columns at the edges of the image, which need padding.
 extension GeneratedDepthwise {
   /// Lines of some blocks of channels. Rows in the padding are read from a row of zero points.

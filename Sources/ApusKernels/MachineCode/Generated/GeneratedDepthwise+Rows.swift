@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension GeneratedDepthwise {
   /// Lines of an input that is read where it lies: rows and columns in the padding are left out, of floats.
   func runInPlace(

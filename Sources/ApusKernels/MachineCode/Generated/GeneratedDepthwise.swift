@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A depthwise convolution by generated products.
 final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
   let scheme: GeneratedScheme

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Lays depthwise weights out for the generated products.
 ///
 /// Packed layout: the head, with a record for each block of channels; the offsets that are added to sums; for each block,

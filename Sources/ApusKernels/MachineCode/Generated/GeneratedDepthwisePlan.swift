@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How a depthwise convolution is laid out for the generated products.
 ///
 /// The input is gathered into a *plane* of rows with padding around them. Where channels do not fill a block, neighboring

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The calls of a small product on one thread, with all of their arguments but addresses: its rows are one block that is read
 /// in place, so that there is a call for all panels that are alike, and perhaps one for the last.
 ///

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Copies the part of an image that a tile reads to a *plane*, with padding around it, as generated products read it.
 struct GeneratedGathering {
   /// What elements become.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Products of floats for few columns: steps multiply whole vectors of terms, with the weights of each column apart, as lanes
 /// for columns would mostly be padding. At the end each sum's lanes are added.
 struct GeneratedInner: Hashable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Products of floats whose last columns fill no more than half of a vector: these have two lanes each, for every second term.
 ///
 /// Where all pipes have 512 bits, half a vector takes as long as a whole one; so the last columns of two terms take the time

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What one step of a generated product multiplies: four bytes of a row with four of a column.
 package enum GeneratedProduct: Hashable, Sendable {
   /// Unsigned bytes of rows with signed bytes of columns.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What is multiplied and what becomes of the sums: all that plain and depthwise convolutions have in common.
 final class GeneratedScheme: @unchecked Sendable {
   // @unchecked: nothing changes; the addresses are of code, which does not either.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A machine that code is generated for: what plans, packing and runs must know of it, and its generators.
 ///
 /// It is asked while a convolution is prepared, never while one runs.

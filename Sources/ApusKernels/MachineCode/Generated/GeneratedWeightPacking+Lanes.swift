@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The inner loops of packing, four columns at a time.
 extension GeneratedWeightPacking {
   /// Eight terms from `lane` on, zeros after the tap's last.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Lays the weights of a convolution out for the generated products.
 ///
 /// For each panel and step, one 32-bit lane for each column: four bytes, two `int16` or one float.

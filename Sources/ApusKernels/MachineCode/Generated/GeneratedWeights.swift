@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How weights become terms of generated products, and the head of packed memory: what packing of both kinds shares.
 ///
 /// A byte weight minus its zero point that is beyond what the target multiplies is split: its step is done again with what

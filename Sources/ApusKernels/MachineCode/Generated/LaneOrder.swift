@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The column, within a panel or block, that each lane of its vectors stands for, vector by vector.
 struct LaneOrder: RandomAccessCollection {
   /// How many lanes there are.

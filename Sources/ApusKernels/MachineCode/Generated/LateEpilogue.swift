@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Synchronization
 
 /// A `QuantizedEpilogue` that is laid out by the run that first needs it: hardly any layer does.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A fixed-point factor with double rounding as a float, where all sums make the same output: products of them and an offset
 /// that has their sign, added without rounding in between, and without the fraction.
 ///

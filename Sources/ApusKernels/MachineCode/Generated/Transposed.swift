@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Four rows, each with a lane of four vectors: what lies side by side in packed weights comes of different columns.
 struct Transposed<Lane: SIMDScalar> {
   private let rows: (SIMD4<Lane>, SIMD4<Lane>, SIMD4<Lane>, SIMD4<Lane>)

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Brings the lanes of a vector together, by an instruction such as a sum.
 extension X86Assembler {
   /// Brings the parts of 128 bits into the lowest: of `zmm` with EVEX, of `ymm` with VEX.

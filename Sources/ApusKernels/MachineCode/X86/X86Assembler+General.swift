@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Instructions on general registers, all of 64 bits.
 extension X86Assembler {
   private mutating func rex(_ register: Int, _ base: Int, index: Int = 0) {

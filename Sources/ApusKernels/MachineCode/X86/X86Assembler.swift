@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Writes x86-64 machine code: the instructions that the generated kernels are made of.
 ///
 /// Vector instructions are written in one of two encodings: VEX (AVX2, FMA, AVX-VNNI; 16 registers, 128 and 256 bits)

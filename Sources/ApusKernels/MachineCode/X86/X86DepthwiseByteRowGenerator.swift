@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Generates depthwise convolutions of bytes with AVX-512: lines, a few columns at a time, of 64 channels.
 ///
 /// A group of taps is a column of up to four rows of the filter. The same rows of a pixel of the input are interleaved once

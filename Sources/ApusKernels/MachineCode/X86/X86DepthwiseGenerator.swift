@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Generates the inner loops of depthwise convolutions: a few pixels times a block of channels, sums kept in registers.
 ///
 /// Taps come in groups: four of bytes, which are interleaved so that one instruction adds four products to each channel;

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Generates the inner loops of depthwise convolutions of floats: a few columns of a line times a block of channels, one
 /// vector of channels after the other.
 ///

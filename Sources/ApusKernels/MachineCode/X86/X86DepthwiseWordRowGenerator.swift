@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Generates depthwise convolutions of bytes with AVX2: a few columns of a line, one vector of channels after the other, of
 /// an input that is read where it lies.
 ///

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// From rescaled sums to bytes in memory.
 extension X86EpilogueGenerator {
   /// What is done to rescaled sums while they are narrowed.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// From sums of bytes to outputs of 32 bits.
 extension X86EpilogueGenerator {
   /// Multiplies the sums of one vector of columns by factors that shift right, with the reference's two roundings, and adds

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Writes the end of a generated product: from sums in registers to outputs in memory; and their beginning, as what is
 /// added to sums of bytes is where they start from.
 ///

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Where a panel's factors lie, in bytes from its block's start.
 struct X86FactorLayout {
   /// Arrays of one 32-bit lane for each column; factors that shift right are doubled. Those of float outputs are floats.

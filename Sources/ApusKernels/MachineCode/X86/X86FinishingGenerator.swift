@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Generates what is done to floats after a convolution; see ``FloatFinishing``.
 struct X86FinishingGenerator: CodeGenerator, Hashable {
   let target: X86Target

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Generates a copy of bytes whose highest bits are turned. Whole vectors are stored: stores that miss the first-level cache
 /// take as long for a few bytes as for many.
 struct X86FlippingGenerator: CodeGenerator, Hashable {

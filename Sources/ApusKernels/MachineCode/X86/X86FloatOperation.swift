@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Generates operations of two rows of floats, a vector or longer, each of which may be one float for all.
 ///
 /// The last vector of a row, which may overlap the one before it, is computed before all others and written after them, so

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Generates functions of floats, a vector at a time: within two units in the last place of the true values, as
 /// ``FloatVectorFunction`` computes them without fused products.
 struct X86FunctionGenerator: CodeGenerator, Hashable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension X86Assembler {
   /// How an instruction's memory operand scales an 8-bit displacement in the EVEX encoding.
   package enum TupleType: Sendable {

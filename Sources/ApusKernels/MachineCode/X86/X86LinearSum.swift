@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// An elementwise sum of quantized bytes in single precision, where that makes no difference.
 ///
 /// Exact arithmetic takes three times as long. Two bytes are one of 65,536 pairs: all are tried, which takes as long as the

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Generates elementwise sums of quantized bytes in single precision, four vectors at a time.
 ///
 /// A sum is `round(c + a·x + b·y)`, summed in that order. Whether that gives the bytes of ``X86SumGenerator`` depends on the

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Generates products of bytes of few steps with AVX-512: while a block of rows is summed, the sums of the block before
 /// become outputs, since either alone would leave half of the processor idle.
 ///

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Products of floats that were quantized to unsigned bytes: the share of their zero point, which differs from image to
 /// image, is what sums begin with.
 extension X86ProductGenerator {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Products of floats for few columns, a vector of terms at a time: see ``GeneratedInner``.
 ///
 /// The sum of row `i` and column `j` is in register `i · columnCount + j`, spread over its lanes; the weights of a step follow.

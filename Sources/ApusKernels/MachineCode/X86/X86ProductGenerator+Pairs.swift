@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Products of floats two terms at a time: see ``GeneratedPairs``.
 extension X86ProductGenerator {
   /// One step.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Generates the quantization of floats at run time.
 struct X86QuantizationGenerator: CodeGenerator, Hashable {
   enum Result: Hashable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Generates softmax of rows of floats that fill a vector or more: their greatest, exponentials and their sum, and what they
 /// are of that sum.
 ///

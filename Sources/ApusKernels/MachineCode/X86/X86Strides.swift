@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Registers that hold one, three and five strides: what addresses six places, a stride apart, needs.
 struct X86Strides: Hashable {
   let one: X86Assembler.General

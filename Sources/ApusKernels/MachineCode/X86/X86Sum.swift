@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// An elementwise function of quantized bytes by generated code; what is left over of a stretch is done one by one.
 struct X86Sum: BinaryFunction, @unchecked Sendable {
   // @unchecked: the address is of code that is never changed.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Generates elementwise sums, differences, squares of these, and products of quantized bytes, sixteen at a time.
 ///
 /// Sums bring each operand to the common scale and the result to its own, as the reference does: a product with a factor

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Generates what maps bytes by a table of 256, whole blocks of them.
 struct X86TableGenerator: CodeGenerator, Hashable {
   struct Arguments: CodeArguments {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The instructions of an x86 machine.
 enum X86Target: Hashable {
   case avx512

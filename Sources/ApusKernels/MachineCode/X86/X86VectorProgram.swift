@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A computation on vectors of floats without branches, written down value by value and then as code for a loop.
 ///
 /// Values are numbered in the order of their making. A register is a value's from there to its last use.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Generates the widening of bytes to `int16`, with AVX2.
 struct X86WideningGenerator: CodeGenerator, Hashable {
   let isSigned: Bool

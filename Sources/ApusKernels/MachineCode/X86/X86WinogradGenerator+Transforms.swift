@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The transforms in one dimension, of vectors in registers: Bᵀ, G and Aᵀ.
 extension X86WinogradGenerator {
   func operate(_ a: inout X86Assembler, _ name: X86Assembler.Instruction, _ to: Int, _ x: Int, _ y: Int) {

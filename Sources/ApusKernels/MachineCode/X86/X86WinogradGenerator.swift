@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Generates the transforms of Winograd's ways; Docs/Kernels.md has the matrices.
 ///
 /// Inputs and weights are words or floats, of which each lane is another channel, column or both; sums are 32 bits wide.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a random graph grows by: each move adds one operator, or some that belong together.
 
 Importing this fills `MOVES`: for each theme its moves and how often they are drawn.

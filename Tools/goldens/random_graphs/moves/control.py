@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Branches, loops and calls: subgraphs that grow by the same moves."""
 
 from functools import lru_cache

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functions of one value and of two, alone and in the patterns that engines look for."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators of the goldens, put into a graph: whatever has one-operator cases takes part here, too."""
 
 import io

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What networks for pictures are made of: convolutions with what stands around them."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What moves elements without computing: views, slices, joins and splits, paddings, permutations."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Means, sums and extremes along axes; positions and sums on the way."""
 
 import numpy as np

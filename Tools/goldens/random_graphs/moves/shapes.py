@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shapes that operators compute, known before a run or not, and shapes that data decides."""
 
 import numpy as np

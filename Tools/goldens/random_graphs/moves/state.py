@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What lives from run to run: resource variables, and tensors that operators change."""
 
 import numpy as np

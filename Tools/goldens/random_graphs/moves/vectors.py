@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Products of matrices, attention and what stands around them."""
 
 import numpy as np

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What is done for a tile: batch by batch inputs are transformed, then panel by panel weights, products and outputs.
 extension GeneratedWinograd {
   /// Squares of a tile, counted line by line.

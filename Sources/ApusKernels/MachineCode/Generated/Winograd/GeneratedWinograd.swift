@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A convolution with a 3×3 filter by Winograd's way: of bytes, exact with a quarter of the products; of floats, with four
 /// ninths of them.
 ///

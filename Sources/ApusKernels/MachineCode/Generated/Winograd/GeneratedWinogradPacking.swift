@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Weights of a Winograd convolution as they are kept: as they come, in the order in which they are transformed when they are
 /// used.
 ///

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How a convolution with a 3×3 filter is cut for Winograd's way: squares of outputs, panels of channels, batches.
 ///
 /// A *square* of 4×4 outputs is computed from 6×6 pixels; of their transforms, 36 *points*, each is a matrix product by

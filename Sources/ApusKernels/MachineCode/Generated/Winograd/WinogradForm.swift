@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Which of Winograd's ways: F(4×4, 3×3) of words, which is exact, or F(2×2, 3×3) of floats, which loses least of their digits.
 enum WinogradForm: Hashable {
   case words
