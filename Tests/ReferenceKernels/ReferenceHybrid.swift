@@ -59,7 +59,8 @@ package enum ReferenceHybrid {
         if range > 0 { (scale, inverse) = (range / 127, 127 / range) }
       } else if min(0, least) < max(0, most) {
         let (low, high) = (Double(min(0, least)), Double(max(0, most)))
-        let step = (high - low) / 255
+        // LiteRT takes the range in single precision; `float32_hybrid_…` of GRAPHS.zip shows it.
+        let step = Double(max(0, most) - min(0, least)) / 255
         // The end of the range from which the zero point is found with the lesser error.
         let exact = 128 + abs(low / step) < 127 + abs(high / step) ? -128 - low / step : 127 - high / step
         zeroPoint = Float(min(max(exact.rounded(.toNearestOrAwayFromZero), -128), 127))
