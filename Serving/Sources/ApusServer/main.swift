@@ -1,0 +1,5 @@
+import Hummingbird
+import HummingbirdTLS
+import GRPCNIOTransportHTTP2Posix
+import ServiceLifecycle
+import ArgumentParser

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+
+extension ServingError {
+  /// What the engine or a picture's decoder says about a request's data.
+  ///
+  /// Shapes, data and pictures come from the client, so that a failure over them is the client's.
+  init(ofRequest error: ApusError) {
+    let kind: Kind =
+      switch error.code {
+      case .unsupportedImage: .unsupportedMedia
+      case .resourceLimit: .tooLarge
+      case .cancelled: .cancelled
+      case .malformedImage, .invalidArgument, .invalidData, .malformedLabels: .badRequest
+      default: .internalFailure
+      }
+    self.init(kind, error.message)
+  }
+}
