@@ -43,11 +43,12 @@ public final class ModelRepository: Sendable {
 
   /// The model of a name, of the highest version where none is given.
   ///
-  /// - Throws: `notFound` for a name or version that does not exist, `unavailable` where it is not loaded.
+  /// - Throws: `notFound` for a name or version that does not exist, `notReady` where it is not loaded.
   public func model(named name: String, version: String? = nil) throws(ServingError) -> ServedModel {
     let entry = try entry(named: name, version: version)
     guard let model = entry.model else {
-      throw ServingError(.unavailable, "the model '\(name)' version \(entry.source.version) is not ready: \(entry.reason)")
+      throw ServingError(
+        .notReady, "the model '\(name)' version \(entry.source.version) is not ready: \(entry.reason)")
     }
     return model
   }

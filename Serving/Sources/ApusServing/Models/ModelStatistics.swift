@@ -10,6 +10,9 @@ public final class ModelStatistics: Sendable {
     /// All of their time.
     public var nanoseconds: UInt64 = 0
 
+    /// Makes a total of nothing.
+    public init() {}
+
     mutating func add(_ duration: Duration, count events: UInt64 = 1) {
       count += events
       nanoseconds &+= duration.wholeNanoseconds

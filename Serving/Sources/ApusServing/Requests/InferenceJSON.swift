@@ -175,3 +175,23 @@ public enum InferenceJSON {
     }
   }
 }
+
+extension InferenceJSON {
+  /// The plain values of an object: booleans, numbers and strings; others are left out.
+  ///
+  /// - Parameter key: The key of an object within, whose names and values are read instead; empty if it is missing.
+  public static func object(_ text: [UInt8], within key: String? = nil) throws(ServingError) -> RequestParameters {
+    var reader = JSONReader(text)
+    guard let key else {
+      let values = try parameters(&reader)
+      try reader.end()
+      return values
+    }
+    var values: RequestParameters = [:]
+    try reader.object { found, reader throws(ServingError) in
+      if found == key { values = try parameters(&reader) } else { try reader.skipValue() }
+    }
+    try reader.end()
+    return values
+  }
+}

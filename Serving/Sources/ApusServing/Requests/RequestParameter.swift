@@ -22,7 +22,7 @@ public typealias RequestParameters = [String: RequestParameter]
 
 extension RequestParameters {
   /// A boolean parameter; nil where it is missing.
-  func bool(_ name: String) throws(ServingError) -> Bool? {
+  public func bool(_ name: String) throws(ServingError) -> Bool? {
     guard let value = self[name] else { return nil }
     guard case .bool(let flag) = value else {
       throw .bad("the parameter '\(name)' is not true or false")

@@ -189,9 +189,7 @@ public final class Scheduler: Sendable {
 
   private func enqueue(_ job: Job) {
     let (error, starts) = state.withLock { state -> (ServingError?, Bool) in
-      guard let queue = state.queues[ObjectIdentifier(job.model)] else {
-        return (ServingError(.unavailable, "the model '\(job.model.name)' is not ready"), false)
-      }
+      let queue = state.queues[ObjectIdentifier(job.model)] ?? Self.lateQueue(for: job.model, in: &state)
       guard queue.jobs.count < configuration.maximumQueue else {
         return (
           ServingError(
@@ -208,6 +206,14 @@ public final class Scheduler: Sendable {
     }
     if let error { job.finish(.failure(error)) }
     if starts { startWorker() }
+  }
+
+  /// A queue for a request that was accepted before its model was unloaded.
+  private static func lateQueue(for model: ServedModel, in state: inout State) -> Queue {
+    let queue = Queue(model)
+    queue.isRetired = true
+    state.queues[ObjectIdentifier(model)] = queue
+    return queue
   }
 
   /// Takes a job out of its queue, or stops its run where nobody else waits for it.

@@ -11,8 +11,10 @@ extension ServingError {
       case .unsupportedImage: .unsupportedMedia
       case .resourceLimit: .tooLarge
       case .cancelled: .cancelled
-      case .malformedImage, .invalidArgument, .invalidData, .malformedLabels: .badRequest
-      default: .internalFailure
+      // The file changed, or the machine failed.
+      case .unreadableFile: .internalFailure
+      // The model was prepared when it was loaded: what fails now is due to the request's shapes, data or options.
+      default: .badRequest
       }
     self.init(kind, error.message)
   }

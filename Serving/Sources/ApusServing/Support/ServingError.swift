@@ -18,8 +18,12 @@ public struct ServingError: Error, Hashable, Sendable {
     case unsupportedMedia
     /// The queue is full.
     case queueFull
-    /// The server drains, or a model is not loaded.
+    /// The server drains, or is short of memory.
     case unavailable
+    /// The model exists, but is not loaded.
+    case notReady
+    /// The client sends too slowly.
+    case tooSlow
     /// The deadline passed.
     case deadlineExceeded
     /// The client went away.

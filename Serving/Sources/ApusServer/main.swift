@@ -1,5 +1,0 @@
-import Hummingbird
-import HummingbirdTLS
-import GRPCNIOTransportHTTP2Posix
-import ServiceLifecycle
-import ArgumentParser
