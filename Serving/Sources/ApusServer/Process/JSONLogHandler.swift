@@ -23,7 +23,7 @@ struct JSONLogHandler: LogHandler {
   func log(event: LogEvent) {
     var writer = JSONWriter(capacity: 256)
     writer.object { writer in
-      writer.field("time", Date().formatted(.iso8601.time(includingFractionalSeconds: true)))
+      writer.field("time", Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
       writer.field("level", event.level.rawValue)
       writer.field("message", "\(event.message)")
       let all = metadata.merging(event.metadata ?? [:]) { $1 }

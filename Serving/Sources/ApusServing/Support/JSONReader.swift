@@ -347,8 +347,8 @@ struct JSONReader {
       return T(String(decoding: bytes[number.place], as: UTF8.self))
     }
     if number.isNegative {
-      guard number.mantissa <= UInt64(Int64.max) else { return nil }
-      return T(exactly: -Int64(number.mantissa))
+      guard number.mantissa <= 1 << 63 else { return nil }
+      return T(exactly: Int64(bitPattern: 0 &- number.mantissa))
     }
     return T(exactly: number.mantissa)
   }
