@@ -178,6 +178,9 @@ struct InferenceService: Inference_GRPCInferenceService.SimpleServiceProtocol {
     try state.admission.enter()
     defer { state.admission.leave() }
     let size = request.rawInputContents.reduce(0) { $0 + $1.count }
+    guard size <= state.maximumBody else {
+      throw ServingError(.tooLarge, "the tensors take \(size) bytes, more than \(state.maximumBody)")
+    }
     try state.admission.take(size)
     defer { state.admission.release(size) }
     let model = try state.repository.model(named: request.modelName, version: request.modelVersion)

@@ -13,7 +13,6 @@ struct HTTPSurface: HTTPResponder {
 
   let state: ServerState
   let connections: Connections
-  let page: ByteBuffer
 
   /// The most bytes of a body that is neither a tensor nor a picture.
   private static let smallBody = 1 << 20
@@ -25,8 +24,7 @@ struct HTTPSurface: HTTPResponder {
       response = try await route(Exchange(request: request, context: context, arrival: arrival))
     } catch let error as ServingError {
       response = Answer(error)
-      // What is left of the body is not worth reading.
-      if error.kind == .tooLarge || error.kind == .tooSlow || error.kind == .unauthorized {
+      if error.leavesBody {
         response.headers[.connection] = "close"
         let channel = context.channel
         channel.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }
@@ -54,12 +52,22 @@ struct HTTPSurface: HTTPResponder {
     let request = exchange.request
     var path = try segments(of: request.uri.path)
     if path.last == "" { path.removeLast() }
-    let isOpen = path.isEmpty || path == ["favicon.ico"] || path.starts(with: ["v2", "health"])
-    if !isOpen { try state.tokens.check(request.headers[.authorization]) }
+    let isOpen = path.isEmpty || path == ["favicon.ico"] || path == ["sample.jpg"] || path.starts(with: ["v2", "health"])
+    if !isOpen {
+      do throws(ServingError) { try state.tokens.check(request.headers[.authorization]) } catch {
+        await request.discardBody()
+        throw error.leavingBody
+      }
+    }
     switch path.first {
     case nil:
       try allow(request, .get)
-      return Answer(type: "text/html; charset=utf-8", body: page)
+      var answer = Answer(type: "text/html; charset=utf-8", body: Page.html)
+      answer.headers[.contentSecurityPolicy] = Page.policy
+      return answer
+    case "sample.jpg":
+      try allow(request, .get)
+      return Answer(type: "image/jpeg", body: Page.sample)
     case "v2": return try await routeProtocol(path.dropFirst(), exchange)
     case "v1":
       guard path.count == 2, let kind = VisionTaskKind(rawValue: path[1]) else { break }

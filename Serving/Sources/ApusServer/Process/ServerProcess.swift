@@ -105,7 +105,7 @@ struct ServerProcess {
     _ state: ServerState, _ address: ListenAddress, _ group: MultiThreadedEventLoopGroup
   ) throws -> any Service {
     let connections = Connections()
-    let surface = HTTPSurface(state: state, connections: connections, page: Page.html)
+    let surface = HTTPSurface(state: state, connections: connections)
     var server = HTTPServerBuilder.http1(
       configuration: .init(
         additionalChannelHandlers: [ConnectionHandler(connections)], idleTimeout: .seconds(75)))
@@ -136,11 +136,12 @@ struct ServerProcess {
       security = .tls(
         certificateChain: [.file(path: certificate, format: .pem)], privateKey: .file(path: key, format: .pem))
     }
-    let maximumBody = options.maxBody
+    // A message within twice the limit is refused with a reason, a longer one by the transport.
+    let maximumMessage = options.maxBody * 2 + (1 << 20)
     let transport = HTTP2ServerTransport.Posix(
       address: .init(ipAddress: address), transportSecurity: security,
       config: .defaults { config in
-        config.rpc.maxRequestPayloadSize = maximumBody
+        config.rpc.maxRequestPayloadSize = maximumMessage
         config.compression.enabledAlgorithms = [.gzip, .deflate]
         config.http2.targetWindowSize = 8 << 20
         config.http2.maxConcurrentStreams = 1_024

@@ -36,6 +36,8 @@ public struct ServingError: Error, Hashable, Sendable {
 
   /// What kind of failure this is.
   public let kind: Kind
+  /// Whether a part of the request's body is left unread.
+  public var leavesBody = false
   /// The place, what was found and what was expected.
   public let message: String
 
@@ -47,6 +49,13 @@ public struct ServingError: Error, Hashable, Sendable {
 
   /// An error with its place put in front.
   public func at(_ place: String) -> ServingError { ServingError(kind, "\(place): \(message)") }
+
+  /// The error for a request whose body is not read to its end.
+  public var leavingBody: ServingError {
+    var error = self
+    error.leavesBody = true
+    return error
+  }
 
   /// What is wrong in a request.
   public static func bad(_ message: String) -> ServingError { ServingError(.badRequest, message) }
