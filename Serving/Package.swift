@@ -73,7 +73,10 @@ let package = Package(
       name: "ApusWorker",
       dependencies: [
         "ApusServing",
+        .product(name: "Apus", package: "apus"),
+        .product(name: "ApusVision", package: "apus"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "NIOCore", package: "swift-nio"),
       ],
       swiftSettings: strict),
   ],

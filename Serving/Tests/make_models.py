@@ -10,6 +10,7 @@ from ai_edge_litert import schema_py_generated as schema
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "Tools" / "goldens"))
 from graph_builder import GraphBuilder  # noqa: E402
+from model_builder import Quantization  # noqa: E402
 
 
 class Graph(GraphBuilder):
@@ -105,6 +106,20 @@ def dense():
     return graph
 
 
+def dense_int8():
+    """A layer of bytes, 64 to 32, with an open batch."""
+    random = np.random.default_rng(25)
+    graph = Graph()
+    source = graph.named_input("x", "int8", [-1, 64])
+    graph._tensors[source].quantization = Quantization.per_tensor(0.05, 3).table()
+    weights = graph.constant(random.integers(-127, 128, (32, 64)).astype(np.int8), Quantization.per_tensor(0.02, 0))
+    bias = graph.constant(random.integers(-500, 500, 32).astype(np.int32), Quantization.per_tensor(0.001, 0))
+    output = graph.named_output("y", "int8", [-1, 32])
+    graph._tensors[output].quantization = Quantization.per_tensor(0.4, -7).table()
+    graph.add("FULLY_CONNECTED", [source, weights, bias], [output], schema.FullyConnectedOptionsT(), version=4)
+    return graph
+
+
 def _softmax():
     options = schema.SoftmaxOptionsT()
     options.beta = 1.0
@@ -179,6 +194,7 @@ MODELS = {
     "simple_batch": lambda: add_sub("int32", -1),
     "types": types,
     "dense": dense,
+    "dense_int8": dense_int8,
     "mixing": mixing,
     "slow": slow,
     "logarithm": logarithm,

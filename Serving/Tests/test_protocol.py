@@ -11,6 +11,9 @@ import pytest
 import tritonclient.http as triton
 from tritonclient.utils import InferenceServerException
 
+# How many models and versions the tests' repository holds.
+MODELS = 14
+
 A = np.arange(16, dtype=np.int32).reshape(1, 16)
 B = np.full((1, 16), -3, np.int32)
 
@@ -276,7 +279,7 @@ def test_statistics_count_requests_and_runs(client):
     assert after["inference_stats"]["fail"]["count"] - before["inference_stats"]["fail"]["count"] == 1
     for name in ("queue", "compute_input", "compute_infer", "compute_output"):
         assert after["inference_stats"][name]["count"] > before["inference_stats"][name]["count"]
-    assert len(client.get_inference_statistics()["model_stats"]) == 13
+    assert len(client.get_inference_statistics()["model_stats"]) == MODELS
 
 
 def test_metrics_follow_the_statistics(server, client):
@@ -297,7 +300,7 @@ def test_metrics_follow_the_statistics(server, client):
 
 def test_repository(client):
     index = {(entry["name"], entry["version"]): entry["state"] for entry in client.get_model_repository_index()}
-    assert index[("simple", "1")] == "READY" and index[("versioned", "2")] == "READY" and len(index) == 13
+    assert index[("simple", "1")] == "READY" and index[("versioned", "2")] == "READY" and len(index) == MODELS
     client.unload_model("simple")
     assert not client.is_model_ready("simple")
     with pytest.raises(InferenceServerException, match="not ready"):
@@ -455,21 +458,9 @@ def test_priority_and_timeout_are_taken(client):
 
 
 def test_kserve_client(server):
-    import asyncio
+    """In a process of its own: kserve and tritonclient register messages of the same names."""
+    import subprocess
+    import sys
+    from pathlib import Path
 
-    from kserve import InferenceRESTClient, InferInput, InferRequest, RESTConfig
-
-    async def ask():
-        client = InferenceRESTClient(RESTConfig(protocol="v2", retries=0, timeout=30))
-        base = f"http://{server.http}"
-        assert await client.is_server_live(base) and await client.is_server_ready(base)
-        assert await client.is_model_ready(base, "simple")
-        for binary in (False, True):
-            tensors = [InferInput(f"INPUT{k}", [1, 16], "INT32") for k in (0, 1)]
-            for tensor, values in zip(tensors, (A, B)):
-                tensor.set_data_from_numpy(values, binary_data=binary)
-            answer = await client.infer(base, InferRequest(model_name="simple", infer_inputs=tensors), model_name="simple")
-            np.testing.assert_array_equal(answer.outputs[0].as_numpy(), A + B)
-        await client.close()
-
-    asyncio.run(ask())
+    subprocess.run([sys.executable, Path(__file__).parent / "kserve_client.py", server.http], check=True, timeout=120)

@@ -67,7 +67,8 @@ struct ApusServerCommand: AsyncParsableCommand {
   @Option(help: "The maximum number of HTTP connections at a time.")
   var maxConnections = 16_384
 
-  @Option(help: "The least level of log entries: trace, debug, info (every request), notice, warning or error.")
+  @Option(
+    help: "The least level of log entries: trace, debug, info (every request), notice, warning or error.")
   var logLevel = "notice"
 
   enum ModelControl: String, ExpressibleByArgument, CaseIterable {
@@ -86,7 +87,8 @@ struct ApusServerCommand: AsyncParsableCommand {
     try check((1...(1 << 40)).contains(maxBody), "--max-body is \(maxBody), not 1 to 2^40")
     try check((0...86_400).contains(deadline), "--deadline is \(deadline), not 0 to 86400")
     try check((0...86_400).contains(drain), "--drain is \(drain), not 0 to 86400")
-    try check((1...1_000_000).contains(maxConnections), "--max-connections is \(maxConnections), not 1 to 1000000")
+    try check(
+      (1...1_000_000).contains(maxConnections), "--max-connections is \(maxConnections), not 1 to 1000000")
     try check((tlsCertificate == nil) == (tlsKey == nil), "--tls-certificate and --tls-key belong together")
   }
 

@@ -55,7 +55,9 @@ struct InferenceService: Inference_GRPCInferenceService.SimpleServiceProtocol {
     }
   }
 
-  private static func metadata(of tensor: TensorSpecification) -> Inference_ModelMetadataResponse.TensorMetadata {
+  private static func metadata(of tensor: TensorSpecification)
+    -> Inference_ModelMetadataResponse.TensorMetadata
+  {
     .with {
       $0.name = tensor.name
       $0.datatype = tensor.datatype.rawValue
@@ -114,7 +116,7 @@ struct InferenceService: Inference_GRPCInferenceService.SimpleServiceProtocol {
   ) async throws -> Inference_ModelInferResponse {
     let presence = Presence()
     return try await withRPCCancellationHandler {
-      try await answering { () async throws(ServingError) in try await infer(request, presence: presence) }
+      try await awaiting { () async throws(ServingError) in try await infer(request, presence: presence) }
     } onCancelRPC: {
       presence.leave()
     }
@@ -244,8 +246,10 @@ struct InferenceService: Inference_GRPCInferenceService.SimpleServiceProtocol {
         ServingError.bad(
           "the parameter '\(name)' is not supported: models and their settings come from the repository"))
     }
-    return try await answering { () async throws(ServingError) in
-      try await state.change { repository throws(ServingError) in try repository.load(named: request.modelName) }
+    return try await awaiting { () async throws(ServingError) in
+      try await state.change { repository throws(ServingError) in
+        try repository.load(named: request.modelName)
+      }
       return .init()
     }
   }
@@ -253,19 +257,21 @@ struct InferenceService: Inference_GRPCInferenceService.SimpleServiceProtocol {
   func repositoryModelUnload(
     request: Inference_RepositoryModelUnloadRequest, context: ServerContext
   ) async throws -> Inference_RepositoryModelUnloadResponse {
-    try await answering { () async throws(ServingError) in
-      try await state.change { repository throws(ServingError) in try repository.unload(named: request.modelName) }
+    try await awaiting { () async throws(ServingError) in
+      try await state.change { repository throws(ServingError) in
+        try repository.unload(named: request.modelName)
+      }
       return .init()
     }
   }
 
   // MARK: Errors
 
-  private func answering<Result>(_ body: () throws(ServingError) -> Result) throws -> Result {
+  private func answering<Value>(_ body: () throws(ServingError) -> Value) throws -> Value {
     do throws(ServingError) { return try body() } catch { throw RPCError(error) }
   }
 
-  private func answering<Result>(_ body: () async throws(ServingError) -> Result) async throws -> Result {
+  private func awaiting<Value>(_ body: () async throws(ServingError) -> Value) async throws -> Value {
     do throws(ServingError) { return try await body() } catch { throw RPCError(error) }
   }
 }

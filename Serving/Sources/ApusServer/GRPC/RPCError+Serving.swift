@@ -27,7 +27,8 @@ struct TokenInterceptor: ServerInterceptor {
 
   func intercept<Input: Sendable, Output: Sendable>(
     request: StreamingServerRequest<Input>, context: ServerContext,
-    next: @Sendable (StreamingServerRequest<Input>, ServerContext) async throws -> StreamingServerResponse<Output>
+    next:
+      @Sendable (StreamingServerRequest<Input>, ServerContext) async throws -> StreamingServerResponse<Output>
   ) async throws -> StreamingServerResponse<Output> {
     if context.descriptor.method != "ServerLive", context.descriptor.method != "ServerReady" {
       let header = request.metadata[stringValues: "authorization"].first { _ in true }

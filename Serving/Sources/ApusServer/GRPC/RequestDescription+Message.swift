@@ -16,7 +16,9 @@ extension RequestDescription {
     var inputs: [Input] = []
     for (index, input) in message.inputs.enumerated() {
       do throws(ServingError) {
-        guard !isRaw || !input.hasContents else { throw .bad("there are both contents and raw_input_contents") }
+        guard !isRaw || !input.hasContents else {
+          throw .bad("there are both contents and raw_input_contents")
+        }
         guard input.shape.count <= 16 else { throw .bad("the shape has more than 16 dimensions") }
         inputs.append(
           Input(
@@ -63,8 +65,10 @@ extension RequestDescription {
     case .uint16: try write(contents.uintContents, as: UInt16.self, datatype, &buffer)
     case .uint32: try write(contents.uintContents, as: UInt32.self, datatype, &buffer)
     case .uint64: try write(contents.uint64Contents, as: UInt64.self, datatype, &buffer)
-    case .fp32: for value in contents.fp32Contents { buffer.writeInteger(value.bitPattern, endianness: .little) }
-    case .fp64: for value in contents.fp64Contents { buffer.writeInteger(value.bitPattern, endianness: .little) }
+    case .fp32:
+      for value in contents.fp32Contents { buffer.writeInteger(value.bitPattern, endianness: .little) }
+    case .fp64:
+      for value in contents.fp64Contents { buffer.writeInteger(value.bitPattern, endianness: .little) }
     case .bytes: return .strings(contents.bytesContents.map { ByteChunks(ByteBuffer(data: $0)) })
     case .fp16, .bf16: break
     }

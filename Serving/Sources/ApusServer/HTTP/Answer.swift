@@ -44,7 +44,9 @@ struct Answer {
 
   /// The response for the connection; of a `HEAD` request, without the body.
   func response(headOnly: Bool) -> Response {
-    guard headOnly else { return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: body)) }
+    guard headOnly else {
+      return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: body))
+    }
     var response = Response(status: status, headers: headers, body: ResponseBody())
     response.headers[.contentLength] = String(body.readableBytes)
     return response

@@ -55,7 +55,9 @@ final class Connections: Sendable {
     return presence
   }
 
-  func close(_ channel: any Channel) { open.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(channel)) } }
+  func close(_ channel: any Channel) {
+    open.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(channel)) }
+  }
 
   /// The client of a connection.
   func presence(of channel: any Channel) -> Presence? { open.withLock { $0[ObjectIdentifier(channel)] } }

@@ -152,7 +152,8 @@ enum Descriptions {
     guard !body.isEmpty else { return }
     let names = try InferenceJSON.object(body, within: "parameters").keys
     if let name = names.first(where: { $0 != "unload_dependents" }) {
-      throw .bad("the parameter '\(name)' is not supported: models and their settings come from the repository")
+      throw .bad(
+        "the parameter '\(name)' is not supported: models and their settings come from the repository")
     }
   }
 }

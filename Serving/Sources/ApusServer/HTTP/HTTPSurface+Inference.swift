@@ -54,7 +54,7 @@ extension HTTPSurface {
     try state.admission.enter()
     defer { state.admission.leave() }
     let request = exchange.request
-    let query = try PictureQuery(request.uri.queryParameters)
+    let query = try PictureQuery(request.uri.query ?? "")
     let model = try self.model(query.model)
     let held = try await request.readBody(limit: state.maximumBody, admission: state.admission)
     let answer: PictureAnswer
@@ -62,7 +62,8 @@ extension HTTPSurface {
       guard held.bytes.count > 0 else { throw .bad("the body is empty, not an encoded picture") }
       let task = PictureTask(kind, settings: query.settings, file: held.bytes, annotates: query.annotates)
       answer = try await state.scheduler.run(
-        task, on: model, arrival: exchange.arrival, presence: connections.presence(of: exchange.context.channel))
+        task, on: model, arrival: exchange.arrival,
+        presence: connections.presence(of: exchange.context.channel))
     } catch {
       model.statistics.recordFailure(error, ContinuousClock.now - exchange.arrival)
       throw error

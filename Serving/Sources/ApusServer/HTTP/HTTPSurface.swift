@@ -52,7 +52,9 @@ struct HTTPSurface: HTTPResponder {
     let request = exchange.request
     var path = try segments(of: request.uri.path)
     if path.last == "" { path.removeLast() }
-    let isOpen = path.isEmpty || path == ["favicon.ico"] || path == ["sample.jpg"] || path.starts(with: ["v2", "health"])
+    let isOpen =
+      path.isEmpty || path == ["favicon.ico"] || path == ["sample.jpg"]
+      || path.starts(with: ["v2", "health"])
     if !isOpen {
       do throws(ServingError) { try state.tokens.check(request.headers[.authorization]) } catch {
         await request.discardBody()
@@ -179,7 +181,9 @@ struct HTTPSurface: HTTPResponder {
   private func segments(of path: String) throws(ServingError) -> [String] {
     var result: [String] = []
     for part in path.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
-      guard let text = part.removingPercentEncoding else { throw .bad("the path is not percent-encoded UTF-8") }
+      guard let text = part.removingPercentEncoding else {
+        throw .bad("the path is not percent-encoded UTF-8")
+      }
       result.append(text)
     }
     return result
@@ -194,7 +198,8 @@ struct HTTPSurface: HTTPResponder {
 
   /// Compresses a large body for clients that ask for it.
   private func compress(_ response: inout Answer, for request: Request) {
-    guard response.status == .ok, response.body.readableBytes > 4_096, let accepted = request.headers[.acceptEncoding]?.lowercased()
+    guard response.status == .ok, response.body.readableBytes > 4_096,
+      let accepted = request.headers[.acceptEncoding]?.lowercased()
     else { return }
     let names = accepted.split(separator: ",").compactMap { entry -> String? in
       let parts = entry.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ApusServing
 import ApusVision
-import HummingbirdCore
+import Foundation
 
 /// What the query of a vision task says: `model`, `score_threshold`, `max_results`, `allow`, `deny`, `fit`, `annotate`.
 struct PictureQuery {
@@ -9,16 +9,19 @@ struct PictureQuery {
   private(set) var settings = PictureTask.Settings()
   private(set) var annotates = false
 
-  init(_ parameters: FlatDictionary<Substring, Substring>) throws(ServingError) {
-    for (name, value) in parameters {
-      let name = String(name)
-      guard let text = value.replacing("+", with: " ").removingPercentEncoding else {
-        throw .bad("the query's '\(name)' is not percent-encoded UTF-8")
-      }
+  /// Reads a query as it stands in the path, after the question mark.
+  init(_ query: String) throws(ServingError) {
+    for parameter in query.split(separator: "&") {
+      let parts = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard let name = parts[0].removingPercentEncoding,
+        let text = (parts.count > 1 ? parts[1] : "").replacing("+", with: " ").removingPercentEncoding
+      else { throw .bad("the query is not percent-encoded UTF-8: \(parameter.prefix(100))") }
       switch name {
       case "model": model = text
       case "score_threshold":
-        guard let score = Float(text), score.isFinite else { throw .bad("score_threshold is '\(text)', not a number") }
+        guard let score = Float(text), score.isFinite else {
+          throw .bad("score_threshold is '\(text)', not a number")
+        }
         settings.scoreThreshold = score
       case "max_results":
         guard let count = Int(text), count >= 1 else {

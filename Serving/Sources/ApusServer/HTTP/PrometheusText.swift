@@ -71,7 +71,8 @@ struct PrometheusText {
   }
 
   private func labels(of model: ServedModel) -> String {
-    let name = model.name.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+    let name = model.name.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing(
+      "\n", with: "\\n")
     return "model=\"\(name)\",version=\"\(model.version)\""
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ApusServing
-import Hummingbird
 import HTTPTypes
+import Hummingbird
 import NIOCore
 
 /// A body in memory, whose bytes are given back when nobody needs it any more.
@@ -82,7 +82,9 @@ extension Request {
   }
 
   private func bodyEncoding() throws(ServingError) -> Compression? {
-    guard let name = headers[.contentEncoding]?.lowercased(), !name.isEmpty, name != "identity" else { return nil }
+    guard let name = headers[.contentEncoding]?.lowercased(), !name.isEmpty, name != "identity" else {
+      return nil
+    }
     guard let encoding = Compression(rawValue: name == "x-gzip" ? "gzip" : name) else {
       throw ServingError(.unsupportedMedia, "the content encoding '\(name)' is not gzip, deflate or identity")
     }

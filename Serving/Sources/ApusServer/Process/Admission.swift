@@ -40,7 +40,8 @@ final class Admission: Sendable {
       return true
     }
     guard fits else {
-      throw ServingError(.unavailable, "the bodies of other requests take \(maximumBytes) bytes: try again later")
+      throw ServingError(
+        .unavailable, "the bodies of other requests take \(maximumBytes) bytes: try again later")
     }
   }
 

@@ -32,7 +32,8 @@ struct ListenAddress: Sendable {
 
 extension GRPCNIOTransportCore.SocketAddress {
   init(ipAddress address: ListenAddress) {
-    self = address.host.contains(":")
+    self =
+      address.host.contains(":")
       ? .ipv6(host: address.host, port: address.port) : .ipv4(host: address.host, port: address.port)
   }
 }

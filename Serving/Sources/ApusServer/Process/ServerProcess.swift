@@ -27,7 +27,8 @@ struct ServerProcess {
     let group = MultiThreadedEventLoopGroup.singleton
     let scheduler = Scheduler(scheduling, timers: group.next())
     let repository = ModelRepository(
-      files: options.model, folder: options.modelRepository, maximumBatch: options.maxBatch, scheduler: scheduler)
+      files: options.model, folder: options.modelRepository, maximumBatch: options.maxBatch,
+      scheduler: scheduler)
     let refused = try repository.loadAll()
     report(repository, refused, logger)
     let state = ServerState(
@@ -79,7 +80,8 @@ struct ServerProcess {
       logger.notice(
         "serving",
         metadata: [
-          "model": "\(model.name)", "version": "\(model.version)", "file": "\(model.source.path ?? "embedded")",
+          "model": "\(model.name)", "version": "\(model.version)",
+          "file": "\(model.source.path ?? "embedded")",
           "inputs": "\(tensors(model.inputs))", "outputs": "\(tensors(model.outputs))",
           "joins": "\(model.largestJoinedBatch)",
         ])
@@ -111,11 +113,16 @@ struct ServerProcess {
         additionalChannelHandlers: [ConnectionHandler(connections)], idleTimeout: .seconds(75)))
     if let certificate = options.tlsCertificate, let key = options.tlsKey {
       do {
-        let chain = try NIOSSLCertificate.fromPEMFile(certificate).map { NIOSSLCertificateSource.certificate($0) }
+        let chain = try NIOSSLCertificate.fromPEMFile(certificate).map {
+          NIOSSLCertificateSource.certificate($0)
+        }
         let configuration = TLSConfiguration.makeServerConfiguration(
           certificateChain: chain, privateKey: .privateKey(try NIOSSLPrivateKey(file: key, format: .pem)))
         server = try .tls(server, tlsConfiguration: configuration)
-      } catch { throw StartError(message: "the certificate '\(certificate)' or its key '\(key)' cannot be used: \(error)") }
+      } catch {
+        throw StartError(
+          message: "the certificate '\(certificate)' or its key '\(key)' cannot be used: \(error)")
+      }
     }
     return Application(
       responder: surface, server: server,
@@ -134,7 +141,8 @@ struct ServerProcess {
     var security = HTTP2ServerTransport.Posix.TransportSecurity.plaintext
     if let certificate = options.tlsCertificate, let key = options.tlsKey {
       security = .tls(
-        certificateChain: [.file(path: certificate, format: .pem)], privateKey: .file(path: key, format: .pem))
+        certificateChain: [.file(path: certificate, format: .pem)], privateKey: .file(path: key, format: .pem)
+      )
     }
     // A message within twice the limit is refused with a reason, a longer one by the transport.
     let maximumMessage = options.maxBody * 2 + (1 << 20)

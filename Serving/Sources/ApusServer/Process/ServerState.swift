@@ -42,10 +42,12 @@ struct ServerState: Sendable {
   }
 
   /// Does what may block, such as reading a model, away from the threads that answer requests.
-  func change(_ body: @escaping @Sendable (ModelRepository) throws(ServingError) -> Void) async throws(ServingError)
+  func change(_ body: @escaping @Sendable (ModelRepository) throws(ServingError) -> Void)
+    async throws(ServingError)
   {
     guard allowsLoading else {
-      throw .bad("models cannot be loaded or unloaded: the server was started without --model-control explicit")
+      throw .bad(
+        "models cannot be loaded or unloaded: the server was started without --model-control explicit")
     }
     let repository = repository
     let result: Result<Void, ServingError> = await withCheckedContinuation { continuation in

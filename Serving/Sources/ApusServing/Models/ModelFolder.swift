@@ -29,7 +29,8 @@ enum ModelFolder {
     let stem = file.hasSuffix(".tflite") ? String(file.dropLast(".tflite".count)) : file
     let folder = path.contains("/") ? String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]) : "."
     let labels = ["\(stem).txt", "\(stem).labels.txt", "\(stem)_labels.txt"]
-    return ModelSource(name: stem, path: path, labelPath: firstFile(labels, in: folder.isEmpty ? "/" : folder))
+    return ModelSource(
+      name: stem, path: path, labelPath: firstFile(labels, in: folder.isEmpty ? "/" : folder))
   }
 
   private static func models(named name: String, in folder: String) -> [ModelSource] {

@@ -100,7 +100,8 @@ public final class ModelRepository: Sendable {
     if let folder { sources += try ModelFolder.sources(in: folder) }
     if sources.isEmpty, folder == nil { sources = [.embedded] }
     for (index, source) in sources.enumerated() {
-      if let other = sources[..<index].first(where: { $0.name == source.name && $0.version == source.version }) {
+      if let other = sources[..<index].first(where: { $0.name == source.name && $0.version == source.version }
+      ) {
         throw ApusError(
           .invalidArgument,
           "two models have the name '\(source.name)': \(other.path ?? "") and \(source.path ?? "")")

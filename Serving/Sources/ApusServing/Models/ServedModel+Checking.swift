@@ -104,7 +104,8 @@ extension ServedModel {
     case .raw(let chunks):
       guard !overflows, chunks.count == bytes else {
         throw .bad(
-          "there are \(chunks.count) bytes of data, not \(overflows ? "those" : "the \(bytes)") of \(input.shape)")
+          "there are \(chunks.count) bytes of data, not \(overflows ? "those" : "the \(bytes)") of \(input.shape)"
+        )
       }
       elements = chunks
     case .elements(let buffer, let found):
@@ -202,7 +203,8 @@ extension ServedModel {
       let described = outputs[output.position]
       guard described.datatype.isWrittenAsJSON else {
         throw .bad(
-          "the output '\(described.name)' is \(described.datatype.rawValue), which JSON cannot hold: ask for binary_data")
+          "the output '\(described.name)' is \(described.datatype.rawValue), which JSON cannot hold: ask for binary_data"
+        )
       }
     }
     return wanted

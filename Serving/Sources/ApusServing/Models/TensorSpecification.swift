@@ -32,7 +32,8 @@ public struct TensorSpecification: Sendable {
     if fits { return nil }
     var expected = shape
     if !batches, let first = defaultShape.first { expected[0] = first }
-    return "the shape is \(wanted), not \(expected)" + (expected.contains(-1) ? ", where -1 is 1 or more" : "")
+    return "the shape is \(wanted), not \(expected)"
+      + (expected.contains(-1) ? ", where -1 is 1 or more" : "")
   }
 }
 
@@ -53,7 +54,8 @@ extension TensorSpecification {
     var result: [TensorSpecification] = []
     for (position, tensor) in tensors.enumerated() {
       guard let datatype = DataType(tensor.type) else {
-        reasons.append("\(role) \(position) (\(tensor.name)) is \(tensor.type), which the protocol cannot carry")
+        reasons.append(
+          "\(role) \(position) (\(tensor.name)) is \(tensor.type), which the protocol cannot carry")
         continue
       }
       let others = [tensor.name, "\(role)_\(position)"]

@@ -30,7 +30,9 @@ enum VisionTask {
   }
 
   /// Finds what the task finds.
-  func run(on picture: ImageBuffer, annotates: Bool, cancellation: Cancellation) throws(ApusError) -> PictureAnswer {
+  func run(on picture: ImageBuffer, annotates: Bool, cancellation: Cancellation) throws(ApusError)
+    -> PictureAnswer
+  {
     switch self {
     case .detector(let detector):
       let detections = try detector.detect(picture, cancellation: cancellation)

@@ -89,7 +89,8 @@ public enum InferenceJSON {
         throw ServingError.bad("there are both \"data\" and binary_data_size").at(label)
       }
       guard size <= tail.count else {
-        throw ServingError.bad("binary_data_size is \(size), but \(tail.count) bytes are left in the body").at(label)
+        throw ServingError.bad("binary_data_size is \(size), but \(tail.count) bytes are left in the body")
+          .at(label)
       }
       data = .raw(tail.removeFirst(size))
     } else if let dataPlace {
@@ -180,7 +181,9 @@ extension InferenceJSON {
   /// The plain values of an object: booleans, numbers and strings; others are left out.
   ///
   /// - Parameter key: The key of an object within, whose names and values are read instead; empty if it is missing.
-  public static func object(_ text: [UInt8], within key: String? = nil) throws(ServingError) -> RequestParameters {
+  public static func object(_ text: [UInt8], within key: String? = nil) throws(ServingError)
+    -> RequestParameters
+  {
     var reader = JSONReader(text)
     guard let key else {
       let values = try parameters(&reader)

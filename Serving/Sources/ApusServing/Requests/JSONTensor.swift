@@ -124,9 +124,13 @@ extension JSONWriter {
     case .int32: integers(Int32.self, &buffer)
     case .int64: integers(Int64.self, &buffer)
     case .fp32:
-      while let bits = buffer.readInteger(endianness: .little, as: UInt32.self) { number(Float(bitPattern: bits)) }
+      while let bits = buffer.readInteger(endianness: .little, as: UInt32.self) {
+        number(Float(bitPattern: bits))
+      }
     case .fp64:
-      while let bits = buffer.readInteger(endianness: .little, as: UInt64.self) { number(Double(bitPattern: bits)) }
+      while let bits = buffer.readInteger(endianness: .little, as: UInt64.self) {
+        number(Double(bitPattern: bits))
+      }
     case .bytes:
       while let length = buffer.readInteger(endianness: .little, as: UInt32.self),
         let text = buffer.readString(length: Int(length))

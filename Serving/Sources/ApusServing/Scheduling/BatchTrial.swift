@@ -32,7 +32,9 @@ struct BatchTrial {
       }
       for position in model.outputs.indices {
         let expected = alone.reduce(into: ByteBuffer()) { $0.writeImmutableBuffer($1[position]) }
-        guard together[position].shape.first == size, together[position].bytes == expected else { return index }
+        guard together[position].shape.first == size, together[position].bytes == expected else {
+          return index
+        }
       }
     }
     return most

@@ -55,7 +55,8 @@ struct ElementNumbers {
     switch exponent {
     case 0: return sign * fraction * 0x1p-24
     case 31: return fraction == 0 ? sign * .infinity : .nan
-    default: return sign * (1 + fraction / 1_024) * Double(sign: .plus, exponent: exponent - 15, significand: 1)
+    default:
+      return sign * (1 + fraction / 1_024) * Double(sign: .plus, exponent: exponent - 15, significand: 1)
     }
   }
 }

@@ -36,7 +36,8 @@ struct Execution {
         throw ApusError(.invalidData, "the outputs of \(total) items have another first dimension")
       }
       model.statistics.recordExecution(
-        items: total, requests: jobs.count, input: timings.input, infer: timings.infer, output: timings.output)
+        items: total, requests: jobs.count, input: timings.input, infer: timings.infer, output: timings.output
+      )
       var item = 0
       for (job, request) in zip(jobs, requests) {
         let items = jobs.count == 1 ? 0..<total : item..<item + request.batch
@@ -60,7 +61,8 @@ struct Execution {
       let answer = try task.run(on: instance, cancellation: cancellation)
       let timings = answer.timings
       model.statistics.recordExecution(
-        items: 1, requests: 1, input: .milliseconds(timings.preprocess), infer: .milliseconds(timings.inference),
+        items: 1, requests: 1, input: .milliseconds(timings.preprocess),
+        infer: .milliseconds(timings.inference),
         output: .milliseconds(timings.postprocess))
       succeed(job, .picture(answer), start, items: 1)
     } catch {

@@ -8,7 +8,8 @@ extension InferenceAnswer {
   ///   - items: The request's items within the batch.
   ///   - total: The items of the batch.
   init(
-    to request: InferenceRequest, of model: ServedModel, outputs: [ModelInstance.RawOutput], items: Range<Int>,
+    to request: InferenceRequest, of model: ServedModel, outputs: [ModelInstance.RawOutput],
+    items: Range<Int>,
     total: Int
   ) {
     self.outputs = request.outputs.map { wanted in
@@ -19,7 +20,8 @@ extension InferenceAnswer {
       if items.count < total {
         let itemBytes = bytes.readableBytes / total
         bytes =
-          bytes.getSlice(at: bytes.readerIndex + items.lowerBound * itemBytes, length: items.count * itemBytes)
+          bytes.getSlice(
+            at: bytes.readerIndex + items.lowerBound * itemBytes, length: items.count * itemBytes)
           ?? ByteBuffer()
         shape[0] = items.count
       }

@@ -66,7 +66,9 @@ final class ModelInstance {
   /// Runs several requests as one batch.
   ///
   /// - Returns: The outputs of the whole batch, and the timings.
-  func run(_ requests: [InferenceRequest], cancellation: Cancellation) throws(ApusError) -> ([RawOutput], Timings) {
+  func run(_ requests: [InferenceRequest], cancellation: Cancellation) throws(ApusError) -> (
+    [RawOutput], Timings
+  ) {
     let clock = ContinuousClock()
     let start = clock.now
     var shapes = requests[0].inputs.map(\.shape)
@@ -113,7 +115,8 @@ final class ModelInstance {
           try picture.write(
             file, toItem: item + index, ofInput: position, of: interpreter, limits: imageLimits)
         } catch {
-          throw ApusError(error.code, "picture \(index) of '\(served.inputs[position].name)': \(error.message)")
+          throw ApusError(
+            error.code, "picture \(index) of '\(served.inputs[position].name)': \(error.message)")
         }
       }
     }

@@ -193,7 +193,8 @@ public final class Scheduler: Sendable {
       guard queue.jobs.count < configuration.maximumQueue else {
         return (
           ServingError(
-            .queueFull, "the queue of the model '\(job.model.name)' is full: \(queue.jobs.count) requests wait"),
+            .queueFull,
+            "the queue of the model '\(job.model.name)' is full: \(queue.jobs.count) requests wait"),
           false
         )
       }
@@ -383,7 +384,9 @@ public final class Scheduler: Sendable {
 
   /// Answers everything that still waits with an error, stops the runs and ends the threads.
   public func stop() async {
-    let left = state.withLock { state in state.queues.values.flatMap { $0.jobs + $0.running.values.flatMap { $0 } } }
+    let left = state.withLock { state in
+      state.queues.values.flatMap { $0.jobs + $0.running.values.flatMap { $0 } }
+    }
     for job in left { abandon(job, ServingError(.unavailable, "the server ended before the answer")) }
     try? await pool.shutdownGracefully()
   }

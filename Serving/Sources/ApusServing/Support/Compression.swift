@@ -40,7 +40,9 @@ public enum Compression: String, CaseIterable, Sendable {
         guard status != Z_STREAM_END else {
           throw .bad("the \(rawValue) body has bytes after its end")
         }
-        let (piece, consumed, newStatus) = Self.step(&stream, &source, from: used) { inflate(&$0, Z_NO_FLUSH) }
+        let (piece, consumed, newStatus) = Self.step(&stream, &source, from: used) {
+          inflate(&$0, Z_NO_FLUSH)
+        }
         status = newStatus
         used += consumed
         guard status == Z_OK || status == Z_STREAM_END || (status == Z_BUF_ERROR && consumed > 0) else {
@@ -54,7 +56,9 @@ public enum Compression: String, CaseIterable, Sendable {
       }
       // What fills the last piece exactly may go on without more input.
       while status == Z_OK {
-        let (piece, _, newStatus) = Self.step(&stream, &source, from: source.count) { inflate(&$0, Z_NO_FLUSH) }
+        let (piece, _, newStatus) = Self.step(&stream, &source, from: source.count) {
+          inflate(&$0, Z_NO_FLUSH)
+        }
         if newStatus == Z_STREAM_END { status = newStatus }
         if piece.readableBytes == 0 { break }
         result.append(piece)
@@ -84,7 +88,9 @@ public enum Compression: String, CaseIterable, Sendable {
       used += consumed
       result.writeImmutableBuffer(piece)
       if status == Z_STREAM_END { return result }
-      guard status == Z_OK || status == Z_BUF_ERROR, consumed > 0 || piece.readableBytes > 0 else { return nil }
+      guard status == Z_OK || status == Z_BUF_ERROR, consumed > 0 || piece.readableBytes > 0 else {
+        return nil
+      }
     }
   }
 

@@ -285,7 +285,8 @@ struct JSONReader {
       position += 1
       number.isWhole = false
       var isNegative = false
-      if position < bytes.count, bytes[position] == UInt8(ascii: "-") || bytes[position] == UInt8(ascii: "+") {
+      if position < bytes.count, bytes[position] == UInt8(ascii: "-") || bytes[position] == UInt8(ascii: "+")
+      {
         isNegative = bytes[position] == UInt8(ascii: "-")
         position += 1
       }
@@ -333,7 +334,8 @@ struct JSONReader {
   }
 
   private static let powersOfTen: [Double] = [
-    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
+    1e19,
     1e20, 1e21, 1e22,
   ]
 
@@ -357,7 +359,8 @@ struct JSONReader {
   mutating func integer<T: FixedWidthInteger>(_ type: T.Type) throws(ServingError) -> T {
     let number = try number()
     guard let value = integer(number, as: type) else {
-      throw failure("\(text(number)) is no whole number within \(T.min) to \(T.max)", at: number.place.lowerBound)
+      throw failure(
+        "\(text(number)) is no whole number within \(T.min) to \(T.max)", at: number.place.lowerBound)
     }
     return value
   }
