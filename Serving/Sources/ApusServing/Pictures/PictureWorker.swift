@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
 import ApusImages
+import ApusVision
 import NIOCore
 
 /// Runs one vision task on encoded pictures, one after the other, and answers each with a line of JSON.
