@@ -312,6 +312,18 @@ def test_repository(client):
             client.load_model(wrong)
 
 
+def test_loading_with_another_maximum_batch(client):
+    client.load_model("simple_batch", config='{"max_batch_size": "16"}')
+    assert client.get_model_config("simple_batch")["max_batch_size"] == 16
+    rows = np.ones((16, 16), np.int32)
+    client.infer("simple_batch", [infer_input("INPUT0", rows), infer_input("INPUT1", rows)])
+    for wrong in ("{{", "5", '{"max_batch_size": 0}', '{"backend": "x"}'):
+        with pytest.raises(InferenceServerException, match="failed to load 'simple_batch'"):
+            client.load_model("simple_batch", config=wrong)
+    client.load_model("simple_batch")
+    assert client.get_model_config("simple_batch")["max_batch_size"] == 8
+
+
 def test_loading_by_files_of_the_client_is_refused(client):
     with pytest.raises(InferenceServerException, match="not supported"):
         client.load_model("simple", config="{}", files={"file:1/model.tflite": b"x"})

@@ -125,7 +125,10 @@ def _worker(command):
 
 
 def read_pictures(spark, path, glob="*.{jpg,jpeg,png,JPG,JPEG,PNG}"):
-    """A DataFrame of Spark's binaryFile source: path, modificationTime, length, content."""
+    """A DataFrame of Spark's binaryFile source: path, modificationTime, length, content.
+
+    Spark leaves out files without any bytes.
+    """
     return (spark.read.format("binaryFile").option("pathGlobFilter", glob).option("recursiveFileLookup", "true")
             .load(path))
 

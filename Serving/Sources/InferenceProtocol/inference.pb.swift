@@ -501,9 +501,49 @@ public nonisolated struct Inference_ModelInput: Sendable {
 
   public var dataType: Inference_DataType = .typeInvalid
 
+  public var format: Inference_ModelInput.Format = .none
+
   public var dims: [Int64] = []
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public nonisolated enum Format: SwiftProtobuf.Enum, Swift.CaseIterable {
+    public typealias RawValue = Int
+    case none // = 0
+    case nhwc // = 1
+    case nchw // = 2
+    case UNRECOGNIZED(Int)
+
+    public init() {
+      self = .none
+    }
+
+    public init?(rawValue: Int) {
+      switch rawValue {
+      case 0: self = .none
+      case 1: self = .nhwc
+      case 2: self = .nchw
+      default: self = .UNRECOGNIZED(rawValue)
+      }
+    }
+
+    public var rawValue: Int {
+      switch self {
+      case .none: return 0
+      case .nhwc: return 1
+      case .nchw: return 2
+      case .UNRECOGNIZED(let i): return i
+      }
+    }
+
+    // The compiler won't synthesize support with the UNRECOGNIZED case.
+    public static let allCases: [Inference_ModelInput.Format] = [
+      .none,
+      .nhwc,
+      .nchw,
+    ]
+
+  }
 
   public init() {}
 }
@@ -1851,7 +1891,7 @@ nonisolated extension Inference_ModelStreamInferResponse: SwiftProtobuf.Message,
 
 nonisolated extension Inference_ModelInput: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ModelInput"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{3}data_type\0\u{2}\u{2}dims\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{3}data_type\0\u{1}format\0\u{1}dims\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1861,6 +1901,7 @@ nonisolated extension Inference_ModelInput: SwiftProtobuf.Message, SwiftProtobuf
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularStringField(value: &self.name) }()
       case 2: try { try decoder.decodeSingularEnumField(value: &self.dataType) }()
+      case 3: try { try decoder.decodeSingularEnumField(value: &self.format) }()
       case 4: try { try decoder.decodeRepeatedInt64Field(value: &self.dims) }()
       default: break
       }
@@ -1874,6 +1915,9 @@ nonisolated extension Inference_ModelInput: SwiftProtobuf.Message, SwiftProtobuf
     if self.dataType != .typeInvalid {
       try visitor.visitSingularEnumField(value: self.dataType, fieldNumber: 2)
     }
+    if self.format != .none {
+      try visitor.visitSingularEnumField(value: self.format, fieldNumber: 3)
+    }
     if !self.dims.isEmpty {
       try visitor.visitPackedInt64Field(value: self.dims, fieldNumber: 4)
     }
@@ -1883,10 +1927,15 @@ nonisolated extension Inference_ModelInput: SwiftProtobuf.Message, SwiftProtobuf
   public static func ==(lhs: Inference_ModelInput, rhs: Inference_ModelInput) -> Bool {
     if lhs.name != rhs.name {return false}
     if lhs.dataType != rhs.dataType {return false}
+    if lhs.format != rhs.format {return false}
     if lhs.dims != rhs.dims {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
+}
+
+nonisolated extension Inference_ModelInput.Format: SwiftProtobuf._ProtoNameProviding {
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0FORMAT_NONE\0\u{1}FORMAT_NHWC\0\u{1}FORMAT_NCHW\0")
 }
 
 nonisolated extension Inference_ModelOutput: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {

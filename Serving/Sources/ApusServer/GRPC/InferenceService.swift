@@ -77,10 +77,11 @@ struct InferenceService: Inference_GRPCInferenceService.SimpleServiceProtocol {
           config.platform = Descriptions.platform
           config.backend = ServerState.name
           config.maxBatchSize = model.batches ? Int32(model.maximumBatch) : 0
-          config.input = model.inputs.map { tensor in
+          config.input = model.inputs.enumerated().map { position, tensor in
             .with {
               $0.name = tensor.name
               $0.dataType = tensor.datatype.configurationType
+              $0.format = model.takesPictures(atInput: position) ? .nhwc : .none
               $0.dims = (model.batches ? tensor.shape.dropFirst() : tensor.shape[...]).map(Int64.init)
             }
           }
@@ -241,14 +242,13 @@ struct InferenceService: Inference_GRPCInferenceService.SimpleServiceProtocol {
   func repositoryModelLoad(
     request: Inference_RepositoryModelLoadRequest, context: ServerContext
   ) async throws -> Inference_RepositoryModelLoadResponse {
-    if let name = request.parameters.keys.first {
-      throw RPCError(
-        ServingError.bad(
-          "the parameter '\(name)' is not supported: models and their settings come from the repository"))
-    }
-    return try await awaiting { () async throws(ServingError) in
+    try await awaiting { () async throws(ServingError) in
+      let parameters = request.parameters.mapValues { parameter -> RequestParameter in
+        if case .stringParam(let text) = parameter.parameterChoice { .text(text) } else { .bool(false) }
+      }
+      let settings = try LoadSettings(parameters, ofModel: request.modelName)
       try await state.change { repository throws(ServingError) in
-        try repository.load(named: request.modelName)
+        try repository.load(named: request.modelName, settings)
       }
       return .init()
     }

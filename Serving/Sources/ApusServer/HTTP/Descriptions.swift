@@ -47,10 +47,13 @@ enum Descriptions {
       for (role, tensors) in [("input", model.inputs), ("output", model.outputs)] {
         writer.key(role)
         writer.array { writer in
-          for tensor in tensors {
+          for (position, tensor) in tensors.enumerated() {
             writer.object { writer in
               writer.field("name", tensor.name)
               writer.field("data_type", tensor.datatype.configurationName)
+              if role == "input" {
+                writer.field("format", model.takesPictures(atInput: position) ? "FORMAT_NHWC" : "FORMAT_NONE")
+              }
               // The batch is not among the dimensions of a configuration.
               writer.field("dims", model.batches ? Array(tensor.shape.dropFirst()) : tensor.shape)
             }
@@ -145,15 +148,5 @@ enum Descriptions {
   static func wantsReadyOnly(_ body: [UInt8]) throws(ServingError) -> Bool {
     guard !body.isEmpty else { return false }
     return try InferenceJSON.object(body).bool("ready") ?? false
-  }
-
-  /// Refuses what a load request may not bring: a configuration or files of its own.
-  static func checkLoadParameters(_ body: [UInt8]) throws(ServingError) {
-    guard !body.isEmpty else { return }
-    let names = try InferenceJSON.object(body, within: "parameters").keys
-    if let name = names.first(where: { $0 != "unload_dependents" }) {
-      throw .bad(
-        "the parameter '\(name)' is not supported: models and their settings come from the repository")
-    }
   }
 }

@@ -164,11 +164,13 @@ struct HTTPSurface: HTTPResponder {
     case ("models", 3) where path[2] == "load" || path[2] == "unload":
       try allow(request, .post)
       let body = try await request.readBody(limit: Self.smallBody, admission: state.admission)
-      try Descriptions.checkLoadParameters(body.bytes.array)
       let name = path[1]
       let loads = path[2] == "load"
+      let text = body.bytes.array
+      let parameters = text.isEmpty ? [:] : try InferenceJSON.object(text, within: "parameters")
+      let settings = loads ? try LoadSettings(parameters, ofModel: name) : LoadSettings()
       try await state.change { repository throws(ServingError) in
-        if loads { try repository.load(named: name) } else { try repository.unload(named: name) }
+        if loads { try repository.load(named: name, settings) } else { try repository.unload(named: name) }
       }
       state.logger.notice("model \(loads ? "loaded" : "unloaded")", metadata: ["model": "\(name)"])
       return Answer(type: "application/json", body: ByteBuffer(string: "{}"))

@@ -34,6 +34,7 @@ enum Page {
       h1 { font-size: 1.6rem; margin: 0; }
       h2 { font-size: 1.15rem; margin: 2rem 0 .6rem; }
       .controls { display: flex; flex-wrap: wrap; gap: .75rem 1.25rem; align-items: end; margin: 1rem 0; }
+      .controls > * { min-height: 2.4rem; }
       .controls label { display: grid; gap: .2rem; font-size: .85rem; }
       select, input, button { font: inherit; padding: .4rem .6rem; border: 1px solid var(--line); border-radius: .4rem; }
       button { cursor: pointer; background: var(--soft); }
@@ -48,7 +49,7 @@ enum Page {
       figure { margin: 0; position: relative; align-self: start; }
       figure img { display: block; width: 100%; height: auto; border-radius: .4rem; }
       figure svg { position: absolute; inset: 0; width: 100%; height: 100%; }
-      table { border-collapse: collapse; width: 100%; }
+      table { border-collapse: collapse; width: 100%; margin-bottom: 1.2rem; }
       caption { text-align: left; font-weight: 600; padding-bottom: .3rem; }
       th, td { text-align: left; padding: .3rem .6rem .3rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
       td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
@@ -141,7 +142,7 @@ enum Page {
       }
       const label = document.createElementNS(space, 'text');
       label.textContent = text;
-      const size = view / 38;
+      const size = view / 46;
       for (const [key, value] of Object.entries({ x: box.x + size * .2, y: Math.max(size, box.y + size), fill: '#fff',
         stroke: color, 'stroke-width': size / 4, 'paint-order': 'stroke', 'font-size': size, 'font-weight': 600 })) {
         label.setAttribute(key, value);

@@ -124,8 +124,10 @@ public final class ModelRepository: Sendable {
     return failed
   }
 
-  private func load(_ source: ModelSource) throws(ApusError) -> Entry {
-    let model = try ServedModel(source, maximumBatch: maximumBatch)
+  private func load(_ source: ModelSource, _ settings: LoadSettings = LoadSettings()) throws(ApusError)
+    -> Entry
+  {
+    let model = try ServedModel(source, maximumBatch: settings.maximumBatch ?? maximumBatch)
     try scheduler.prepare(model)
     return Entry(source: source, model: model, reason: "")
   }
@@ -133,7 +135,7 @@ public final class ModelRepository: Sendable {
   /// Loads a model of the repository, or loads it again from its file. Requests to the old one are answered.
   ///
   /// Blocks: call it from a thread that may wait.
-  public func load(named name: String) throws(ServingError) {
+  public func load(named name: String, _ settings: LoadSettings = LoadSettings()) throws(ServingError) {
     change.lock()
     defer { change.unlock() }
     var sources = state.withLock { $0.entries[name]?.values.map(\.source) ?? [] }
@@ -149,7 +151,7 @@ public final class ModelRepository: Sendable {
     }
     var loaded: [String: Entry] = [:]
     for source in sources {
-      do { loaded[source.version] = try load(source) } catch {
+      do { loaded[source.version] = try load(source, settings) } catch {
         for entry in loaded.values { entry.model.map(scheduler.retire) }
         throw ServingError(.badRequest, "failed to load '\(name)': \(error.message)")
       }

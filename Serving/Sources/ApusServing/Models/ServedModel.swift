@@ -60,6 +60,9 @@ public final class ServedModel: Sendable {
 
   func allowJoining(upTo limit: Int) { joinLimit.store(max(1, limit), ordering: .relaxed) }
 
+  /// Whether an input takes encoded pictures in place of its elements.
+  public func takesPictures(atInput position: Int) -> Bool { pictureInputs[position] != nil }
+
   /// The label of a class, if the model has labels.
   func label(_ index: Int, ofClasses count: Int) -> String? { labels?.aligned(toClassCount: count)[index] }
 }
