@@ -435,6 +435,8 @@ def test_unknown_models_and_paths(server):
 
 def test_methods(server):
     assert server.json("/v2/models/simple/infer")[0] == 405
+    assert server.request("/v2/models/simple/infer")[1]["Allow"] == "POST"
+    assert server.request("/v2", b"x")[1]["Allow"] == "GET, HEAD"
     for path in ("/v2", "/v2/health/live", "/v2/models/simple", "/metrics", "/"):
         assert server.request(path, b"x")[0] == 405, path
     status, headers, text = server.request("/v2", method="HEAD")

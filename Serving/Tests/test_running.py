@@ -9,8 +9,10 @@ import random
 import socket
 import struct
 import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -393,6 +395,22 @@ def test_malformed_requests_leave_it_serving(models):
         print(statuses)
         assert statuses.get("200", 0) > 0 and statuses.get("400", 0) > rounds / 4
         assert server.request("/v2/models/simple/infer", SIMPLE)[0] == 200
+        assert server.stop() == 0
+
+
+def test_the_description_of_the_interface_holds(models, tmp_path):
+    """schemathesis finds no answer that `openapi.yaml` does not describe."""
+    (tmp_path / "models").mkdir()
+    for name in ("simple", "types", "dense"):
+        (tmp_path / "models" / f"{name}.tflite").write_bytes((models / f"{name}.tflite").read_bytes())
+    description = Path(__file__).resolve().parents[1] / "openapi.yaml"
+    with Server("--model-repository", tmp_path / "models", "--model-control", "explicit") as server:
+        # What a schema allows may still not fit the model, or be no picture: that is a 400.
+        done = subprocess.run(
+            [Path(sys.executable).parent / "schemathesis", "run", description, "--url", f"http://{server.http}", "-n", "40",
+             "--seed", "24", "--exclude-checks", "positive_data_acceptance", "--no-color"],
+            cwd=tmp_path, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stdout[-4000:]
         assert server.stop() == 0
 
 

@@ -39,6 +39,7 @@ struct Answer {
     if error.status == .serviceUnavailable || error.status == .tooManyRequests {
       headers[.retryAfter] = "1"
     }
+    if let method = error.allowedMethod { headers[.allow] = method == "GET" ? "GET, HEAD" : method }
     if error.kind == .unauthorized { headers[.wwwAuthenticate] = "Bearer" }
   }
 

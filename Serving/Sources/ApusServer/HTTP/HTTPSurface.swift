@@ -193,7 +193,10 @@ struct HTTPSurface: HTTPResponder {
 
   private func allow(_ request: Request, _ method: HTTPRequest.Method) throws(ServingError) {
     if request.method == method || (method == .get && request.method == .head) { return }
-    throw ServingError(.methodNotAllowed, "\(request.uri.path) takes \(method), not \(request.method)")
+    var error = ServingError(
+      .methodNotAllowed, "\(request.uri.path) takes \(method), not \(request.method)")
+    error.allowedMethod = method.rawValue
+    throw error
   }
 
   // MARK: Responses

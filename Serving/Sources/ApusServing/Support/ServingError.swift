@@ -38,6 +38,8 @@ public struct ServingError: Error, Hashable, Sendable {
   public let kind: Kind
   /// Whether a part of the request's body is left unread.
   public var leavesBody = false
+  /// The method that the path takes, where another was used.
+  public var allowedMethod: String?
   /// The place, what was found and what was expected.
   public let message: String
 
