@@ -116,7 +116,7 @@ public enum InferenceJSON {
     return .init(name: name, parameters: parameters)
   }
 
-  /// Reads parameters; values that are neither booleans, numbers nor strings are left out.
+  /// Reads parameters.
   static func parameters(_ reader: inout JSONReader) throws(ServingError) -> RequestParameters {
     var parameters: RequestParameters = [:]
     try reader.object { key, reader throws(ServingError) in
@@ -127,7 +127,9 @@ public enum InferenceJSON {
         let number = try reader.number()
         parameters[key] =
           reader.integer(number, as: Int64.self).map { .integer($0) } ?? .number(reader.double(number))
-      default: try reader.skipValue()
+      default:
+        try reader.skipValue()
+        parameters[key] = .other
       }
     }
     return parameters
@@ -178,7 +180,7 @@ public enum InferenceJSON {
 }
 
 extension InferenceJSON {
-  /// The plain values of an object: booleans, numbers and strings; others are left out.
+  /// The values of an object.
   ///
   /// - Parameter key: The key of an object within, whose names and values are read instead; empty if it is missing.
   public static func object(_ text: [UInt8], within key: String? = nil) throws(ServingError)

@@ -6,6 +6,8 @@ public enum RequestParameter: Hashable, Sendable {
   case integer(Int64)
   case number(Double)
   case text(String)
+  /// An array, an object or null, which no parameter takes.
+  case other
 
   /// The value as a whole number, if it is one.
   var integer: Int? {
