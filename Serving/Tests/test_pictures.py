@@ -162,6 +162,31 @@ def test_real_detectors_answer_as_the_command_line(test_data):
         assert server.stop() == 0
 
 
+@pytest.mark.parametrize("task", ["classify", "embed", "segment", "keypoints", "faces"])
+def test_every_task_answers_as_the_command_line(test_data, task, tmp_path):
+    """Each real model under 12 MB on one picture, by the server and by `apus`: the same answer, or a 400 with its reason."""
+    picture = test_data / "images" / "grace_hopper.jpg"
+    picture = picture if picture.exists() else sorted((test_data / "images").glob("*.jpg"))[0]
+    paths = [path for path in sorted((test_data / "models").glob("*.tflite")) if path.stat().st_size < 12 << 20][:14]
+    answered = 0
+    with Server(*paths) as server:
+        for path in paths:
+            status, answer = server.json(f"/v1/{task}?model={path.stem}", picture.read_bytes())
+            if task == "segment" and status == 200:
+                assert abs(sum(entry["share"] for entry in answer["classes"]) - 1) < 1e-3
+            done = subprocess.run([os.environ["APUS"], task, picture, "--model", path, "--json"]
+                                  + (["--output-dir", tmp_path] if task == "segment" else []), capture_output=True, text=True)
+            if status == 200:
+                assert done.returncode == 0, (path, done.stderr)
+                assert without_times(answer) == without_times(json.loads(done.stdout)), path
+                answered += 1
+            else:
+                assert status == 400 and done.returncode != 0, (path, answer, done.stdout)
+                assert answer["error"] in done.stderr, (answer, done.stderr)
+        assert server.stop() == 0
+    print(task, answered, "of", len(paths))
+
+
 def test_real_models_answer_as_the_command_line(test_data, tmp_path):
     """Every real model that the server takes gives the bytes of `apus run` on the same data."""
     checked = 0

@@ -153,7 +153,8 @@ enum Page {
       at('boxes').append(group);
     }
     function show(answer, total) {
-      const found = answer.detections || answer.faces || answer.classes || answer.poses || [];
+      const found = answer.detections || answer.faces || answer.classes || answer.poses
+        || (answer.heads || []).flatMap(head => head.classes);
       const size = Math.max(answer.width || 0, answer.height || 0) || Math.max(at('picture').naturalWidth, 1);
       at('boxes').setAttribute('viewBox',
         `0 0 ${answer.width || at('picture').naturalWidth} ${answer.height || at('picture').naturalHeight}`);
@@ -181,6 +182,7 @@ enum Page {
       at('json').textContent = JSON.stringify(answer, null, 1);
       at('view').hidden = false;
       const names = found.slice(0, 20).map(item => item.label || 'class ' + item.index).join(', ');
+      if (answer.embeddings) return say('An embedding of ' + answer.embeddings[0].length + ' numbers');
       say(found.length ? `${found.length} found: ${names}` : 'Nothing found');
     }
     async function run(file) {

@@ -2,89 +2,119 @@
 import Apus
 import ApusImages
 import ApusVision
+import Foundation
 import NIOCore
 
-/// The vision tasks of this build. What a new task needs is here: a case, how it is made, and what it answers.
+/// The vision tasks of this build. What a new task needs is here: a case, how it is made, and how it is drawn.
 public enum VisionTaskKind: String, CaseIterable, Hashable, Sendable {
   /// Objects with boxes.
   case detect
+  /// The best classes.
+  case classify
+  /// Vectors that are near for pictures that are alike.
+  case embed
+  /// The class of every pixel.
+  case segment
+  /// The joints of bodies.
+  case keypoints
+  /// Faces with their landmarks.
+  case faces
 }
 
 /// A task that is prepared for a model.
-enum VisionTask {
-  case detector(ObjectDetector)
+struct PreparedTask: Sendable {
+  private let answer: @Sendable (ImageBuffer, Bool, Cancellation) throws(ApusError) -> PictureAnswer
 
+  /// Prepares a task with the settings of the command line, but for what the client chose.
   init(_ kind: VisionTaskKind, on instance: ModelInstance, settings: PictureTask.Settings) throws(ApusError) {
+    let (model, labels) = (instance.served.model, instance.served.labels)
+    var base = BaseOptions()
+    base.fit = settings.fit
+    base.interpreter = instance.interpreterOptions
+    guard settings.allowed.isEmpty && settings.denied.isEmpty || kind == .detect || kind == .classify else {
+      throw ApusError(.invalidArgument, "the task '\(kind.rawValue)' has no labels to allow or deny")
+    }
     switch kind {
     case .detect:
       var options = ObjectDetector.Options()
-      options.scoreThreshold = settings.scoreThreshold ?? 0.5
-      options.maxResults = settings.maximumResults ?? 10
-      options.labelAllowList = settings.allowed
-      options.labelDenyList = settings.denied
-      options.fit = settings.fit ?? .stretch
-      options.interpreter = instance.interpreterOptions
-      self = .detector(
-        try ObjectDetector(model: instance.served.model, labels: instance.served.labels, options: options))
+      options.baseOptions = base
+      options.scoreThreshold = settings.scoreThreshold
+      options.maxResults = settings.maximumResults
+      options.categoryAllowlist = settings.allowed
+      options.categoryDenylist = settings.denied
+      self.init(try ObjectDetector(model: model, labels: labels, options: options)) {
+        picture, result throws(ApusError) in try picture.drawing(result.detections)
+      }
+    case .classify:
+      var options = ImageClassifier.Options()
+      options.baseOptions = base
+      options.scoreThreshold = settings.scoreThreshold
+      options.maxResults = settings.maximumResults ?? 5
+      options.categoryAllowlist = settings.allowed
+      options.categoryDenylist = settings.denied
+      self.init(try ImageClassifier(model: model, labels: labels, options: options), draw: nil)
+    case .embed:
+      var options = ImageEmbedder.Options()
+      options.baseOptions = base
+      options.l2Normalize = true
+      self.init(try ImageEmbedder(model: model, options: options), draw: nil)
+    case .segment:
+      var options = ImageSegmenter.Options()
+      options.baseOptions = base
+      self.init(try ImageSegmenter(model: model, labels: labels, options: options)) {
+        picture, result throws(ApusError) in try picture.drawing(segmentation: result)
+      }
+    case .keypoints:
+      var options = KeypointDetector.Options()
+      options.baseOptions = base
+      options.scoreThreshold = settings.scoreThreshold ?? 0.3
+      options.maxResults = settings.maximumResults
+      self.init(try KeypointDetector(model: model, options: options)) {
+        picture, result throws(ApusError) in try picture.drawing(poses: result.poses)
+      }
+    case .faces:
+      var options = FaceDetector.Options()
+      options.baseOptions = base
+      options.minDetectionConfidence = settings.scoreThreshold ?? 0.5
+      options.maxResults = settings.maximumResults
+      self.init(try FaceDetector(model: model, options: options)) { picture, result throws(ApusError) in
+        try picture.drawing(faces: result.faces)
+      }
     }
   }
 
-  /// Finds what the task finds.
+  private init<Task: VisionTask>(
+    _ task: Task, draw: (@Sendable (ImageBuffer, Task.Answer) throws(ApusError) -> ImageBuffer)?
+  ) {
+    answer = { picture, annotates, cancellation throws(ApusError) in
+      if annotates, draw == nil {
+        throw ApusError(.invalidArgument, "the task has nothing to draw on a picture")
+      }
+      let result = try task.answer(picture, in: nil, cancellation: cancellation)
+      var annotated: ByteBuffer?
+      if annotates, let draw { annotated = ByteBuffer(bytes: try draw(picture, result).encoded(as: .png)) }
+      return PictureAnswer(
+        json: ByteBuffer(bytes: try Self.encoded(result)), annotated: annotated, timings: result.timings)
+    }
+  }
+
+  /// A result as the command line prints it.
+  private static func encoded(_ result: some Encodable) throws(ApusError) -> Data {
+    let encoder = JSONEncoder()
+    encoder.keyEncodingStrategy = .convertToSnakeCase
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    encoder.nonConformingFloatEncodingStrategy = .convertToString(
+      positiveInfinity: "Infinity", negativeInfinity: "-Infinity", nan: "NaN")
+    do { return try encoder.encode(result) } catch {
+      throw ApusError(.invalidData, "the result cannot be written as JSON: \(error)")
+    }
+  }
+
+  /// Looks at a picture.
   func run(on picture: ImageBuffer, annotates: Bool, cancellation: Cancellation) throws(ApusError)
     -> PictureAnswer
   {
-    switch self {
-    case .detector(let detector):
-      let detections = try detector.detect(picture, cancellation: cancellation)
-      let timings = detector.lastTimings
-      var annotated: ByteBuffer?
-      if annotates { annotated = ByteBuffer(bytes: try picture.drawing(detections).encoded(as: .png)) }
-      return PictureAnswer(
-        json: Self.json(of: detections, in: picture, timings), annotated: annotated, timings: timings)
-    }
-  }
-
-  private static func json(
-    of detections: [Detection], in picture: ImageBuffer, _ timings: StageTimings
-  ) -> ByteBuffer {
-    var writer = JSONWriter()
-    writer.object { writer in
-      writer.field("width", picture.uprightWidth)
-      writer.field("height", picture.uprightHeight)
-      writer.key("detections")
-      writer.array { writer in
-        for detection in detections {
-          writer.object { writer in
-            writer.key("label")
-            if let label = detection.label { writer.string(label) } else { writer.null() }
-            writer.field("index", detection.index)
-            writer.key("score")
-            writer.number(detection.score)
-            writer.key("box")
-            writer.object { writer in
-              for (name, value) in [
-                ("x", detection.rect.x), ("y", detection.rect.y), ("width", detection.rect.width),
-                ("height", detection.rect.height),
-              ] {
-                writer.key(name)
-                writer.number(value)
-              }
-            }
-          }
-        }
-      }
-      writer.key("milliseconds")
-      writer.object { writer in
-        for (name, value) in [
-          ("preprocess", timings.preprocess), ("inference", timings.inference),
-          ("postprocess", timings.postprocess),
-        ] {
-          writer.key(name)
-          writer.number(value)
-        }
-      }
-    }
-    return writer.buffer
+    try answer(picture, annotates, cancellation)
   }
 }
 
@@ -100,15 +130,15 @@ extension PictureTask {
 /// Tasks that an instance has prepared, the latest last.
 struct TaskCache {
   private static let maximumCount = 4
-  private var tasks: [(kind: VisionTaskKind, settings: PictureTask.Settings, task: VisionTask)] = []
+  private var tasks: [(kind: VisionTaskKind, settings: PictureTask.Settings, task: PreparedTask)] = []
 
   mutating func task(
     _ kind: VisionTaskKind, _ settings: PictureTask.Settings, on instance: ModelInstance
-  ) throws(ApusError) -> VisionTask {
+  ) throws(ApusError) -> PreparedTask {
     if let index = tasks.firstIndex(where: { $0.kind == kind && $0.settings == settings }) {
       return tasks[index].task
     }
-    let task = try VisionTask(kind, on: instance, settings: settings)
+    let task = try PreparedTask(kind, on: instance, settings: settings)
     if tasks.count == Self.maximumCount { tasks.removeFirst() }
     tasks.append((kind, settings, task))
     return task
