@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Builds the server and serves: the embedded model as `shapes`, or what the arguments of apus-server say.
 #   Scripts/serve.sh &
 #   curl --data-binary @picture.jpg http://127.0.0.1:8000/v1/detect

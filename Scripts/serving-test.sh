@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Installs what the server's tests need, builds the server and the worker, and passes every test of them.
 #
 # APUS_TEST_DATA names a folder with models/ and images/; tests of real models are skipped without it.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // DO NOT EDIT.
 // swift-format-ignore-file
 // swiftlint:disable all
