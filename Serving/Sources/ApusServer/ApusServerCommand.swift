@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusServing
+import ArgumentParser
+import Foundation
+
+/// `apus-server`: models behind HTTP and gRPC.
+@main
+struct ApusServerCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "apus-server",
+    abstract: "Serves .tflite models by the Open Inference Protocol, over HTTP and gRPC.",
+    discussion: """
+      Without a model it serves the embedded one, which finds triangles, rectangles, pentagons and circles:
+        curl --data-binary @picture.jpg http://127.0.0.1:8000/v1/detect
+      """,
+    version: ServerState.version)
+
+  @Argument(help: "Models to serve by the stems of their files.")
+  var model: [String] = []
+
+  @Option(help: "A folder of NAME.tflite, NAME/model.tflite or NAME/VERSION/model.tflite.")
+  var modelRepository: String?
+
+  @Option(help: "Where to listen for HTTP; port 0 for any free one.")
+  var http = "127.0.0.1:8000"
+
+  @Option(help: "Where to listen for gRPC; port 0 for any free one, 'off' for none.")
+  var grpc = "127.0.0.1:8001"
+
+  @Option(help: "Threads that one run may use.")
+  var threads = 1
+
+  @Option(help: "Runs at a time; by default the number of processors.")
+  var instances: Int?
+
+  @Option(help: "The maximum batch of models whose first dimension is open.")
+  var maxBatch = 8
+
+  @Option(help: "The maximum number of requests that wait for a model.")
+  var maxQueue = 256
+
+  @Option(help: "How long a request may wait for others to join its batch, in microseconds.")
+  var queueDelay = 0
+
+  @Option(help: "The maximum size of a body, in bytes.")
+  var maxBody = 64 << 20
+
+  @Option(help: "How long a request may take, in seconds; 0 for any time.")
+  var deadline = 60.0
+
+  @Option(help: "Whether clients may load and unload models: none or explicit.")
+  var modelControl = ModelControl.none
+
+  @Option(help: "A PEM file with the certificate chain: both listeners then speak TLS.")
+  var tlsCertificate: String?
+
+  @Option(help: "A PEM file with the certificate's private key.")
+  var tlsKey: String?
+
+  @Option(help: "A file with one bearer token a line; clients need one of them.")
+  var tokenFile: String?
+
+  @Option(help: "How long accepted requests may take after SIGTERM, in seconds.")
+  var drain = 30.0
+
+  @Option(help: "The maximum number of HTTP connections at a time.")
+  var maxConnections = 16_384
+
+  @Option(
+    help: "The least level of log entries: trace, debug, info (every request), notice, warning or error.")
+  var logLevel = "notice"
+
+  enum ModelControl: String, ExpressibleByArgument, CaseIterable {
+    case none, explicit
+  }
+
+  func validate() throws {
+    func check(_ isRight: Bool, _ message: String) throws {
+      if !isRight { throw ValidationError(message) }
+    }
+    try check((1...64).contains(threads), "--threads is \(threads), not 1 to 64")
+    try check((1...256).contains(instances ?? 1), "--instances is \(instances ?? 0), not 1 to 256")
+    try check((1...1_024).contains(maxBatch), "--max-batch is \(maxBatch), not 1 to 1024")
+    try check((1...1_000_000).contains(maxQueue), "--max-queue is \(maxQueue), not 1 to 1000000")
+    try check((0...60_000_000).contains(queueDelay), "--queue-delay is \(queueDelay), not 0 to 60000000")
+    try check((1...(1 << 40)).contains(maxBody), "--max-body is \(maxBody), not 1 to 2^40")
+    try check((0...86_400).contains(deadline), "--deadline is \(deadline), not 0 to 86400")
+    try check((0...86_400).contains(drain), "--drain is \(drain), not 0 to 86400")
+    try check(
+      (1...1_000_000).contains(maxConnections), "--max-connections is \(maxConnections), not 1 to 1000000")
+    try check((tlsCertificate == nil) == (tlsKey == nil), "--tls-certificate and --tls-key belong together")
+  }
+
+  func run() async throws {
+    do { try await ServerProcess(self).run() } catch let error as ApusError {
+      try fail(error.message)
+    } catch let error as ServingError {
+      try fail(error.message)
+    } catch let error as StartError {
+      try fail(error.message)
+    }
+  }
+
+  private func fail(_ message: String) throws {
+    StandardError.write("error: \(message.replacing("\n", with: " "))")
+    throw ExitCode(1)
+  }
+}
+
+/// Why a server does not start.
+struct StartError: Error {
+  let message: String
+}

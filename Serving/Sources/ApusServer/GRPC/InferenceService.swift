@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+import ApusServing
+import Foundation
+import GRPCCore
+import InferenceProtocol
+import NIOCore
+
+/// The server's gRPC surface: `inference.GRPCInferenceService`.
+struct InferenceService: Inference_GRPCInferenceService.SimpleServiceProtocol {
+  let state: ServerState
+
+  // MARK: Health and metadata
+
+  func serverLive(
+    request: Inference_ServerLiveRequest, context: ServerContext
+  ) async throws -> Inference_ServerLiveResponse {
+    .with { $0.live = true }
+  }
+
+  func serverReady(
+    request: Inference_ServerReadyRequest, context: ServerContext
+  ) async throws -> Inference_ServerReadyResponse {
+    .with { $0.ready = state.isReady }
+  }
+
+  func modelReady(
+    request: Inference_ModelReadyRequest, context: ServerContext
+  ) async throws -> Inference_ModelReadyResponse {
+    let model = try? state.repository.model(named: request.name, version: request.version)
+    return .with { $0.ready = model != nil && state.isReady }
+  }
+
+  func serverMetadata(
+    request: Inference_ServerMetadataRequest, context: ServerContext
+  ) async throws -> Inference_ServerMetadataResponse {
+    .with {
+      $0.name = ServerState.name
+      $0.version = ServerState.version
+      $0.extensions = ServerState.extensions
+    }
+  }
+
+  func modelMetadata(
+    request: Inference_ModelMetadataRequest, context: ServerContext
+  ) async throws -> Inference_ModelMetadataResponse {
+    try answering { () throws(ServingError) in
+      let model = try state.repository.model(named: request.name, version: request.version)
+      return .with {
+        $0.name = model.name
+        $0.versions = state.repository.versions(of: model.name)
+        $0.platform = Descriptions.platform
+        $0.inputs = model.inputs.map(Self.metadata)
+        $0.outputs = model.outputs.map(Self.metadata)
+      }
+    }
+  }
+
+  private static func metadata(of tensor: TensorSpecification)
+    -> Inference_ModelMetadataResponse.TensorMetadata
+  {
+    .with {
+      $0.name = tensor.name
+      $0.datatype = tensor.datatype.rawValue
+      $0.shape = tensor.shape.map(Int64.init)
+    }
+  }
+
+  func modelConfig(
+    request: Inference_ModelConfigRequest, context: ServerContext
+  ) async throws -> Inference_ModelConfigResponse {
+    try answering { () throws(ServingError) in
+      let model = try state.repository.model(named: request.name, version: request.version)
+      let scheduling = state.scheduler.configuration
+      return .with { response in
+        response.config = .with { config in
+          config.name = model.name
+          config.platform = Descriptions.platform
+          config.backend = ServerState.name
+          config.maxBatchSize = model.batches ? Int32(model.maximumBatch) : 0
+          config.input = model.inputs.enumerated().map { position, tensor in
+            .with {
+              $0.name = tensor.name
+              $0.dataType = tensor.datatype.configurationType
+              $0.format = model.takesPictures(atInput: position) ? .nhwc : .none
+              $0.dims = (model.batches ? tensor.shape.dropFirst() : tensor.shape[...]).map(Int64.init)
+            }
+          }
+          config.output = model.outputs.map { tensor in
+            .with {
+              $0.name = tensor.name
+              $0.dataType = tensor.datatype.configurationType
+              $0.dims = (model.batches ? tensor.shape.dropFirst() : tensor.shape[...]).map(Int64.init)
+            }
+          }
+          config.instanceGroup = [
+            .with {
+              $0.name = model.name
+              $0.kind = .cpu
+              $0.count = Int32(scheduling.instances)
+            }
+          ]
+          if model.batches {
+            config.dynamicBatching = .with {
+              $0.preferredBatchSize = [Int32(model.largestJoinedBatch)]
+              $0.maxQueueDelayMicroseconds = UInt64(scheduling.queueDelay / .microseconds(1))
+            }
+          }
+        }
+      }
+    }
+  }
+
+  // MARK: Inference
+
+  func modelInfer(
+    request: Inference_ModelInferRequest, context: ServerContext
+  ) async throws -> Inference_ModelInferResponse {
+    let presence = Presence()
+    return try await withRPCCancellationHandler {
+      try await awaiting { () async throws(ServingError) in try await infer(request, presence: presence) }
+    } onCancelRPC: {
+      presence.leave()
+    }
+  }
+
+  /// Answers a stream of requests in their order; several run at a time. A request that fails is answered with its
+  /// error, and the stream goes on.
+  func modelStreamInfer(
+    request: RPCAsyncSequence<Inference_ModelInferRequest, any Error>,
+    response: RPCWriter<Inference_ModelStreamInferResponse>, context: ServerContext
+  ) async throws {
+    let presence = Presence()
+    try await withRPCCancellationHandler {
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        let (answers, continuation) = AsyncStream.makeStream(
+          of: Task<Inference_ModelStreamInferResponse, Never>.self)
+        group.addTask {
+          defer { continuation.finish() }
+          var running: [Task<Inference_ModelStreamInferResponse, Never>] = []
+          for try await message in request {
+            if running.count == Self.maximumRunning { _ = await running.removeFirst().value }
+            let task = Task { await streamed(message, presence: presence) }
+            running.append(task)
+            continuation.yield(task)
+          }
+        }
+        group.addTask {
+          for await answer in answers { try await response.write(answer.value) }
+        }
+        do { try await group.waitForAll() } catch {
+          presence.leave()
+          throw error
+        }
+      }
+    } onCancelRPC: {
+      presence.leave()
+    }
+  }
+
+  /// The most requests of one stream that are accepted at a time.
+  private static let maximumRunning = 64
+
+  private func streamed(
+    _ request: Inference_ModelInferRequest, presence: Presence
+  ) async -> Inference_ModelStreamInferResponse {
+    do throws(ServingError) {
+      let answer = try await infer(request, presence: presence)
+      return .with { $0.inferResponse = answer }
+    } catch {
+      return .with {
+        $0.errorMessage = error.message
+        $0.inferResponse.id = request.id
+      }
+    }
+  }
+
+  private func infer(
+    _ request: Inference_ModelInferRequest, presence: Presence
+  ) async throws(ServingError) -> Inference_ModelInferResponse {
+    let arrival = ContinuousClock.now
+    try state.admission.enter()
+    defer { state.admission.leave() }
+    let size = request.rawInputContents.reduce(0) { $0 + $1.count }
+    guard size <= state.maximumBody else {
+      throw ServingError(.tooLarge, "the tensors take \(size) bytes, more than \(state.maximumBody)")
+    }
+    try state.admission.take(size)
+    defer { state.admission.release(size) }
+    let model = try state.repository.model(named: request.modelName, version: request.modelVersion)
+    let description: RequestDescription
+    do { description = try RequestDescription(request) } catch {
+      model.statistics.recordFailure(error, ContinuousClock.now - arrival)
+      throw error
+    }
+    let (_, answer) = try await state.infer(description, on: model, arrival: arrival, presence: presence)
+    return .with { response in
+      response.modelName = model.name
+      response.modelVersion = model.version
+      response.id = request.id
+      for output in answer.outputs {
+        response.outputs.append(
+          .with {
+            $0.name = output.name
+            $0.datatype = output.datatype.rawValue
+            $0.shape = output.shape.map(Int64.init)
+          })
+        response.rawOutputContents.append(Data(output.elements.readableBytesView))
+      }
+    }
+  }
+
+  // MARK: Statistics and repository
+
+  func modelStatistics(
+    request: Inference_ModelStatisticsRequest, context: ServerContext
+  ) async throws -> Inference_ModelStatisticsResponse {
+    try answering { () throws(ServingError) in
+      let models =
+        request.name.isEmpty
+        ? state.repository.entries.compactMap(\.model)
+        : [try state.repository.model(named: request.name, version: request.version)]
+      return .with { $0.modelStats = models.map(Inference_ModelStatistics.init) }
+    }
+  }
+
+  func repositoryIndex(
+    request: Inference_RepositoryIndexRequest, context: ServerContext
+  ) async throws -> Inference_RepositoryIndexResponse {
+    let entries = state.repository.entries.filter { $0.model != nil || !request.ready }
+    return .with { response in
+      response.models = entries.map { entry in
+        .with {
+          $0.name = entry.source.name
+          $0.version = entry.source.version
+          $0.state = entry.model == nil ? "UNAVAILABLE" : "READY"
+          $0.reason = entry.reason
+        }
+      }
+    }
+  }
+
+  func repositoryModelLoad(
+    request: Inference_RepositoryModelLoadRequest, context: ServerContext
+  ) async throws -> Inference_RepositoryModelLoadResponse {
+    try await awaiting { () async throws(ServingError) in
+      let parameters = request.parameters.mapValues { parameter -> RequestParameter in
+        if case .stringParam(let text) = parameter.parameterChoice { .text(text) } else { .bool(false) }
+      }
+      let settings = try LoadSettings(parameters, ofModel: request.modelName)
+      try await state.change { repository throws(ServingError) in
+        try repository.load(named: request.modelName, settings)
+      }
+      return .init()
+    }
+  }
+
+  func repositoryModelUnload(
+    request: Inference_RepositoryModelUnloadRequest, context: ServerContext
+  ) async throws -> Inference_RepositoryModelUnloadResponse {
+    try await awaiting { () async throws(ServingError) in
+      try await state.change { repository throws(ServingError) in
+        try repository.unload(named: request.modelName)
+      }
+      return .init()
+    }
+  }
+
+  // MARK: Errors
+
+  private func answering<Value>(_ body: () throws(ServingError) -> Value) throws -> Value {
+    do throws(ServingError) { return try body() } catch { throw RPCError(error) }
+  }
+
+  private func awaiting<Value>(_ body: () async throws(ServingError) -> Value) async throws -> Value {
+    do throws(ServingError) { return try await body() } catch { throw RPCError(error) }
+  }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import ApusServing
+import ApusVision
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+extension HTTPSurface {
+  // MARK: Tensors
+
+  func respondToInference(_ name: String, _ version: String?, _ exchange: Exchange) async throws -> Answer {
+    try state.admission.enter()
+    defer { state.admission.leave() }
+    let model = try state.repository.model(named: name, version: version)
+    let held: HeldBody
+    let description: RequestDescription
+    do {
+      held = try await exchange.request.readBody(limit: state.maximumBody, admission: state.admission)
+      description = try describe(held.bytes, exchange.request, model)
+    } catch let error as ServingError {
+      model.statistics.recordFailure(error, ContinuousClock.now - exchange.arrival)
+      throw error
+    }
+    let (request, answer) = try await state.infer(
+      description, on: model, arrival: exchange.arrival,
+      presence: connections.presence(of: exchange.context.channel))
+    let (body, headerLength) = InferenceJSON.body(of: answer, to: request, from: model)
+    withExtendedLifetime(held) {}
+    guard let headerLength else { return Answer(type: "application/json", body: body) }
+    var response = Answer(type: "application/octet-stream", body: body)
+    response.headers[.inferenceHeaderLength] = String(headerLength)
+    return response
+  }
+
+  private func describe(
+    _ body: ByteChunks, _ request: Request, _ model: ServedModel
+  ) throws(ServingError) -> RequestDescription {
+    var tail = body
+    var headerLength = body.count
+    if let text = request.headers[.inferenceHeaderLength] {
+      guard let length = Int(text), length >= 0, length <= body.count else {
+        throw .bad("Inference-Header-Content-Length is '\(text)', not a number within 0 to \(body.count)")
+      }
+      if length == 0 { return try model.rawRequest(body) }
+      headerLength = length
+    }
+    let header = tail.removeFirst(headerLength)
+    return try InferenceJSON.request(header: header.array, tail: tail)
+  }
+
+  // MARK: Pictures
+
+  func respond(to kind: VisionTaskKind, _ exchange: Exchange) async throws -> Answer {
+    try state.admission.enter()
+    defer { state.admission.leave() }
+    let request = exchange.request
+    let query = try PictureQuery(request.uri.query ?? "")
+    let model = try self.model(query.model)
+    let held = try await request.readBody(limit: state.maximumBody, admission: state.admission)
+    let answer: PictureAnswer
+    do throws(ServingError) {
+      guard held.bytes.count > 0 else { throw .bad("the body is empty, not an encoded picture") }
+      let task = PictureTask(kind, settings: query.settings, file: held.bytes, annotates: query.annotates)
+      answer = try await state.scheduler.run(
+        task, on: model, arrival: exchange.arrival,
+        presence: connections.presence(of: exchange.context.channel))
+    } catch {
+      model.statistics.recordFailure(error, ContinuousClock.now - exchange.arrival)
+      throw error
+    }
+    if let annotated = answer.annotated { return Answer(type: "image/png", body: annotated) }
+    return Answer(type: "application/json", body: answer.json)
+  }
+
+  /// The named model, or the only one.
+  private func model(_ name: String?) throws(ServingError) -> ServedModel {
+    if let name { return try state.repository.model(named: name) }
+    let models = state.repository.entries.compactMap(\.model)
+    let names = Set(models.map(\.name)).sorted()
+    guard names.count == 1 else {
+      throw .bad("the query does not name a model (?model=), and there are: \(names.joined(separator: ", "))")
+    }
+    return try state.repository.model(named: names[0])
+  }
+}

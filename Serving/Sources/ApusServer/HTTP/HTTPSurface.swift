@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+import ApusServing
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import NIOHTTP1
+
+/// The server's HTTP surface: the inference protocol and its extensions, vision tasks, metrics and a page.
+struct HTTPSurface: HTTPResponder {
+  typealias Context = ServingContext
+
+  let state: ServerState
+  let connections: Connections
+
+  /// The most bytes of a body that is neither a tensor nor a picture.
+  private static let smallBody = 1 << 20
+
+  func respond(to request: Request, context: Context) async throws -> Response {
+    let arrival = ContinuousClock.now
+    var response: Answer
+    do {
+      response = try await route(Exchange(request: request, context: context, arrival: arrival))
+    } catch let error as ServingError {
+      response = Answer(error)
+      if error.leavesBody {
+        response.headers[.connection] = "close"
+        let channel = context.channel
+        channel.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }
+      }
+    } catch let error as HTTPParserError {
+      throw error
+    } catch {
+      response = Answer(ServingError.bad("the request could not be read: \(error)"))
+    }
+    compress(&response, for: request)
+    log(request, response, arrival)
+    return response.response(headOnly: request.method == .head)
+  }
+
+  /// A request with its surroundings.
+  struct Exchange {
+    let request: Request
+    let context: Context
+    let arrival: ContinuousClock.Instant
+  }
+
+  // MARK: Routes
+
+  private func route(_ exchange: Exchange) async throws -> Answer {
+    let request = exchange.request
+    var path = try segments(of: request.uri.path)
+    if path.last == "" { path.removeLast() }
+    let isOpen =
+      path.isEmpty || path == ["favicon.ico"] || path == ["sample.jpg"]
+      || path.starts(with: ["v2", "health"])
+    if !isOpen {
+      do throws(ServingError) { try state.tokens.check(request.headers[.authorization]) } catch {
+        await request.discardBody()
+        throw error.leavingBody
+      }
+    }
+    switch path.first {
+    case nil:
+      try allow(request, .get)
+      var answer = Answer(type: "text/html; charset=utf-8", body: Page.html)
+      answer.headers[.contentSecurityPolicy] = Page.policy
+      return answer
+    case "sample.jpg":
+      try allow(request, .get)
+      return Answer(type: "image/jpeg", body: Page.sample)
+    case "v2": return try await routeProtocol(path.dropFirst(), exchange)
+    case "v1":
+      guard path.count == 2, let kind = VisionTaskKind(rawValue: path[1]) else { break }
+      try allow(request, .post)
+      return try await respond(to: kind, exchange)
+    case "metrics":
+      guard path.count == 1 else { break }
+      try allow(request, .get)
+      return Answer(
+        type: "text/plain; version=0.0.4; charset=utf-8",
+        body: ByteBuffer(string: PrometheusText(state).text))
+    case "favicon.ico":
+      try allow(request, .get)
+      return Answer(.noContent)
+    default: break
+    }
+    throw ServingError(.notFound, "there is nothing at \(request.uri.path)")
+  }
+
+  private func routeProtocol(_ path: ArraySlice<String>, _ exchange: Exchange) async throws -> Answer {
+    let request = exchange.request
+    let parts = Array(path)
+    switch (parts.first, parts.count) {
+    case (nil, _):
+      try allow(request, .get)
+      return Answer { Descriptions.server(&$0) }
+    case ("health", 2) where parts[1] == "live":
+      try allow(request, .get)
+      return Answer { writer in writer.object { $0.field("live", true) } }
+    case ("health", 2) where parts[1] == "ready":
+      try allow(request, .get)
+      let isReady = state.isReady
+      return Answer(isReady ? .ok : .serviceUnavailable) { writer in
+        writer.object { $0.field("ready", isReady) }
+      }
+    case ("models", 2) where parts[1] == "stats":
+      try allow(request, .get)
+      return Answer { Descriptions.statistics(of: state.repository.entries.compactMap(\.model), &$0) }
+    case ("models", 2...): return try await routeModel(Array(parts.dropFirst()), exchange)
+    case ("repository", 2...): return try await routeRepository(Array(parts.dropFirst()), exchange)
+    default: throw ServingError(.notFound, "there is nothing at \(request.uri.path)")
+    }
+  }
+
+  private func routeModel(_ path: [String], _ exchange: Exchange) async throws -> Answer {
+    let request = exchange.request
+    let name = path[0]
+    var rest = path.dropFirst()
+    var version: String?
+    if rest.first == "versions", rest.count >= 2 {
+      version = rest.dropFirst().first
+      rest = rest.dropFirst(2)
+    }
+    guard rest.count <= 1 else { throw ServingError(.notFound, "there is nothing at \(request.uri.path)") }
+    switch rest.first {
+    case nil:
+      try allow(request, .get)
+      let model = try state.repository.model(named: name, version: version)
+      return Answer { Descriptions.metadata(of: model, versions: state.repository.versions(of: name), &$0) }
+    case "ready":
+      try allow(request, .get)
+      let isReady = try state.repository.entry(named: name, version: version).model != nil && state.isReady
+      return Answer(isReady ? .ok : .badRequest) { writer in
+        writer.object { writer in
+          writer.field("name", name)
+          writer.field("ready", isReady)
+        }
+      }
+    case "config":
+      try allow(request, .get)
+      let model = try state.repository.model(named: name, version: version)
+      return Answer { Descriptions.configuration(of: model, state.scheduler.configuration, &$0) }
+    case "stats":
+      try allow(request, .get)
+      let model = try state.repository.model(named: name, version: version)
+      return Answer { Descriptions.statistics(of: [model], &$0) }
+    case "infer":
+      try allow(request, .post)
+      return try await respondToInference(name, version, exchange)
+    default: throw ServingError(.notFound, "there is nothing at \(request.uri.path)")
+    }
+  }
+
+  private func routeRepository(_ path: [String], _ exchange: Exchange) async throws -> Answer {
+    let request = exchange.request
+    switch (path.first, path.count) {
+    case ("index", 1):
+      try allow(request, .post)
+      let body = try await request.readBody(limit: Self.smallBody, admission: state.admission)
+      let onlyReady = try Descriptions.wantsReadyOnly(body.bytes.array)
+      return Answer { Descriptions.index(of: state.repository.entries, onlyReady: onlyReady, &$0) }
+    case ("models", 3) where path[2] == "load" || path[2] == "unload":
+      try allow(request, .post)
+      let body = try await request.readBody(limit: Self.smallBody, admission: state.admission)
+      let name = path[1]
+      let loads = path[2] == "load"
+      let text = body.bytes.array
+      let parameters = text.isEmpty ? [:] : try InferenceJSON.object(text, within: "parameters")
+      let settings = loads ? try LoadSettings(parameters, ofModel: name) : LoadSettings()
+      try await state.change { repository throws(ServingError) in
+        if loads { try repository.load(named: name, settings) } else { try repository.unload(named: name) }
+      }
+      state.logger.notice("model \(loads ? "loaded" : "unloaded")", metadata: ["model": "\(name)"])
+      return Answer(type: "application/json", body: ByteBuffer(string: "{}"))
+    default: throw ServingError(.notFound, "there is nothing at \(request.uri.path)")
+    }
+  }
+
+  // MARK: Parts of requests
+
+  private func segments(of path: String) throws(ServingError) -> [String] {
+    var result: [String] = []
+    for part in path.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
+      guard let text = part.removingPercentEncoding else {
+        throw .bad("the path is not percent-encoded UTF-8")
+      }
+      result.append(text)
+    }
+    return result
+  }
+
+  private func allow(_ request: Request, _ method: HTTPRequest.Method) throws(ServingError) {
+    if request.method == method || (method == .get && request.method == .head) { return }
+    var error = ServingError(
+      .methodNotAllowed, "\(request.uri.path) takes \(method), not \(request.method)")
+    error.allowedMethod = method.rawValue
+    throw error
+  }
+
+  // MARK: Responses
+
+  /// Compresses a large body for clients that ask for it.
+  private func compress(_ response: inout Answer, for request: Request) {
+    guard response.status == .ok, response.body.readableBytes > 4_096,
+      let accepted = request.headers[.acceptEncoding]?.lowercased()
+    else { return }
+    let names = accepted.split(separator: ",").compactMap { entry -> String? in
+      let parts = entry.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) }
+      return parts.contains("q=0") ? nil : parts.first
+    }
+    guard let encoding = names.lazy.compactMap(Compression.init(rawValue:)).first,
+      let compressed = encoding.compressed(response.body)
+    else { return }
+    response.body = compressed
+    response.headers[.contentEncoding] = encoding.rawValue
+    response.headers[.vary] = "Accept-Encoding"
+  }
+
+  private func log(_ request: Request, _ response: Answer, _ arrival: ContinuousClock.Instant) {
+    let level: Logger.Level = response.status.code == 500 ? .error : .info
+    guard state.logger.logLevel <= level else { return }
+    state.logger.log(
+      level: level, "\(request.method) \(request.uri.path)",
+      metadata: [
+        "status": "\(response.status.code)", "request": "\(request.headers[.requestID] ?? "-")",
+        "milliseconds": "\((ContinuousClock.now - arrival).milliseconds)",
+      ])
+  }
+}
+
+extension HTTPField.Name {
+  /// The client's name for a request, which logs repeat.
+  static let requestID = HTTPField.Name("X-Request-Id")!
+  /// The bytes of JSON before binary tensors.
+  static let inferenceHeaderLength = HTTPField.Name("Inference-Header-Content-Length")!
+}

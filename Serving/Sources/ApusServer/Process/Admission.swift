@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+import ApusServing
+import Synchronization
+
+/// What the server has accepted and not yet answered: the requests, and the bytes of their bodies.
+final class Admission: Sendable {
+  private struct State {
+    var requests = 0
+    var bytes = 0
+    var isDraining = false
+  }
+  private let state = Mutex(State())
+  private let maximumBytes: Int
+
+  init(maximumBytes: Int) { self.maximumBytes = maximumBytes }
+
+  /// Whether the server takes no new work.
+  var isDraining: Bool { state.withLock { $0.isDraining } }
+
+  /// How many requests are not yet answered.
+  var requestCount: Int { state.withLock { $0.requests } }
+
+  /// Accepts a request; ``leave()`` must follow.
+  func enter() throws(ServingError) {
+    let isDraining = state.withLock { state in
+      if !state.isDraining { state.requests += 1 }
+      return state.isDraining
+    }
+    if isDraining { throw ServingError(.unavailable, "the server is shutting down") }
+  }
+
+  /// Says that an accepted request is answered.
+  func leave() { state.withLock { $0.requests -= 1 } }
+
+  /// Takes memory for a part of a body; ``release(_:)`` must follow.
+  func take(_ bytes: Int) throws(ServingError) {
+    let fits = state.withLock { state in
+      guard state.bytes + bytes <= maximumBytes else { return false }
+      state.bytes += bytes
+      return true
+    }
+    guard fits else {
+      throw ServingError(
+        .unavailable, "the bodies of other requests take \(maximumBytes) bytes: try again later")
+    }
+  }
+
+  /// Gives back the memory of a body.
+  func release(_ bytes: Int) { state.withLock { $0.bytes -= bytes } }
+
+  /// Takes no new work from now on.
+  func drain() { state.withLock { $0.isDraining = true } }
+}

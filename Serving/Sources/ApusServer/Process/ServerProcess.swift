@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+import ApusServing
+import Foundation
+import GRPCCore
+import GRPCNIOTransportHTTP2Posix
+import Hummingbird
+import HummingbirdCore
+import HummingbirdTLS
+import Logging
+import NIOCore
+import NIOPosix
+import NIOSSL
+import ServiceLifecycle
+
+/// A server from its start to its end.
+struct ServerProcess {
+  private let options: ApusServerCommand
+
+  init(_ options: ApusServerCommand) { self.options = options }
+
+  func run() async throws {
+    FileLimit.raise()
+    let logger = try makeLogger()
+    let http = try ListenAddress(options.http, option: "--http")
+    let grpc = options.grpc == "off" ? nil : try ListenAddress(options.grpc, option: "--grpc")
+    let tokens = try options.tokenFile.map { try AccessTokens(contentsOfFile: $0) } ?? .none
+    let group = MultiThreadedEventLoopGroup.singleton
+    let scheduler = Scheduler(scheduling, timers: group.next())
+    let repository = ModelRepository(
+      files: options.model, folder: options.modelRepository, maximumBatch: options.maxBatch,
+      scheduler: scheduler)
+    let refused = try repository.loadAll()
+    report(repository, refused, logger)
+    let state = ServerState(
+      repository: repository, scheduler: scheduler,
+      admission: Admission(maximumBytes: max(1 << 30, options.maxBody * 4)), tokens: tokens,
+      allowsLoading: options.modelControl == .explicit, maximumBody: options.maxBody, logger: logger)
+
+    var services: [any Service] = [try makeHTTP(state, http, group)]
+    if let grpc { services.append(try makeGRPC(state, grpc, group)) }
+    services.append(Drain(state: state, limit: .seconds(options.drain)))
+    var configuration = ServiceGroupConfiguration(
+      services: services.map { .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup) },
+      gracefulShutdownSignals: [.sigterm, .sigint], logger: Self.quiet)
+    configuration.maximumGracefulShutdownDuration = .seconds(options.drain + 3)
+    do { try await ServiceGroup(configuration: configuration).run() } catch {
+      guard state.admission.isDraining else { throw StartError(message: Self.describe(error)) }
+    }
+    await scheduler.stop()
+    logger.notice("stopped", metadata: ["unanswered": "\(state.admission.requestCount)"])
+  }
+
+  private var scheduling: Scheduler.Configuration {
+    var scheduling = Scheduler.Configuration()
+    scheduling.instances = options.instances ?? max(1, ProcessInfo.processInfo.activeProcessorCount)
+    scheduling.threads = options.threads
+    scheduling.maximumQueue = options.maxQueue
+    scheduling.queueDelay = .microseconds(options.queueDelay)
+    scheduling.deadline = options.deadline > 0 ? .seconds(options.deadline) : nil
+    return scheduling
+  }
+
+  // MARK: Logs
+
+  /// What the libraries say of themselves is for their developers.
+  private static let quiet = Logger(label: "libraries") { _ in SwiftLogNoOpLogHandler() }
+
+  private func makeLogger() throws -> Logger {
+    guard let level = Logger.Level(rawValue: options.logLevel) else {
+      throw StartError(message: "there is no log level '\(options.logLevel)'")
+    }
+    return Logger(label: "apus-server") { JSONLogHandler(label: $0, level: level) }
+  }
+
+  private func report(_ repository: ModelRepository, _ refused: [ModelRepository.Entry], _ logger: Logger) {
+    for model in repository.entries.compactMap(\.model) {
+      let tensors = { (tensors: [TensorSpecification]) in
+        tensors.map { "\($0.name) \($0.datatype.rawValue) \($0.shape)" }.joined(separator: ", ")
+      }
+      logger.notice(
+        "serving",
+        metadata: [
+          "model": "\(model.name)", "version": "\(model.version)",
+          "file": "\(model.source.path ?? "embedded")",
+          "inputs": "\(tensors(model.inputs))", "outputs": "\(tensors(model.outputs))",
+          "joins": "\(model.largestJoinedBatch)",
+        ])
+    }
+    for entry in refused {
+      logger.error(
+        "not served",
+        metadata: [
+          "model": "\(entry.source.name)", "version": "\(entry.source.version)", "reason": "\(entry.reason)",
+        ])
+    }
+  }
+
+  private static func describe(_ error: any Error) -> String {
+    if let error = error as? IOError { return error.description }
+    if let error = error as? RuntimeError { return "\(error.message) \(error.cause.map { "\($0)" } ?? "")" }
+    return "\(error)"
+  }
+
+  // MARK: Listeners
+
+  private func makeHTTP(
+    _ state: ServerState, _ address: ListenAddress, _ group: MultiThreadedEventLoopGroup
+  ) throws -> any Service {
+    let connections = Connections()
+    let surface = HTTPSurface(state: state, connections: connections)
+    var server = HTTPServerBuilder.http1(
+      configuration: .init(
+        additionalChannelHandlers: [ConnectionHandler(connections)], idleTimeout: .seconds(75)))
+    if let certificate = options.tlsCertificate, let key = options.tlsKey {
+      do {
+        let chain = try NIOSSLCertificate.fromPEMFile(certificate).map {
+          NIOSSLCertificateSource.certificate($0)
+        }
+        let configuration = TLSConfiguration.makeServerConfiguration(
+          certificateChain: chain, privateKey: .privateKey(try NIOSSLPrivateKey(file: key, format: .pem)))
+        server = try .tls(server, tlsConfiguration: configuration)
+      } catch {
+        throw StartError(
+          message: "the certificate '\(certificate)' or its key '\(key)' cannot be used: \(error)")
+      }
+    }
+    return Application(
+      responder: surface, server: server,
+      configuration: ApplicationConfiguration(
+        address: .hostname(address.host, port: address.port), backlog: 1_024,
+        availableConnectionsDelegate: .maximum(options.maxConnections, logger: Self.quiet)),
+      onServerRunning: { channel in
+        StandardError.write("http \(address.text(port: channel.localAddress?.port))")
+      },
+      eventLoopGroupProvider: .shared(group), logger: Self.quiet)
+  }
+
+  private func makeGRPC(
+    _ state: ServerState, _ address: ListenAddress, _ group: MultiThreadedEventLoopGroup
+  ) throws -> any Service {
+    var security = HTTP2ServerTransport.Posix.TransportSecurity.plaintext
+    if let certificate = options.tlsCertificate, let key = options.tlsKey {
+      security = .tls(
+        certificateChain: [.file(path: certificate, format: .pem)], privateKey: .file(path: key, format: .pem)
+      )
+    }
+    // A message within twice the limit is refused with a reason, a longer one by the transport.
+    let maximumMessage = options.maxBody * 2 + (1 << 20)
+    let transport = HTTP2ServerTransport.Posix(
+      address: .init(ipAddress: address), transportSecurity: security,
+      config: .defaults { config in
+        config.rpc.maxRequestPayloadSize = maximumMessage
+        config.compression.enabledAlgorithms = [.gzip, .deflate]
+        config.http2.targetWindowSize = 8 << 20
+        config.http2.maxConcurrentStreams = 1_024
+        config.connection.keepalive.clientBehavior.allowWithoutCalls = true
+        config.connection.keepalive.clientBehavior.minPingIntervalWithoutCalls = .seconds(10)
+        config.connection.maxIdleTime = .seconds(600)
+      },
+      eventLoopGroup: group)
+    let server = GRPCServer(
+      transport: transport, services: [InferenceService(state: state)],
+      interceptors: [TokenInterceptor(tokens: state.tokens)])
+    return GRPCListener(server: server, transport: transport, address: address)
+  }
+}
+
+/// The gRPC listener as a service: says when it listens, and ends gracefully.
+struct GRPCListener: Service {
+  let server: GRPCServer<HTTP2ServerTransport.Posix>
+  let transport: HTTP2ServerTransport.Posix
+  let address: ListenAddress
+
+  func run() async throws {
+    try await withGracefulShutdownHandler {
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await server.serve() }
+        group.addTask {
+          // Where the address cannot be bound, `serve` says so.
+          guard let bound = try? await transport.listeningAddress else { return }
+          StandardError.write("grpc \(address.text(port: bound.ipv4?.port ?? bound.ipv6?.port))")
+        }
+        try await group.waitForAll()
+      }
+    } onGracefulShutdown: {
+      server.beginGracefulShutdown()
+    }
+  }
+}
+
+/// The first to hear of the end: takes no new work, and waits until what was accepted is answered.
+struct Drain: Service {
+  let state: ServerState
+  let limit: Duration
+
+  func run() async throws {
+    try await gracefulShutdown()
+    state.admission.drain()
+    state.logger.notice("draining", metadata: ["requests": "\(state.admission.requestCount)"])
+    let end = ContinuousClock.now + limit
+    while state.admission.requestCount > 0, ContinuousClock.now < end {
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    // A connection that does not end must not keep the process.
+    BlockingThread.run {
+      Thread.sleep(forTimeInterval: 8)
+      exit(0)
+    }
+  }
+}

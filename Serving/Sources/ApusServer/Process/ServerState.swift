@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import ApusServing
+import Logging
+
+/// What both surfaces of a server share.
+struct ServerState: Sendable {
+  /// The name in metadata.
+  static let name = "apus"
+  /// The version in metadata.
+  static let version = "0.1.0"
+  /// The extensions of the protocol that this server has.
+  static let extensions = [
+    "binary_tensor_data", "classification", "model_configuration", "model_repository",
+    "model_repository(unload_dependents)", "schedule_policy", "statistics",
+  ]
+
+  let repository: ModelRepository
+  let scheduler: Scheduler
+  let admission: Admission
+  let tokens: AccessTokens
+  /// Whether clients may load and unload models.
+  let allowsLoading: Bool
+  /// The most bytes of a body, after decompression too.
+  let maximumBody: Int
+  let logger: Logger
+
+  /// Whether requests would be answered.
+  var isReady: Bool { !admission.isDraining }
+
+  /// Runs one inference; failures are counted for the model.
+  func infer(
+    _ description: RequestDescription, on model: ServedModel, arrival: ContinuousClock.Instant,
+    presence: Presence?
+  ) async throws(ServingError) -> (InferenceRequest, InferenceAnswer) {
+    do throws(ServingError) {
+      let request = try model.check(description)
+      return (request, try await scheduler.infer(request, on: model, arrival: arrival, presence: presence))
+    } catch {
+      model.statistics.recordFailure(error, ContinuousClock.now - arrival)
+      throw error
+    }
+  }
+
+  /// Does what may block, such as reading a model, away from the threads that answer requests.
+  func change(_ body: @escaping @Sendable (ModelRepository) throws(ServingError) -> Void)
+    async throws(ServingError)
+  {
+    guard allowsLoading else {
+      throw .bad(
+        "models cannot be loaded or unloaded: the server was started without --model-control explicit")
+    }
+    let repository = repository
+    let result: Result<Void, ServingError> = await withCheckedContinuation { continuation in
+      BlockingThread.run {
+        do throws(ServingError) { continuation.resume(returning: .success(try body(repository))) } catch {
+          continuation.resume(returning: .failure(error))
+        }
+      }
+    }
+    try result.get()
+  }
+}

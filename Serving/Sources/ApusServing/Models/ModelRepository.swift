@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import Foundation
+import Synchronization
+
+/// The models that a server knows, by name and version: those that were named, and those of a folder.
+public final class ModelRepository: Sendable {
+  /// A model that the server knows.
+  public struct Entry: Sendable {
+    /// Where it comes from.
+    public let source: ModelSource
+    /// The model, while it is loaded.
+    public let model: ServedModel?
+    /// Why it is not loaded.
+    public let reason: String
+  }
+
+  private struct State {
+    var entries: [String: [String: Entry]] = [:]
+  }
+
+  private let state = Mutex(State())
+  /// One load or unload at a time; requests go on meanwhile.
+  private let change = NSLock()
+  private let folder: String?
+  private let named: [ModelSource]
+  private let scheduler: Scheduler
+  private let maximumBatch: Int
+
+  /// Makes a repository of nothing; ``loadAll()`` fills it.
+  ///
+  /// - Parameters:
+  ///   - files: Paths of models to serve by their stems.
+  ///   - folder: A folder of models, or nil.
+  public init(files: [String], folder: String?, maximumBatch: Int, scheduler: Scheduler) {
+    self.folder = folder
+    self.maximumBatch = maximumBatch
+    self.scheduler = scheduler
+    named = files.map { ModelFolder.source(ofFile: $0) }
+  }
+
+  // MARK: Looking up
+
+  /// The model of a name, of the highest version where none is given.
+  ///
+  /// - Throws: `notFound` for a name or version that does not exist, `notReady` where it is not loaded.
+  public func model(named name: String, version: String? = nil) throws(ServingError) -> ServedModel {
+    let entry = try entry(named: name, version: version)
+    guard let model = entry.model else {
+      throw ServingError(
+        .notReady, "the model '\(name)' version \(entry.source.version) is not ready: \(entry.reason)")
+    }
+    return model
+  }
+
+  /// The entry of a name; among versions the highest that is loaded, or else the highest.
+  public func entry(named name: String, version: String? = nil) throws(ServingError) -> Entry {
+    let versions = state.withLock { $0.entries[name] }
+    guard let versions else {
+      throw ServingError(.notFound, "Request for unknown model: '\(name)' is not found")
+    }
+    if let version, !version.isEmpty {
+      guard let entry = versions[version] else {
+        throw ServingError(.notFound, "Request for unknown model: '\(name)' version \(version) is not found")
+      }
+      return entry
+    }
+    let entries = versions.values.sorted(by: Self.precedes)
+    guard let entry = entries.last(where: { $0.model != nil }) ?? entries.last else {
+      throw ServingError(.notFound, "Request for unknown model: '\(name)' is not found")
+    }
+    return entry
+  }
+
+  /// Every model that the server knows, by name and version.
+  public var entries: [Entry] {
+    state.withLock { $0.entries.values.flatMap(\.values) }.sorted {
+      $0.source.name == $1.source.name ? Self.precedes($0, $1) : $0.source.name < $1.source.name
+    }
+  }
+
+  /// The loaded versions of a name.
+  public func versions(of name: String) -> [String] {
+    entries.filter { $0.source.name == name && $0.model != nil }.map(\.source.version)
+  }
+
+  private static func precedes(_ first: Entry, _ second: Entry) -> Bool {
+    (UInt64(first.source.version) ?? 0) < (UInt64(second.source.version) ?? 0)
+  }
+
+  // MARK: Loading
+
+  /// Looks for models and loads all of them.
+  ///
+  /// - Parameter loads: False to list them only: clients will ask for what they need.
+  /// - Throws: two models of one name, an unreadable folder, or what stops a named model.
+  /// - Returns: The models of the folder that cannot be served, with the reason.
+  public func loadAll(loads: Bool = true) throws(ApusError) -> [Entry] {
+    var sources = named
+    if let folder { sources += try ModelFolder.sources(in: folder) }
+    if sources.isEmpty, folder == nil { sources = [.embedded] }
+    for (index, source) in sources.enumerated() {
+      if let other = sources[..<index].first(where: { $0.name == source.name && $0.version == source.version }
+      ) {
+        throw ApusError(
+          .invalidArgument,
+          "two models have the name '\(source.name)': \(other.path ?? "") and \(source.path ?? "")")
+      }
+    }
+    var failed: [Entry] = []
+    for source in sources {
+      let isNamed = named.contains(source)
+      var entry = Entry(source: source, model: nil, reason: "it was not asked for yet")
+      if loads || isNamed {
+        do { entry = try load(source) } catch {
+          if isNamed { throw error }
+          entry = Entry(source: source, model: nil, reason: error.message)
+          failed.append(entry)
+        }
+      }
+      let known = entry
+      state.withLock { $0.entries[source.name, default: [:]][source.version] = known }
+    }
+    return failed
+  }
+
+  private func load(_ source: ModelSource, _ settings: LoadSettings = LoadSettings()) throws(ApusError)
+    -> Entry
+  {
+    let model = try ServedModel(source, maximumBatch: settings.maximumBatch ?? maximumBatch)
+    try scheduler.prepare(model)
+    return Entry(source: source, model: model, reason: "")
+  }
+
+  /// Loads a model of the repository, or loads it again from its file. Requests to the old one are answered.
+  ///
+  /// Blocks: call it from a thread that may wait.
+  public func load(named name: String, _ settings: LoadSettings = LoadSettings()) throws(ServingError) {
+    change.lock()
+    defer { change.unlock() }
+    var sources = state.withLock { $0.entries[name]?.values.map(\.source) ?? [] }
+    if let folder, !named.contains(where: { $0.name == name }) {
+      // The name is compared with what the folder holds and never becomes part of a path.
+      do {
+        let found = try ModelFolder.sources(in: folder).filter { $0.name == name }
+        if !found.isEmpty { sources = found }
+      } catch { throw ServingError(.internalFailure, error.message) }
+    }
+    guard !sources.isEmpty else {
+      throw ServingError(.notFound, "failed to load '\(name)': there is no such model in the repository")
+    }
+    var loaded: [String: Entry] = [:]
+    for source in sources {
+      do { loaded[source.version] = try load(source, settings) } catch {
+        for entry in loaded.values { entry.model.map(scheduler.retire) }
+        throw ServingError(.badRequest, "failed to load '\(name)': \(error.message)")
+      }
+    }
+    let fresh = loaded
+    let old = state.withLock { state in
+      let old = state.entries[name] ?? [:]
+      state.entries[name] = fresh
+      return old
+    }
+    for entry in old.values { entry.model.map(scheduler.retire) }
+  }
+
+  /// Unloads all versions of a model; requests that were accepted are answered.
+  public func unload(named name: String) throws(ServingError) {
+    change.lock()
+    defer { change.unlock() }
+    let old = state.withLock { state -> [String: Entry]? in
+      guard let versions = state.entries[name] else { return nil }
+      state.entries[name] = versions.mapValues { Entry(source: $0.source, model: nil, reason: "unloaded") }
+      return versions
+    }
+    guard let old else {
+      throw ServingError(.notFound, "failed to unload '\(name)': there is no such model in the repository")
+    }
+    for entry in old.values { entry.model.map(scheduler.retire) }
+  }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusVision
+
+/// Where a model comes from.
+public struct ModelSource: Hashable, Sendable {
+  /// The name by which clients ask for it.
+  public let name: String
+  /// The version, a number in decimal.
+  public let version: String
+  /// The `.tflite` file; nil for the embedded model.
+  public let path: String?
+  /// The label file beside it, if there is one.
+  public let labelPath: String?
+
+  /// Makes a source.
+  public init(name: String, version: String = "1", path: String?, labelPath: String? = nil) {
+    self.name = name
+    self.version = version
+    self.path = path
+    self.labelPath = labelPath
+  }
+
+  /// The model that is part of the library.
+  public static let embedded = ModelSource(name: "shapes", path: nil)
+
+  /// Reads the model.
+  func model() throws(ApusError) -> Model {
+    guard let path else { return try Model(bytes: EmbeddedShapes.modelBytes) }
+    return try Model(contentsOfFile: path)
+  }
+
+  /// The labels: of the file beside the model, or inside it.
+  func labels(of model: Model) throws(ApusError) -> LabelMap? {
+    guard path != nil else { return LabelMap(EmbeddedShapes.labels, offset: 0) }
+    if let labelPath { return try LabelMap(contentsOfFile: labelPath) }
+    return LabelMap(of: model)
+  }
+}

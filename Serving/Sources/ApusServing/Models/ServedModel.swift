@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusVision
+import Synchronization
+
+/// A model that clients can ask for: names, shapes, limits and counts. Its weights are shared by all who run it.
+public final class ServedModel: Sendable {
+  /// Where it came from.
+  public let source: ModelSource
+  /// The inputs in the model's order.
+  public let inputs: [TensorSpecification]
+  /// The outputs in the model's order.
+  public let outputs: [TensorSpecification]
+  /// Whether the first dimension of all inputs and outputs is a batch of any size.
+  public let batches: Bool
+  /// The most items of a batch; 1 for a model that does not batch.
+  public let maximumBatch: Int
+  /// What was counted and timed.
+  public let statistics = ModelStatistics()
+
+  let model: Model
+  let signature: String?
+  let labels: LabelMap?
+  let pictureInputs: [PictureInput?]
+  private let joinLimit = Atomic(1)
+
+  /// The name by which clients ask for it.
+  public var name: String { source.name }
+  /// The version.
+  public var version: String { source.version }
+
+  /// Reads a model and names its inputs and outputs.
+  ///
+  /// - Throws: what stops the model, or each input and output that the protocol cannot carry.
+  public init(_ source: ModelSource, maximumBatch: Int) throws(ApusError) {
+    self.source = source
+    model = try source.model()
+    labels = try source.labels(of: model)
+    let signatures = model.signatures
+    let signature =
+      signatures.first { $0.key == "serving_default" } ?? (signatures.count == 1 ? signatures[0] : nil)
+    // The main function needs no name, and its tensors are there without a signature, too.
+    self.signature = signature.flatMap { $0.subgraph == 0 ? nil : $0.key }
+    let function = model.subgraphs[signature?.subgraph ?? 0]
+    inputs = try TensorSpecification.all(
+      function.inputs, signature: signature?.inputs ?? [], role: "input")
+    outputs = try TensorSpecification.all(
+      function.outputs, signature: signature?.outputs ?? [], role: "output")
+    batches = !inputs.isEmpty && !outputs.isEmpty && (inputs + outputs).allSatisfy { $0.shape.first == -1 }
+    self.maximumBatch = batches ? maximumBatch : 1
+    let metadata = model.metadata
+    pictureInputs = inputs.enumerated().map { position, input in
+      let described = metadata?.inputs.indices.contains(position) == true ? metadata?.inputs[position] : nil
+      return PictureInput(input, metadata: described)
+    }
+  }
+
+  /// How many items of different requests may run together: as many as were seen to give the same bytes as alone.
+  public var largestJoinedBatch: Int { joinLimit.load(ordering: .relaxed) }
+
+  func allowJoining(upTo limit: Int) { joinLimit.store(max(1, limit), ordering: .relaxed) }
+
+  /// Whether an input takes encoded pictures in place of its elements.
+  public func takesPictures(atInput position: Int) -> Bool { pictureInputs[position] != nil }
+
+  /// The label of a class, if the model has labels.
+  func label(_ index: Int, ofClasses count: Int) -> String? { labels?.aligned(toClassCount: count)[index] }
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusImages
+import ApusVision
+import Foundation
+import NIOCore
+
+/// The vision tasks of this build. What a new task needs is here: a case, how it is made, and how it is drawn.
+public enum VisionTaskKind: String, CaseIterable, Hashable, Sendable {
+  /// Objects with boxes.
+  case detect
+  /// The best classes.
+  case classify
+  /// Vectors that are near for pictures that are alike.
+  case embed
+  /// The class of every pixel.
+  case segment
+  /// The joints of bodies.
+  case keypoints
+  /// Faces with their landmarks.
+  case faces
+}
+
+/// A task that is prepared for a model.
+struct PreparedTask: Sendable {
+  private let answer: @Sendable (ImageBuffer, Bool, Cancellation) throws(ApusError) -> PictureAnswer
+
+  /// Prepares a task with the settings of the command line, but for what the client chose.
+  init(_ kind: VisionTaskKind, on instance: ModelInstance, settings: PictureTask.Settings) throws(ApusError) {
+    let (model, labels) = (instance.served.model, instance.served.labels)
+    var base = BaseOptions()
+    base.fit = settings.fit
+    base.interpreter = instance.interpreterOptions
+    guard settings.allowed.isEmpty && settings.denied.isEmpty || kind == .detect || kind == .classify else {
+      throw ApusError(.invalidArgument, "the task '\(kind.rawValue)' has no labels to allow or deny")
+    }
+    switch kind {
+    case .detect:
+      var options = ObjectDetector.Options()
+      options.baseOptions = base
+      options.scoreThreshold = settings.scoreThreshold
+      options.maxResults = settings.maximumResults
+      options.categoryAllowlist = settings.allowed
+      options.categoryDenylist = settings.denied
+      self.init(try ObjectDetector(model: model, labels: labels, options: options)) {
+        picture, result throws(ApusError) in try picture.drawing(result.detections)
+      }
+    case .classify:
+      var options = ImageClassifier.Options()
+      options.baseOptions = base
+      options.scoreThreshold = settings.scoreThreshold
+      options.maxResults = settings.maximumResults ?? 5
+      options.categoryAllowlist = settings.allowed
+      options.categoryDenylist = settings.denied
+      self.init(try ImageClassifier(model: model, labels: labels, options: options), draw: nil)
+    case .embed:
+      var options = ImageEmbedder.Options()
+      options.baseOptions = base
+      options.l2Normalize = true
+      self.init(try ImageEmbedder(model: model, options: options), draw: nil)
+    case .segment:
+      var options = ImageSegmenter.Options()
+      options.baseOptions = base
+      self.init(try ImageSegmenter(model: model, labels: labels, options: options)) {
+        picture, result throws(ApusError) in try picture.drawing(segmentation: result)
+      }
+    case .keypoints:
+      var options = KeypointDetector.Options()
+      options.baseOptions = base
+      options.scoreThreshold = settings.scoreThreshold ?? 0.3
+      options.maxResults = settings.maximumResults
+      self.init(try KeypointDetector(model: model, options: options)) {
+        picture, result throws(ApusError) in try picture.drawing(poses: result.poses)
+      }
+    case .faces:
+      var options = FaceDetector.Options()
+      options.baseOptions = base
+      options.minDetectionConfidence = settings.scoreThreshold ?? 0.5
+      options.maxResults = settings.maximumResults
+      self.init(try FaceDetector(model: model, options: options)) { picture, result throws(ApusError) in
+        try picture.drawing(faces: result.faces)
+      }
+    }
+  }
+
+  private init<Task: VisionTask>(
+    _ task: Task, draw: (@Sendable (ImageBuffer, Task.Answer) throws(ApusError) -> ImageBuffer)?
+  ) {
+    answer = { picture, annotates, cancellation throws(ApusError) in
+      if annotates, draw == nil {
+        throw ApusError(.invalidArgument, "the task has nothing to draw on a picture")
+      }
+      let result = try task.answer(picture, in: nil, cancellation: cancellation)
+      var annotated: ByteBuffer?
+      if annotates, let draw { annotated = ByteBuffer(bytes: try draw(picture, result).encoded(as: .png)) }
+      return PictureAnswer(
+        json: ByteBuffer(bytes: try Self.encoded(result)), annotated: annotated, timings: result.timings)
+    }
+  }
+
+  /// A result as the command line prints it.
+  private static func encoded(_ result: some Encodable) throws(ApusError) -> Data {
+    let encoder = JSONEncoder()
+    encoder.keyEncodingStrategy = .convertToSnakeCase
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    encoder.nonConformingFloatEncodingStrategy = .convertToString(
+      positiveInfinity: "Infinity", negativeInfinity: "-Infinity", nan: "NaN")
+    do { return try encoder.encode(result) } catch {
+      throw ApusError(.invalidData, "the result cannot be written as JSON: \(error)")
+    }
+  }
+
+  /// Looks at a picture.
+  func run(on picture: ImageBuffer, annotates: Bool, cancellation: Cancellation) throws(ApusError)
+    -> PictureAnswer
+  {
+    try answer(picture, annotates, cancellation)
+  }
+}
+
+extension PictureTask {
+  /// Decodes the picture and runs the task.
+  func run(on instance: ModelInstance, cancellation: Cancellation) throws(ApusError) -> PictureAnswer {
+    let task = try instance.tasks.task(kind, settings, on: instance)
+    let picture = try ImageBuffer(decoding: file.array, limits: instance.pictureLimits)
+    return try task.run(on: picture, annotates: annotates, cancellation: cancellation)
+  }
+}
+
+/// Tasks that an instance has prepared, the latest last.
+struct TaskCache {
+  private static let maximumCount = 4
+  private var tasks: [(kind: VisionTaskKind, settings: PictureTask.Settings, task: PreparedTask)] = []
+
+  mutating func task(
+    _ kind: VisionTaskKind, _ settings: PictureTask.Settings, on instance: ModelInstance
+  ) throws(ApusError) -> PreparedTask {
+    if let index = tasks.firstIndex(where: { $0.kind == kind && $0.settings == settings }) {
+      return tasks[index].task
+    }
+    let task = try PreparedTask(kind, on: instance, settings: settings)
+    if tasks.count == Self.maximumCount { tasks.removeFirst() }
+    tasks.append((kind, settings, task))
+    return task
+  }
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import NIOCore
+
+/// Reads a tensor's elements from JSON: nested arrays or a flat one, in row-major order.
+struct JSONTensor {
+  /// The type that the client declares.
+  let datatype: String
+  /// The elements of the declared shape.
+  let expectedCount: Int
+  /// The input's name, for errors.
+  let label: String
+
+  /// Reads the elements as little-endian bytes, or as strings for `BYTES`.
+  ///
+  /// More elements than expected are an error at once, so that memory is bounded by the shape and the body.
+  func read(_ reader: inout JSONReader) throws(ServingError) -> RequestDescription.Data {
+    guard let type = DataType(rawValue: datatype) else {
+      throw ServingError.bad("there is no datatype '\(datatype)'").at(label)
+    }
+    if type == .bytes { return try strings(&reader) }
+    guard type.isWrittenAsJSON else {
+      throw ServingError.bad("\(datatype) has no form in JSON: send it as binary data").at(label)
+    }
+    // Each element takes two characters at least, so that a large shape alone takes no memory.
+    var buffer = ByteBufferAllocator().buffer(capacity: min(expectedCount, 1 << 16) * (type.byteCount ?? 1))
+    var count = 0
+    switch type {
+    case .bool:
+      try each(&reader, &count) { reader throws(ServingError) in
+        buffer.writeInteger(UInt8(try reader.bool() ? 1 : 0))
+      }
+    case .uint8: try integers(UInt8.self, &reader, &count, &buffer)
+    case .uint16: try integers(UInt16.self, &reader, &count, &buffer)
+    case .uint32: try integers(UInt32.self, &reader, &count, &buffer)
+    case .uint64: try integers(UInt64.self, &reader, &count, &buffer)
+    case .int8: try integers(Int8.self, &reader, &count, &buffer)
+    case .int16: try integers(Int16.self, &reader, &count, &buffer)
+    case .int32: try integers(Int32.self, &reader, &count, &buffer)
+    case .int64: try integers(Int64.self, &reader, &count, &buffer)
+    case .fp32:
+      try each(&reader, &count) { reader throws(ServingError) in
+        let number = try reader.number()
+        let value = Float(reader.double(number))
+        guard value.isFinite else { throw .bad("\(reader.text(number)) is beyond FP32") }
+        buffer.writeInteger(value.bitPattern, endianness: .little)
+      }
+    case .fp64:
+      try each(&reader, &count) { reader throws(ServingError) in
+        let number = try reader.number()
+        let value = reader.double(number)
+        guard value.isFinite else { throw .bad("\(reader.text(number)) is beyond FP64") }
+        buffer.writeInteger(value.bitPattern, endianness: .little)
+      }
+    case .fp16, .bf16, .bytes: break
+    }
+    return .elements(buffer, count: count)
+  }
+
+  private func integers<T: FixedWidthInteger>(
+    _ type: T.Type, _ reader: inout JSONReader, _ count: inout Int, _ buffer: inout ByteBuffer
+  ) throws(ServingError) {
+    try each(&reader, &count) { reader throws(ServingError) in
+      let number = try reader.number()
+      guard let value = reader.integer(number, as: type) else {
+        throw .bad("\(reader.text(number)) is no \(datatype), a whole number within \(T.min) to \(T.max)")
+      }
+      buffer.writeInteger(value, endianness: .little)
+    }
+  }
+
+  /// The elements of `BYTES`: text, or base64 for encoded pictures, which no text can be.
+  private func strings(_ reader: inout JSONReader) throws(ServingError) -> RequestDescription.Data {
+    var strings: [ByteChunks] = []
+    var count = 0
+    try each(&reader, &count) { reader throws(ServingError) in
+      let text = try reader.stringBytes()
+      let bytes = Data(base64Encoded: Data(text)).map { ByteBuffer(bytes: $0) } ?? ByteBuffer(bytes: text)
+      strings.append(ByteChunks(bytes))
+    }
+    return .strings(strings)
+  }
+
+  /// Reads every element of an array and of arrays within it.
+  private func each(
+    _ reader: inout JSONReader, _ count: inout Int, _ body: (inout JSONReader) throws(ServingError) -> Void
+  ) throws(ServingError) {
+    guard reader.peek() == UInt8(ascii: "[") else {
+      throw ServingError.bad("data is not an array").at(label)
+    }
+    try elements(&reader, &count, body)
+  }
+
+  private func elements(
+    _ reader: inout JSONReader, _ count: inout Int, _ body: (inout JSONReader) throws(ServingError) -> Void
+  ) throws(ServingError) {
+    if reader.peek() == UInt8(ascii: "[") {
+      try reader.array { _, reader throws(ServingError) in try elements(&reader, &count, body) }
+      return
+    }
+    guard count < expectedCount else {
+      throw ServingError.bad("data has more than the \(expectedCount) elements of the shape").at(label)
+    }
+    do { try body(&reader) } catch {
+      let found = error.message
+      throw ServingError.bad("\(found)").at("\(label), data element \(count)")
+    }
+    count += 1
+  }
+}
+
+extension JSONWriter {
+  /// Writes a tensor's elements, flat.
+  mutating func elements(_ buffer: ByteBuffer, _ datatype: DataType) {
+    var buffer = buffer
+    switch datatype {
+    case .bool: while let value = buffer.readInteger(as: UInt8.self) { bool(value != 0) }
+    case .uint8: integers(UInt8.self, &buffer)
+    case .uint16: integers(UInt16.self, &buffer)
+    case .uint32: integers(UInt32.self, &buffer)
+    case .uint64: integers(UInt64.self, &buffer)
+    case .int8: integers(Int8.self, &buffer)
+    case .int16: integers(Int16.self, &buffer)
+    case .int32: integers(Int32.self, &buffer)
+    case .int64: integers(Int64.self, &buffer)
+    case .fp32:
+      while let bits = buffer.readInteger(endianness: .little, as: UInt32.self) {
+        number(Float(bitPattern: bits))
+      }
+    case .fp64:
+      while let bits = buffer.readInteger(endianness: .little, as: UInt64.self) {
+        number(Double(bitPattern: bits))
+      }
+    case .bytes:
+      while let length = buffer.readInteger(endianness: .little, as: UInt32.self),
+        let text = buffer.readString(length: Int(length))
+      { string(text) }
+    case .fp16, .bf16: break
+    }
+  }
+
+  private mutating func integers<T: FixedWidthInteger>(_ type: T.Type, _ buffer: inout ByteBuffer) {
+    while let value = buffer.readInteger(endianness: .little, as: type) { integer(value) }
+  }
+}

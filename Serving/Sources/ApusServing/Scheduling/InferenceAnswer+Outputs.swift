@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+import NIOCore
+
+extension InferenceAnswer {
+  /// The part of a batch's outputs that belongs to one request.
+  ///
+  /// - Parameters:
+  ///   - items: The request's items within the batch.
+  ///   - total: The items of the batch.
+  init(
+    to request: InferenceRequest, of model: ServedModel, outputs: [ModelInstance.RawOutput],
+    items: Range<Int>,
+    total: Int
+  ) {
+    self.outputs = request.outputs.map { wanted in
+      let described = model.outputs[wanted.position]
+      let whole = outputs[wanted.position]
+      var shape = whole.shape
+      var bytes = whole.bytes
+      if items.count < total {
+        let itemBytes = bytes.readableBytes / total
+        bytes =
+          bytes.getSlice(
+            at: bytes.readerIndex + items.lowerBound * itemBytes, length: items.count * itemBytes)
+          ?? ByteBuffer()
+        shape[0] = items.count
+      }
+      guard let classes = wanted.classes else {
+        return Output(
+          request: wanted, name: described.name, datatype: described.datatype, shape: shape, elements: bytes)
+      }
+      let (labels, labelShape) = Classification(
+        datatype: described.datatype, shape: shape, count: classes, label: model.label
+      ).strings(of: bytes)
+      return Output(
+        request: wanted, name: described.name, datatype: .bytes, shape: labelShape, elements: labels)
+    }
+  }
+}

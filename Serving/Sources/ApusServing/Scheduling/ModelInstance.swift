@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusImages
+import NIOCore
+
+/// One of a model's runners: interpreters over the shared weights, used by one thread at a time.
+final class ModelInstance {
+  /// How long the stages of a run took.
+  struct Timings {
+    var input = Duration.zero
+    var infer = Duration.zero
+    var output = Duration.zero
+  }
+
+  /// An output's bytes as the engine left them.
+  struct RawOutput {
+    let shape: [Int]
+    let bytes: ByteBuffer
+  }
+
+  let served: ServedModel
+  /// What vision tasks keep between pictures.
+  var tasks = TaskCache()
+  private let options: Interpreter.Options
+  private let imageLimits: ImageLimits
+  private var prepared: [(shapes: [[Int]], interpreter: Interpreter)] = []
+
+  /// Interpreters for other shapes are kept up to this number and this many bytes of tensors.
+  private static let maximumPrepared = 8
+  private static let maximumArenaBytes = 512 << 20
+
+  init(of served: ServedModel, options: Interpreter.Options, imageLimits: ImageLimits) {
+    self.served = served
+    self.options = options
+    self.imageLimits = imageLimits
+  }
+
+  /// The options for interpreters of this instance.
+  var interpreterOptions: Interpreter.Options { options }
+
+  /// The limits for pictures.
+  var pictureLimits: ImageLimits { imageLimits }
+
+  /// An interpreter for inputs of these shapes: a kept one, or a new one.
+  func interpreter(for shapes: [[Int]]) throws(ApusError) -> Interpreter {
+    if let index = prepared.lastIndex(where: { $0.shapes == shapes }) {
+      if index != prepared.count - 1 { prepared.append(prepared.remove(at: index)) }
+      return prepared[prepared.count - 1].interpreter
+    }
+    var options = options
+    for (position, shape) in shapes.enumerated() where shape != served.inputs[position].defaultShape {
+      options.inputShapes[position] = TensorShape(shape)
+    }
+    let interpreter = try Interpreter(model: served.model, options: options, signature: served.signature)
+    while prepared.count >= Self.maximumPrepared
+      || !prepared.isEmpty && arenaBytes + interpreter.memoryPlan.arenaByteCount > Self.maximumArenaBytes
+    {
+      prepared.removeFirst()
+    }
+    prepared.append((shapes, interpreter))
+    return interpreter
+  }
+
+  private var arenaBytes: Int { prepared.reduce(0) { $0 + $1.interpreter.memoryPlan.arenaByteCount } }
+
+  /// Runs several requests as one batch.
+  ///
+  /// - Returns: The outputs of the whole batch, and the timings.
+  func run(_ requests: [InferenceRequest], cancellation: Cancellation) throws(ApusError) -> (
+    [RawOutput], Timings
+  ) {
+    let clock = ContinuousClock()
+    let start = clock.now
+    var shapes = requests[0].inputs.map(\.shape)
+    if requests.count > 1 {
+      let items = requests.reduce(0) { $0 + $1.batch }
+      for position in shapes.indices { shapes[position][0] = items }
+    }
+    let interpreter = try interpreter(for: shapes)
+    // A server's requests are strangers to each other: what a model remembers ends with each run.
+    interpreter.resetVariables()
+    var item = 0
+    for request in requests {
+      for (position, input) in request.inputs.enumerated() {
+        try fill(position, with: input, at: item, in: interpreter)
+      }
+      item += request.batch
+    }
+    let filled = clock.now
+    try interpreter.invoke(cancellation: cancellation)
+    let done = clock.now
+    let outputs = try self.outputs(of: interpreter)
+    return (outputs, Timings(input: filled - start, infer: done - filled, output: clock.now - done))
+  }
+
+  private func fill(
+    _ position: Int, with input: InferenceRequest.Input, at item: Int, in interpreter: Interpreter
+  ) throws(ApusError) {
+    switch input.contents {
+    case .elements(let bytes):
+      try interpreter.withInputBytes(at: position) { span throws(ApusError) in
+        let offset = item == 0 ? 0 : item * (bytes.count / max(1, input.shape[0]))
+        guard bytes.count <= span.byteCount - offset else {
+          throw ApusError(
+            .invalidArgument, "input \(position) takes \(span.byteCount) bytes, not \(offset + bytes.count)")
+        }
+        bytes.copy(into: &span, at: offset)
+      }
+    case .pictures(let files):
+      guard let picture = served.pictureInputs[position] else {
+        throw ApusError(.invalidArgument, "input \(position) does not take pictures")
+      }
+      for (index, file) in files.enumerated() {
+        do {
+          try picture.write(
+            file, toItem: item + index, ofInput: position, of: interpreter, limits: imageLimits)
+        } catch {
+          throw ApusError(
+            error.code, "picture \(index) of '\(served.inputs[position].name)': \(error.message)")
+        }
+      }
+    }
+  }
+
+  private func outputs(of interpreter: Interpreter) throws(ApusError) -> [RawOutput] {
+    let tensors = interpreter.outputs
+    var outputs: [RawOutput] = []
+    for position in tensors.indices {
+      let bytes = try interpreter.withOutputBytes(at: position) { span in
+        var buffer = ByteBufferAllocator().buffer(capacity: span.byteCount)
+        buffer.writeBytes(span)
+        return buffer
+      }
+      outputs.append(RawOutput(shape: tensors[position].shape.dimensions, bytes: bytes))
+    }
+    return outputs
+  }
+}

@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusImages
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// Gives work to threads of its own: one bounded queue for each model, batches of requests that may run together,
+/// and turns between models by the time that each has used.
+///
+/// ```
+/// submit → queue of the model (priority, then arrival) → a free thread takes the model that used the least time
+///        → joins waiting requests of equal shapes → runs them on an instance → answers each
+/// ```
+public final class Scheduler: Sendable {
+  /// How work is scheduled.
+  public struct Configuration: Sendable {
+    /// Threads that run models, and the most instances of a model.
+    public var instances = 1
+    /// Threads that one run may use.
+    public var threads = 1
+    /// The most requests that wait for a model.
+    public var maximumQueue = 256
+    /// How long a request may wait for others to join it.
+    public var queueDelay = Duration.zero
+    /// How long a request may take, waiting included.
+    public var deadline: Duration? = .seconds(60)
+    /// How large pictures may be.
+    public var imageLimits = ImageLimits(maximumPixelCount: 1 << 26)
+
+    /// Makes the default configuration.
+    public init() {}
+
+    /// The options of each interpreter.
+    var interpreterOptions: Interpreter.Options {
+      var options = Interpreter.Options()
+      options.threadCount = threads
+      return options
+    }
+  }
+
+  /// How work is scheduled.
+  public let configuration: Configuration
+
+  private let state = Mutex(State())
+  private let pool: NIOThreadPool
+  private let timers: any EventLoop
+
+  /// Starts the threads.
+  ///
+  /// - Parameter timers: The event loop that watches deadlines.
+  public init(_ configuration: Configuration, timers: any EventLoop) {
+    self.configuration = configuration
+    self.timers = timers
+    pool = NIOThreadPool(numberOfThreads: configuration.instances)
+    pool.start()
+    timers.scheduleRepeatedTask(initialDelay: .milliseconds(20), delay: .milliseconds(20)) {
+      [weak self] task in
+      guard let self else { return task.cancel() }
+      self.expire()
+    }
+  }
+
+  // MARK: State
+
+  /// An instance on its way between the pool of a model and the one thread that uses it.
+  private struct Lent: @unchecked Sendable {
+    let instance: ModelInstance
+  }
+
+  private final class Queue {
+    let model: ServedModel
+    /// By priority, then by arrival.
+    var jobs: [Job] = []
+    var running: [ObjectIdentifier: [Job]] = [:]
+    var idle: [Lent] = []
+    /// The time used, for turns between models.
+    var used = Duration.zero
+    var isWatched = false
+    var isRetired = false
+
+    init(_ model: ServedModel) { self.model = model }
+  }
+
+  private struct State: ~Copyable {
+    var queues: [ObjectIdentifier: Queue] = [:]
+    var workers = 0
+    /// The least time that a model which has had work used, so that a newcomer does not catch up on the past.
+    var clock = Duration.zero
+  }
+
+  /// A batch that a thread runs.
+  private struct Taken: Sendable {
+    let model: ServedModel
+    let jobs: [Job]
+    let batch: RunningBatch
+    let lent: Lent?
+  }
+
+  // MARK: Models
+
+  /// Prepares the first instance of a model and finds out which batches give the same bytes as single runs.
+  ///
+  /// - Throws: what stops the model.
+  public func prepare(_ model: ServedModel) throws(ApusError) {
+    let instance = ModelInstance(
+      of: model, options: configuration.interpreterOptions, imageLimits: configuration.imageLimits)
+    _ = try instance.interpreter(for: model.inputs.map(\.defaultShape))
+    if model.maximumBatch > 1 {
+      model.allowJoining(upTo: BatchTrial(instance).largestExactBatch(upTo: model.maximumBatch))
+    }
+    let lent = Lent(instance: instance)
+    state.withLock { state in
+      let queue = Queue(model)
+      queue.idle = [lent]
+      queue.used = state.clock
+      state.queues[ObjectIdentifier(model)] = queue
+    }
+  }
+
+  /// Forgets a model once what waits for it is answered.
+  public func retire(_ model: ServedModel) {
+    state.withLock { state in
+      guard let queue = state.queues[ObjectIdentifier(model)] else { return }
+      queue.isRetired = true
+      Self.drop(queue, from: &state)
+    }
+  }
+
+  private static func drop(_ queue: Queue, from state: inout State) {
+    if queue.isRetired, queue.jobs.isEmpty, queue.running.isEmpty {
+      state.queues[ObjectIdentifier(queue.model)] = nil
+    }
+  }
+
+  /// How many requests wait for a model.
+  public func waitingCount(of model: ServedModel) -> Int {
+    state.withLock { $0.queues[ObjectIdentifier(model)]?.jobs.count ?? 0 }
+  }
+
+  // MARK: Requests
+
+  /// Runs a checked request.
+  ///
+  /// - Parameter presence: Says when the client goes away; the task's cancellation does, too.
+  public func infer(
+    _ request: InferenceRequest, on model: ServedModel, arrival: ContinuousClock.Instant, presence: Presence?
+  ) async throws(ServingError) -> InferenceAnswer {
+    let limits = [configuration.deadline, request.timeout].compactMap { $0 }
+    let job = Job(
+      model, .tensors(request), priority: request.priority, arrival: arrival,
+      deadline: limits.min().map { arrival + $0 })
+    guard case .tensors(let answer) = try await run(job, presence) else {
+      throw ServingError(.internalFailure, "a task was answered in place of tensors")
+    }
+    return answer
+  }
+
+  /// Runs a vision task.
+  public func run(
+    _ task: PictureTask, on model: ServedModel, arrival: ContinuousClock.Instant, presence: Presence?
+  ) async throws(ServingError) -> PictureAnswer {
+    let job = Job(
+      model, .picture(task), priority: 2, arrival: arrival,
+      deadline: configuration.deadline.map { arrival + $0 })
+    guard case .picture(let answer) = try await run(job, presence) else {
+      throw ServingError(.internalFailure, "tensors were answered in place of a task")
+    }
+    return answer
+  }
+
+  private func run(_ job: Job, _ presence: Presence?) async throws(ServingError) -> Job.Outcome {
+    let gone = ServingError(.cancelled, "the client went away")
+    let token = presence?.whenGone { [weak self] in self?.abandon(job, gone) }
+    defer { if let token { presence?.forget(token) } }
+    let result = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        job.wait(continuation)
+        self.enqueue(job)
+      }
+    } onCancel: {
+      self.abandon(job, gone)
+    }
+    switch result {
+    case .success(let outcome): return outcome
+    case .failure(let error): throw error
+    }
+  }
+
+  private func enqueue(_ job: Job) {
+    let (error, starts) = state.withLock { state -> (ServingError?, Bool) in
+      let queue = state.queues[ObjectIdentifier(job.model)] ?? Self.lateQueue(for: job.model, in: &state)
+      guard queue.jobs.count < configuration.maximumQueue else {
+        return (
+          ServingError(
+            .queueFull,
+            "the queue of the model '\(job.model.name)' is full: \(queue.jobs.count) requests wait"),
+          false
+        )
+      }
+      if queue.jobs.isEmpty, queue.running.isEmpty { queue.used = max(queue.used, state.clock) }
+      // Mostly it goes to the end.
+      var place = queue.jobs.count
+      while place > 0, queue.jobs[place - 1].priority > job.priority { place -= 1 }
+      queue.jobs.insert(job, at: place)
+      return (nil, startsWorker(&state))
+    }
+    if let error { job.finish(.failure(error)) }
+    if starts { startWorker() }
+  }
+
+  /// A queue for a request that was accepted before its model was unloaded.
+  private static func lateQueue(for model: ServedModel, in state: inout State) -> Queue {
+    let queue = Queue(model)
+    queue.isRetired = true
+    state.queues[ObjectIdentifier(model)] = queue
+    return queue
+  }
+
+  /// Takes a job out of its queue, or stops its run where nobody else waits for it.
+  private func abandon(_ job: Job, _ error: ServingError) {
+    job.finish(.failure(error))
+    state.withLock { state in
+      guard let queue = state.queues[ObjectIdentifier(job.model)] else { return }
+      queue.jobs.removeAll { $0 === job }
+      Self.drop(queue, from: &state)
+    }
+  }
+
+  /// Answers everything whose deadline has passed.
+  private func expire() {
+    let now = ContinuousClock.now
+    let late = state.withLock { state in
+      var late: [Job] = []
+      for queue in state.queues.values {
+        let isLate = { (job: Job) in job.deadline.map { $0 <= now } ?? false }
+        late += queue.jobs.filter(isLate)
+        queue.jobs.removeAll(where: isLate)
+        for jobs in queue.running.values { late += jobs.filter(isLate) }
+        Self.drop(queue, from: &state)
+      }
+      return late
+    }
+    for job in late { job.finish(.failure(Self.pastDeadline(job, now))) }
+  }
+
+  private static func pastDeadline(_ job: Job, _ now: ContinuousClock.Instant) -> ServingError {
+    ServingError(
+      .deadlineExceeded,
+      "the deadline passed after \(Int((now - job.arrival).milliseconds)) ms")
+  }
+
+  // MARK: Threads
+
+  /// Whether a thread is to be started; counts it.
+  private func startsWorker(_ state: inout State) -> Bool {
+    guard state.workers < configuration.instances else { return false }
+    state.workers += 1
+    return true
+  }
+
+  private func startWorker() {
+    pool.submit { [self] state in
+      guard case .active = state else { return }
+      work()
+    }
+  }
+
+  /// Runs batches until none is ready.
+  private func work() {
+    while let taken = take() { run(taken) }
+  }
+
+  /// The next batch, of the model that used the least time; nil if none is ready, when the thread ends.
+  private func take() -> Taken? {
+    let (taken, expired, watch) = state.withLock { state -> (Taken?, [Job], [(Queue, Duration)]) in
+      let now = ContinuousClock.now
+      var expired: [Job] = []
+      var watch: [(Queue, Duration)] = []
+      while true {
+        var best: Queue?
+        for queue in state.queues.values where queue.running.count < configuration.instances {
+          guard let wait = waitingTime(of: queue, now) else { continue }
+          if wait > .zero {
+            if !queue.isWatched {
+              queue.isWatched = true
+              watch.append((queue, wait))
+            }
+          } else if best.map({ queue.used < $0.used }) ?? true {
+            best = queue
+          }
+        }
+        guard let best else {
+          state.workers -= 1
+          return (nil, expired, watch)
+        }
+        state.clock = max(state.clock, best.used)
+        let jobs = nextJobs(of: best, now, &expired)
+        if jobs.isEmpty { continue }
+        let batch = RunningBatch(count: jobs.count)
+        best.running[ObjectIdentifier(batch)] = jobs
+        return (Taken(model: best.model, jobs: jobs, batch: batch, lent: best.idle.popLast()), expired, watch)
+      }
+    }
+    let now = ContinuousClock.now
+    for job in expired { job.finish(.failure(Self.pastDeadline(job, now))) }
+    for (queue, wait) in watch { self.watch(queue.model, wait) }
+    return taken
+  }
+
+  /// How long a queue waits for others to join its first request: zero if it can run now, nil if it is empty.
+  private func waitingTime(of queue: Queue, _ now: ContinuousClock.Instant) -> Duration? {
+    guard let first = queue.jobs.first else { return nil }
+    let limit = queue.model.largestJoinedBatch
+    guard configuration.queueDelay > .zero, limit > 1, case .tensors = first.work else { return .zero }
+    var items = 0
+    var oldest = first.arrival
+    for job in queue.jobs {
+      items += job.items
+      oldest = min(oldest, job.arrival)
+    }
+    return items >= limit ? .zero : max(.zero, oldest + configuration.queueDelay - now)
+  }
+
+  /// Looks at a queue again when its first request has waited long enough.
+  private func watch(_ model: ServedModel, _ wait: Duration) {
+    timers.scheduleTask(in: .nanoseconds(Int64(wait.wholeNanoseconds) + 1_000)) { [weak self] in
+      guard let self else { return }
+      let starts = self.state.withLock { state in
+        guard let queue = state.queues[ObjectIdentifier(model)] else { return false }
+        queue.isWatched = false
+        return !queue.jobs.isEmpty && self.startsWorker(&state)
+      }
+      if starts { self.startWorker() }
+    }
+  }
+
+  /// Takes the first job of a queue and those that may run with it.
+  private func nextJobs(of queue: Queue, _ now: ContinuousClock.Instant, _ expired: inout [Job]) -> [Job] {
+    var jobs: [Job] = []
+    var rest: [Job] = []
+    var items = 0
+    let limit = queue.model.largestJoinedBatch
+    for job in queue.jobs {
+      if job.isDone { continue }
+      if let deadline = job.deadline, deadline <= now {
+        expired.append(job)
+      } else if let first = jobs.first {
+        if items + job.items <= limit, first.joins(job) {
+          jobs.append(job)
+          items += job.items
+        } else {
+          rest.append(job)
+        }
+      } else {
+        jobs.append(job)
+        items = job.items
+      }
+    }
+    queue.jobs = rest
+    return jobs
+  }
+
+  private func run(_ taken: Taken) {
+    let start = ContinuousClock.now
+    let instance =
+      taken.lent?.instance
+      ?? ModelInstance(
+        of: taken.model, options: configuration.interpreterOptions, imageLimits: configuration.imageLimits)
+    let jobs = taken.jobs.filter { $0.begin(in: taken.batch) }
+    for _ in jobs.count..<taken.jobs.count { taken.batch.abandonOne() }
+    if !jobs.isEmpty { Execution(taken.model, jobs, instance, taken.batch.cancellation).run(from: start) }
+    let lent = Lent(instance: instance)
+    state.withLock { state in
+      guard let queue = state.queues[ObjectIdentifier(taken.model)] else { return }
+      queue.running[ObjectIdentifier(taken.batch)] = nil
+      queue.used += ContinuousClock.now - start
+      queue.idle.append(lent)
+      Self.drop(queue, from: &state)
+    }
+  }
+
+  // MARK: Ending
+
+  /// Answers everything that still waits with an error, stops the runs and ends the threads.
+  public func stop() async {
+    let left = state.withLock { state in
+      state.queues.values.flatMap { $0.jobs + $0.running.values.flatMap { $0 } }
+    }
+    for job in left { abandon(job, ServingError(.unavailable, "the server ended before the answer")) }
+    try? await pool.shutdownGracefully()
+  }
+}
+
+extension Job {
+  /// Whether another job may run in the same batch: both for tensors, of the same shapes but for the batch.
+  func joins(_ other: Job) -> Bool {
+    guard case .tensors(let first) = work, case .tensors(let second) = other.work else { return false }
+    return zip(first.inputs, second.inputs).allSatisfy { $0.shape.dropFirst() == $1.shape.dropFirst() }
+  }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+import CZlib
+import NIOCore
+
+/// The content encodings of HTTP that bodies may have, by the system's zlib.
+///
+/// The one place where the server talks to a C library: pointers live within a call.
+public enum Compression: String, CaseIterable, Sendable {
+  case gzip
+  case deflate
+
+  /// Bits of the window; 16 more ask for gzip's header, 32 more for either header.
+  private var windowBits: Int32 { self == .gzip ? MAX_WBITS + 16 : MAX_WBITS }
+
+  private static let pieceSize = 64 << 10
+
+  /// Expands a body.
+  ///
+  /// A body of `deflate` may come with zlib's header or without it: clients differ.
+  /// - Throws: `tooLarge` beyond `limit` bytes, `badRequest` for damage.
+  public func decompressed(_ body: ByteChunks, limit: Int) throws(ServingError) -> ByteChunks {
+    do { return try expand(body, limit: limit, windowBits: MAX_WBITS + 32) } catch {
+      guard self == .deflate, error.kind == .badRequest else { throw error }
+      return try expand(body, limit: limit, windowBits: -MAX_WBITS)
+    }
+  }
+
+  private func expand(_ body: ByteChunks, limit: Int, windowBits: Int32) throws(ServingError) -> ByteChunks {
+    var stream = z_stream()
+    guard
+      inflateInit2_(&stream, windowBits, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK
+    else { throw ServingError(.internalFailure, "there is no memory to decompress a body") }
+    defer { inflateEnd(&stream) }
+    var result = ByteChunks()
+    var status = Z_OK
+    for chunk in body.chunks {
+      var source = Array(chunk.readableBytesView)
+      var used = 0
+      while used < source.count {
+        guard status != Z_STREAM_END else {
+          throw .bad("the \(rawValue) body has bytes after its end")
+        }
+        let (piece, consumed, newStatus) = Self.step(&stream, &source, from: used) {
+          inflate(&$0, Z_NO_FLUSH)
+        }
+        status = newStatus
+        used += consumed
+        guard status == Z_OK || status == Z_STREAM_END || (status == Z_BUF_ERROR && consumed > 0) else {
+          throw .bad("the \(rawValue) body is damaged")
+        }
+        result.append(piece)
+        guard result.count <= limit else {
+          throw ServingError(.tooLarge, "the body is larger than \(limit) bytes after decompression")
+        }
+        if consumed == 0, piece.readableBytes == 0 { throw .bad("the \(rawValue) body is damaged") }
+      }
+      // What fills the last piece exactly may go on without more input.
+      while status == Z_OK {
+        let (piece, _, newStatus) = Self.step(&stream, &source, from: source.count) {
+          inflate(&$0, Z_NO_FLUSH)
+        }
+        if newStatus == Z_STREAM_END { status = newStatus }
+        if piece.readableBytes == 0 { break }
+        result.append(piece)
+        guard result.count <= limit else {
+          throw ServingError(.tooLarge, "the body is larger than \(limit) bytes after decompression")
+        }
+      }
+    }
+    guard status == Z_STREAM_END else { throw .bad("the \(rawValue) body ends early") }
+    return result
+  }
+
+  /// Compresses a body.
+  public func compressed(_ body: ByteBuffer) -> ByteBuffer? {
+    var stream = z_stream()
+    guard
+      deflateInit2_(
+        &stream, Z_BEST_SPEED, Z_DEFLATED, windowBits, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION,
+        Int32(MemoryLayout<z_stream>.size)) == Z_OK
+    else { return nil }
+    defer { deflateEnd(&stream) }
+    var source = Array(body.readableBytesView)
+    var result = ByteBuffer()
+    var used = 0
+    while true {
+      let (piece, consumed, status) = Self.step(&stream, &source, from: used) { CZlib.deflate(&$0, Z_FINISH) }
+      used += consumed
+      result.writeImmutableBuffer(piece)
+      if status == Z_STREAM_END { return result }
+      guard status == Z_OK || status == Z_BUF_ERROR, consumed > 0 || piece.readableBytes > 0 else {
+        return nil
+      }
+    }
+  }
+
+  /// One call of the library: what it wrote, how much it read, and its status.
+  private static func step(
+    _ stream: inout z_stream, _ source: inout [UInt8], from start: Int, _ call: (inout z_stream) -> Int32
+  ) -> (ByteBuffer, Int, Int32) {
+    var output = ByteBufferAllocator().buffer(capacity: pieceSize)
+    var consumed = 0
+    var status = Z_OK
+    let available = min(source.count - start, 1 << 30)
+    source.withUnsafeMutableBufferPointer { source in
+      _ = output.writeWithUnsafeMutableBytes(minimumWritableBytes: pieceSize) { target in
+        stream.next_in = available > 0 ? source.baseAddress.map { $0 + start } : nil
+        stream.avail_in = UInt32(available)
+        stream.next_out = target.bindMemory(to: UInt8.self).baseAddress
+        stream.avail_out = UInt32(target.count)
+        status = call(&stream)
+        consumed = available - Int(stream.avail_in)
+        return target.count - Int(stream.avail_out)
+      }
+    }
+    stream.next_in = nil
+    stream.next_out = nil
+    return (output, consumed, status)
+  }
+}

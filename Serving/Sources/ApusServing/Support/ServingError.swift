@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a request was not answered, for a client: what kind of failure, and a message that names the place.
+public struct ServingError: Error, Hashable, Sendable {
+  /// What kind of failure this is; each surface has a status for it.
+  public enum Kind: String, Hashable, Sendable {
+    /// Something in the request is wrong.
+    case badRequest
+    /// There is no token, or a wrong one.
+    case unauthorized
+    /// Something named does not exist.
+    case notFound
+    /// The path exists, the method does not.
+    case methodNotAllowed
+    /// The request is larger than a limit.
+    case tooLarge
+    /// The body is of a kind or an encoding that is not read.
+    case unsupportedMedia
+    /// The queue is full.
+    case queueFull
+    /// The server drains, or is short of memory.
+    case unavailable
+    /// The model exists, but is not loaded.
+    case notReady
+    /// The client sends too slowly.
+    case tooSlow
+    /// The deadline passed.
+    case deadlineExceeded
+    /// The client went away.
+    case cancelled
+    /// This build or this configuration does not do that.
+    case unsupported
+    /// A failure of the server's own.
+    case internalFailure
+  }
+
+  /// What kind of failure this is.
+  public let kind: Kind
+  /// Whether a part of the request's body is left unread.
+  public var leavesBody = false
+  /// The method that the path takes, where another was used.
+  public var allowedMethod: String?
+  /// The place, what was found and what was expected.
+  public let message: String
+
+  /// Makes an error.
+  public init(_ kind: Kind, _ message: String) {
+    self.kind = kind
+    self.message = message
+  }
+
+  /// An error with its place put in front.
+  public func at(_ place: String) -> ServingError { ServingError(kind, "\(place): \(message)") }
+
+  /// The error for a request whose body is not read to its end.
+  public var leavingBody: ServingError {
+    var error = self
+    error.leavesBody = true
+    return error
+  }
+
+  /// What is wrong in a request.
+  public static func bad(_ message: String) -> ServingError { ServingError(.badRequest, message) }
+}
+
+extension ServingError: CustomStringConvertible {
+  /// The message.
+  public var description: String { message }
+}

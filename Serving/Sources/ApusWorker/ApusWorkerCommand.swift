@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusServing
+import ApusVision
+import ArgumentParser
+import Foundation
+
+/// `apus-worker`: a child process that other engines keep, pictures in, lines of JSON out.
+@main
+struct ApusWorkerCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "apus-worker",
+    abstract: "Answers encoded pictures on standard input with lines of JSON on standard output.",
+    discussion: """
+      A frame is a little-endian length of four bytes, a number of four bytes, and that many bytes of a picture. Its \
+      answer is one line, {"id":NUMBER,…} as `apus TASK --json` prints it, or {"id":NUMBER,"error":…}; answers have the \
+      order of the frames. The end of the input is the end of the process.
+      """)
+
+  @Argument(help: "The task: \(Self.tasks).")
+  var task: String
+
+  @Argument(help: "A .tflite file, or 'shapes' for the embedded model.")
+  var model: String
+
+  @Option(help: "The label file; without it, the labels inside the model.")
+  var labels: String?
+
+  @Option(help: "The minimum score.")
+  var scoreThreshold: Float?
+
+  @Option(help: "The maximum number of results.")
+  var maxResults: Int?
+
+  @Option(help: "A label to answer with, and no others but those of further --allow.")
+  var allow: [String] = []
+
+  @Option(help: "A label to leave out.")
+  var deny: [String] = []
+
+  @Option(help: "How pictures of other proportions are fitted in: stretch, center-crop or letterbox.")
+  var fit: Fit?
+
+  @Option(help: "Threads that one run may use.")
+  var threads = 1
+
+  @Option(help: "How long a picture may take, in seconds; 0 for any time.")
+  var deadline = 0.0
+
+  enum Fit: String, ExpressibleByArgument, CaseIterable {
+    case stretch
+    case centerCrop = "center-crop"
+    case letterbox
+  }
+
+  private var kind: VisionTaskKind? { VisionTaskKind(rawValue: task) }
+
+  func validate() throws {
+    guard kind != nil else {
+      throw ValidationError("there is no task '\(task)', only: \(Self.tasks)")
+    }
+    guard maxResults ?? 1 >= 1 else {
+      throw ValidationError("--max-results is \(maxResults ?? 0), not 1 or more")
+    }
+    guard (1...64).contains(threads) else { throw ValidationError("--threads is \(threads), not 1 to 64") }
+    guard (0...86_400).contains(deadline) else {
+      throw ValidationError("--deadline is \(deadline), not 0 to 86400")
+    }
+  }
+
+  func run() throws {
+    do throws(ApusError) {
+      try FrameLoop(
+        worker: PictureWorker(kind ?? .detect, source: source, settings: settings, threads: threads),
+        deadline: deadline > 0 ? deadline : nil
+      ).run()
+    } catch {
+      FileHandle.standardError.write(Data("error: \(error.message.replacing("\n", with: " "))\n".utf8))
+      throw ExitCode(1)
+    }
+  }
+
+  private static let tasks = VisionTaskKind.allCases.map(\.rawValue).joined(separator: ", ")
+
+  private var source: ModelSource {
+    let isEmbedded = model == ModelSource.embedded.name && !FileManager.default.fileExists(atPath: model)
+    return isEmbedded ? .embedded : ModelSource(name: "model", path: model, labelPath: labels)
+  }
+
+  private var settings: PictureTask.Settings {
+    var settings = PictureTask.Settings()
+    settings.scoreThreshold = scoreThreshold
+    settings.maximumResults = maxResults
+    settings.allowed = allow
+    settings.denied = deny
+    settings.fit =
+      switch fit {
+      case .stretch: .stretch
+      case .centerCrop: .centerCrop
+      case .letterbox: .letterbox()
+      case nil: nil
+      }
+    return settings
+  }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusServing
+import Dispatch
+import Foundation
+import NIOCore
+
+/// Reads frames from standard input and writes a line for each to standard output, until the input ends.
+struct FrameLoop {
+  /// The longest picture, in bytes; a longer one is read over.
+  static let longestFrame = 64 << 20
+
+  let worker: PictureWorker
+  /// How long a picture may take, in seconds.
+  let deadline: Double?
+
+  private let input = FileHandle.standardInput
+  private let output = FileHandle.standardOutput
+
+  init(worker: PictureWorker, deadline: Double?) {
+    self.worker = worker
+    self.deadline = deadline
+  }
+
+  func run() {
+    while let head = read(8), head.count == 8 {
+      let length = Self.number(head.prefix(4))
+      let id = UInt32(Self.number(head.suffix(4)))
+      guard length <= Self.longestFrame else {
+        guard skip(length) else { return }
+        guard
+          write(
+            PictureWorker.line(
+              id: id, error: "the frame has \(length) bytes, more than \(Self.longestFrame)"))
+        else { return }
+        continue
+      }
+      let file = length == 0 ? Data() : read(length)
+      guard let file, file.count == length else {
+        _ = write(PictureWorker.line(id: id, error: "the input ends within the frame"))
+        return
+      }
+      guard write(answer(id, Array(file))) else { return }
+    }
+  }
+
+  private func answer(_ id: UInt32, _ file: [UInt8]) -> ByteBuffer {
+    let cancellation = Cancellation()
+    guard let deadline else { return worker.line(id: id, picture: file, cancellation: cancellation) }
+    let alarm = DispatchWorkItem { cancellation.cancel() }
+    DispatchQueue.global().asyncAfter(deadline: .now() + deadline, execute: alarm)
+    defer { alarm.cancel() }
+    return worker.line(id: id, picture: file, cancellation: cancellation)
+  }
+
+  private static func number(_ bytes: Data) -> Int { bytes.reversed().reduce(0) { $0 << 8 | Int($1) } }
+
+  /// So many bytes, or fewer where the input ends; nil at its end.
+  private func read(_ count: Int) -> Data? { (try? input.read(upToCount: count)) ?? nil }
+
+  /// Reads over bytes; false where the input ends before.
+  private func skip(_ count: Int) -> Bool {
+    var left = count
+    while left > 0 {
+      guard let part = read(min(left, 1 << 20)), !part.isEmpty else { return false }
+      left -= part.count
+    }
+    return true
+  }
+
+  /// Writes a line; false where nobody reads any more.
+  private func write(_ line: ByteBuffer) -> Bool {
+    (try? output.write(contentsOf: Data(line.readableBytesView))) != nil
+  }
+}

@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The inference protocol over gRPC, by Triton's client and by its messages."""
+
+import json
+import queue
+
+import grpc
+import numpy as np
+import pytest
+import tritonclient.grpc as triton
+from tritonclient.grpc import service_pb2, service_pb2_grpc
+from tritonclient.utils import InferenceServerException, np_to_triton_dtype
+
+# How many models and versions the tests' repository holds.
+MODELS = 14
+
+A = np.arange(16, dtype=np.int32).reshape(1, 16)
+B = np.full((1, 16), -3, np.int32)
+
+
+@pytest.fixture(scope="module")
+def client(server):
+    with triton.InferenceServerClient(server.grpc) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def stub(server):
+    with grpc.insecure_channel(server.grpc) as channel:
+        yield service_pb2_grpc.GRPCInferenceServiceStub(channel)
+
+
+def infer_input(name, array):
+    tensor = triton.InferInput(name, list(array.shape), np_to_triton_dtype(array.dtype))
+    tensor.set_data_from_numpy(array)
+    return tensor
+
+
+def pair(model="simple"):
+    return [infer_input("INPUT0", A), infer_input("INPUT1", B)]
+
+
+def test_health(client):
+    assert client.is_server_live() and client.is_server_ready() and client.is_model_ready("simple")
+    assert client.is_model_ready("versioned", "2") and not client.is_model_ready("versioned", "3")
+    assert not client.is_model_ready("nobody")
+
+
+def test_metadata_and_configuration(client):
+    assert client.get_server_metadata().name == "apus"
+    metadata = client.get_model_metadata("simple_batch", as_json=True)
+    assert metadata["inputs"][0] == {"name": "INPUT0", "datatype": "INT32", "shape": ["-1", "16"]}
+    config = client.get_model_config("simple_batch").config
+    assert config.max_batch_size == 8 and config.input[0].dims == [16] and config.input[0].data_type == 8
+    assert config.backend == "apus" and config.instance_group[0].kind == 2
+
+
+def test_unknown_models_by_name(client):
+    with pytest.raises(InferenceServerException, match="Request for unknown model: 'wrong' is not found") as error:
+        client.get_model_metadata("wrong")
+    assert error.value.status() == "StatusCode.NOT_FOUND"
+
+
+@pytest.mark.parametrize("model", ["simple", "simple_batch"])
+@pytest.mark.parametrize("compression", [None, "gzip", "deflate"])
+def test_sum_and_difference(client, model, compression):
+    outputs = [triton.InferRequestedOutput(name) for name in ("OUTPUT1", "OUTPUT0")]
+    result = client.infer(model, pair(), outputs=outputs, request_id="seven", compression_algorithm=compression)
+    np.testing.assert_array_equal(result.as_numpy("OUTPUT0"), A + B)
+    np.testing.assert_array_equal(result.as_numpy("OUTPUT1"), A - B)
+    response = result.get_response()
+    assert response.id == "seven" and [output.name for output in response.outputs] == ["OUTPUT1", "OUTPUT0"]
+
+
+def test_async_inference(client):
+    results = queue.Queue()
+    for _ in range(32):
+        client.async_infer("simple", pair(), lambda result, error: results.put((result, error)))
+    for _ in range(32):
+        result, error = results.get(timeout=30)
+        assert error is None
+        np.testing.assert_array_equal(result.as_numpy("OUTPUT0"), A + B)
+
+
+def test_streams_answer_in_order_and_go_on_after_errors(server):
+    results = queue.Queue()
+    with triton.InferenceServerClient(server.grpc) as client:
+        client.start_stream(lambda result, error: results.put((result, error)))
+        for number in range(100):
+            tensors = [infer_input("INPUT0", A + number), infer_input("INPUT1", B)]
+            client.async_stream_infer("nobody" if number == 50 else "simple", tensors, request_id=str(number))
+        for number in range(100):
+            result, error = results.get(timeout=30)
+            if number == 50:
+                assert "unknown model" in str(error)
+            else:
+                assert result.get_response().id == str(number)
+                np.testing.assert_array_equal(result.as_numpy("OUTPUT0"), A + number + B)
+        client.stop_stream()
+
+
+FIELDS = {
+    "bool": ("BOOL", "bool_contents"), "uint8": ("UINT8", "uint_contents"), "uint16": ("UINT16", "uint_contents"),
+    "uint32": ("UINT32", "uint_contents"), "uint64": ("UINT64", "uint64_contents"),
+    "int8": ("INT8", "int_contents"), "int16": ("INT16", "int_contents"), "int32": ("INT32", "int_contents"),
+    "int64": ("INT64", "int64_contents"), "float16": ("FP16", None), "bfloat16": ("BF16", None),
+    "float32": ("FP32", "fp32_contents"), "float64": ("FP64", "fp64_contents")}
+
+
+def test_raw_contents_of_every_type(stub):
+    request = service_pb2.ModelInferRequest(model_name="types")
+    data = []
+    for name, (datatype, _) in FIELDS.items():
+        request.inputs.add(name=f"in_{name}", datatype=datatype, shape=[1, 4])
+        size = 2 if "float16" in name else np.dtype(name).itemsize
+        data.append(bytes(range(4 * size)) if name != "bool" else b"\1\0\1\0")
+    request.raw_input_contents.extend(data)
+    answer = stub.ModelInfer(request)
+    assert list(answer.raw_output_contents) == data
+    assert [output.datatype for output in answer.outputs] == [datatype for datatype, _ in FIELDS.values()]
+
+
+def typed(name="simple", field="int_contents", values=tuple(range(16)), **more):
+    request = service_pb2.ModelInferRequest(model_name=name)
+    for position in (0, 1):
+        tensor = request.inputs.add(name=f"INPUT{position}", datatype="INT32", shape=[1, 16])
+        getattr(tensor.contents, field).extend(values)
+    return request
+
+
+def test_typed_contents(stub):
+    answer = stub.ModelInfer(typed())
+    np.testing.assert_array_equal(np.frombuffer(answer.raw_output_contents[0], "<i4"), np.arange(16) * 2)
+
+
+def mistake(change):
+    request = typed()
+    change(request)
+    return request
+
+
+MISTAKES = [
+    (lambda r: r.raw_input_contents.extend([bytes(64)] * 2), "both contents and raw_input_contents"),
+    (lambda r: r.raw_input_contents.append(bytes(64)), "1 raw_input_contents for 2 inputs"),
+    (lambda r: r.inputs[0].contents.int64_contents.append(1), "INT32 is in int64_contents, not in int_contents"),
+    (lambda r: r.inputs[0].contents.int_contents.append(1), "data has 17 elements, but the shape [1, 16] has 16"),
+    (lambda r: r.inputs[0].shape.__setitem__(1, -16), "negative"),
+    (lambda r: r.inputs[0].shape.__setitem__(slice(0, 2), [2**40, 2**22]), "inputs[0]"),
+    (lambda r: r.inputs[0].shape.__setitem__(slice(0, 2), [2**62, 2**62]), "more elements than memory"),
+    (lambda r: setattr(r.inputs[0], "name", "nobody"), "there is no input 'nobody'"),
+    (lambda r: setattr(r.inputs[0], "datatype", "FP32"), "FP32"),
+    (lambda r: setattr(r.inputs[0], "datatype", "FP16"), "FP16 has no typed contents"),
+    (lambda r: setattr(r.inputs[0], "datatype", "x"), "there is no datatype 'x'"),
+    (lambda r: r.outputs.add(name="nobody"), "outputs[0] ('nobody')"),
+    (lambda r: r.inputs.pop(), "'INPUT1' is missing"),
+    (lambda r: r.inputs.append(r.inputs[0]), "inputs[2]"),
+    (lambda r: r.inputs[0].parameters["shared_memory_region"].MergeFrom(
+        service_pb2.InferParameter(string_param="x")), "shared memory"),
+]
+
+
+@pytest.mark.parametrize("number", range(len(MISTAKES)))
+def test_mistakes_are_invalid_arguments(stub, number):
+    change, place = MISTAKES[number]
+    with pytest.raises(grpc.RpcError) as error:
+        stub.ModelInfer(mistake(change))
+    assert error.value.code() == grpc.StatusCode.INVALID_ARGUMENT and place in error.value.details()
+
+
+def test_values_beyond_their_type(stub):
+    request = service_pb2.ModelInferRequest(model_name="identity")
+    tensor = request.inputs.add(name="INPUT0", datatype="UINT8", shape=[1, 16])
+    tensor.contents.uint_contents.extend([255] * 15 + [256])
+    with pytest.raises(grpc.RpcError) as error:
+        stub.ModelInfer(request)
+    assert "element 15 is 256" in error.value.details()
+
+
+def test_large_messages_are_refused(stub):
+    request = service_pb2.ModelInferRequest(model_name="simple")
+    request.raw_input_contents.append(bytes((8 << 20) + 1))
+    with pytest.raises(grpc.RpcError) as error:
+        stub.ModelInfer(request)
+    assert error.value.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
+
+
+def test_garbage_is_an_error(server):
+    with grpc.insecure_channel(server.grpc) as channel:
+        call = channel.unary_unary("/inference.GRPCInferenceService/ModelInfer")
+        for garbage in (b"\xff" * 100, b"\x0a\xff\xff\xff\xff\x0f", b"\x08" * 1000):
+            with pytest.raises(grpc.RpcError):
+                call(garbage)
+        with pytest.raises(grpc.RpcError) as error:
+            channel.unary_unary("/inference.GRPCInferenceService/Nothing")(b"")
+        assert error.value.code() == grpc.StatusCode.UNIMPLEMENTED
+
+
+def test_classification(client):
+    x = np.random.default_rng(1).standard_normal((2, 64)).astype(np.float32)
+    output = triton.InferRequestedOutput("y", class_count=2)
+    found = client.infer("labelled", [infer_input("x", x)], outputs=[output]).as_numpy("y")
+    plain = client.infer("labelled", [infer_input("x", x)]).as_numpy("y")
+    for row in range(2):
+        expected = [f"{plain[row, k]:f}:{k}:class {k}".encode() for k in np.argsort(-plain[row])[:2]]
+        assert list(found[row]) == expected
+
+
+def test_statistics(client):
+    before = client.get_inference_statistics("simple").model_stats[0]
+    client.infer("simple", pair())
+    after = client.get_inference_statistics("simple").model_stats[0]
+    assert after.inference_count == before.inference_count + 1
+    assert after.inference_stats.success.ns > before.inference_stats.success.ns
+    assert after.batch_stats[0].batch_size == 1
+    assert len(client.get_inference_statistics().model_stats) == MODELS
+
+
+def test_repository(client):
+    states = {model.name: model.state for model in client.get_model_repository_index().models}
+    assert states["simple"] == "READY"
+    client.unload_model("simple")
+    assert not client.is_model_ready("simple")
+    client.load_model("simple")
+    assert client.is_model_ready("simple")
+    with pytest.raises(InferenceServerException, match="failed to load"):
+        client.load_model("wrong_model_name")
+
+
+def test_field_numbers_are_those_of_the_client():
+    """Each message and field of ours has the number, type and label that Triton's client has."""
+    import subprocess
+    import tempfile
+    from pathlib import Path
+
+    from google.protobuf import descriptor_pb2
+
+    proto = Path(__file__).resolve().parents[1] / "Proto"
+    with tempfile.NamedTemporaryFile() as file:
+        subprocess.run(["protoc", "-I", proto, "inference.proto", "-o", file.name], check=True)
+        ours = descriptor_pb2.FileDescriptorSet.FromString(Path(file.name).read_bytes()).file[0]
+    from tritonclient.grpc import model_config_pb2
+
+    theirs = {}
+    for module in (service_pb2, model_config_pb2):
+        description = descriptor_pb2.FileDescriptorProto()
+        module.DESCRIPTOR.CopyToProto(description)
+        theirs.update({message.name: message for message in description.message_type})
+        theirs.update({enumeration.name: enumeration for enumeration in description.enum_type})
+        for service in description.service:
+            theirs[service.name] = service
+
+    def compare(mine, other, place):
+        fields = {field.name: field for field in other.field}
+        for field in mine.field:
+            peer = fields[field.name]
+            assert (field.number, field.type, field.label, field.type_name) == (
+                peer.number, peer.type, peer.label, peer.type_name), f"{place}.{field.name}"
+        nested = {message.name: message for message in other.nested_type}
+        for message in mine.nested_type:
+            compare(message, nested[message.name], f"{place}.{message.name}")
+
+    for message in ours.message_type:
+        compare(message, theirs[message.name], message.name)
+    numbers = {value.name: value.number for value in theirs["DataType"].value}
+    assert {value.name: value.number for value in ours.enum_type[0].value} == numbers
+    methods = {method.name: method for method in theirs["GRPCInferenceService"].method}
+    for method in ours.service[0].method:
+        peer = methods[method.name]
+        assert (method.input_type, method.output_type, method.client_streaming, method.server_streaming) == (
+            peer.input_type, peer.output_type, peer.client_streaming, peer.server_streaming)

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pictures: as tensors of encoded files, as bodies of vision tasks, and on the page."""
+
+import base64
+import concurrent.futures
+import json
+import os
+import struct
+import subprocess
+import zlib
+
+import numpy as np
+import pytest
+import tritonclient.http as triton
+from server import Server
+
+
+@pytest.fixture(scope="module")
+def shapes():
+    """A server of the embedded model."""
+    with Server() as server:
+        yield server
+        assert server.stop() == 0
+
+
+@pytest.fixture(scope="module")
+def sample(shapes):
+    return shapes.request("/sample.jpg")[2]
+
+
+def detect_by_command(picture, *options):
+    """What the command line answers, without the name and the times."""
+    text = subprocess.run([os.environ["APUS"], "detect", picture, "--json", *options], check=True, capture_output=True).stdout
+    return without_times(json.loads(text))
+
+
+def without_times(answer):
+    return {key: value for key, value in answer.items() if key not in ("image", "milliseconds")}
+
+
+def test_the_embedded_model_is_served_as_shapes(shapes, sample, tmp_path):
+    (tmp_path / "p.jpg").write_bytes(sample)
+    for query in ("", "?model=shapes"):
+        status, answer = shapes.json("/v1/detect" + query, sample)
+        assert status == 200 and without_times(answer) == detect_by_command(tmp_path / "p.jpg")
+        assert set(answer["milliseconds"]) == {"preprocess", "inference", "postprocess"} and "image" not in answer
+        assert {found["label"] for found in answer["detections"]} == {"triangle", "rectangle", "pentagon", "circle"}
+
+
+def test_options_of_the_query(shapes, sample, tmp_path):
+    (tmp_path / "p.jpg").write_bytes(sample)
+    status, answer = shapes.json("/v1/detect?score_threshold=0.93&max_results=3&fit=letterbox", sample)
+    assert status == 200 and without_times(answer) == detect_by_command(
+        tmp_path / "p.jpg", "--score-threshold", "0.93", "--max-results", "3", "--fit", "letterbox")
+    _, answer = shapes.json("/v1/detect?allow=circle&allow=triangle", sample)
+    assert {found["label"] for found in answer["detections"]} == {"circle", "triangle"}
+    for wrong in ("score_threshold=x", "score_threshold=nan", "max_results=0", "fit=x", "annotate=gif", "unknown=1",
+                  "allow=nothing", "allow=circle&deny=triangle", "model=%ff"):
+        status, answer = shapes.json(f"/v1/detect?{wrong}", sample)
+        assert status == 400 and "error" in answer, wrong
+    assert shapes.json("/v1/detect?model=x", sample)[0] == 404
+
+
+def test_annotated_pictures(shapes, sample):
+    status, headers, png = shapes.request("/v1/detect?annotate=png", sample)
+    assert status == 200 and headers["Content-Type"] == "image/png" and png.startswith(b"\x89PNG")
+    assert struct.unpack(">II", png[16:24]) == (640, 480)
+
+
+def png(width, height, data=b""):
+    def chunk(kind, content):
+        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
+            + chunk(b"IDAT", zlib.compress(data)) + chunk(b"IEND", b""))
+
+
+def test_broken_pictures(shapes, sample):
+    for body, status in ((b"", 400), (b"hello", 415), (sample[:1000], 400), (sample[:-500], 400), (b"\xff\xd8\xff" * 50, 400),
+                         (png(30_000, 30_000), 413), (png(2**31 - 1, 2**31 - 1), 413), (png(100, 100), 400),
+                         (b"GIF89a" + bytes(100), 415)):
+        found, answer = shapes.json("/v1/detect", body)
+        assert found == status and answer["error"], (body[:20], found, answer)
+    assert shapes.json("/v1/detect", sample)[0] == 200
+
+
+def test_progressive_bombs_are_refused(shapes):
+    """A progressive JPEG with thousands of scans over a large picture."""
+    frame = b"\xff\xd8" + b"\xff\xdb\x00\x43\x00" + b"\x01" * 64
+    frame += b"\xff\xc2\x00\x0b\x08" + struct.pack(">HH", 8000, 8000) + b"\x01\x01\x11\x00"
+    frame += b"\xff\xc4\x00\x14\x00\x01" + bytes(15) + b"\x00" + b"\xff\xc4\x00\x14\x10\x01" + bytes(15) + b"\x00"
+    scan = b"\xff\xda\x00\x08\x01\x01\x00\x00\x00\x01" + bytes(8)
+    for body in (frame + scan * 3000 + b"\xff\xd9", frame + scan * 3000 + bytes(20_000) + b"\xff\xd9"):
+        status, answer = shapes.json("/v1/detect", body, timeout=60)
+        assert status in (400, 413), answer
+
+
+def test_pictures_as_tensors(shapes, sample):
+    """N encoded files in a BYTES tensor give what their pixels give."""
+    expected = shapes.json("/v1/detect?score_threshold=0&max_results=1000", sample)[1]["detections"]
+    with triton.InferenceServerClient(shapes.http) as client:
+        tensor = triton.InferInput("normalized_input_image_tensor", [1], "BYTES")
+        tensor.set_data_from_numpy(np.array([sample], object))
+        result = client.infer("shapes", [tensor])
+        scores = result.as_numpy(result.get_response()["outputs"][2]["name"])
+        np.testing.assert_array_equal(np.sort(scores[0])[::-1][:len(expected)], [found["score"] for found in expected])
+        for data in (base64.b64encode(sample).decode(),):
+            body = {"inputs": [{"name": "normalized_input_image_tensor", "shape": [1], "datatype": "BYTES", "data": [data]}]}
+            status, answer = shapes.json("/v2/models/shapes/infer", body)
+            assert status == 200 and answer["outputs"][2]["data"] == scores[0].tolist()
+    # The file as a raw request.
+    status, headers, text = shapes.request(
+        "/v2/models/shapes/infer", sample, headers={"Inference-Header-Content-Length": "0"})
+    answer = json.loads(text[:int(headers["Inference-Header-Content-Length"])])
+    assert status == 200 and [output["shape"] for output in answer["outputs"]] == [[1, 25, 4], [1, 25], [1, 25], [1]]
+
+
+def test_broken_pictures_in_tensors(shapes, sample):
+    def ask(data, shape):
+        header = json.dumps({"inputs": [{"name": "normalized_input_image_tensor", "shape": shape, "datatype": "BYTES",
+                                         "parameters": {"binary_data_size": len(data)}}]}).encode()
+        return shapes.json("/v2/models/shapes/infer", header + data,
+                           headers={"Inference-Header-Content-Length": str(len(header))})
+
+    one = struct.pack("<I", len(sample)) + sample
+    for data, shape in ((one, [2]), (one + one, [2]), (one, [1, 1, 1]), (one[:-1], [1]), (struct.pack("<I", 2**32 - 1), [1]),
+                        (b"\1\0", [1]), (struct.pack("<I", 3) + b"abc", [1]), (b"", [0]), (b"", [1])):
+        status, answer = ask(data, shape)
+        assert status in (400, 415) and "normalized_input_image_tensor" in answer["error"], answer
+
+
+def test_many_pictures_at_once(shapes, sample):
+    expected = without_times(shapes.json("/v1/detect", sample)[1])
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        for status, answer in pool.map(lambda _: shapes.json("/v1/detect", sample), range(100)):
+            assert status == 200 and without_times(answer) == expected
+
+
+def test_models_that_are_no_detectors_say_why(server, sample):
+    status, answer = server.json("/v1/detect?model=simple", sample)
+    assert status == 400 and "inputs" in answer["error"]
+    status, answer = server.json("/v1/detect", sample)
+    assert status == 400 and "?model=" in answer["error"]
+
+
+def test_real_detectors_answer_as_the_command_line(test_data):
+    names = ["coco_ssd_mobilenet_v1_1.0_quant_2018_06_29_no_metadata", "coco_ssd_mobilenet_v1_1.0_quant_2018_06_29_metadata"]
+    paths = [path for path in sorted((test_data / "models").glob("*ssd*.tflite"))][:4]
+    pictures = sorted((test_data / "images").glob("*.jpg"))[:4]
+    assert paths and pictures, names
+    with Server(*paths) as server:
+        for path in paths:
+            for picture in pictures:
+                try:
+                    expected = detect_by_command(picture, "--model", path)
+                except subprocess.CalledProcessError as error:
+                    status, answer = server.json(f"/v1/detect?model={path.stem}", picture.read_bytes())
+                    assert status == 400 and answer["error"] in error.stderr.decode()
+                    continue
+                status, answer = server.json(f"/v1/detect?model={path.stem}", picture.read_bytes())
+                assert status == 200 and without_times(answer) == expected, (path, picture)
+        assert server.stop() == 0
+
+
+@pytest.mark.parametrize("task", ["classify", "embed", "segment", "keypoints", "faces"])
+def test_every_task_answers_as_the_command_line(test_data, task, tmp_path):
+    """Each real model under 12 MB on one picture, by the server and by `apus`: the same answer, or a 400 with its reason."""
+    picture = test_data / "images" / "grace_hopper.jpg"
+    picture = picture if picture.exists() else sorted((test_data / "images").glob("*.jpg"))[0]
+    paths = [path for path in sorted((test_data / "models").glob("*.tflite")) if path.stat().st_size < 12 << 20][:14]
+    answered = 0
+    with Server(*paths) as server:
+        for path in paths:
+            status, answer = server.json(f"/v1/{task}?model={path.stem}", picture.read_bytes())
+            if task == "segment" and status == 200:
+                assert abs(sum(entry["share"] for entry in answer["classes"]) - 1) < 1e-3
+            done = subprocess.run([os.environ["APUS"], task, picture, "--model", path, "--json"]
+                                  + (["--output-dir", tmp_path] if task == "segment" else []), capture_output=True, text=True)
+            if status == 200:
+                assert done.returncode == 0, (path, done.stderr)
+                assert without_times(answer) == without_times(json.loads(done.stdout)), path
+                answered += 1
+            else:
+                assert status == 400 and done.returncode != 0, (path, answer, done.stdout)
+                assert answer["error"] in done.stderr, (answer, done.stderr)
+        assert server.stop() == 0
+    print(task, answered, "of", len(paths))
+
+
+def test_real_models_answer_as_the_command_line(test_data, tmp_path):
+    """Every real model that the server takes gives the bytes of `apus run` on the same data."""
+    checked = 0
+    for path in sorted((test_data / "models").glob("*.tflite")):
+        if path.stat().st_size > 12 << 20:
+            continue
+        with Server("--model-repository", tmp_path / "none") if False else Server(path) as server:
+            metadata = server.json(f"/v2/models/{path.stem}")[1]
+            if any(-1 in tensor["shape"] for tensor in metadata["inputs"]):
+                continue
+            random = np.random.default_rng(5)
+            header, tail, options = {"inputs": [], "parameters": {"binary_data_output": True}}, b"", []
+            kinds = {"FP32": "<f4", "UINT8": "u1", "INT8": "i1", "INT32": "<i4", "INT64": "<i8", "INT16": "<i2"}
+            for index, tensor in enumerate(metadata["inputs"]):
+                kind = kinds[tensor["datatype"]]
+                values = (random.random(tensor["shape"]).astype("f4") if kind == "<f4"
+                          else random.integers(0, 100, tensor["shape"]).astype(kind))
+                np.save(tmp_path / f"{index}.npy", values)
+                options += ["--input", tmp_path / f"{index}.npy"]
+                header["inputs"].append({**tensor, "parameters": {"binary_data_size": values.nbytes}})
+                tail += values.tobytes()
+            text = json.dumps(header).encode()
+            status, headers, answer = server.request(f"/v2/models/{path.stem}/infer", text + tail, headers={
+                "Inference-Header-Content-Length": str(len(text))})
+            assert status == 200, (path, answer)
+            subprocess.run([os.environ["APUS"], "run", path, *options, "--output-dir", tmp_path], check=True,
+                           stdout=subprocess.DEVNULL)
+            found = answer[int(headers["Inference-Header-Content-Length"]):]
+            expected = b"".join(np.load(tmp_path / f"output_{index}.npy").tobytes()
+                                for index in range(len(metadata["outputs"])))
+            assert found == expected, path
+            checked += 1
+    assert checked > 10
+
+
+def test_the_page(shapes):
+    status, headers, html = shapes.request("/")
+    assert status == 200 and headers["Content-Type"].startswith("text/html")
+    assert "default-src 'none'" in headers["Content-Security-Policy"]
+    text = html.decode()
+    assert "http://" not in text.replace("http://www.w3.org/2000/svg", "") and "https://" not in text
+    assert shapes.request("/favicon.ico")[0] == 204

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`apus-worker`: frames in, lines of JSON out."""
+
+import json
+import os
+import struct
+import subprocess
+
+import pytest
+from server import Server
+
+WORKER = os.environ["APUS_WORKER"]
+
+
+@pytest.fixture(scope="module")
+def sample():
+    with Server() as server:
+        return server.request("/sample.jpg")[2]
+
+
+def frame(number, data):
+    return struct.pack("<II", len(data), number) + data
+
+
+def work(text, *options):
+    done = subprocess.run([WORKER, "detect", "shapes", *options], input=text, capture_output=True, timeout=120)
+    return done.returncode, [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_answers_in_the_order_of_the_frames(sample, tmp_path):
+    (tmp_path / "p.jpg").write_bytes(sample)
+    expected = json.loads(subprocess.run(
+        [os.environ["APUS"], "detect", tmp_path / "p.jpg", "--json"], check=True, capture_output=True).stdout)
+    numbers = [7, 0, 2**32 - 1, 7]
+    status, answers = work(b"".join(frame(number, sample) for number in numbers))
+    assert status == 0 and [answer["id"] for answer in answers] == numbers
+    for answer in answers:
+        assert answer["detections"] == expected["detections"] and set(answer) == {
+            "id", "width", "height", "detections", "milliseconds"}
+
+
+def test_a_broken_picture_costs_its_row_only(sample):
+    status, answers = work(b"".join(
+        frame(number, data) for number, data in enumerate([sample, b"", b"nothing", sample[:2000], sample])))
+    assert status == 0 and ["error" in answer for answer in answers] == [False, True, True, True, False]
+    assert all(set(answer) == {"id", "error"} for answer in answers if "error" in answer)
+
+
+def test_long_frames_are_read_over(sample):
+    long = 64 << 20
+    text = frame(1, sample) + struct.pack("<II", long + 1, 2) + bytes(long + 1) + frame(3, sample)
+    status, answers = work(text)
+    assert status == 0 and [answer["id"] for answer in answers] == [1, 2, 3]
+    assert "error" in answers[1] and "detections" in answers[2]
+
+
+def test_an_input_that_ends_early(sample):
+    status, answers = work(frame(1, sample) + frame(2, sample)[:-5])
+    assert status == 0 and [answer["id"] for answer in answers] == [1, 2] and "ends" in answers[1]["error"]
+    assert work(b"") == (0, []) and work(b"\1\2\3") == (0, [])
+
+
+def test_deadlines(sample):
+    status, answers = work(frame(1, sample), "--deadline", "0.000001")
+    assert status == 0 and answers[0]["id"] == 1
+    assert answers[0].get("error") in (None, "the deadline passed")
+
+
+def test_options(sample):
+    status, answers = work(frame(1, sample), "--max-results", "2", "--score-threshold", "0.9", "--allow", "circle")
+    assert status == 0 and [found["label"] for found in answers[0]["detections"]] == ["circle"]
+
+
+@pytest.mark.parametrize("arguments,message", [
+    (["detect", "missing.tflite"], "missing.tflite"),
+    (["detect", "shapes", "--allow", "nothing"], "nothing"),
+])
+def test_what_stops_the_start(arguments, message):
+    done = subprocess.run([WORKER, *arguments], input=b"", capture_output=True)
+    assert done.returncode == 1 and message in done.stderr.decode() and done.stdout == b""
+
+
+def test_wrong_usage_is_64():
+    assert subprocess.run([WORKER, "paint", "shapes"], input=b"", capture_output=True).returncode == 64
+
+
+def test_a_reader_that_leaves_ends_the_worker(sample):
+    worker = subprocess.Popen([WORKER, "detect", "shapes"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    worker.stdout.close()
+    try:
+        for number in range(1000):
+            worker.stdin.write(frame(number, sample))
+    except BrokenPipeError:
+        pass
+    try:
+        worker.stdin.close()
+    except BrokenPipeError:
+        pass
+    assert worker.wait(60) is not None
