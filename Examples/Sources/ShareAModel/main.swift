@@ -17,6 +17,8 @@ let scores = try await withThrowingTaskGroup(of: Float.self) { group in
       return try interpreter.output(at: 2, as: Float.self)[0]
     }
   }
-  return try await group.reduce(into: []) { $0.append($1) }
+  var scores: [Float] = []
+  for try await score in group { scores.append(score) }
+  return scores
 }
 print("4 tasks, the same answer:", Set(scores).count == 1)
