@@ -67,7 +67,7 @@ public final class ImageClassifier: VisionTask {
   ///   - labels: The names of the classes; nil for those inside the model.
   ///   - options: How to classify.
   /// - Throws: `invalidArgument` where the options contradict each other or the model is no classifier, or what stops
-  ///   ``Apus/Interpreter``.
+  ///   `Apus.Interpreter`.
   public init(model: Model, labels: LabelMap? = nil, options: Options = Options()) throws(ApusError) {
     if let threshold = options.scoreThreshold, threshold.isNaN {
       throw ApusError(.invalidArgument, "the score threshold is not a number")

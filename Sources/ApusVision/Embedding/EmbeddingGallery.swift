@@ -89,7 +89,7 @@ public struct EmbeddingGallery: Hashable, Sendable {
   /// - Parameters:
   ///   - embedding: The new one; one with another number of coordinates has no neighbors.
   ///   - k: The most matches.
-  ///   - distance: Beyond this, a match has no name; nil for no limit.
+  ///   - limit: The distance beyond which a match has no name; nil for no limit.
   public func nearest(to embedding: Embedding, k: Int = 1, distance limit: Double? = nil) -> [Match] {
     let found = entries.compactMap { entry -> (name: String, distance: Double)? in
       Embedding(entry.values).euclideanDistance(to: embedding).map { (entry.name, $0) }

@@ -48,7 +48,7 @@ public final class ImageEmbedder: VisionTask {
 
   /// Makes an embedder of a model: one picture in, points out, all of whose dimensions but the last are 1.
   ///
-  /// - Throws: `invalidArgument` where the model is no such embedder, or what stops ``Apus/Interpreter``.
+  /// - Throws: `invalidArgument` where the model is no such embedder, or what stops `Apus.Interpreter`.
   public init(model: Model, options: Options = Options()) throws(ApusError) {
     self.options = options
     let prepared = try PreparedModel(model, options: options.baseOptions)

@@ -14,7 +14,9 @@ extension Face {
   /// The picture is turned, scaled and moved, but not distorted, so that these points come as near as possible, by least
   /// squares, to where they belong. Pixels beyond the picture's edge are black.
   ///
-  /// - Parameter size: The side of the square, in pixels.
+  /// - Parameters:
+  ///   - image: The picture in which the face was found.
+  ///   - size: The side of the square, in pixels.
   public func aligned(in image: ImageBuffer, size: Int = 112) -> ImageBuffer? {
     guard size > 0, size <= 4096, keypoints.count >= Self.template.count else { return nil }
     let points = keypoints.prefix(Self.template.count).map { (x: Double($0.x), y: Double($0.y)) }

@@ -57,7 +57,7 @@ public final class FaceDetector: VisionTask {
 
   /// Makes a detector of a model: one picture in, predictions and scores of anchors out, in any order.
   ///
-  /// - Throws: `invalidArgument` where the model is no such detector, or what stops ``Apus/Interpreter``.
+  /// - Throws: `invalidArgument` where the model is no such detector, or what stops `Apus.Interpreter`.
   public init(model: Model, options: Options = Options()) throws(ApusError) {
     try options.check()
     self.options = options

@@ -40,7 +40,7 @@ public final class KeypointDetector: VisionTask {
 
   /// Makes a detector of a model.
   ///
-  /// - Throws: `invalidArgument` where the model is none of the known kinds, or what stops ``Apus/Interpreter``.
+  /// - Throws: `invalidArgument` where the model is none of the known kinds, or what stops `Apus.Interpreter`.
   public init(model: Model, options: Options = Options()) throws(ApusError) {
     guard !options.scoreThreshold.isNaN else {
       throw ApusError(.invalidArgument, "the score threshold is not a number")

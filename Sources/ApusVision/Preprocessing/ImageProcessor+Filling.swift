@@ -6,7 +6,7 @@ import ApusKernels
 extension ImageProcessor {
   /// Writes a picture's values straight into a float32 input; without a normalization, `(v − 127.5) / 127.5`.
   ///
-  /// The values are those of ``prepare(_:threads:)`` and ``PreparedImage/fill(_:order:normalization:)``, without a
+  /// The values are those of ``prepare(_:threads:)`` and `PreparedImage.fill`, without a
   /// picture in between.
   ///
   /// - Parameters:
@@ -40,7 +40,7 @@ extension ImageProcessor {
 
   /// Writes a picture's values straight into a uint8 input: the pixels themselves, unless a normalization is given.
   ///
-  /// The values are those of ``PreparedImage/fill(_:order:normalization:scale:zeroPoint:)``; parameters and errors are
+  /// The values are those of `PreparedImage.fill`; parameters and errors are
   /// those of both.
   @discardableResult
   public func fill(
@@ -71,7 +71,7 @@ extension ImageProcessor {
 
   /// Writes a picture's values straight into an int8 input: `v − 128`, unless a normalization is given.
   ///
-  /// The values are those of ``PreparedImage/fill(_:order:normalization:scale:zeroPoint:)``; parameters and errors are
+  /// The values are those of `PreparedImage.fill`; parameters and errors are
   /// those of both.
   @discardableResult
   public func fill(

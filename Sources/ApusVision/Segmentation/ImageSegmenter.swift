@@ -65,7 +65,7 @@ public final class ImageSegmenter: VisionTask {
   ///     whole classes of `1×height×width` out.
   ///   - labels: The names of the classes; nil for those inside the model.
   ///   - options: How to segment.
-  /// - Throws: `invalidArgument` where the model is no segmenter, or what stops ``Apus/Interpreter``.
+  /// - Throws: `invalidArgument` where the model is no segmenter, or what stops `Apus.Interpreter`.
   public init(model: Model, labels: LabelMap? = nil, options: Options = Options()) throws(ApusError) {
     self.options = options
     let prepared = try PreparedModel(model, options: options.baseOptions)
