@@ -126,14 +126,19 @@ package struct QuantizedHardSwish: Hashable, Sendable {
     factor = Self.roundedHighProduct(factor, Self.upperHalf(bounded))
     if bounded.shift > 0 { factor = Self.saturatingShiftLeft(factor, 1) }
     if bounded.shift < 0 {
-      factor = Int16(truncatingIfNeeded: roundingDivideByPowerOfTwo(Int32(factor), 0 &- bounded.shift))
+      factor = Int16(truncatingIfNeeded: Self.roundedQuotient(factor, 0 &- bounded.shift))
     }
     factor = Int16(truncatingIfNeeded: (Int32(factor) &+ 1 << 15) &>> 1)
     // Truncation here offsets the bias of the roundings above; the factor is not negative, so nothing overflows.
     let product = Int32(factor) &* Int32(unshifted) / (1 << 15)
-    let shifted = roundingDivideByPowerOfTwo(Int32(Int16(truncatingIfNeeded: product)), 0 &- output.shift)
+    let shifted = Self.roundedQuotient(Int16(truncatingIfNeeded: product), 0 &- output.shift)
     let result = Int16(truncatingIfNeeded: shifted &+ outputZeroPoint)
     return Int32(min(max(result, minimum), maximum))
+  }
+
+  /// The reference divides in 16 bits: by 2¹⁶ and more, its mask is −1, and the result the sign, or 1 for zero.
+  private static func roundedQuotient(_ x: Int16, _ exponent: Int32) -> Int32 {
+    exponent < 16 ? roundingDivideByPowerOfTwo(Int32(x), exponent) : x < 0 ? -1 : 1
   }
 
   private static func upperHalf(_ multiplier: FixedPointMultiplier) -> Int16 {

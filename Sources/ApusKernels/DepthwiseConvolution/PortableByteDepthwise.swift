@@ -47,7 +47,8 @@ final class PortableByteDepthwise: TiledConvolution, @unchecked Sendable {
     WeightLayout(
       "portable-bytes", "depthwise",
       numbers: [
-        Int(operands.signFlip), Int(operands.rhsZeroPoint), convolution.taps, convolution.outputChannels,
+        Int(operands.signFlip), Int(operands.rhsZeroPoint), convolution.filterHeight, convolution.filterWidth,
+        convolution.outputChannels,
       ])
   }
 

@@ -54,7 +54,9 @@ final class PortableWordDepthwise: TiledConvolution, @unchecked Sendable {
   }
 
   var packing: WeightLayout {
-    operands.packing.of("depthwise", numbers: [convolution.taps, convolution.outputChannels])
+    operands.packing.of(
+      "depthwise",
+      numbers: [convolution.filterHeight, convolution.filterWidth, convolution.outputChannels])
   }
 
   var packedByteCount: Int {

@@ -66,12 +66,14 @@ extension Planner {
   /// A tensor's values at preparation.
   func values<T: TensorElement>(of slot: TensorSlot, as type: T.Type) throws(ApusError) -> [T] {
     if let constant = constant(slot.index) { return try constant.values() }
-    guard start.isRunning, slot.index < wiring.tensorCount, start.present[draft.facts[slot.index].root] else {
+    // A view that this segment plans has no place yet, but what it is a view of may have one.
+    let root = slot.index < wiring.tensorCount ? draft.facts[slot.index].root : slot.index
+    guard start.isRunning, root < wiring.tensorCount, start.present[root] else {
       throw ApusError(.valueNotKnown, "\(wiring.name(of: slot.index)) is known only when the model runs")
     }
-    let buffer = graph.buffers[slot.index]
+    let buffer = graph.buffers[root]
     let bytes = Array(UnsafeRawBufferPointer(start: buffer.base, count: buffer.byteCount))
-    assume(slot.index, holds: bytes)
+    assume(root, holds: bytes)
     return bytes.withUnsafeBytes { raw in
       (0..<buffer.byteCount / MemoryLayout<T>.stride).map {
         raw.loadUnaligned(fromByteOffset: $0 * MemoryLayout<T>.stride, as: T.self)
