@@ -12,7 +12,7 @@ enum Squeeze {
     for name in named {
       let axis = try node.axis(Int(name), rank: input.shape.rank)
       guard input.shape[axis] == 1 else {
-        throw node.malformed("axis \(name) of \(input.name), \(input.shape), has not the size 1")
+        throw node.malformed("axis \(name) of \(input.name), \(input.shape), does not have size 1")
       }
       dropped.insert(axis)
     }

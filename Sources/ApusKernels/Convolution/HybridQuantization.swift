@@ -348,7 +348,7 @@ struct HybridStep {
     let bounded = bound.replacing(with: above, where: above .< bound)
     let shifter = SIMD4<Float>(repeating: 0x1.8p23)
     var nearest = (bounded + shifter) - shifter
-    // To nearest, of two the even one; a rest of one half with the sign of the value was rounded toward zero.
+    // To nearest, ties to even; a rest of one half with the sign of the value was rounded toward zero.
     let rest = bounded - nearest
     let (zero, half, one) = (SIMD4<Float>.zero, SIMD4<Float>(repeating: 0.5), SIMD4<Float>(repeating: 1))
     nearest.replace(with: nearest + one, where: (rest .== half) .& (bounded .> zero))

@@ -75,7 +75,7 @@ package enum Comparison: Hashable, Sendable {
   }
 }
 
-/// A function that is dear enough for a call through a reference.
+/// A function so costly that an indirect call does not matter.
 struct ClosureBinary<Left: BitwiseCopyable, Right: BitwiseCopyable, Result: BitwiseCopyable>: BinaryFunction {
   let body: @Sendable (Left, Right) -> Result
 

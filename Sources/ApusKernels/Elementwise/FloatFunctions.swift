@@ -13,7 +13,7 @@ package enum FloatFunction: Hashable, Sendable {
   /// Brings values into a range; NaN passes.
   case clamp(minimum: Float, maximum: Float)
   case absolute, negate, square, squareRoot, inverseSquareRoot
-  /// To an integer: down, up, or to the nearest, of two the even one.
+  /// To an integer: down, up, or to the nearest, ties to even.
   case floor, ceil, round
   /// −1, 0 or 1; NaN stays.
   case sign

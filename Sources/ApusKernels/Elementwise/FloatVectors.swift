@@ -124,7 +124,7 @@ extension SIMD8<Float> {
     return Self(bits: SIMD8<Int32>(bits: sine.replacing(with: cosine, where: isOdd)) ^ signs)
   }
 
-  /// The nearest integer, of two the even one.
+  /// The nearest integer, ties to even.
   @inline(__always)
   var nearestIntegers: Self {
     let magnitudes = Self(bits: SIMD8<Int32>(bits: self) & SIMD8<Int32>(repeating: .max))

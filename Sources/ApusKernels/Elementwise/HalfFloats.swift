@@ -17,7 +17,7 @@ struct Half: CastElement {
   @inline(__always)
   var value: Float { HalfWidening()(bits) }
 
-  /// The nearest `float16`, of two the even one.
+  /// The nearest `float16`, ties to even.
   init(_ value: Float) {
     let sign = UInt16(truncatingIfNeeded: value.bitPattern >> 16) & 0x8000
     let magnitude = value.magnitude
@@ -49,7 +49,7 @@ struct BrainFloat: CastElement {
     Target(real: Double(Float(bitPattern: UInt32(bits) &<< 16)))
   }
 
-  /// The nearest `bfloat16`, of two the even one.
+  /// The nearest `bfloat16`, ties to even.
   init(_ value: Float) {
     let pattern = value.bitPattern
     let rounded = pattern &+ 0x7FFF &+ (pattern &>> 16 & 1)

@@ -114,7 +114,7 @@ struct UnaryMap: UnaryKernel {
   }
 }
 
-/// A function that is dear enough for a call through a reference.
+/// A function so costly that an indirect call does not matter.
 struct ClosureFunction<Argument: BitwiseCopyable, Result: BitwiseCopyable>: UnaryFunction {
   let body: @Sendable (Argument) -> Result
 

@@ -51,7 +51,7 @@ package struct FloatQuantization: Hashable, Sendable {
   /// The results of magnitudes of at most 2²¹ and signs of zero or −1.
   @inline(__always)
   private func integers(_ magnitudes: SIMD8<Float>, _ signs: SIMD8<Int32>) -> SIMD8<Int32> {
-    // Adding 2²³ leaves the nearest integer, of two the even one, as the lowest bits of the mantissa.
+    // Adding 2²³ leaves the nearest integer, ties to even, as the lowest bits of the mantissa.
     let shifted = magnitudes + 0x1p23
     let rest = magnitudes - (shifted - 0x1p23)
     // A rest of one half means that the even neighbor was the lesser one.

@@ -8,7 +8,7 @@ extension Face {
     (56.1396 / 112, 92.2848 / 112),
   ]
 
-  /// The face upright in the middle of a square picture, as embedding models want it; nil where it has not the points of
+  /// The face upright in the middle of a square picture, as embedding models want it; nil where it lacks the points of
   /// eyes, nose and mouth, or they coincide.
   ///
   /// The picture is turned, scaled and moved, but not distorted, so that these points come as near as possible, by least
