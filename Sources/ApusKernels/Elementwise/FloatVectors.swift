@@ -23,11 +23,12 @@ extension SIMD8<Float> {
     return fractions * power + (power - 1)
   }
 
-  /// `1 / (1 + e⁻ˣ)`; at least e⁻⁸⁷, since subnormal numbers would take a hundred times as long.
+  /// `FloatFunction.logistic`; at least e⁻⁸⁷, since subnormal numbers would take a hundred times as long.
   @inline(__always)
   var logistic: Self {
     let (fractions, exponents) = (-self).bounded(-87, 87).reduced
-    return 1 / (1 + (fractions + 1) * Self(powersOfTwo: exponents))
+    let one = Self(repeating: 1).replacing(with: 0, where: self .< Self(repeating: FloatFunction.logisticCutoff))
+    return 1 / (one + (fractions + 1) * Self(powersOfTwo: exponents))
   }
 
   /// The hyperbolic tangent.

@@ -138,14 +138,17 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
     return p.fma(fractions, .value(power), .value(rest))
   }
 
-  /// `1 / (1 + e⁻ˣ)`; at least e⁻⁸⁷, since subnormal numbers would take a hundred times as long.
+  /// `FloatFunction.logistic`; at least e⁻⁸⁷, since subnormal numbers would take a hundred times as long.
   private static func logistic(_ x: Value, _ p: inout Program) -> Value {
     let negative = p.xor(x, .bits(1 << 31))
     let (fractions, bits) = reduced(p.lesser(87, p.greater(-87, negative)), &p)
     let power = powerOfTwo(bits, &p)
     let exponential = p.fma(fractions, .value(power), .value(power))
     let one = p.constant((1 as Float).bitPattern)
-    return p.divide(one, .value(p.add(exponential, 1)))
+    // All bits where −x is at most the cutoff's magnitude; beyond it, the 1 beside the exponential falls away.
+    let distance = p.subtract(negative, .bits((-FloatFunction.logisticCutoff).nextUp.bitPattern))
+    let addend = p.and(p.shiftRight(distance, by: 31), .value(one))
+    return p.divide(one, .value(p.add(exponential, .value(addend))))
   }
 
   private static func hyperbolicTangent(_ x: Value, _ p: inout Program) -> Value {
