@@ -19,6 +19,7 @@ let package = Package(
     .library(name: "TensorFlowLite", targets: ["TensorFlowLite"]),
     .executable(name: "apus", targets: ["ApusCLI"]),
     .executable(name: "apus-benchmark", targets: ["ApusBenchmark"]),
+    .executable(name: "apus-picture-benchmark", targets: ["ApusPictureBenchmark"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0")
@@ -59,10 +60,17 @@ let package = Package(
     .executableTarget(
       name: "ApusBenchmark",
       dependencies: [
-        "ApusConsole", "Apus", "ApusFormat", "ApusKernels", "ApusVision", "ApusImages",
+        "ApusConsole", "Apus", "ApusFormat", "ApusKernels",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Benchmarks/apus-benchmark", swiftSettings: strict),
+    .executableTarget(
+      name: "ApusPictureBenchmark",
+      dependencies: [
+        "ApusConsole", "Apus", "ApusVision", "ApusImages",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Benchmarks/apus-picture-benchmark", swiftSettings: strict),
 
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
     .target(

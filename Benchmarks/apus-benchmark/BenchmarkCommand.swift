@@ -15,10 +15,8 @@ import ArgumentParser
 struct BenchmarkCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "apus-benchmark",
-    abstract: "Measures models, kernels on the shapes of real models, or pictures from the file to boxes.",
-    subcommands: [
-      ModelsCommand.self, KernelsCommand.self, PicturesCommand.self, ResizeCommand.self, ServeCommand.self,
-    ],
+    abstract: "Measures models, and kernels on the shapes of real models.",
+    subcommands: [ModelsCommand.self, KernelsCommand.self, ServeCommand.self],
     defaultSubcommand: ModelsCommand.self)
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusConsole
 import ApusKernels
 
 /// An instruction that multiplies and adds, and how fast this machine can issue it.

@@ -55,7 +55,7 @@ struct LayerMeasurement {
     var times: [Double] = []
     var total = 0.0
     while times.count < 5 || total < 12 && times.count < 2000 {
-      let time = ApusBenchmark.milliseconds { run.again(input) }
+      let time = ApusConsole.milliseconds { run.again(input) }
       times.append(time)
       total += time
     }

@@ -5,7 +5,7 @@
 #   Benchmarks/pictures/run.sh MODEL PICTURE… [--rounds 7] [--runs 5] [--threads 1]
 #
 # Enlarges the pictures to 1080p and 4K in a temporary folder, as JPEG. Installs OpenCV and LiteRT in a Python environment
-# under .build/ first, and builds apus-benchmark. Prints a table.
+# under .build/ first, and builds apus-picture-benchmark. Prints a table.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 if [[ $# -eq 0 || "$1" == -h || "$1" == --help ]]; then
@@ -21,6 +21,6 @@ if ! cmp -s Benchmarks/pictures/requirements.txt "$stamp"; then
   "$environment/bin/pip" install --quiet --disable-pip-version-check -r Benchmarks/pictures/requirements.txt
   cp Benchmarks/pictures/requirements.txt "$stamp"
 fi
-swift build -c release --product apus-benchmark >&2
-apus="$(swift build -c release --show-bin-path)/apus-benchmark"
+swift build -c release --product apus-picture-benchmark >&2
+apus="$(swift build -c release --show-bin-path)/apus-picture-benchmark"
 exec "$environment/bin/python" Benchmarks/pictures/pictures.py --apus "$apus" "$@"

@@ -20,6 +20,8 @@ protocol Operator {
 
   // MARK: Getting ready
 
+  /// Whether it is a ``Draft``; asking the runtime would search all conformances of the program for each type.
+  var isDraft: Bool { get }
   /// The operator with a kernel chosen, once its shapes are final.
   func chosen(for node: Node) throws(ApusError) -> any Operator
   /// Whether it has weights to pack.
@@ -58,6 +60,7 @@ protocol Operator {
 extension Operator {
   var deferred: (any DeferredOperator)? { nil }
   var implementation: Implementation { .plain }
+  var isDraft: Bool { false }
   func chosen(for node: Node) throws(ApusError) -> any Operator { self }
   var hasWeights: Bool { false }
   func packed(by packer: WeightPacker) throws(ApusError) -> any Operator { self }
@@ -79,6 +82,7 @@ extension Operator {
 protocol Draft: Operator {}
 
 extension Draft {
+  var isDraft: Bool { true }
   func invoke(_ tensors: borrowing TensorTable) throws(ApusError) {
     throw ApusError(.internalError, "a draft of an operator was run")
   }

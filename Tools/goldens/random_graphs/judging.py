@@ -8,6 +8,7 @@ import numpy as np
 
 from comparison import TOLERANCE, difference, relative_error
 from random_graphs.answers import GraphReference
+from random_graphs.disturbing import STATE_TOLERANCE, disturbed, quantizes_state
 from random_graphs.engine import ALL_WAYS, Died, Refused
 from random_graphs.model import Graph, Operator, Subgraph, Tensor
 from random_graphs.writer import write
@@ -15,9 +16,6 @@ from reference import Rejected
 
 # How often inputs are moved by a millionth to see what the reference itself makes of it.
 MOVES = 6
-# Where a state of floats is quantized in each step, the last bit of one can move a value to the next integer, and steps
-# after it carry that on: the same tolerance as in the tests of one-operator goldens.
-STATE_TOLERANCE = 5e-3
 
 
 @dataclass
@@ -110,24 +108,35 @@ class Judge:
         return Verdict("sensitive" if sensitive else "passed", sensitive, outputs=answers)
 
     def _is_sensitive(self, graph, contents, tensors, sets, number, turn, wanted, found):
-        """Whether the reference's answer moves as much when its inputs move by a millionth, or each operator is right."""
+        """Whether the reference's answer moves as much by itself, or each operator is right."""
         if any(w.shape != f.shape or w.dtype != f.dtype for w, f in zip(wanted, found)) and not any(
                 t.loose for t in graph.main.outputs):
             return False
         if self._has_specials(graph, contents, sets[number]):
             return True
-        if quantizes_state(graph) and all(
+        if any(map(quantizes_state, graph.main.operators)) and all(
                 w.shape == f.shape and w.dtype.kind == "f" and relative_error(w, f) <= STATE_TOLERANCE or not difference(w, f)
                 for w, f in zip(wanted, found)):
             return True
         before = [sets[0], sets[1 % len(sets)]][:number + 2 * turn] if graph.has_state and number < 2 else []
         try:
-            answers = self._reference.moved(contents, [*before, sets[number]], graph.is_mixed, graph.has_state, MOVES, 1)
+            answers = self._moved(graph, contents, [*before, sets[number]])
             if all(not _differs_more(wanted, found, answers, place) for place in range(len(wanted))):
                 return True
         except Rejected:
             pass
         return self._each_operator_agrees(graph, contents, tensors, sets[number])
+
+    def _moved(self, graph, contents, sets):
+        """What the reference answers when inputs, random numbers and states that it quantizes move a little."""
+        numbers = np.random.default_rng(1)
+        answers = []
+        for turn in range(MOVES):
+            moved = disturbed(graph, numbers)
+            if moved is None:
+                return self._reference.moved(contents, sets, graph.is_mixed, graph.has_state, MOVES, 1)
+            answers += self._reference.moved(write(moved)[0], sets, graph.is_mixed, graph.has_state, 1, turn)
+        return answers
 
     def _varies(self, graph, contents, sets, answers):
         """Whether the reference answers something else in a process whose fresh memory has other contents."""
@@ -222,14 +231,6 @@ def is_last_bit(disagreement):
     """Whether floats alone differ with `preservesAllTensors`, and by little."""
     found = re.search(r"by up to ([-+.e0-9]+) of the largest$", disagreement)
     return disagreement.startswith("preservesAllTensors") and found is not None and float(found[1]) <= TOLERANCE
-
-
-def quantizes_state(graph):
-    """Whether a recurrent operator has a state of floats and weights of bytes."""
-    return any(
-        any(word in operator.name for word in ("RNN", "LSTM", "SVDF")) and operator.inputs[0].type == "float32"
-        and any(t is not None and t.is_constant and t.type in ("int8", "uint8") for t in operator.inputs)
-        for operator in graph.main.operators)
 
 
 def first_difference(expected, actual):

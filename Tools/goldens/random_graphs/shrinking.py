@@ -173,7 +173,7 @@ def copied(graph):
             new.inputs, new.outputs = list(subgraph.inputs), list(subgraph.outputs)
             for o in subgraph.operators:
                 new.operators.append(Operator(
-                    o.name, o.inputs, o.outputs, o.options, o.version, o.custom, o.intermediates,
+                    o.name, o.inputs, list(o.outputs), o.options, o.version, o.custom, o.intermediates,
                     [copy_of(child) for child in o.subgraphs], o.state))
         return made[id(subgraph)]
 

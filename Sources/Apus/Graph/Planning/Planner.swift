@@ -146,7 +146,7 @@ final class Planner {
   private func applyPasses() throws(ApusError) {
     let passes = graph.passes
     if passes.contains(.padding) { draft.absorbPadding() }
-    for index in draft.steps.indices where draft.steps[index].operation is any Draft {
+    for index in draft.steps.indices where draft.steps[index].operation.isDraft {
       let node = Node(index: draft.steps[index].nodes[0], in: self)
       draft.steps[index].operation = try draft.steps[index].operation.chosen(for: node)
     }

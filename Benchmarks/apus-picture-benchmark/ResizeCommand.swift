@@ -5,7 +5,7 @@ import ApusConsole
 import ApusVision
 import ArgumentParser
 
-/// `apus-benchmark resize`: pictures in memory into a model's input.
+/// `apus-picture-benchmark resize`: pictures in memory into a model's input.
 struct ResizeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "resize", abstract: "Measures how long pictures take from memory into a model's input.")

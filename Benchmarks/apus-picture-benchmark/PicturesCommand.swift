@@ -14,7 +14,7 @@ import ArgumentParser
   import Darwin
 #endif
 
-/// `apus-benchmark pictures`: from a file to boxes, stage by stage.
+/// `apus-picture-benchmark pictures`: from a file to boxes, stage by stage.
 struct PicturesCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "pictures",

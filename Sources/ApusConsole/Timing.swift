@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The milliseconds that `body` takes.
-func milliseconds<E: Error>(_ body: () throws(E) -> Void) throws(E) -> Double {
+package func milliseconds<E: Error>(_ body: () throws(E) -> Void) throws(E) -> Double {
   let start = ContinuousClock.now
   try body()
   let (seconds, attoseconds) = (ContinuousClock.now - start).components
@@ -10,14 +10,14 @@ func milliseconds<E: Error>(_ body: () throws(E) -> Void) throws(E) -> Double {
 
 extension [Double] {
   /// The least value that so large a share of the values does not exceed; zero for no values.
-  func percentile(_ share: Double) -> Double {
+  package func percentile(_ share: Double) -> Double {
     let sorted = sorted()
     guard !sorted.isEmpty else { return 0 }
     return sorted[Swift.min(Swift.max(Int((share * Double(count)).rounded(.up)) - 1, 0), count - 1)]
   }
 
   /// The middle of the values; zero for no values.
-  var median: Double {
+  package var median: Double {
     let sorted = sorted()
     guard !sorted.isEmpty else { return 0 }
     return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2
