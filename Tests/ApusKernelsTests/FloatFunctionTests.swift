@@ -99,14 +99,18 @@ import Testing
     #expect(bits(.exp) == expected(.nan, .infinity, 0, 1, 1))
     #expect(bits(.log) == expected(.nan, .infinity, .nan, -.infinity, -.infinity))
     #expect(bits(.tanh) == expected(.nan, 1, -1, 0, -0.0))
+    #expect(bits(.logistic) == expected(.nan, 1, 0, 0.5, 0.5))
+    #expect(bits(.swish) == expected(.nan, .infinity, .nan, 0, -0.0))
     #expect(bits(.floor) == expected(.nan, .infinity, -.infinity, 0, -0.0))
     #expect(bits(.ceil) == expected(.nan, .infinity, -.infinity, 0, -0.0))
     #expect(bits(.round) == expected(.nan, .infinity, -.infinity, 0, -0.0))
     #expect(bits(.elu) == expected(.nan, .infinity, -1, 0, -0.0))
     #expect(bits(.clamp(minimum: 0, maximum: 6)) == expected(.nan, 6, 0, 0, -0.0))
     #expect(Self.results(.ceil, [-0.25], set)[0].sign == .minus)
+    #expect(Self.results(.logistic, [-.nan], set)[0].isNaN && Self.results(.logistic, [-343], set) == [0])
     for function in [FloatFunction.gelu(isApproximate: true), .gelu(isApproximate: false)] {
       #expect(bits(function).prefix(2) == expected(.nan, .infinity)[...])
+      #expect(Self.results(function, [-13, -38.9, -1e30], set).allSatisfy { $0.magnitude < 0x1p-118 })
     }
   }
 

@@ -271,9 +271,10 @@ struct Ways {
 }
 
 extension Ways {
-  /// What every tensor holds after a run with the first set.
+  /// What every tensor holds after a run of the first kernel set with the first set of data.
   static func tensors(of given: Case) throws(ApusError) -> [(index: Int, output: Output)] {
     var options = Interpreter.Options()
+    options.kernels = given.kernels.first
     options.preservesAllTensors = true
     let interpreter = try Interpreter(model: Model(bytes: given.model), options: options)
     try interpreter.fill(given.sets[0])

@@ -16,7 +16,7 @@ enum TestModel: String, CaseIterable {
   case counting
   /// An element of [1, 2, 3].
   case lookup
-  /// The sum of exactly four int8 values.
+  /// The sum of four int8 values.
   case weighted
   /// No input; −1 and 2.
   case constant

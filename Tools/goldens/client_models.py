@@ -121,7 +121,7 @@ def lookup():
 
 
 def weighted():
-    """FULLY_CONNECTED of four int8 values: no other number of them fits the weights."""
+    """FULLY_CONNECTED of four int8 values."""
     graph = Graph()
     scale = Quantization.per_tensor(0.5, 0)
     source = graph.named(graph.argument("int8", (1, 4), Quantization.per_tensor(0.5, -1)), "input")

@@ -5,8 +5,8 @@ import ApusKernels
 /// `FULLY_CONNECTED`: rows of the input times the rows of the filter, plus a bias.
 ///
 /// Input of any rank, taken as `rows×depth`; filter `units×depth`; output `rows×units`, or the input's shape with its
-/// last dimension replaced where `keep_num_dims` is set. The reference scales the integer sums in double precision
-/// and rounds once, half away from zero.
+/// last dimension replaced where `keep_num_dims` is set. Values that do not fill a row are dropped, as the reference
+/// does. It scales the integer sums in double precision and rounds once, half away from zero.
 enum FullyConnected {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     let format = try node.int8Option(1, default: 0)
@@ -15,8 +15,8 @@ enum FullyConnected {
     let input = try node.input(0)
     let filter = try node.input(1, rank: 2)
     let (units, depth) = (filter.shape[0], filter.shape[1])
-    guard depth > 0, units > 0, input.shape.elementCount.isMultiple(of: depth) else {
-      throw node.malformed("rows of \(depth) values do not divide \(input.name), \(input.shape)")
+    guard depth > 0, units > 0 else {
+      throw node.malformed("the filter \(filter.name) is \(filter.shape)")
     }
     let rows = input.shape.elementCount / depth
     var shape: TensorShape = [rows, units]

@@ -245,8 +245,7 @@ private struct LogisticFunction: FloatVectorFunction {
 private struct Swish: FloatVectorFunction {
   @inline(__always)
   func callAsFunction(_ values: SIMD8<Float>) -> SIMD8<Float> {
-    // The logistic function does not go down to zero.
-    values.bounded(-88, .infinity) * values.logistic
+    values * values.logistic
   }
 }
 

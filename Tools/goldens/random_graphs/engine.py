@@ -46,9 +46,9 @@ class Engine:
             runs.append((name, number, reader.text() if count < 0 else [reader.output() for _ in range(count)]))
         return runs, [reader.text() for _ in range(reader.integer())]
 
-    def tensors(self, model, sets):
-        """What tensors of the main subgraph hold after a run with the first set, by their indices."""
-        reader = self._ask(_frame(model, sets, False, [""], ["tensors"], []))
+    def tensors(self, model, sets, kernels):
+        """What tensors of the main subgraph hold after a run of a kernel set with the first set, by their indices."""
+        reader = self._ask(_frame(model, sets, False, [kernels], ["tensors"], []))
         return {reader.integer(): reader.output() for _ in range(reader.integer())}
 
     def close(self):

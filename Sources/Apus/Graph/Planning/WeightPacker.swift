@@ -8,7 +8,7 @@ final class WeightPacker {
   /// How many bytes of packed weights the step will ask for, if it asks more than once.
   var expectedByteCount = 0
   /// The tensors that nothing reads any more, as they are packed.
-  private(set) var packed: Set<Int> = []
+  private(set) var packed: [Int] = []
 
   private let planner: Planner
   private var lease: ConstantLease?
@@ -48,13 +48,14 @@ final class WeightPacker {
     pack: (ConstantLease, PackedWeights) throws(ApusError) -> Void
   ) throws(ApusError) -> (weights: PackedWeights, arePacked: Bool) {
     var constants: [(tensor: Int, constant: Constant)] = []
+    constants.reserveCapacity(tensors.count)
     for slot in tensors {
       guard let constant = planner.constant(slot.index) else {
         return (try weightsOfRuns(byteCount: most), false)
       }
       constants.append((slot.index, constant))
     }
-    packed.formUnion(tensors.map(\.index))
+    for slot in tensors { packed.append(slot.index) }
     let model = planner.model
     let isShared = constants.allSatisfy(\.constant.isOfModel)
     let key = PackedWeightsKey(

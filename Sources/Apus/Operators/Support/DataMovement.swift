@@ -174,11 +174,14 @@ extension Node {
   }
 
   /// Refuses tensors whose integers stand for other real numbers than those of `output`.
+  ///
+  /// As in the reference, a tensor with several scales counts as one without any.
   func expectSameQuantization(_ input: TensorSlot, _ output: TensorSlot) throws(ApusError) {
-    let (lhs, rhs) = (input.quantization, output.quantization)
-    guard lhs?.scales.first ?? 0 == rhs?.scales.first ?? 0,
-      lhs?.zeroPoints.first ?? 0 == rhs?.zeroPoints.first ?? 0
-    else {
+    func pair(_ slot: TensorSlot) -> (scale: Float, zeroPoint: Int) {
+      guard let parameters = slot.quantization, parameters.scales.count == 1 else { return (0, 0) }
+      return (parameters.scales[0], parameters.zeroPoints.first ?? 0)
+    }
+    guard pair(input) == pair(output) else {
       throw malformed("\(input.name) and \(output.name) differ in scale or zero point, which must be equal")
     }
   }

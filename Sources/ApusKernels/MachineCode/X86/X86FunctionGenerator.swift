@@ -49,9 +49,7 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
     case .exp: result = Self.exponential(x, &program)
     case .logistic: result = Self.logistic(x, &program)
     case .swish:
-      // The logistic function does not go down to zero.
-      let bounded = program.greater(-88, x)
-      result = program.multiply(Self.logistic(x, &program), .value(bounded))
+      result = program.multiply(Self.logistic(x, &program), .value(x))
     case .tanh: result = Self.hyperbolicTangent(x, &program)
     case .elu:
       let below = Self.exponentialMinusOne(program.lesser(0, x), &program)
@@ -138,7 +136,7 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
     return p.fma(fractions, .value(power), .value(rest))
   }
 
-  /// `FloatFunction.logistic`; at least e⁻⁸⁷, since subnormal numbers would take a hundred times as long.
+  /// `FloatFunction.logistic`; zero below −87, since subnormal numbers would take a hundred times as long.
   private static func logistic(_ x: Value, _ p: inout Program) -> Value {
     let negative = p.xor(x, .bits(1 << 31))
     let (fractions, bits) = reduced(p.lesser(87, p.greater(-87, negative)), &p)
@@ -148,7 +146,10 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
     // All bits where −x is at most the cutoff's magnitude; beyond it, the 1 beside the exponential falls away.
     let distance = p.subtract(negative, .bits((-FloatFunction.logisticCutoff).nextUp.bitPattern))
     let addend = p.and(p.shiftRight(distance, by: 31), .value(one))
-    return p.divide(one, .value(p.add(exponential, .value(addend))))
+    let quotient = p.divide(one, .value(p.add(exponential, .value(addend))))
+    // Zero from −88 on, and one from −87 on; NaN passes.
+    let share = p.lesser(1, p.greater(0, p.add(x, 88)))
+    return p.multiply(quotient, .value(share))
   }
 
   private static func hyperbolicTangent(_ x: Value, _ p: inout Program) -> Value {
@@ -161,7 +162,7 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
 
   /// `x·Φ(x)`, as `max(x, 0) − |x|·Φ(−|x|)`: so there is nothing to choose.
   private static func gelu(_ x: Value, _ p: inout Program) -> Value {
-    // Beyond, the second term is far too small to be seen; below −13 it is to become zero, or NaN with −∞.
+    // Above 13, the second term is far too small to be seen.
     let magnitude = p.and(p.lesser(13, x), .bits(0x7FFF_FFFF))
     // Φ(−m) = e^(−m²/2)·t·Q(t) with t = 1 / (1 + 0.35·m), within 4·10⁻⁸ of it for all m from 0 to 13.
     let one = p.constant((1 as Float).bitPattern)
@@ -176,7 +177,10 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
     let (fractions, bits) = reduced(p.greater(-84, square), &p)
     let power = powerOfTwo(bits, &p)
     let exponential = p.fma(fractions, .value(power), .value(power))
-    let tail = p.multiply(p.multiply(p.multiply(exponential, .value(t)), .value(factor)), .value(magnitude))
+    let product = p.multiply(p.multiply(p.multiply(exponential, .value(t)), .value(factor)), .value(magnitude))
+    // Below −√168, where e^(−m²/2) is held, the second term counts as zero.
+    let isSeen = p.shiftRight(p.subtract(magnitude, .bits((168 as Float).squareRoot().bitPattern)), by: 31)
+    let tail = p.and(product, .value(isSeen))
     return p.subtract(p.greater(0, x), .value(tail))
   }
 
