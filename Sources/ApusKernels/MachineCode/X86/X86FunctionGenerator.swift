@@ -177,11 +177,11 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
     let (fractions, bits) = reduced(p.greater(-84, square), &p)
     let power = powerOfTwo(bits, &p)
     let exponential = p.fma(fractions, .value(power), .value(power))
-    let product = p.multiply(p.multiply(p.multiply(exponential, .value(t)), .value(factor)), .value(magnitude))
-    // Below −√168, where e^(−m²/2) is held, the second term counts as zero.
-    let isSeen = p.shiftRight(p.subtract(magnitude, .bits((168 as Float).squareRoot().bitPattern)), by: 31)
-    let tail = p.and(product, .value(isSeen))
-    return p.subtract(p.greater(0, x), .value(tail))
+    let tail = p.multiply(p.multiply(p.multiply(exponential, .value(t)), .value(factor)), .value(magnitude))
+    // Beyond √168, where e^(−m²/2) stays what it is, it counts as zero.
+    let limit = (168 as Float).squareRoot()
+    let isSeen = p.shiftRight(p.subtract(magnitude, .bits(limit.bitPattern)), by: 31)
+    return p.subtract(p.greater(0, x), .value(p.and(tail, .value(isSeen))))
   }
 
   /// Lanes of `first` where all bits are set, of `second` where none is.
