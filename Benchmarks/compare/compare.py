@@ -19,6 +19,7 @@ from engine_process import EngineProcess, Failed
 from model_facts import ModelFacts
 from plot import write_plot
 from report import markdown
+from summary import write_summary
 
 # The first is ours; the default OpenVINO computes floats in bfloat16 where it can, and is not counted.
 ENGINES = ("apus", "litert", "litert-builtin", "openvino-f32", "openvino-default")
@@ -289,6 +290,7 @@ def main():
     text = markdown(result)
     (settings.output / "comparison.md").write_text(text)
     write_plot(result, settings.output / "comparison.png")
+    write_summary(result, settings.output / "speed.svg")
     if settings.docs:
         update_docs(settings.docs, text, settings.output / "comparison.png")
     print(text)
