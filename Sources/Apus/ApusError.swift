@@ -18,20 +18,20 @@ public struct ApusError: Error, Hashable, Sendable {
     /// The code's stable name.
     public let rawValue: String
 
-    /// Makes a code of its stable name.
+    /// Makes a code from its stable name.
     public init(rawValue: String) {
       self.rawValue = rawValue
     }
 
     /// A file could not be opened or read.
     public static let unreadableFile = Code(rawValue: "unreadableFile")
-    /// The bytes are not a well-formed model, or break a rule of the format or of an operator.
+    /// The bytes are not a well-formed model, or violate a rule of the format or of an operator.
     public static let malformedModel = Code(rawValue: "malformedModel")
     /// The model is well-formed, but uses an operator, version, type or feature that this build cannot run.
     public static let unsupportedOperator = Code(rawValue: "unsupportedOperator")
     /// An argument of a call is wrong: an index, a name, a shape, a count or an option.
     public static let invalidArgument = Code(rawValue: "invalidArgument")
-    /// A tensor's data, known only while running, breaks an operator's rule.
+    /// A tensor's data, known only while running, violates an operator's rule.
     public static let invalidData = Code(rawValue: "invalidData")
     /// A limit on memory or size would be exceeded.
     public static let resourceLimit = Code(rawValue: "resourceLimit")
@@ -43,7 +43,7 @@ public struct ApusError: Error, Hashable, Sendable {
     public static let unsupportedImage = Code(rawValue: "unsupportedImage")
     /// A label file or a model's metadata is damaged.
     public static let malformedLabels = Code(rawValue: "malformedLabels")
-    /// A plan of the engine did not pass its own check: a defect of Apus, not of the model. Please report it.
+    /// A plan failed the engine's own check: a defect of Apus, not of the model. Please report it.
     public static let internalError = Code(rawValue: "internalError")
     /// Preparation needs a value that only a run computes; never leaves the engine.
     static let valueNotKnown = Code(rawValue: "valueNotKnown")
@@ -55,7 +55,7 @@ public struct ApusError: Error, Hashable, Sendable {
   /// The place, what was found and what was expected; in lower case, with no full stop.
   public let message: String
 
-  /// Everything that stands in the way, one sentence each, where there may be several; otherwise the message.
+  /// Every reason, one sentence each, if there can be several; otherwise just the message.
   public let reasons: [String]
 
   /// Makes an error; `reasons` defaults to the message alone.

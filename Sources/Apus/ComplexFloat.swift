@@ -12,7 +12,7 @@ public struct ComplexFloat: BitwiseCopyable, Hashable, Sendable {
   /// The imaginary part.
   public var imaginary: Float
 
-  /// Makes a number of its parts.
+  /// Makes a number from its parts.
   public init(real: Float, imaginary: Float) {
     self.real = real
     self.imaginary = imaginary

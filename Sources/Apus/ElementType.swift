@@ -53,13 +53,13 @@ public enum ElementType: String, CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// Bytes that one element takes in a graph's memory: a resource is the number by which its interpreter knows it.
+  /// Bytes that one element takes in a graph's memory; a resource is stored as its handle.
   var storedByteCount: Int? { self == .resource ? 4 : byteCount }
 
   /// Whether several elements share a byte in a file.
   var isPacked: Bool { self == .int4 || self == .int2 || self == .uint4 }
 
-  /// Whether elements of this type may stand for real numbers by a scale and a zero point.
+  /// Whether elements of this type can represent real numbers with a scale and a zero point.
   var isQuantizable: Bool {
     switch self {
     case .uint8, .int8, .int16, .int32, .int4, .int2, .uint4, .int64, .uint16: true
@@ -73,7 +73,7 @@ extension ElementType: CustomStringConvertible {
   public var description: String { rawValue }
 }
 
-/// A Swift type whose values lie in a tensor's memory as they are.
+/// A Swift type whose values have the same layout as a tensor's elements.
 public protocol TensorElement: BitwiseCopyable, Sendable {
   /// The tensor element type that this Swift type reads and writes.
   static var elementType: ElementType { get }
@@ -129,7 +129,7 @@ extension ElementType {
   func isReadable(as other: ElementType) -> Bool {
     if self == other { return true }
     switch (self, other) {
-    // Bytes of a bool tensor may be any: only their being zero counts.
+    // A bool tensor may hold any bytes: zero is false, everything else true.
     case (.bool, .uint8): return true
     case (.int4, .int8), (.int2, .int8), (.uint4, .uint8), (.float16, .uint16), (.bfloat16, .uint16):
       return true

@@ -18,47 +18,47 @@ public struct ExecutionPlan: Sendable {
     public let name: String
   }
 
-  /// A set of kernels that was asked and has none for a step.
+  /// A kernel set that declined a step.
   public struct Declined: Hashable, Sendable {
     /// The set's name.
     public let kernelSet: String
-    /// What it looked for, and what it found.
+    /// What the set looked for, and what it found.
     public let reason: String
   }
 
-  /// What does the work of a step.
+  /// The code that runs a step.
   public struct Implementation: Hashable, Sendable {
-    /// The set of kernels that it is of.
+    /// The kernel set that it belongs to.
     public let kernelSet: String
-    /// How it works, in words: strategy, tiles, what becomes of sums.
+    /// How it works, in words: strategy, tiles, what happens to sums.
     public let text: String
-    /// The preferred sets that have no kernel for the step, with their reasons, in the order in which they were asked.
+    /// The faster sets that declined the step, with their reasons, in the order in which they were asked.
     public let declined: [Declined]
-    /// Faster ways that were passed over, and why.
+    /// Faster ways that were not taken, and why.
     public let notes: [String]
   }
 
-  /// Where a tensor lies in memory.
+  /// A tensor's place in memory.
   public struct Place: Hashable, Sendable {
-    /// The tensor's name; empty for memory that a step works in.
+    /// The tensor's name; empty for scratch memory.
     public let name: String
     /// The arena's block, see ``MemoryPlan/Entry/block``.
     public let block: Int
     /// Bytes from the block's start.
     public let offset: Int
-    /// The tensor's bytes.
+    /// The tensor's size in bytes.
     public let byteCount: Int
   }
 
-  /// One thing to do.
+  /// One step of a run.
   public struct Step: Sendable {
-    /// The part of the plan that it belongs to; models whose shapes depend on data have several.
+    /// The segment that it belongs to; models whose shapes depend on data have several.
     public let segment: Int
-    /// The operators that it does: the one that gives it its name, then those that it has absorbed.
+    /// The operators that it covers: the one that names it, then those that it absorbs.
     public let operators: [Operator]
     /// The shape of the tensor that it writes first.
     public let output: TensorShape
-    /// What it writes, and the memory that it works in.
+    /// Its outputs and scratch memory.
     public let places: [Place]
     /// What does the work.
     public let implementation: Implementation
@@ -69,24 +69,24 @@ public struct ExecutionPlan: Sendable {
     public var name: String { operators.map(\.name).joined(separator: " + ") }
   }
 
-  /// An operator that takes no step of its own in a run.
+  /// An operator without a step in a run.
   public struct Unneeded: Sendable {
     /// The operator.
     public let `operator`: Operator
-    /// Why nothing is left to do.
+    /// Why it needs no step.
     public let reason: String
   }
 
-  /// What to do, in order.
+  /// The steps, in order.
   public let steps: [Step]
-  /// The operators without a step of their own, those that others have absorbed apart.
+  /// The operators without a step, except those that another step absorbs.
   public let unneeded: [Unneeded]
-  /// The operators that are planned once the model has run up to them, as data decides their shapes.
+  /// How many operators are not planned yet, because data decides their shapes.
   public let unplannedCount: Int
 }
 
 extension Interpreter {
-  /// What a run does, step by step, as far as it is planned: where data decides shapes, up to where the last run came.
+  /// What a run does, step by step. If data decides shapes, the plan goes as far as the last run did.
   public var plan: ExecutionPlan {
     var steps: [ExecutionPlan.Step] = []
     var unneeded: [ExecutionPlan.Unneeded] = []
@@ -129,16 +129,16 @@ extension Interpreter {
   }
 }
 
-/// What an operator knows of its kernel.
+/// How an operator does its work.
 struct Implementation {
   /// How it works.
   var text: String
-  /// Which set took it; nil for code that is the same for all.
+  /// Which set it was chosen from; nil for code that all sets share.
   var choice: KernelChoice?
-  /// Faster ways that were passed over.
+  /// Faster ways that were not taken.
   var notes: [String] = []
 
-  /// Plain Swift, of which there is only one form.
+  /// Plain Swift, shared by all kernel sets.
   static let plain = Implementation(text: "plain Swift, the same for all kernel sets")
 
   fileprivate var description: ExecutionPlan.Implementation {

@@ -9,7 +9,7 @@ extension Model {
     public let name: String
     /// Whether it is outside the schema's list.
     public let isCustom: Bool
-    /// The version that the model asks for.
+    /// The version that the model requests.
     public let version: Int
     /// The types of their data, without repetition; see ``Runtime/OperatorDescription/types``.
     public let types: [ElementType]

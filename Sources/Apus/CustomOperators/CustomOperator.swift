@@ -2,7 +2,7 @@
 
 import ApusFormat
 
-/// An operator of your own, for models that use one that the engine does not have.
+/// An operator of your own, for models that use one the engine lacks.
 ///
 /// A model names its custom operators; an operator is prepared once for the shapes of its inputs, and then invoked in
 /// every run.
@@ -22,18 +22,18 @@ import ApusFormat
 /// let interpreter = try Interpreter(model: model, options: options)
 /// ```
 ///
-/// A type that conforms to ``CustomOperatorKernel`` can stand for the two closures.
+/// A type that conforms to ``CustomOperatorKernel`` can replace the two closures.
 public struct CustomOperator: Sendable {
-  /// What preparation found out.
+  /// The result of preparing an operator.
   public struct Plan: Sendable {
-    /// The shape of each output; types are as the model declares them, see ``CustomOperatorNode/outputs``.
+    /// The shape of each output. The model declares the types, see ``CustomOperatorNode/outputs``.
     public var outputShapes: [TensorShape]
-    /// The bytes of memory that a run needs for itself.
+    /// The bytes of scratch memory that a run needs.
     public var scratchByteCount: Int
     /// Computes the outputs. Interpreters on several threads may call it at the same time.
     public var invoke: @Sendable (borrowing CustomOperatorTensors) throws(ApusError) -> Void
 
-    /// Makes a plan of the outputs' shapes and a function that computes them.
+    /// Makes a plan from the outputs' shapes and a function that computes them.
     public init(
       outputShapes: [TensorShape], scratchByteCount: Int = 0,
       invoke: @escaping @Sendable (borrowing CustomOperatorTensors) throws(ApusError) -> Void
@@ -46,20 +46,20 @@ public struct CustomOperator: Sendable {
 
   /// The name by which models refer to the operator.
   public let name: String
-  /// The versions that it implements.
+  /// The versions that this operator implements.
   public let versions: ClosedRange<Int>
   /// Whether equal inputs give equal outputs, so that results of constants may be kept.
   public let isPure: Bool
 
   private let prepare: @Sendable (CustomOperatorNode) throws(ApusError) -> Plan
 
-  /// Makes an operator of a function that checks a node of a model and says how to run it.
+  /// Makes an operator from a function that checks one use of it in a model and returns how to run it.
   ///
   /// - Parameters:
-  ///   - name: the name by which models refer to the operator; it takes precedence over an operator of the engine.
+  ///   - name: the name by which models refer to the operator. It takes precedence over the engine's own operators.
   ///   - versions: the versions that it implements.
   ///   - isPure: whether equal inputs give equal outputs.
-  ///   - prepare: called for each use of the operator, again when shapes change; its errors are those of
+  ///   - prepare: called for each use of the operator, and again when shapes change. Its errors are thrown by
   ///     ``Interpreter/init(model:options:signature:)``.
   public init(
     name: String, versions: ClosedRange<Int> = 1...1, isPure: Bool = false,
@@ -71,7 +71,7 @@ public struct CustomOperator: Sendable {
     self.prepare = prepare
   }
 
-  /// Makes an operator of a type that implements it.
+  /// Makes an operator from a type that implements it.
   public init<Kernel: CustomOperatorKernel>(
     name: String, versions: ClosedRange<Int> = 1...1, isPure: Bool = false, _ type: Kernel.Type
   ) {

@@ -2,9 +2,9 @@
 
 import ApusFormat
 
-/// One use of a ``CustomOperator`` in a model, to be prepared: what its inputs and outputs are, and its options.
+/// One use of a ``CustomOperator`` in a model, as preparation sees it: inputs, outputs and options.
 ///
-/// It is of use only while the operator is prepared.
+/// Valid only during preparation.
 public struct CustomOperatorNode {
   private let node: Node
 
@@ -15,7 +15,7 @@ public struct CustomOperatorNode {
   /// The operator's name.
   public var name: String { node.name }
 
-  /// The version that the model asks for.
+  /// The version that the model requests.
   public var version: Int { node.version }
 
   /// How many threads a run may use.
@@ -26,25 +26,25 @@ public struct CustomOperatorNode {
     node.entry.inputs.map { index in index < 0 ? nil : tensor(index) }
   }
 
-  /// The outputs as the model declares them; their shapes are for preparation to find.
+  /// The outputs as the model declares them; preparation decides their shapes.
   public var outputs: [Tensor] { node.entry.outputs.map(tensor) }
 
   private func tensor(_ index: Int) -> Tensor {
     node.planner.model.tensor(index, subgraph: node.subgraphIndex, shape: node.planner.shape(of: index))
   }
 
-  /// An input that must be there.
+  /// A required input.
   public func input(_ position: Int) throws(ApusError) -> Tensor {
     _ = try node.input(position)
     return tensor(node.entry.inputs[position])
   }
 
-  /// Refuses other numbers of inputs and outputs.
+  /// Throws unless there are this many inputs and outputs.
   public func expect(inputs: Int, outputs: Int) throws(ApusError) {
     try node.expect(inputs: inputs...inputs, outputs: outputs...outputs)
   }
 
-  /// The values of an input: at once if it is constant; otherwise what precedes runs first, and the operator is
+  /// The values of an input. If it is not constant, everything before this operator runs first, and the operator is
   /// prepared again whenever the values change.
   public func values<T: TensorElement & Equatable>(
     ofInput position: Int, as type: T.Type = T.self
@@ -52,10 +52,10 @@ public struct CustomOperatorNode {
     try node.values(of: node.input(position), as: type)
   }
 
-  /// The bytes of the operator's options; empty where there are none.
+  /// The bytes of the operator's options; empty if there are none.
   public var optionBytes: [UInt8] { node.customOptions }
 
-  /// The options, where they are a FlexBuffer map, as most converters write them.
+  /// The options as a FlexBuffer map, which is what most converters write.
   public var options: CustomOptions {
     get throws(ApusError) {
       do { return CustomOptions(try FlexBufferMap(bytes: node.customOptions)) } catch {
@@ -64,10 +64,10 @@ public struct CustomOperatorNode {
     }
   }
 
-  /// An error that says where in the model something is wrong.
+  /// A `malformedModel` error that names this operator.
   public func malformed(_ message: String) -> ApusError { node.malformed(message) }
 
-  /// An error that says where in the model something is not supported.
+  /// An `unsupportedOperator` error that names this operator.
   public func unsupported(_ message: String) -> ApusError { node.unsupported(message) }
 }
 
@@ -79,13 +79,13 @@ public struct CustomOptions: Sendable {
     self.map = map
   }
 
-  /// The names that there are.
+  /// The names of all values.
   public var names: [String] { map.entries.map(\.key) }
 
-  /// Whether there is a value of a name.
+  /// Whether there is a value with this name.
   public func contains(_ name: String) -> Bool { map.contains(name) }
 
-  /// A whole number; other numbers are cut off.
+  /// A whole number; fractions are truncated.
   public func integer(_ name: String, default value: Int = 0) -> Int {
     map[name].map { Int(clamping: $0.int64) } ?? value
   }
@@ -96,9 +96,9 @@ public struct CustomOptions: Sendable {
   /// A Boolean; numbers count as true unless they are zero.
   public func flag(_ name: String, default value: Bool = false) -> Bool { map.bool(name, default: value) }
 
-  /// A text.
+  /// A string; nil if there is none.
   public func text(_ name: String) -> String? { map[name]?.string }
 
-  /// A list of numbers.
+  /// A list of numbers; nil if there is none.
   public func numbers(_ name: String) -> [Double]? { map[name]?.vector?.map(\.double) }
 }

@@ -2,7 +2,7 @@
 
 /// The tensors of a custom operator while it runs.
 ///
-/// Spans hold only as long as this value, which the operator is lent for one run.
+/// Spans are valid as long as this value, which exists for one run.
 public struct CustomOperatorTensors: ~Copyable {
   private let table: TensorTable
   private let inputs: [TensorSlot?]
@@ -43,7 +43,7 @@ public struct CustomOperatorTensors: ~Copyable {
     return table.readBytes(slot)
   }
 
-  /// The elements of an output, to be written.
+  /// The elements of an output, for writing.
   ///
   /// - Throws: `invalidArgument` if there is no such output or it is not of `T`.
   @_lifetime(borrow self)
@@ -55,14 +55,14 @@ public struct CustomOperatorTensors: ~Copyable {
     return table.write(outputs[position], as: type)
   }
 
-  /// The bytes of an output, to be written, whatever its type.
+  /// The bytes of an output, for writing, whatever its type.
   @_lifetime(borrow self)
   public func outputBytes(_ position: Int) throws(ApusError) -> MutableRawSpan {
     guard outputs.indices.contains(position) else { throw missing("output", position) }
     return table.writeBytes(outputs[position])
   }
 
-  /// The memory that the plan asked for; its contents are undefined when a run begins.
+  /// The memory that ``CustomOperator/Plan/scratchByteCount`` requested; its contents are undefined when a run begins.
   @_lifetime(borrow self)
   public func scratch() throws(ApusError) -> MutableRawSpan {
     guard let scratchSlot else { throw ApusError(.invalidArgument, "\(place): has no scratch memory") }
@@ -85,7 +85,7 @@ public struct CustomOperatorTensors: ~Copyable {
   }
 }
 
-/// A custom operator with its tensors.
+/// A prepared custom operator with its tensors.
 struct PreparedCustomOperator: Operator {
   private let invokePlan: @Sendable (borrowing CustomOperatorTensors) throws(ApusError) -> Void
   private let inputs: [TensorSlot?]

@@ -99,7 +99,7 @@ class Node {
   /// How many outputs the file lists.
   var outputCount: Int { entry.outputs.count }
 
-  /// Refuses other numbers of inputs and outputs.
+  /// Throws unless there are this many inputs and outputs.
   func expect(inputs: ClosedRange<Int>, outputs: ClosedRange<Int> = 1...1) throws(ApusError) {
     guard inputs.contains(inputCount) else {
       throw malformed("has \(inputCount) inputs, not \(Self.text(inputs))")

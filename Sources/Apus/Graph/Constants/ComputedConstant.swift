@@ -2,10 +2,10 @@
 import ApusKernels
 import Synchronization
 
-/// What an operator makes of constants: computed when somebody reads it, and kept where it will be read again.
+/// The result of an operator on constants: computed when it is first read, and kept if it will be read again.
 ///
-/// The weights of many models are halves that a DEQUANTIZE makes floats. A kernel packs these floats once: they are
-/// computed into leased memory then, so that a model never holds its weights as floats beside the packed ones.
+/// The weights of many models are float16 values that a DEQUANTIZE converts. A kernel packs these floats once: they are
+/// computed into leased memory, so a model never holds unpacked float weights beside the packed ones.
 final class ComputedConstant: @unchecked Sendable {
   // @unchecked: the operator runs under the lock, and what was kept does not change.
 
@@ -25,7 +25,7 @@ final class ComputedConstant: @unchecked Sendable {
   private let scratch: [Piece]
   private let threads: ThreadTeam
   private let pool: MemoryPool
-  /// Whether several read the values, so that they are computed once and kept.
+  /// Whether the values have several readers; then they are computed once and kept.
   private let isShared: Bool
   private let state = Mutex(State())
 
@@ -43,19 +43,19 @@ final class ComputedConstant: @unchecked Sendable {
     self.isShared = isShared
   }
 
-  /// An output's bytes, if they were kept.
+  /// An output's bytes, if they are kept.
   func kept(_ output: Int) -> TensorBuffer? {
     state.withLock { state in state.kept.map { self.buffer($0, output) } }
   }
 
-  /// An output's bytes, computed and kept if they were not yet.
+  /// An output's bytes; computed and kept on the first call.
   func keep(_ output: Int) throws(ApusError) -> TensorBuffer {
     try state.withLock { state throws(ApusError) in
       if let kept = state.kept { return self.buffer(kept, output) }
       let lease = try ConstantLease(self.inputs, pool: self.pool)
       let memories = self.outputs.map { TensorMemory(byteCount: $0.byteCount) }
       let working = self.scratch.map { TensorMemory(byteCount: $0.byteCount) }
-      // The operator works on addresses, which keep nothing alive.
+      // The operator works on addresses, which do not keep memory alive.
       defer { withExtendedLifetime((lease, memories, working)) {} }
       try self.compute(
         inputs: try self.inputs.map { input throws(ApusError) in try lease.buffer(of: input.tensor) },
@@ -65,14 +65,14 @@ final class ComputedConstant: @unchecked Sendable {
     }
   }
 
-  /// The memory that a lease takes.
+  /// The bytes that a lease takes.
   var leasedByteCount: Int {
     guard !isShared else { return 0 }
     let own = (outputs + scratch).reduce(0) { $0 + roundedUp($1.byteCount, to: TensorMemory.alignment) }
     return inputs.reduce(own) { $0 + $1.constant.leasedByteCount }
   }
 
-  /// An output's bytes in leased memory, or where they are kept.
+  /// An output's bytes: in leased memory, or in place if they are kept.
   func lease(_ output: Int, from memory: inout LeasedMemory) throws(ApusError) -> TensorBuffer {
     guard !isShared else { return try keep(output) }
     var (targets, working, sources): ([UnsafeMutableRawPointer], [UnsafeMutableRawPointer], [TensorBuffer]) =
@@ -90,7 +90,7 @@ final class ComputedConstant: @unchecked Sendable {
     TensorBuffer(base: memories[output].base, byteCount: outputs[output].byteCount)
   }
 
-  /// Runs the operator, in a table of its own.
+  /// Runs the operator with a tensor table of its own.
   private func compute(
     inputs sources: [TensorBuffer], outputs targets: [UnsafeMutableRawPointer],
     scratch working: [UnsafeMutableRawPointer]

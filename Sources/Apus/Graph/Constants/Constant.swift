@@ -2,20 +2,20 @@
 import ApusFormat
 import ApusKernels
 
-/// A tensor's values that no run changes, on their way from the file to whoever reads them.
+/// A tensor's values that no run changes, from the file to their readers.
 ///
-/// A constant has one life. It begins in the file or as a computation on other constants. Whoever reads it
-/// during runs *pins* it: then its bytes lie in one place for as long as the constant lives. Whoever packs it
-/// *leases* it, see ``ConstantLease``: then its bytes are there for that long, and take no memory afterwards. A constant
+/// A constant begins in the file, or as a computation on other constants. Code that reads it
+/// during runs *pins* it: its bytes then stay in one place as long as the constant lives. Code that packs it
+/// *leases* it, see ``ConstantLease``: its bytes are there for that long, and take no memory afterwards. A constant
 /// that is only leased never gets memory of its own.
 struct Constant: @unchecked Sendable {
-  // @unchecked: nothing writes to the bytes once they are in place.
+  // @unchecked: bytes are never written once they are in place.
 
   /// Where the values are.
   enum State {
     /// In memory that the owner keeps alive, aligned for the element type.
     case inPlace(UnsafeRawPointer, owner: AnyObject & Sendable)
-    /// In a range of a file that is read in parts, perhaps not yet in memory.
+    /// In a range of a file that is read in parts; possibly not in memory yet.
     case unread(FileBytes, Range<Int>)
     /// An output of an operator on constants, by its position.
     case computed(ComputedConstant, output: Int)
@@ -23,26 +23,26 @@ struct Constant: @unchecked Sendable {
 
   /// Where the values are.
   let state: State
-  /// The bytes of all elements.
+  /// The size of all elements, in bytes.
   let byteCount: Int
-  /// Whether the values depend on the file alone, so that all interpreters of a model may share them.
+  /// Whether the values depend only on the file, so that all interpreters of a model can share them.
   let isOfModel: Bool
 
-  /// Values that are in place.
+  /// Makes a constant whose values are in place.
   init(_ memory: TensorMemory, byteCount: Int, isOfModel: Bool) {
     state = .inPlace(UnsafeRawPointer(memory.base), owner: memory)
     self.byteCount = byteCount
     self.isOfModel = isOfModel
   }
 
-  /// Values with a state of their own.
+  /// Makes a constant in a given state.
   init(_ state: State, byteCount: Int, isOfModel: Bool) {
     self.state = state
     self.byteCount = byteCount
     self.isOfModel = isOfModel
   }
 
-  /// The bytes, if they are in place by now.
+  /// The bytes, if they are in place.
   var placed: TensorBuffer? {
     switch state {
     case .inPlace(let base, _): return buffer(base)
@@ -52,9 +52,9 @@ struct Constant: @unchecked Sendable {
     }
   }
 
-  /// Sees to it that the bytes are in place, for as long as the constant lives.
+  /// Puts the bytes in place for as long as the constant lives.
   ///
-  /// - Throws: `unreadableFile` where the file cannot be read any more; what the operators throw that compute the values.
+  /// - Throws: `unreadableFile` if the file can no longer be read; errors of the operators that compute the values.
   func pin() throws(ApusError) -> TensorBuffer {
     switch state {
     case .inPlace(let base, _): return buffer(base)
@@ -65,14 +65,14 @@ struct Constant: @unchecked Sendable {
     }
   }
 
-  /// The memory that a lease of the bytes takes; zero where they are in place.
+  /// The bytes that a lease takes; zero if the values are in place.
   var leasedByteCount: Int {
     guard placed == nil else { return 0 }
     if case .computed(let constant, _) = state { return constant.leasedByteCount }
     return roundedUp(byteCount, to: TensorMemory.alignment)
   }
 
-  /// The bytes where they are in place, or a copy in leased memory.
+  /// The bytes: in place, or a copy in leased memory.
   func lease(from memory: inout LeasedMemory) throws(ApusError) -> TensorBuffer {
     if let placed { return placed }
     switch state {
@@ -95,7 +95,7 @@ struct Constant: @unchecked Sendable {
     return Array(UnsafeBufferPointer(start: base.assumingMemoryBound(to: T.self), count: count))
   }
 
-  /// What readers see; nothing writes to a constant.
+  /// The bytes as readers see them; a constant is never written.
   private func buffer(_ base: UnsafeRawPointer) -> TensorBuffer {
     TensorBuffer(base: UnsafeMutableRawPointer(mutating: base), byteCount: byteCount)
   }

@@ -2,9 +2,9 @@
 
 import ApusFormat
 
-/// Finds the bytes of a file's constants: in place where they can be read there, otherwise in memory of their own.
+/// Finds the bytes of a file's constants: in place if they can be read there, otherwise in new memory.
 struct ConstantExpansion {
-  /// What tensors that share expanded bytes have in common.
+  /// Identifies expanded bytes, which several tensors can share.
   private struct Key: Hashable {
     let range: Range<Int>
     let type: ElementType
@@ -14,20 +14,20 @@ struct ConstantExpansion {
   private let file: ModelFile
   private var expanded: [Key: Constant] = [:]
   private var byteCount = 0
-  /// The most bytes that copies may take: a file may refer to the same bytes without end.
+  /// The maximum size of all copies, in bytes: a file can refer to the same bytes any number of times.
   private let limit: Int
   private var sparseByteCount = 0
-  /// The most bytes that sparse tensors may take with their zeros: a few indices may stand for any number of these.
+  /// The maximum size of all sparse tensors with their zeros, in bytes: a few indices can describe any number of zeros.
   private let sparseLimit: Int
 
   init(_ file: ModelFile) {
     self.file = file
-    // Two bits become a byte; overlapping buffers are left some room.
+    // Two bits become a byte, and buffers may overlap a little.
     limit = 65_536 + 8 * file.bytes.count
     sparseLimit = (1 << 20) + 64 * file.bytes.count
   }
 
-  /// A tensor's values, if the file has any; what is misaligned, packed or not clean is expanded once.
+  /// A tensor's values, if the file has any. Misaligned, packed and unclean values are expanded once.
   mutating func constant(of tensor: TensorEntry) throws(ApusError) -> Constant? {
     guard let range = tensor.data else { return nil }
     let type = ElementType(tensor.type)
@@ -66,7 +66,7 @@ struct ConstantExpansion {
   private mutating func dense(
     _ tensor: TensorEntry, _ sparsity: SparsityEntry, _ range: Range<Int>, _ type: ElementType, width: Int
   ) throws(ApusError) -> Constant? {
-    // Of packed types the reference densifies none.
+    // The reference densifies no packed type.
     guard !type.isPacked else { return nil }
     let (byteCount, overflow) = TensorShape(tensor.shape).elementCount.multipliedReportingOverflow(by: width)
     guard !overflow, byteCount <= sparseLimit - sparseByteCount else {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import ApusKernels
 
-/// Constants in memory for as long as somebody packs them.
+/// Constants in memory while they are packed.
 ///
-/// Their memory is lent by the model's pool, where packed weights will lie later, so that its pages cost nothing; it is
-/// memory of its own where somebody else has the pool's.
+/// The memory comes from the part of the model's pool where packed weights will lie later, so its pages cost nothing.
+/// While another lease holds that part, this one has memory of its own.
 final class ConstantLease {
   private let tensors: [Int]
   private let buffers: [TensorBuffer]
-  /// Memory of its own, if it is not lent by the pool.
+  /// Memory of its own, if the pool's is taken.
   private let own: TensorMemory?
   private let pool: MemoryPool?
 
   /// Puts constants into memory, each under the index of its tensor.
   ///
-  /// - Parameter distance: how many bytes of the pool will be given away during the lease.
+  /// - Parameter distance: how many bytes of the pool will be allocated during the lease.
   init(
     _ constants: [(tensor: Int, constant: Constant)], pool: MemoryPool, distance: Int = 0
   ) throws(ApusError) {
@@ -41,7 +41,7 @@ final class ConstantLease {
   /// Whether a tensor is among the leased ones.
   func contains(_ tensor: Int) -> Bool { tensors.contains(tensor) }
 
-  /// Where a tensor's bytes are during the lease.
+  /// A tensor's bytes, valid during the lease.
   func buffer(of tensor: Int) throws(ApusError) -> TensorBuffer {
     guard let position = tensors.firstIndex(of: tensor), buffers[position].base != nil else {
       throw ApusError(.internalError, "tensor #\(tensor) is packed, but was not leased")
@@ -63,10 +63,10 @@ struct LeasedMemory {
   private var next: UnsafeMutableRawPointer?
   private var left = 0
 
-  /// None at all.
+  /// Makes an empty piece of memory.
   init() {}
 
-  /// All that begins at an address aligned to 64 bytes.
+  /// Makes memory at an address that is aligned to 64 bytes.
   init(_ base: UnsafeMutableRawPointer, byteCount: Int) {
     next = base
     left = byteCount

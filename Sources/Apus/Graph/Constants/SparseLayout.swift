@@ -12,8 +12,8 @@ struct SparseLayout {
 
   private let levels: [Level]
 
-  /// Finds the distances that the levels of `sparsity`, outermost first, make in a dense array; nil for what no
-  /// checked file has.
+  /// Finds the distances that the levels of `sparsity`, outermost first, make in a dense array; nil for a sparsity that no
+  /// checked file contains.
   init?(_ sparsity: SparsityEntry, shape: [Int]) {
     let rank = shape.count
     var strides = [Int](repeating: 1, count: rank)
@@ -26,7 +26,7 @@ struct SparseLayout {
     guard order.count == sparsity.dimensions.count, order.count == rank + sparsity.blockMap.count else {
       return nil
     }
-    // Of several blocks in one dimension, the last has neighbors side by side.
+    // If a dimension has several blocks, elements of the last one are adjacent.
     var blockStrides = [Int](repeating: 0, count: sparsity.blockMap.count)
     for (block, axis) in sparsity.blockMap.enumerated().reversed() {
       guard strides.indices.contains(axis), let level = order.firstIndex(of: rank + block),
@@ -46,7 +46,7 @@ struct SparseLayout {
     self.levels = levels
   }
 
-  /// Copies stored values of `width` bytes to their places; false if an index leads outside either array.
+  /// Copies stored values of `width` bytes to their places. Returns false if an index is outside either array.
   func expand(_ source: UnsafeRawBufferPointer, width: Int, into target: UnsafeMutableRawBufferPointer)
     -> Bool
   {

@@ -21,7 +21,7 @@ extension FloatFunction {
 extension PlanDraft {
   /// **Rule:** a function of floats is done by the convolution, sum or product that computes its argument, if nothing else
   /// reads that.
-  /// **Reason:** the argument is still in the cache then.
+  /// **Reason:** the argument is still in the cache.
   mutating func absorbFunctions() {
     var isAbsorbed = Array(repeating: false, count: steps.count)
     var writers = writers

@@ -4,7 +4,7 @@
 struct Padding {
   let input: TensorSlot
   let output: TensorSlot
-  /// Elements before and after each axis.
+  /// How many elements are added before and after each axis.
   let amounts: [Int]
 }
 
@@ -35,7 +35,7 @@ extension PlanDraft {
 }
 
 extension Padding {
-  /// Whether rows and columns alone of a computed NHWC tensor are padded, by amounts that convolutions take.
+  /// Whether it pads only height and width of a computed NHWC tensor, by amounts that convolutions support.
   fileprivate var isOfPicture: Bool {
     !input.isConstant && input.shape.rank == 4 && amounts[0...1].allSatisfy { $0 == 0 }
       && amounts[6...7].allSatisfy { $0 == 0 } && amounts.allSatisfy { $0 <= 256 }

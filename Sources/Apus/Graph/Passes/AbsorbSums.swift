@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ApusKernels
 
-/// A sum of two tensors of floats, brought between two bounds.
+/// A sum of two float tensors, clamped to two bounds.
 struct FloatSum {
   let lhs: TensorSlot
   let rhs: TensorSlot
@@ -12,7 +12,7 @@ struct FloatSum {
 
 extension PlanDraft {
   /// **Rule:** a sum of two tensors of one shape is done by the product that computes one of them, if nothing else reads
-  /// that. Where the other term is computed later than the product, the product waits for it.
+  /// that. If the other term is computed later, the product moves behind it.
   /// **Reason:** the product's outputs are still in the cache when the other term is added.
   mutating func absorbSums() {
     var isAbsorbed = Array(repeating: false, count: steps.count)
@@ -30,7 +30,7 @@ extension PlanDraft {
           let fused = steps[source].operation.adding(
             other, within: sum.minimum, sum.maximum, to: sum.output, using: kernels)
         else { continue }
-        // Of a view, the writer of its root counts.
+        // A view is written by the writer of its root.
         let isLater = writers[facts[other.index].root] > source
         let place = isLater ? index : source
         var step = steps[source]

@@ -2,15 +2,15 @@
 import ApusKernels
 
 extension PlanDraft {
-  /// Results of constants larger than this, in bytes, are computed in each run instead of being kept.
+  /// Larger results, in bytes, are computed in each run instead of being kept.
   private static let foldLimit = 256 << 20
-  /// Results up to this, in bytes, are computed at once; larger ones when somebody reads them, see ``ComputedConstant``.
+  /// Results up to this size, in bytes, are computed at once; larger ones on first use, see ``ComputedConstant``.
   private static let eagerLimit = 64 << 10
 
   /// **Rule:** the outputs of a pure operator that reads constants alone are constants.
-  /// **Reason:** shapes, axes and paddings are computed this way, and so are the weights of models with halves.
+  /// **Reason:** models compute shapes, axes and paddings this way, and float32 weights from float16 ones.
   ///
-  /// - Returns: the bytes of the results, and how many of them are in memory now; nil where the rule does not hold.
+  /// - Returns: the size of the results in bytes, and how much of it is in memory now; nil if the rule does not apply.
   mutating func fold(
     _ step: StepDraft, threads: ThreadTeam, model: Model
   ) throws(ApusError) -> (byteCount: Int, keptByteCount: Int)? {

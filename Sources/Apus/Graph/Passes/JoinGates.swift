@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ApusKernels
 
-/// A product of two tensors that may be one function of one tensor.
+/// A product of two tensors that might be a function of one tensor.
 struct GatedProduct {
   /// What the product computes.
   enum Form {
@@ -20,7 +20,7 @@ struct GatedProduct {
 extension PlanDraft {
   /// **Rule:** `x · f(x)`, where nothing else reads `f(x)`, is one function of `x`: for bytes any `f`, for floats
   /// `x · σ(x)`.
-  /// **Reason:** that is half of the work, and of bytes a single table; and the function may be done by what computes `x`.
+  /// **Reason:** it halves the work; for bytes it is a single table; and the step that computes `x` may absorb the function.
   mutating func joinGates() {
     var isAbsorbed = Array(repeating: false, count: steps.count)
     let writers = writers

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What planning does beyond one step for each operator, in this order. Each can be turned off; outputs stay the same.
+/// Optional rewrites of a plan, in order. Each can be turned off without changing outputs.
 ///
-/// The first two look at each operator as it is prepared, as later ones need to know constants. The others go over the
+/// The first two look at each operator as it is prepared, because later preparation needs constants. The others go over the
 /// steps of a whole segment. Each is a function from plan to plan in a file of its own.
 package struct Passes: OptionSet, Sendable {
   package let rawValue: Int
 
   package init(rawValue: Int) { self.rawValue = rawValue }
 
-  /// Operators on constants are done at preparation: `FoldConstants.swift`.
+  /// Operators on constants are computed at preparation: `FoldConstants.swift`.
   package static let folding = Passes(rawValue: 1 << 0)
-  /// RESHAPE and its like share their input's bytes: `ShareViews.swift`.
+  /// RESHAPE and similar operators share their input's bytes: `ShareViews.swift`.
   package static let views = Passes(rawValue: 1 << 1)
-  /// A PAD is done by the convolution that reads it: `AbsorbPadding.swift`.
+  /// A convolution does the PAD that only it reads: `AbsorbPadding.swift`.
   package static let padding = Passes(rawValue: 1 << 2)
-  /// A tensor times a function of it is one function: `JoinGates.swift`.
+  /// A tensor times a function of it becomes one function: `JoinGates.swift`.
   package static let gates = Passes(rawValue: 1 << 3)
-  /// A sum of floats is done by the product that computes one of its terms: `AbsorbSums.swift`.
+  /// A float sum joins the product that computes one of its terms: `AbsorbSums.swift`.
   package static let sums = Passes(rawValue: 1 << 4)
-  /// A function of floats is done by the step that computes its argument: `AbsorbFunctions.swift`.
+  /// A float function joins the step that computes its argument: `AbsorbFunctions.swift`.
   package static let functions = Passes(rawValue: 1 << 5)
-  /// Memory is used again when its tensor is dead: `PlaceTensors.swift`.
+  /// Memory is reused once its tensor is dead: `PlaceTensors.swift`.
   package static let reuse = Passes(rawValue: 1 << 6)
 
   /// Every pass.
   package static let all = Passes(rawValue: (1 << 7) - 1)
 
-  /// Those that leave each tensor of the file its bytes, for who wants to read all of them.
+  /// The passes that keep every tensor of the file readable after a run.
   package static let preserving: Passes = [.folding, .views]
 
   /// The names of all passes, in order.

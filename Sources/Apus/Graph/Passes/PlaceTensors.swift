@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PlanDraft {
-  /// **Rule:** each tensor that a step writes has bytes from that step to the last that reads it or a view of it, and to
-  /// the segment's end where a later segment or the caller does. Tensors share bytes only if these stretches do not meet.
-  /// **Reason:** the caches hold less memory better, and so does the machine.
+  /// **Rule:** each tensor that a step writes has memory from that step to the last that reads it or a view of it, or to
+  /// the segment's end if a later segment or the caller does. Tensors share bytes only if these lifetimes do not overlap.
+  /// **Reason:** less memory fits better into caches, and into the machine.
   ///
   /// - Parameters:
   ///   - nodes: the operators of the segment.
-  ///   - reuses: whether bytes are used again at all.
+  ///   - reuses: whether memory is reused at all.
   func placingTensors(of nodes: Range<Int>, reuses: Bool) throws(ApusError) -> Layout {
     let count = wiring.tensorCount
     let end = nodes.upperBound

@@ -1,51 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where the tensors of a graph lie in its arena.
+/// Where tensors lie in an interpreter's memory.
 public struct MemoryPlan: Sendable {
   /// One tensor's place.
   public struct Entry: Sendable {
-    /// The tensor's name; empty for memory that an operator uses while it runs.
+    /// The tensor's name; empty for scratch memory.
     public let name: String
-    /// The arena's block: models whose shapes depend on data have several.
+    /// The block of memory; models whose shapes depend on data have several.
     public let block: Int
     /// Bytes from the block's start; a multiple of 64.
     public let offset: Int
-    /// The tensor's bytes.
+    /// The tensor's size in bytes.
     public let byteCount: Int
-    /// The first and the last operator for which the memory is held.
+    /// The first and the last operator during which the memory is held.
     public let lifetime: ClosedRange<Int>
   }
 
-  /// Every tensor that has memory of its own.
+  /// Every tensor with memory of its own, and scratch memory.
   public internal(set) var entries: [Entry] = []
 
-  /// The bytes of all blocks.
+  /// The size of all blocks, in bytes.
   public internal(set) var arenaByteCount = 0
 
-  /// The bytes of state that lives between runs.
+  /// The size of the state that lives between runs, in bytes.
   public internal(set) var variableByteCount = 0
 }
 
-/// Gives offsets to allocations so that two of them share bytes only if their lifetimes do not meet.
+/// Assigns offsets to allocations so that two of them share bytes only if their lifetimes do not overlap.
 ///
 /// Largest first, each at the lowest offset that is free for its whole lifetime: the "greedy by size" of Pisarchyk
 /// and Lee, "Efficient Memory Management for Deep Neural Net Inference" (2020).
 package struct OffsetAssignment {
-  /// What needs memory, and when.
+  /// A need for memory during a lifetime.
   package struct Request {
     /// The bytes.
     package let byteCount: Int
-    /// The first and the last operator that need them.
+    /// The first and the last operator that need it.
     package let lifetime: ClosedRange<Int>
 
-    /// Asks for bytes during a range of operators.
+    /// Requests bytes during a range of operators.
     package init(byteCount: Int, lifetime: ClosedRange<Int>) {
       self.byteCount = byteCount
       self.lifetime = lifetime
     }
   }
 
-  /// More requests than this are laid out one after the other: the search is quadratic.
+  /// More requests than this are placed one after the other, because the search is quadratic.
   static let searchLimit = 16384
 
   /// The offset of each request, in their order.
@@ -57,7 +57,7 @@ package struct OffsetAssignment {
   /// Assigns offsets to all requests.
   package init(_ requests: [Request]) {
     offsets = Array(repeating: 0, count: requests.count)
-    // Those that have a place, by their offsets.
+    // The requests placed so far, sorted by offset.
     var placed: [Int] = []
     placed.reserveCapacity(requests.count)
     var total = 0

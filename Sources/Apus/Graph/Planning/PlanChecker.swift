@@ -13,20 +13,20 @@ struct PresentTensors {
   }
 }
 
-/// Proves of a finished plan that a run reads what it should, and trusts nobody for it.
+/// Proves that a run of a finished plan reads what it should; it trusts no earlier stage.
 ///
-/// It takes from the file who writes and reads each tensor, and from the plan the order of the steps, the tensors that each
-/// reads and writes, and where those lie. It walks the steps once and notes which bytes hold which tensor. Of
-/// each step it proves: every tensor that it reads was written by its producer, and nothing has been written over it since;
+/// The file says who writes and reads each tensor; the plan says in which order steps run, which tensors each
+/// reads and writes, and where these lie. The checker walks the steps once and tracks which bytes hold which tensor. For
+/// each step it proves: every tensor that it reads was written by its producer and not overwritten since;
 /// constants are in place; what it writes and works in overlaps neither what it reads nor each other. In the
-/// end every output is there, and every operator was done once. What does not hold is an `internalError`.
+/// end every output is there, and every operator was done once. A violation is an `internalError`.
 struct PlanChecker {
-  /// How the file joins operators.
+  /// How the file connects operators.
   let wiring: Wiring
-  /// The tensors whose values are there before: inputs, and results of earlier segments.
+  /// The tensors whose values exist before: inputs, and results of earlier segments.
   let before: PresentTensors
 
-  /// What is checked.
+  /// The plan as the checker sees it.
   struct Subject {
     var nodes: Range<Int>
     var steps: [Step]
@@ -42,7 +42,7 @@ struct PlanChecker {
 
   /// Checks a plan.
   ///
-  /// - Returns: the tensors whose values are there when it has run.
+  /// - Returns: the tensors whose values exist after the plan has run.
   func check(_ plan: Subject) throws(ApusError) -> PresentTensors {
     var walk = try PlanWalk(plan, wiring: wiring, before: before)
     try walk.checkOperators()
@@ -57,16 +57,16 @@ struct PlanChecker {
 
 /// One walk of the checker over a plan.
 private struct PlanWalk {
-  /// Of each tensor, then of each piece of scratch memory, whether its bytes hold its values.
+  /// For each tensor, then each piece of scratch memory: whether its bytes hold its values.
   private var isPresent: [Bool]
   private let plan: PlanChecker.Subject
   private let wiring: Wiring
-  /// Of each tensor and piece of scratch memory, its place in the layout, or −1.
+  /// For each tensor and piece of scratch memory: its place in the layout, or −1.
   private var places: [Int]
   private var isPinned: [Bool]
-  /// The stretches of the block that hold tensors, in order, apart from each other.
+  /// The stretches of the block that hold tensors, in order and disjoint.
   private var held: [Stretch] = []
-  /// Of each tensor the last step whose operators read it in the file.
+  /// For each tensor: the last step whose operators read it in the file.
   private var lastReaders: [Int]
   private var stepCount = 0
 
@@ -92,14 +92,14 @@ private struct PlanWalk {
     for view in plan.layout.views { try check(view) }
   }
 
-  /// The tensors whose values are there.
+  /// The tensors whose values exist.
   var present: PresentTensors {
     var present = PresentTensors(count: wiring.tensorCount)
     for tensor in 0..<wiring.tensorCount { present[tensor] = isPresent[tensor] }
     return present
   }
 
-  /// A place is aligned, large enough and within the block.
+  /// Checks that a place is aligned, large enough and within the block.
   private func check(_ place: Layout.Place) throws(ApusError) {
     let count = wiring.tensorCount
     let needed =
@@ -117,7 +117,7 @@ private struct PlanWalk {
     }
   }
 
-  /// A view is as large as what it is a view of.
+  /// Checks that a view is as large as its root.
   private func check(_ view: (tensor: Int, root: Int)) throws(ApusError) {
     let bytes = try wiring.byteCount(of: view.tensor, shape: plan.facts[view.tensor].shape)
     let rootBytes = try wiring.byteCount(of: view.root, shape: plan.facts[view.root].shape)
@@ -129,7 +129,7 @@ private struct PlanWalk {
     }
   }
 
-  /// Every operator is done by one step, is known before, or is a view.
+  /// Checks that every operator is done by one step, is constant, or is a view.
   func checkOperators() throws(ApusError) {
     var isDone = Array(repeating: false, count: plan.nodes.count)
     for step in plan.steps {
@@ -152,7 +152,7 @@ private struct PlanWalk {
     }
   }
 
-  /// Walks on by one step.
+  /// Advances by one step.
   mutating func take(_ step: Step) throws(ApusError) {
     stepCount += 1
     for node in step.nodes {
@@ -161,7 +161,7 @@ private struct PlanWalk {
     for tensor in step.reads { try checkIsThere(tensor, for: step) }
     for tensor in step.scratch { try write(tensor, by: step) }
     for tensor in step.writes where !wiring.isVariable(tensor) { try write(tensor, by: step) }
-    // What it has written must not lie on what it reads, nor on what it has written before.
+    // Its outputs must not overlap what it reads, nor each other.
     for tensor in step.reads where isComputed(tensor) && !isPresent[plan.facts[tensor].root] {
       throw failure(step, "reads \(wiring.name(of: tensor)) and writes over it")
     }
@@ -171,12 +171,12 @@ private struct PlanWalk {
     for node in step.nodes { try checkResults(of: node, step) }
   }
 
-  /// Whether a tensor's values are made by steps, or by the caller.
+  /// Whether a tensor's values come from steps or from the caller.
   private func isComputed(_ tensor: Int) -> Bool {
     plan.facts[tensor].constant == nil && !wiring.isVariable(plan.facts[tensor].root)
   }
 
-  /// A step reads what an operator that it does reads in the file, and its bytes are there.
+  /// Checks that a step reads only inputs of its operators, and that their bytes are there.
   private func checkIsThere(_ tensor: Int, for step: Step) throws(ApusError) {
     if plan.facts[tensor].constant != nil {
       guard isPinned[tensor] else {
@@ -188,7 +188,7 @@ private struct PlanWalk {
       throw failure(step, "reads \(wiring.name(of: tensor)), which is no input of its operators")
     }
     guard isComputed(tensor) else {
-      // An operator that is done later than it stands in the file must not read what may have changed.
+      // An operator that runs later than it stands in the file must not read what may have changed.
       guard step.nodes.count == 1 || wiring.subgraph.operators[step.position].inputs.contains(tensor) else {
         throw failure(step, "reads the variable \(wiring.name(of: tensor)) late")
       }
@@ -200,7 +200,7 @@ private struct PlanWalk {
     }
   }
 
-  /// What an operator computes is written, or nobody but the step reads it.
+  /// Checks that an operator's results are written, or only read by the same step.
   private func checkResults(of node: Int, _ step: Step) throws(ApusError) {
     for output in wiring.subgraph.operators[node].outputs {
       if plan.facts[output].shape == nil || wiring.isVariable(output) || isPresent[plan.facts[output].root] {
@@ -213,7 +213,7 @@ private struct PlanWalk {
     }
   }
 
-  /// Writes a tensor before all steps.
+  /// Marks a tensor as written before all steps.
   mutating func deliver(_ tensor: Int) throws(ApusError) {
     guard let range = range(of: tensor) else {
       throw ApusError(.internalError, "\(wiring.name(of: tensor)) is delivered, but has no memory")
@@ -228,7 +228,7 @@ private struct PlanWalk {
     hold(range, tensor)
   }
 
-  /// Every output is there.
+  /// Checks that every output is there.
   func checkOutputs() throws(ApusError) {
     for output in wiring.subgraph.outputs {
       let isThere =
@@ -246,7 +246,7 @@ private struct PlanWalk {
     return place.offset..<place.offset + place.byteCount
   }
 
-  /// Notes that bytes hold a tensor now, and not what they held before.
+  /// Records that bytes now hold a tensor, and no longer what they held before.
   private mutating func hold(_ range: Range<Int>, _ tensor: Int) {
     isPresent[tensor] = true
     guard !range.isEmpty else { return }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import ApusKernels
 
-/// A plan on its way: the steps so far and what is known of tensors. A value, which each pass turns into another.
+/// An unfinished plan: the steps so far and what is known about tensors. A value that each pass turns into another.
 struct PlanDraft {
-  /// How the file joins operators.
+  /// How the file connects operators.
   let wiring: Wiring
   /// The kernels to prefer.
   let kernels: KernelSet
-  /// What to do, in order.
+  /// The steps, in order.
   var steps: [StepDraft]
-  /// What is known of each tensor of the file.
+  /// What is known about each tensor of the file.
   var facts: [TensorFacts]
-  /// The bytes of each piece of scratch memory; the first is tensor `wiring.tensorCount`.
+  /// The size of each piece of scratch memory; the first is tensor `wiring.tensorCount`.
   var scratchByteCounts: [Int]
 
-  /// Of each tensor the step that writes it, or −1.
+  /// For each tensor: the step that writes it, or −1.
   var writers: [Int] {
     var writers = Array(repeating: -1, count: wiring.tensorCount)
     for (index, step) in steps.enumerated() {
@@ -23,19 +23,19 @@ struct PlanDraft {
     return writers
   }
 
-  /// Leaves out steps that others do.
+  /// Removes steps that others absorb.
   mutating func removeSteps(where isAbsorbed: (Int) -> Bool) {
     guard steps.indices.contains(where: isAbsorbed) else { return }
     steps = steps.indices.filter { !isAbsorbed($0) }.map { steps[$0] }
   }
 
-  /// Whether a step does all of the reading of a tensor, of which the caller reads nothing.
+  /// Whether a tensor is read by this step alone, and not by the caller.
   func isRead(_ tensor: Int, byNoneBut step: StepDraft) -> Bool {
     tensor < wiring.tensorCount && !wiring.isOutput[tensor]
       && wiring.readers(of: tensor).allSatisfy(step.does)
   }
 
-  /// The bytes of a tensor whose shape is known, or of a piece of scratch memory.
+  /// The size of a tensor whose shape is known, or of a piece of scratch memory.
   func byteCount(of tensor: Int) throws(ApusError) -> Int {
     tensor < wiring.tensorCount
       ? try wiring.byteCount(of: tensor, shape: facts[tensor].shape)
@@ -44,7 +44,7 @@ struct PlanDraft {
 }
 
 extension Wiring {
-  /// The bytes of a tensor of a shape; zero where that is not known.
+  /// The size of a tensor of a shape; zero if the shape is not known.
   func byteCount(of tensor: Int, shape: TensorShape?) throws(ApusError) -> Int {
     guard let width = types[tensor].storedByteCount else {
       throw ApusError(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The first part of a plan as numbers, so that tests can break it and see the checker refuse it.
+/// The first segment of a plan as numbers, so that tests can break it and see the checker refuse it.
 package struct PlanNumbers {
-  /// A step: the operators that it does, and the indices of tensors.
+  /// A step: the operators that it covers, and the indices of its tensors.
   package struct Step {
     package var position: Int
     package var nodes: [Int]
@@ -26,9 +26,9 @@ package struct PlanNumbers {
 }
 
 extension Interpreter {
-  /// Checks the first part of the plan after a change.
+  /// Checks the first segment of the plan after a change.
   ///
-  /// - Throws: `internalError` where the changed plan is not sound.
+  /// - Throws: `internalError` if the changed plan is not sound.
   package func checkPlan(after change: (inout PlanNumbers) -> Void) throws(ApusError) {
     guard let plan = graph.segments.first?.plan, let inputs = graph.inputs else { return }
     var numbers = PlanNumbers(

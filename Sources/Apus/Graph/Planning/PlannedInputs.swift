@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a plan begins with: inputs of certain shapes, variables and constants. Immutable.
+/// What a plan starts from: input shapes, variables and constants. Immutable.
 struct PlannedInputs {
   /// The shapes of the inputs, by position.
   let shapes: [TensorShape]
-  /// What is known of each tensor before the first operator.
+  /// What is known about each tensor before the first operator.
   let facts: [TensorFacts]
   /// Where the inputs lie.
   let layout: Layout
-  /// The bytes of each variable.
+  /// The size of each variable.
   let variables: [(tensor: Int, byteCount: Int)]
-  /// What the first segment begins with.
+  /// The start of the first segment.
   let start: PlanStart
 
   var variableByteCount: Int { variables.reduce(0) { $0 + $1.byteCount } }
-  /// The bytes that inputs and variables take.
+  /// The size of inputs and variables, in bytes.
   var heldByteCount: Int { layout.byteCount + variableByteCount }
 
-  /// Gives inputs their shapes and places.
+  /// Assigns shapes and places to inputs.
   init(
     _ wiring: Wiring, _ model: Model, shapes: [TensorShape], memoryLimit: Int
   ) throws(ApusError) {
@@ -44,7 +44,7 @@ struct PlannedInputs {
     }
     var requests: [OffsetAssignment.Request] = []
     var tensors: [Int] = []
-    // A tensor may be an input several times; the last shape counts.
+    // A tensor may be several inputs; the last shape counts.
     for (position, tensor) in wiring.subgraph.inputs.enumerated().reversed()
     where wiring.sources[tensor] == .input && !present[tensor] {
       facts[tensor].shape = shapes[position]

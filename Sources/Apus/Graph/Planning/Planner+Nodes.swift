@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import ApusKernels
 
-/// What a ``Node`` asks while its operator is prepared.
+/// Answers to what a ``Node`` asks while its operator prepares.
 extension Planner {
-  /// The values of a tensor, where no run is needed to know them.
+  /// A tensor's values, if they are known before any run.
   func constant(_ tensor: Int) -> Constant? {
     tensor < wiring.tensorCount ? draft.facts[tensor].constant : nil
   }
@@ -51,7 +51,7 @@ extension Planner {
     return slot(index, shape: shape)
   }
 
-  /// Memory for one step's run.
+  /// Scratch memory for one step.
   func scratch(byteCount: Int, of node: Node) throws(ApusError) -> TensorSlot {
     guard byteCount >= 0, byteCount <= context.memoryLimit else {
       throw ApusError(
@@ -66,7 +66,7 @@ extension Planner {
   /// A tensor's values at preparation.
   func values<T: TensorElement>(of slot: TensorSlot, as type: T.Type) throws(ApusError) -> [T] {
     if let constant = constant(slot.index) { return try constant.values() }
-    // A view that this segment plans has no place yet, but what it is a view of may have one.
+    // A view that this segment plans has no place yet, but its root may have one.
     let root = slot.index < wiring.tensorCount ? draft.facts[slot.index].root : slot.index
     guard start.isRunning, root < wiring.tensorCount, start.present[root] else {
       throw ApusError(.valueNotKnown, "\(wiring.name(of: slot.index)) is known only when the model runs")
@@ -88,6 +88,6 @@ extension Planner {
     setConstant(Constant(memory, byteCount: bytes.count, isOfModel: false), of: slot.index)
   }
 
-  /// Whether all operators before `node` have run, and none since.
+  /// Whether all operators before `node` have run, and none after them.
   func isNextInRun(_ node: Int) -> Bool { start.isRunning && start.nextNode == node }
 }

@@ -2,29 +2,29 @@
 import ApusFormat
 import ApusKernels
 
-/// Plans one segment: asks operators to prepare themselves, lets the passes rewrite the plan, packs weights, gives
-/// tensors their places and has the result checked.
+/// Plans one segment: lets operators prepare themselves, runs the passes, packs weights, places
+/// tensors and has the result checked.
 ///
-/// All that changes on the way is in here; what comes out is a ``SegmentPlan``, or an error.
+/// All mutable state of planning is in here. The result is a ``SegmentPlan``, or an error.
 final class Planner {
   let graph: Graph
   let wiring: Wiring
-  /// What happened before.
+  /// What was planned before.
   let start: PlanStart
   private(set) var draft: PlanDraft
-  /// What the operator in preparation has asked for.
+  /// What the operator in preparation has read and written.
   var record = AccessRecord()
   private var assumptions: [(tensor: Int, bytes: [UInt8])] = []
   private var conditions: [() -> Bool] = []
-  /// Of each tensor the operator that was last prepared to write it.
+  /// For each tensor: the operator that was last prepared to write it.
   private var lastWriters: [Int]
-  /// Bytes of results of constants and of packed weights.
+  /// The size of folded constants and packed weights, in bytes.
   private var heldByteCount = 0
 
   var model: Model { graph.model }
   var context: GraphContext { graph.context }
 
-  /// What an operator asks of the graph while it is prepared.
+  /// What an operator reads and writes while it prepares.
   struct AccessRecord {
     var reads: [Int] = []
     var writes: [Int] = []
@@ -43,7 +43,7 @@ final class Planner {
       scratchByteCounts: start.scratchByteCounts)
   }
 
-  /// Plans up to the end, or to the first operator whose preparation lacks a value.
+  /// Plans to the end, or to the first operator whose preparation lacks a value.
   func segment() throws(ApusError) -> SegmentPlan {
     let first = start.nextNode
     var node = first
@@ -53,7 +53,7 @@ final class Planner {
         deferred = try prepareOperator(node)
       } catch {
         guard error.code == .valueNotKnown else { throw error }
-        // All before the first operator has run: a value that is still missing will never come.
+        // Everything before has run: a value that is still missing will never come.
         guard !start.isRunning || node > first else { throw ApusError(.malformedModel, error.message) }
         break
       }
@@ -71,7 +71,7 @@ final class Planner {
       checkedWith: PlanChecker(wiring: wiring, before: start.present))
   }
 
-  /// Plans an empty segment that gives memory to the outputs of a deferred operator, whose shapes are now known.
+  /// Plans an empty segment with memory for the outputs of a deferred operator, whose shapes are now known.
   func delivery(of operation: any DeferredOperator) throws(ApusError) -> SegmentPlan {
     let next = start.nextNode
     let node = Node(index: next - 1, in: self)
@@ -93,9 +93,9 @@ final class Planner {
 
   // MARK: Operators
 
-  /// Lets an operator prepare itself; the result is a step, constants or a view.
+  /// Lets an operator prepare itself. The result is a step, constants or a view.
   ///
-  /// - Returns: the operator, if only a run decides the shapes of its outputs.
+  /// - Returns: the operator, if it is deferred.
   private func prepareOperator(_ index: Int) throws(ApusError) -> (any DeferredOperator)? {
     let entry = wiring.subgraph.operators[index]
     let node = Node(index: index, in: self)
@@ -173,7 +173,7 @@ final class Planner {
     return step
   }
 
-  /// Puts constants that are read during or after runs where they stay.
+  /// Pins the constants that are read during or after runs.
   private func pinConstants(of nodes: Range<Int>) throws(ApusError) -> [(tensor: Int, buffer: TensorBuffer)] {
     var pinned: [(tensor: Int, buffer: TensorBuffer)] = []
     var isPinned = Array(repeating: false, count: wiring.tensorCount)
@@ -202,7 +202,7 @@ final class Planner {
 
   func setShape(_ shape: TensorShape, of tensor: Int) { draft.facts[tensor].shape = shape }
 
-  /// Notes that the operator in preparation writes a tensor.
+  /// Records that the operator in preparation writes a tensor.
   func noteWrite(_ tensor: Int, by node: Int) {
     if lastWriters[tensor] != node { record.writes.append(tensor) }
     lastWriters[tensor] = node
@@ -215,15 +215,15 @@ final class Planner {
     return wiring.tensorCount + draft.scratchByteCounts.count - 1
   }
 
-  /// Takes a tensor's bytes, which the last run computed, for granted.
+  /// Records that planning relies on a tensor's bytes from the last run.
   func assume(_ tensor: Int, holds bytes: [UInt8]) { assumptions.append((tensor, bytes)) }
 
-  /// Takes a condition for granted, which is asked before each run of the segment.
+  /// Records that planning relies on a condition, which is evaluated before each run of the segment.
   func assume(_ condition: @escaping () -> Bool) { conditions.append(condition) }
 
   // MARK: Memory
 
-  /// Refuses to pass the limit on memory.
+  /// Throws if the limit on memory would be exceeded.
   func reserve(_ byteCount: Int) throws(ApusError) {
     let limit = context.memoryLimit
     let held = start.heldByteCount + heldByteCount
@@ -234,25 +234,25 @@ final class Planner {
     }
   }
 
-  /// Notes bytes that the segment keeps outside the arena.
+  /// Records bytes that the segment keeps outside the arena.
   func hold(_ byteCount: Int) throws(ApusError) {
     try reserve(byteCount)
     heldByteCount += byteCount
   }
 }
 
-/// What was planned, and perhaps run, before a segment.
+/// What was planned, and possibly run, before a segment.
 struct PlanStart {
   /// The first operator of the segment.
   var nextNode: Int
   var facts: [TensorFacts]
-  /// Of each piece of scratch memory its bytes.
+  /// The size of each piece of scratch memory, in bytes.
   var scratchByteCounts: [Int] = []
-  /// The tensors whose values are there.
+  /// The tensors whose values exist.
   var present: PresentTensors
   var segmentCount: Int
-  /// The bytes that inputs, variables and earlier segments take.
+  /// The size of inputs, variables and earlier segments, in bytes.
   var heldByteCount: Int
-  /// Whether all before has run, so that the values of what it computed can be read.
+  /// Whether everything before has run, so that its results can be read.
   var isRunning: Bool
 }

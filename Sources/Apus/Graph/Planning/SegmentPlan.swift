@@ -1,38 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A stretch of operators, planned: what to do in which order, and where each tensor lies. Immutable.
+/// The plan of some consecutive operators: steps in order, and where each tensor lies. Immutable.
 ///
-/// A segment ends before an operator whose preparation needs a value that only a run computes, and behind one whose
-/// outputs' shapes only a run decides. What follows is planned when the values are there, and kept for as long as they
-/// stay equal. Another plan is another value.
+/// A segment ends before an operator whose preparation needs a value that only a run computes, and after one whose
+/// output shapes only a run decides. What follows is planned when the values are known, and kept as long as they
+/// stay equal.
 final class SegmentPlan {
   /// Its position among the segments of its subgraph.
   let index: Int
   /// The operators of the file that it covers.
   let nodes: Range<Int>
-  /// What to do, in order.
+  /// The steps, in order.
   let steps: [Step]
-  /// The same, uncounted: a run would spend a few percent of a small model's time on counting references.
+  /// The same without reference counting, which would take a few percent of a small model's time.
   let walk: [Unmanaged<Step>]
-  /// What is known of each tensor behind it.
+  /// What is known about each tensor at its end.
   let facts: [TensorFacts]
   /// Where its tensors and scratch memory lie, in a block of its own.
   let layout: Layout
   /// The constants that its steps, or the caller, read during or after runs, by tensor.
   let pinned: [(tensor: Int, buffer: TensorBuffer)]
-  /// Of each piece of scratch memory, those of earlier segments included, its bytes.
+  /// The size of each piece of scratch memory, earlier segments included, in bytes.
   let scratchByteCounts: [Int]
-  /// The values that its preparation read, which are those of its last run.
+  /// The values that its preparation read.
   let assumptions: [(tensor: Int, bytes: [UInt8])]
-  /// What else its preparation took for granted.
+  /// What else its preparation relied on.
   let conditions: [() -> Bool]
-  /// Its last operator, where only a run of it decides the shapes of what it computes.
+  /// Its last operator, if that is deferred.
   let deferred: (any DeferredOperator)?
-  /// The deferred operator whose outputs this segment, which covers no operator, gives memory to.
+  /// The deferred operator for whose outputs this empty segment has memory.
   let delivery: Delivery?
-  /// The bytes of what its preparation made of constants: results kept, weights packed.
+  /// The size of folded constants and packed weights, in bytes.
   let constantByteCount: Int
-  /// The tensors whose values are there when it has run; filled by the checker, for the next segment.
+  /// The tensors whose values exist after it has run; set by the checker, for the next segment.
   let present: PresentTensors
 
   /// A deferred operator and its position.
@@ -67,7 +67,7 @@ final class SegmentPlan {
         scratchByteCounts: scratchByteCounts, isDeferred: deferred != nil, delivered: delivery?.node))
   }
 
-  /// Whether it ends a subgraph of so many operators.
+  /// Whether it is the last segment of a subgraph with this many operators.
   func isLast(of nodeCount: Int) -> Bool { nodes.upperBound == nodeCount && deferred == nil }
 }
 
@@ -80,13 +80,13 @@ struct Layout {
     /// Bytes from the block's start; a multiple of 64.
     let offset: Int
     let byteCount: Int
-    /// The first and the last operator for which the memory is held.
+    /// The first and the last operator during which the memory is held.
     let lifetime: ClosedRange<Int>
   }
 
   var places: [Place] = []
-  /// Tensors that lie where others do, by their roots.
+  /// Views, with their roots.
   var views: [(tensor: Int, root: Int)] = []
-  /// The bytes of the block.
+  /// The size of the block, in bytes.
   var byteCount = 0
 }

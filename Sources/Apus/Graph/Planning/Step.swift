@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One thing to do in a run: an operator of the file, or several as one.
+/// One step of a run: an operator of the file, or several as one.
 struct StepDraft {
-  /// The operator that decides where in the order the step stands.
+  /// The operator that decides the step's position in the order.
   var position: Int
-  /// The operators of the file that it does: the one that gives it its name, then those that it has absorbed.
+  /// The operators of the file that it covers: the one that names it, then those that it absorbs.
   var nodes: [Int]
   var operation: any Operator
-  /// The tensors that it reads while it runs.
+  /// The tensors that it reads during a run.
   var reads: [Int]
   /// The tensors that it writes.
   var writes: [Int]
-  /// The pieces of scratch memory that it works in.
+  /// The scratch memory that it uses.
   var scratch: [Int]
   /// The multiplications, each with an addition, of one run.
   var multiplyAccumulates = 0
 
-  /// Whether it does an operator of the file.
+  /// Whether it covers an operator of the file.
   func does(_ node: Int) -> Bool { nodes.contains(node) }
 
-  /// Takes over what another step does.
+  /// Takes over the work of another step.
   mutating func absorb(_ other: StepDraft) {
     nodes += other.nodes
     scratch += other.scratch
@@ -27,7 +27,7 @@ struct StepDraft {
   }
 }
 
-/// A step of a finished plan. A class, so that the walk copies no operators.
+/// A step of a finished plan. It is a class so that the walk copies no operators.
 final class Step {
   /// See ``StepDraft``.
   let position: Int
@@ -38,7 +38,7 @@ final class Step {
   let scratch: [Int]
   let multiplyAccumulates: Int
 
-  /// The operator of the file that gives the step its name.
+  /// The operator of the file that names the step.
   var node: Int { nodes[0] }
 
   init(_ draft: StepDraft) {
@@ -51,7 +51,7 @@ final class Step {
     multiplyAccumulates = draft.multiplyAccumulates
   }
 
-  /// Runs the operator where it is.
+  /// Runs the operator without copying it.
   @inline(never)
   func invoke(_ table: borrowing TensorTable) throws(ApusError) { try operation.invoke(table) }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What planning has found out about one tensor.
+/// What planning knows about one tensor.
 struct TensorFacts {
   /// Nil until the operator that writes the tensor has been planned.
   var shape: TensorShape?
-  /// The values, where no run is needed to know them.
+  /// The values, if they are known before any run.
   var constant: Constant?
-  /// The tensor whose bytes these are; itself where it has bytes of its own.
+  /// The tensor whose bytes it shares; itself if it has bytes of its own.
   var root: Int
 }

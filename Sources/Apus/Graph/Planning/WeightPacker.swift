@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import ApusKernels
 
-/// Packs the constant weights of one step, when no pass will change it any more.
+/// Packs the constant weights of one step, after the last pass.
 final class WeightPacker {
   /// The operator, for messages.
   let node: Node
-  /// How many bytes of packed weights the step will ask for, if it asks more than once.
+  /// How many bytes of packed weights the step will request, if it makes several requests.
   var expectedByteCount = 0
-  /// The tensors that nothing reads any more, as they are packed.
+  /// The tensors that nothing reads any more because they are packed.
   private(set) var packed: [Int] = []
 
   private let planner: Planner
@@ -21,12 +21,12 @@ final class WeightPacker {
   /// How many threads a run may use; scratch memory is sized by it.
   var threadCount: Int { node.threadCount }
 
-  /// Memory for one run of the step; its contents are undefined when a run begins.
+  /// Scratch memory for one run of the step; its contents are undefined when a run begins.
   func scratch(byteCount: Int) throws(ApusError) -> TensorSlot {
     try planner.scratch(byteCount: byteCount, of: node)
   }
 
-  /// Memory of this interpreter for weights that each run packs.
+  /// Memory of this interpreter for weights that are packed in each run.
   func weightsOfRuns(byteCount: Int) throws(ApusError) -> PackedWeights {
     try hold(byteCount)
     return PackedWeights(byteCount: byteCount)
@@ -37,8 +37,8 @@ final class WeightPacker {
   ///
   /// - Parameters:
   ///   - tensors: what `pack` reads.
-  ///   - layout: the layout; the same always means the same bytes.
-  ///   - most: the bytes that any weights need.
+  ///   - layout: the layout; equal layouts mean equal bytes.
+  ///   - most: the maximum size of any weights, in bytes.
   ///   - measuring: the kernel and the filter that say how many bytes constant weights need.
   ///   - pack: called here at most once, and only if every tensor is constant.
   /// - Returns: the weights, and whether they are packed already.
@@ -76,7 +76,7 @@ final class WeightPacker {
     return (isShared ? model.keepPacked(made, key) : made, true)
   }
 
-  /// The constants in memory, for as long as the step packs.
+  /// The constants in memory, while the step packs.
   private func leased(
     _ constants: [(tensor: Int, constant: Constant)], distance: Int
   ) throws(ApusError) -> ConstantLease {

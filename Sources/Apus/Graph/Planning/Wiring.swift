@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ApusFormat
 
-/// How the operators of a subgraph are joined, as the file says: who writes each tensor, and who reads it. Immutable.
+/// How the file connects the operators of a subgraph: who writes and who reads each tensor. Immutable.
 struct Wiring {
   /// Where a tensor's values come from.
   enum Source: Equatable {
@@ -9,7 +9,7 @@ struct Wiring {
     case input
     /// The file.
     case constant
-    /// The run before, or an operator that changes it.
+    /// The previous run, or an operator that changes it.
     case variable
     /// An operator, by its position.
     case node(Int)
@@ -21,22 +21,22 @@ struct Wiring {
   let subgraph: SubgraphEntry
   /// The subgraph's position in the model.
   let index: Int
-  /// Of each tensor, where its values come from.
+  /// For each tensor: where its values come from.
   let sources: [Source]
-  /// Of each tensor its type.
+  /// The type of each tensor.
   let types: [ElementType]
-  /// Of each tensor whether the caller reads it after a run.
+  /// For each tensor: whether the caller reads it after a run.
   let isOutput: [Bool]
-  /// Where the readers of each tensor begin in `allReaders`, and where the last one's end.
+  /// Where the readers of each tensor begin in `allReaders`; the last entry is their end.
   private let firstReaders: [Int]
   private let allReaders: [Int]
 
   var tensorCount: Int { subgraph.tensors.count }
   var nodeCount: Int { subgraph.operators.count }
 
-  /// Checks how operators and tensors are joined.
+  /// Checks how operators and tensors are connected.
   ///
-  /// - Throws: `malformedModel` where an operator writes what is not its own, or an output is written by nothing.
+  /// - Throws: `malformedModel` if an operator writes a tensor that is not its own, or nothing writes an output.
   init(_ model: Model, subgraph index: Int) throws(ApusError) {
     let subgraph = model.file.subgraphs[index]
     self.subgraph = subgraph
@@ -50,7 +50,7 @@ struct Wiring {
         sources[tensor] = .constant
       }
     }
-    // Whether no operator may write a tensor: an input of the subgraph, or what another writes.
+    // For each tensor: whether it is an input of the subgraph or has a writer already.
     var isTaken = Array(repeating: false, count: sources.count)
     for input in subgraph.inputs {
       isTaken[input] = true
@@ -91,7 +91,7 @@ struct Wiring {
     (firstReaders, allReaders) = Self.readers(of: subgraph)
   }
 
-  /// A constant without elements has no bytes in the file, and looks like a tensor that an operator writes.
+  /// A constant without elements has no bytes in the file, so it looks like a tensor that an operator writes.
   static func isEmptyConstant(_ entry: TensorEntry) -> Bool {
     entry.shape.contains(0) && entry.shape.allSatisfy { $0 >= 0 } && ElementType(entry.type).byteCount != nil
   }
@@ -112,7 +112,7 @@ struct Wiring {
     return (first, all)
   }
 
-  /// The operators that read a tensor, in order; one that reads it twice is there twice.
+  /// The operators that read a tensor, in order; one that reads it twice is listed twice.
   func readers(of tensor: Int) -> ArraySlice<Int> {
     allReaders[firstReaders[tensor]..<firstReaders[tensor + 1]]
   }
@@ -126,7 +126,7 @@ struct Wiring {
     return nil
   }
 
-  /// The operator that writes a tensor, for messages and bounds: −1 where none does.
+  /// The operator that writes a tensor; −1 if none does.
   func producerOrNone(of tensor: Int) -> Int { producer(of: tensor) ?? -1 }
 
   /// A tensor's name in the file.

@@ -20,7 +20,7 @@ extension Graph {
       let plan = segments[current].plan
       if let delivery = plan.delivery { try deliver(delivery) }
       let table = table
-      // Whatever an operator of the caller's does, the steps live as long as the walk.
+      // The steps live as long as the walk, whatever a custom operator does.
       defer { withExtendedLifetime(plan) {} }
       for index in plan.walk.indices {
         try observer.checkCancellation()
@@ -38,7 +38,7 @@ extension Graph {
     }
   }
 
-  /// Copies what a deferred operator computed to where the operators behind it read it.
+  /// Copies the results of a deferred operator to where later operators read them.
   private func deliver(_ delivery: SegmentPlan.Delivery) throws(ApusError) {
     let table = table
     for (position, output) in subgraph.operators[delivery.node].outputs.enumerated() {
@@ -47,7 +47,7 @@ extension Graph {
     }
   }
 
-  /// Whether what a segment's preparation took for granted still holds.
+  /// Whether everything that a segment's preparation relied on still holds.
   private func holds(_ plan: SegmentPlan) -> Bool {
     if let delivery = plan.delivery {
       let outputs = subgraph.operators[delivery.node].outputs

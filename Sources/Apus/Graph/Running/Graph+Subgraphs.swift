@@ -10,7 +10,7 @@ extension Graph {
     return wiring.isOutput[tensor] || !wiring.readers(of: tensor).isEmpty
   }
 
-  /// The shape of an output, where it is known.
+  /// The shape of an output, if it is known.
   func outputShape(_ position: Int) -> TensorShape? { shape(of: subgraph.outputs[position]) }
 
   /// The type of an output.
@@ -19,7 +19,7 @@ extension Graph {
   /// The type of an input.
   func inputType(_ position: Int) -> ElementType { wiring.types[subgraph.inputs[position]] }
 
-  /// Fills an input; the bytes are as many as its shape says.
+  /// Fills an input. `bytes` has the size of its shape.
   func copyInput(_ position: Int, from bytes: RawSpan) throws(ApusError) {
     let tensor = subgraph.inputs[position]
     try withTable { table throws(ApusError) in
@@ -29,7 +29,7 @@ extension Graph {
     }
   }
 
-  /// Copies an output out; `bytes` is as large as its shape says.
+  /// Copies an output. `bytes` has the size of its shape.
   func copyOutput(_ position: Int, to bytes: inout MutableRawSpan) throws(ApusError) {
     let tensor = subgraph.outputs[position]
     try withTable { table throws(ApusError) in

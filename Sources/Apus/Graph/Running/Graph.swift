@@ -2,15 +2,15 @@
 import ApusFormat
 import ApusKernels
 
-/// One subgraph as it runs: the plan for the shapes of its inputs, the memory that the plan asks for, and the walk.
+/// One subgraph as it runs: the plan for the current input shapes, the plan's memory, and the walk.
 ///
-/// Plans are values that ``Planner`` makes. A graph holds the present one, segment by segment, and memory for it. Other
-/// shapes, or other values where data decides shapes, mean another plan in its place.
+/// Plans are values that ``Planner`` makes. A graph holds the current one, segment by segment, and its memory. Other
+/// shapes, or other values that decide shapes, replace the plan by another.
 final class Graph {
   /// The interpreter owns it, and all of its graphs.
   unowned let context: GraphContext
   let wiring: Wiring
-  /// What planning does beyond one step for each operator.
+  /// The rewrites that planning applies.
   let passes: Passes
   var model: Model { context.model }
   var subgraph: SubgraphEntry { wiring.subgraph }
@@ -19,16 +19,16 @@ final class Graph {
 
   /// The shapes to plan for, by position; see ``setInputShape(_:_:)``.
   private(set) var inputShapes: [TensorShape]
-  /// The inputs of the present plan; nil before the first.
+  /// The inputs of the current plan; nil before the first.
   private(set) var inputs: PlannedInputs?
   private var inputMemory: TensorMemory?
-  /// The segments of the present plan, as far as they are planned, with their memory.
+  /// The segments that are planned so far, with their memory.
   private(set) var segments: [(plan: SegmentPlan, memory: TensorMemory)] = []
   /// The memory of variables, by tensor.
   private var variables: [(tensor: Int, memory: TensorMemory)] = []
-  /// Where each tensor lies, and each piece of scratch memory behind them.
+  /// Where each tensor lies, then each piece of scratch memory.
   let buffers: TensorBuffers
-  /// Whether a walk is under way, so that a new segment may read what those before it computed.
+  /// Whether a walk is under way, so that a new segment can read the results of earlier ones.
   var isRunning = false
 
   init(context: GraphContext, subgraph index: Int, passes: Passes) throws(ApusError) {
@@ -44,15 +44,15 @@ final class Graph {
   /// What operators see of the tensors' memory.
   var table: TensorTable { TensorTable(buffers.base, threads: context.threadsInUse) }
 
-  /// Lends the table of tensors, whose elements hold once a run is done.
+  /// Lends the table of tensors, whose elements are valid after a run.
   func withTable<R>(_ body: (borrowing TensorTable) throws(ApusError) -> R) throws(ApusError) -> R {
     try body(table)
   }
 
-  /// What is known of each tensor as far as the plan goes.
+  /// What is known about each tensor so far.
   var facts: [TensorFacts] { segments.last?.plan.facts ?? inputs?.facts ?? [] }
 
-  /// A tensor's shape, where it is known.
+  /// A tensor's shape, if it is known.
   func shape(of tensor: Int) -> TensorShape? {
     let facts = facts
     return facts.isEmpty ? nil : facts[tensor].shape
@@ -65,15 +65,15 @@ final class Graph {
     if inputShapes[position] != shape { inputShapes[position] = shape }
   }
 
-  /// Whether there is a plan for the shapes that are set.
+  /// Whether there is a plan for the current input shapes.
   private var isPrepared: Bool { inputs?.shapes == inputShapes }
 
   /// Whether the whole graph is planned, so that the shapes of all outputs are known.
   var isPlanned: Bool { isPrepared && segments.last?.plan.isLast(of: wiring.nodeCount) == true }
 
-  /// Plans the graph for the shapes of its inputs, as far as that can be done before data arrives.
+  /// Plans the graph for its input shapes, as far as possible before data arrives.
   ///
-  /// - Throws: where the model cannot run with these shapes; the graph then has the plan that it had.
+  /// - Throws: if the model cannot run with these shapes; the graph then keeps its previous plan.
   func prepare() throws(ApusError) {
     guard !isPrepared else { return }
     let inputs = try PlannedInputs(wiring, model, shapes: inputShapes, memoryLimit: memoryLimit)
@@ -83,7 +83,7 @@ final class Graph {
     resetVariables()
   }
 
-  /// Plans the segment behind those that have run.
+  /// Plans the next segment after those that have run.
   func planNextSegment() throws(ApusError) {
     guard let last = segments.last?.plan else { return }
     let start = PlanStart(
@@ -120,7 +120,7 @@ final class Graph {
     segments.append((plan, memory))
   }
 
-  /// Forgets segments, whose tensors have no memory then.
+  /// Drops segments and their memory.
   func dropSegments(from first: Int) {
     guard first < segments.count else { return }
     for segment in segments[first...] {
@@ -144,13 +144,13 @@ final class Graph {
     }
   }
 
-  /// Sees to it that a constant can be read, for someone other than an operator.
+  /// Makes a constant readable for code other than an operator.
   func present(_ tensor: Int) throws(ApusError) {
     guard buffers[tensor].base == nil, let constant = facts[tensor].constant else { return }
     buffers[tensor] = try constant.pin()
   }
 
-  /// The bytes that inputs, variables and planned segments take.
+  /// The size of inputs, variables and planned segments, in bytes.
   private var heldByteCount: Int {
     segments.reduce(inputs?.heldByteCount ?? 0) {
       $0 + $1.plan.layout.byteCount + $1.plan.constantByteCount

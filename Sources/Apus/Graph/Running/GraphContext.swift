@@ -9,27 +9,27 @@ final class GraphContext {
   let kernels: KernelSet
   /// The threads that a run may use.
   let threads: ThreadTeam
-  /// Those that the present one does.
+  /// The threads that the current run uses.
   var threadsInUse: ThreadTeam
   let memoryLimit: Int
   let workLimit: Int
   /// Variables that operators name by handles.
   let resources: ResourceStore
-  /// The flag of the run that is under way.
+  /// The flag of the current run.
   var cancellation: Cancellation?
-  /// For each subgraph whether `CALL_ONCE` ran it already.
+  /// For each subgraph: whether `CALL_ONCE` has run it.
   var wasCalled: [Bool]
 
-  /// What planning does beyond one step for each operator.
+  /// The rewrites that planning applies.
   let passes: Passes
 
   private var randomStreams: [OperatorPlace: RandomStream] = [:]
   private let customOperators: [String: OperatorRegistration]
-  /// By subgraph.
+  /// The graphs of called subgraphs, by index.
   private var children: [Graph?]
   private var nestedPreparations = 0
 
-  /// Preparations of subgraphs that one preparation of the whole model may cause: operators may share subgraphs and
+  /// The maximum number of subgraph preparations per preparation of the model: operators may share subgraphs and
   /// disagree on shapes at every level.
   private static let preparationLimit = 10_000
 
@@ -68,7 +68,7 @@ final class GraphContext {
     return graph
   }
 
-  /// The random numbers of an operator, which go on when it is prepared again.
+  /// The random numbers of an operator, which continue when it is prepared again.
   func randomStream(subgraph: Int, operator index: Int, seed: UInt64, seed2: UInt64) -> RandomStream {
     let place = OperatorPlace(subgraph: subgraph, index: index)
     if let known = randomStreams[place] { return known }
@@ -82,7 +82,7 @@ final class GraphContext {
     nestedPreparations = 0
   }
 
-  /// Counts the preparation of a called subgraph.
+  /// Counts one preparation of a called subgraph.
   func countPreparation() throws(ApusError) {
     nestedPreparations += 1
     guard nestedPreparations <= Self.preparationLimit else {
@@ -91,7 +91,7 @@ final class GraphContext {
     }
   }
 
-  /// Sets all state that lives between runs to its first value.
+  /// Resets all state that lives between runs.
   func reset() {
     resources.removeAll()
     for index in wasCalled.indices { wasCalled[index] = false }
@@ -99,7 +99,7 @@ final class GraphContext {
     for child in children { child?.resetVariables() }
   }
 
-  /// Where an operator stands in a model.
+  /// An operator's position in a model.
   private struct OperatorPlace: Hashable {
     let subgraph: Int
     let index: Int

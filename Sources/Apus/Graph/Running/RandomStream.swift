@@ -2,13 +2,13 @@
 
 import ApusKernels
 
-/// The random numbers of one operator, which go on from run to run.
+/// The random numbers of one operator, which continue from run to run.
 final class RandomStream {
-  /// What comes next.
+  /// The position in the sequence.
   var stream: PhiloxStream
   private let first: PhiloxStream
 
-  /// Begins with two seeds; two zeros stand for any.
+  /// Starts from two seeds; two zeros mean arbitrary seeds.
   init(seed: UInt64, seed2: UInt64) {
     let isFree = seed == 0 && seed2 == 0
     first = PhiloxStream(
@@ -16,7 +16,7 @@ final class RandomStream {
     stream = first
   }
 
-  /// Goes back to the first number.
+  /// Restarts the sequence.
   func reset() {
     stream = first
   }

@@ -7,7 +7,7 @@ final class ResourceStore {
     let type: ElementType
     let shape: TensorShape
     let memory: TensorMemory
-    /// The bytes of all elements.
+    /// The size of all elements, in bytes.
     let byteCount: Int
 
     init(type: ElementType, shape: TensorShape, memory: TensorMemory, byteCount: Int) {
@@ -26,7 +26,7 @@ final class ResourceStore {
   private var handles: [Name: Int32] = [:]
   /// By handle: handles are numbers from zero on.
   private var variables: [Variable?] = []
-  /// What is assigned to numbers that are no handles: a model may have them from anywhere.
+  /// Values assigned to numbers that are not handles; a model can take them from anywhere.
   private var strays: [Int32: Variable] = [:]
   private var byteCount = 0
   private let memoryLimit: Int
@@ -45,7 +45,7 @@ final class ResourceStore {
     return handle
   }
 
-  /// What was assigned last; nil before that.
+  /// The last assigned value; nil before the first.
   private(set) subscript(handle: Int32) -> Variable? {
     get { variables.indices.contains(Int(handle)) ? variables[Int(handle)] : strays[handle] }
     set {
@@ -80,7 +80,7 @@ final class ResourceStore {
     self[handle] = Variable(type: type, shape: shape, memory: memory, byteCount: bytes.byteCount)
   }
 
-  /// Forgets all values; handles stay.
+  /// Drops all values; handles stay.
   func removeAll() {
     for handle in variables.indices { variables[handle] = nil }
     strays.removeAll()

@@ -2,7 +2,7 @@
 
 /// Watches a run between its operators: for cancellation, and for the profile.
 final class RunObserver {
-  /// The flag to look at, where the caller gave one.
+  /// The caller's flag, if any.
   var cancellation: Cancellation?
   /// Nanoseconds of each step of the last run; empty while no profile is wanted.
   private(set) var durations: [Int] = []
@@ -14,7 +14,7 @@ final class RunObserver {
     self.profiles = profiles
   }
 
-  /// Makes room for `count` steps, so that a run need not.
+  /// Reserves room for `count` steps, so that a run allocates nothing.
   func reset(steps count: Int) {
     guard profiles else { return }
     if durations.count != count { durations = Array(repeating: 0, count: count) }
@@ -27,12 +27,12 @@ final class RunObserver {
     }
   }
 
-  /// Notes when a step begins.
+  /// Records when a step begins.
   func begin() {
     if profiles { began = .now }
   }
 
-  /// Notes when a step ends.
+  /// Records when a step ends.
   func end(step: Int) {
     guard profiles else { return }
     let duration = (ContinuousClock.now - began).components

@@ -2,15 +2,15 @@
 
 import ApusKernels
 
-/// Whether runs of a short model use several threads: what can be gained is little there, and it is lost where processors
-/// are far from each other or taken by others. Both ways are tried now and then, and the faster one is kept.
+/// Whether runs of a short model use several threads. The gain is small, and lost if processors
+/// are far apart or busy. Both ways are tried now and then, and the faster one is kept.
 ///
-/// A trial is some runs with all threads and some with one; their medians are compared. What was found holds for a number
-/// of runs, which doubles whenever it is found again.
+/// A trial compares the medians of some runs with all threads and some with one. Its result is used for a number
+/// of runs, which doubles whenever the next trial confirms it.
 package struct SharingTrial {
   /// Runs that take longer, in nanoseconds, use all threads without a trial.
   private static let longRun = 1_000_000
-  /// Runs that are measured each way, and those before them, in which threads wake up and caches fill.
+  /// Runs that are measured each way, and runs before them for threads to wake up and caches to fill.
   private static let measured = 5
   private static let before = (shared: 5, alone: 2)
   private static let holds = 32...1024
@@ -26,7 +26,7 @@ package struct SharingTrial {
   private var times = [Int](repeating: 0, count: Self.measured)
   private var sharedTime = 0
 
-  /// Prepares for runs with so many threads at most.
+  /// Prepares for runs with up to this many threads.
   package init(threadCount: Int) { isOver = threadCount == 1 }
 
   private static let firstShared = before.shared
@@ -34,7 +34,7 @@ package struct SharingTrial {
   private static let firstAlone = endShared + before.alone
   private static let endAlone = firstAlone + measured
 
-  /// Begins a run, now or at a time in nanoseconds; whether it uses all threads.
+  /// Begins a run, now or at a time in nanoseconds. Returns whether it uses all threads.
   package mutating func begin(at time: Int? = nil) -> Bool {
     guard !isOver, left == 0 else { return shares }
     began = time ?? monotonicNanoseconds()
@@ -63,14 +63,14 @@ package struct SharingTrial {
     }
   }
 
-  /// Other threads must be worth the while.
+  /// Uses all threads only if that is clearly faster.
   private mutating func decide(aloneTime: Int) {
     let isShared = sharedTime + sharedTime / 32 < aloneTime
     hold = isShared == shares ? min(2 * hold, Self.holds.upperBound) : Self.holds.lowerBound
     (shares, count, left) = (isShared, 0, hold)
   }
 
-  /// Puts a time in order among those before it.
+  /// Inserts a time into the sorted times before it.
   private mutating func add(_ time: Int, at index: Int) {
     var place = index
     while place > 0, times[place - 1] > time {

@@ -4,16 +4,16 @@ import ApusFormat
 
 /// Which subgraphs the operators of a subgraph call.
 enum SubgraphCalls {
-  /// Subgraphs may call each other this deep: each level takes stack.
+  /// The maximum depth of calls, because each level takes stack.
   static let depthLimit = 32
 
-  /// Refuses a model whose subgraphs call each other in a circle, too deep, or that are not there.
+  /// Throws if subgraphs call each other in a cycle or too deeply, or a called one does not exist.
   static func check(_ file: ModelFile) throws(ApusError) {
     var depths = Array(repeating: -1, count: file.subgraphs.count)
     for index in file.subgraphs.indices { _ = try depth(of: index, in: file, level: 0, depths: &depths) }
   }
 
-  /// How many levels a subgraph and what it calls take; `depths` has those that are known, −1 for others.
+  /// How many levels a subgraph and its callees take; `depths` has the known ones, −1 for others.
   private static func depth(
     of index: Int, in file: ModelFile, level: Int, depths: inout [Int]
   ) throws(ApusError) -> Int {
@@ -21,7 +21,7 @@ enum SubgraphCalls {
     guard level <= depthLimit else {
       throw ApusError(
         .malformedModel,
-        "subgraph \(index): subgraphs call each other in a circle, or more than \(depthLimit) deep")
+        "subgraph \(index): subgraphs call each other in a cycle, or more than \(depthLimit) deep")
     }
     var deepest = 0
     for (position, entry) in file.subgraphs[index].operators.enumerated() {
@@ -49,7 +49,7 @@ enum SubgraphCalls {
 
   /// The subgraphs that only name a function to fold with, and never run.
   static func folds(in file: ModelFile) -> Set<Int> {
-    // The first is never one.
+    // The first is never a fold.
     guard file.subgraphs.count > 1 else { return [] }
     var folds: Set<Int> = []
     for subgraph in file.subgraphs {
@@ -73,7 +73,7 @@ enum SubgraphCalls {
     return folds.subtracting([0]).subtracting(file.signatures.map(\.subgraph))
   }
 
-  /// The subgraphs that an operator calls, as its options say.
+  /// The subgraphs that an operator calls, according to its options.
   static func calls(of entry: OperatorEntry, _ code: OperatorCode) throws(FormatError) -> [Int] {
     switch code {
     case .if, .while:

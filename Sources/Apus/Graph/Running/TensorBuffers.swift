@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where each tensor of a graph lies, scratch memory included: a list that grows.
+/// A growing list of where each tensor of a graph lies, scratch memory included.
 final class TensorBuffers {
-  /// The first; moves when the list grows.
+  /// The first entry; moves when the list grows.
   private(set) var base: UnsafeMutablePointer<TensorBuffer>
   private var capacity: Int
 
@@ -27,7 +27,7 @@ final class TensorBuffers {
     }
   }
 
-  /// Notes where the tensors of a layout lie, and views of them.
+  /// Records where the tensors of a layout and their views lie.
   func place(_ layout: Layout, in memory: TensorMemory) {
     for place in layout.places {
       self[place.tensor] = TensorBuffer(base: memory.base + place.offset, byteCount: place.byteCount)

@@ -5,7 +5,7 @@ import ApusKernels
 
 /// Zeroed memory of tensors.
 ///
-/// Whoever writes through ``base`` owns the object alone; shared objects are written before they are shared.
+/// Code that writes through ``base`` is the only owner; shared objects are written before they are shared.
 final class TensorMemory: Sendable {
   /// The alignment of every tensor, in bytes.
   static let alignment = ZeroedMemory.alignment
@@ -17,10 +17,10 @@ final class TensorMemory: Sendable {
   /// The first byte.
   var base: UnsafeMutableRawPointer { memory.base }
 
-  /// How many bytes there are; at least one.
+  /// The size in bytes; at least one.
   var byteCount: Int { memory.byteCount }
 
-  /// The bytes, for who only reads them.
+  /// The bytes, for reading.
   var bytes: RawSpan {
     @_lifetime(borrow self)
     get {
@@ -29,7 +29,7 @@ final class TensorMemory: Sendable {
     }
   }
 
-  /// Lends the bytes, to be written by the object's only owner.
+  /// Lends the bytes for writing, to the object's only owner.
   func withMutableBytes<R>(_ body: (inout MutableRawSpan) -> R) -> R {
     var bytes = MutableRawSpan(_unsafeBytes: UnsafeMutableRawBufferPointer(start: base, count: byteCount))
     return body(&bytes)
@@ -38,11 +38,11 @@ final class TensorMemory: Sendable {
 
 /// Where a tensor's elements lie while its graph runs.
 struct TensorBuffer: @unchecked Sendable {
-  // @unchecked: who holds a buffer owns its bytes, or only reads them.
+  // @unchecked: the holder of a buffer owns its bytes, or only reads them.
 
   /// The first byte, aligned for the element type; nil while the tensor has no memory.
   var base: UnsafeMutableRawPointer?
-  /// The bytes of all elements.
+  /// The size of all elements, in bytes.
   var byteCount: Int
 
   static var none: TensorBuffer { TensorBuffer(base: nil, byteCount: 0) }

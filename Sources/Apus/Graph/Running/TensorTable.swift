@@ -55,7 +55,7 @@ struct TensorTable: ~Copyable {
     return _overrideLifetime(Span(_unsafeElements: elements), borrowing: self)
   }
 
-  /// A tensor's elements, to be written.
+  /// A tensor's elements, for writing.
   @_lifetime(borrow self)
   func write<T: TensorElement>(_ slot: TensorSlot, as type: T.Type = T.self) -> MutableSpan<T> {
     let buffer = buffers[slot.index]
@@ -66,7 +66,7 @@ struct TensorTable: ~Copyable {
     return _overrideLifetime(MutableSpan(_unsafeElements: elements), borrowing: self)
   }
 
-  /// Some of a tensor's elements, to be written.
+  /// Some of a tensor's elements, for writing.
   @_lifetime(borrow self)
   func write<T: TensorElement>(_ slot: TensorSlot, _ range: Range<Int>, as type: T.Type = T.self)
     -> MutableSpan<T>
@@ -97,12 +97,12 @@ struct TensorTable: ~Copyable {
     return _overrideLifetime(RawSpan(_unsafeBytes: bytes), borrowing: self)
   }
 
-  /// A tensor's bytes, to be written, whatever its type.
+  /// A tensor's bytes, for writing, whatever its type.
   @_lifetime(borrow self)
   @inline(__always)
   func writeBytes(_ slot: TensorSlot) -> MutableRawSpan { writeBytes(at: slot.index) }
 
-  /// The bytes of the tensor at an index of the table, to be written.
+  /// The bytes of the tensor at an index of the table, for writing.
   @_lifetime(borrow self)
   @inline(__always)
   func writeBytes(at index: Int) -> MutableRawSpan {
@@ -112,7 +112,7 @@ struct TensorTable: ~Copyable {
     return _overrideLifetime(MutableRawSpan(_unsafeBytes: bytes), borrowing: self)
   }
 
-  /// A part of a tensor's bytes, to be written. The range lies within them.
+  /// A part of a tensor's bytes, for writing. The range must lie within them.
   @_lifetime(borrow self)
   func writeBytes(_ slot: TensorSlot, in range: Range<Int>) -> MutableRawSpan {
     let buffer = buffers[slot.index]
@@ -124,7 +124,7 @@ struct TensorTable: ~Copyable {
   }
 }
 
-/// Work on tensors that several threads share.
+/// Work on tensors, shared by several threads.
 protocol TableWork {
   /// Does a tile; the table is for one thread.
   func run(tile: Int, _ tensors: borrowing TensorTable)
