@@ -62,7 +62,7 @@ public struct ExecutionPlan: Sendable {
     public let places: [Place]
     /// What does the work.
     public let implementation: Implementation
-    /// The multiplications, each with an addition, of one run.
+    /// The multiply-accumulates of one run.
     public let multiplyAccumulates: Int
 
     /// The names of its operators, such as `CONV_2D + ADD + RELU`.

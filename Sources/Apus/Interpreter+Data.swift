@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reading and writing what tensors hold.
+/// Reading and writing tensor data.
+///
+/// Elements lie row by row, the last dimension fastest; pictures are mostly `[batch, height, width, channels]`.
+/// Integers are raw: ``Tensor/quantization`` says which real numbers they represent.
 extension Interpreter {
-  /// Lets `body` write an input's elements in place.
+  /// Lends an input's elements to `body`, which writes them in place.
   ///
-  /// - Throws: `invalidArgument` if there is no such input or it is not of `T`; whatever `body` throws.
+  /// - Parameters:
+  ///   - position: The input's position in ``inputs``.
+  ///   - type: The Swift type of the elements: that of the tensor's ``Tensor/type``.
+  ///   - body: Gets a span of ``TensorShape/elementCount`` elements, valid only during the call.
+  /// - Returns: What `body` returns.
+  /// - Throws: `invalidArgument` if there is no such input or `T` is not its type; errors of `body`.
   public func withInput<T: TensorElement, R>(
     at position: Int, as type: T.Type = T.self, _ body: (inout MutableSpan<T>) throws(ApusError) -> R
   ) throws(ApusError) -> R {
@@ -16,7 +24,9 @@ extension Interpreter {
     }
   }
 
-  /// Lets `body` write an input's bytes in place, whatever its type.
+  /// Lends an input's bytes to `body`, which writes them in place, whatever the tensor's type.
+  ///
+  /// - Throws: `invalidArgument` if there is no such input; errors of `body`.
   public func withInputBytes<R>(
     at position: Int, _ body: (inout MutableRawSpan) throws(ApusError) -> R
   ) throws(ApusError) -> R {
@@ -27,7 +37,9 @@ extension Interpreter {
     }
   }
 
-  /// Lets `body` read an output's bytes in place, whatever its type.
+  /// Lends an output's bytes to `body`, whatever the tensor's type.
+  ///
+  /// - Throws: `invalidArgument` if there is no such output; errors of `body`.
   public func withOutputBytes<R>(
     at position: Int, _ body: (RawSpan) throws(ApusError) -> R
   ) throws(ApusError) -> R {
@@ -35,16 +47,26 @@ extension Interpreter {
     return try graph.withTable { table throws(ApusError) in try body(table.readBytes(at: tensor)) }
   }
 
-  /// Lets `body` read an output's elements in place.
+  /// Lends an output's elements to `body`: the results of the last run.
   ///
-  /// - Throws: `invalidArgument` if there is no such output or it is not of `T`; whatever `body` throws.
+  /// - Parameters:
+  ///   - position: The output's position in ``outputs``.
+  ///   - type: The Swift type of the elements: that of the tensor's ``Tensor/type``.
+  ///   - body: Gets a span, valid only during the call. It is empty if the shape depends on data and nothing has run.
+  /// - Returns: What `body` returns.
+  /// - Throws: `invalidArgument` if there is no such output or `T` is not its type; errors of `body`.
   public func withOutput<T: TensorElement, R>(
     at position: Int, as type: T.Type = T.self, _ body: (Span<T>) throws(ApusError) -> R
   ) throws(ApusError) -> R {
     try withTensor(outputTensor(position), role: "output \(position)", body)
   }
 
-  /// Lets `body` read any tensor's elements: after a run with ``Options/preservesAllTensors``, what it holds.
+  /// Lends any tensor's elements to `body`. Intermediate results are meaningful only with
+  /// ``Options/preservesAllTensors``; otherwise their memory is reused.
+  ///
+  /// - Parameter index: The tensor's index in ``tensors``.
+  /// - Throws: `invalidArgument` if there is no such tensor or `T` is not its type; `unreadableFile` if it is a
+  ///   constant that can no longer be read; errors of `body`.
   public func withTensor<T: TensorElement, R>(
     at index: Int, as type: T.Type = T.self, _ body: (Span<T>) throws(ApusError) -> R
   ) throws(ApusError) -> R {
@@ -81,7 +103,16 @@ extension Interpreter {
 
   /// Copies values into an input.
   ///
-  /// - Throws: `invalidArgument` if there is no such input, it is not of `T`, or has another number of elements.
+  /// ```swift
+  /// try interpreter.copy([UInt8](repeating: 128, count: 224 * 224 * 3), toInputAt: 0)
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - values: As many elements as the input's shape has, row by row, in the tensor's own type. They are not
+  ///     quantized or converted.
+  ///   - position: The input's position in ``inputs``.
+  /// - Throws: `invalidArgument` if there is no such input, `T` is not its type, or the count differs from the
+  ///   shape's ``TensorShape/elementCount``. The input then keeps its values.
   public func copy<T: TensorElement>(_ values: [T], toInputAt position: Int) throws(ApusError) {
     try withInput(at: position, as: T.self) { span throws(ApusError) in
       guard span.count == values.count else {
@@ -92,9 +123,12 @@ extension Interpreter {
     }
   }
 
-  /// Copies an output's elements out.
+  /// An output's elements as an array, row by row, in the tensor's own type.
   ///
-  /// - Throws: `invalidArgument` if there is no such output or it is not of `T`.
+  /// - Parameters:
+  ///   - position: The output's position in ``outputs``.
+  ///   - type: The Swift type of the elements: that of the tensor's ``Tensor/type``.
+  /// - Throws: `invalidArgument` if there is no such output or `T` is not its type.
   public func output<T: TensorElement>(at position: Int, as type: T.Type = T.self) throws(ApusError) -> [T] {
     try withOutput(at: position, as: type) { span in
       var values: [T] = []
@@ -104,7 +138,12 @@ extension Interpreter {
     }
   }
 
-  /// An output's elements as real numbers: floats as they are, integers by their scale and zero point.
+  /// An output's elements as real numbers: floats unchanged, integers as `scale · (q − zeroPoint)`.
+  ///
+  /// Integers without a scale are converted as they are.
+  ///
+  /// - Throws: `invalidArgument` if there is no such output, it has a scale for each channel, or its type is not a
+  ///   number.
   public func dequantizedOutput(at position: Int) throws(ApusError) -> [Float] {
     let index = try outputTensor(position)
     let (type, name) = (graph.wiring.types[index], graph.wiring.name(of: index))
@@ -114,7 +153,7 @@ extension Interpreter {
       guard !parameters.isPerChannel else {
         throw ApusError(.invalidArgument, "output \(position) (\(name)) has a scale for each channel")
       }
-      // A zero point of the file may be any number; the difference of such is no answer anyway.
+      // The file's zero point may be any number; a difference that wraps is meaningless anyway.
       return values.map { parameters.scale * Float($0 &- parameters.zeroPoint) }
     }
     switch type {
@@ -126,7 +165,7 @@ extension Interpreter {
     case .int64: return try real(output(at: position, as: Int64.self).map(Int.init))
     default:
       throw ApusError(
-        .invalidArgument, "output \(position) (\(name)) is \(type): no real numbers")
+        .invalidArgument, "output \(position) (\(name)) is \(type), which has no real numbers")
     }
   }
 }

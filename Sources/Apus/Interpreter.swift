@@ -3,7 +3,7 @@
 import ApusFormat
 import ApusKernels
 
-/// One run at a time of a ``Model``: owns the memory of its tensors.
+/// Runs a ``Model``, and owns the memory of its tensors.
 ///
 /// ```swift
 /// let interpreter = try Interpreter(model: Model(contentsOfFile: "mobilenet.tflite"))
@@ -17,7 +17,7 @@ import ApusKernels
 public final class Interpreter {
   /// The model that runs.
   public let model: Model
-  /// The name of the kernel set that operators prefer.
+  /// The name of the preferred kernel set.
   public let kernels: String
 
   private let options: Options
@@ -30,10 +30,12 @@ public final class Interpreter {
   /// Prepares a model: checks every operator, plans memory, packs weights.
   ///
   /// - Parameters:
-  ///   - model: the model.
-  ///   - options: how to run it.
-  ///   - key: the signature to run; nil for the main subgraph.
-  /// - Throws: everything that stands in the way of a run, as far as it is known before data arrives.
+  ///   - model: The model.
+  ///   - options: How to run it.
+  ///   - key: The signature to run; nil for the main subgraph.
+  /// - Throws: `unsupportedOperator` with all reasons; `malformedModel` if an operator's inputs or options violate its
+  ///   rules; `resourceLimit` beyond ``Options/memoryLimit`` or ``Options/workLimit``; `unreadableFile` if the file was
+  ///   written to; `invalidArgument` for a wrong option, shape or signature.
   public convenience init(model: Model, options: Options = Options(), signature key: String? = nil)
     throws(ApusError)
   {
@@ -58,16 +60,17 @@ public final class Interpreter {
     try self.init(context, options: options, signature: Self.signature(named: key, of: model))
   }
 
-  /// Prepares a function of another interpreter's model, so that both have the same resource variables.
+  /// Prepares another function of an interpreter's model; both share their resource variables.
   ///
-  /// What one assigns, the other reads: functions that train a model and functions that run it need that. Both use the
-  /// options of the other interpreter, and belong to one thread at a time together.
+  /// One reads what the other assigns, as functions that train a model and functions that run it need. The new
+  /// interpreter uses the options of the other one. Together they belong to one thread at a time.
   ///
   /// - Parameters:
-  ///   - other: The interpreter whose variables are used.
+  ///   - other: The interpreter whose variables are shared.
   ///   - key: The signature to run; nil for the main subgraph.
-  ///   - inputShapes: Shapes of inputs, by position, as in ``Options/inputShapes``.
-  /// - Throws: `invalidArgument` where there is no such signature or input; what stands in the way of a run.
+  ///   - inputShapes: Input shapes by position, as in ``Options/inputShapes``.
+  /// - Throws: `invalidArgument` if there is no such signature or input; otherwise as
+  ///   ``init(model:options:signature:)``.
   public convenience init(
     sharingVariablesOf other: Interpreter, signature key: String?, inputShapes: [Int: TensorShape] = [:]
   ) throws(ApusError) {
@@ -112,26 +115,30 @@ public final class Interpreter {
 
   // MARK: Tensors
 
-  /// The inputs in order, with their shapes as prepared.
+  /// The inputs in order, with the shapes that are prepared.
   public var inputs: [Tensor] { graph.subgraph.inputs.map(tensor) }
 
-  /// The outputs in order, with their shapes as prepared; where data decides a shape, that of the last run.
+  /// The outputs in order, with the shapes that are prepared. If data decides a shape, it is that of the last run.
   public var outputs: [Tensor] { graph.subgraph.outputs.map(tensor) }
 
-  /// Every tensor of the subgraph, with its shape as prepared.
+  /// Every tensor of the subgraph, with the shape that is prepared.
   public var tensors: [Tensor] { graph.subgraph.tensors.indices.map(tensor) }
 
   private func tensor(_ index: Int) -> Tensor {
     model.tensor(index, subgraph: graph.subgraphIndex, shape: graph.shape(of: index))
   }
 
-  /// The position of an input by its name: the signature's name first, then the tensor's.
+  /// The position of the input with a name: the signature's name first, then the tensor's.
+  ///
+  /// - Throws: `invalidArgument` with the known names.
   public func inputIndex(named name: String) throws(ApusError) -> Int {
     try position(
       of: name, signature: signature?.inputs ?? mainSignature?.inputs, tensors: graph.subgraph.inputs)
   }
 
-  /// The position of an output by its name: the signature's name first, then the tensor's.
+  /// The position of the output with a name: the signature's name first, then the tensor's.
+  ///
+  /// - Throws: `invalidArgument` with the known names.
   public func outputIndex(named name: String) throws(ApusError) -> Int {
     try position(
       of: name, signature: signature?.outputs ?? mainSignature?.outputs, tensors: graph.subgraph.outputs)
@@ -152,24 +159,26 @@ public final class Interpreter {
     throw ApusError(.invalidArgument, "there is no tensor \(name) here, only: \(known)")
   }
 
-  /// Gives an input another shape and prepares the model for it; contents of all tensors are lost.
+  /// Changes the shape of an input and prepares the model for it. All tensors lose their values.
   ///
   /// - Parameters:
-  ///   - position: which input.
-  ///   - shape: the new shape; operators decide whether they can work with it.
-  ///   - isStrict: whether only the dimensions that the model's signature leaves open (−1) may change.
-  /// - Throws: where the model cannot run with that shape, after which it stays as it was.
+  ///   - position: The input's position in ``inputs``.
+  ///   - shape: The new shape; operators decide whether they accept it.
+  ///   - isStrict: Whether only dimensions that ``Tensor/shapeSignature`` leaves open (−1) may change.
+  /// - Throws: `invalidArgument` if there is no such input or the shape is not allowed; the operator's error if the
+  ///   model cannot run with this shape. The interpreter then stays as it was.
   public func resizeInput(at position: Int, to shape: TensorShape, isStrict: Bool = false) throws(ApusError) {
     try resizeInputs([position: shape], isStrict: isStrict)
   }
 
-  /// Gives several inputs other shapes at once, as those that meet in one operator need, and prepares the model for them;
-  /// contents of all tensors are lost.
+  /// Changes the shapes of several inputs at once and prepares the model for them. All tensors lose their values.
+  ///
+  /// Use this if inputs must fit each other; one at a time, the first change would be refused.
   ///
   /// - Parameters:
-  ///   - shapes: the new shapes, by position; operators decide whether they can work with them.
-  ///   - isStrict: whether only the dimensions that the model's signature leaves open (−1) may change.
-  /// - Throws: where the model cannot run with these shapes, after which it stays as it was.
+  ///   - shapes: The new shapes by position; operators decide whether they accept them.
+  ///   - isStrict: Whether only dimensions that ``Tensor/shapeSignature`` leaves open (−1) may change.
+  /// - Throws: As ``resizeInput(at:to:isStrict:)``. The interpreter then stays as it was.
   public func resizeInputs(_ shapes: [Int: TensorShape], isStrict: Bool = false) throws(ApusError) {
     for (position, shape) in shapes {
       let index = try inputTensor(position)
@@ -209,10 +218,11 @@ public final class Interpreter {
 
   // MARK: Running
 
-  /// Computes the outputs from the inputs. Allocates nothing after the first run, unless shapes changed.
+  /// Computes the outputs from the inputs. Allocates nothing after the first run, unless shapes change.
   ///
-  /// - Parameter cancellation: a flag that is looked at before each operator.
-  /// - Throws: `cancelled`, or an error that only data can cause, naming the operator.
+  /// - Parameter cancellation: A flag that is checked before each operator.
+  /// - Throws: `cancelled`; `invalidData` if a value in a tensor is invalid for an operator; if data decides shapes, also
+  ///   what preparing can throw. Messages name the operator.
   public func invoke(cancellation: Cancellation? = nil) throws(ApusError) {
     try prepare()
     observer.cancellation = cancellation
@@ -226,7 +236,7 @@ public final class Interpreter {
     trial.end()
   }
 
-  /// Sets the state that the model keeps between runs to its first value.
+  /// Resets everything that the model keeps between runs: variables, and the sequences of random operators.
   public func resetVariables() {
     graph.resetVariables()
     context.reset()
@@ -234,19 +244,19 @@ public final class Interpreter {
 
   // MARK: Insight
 
-  /// Where tensors lie in memory.
+  /// The place of each tensor in memory.
   public var memoryPlan: MemoryPlan { graph.memoryPlan }
 
-  /// The bytes of weights in the kernels' own layouts, shared by all interpreters of the model.
+  /// The size of packed weights in bytes, shared by all interpreters of the model.
   public var packedWeightByteCount: Int { model.packedByteCount }
 
-  /// The multiplications, each with an addition, of one run.
+  /// The multiply-accumulates of one run.
   public var multiplyAccumulates: Int { steps.reduce(0) { $0 &+ $1.multiplyAccumulates } }
 
   private var steps: [Step] { graph.segments.flatMap(\.plan.steps) }
 
-  /// The time of each operator in the last run, in order; empty unless ``Options/profiles`` is set. An operator that
-  /// another does together with its own work has no time.
+  /// The time of each step in the last run, in order; empty unless ``Options/profiles`` is set. An absorbed operator
+  /// has no entry of its own, see ``ProfileEntry/absorbed``.
   public var profile: [ProfileEntry] {
     zip(plan.steps, observer.durations).map { step, nanoseconds in
       ProfileEntry(
@@ -259,7 +269,7 @@ public final class Interpreter {
 }
 
 extension Array {
-  /// An element, or an error that says how many there are.
+  /// An element, or an error that names how many there are.
   fileprivate func element(at position: Int, of what: String) throws(ApusError) -> Element {
     guard indices.contains(position) else {
       throw ApusError(.invalidArgument, "there is no \(position) among the \(count) \(what)")

@@ -13,7 +13,7 @@ extension Model {
     public let version: Int
     /// The types of their data, without repetition; see ``Runtime/OperatorDescription/types``.
     public let types: [ElementType]
-    /// How many there are, in all subgraphs.
+    /// How many the model has, in all subgraphs.
     public let count: Int
   }
 
@@ -25,13 +25,13 @@ extension Model {
     public let tensorCount: Int
     /// How many operators it has.
     public let operatorCount: Int
-    /// What a caller fills.
+    /// The tensors that a caller fills.
     public let inputs: [Tensor]
-    /// What a caller reads.
+    /// The tensors that a caller reads.
     public let outputs: [Tensor]
   }
 
-  /// The bytes of the file.
+  /// The size of the file in bytes.
   public var byteCount: Int { file.bytes.count }
 
   /// The version of the format's schema.

@@ -3,23 +3,23 @@
 import ApusFormat
 
 extension Model {
-  /// What a model's maker says about the model: the `TFLITE_METADATA` of TensorFlow Lite's tools.
+  /// What a model's author says about it: the `TFLITE_METADATA` of TensorFlow Lite's tools.
   ///
-  /// Nothing here is needed to run a model, and everything may be missing or wrong.
+  /// No run needs it, and everything in it may be missing or wrong.
   public struct Metadata: Hashable, Sendable {
-    /// What is said about one input or output.
+    /// What the metadata says about one input or output.
     public struct TensorDescription: Hashable, Sendable {
-      /// The name, which need not be the tensor's.
+      /// The name, which may differ from the tensor's.
       public let name: String
-      /// What people should know about it.
+      /// A description for people.
       public let description: String
-      /// What it contains: `image`, `bounding box`, `audio`, `feature`, or nothing where that is not said.
+      /// What it contains: `image`, `bounding box`, `audio` or `feature`; empty if unknown.
       public let content: String
-      /// What is subtracted from pixels, one number or one for each channel; empty where that is not said.
+      /// The number that is subtracted from pixels, one or one per channel; empty if unknown.
       public let normalizationMean: [Float]
-      /// What pixels are divided by then, one number or one for each channel.
+      /// The number that pixels are then divided by, one or one per channel; empty if unknown.
       public let normalizationStandardDeviation: [Float]
-      /// The score below which results are to be left out.
+      /// The minimum score of a result; nil if unknown.
       public let scoreThreshold: Float?
       /// The associated file with its labels.
       public let labelFile: String?
@@ -51,24 +51,24 @@ extension Model {
     }
   }
 
-  /// What the maker says about the model; nil where there is nothing, or nothing readable.
+  /// The model's metadata; nil if there is none, or none readable.
   ///
-  /// Decoded at each access: keep it.
+  /// Decoded at each access: keep the result.
   public var metadata: Metadata? {
     formatMetadata.map(Metadata.init)
   }
 
-  /// The metadata with all details; nil where there is none, or none readable.
+  /// The metadata with all details; nil if there is none, or none readable.
   package var formatMetadata: ModelMetadata? {
     (try? ModelMetadata.read(from: file)) ?? nil
   }
 
-  /// What an exporter of YOLO models appended to the file; nil where there is nothing, or nothing readable.
+  /// What an exporter of YOLO models appended to the file; nil if there is nothing, or nothing readable.
   ///
-  /// Decoded at each access: keep it.
+  /// Decoded at each access: keep the result.
   package var exportMetadata: ExportMetadata? { ExportMetadata(appendedTo: file.bytes) }
 
-  /// What is damaged in the metadata or in the files behind the model, which runs all the same; usually empty.
+  /// What is damaged in the metadata or the appended files; usually empty. The model runs all the same.
   public var metadataDamage: [String] {
     var damage: [String] = []
     do { _ = try ModelMetadata.read(from: file) } catch { damage.append(error.message) }
@@ -81,15 +81,15 @@ extension Model {
     return damage
   }
 
-  /// The names of the files that are appended to the model.
+  /// The names of the files that are appended to the model, such as label files.
   public var associatedFiles: [String] {
     guard let archive = try? ZipArchive(appendedTo: file.bytes) else { return [] }
     return archive.entries.map(\.name).filter { !$0.hasSuffix("/") }
   }
 
-  /// The contents of a file that is appended to the model.
+  /// The contents of a file that is appended to the model, decompressed.
   ///
-  /// - Throws: `malformedLabels` where there is no such file or it is damaged.
+  /// - Throws: `malformedLabels` if there is no such file or it is damaged.
   public func associatedFile(named name: String) throws(ApusError) -> [UInt8] {
     do throws(FormatError) {
       guard let archive = try ZipArchive(appendedTo: file.bytes) else {
@@ -101,14 +101,14 @@ extension Model {
     }
   }
 
-  /// The name of the file with the labels of the outputs: the metadata's, or else the only text that is appended.
+  /// The name of the appended file with the output's labels: the one that the metadata names, or else the only text.
   public var labelFile: String? {
     if let named = formatMetadata?.outputs.lazy.compactMap(\.labelFile).first?.name { return named }
     let texts = associatedFiles.filter { $0.hasSuffix(".txt") && !ExportMetadata.fileNames.contains($0) }
     return texts.count == 1 ? texts[0] : nil
   }
 
-  /// The labels of the outputs, one for each line of ``labelFile``; empty where there are none, or none readable.
+  /// The labels of the outputs, one per line of ``labelFile``; empty if there are none, or none readable.
   public var labels: [String] {
     guard let name = labelFile, let contents = try? associatedFile(named: name) else { return [] }
     var bytes = contents[...]

@@ -12,12 +12,12 @@ import Synchronization
 /// let interpreter = try Interpreter(model: model)
 /// ```
 ///
-/// Weights stay where they are in the file's bytes, and what kernels make of them is made once for all interpreters.
+/// Interpreters of a model share its weights, in the file's form and packed for kernels.
 public final class Model: Sendable {
   /// The decoded file.
   package let file: ModelFile
 
-  /// What the file says of itself.
+  /// The description that the converter wrote into the file; often empty.
   public var description: String { file.description }
 
   private let constants: [[Constant?]]
@@ -35,16 +35,16 @@ public final class Model: Sendable {
     var packed: [KnownWeights] = []
     var folded: [Int: [Int: Constant]] = [:]
 
-    /// Looking at each key is faster than hashing them.
+    /// A linear search is faster here than hashing.
     func weights(_ key: PackedWeightsKey) -> PackedWeights? { packed.first { $0.key == key }?.weights }
   }
 
   /// Reads a model from a file.
   ///
-  /// Large weights are read when kernels pack them. So a file of 256 KiB or more stays open for as long as the model lives:
-  /// that it is replaced, moved or removed does no harm, and if it was written to, ``Interpreter`` throws `unreadableFile`.
+  /// Large weights are read when kernels pack them, so a file of 256 KiB or more stays open as long as the model lives.
+  /// Replacing, moving or removing the file is safe. If it is written to, later interpreters throw `unreadableFile`.
   ///
-  /// - Throws: `unreadableFile`, or `malformedModel` with the place in the file.
+  /// - Throws: `unreadableFile` if it cannot be read; `malformedModel` with the place in the file.
   public convenience init(contentsOfFile path: String) throws(ApusError) {
     let bytes: FileBytes
     do { bytes = try FileBytes(readingFileAt: path, keepsOpen: true) } catch {
@@ -55,10 +55,10 @@ public final class Model: Sendable {
 
   /// Maps a file into memory instead of reading it.
   ///
-  /// Pages are loaded as they are used and shared with other processes. If another process truncates the file
-  /// meanwhile, this process dies of a bus error: use it only for files that nobody changes.
+  /// Pages are loaded on use and shared with other processes. If another process truncates the file,
+  /// this one dies of a bus error: use it only for files that never change.
   ///
-  /// - Throws: `unreadableFile`, or `malformedModel` with the place in the file.
+  /// - Throws: `unreadableFile` if it cannot be read; `malformedModel` with the place in the file.
   public convenience init(mappingFile path: String) throws(ApusError) {
     let bytes: FileBytes
     do { bytes = try FileBytes(mappingFileAt: path) } catch {
@@ -99,13 +99,13 @@ public final class Model: Sendable {
 
   // MARK: Description
 
-  /// The inputs of the main subgraph, in order, with the shapes of the file.
+  /// The inputs of the main subgraph, in order, with the file's shapes.
   public var inputs: [Tensor] { file.subgraphs[0].inputs.map { tensor($0, subgraph: 0) } }
 
-  /// The outputs of the main subgraph, in order, with the shapes of the file.
+  /// The outputs of the main subgraph, in order, with the file's shapes.
   public var outputs: [Tensor] { file.subgraphs[0].outputs.map { tensor($0, subgraph: 0) } }
 
-  /// The names by which a model's functions can be called, each with its inputs and outputs.
+  /// The functions that can be called by name, with their inputs and outputs.
   public var signatures: [Signature] {
     file.signatures.map { entry in
       Signature(
@@ -119,12 +119,12 @@ public final class Model: Sendable {
     }
   }
 
-  /// Every operator that cannot run, with the reason; empty for a model that can be tried.
+  /// Every operator that cannot run, with the reason; empty if none is known.
   ///
-  /// Preparing an ``Interpreter`` finds what only shapes decide.
+  /// Preparing an ``Interpreter`` can find more, if shapes decide.
   public var unsupportedOperators: [String] { unsupportedOperators(besides: [:]) }
 
-  /// As ``unsupportedOperators``, where the caller has operators of its own.
+  /// As ``unsupportedOperators``, for a caller with operators of its own.
   public func unsupportedOperators(besides custom: [CustomOperator]) -> [String] {
     unsupportedOperators(besides: Dictionary(custom.map { ($0.name, $0.registration) }) { first, _ in first })
   }
@@ -162,7 +162,7 @@ public final class Model: Sendable {
 
   // MARK: Operators
 
-  /// Why an operator cannot run, as far as its code, version and type tell.
+  /// Why an operator cannot run, judging by its code, version and types; nil if they allow it.
   private func unsupportedReason(
     of node: OperatorEntry, at index: Int, in subgraph: SubgraphEntry,
     _ custom: [String: OperatorRegistration]
@@ -183,7 +183,7 @@ public final class Model: Sendable {
     }
   }
 
-  /// The registration of an operator that was found to be supported.
+  /// The registration of a supported operator.
   func registration(of node: OperatorEntry, at index: Int) throws(ApusError) -> OperatorRegistration {
     guard let registration = registrations[node.operatorCode] else {
       let name = file.operatorCodes[node.operatorCode].name
@@ -194,12 +194,12 @@ public final class Model: Sendable {
 
   // MARK: What interpreters share
 
-  /// The packed form of constant weights; nil if nobody has asked for it.
+  /// The packed form of constant weights; nil if they are not packed yet.
   func knownWeights(_ key: PackedWeightsKey) -> PackedWeights? { cache.withLock { $0.weights(key) } }
 
-  /// Keeps the packed form of constant weights for all who ask later.
+  /// Keeps the packed form of constant weights for later requests.
   ///
-  /// - Returns: what another interpreter has kept meanwhile, or else `made`.
+  /// - Returns: what another interpreter has kept in the meantime, or else `made`.
   func keepPacked(_ made: PackedWeights, _ key: PackedWeightsKey) -> PackedWeights {
     cache.withLock { cache in
       if let known = cache.weights(key) { return known }
@@ -208,12 +208,12 @@ public final class Model: Sendable {
     }
   }
 
-  /// The bytes that packed weights take so far.
+  /// The size of packed weights so far, in bytes.
   package var packedByteCount: Int {
     cache.withLock { $0.packed.reduce(0) { $0 + $1.weights.byteCount } }
   }
 
-  /// Results of operators on constants, if all of them are known.
+  /// Folded constants, if all of them are known.
   func foldedConstants(subgraph: Int, tensors: [Int]) -> [Constant]? {
     cache.withLock { cache in
       var found: [Constant] = []
@@ -225,7 +225,7 @@ public final class Model: Sendable {
     }
   }
 
-  /// Keeps results of operators on constants.
+  /// Keeps folded constants.
   func remember(_ constants: [Constant], subgraph: Int, tensors: [Int]) {
     cache.withLock { cache in
       for (tensor, constant) in zip(tensors, constants) {
@@ -236,12 +236,12 @@ public final class Model: Sendable {
 }
 
 extension TensorEntry {
-  /// The quantisation as the file gives it; operators check what they use.
+  /// The file's quantization; operators check what they use.
   var parameters: QuantizationParameters? { quantization.flatMap { QuantizationParameters($0) } }
 }
 
 extension QuantizationParameters {
-  /// As a file gives them; nil where it gives no scales.
+  /// The file's parameters; nil without scales.
   init?(_ entry: QuantizationEntry) {
     guard entry.scaleCount > 0 else { return nil }
     self.init(
@@ -250,9 +250,9 @@ extension QuantizationParameters {
   }
 }
 
-/// What identifies packed weights within a model.
+/// Identifies packed weights within a model.
 struct PackedWeightsKey: Equatable, Sendable {
-  /// The weights; compared first, as few keys have the same.
+  /// The weights; compared first, because few keys share them.
   let tensor: Int
   /// All that is packed with them.
   let others: [Int]
@@ -262,7 +262,7 @@ struct PackedWeightsKey: Equatable, Sendable {
 
 /// A function of a model, called by name.
 public struct Signature: Hashable, Sendable {
-  /// A tensor under the name that the signature gives it.
+  /// A tensor with the name that the signature gives it.
   public struct Argument: Hashable, Sendable {
     /// The name in the signature.
     public let name: String

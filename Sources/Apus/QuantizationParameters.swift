@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How integers stand for real numbers: `real = scale · (q − zeroPoint)`.
+/// How integers represent real numbers: `real = scale · (q − zeroPoint)`.
 public struct QuantizationParameters: Hashable, Sendable {
-  /// One scale for the tensor, or one for each slice along ``quantizedDimension``; finite and above zero.
+  /// One scale for the tensor, or one for each slice along ``quantizedDimension``. As the file has them; an operator that
+  /// uses them checks that they are finite and above zero.
   public let scales: [Float]
 
-  /// As many as there are scales.
+  /// The integers that represent zero, one for each scale.
   public let zeroPoints: [Int]
 
-  /// The axis along which scales differ, where there are several.
+  /// The axis along which scales differ, if there are several.
   public let quantizedDimension: Int
 
   /// Makes parameters for one scale per slice along an axis.
@@ -23,10 +24,10 @@ public struct QuantizationParameters: Hashable, Sendable {
     self.init(scales: [scale], zeroPoints: [zeroPoint])
   }
 
-  /// The first scale: of the whole tensor, where there is one.
+  /// The first scale, which is the whole tensor's unless ``isPerChannel``; 0 without scales.
   public var scale: Float { scales.first ?? 0 }
 
-  /// The first zero point: of the whole tensor, where there is one.
+  /// The first zero point, which is the whole tensor's unless ``isPerChannel``; 0 without zero points.
   public var zeroPoint: Int { zeroPoints.first ?? 0 }
 
   /// Whether each slice along ``quantizedDimension`` has its own scale.

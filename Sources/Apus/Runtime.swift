@@ -10,21 +10,21 @@ import ApusKernels
   import Darwin
 #endif
 
-/// What this build of the engine can do on this machine.
+/// What this build of Apus can do on this machine.
 public enum Runtime {
-  /// One implementation of the hot loops.
+  /// A kernel set: one implementation of all hot loops.
   public struct KernelSetDescription: Hashable, Sendable {
     /// The name by which ``Interpreter/Options/kernels`` and `APUS_KERNELS` choose it.
     public let name: String
     /// Whether this machine can run it.
     public let isSupported: Bool
-    /// Whether it is the one that runs if none is named.
+    /// Whether it is the one that runs by default.
     public let isDefault: Bool
-    /// What this machine lacks for it; nil where it is supported.
+    /// What this machine lacks for it; nil if it is supported.
     public let unsupportedReason: String?
   }
 
-  /// Every kernel set of this build, fastest first.
+  /// Every kernel set of this build, fastest first; also those that this machine cannot run.
   public static var kernelSets: [KernelSetDescription] {
     let supported = KernelSet.supported.map(\.name)
     let chosen = try? kernelSet(named: nil).name
@@ -46,14 +46,14 @@ public enum Runtime {
     public let isCustom: Bool
     /// The versions that run.
     public let versions: ClosedRange<Int>
-    /// The types that its data may have: the input that it computes with, or the output where there is none.
+    /// The types that its data may have. The data is the input that it computes with, or the output if there is none.
     public let types: [ElementType]
-    /// The types that its first input may have where that is not the data but an index, a shape, a condition or a
-    /// handle; empty elsewhere.
+    /// The types that its first input may have, if that is not the data but an index, a shape, a condition or a
+    /// handle; otherwise empty.
     public let firstInputTypes: [ElementType]
   }
 
-  /// Every operator of this build, by name.
+  /// Every operator of this build, sorted by name, custom operators last.
   public static var operators: [OperatorDescription] {
     OperatorRegistry.all.map(OperatorRegistration.init).map {
       OperatorDescription(
@@ -62,21 +62,24 @@ public enum Runtime {
     }.sorted { ($0.isCustom ? 1 : 0, $0.name) < ($1.isCustom ? 1 : 0, $1.name) }
   }
 
-  /// Refuses a name that no kernel set has, or whose set this machine cannot run; nil stands for `APUS_KERNELS`.
+  /// Checks that a kernel set exists and this machine can run it.
+  ///
+  /// - Parameter name: The set's name; nil for the one that the environment variable `APUS_KERNELS` names.
+  /// - Throws: `invalidArgument` with the known names, or with what is missing.
   public static func checkKernels(named name: String?) throws(ApusError) {
     _ = try kernelSet(named: name)
   }
 
   /// How fast a kernel set multiplies on one thread of this machine.
-  public struct MeasuredPeak: Hashable, Sendable {
-    /// 10⁹ multiply-accumulates of bytes in a second, requantised to bytes.
-    public let gmacsPerSecond8Bit: Double
-    /// 10⁹ multiply-accumulates of floats in a second.
-    public let gmacsPerSecondFloat32: Double
+  package struct MeasuredPeak: Hashable, Sendable {
+    /// 10⁹ multiply-accumulates of bytes per second, requantized to bytes.
+    package let gmacsPerSecond8Bit: Double
+    /// 10⁹ multiply-accumulates of floats per second.
+    package let gmacsPerSecondFloat32: Double
   }
 
-  /// Measures a kernel set for some 0.1 s: the best of several products of 384×512 by 512×512.
-  public static func measuredPeak(of name: String) throws(ApusError) -> MeasuredPeak {
+  /// Measures a kernel set for about 0.1 s: the best of several products of 384×512 by 512×512.
+  package static func measuredPeak(of name: String) throws(ApusError) -> MeasuredPeak {
     let set = try kernelSet(named: name)
     return MeasuredPeak(
       gmacsPerSecond8Bit: measure(
@@ -117,10 +120,10 @@ public enum Runtime {
     return Double(rows * depth * columns) / best / 1e9
   }
 
-  /// The kernel set for pictures: that of `APUS_KERNELS`, or the fastest.
+  /// The kernel set for pictures: the one that `APUS_KERNELS` names, or the fastest.
   package static var pictureKernels: KernelSet { (try? kernelSet(named: nil)) ?? .portable }
 
-  /// The kernel set of a name; of `APUS_KERNELS`, or the fastest, where none is given.
+  /// The kernel set with a name; nil means the one that `APUS_KERNELS` names, or else the fastest.
   static func kernelSet(named name: String?) throws(ApusError) -> KernelSet {
     let environment = getenv("APUS_KERNELS").map { String(cString: $0) }
     guard let wanted = name ?? environment.flatMap({ $0.isEmpty ? nil : $0 }) else {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is known of a tensor, without its data.
+/// A description of a tensor, without its data.
 public struct Tensor: Hashable, Sendable {
-  /// The tensor's place in its subgraph.
+  /// The tensor's index in its subgraph.
   public let index: Int
   /// The name that the converter gave; not always unique.
   public let name: String
   /// The type of its elements.
   public let type: ElementType
-  /// The shape as it stands: of the file in a ``Model``, as prepared in an ``Interpreter``.
+  /// The shape: the file's in a ``Model``, the prepared one in an ``Interpreter``.
   public let shape: TensorShape
-  /// The shape as exported, where a dimension that may change is −1; equal to the file's shape otherwise.
+  /// The exported shape, with −1 for dimensions that may change; without such, equal to the file's shape.
   public let shapeSignature: [Int]
-  /// How integers stand for real numbers, if they do.
+  /// How integers represent real numbers; nil if they do not.
   public let quantization: QuantizationParameters?
   /// Whether the file holds the tensor's values.
   public let isConstant: Bool

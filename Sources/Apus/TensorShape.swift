@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The sizes of a tensor's dimensions, outermost first; images are NHWC. No dimensions: a scalar.
+/// The sizes of a tensor's dimensions, in elements, outermost first. Pictures are mostly
+/// `[batch, height, width, channels]`. A shape without dimensions is a scalar.
 ///
 /// ```swift
 /// let shape: TensorShape = [1, 300, 300, 3]
-/// let count = shape.elementCount  // 270,000
+/// let count = shape.elementCount  // 270,000 elements, whatever their type
 /// ```
 public struct TensorShape: Hashable, Sendable {
-  /// The size of each dimension. Never negative in a tensor that is prepared.
+  /// The size of each dimension, in elements. Never negative in a prepared tensor.
   public let dimensions: [Int]
 
-  /// The number of elements; saturates at `Int.max` where the product would overflow.
+  /// The number of elements (not bytes): the product of the dimensions, 1 for a scalar. It saturates at `Int.max`.
   public let elementCount: Int
 
-  /// Makes a shape of its dimensions.
+  /// Makes a shape from its dimensions. Nothing is checked: the call that takes the shape does that.
   public init(_ dimensions: [Int]) {
     self.dimensions = dimensions
     var count = 1
@@ -26,25 +27,25 @@ public struct TensorShape: Hashable, Sendable {
     elementCount = saturated && !dimensions.contains(0) ? .max : count
   }
 
-  /// The number of dimensions.
+  /// The number of dimensions; 0 for a scalar.
   public var rank: Int { dimensions.count }
 
-  /// The size of one dimension.
+  /// The size of one dimension. `axis` must be from 0 to ``rank`` − 1.
   public subscript(_ axis: Int) -> Int { dimensions[axis] }
 
-  /// The product of the sizes in a range of axes; the caller knows that the whole product does not overflow.
+  /// The product of the sizes in a range of axes. The whole product must not overflow.
   func elementCount(in axes: Range<Int>) -> Int {
     dimensions[axes].reduce(1, &*)
   }
 
-  /// The dimensions with ones put in front, up to `rank` of them.
+  /// The dimensions, extended to `rank` with ones in front.
   func extended(toRank rank: Int) -> [Int] {
     Array(repeating: 1, count: max(0, rank - dimensions.count)) + dimensions
   }
 }
 
 extension TensorShape: ExpressibleByArrayLiteral {
-  /// Makes a shape of its dimensions.
+  /// Makes a shape from its dimensions.
   public init(arrayLiteral elements: Int...) {
     self.init(elements)
   }

@@ -48,7 +48,7 @@ public struct CustomOperator: Sendable {
   public let name: String
   /// The versions that this operator implements.
   public let versions: ClosedRange<Int>
-  /// Whether equal inputs give equal outputs, so that results of constants may be kept.
+  /// Whether equal inputs give equal outputs, so that results on constants can be kept.
   public let isPure: Bool
 
   private let prepare: @Sendable (CustomOperatorNode) throws(ApusError) -> Plan

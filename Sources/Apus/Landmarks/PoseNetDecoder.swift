@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import ApusKernels
 
-/// Finds poses in PoseNet's maps outside of a model, as Coral's `PosenetDecoderOp` does inside.
+/// Finds poses in PoseNet's maps outside of a model, as Coral's `PosenetDecoderOp` does inside one.
 package struct PoseNetDecoder: Sendable {
   /// A pose in pixels of the model's input.
   package struct Pose: Sendable {
-    /// The mean of the points' scores, without those that better poses have.
+    /// The mean of the points' scores, without points that better poses share.
     package let score: Float
     /// Row, column and score of each point.
     package let points: [(y: Float, x: Float, score: Float)]
@@ -20,7 +20,7 @@ package struct PoseNetDecoder: Sendable {
   private let width: Int
   private let stride: Float
 
-  /// Describes maps of `height × width` cells, `stride` pixels apart; nil for what cannot be.
+  /// Describes maps of `height × width` cells, `stride` pixels apart; nil for impossible sizes.
   package init?(height: Int, width: Int, stride: Float) {
     let (cells, overflow) = height.multipliedReportingOverflow(by: width)
     guard height > 0, width > 0, !overflow, cells <= 1 << 20, stride > 0, stride.isFinite else { return nil }
@@ -35,8 +35,8 @@ package struct PoseNetDecoder: Sendable {
   ///   - scores: logits, `height × width × 17`.
   ///   - short: displacements in pixels of the input, `height × width × 34`.
   ///   - middle: displacements from point to point, `height × width × 64`.
-  ///   - most: how many poses are decoded at most.
-  ///   - radius: points of one kind are not as near to each other, in pixels of the input.
+  ///   - most: the maximum number of poses.
+  ///   - radius: the minimum distance of points of one kind, in pixels of the input.
   package func poses(
     scores: [Float], short: [Float], middle: [Float], most: Int = 64, threshold: Float, radius: Float = 20
   ) -> [Pose] {

@@ -2,7 +2,7 @@
 
 import ApusKernels
 
-/// `ARG_MAX` and `ARG_MIN`: where along an axis the greatest or least value lies, the first of equals.
+/// `ARG_MAX` and `ARG_MIN`: the index of the maximum or minimum along an axis; the first of equals.
 struct ArgMinMax: Operator {
   private let search: ExtremeSearch
   private let input: TensorSlot

@@ -3,7 +3,7 @@
 import ApusFormat
 import ApusKernels
 
-/// `AudioSpectrogram`: the spectra of overlapping stretches of sound, `samples × channels`, as `channels × stretches ×
+/// `AudioSpectrogram`: the spectra of overlapping windows of sound, `samples × channels`, as `channels × windows ×
 /// frequencies`.
 struct AudioSpectrogram: Operator {
   private let kernel: SpectrogramKernel

@@ -13,16 +13,16 @@ struct BatchMatMul: Operator {
   private let isEmpty: Bool
   private let kernel: any PreparedConvolution
   private let choice: KernelChoice
-  /// How many matrices on the right are packed at once: all of them where they are constant.
+  /// How many right-hand matrices are packed at once: all of them if they are constant.
   private let packedCount: Int
-  /// How matrices on the right lie in the tensor.
+  /// How right-hand matrices lie in the tensor.
   private let form: String
-  /// One for each matrix on the right where they are constant, otherwise memory for those of a run.
+  /// One for each right-hand matrix if they are constant, otherwise memory for those of a run.
   private var weights: [PackedWeights] = []
   private let arePacked: Bool
   private let scratch: TensorSlot
 
-  /// More constant matrices than this are packed in each run.
+  /// If there are more constant matrices, they are packed in each run.
   private static let mostPacked = 64
 
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
@@ -82,7 +82,7 @@ struct BatchMatMul: Operator {
     Implementation(text: kernel.implementation, choice: choice, notes: kernel.notes(weights.first))
   }
 
-  /// Packs constant matrices, each apart, or takes memory for others.
+  /// Packs constant matrices one by one, or reserves memory for others.
   func packed(by packer: WeightPacker) throws(ApusError) -> any Operator {
     var copy = self
     packer.expectedByteCount = packedCount * roundedUp(kernel.packedByteCount, to: TensorMemory.alignment)
@@ -159,8 +159,8 @@ struct BatchMatMul: Operator {
 
   /// The scale and zero point that the reference takes integer products with.
   ///
-  /// It knows no scales of channels there, which LiteRT's converter writes for constant weights: where there are several, it
-  /// reads a scale of zero and a zero point of zero, so that all outputs are the output's zero point.
+  /// It supports no scales per channel there, which LiteRT's converter writes for constant weights. If there are several, it
+  /// uses a scale and a zero point of zero, so that all outputs are the output's zero point.
   private static func weightQuantization(
     _ rhs: TensorSlot, _ node: Node
   ) throws(ApusError) -> (scale: Float, zeroPoint: Int32) {

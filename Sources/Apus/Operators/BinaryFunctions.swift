@@ -2,7 +2,7 @@
 
 import ApusKernels
 
-/// Operators of two tensors of plain numbers or truth values: LOGICAL_AND, LOGICAL_OR, BITWISE_XOR, RIGHT_SHIFT.
+/// Operators on two tensors of plain numbers or Booleans: LOGICAL_AND, LOGICAL_OR, BITWISE_XOR, RIGHT_SHIFT.
 enum BinaryFunctions {
   /// The preparation of an operator that applies `function` to operands of one of `types`.
   static func prepare(
@@ -16,7 +16,7 @@ enum BinaryFunctions {
   }
 }
 
-/// `ATAN2`: the angle of a point, whose ordinate is the first input, of the abscissa's shape.
+/// `ATAN2`: the angle of a point; the first input is y, the second x.
 enum Atan2 {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     let operands = try BinaryOperands(node, types: [.float32, .float64])

@@ -2,10 +2,10 @@
 
 import ApusKernels
 
-/// `FULLY_CONNECTED` of floats with `int4` weights that have a scale for each block of a row.
+/// `FULLY_CONNECTED` on floats, with `int4` weights that have a scale for each block of a row.
 ///
-/// Rows of the input are quantized to bytes when they come, with a zero point. The fused activation is applied; the
-/// reference forgets it.
+/// Rows of the input are quantized to bytes at run time, with a zero point. The fused activation is applied; the
+/// reference omits it.
 struct BlockwiseFullyConnected: Operator {
   private let product: BlockwiseProduct
   private let input: TensorSlot

@@ -3,7 +3,7 @@
 /// `BROADCAST_TO`: the input in a larger shape, axes of size 1 repeated. `BROADCAST_ARGS`: the shape that two
 /// have.
 ///
-/// Of `int4` the reference copies whole bytes, and shuffles elements; here they arrive where they belong.
+/// For `int4` the reference copies whole bytes and misplaces elements; here every element is placed correctly.
 enum BroadcastTo {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 2...2)

@@ -3,7 +3,7 @@
 import ApusFormat
 import ApusKernels
 
-/// `BUCKETIZE`: how many of the sorted boundaries in the options are not above each value.
+/// `BUCKETIZE`: for each value, the number of the options' sorted boundaries that are not above it.
 struct Bucketize: Operator {
   private let input: TensorSlot
   private let output: TensorSlot

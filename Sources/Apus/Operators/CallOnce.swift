@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `CALL_ONCE`: runs a subgraph without inputs and outputs, the first time only.
+/// `CALL_ONCE`: runs a subgraph without inputs and outputs, only the first time.
 struct CallOnce: Operator {
   private let call: SubgraphCall
 

@@ -12,7 +12,7 @@ enum Cast {
     }
     let output = try node.output(0, shape: input.shape)
     let count = input.shape.elementCount
-    // Integers of less than a byte are cast from and to floats alone.
+    // Integers of less than a byte are cast only from and to floats.
     if output.type.isPacked, input.type == .float32 {
       let range = output.type.integerRange
       let kernel = CastKernel.packed(
@@ -28,7 +28,7 @@ enum Cast {
 }
 
 extension ElementType {
-  /// The name by which casts know the type, if they do.
+  /// The type as casts name it; nil if they do not support it.
   var castType: CastKernel.ElementType? {
     switch self {
     case .bool: .bool

@@ -2,7 +2,7 @@
 
 import ApusKernels
 
-/// `REAL`, `IMAG` and `COMPLEX_ABS`: a real number of each complex one.
+/// `REAL`, `IMAG` and `COMPLEX_ABS`: a real number for each complex one.
 enum ComplexParts {
   /// The preparation of an operator that applies `function`.
   static func prepare(

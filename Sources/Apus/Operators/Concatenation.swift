@@ -4,9 +4,9 @@ import ApusKernels
 
 /// `CONCATENATION`: tensors one after the other along an axis.
 ///
-/// The reference rescales `uint8` operands whose quantisation differs from the output's, in single precision.
+/// The reference rescales `uint8` operands whose quantization differs from the output's, in single precision.
 struct Concatenation: Operator {
-  /// An operand whose bytes are mapped.
+  /// An operand whose bytes are mapped through a table.
   private struct Rescaling {
     let source: TensorSlot
     let table: [UInt8]
@@ -50,7 +50,7 @@ struct Concatenation: Operator {
     return try Concatenation(inputs, output: output, axis: axis, node: node)
   }
 
-  /// Constant scalars make a vector.
+  /// Joins constant scalars into a vector.
   private static func joinScalars(_ first: TensorSlot, node: Node) throws(ApusError) -> any Operator {
     let output = try node.output(0, shape: [node.inputCount], like: first)
     var steps: [DataMovement.Step] = []
@@ -91,7 +91,7 @@ struct Concatenation: Operator {
     self.rescaled = rescaled
   }
 
-  /// What each byte becomes; nil where all stay.
+  /// The new value of each byte; nil if none changes.
   private static func table(
     _ input: TensorSlot, _ output: TensorSlot, node: Node
   ) throws(ApusError) -> [UInt8]? {
@@ -105,7 +105,7 @@ struct Concatenation: Operator {
     let bias = Float(-inputZeroPoint) * scale
     return (0...255).map { byte in
       let value = (Float(byte) * scale + bias).rounded(.toNearestOrAwayFromZero)
-      // The zero point lies in 0...255: beyond these bounds it decides nothing.
+      // The zero point is in 0...255, so values beyond these bounds saturate anyway.
       let steps = value > -1024 ? (value < 1024 ? Int(value) : 1024) : -1024
       return UInt8(min(max(steps + Int(outputZeroPoint), 0), 255))
     }

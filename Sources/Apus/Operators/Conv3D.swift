@@ -4,7 +4,7 @@ import ApusKernels
 
 /// `CONV_3D`: the products of windows of `N×D×H×W×C` floats with filters of `d×h×w×C×O`, plus a bias.
 ///
-/// The layers under a window's depth, side by side as channels, are an image: of it, this is a CONV_2D.
+/// The layers under a window's depth, side by side as channels, form an image, on which this is a CONV_2D.
 struct Conv3D: Operator {
   private let input: TensorSlot
   private let output: TensorSlot
@@ -61,7 +61,7 @@ struct Conv3D: Operator {
     images = try node.scratch(byteCount: try options.byteCount([imagesPerBlock] + image, node))
     scratch = try node.scratch(byteCount: kernel.scratchByteCount(threads: node.threadCount))
     try node.declare(multiplyAccumulates: Double(output.shape.elementCount) * Double(window.depth))
-    // Strides may pass by most of what the images have.
+    // Strides may skip most of the images.
     try node.check(work: Double(window.batches) * Double(places[0]) * Double(imageByteCount / 4))
   }
 
@@ -175,8 +175,8 @@ struct VolumeOptions {
     return count
   }
 
-  /// How many of `count` things of so many bytes each are worked on at once: a divisor of their number, and some half a
-  /// megabyte, which stays in the second-level cache.
+  /// How many of `count` items of `byteCount` bytes are processed at once: a divisor of their number, at about half a
+  /// megabyte in total, which stays in the second-level cache.
   static func perBlock(of count: Int, byteCount: Int) -> Int {
     var divisor = max(1, min(count, (1 << 19) / max(1, byteCount)))
     while count % divisor != 0 { divisor -= 1 }

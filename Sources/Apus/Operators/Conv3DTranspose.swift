@@ -8,7 +8,7 @@ struct Conv3DTranspose: Operator {
   private let input: TensorSlot
   private let bias: TensorSlot?
   private let output: TensorSlot
-  /// Of the output, whose places are the input's elements.
+  /// The window over the output; its positions are the input's elements.
   private let window: VolumeWindow
   private let kernel: any PreparedConvolution
   private let choice: KernelChoice

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// MediaPipe's `Convolution2DTransposeBias`: TRANSPOSE_CONV of floats with a bias, whose output's size follows from
+/// MediaPipe's `Convolution2DTransposeBias`: TRANSPOSE_CONV on floats with a bias, whose output size follows from
 /// the input's.
 ///
 /// The options are three 32-bit integers: the padding, 1 for SAME and 2 for VALID, the stride of columns and that of

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `DENSIFY`: a sparse constant with its zeros, which constants have already when they are read.
+/// `DENSIFY`: a sparse constant with its zeros. Constants are dense already when they are read.
 enum Densify {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 1...1)

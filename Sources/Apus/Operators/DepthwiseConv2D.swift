@@ -45,8 +45,8 @@ enum DepthwiseConv2D {
       node: node)
   }
 
-  /// As for convolutions, but of quantized filters only int8 ones meet floats, which always get a zero point, and
-  /// only sums of 64 bits meet 16-bit activations.
+  /// As for convolutions, except: among quantized filters only int8 ones combine with floats, which always get a zero
+  /// point; and 16-bit activations need 64-bit sums.
   private static func operands(
     input: TensorSlot, filter: TensorSlot, bias: TensorSlot?, node: Node
   ) throws(ApusError) -> MatrixOperands {
@@ -62,7 +62,7 @@ enum DepthwiseConv2D {
 }
 
 extension Epilogue {
-  /// The same, as the only kernel of version 7 rounds after depthwise convolutions with int4 weights: the reference
+  /// The same with the rounding of version 7's only kernel for depthwise convolutions with int4 weights; the reference
   /// set ends at version 6.
   fileprivate var upward: Epilogue {
     guard case .fixedPoint(let multipliers, let zeroPoint, let minimum, let maximum) = self else {

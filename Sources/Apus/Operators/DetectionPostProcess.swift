@@ -20,7 +20,7 @@ struct DetectionPostProcess: Operator {
   private let count: TensorSlot
   private let scratch: TensorSlot
 
-  /// More detections, or classes of each, are refused.
+  /// The maximum number of detections, and of classes for each.
   private static let limit = 65_536
 
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {

@@ -47,7 +47,7 @@ enum FloorDiv {
   }
 }
 
-/// `FLOOR_MOD`: what a quotient rounded down leaves.
+/// `FLOOR_MOD`: the remainder of a division that rounds down.
 enum FloorMod {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     let operands = try BinaryOperands(node, types: [.float32, .int8, .int16, .int32, .int64])
@@ -58,7 +58,7 @@ enum FloorMod {
   }
 }
 
-/// `POW`: powers; exponents of integers are not negative.
+/// `POW`: powers; integers take no negative exponents.
 enum Pow {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     let operands = try BinaryOperands(node, types: [.float32, .int32])
@@ -96,7 +96,7 @@ enum SquaredDifference {
 }
 
 extension Node {
-  /// A function of two tensors of numbers that stand for themselves.
+  /// A function of two tensors of unquantized numbers.
   func binary(
     _ function: NumberFunction, _ operands: BinaryOperands, output: TensorSlot,
     form: BinaryOperator.Form? = nil

@@ -2,7 +2,7 @@
 
 import ApusKernels
 
-/// `DYNAMIC_UPDATE_SLICE`: a copy of a tensor with a block written over it, where indices of each run say.
+/// `DYNAMIC_UPDATE_SLICE`: a copy of a tensor with a block written over it, at indices that each run gives.
 struct DynamicUpdateSlice: Operator {
   private let input: TensorSlot
   private let update: TensorSlot
@@ -39,7 +39,7 @@ struct DynamicUpdateSlice: Operator {
       let start =
         starts.type == .int64
         ? Int(tensors.read(starts, as: Int64.self)[axis]) : Int(tensors.read(starts, as: Int32.self)[axis])
-      // As far as the block stays inside.
+      // Clamped so that the block stays inside.
       shift += min(max(start, 0), input.shape[axis] - update.shape[axis]) * strides[axis]
     }
     copy.run(

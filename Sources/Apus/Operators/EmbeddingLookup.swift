@@ -2,11 +2,11 @@
 
 import ApusKernels
 
-/// `EMBEDDING_LOOKUP`: rows of a table, by index; copied, or bytes that become floats.
+/// `EMBEDDING_LOOKUP`: rows of a table by index, copied or dequantized.
 ///
-/// Bytes have one scale, one for each row or one for each block of a row, and zero points of zero. Those of `uint8` are
-/// taken for signed ones, as in the reference, which gets rows of an odd number of packed elements wrong; here they
-/// are right.
+/// Bytes have one scale, one per row or one per block of a row, and zero points of zero. `uint8` values are
+/// read as signed, as in the reference. The reference misplaces rows with an odd number of packed elements; here they
+/// are correct.
 struct EmbeddingLookup: Operator {
   private let indices: TensorSlot
   private let values: TensorSlot

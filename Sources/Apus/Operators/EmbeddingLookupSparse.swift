@@ -2,10 +2,10 @@
 
 import ApusKernels
 
-/// `EMBEDDING_LOOKUP_SPARSE`: weighted sums of a table's rows, for each row of a sparse tensor one.
+/// `EMBEDDING_LOOKUP_SPARSE`: weighted sums of a table's rows, one for each row of a sparse tensor.
 ///
-/// Inputs: rows `N` of the table; where each of them counts, `N×R`; the sparse tensor's shape, `R`; weights `N`; the
-/// table. The last of the `R` axes is what sums run over.
+/// Inputs: table rows `N`; their coordinates `N×R`; the sparse tensor's shape `R`; weights `N`; the
+/// table. Sums run over the last of the `R` axes.
 struct EmbeddingLookupSparse: Operator {
   private let ids: TensorSlot
   private let indices: TensorSlot

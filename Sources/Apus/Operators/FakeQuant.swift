@@ -2,7 +2,7 @@
 
 import ApusKernels
 
-/// `FAKE_QUANT`: rounds floats as a quantization between two bounds would, moved so that zero stays exact.
+/// `FAKE_QUANT`: rounds floats as a quantization between two bounds would, shifted so that zero stays exact.
 enum FakeQuant {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     let (input, output) = try node.unaryTensors([.float32])
@@ -10,7 +10,7 @@ enum FakeQuant {
     let maximum = try node.floatOption(1, default: 0)
     let bits = try node.int32Option(2, default: 0)
     guard minimum.isFinite, maximum.isFinite, minimum < maximum, (2...16).contains(bits) else {
-      throw node.malformed("\(bits) bits from \(minimum) to \(maximum) are no quantization")
+      throw node.malformed("\(bits) bits from \(minimum) to \(maximum) are not a quantization")
     }
     guard try !node.boolOption(3, default: false) else {
       throw node.unsupported("a narrow range is not supported")

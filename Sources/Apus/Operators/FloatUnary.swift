@@ -2,7 +2,7 @@
 
 import ApusKernels
 
-/// Operators that apply one function to each element, of floats alone: FLOOR, CEIL, ROUND, SIN, COS, SQUARE.
+/// Operators that apply one function to each float: FLOOR, CEIL, ROUND, SIN, COS, SQUARE.
 enum FloatUnary {
   /// The preparation of an operator that applies `function`.
   static func prepare(
@@ -15,7 +15,7 @@ enum FloatUnary {
   }
 }
 
-/// `NEG`: the opposite of each number.
+/// `NEG`: the negative of each number.
 enum Neg {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.numberFunction(.negate, .negate, types: [.float32, .int8, .int16, .int32, .int64])
@@ -33,7 +33,7 @@ enum Sign {
   }
 }
 
-/// `LOGICAL_NOT`: the opposite of each truth value.
+/// `LOGICAL_NOT`: the negation of each Boolean.
 enum LogicalNot {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     let (input, output) = try node.unaryTensors([.bool])
@@ -43,7 +43,7 @@ enum LogicalNot {
 }
 
 extension Node {
-  /// A function of floats or of integers that stand for themselves.
+  /// A function of floats or of unquantized integers.
   func numberFunction(
     _ floats: FloatFunction, _ integers: IntegerFunction, types: [ElementType]
   ) throws(ApusError) -> any Operator {
@@ -58,7 +58,7 @@ extension Node {
     return UnaryOperator(kernel, input: input, output: output)
   }
 
-  /// A real function of floats, of quantized bytes by a table of all, or of `int16` by interpolation in one.
+  /// A real function: of floats directly, of quantized bytes through a table, of `int16` by interpolation in a table.
   func realFunction(
     _ function: FloatFunction, input: TensorSlot, output: TensorSlot, quantized: ((Float) -> Float)? = nil
   ) throws(ApusError) -> any Operator {
@@ -76,7 +76,7 @@ extension Node {
     }
   }
 
-  /// From one tensor's quantization to another's, by a factor and up to the ends of the type's range.
+  /// Converts one tensor's quantization to another's, times a factor, saturating at the type's range.
   func rescaling(_ factor: Double, from input: TensorSlot, to output: TensorSlot) throws(ApusError)
     -> Rescaling
   {

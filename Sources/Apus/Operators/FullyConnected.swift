@@ -61,7 +61,7 @@ enum FullyConnected {
       let rhs = parameters.isPerChannel ? 0 : Int32(clamping: parameters.zeroPoint)
       if output.type == .int16 {
         guard filter.type == input.type else { throw node.mismatch(input, filter) }
-        // The reference takes signed bytes for unsigned ones here.
+        // The reference reads signed bytes as unsigned here.
         return .uint8ToInt16(lhsZeroPoint: lhs, rhsZeroPoint: rhs)
       }
       return input.type == .uint8
@@ -108,7 +108,7 @@ enum FullyConnected {
       return .reducedFixedPoint(multipliers, minimum: bounds.minimum, maximum: bounds.maximum)
     }
     if case .uint8ToInt16 = operands, filterScales.count > 1 {
-      // The reference knows no scale for the whole filter then.
+      // The reference then has no scale for the whole filter.
       filterScales = [0]
     }
     if input.type == .int8, node.isSparse(1) {

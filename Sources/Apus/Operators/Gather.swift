@@ -4,7 +4,7 @@ import ApusKernels
 
 /// `GATHER`: slices along an axis, by index; the first axes may be shared by the input and the indices.
 ///
-/// Of `int4` the reference copies whole bytes, so that rows of odd lengths go wrong there; here they do not.
+/// For `int4` the reference copies whole bytes and misplaces rows of odd lengths; here they are correct.
 struct Gather: Operator {
   private let input: TensorSlot
   private let indices: TensorSlot

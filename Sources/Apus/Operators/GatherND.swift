@@ -9,7 +9,7 @@ struct GatherND: Operator {
   private let indices: TensorSlot
   private let output: TensorSlot
   private let rows: CoordinateRows
-  /// How slices are added; nil where they are gathered.
+  /// How slices are added; nil if they are gathered.
   private let addition: Reduction.Elements?
   private let place: String
 

@@ -2,7 +2,7 @@
 
 import ApusKernels
 
-/// `HASHTABLE_LOOKUP`: rows of a table, found by ascending keys; zeros where there is none, and which were found.
+/// `HASHTABLE_LOOKUP`: rows of a table by sorted keys, zeros for missing ones; and which were found.
 struct HashtableLookup: Operator {
   private let wanted: TensorSlot
   private let keys: TensorSlot

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `IF`: calls one of two subgraphs, by a condition of one element.
+/// `IF`: calls one of two subgraphs, depending on a condition of one element.
 enum If {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     let condition = try node.input(0, types: [.bool])

@@ -2,7 +2,7 @@
 
 import ApusKernels
 
-/// `L2_NORMALIZATION`: the last axis over its Euclidean norm.
+/// `L2_NORMALIZATION`: the last axis divided by its Euclidean norm.
 enum L2NormalizationOperator {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 1...1)

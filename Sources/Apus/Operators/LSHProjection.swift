@@ -4,7 +4,7 @@ import ApusKernels
 
 /// `LSH_PROJECTION`: hashes a tensor's items with each seed of a matrix, and keeps the sign of their weighted sum.
 ///
-/// Dense: each bit is an element. Sparse: each row of seeds is a number of as many bits, counted on from row to row.
+/// Dense: each bit is an element. Sparse: the bits of each row of seeds form a number, offset from row to row.
 struct LSHProjection: Operator {
   private let seeds: TensorSlot
   private let input: TensorSlot
@@ -22,7 +22,7 @@ struct LSHProjection: Operator {
     try node.expect(inputs: 2...3)
     seeds = try node.input(0, types: [.float32], rank: 2)
     guard seeds.shape[1] <= 32 else {
-      throw node.malformed("\(seeds.name) has \(seeds.shape[1]) bits in a row, at most 32 are possible")
+      throw node.malformed("\(seeds.name) has \(seeds.shape[1]) bits in a row, not 32 or fewer")
     }
     input = try node.input(1, ranks: 1...8)
     guard let width = input.type.byteCount, input.type.isWholeBytes else {
@@ -39,7 +39,7 @@ struct LSHProjection: Operator {
     case 2: isSparse = false
     case let other: throw node.malformed("the kind of projection \(other) is unknown")
     }
-    // No overflow: the product is the count of a tensor's elements.
+    // No overflow: the product is a tensor's element count.
     let count = isSparse ? seeds.shape[0] : seeds.shape[0] * seeds.shape[1]
     output = try node.output(0, shape: [count], types: [.int32])
     kernel = SignProjection(
@@ -61,13 +61,13 @@ struct LSHProjection: Operator {
           seed: seeds[row * bits + bit], tensors.readBytes(input), weights: weights, scratch: &scratch)
         if isSparse { word = word << 1 | (isSet ? 1 : 0) } else { result[row * bits + bit] = isSet ? 1 : 0 }
       }
-      // Rows begin at multiples of 2 to the number of bits, which may wrap.
+      // Rows begin at multiples of 2^bits, which may wrap.
       if isSparse { result[row] = word &+ Int32(truncatingIfNeeded: row) &* (1 << Int32(bits)) }
     }
   }
 }
 
 extension ElementType {
-  /// Whether elements take the bytes in memory that they take in a file.
+  /// Whether elements take as many bytes in memory as in a file.
   fileprivate var isWholeBytes: Bool { ![.int4, .uint4, .int2].contains(self) }
 }

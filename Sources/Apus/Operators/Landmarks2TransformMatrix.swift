@@ -25,7 +25,7 @@ struct Landmarks2TransformMatrix: Operator {
     }
     func size(_ key: String) throws(ApusError) -> SIMD2<Float> {
       let numbers = options[key]?.vector?.map { $0.int64 } ?? []
-      guard numbers.count >= 2 else { throw node.malformed("\(key) is no height and width") }
+      guard numbers.count >= 2 else { throw node.malformed("\(key) is not a height and a width") }
       return SIMD2(x: try positive(key, Double(numbers[1])), y: try positive(key, Double(numbers[0])))
     }
     func index(_ key: String, _ number: Int64) throws(ApusError) -> Int {

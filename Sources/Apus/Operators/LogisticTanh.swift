@@ -36,7 +36,7 @@ enum Tanh {
 }
 
 extension Node {
-  /// Refuses another scale than the one that an operator prescribes.
+  /// Throws unless a tensor has the scale that an operator prescribes.
   func requireScale(_ scale: Float, of slot: TensorSlot) throws(ApusError) {
     let found = try quantization(of: slot).scale
     guard found == scale else { throw malformed("\(slot.name) has the scale \(found), not \(scale)") }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `MATRIX_DIAG`: rows become the diagonals of square matrices of zeros. `MATRIX_SET_DIAG`: matrices with
+/// `MATRIX_DIAG`: square matrices of zeros with rows as their diagonals. `MATRIX_SET_DIAG`: matrices with
 /// other diagonals.
 enum MatrixDiagonal {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {

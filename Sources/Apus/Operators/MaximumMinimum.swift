@@ -2,12 +2,12 @@
 
 import ApusKernels
 
-/// `MAXIMUM`: the greater of each two elements; both inputs and the output have one quantization.
+/// `MAXIMUM`: the larger of two elements; inputs and output share one quantization.
 enum Maximum {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator { try Extremum.maximum.prepared(node) }
 }
 
-/// `MINIMUM`: the lesser of each two elements; both inputs and the output have one quantization.
+/// `MINIMUM`: the smaller of two elements; inputs and output share one quantization.
 enum Minimum {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator { try Extremum.minimum.prepared(node) }
 }

@@ -2,11 +2,11 @@
 
 import ApusKernels
 
-/// `MEAN`, and `SUM` of quantised values.
+/// `MEAN`, and `SUM` of quantized values.
 ///
-/// Quantised sums are scaled in fixed point with two roundings; a mean has the count in its multiplier.
+/// Quantized sums are scaled in fixed point with two roundings; a mean has the count in its multiplier.
 struct MeanOrSum: Operator {
-  /// What is made of the sums.
+  /// What becomes of the sums.
   enum Kind { case mean, sum }
 
   /// How sums become results.
@@ -41,7 +41,7 @@ struct MeanOrSum: Operator {
     switch input.type {
     case .uint8, .int8, .int16:
       if kind == .sum, input.type == .int8 {
-        // The reference takes the bytes of a sum for uint8, whatever their sign.
+        // The reference reads the bytes of a sum as uint8, whatever their sign.
         elements = .uint8
         bounds = 0...255
       }
@@ -73,7 +73,7 @@ struct MeanOrSum: Operator {
     }
     var memory = tensors.writeBytes(sums)
     reduction.sum(elements, tensors.readBytes(input), to: &memory, threads: tensors.threads)
-    // Those of parts follow.
+    // The sums of parts follow.
     let totals = tensors.readBytes(sums).extracting(first: reduction.outputCount * sumByteCount)
     switch finish {
     case .quantized(let sum, let width): sum.store(totals, to: &result, width: width)

@@ -11,7 +11,7 @@ struct Mfcc: Operator {
   private let output: TensorSlot
   private let scratch: TensorSlot
 
-  /// More bands are refused.
+  /// The maximum number of bands.
   private static let limit = 1024
 
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {

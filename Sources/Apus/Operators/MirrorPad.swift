@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `MIRROR_PAD`: elements before and after each axis that mirror those inside, with or without the edge
+/// `MIRROR_PAD`: pads each axis with mirrored elements, with or without the edge
 /// itself.
 enum MirrorPad {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {

@@ -21,7 +21,7 @@ extension Node {
     return parameters
   }
 
-  /// The same where it lies in the file.
+  /// The same, in the file's form.
   func checkedQuantization(of slot: TensorSlot) throws(ApusError) -> QuantizationEntry {
     guard let entry = slot.storedQuantization, entry.scaleCount > 0 else { throw noScale(slot) }
     if let scale = entry.firstImproperScale {
@@ -63,7 +63,7 @@ extension Node {
 }
 
 extension ElementType {
-  /// The values that a quantised element may have; of `Int32` for types that are not 8 or 16 bits wide.
+  /// The range of a quantized element; that of `Int32` for types that are not 8 or 16 bits wide.
   var integerRange: ClosedRange<Int> {
     switch self {
     case .uint8: 0...255

@@ -3,8 +3,8 @@
 import ApusFormat
 import ApusKernels
 
-/// An operator of the file on its way to becoming an ``Operator``: its inputs, options and outputs, checked as
-/// they are asked for.
+/// An operator of the file while it becomes an ``Operator``: its inputs, options and outputs, checked as
+/// they are requested.
 ///
 /// Each error names the operator, the tensor, what was found and what was expected.
 class Node {
@@ -14,7 +14,7 @@ class Node {
   let name: String
   /// The version that the file states.
   let version: Int
-  /// Whether what the operator sees as `float32` is `float16` in the file, see ``HalfPrecision``.
+  /// Whether tensors that the operator sees as `float32` are `float16` in the file, see ``HalfPrecision``.
   var isHalfPrecision: Bool { false }
   /// The kernels to prefer.
   var kernels: KernelSet { context.kernels }
@@ -43,7 +43,7 @@ class Node {
 
   // MARK: Options
 
-  /// The fields of the operator's options table; defaults where the file has none.
+  /// The fields of the operator's options table; defaults if the file has none.
   var options: OptionsTable { entry.options }
   /// The fields of the newer options union.
   var options2: OptionsTable { entry.options2 }
@@ -69,7 +69,7 @@ class Node {
     Int(try option { options throws(FormatError) in try options.int8(field, default: value) })
   }
 
-  /// A Boolean field of the options; false in a table that the file leaves out, as in the reference.
+  /// A Boolean field of the options; false if the file has no table, as in the reference.
   func boolOption(_ field: Int, default value: Bool = false) throws(ApusError) -> Bool {
     guard !entry.options.isEmpty else { return false }
     return try option { options throws(FormatError) in try options.bool(field, default: value) }
@@ -113,7 +113,7 @@ class Node {
     range.count == 1 ? "\(range.lowerBound)" : "\(range.lowerBound) to \(range.upperBound)"
   }
 
-  /// An input that must be there, of one of `types` and of a rank in `ranks` where these are given.
+  /// A required input, of one of `types` and with a rank in `ranks`, if given.
   func input(
     _ position: Int, types: [ElementType]? = nil, ranks: ClosedRange<Int>? = nil
   ) throws(ApusError) -> TensorSlot {
@@ -149,8 +149,8 @@ class Node {
 
   /// A tensor's values, known before this part of the graph runs.
   ///
-  /// Where the tensor is computed, the graph is cut before this operator: what follows is prepared when the values
-  /// are there, and again whenever they change. `T` must be as the tensor's type says.
+  /// If the tensor is computed, the segment ends before this operator; what follows is prepared when the values
+  /// are known, and again whenever they change. `T` must match the tensor's type.
   func values<T: TensorElement & Equatable>(of slot: TensorSlot, as type: T.Type = T.self) throws(ApusError)
     -> [T]
   {
@@ -166,14 +166,14 @@ class Node {
     return try values(of: slot, as: Int32.self).map(Int.init)
   }
 
-  /// Whether the file stores an input as a sparse constant; its values have their zeros here.
+  /// Whether the file stores an input as a sparse constant; its values are dense here.
   func isSparse(_ position: Int) -> Bool {
     guard entry.inputs.indices.contains(position), entry.inputs[position] >= 0 else { return false }
     let tensor = subgraph.tensors[entry.inputs[position]]
     return tensor.sparsity != nil && tensor.data != nil
   }
 
-  /// The type that the file declares for an input; nil where it is left out.
+  /// The type that the file declares for an input; nil if it is left out.
   final func inputType(_ position: Int) -> ElementType? {
     guard entry.inputs.indices.contains(position), entry.inputs[position] >= 0 else { return nil }
     return planner.wiring.types[entry.inputs[position]]
@@ -212,7 +212,7 @@ class Node {
     return subgraph.tensors[entry.outputs[position]].shape
   }
 
-  /// Makes an output of an input's elements, in the same order; `shape` has as many.
+  /// Makes an output of an input's elements in the same order; `shape` must have as many.
   func view(_ position: Int, of input: TensorSlot, shape: TensorShape) throws(ApusError) -> ViewOperator {
     let slot = try output(position, shape: shape, like: input)
     guard shape.elementCount == input.shape.elementCount else {
@@ -226,7 +226,7 @@ class Node {
     slot.index < planner.wiring.tensorCount && planner.wiring.isVariable(slot.index)
   }
 
-  /// Makes an output a constant of this plan: its values are known before the operator would run.
+  /// Makes an output a constant of this plan, because its values are known before a run.
   func constantOutput<T: TensorElement>(
     _ position: Int, shape: TensorShape, values: [T]
   ) throws(ApusError) -> ConstantOutputs {
@@ -238,18 +238,18 @@ class Node {
     return ConstantOutputs()
   }
 
-  /// Memory for one run of this operator; its contents are undefined when a run begins.
+  /// Scratch memory for this operator; its contents are undefined when a run begins.
   func scratch(byteCount: Int) throws(ApusError) -> TensorSlot {
     try planner.scratch(byteCount: byteCount, of: self)
   }
 
-  /// States the multiply-accumulates of one run, for insight; throws where they are more than the limit of work.
+  /// Declares the multiply-accumulates of one run, for profiles; throws beyond the limit on work.
   func declare(multiplyAccumulates count: Double) throws(ApusError) {
     try check(work: count)
     planner.record.multiplyAccumulates = Int(min(count, 1e18))
   }
 
-  /// Refuses a run of more steps than the limit of work: what grows by the product of sizes is not bounded by memory.
+  /// Throws if a run takes more steps than the limit on work; memory does not bound what grows with a product of sizes.
   func check(work count: Double) throws(ApusError) {
     let limit = context.workLimit
     guard count <= Double(limit) else {
@@ -259,13 +259,13 @@ class Node {
 
   // MARK: Errors
 
-  /// The node as messages name it: `operator #12, ADD`.
+  /// The node's name in messages: `operator #12, ADD`.
   var place: String {
     let place = "operator #\(index), \(name)"
     return subgraphIndex == 0 ? place : "subgraph \(subgraphIndex), \(place)"
   }
 
-  /// An error about a model that breaks an operator's rules.
+  /// An error about a model that violates an operator's rules.
   func malformed(_ text: String) -> ApusError {
     ApusError(.malformedModel, "\(place): \(text)")
   }

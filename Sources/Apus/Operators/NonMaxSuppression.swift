@@ -2,10 +2,10 @@
 
 import ApusKernels
 
-/// `NON_MAX_SUPPRESSION_V4`: the numbers of boxes by falling score, without those that overlap one before.
-/// `NON_MAX_SUPPRESSION_V5`: also with scores that overlaps lower, and these scores.
+/// `NON_MAX_SUPPRESSION_V4`: the indices of boxes by falling score, without those that overlap an earlier one.
+/// `NON_MAX_SUPPRESSION_V5`: also lowers scores of overlapping boxes, and returns the scores.
 ///
-/// Boxes are two opposite corners. Slots beyond the count, which is the last output, are zero.
+/// Boxes are two opposite corners. Slots beyond the count (the last output) are zero.
 struct NonMaxSuppression: Operator {
   private let boxes: TensorSlot
   private let scores: TensorSlot
@@ -38,7 +38,7 @@ struct NonMaxSuppression: Operator {
     }
     self.limits = limits
     let most = try node.integer(of: node.input(2, types: [.int32], rank: 0))
-    guard most >= 0 else { throw node.malformed("\(most) boxes are asked for") }
+    guard most >= 0 else { throw node.malformed("the maximum number of boxes is \(most), not 0 or more") }
     indices = try node.output(0, shape: [most], types: [.int32])
     selectedScores = isSoft ? try node.output(1, shape: [most], types: [.float32]) : nil
     count = try node.output(isSoft ? 2 : 1, shape: [], types: [.int32])

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `RANGE`: numbers from a start up to a limit, a step apart; known at preparation.
+/// `RANGE`: numbers from a start up to a limit, one step apart; known at preparation.
 enum NumberRange {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 3...3)
@@ -39,7 +39,7 @@ enum NumberRange {
     return try node.constantOutput(0, shape: [count], values: values)
   }
 
-  /// A number of values that memory can hold.
+  /// The number of values, if memory can hold them.
   private static func count(_ steps: Double, _ node: Node) throws(ApusError) -> Int {
     guard steps < 0x1p26 else { throw node.unsupported("\(steps) values are too many; 2²⁶ are supported") }
     return Int(steps)

@@ -2,7 +2,7 @@
 
 import ApusKernels
 
-/// `ONE_HOT`: along a new axis, one value where the index says, another elsewhere.
+/// `ONE_HOT`: along a new axis, one value at the index, another elsewhere.
 struct OneHot: Operator {
   private let indices: TensorSlot
   private let on: TensorSlot

@@ -5,17 +5,17 @@ import ApusKernels
 
 /// One operator of a graph, ready to run.
 ///
-/// An operator is made by a function of a ``Node`` that checks all that is known before data arrives, and
-/// throws; see ``OperatorRegistry``. Most are ready then. Some are asked by passes what they could do besides, see
-/// ``Passes``; products choose a kernel and pack their weights after that, see ``Draft``.
+/// A function of a ``Node`` makes it. The function checks everything that is known before data arrives, and
+/// throws; see ``OperatorRegistry``. Most operators are then ready. Passes ask some what else they can do, see
+/// ``Passes``; products then choose a kernel and pack their weights, see ``Draft``.
 protocol Operator {
-  /// Computes the outputs. Shapes hold: only data moves here. Allocates nothing, and throws only where a value in
-  /// a tensor decides.
+  /// Computes the outputs. Only data moves here: it allocates nothing, and throws only if a value in
+  /// a tensor is invalid.
   func invoke(_ tensors: borrowing TensorTable) throws(ApusError)
-  /// Itself, if only a run decides the shapes of its outputs.
+  /// Itself, if only a run decides its output shapes.
   var deferred: (any DeferredOperator)? { get }
 
-  /// What does the work, for people.
+  /// How it works, for people.
   var implementation: Implementation { get }
 
   // MARK: Getting ready
@@ -26,34 +26,34 @@ protocol Operator {
   func chosen(for node: Node) throws(ApusError) -> any Operator
   /// Whether it has weights to pack.
   var hasWeights: Bool { get }
-  /// The operator with its constant weights packed, once no pass changes it any more.
+  /// The operator with its constant weights packed, after the last pass.
   func packed(by packer: WeightPacker) throws(ApusError) -> any Operator
 
   // MARK: What passes ask
 
-  /// The padding that it is, if that is all it does.
+  /// The padding, if the operator does nothing else.
   var padding: Padding? { get }
-  /// The input that it could pad itself.
+  /// The input that it can pad itself.
   var paddableInput: TensorSlot? { get }
-  /// The operator with a padding of its input done by itself; nil where it cannot do that.
+  /// The operator with the padding of its input absorbed; nil if it cannot do that.
   func absorbing(_ padding: Padding) -> (any Operator)?
-  /// The product that it is, if that may be one function of one tensor.
+  /// The product, if the operator is one that might be a function of one tensor.
   var gatedProduct: GatedProduct? { get }
-  /// The sum that it is, if it is one of floats.
+  /// The sum, if the operator is a float sum.
   var floatSum: FloatSum? { get }
-  /// The operator with another tensor of its output's shape added, the sums brought between two bounds; nil where it
+  /// The operator with another tensor of its output's shape added and the sums clamped to two bounds; nil if it
   /// cannot do that.
   func adding(
     _ other: TensorSlot, within minimum: Float, _ maximum: Float, to output: TensorSlot, using set: KernelSet
   ) -> (any Operator)?
-  /// The tensor of floats of which it is a function, element by element.
+  /// The float tensor of which it is an elementwise function.
   var functionInput: TensorSlot? { get }
-  /// That function; nil where no other operator could do it.
+  /// That function; nil if no other operator could do it.
   func floatFunction(using set: KernelSet) -> FloatFunctionStep?
   /// Whether ``followed(by:to:)`` is worth asking.
   var canBeFollowed: Bool { get }
-  /// The operator with a function of each of its floats after it, done to each part of the output while that is still in
-  /// the cache; nil where it cannot do that.
+  /// The operator followed by a function of each float, applied to each part of the output while it is in
+  /// the cache; nil if it cannot do that.
   func followed(by tail: FloatTail, to output: TensorSlot) -> (any Operator)?
 }
 
@@ -88,12 +88,12 @@ extension Draft {
   }
 }
 
-/// An operator the shapes of whose outputs only a run decides: it keeps what it computes, and the graph, once it
-/// knows the shapes, fetches it.
+/// An operator whose output shapes only a run decides. It keeps its results, and the graph, once it
+/// knows the shapes, fetches them.
 protocol DeferredOperator: AnyObject, Operator {
-  /// The shape of an output, once the operator ran.
+  /// The shape of an output, after the operator ran.
   func outputShape(_ position: Int) -> TensorShape
-  /// Copies an output; `bytes` is as large as its shape says.
+  /// Copies an output. `bytes` has the size of its shape.
   func deliver(_ position: Int, into bytes: inout MutableRawSpan) throws(ApusError)
 }
 
@@ -101,17 +101,17 @@ extension DeferredOperator {
   var deferred: (any DeferredOperator)? { self }
 }
 
-/// A tensor as an operator knows it: its place, and what preparation fixed. A class, so that passing it on costs little.
+/// A tensor as an operator knows it: its place, type and shape. It is a class, so that passing it on costs little.
 final class TensorSlot: Sendable {
-  /// The place in the graph's table; scratch memory follows the file's tensors.
+  /// The index in the graph's table; scratch memory follows the file's tensors.
   let index: Int
-  /// What the file says of the tensor; nil for scratch memory.
+  /// The tensor in the file; nil for scratch memory.
   let entry: TensorEntry?
   /// The type of the elements.
   let type: ElementType
   /// The shape for this plan.
   let shape: TensorShape
-  /// Whether the elements are as the file quantizes them, if it does.
+  /// Whether the file's quantization applies to the elements.
   private let isAsStored: Bool
   /// Whether the values are known before any run.
   let isConstant: Bool
@@ -128,15 +128,15 @@ final class TensorSlot: Sendable {
     self.isConstant = isConstant
   }
 
-  /// For messages.
+  /// The name in messages.
   var name: String { entry?.name ?? "scratch memory" }
-  /// As the file gives it, unchecked; ``Node/quantization(of:)`` checks.
+  /// The file's quantization, unchecked; ``Node/quantization(of:)`` checks.
   var quantization: QuantizationParameters? { storedQuantization.flatMap { QuantizationParameters($0) } }
-  /// The same where it lies in the file; it may have no scales.
+  /// The same in the file's form; it may have no scales.
   var storedQuantization: QuantizationEntry? { isAsStored ? entry?.quantization : nil }
 }
 
-/// The elements of another tensor in the same order. The plan may let both have the same bytes.
+/// The elements of another tensor in the same order. The plan may let both share bytes.
 struct ViewOperator: Operator {
   let input: TensorSlot
   let output: TensorSlot
@@ -147,7 +147,7 @@ struct ViewOperator: Operator {
   }
 }
 
-/// An operator whose outputs are constants of the plan: nothing is left to do.
+/// An operator whose outputs are constants of the plan; it has nothing to do.
 struct ConstantOutputs: Operator {
   func invoke(_ tensors: borrowing TensorTable) {}
 }

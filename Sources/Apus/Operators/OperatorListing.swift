@@ -2,11 +2,11 @@
 
 import ApusFormat
 
-/// A line of ``OperatorRegistry``, of which an ``OperatorRegistration`` is made when a model has the operator.
+/// A line of ``OperatorRegistry``. It becomes an ``OperatorRegistration`` when a model uses the operator.
 ///
-/// What takes time or memory to make stands behind a closure: of nearly two hundred operators a model has about ten.
+/// Closures defer what takes time or memory: a model uses about ten of nearly two hundred operators.
 struct OperatorListing: Sendable {
-  /// What makes a runnable operator of a node.
+  /// A function that makes a runnable operator from a node.
   typealias Preparation = @Sendable (Node) throws(ApusError) -> any Operator
 
   let code: OperatorCode

@@ -2,14 +2,14 @@
 
 import ApusFormat
 
-/// What the engine knows of one operator before it meets a model.
+/// What the engine knows about a kind of operator.
 struct OperatorRegistration: Sendable {
   /// A tensor of an operator, by its position.
   enum Place: Hashable, Sendable, CustomStringConvertible {
     case input(Int)
     case output(Int)
 
-    /// The tensor of an operator of a file; nil where it is left out.
+    /// The tensor of an operator of a file; nil if it is left out.
     func tensor(of node: OperatorEntry) -> Int? {
       let (tensors, position) =
         switch self {
@@ -39,11 +39,11 @@ struct OperatorRegistration: Sendable {
   let types: [ElementType]
   /// The tensor that the types are about.
   let data: Place
-  /// The types that the first input may have where it is not the data: an index, a shape, a condition, a handle.
+  /// The types of the first input if it is not the data: an index, a shape, a condition, a handle.
   let firstInputTypes: [ElementType]
-  /// Whether equal inputs give equal outputs, so that results of constants may be kept.
+  /// Whether equal inputs give equal outputs, so that results on constants can be kept.
   let isPure: Bool
-  /// Checks a node and makes a runnable operator of it.
+  /// Checks a node and makes a runnable operator from it.
   let prepare: OperatorListing.Preparation
 
   /// Registers a listed operator.
@@ -75,7 +75,7 @@ struct OperatorRegistration: Sendable {
     self.prepare = prepare
   }
 
-  /// Why an operator with these tensors cannot run, as far as their types tell; nil if they do not tell.
+  /// Why an operator with these tensors cannot run, judging by their types; nil if they allow it.
   func unsupportedReason(of node: OperatorEntry, in subgraph: SubgraphEntry) -> String? {
     if !firstInputTypes.isEmpty, let reason = mismatch(.input(0), firstInputTypes, node, subgraph) {
       return reason

@@ -6,7 +6,7 @@ import ApusFormat
 enum OperatorRegistry {
   /// The registration for an operator code of a file; nil if there is none.
   static func registration(for code: OperatorCodeEntry) -> OperatorRegistration? {
-    // A model has few codes: looking through the list is faster than to make a table of it.
+    // A model has few codes: searching the list is faster than building a table.
     for listing in all where listing.code == code.code {
       if code.code != .custom || listing.customName == code.customName {
         return OperatorRegistration(listing)
@@ -28,7 +28,7 @@ enum OperatorRegistry {
   private static let paddable: [ElementType] =
     common + [.float16, .bfloat16, .int16, .int32, .int64, .bool]
 
-  /// Every operator, in alphabetical order; custom ones last.
+  /// Every operator in alphabetical order, custom ones last.
   static let all: [OperatorListing] = [
     .init(.abs, versions: 1...5, types: [.float32, .int8, .int16, .int32], Abs.prepare),
     .init(.add, versions: 1...6, types: numbers, asFloats: [.float16], Add.prepare),

@@ -12,7 +12,7 @@ package enum OperatorTable {
       `apus operators --markdown`; a test holds it against the registry.
 
       - The data are the input that an operator computes with, or its output where no input is: `FILL`'s value,
-        `READ_VARIABLE`'s answer. Where the first input is something else, an index, a shape, a condition or a handle, the
+        `READ_VARIABLE`'s result. Where the first input is something else, an index, a shape, a condition or a handle, the
         last column has the types of that.
       - Weights, biases and outputs may be of other types: [Quantization](Quantization.md).
       - int4, int2 and uint4 are packed in the file and take a byte each in memory.
@@ -30,7 +30,7 @@ package enum OperatorTable {
     StableHLO's among them, LiteRT has no kernel either.
     """
 
-  /// The columns: types under the short names that make them fit.
+  /// The columns: types with short names.
   private static let columns: [(type: ElementType, title: String)] = [
     (.float32, "f32"), (.float16, "f16"), (.bfloat16, "bf16"), (.float64, "f64"), (.int8, "i8"),
     (.uint8, "u8"),

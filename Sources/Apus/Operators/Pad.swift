@@ -2,7 +2,7 @@
 
 import ApusKernels
 
-/// `PAD` and `PADV2`: elements before and after each axis: zero, the zero point, or a given value.
+/// `PAD` and `PADV2`: pads each axis with zero, the zero point, or a given value.
 enum Pad {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 2...3)
@@ -64,7 +64,7 @@ enum Pad {
       ])
   }
 
-  /// The kernel for 32-bit elements of which each row is padded, and nothing else.
+  /// The kernel for 32-bit elements if only rows are padded.
   private static func rows(
     _ input: TensorSlot, _ amounts: [Int], _ filling: DataMovement.Filling
   ) -> RowPadding? {
@@ -86,7 +86,7 @@ enum Pad {
   }
 }
 
-/// A PAD with zeros, or with the zero point, which the operator that reads it may do itself.
+/// A PAD with zeros, or with the zero point, which its reader can absorb.
 private struct PaddingOperator: Operator {
   let operation: any Operator
   let described: Padding

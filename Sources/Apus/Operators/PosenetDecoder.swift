@@ -3,13 +3,13 @@
 import ApusFormat
 import ApusKernels
 
-/// Coral's `PosenetDecoderOp`: turns the maps of PoseNet into poses of people, and those of BodyPix into their masks.
+/// Coral's `PosenetDecoderOp`: turns PoseNet's maps into poses, and BodyPix's maps also into masks.
 ///
 /// Inputs: scores `1×H×W×17`, short displacements `1×H×W×34`, those between points `1×H×W×64`, and for masks long ones,
 /// `1×33×33×34`; displacements are in pixels of the picture. Outputs: points `1×D×17×2` (row, column) in these pixels, their
 /// scores `1×D×17`, scores of poses `1×D`, how many there are, and masks `1×D×33×33`. Slots beyond these are zero.
 struct PosenetDecoder: Operator {
-  /// One of the maps, as it comes and as floats in units of the map's pixels.
+  /// A map: the input, and as floats in units of the map's pixels.
   private struct Map {
     let source: TensorSlot
     let scratch: TensorSlot
@@ -23,7 +23,7 @@ struct PosenetDecoder: Operator {
   private let poses: PoseDecoding
   private let masks: PoseMasks
 
-  /// More poses are refused.
+  /// The maximum number of poses.
   private static let limit = 4096
 
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
@@ -104,7 +104,7 @@ struct PosenetDecoder: Operator {
       to: &result)
   }
 
-  /// Makes floats of a map.
+  /// Converts a map to floats.
   private func read(_ map: Map, _ tensors: borrowing TensorTable) {
     var result = tensors.writeBytes(map.scratch)
     if map.source.type == .uint8 {

@@ -83,7 +83,7 @@ enum Dequantize {
 }
 
 extension Node {
-  /// How a tensor with a scale for each slice is laid out: the number of runs of slices, and a slice's length.
+  /// The layout of a tensor with a scale for each slice: the number of runs of slices, and a slice's length.
   fileprivate func slices(
     of shape: TensorShape, by parameters: QuantizationParameters, of slot: TensorSlot
   ) throws(ApusError) -> (outer: Int, inner: Int) {

@@ -2,7 +2,7 @@
 
 import ApusKernels
 
-/// `REDUCE_PROD` of quantised values: each step is scaled by the input's scale over a root of the output's.
+/// `REDUCE_PROD` of quantized values: each step is scaled by the input's scale over a root of the output's.
 struct QuantizedReduceProd: Operator {
   private let elements: Reduction.Elements
   private let reduction: Reduction

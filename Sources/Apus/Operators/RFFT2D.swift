@@ -2,10 +2,10 @@
 
 import ApusKernels
 
-/// `RFFT2D`: the Fourier transform of real planes, the last two axes, cut or filled with zeros to the lengths of the
-/// second input, which are powers of two. Of each row the first half of the results, and the middle one, are kept.
+/// `RFFT2D`: the Fourier transform of real planes (the last two axes), cut or zero-filled to the lengths in the
+/// second input, which are powers of two. The first half of each row's results and the middle one are kept.
 ///
-/// Where the second length is one, the reference answers with numbers that are no transform; here it is the columns'.
+/// If the second length is one, the reference returns numbers that are not a transform; here it is the columns'.
 struct RFFT2D: Operator {
   private let transform: PlaneTransform
   private let input: TensorSlot

@@ -3,10 +3,10 @@
 import ApusFormat
 import ApusKernels
 
-/// `RANDOM_UNIFORM`: numbers of 0 up to 1. `RANDOM_STANDARD_NORMAL`: numbers with mean 0 and deviation 1.
+/// `RANDOM_UNIFORM`: numbers from 0 up to 1. `RANDOM_STANDARD_NORMAL`: numbers with mean 0 and deviation 1.
 ///
-/// Two seeds decide the numbers, which are TensorFlow's; two zeros stand for any seeds. Runs go on with the sequence;
-/// ``Interpreter/resetVariables()`` begins it again.
+/// Two seeds decide the numbers, which are TensorFlow's; two zeros mean arbitrary seeds. Runs continue the sequence;
+/// ``Interpreter/resetVariables()`` restarts it.
 struct RandomNumbers: Operator {
   private let output: TensorSlot
   private let stream: RandomStream
@@ -34,7 +34,7 @@ struct RandomNumbers: Operator {
   }
 }
 
-/// `MULTINOMIAL`: classes drawn by unnormalized log probabilities, for each row as many.
+/// `MULTINOMIAL`: classes drawn by unnormalized log probabilities, the same number for each row.
 ///
 /// Seeds are as for ``RandomNumbers``.
 struct Multinomial: Operator {
@@ -49,7 +49,7 @@ struct Multinomial: Operator {
     let logits = try node.input(0, types: [.float32], rank: 2)
     guard logits.shape[1] > 0 else { throw node.malformed("\(logits.name) has no classes") }
     let count = try node.integer(of: node.input(1, types: [.int32], rank: 0))
-    guard count >= 0 else { throw node.malformed("\(count) samples are asked for") }
+    guard count >= 0 else { throw node.malformed("the number of samples is \(count), not 0 or more") }
     return Multinomial(
       logits: logits,
       output: try node.output(0, shape: [logits.shape[0], count], types: [.int32, .int64]),
@@ -74,7 +74,7 @@ struct Multinomial: Operator {
 }
 
 extension Node {
-  /// The operator's random numbers, by the seeds in options 0 and 1, of which the low 32 bits count.
+  /// The operator's random numbers; the seeds are the low 32 bits of options 0 and 1.
   fileprivate func randomStream() throws(ApusError) -> RandomStream {
     func seed(_ field: Int) throws(ApusError) -> UInt64 {
       let seed = try option { options throws(FormatError) in try options.int64(field, default: 0) }

@@ -15,7 +15,7 @@ struct ReadVariable: Operator {
     let resources = node.context.resources
     var shape = TensorShape(try node.declaredOutputShape(0))
     if shape.rank == 0 {
-      // Either a scalar, or a tensor of any rank: only the variable tells.
+      // Either a scalar or a tensor of any rank: only the variable decides.
       let number = try node.values(of: handle, as: Int32.self)[0]
       guard node.planner.isNextInRun(node.index) else {
         throw ApusError(

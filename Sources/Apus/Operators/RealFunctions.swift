@@ -14,7 +14,7 @@ enum Exp {
   }
 }
 
-/// `LOG`: the natural logarithm; quantized values that have none give the least result.
+/// `LOG`: the natural logarithm; quantized values without one give the minimum.
 enum Log {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     let (input, output) = try node.unaryTensors([.float32, .int8, .int16])
@@ -38,7 +38,7 @@ enum Elu {
   }
 }
 
-/// `GELU`: `x` times the normal distribution, or an approximation to it.
+/// `GELU`: `x` times the normal distribution function, or an approximation to it.
 enum Gelu {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     let (input, output) = try node.unaryTensors([.float32, .uint8, .int8, .int16])

@@ -9,21 +9,21 @@ enum Relu {
   }
 }
 
-/// `RELU6`: values are brought into 0…6.
+/// `RELU6`: values are clamped to 0…6.
 enum Relu6 {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.rectifier(0, 6, types: [.float32, .uint8, .int8, .int16])
   }
 }
 
-/// `RELU_N1_TO_1`: values are brought into −1…1.
+/// `RELU_N1_TO_1`: values are clamped to −1…1.
 enum ReluN1To1 {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.rectifier(-1, 1, types: [.float32, .uint8, .int8])
   }
 }
 
-/// `RELU_0_TO_1`: values are brought into 0…1.
+/// `RELU_0_TO_1`: values are clamped to 0…1.
 enum Relu0To1 {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.rectifier(0, 1, types: [.float32, .uint8, .int8])

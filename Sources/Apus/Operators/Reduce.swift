@@ -3,7 +3,7 @@
 import ApusKernels
 
 /// `REDUCE_MAX`, `REDUCE_MIN`, `REDUCE_ANY`, `REDUCE_ALL`, and `SUM` and `REDUCE_PROD` of values that are not
-/// quantised.
+/// quantized.
 struct Reduce: Operator {
   private let kind: Reduction.Kind
   private let elements: Reduction.Elements

@@ -6,14 +6,14 @@ import ApusKernels
 /// `STABLEHLO_REDUCE_WINDOW`: folds the elements under a window that moves over a tensor.
 /// `REDUCE_WINDOW`: the same without padding, its sizes given by tensors.
 ///
-/// The body of the fold is a subgraph of one operator, which only names the function.
+/// The fold's body is a subgraph of one operator, which only names the function.
 struct ReduceWindow: Operator {
   private let input: TensorSlot
   private let initial: TensorSlot
   private let output: TensorSlot
   private let kernel: WindowReduction
 
-  /// The types that can be folded; the reference has no others.
+  /// The types that can be folded, as in the reference.
   static let types: [ElementType] = [
     .float32, .float64, .int8, .uint8, .int16, .int32, .int64, .bool,
   ]
@@ -56,7 +56,7 @@ struct ReduceWindow: Operator {
     }
     let body = try node.option2 { options throws(FormatError) in try options.int32(5, default: 0) }
     guard let fold = try node.fold(ofSubgraph: Int(body)), fold != .replace else {
-      throw node.unsupported("subgraph \(body) is no single function that elements fold with")
+      throw node.unsupported("subgraph \(body) is not a single function that can fold elements")
     }
     return try ReduceWindow(
       node, fold, window: window, strides: numbers(1, default: 1, count: rank),
@@ -78,7 +78,7 @@ struct ReduceWindow: Operator {
     let sizes = input.shape.dimensions
     guard sizes.allSatisfy({ $0 < limit }) else { throw node.malformed("\(input.shape) is too large") }
     for number in window + strides + dilations + spreads where !(1..<limit).contains(number) {
-      throw node.malformed("\(number) is no size or step of a window")
+      throw node.malformed("\(number) is not a size or step of a window")
     }
     for number in padding where abs(number.clamped(to: limit)) >= limit {
       throw node.malformed("a padding of \(number) is too large")
@@ -102,7 +102,7 @@ struct ReduceWindow: Operator {
           dilation: dilations[axis], stride: strides[axis],
           count: whole < reach ? 0 : (whole - reach) / strides[axis] + 1))
     }
-    // Nothing holds all places, but a window may visit them all, over and over.
+    // No memory holds all positions, but a window may visit them over and over.
     guard TensorShape(places).elementCount <= node.context.memoryLimit else {
       throw ApusError(
         .resourceLimit, "\(node.place): a window over \(TensorShape(places)) places takes too long")
@@ -119,12 +119,12 @@ struct ReduceWindow: Operator {
 }
 
 extension Int {
-  /// The number, or one of the limits of either sign if it is beyond.
+  /// The number, clamped to ±`limit`.
   fileprivate func clamped(to limit: Int) -> Int { Swift.min(Swift.max(self, -limit), limit) }
 }
 
 extension ElementType {
-  /// The name by which folds know the type, if they know it.
+  /// The type as folds name it; nil if they do not support it.
   var foldElements: ElementFold.Elements? {
     switch self {
     case .float32: .float32
@@ -149,12 +149,12 @@ extension Node {
     do { return try read(entry.options2) } catch { throw malformed("options: \(error.message)") }
   }
 
-  /// The 64-bit integers of a field of the newer options; none where it is absent.
+  /// The 64-bit integers of a field of the newer options; none if it is absent.
   func integersOption2(_ field: Int) throws(ApusError) -> [Int] {
     try option2 { options throws(FormatError) in try options.int64Vector(field)?.map { Int($0) } ?? [] }
   }
 
-  /// The function that the one operator of a subgraph is; `replace` for a subgraph without operators.
+  /// The function of a subgraph's only operator; `replace` for a subgraph without operators.
   func fold(ofSubgraph index: Int) throws(ApusError) -> ElementFold? {
     let file = file
     guard file.subgraphs.indices.contains(index) else {

@@ -2,8 +2,8 @@
 
 import ApusFormat
 
-/// `RESHAPE`: the same elements in another shape, from an `int32` vector or the options; −1 takes what is
-/// left.
+/// `RESHAPE`: the same elements in another shape, from an `int32` vector or the options; −1 is inferred from the
+/// other sizes.
 enum Reshape {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 1...2)
@@ -19,7 +19,7 @@ enum Reshape {
     return try node.view(0, of: input, shape: resolve(dimensions, of: input, node))
   }
 
-  /// Puts a size in the place of −1.
+  /// Replaces −1 by a size.
   private static func resolve(
     _ target: [Int], of input: TensorSlot, _ node: Node
   ) throws(ApusError) -> TensorShape {
@@ -29,7 +29,7 @@ enum Reshape {
     }
     guard let axis = open.first else { return TensorShape(target) }
     var dimensions = target
-    // Zeros count as ones, so that a size can be inferred beside them.
+    // Zeros count as ones, so that a size can be inferred next to them.
     let known = TensorShape(target.map { max($0, 1) }).elementCount
     let present = TensorShape(input.shape.dimensions.map { max($0, 1) }).elementCount
     let isLost = input.shape.elementCount == 0 && !target.contains(0)

@@ -2,7 +2,7 @@
 
 import ApusKernels
 
-/// `RESIZE_NEAREST_NEIGHBOR`: an NHWC tensor at another height and width, each pixel that of the nearest
+/// `RESIZE_NEAREST_NEIGHBOR`: an NHWC tensor at another height and width, each pixel from the nearest
 /// place.
 enum ResizeNearestNeighbor {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {

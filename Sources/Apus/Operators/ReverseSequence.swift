@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `REVERSE_SEQUENCE`: for each slice along one axis, the first so-many elements of another in the opposite
+/// `REVERSE_SEQUENCE`: for each slice along one axis, the first elements of another in the opposite
 /// order.
 enum ReverseSequence {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {

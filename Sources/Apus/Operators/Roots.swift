@@ -53,7 +53,7 @@ enum Rsqrt {
   }
 }
 
-/// A function of quantized values that has no value below their zero point.
+/// A function of quantized values that is undefined below their zero point.
 private struct RootOperator: Operator {
   private let root: UnaryOperator
   private let input: TensorSlot

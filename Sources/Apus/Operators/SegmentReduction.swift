@@ -2,7 +2,7 @@
 
 import ApusKernels
 
-/// `UNSORTED_SEGMENT_SUM`, `_PROD`, `_MAX`, `_MIN` and `SEGMENT_SUM`: rows folded by the segment that each
+/// `UNSORTED_SEGMENT_SUM`, `_PROD`, `_MAX`, `_MIN` and `SEGMENT_SUM`: rows folded by the segment that each one
 /// names.
 struct SegmentReduction: Operator {
   private let input: TensorSlot

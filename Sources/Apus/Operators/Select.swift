@@ -2,7 +2,7 @@
 
 import ApusKernels
 
-/// `SELECT`: elements of the second or the third input, by truth values: one for each element, one for each slice
+/// `SELECT`: elements of the second or the third input, chosen by Booleans: one per element, one per slice
 /// along the first axis, or one for all.
 struct Select: Operator {
   private let kernel: SelectKernel
@@ -15,7 +15,7 @@ struct Select: Operator {
     try Select(node, broadcasts: false)
   }
 
-  /// `SELECT_V2`: elements of the second or the third input, by truth values; all three broadcast to each other.
+  /// `SELECT_V2`: elements of the second or the third input, chosen by Booleans; all three broadcast to each other.
   static func prepareVersion2(_ node: Node) throws(ApusError) -> any Operator {
     try Select(node, broadcasts: true)
   }

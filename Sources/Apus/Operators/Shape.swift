@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `SHAPE` and `RANK`: the input's dimensions, or how many there are; known at preparation.
+/// `SHAPE` and `RANK`: the input's dimensions, or their number; known at preparation.
 enum Shape {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 1...1)

@@ -2,10 +2,10 @@
 
 import ApusKernels
 
-/// `FULLY_CONNECTED` with weights in the format `SHUFFLED4x16INT8`: bytes around 128 to `int16`, in fixed point.
+/// `FULLY_CONNECTED` with weights in the format `SHUFFLED4x16INT8`: from bytes around 128 to `int16`, in fixed point.
 ///
-/// Zero points are 128 whatever the tensors say. The second output is memory that the reference works in; what it
-/// holds is not defined.
+/// Zero points are 128, whatever the tensors say. The second output is scratch memory of the reference; its contents
+/// are undefined.
 enum ShuffledFullyConnected {
   static func prepare(
     _ node: Node, input: TensorSlot, filter: TensorSlot, bias: TensorSlot?, output: TensorSlot
@@ -35,7 +35,7 @@ enum ShuffledFullyConnected {
   }
 }
 
-/// Weights in blocks of four rows and sixteen columns, each byte with its sign flipped, back in rows.
+/// Restores rows from blocks of four rows and sixteen columns whose bytes have flipped signs.
 private struct ShuffledFilter: FilterArrangement {
   let units: Int
   let depth: Int

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `SLICE`: a block, by where it begins and how large it is; a size of −1 goes to the end.
+/// `SLICE`: a block with a begin and a size; a size of −1 goes to the end.
 enum Slice {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 3...3)

@@ -2,7 +2,7 @@
 
 import ApusKernels
 
-/// `SOFTMAX`: `e^(βx)` over the sum of these along the last axis.
+/// `SOFTMAX`: `e^(βx)` divided by the sum of these along the last axis.
 enum SoftmaxOperator {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 1...1)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `SPACE_TO_BATCH_ND`: pads the spatial axes and makes each place in a block an image of its own.
-/// `BATCH_TO_SPACE_ND`: the way back, with crops instead of paddings.
+/// `SPACE_TO_BATCH_ND`: pads the spatial axes and makes each position in a block an image of its own.
+/// `BATCH_TO_SPACE_ND`: the inverse, with crops instead of paddings.
 ///
 /// Batches times places come first in the smaller images, then one or two spatial axes, then the rest.
 enum SpaceToBatch {
@@ -20,7 +20,7 @@ enum SpaceToBatch {
     }
   }
 
-  /// More places in a block than this are refused.
+  /// The maximum number of places in a block.
   private static let placeLimit = 1 << 14
 
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `SPACE_TO_DEPTH`: moves each square of pixels into the channels. `DEPTH_TO_SPACE`: the way back.
+/// `SPACE_TO_DEPTH`: moves each square of pixels into the channels. `DEPTH_TO_SPACE`: the inverse.
 enum SpaceToDepth {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     let (input, block) = try operands(node)

@@ -2,7 +2,7 @@
 
 import ApusKernels
 
-/// `SPARSE_TO_DENSE`: one value everywhere but at the places that rows of coordinates name.
+/// `SPARSE_TO_DENSE`: one value everywhere except at the positions that rows of coordinates name.
 struct SparseToDense: Operator {
   private let indices: TensorSlot
   private let values: TensorSlot

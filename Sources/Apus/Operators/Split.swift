@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `SPLIT` and `SPLIT_V`: parts along an axis, all as long, or as long as a tensor says.
+/// `SPLIT` and `SPLIT_V`: parts along an axis, of equal lengths or of given ones.
 enum Split {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 2...2, outputs: 0...(1 << 16))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `STABLEHLO_CASE`: calls the subgraph with a number; the last one for numbers that none has.
+/// `STABLEHLO_CASE`: calls the subgraph with an index; the last one for indices out of range.
 enum StableHLOCase {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     let condition = try node.input(0, types: [.int32])

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `STABLEHLO_COMPOSITE`: calls the subgraph that spells out what the composite stands for.
+/// `STABLEHLO_COMPOSITE`: calls the subgraph that defines the composite.
 enum StableHLOComposite {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try SubgraphSwitch.prepared(node, .only, node.inputs(from: 0))

@@ -3,7 +3,7 @@
 import ApusKernels
 
 /// STABLEHLO_ADD, STABLEHLO_MULTIPLY, STABLEHLO_MAXIMUM, STABLEHLO_MINIMUM, STABLEHLO_AND and STABLEHLO_SHIFT_LEFT: functions of
-/// two tensors of one shape. Integers stand for themselves, and wrap.
+/// two tensors of one shape. Integers are unquantized and wrap.
 enum StableHLOFunctions {
   static let types: [ElementType] = [
     .float32, .float64, .int8, .uint8, .int16, .uint16, .int32, .uint32, .int64, .uint64, .bool,
@@ -24,7 +24,7 @@ enum StableHLOFunctions {
     }
   }
 
-  // The kernels give the second of two that do not compare, StableHLO's operators the first.
+  // For NaN, kernels return the second operand, StableHLO's operators the first.
   static func maximum(_ node: Node) throws(ApusError) -> any Operator {
     try prepared(node, isReversed: true) { type, shapes in
       wide(.greater, type, shapes)
@@ -47,7 +47,7 @@ enum StableHLOFunctions {
     }
   }
 
-  /// Counts outside of 0 to the number of bits give 0.
+  /// Counts outside 0 to the number of bits give 0.
   static func shiftLeft(_ node: Node) throws(ApusError) -> any Operator {
     try prepared(node, types: shiftTypes) { type, shapes in
       type.numberType.flatMap { NumberFunction.shiftLeft.kernel($0, shapes) }

@@ -3,7 +3,7 @@
 import ApusFormat
 import ApusKernels
 
-/// `STABLEHLO_GATHER`: blocks of a tensor, each at the place that a vector of coordinates names, as far as it lies inside.
+/// `STABLEHLO_GATHER`: blocks of a tensor, each at a vector of coordinates, which is clamped to lie inside.
 struct StableHLOGather: Operator {
   /// One coordinate of a vector: how far a block can move along its axis, and by how many elements a step goes.
   private struct Coordinate {
@@ -93,7 +93,7 @@ struct StableHLOGather: Operator {
   }
 }
 
-/// How vectors of coordinates lie in a tensor: along one of its axes, or each of one element.
+/// How vectors of coordinates lie in a tensor: along one of its axes, or of one element each.
 struct IndexVectors {
   /// The axes of another tensor that coordinates are for.
   let axes: [Int]

@@ -2,7 +2,7 @@
 
 import ApusKernels
 
-/// `STABLEHLO_PAD`: puts a value between the elements of a tensor, and before and after them; negative counts at the ends
+/// `STABLEHLO_PAD`: puts a value between, before and after the elements of a tensor; negative counts at the ends
 /// cut off.
 enum StableHLOPad {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
@@ -33,7 +33,7 @@ enum StableHLOPad {
       }
       sizes.append(input.shape[axis] + gaps + low[axis] + high[axis])
     }
-    // The reference takes all sizes for zero where one is.
+    // If one size is zero, the reference reads all as zero.
     if sizes.contains(where: { $0 <= 0 }) {
       _ = try node.output(0, shape: TensorShape(Array(repeating: 0, count: rank)), like: input)
       return DataMovement([])

@@ -3,9 +3,9 @@
 import ApusFormat
 import ApusKernels
 
-/// `STABLEHLO_SCATTER`: a copy of a tensor into which updates are folded, at places that vectors of coordinates name.
+/// `STABLEHLO_SCATTER`: a copy of a tensor with updates folded into it, at positions that vectors of coordinates name.
 ///
-/// Updates outside of the tensor have no effect. The function is the one operator of a subgraph, or, without one, the
+/// Updates outside the tensor have no effect. The function is the only operator of a subgraph, or, without one, the
 /// update itself.
 struct StableHLOScatter: Operator {
   private let input: TensorSlot
@@ -52,7 +52,7 @@ struct StableHLOScatter: Operator {
     }
     let body = try node.option2 { options throws(FormatError) in try options.int32(6, default: 0) }
     guard let fold = try node.fold(ofSubgraph: Int(body)), fold != .all, fold != .any else {
-      throw node.unsupported("subgraph \(body) is no single function that updates fold with")
+      throw node.unsupported("subgraph \(body) is not a single function that can fold updates")
     }
     return StableHLOScatter(
       input: input, places: places, updates: updates,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `STRIDED_SLICE`: along each axis every so-many-th element from a begin to an end, as Python's slices.
+/// `STRIDED_SLICE`: along each axis the elements from a begin to an end with a stride, like Python's slices.
 ///
 /// Masks open the begin or the end of an axis, let several axes pass whole (ellipsis), add an axis of size 1,
 /// or take one element and drop the axis.
@@ -114,7 +114,7 @@ enum StridedSlice {
     guard stride != 0, stride > Int(Int32.min) else {
       throw node.malformed("the stride \(stride) of axis \(axis) is not possible")
     }
-    /// A coordinate counted from the end if negative, brought to where a walk may begin or end.
+    /// A coordinate, counted from the end if negative, clamped to the axis.
     func clamped(_ coordinate: Int) -> Int {
       let index = coordinate < 0 ? coordinate + size : coordinate
       return stride > 0 ? min(max(index, 0), size) : min(max(index, -1), size - 1)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `TILE`: the input, so many times along each axis.
+/// `TILE`: the input, repeated along each axis.
 enum Tile {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 2...2)
@@ -21,7 +21,7 @@ enum Tile {
     if shape == input.shape { return try node.view(0, of: input, shape: shape) }
     let output = try node.output(0, shape: shape, like: input)
     guard shape.elementCount > 0 else { return DataMovement([]) }
-    // Each axis becomes two: the repetitions, which stand still in the input, and the elements.
+    // Each axis becomes two: the repetitions, with stride 0 in the input, and the elements.
     var blocks: [Int] = []
     var (sourceStrides, destinationStrides): ([Int], [Int]) = ([], [])
     let (source, destination) = (input.shape.strides, shape.strides)

@@ -2,7 +2,7 @@
 
 import ApusKernels
 
-/// `TOPK_V2`: the greatest values of each row and their places, the first of equals first.
+/// `TOPK_V2`: the largest values of each row and their positions; equal values in order.
 struct TopK: Operator {
   private let input: TensorSlot
   private let values: TensorSlot

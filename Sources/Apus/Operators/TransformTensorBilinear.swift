@@ -3,8 +3,8 @@
 import ApusFormat
 import ApusKernels
 
-/// MediaPipe's `TransformTensorBilinear`: an image of another size, each of whose pixels is read where a 4 × 4 matrix leads
-/// from it. Version 1, also known as `TransformTensor`, counts from pixels' corners, version 2 from their centers.
+/// MediaPipe's `TransformTensorBilinear`: an image of another size; a 4 × 4 matrix says where each pixel is read
+/// from. Version 1, also known as `TransformTensor`, counts from pixels' corners, version 2 from their centers.
 ///
 /// Inputs: an image `1×H×W×C` and the matrix. Options: a FlexBuffer with `output_size`, rows and columns, and `mode`; in
 /// version 2 with `output_height` and `output_width`.
@@ -30,7 +30,7 @@ struct TransformTensorBilinear: Operator {
       ? options["output_size"]?.vector?.map(\.int64) ?? []
       : [options.int64("output_height"), options.int64("output_width")]
     guard size.count == 2, size.allSatisfy({ (1...Int64(Int32.max)).contains($0) }) else {
-      throw node.malformed("an output of \(size) is no image")
+      throw node.malformed("an output of \(size) is not an image")
     }
     let output = try node.output(
       0, shape: [1, Int(size[0]), Int(size[1]), image.shape[3]], types: [.float32])
@@ -47,9 +47,9 @@ struct TransformTensorBilinear: Operator {
   }
 }
 
-/// MediaPipe's `TransformLandmarks`: points as a 4 × 4 matrix maps them in the plane.
+/// MediaPipe's `TransformLandmarks`: points, mapped in the plane by a 4 × 4 matrix.
 ///
-/// Inputs: in version 1 `1×H×W×C`, each `C` being points of two or three coordinates, as the option `dimensions` says; in
+/// Inputs: in version 1 `1×H×W×C`, each `C` points of two or three coordinates, as the option `dimensions` says; in
 /// version 2 `1×N×C`, where `C` is two or three. Version 1 multiplies the matrix's shift by the option `scale`.
 struct TransformLandmarks: Operator {
   private let points: TensorSlot
@@ -74,7 +74,7 @@ struct TransformLandmarks: Operator {
     guard (2...3).contains(depth), points.shape.elementCount % depth == 0,
       points.shape[points.shape.rank - 1] % depth == 0, scale.isFinite, scale != 0
     else {
-      throw node.malformed("\(points.shape) are no points of \(depth) coordinates, scaled by \(scale)")
+      throw node.malformed("\(points.shape) are not points of \(depth) coordinates, scaled by \(scale)")
     }
     return TransformLandmarks(
       points: points, matrix: matrix, output: try node.output(0, shape: points.shape, like: points),
@@ -95,12 +95,12 @@ extension Node {
   fileprivate func transformMatrix(_ position: Int) throws(ApusError) -> TensorSlot {
     let matrix = try input(position, types: [.float32])
     guard matrix.shape.elementCount == 16 else {
-      throw malformed("\(matrix.name), \(matrix.shape), is no matrix of 4×4")
+      throw malformed("\(matrix.name), \(matrix.shape), is not a 4×4 matrix")
     }
     return matrix
   }
 
-  /// A custom operator's options, where they are a FlexBuffer map.
+  /// A custom operator's options as a FlexBuffer map.
   func flexOptions() throws(ApusError) -> FlexBufferMap {
     do { return try FlexBufferMap(bytes: customOptions) } catch {
       throw malformed("options: \(error.message)")

@@ -4,8 +4,8 @@ import ApusKernels
 
 /// `TRANSPOSE_CONV`: each input pixel adds its products with an `O×h×w×I` filter to a window of the output.
 ///
-/// Inputs are the output's shape, the filter, the data and perhaps a bias. The output's size must be one from which
-/// a convolution of these strides makes the input's.
+/// Inputs: the output's shape, the filter, the data, optionally a bias. The output's size must be one from which
+/// a convolution with these strides makes the input's.
 enum TransposeConv {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 3...4)
@@ -63,7 +63,7 @@ enum TransposeConv {
     }
   }
 
-  /// The stride and the padding before, where a convolution of the output would have the input's size.
+  /// The stride, and the padding with which a convolution of the output has the input's size.
   private static func axis(
     input: Int, output: Int, filter: Int, stride: Int, isSame: Bool, node: Node
   ) throws(ApusError) -> (stride: Int, padding: Int) {

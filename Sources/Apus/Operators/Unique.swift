@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `UNIQUE`: the values of a vector, each once in order of appearance, and for each element which it is.
+/// `UNIQUE`: the distinct values of a vector in order of appearance, and each element's index among them.
 enum Unique {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 1...1, outputs: 2...2)

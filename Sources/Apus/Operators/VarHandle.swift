@@ -2,7 +2,7 @@
 
 import ApusFormat
 
-/// `VAR_HANDLE`: the number by which an interpreter knows a resource variable.
+/// `VAR_HANDLE`: the handle of a resource variable.
 enum VarHandle {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 0...0)

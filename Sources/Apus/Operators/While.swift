@@ -2,15 +2,15 @@
 
 import ApusKernels
 
-/// `WHILE`: calls a body on its own outputs as long as a condition holds.
+/// `WHILE`: calls a body on its own outputs while a condition holds.
 ///
-/// There is no limit to the iterations; a cancelled run ends before the next one.
+/// The number of iterations is not limited; a cancelled run ends before the next one.
 struct While: Operator {
   private let condition: SubgraphCall
   private let body: SubgraphCall
   private let inputs: [TensorSlot]
   private let outputs: [TensorSlot]
-  /// Whether the body hands an input on as it is.
+  /// Whether the body returns an input unchanged.
   private let isInvariant: [Bool]
   private let place: String
 
@@ -18,7 +18,7 @@ struct While: Operator {
     let inputs = try node.inputs(from: 0)
     let types = inputs.map(\.type)
     guard try node.outputTypes() == types else {
-      throw node.malformed("has outputs that are not of the types of its inputs")
+      throw node.malformed("has outputs whose types differ from its inputs'")
     }
     let called = try node.calledSubgraphs()
     guard called[0] != called[1] else {
@@ -37,7 +37,7 @@ struct While: Operator {
       place: node.place)
   }
 
-  /// Whether a value may go round without another plan: a scalar passes for a vector of one.
+  /// Whether a value can go round without another plan; a scalar counts as a vector of one.
   static func isSame(_ lhs: TensorShape, _ rhs: TensorShape) -> Bool {
     lhs == rhs || lhs.rank <= 1 && rhs.rank <= 1 && lhs.elementCount == 1 && rhs.elementCount == 1
   }
@@ -86,7 +86,7 @@ struct While: Operator {
   }
 }
 
-/// A `WHILE` whose values change their shapes from one iteration to the next.
+/// A `WHILE` whose values change shape between iterations.
 final class DeferredWhile: DeferredOperator {
   private struct Value {
     var shape: TensorShape

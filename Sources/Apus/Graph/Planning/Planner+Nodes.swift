@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ApusKernels
 
-/// Answers to what a ``Node`` asks while its operator prepares.
+/// What planning provides to a ``Node`` while its operator prepares.
 extension Planner {
   /// A tensor's values, if they are known before any run.
   func constant(_ tensor: Int) -> Constant? {

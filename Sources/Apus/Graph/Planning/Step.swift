@@ -13,7 +13,7 @@ struct StepDraft {
   var writes: [Int]
   /// The scratch memory that it uses.
   var scratch: [Int]
-  /// The multiplications, each with an addition, of one run.
+  /// The multiply-accumulates of one run.
   var multiplyAccumulates = 0
 
   /// Whether it covers an operator of the file.

@@ -38,7 +38,7 @@ struct BasicLSTM: Operator {
     cell = try node.output(1, shape: [batch, units], like: input)
     joined = try node.output(2, shape: [batch, depth], like: input)
     gates = try node.output(3, shape: [batch, rows], like: input)
-    // States that live between runs take the new values; inputs of the model keep theirs.
+    // Variables take the new values; inputs of the model keep theirs.
     returnsStates = [oldOutput, oldCell].map { slot in node.isVariable(slot) }
   }
 
@@ -72,7 +72,7 @@ struct BasicLSTM: Operator {
     }
   }
 
-  /// The gates lie behind each other: input, new values, forget, output.
+  /// The gates lie one after the other: input, new values, forget, output.
   private func update(_ row: Int, _ tensors: borrowing TensorTable) {
     let units = output.shape[1]
     let sums = tensors.read(gates, as: Float.self).extracting(row * 4 * units..<(row + 1) * 4 * units)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `BIDIRECTIONAL_SEQUENCE_LSTM`: two layers of long short-term memory, the second of which reads backwards.
+/// `BIDIRECTIONAL_SEQUENCE_LSTM`: two LSTM layers; the second one reads backwards.
 enum BidirectionalSequenceLSTM {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     let isMerged = try node.boolOption(3)

@@ -2,7 +2,7 @@
 
 import ApusKernels
 
-/// A layer of long short-term memory on bytes, with 16-bit cells, as integers only.
+/// An LSTM layer on bytes with 16-bit cells, in integer arithmetic only.
 struct IntegerLSTMLayer: SequenceLayer {
   private struct Gate {
     let input: TensorSlot
@@ -27,7 +27,7 @@ struct IntegerLSTMLayer: SequenceLayer {
   /// Values in each row of the output.
   let outputCount: Int
 
-  /// How many rows share the count of peephole weights: the reference counts through a whole batch at once.
+  /// How many rows share the indexing of peephole weights: the reference indexes through a whole batch at once.
   private let peepholeRows: Int
   private let inputCount: Int
   private let cellCount: Int

@@ -12,12 +12,12 @@ struct LSTMGate {
   let bias: TensorSlot
 }
 
-/// A layer of long short-term memory on floats, whose weights may be bytes.
+/// An LSTM layer on floats, whose weights may be bytes.
 ///
 /// Source: Hochreiter and Schmidhuber, "Long Short-Term Memory" (1997), with the peepholes, projection and layer
 /// normalization that the schema lists.
 struct LSTMLayer: SequenceLayer {
-  /// Where an operator's tensors of a layer are.
+  /// The positions of a layer's tensors among an operator's inputs.
   struct Positions {
     /// Input weights, recurrent weights, peepholes, biases, the projection and its bias: 17 tensors.
     var weights = 1
@@ -27,7 +27,7 @@ struct LSTMLayer: SequenceLayer {
     var auxiliary: Int?
   }
 
-  /// What options say.
+  /// The options of a layer.
   struct Options {
     let activation: RecurrentActivation
     let cellClip: Float
@@ -190,7 +190,7 @@ struct LSTMLayer: SequenceLayer {
   ) {
     do {
       var hidden = tensors.write(scratch[2], as: Float.self)
-      // Without an activation the reference goes on with the cell gate's values, not with the cell's.
+      // Without an activation the reference continues with the cell gate's values, not with the cell's.
       if options.activation != .none {
         let cells = tensors.read(cellState, as: Float.self)
         RecurrentFloats.copy(cells.extracting(batch * cellCount..<(batch + 1) * cellCount), to: &hidden)

@@ -71,7 +71,7 @@ struct QuantizedLSTM: Operator {
         gates: tensors.read(gates, as: Int16.self).extracting(row * 4 * units..<(row + 1) * 4 * units),
         oldCells: tensors.read(oldCell, as: Int16.self).extracting(range), cells: &cells, outputs: &results)
     }
-    // States that live between runs take the new values; inputs of the model keep theirs.
+    // Variables take the new values; inputs of the model keep theirs.
     if returnsStates[0] {
       var state = tensors.writeBytes(oldOutput)
       copyBytes(tensors.readBytes(output), to: &state)

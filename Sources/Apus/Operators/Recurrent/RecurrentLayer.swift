@@ -2,7 +2,7 @@
 
 import ApusKernels
 
-/// A layer whose output is a function of its input and of its last output.
+/// A layer whose output is a function of its input and of its previous output.
 struct RecurrentLayer: SequenceLayer {
   /// Values in each row of the output.
   let unitCount: Int

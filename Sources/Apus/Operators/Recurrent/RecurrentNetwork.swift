@@ -68,7 +68,7 @@ enum RecurrentNetwork {
     }
     let first = try output(0, isMerged ? total : forward.unitCount)
     let second = isMerged ? first : try output(1, backward.unitCount)
-    // Where time comes first and weights are bytes, the reference reads the sequence once for each of its steps.
+    // If time comes first and weights are bytes, the reference reads the sequence once for each of its steps.
     let readings = layout.isTimeMajor && forward.isQuantized ? layout.time : 1
     return SequenceNetwork(
       layout: layout,

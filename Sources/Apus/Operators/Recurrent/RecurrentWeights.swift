@@ -47,7 +47,7 @@ struct RecurrentVector {
   fileprivate let quantized: TensorSlot?
   fileprivate let scale: Float
 
-  /// Describes a row of `count` values, quantized into scratch memory where weights need that.
+  /// Describes a row of `count` values, quantized into scratch memory if weights need that.
   init(
     _ slot: TensorSlot, row: Int, count: Int, quantized: TensorSlot?, isAsymmetric: Bool,
     _ tensors: borrowing TensorTable
@@ -66,7 +66,7 @@ struct RecurrentVector {
 }
 
 extension Node {
-  /// Weights of `rows×depth`, or of `rows` on the diagonal; nil where the file leaves them out.
+  /// Weights of `rows×depth`, or of `rows` on the diagonal; nil if the file leaves them out.
   func optionalRecurrentWeights(
     _ position: Int, rows: Int, depth: Int?
   ) throws(ApusError) -> RecurrentWeights? {
@@ -84,13 +84,13 @@ extension Node {
     guard scale.isFinite, scale > 0, slot.quantization?.scales.count == 1 else {
       throw malformed("\(slot.name) (\(slot.type)) has no single scale above zero")
     }
-    // Old files say unsigned where the bytes are signed.
+    // Old files declare signed bytes as unsigned.
     let bytes = TensorSlot(
       index: slot.index, entry: slot.entry, type: .int8, shape: slot.shape, isConstant: slot.isConstant)
     return RecurrentWeights(bytes, scale: scale, isDiagonal: isDiagonal)
   }
 
-  /// Weights that must be there.
+  /// Required weights.
   func recurrentWeights(_ position: Int, rows: Int, depth: Int?) throws(ApusError) -> RecurrentWeights {
     guard let weights = try optionalRecurrentWeights(position, rows: rows, depth: depth) else {
       throw malformed("has no input \(position)")
@@ -107,7 +107,7 @@ extension Node {
     return areQuantized
   }
 
-  /// A vector of `count` floats, or of other `types`; nil where the file leaves it out.
+  /// A vector of `count` floats, or of other `types`; nil if the file leaves it out.
   func optionalVector(
     _ position: Int, count: Int, types: [ElementType] = [.float32]
   ) throws(ApusError) -> TensorSlot? {
@@ -116,7 +116,7 @@ extension Node {
     return slot
   }
 
-  /// A vector that must be there.
+  /// A required vector.
   func vector(_ position: Int, count: Int, types: [ElementType] = [.float32]) throws(ApusError) -> TensorSlot
   {
     guard let slot = try optionalVector(position, count: count, types: types) else {
@@ -136,7 +136,7 @@ extension Node {
     return slot
   }
 
-  /// Memory for one run, of some elements of a type.
+  /// Scratch memory for some elements of a type.
   func scratch(_ count: Int, of type: ElementType) throws(ApusError) -> TensorSlot {
     let (bytes, overflow) = count.multipliedReportingOverflow(by: type.byteCount ?? 1)
     guard !overflow else { throw malformed("needs more memory than can be counted") }
@@ -145,7 +145,7 @@ extension Node {
       index: slot.index, entry: nil, type: type, shape: [count], isConstant: false)
   }
 
-  /// The activation in an options field, of those that recurrent operators have.
+  /// The activation in an options field; one that recurrent operators support.
   func recurrentActivationOption(_ field: Int) throws(ApusError) -> RecurrentActivation {
     let value = try int8Option(field, default: 0)
     guard let activation = FusedActivation(rawValue: Int8(truncatingIfNeeded: value)) else {
@@ -168,8 +168,8 @@ struct SequenceLayout {
   let time: Int
   let isTimeMajor: Bool
 
-  /// The layout of an operator's input of rank 2, which is one step, or 3; throws where the steps, each of which goes
-  /// through all weights, take too long.
+  /// The layout of an operator's input of rank 2 (one step) or 3. Throws if the steps, each of which reads
+  /// all weights, take too long.
   init(_ node: Node, _ shape: TensorShape, isTimeMajor: Bool) throws(ApusError) {
     self.isTimeMajor = isTimeMajor
     batch = shape.rank == 2 ? shape[0] : shape[isTimeMajor ? 1 : 0]

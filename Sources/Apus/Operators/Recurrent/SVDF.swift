@@ -2,7 +2,7 @@
 
 import ApusKernels
 
-/// `SVDF`: a rank-decomposed filter over time, whose state is the last values of each of its filters.
+/// `SVDF`: a rank-decomposed filter over time, whose state is the last values of each filter.
 ///
 /// Source: Nakkiran et al., "Compressing Deep Neural Networks using a Rank-Constrained Topology" (2015).
 enum SVDF {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A layer that reads a sequence step by step, and keeps a state for each sequence of a batch.
+/// A layer that reads a sequence step by step and keeps a state for each sequence of a batch.
 protocol SequenceLayer {
   /// Computes one step of one sequence.
   ///
@@ -28,7 +28,7 @@ struct SequenceNetwork: Operator {
 
   let layout: SequenceLayout
   let directions: [Direction]
-  /// How often the sequence is read, with the state that the last reading left.
+  /// How often the sequence is read; each reading continues from the state of the previous one.
   var readings = 1
 
   func invoke(_ tensors: borrowing TensorTable) {

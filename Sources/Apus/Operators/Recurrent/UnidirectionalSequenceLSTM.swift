@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `UNIDIRECTIONAL_SEQUENCE_LSTM`, and `LSTM`, which is one step of it: long short-term memory on floats, on floats
+/// `UNIDIRECTIONAL_SEQUENCE_LSTM`, and `LSTM`, which is one step of it: on floats, on floats
 /// with weights of bytes, or on bytes.
 enum UnidirectionalSequenceLSTM {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {

@@ -2,7 +2,7 @@
 
 import ApusKernels
 
-/// ADD, SUB and MUL: numbers as they are, or quantized in three ways.
+/// ADD, SUB and MUL: on plain numbers, or quantized in three ways.
 struct Arithmetic {
   private let node: Node
   private let operation: ArithmeticOperation
@@ -22,14 +22,14 @@ struct Arithmetic {
   private var isProduct: Bool { if case .multiply = operation { true } else { false } }
   private var isDifference: Bool { if case .subtract = operation { true } else { false } }
 
-  /// The operator; an `int16` tensor without a scale stands for itself where `takesPlainWords`.
+  /// The operator. With `takesPlainWords`, an `int16` tensor without a scale is unquantized.
   func prepared(takesPlainWords: Bool) throws(ApusError) -> any Operator {
     let isPlainWord = takesPlainWords && operands.type == .int16 && output.quantization == nil
     let (kernel, choice) = try kernel(isPlainWord: isPlainWord)
     return BinaryOperator(kernel, choice: choice, operands, output: output, form: try form())
   }
 
-  /// What passes look for.
+  /// How passes see it.
   private func form() throws(ApusError) -> BinaryOperator.Form? {
     switch (operation, operands.type) {
     case (.add, .float32) where !node.isHalfPrecision:
@@ -110,7 +110,7 @@ struct Arithmetic {
     return (kernel, choice)
   }
 
-  /// The older form of `int16` sums, where option 1 asks for it and all scales are powers of two.
+  /// The older form of `int16` sums, if option 1 requests it and all scales are powers of two.
   private func shiftedSum() throws(ApusError) -> (any BinaryKernel)? {
     guard try node.boolOption(1, default: true),
       let lhs = try node.quantization(of: operands.lhs).scale.roundedBinaryExponent,
@@ -141,7 +141,7 @@ struct Arithmetic {
 }
 
 extension Node {
-  /// Refuses a zero point other than 0, which `int16` tensors do not have.
+  /// Throws unless the zero point is 0, as `int16` tensors require.
   func requireNoZeroPoint(_ slot: TensorSlot) throws(ApusError) {
     let zeroPoint = try quantization(of: slot).zeroPoint
     guard zeroPoint == 0 else {
@@ -151,7 +151,7 @@ extension Node {
 }
 
 extension Float {
-  /// The exponent of a power of two, up to a tolerance of 0.001 in it; nil for other numbers.
+  /// The exponent of a power of two, within a tolerance of 0.001; nil for other numbers.
   var roundedBinaryExponent: Int? {
     guard isFinite, self > 0 else { return nil }
     // Within the tolerance of a power of two, the nearest one is that of the significand or the next.

@@ -9,10 +9,10 @@ struct BinaryOperator: Operator {
   private let lhs: TensorSlot
   private let rhs: TensorSlot
   private var output: TensorSlot
-  /// What it is to passes that look for it.
+  /// How passes see it.
   private let form: Form?
 
-  /// What passes look for.
+  /// How passes see it.
   enum Form {
     /// A sum of floats between two bounds.
     case sum(minimum: Float, maximum: Float)
@@ -22,7 +22,7 @@ struct BinaryOperator: Operator {
     case parametricRelu(factors: [Float])
   }
 
-  /// Joins a kernel with the tensors for which it was made.
+  /// Connects a kernel with its tensors.
   ///
   /// - Parameter choice: how the kernel was chosen, if there was a choice.
   init(
@@ -89,7 +89,7 @@ struct BinaryOperands {
   /// The result's shape.
   var resultShape: TensorShape { TensorShape(shapes.result) }
 
-  /// Joins inputs whose types may differ.
+  /// Combines inputs whose types may differ.
   init(lhs: TensorSlot, rhs: TensorSlot, shapes: BroadcastShapes) {
     self.lhs = lhs
     self.rhs = rhs
@@ -116,7 +116,7 @@ extension Node {
     return shapes
   }
 
-  /// Refuses a shape with more elements than any memory has, before kernels count with it.
+  /// Throws if a shape has more elements than memory can hold, before kernels compute with it.
   func requireCountable(_ shape: [Int]) throws(ApusError) {
     guard TensorShape(shape).elementCount < 1 << 48 else {
       throw ApusError(.resourceLimit, "\(place): a result of \(TensorShape(shape)) has too many elements")
@@ -125,7 +125,7 @@ extension Node {
 }
 
 extension ElementType {
-  /// The name by which elementwise kernels know the type, if they compute with it.
+  /// The type as elementwise kernels name it; nil if they do not support it.
   var numberType: NumberType? {
     switch self {
     case .float32: .float32

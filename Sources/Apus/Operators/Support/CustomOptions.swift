@@ -10,7 +10,7 @@ extension Node {
     }
   }
 
-  /// An integer of these options, zero where they lack it.
+  /// An integer of these options; zero if it is missing.
   func integer(
     _ key: String, of options: FlexBufferMap, in range: ClosedRange<Int>
   ) throws(ApusError) -> Int {

@@ -2,7 +2,7 @@
 
 import ApusKernels
 
-/// An operator that only moves elements: fills its outputs where it must, then copies along strides.
+/// An operator that only moves elements: it fills its outputs where needed, then copies along strides.
 struct DataMovement: Operator {
   /// What an output holds where nothing is copied.
   enum Filling: Sendable {
@@ -28,14 +28,14 @@ struct DataMovement: Operator {
   }
 
   private let filling: (slot: TensorSlot, with: Filling)?
-  /// Copies of one value to where nothing else is copied; without any, the whole output is filled first.
+  /// Fills only where nothing else is copied; without these, the whole output is filled first.
   private let rim: [StridedCopy]
   private let steps: [Step]
-  /// Where several steps copy as many narrow rows each: these, and the bytes of one of all steps.
+  /// If several steps copy equally many narrow rows: their number, and the bytes of one row of all steps.
   private let rows: (count: Int, byteCount: Int)?
-  /// So many bytes are copied by one step after the other, so that they stay in the first-level cache.
+  /// How many bytes are copied before the next step, so that they stay in the first-level cache.
   private static let blockByteCount = 1 << 14
-  /// Wider rows are copied faster each step alone.
+  /// Wider rows are copied faster one step at a time.
   private static let narrowByteCount = 64
 
   init(filling: (slot: TensorSlot, with: Filling)? = nil, rim: [StridedCopy] = [], _ steps: [Step]) {
@@ -83,7 +83,7 @@ struct DataMovement: Operator {
   }
 }
 
-/// Narrow rows of all steps: some of each, by one step after the other.
+/// Narrow rows of all steps, some rows of each in turn.
 private struct RowTiles: TableWork {
   let steps: [DataMovement.Step]
   let rowCount: Int
@@ -107,8 +107,8 @@ private struct RowTiles: TableWork {
 }
 
 extension Node {
-  /// Copies of one value to all elements of `destination` around a block of `dimensions` that begins at `offsets`; or to
-  /// all there are, where rows have padding of their own, a few elements at a time.
+  /// Copies one value to all elements of `destination` around a block of `dimensions` that begins at `offsets`; or to
+  /// all elements, if rows have a few elements of padding each.
   func rim(
     _ destination: TensorSlot, around dimensions: [Int], at offsets: [Int]
   ) throws(ApusError) -> [StridedCopy] {
@@ -119,7 +119,7 @@ extension Node {
       dimensions = Array(repeating: 0, count: shape.count)
       offsets = dimensions
     }
-    // Before and after the block along each axis: within it along the axes before, all along those behind.
+    // Before and after the block along each axis: inside it along earlier axes, everything along later ones.
     for axis in shape.indices {
       let end = offsets[axis] + dimensions[axis]
       for part in [0..<offsets[axis], end..<shape[axis]] where !part.isEmpty {
@@ -150,7 +150,7 @@ extension Node {
     return DataMovement.Step(source: source, destination: destination, copy: copy)
   }
 
-  /// Memory for one run: `count` elements of `width` bytes.
+  /// Scratch memory for `count` elements of `width` bytes.
   func scratch(count: Int, width: Int) throws(ApusError) -> TensorSlot {
     let (byteCount, overflow) = count.multipliedReportingOverflow(by: width)
     return try scratch(byteCount: overflow ? .max : byteCount)
@@ -188,7 +188,7 @@ extension Node {
 }
 
 extension TensorShape {
-  /// For each axis, how many elements lie between neighbors along it.
+  /// For each axis: the distance of neighbors along it, in elements.
   var strides: [Int] {
     var strides = Array(repeating: 1, count: rank)
     for axis in dimensions.indices.dropLast().reversed() {
@@ -199,15 +199,15 @@ extension TensorShape {
 }
 
 extension ElementType {
-  /// Types with an element of fixed width, `complex128` apart: what the reference moves without looking at
-  /// it.
+  /// Types with elements of fixed width, except `complex128`: those that the reference moves without reading
+  /// them.
   static let movable: [ElementType] = [
     .float32, .float16, .bfloat16, .float64, .int4, .int8, .uint8, .int16, .uint16, .int32, .uint32, .int64,
     .uint64,
     .bool, .complex64,
   ]
 
-  /// As ``movable``, and those that the reference takes where elements stay where they are.
+  /// As ``movable``, and the types that the reference supports if elements stay in place.
   static let reshapable = movable + [.int2, .uint4, .complex128]
 
   /// As ``movable``, without types of less than a byte.

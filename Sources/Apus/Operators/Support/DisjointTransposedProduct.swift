@@ -2,7 +2,7 @@
 
 import ApusKernels
 
-/// A transposed convolution of floats whose taps meet no output twice: one product, of which each pixel becomes a rectangle.
+/// A transposed float convolution whose taps do not overlap: one product, each pixel of which becomes a rectangle.
 struct DisjointTransposedProduct: Operator {
   private var product: any Operator
   private let rectangles: TensorSlot
@@ -14,7 +14,7 @@ struct DisjointTransposedProduct: Operator {
   private let height: Int
   private let lineByteCount: Int
 
-  /// Nil where taps overlap or leave gaps, or where weights or bias are computed.
+  /// Nil if taps overlap or leave gaps, or if weights or bias are computed.
   init?(
     _ description: TransposedProduct.Description, vertical: TransposedAxis, horizontal: TransposedAxis,
     node: Node
@@ -48,7 +48,7 @@ struct DisjointTransposedProduct: Operator {
 
   var implementation: Implementation {
     var implementation = product.implementation
-    implementation.text = "one product, of which each pixel becomes a rectangle: \(implementation.text)"
+    implementation.text = "one product, each pixel of which becomes a rectangle: \(implementation.text)"
     return implementation
   }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A function of two tensors of which the second has forbidden values: zeros of divisors, negative exponents.
+/// A function of two tensors whose second one has forbidden values: zero divisors, negative exponents.
 struct DivisorCheck: Operator {
-  /// What a value of the second tensor must not be.
+  /// A value that the second tensor must not have.
   enum Forbidden {
     /// Integers equal to this.
     case equal(Int)

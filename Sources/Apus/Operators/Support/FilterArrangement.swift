@@ -2,12 +2,12 @@
 
 import ApusKernels
 
-/// How a filter in the model becomes one that a kernel packs.
+/// How a model's filter becomes one that a kernel packs.
 protocol FilterArrangement: Sendable {
   /// The bytes of the arranged filter.
   var byteCount: Int { get }
 
-  /// What tells this arrangement from others of the same tensor.
+  /// Distinguishes this arrangement from others of the same tensor.
   var name: String { get }
 
   /// Writes the arranged filter.

@@ -2,7 +2,7 @@
 
 import ApusKernels
 
-/// Which axes of its input a reduction folds, and what shape is left.
+/// The axes that a reduction folds, and the shape that is left.
 struct FoldedAxes {
   let isFolded: [Bool]
   let shape: TensorShape
@@ -13,7 +13,7 @@ struct FoldedAxes {
   init(_ node: Node, input: TensorSlot) throws(ApusError) {
     let axes = try node.integers(of: node.input(1, types: [.int32]))
     var isFolded = Array(repeating: false, count: input.shape.rank)
-    // A scalar has no axes to name; the reference does not look at them.
+    // A scalar has no axes; the reference ignores them.
     for axis in axes where input.shape.rank > 0 {
       isFolded[try node.axis(axis, rank: input.shape.rank)] = true
     }
@@ -30,7 +30,7 @@ struct FoldedAxes {
 }
 
 extension ElementType {
-  /// As the reductions know this type; nil where they do not.
+  /// The type as reductions name it; nil if they do not support it.
   var reductionElements: Reduction.Elements? {
     switch self {
     case .float32: .float32

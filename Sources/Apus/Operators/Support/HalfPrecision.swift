@@ -2,11 +2,11 @@
 
 import ApusKernels
 
-/// Operators on floats of 16 bits that compute in `float32`: inputs are widened before, outputs rounded after.
+/// Operators on 16-bit floats that compute in `float32`: inputs are widened before, outputs rounded after.
 ///
-/// Source: the reference's half types, whose arithmetic is that of `float32`, rounded to nearest, halves to even.
+/// Source: the reference's half types, which compute in `float32` and round to nearest, ties to even.
 enum HalfPrecision {
-  /// `prepare` for tensors of `types`, too.
+  /// Extends `prepare` to tensors of `types`.
   static func preparation(
     of types: [ElementType], _ prepare: @escaping @Sendable (Node) throws(ApusError) -> any Operator
   ) -> @Sendable (Node) throws(ApusError) -> any Operator {
@@ -19,7 +19,7 @@ enum HalfPrecision {
   }
 }
 
-/// A node whose tensors of one 16-bit type are given to its operator as `float32`.
+/// A node that presents its tensors of one 16-bit type as `float32`.
 private final class WideningNode: Node {
   private let type: ElementType
   private(set) var before: [UnaryOperator] = []
@@ -59,7 +59,7 @@ private final class WideningNode: Node {
     return declared == type ? .float32 : declared
   }
 
-  /// The types that the file may declare where the operator asks for `types`.
+  /// The types that the file may declare if the operator requests `types`.
   private func declared(_ types: [ElementType]?) -> [ElementType]? {
     types?.map { $0 == .float32 ? type : $0 }
   }

@@ -2,7 +2,7 @@
 
 import ApusKernels
 
-/// An operator that copies, for each coordinate of its output, the input's element that a table for the axis
+/// An operator that copies, for each coordinate of its output, the input's element that a table per axis
 /// names.
 struct IndexedMovement: Operator {
   private let input: TensorSlot

@@ -6,8 +6,8 @@ extension Node {
   /// The operands of a convolution of an input with a filter.
   ///
   /// - Parameters:
-  ///   - bias: whose type decides how wide the sums of 16-bit activations are.
-  ///   - groups: float activations are quantized with a zero point where there are several groups, or several
+  ///   - bias: its type decides the width of the sums of 16-bit activations.
+  ///   - groups: float activations are quantized with a zero point if there are several groups, or several
   ///     different scales.
   func convolutionOperands(
     input: TensorSlot, filter: TensorSlot, bias: TensorSlot?, groups: Int = 1
@@ -25,7 +25,7 @@ extension Node {
     case (.int8, .int8), (.int8, .int4):
       return .int8(lhsZeroPoint: try quantization(of: input).zeroPoint, rhsZeroPoint: 0)
     case (.int16, .int8), (.int16, .int4), (.int16, .int16):
-      // The reference takes the bytes of an int16 filter for int8 weights.
+      // The reference reads the bytes of an int16 filter as int8 weights.
       try expectNoZeroPoint(input)
       return .int16(weightByteCount: 1, biasByteCount: bias?.type == .int32 ? 4 : 8)
     default:
@@ -33,12 +33,12 @@ extension Node {
     }
   }
 
-  /// The error for types that no kernel takes together.
+  /// The error for a combination of types that no kernel supports.
   func mismatch(_ input: TensorSlot, _ filter: TensorSlot) -> ApusError {
     unsupported("an input of \(input.type) with a filter of \(filter.type) is not supported")
   }
 
-  /// Refuses a 16-bit tensor whose zero point is not zero.
+  /// Throws unless a 16-bit tensor has the zero point 0.
   func expectNoZeroPoint(_ slot: TensorSlot) throws(ApusError) {
     let zeroPoint = try quantization(of: slot).zeroPoint
     guard zeroPoint == 0 else { throw malformed("\(slot.name) has the zero point \(zeroPoint), not 0") }
@@ -62,7 +62,7 @@ extension Node {
   /// The epilogue of a convolution: for integers, the reference's fixed point, with two roundings or, for sums of 64
   /// bits, one.
   ///
-  /// The scale of a `uint8` product is formed in single precision, that of others in double, as the reference has it.
+  /// The scale of a `uint8` product is computed in single precision, others in double, as in the reference.
   func convolutionEpilogue(
     _ activation: FusedActivation, operands: MatrixOperands, input: TensorSlot, filter: TensorSlot,
     bias: TensorSlot?, output: TensorSlot, channels: Int
@@ -128,7 +128,7 @@ extension Node {
     return parameters.scales
   }
 
-  /// Refuses a bias whose scale is far from that of the products to which it is added.
+  /// Throws if the scale of a bias is far from that of the products to which it is added.
   func checkBiasScale(
     _ bias: TensorSlot?, inputScale: Float, filterScales: [Float], outputScale: Float
   ) throws(ApusError) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import ApusKernels
 
-/// The weights of one kernel: packed once where the tensors are constant, in each run otherwise.
+/// The weights of one kernel: packed once if the tensors are constant, otherwise in each run.
 struct ProductWeights {
   private enum State {
     /// Not packed yet.
     case unpacked
-    /// Packed for good.
+    /// Packed once.
     case packed(PackedWeights)
-    /// Packed in each run; into which memory, and where the filter is arranged before.
+    /// Packed in each run into this memory, after being arranged in another.
     case packedInRuns(PackedWeights, arranged: TensorSlot?)
   }
 
@@ -30,13 +30,13 @@ struct ProductWeights {
     self.biasCopies = biasCopies
   }
 
-  /// The weights that were packed for good.
+  /// The weights that were packed once.
   var known: PackedWeights? {
     guard case .packed(let weights) = state else { return nil }
     return weights
   }
 
-  /// Packs constant weights, or takes memory for those of runs.
+  /// Packs constant weights, or reserves memory for those of runs.
   mutating func pack(for kernel: any PreparedConvolution, by packer: WeightPacker) throws(ApusError) {
     let layout = arrangement.map { kernel.packing.of($0.name) } ?? kernel.packing
     let (weights, arePacked) = try packer.weights(
@@ -83,7 +83,7 @@ struct ProductWeights {
     withExtendedLifetime(copies) {}
   }
 
-  /// The packed weights, those of this run if they may have changed since the last one.
+  /// The packed weights; packed anew if they may have changed since the last run.
   func packed(for kernel: any PreparedConvolution, _ tensors: borrowing TensorTable) throws(ApusError)
     -> PackedWeights
   {

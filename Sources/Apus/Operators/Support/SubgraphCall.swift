@@ -44,19 +44,19 @@ final class SubgraphCall {
     try graph.prepare()
   }
 
-  /// The shapes of the outputs, if no data decides them.
+  /// The shapes of the outputs, unless data decides them.
   var plannedShapes: [TensorShape]? {
     guard graph.isPlanned else { return nil }
     let shapes = graph.subgraph.outputs.indices.compactMap { graph.outputShape($0) }
     return shapes.count == graph.subgraph.outputs.count ? shapes : nil
   }
 
-  /// Prepares the subgraph for shapes, where another call or iteration changed them.
+  /// Sets the shape of an input, which another call or iteration may have changed.
   func setShape(_ shape: TensorShape, at position: Int) {
     graph.setInputShape(position, shape)
   }
 
-  /// Prepares the subgraph for the shapes set.
+  /// Prepares the subgraph for the shapes that were set.
   func prepare() throws(ApusError) {
     try graph.prepare()
   }
@@ -99,9 +99,9 @@ final class SubgraphCall {
 enum SubgraphChoice {
   /// The only one.
   case only
-  /// The first where a tensor of truth values holds true, otherwise the second.
+  /// The first if a Boolean tensor is true, otherwise the second.
   case condition(TensorSlot)
-  /// The one with the number that a tensor holds; the last for numbers that none has.
+  /// The one whose index a tensor holds; the last for indices out of range.
   case number(TensorSlot)
 
   /// The position of the subgraph among `count`.
@@ -116,14 +116,14 @@ enum SubgraphChoice {
   }
 }
 
-/// Calls one of several subgraphs with the same inputs, whose outputs have the same shapes.
+/// Calls one of several subgraphs with the same inputs; all outputs have the same shapes.
 struct SubgraphSwitch: Operator {
   private let choice: SubgraphChoice
   private let calls: [SubgraphCall]
   private let inputs: [TensorSlot]
   private let outputs: [TensorSlot]
 
-  /// An operator that calls one of the subgraphs that its options name, whether or not their outputs have shapes that are
+  /// An operator that calls one of the subgraphs that its options name, whether or not their output shapes are
   /// known and equal.
   static func prepared(
     _ node: Node, _ choice: SubgraphChoice, _ inputs: [TensorSlot]
@@ -134,7 +134,7 @@ struct SubgraphSwitch: Operator {
       let call = try SubgraphCall(
         index, inputs: inputs.map { ($0.type, $0.shape) }, outputTypes: try node.outputTypes(), of: node)
       calls.append(call)
-      // Now: preparing another subgraph may prepare this one anew, where one calls what the other does.
+      // Now, because preparing another subgraph may prepare this one anew, if both call the same one.
       shapes.append(call.plannedShapes)
     }
     guard let last = shapes.last else { throw node.malformed("has no subgraphs to call") }
@@ -151,14 +151,14 @@ struct SubgraphSwitch: Operator {
   }
 }
 
-/// Calls one of several subgraphs with the same inputs, whose outputs have shapes that only the run decides.
+/// Calls one of several subgraphs with the same inputs; only a run decides the output shapes.
 final class DeferredSubgraphSwitch: DeferredOperator {
   private let choice: SubgraphChoice
   private let calls: [SubgraphCall]
   private let inputs: [TensorSlot]
   private var call: SubgraphCall
 
-  /// Chooses among `calls`, of which there is at least one.
+  /// Chooses among `calls`, which must not be empty.
   init(_ choice: SubgraphChoice, _ calls: [SubgraphCall], _ inputs: [TensorSlot]) {
     self.choice = choice
     self.calls = calls
@@ -179,7 +179,7 @@ final class DeferredSubgraphSwitch: DeferredOperator {
 }
 
 extension Node {
-  /// The inputs from a position on, all of which must be there.
+  /// The inputs from a position on, all of them required.
   func inputs(from first: Int) throws(ApusError) -> [TensorSlot] {
     var slots: [TensorSlot] = []
     for position in first..<max(first, inputCount) { slots.append(try input(position)) }
@@ -193,7 +193,7 @@ extension Node {
     return types
   }
 
-  /// The subgraphs that the options name; the whole model was checked for them.
+  /// The subgraphs that the options name; they were checked for the whole model.
   func calledSubgraphs() throws(ApusError) -> [Int] {
     do {
       return try SubgraphCalls.calls(of: entry, file.operatorCodes[entry.operatorCode].code)

@@ -2,9 +2,9 @@
 
 import ApusKernels
 
-/// A transposed convolution as ordinary ones, one for each phase of the strides, whose outputs are interleaved.
+/// A transposed convolution as ordinary ones, one for each phase of the strides, with interleaved outputs.
 struct TransposedProduct: Operator {
-  /// What the operators that are transposed convolutions tell.
+  /// What operators that are transposed convolutions have in common.
   struct Description {
     let input: TensorSlot
     /// `O×h×w×I`.
@@ -32,14 +32,14 @@ struct TransposedProduct: Operator {
   private let vertical: TransposedAxis
   private let horizontal: TransposedAxis
   private var parts: [Part]
-  /// What makes the pixel that all have which meet no input, where there are such.
+  /// Makes the value of pixels that no input reaches, if there are any.
   private var emptyPart: Part?
   private let pixelByteCount: Int
   private let scratch: TensorSlot
-  /// Memory for the outputs of one phase; nil where the only phase is the output.
+  /// Memory for the outputs of one phase; nil if the only phase is the output.
   private let phaseOutput: TensorSlot?
 
-  /// The operator: by one product where each input makes outputs of its own, otherwise by one for each phase.
+  /// The operator: one product if each input makes outputs of its own, otherwise one for each phase.
   static func prepare(_ description: Description, node: Node) throws(ApusError) -> any Operator {
     let vertical = TransposedAxis(
       input: description.input.shape[1], output: description.output.shape[1],

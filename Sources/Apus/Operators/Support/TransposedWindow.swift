@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One axis of a transposed convolution, taken apart into ordinary ones.
+/// One axis of a transposed convolution, split into ordinary ones.
 ///
 /// Output `stride·i + phase` is a sum over inputs near `i`: for each phase a convolution of stride 1 with every
 /// `stride`-th tap of the filter, in reverse.
@@ -8,11 +8,11 @@ struct TransposedAxis {
   /// The outputs `start, start + stride, …`.
   struct Phase {
     let start: Int
-    /// How many outputs there are.
+    /// The number of outputs.
     let count: Int
-    /// The tap of the filter for each tap of the convolution; −1 for one of zeros. None if no input is ever met.
+    /// The filter's tap for each tap of the convolution; −1 for zeros. Empty if no input is reached.
     let taps: [Int]
-    /// Inputs of zeros before the first.
+    /// The number of zero inputs before the first.
     let padding: Int
   }
 
@@ -27,11 +27,11 @@ struct TransposedAxis {
     self.stride = stride
     var phases: [Phase] = []
     for start in 0..<max(0, min(stride, output)) {
-      // The tap that meets input i + base at output stride·i + start, and how many lie a stride apart from it on.
+      // The tap that reaches input i + base from output stride·i + start, and how many follow it a stride apart.
       let first = (start + padding) % stride
       let base = (start + padding) / stride
       let count = first < filter ? (filter - first + stride - 1) / stride : 0
-      // So that the convolution never begins behind its first input, taps of zeros come first.
+      // Zero taps come first, so that the convolution never begins behind its first input.
       let length = count == 0 ? 0 : max(count, base + 1)
       let taps = (0..<length).map { tap in
         let step = length - 1 - tap
@@ -50,12 +50,12 @@ struct TransposedAxis {
 struct PhaseFilter: FilterArrangement {
   /// Output channels, rows, columns and input channels of the whole filter.
   let shape: [Int]
-  /// The rows and columns that are taken; −1 for taps of zeros.
+  /// The selected rows and columns; −1 for taps of zeros.
   let rows: [Int]
   let columns: [Int]
   /// The size of an element.
   let width: Int
-  /// The byte of which zeros are made.
+  /// The byte that fills zeros.
   let zero: UInt8
 
   var byteCount: Int { shape[0] * rows.count * columns.count * shape[3] * width }

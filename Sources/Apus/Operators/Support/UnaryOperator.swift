@@ -4,7 +4,7 @@ import ApusKernels
 
 /// A prepared kernel of one tensor.
 struct UnaryOperator: Operator {
-  /// A function of one element that others may do in its place.
+  /// A function of one element that another operator can absorb.
   enum Function {
     case floats(FloatFunction)
     case bytes(ByteTable)
@@ -14,14 +14,14 @@ struct UnaryOperator: Operator {
   private let choice: KernelChoice?
   let input: TensorSlot
   let output: TensorSlot
-  /// What the kernel does to each element, where that is known.
+  /// What the kernel does to each element, if that is known.
   let function: Function?
 
-  /// Joins a kernel with the tensors for which it was made.
+  /// Connects a kernel with its tensors.
   ///
   /// - Parameters:
   ///   - choice: how the kernel was chosen, if there was a choice.
-  ///   - function: what the kernel does to each element, where others may do that in its place.
+  ///   - function: what the kernel does to each element, if another operator can absorb it.
   init(
     _ kernel: any UnaryKernel, choice: KernelChoice? = nil, function: Function? = nil, input: TensorSlot,
     output: TensorSlot
@@ -33,13 +33,13 @@ struct UnaryOperator: Operator {
     self.output = output
   }
 
-  /// A function of floats, by code of a kernel set where that has some.
+  /// A function of floats, by a kernel set's own code if there is some.
   init(_ function: FloatFunction, input: TensorSlot, output: TensorSlot, using set: KernelSet) {
     let (kernel, choice) = function.choose(count: input.shape.elementCount, using: set)
     self.init(kernel, choice: choice, function: .floats(function), input: input, output: output)
   }
 
-  /// A function of bytes, by code of a kernel set where that has some.
+  /// A function of bytes, by a kernel set's own code if there is some.
   init(_ table: ByteTable, input: TensorSlot, output: TensorSlot, using set: KernelSet) {
     let (kernel, choice) = table.choose(count: input.shape.elementCount, using: set)
     self.init(kernel, choice: choice, function: .bytes(table), input: input, output: output)
@@ -73,7 +73,7 @@ extension Node {
     return (input, try output(0, shape: input.shape, like: input))
   }
 
-  /// A real function of quantized bytes, tabulated as the reference does it: in single precision, halves rounded away
+  /// A real function of quantized bytes, tabulated like the reference's: in single precision, halves rounded away
   /// from zero.
   func tabulated(
     _ function: (Float) -> Float, input: TensorSlot, output: TensorSlot
@@ -92,7 +92,7 @@ extension Node {
 }
 
 extension Float {
-  /// This integer brought into a range of bytes; NaN becomes the least one.
+  /// The float as an integer in a range of bytes; NaN becomes the minimum.
   fileprivate func clamped(to range: ClosedRange<Int>) -> Int32 {
     guard self >= Float(range.lowerBound) else { return Int32(range.lowerBound) }
     return self < Float(range.upperBound) ? Int32(self) : Int32(range.upperBound)
@@ -100,7 +100,7 @@ extension Float {
 }
 
 extension TensorShape {
-  /// How many rows the last axis has, and how long they are; a scalar is a row of one.
+  /// The number and length of rows along the last axis; a scalar is one row of one element.
   var rows: (count: Int, depth: Int) {
     guard let depth = dimensions.last else { return (1, 1) }
     return (depth == 0 ? 0 : elementCount / depth, depth)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import ApusKernels
 
-/// A product of an input with a filter, described: what CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED have in common.
+/// A description of a product of an input with a filter, for CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED.
 ///
-/// Passes may still change what it reads; then it gets a kernel, and after that its weights are packed.
+/// Passes may still change what it reads. Then it gets a kernel, and finally its weights are packed.
 struct ProductDraft: Draft {
   /// What is computed.
   enum Description {
@@ -17,12 +17,12 @@ struct ProductDraft: Draft {
   let bias: TensorSlot?
   let output: TensorSlot
   var arrangement: (any FilterArrangement)?
-  /// How often the bias is repeated; more than once only where it and the filter are constant.
+  /// How often the bias is repeated; more than once only if it and the filter are constant.
   var biasCopies = 1
   /// Whether the input is a picture, whose rows and columns may be padded.
   let readsPicture: Bool
 
-  /// Describes a product of so many multiply-accumulates.
+  /// Describes a product with this many multiply-accumulates.
   init(
     _ description: Description, input: TensorSlot, filter: TensorSlot, bias: TensorSlot?, output: TensorSlot,
     arrangement: (any FilterArrangement)? = nil, biasCopies: Int = 1, readsPicture: Bool = false,
@@ -59,7 +59,7 @@ struct ProductDraft: Draft {
   }
 
   var paddableInput: TensorSlot? {
-    // Hybrid kernels find the extremes of what they read, with its padding.
+    // Hybrid kernels find the extremes of their input, padding included.
     readsPicture && input.type == filter.type ? input : nil
   }
 
@@ -75,7 +75,7 @@ struct ProductDraft: Draft {
       copy.description = .depthwise(
         convolution.reading(height: height, width: width, paddedBy: (top: top, left: left)))
     }
-    // What the convolution reads has the quantization of what it was given.
+    // The absorbed input has the quantization of the original one.
     copy.input = TensorSlot(
       index: padding.input.index, entry: input.entry, type: input.type, shape: padding.input.shape,
       isConstant: false)
@@ -85,7 +85,7 @@ struct ProductDraft: Draft {
 
 /// A product with a kernel, whose weights are not packed yet.
 struct WeightedProduct: Draft {
-  /// What is done to the outputs, with which other tensor, and the kernel as one that can do it.
+  /// What is done to the outputs, with which other tensor, and the kernel that does it.
   struct Finish {
     let kernel: any FinishingConvolution
     var finish: FloatFinish

@@ -15,11 +15,11 @@ struct Window {
 
   /// Reads padding, strides and dilations from options fields, and derives the size of the result.
   ///
-  /// SAME gives `⌈in / stride⌉` and pads what that needs, the odd one at the end; VALID uses whole windows only.
+  /// SAME gives `⌈in / stride⌉` and pads as needed, the odd element at the end; VALID uses whole windows only.
   ///
-  /// Where `mayMiss`, a window that is larger than the input has no place at all, as the reference's pooling has it.
+  /// With `mayMiss`, a window larger than the input has no positions, as in the reference's pooling.
   ///
-  /// - Throws: where a stride or dilation is not positive, or sizes overflow.
+  /// - Throws: if a stride or dilation is not positive, or sizes overflow.
   init(
     node: Node, input: TensorSlot, filterHeight: Int, filterWidth: Int, paddingField: Int,
     strideWidthField: Int,
