@@ -8,7 +8,7 @@ import ArgumentParser
 struct ApusCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "apus",
-    abstract: "Runs .tflite models: asks them about pictures, runs and inspects them.",
+    abstract: "Runs .tflite models on pictures and on tensors, and inspects them.",
     discussion: """
       For example:
         apus detect
@@ -23,7 +23,7 @@ struct ApusCommand: ParsableCommand {
       KernelsCommand.self,
     ])
 
-  /// Refuses a first argument that is no command, and says which there are.
+  /// Throws if the first argument is not a command, and lists the commands.
   static func checkCommand(_ arguments: [String]) throws {
     guard let first = arguments.first, !first.hasPrefix("-") else { return }
     let names = configuration.subcommands.compactMap { $0.configuration.commandName }

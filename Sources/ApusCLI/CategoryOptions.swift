@@ -3,21 +3,21 @@ import Apus
 import ApusVision
 import ArgumentParser
 
-/// The names of classes, and which of them are wanted.
+/// The names of classes, and which of them to report.
 struct CategoryOptions: ParsableArguments {
   @Option(name: .long, help: "The label file; without it, the labels inside the model.")
   var labels: String?
 
-  @Option(name: .long, help: "How many rows of the labels lie before class 0; found out if not given.")
+  @Option(name: .long, help: "How many label rows precede class 0; detected by default.")
   var labelOffset: Int?
 
-  @Option(name: .long, help: "The language of display names that the model has, such as de.")
+  @Option(name: .long, help: "The language of the model's display names, such as de.")
   var locale: String?
 
-  @Option(name: .long, help: "A label to answer with, and no others but those of further --allow.")
+  @Option(name: .long, help: "Report only this label; may be repeated.")
   var allow: [String] = []
 
-  @Option(name: .long, help: "A label to leave out.")
+  @Option(name: .long, help: "Leave out this label; may be repeated.")
   var deny: [String] = []
 
   /// The label file, read.

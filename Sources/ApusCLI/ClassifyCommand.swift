@@ -7,7 +7,7 @@ import ArgumentParser
 /// `apus classify`: the best classes of pictures.
 struct ClassifyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "classify", abstract: "Says what pictures show.",
+    commandName: "classify", abstract: "Classifies pictures.",
     discussion: """
       For example:
         apus classify bird.jpg --model mobilenet.tflite --labels labels.txt --top 3
@@ -21,13 +21,13 @@ struct ClassifyCommand: ParsableCommand {
 
   @OptionGroup var categories: CategoryOptions
 
-  @Option(name: .long, help: "The most classes of a picture, the best ones.")
+  @Option(name: .long, help: "The maximum number of classes per picture.")
   var top = 5
 
-  @Option(name: .long, help: "The least score of a class.")
+  @Option(name: .long, help: "The minimum score of a class.")
   var scoreThreshold: Float?
 
-  @Option(name: .long, help: "Decide for the best class if it scores as much: else not sure, or nothing.")
+  @Option(name: .long, help: "Decide: the best class if it has this score, otherwise not sure or nothing.")
   var decide: Float?
 
   @OptionGroup var input: ModelInputOptions

@@ -8,7 +8,7 @@ import ArgumentParser
 /// `apus compare`: how alike two pictures are.
 struct CompareCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "compare", abstract: "Says how alike two pictures are.",
+    commandName: "compare", abstract: "Measures how alike two pictures are.",
     usage: "apus compare <image> <image> --model <model> [<options>]",
     discussion: """
       The distance is that of their embeddings at length 1: 0 for the same picture, at most 2.

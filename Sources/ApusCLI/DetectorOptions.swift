@@ -7,10 +7,10 @@ import ArgumentParser
 struct DetectorOptions: ParsableArguments {
   @OptionGroup var categories: CategoryOptions
 
-  @Option(name: .long, help: "The least score; by default 0.5, and more than 0.25 for YOLO.")
+  @Option(name: .long, help: "The minimum score; by default 0.5, for YOLO above 0.25.")
   var scoreThreshold: Float?
 
-  @Option(name: .long, help: "The most objects in a picture; by default 10, and 300 for YOLO.")
+  @Option(name: .long, help: "The maximum number of objects; by default 10, for YOLO 300.")
   var maxResults: Int?
 
   @Option(name: .long, help: "The overlap above which the better of two boxes stays.")
@@ -25,7 +25,7 @@ struct DetectorOptions: ParsableArguments {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "The kind of model: ssd, yolo5, yolo8, yolo10-raw or yolo-end-to-end; found out if not given.",
+      "The kind of model: ssd, yolo5, yolo8, yolo10-raw or yolo-end-to-end; recognized by default.",
       valueName: "layout"))
   var layout: DetectorLayout?
 

@@ -26,14 +26,14 @@ struct EmbedCommand: ParsableCommand {
   @Option(name: .long, help: "The .npy file for the embeddings: a row of float32 for each picture.")
   var output: String?
 
-  @Flag(help: "Leave embeddings as the model gives them.")
+  @Flag(help: "Do not normalize embeddings.")
   var raw = false
 
   @OptionGroup var input: ModelInputOptions
 
   func validate() throws {
     guard output != nil || pictures.json else {
-      throw ValidationError("neither --output nor --json is given, so that embeddings would go nowhere")
+      throw ValidationError("--output or --json is needed")
     }
   }
 

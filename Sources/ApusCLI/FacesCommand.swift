@@ -22,13 +22,13 @@ struct FacesCommand: ParsableCommand {
   @Option(name: .long, help: "The .tflite model: BlazeFace for short or full range.")
   var model: String
 
-  @Option(name: .long, help: "The least score.")
+  @Option(name: .long, help: "The minimum score.")
   var scoreThreshold: Float = 0.5
 
   @Option(name: .long, help: "The overlap above which candidates are one face.")
   var iouThreshold: Float = 0.3
 
-  @Option(name: .long, help: "The most faces in a picture; by default all.")
+  @Option(name: .long, help: "The maximum number of faces; by default all.")
   var maxResults: Int?
 
   @Option(name: .long, help: "The folder to write each face to, upright and centered, as .png.")

@@ -169,10 +169,10 @@ extension GalleryCommand {
     @OptionGroup var file: GalleryFile
     @OptionGroup var models: GalleryModels
 
-    @Option(name: .long, help: "The most names for each face or picture, the nearest ones.")
+    @Option(name: .long, help: "The maximum number of names per face or picture.")
     var k = 1
 
-    @Option(name: .long, help: "The distance beyond which nobody is known.")
+    @Option(name: .long, help: "The distance beyond which a face is unknown.")
     var distance: Double?
 
     func validate() throws {

@@ -9,10 +9,10 @@ import ArgumentParser
 struct InspectCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
-    abstract: "Shows what a model contains, and what it needs that is missing.",
+    abstract: "Shows what a model contains, and what it needs that this build lacks.",
     discussion: """
-      Inputs, outputs, operators, metadata, labels, memory. With --as, what a task takes
-      for granted about the model: enough to reproduce its answers with other means.
+      Inputs, outputs, operators, metadata, labels, memory. With --as, what a task assumes
+      about the model: enough to reproduce its results with other means.
 
       For example:
         apus inspect detect.tflite
@@ -23,7 +23,7 @@ struct InspectCommand: ParsableCommand {
   var model: String
 
   @Option(
-    name: .customLong("as"), help: "Show what this task assumes of the model: \(InspectedTask.names).")
+    name: .customLong("as"), help: "Show what this task assumes about the model: \(InspectedTask.names).")
   var task: InspectedTask?
 
   @Option(name: .long, help: "With --as detector, the kind of model; see apus detect.")
@@ -35,7 +35,7 @@ struct InspectCommand: ParsableCommand {
   @Flag(help: "Print one JSON document.")
   var json = false
 
-  @Flag(help: "Show what a run does: each step, its kernels, memory, and why no faster ones.")
+  @Flag(help: "Show each step of a run: kernels, memory, and why faster kernels declined.")
   var plan = false
 
   @OptionGroup var engine: EngineOptions
@@ -226,7 +226,7 @@ struct Inspection: Encodable {
     outputs = (interpreter?.outputs ?? model.outputs).map(TensorReport.init)
   }
 
-  /// The prepared model, or what stands in the way.
+  /// The prepared model, or the reason why it cannot run.
   ///
   /// Where a model leaves sizes open and cannot do with 1, some usual ones are tried.
   private static func interpreter(

@@ -10,7 +10,7 @@ enum InspectedTask: String, CaseIterable, ExpressibleByArgument {
   /// All names, for help.
   static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
 
-  /// What the task takes for granted about a model.
+  /// What the task assumes about a model.
   func assumptions(of model: Model, layout: DetectorLayout?) throws(ApusError) -> TaskAssumptions {
     switch self {
     case .detector:

@@ -22,7 +22,7 @@ struct KernelsCommand: ParsableCommand {
   }
 
   func run() throws {
-    // An unknown name in the environment is an error here, too.
+    // An unknown name in the environment is an error here as well.
     try Runtime.checkKernels(named: nil)
     let entries = try Runtime.kernelSets.map { set in
       let peak = set.isSupported ? try Runtime.measuredPeak(of: set.name) : nil

@@ -20,10 +20,10 @@ struct KeypointsCommand: ParsableCommand {
   @Option(name: .long, help: "The .tflite model: MoveNet, PoseNet or YOLO pose.")
   var model: String
 
-  @Option(name: .long, help: "The least score of a pose.")
+  @Option(name: .long, help: "The minimum score of a pose.")
   var scoreThreshold: Float = 0.3
 
-  @Option(name: .long, help: "The most poses in a picture; by default all.")
+  @Option(name: .long, help: "The maximum number of poses; by default all.")
   var maxResults: Int?
 
   @OptionGroup var annotation: AnnotationOptions

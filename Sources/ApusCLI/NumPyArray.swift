@@ -49,14 +49,14 @@ struct NumPyArray {
     }
   }
 
-  /// Whether the elements can become those of a tensor; what NumPy writes of `bfloat16` are pairs of bytes, `V2`.
+  /// Whether the elements can become a tensor's; NumPy writes `bfloat16` as pairs of bytes, `V2`.
   func fits(_ element: ElementType) -> Bool {
     type == Self.type(of: element) || element == .bfloat16 && holdsPairs
   }
 
   private var holdsPairs: Bool { type == "<V2" || type == "|V2" }
 
-  /// The elements as a tensor's memory holds them; NumPy has no name for `bfloat16`, so that files have floats.
+  /// Makes an array from a tensor's memory; `bfloat16` becomes float32, because NumPy has no name for it.
   init(tensor bytes: [UInt8], of element: ElementType, shape: [Int]) throws(ApusError) {
     guard let type = Self.type(of: element) else {
       throw ApusError(.invalidArgument, "\(element) elements cannot be held by .npy files")
@@ -68,7 +68,7 @@ struct NumPyArray {
         ? stride(from: 0, to: bytes.count - 1, by: 2).flatMap { [0, 0, bytes[$0], bytes[$0 + 1]] } : bytes)
   }
 
-  /// The bytes for a tensor's memory; floats that become `bfloat16` keep their upper half, rounded to nearest.
+  /// The bytes for a tensor's memory; floats become `bfloat16` by rounding to nearest.
   func tensorBytes(of element: ElementType) -> [UInt8] {
     guard element == .bfloat16, !holdsPairs else { return bytes }
     return stride(from: 0, to: bytes.count - 3, by: 4).flatMap { index -> [UInt8] in
@@ -84,7 +84,7 @@ struct NumPyArray {
       ApusError(.invalidArgument, "not a usable .npy file: \(text)")
     }
     guard file.count >= 12, file[0] == 0x93, file[1..<6].elementsEqual("NUMPY".utf8) else {
-      throw malformed("it does not begin with NumPy's mark")
+      throw malformed("it does not begin with NumPy's signature")
     }
     let start = file[6] == 1 ? 10 : 12
     let length =

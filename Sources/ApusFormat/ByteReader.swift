@@ -4,15 +4,15 @@ import Synchronization
 
 /// Bounds-checked little-endian loads from bytes that someone else keeps alive.
 ///
-/// The only place of this module that dereferences a pointer. No load needs alignment.
+/// The only place in this module that dereferences a pointer. Loads need no alignment.
 struct ByteReader {
   private let bytes: UnsafeRawBufferPointer
-  /// Where not all of a file is there yet: what reads it, and of each block whether it is. References without a count, as
+  /// For a file that is read in parts: its reader. The reference is not counted, because
   /// readers are copied into every table.
   private unowned(unsafe) let parts: FileParts?
   private let flags: UnsafeMutablePointer<Atomic<Bool>>?
 
-  /// Reads from `bytes`, which must outlive the reader, as must the parts of which some are not there yet.
+  /// Reads from `bytes`. They, and `parts`, must outlive the reader.
   init(_ bytes: UnsafeRawBufferPointer, parts: FileParts? = nil) {
     self.bytes = bytes
     self.parts = parts
@@ -22,13 +22,13 @@ struct ByteReader {
   /// The number of bytes; a valid offset is less than this.
   var count: Int { bytes.count }
 
-  /// Whether `length` bytes are there from `offset` on; any two numbers may be asked about.
+  /// Whether there are `length` bytes from `offset` on; both can be any number.
   @inline(__always)
   func contains(_ length: Int, at offset: Int) -> Bool {
     offset >= 0 && length >= 0 && offset <= bytes.count && length <= bytes.count - offset
   }
 
-  /// Reads what is not there yet of bytes within bounds.
+  /// Reads the missing parts of a range that is within bounds.
   @inline(__always)
   func require(_ length: Int, at offset: Int) throws(FormatError) {
     guard let flags, length > 0 else { return }

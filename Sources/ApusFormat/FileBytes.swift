@@ -29,18 +29,18 @@ package final class FileBytes: @unchecked Sendable {
   private let memory: UnsafeMutableRawPointer
   private let release: Release
 
-  /// What reads the parts of a file that are not there yet; nil where all is.
+  /// Reads the missing parts of the file; nil if everything is in memory.
   private let parts: FileParts?
 
-  /// From this size on, a file can be read in parts.
+  /// The minimum size of a file that is read in parts.
   private static let leastParted = 256 << 10
 
-  /// How the memory is given back.
+  /// How the memory is released.
   private enum Release { case free, deallocate, unmap }
 
-  /// Reads a regular file into memory of its own.
+  /// Reads a regular file into new memory.
   ///
-  /// With `keepsOpen`, a file that is not small is read where and when someone asks for it, see ``withReader(_:)`` and
+  /// With `keepsOpen`, a large file is read in parts on request, see ``withReader(_:)`` and
   /// ``require(_:)``.
   ///
   /// Throws when the file cannot be opened or read, is a folder, a pipe or a device, is larger than
@@ -70,7 +70,7 @@ package final class FileBytes: @unchecked Sendable {
     release = .free
   }
 
-  /// Reads a range of an open file; answers the code of what went wrong, or 0 where the file ends too early.
+  /// Reads a range of an open file. Returns the code of the error, or 0 if the file ends too early.
   static func read(
     _ range: Range<Int>, of descriptor: Int32, to target: UnsafeMutableRawPointer
   ) -> Int32? {
@@ -111,14 +111,14 @@ package final class FileBytes: @unchecked Sendable {
     parts = nil
   }
 
-  /// Copies bytes that are in memory already.
+  /// Copies bytes from memory.
   package convenience init(copying bytes: [UInt8]) {
     self.init(count: bytes.count) { target in
       bytes.withUnsafeBytes { target.copyMemory(from: $0) }
     }
   }
 
-  /// Copies bytes that are in memory already.
+  /// Copies bytes from memory.
   package convenience init(copying bytes: UnsafeRawBufferPointer) {
     self.init(count: bytes.count) { $0.copyMemory(from: bytes) }
   }
@@ -142,19 +142,19 @@ package final class FileBytes: @unchecked Sendable {
 
   // MARK: Parts
 
-  /// Whether parts may not be there yet.
+  /// Whether parts may be missing yet.
   package var hasParts: Bool { parts != nil }
 
-  /// Whether all of a range is there.
+  /// Whether a whole range is in memory.
   package func contains(_ range: Range<Int>) -> Bool { isWithin(range) && parts?.contains(range) ?? true }
 
-  /// Reads what is not there yet of a range.
+  /// Reads the missing parts of a range.
   package func require(_ range: Range<Int>) throws(FormatError) {
     guard isWithin(range) else { throw FormatError("bytes \(range) lie outside the file's \(count)") }
     try parts?.require(range)
   }
 
-  /// Copies a range of a file that is read in parts, of which nothing need be there.
+  /// Copies a range of a file that is read in parts; none of it need be in memory.
   package func copyFromFile(
     _ range: Range<Int>, to target: UnsafeMutableRawPointer
   ) throws(FormatError) {
@@ -164,21 +164,21 @@ package final class FileBytes: @unchecked Sendable {
 
   private func isWithin(_ range: Range<Int>) -> Bool { range.lowerBound >= 0 && range.upperBound <= count }
 
-  /// Calls `body` with a reader of all bytes, which reads the file where it has to; the reader must not leave the closure.
+  /// Calls `body` with a reader of all bytes, which reads the file on demand. The reader must not leave the closure.
   func withReader<R>(_ body: (ByteReader) throws(FormatError) -> R) throws(FormatError) -> R {
     try withUnsafeBytes { (raw) throws(FormatError) in try body(ByteReader(raw, parts: parts)) }
   }
 
   // MARK: Bytes
 
-  /// The little-endian integer at an offset that was found to lie within the bytes.
+  /// The little-endian integer at a checked offset.
   @inline(__always)
   func integer<T: FixedWidthInteger & BitwiseCopyable>(_ type: T.Type = T.self, at offset: Int) -> T {
     precondition(offset >= 0 && offset <= count - MemoryLayout<T>.size)
     return T(littleEndian: UnsafeRawPointer(memory).loadUnaligned(fromByteOffset: offset, as: T.self))
   }
 
-  /// The first of a vector's little-endian integers that is as `isSought` says.
+  /// The first of a vector's little-endian integers that satisfies `isSought`.
   @inline(__always)
   func first<T: FixedWidthInteger & BitwiseCopyable>(
     _ type: T.Type, of vector: FlatBufferVector, where isSought: (T) -> Bool
@@ -199,7 +199,7 @@ package final class FileBytes: @unchecked Sendable {
     withUnsafeBytes { String(decoding: $0[text.start..<text.start + text.count], as: UTF8.self) }
   }
 
-  /// Calls `body` with all bytes, of which those that were not required may be zeros; the pointer must not leave the closure.
+  /// Calls `body` with all bytes; those that were not required may be zeros. The pointer must not leave the closure.
   package func withUnsafeBytes<R, E: Error>(
     _ body: (UnsafeRawBufferPointer) throws(E) -> R
   ) throws(E) -> R {
@@ -208,8 +208,8 @@ package final class FileBytes: @unchecked Sendable {
     }
   }
 
-  /// Memory for a file, with its pages made at once: large ones where the system has them, as making one costs little
-  /// more than making a hundred small ones. The last is large only if little of it is left over.
+  /// Memory for a file whose pages are created at once: large ones if the system has them, because creating one costs little
+  /// more than a hundred small ones. The last page is large only if little of it is unused.
   private static func allocate(_ size: Int) -> UnsafeMutableRawPointer? {
     let largePage = 2 << 20
     var pages = size / largePage
@@ -227,13 +227,13 @@ package final class FileBytes: @unchecked Sendable {
     return memory
   }
 
-  /// Addresses for a file, whose pages are made as they are written.
+  /// Address space for a file whose pages are created on writing.
   private static func reserve(_ size: Int) -> UnsafeMutableRawPointer? {
     let memory = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0)
     return memory == MAP_FAILED ? nil : memory
   }
 
-  /// Makes the pages of memory that is about to be written, all at once.
+  /// Creates all pages of memory that is about to be written.
   static func populate(_ memory: UnsafeMutableRawPointer, byteCount: Int) {
     #if os(Linux)
       let populateForWriting: Int32 = 23  // MADV_POPULATE_WRITE: Linux 5.14, not in every header.
@@ -241,7 +241,7 @@ package final class FileBytes: @unchecked Sendable {
     #endif
   }
 
-  /// A multiple of the size of a page, on most systems.
+  /// A multiple of the page size, on most systems.
   private static let pageAlignment = 4096
 
   private static func open(

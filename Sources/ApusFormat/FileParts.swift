@@ -8,21 +8,21 @@ import Synchronization
   import Darwin
 #endif
 
-/// The memory of an open file that is read where and when someone asks for it.
+/// The memory of an open file that is read in parts, on request.
 ///
-/// Large weights are read once, to be packed, and from a buffer that is used again for the next. So their place in the
-/// file's memory stays without pages, and everything else is read in blocks. A file that was changed meanwhile is an error.
+/// Large weights are read once, for packing, into a buffer that is reused for the next ones. So their place in the
+/// file's memory stays without pages. Everything else is read in blocks. A file that changes in the meantime is an error.
 final class FileParts: @unchecked Sendable {
-  // @unchecked: memory is written under the lock, and marked as present afterwards; nobody reads it before.
+  // @unchecked: memory is written under the lock and then marked as present; it is not read before that.
 
-  /// What is read at a time, at least. A power of two.
+  /// The minimum size of a read. A power of two.
   static let blockByteCount = 16 << 10
-  /// The most blocks that are read ahead.
+  /// The maximum number of blocks that are read ahead.
   private static let mostAhead = 16
-  /// The most blocks between two places that are read as well.
+  /// The maximum gap between two ranges, in blocks, that is read along with them.
   private static let mostBetween = 2
 
-  /// Of each block whether it is there.
+  /// For each block: whether it is in memory.
   let flags: UnsafeMutablePointer<Atomic<Bool>>
   private let blockCount: Int
 
@@ -30,10 +30,10 @@ final class FileParts: @unchecked Sendable {
   private let stamp: Stamp
   private let memory: UnsafeMutableRawPointer
   private let count: Int
-  /// The blocks that were read last, for readers that go through the file.
+  /// The blocks that were read last, to detect sequential access.
   private let last = Mutex(0..<0)
 
-  /// Takes over an open file whose `count` bytes belong into `memory`, which outlives the object.
+  /// Takes over an open file whose `count` bytes belong in `memory`, which must outlive the object.
   init(descriptor: Int32, count: Int, memory: UnsafeMutableRawPointer) {
     self.descriptor = descriptor
     self.count = count
@@ -49,7 +49,7 @@ final class FileParts: @unchecked Sendable {
     close(descriptor)
   }
 
-  /// Whether all of a range is there.
+  /// Whether a whole range is in memory.
   @inline(__always)
   func contains(_ range: Range<Int>) -> Bool {
     guard !range.isEmpty else { return true }
@@ -57,14 +57,14 @@ final class FileParts: @unchecked Sendable {
     return true
   }
 
-  /// Reads what is missing of a range, and nothing else but the rest of its blocks.
+  /// Reads the missing blocks of a range, and nothing else.
   func require(_ range: Range<Int>) throws(FormatError) {
     guard !contains(range) else { return }
     let failure = last.withLock { _ in read(blocks: blocks(of: range)) }
     if let failure { throw failure }
   }
 
-  /// As above for someone who goes through the file: the further he comes, the more is read ahead.
+  /// The same, for sequential access: read-ahead doubles while access is sequential.
   func browse(_ range: Range<Int>) throws(FormatError) {
     let failure: FormatError? = last.withLock { last in
       guard !contains(range) else { return nil }
@@ -90,7 +90,7 @@ final class FileParts: @unchecked Sendable {
     range.lowerBound / Self.blockByteCount..<(range.upperBound - 1) / Self.blockByteCount + 1
   }
 
-  /// Reads the missing ones of some blocks, under the lock; answers what went wrong.
+  /// Reads the missing blocks of a range, under the lock; returns the error, if any.
   private func read(blocks: Range<Int>) -> FormatError? {
     var block = blocks.lowerBound
     while block < blocks.upperBound {
@@ -107,7 +107,7 @@ final class FileParts: @unchecked Sendable {
     return nil
   }
 
-  /// Answers what went wrong.
+  /// Reads a range; returns the error, if any.
   private func read(_ range: Range<Int>, to target: UnsafeMutableRawPointer) -> FormatError? {
     let reason: String
     if let code = FileBytes.read(range, of: descriptor, to: target) {
@@ -120,7 +120,7 @@ final class FileParts: @unchecked Sendable {
     return FormatError(unreadable: "cannot read \(range.count) bytes of the model's file: \(reason)")
   }
 
-  /// What tells whether a file was written to. The time at which its name or owner changed does not matter.
+  /// Detects whether a file was written to. Changes of its name or owner do not matter.
   private struct Stamp: Equatable {
     private let size: Int
     private let seconds: Int

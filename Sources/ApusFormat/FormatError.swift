@@ -8,20 +8,20 @@ package struct FormatError: Error, Hashable, Sendable {
   /// The sentence to show to people.
   package let message: String
 
-  /// Whether a file could not be read, whatever is in it.
+  /// Whether the reason is a file that cannot be read.
   package let isUnreadable: Bool
 
   /// The part of the message before the colon.
   private let place: String
-  /// The part of the message behind it.
+  /// The part of the message after the colon.
   private let finding: String
 
-  /// Makes an error that says `message`, at no place yet.
+  /// Makes an error with a message and no place yet.
   package init(_ message: String) {
     self.init(place: "", finding: message, isUnreadable: false)
   }
 
-  /// As above for a file that cannot be read.
+  /// The same, for a file that cannot be read.
   init(unreadable message: String) { self.init(place: "", finding: message, isUnreadable: true) }
 
   private init(place: String, finding: String, isUnreadable: Bool) {

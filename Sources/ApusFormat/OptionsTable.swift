@@ -3,9 +3,9 @@
 /// The options of one operator: a table of the schema's `BuiltinOptions` union, whose frame is checked.
 ///
 /// A field is named by its index in the schema's table. An absent field, and every field of an absent table,
-/// answers the default; a field that lies outside its table throws.
+/// has its default; a field that lies outside its table throws.
 package struct OptionsTable: Sendable {
-  /// The options of an operator that has none: every field answers its default.
+  /// The options of an operator without any: every field has its default.
   package static let empty = OptionsTable()
 
   /// The longest vector or text, in elements, that options may have.

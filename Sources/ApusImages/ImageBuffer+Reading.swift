@@ -29,7 +29,7 @@ extension ImageBuffer {
   /// EXIF orientation is in ``orientation``; its pixels are as stored. A JPEG that ends early is an error, other
   /// flaws that decoders commonly forgive are forgiven.
   ///
-  /// A picture that was read at a smaller scale knows so: see ``ApusVision/ImageBuffer/reduction``.
+  /// ``ApusVision/ImageBuffer/reduction`` says whether the picture was read at a smaller scale.
   ///
   /// - Parameters:
   ///   - bytes: The file.
@@ -58,7 +58,7 @@ extension ImageBuffer {
   /// Reads another file, as ``init(contentsOfFile:limits:reduction:)`` does, into the memory of this picture if it is a JPEG
   /// and fits.
   ///
-  /// Large pictures are read faster this way: memory that is given back to the system has to be made anew. After an error
+  /// This is faster for large pictures, because memory is reused. After an error
   /// the picture is one black pixel.
   public mutating func reload(
     contentsOfFile path: String, limits: ImageLimits = ImageLimits(), reduction: ImageReduction = .none

@@ -9,7 +9,7 @@ extension ApusError.Code {
 }
 
 extension ImageBuffer {
-  /// The picture as it is seen, as the bytes of a file.
+  /// The picture after orientation, as the bytes of a file.
   ///
   /// PNG keeps alpha; JPEG and PNM drop it. A JPEG of quality 90 or more keeps all color samples, below that a
   /// quarter of them.
@@ -32,7 +32,7 @@ extension ImageBuffer {
     }
   }
 
-  /// Writes the picture as it is seen to a file, replacing what is there.
+  /// Writes the picture after orientation to a file; an existing file is replaced.
   ///
   /// - Parameters:
   ///   - path: The file; without a format, its extension decides.

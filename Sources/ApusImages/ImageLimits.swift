@@ -3,15 +3,15 @@
 import Apus
 import ApusVision
 
-/// How large a picture may be before it is decoded: checked before memory is taken for its pixels.
+/// The maximum size of a picture, checked before memory is allocated for its pixels.
 public struct ImageLimits: Hashable, Sendable {
-  /// The longest side in pixels.
+  /// The maximum side in pixels.
   public var maximumSide: Int
-  /// The most pixels in all.
+  /// The maximum number of pixels.
   public var maximumPixelCount: Int
-  /// The longest file in bytes.
+  /// The maximum size of a file in bytes.
   public var maximumFileSize: Int
-  /// The most scans of a JPEG. Each goes over the whole picture, whatever few bytes it has.
+  /// The maximum number of scans in a JPEG. Each scan walks the whole picture, however few bytes it has.
   public var maximumScanCount: Int
 
   /// Makes limits; those of `ImageBuffer` hold beside them.

@@ -12,7 +12,7 @@ import Apus
 ///
 /// - Parameters:
 ///   - path: The file; pipes are read to their end as well.
-///   - limit: The most bytes to read; a longer file is refused after that many.
+///   - limit: The maximum number of bytes; a longer file is refused after that many.
 /// - Throws: `unreadableFile` with the system's reason, or `resourceLimit`.
 package func readWholeFile(at path: String, limit: Int) throws(ApusError) -> [UInt8] {
   let descriptor = open(path, O_RDONLY | O_CLOEXEC)

@@ -29,9 +29,9 @@ extension CoreMLDelegate {
     public var enabledDevices: EnabledDevices = .neuralEngine
     /// The version of Core ML; 0 for the latest.
     public var coreMLVersion = 0
-    /// The most parts of a model to hand over; 0 for all.
+    /// The maximum number of parts of a model to delegate; 0 for all.
     public var maxDelegatedPartitions = 0
-    /// The fewest operators that make a part.
+    /// The minimum number of operators in a part.
     public var minNodesPerPartition = 2
 
     /// Makes the default options.

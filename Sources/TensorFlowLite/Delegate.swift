@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What hands parts of a model to other hardware in TensorFlow Lite.
+/// In TensorFlow Lite, a delegate runs parts of a model on other hardware.
 ///
 /// Apus computes everything by itself. The type exists so that code which names it compiles; an ``Interpreter`` refuses
-/// to be made with a delegate, so that nobody waits for an acceleration that does not come.
+/// to be made with a delegate, so that a missing acceleration does not go unnoticed.
 public protocol Delegate: AnyObject {
   /// Stands for TensorFlow Lite's pointer to a `TfLiteDelegate`, a type of its C library.
   typealias CDelegate = OpaquePointer?

@@ -5,7 +5,7 @@ internal import Apus
 extension Interpreter {
   /// How to run a model.
   public struct Options: Equatable, Hashable, Sendable {
-    /// The most threads of one run; nil, 0 or less for one thread, and no more than 64 are used. Results are the same for
+    /// The maximum number of threads of one run; nil, 0 or less mean one, more than 64 mean 64. Results are the same for
     /// every count.
     public var threadCount: Int?
 

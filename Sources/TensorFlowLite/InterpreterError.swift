@@ -50,7 +50,7 @@ extension InterpreterError: LocalizedError {
     }
   }
 
-  /// How to find the cause where the case cannot carry one; nil elsewhere.
+  /// How to find the cause, if the case cannot carry one; otherwise nil.
   public var recoverySuggestion: String? {
     self == .failedToLoadModel
       ? "Apus.Model(contentsOfFile:) and the command `apus inspect` say what is wrong with the file, and where."

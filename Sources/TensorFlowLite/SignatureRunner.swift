@@ -38,7 +38,7 @@ public final class SignatureRunner {
     (inputs, inputIndices) = Self.names(signature.inputs, in: session.inputs)
     (outputs, outputIndices) = Self.names(signature.outputs, in: session.outputs)
     do { try allocateTensors() } catch {
-      // Nobody can ask a runner that was not made for its reason.
+      // A runner that was not made cannot be asked for its reason.
       throw failureReason.map(InterpreterError.tensorFlowLiteError) ?? error
     }
   }

@@ -15,7 +15,7 @@ public struct Tensor: Equatable, Hashable, Sendable {
   /// The sizes of the dimensions, outermost first.
   public let shape: Shape
 
-  /// The bytes, as they were when the tensor was asked for.
+  /// The bytes at the time of the request.
   public let data: Data
 
   /// The scale and zero point; nil where the elements are not quantized, or have a scale for each channel.
@@ -32,7 +32,7 @@ public struct Tensor: Equatable, Hashable, Sendable {
     self.quantizationParameters = quantizationParameters
   }
 
-  /// What the engine says of a tensor, with its bytes; nil for elements that are not plain bytes.
+  /// A tensor of the engine, with its bytes; nil for elements that are not plain bytes.
   init?(_ tensor: Apus.Tensor, data: Data) {
     guard let dataType = DataType(tensor.type) else { return nil }
     let quantization = tensor.quantization.flatMap { $0.isPerChannel || $0.scale == 0 ? nil : $0 }

@@ -70,7 +70,7 @@ struct CommandLineTests {
         ("detect --labels nowhere picture.png", "cannot read the file 'nowhere': No such file or directory"),
         ("detect --labels empty picture.png", "the label file 'empty': line 1: there are no labels"),
         ("detect --label-offset 5000 picture.png", "the label offset is 5000, but there are only"),
-        ("detect --max-results=0 picture.png", "at most 0 results are asked for, not 1 or more"),
+        ("detect --max-results=0 picture.png", "maxResults is 0, not 1 or more"),
         ("detect --score-threshold nan picture.png", "the score threshold is not a number"),
         ("detect --threads 0 picture.png", "--threads is 0, not 1 to 64"),
         ("detect --threads abc picture.png", "The value 'abc' is invalid for '--threads <threads>'"),

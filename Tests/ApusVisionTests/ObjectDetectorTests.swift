@@ -90,7 +90,7 @@ private func message(_ body: () throws -> Void) -> String? {
     #expect(try detect { $0.maxResults = 3 }.map(\.score) == [0.75, 0.75, 0.5])
     #expect(try detect { $0.maxResults = .max }.count == 4)
     #expect(
-      message { _ = try detect { $0.maxResults = 0 } } == "at most 0 results are asked for, not 1 or more")
+      message { _ = try detect { $0.maxResults = 0 } } == "maxResults is 0, not 1 or more")
   }
 
   @Test("lists of labels allow or deny, before results are limited")

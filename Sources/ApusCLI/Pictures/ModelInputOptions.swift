@@ -9,7 +9,7 @@ struct ModelInputOptions: ParsableArguments {
   @Option(
     name: .long,
     help:
-      "How pictures of other proportions are fitted in: stretch, center-crop or letterbox; by default as the model was trained."
+      "How pictures of other proportions are fitted: stretch, center-crop or letterbox; by default as the model was trained."
   )
   var fit: PictureFit?
 
@@ -19,7 +19,7 @@ struct ModelInputOptions: ParsableArguments {
   @Option(name: .long, help: "The part of each picture to look at: X,Y,WIDTH,HEIGHT in pixels.")
   var region: String?
 
-  @Flag(help: "Read large JPEGs at a smaller scale: faster, with slightly other pixels.")
+  @Flag(help: "Read large JPEGs at a smaller scale: faster, with slightly different pixels.")
   var reduced = false
 
   @Option(name: .long, help: "The picture's size in a model that leaves it open, for example 640x480.")

@@ -10,13 +10,13 @@ struct PictureOptions: ParsableArguments {
   @Argument(help: "Pictures (JPEG, PNG, BMP, PNM), folders of them, or - for names on standard input.")
   var image: [String] = []
 
-  @Flag(help: "Look into the folders of folders, too.")
+  @Flag(help: "Also look into folders of folders.")
   var recursive = false
 
   @Option(name: .long, help: "Pictures at once; by default one for each processor.")
   var jobs: Int?
 
-  @Flag(help: "Show no bar of progress.")
+  @Flag(help: "Show no progress bar.")
   var quiet = false
 
   @Flag(help: "Print one JSON object a line, for each picture.")
@@ -35,12 +35,12 @@ struct PictureOptions: ParsableArguments {
   }
 }
 
-/// Where pictures with what was found drawn on them go.
+/// Where annotated pictures go.
 struct AnnotationOptions: ParsableArguments {
-  @Option(name: .long, help: "Where to draw what was found on the one picture: .png, .jpg or .ppm.")
+  @Option(name: .long, help: "The file for the picture with its results drawn: .png, .jpg or .ppm.")
   var annotate: String?
 
-  @Option(name: .long, help: "The folder to draw what was found on every picture in, as .png.")
+  @Option(name: .long, help: "The folder for all pictures with their results drawn, as .png.")
   var annotateDir: String?
 
   func validate() throws {
@@ -52,7 +52,7 @@ struct AnnotationOptions: ParsableArguments {
     }
   }
 
-  /// A file for each picture, no two the same; empty where none is wanted.
+  /// A different file for each picture; empty if none is requested.
   func files(for sources: [PictureSource]) throws -> [String] {
     if let annotate {
       guard sources.count == 1 else {
@@ -64,7 +64,7 @@ struct AnnotationOptions: ParsableArguments {
     return Self.stems(of: sources).map { "\(annotateDir)/\($0).png" }
   }
 
-  /// A file's name without its ending for each picture, no two the same.
+  /// A different file name without its extension for each picture.
   static func stems(of sources: [PictureSource]) -> [String] {
     var taken: Set<String> = []
     return sources.map { source in

@@ -8,10 +8,10 @@ import Dispatch
 import FoundationEssentials
 import Synchronization
 
-/// Asks about many pictures, several at once, and prints the answers in the order of the pictures.
+/// Processes many pictures, several at once, and prints the results in the order of the pictures.
 ///
-/// A picture that fails is a line on standard error, and the others go on; at the end, the status is 2. Whatever concerns
-/// all of them, such as a folder that cannot be written to, ends the work.
+/// A picture that fails is a line on standard error, and the others continue; the final status is 2. An error that
+/// concerns all of them, such as a folder that cannot be written to, ends the work.
 struct PictureRunner<Answer: VisionResult>: Sendable {
   let sources: [PictureSource]
   let options: PictureOptions
@@ -19,18 +19,18 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
   var annotations: [String] = []
   /// The folder that is made for them.
   var annotationFolder: String?
-  /// How far files may be reduced while they are read; pictures that are drawn on never are.
+  /// How far files may be reduced while they are read; annotated pictures never are.
   var reduction = ImageReduction.none
-  /// Answers to a picture.
+  /// The result for a picture.
   let answer: @Sendable (ImageBuffer) throws(ApusError) -> Answer
-  /// The answer for people, without the name of the picture.
+  /// The result for people, without the name of the picture.
   let text: @Sendable (Answer) -> String
-  /// Draws the answer on its picture.
+  /// Draws the result on its picture.
   var draw: (@Sendable (ImageBuffer, Answer) throws(ApusError) -> ImageBuffer)?
-  /// What else is done with an answer, given the picture's place among the sources; from several threads.
+  /// What else is done with a result, given the picture's position among the sources; from several threads.
   var finish: (@Sendable (Int, ImageBuffer, Answer) throws(ApusError) -> Void)?
 
-  /// What became of a picture.
+  /// The outcome for a picture.
   private enum Outcome {
     case answer(String)
     case failure(line: String, json: String?)
@@ -47,9 +47,9 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
     var bar: ProgressBar
   }
 
-  /// Works on all pictures.
+  /// Processes all pictures.
   ///
-  /// - Throws: What ended the work early, or the exit code 2 where a picture failed.
+  /// - Throws: The error that ended the work early, or the exit code 2 if a picture failed.
   func run() throws {
     guard !sources.isEmpty else { return }
     try makeFolder()
@@ -79,7 +79,7 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
     }
   }
 
-  /// The next picture to work on; nil where there is none, or something ended the work.
+  /// The next picture to process; nil if there is none, or the work ended early.
   private func take(_ progress: borrowing Mutex<Progress>) -> Int? {
     progress.withLock { progress in
       guard progress.fatal == nil, progress.next < sources.count else { return nil }
@@ -88,14 +88,14 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
     }
   }
 
-  /// Answers to one picture; throws only what concerns all of them.
+  /// Processes one picture; throws only errors that concern all of them.
   private func outcome(_ place: Int, _ budget: PixelBudget) throws -> Outcome {
     let source = sources[place]
     do throws(ApusError) {
       let bytes = try source.bytes()
       let size = ImageBuffer.storedSize(ofFile: bytes) ?? (0, 0)
       let (product, overflow) = size.width.multipliedReportingOverflow(by: size.height)
-      // What is beyond any picture's limit is refused before memory is taken for it.
+      // A picture beyond the limit is refused before memory is allocated for it.
       let pixels = overflow ? 0 : min(max(product, 0), 1 << 32)
       budget.take(pixels)
       defer { budget.give(pixels) }
@@ -123,7 +123,7 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
   {
     if options.json {
       do { return try Output.json(PictureReport(image: source.name, answer: answer)) } catch {
-        throw ApusError(.invalidData, "the answer cannot be written as JSON")
+        throw ApusError(.invalidData, "the result cannot be written as JSON")
       }
     }
     var lines = ["\(source.name), \(answer.imageWidth) × \(answer.imageHeight) pixels: \(text(answer))"]
@@ -135,7 +135,7 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
     return lines.joined(separator: "\n")
   }
 
-  /// Prints what is next in order.
+  /// Prints the outcomes that are next in order.
   private func complete(_ place: Int, _ outcome: Outcome, _ progress: borrowing Mutex<Progress>) {
     progress.withLock { progress in
       progress.outcomes[place] = outcome
@@ -156,7 +156,7 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
   }
 }
 
-/// An answer with the picture's name.
+/// A result with the picture's name.
 private struct PictureReport<Answer: VisionResult>: Encodable {
   let image: String
   let answer: Answer
@@ -172,7 +172,7 @@ private struct PictureReport<Answer: VisionResult>: Encodable {
   }
 }
 
-/// Why there is no answer.
+/// Why there is no result.
 private struct PictureFailure: Encodable {
   let image: String
   let error: String

@@ -3,7 +3,7 @@ import Apus
 import ApusVision
 import FoundationEssentials
 
-/// A picture that a command is to work on.
+/// A picture for a command to process.
 struct PictureSource: Sendable {
   /// The path, as messages name it.
   let name: String

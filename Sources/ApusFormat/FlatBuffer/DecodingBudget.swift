@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How much may still be decoded.
+/// A limit on how much can still be decoded.
 ///
 /// Tables, vectors and strings of a hostile file may overlap, so that a few kilobytes describe gigabytes.
-/// What is decoded is charged by its size as if nothing were shared; an honest file shares next to nothing.
+/// Everything decoded is charged by its size as if nothing were shared; honest files share next to nothing.
 struct DecodingBudget {
-  /// What a table costs beside its vectors.
+  /// The cost of a table without its vectors.
   static let table = 32
 
   private var remaining: Int
@@ -16,7 +16,7 @@ struct DecodingBudget {
     remaining = overflow ? .max : scaled.addingReportingOverflow(1 << 18).partialValue
   }
 
-  /// Takes `amount`, which is not negative, or throws when less is left.
+  /// Takes `amount`, which must not be negative; throws if less is left.
   mutating func charge(_ amount: Int) throws(FormatError) {
     guard amount <= remaining else {
       throw FormatError("the file describes several times more than it contains: its tables overlap")

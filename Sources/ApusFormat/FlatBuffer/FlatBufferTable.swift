@@ -2,7 +2,7 @@
 
 /// A FlatBuffers table whose own bytes and whose vtable's bytes are checked to lie in the file.
 ///
-/// A field is named by its index in the schema's table. An absent field answers its default or nil; a present
+/// A field is named by its index in the schema's table. An absent field has its default or nil; a present
 /// one is checked to lie within the table, and what it refers to within the file.
 struct FlatBufferTable {
   /// The bytes that all offsets refer to.

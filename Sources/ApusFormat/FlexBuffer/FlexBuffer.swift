@@ -3,7 +3,7 @@
 extension FlexBufferValue {
   /// Decodes a whole FlexBuffer.
   ///
-  /// Throws where a reference leaves the bytes, a type or width is unknown, or values are nested or shared so
+  /// Throws if a reference leaves the bytes, a type or width is unknown, or values are nested or shared so
   /// much that they would be far larger than the bytes.
   package init(bytes: [UInt8]) throws(FormatError) {
     // The annotated local function gives the closure's error its type.
@@ -36,7 +36,7 @@ extension FlexBufferValue {
 /// Walks a FlexBuffer from its end: the root's width, its type, its value.
 private struct FlexBufferDecoder {
   private let reader: ByteReader
-  /// The values and bytes that may still be decoded: references may share parts without limit.
+  /// How many values and bytes can still be decoded: references may share parts without limit.
   private var remaining: Int
 
   private static let maximumDepth = 32

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A decoded FlexBuffers map: what custom operators have for options.
+/// A decoded FlexBuffers map, the form of custom operators' options.
 ///
 /// ```swift
 /// let options = try FlexBufferMap(bytes: customOptions)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A file of the appended archive and what it is for.
+/// A file of the appended archive, with its purpose.
 package struct AssociatedFile: Hashable, Sendable {
-  /// What a file is for.
+  /// The purpose of a file.
   package enum Kind: Int8, Hashable, Sendable {
-    /// Not said, or unknown to this build.
+    /// Not given, or unknown to this build.
     case unknown = 0
     /// Text for people.
     case descriptions = 1
@@ -22,11 +22,11 @@ package struct AssociatedFile: Hashable, Sendable {
 
   /// The path in the archive.
   package let name: String
-  /// What people should know about it.
+  /// A description for people.
   package let description: String
-  /// What it is for.
+  /// The purpose.
   package let type: Kind
-  /// The language of its text, as `en` or `en-US`; often empty.
+  /// The language of its text, such as `en` or `en-US`; often empty.
   package let locale: String
   /// The file's version; often empty.
   package let version: String

@@ -16,7 +16,7 @@ package struct DetectorMetadata: Hashable, Sendable {
     /// The height.
     package let height: Float
 
-    /// Makes an anchor of its middle and size.
+    /// Makes an anchor from its center and size.
     package init(x: Float, y: Float, width: Float, height: Float) {
       self.x = x
       self.y = y
@@ -27,7 +27,7 @@ package struct DetectorMetadata: Hashable, Sendable {
 
   /// The anchors, in the order of the boxes.
   package let anchors: [Anchor]
-  /// The number of classes; 0 where it is not said.
+  /// The number of classes; 0 if unknown.
   package let classCount: Int
   /// What encoded positions are divided by.
   package let xScale: Float
@@ -39,10 +39,10 @@ package struct DetectorMetadata: Hashable, Sendable {
   package let heightScale: Float
   /// Whether encoded sizes are logarithms.
   package let hasExponentialSizes: Bool
-  /// Whether scores are yet to go through the logistic function.
+  /// Whether scores are logits, which still need the logistic function.
   package let hasLogits: Bool
 
-  /// Reads the metadata's bytes; throws where they are damaged.
+  /// Reads the metadata's bytes. Throws if they are damaged.
   package init(_ bytes: [UInt8]) throws(FormatError) {
     do throws(FormatError) {
       self = try FileBytes(copying: bytes).withReader { (reader) throws(FormatError) in

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What the exporter of a YOLO model appends to its file: a dictionary as JSON or as a Python literal.
 package struct ExportMetadata: Sendable {
-  /// The names of the files that such a dictionary is kept in, the preferred first.
+  /// The names of files with such a dictionary, the preferred first.
   package static let fileNames = ["metadata.json", "temp_meta.txt", "meta.txt", "edgefirst.json"]
 
-  /// The file that the facts are from.
+  /// The file that contains the dictionary.
   package let fileName: String
-  /// What the model does: `detect`, `segment`, `pose`, `classify`, `obb`; nil where it is not said.
+  /// What the model does: `detect`, `segment`, `pose`, `classify`, `obb`; nil if unknown.
   package let task: String?
-  /// The names of the classes by index; empty where there are none.
+  /// The names of the classes by index; empty if there are none.
   package let names: [Int: String]
   /// The height and width that the model was exported for.
   package let imageSize: (height: Int, width: Int)?
   /// The channels of a picture.
   package let channels: Int?
-  /// Whether the model answers without a need for suppression; nil where it is not said.
+  /// Whether the model's output needs no suppression; nil if unknown.
   package let isEndToEnd: Bool?
   /// Whether the exporter put suppression into the model.
   package let hasSuppression: Bool
-  /// How many keypoints there are, and how many numbers each has.
+  /// The number of keypoints, and of values for each.
   package let keypoints: (count: Int, values: Int)?
-  /// What the exporter calls the model; empty where it is not said.
+  /// The exporter's description of the model; empty if unknown.
   package let description: String
 
   /// The largest class index that is kept.
   private static let maximumIndex = 1 << 20
 
-  /// Reads the dictionary from the archive behind a model; nil where there is none, or none readable.
+  /// Reads the dictionary from the archive behind a model; nil if there is none, or none readable.
   package init?(appendedTo bytes: FileBytes) {
     guard let archive = try? ZipArchive(appendedTo: bytes) else { return nil }
     let names = archive.entries.map(\.name)
@@ -40,7 +40,7 @@ package struct ExportMetadata: Sendable {
     return nil
   }
 
-  /// Takes what is of use from a dictionary; everything may be missing or of another kind.
+  /// Reads what it can use from a dictionary; everything may be missing or of another kind.
   package init(_ dictionary: Literal, fileName: String = "") {
     self.fileName = fileName
     task = dictionary["task"]?.text
@@ -67,7 +67,7 @@ package struct ExportMetadata: Sendable {
     return names
   }
 
-  /// Two positive numbers, or one that stands for both.
+  /// Two positive numbers, or one for both.
   private static func pair(_ value: Literal?) -> (Int, Int)? {
     let numbers = value?.list?.compactMap(\.integer) ?? value?.integer.map { [$0, $0] } ?? []
     guard numbers.count == 2, numbers.allSatisfy({ (1...1 << 16).contains($0) }) else { return nil }

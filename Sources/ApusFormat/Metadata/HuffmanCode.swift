@@ -20,7 +20,7 @@ struct HuffmanCode {
 
   /// Makes the code in which symbol k has `lengths[k]` bits, at most 15, or none where that is 0.
   ///
-  /// Throws where there are more codes than bits can tell apart, or fewer unless `mayBeIncomplete` and
+  /// Throws if there are more codes than bits can distinguish, or fewer unless `mayBeIncomplete` and
   /// there is at most one.
   init(lengths: ArraySlice<UInt8>, mayBeIncomplete: Bool) throws(FormatError) {
     for length in lengths { counts[Int(min(length, 15))] += 1 }
@@ -36,7 +36,7 @@ struct HuffmanCode {
     counts[0] = 0
   }
 
-  /// Takes one more bit; answers the symbol once its code is complete.
+  /// Takes one more bit; returns the symbol once its code is complete.
   func step(_ walk: inout Walk, bit: Int) -> Int? {
     walk.length += 1
     guard walk.length <= Self.maximumLength else { return nil }
@@ -56,10 +56,10 @@ struct HuffmanCode {
     symbols = lengths.indices.sorted { (lengths[$0], $0) < (lengths[$1], $1) }
   }
 
-  /// The literals and lengths of blocks that bring no code of their own.
+  /// The literals and lengths of blocks without a code of their own.
   static let fixedLiterals = HuffmanCode(
     complete: (0..<288).map { $0 < 144 ? 8 : $0 < 256 ? 9 : $0 < 280 ? 7 : 8 })
 
-  /// The distances of blocks that bring no code of their own.
+  /// The distances of blocks without a code of their own.
   static let fixedDistances = HuffmanCode(complete: Array(repeating: 5, count: 32))
 }

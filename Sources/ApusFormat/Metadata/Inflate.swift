@@ -4,7 +4,7 @@
 package enum Inflate {
   /// Decompresses `bytes` to exactly `expectedSize` bytes.
   ///
-  /// Throws where the stream is damaged, ends early, or makes another number of bytes; never holds more than
+  /// Throws if the stream is damaged, ends early, or makes another number of bytes; never holds more than
   /// `expectedSize` of them. Bytes behind the last block are ignored.
   package static func inflate(_ bytes: ArraySlice<UInt8>, expectedSize: Int) throws(FormatError) -> [UInt8] {
     do throws(FormatError) {
@@ -36,7 +36,7 @@ private struct Inflater {
   }
 
   mutating func run() throws(FormatError) -> [UInt8] {
-    // 1032 is the most that the format can expand a byte to: a lie about the size costs no memory.
+    // The format expands a byte to at most 1032, so a lie about the size costs no memory.
     let (most, overflow) = input.count.multipliedReportingOverflow(by: 1032)
     output.reserveCapacity(overflow ? expectedSize : max(0, min(expectedSize, most)))
     var isLast = false
@@ -159,7 +159,7 @@ private struct Inflater {
 
   private static let codeLengthOrder = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15]
 
-  /// The least length of each symbol from 257 on, and the bits that are added to it.
+  /// The minimum length of each symbol from 257 on, and the number of extra bits.
   private static let lengths: [(base: Int, bits: Int)] = {
     var table: [(base: Int, bits: Int)] = []
     var base = 3
@@ -172,7 +172,7 @@ private struct Inflater {
     return table + [(258, 0)]
   }()
 
-  /// The least distance of each symbol, and the bits that are added to it.
+  /// The minimum distance of each symbol, and the number of extra bits.
   private static let distances: [(base: Int, bits: Int)] = {
     var table: [(base: Int, bits: Int)] = []
     var base = 1

@@ -24,13 +24,13 @@ package indirect enum Literal: Hashable, Sendable {
 
   /// Parses text, without evaluating anything; comments and names other than the constants are refused.
   ///
-  /// Throws where the text is no literal, nests deeper than 64 levels, or has more than a million values.
+  /// Throws if the text is not a literal, nests deeper than 64 levels, or has more than a million values.
   package init(parsing bytes: [UInt8]) throws(FormatError) {
     var parser = LiteralParser(bytes)
     self = try parser.document()
   }
 
-  /// The value of a key of a map; nil for another kind of value and for a key that is not there.
+  /// The value of a key of a map; nil for another kind of value and for a missing key.
   package subscript(key: String) -> Literal? {
     guard case .map(let entries) = self else { return nil }
     return entries.first { $0.key == .text(key) }?.value

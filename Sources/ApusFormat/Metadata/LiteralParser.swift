@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Reads the grammar that JSON and Python's literals have in common, and what each has besides.
+/// Reads the grammar that JSON and Python's literals share, and what each adds.
 struct LiteralParser {
   private static let maximumDepth = 64
   private static let maximumCount = 1 << 20
@@ -162,7 +162,7 @@ struct LiteralParser {
 
   // MARK: Parts
 
-  /// Moves past a character and the space before it, if it comes next.
+  /// Skips a character and the space before it, if it comes next.
   private mutating func takes(_ character: Unicode.Scalar) -> Bool {
     skipSpace()
     guard position < bytes.count, bytes[position] == UInt8(ascii: character) else { return false }

@@ -118,7 +118,7 @@ struct MetadataDecoder {
     calibration: TensorMetadata.ScoreCalibration?
   )
 
-  /// What is done to the tensor's values outside the graph; of several units of a kind the first counts.
+  /// Processing of the tensor's values outside the graph; of several units of a kind the first counts.
   private mutating func processUnits(_ table: FlatBufferTable) throws(FormatError) -> ProcessUnits {
     var result: ProcessUnits = (nil, nil, nil)
     guard let vector = try vector(table, 4, 4) else { return result }
@@ -166,7 +166,7 @@ struct MetadataDecoder {
     return result
   }
 
-  /// Bytes under a name; of several with the same name, the first.
+  /// Bytes by name; of several with the same name, the first.
   private mutating func custom(_ table: FlatBufferTable, _ field: Int) throws(FormatError) -> [String:
     [UInt8]]
   {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a model's maker says about its inputs and outputs (the `TFLITE_METADATA` buffer).
+/// What a model's author says about its inputs and outputs (the `TFLITE_METADATA` buffer).
 ///
-/// Nothing here is needed to run the model, and everything may be missing or wrong.
+/// No run needs it, and everything in it may be missing or wrong.
 ///
 /// ```swift
 /// let metadata = try ModelMetadata.read(from: file)
@@ -21,7 +21,7 @@ package struct ModelMetadata: Hashable, Sendable {
   package let version: String
   /// Who made the model.
   package let author: String
-  /// The model's licence.
+  /// The model's license.
   package let license: String
   /// The oldest parser that understands all of the metadata.
   package let minimumParserVersion: String
@@ -31,10 +31,10 @@ package struct ModelMetadata: Hashable, Sendable {
   package let outputs: [TensorMetadata]
   /// The files that belong to the whole model or to its first subgraph.
   package let associatedFiles: [AssociatedFile]
-  /// What tools keep with the first subgraph under names of their own.
+  /// What tools store with the first subgraph, under names of their own.
   package let custom: [String: [UInt8]]
 
-  /// Reads a model's metadata; nil where it has none. Throws where it is damaged.
+  /// Reads a model's metadata; nil if it has none. Throws if it is damaged.
   package static func read(from file: ModelFile) throws(FormatError) -> ModelMetadata? {
     guard let entry = file.metadata.first(where: { $0.name == entryName }) else { return nil }
     let range = file.buffers[entry.buffer]
@@ -48,7 +48,7 @@ package struct ModelMetadata: Hashable, Sendable {
     }
   }
 
-  /// Reads metadata from a FlatBuffer of its own; throws where it is damaged.
+  /// Reads metadata from a FlatBuffer of its own. Throws if it is damaged.
   package init(_ bytes: [UInt8]) throws(FormatError) {
     do throws(FormatError) {
       self = try FileBytes(copying: bytes).withReader { (reader) throws(FormatError) in

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a model's maker says about one input or output.
+/// What a model's author says about one input or output.
 package struct TensorMetadata: Hashable, Sendable {
   /// What a tensor contains.
   package enum Content: Hashable, Sendable {
-    /// Not said, or unknown to this build.
+    /// Not given, or unknown to this build.
     case unknown
     /// Plain numbers.
     case feature
@@ -20,7 +20,7 @@ package struct TensorMetadata: Hashable, Sendable {
   package struct ImageProperties: Hashable, Sendable {
     /// The order of colors.
     package enum ColorSpace: Int8, Hashable, Sendable {
-      /// Not said, or unknown to this build.
+      /// Not given, or unknown to this build.
       case unknown = 0
       /// Red, green, blue.
       case rgb = 1
@@ -30,9 +30,9 @@ package struct TensorMetadata: Hashable, Sendable {
 
     /// The order of colors.
     package let colorSpace: ColorSpace
-    /// The size to use where the tensor's is dynamic.
+    /// The size to use if the tensor's is dynamic.
     package let defaultWidth: Int?
-    /// The size to use where the tensor's is dynamic.
+    /// The size to use if the tensor's is dynamic.
     package let defaultHeight: Int?
   }
 
@@ -40,7 +40,7 @@ package struct TensorMetadata: Hashable, Sendable {
   package struct BoundingBoxProperties: Hashable, Sendable {
     /// The kind of a box.
     package enum Kind: Int8, Hashable, Sendable {
-      /// Not said, or unknown to this build.
+      /// Not given, or unknown to this build.
       case unknown = 0
       /// Left, top, right, bottom.
       case boundaries = 1
@@ -58,7 +58,7 @@ package struct TensorMetadata: Hashable, Sendable {
       case pixel = 1
     }
 
-    /// Where each of the kind's numbers stands in the tensor; empty means in the kind's order.
+    /// The position of each of the kind's numbers in the tensor; empty means in the kind's order.
     package let index: [Int]
     /// The kind of the box.
     package let type: Kind
@@ -68,12 +68,12 @@ package struct TensorMetadata: Hashable, Sendable {
 
   /// How pixels become the input: `(x − mean) / std`, one number of each or one per channel.
   package struct Normalization: Hashable, Sendable {
-    /// What is subtracted.
+    /// The number to subtract.
     package let mean: [Float]
-    /// What is divided by; it may be zero.
+    /// The divisor; it may be zero.
     package let std: [Float]
 
-    /// Makes a normalization of its numbers.
+    /// Makes a normalization from its numbers.
     package init(mean: [Float], std: [Float]) {
       self.mean = mean
       self.std = std
@@ -82,7 +82,7 @@ package struct TensorMetadata: Hashable, Sendable {
 
   /// How scores are calibrated; the parameters are in an associated file.
   package struct ScoreCalibration: Hashable, Sendable {
-    /// What is done to a score first.
+    /// The transformation of a score before calibration.
     package enum Transformation: Int8, Hashable, Sendable {
       /// Nothing.
       case identity = 0
@@ -92,15 +92,15 @@ package struct TensorMetadata: Hashable, Sendable {
       case inverseLogistic = 2
     }
 
-    /// What is done to a score first.
+    /// The transformation of a score before calibration.
     package let transformation: Transformation
-    /// The score where parameters are missing or the score is below their minimum.
+    /// The score if parameters are missing or the score is below their minimum.
     package let defaultScore: Float
   }
 
-  /// The name, which need not be the tensor's.
+  /// The name, which may differ from the tensor's.
   package let name: String
-  /// What people should know about it.
+  /// A description for people.
   package let description: String
   /// The names of its dimensions; often empty.
   package let dimensionNames: [String]
@@ -110,18 +110,18 @@ package struct TensorMetadata: Hashable, Sendable {
   package let valueRange: ClosedRange<Int>?
   /// How pixels become the input.
   package let normalization: Normalization?
-  /// The score below which results are to be left out.
+  /// The minimum score of a result; nil if unknown.
   package let scoreThreshold: Float?
   /// How scores are calibrated.
   package let scoreCalibration: ScoreCalibration?
-  /// The least values, one or one per channel.
+  /// The minimum values, one or one per channel.
   package let minimums: [Float]
-  /// The greatest values, one or one per channel.
+  /// The maximum values, one or one per channel.
   package let maximums: [Float]
   /// The files that belong to the tensor.
   package let associatedFiles: [AssociatedFile]
 
-  /// What the numbers of a box mean, where the tensor contains boxes.
+  /// The meaning of a box's numbers, if the tensor contains boxes.
   package var boundingBoxProperties: BoundingBoxProperties? {
     if case .boundingBox(let properties) = content { properties } else { nil }
   }

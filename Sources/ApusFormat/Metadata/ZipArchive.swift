@@ -2,7 +2,7 @@
 
 /// A zip archive, also one that is appended to other bytes: the labels of a model with metadata.
 ///
-/// The list of entries is checked when it is read, each entry's bytes when they are asked for. Stored and
+/// The list of entries is checked when it is read, each entry's bytes when they are requested. Stored and
 /// deflated entries are supported; zip64, encryption and archives in several parts are refused.
 package struct ZipArchive: Sendable {
   /// One file of the archive.
@@ -11,9 +11,9 @@ package struct ZipArchive: Sendable {
     package let name: String
     /// How it is stored: 0 plainly, 8 deflated.
     package let method: Int
-    /// The bytes that it takes in the archive.
+    /// The size in the archive, in bytes.
     package let compressedSize: Int
-    /// The bytes that it has.
+    /// The size after decompression, in bytes.
     package let size: Int
     /// The checksum of its contents.
     package let crc: UInt32
@@ -28,10 +28,10 @@ package struct ZipArchive: Sendable {
 
   private let bytes: FileBytes
 
-  /// The most that contents may be larger than what they are stored in.
+  /// The maximum ratio of an entry's size to its stored size.
   static let maximumRatio = 256
 
-  /// Reads the directory at the end of `bytes`; throws where there is none or where it is damaged.
+  /// Reads the directory at the end of `bytes`. Throws if there is none or it is damaged.
   package init(_ bytes: FileBytes) throws(FormatError) {
     guard let archive = try ZipArchive(appendedTo: bytes) else {
       throw FormatError("zip archive: there is no directory at the end of \(bytes.count) bytes")
@@ -39,12 +39,12 @@ package struct ZipArchive: Sendable {
     self = archive
   }
 
-  /// Reads the directory at the end of `bytes`; throws where there is none or where it is damaged.
+  /// Reads the directory at the end of `bytes`. Throws if there is none or it is damaged.
   package init(_ bytes: [UInt8]) throws(FormatError) {
     try self.init(FileBytes(copying: bytes))
   }
 
-  /// Reads the directory at the end of `bytes`, or answers nil where there is none.
+  /// Reads the directory at the end of `bytes`; nil if there is none.
   package init?(appendedTo bytes: FileBytes) throws(FormatError) {
     do throws(FormatError) {
       let entries = try bytes.withReader { (reader) throws(FormatError) in
@@ -60,7 +60,7 @@ package struct ZipArchive: Sendable {
 
   /// The contents of the first entry with this name, their checksum verified.
   ///
-  /// Throws where there is no such entry, where it is larger than `maximumSize`, or where it is damaged.
+  /// Throws if there is no such entry, it is larger than `maximumSize`, or it is damaged.
   package func contents(of name: String, maximumSize: Int = 64 << 20) throws(FormatError) -> [UInt8] {
     do throws(FormatError) {
       guard let entry = entries.first(where: { $0.name == name }) else {

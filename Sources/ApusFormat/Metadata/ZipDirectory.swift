@@ -11,10 +11,10 @@ struct ZipDirectory {
   private let start: Int
   private let end: Int
   private let count: Int
-  /// What offsets in the directory count from: the file's start, or the archive's own.
+  /// The origin of offsets in the directory: the file's start, or the archive's own.
   private let base: Int
 
-  /// Finds the directory from its end record, or answers nil where there is no such record.
+  /// Finds the directory from its end record; nil if there is none.
   init?(_ reader: ByteReader) throws(FormatError) {
     guard let record = try Self.endRecord(reader) else { return nil }
     let disks = (
@@ -42,7 +42,7 @@ struct ZipDirectory {
     base = start - Int(offset)
   }
 
-  /// The end record is the last thing but for a comment, whose length it ends with.
+  /// The end record comes last, except for a comment whose length it ends with.
   private static func endRecord(_ reader: ByteReader) throws(FormatError) -> Int? {
     let last = reader.count - endSize
     guard last >= 0 else { return nil }

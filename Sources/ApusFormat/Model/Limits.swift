@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How large a model may be before it is refused, whatever its file's size.
+/// The maximum size of a model, whatever its file's size.
 package struct Limits: Hashable, Sendable {
   /// The subgraphs of a model.
   package var maximumSubgraphs = 4096

@@ -85,7 +85,7 @@ extension ModelDecoder {
     return sizes
   }
 
-  /// Follows the levels from the outermost in: each parent needs its segment, each index its dimension.
+  /// Walks the levels from the outermost in: each parent needs its segment, each index its dimension.
   private func storedElements(_ entry: SparsityEntry, _ sizes: [Int]) throws(FormatError) -> Int {
     var count = 1
     for (level, dimension) in entry.dimensions.enumerated() {

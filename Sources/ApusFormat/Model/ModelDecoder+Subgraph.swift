@@ -57,7 +57,7 @@ extension ModelDecoder {
     _ table: FlatBufferTable, _ field: Int, _ typeField: Int, _ expectedType: Int?
   ) throws(FormatError) -> OptionsTable {
     // A table without a type is not of any type, and one of another operator's type has none of the fields that
-    // this one reads: the schema's own accessors answer neither.
+    // this one reads: the schema's own accessors return neither.
     let type = Int(try table.integer(typeField, default: UInt8(0)))
     guard type != 0, type == expectedType ?? type else { return .empty }
     do throws(FormatError) {

@@ -76,7 +76,7 @@ extension ModelDecoder {
     return result
   }
 
-  /// The number of elements; nil where a dimension is unknown. Throws where the known ones are too many.
+  /// The number of elements; nil if a dimension is unknown. Throws if the known ones are too many.
   private func elementCount(_ shape: [Int]) throws(FormatError) -> Int? {
     var product = 1
     for dimension in shape where dimension > 0 {

@@ -104,7 +104,7 @@ struct ModelDecoder {
     }
   }
 
-  /// The named buffers that can be read: what is damaged here costs only itself.
+  /// The named buffers that can be read; damaged ones are left out.
   private mutating func metadata(_ root: FlatBufferTable) -> [MetadataEntry] {
     guard let vector = try? root.vector(6, elementSize: 4) else { return [] }
     var result: [MetadataEntry] = []

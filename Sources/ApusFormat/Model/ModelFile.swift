@@ -2,7 +2,7 @@
 
 /// A `.tflite` file, decoded and checked: every index and every byte range in it can be used as it stands.
 ///
-/// Only the form is checked, not what operators mean by it. Weights stay where they are, as ranges of
+/// Only the form is checked, not its meaning for operators. Weights stay in the file, as ranges of
 /// ``bytes``. Damaged metadata costs the metadata, never the model.
 ///
 /// ```swift
@@ -23,17 +23,17 @@ package struct ModelFile: Sendable {
   package let operatorCodes: [OperatorCodeEntry]
   /// The subgraphs, at least one; the first is the model's own.
   package let subgraphs: [SubgraphEntry]
-  /// Where each buffer's data is, inside the FlatBuffer or behind it; empty where there is none.
+  /// The range of each buffer's data, inside the FlatBuffer or behind it; empty if there is none.
   package let buffers: [Range<Int>]
   /// The named buffers; those that are damaged are left out.
   package let metadata: [MetadataEntry]
   /// The signatures.
   package let signatures: [SignatureEntry]
-  /// Of each buffer whether its data may not have been read yet: large ones of files that are read in parts. Who reads them
-  /// calls ``FileBytes/require(_:)`` before. Empty where all is there.
+  /// For each buffer: whether its data may not have been read yet, as large ones of files that are read in parts. Readers
+  /// call ``FileBytes/require(_:)`` first. Empty if everything is in memory.
   package private(set) var areUnread: [Bool] = []
 
-  /// Decodes all of a file but its metadata buffers and its appended archive.
+  /// Decodes a file, except for its metadata buffers and its appended archive.
   ///
   /// Time and memory are proportional to the file's size, whatever is in it.
   package init(_ bytes: FileBytes, limits: Limits = .default) throws(FormatError) {
@@ -42,7 +42,7 @@ package struct ModelFile: Sendable {
     if bytes.hasParts { try readAllButLargeBuffers() }
   }
 
-  /// The least bytes of a buffer that is not read with the rest of the file: some blocks.
+  /// The minimum size of a buffer that is read separately: some blocks.
   private static let leastUnread = 64 << 10
 
   private mutating func readAllButLargeBuffers() throws(FormatError) {

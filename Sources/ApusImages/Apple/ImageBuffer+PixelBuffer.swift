@@ -11,7 +11,7 @@
     /// - Parameters:
     ///   - pixelBuffer: A frame of one plane: 32 or 24 bits of red, green and blue, in any order, or 8 of gray. Ask
     ///     cameras for `kCVPixelFormatType_32BGRA`.
-    ///   - orientation: How the stored rows are to be seen.
+    ///   - orientation: The orientation in which to view the stored rows.
     /// - Throws: `unsupportedImage` for another pixel format, `malformedImage` for a buffer without memory, or what the
     ///   memberwise initializer throws.
     public init(_ pixelBuffer: CVPixelBuffer, orientation: ImageOrientation = .up) throws(ApusError) {

@@ -58,12 +58,12 @@ import ApusVision
       orientation: header.orientation, reduction: factor, full: full)
   }
 
-  /// The same memory with another number of bytes, or new memory; what is in it is of no meaning.
+  /// The same memory with another number of bytes, or new memory; its contents are undefined.
   private func resized(_ memory: consuming [UInt8], to count: Int) -> [UInt8] {
     var memory = memory
     guard memory.capacity >= count else {
       return [UInt8](unsafeUninitializedCapacity: count) { target, initialized in
-        // Shown to nobody before the decoder has written each row, or it is set to zero.
+        // Not visible until the decoder has written each row, or it is set to zero.
         initialized = count
       }
     }

@@ -8,7 +8,7 @@ public struct AnnotationStyle: Hashable, Sendable {
   public var lineWidth: Float?
   /// The height of the text in pixels; nil: 1/32 of the mean side, from 11 to 64.
   public var fontSize: Float?
-  /// The font family; another one takes its place where it is not installed.
+  /// The font family; replaced by another one if it is not installed.
   public var fontFamily: String
   /// Whether the name is written.
   public var showsName: Bool
@@ -41,7 +41,7 @@ public struct AnnotationStyle: Hashable, Sendable {
     }
     if showsScore {
       let percent = detection.score * 100
-      // Rounded half up, and never a trap for what no model should answer.
+      // Rounded half up; impossible scores must not trap.
       parts.append(
         percent.isFinite && abs(percent) < 10_000 ? "\(Int((percent + 0.5).rounded(.down))) %" : "? %")
     }

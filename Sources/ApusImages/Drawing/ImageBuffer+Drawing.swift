@@ -4,19 +4,19 @@ import Apus
 import ApusVision
 
 extension ImageBuffer {
-  /// The picture as it is seen, as rgb, with boxes, names and scores drawn on it.
+  /// The picture after orientation, as rgb, with boxes, names and scores drawn on it.
   ///
   /// Boxes are taken from ``Detection/rect`` and cut at the picture's edges; those without finite coordinates or
   /// outside the picture are left out. Masks shine through, keypoints of at least the score 0.3 are dots. The first
-  /// detections lie on top. Where the system has no font, the boxes
+  /// detections lie on top. If the system has no font, the boxes
   /// are drawn without text.
   ///
   /// ```swift
   /// let annotated = try picture.drawing(detections)
   /// try annotated.write(toFile: "found.png")
   /// ```
-  /// - Throws: `unsupportedImage` where this build cannot draw or the picture is wider or higher than 32,767
-  ///   pixels; `resourceLimit` where memory runs out.
+  /// - Throws: `unsupportedImage` if this build cannot draw or the picture is wider or higher than 32,767
+  ///   pixels; `resourceLimit` if memory runs out.
   public func drawing(_ detections: [Detection], style: AnnotationStyle = AnnotationStyle()) throws(ApusError)
     -> ImageBuffer
   {

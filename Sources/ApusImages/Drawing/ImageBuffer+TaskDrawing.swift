@@ -3,10 +3,10 @@ import Apus
 import ApusVision
 
 extension ImageBuffer {
-  /// The picture as it is seen, as rgb, with faces and their points drawn on it.
+  /// The picture after orientation, as rgb, with faces and their points drawn on it.
   ///
-  /// - Throws: `unsupportedImage` where this build cannot draw or the picture is wider or higher than 32,767
-  ///   pixels; `resourceLimit` where memory runs out.
+  /// - Throws: `unsupportedImage` if this build cannot draw or the picture is wider or higher than 32,767
+  ///   pixels; `resourceLimit` if memory runs out.
   public func drawing(faces: [Face], style: AnnotationStyle = AnnotationStyle()) throws(ApusError)
     -> ImageBuffer
   {
@@ -23,10 +23,10 @@ extension ImageBuffer {
     return try draw(sketch, on: oriented().converted(to: .rgb), style: style)
   }
 
-  /// The picture as it is seen, as rgb, with poses drawn on it: their points and, for people of seventeen points, the limbs
+  /// The picture after orientation, as rgb, with poses drawn on it: their points and, for people of seventeen points, the limbs
   /// between them.
   ///
-  /// - Parameter keypointThreshold: The least score of a point that is drawn; points without one always are.
+  /// - Parameter keypointThreshold: The minimum score of a drawn point; points without a score are always drawn.
   /// - Throws: As ``drawing(_:style:)``.
   public func drawing(
     poses: [Pose], keypointThreshold: Float = 0.3, style: AnnotationStyle = AnnotationStyle()
@@ -38,11 +38,11 @@ extension ImageBuffer {
     return try draw(sketch, on: oriented().converted(to: .rgb), style: style)
   }
 
-  /// The picture as it is seen, as rgb, where the classes of its pixels shine through; class 0, mostly the background, does
-  /// not.
+  /// The picture after orientation, as rgb, tinted by the classes of its pixels; class 0, mostly the background, is
+  /// not tinted.
   ///
   /// - Parameter opacity: How much of a pixel is the class's color, 0 to 1.
-  /// - Throws: `invalidArgument` where the mask is that of a picture of another size.
+  /// - Throws: `invalidArgument` if the mask belongs to a picture of another size.
   public func drawing(
     segmentation: SegmentationResult, opacity: Float = 0.5, palette: ClassPalette = .standard
   ) throws(ApusError) -> ImageBuffer {

@@ -2,7 +2,7 @@
 
 import ApusVision
 
-/// Finds what a JPEG's header says that the decoder does not tell: the orientation in EXIF, Adobe's marker, scans.
+/// Reads what the decoder does not report from a JPEG's header: EXIF orientation, Adobe's marker, scans.
 struct JPEGHeader {
   /// The orientation in the first EXIF segment; `.up` where there is none or it is damaged.
   private(set) var orientation = ImageOrientation.up

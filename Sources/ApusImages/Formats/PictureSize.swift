@@ -2,7 +2,7 @@
 import ApusVision
 
 extension ImageBuffer {
-  /// The stored width and height that a picture file's header names, without decoding it; nil where there is none.
+  /// The stored width and height in a picture file's header, without decoding it; nil if there is none.
   ///
   /// Nothing is checked: decoding decides whether the file is a picture.
   public static func storedSize(ofFile bytes: [UInt8]) -> (width: Int, height: Int)? {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a classifier says of a picture.
+/// The classes of a picture.
 public struct ClassificationResult: VisionResult, Hashable {
-  /// The width of the picture as it is seen, in pixels.
+  /// The width of the picture after orientation, in pixels.
   public let imageWidth: Int
-  /// The height of the picture as it is seen, in pixels.
+  /// The height of the picture after orientation, in pixels.
   public let imageHeight: Int
   /// The classes of each head; most models have one.
   public var classifications: [Classifications]
-  /// The score that a decision needs; nil where none is wanted.
+  /// The minimum score of a decision; nil for no decision.
   public var decisionThreshold: Float?
-  /// How long the stages took.
+  /// The time of each stage.
   public var timings: StageTimings
 
   /// The classes of the first head, best first.
@@ -29,7 +29,7 @@ extension ClassificationResult: Encodable {
     let decision: String?
   }
 
-  /// Encodes `classes`, or `heads` where there are several; `decision` where a threshold is given; `milliseconds`.
+  /// Encodes `classes`, or `heads` if there are several; `decision` if there is a threshold; `milliseconds`.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     func decision(_ head: Classifications?) -> String? {
@@ -52,7 +52,7 @@ extension Category: Encodable {
     case index, label, score, displayName
   }
 
-  /// Encodes `index`, `label` (null where there is none) and `score`; the display name where there is one.
+  /// Encodes `index`, `label` (null if there is none), `score`, and the display name if there is one.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(index, forKey: .index)

@@ -2,13 +2,13 @@
 
 /// The classes that one output of a classifier names for a picture.
 public struct Classifications: Hashable, Sendable {
-  /// What to make of a picture's best class.
+  /// A decision about a picture's best class.
   public enum Decision: Hashable, Sendable {
-    /// The best class is sure enough.
+    /// The best class, whose score is high enough.
     case category(Category)
-    /// There are classes, but none is sure enough.
+    /// No class has a score that is high enough.
     case notSure
-    /// There is no class at all.
+    /// There are no classes.
     case nothing
 
     /// The class's name, `not sure` or `nothing`.
@@ -21,11 +21,11 @@ public struct Classifications: Hashable, Sendable {
     }
   }
 
-  /// Which of the heads it is, from 0.
+  /// The head's position, from 0.
   public var headIndex: Int
   /// The head's name, from the metadata or the tensor.
   public var headName: String
-  /// The classes, best first; equal scores by their index.
+  /// The classes, best first; equal scores by index.
   public var categories: [Category]
 
   /// Makes the classes of a head.
@@ -35,7 +35,7 @@ public struct Classifications: Hashable, Sendable {
     self.categories = categories
   }
 
-  /// The best class, if it is at least that sure.
+  /// The best class, if it has at least this score.
   public func decision(threshold: Float) -> Decision {
     guard let best = categories.first else { return .nothing }
     return best.score >= threshold ? .category(best) : .notSure

@@ -2,34 +2,34 @@
 import Apus
 import ApusFormat
 
-/// Says what a picture shows: the best of a model's classes.
+/// Classifies pictures: finds the best of a model's classes.
 ///
 /// ```swift
 /// let classifier = try ImageClassifier(modelFile: "mobilenet.tflite", labelsFile: "labels.txt")
 /// let best = try classifier.classify(picture).categories.prefix(3)
 /// ```
 ///
-/// Every output is a head: one score for each class, as the model gives it. A classifier can be shared by any number of
+/// Every output is a head: one score for each class, as the model gives it. Any number of threads can share a classifier.
 /// threads.
 public final class ImageClassifier: VisionTask {
   /// How to classify.
   @dynamicMemberLookup
   public struct Options: Sendable {
-    /// How pictures reach the model, and how it runs; its members are members of these options, too.
+    /// How pictures reach the model, and how it runs. Its members are also members of these options.
     public var baseOptions = BaseOptions()
-    /// The least score of a class; equal is enough. Nil for all.
+    /// The minimum score of a class, inclusive; nil for all classes.
     public var scoreThreshold: Float?
-    /// The most classes of each head, the best ones; nil for all.
+    /// The maximum number of classes per head; nil for all.
     public var maxResults: Int?
-    /// The only labels to answer with; empty for all. Excludes ``categoryDenylist``.
+    /// The only labels to report; empty for all. Cannot be combined with ``categoryDenylist``.
     public var categoryAllowlist: [String] = []
-    /// The labels to leave out. Excludes ``categoryAllowlist``.
+    /// The labels to leave out. Cannot be combined with ``categoryAllowlist``.
     public var categoryDenylist: [String] = []
-    /// The language of display names, as `en` or `de-CH`, where the metadata has them; nil for none.
+    /// The language of display names, such as `en` or `de-CH`, if the metadata has them; nil for none.
     public var displayNamesLocale: String?
-    /// How many rows of the labels lie before class 0; nil to find out.
+    /// How many label rows precede class 0; nil to detect it.
     public var labelOffset: Int?
-    /// The score from which ``Classifications/decision(threshold:)`` is part of encoded results; nil for none.
+    /// The threshold of the ``Classifications/decision(threshold:)`` in encoded results; nil for none.
     public var decisionThreshold: Float?
 
     /// Makes the default options.
@@ -52,9 +52,9 @@ public final class ImageClassifier: VisionTask {
     let calibration: ScoreCalibration?
   }
 
-  /// How to classify, as given.
+  /// The options, as given.
   public let options: Options
-  /// What is taken for granted about the model.
+  /// What the task assumes about the model.
   public let assumptions: TaskAssumptions
 
   private let pictures: PictureModel
@@ -64,16 +64,16 @@ public final class ImageClassifier: VisionTask {
   ///
   /// - Parameters:
   ///   - model: The model: one picture in, one score for each class out.
-  ///   - labels: The names of the classes; nil for those inside the model.
+  ///   - labels: The names of the classes; nil for the labels inside the model.
   ///   - options: How to classify.
-  /// - Throws: `invalidArgument` where the options contradict each other or the model is no classifier, or what stops
+  /// - Throws: `invalidArgument` if the options contradict each other or the model is not a classifier; errors of
   ///   `Apus.Interpreter`.
   public init(model: Model, labels: LabelMap? = nil, options: Options = Options()) throws(ApusError) {
     if let threshold = options.scoreThreshold, threshold.isNaN {
       throw ApusError(.invalidArgument, "the score threshold is not a number")
     }
     if let maxResults = options.maxResults, maxResults < 1 {
-      throw ApusError(.invalidArgument, "at most \(maxResults) results are asked for, not 1 or more")
+      throw ApusError(.invalidArgument, "maxResults is \(maxResults), not 1 or more")
     }
     self.options = options
     let prepared = try PreparedModel(model, options: options.baseOptions)
@@ -91,7 +91,7 @@ public final class ImageClassifier: VisionTask {
       labels: heads.first?.labels, steps: steps)
   }
 
-  /// Makes a classifier of files; nil for the labels inside the model.
+  /// Makes a classifier from files; nil for the labels inside the model.
   public convenience init(
     modelFile: String, labelsFile: String? = nil, options: Options = Options()
   ) throws(ApusError) {
@@ -133,42 +133,42 @@ public final class ImageClassifier: VisionTask {
 
   // MARK: Facts
 
-  /// The names of the classes; nil where neither the caller nor the model has any.
+  /// The names of the classes; nil if neither the caller nor the model has any.
   public var labels: LabelMap? { heads.first?.labels?.map }
 
   // MARK: Classifying
 
-  /// Says what a picture, or a region of it, shows.
+  /// Classifies a picture, or a region of it.
   ///
   /// - Parameters:
   ///   - image: The picture, of any size.
-  ///   - region: The part of the picture to look at, in pixels as it is seen; nil for all of it.
-  ///   - cancellation: A flag that is looked at before each operator.
-  /// - Throws: `cancelled`, or what only the data of a run can cause.
+  ///   - region: The part of the picture to look at, in pixels after orientation; nil for the whole picture.
+  ///   - cancellation: A flag that is checked before each operator.
+  /// - Throws: `cancelled`; `invalidArgument` for a region without pixels; `invalidData` if an operator refuses a value.
   public func classify(
     _ image: ImageBuffer, in region: PixelRect? = nil, cancellation: Cancellation? = nil
   ) throws(ApusError) -> ClassificationResult {
     result(image, try pictures.run(image, in: region, cancellation: cancellation, classifications))
   }
 
-  /// Says what a picture shows, away from the caller's actor; cancelling the caller's task stops the run.
+  /// Classifies a picture away from the caller's actor. Cancelling the caller's task stops the run.
   public func classify(_ image: ImageBuffer, in region: PixelRect? = nil) async throws(ApusError)
     -> ClassificationResult
   {
     try await answer(image, in: region)
   }
 
-  /// How far files may be reduced while they are read; see ``VisionTask/imageReduction``.
+  /// How far files may be reduced while they are read, see ``VisionTask/imageReduction``.
   public var imageReduction: ImageReduction { .fitting(pictures.processor) }
 
-  /// The same answer under the name that all tasks share.
+  /// The same result, under the name that all tasks share.
   public func answer(_ image: ImageBuffer, in region: PixelRect?, cancellation: Cancellation?)
     throws(ApusError) -> ClassificationResult
   {
     try classify(image, in: region, cancellation: cancellation)
   }
 
-  /// Answers to several pictures, in one run where the model leaves its batch open.
+  /// The results for several pictures; they run together if the model's batch is open.
   public func answers(_ images: [ImageBuffer], cancellation: Cancellation?) throws(ApusError)
     -> [ClassificationResult]
   {
@@ -192,7 +192,7 @@ public final class ImageClassifier: VisionTask {
         for index in scores.indices { scores[index] = calibration.score(scores[index], of: index) }
       }
       let threshold = options.scoreThreshold ?? -.infinity
-      // NaN is neither above nor below anything, and no score.
+      // NaN is not a score.
       let wanted = scores.indices.filter { scores[$0] >= threshold && head.selection.contains($0) }
       let sorted = wanted.sorted { scores[$0] > scores[$1] || scores[$0] == scores[$1] && $0 < $1 }
       let best = sorted.prefix(options.maxResults ?? sorted.count)

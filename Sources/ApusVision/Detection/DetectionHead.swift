@@ -19,7 +19,7 @@ struct ModelKeypoint {
   var score: Float?
 }
 
-/// Which objects are wanted.
+/// Which objects to keep.
 struct DetectionCriteria: Sendable {
   var scoreThreshold: Float
   var maxResults: Int
@@ -29,7 +29,7 @@ struct DetectionCriteria: Sendable {
   var categories: CategorySelection
 }
 
-/// What turns the outputs of one kind of model into objects.
+/// Turns the outputs of one kind of model into objects.
 protocol DetectionHead: Sendable {
   /// The kind of model.
   var layout: DetectorLayout { get }
@@ -37,13 +37,13 @@ protocol DetectionHead: Sendable {
   var reason: String { get }
   /// How its pictures are prepared.
   var pictureDefaults: PictureDefaults { get }
-  /// The number of classes, where the shapes tell.
+  /// The number of classes, if the shapes decide it.
   var classCount: Int? { get }
   /// What each output holds.
   var roles: [Int: String] { get }
   /// Whether boxes end at the picture's edges.
   var clipsBoxes: Bool { get }
-  /// What is suspicious about the model.
+  /// What looks suspicious about the model.
   var warnings: [String] { get }
 
   /// What is done with the outputs, for people.

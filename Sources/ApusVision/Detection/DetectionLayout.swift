@@ -91,7 +91,7 @@ struct DetectionLayout: Hashable, Sendable {
         let count = positions[3]
       else { continue }
       let options = node.customOptions.flatMap { try? FlexBufferMap(model.file.bytes, $0) }
-      // Regular suppression answers with one row for each object whatever this option says.
+      // Regular suppression returns one row for each object, whatever this option says.
       let isFast = !(options?.bool("use_regular_nms") ?? false)
       let rows = options?.int64("max_classes_per_detection", default: 1) ?? 1
       return DetectionLayout(
@@ -107,7 +107,7 @@ struct DetectionLayout: Hashable, Sendable {
     case boxes, classes, scores, count
   }
 
-  /// What a name says; nil for nothing, or for what a detector answers besides.
+  /// The role that a name suggests; nil for none, or for another output of a detector.
   private static func role(of name: String) -> Role? {
     let name = name.lowercased()
     if let operatorName = name.firstRange(of: "tflite_detection_postprocess") {

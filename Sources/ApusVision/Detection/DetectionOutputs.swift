@@ -11,10 +11,10 @@ public struct DetectionOutputs: Hashable, Sendable {
   public var classes: Int
   /// The scores, `1×N`.
   public var scores: Int
-  /// How many of the `N` rows are detections, one number; nil where the model does not say: then all are.
+  /// How many of the `N` rows are detections, one number; nil if the model has no such output: then all are.
   public var count: Int?
 
-  /// Makes the positions; they default to the order of `TFLite_Detection_PostProcess`.
+  /// Makes the positions; the default is the order of `TFLite_Detection_PostProcess`.
   public init(boxes: Int = 0, classes: Int = 1, scores: Int = 2, count: Int? = 3) {
     self.boxes = boxes
     self.classes = classes

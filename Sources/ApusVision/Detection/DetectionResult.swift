@@ -2,13 +2,13 @@
 
 /// What a detector found in a picture.
 public struct DetectionResult: VisionResult, Hashable {
-  /// The width of the picture as it is seen, in pixels.
+  /// The width of the picture after orientation, in pixels.
   public let imageWidth: Int
-  /// The height of the picture as it is seen, in pixels.
+  /// The height of the picture after orientation, in pixels.
   public let imageHeight: Int
   /// The objects, best first; equal scores stay in the model's order.
   public var detections: [Detection]
-  /// How long the stages took.
+  /// The time of each stage.
   public var timings: StageTimings
 
   private enum CodingKeys: String, CodingKey {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a detector answered, row by row, as numbers.
+/// A detector's raw outputs, row by row.
 struct DetectionRows {
   /// Four numbers a row: top, left, bottom, right.
   let boxes: [Float]
@@ -8,10 +8,10 @@ struct DetectionRows {
   private(set) var classes: [Float]
   /// The score of each row.
   private(set) var scores: [Float]
-  /// How many rows count.
+  /// How many rows are detections.
   let count: Int
 
-  /// Puts the outputs of a run together.
+  /// Combines the outputs of a run.
   ///
   /// - Parameters:
   ///   - objects: What the model says of the number of objects; nil where it says nothing. Whatever is no number or

@@ -15,10 +15,10 @@ public enum DetectorLayout: String, CaseIterable, Hashable, Sendable {
   /// YOLO v10 or 26, or an export with suppression inside: `300 × 6`.
   case yoloEndToEnd = "yolo-end-to-end"
 
-  /// The least score unless the caller says otherwise: 0.25 for YOLO, which must be exceeded, else 0.5.
+  /// The default minimum score: 0.25 for YOLO, exclusive; otherwise 0.5, inclusive.
   public var defaultScoreThreshold: Float { isYOLO ? 0.25 : 0.5 }
 
-  /// The most results unless the caller says otherwise: 300 for YOLO, else 10.
+  /// The default maximum number of results: 300 for YOLO, otherwise 10.
   public var defaultMaxResults: Int { isYOLO ? 300 : 10 }
 
   /// Whether it is one of YOLO's.

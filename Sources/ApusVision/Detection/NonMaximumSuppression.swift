@@ -14,7 +14,7 @@ struct Candidate {
 
 /// Greedy non-maximum suppression: of boxes that overlap too much, the best stays.
 struct NonMaximumSuppression {
-  /// The most candidates that are compared, the best ones.
+  /// The maximum number of candidates that are compared; the best ones.
   static let maximumCandidates = 30_000
   /// YOLO moves boxes of different classes apart by this many pixels, so that they do not meet; float32 then rounds the
   /// coordinates of high classes.
@@ -24,7 +24,7 @@ struct NonMaximumSuppression {
   var iouThreshold: Float
   /// Whether boxes compete with those of other classes.
   var isClassAgnostic: Bool
-  /// The most boxes to keep.
+  /// The maximum number of boxes.
   var limit: Int
   /// Whether classes are kept apart by ``classOffset`` rather than by comparing them.
   var movesClasses = false

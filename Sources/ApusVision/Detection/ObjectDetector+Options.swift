@@ -5,40 +5,40 @@ extension ObjectDetector {
   /// How to detect.
   @dynamicMemberLookup
   public struct Options: Sendable {
-    /// How pictures reach the model, and how it runs; its members are members of these options, too.
+    /// How pictures reach the model, and how it runs. Its members are also members of these options.
     public var baseOptions = BaseOptions()
 
-    /// The least score of a detection; nil for ``DetectorLayout/defaultScoreThreshold``. Equal is enough, but for YOLO.
+    /// The minimum score of a detection, inclusive except for YOLO; nil for ``DetectorLayout/defaultScoreThreshold``.
     public var scoreThreshold: Float?
 
-    /// The most detections in an answer, the best ones; nil for ``DetectorLayout/defaultMaxResults``.
+    /// The maximum number of detections; nil for ``DetectorLayout/defaultMaxResults``.
     public var maxResults: Int?
 
-    /// The only labels to answer with; empty for all. Excludes ``categoryDenylist``.
+    /// The only labels to report; empty for all. Cannot be combined with ``categoryDenylist``.
     public var categoryAllowlist: [String] = []
 
-    /// The labels to leave out. Excludes ``categoryAllowlist``.
+    /// The labels to leave out. Cannot be combined with ``categoryAllowlist``.
     public var categoryDenylist: [String] = []
 
-    /// The language of display names, as `en` or `de-CH`, where the metadata has them; nil for none.
+    /// The language of display names, such as `en` or `de-CH`, if the metadata has them; nil for none.
     public var displayNamesLocale: String?
 
-    /// How many rows of the labels lie before class 0; nil for what ``LabelMap/detectedOffset`` suggests, or what
+    /// How many label rows precede class 0; nil for what ``LabelMap/detectedOffset`` suggests, or what
     /// the given labels say.
     public var labelOffset: Int?
 
-    /// The kind of model; nil to find out from its operators, metadata, names and shapes.
+    /// The kind of model; nil to recognize it by its operators, metadata, names and shapes.
     public var layout: DetectorLayout?
 
-    /// Which output of a post-processed model holds what; nil to find out from the operator, the metadata, names, shapes
+    /// Which output of a post-processed model holds what; nil to recognize them by operator, metadata, names, shapes
     /// and values.
     public var outputs: DetectionOutputs?
 
-    /// The overlap, as intersection over union, above which the better of two boxes suppresses the other; for models
+    /// The overlap (intersection over union) above which the better of two boxes suppresses the other; for models
     /// without suppression of their own.
     public var iouThreshold: Float = 0.45
 
-    /// Whether boxes suppress those of other classes, too.
+    /// Whether boxes also suppress those of other classes.
     public var isClassAgnostic = false
 
     /// Whether one box may be found with several classes.
@@ -53,7 +53,7 @@ extension ObjectDetector {
       set { baseOptions[keyPath: path] = newValue }
     }
 
-    /// Checks what does not depend on a model.
+    /// Checks everything that does not depend on a model.
     func check() throws(ApusError) {
       guard !(scoreThreshold?.isNaN ?? false) else {
         throw ApusError(.invalidArgument, "the score threshold is not a number")
@@ -62,12 +62,12 @@ extension ObjectDetector {
         throw ApusError(.invalidArgument, "the IoU threshold is \(iouThreshold), not 0 to 1")
       }
       if let maxResults, maxResults < 1 {
-        throw ApusError(.invalidArgument, "at most \(maxResults) results are asked for, not 1 or more")
+        throw ApusError(.invalidArgument, "maxResults is \(maxResults), not 1 or more")
       }
       guard outputs == nil || layout == nil || layout == .postProcessed else {
         throw ApusError(
           .invalidArgument,
-          "outputs are chosen, which only post-processed models have, and the layout is not that")
+          "outputs can be chosen only for the layout post-processed")
       }
     }
   }

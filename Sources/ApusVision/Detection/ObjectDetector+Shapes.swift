@@ -3,7 +3,7 @@
 import Apus
 
 extension ObjectDetector {
-  /// A detector of the model that is part of this library: it finds triangles, rectangles, pentagons and circles.
+  /// A detector with the embedded model, which finds triangles, rectangles, pentagons and circles.
   ///
   /// ```swift
   /// let detector = try ObjectDetector.shapes()

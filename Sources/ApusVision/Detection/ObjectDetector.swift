@@ -2,7 +2,7 @@
 import Apus
 import ApusFormat
 
-/// Finds objects in pictures, with the detection models that people have: see ``DetectorLayout``.
+/// Finds objects in pictures, with SSD and YOLO models: see ``DetectorLayout``.
 ///
 /// ```swift
 /// let detector = try ObjectDetector(modelFile: "detect.tflite", labelsFile: "labelmap.txt")
@@ -11,12 +11,12 @@ import ApusFormat
 /// }
 /// ```
 ///
-/// The kind of model is found out from its operators, its metadata, and the names and shapes of its outputs;
-/// ``assumptions`` says what was found. A detector can be shared by any number of threads.
+/// The detector recognizes the kind of model by its operators, its metadata, and the names and shapes of its outputs;
+/// ``assumptions`` says what it found. Any number of threads can share a detector.
 public final class ObjectDetector: VisionTask {
-  /// How to detect, as given.
+  /// The options, as given.
   public let options: Options
-  /// What is taken for granted about the model.
+  /// What the task assumes about the model.
   public let assumptions: TaskAssumptions
 
   private let pictures: PictureModel
@@ -30,7 +30,7 @@ public final class ObjectDetector: VisionTask {
   ///   - model: The model: one picture in, boxes with classes and scores out.
   ///   - labels: The names of the classes; nil for those inside the model, see ``LabelMap/init(of:offset:)``.
   ///   - options: How to detect.
-  /// - Throws: `invalidArgument` where the options contradict each other, the model is no detector, or it can be one of
+  /// - Throws: `invalidArgument` if the options contradict each other, the model is not a detector, or it can be one of
   ///   several kinds, which ``Options/layout`` then decides; or what stops an `Apus.Interpreter`.
   public init(model: Model, labels: LabelMap? = nil, options: Options = Options()) throws(ApusError) {
     try options.check()
@@ -53,7 +53,7 @@ public final class ObjectDetector: VisionTask {
       roles: head.roles, labels: names, steps: head.steps(criteria), warnings: head.warnings)
   }
 
-  /// Makes a detector of files.
+  /// Makes a detector from files.
   ///
   /// - Parameters:
   ///   - modelFile: The `.tflite` file.
@@ -73,7 +73,7 @@ public final class ObjectDetector: VisionTask {
   /// The kind of model.
   public var layout: DetectorLayout { head.layout }
 
-  /// The names of the classes; nil where neither the caller nor the model has any.
+  /// The names of the classes; nil if neither the caller nor the model has any.
   public var labels: LabelMap? { names?.map }
 
   /// The width of the model's input, in pixels.
@@ -82,21 +82,21 @@ public final class ObjectDetector: VisionTask {
   /// The height of the model's input, in pixels.
   public var inputHeight: Int { pictures.processor.height }
 
-  /// Which output of the model holds what, where it suppresses by itself.
+  /// Which output of the model holds what; nil unless the layout is ``DetectorLayout/postProcessed``.
   public var outputs: DetectionOutputs? { (head as? PostProcessedHead)?.rows.outputs }
 
   // MARK: Detecting
 
-  /// Finds objects in a picture: best first, equal scores in the model's order.
+  /// Finds objects in a picture, best first; equal scores keep the model's order.
   ///
-  /// Boxes are those of the picture as it is seen, after its orientation. YOLO's end at the picture's edges, others may
+  /// Boxes refer to the picture after orientation. YOLO's end at the picture's edges, others may
   /// reach outside it. Rows whose box or class is not a finite number are ignored.
   ///
   /// - Parameters:
   ///   - image: The picture, of any size.
-  ///   - region: The part of the picture to look at, in pixels as it is seen; nil for all of it.
-  ///   - cancellation: A flag that is looked at before each operator.
-  /// - Throws: `cancelled`, or what only the data of a run can cause.
+  ///   - region: The part of the picture to look at, in pixels after orientation; nil for the whole picture.
+  ///   - cancellation: A flag that is checked before each operator.
+  /// - Throws: `cancelled`; `invalidArgument` for a region without pixels; `invalidData` if an operator refuses a value.
   public func detect(
     _ image: ImageBuffer, in region: PixelRect? = nil, cancellation: Cancellation? = nil
   ) throws(ApusError) -> DetectionResult {
@@ -107,24 +107,24 @@ public final class ObjectDetector: VisionTask {
       timings: timings)
   }
 
-  /// Finds objects in a picture away from the caller's actor; cancelling the caller's task stops the run.
+  /// Finds objects in a picture away from the caller's actor. Cancelling the caller's task stops the run.
   public func detect(_ image: ImageBuffer, in region: PixelRect? = nil) async throws(ApusError)
     -> DetectionResult
   {
     try await answer(image, in: region)
   }
 
-  /// How far files may be reduced while they are read; see ``VisionTask/imageReduction``.
+  /// How far files may be reduced while they are read, see ``VisionTask/imageReduction``.
   public var imageReduction: ImageReduction { .fitting(pictures.processor) }
 
-  /// The same answer under the name that all tasks share.
+  /// The same result, under the name that all tasks share.
   public func answer(_ image: ImageBuffer, in region: PixelRect?, cancellation: Cancellation?)
     throws(ApusError) -> DetectionResult
   {
     try detect(image, in: region, cancellation: cancellation)
   }
 
-  /// Answers to several pictures, in one run where the model leaves its batch open.
+  /// The results for several pictures; they run together if the model's batch is open.
   public func answers(_ images: [ImageBuffer], cancellation: Cancellation?) throws(ApusError)
     -> [DetectionResult]
   {
@@ -154,7 +154,7 @@ public final class ObjectDetector: VisionTask {
     }
   }
 
-  /// The mask, unless those of the picture have too many pixels to be of use.
+  /// The mask, unless the picture's masks have too many pixels already.
   private func mask(
     of patch: MaskPatch, in rect: PixelRect, _ placement: Placement, _ pixels: inout Int
   ) -> DetectionMask? {
@@ -163,7 +163,7 @@ public final class ObjectDetector: VisionTask {
     return pixels <= Self.maximumMaskPixels ? mask : nil
   }
 
-  /// The most pixels that the masks of a picture have together; later masks are left out.
+  /// The maximum number of pixels in all masks of a picture; later masks are left out.
   private static let maximumMaskPixels = 1 << 32
 
   // MARK: Recognition

@@ -24,10 +24,10 @@ struct ScoreCalibration: Hashable, Sendable {
   private let transformation: TensorMetadata.ScoreCalibration.Transformation
   private let defaultScore: Float
 
-  /// The most classes that are read.
+  /// The maximum number of classes that are read.
   private static let maximumCount = 1 << 20
 
-  /// What the metadata says about an output; nil where it says nothing, or nothing readable.
+  /// What the metadata says about an output; nil if there is nothing, or nothing readable.
   init?(of prepared: PreparedModel, output: Int) {
     guard let metadata = prepared.metadata, metadata.outputs.indices.contains(output) else { return nil }
     let tensor = metadata.outputs[output]

@@ -16,7 +16,7 @@ public struct Embedding: Hashable, Sendable {
     self.headName = headName
   }
 
-  /// The point's distance from the origin.
+  /// The Euclidean length.
   public var norm: Double {
     values.reduce(0.0) { $0 + Double($1) * Double($1) }.squareRoot()
   }
@@ -38,7 +38,7 @@ public struct Embedding: Hashable, Sendable {
     }
   }
 
-  /// The distance to another point; nil where they have not as many coordinates.
+  /// The Euclidean distance to another point; nil if the numbers of coordinates differ.
   public func euclideanDistance(to other: Embedding) -> Double? {
     guard values.count == other.values.count else { return nil }
     return zip(values, other.values).reduce(0.0) { sum, pair in
@@ -47,8 +47,8 @@ public struct Embedding: Hashable, Sendable {
     }.squareRoot()
   }
 
-  /// The cosine of the angle between two points as seen from the origin; nil where they have not as many coordinates, or
-  /// one is the origin.
+  /// The cosine of the angle between two points, −1 to 1; nil if the numbers of coordinates differ, or
+  /// one point is the origin.
   public func cosineSimilarity(to other: Embedding) -> Double? {
     guard values.count == other.values.count else { return nil }
     let product = zip(values, other.values).reduce(0.0) { $0 + Double($1.0) * Double($1.1) }

@@ -2,7 +2,7 @@
 import Apus
 import ApusFormat
 
-/// Names by example: embeddings of things or people that are known, and who is nearest to a new one.
+/// Names by example: embeddings of known things or people, and a search for the nearest ones.
 ///
 /// ```swift
 /// var gallery = EmbeddingGallery()
@@ -12,7 +12,7 @@ import ApusFormat
 public struct EmbeddingGallery: Hashable, Sendable {
   /// A known embedding.
   public struct Entry: Hashable, Sendable {
-    /// Whose it is; several may have the same name.
+    /// The name; several entries may share it.
     public let name: String
     /// The coordinates.
     public let values: [Float]
@@ -20,7 +20,7 @@ public struct EmbeddingGallery: Hashable, Sendable {
 
   /// A known embedding near a new one.
   public struct Match: Hashable, Sendable {
-    /// Whose it is; nil where it is farther than the distance asked for.
+    /// The name; nil beyond the requested distance.
     public let name: String?
     /// The Euclidean distance.
     public let distance: Double
@@ -29,11 +29,11 @@ public struct EmbeddingGallery: Hashable, Sendable {
   /// The known embeddings, in the order in which they were added.
   public private(set) var entries: [Entry] = []
 
-  /// The longest name, in bytes of UTF-8.
+  /// The maximum length of a name, in bytes of UTF-8.
   public static let maximumNameLength = 1024
-  /// The most coordinates of an embedding.
+  /// The maximum number of coordinates.
   public static let maximumDimension = 1 << 16
-  /// The largest file, in bytes.
+  /// The maximum size of a file, in bytes.
   public static let maximumFileSize = 1 << 30
 
   private static let magic = Array("ApusGallery1\n".utf8)
@@ -43,7 +43,7 @@ public struct EmbeddingGallery: Hashable, Sendable {
 
   // MARK: Entries
 
-  /// How many coordinates embeddings have; nil in an empty gallery.
+  /// The number of coordinates; nil in an empty gallery.
   public var dimension: Int? { entries.first?.values.count }
 
   /// The names, each once, in the order in which they came.
@@ -54,7 +54,7 @@ public struct EmbeddingGallery: Hashable, Sendable {
 
   /// Enrolls an embedding under a name.
   ///
-  /// - Throws: `invalidArgument` for an empty or too long name, for coordinates that are no finite numbers, or where there
+  /// - Throws: `invalidArgument` for an empty or too long name, for coordinates that are not finite, or if their
   ///   are not as many as the others have.
   public mutating func add(_ name: String, _ embedding: Embedding) throws(ApusError) {
     guard !name.isEmpty, name.utf8.count <= Self.maximumNameLength else {
@@ -69,12 +69,12 @@ public struct EmbeddingGallery: Hashable, Sendable {
       )
     }
     guard embedding.values.allSatisfy(\.isFinite) else {
-      throw ApusError(.invalidArgument, "the embedding has a coordinate that is no finite number")
+      throw ApusError(.invalidArgument, "the embedding has a coordinate that is not finite")
     }
     entries.append(Entry(name: name, values: embedding.values))
   }
 
-  /// Forgets all embeddings of a name; returns how many there were.
+  /// Removes all embeddings with a name; returns how many there were.
   @discardableResult
   public mutating func remove(_ name: String) -> Int {
     let before = entries.count
@@ -84,12 +84,12 @@ public struct EmbeddingGallery: Hashable, Sendable {
 
   // MARK: Search
 
-  /// The known embeddings that are nearest, the nearest first; equal distances in the order of adding.
+  /// The nearest known embeddings, nearest first; equal distances in the order of adding.
   ///
   /// - Parameters:
   ///   - embedding: The new one; one with another number of coordinates has no neighbors.
-  ///   - k: The most matches.
-  ///   - limit: The distance beyond which a match has no name; nil for no limit.
+  ///   - k: The maximum number of matches.
+  ///   - limit: The maximum distance of a match with a name; nil for no limit.
   public func nearest(to embedding: Embedding, k: Int = 1, distance limit: Double? = nil) -> [Match] {
     let found = entries.compactMap { entry -> (name: String, distance: Double)? in
       Embedding(entry.values).euclideanDistance(to: embedding).map { (entry.name, $0) }
@@ -103,7 +103,7 @@ public struct EmbeddingGallery: Hashable, Sendable {
     }
   }
 
-  /// The name that most of the `k` nearest have, of equal ones the nearest; nil where nobody is near enough.
+  /// The most frequent name among the `k` nearest, on a tie the nearest; nil if none is near enough.
   public func name(of embedding: Embedding, k: Int = 1, distance: Double? = nil) -> String? {
     let matches = nearest(to: embedding, k: k, distance: distance)
     var votes: [String: Int] = [:]
@@ -133,7 +133,7 @@ public struct EmbeddingGallery: Hashable, Sendable {
 
   /// Reads a gallery from the bytes of a file.
   ///
-  /// - Throws: `malformedGallery` where they are damaged, with the place.
+  /// - Throws: `malformedGallery` with the place of the damage.
   public init(bytes: [UInt8]) throws(ApusError) {
     guard bytes.starts(with: Self.magic), bytes.count >= Self.magic.count + 12 else {
       throw ApusError(.malformedGallery, "\(bytes.count) bytes are not a gallery")

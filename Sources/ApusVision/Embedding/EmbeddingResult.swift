@@ -2,13 +2,13 @@
 
 /// The embeddings of a picture.
 public struct EmbeddingResult: VisionResult, Hashable {
-  /// The width of the picture as it is seen, in pixels.
+  /// The width of the picture after orientation, in pixels.
   public let imageWidth: Int
-  /// The height of the picture as it is seen, in pixels.
+  /// The height of the picture after orientation, in pixels.
   public let imageHeight: Int
   /// One embedding for each output of the model; most have one.
   public var embeddings: [Embedding]
-  /// How long the stages took.
+  /// The time of each stage.
   public var timings: StageTimings
 }
 

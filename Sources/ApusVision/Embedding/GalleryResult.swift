@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Who is in a picture, as far as a gallery knows.
+/// The known names in a picture.
 public struct GalleryResult: VisionResult, Hashable {
   /// A face or a whole picture with the nearest known embedding.
   public struct Match: Hashable, Sendable {
@@ -8,7 +8,7 @@ public struct GalleryResult: VisionResult, Hashable {
     public var name: String?
     /// The Euclidean distance; nil in an empty gallery.
     public var distance: Double?
-    /// The face, in pixels of the picture as it is seen; nil for the whole picture.
+    /// The face, in pixels of the picture after orientation; nil for the whole picture.
     public var box: PixelRect?
 
     /// Makes a match.
@@ -19,13 +19,13 @@ public struct GalleryResult: VisionResult, Hashable {
     }
   }
 
-  /// The width of the picture as it is seen, in pixels.
+  /// The width of the picture after orientation, in pixels.
   public let imageWidth: Int
-  /// The height of the picture as it is seen, in pixels.
+  /// The height of the picture after orientation, in pixels.
   public let imageHeight: Int
   /// The matches: for each face, or for the picture, the nearest first.
   public var matches: [Match]
-  /// How long the stages took.
+  /// The time of each stage.
   public var timings: StageTimings
 
   /// Makes a result.

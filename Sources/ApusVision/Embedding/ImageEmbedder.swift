@@ -2,7 +2,7 @@
 import Apus
 import ApusFormat
 
-/// Turns pictures into embeddings, which tell how alike they are.
+/// Turns pictures into embeddings, whose distance says how alike the pictures are.
 ///
 /// ```swift
 /// let embedder = try ImageEmbedder(modelFile: "embedder.tflite")
@@ -10,12 +10,12 @@ import ApusFormat
 /// let alike = one.embeddings[0].cosineSimilarity(to: other.embeddings[0])
 /// ```
 ///
-/// An embedder can be shared by any number of threads.
+/// Any number of threads can share an embedder.
 public final class ImageEmbedder: VisionTask {
   /// How to embed.
   @dynamicMemberLookup
   public struct Options: Sendable {
-    /// How pictures reach the model, and how it runs; its members are members of these options, too.
+    /// How pictures reach the model, and how it runs. Its members are also members of these options.
     public var baseOptions = BaseOptions()
     /// Whether embeddings have length 1.
     public var l2Normalize = false
@@ -30,11 +30,11 @@ public final class ImageEmbedder: VisionTask {
     }
   }
 
-  /// How to embed, as given.
+  /// The options, as given.
   public let options: Options
-  /// What is taken for granted about the model.
+  /// What the task assumes about the model.
   public let assumptions: TaskAssumptions
-  /// How many coordinates each of the model's outputs has.
+  /// The number of coordinates of each output.
   public let dimensions: [Int]
 
   private let pictures: PictureModel
@@ -46,9 +46,9 @@ public final class ImageEmbedder: VisionTask {
   /// The height of the model's input, in pixels.
   public var inputHeight: Int { pictures.processor.height }
 
-  /// Makes an embedder of a model: one picture in, points out, all of whose dimensions but the last are 1.
+  /// Makes an embedder from a model with one picture in and `1×N` numbers out, for each output.
   ///
-  /// - Throws: `invalidArgument` where the model is no such embedder, or what stops `Apus.Interpreter`.
+  /// - Throws: `invalidArgument` if the model is not an embedder; errors of `Apus.Interpreter`.
   public init(model: Model, options: Options = Options()) throws(ApusError) {
     self.options = options
     let prepared = try PreparedModel(model, options: options.baseOptions)
@@ -77,7 +77,7 @@ public final class ImageEmbedder: VisionTask {
       steps: options.l2Normalize ? ["each is divided by the root of the sum of its squares"] : [])
   }
 
-  /// Makes an embedder of a file.
+  /// Makes an embedder from a file.
   public convenience init(modelFile: String, options: Options = Options()) throws(ApusError) {
     try self.init(model: Model(contentsOfFile: modelFile), options: options)
   }
@@ -86,33 +86,33 @@ public final class ImageEmbedder: VisionTask {
   ///
   /// - Parameters:
   ///   - image: The picture, of any size.
-  ///   - region: The part of the picture to look at, in pixels as it is seen; nil for all of it.
-  ///   - cancellation: A flag that is looked at before each operator.
-  /// - Throws: `cancelled`, or what only the data of a run can cause.
+  ///   - region: The part of the picture to look at, in pixels after orientation; nil for the whole picture.
+  ///   - cancellation: A flag that is checked before each operator.
+  /// - Throws: `cancelled`; `invalidArgument` for a region without pixels; `invalidData` if an operator refuses a value.
   public func embed(
     _ image: ImageBuffer, in region: PixelRect? = nil, cancellation: Cancellation? = nil
   ) throws(ApusError) -> EmbeddingResult {
     result(image, try pictures.run(image, in: region, cancellation: cancellation, embeddings))
   }
 
-  /// The embeddings of a picture, away from the caller's actor; cancelling the caller's task stops the run.
+  /// The embeddings of a picture, away from the caller's actor. Cancelling the caller's task stops the run.
   public func embed(_ image: ImageBuffer, in region: PixelRect? = nil) async throws(ApusError)
     -> EmbeddingResult
   {
     try await answer(image, in: region)
   }
 
-  /// How far files may be reduced while they are read; see ``VisionTask/imageReduction``.
+  /// How far files may be reduced while they are read, see ``VisionTask/imageReduction``.
   public var imageReduction: ImageReduction { .fitting(pictures.processor) }
 
-  /// The same answer under the name that all tasks share.
+  /// The same result, under the name that all tasks share.
   public func answer(_ image: ImageBuffer, in region: PixelRect?, cancellation: Cancellation?)
     throws(ApusError) -> EmbeddingResult
   {
     try embed(image, in: region, cancellation: cancellation)
   }
 
-  /// Answers to several pictures, in one run where the model leaves its batch open.
+  /// The results for several pictures; they run together if the model's batch is open.
   public func answers(_ images: [ImageBuffer], cancellation: Cancellation?) throws(ApusError)
     -> [EmbeddingResult]
   {

@@ -8,11 +8,11 @@ extension Face {
     (56.1396 / 112, 92.2848 / 112),
   ]
 
-  /// The face upright in the middle of a square picture, as embedding models want it; nil where it lacks the points of
-  /// eyes, nose and mouth, or they coincide.
+  /// The face, upright in the middle of a square picture, as embedding models expect it; nil if it lacks points of
+  /// eyes, nose or mouth, or they coincide.
   ///
-  /// The picture is turned, scaled and moved, but not distorted, so that these points come as near as possible, by least
-  /// squares, to where they belong. Pixels beyond the picture's edge are black.
+  /// The picture is turned, scaled and moved, but not distorted, so that these points come as near as possible (by least
+  /// squares) to their places in the template. Pixels beyond the picture's edge are black.
   ///
   /// - Parameters:
   ///   - image: The picture in which the face was found.

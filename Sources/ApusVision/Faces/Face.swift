@@ -2,11 +2,11 @@
 
 /// A face that a detector found.
 public struct Face: Hashable, Sendable {
-  /// How sure the model is, 0 to 1.
+  /// The model's confidence, 0 to 1.
   public var score: Float
-  /// Where, in fractions of the picture as it is seen.
+  /// The box in fractions of the picture after orientation.
   public var boundingBox: BoundingBox
-  /// Where, in pixels of the picture as it is seen.
+  /// The box in pixels of the picture after orientation.
   public var rect: PixelRect
   /// Eyes, nose, mouth and ears, in the order of ``keypointNames``.
   public var keypoints: [Keypoint]

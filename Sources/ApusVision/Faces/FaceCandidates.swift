@@ -22,7 +22,7 @@ struct FaceCandidates {
     }
   }
 
-  /// The most candidates that are compared, the best ones.
+  /// The maximum number of candidates that are compared; the best ones.
   private static let maximumCandidates = 4096
   /// Scores are cut to ±100 before the logistic function.
   private static let clippedScore: Float = 100

@@ -2,13 +2,13 @@
 
 /// The faces of a picture.
 public struct FaceDetectionResult: VisionResult, Hashable {
-  /// The width of the picture as it is seen, in pixels.
+  /// The width of the picture after orientation, in pixels.
   public let imageWidth: Int
-  /// The height of the picture as it is seen, in pixels.
+  /// The height of the picture after orientation, in pixels.
   public let imageHeight: Int
   /// The faces, best first.
   public var faces: [Face]
-  /// How long the stages took.
+  /// The time of each stage.
   public var timings: StageTimings
 }
 

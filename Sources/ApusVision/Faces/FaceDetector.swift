@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
 
-/// Finds faces with eyes, nose, mouth and ears: the BlazeFace models for short and for full range.
+/// Finds faces with eyes, nose, mouth and ears: BlazeFace models for short and for full range.
 ///
 /// ```swift
 /// let detector = try FaceDetector(modelFile: "face_detection_short_range.tflite")
 /// for face in try detector.detect(picture).faces { draw(face.rect, face.keypoints) }
 /// ```
 ///
-/// A detector can be shared by any number of threads.
+/// Any number of threads can share a detector.
 public final class FaceDetector: VisionTask {
   /// How to detect faces.
   @dynamicMemberLookup
   public struct Options: Sendable {
-    /// How pictures reach the model, and how it runs; its members are members of these options, too.
+    /// How pictures reach the model, and how it runs. Its members are also members of these options.
     public var baseOptions = BaseOptions()
-    /// The least score of a face; equal is enough.
+    /// The minimum score of a face, inclusive.
     public var minDetectionConfidence: Float = 0.5
-    /// The overlap, as intersection over union, above which candidates are one face.
+    /// The overlap (intersection over union) above which candidates are one face.
     public var minSuppressionThreshold: Float = 0.3
-    /// The most faces in an answer, the best ones; nil for all.
+    /// The maximum number of faces; nil for all.
     public var maxResults: Int?
 
     /// Makes the default options.
@@ -39,14 +39,14 @@ public final class FaceDetector: VisionTask {
         throw ApusError(.invalidArgument, "the IoU threshold is \(minSuppressionThreshold), not 0 to 1")
       }
       if let maxResults, maxResults < 1 {
-        throw ApusError(.invalidArgument, "at most \(maxResults) results are asked for, not 1 or more")
+        throw ApusError(.invalidArgument, "maxResults is \(maxResults), not 1 or more")
       }
     }
   }
 
-  /// How to detect, as given.
+  /// The options, as given.
   public let options: Options
-  /// What is taken for granted about the model.
+  /// What the task assumes about the model.
   public let assumptions: TaskAssumptions
 
   private let pictures: PictureModel
@@ -55,9 +55,9 @@ public final class FaceDetector: VisionTask {
   private let columns: Int
   private let centers: [(x: Float, y: Float)]
 
-  /// Makes a detector of a model: one picture in, predictions and scores of anchors out, in any order.
+  /// Makes a detector from a model with one picture in, predictions and scores of anchors out, in any order.
   ///
-  /// - Throws: `invalidArgument` where the model is no such detector, or what stops `Apus.Interpreter`.
+  /// - Throws: `invalidArgument` if the model is not a BlazeFace detector; errors of `Apus.Interpreter`.
   public init(model: Model, options: Options = Options()) throws(ApusError) {
     try options.check()
     self.options = options
@@ -101,42 +101,42 @@ public final class FaceDetector: VisionTask {
       ])
   }
 
-  /// Makes a detector of a file.
+  /// Makes a detector from a file.
   public convenience init(modelFile: String, options: Options = Options()) throws(ApusError) {
     try self.init(model: Model(contentsOfFile: modelFile), options: options)
   }
 
-  /// Finds faces in a picture, or in a region of it: best first.
+  /// Finds faces in a picture or a region of it, best first.
   ///
   /// - Parameters:
   ///   - image: The picture, of any size.
-  ///   - region: The part of the picture to look at, in pixels as it is seen; nil for all of it.
-  ///   - cancellation: A flag that is looked at before each operator.
-  /// - Throws: `cancelled`, or what only the data of a run can cause.
+  ///   - region: The part of the picture to look at, in pixels after orientation; nil for the whole picture.
+  ///   - cancellation: A flag that is checked before each operator.
+  /// - Throws: `cancelled`; `invalidArgument` for a region without pixels; `invalidData` if an operator refuses a value.
   public func detect(
     _ image: ImageBuffer, in region: PixelRect? = nil, cancellation: Cancellation? = nil
   ) throws(ApusError) -> FaceDetectionResult {
     result(image, try pictures.run(image, in: region, cancellation: cancellation, faces))
   }
 
-  /// Finds faces in a picture, away from the caller's actor; cancelling the caller's task stops the run.
+  /// Finds faces in a picture away from the caller's actor. Cancelling the caller's task stops the run.
   public func detect(_ image: ImageBuffer, in region: PixelRect? = nil) async throws(ApusError)
     -> FaceDetectionResult
   {
     try await answer(image, in: region)
   }
 
-  /// How far files may be reduced while they are read; see ``VisionTask/imageReduction``.
+  /// How far files may be reduced while they are read, see ``VisionTask/imageReduction``.
   public var imageReduction: ImageReduction { .fitting(pictures.processor) }
 
-  /// The same answer under the name that all tasks share.
+  /// The same result, under the name that all tasks share.
   public func answer(_ image: ImageBuffer, in region: PixelRect?, cancellation: Cancellation?)
     throws(ApusError) -> FaceDetectionResult
   {
     try detect(image, in: region, cancellation: cancellation)
   }
 
-  /// Answers to several pictures, in one run where the model leaves its batch open.
+  /// The results for several pictures; they run together if the model's batch is open.
   public func answers(_ images: [ImageBuffer], cancellation: Cancellation?) throws(ApusError)
     -> [FaceDetectionResult]
   {

@@ -37,7 +37,7 @@ extension ImageBuffer {
       reduction: reduction, full: storedFullSize)
   }
 
-  /// The picture as it is seen: the stored pixels turned and mirrored, tightly packed, with orientation `.up`.
+  /// The picture after orientation: the stored pixels turned and mirrored, tightly packed, with orientation `.up`.
   public func oriented() -> ImageBuffer {
     if orientation == .up, isTightlyPacked { return self }
     let step = format.bytesPerPixel

@@ -2,18 +2,18 @@
 
 import Apus
 
-/// A picture in memory: bytes, their layout and the orientation in which they are to be seen.
+/// A picture in memory: bytes, their layout, and the orientation in which to view them.
 ///
-/// The bytes are checked once, when the buffer is made; afterwards every pixel can be read.
+/// The bytes are checked when the buffer is made; afterwards every pixel can be read.
 ///
 /// ```swift
 /// let frame = try ImageBuffer(
 ///   bytes: cameraBytes, width: 640, height: 480, bytesPerRow: 2_560, format: .bgra, orientation: .right)
 /// ```
 public struct ImageBuffer: Hashable, Sendable {
-  /// The longest side that a picture may have.
+  /// The maximum side of a picture, in pixels.
   public static let maximumSide = 32_768
-  /// The most pixels that a picture may have: 2²⁸.
+  /// The maximum number of pixels: 2²⁸.
   public static let maximumPixelCount = 1 << 28
 
   /// The pixels, row by row from the top as stored.
@@ -26,22 +26,22 @@ public struct ImageBuffer: Hashable, Sendable {
   public let bytesPerRow: Int
   /// The order of the bytes of one pixel.
   public let format: PixelFormat
-  /// How the stored rows are to be seen.
+  /// The orientation in which to view the stored rows.
   public var orientation: ImageOrientation
-  /// How many pixels of the file, in each direction, became one when it was read at a smaller scale; otherwise 1.
+  /// How many pixels of the file became one in each direction when it was read at a smaller scale; otherwise 1.
   public let reduction: Int
   private let fullWidth: Int
   private let fullHeight: Int
 
-  /// Makes a picture of its bytes.
+  /// Makes a picture from its bytes.
   ///
   /// - Parameters:
   ///   - bytes: At least `(height - 1) * bytesPerRow + width * format.bytesPerPixel` bytes; more are ignored.
   ///   - width: The pixels in a stored row.
   ///   - height: The stored rows.
-  ///   - bytesPerRow: The distance between rows; without it, rows follow each other directly.
-  ///   - format: What the bytes of a pixel are.
-  ///   - orientation: How the stored rows are to be seen.
+  ///   - bytesPerRow: The distance between rows in bytes; nil for rows without gaps.
+  ///   - format: The meaning of a pixel's bytes.
+  ///   - orientation: The orientation in which to view the stored rows.
   /// - Throws: `malformedImage` for an empty picture, a row stride shorter than a row or too few bytes;
   ///   `resourceLimit` beyond ``maximumSide`` and ``maximumPixelCount``.
   public init(
@@ -98,7 +98,7 @@ public struct ImageBuffer: Hashable, Sendable {
     (fullWidth, fullHeight) = (full?.width ?? width, full?.height ?? height)
   }
 
-  /// Takes the bytes away, to be used again; what is left is one black pixel.
+  /// Takes the bytes for reuse, and leaves one black pixel.
   package mutating func takeBytes() -> [UInt8] {
     let taken = bytes
     self = ImageBuffer(trusted: [0], width: 1, height: 1, format: .gray)
@@ -120,22 +120,22 @@ public struct ImageBuffer: Hashable, Sendable {
     }
   }
 
-  /// The width as seen: the stored height where the orientation exchanges the sides.
+  /// The width after orientation: the stored height if the orientation swaps the sides.
   public var uprightWidth: Int { orientation.swapsSides ? height : width }
 
-  /// The height as seen: the stored width where the orientation exchanges the sides.
+  /// The height after orientation: the stored width if the orientation swaps the sides.
   public var uprightHeight: Int { orientation.swapsSides ? width : height }
 
   /// The size of the picture in the file as stored.
   var storedFullSize: (width: Int, height: Int) { (fullWidth, fullHeight) }
 
-  /// The width as seen of the picture in the file: that of this one, unless it was read at a smaller scale.
+  /// The width of the picture in the file after orientation; larger than this one's if it was read at a smaller scale.
   public var originalWidth: Int { orientation.swapsSides ? fullHeight : fullWidth }
 
-  /// The height as seen of the picture in the file: that of this one, unless it was read at a smaller scale.
+  /// The height of the picture in the file after orientation; larger than this one's if it was read at a smaller scale.
   public var originalHeight: Int { orientation.swapsSides ? fullWidth : fullHeight }
 
-  /// Whether the rows follow each other without padding and nothing follows the last one.
+  /// Whether there are no gaps between rows and nothing after the last one.
   public var isTightlyPacked: Bool {
     bytesPerRow == width * format.bytesPerPixel && bytes.count == bytesPerRow * height
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How the stored rows of a picture relate to the picture as it is seen: the eight values of EXIF.
+/// How the stored rows of a picture relate to the picture as you see it: the eight values of EXIF.
 public enum ImageOrientation: Int, CaseIterable, Hashable, Sendable {
   /// Stored as seen.
   case up = 1
@@ -19,7 +19,7 @@ public enum ImageOrientation: Int, CaseIterable, Hashable, Sendable {
   /// Seen after turning what is stored 90° counterclockwise.
   case left = 8
 
-  /// Whether the width as seen is the stored height.
+  /// Whether the width after orientation is the stored height.
   public var swapsSides: Bool { rawValue >= 5 }
 
   /// Whether stored columns run against the direction that they are seen in.
@@ -58,7 +58,7 @@ public enum ImageOrientation: Int, CaseIterable, Hashable, Sendable {
       perRow: reversesRows ? -row : row)
   }
 
-  /// The rectangle as seen that a rectangle of stored pixels shows as; `width` and `height` are the stored ones.
+  /// The rectangle after orientation for a rectangle of stored pixels; `width` and `height` are the stored ones.
   public func upright(_ rect: PixelRect, width: Int, height: Int) -> PixelRect {
     let x = reversesColumns ? Float(width) - rect.x - rect.width : rect.x
     let y = reversesRows ? Float(height) - rect.y - rect.height : rect.y
@@ -67,7 +67,7 @@ public enum ImageOrientation: Int, CaseIterable, Hashable, Sendable {
       : PixelRect(x: x, y: y, width: rect.width, height: rect.height)
   }
 
-  /// The rectangle of stored pixels behind a rectangle as seen; `width` and `height` are the stored ones.
+  /// The rectangle of stored pixels for a rectangle after orientation; `width` and `height` are the stored ones.
   public func stored(_ rect: PixelRect, width: Int, height: Int) -> PixelRect {
     let turned =
       swapsSides ? PixelRect(x: rect.y, y: rect.x, width: rect.height, height: rect.width) : rect

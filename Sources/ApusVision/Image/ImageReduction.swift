@@ -2,14 +2,14 @@
 
 /// Whether a picture may be read at a smaller scale than it is stored at.
 ///
-/// JPEG files can be decoded at ½, ¼ and ⅛ of their size in less time: each pixel then is about the mean of those it stands
-/// for, computed from the file's frequencies. Other files are read as they are.
+/// JPEG files can be decoded at ½, ¼ and ⅛ of their size in less time: each pixel is then about the mean of those it
+/// replaces, computed from the file's frequencies. Other files are read at full size.
 public enum ImageReduction: Hashable, Sendable {
   /// Every pixel is read.
   case none
-  /// The smallest scale at which a processor has nothing to enlarge, in a picture that is large enough for one.
+  /// The smallest scale at which a processor need not enlarge anything.
   case fitting(ImageProcessor)
-  /// The smallest scale at which the picture, as it is seen, has at least these sides.
+  /// The smallest scale at which the picture, after orientation, has at least these sides.
   case toAtLeast(width: Int, height: Int)
 
   /// How many pixels in each direction become one, 1, 2, 4 or 8, in a picture of that size as it is seen.

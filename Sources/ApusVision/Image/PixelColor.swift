@@ -11,7 +11,7 @@ public struct PixelColor: Hashable, Sendable {
   /// Opacity, 0 to 255; not premultiplied.
   public var alpha: UInt8
 
-  /// Makes a color of its channels, opaque unless told otherwise.
+  /// Makes a color from its channels; opaque by default.
   public init(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8 = 255) {
     self.red = red
     self.green = green
@@ -19,7 +19,7 @@ public struct PixelColor: Hashable, Sendable {
     self.alpha = alpha
   }
 
-  /// Makes an opaque color of `0xRRGGBB`; higher bits are ignored.
+  /// Makes an opaque color from `0xRRGGBB`; higher bits are ignored.
   public init(hex: UInt32) {
     self.init(
       red: UInt8(truncatingIfNeeded: hex >> 16), green: UInt8(truncatingIfNeeded: hex >> 8),
@@ -36,7 +36,7 @@ public struct PixelColor: Hashable, Sendable {
     grayLevel(red: red, green: green, blue: blue)
   }
 
-  /// Black or white, whichever can be read more easily on this color.
+  /// Black or white, whichever is easier to read on this color.
   public var contrasting: PixelColor {
     luminance > 140 ? .black : .white
   }

@@ -8,16 +8,16 @@ import Apus
 /// for pose in try detector.detect(picture).poses { draw(pose.keypoints) }
 /// ```
 ///
-/// A detector can be shared by any number of threads.
+/// Any number of threads can share a detector.
 public final class KeypointDetector: VisionTask {
   /// How to detect poses.
   @dynamicMemberLookup
   public struct Options: Sendable {
-    /// How pictures reach the model, and how it runs; its members are members of these options, too.
+    /// How pictures reach the model, and how it runs. Its members are also members of these options.
     public var baseOptions = BaseOptions()
-    /// The least score of a pose; equal is enough. MoveNet's single pose is always part of an answer.
+    /// The minimum score of a pose, inclusive. MoveNet's single pose is always reported.
     public var scoreThreshold: Float = 0.3
-    /// The most poses in an answer, the best ones; nil for all.
+    /// The maximum number of poses; nil for all.
     public var maxResults: Int?
 
     /// Makes the default options.
@@ -30,23 +30,23 @@ public final class KeypointDetector: VisionTask {
     }
   }
 
-  /// How to detect, as given.
+  /// The options, as given.
   public let options: Options
-  /// What is taken for granted about the model.
+  /// What the task assumes about the model.
   public let assumptions: TaskAssumptions
 
   private let pictures: PictureModel
   private let head: any KeypointHead
 
-  /// Makes a detector of a model.
+  /// Makes a detector from a model.
   ///
-  /// - Throws: `invalidArgument` where the model is none of the known kinds, or what stops `Apus.Interpreter`.
+  /// - Throws: `invalidArgument` if the model is none of the known kinds; errors of `Apus.Interpreter`.
   public init(model: Model, options: Options = Options()) throws(ApusError) {
     guard !options.scoreThreshold.isNaN else {
       throw ApusError(.invalidArgument, "the score threshold is not a number")
     }
     if let maxResults = options.maxResults, maxResults < 1 {
-      throw ApusError(.invalidArgument, "at most \(maxResults) results are asked for, not 1 or more")
+      throw ApusError(.invalidArgument, "maxResults is \(maxResults), not 1 or more")
     }
     self.options = options
     let prepared = try PreparedModel(model, options: options.baseOptions)
@@ -71,42 +71,42 @@ public final class KeypointDetector: VisionTask {
         + (head.filtersPoses ? ["pose score >= \(options.scoreThreshold), best first"] : []))
   }
 
-  /// Makes a detector of a file.
+  /// Makes a detector from a file.
   public convenience init(modelFile: String, options: Options = Options()) throws(ApusError) {
     try self.init(model: Model(contentsOfFile: modelFile), options: options)
   }
 
-  /// Finds poses in a picture, or in a region of it: best first.
+  /// Finds poses in a picture or a region of it, best first.
   ///
   /// - Parameters:
   ///   - image: The picture, of any size.
-  ///   - region: The part of the picture to look at, in pixels as it is seen; nil for all of it.
-  ///   - cancellation: A flag that is looked at before each operator.
-  /// - Throws: `cancelled`, or what only the data of a run can cause.
+  ///   - region: The part of the picture to look at, in pixels after orientation; nil for the whole picture.
+  ///   - cancellation: A flag that is checked before each operator.
+  /// - Throws: `cancelled`; `invalidArgument` for a region without pixels; `invalidData` if an operator refuses a value.
   public func detect(
     _ image: ImageBuffer, in region: PixelRect? = nil, cancellation: Cancellation? = nil
   ) throws(ApusError) -> KeypointResult {
     result(image, try pictures.run(image, in: region, cancellation: cancellation, poses))
   }
 
-  /// Finds poses in a picture, away from the caller's actor; cancelling the caller's task stops the run.
+  /// Finds poses in a picture away from the caller's actor. Cancelling the caller's task stops the run.
   public func detect(_ image: ImageBuffer, in region: PixelRect? = nil) async throws(ApusError)
     -> KeypointResult
   {
     try await answer(image, in: region)
   }
 
-  /// How far files may be reduced while they are read; see ``VisionTask/imageReduction``.
+  /// How far files may be reduced while they are read, see ``VisionTask/imageReduction``.
   public var imageReduction: ImageReduction { .fitting(pictures.processor) }
 
-  /// The same answer under the name that all tasks share.
+  /// The same result, under the name that all tasks share.
   public func answer(_ image: ImageBuffer, in region: PixelRect?, cancellation: Cancellation?)
     throws(ApusError) -> KeypointResult
   {
     try detect(image, in: region, cancellation: cancellation)
   }
 
-  /// Answers to several pictures, in one run where the model leaves its batch open.
+  /// The results for several pictures; they run together if the model's batch is open.
   public func answers(_ images: [ImageBuffer], cancellation: Cancellation?) throws(ApusError)
     -> [KeypointResult]
   {

@@ -7,7 +7,7 @@ struct ModelPose {
   var keypoints: [ModelKeypoint]
 }
 
-/// What turns the outputs of one kind of model into poses.
+/// Turns the outputs of one kind of model into poses.
 protocol KeypointHead: Sendable {
   /// The kind of model, for people.
   var kind: String { get }
@@ -17,7 +17,7 @@ protocol KeypointHead: Sendable {
   var pictureDefaults: PictureDefaults { get }
   /// What each output holds.
   var roles: [Int: String] { get }
-  /// Whether poses below the threshold are left out: not by a model that always gives one.
+  /// Whether poses below the threshold are left out; false for a model that always gives one.
   var filtersPoses: Bool { get }
   /// What is done with the outputs, for people.
   var steps: [String] { get }
@@ -34,7 +34,7 @@ extension KeypointHead {
 struct MoveNetHead: KeypointHead {
   private static let pointCount = 17
 
-  /// How many people an answer has: one, or six of which most are nobody.
+  /// How many people the output has room for: one or six.
   private let people: Int
   private let columns: Int
 

@@ -2,13 +2,13 @@
 
 /// The poses in a picture.
 public struct KeypointResult: VisionResult, Hashable {
-  /// The width of the picture as it is seen, in pixels.
+  /// The width of the picture after orientation, in pixels.
   public let imageWidth: Int
-  /// The height of the picture as it is seen, in pixels.
+  /// The height of the picture after orientation, in pixels.
   public let imageHeight: Int
   /// The poses, best first.
   public var poses: [Pose]
-  /// How long the stages took.
+  /// The time of each stage.
   public var timings: StageTimings
 }
 

@@ -2,7 +2,7 @@
 
 /// The joints of one person or animal.
 public struct Pose: Hashable, Encodable, Sendable {
-  /// How sure the model is of the whole: the detection's score, or else the mean of its keypoints'.
+  /// The score of the whole pose: the detection's, or else the mean of its keypoints'.
   public var score: Float
   /// The points, in the model's order.
   public var keypoints: [Keypoint]

@@ -38,11 +38,11 @@ public struct LabelMap: Hashable, Sendable {
     case protobufText
   }
 
-  /// The longest label file that is read, in bytes.
+  /// The maximum size of a label file, in bytes.
   public static let maximumFileSize = 16 << 20
-  /// The most rows, and one more than the largest number of a row.
+  /// The maximum number of rows.
   public static let maximumRowCount = 1 << 20
-  /// The longest name, in bytes of UTF-8.
+  /// The maximum length of a name, in bytes of UTF-8.
   public static let maximumNameLength = 4_096
 
   /// The names by row.
@@ -51,17 +51,17 @@ public struct LabelMap: Hashable, Sendable {
   /// One more than the last row: how many classes the file counts, those without a name included.
   public let rowCount: Int
 
-  /// How many rows further down than its index a class is looked up.
+  /// How many label rows precede class 0.
   public var offset: Int
 
   /// The offset that the rows themselves suggest, 0 or 1.
   public let detectedOffset: Int
 
-  /// Makes a map of names in order; nil and `???` are rows without a name.
+  /// Makes a map from names in order; nil and `???` are rows without a name.
   ///
   /// - Parameters:
   ///   - rows: The names.
-  ///   - offset: How many rows further down a class is looked up; detected where nil.
+  ///   - offset: How many label rows precede class 0; nil to detect it.
   public init(_ rows: [String?], offset: Int? = nil) {
     var names: [Int: String] = [:]
     for (row, name) in rows.enumerated() {
@@ -75,7 +75,7 @@ public struct LabelMap: Hashable, Sendable {
   /// - Parameters:
   ///   - path: The file.
   ///   - format: How the file is written.
-  ///   - offset: How many rows further down a class is looked up; detected where nil.
+  ///   - offset: How many label rows precede class 0; nil to detect it.
   /// - Throws: `unreadableFile`, `resourceLimit` for a file that is too long, or `malformedLabels` with the line.
   public init(contentsOfFile path: String, format: Format = .automatic, offset: Int? = nil) throws(ApusError)
   {
@@ -109,7 +109,7 @@ public struct LabelMap: Hashable, Sendable {
     self.offset = offset ?? detectedOffset
   }
 
-  /// What label files write in a row that has no class.
+  /// What label files contain in a row without a class.
   private static let placeholder = "???"
 
   private static func detectOffset(_ names: [Int: String]) -> Int {
@@ -120,7 +120,7 @@ public struct LabelMap: Hashable, Sendable {
     }
   }
 
-  /// The name of a class as the model counts it, or nil where there is none: outside the map, or a row without
+  /// The name of a class as the model counts it; nil outside the map, and for a row without
   /// a name.
   public subscript(index: Int) -> String? {
     let (row, overflow) = index.addingReportingOverflow(offset)

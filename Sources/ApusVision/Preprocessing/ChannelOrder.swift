@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// In which order the values of a picture lie in a model's input.
+/// The order of a picture's values in a model's input.
 public enum ChannelOrder: Hashable, Sendable {
   /// The channels of a pixel follow each other: rows, columns, channels (NHWC).
   case interleaved

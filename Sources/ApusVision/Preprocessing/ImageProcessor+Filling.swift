@@ -4,7 +4,7 @@ import Apus
 import ApusKernels
 
 extension ImageProcessor {
-  /// Writes a picture's values straight into a float32 input; without a normalization, `(v − 127.5) / 127.5`.
+  /// Writes a picture's values directly into a float32 input; without a normalization, `(v − 127.5) / 127.5`.
   ///
   /// The values are those of ``prepare(_:threads:)`` and `PreparedImage.fill`, without a
   /// picture in between.
@@ -12,12 +12,12 @@ extension ImageProcessor {
   /// - Parameters:
   ///   - destination: The input: width × height × channels values.
   ///   - image: The picture, of any size.
-  ///   - region: The part that the model is to see, as in ``prepare(_:region:threads:)``; nil for all of it.
+  ///   - region: The part that the model sees, as in ``prepare(_:region:threads:)``; nil for the whole picture.
   ///   - order: Whether the channels of a pixel follow each other or lie apart.
   ///   - normalization: How pixels become numbers.
-  ///   - threads: The most threads to share the work; the values do not depend on it.
+  ///   - threads: The maximum number of threads; the values do not depend on it.
   /// - Returns: How positions in the input relate to positions in the picture.
-  /// - Throws: `invalidArgument` when the destination has another number of values, the normalization does not fit
+  /// - Throws: `invalidArgument` if the destination has another number of values, the normalization does not fit
   ///   the channels, or the region has no pixels in the picture.
   @discardableResult
   public func fill(
@@ -38,7 +38,7 @@ extension ImageProcessor {
     return transform
   }
 
-  /// Writes a picture's values straight into a uint8 input: the pixels themselves, unless a normalization is given.
+  /// Writes a picture's values directly into a uint8 input: the pixels themselves, unless there is a normalization.
   ///
   /// The values are those of `PreparedImage.fill`; parameters and errors are
   /// those of both.
@@ -69,7 +69,7 @@ extension ImageProcessor {
     return transform
   }
 
-  /// Writes a picture's values straight into an int8 input: `v − 128`, unless a normalization is given.
+  /// Writes a picture's values directly into an int8 input: `v − 128`, unless there is a normalization.
   ///
   /// The values are those of `PreparedImage.fill`; parameters and errors are
   /// those of both.

@@ -34,7 +34,7 @@ public struct ImageProcessor: Hashable, Sendable {
   public let height: Int
   /// The channels of the model's input.
   public let channels: Channels
-  /// How pictures of other proportions are fitted in.
+  /// How pictures of other proportions are fitted.
   public let fit: FitPolicy
   /// How pixels are computed.
   public let resampling: Resampling
@@ -59,22 +59,22 @@ public struct ImageProcessor: Hashable, Sendable {
     self.resampling = resampling
   }
 
-  /// The picture as the model is to see it, with the way back.
+  /// The picture at the size of the model's input, with the mapping back.
   ///
   /// - Parameters:
   ///   - image: The picture, of any size.
-  ///   - threads: The most threads to share the work; the bytes do not depend on it.
+  ///   - threads: The maximum number of threads; the bytes do not depend on it.
   public func prepare(_ image: ImageBuffer, threads: Int = 1) -> PreparedImage {
     prepare(image, makeTransform(for: image, nil), threads: threads, kernels: Runtime.pictureKernels)
   }
 
-  /// A part of the picture as the model is to see it, with the way back to the whole picture.
+  /// A part of the picture at the size of the model's input, with the mapping back to the whole picture.
   ///
   /// - Parameters:
   ///   - image: The picture, of any size.
-  ///   - region: The part, in pixels of the picture as it is seen. Its edges are rounded to the nearest pixel; what lies outside
+  ///   - region: The part, in pixels after orientation. Its edges are rounded to the nearest pixel; what lies outside
   ///     the picture is left out.
-  ///   - threads: The most threads to share the work; the bytes do not depend on it.
+  ///   - threads: The maximum number of threads; the bytes do not depend on it.
   /// - Throws: `invalidArgument` for a region without pixels in the picture.
   public func prepare(_ image: ImageBuffer, region: PixelRect, threads: Int = 1) throws(ApusError)
     -> PreparedImage

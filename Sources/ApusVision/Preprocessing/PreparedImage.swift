@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A picture at the size of a model's input, with the way back to the picture.
+/// A picture at the size of a model's input, with the mapping back to the picture.
 public struct PreparedImage: Hashable, Sendable {
   /// The pixels: rows, columns, channels.
   public let bytes: [UInt8]

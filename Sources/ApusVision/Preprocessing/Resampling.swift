@@ -2,7 +2,7 @@
 
 import Apus
 
-/// How pixels are computed when a picture is resized; chosen for each axis by itself.
+/// How pixels are computed when a picture is resized; applied to each axis by itself.
 ///
 /// `S` pixels become `D`. Every rule gives each source pixel an integer weight; the weights of one result add
 /// up to 32,768 in each axis, and a value is `(Σ wy · wx · v + 2²⁹) >> 30`: one rounding, no floating point,

@@ -2,7 +2,7 @@
 
 /// A box in fractions of a picture's height and width, in the order that detection models use.
 ///
-/// A model may answer with boxes that reach outside the picture: nothing is clamped unless asked for.
+/// Boxes of a model may reach outside the picture. They are clamped only by ``clamped``.
 public struct BoundingBox: Hashable, Sendable {
   /// The top edge, 0 at the top of the picture and 1 at its bottom.
   public var ymin: Float
@@ -13,7 +13,7 @@ public struct BoundingBox: Hashable, Sendable {
   /// The right edge.
   public var xmax: Float
 
-  /// Makes a box of its edges.
+  /// Makes a box from its edges.
   public init(ymin: Float, xmin: Float, ymax: Float, xmax: Float) {
     self.ymin = ymin
     self.xmin = xmin
@@ -27,7 +27,7 @@ public struct BoundingBox: Hashable, Sendable {
   /// The distance from top to bottom, in heights of the picture.
   public var height: Float { ymax - ymin }
 
-  /// The share of the picture that the box covers; zero for a box that is inside out.
+  /// The share of the picture that the box covers; zero for an inverted box.
   public var area: Float { width > 0 && height > 0 ? width * height : 0 }
 
   /// The part inside the picture; NaN counts as zero.
@@ -36,7 +36,7 @@ public struct BoundingBox: Hashable, Sendable {
       ymin: clamp(ymin, to: 1), xmin: clamp(xmin, to: 1), ymax: clamp(ymax, to: 1), xmax: clamp(xmax, to: 1))
   }
 
-  /// The box in pixels of a picture of that size.
+  /// The box in pixels of a picture of this size.
   public func rect(width pictureWidth: Int, height pictureHeight: Int) -> PixelRect {
     PixelRect(
       x: xmin * Float(pictureWidth), y: ymin * Float(pictureHeight), width: width * Float(pictureWidth),

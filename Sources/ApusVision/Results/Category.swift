@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One class that a model named, with its score.
+/// One class, with its score.
 public struct Category: Hashable, Sendable {
   /// The class as the model counts it, from 0.
   public var index: Int
-  /// How sure the model is; 0 to 1 for most models.
+  /// The model's confidence; 0 to 1 for most models.
   public var score: Float
-  /// The name from the label map; nil where the map has none.
+  /// The name from the label map; nil if it has none.
   public var label: String?
-  /// The name in the language that was asked for; nil where the metadata has none.
+  /// The name in the requested language; nil if the metadata has none.
   public var displayName: String?
 
   /// Makes a category.
@@ -19,6 +19,6 @@ public struct Category: Hashable, Sendable {
     self.displayName = displayName
   }
 
-  /// The display name, else the label, or `class 7` where there is none.
+  /// The display name, else the label, else a text such as `class 7`.
   public var name: String { displayName ?? label ?? "class \(index)" }
 }

@@ -2,19 +2,19 @@
 
 /// One object that a detector found.
 public struct Detection: Hashable, Sendable {
-  /// What was found, and how surely.
+  /// The class, with its score.
   public var category: Category
-  /// Where, in fractions of the picture as it is seen.
+  /// The box in fractions of the picture after orientation.
   public var boundingBox: BoundingBox
-  /// Where, in pixels of the picture as it is seen.
+  /// The box in pixels of the picture after orientation.
   public var rect: PixelRect
 
-  /// The points that the model found on it; mostly none.
+  /// The object's points; empty for most models.
   public var keypoints: [Keypoint]
-  /// The pixels that it covers; nil for models that give boxes alone.
+  /// The object's pixels; nil for models that give only boxes.
   public var mask: DetectionMask?
 
-  /// Makes a detection of both forms of its box.
+  /// Makes a detection from both forms of its box.
   public init(
     category: Category, boundingBox: BoundingBox, rect: PixelRect, keypoints: [Keypoint] = [],
     mask: DetectionMask? = nil
@@ -26,7 +26,7 @@ public struct Detection: Hashable, Sendable {
     self.mask = mask
   }
 
-  /// Makes a detection in a picture of that size as it is seen.
+  /// Makes a detection in a picture of this size after orientation.
   public init(category: Category, boundingBox: BoundingBox, imageWidth: Int, imageHeight: Int) {
     self.init(
       category: category, boundingBox: boundingBox,
@@ -36,10 +36,10 @@ public struct Detection: Hashable, Sendable {
   /// The class as the model counts it.
   public var index: Int { category.index }
 
-  /// How sure the model is.
+  /// The model's confidence.
   public var score: Float { category.score }
 
-  /// The name of what was found, where it has one.
+  /// The object's label, if there is one.
   public var label: String? { category.label }
 }
 

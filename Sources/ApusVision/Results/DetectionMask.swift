@@ -2,7 +2,7 @@
 
 /// Which pixels of its box an object covers.
 public struct DetectionMask: Hashable, Sendable {
-  /// The left edge, in whole pixels of the picture as it is seen.
+  /// The left edge, in whole pixels of the picture after orientation.
   public let x: Int
   /// The top edge.
   public let y: Int

@@ -2,13 +2,13 @@
 
 /// A point that a model found: a joint, an eye.
 public struct Keypoint: Hashable, Sendable {
-  /// What it is a point of; nil where the model does not say.
+  /// The point's name, such as `left eye`; nil if it is not known.
   public var name: String?
-  /// The position from the left, in pixels of the picture as it is seen.
+  /// The distance from the left, in pixels of the picture after orientation.
   public var x: Float
-  /// The position from the top, in pixels of the picture as it is seen.
+  /// The distance from the top, in pixels of the picture after orientation.
   public var y: Float
-  /// How sure the model is; nil where it does not say.
+  /// The model's confidence; nil if it gives none.
   public var score: Float?
 
   /// Makes a point.

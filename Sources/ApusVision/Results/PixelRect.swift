@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A rectangle in pixels, from the top left corner of the picture as it is seen.
+/// A rectangle in pixels, from the top left corner of the picture after orientation.
 ///
 /// Coordinates lie between pixels: the first pixel of a row spans 0 to 1.
 public struct PixelRect: Hashable, Encodable, Sendable {
@@ -8,12 +8,12 @@ public struct PixelRect: Hashable, Encodable, Sendable {
   public var x: Float
   /// The top edge.
   public var y: Float
-  /// The distance from the left to the right edge; negative where a model's box is inside out.
+  /// The distance from the left to the right edge; negative if a model's box is inverted.
   public var width: Float
-  /// The distance from the top to the bottom edge; negative where a model's box is inside out.
+  /// The distance from the top to the bottom edge; negative if a model's box is inverted.
   public var height: Float
 
-  /// Makes a rectangle of its corner and size.
+  /// Makes a rectangle from its corner and size.
   public init(x: Float, y: Float, width: Float, height: Float) {
     self.x = x
     self.y = y
@@ -27,7 +27,7 @@ public struct PixelRect: Hashable, Encodable, Sendable {
   /// The bottom edge.
   public var maxY: Float { y + height }
 
-  /// Width times height, or zero for a rectangle that is inside out.
+  /// Width times height; zero for an inverted rectangle.
   public var area: Float { width > 0 && height > 0 ? width * height : 0 }
 
   /// The part inside a picture of that size; NaN counts as zero.

@@ -2,27 +2,27 @@
 import Apus
 import ApusFormat
 
-/// Says what each pixel of a picture shows.
+/// Finds the class of each pixel of a picture.
 ///
 /// ```swift
 /// let segmenter = try ImageSegmenter(modelFile: "deeplabv3.tflite")
 /// let largest = try segmenter.segment(picture).classes.first
 /// ```
 ///
-/// Models answer with a score for each class and cell, with one probability for each cell, or with classes. Scores are
-/// enlarged to the picture bilinearly before the largest wins; classes are taken from the nearest cell. A segmenter can be
-/// shared by any number of threads.
+/// Models return a score for each class and cell, one probability for each cell, or classes. Scores are
+/// enlarged to the picture bilinearly before the largest wins; classes are taken from the nearest cell. Any number of
+/// threads can share a segmenter.
 public final class ImageSegmenter: VisionTask {
   /// How to segment.
   @dynamicMemberLookup
   public struct Options: Sendable {
-    /// How pictures reach the model, and how it runs; its members are members of these options, too.
+    /// How pictures reach the model, and how it runs. Its members are also members of these options.
     public var baseOptions = BaseOptions()
     /// Whether results have a class for each pixel.
     public var shouldOutputCategoryMask = true
     /// Whether results have the model's scores for each pixel and class: four bytes for each of them.
     public var shouldOutputConfidenceMasks = false
-    /// The language of display names, as `en` or `de-CH`, where the metadata has them; nil for none.
+    /// The language of display names, such as `en` or `de-CH`, if the metadata has them; nil for none.
     public var displayNamesLocale: String?
 
     /// Makes the default options.
@@ -40,9 +40,9 @@ public final class ImageSegmenter: VisionTask {
     case scores, probability, classes
   }
 
-  /// How to segment, as given.
+  /// The options, as given.
   public let options: Options
-  /// What is taken for granted about the model.
+  /// What the task assumes about the model.
   public let assumptions: TaskAssumptions
 
   private let pictures: PictureModel
@@ -53,9 +53,9 @@ public final class ImageSegmenter: VisionTask {
   private let channels: MaskEnlargement.Channels
   private let names: LabelSource?
 
-  /// The most pixels times classes that are looked at: some minutes' work.
+  /// The maximum of pixels times classes: some minutes' work.
   private static let maximumWork = 1 << 34
-  /// The most pixels times classes of confidence masks.
+  /// The maximum of pixels times classes of confidence masks.
   private static let maximumConfidences = 1 << 29
 
   /// Makes a segmenter.
@@ -63,9 +63,9 @@ public final class ImageSegmenter: VisionTask {
   /// - Parameters:
   ///   - model: The model: one picture in; `1×height×width×classes`, `1×classes×height×width`, `1×height×width×1` or
   ///     whole classes of `1×height×width` out.
-  ///   - labels: The names of the classes; nil for those inside the model.
+  ///   - labels: The names of the classes; nil for the labels inside the model.
   ///   - options: How to segment.
-  /// - Throws: `invalidArgument` where the model is no segmenter, or what stops `Apus.Interpreter`.
+  /// - Throws: `invalidArgument` if the model is not a segmenter; errors of `Apus.Interpreter`.
   public init(model: Model, labels: LabelMap? = nil, options: Options = Options()) throws(ApusError) {
     self.options = options
     let prepared = try PreparedModel(model, options: options.baseOptions)
@@ -104,7 +104,7 @@ public final class ImageSegmenter: VisionTask {
       steps: [step])
   }
 
-  /// Makes a segmenter of files; nil for the labels inside the model.
+  /// Makes a segmenter from files; nil for the labels inside the model.
   public convenience init(
     modelFile: String, labelsFile: String? = nil, options: Options = Options()
   ) throws(ApusError) {
@@ -150,18 +150,18 @@ public final class ImageSegmenter: VisionTask {
 
   // MARK: Facts
 
-  /// The names of the classes; nil where neither the caller nor the model has any.
+  /// The names of the classes; nil if neither the caller nor the model has any.
   public var labels: LabelMap? { names?.map }
 
   // MARK: Segmenting
 
-  /// Says what each pixel of a picture shows.
+  /// Finds the class of each pixel of a picture.
   ///
   /// - Parameters:
   ///   - image: The picture, of any size.
-  ///   - region: The part of the picture to look at, in pixels as it is seen; nil for all of it. Pixels outside are taken
-  ///     for what the region's edge shows.
-  ///   - cancellation: A flag that is looked at before each operator.
+  ///   - region: The part to look at, in pixels after orientation; nil for the whole picture. Pixels outside take the
+  ///     class of the region's edge.
+  ///   - cancellation: A flag that is checked before each operator.
   /// - Throws: `cancelled`, `resourceLimit` where confidence masks take too much memory, or what only the data of a run
   ///   can cause.
   public func segment(
@@ -171,24 +171,24 @@ public final class ImageSegmenter: VisionTask {
     return timed(result, timings)
   }
 
-  /// Says what each pixel of a picture shows, away from the caller's actor; cancelling the caller's task stops the run.
+  /// Finds the class of each pixel, away from the caller's actor. Cancelling the caller's task stops the run.
   public func segment(_ image: ImageBuffer, in region: PixelRect? = nil) async throws(ApusError)
     -> SegmentationResult
   {
     try await answer(image, in: region)
   }
 
-  /// How far files may be reduced while they are read; see ``VisionTask/imageReduction``.
+  /// How far files may be reduced while they are read, see ``VisionTask/imageReduction``.
   public var imageReduction: ImageReduction { .fitting(pictures.processor) }
 
-  /// The same answer under the name that all tasks share.
+  /// The same result, under the name that all tasks share.
   public func answer(_ image: ImageBuffer, in region: PixelRect?, cancellation: Cancellation?)
     throws(ApusError) -> SegmentationResult
   {
     try segment(image, in: region, cancellation: cancellation)
   }
 
-  /// Answers to several pictures, in one run where the model leaves its batch open.
+  /// The results for several pictures; they run together if the model's batch is open.
   public func answers(_ images: [ImageBuffer], cancellation: Cancellation?) throws(ApusError)
     -> [SegmentationResult]
   {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Takes what a model says of its grid's cells to the pixels of a picture.
+/// Enlarges the cells of a model's grid to the pixels of a picture.
 struct MaskEnlargement {
   /// For a pixel of the picture along an axis: the two cells around it, and the weight of the second.
   private struct Step {
@@ -14,7 +14,7 @@ struct MaskEnlargement {
   private let rows: [Step]
   private let gridWidth: Int
 
-  /// Works out where the pixels of the whole picture lie in a grid that covers the input.
+  /// Computes where the pixels of the whole picture lie in a grid that covers the input.
   init(_ placement: Placement, gridWidth: Int, gridHeight: Int) {
     let transform = placement.transform
     self.gridWidth = gridWidth
@@ -85,7 +85,7 @@ struct MaskEnlargement {
     return result
   }
 
-  /// The class of the cell that a pixel lies in.
+  /// The class of the cell that contains each pixel.
   func nearest(_ classes: Span<Float>) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(rows.count * columns.count)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What each pixel of a picture shows.
+/// The class of each pixel of a picture.
 public struct SegmentationResult: VisionResult, Hashable {
-  /// A class that a picture shows, with the share of the pixels that it has.
+  /// A class in a picture, with its share of the pixels.
   public struct Share: Hashable, Encodable, Sendable {
     /// The class as the model counts it.
     public var index: Int
-    /// Its name; nil where there is none.
+    /// The name; nil if there is none.
     public var label: String?
     /// The share of the picture's pixels, above 0 and at most 1.
     public var share: Double
@@ -24,18 +24,18 @@ public struct SegmentationResult: VisionResult, Hashable {
     }
   }
 
-  /// The width of the picture as it is seen, in pixels.
+  /// The width of the picture after orientation, in pixels.
   public let imageWidth: Int
-  /// The height of the picture as it is seen, in pixels.
+  /// The height of the picture after orientation, in pixels.
   public let imageHeight: Int
-  /// The class of each pixel of the picture as it is seen, row by row; classes beyond 255 are 255. Empty where only
-  /// confidence masks are asked for.
+  /// The class of each pixel of the picture after orientation, row by row; classes beyond 255 are 255. Empty if only
+  /// confidence masks are requested.
   public var categoryMask: [UInt8]
-  /// For each class, how sure the model is at each pixel; empty unless asked for.
+  /// For each class: the model's score at each pixel; empty unless requested.
   public var confidenceMasks: [[Float]]
-  /// The classes that the picture shows, the largest first.
+  /// The classes in the picture, the largest first.
   public var classes: [Share]
-  /// How long the stages took.
+  /// The time of each stage.
   public var timings: StageTimings
 
   /// The class of a pixel; nil outside the picture.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
 
-/// The classes that an answer may have: those of a list, or all but those of a list.
+/// The classes to report: those of a list, or all but those of a list.
 struct CategorySelection: Sendable {
   private let indices: Set<Int>
   private let allows: Bool
@@ -16,7 +16,7 @@ struct CategorySelection: Sendable {
 
   /// Finds the classes that the lists name.
   ///
-  /// - Throws: `invalidArgument` where both lists are given, or a name is not among the labels.
+  /// - Throws: `invalidArgument` if both lists are given, or a name is not among the labels.
   init(allowlist: [String], denylist: [String], labels: LabelMap?) throws(ApusError) {
     guard allowlist.isEmpty || denylist.isEmpty else {
       throw ApusError(
@@ -38,6 +38,6 @@ struct CategorySelection: Sendable {
     allows = !allowlist.isEmpty
   }
 
-  /// Whether a class is wanted.
+  /// Whether to report a class.
   func contains(_ index: Int) -> Bool { indices.contains(index) == allows }
 }

@@ -10,12 +10,12 @@ struct ImageInput: Sendable {
   let channels: ImageProcessor.Channels
   /// The tensor as prepared.
   let tensor: Tensor
-  /// How pixels become real numbers; nil where the tensor takes the pixels as they are, less 128 where signed.
+  /// How pixels become real numbers; nil if the tensor takes the pixels unchanged, minus 128 if signed.
   let normalization: Normalization?
-  /// Who says so.
+  /// Where the normalization comes from.
   let normalizationSource: String
 
-  /// Decides how pixels become numbers: as the options say, else as the metadata does, else as the kind of model is
+  /// Decides how pixels become numbers: by the options, else by the metadata, else as this kind of model is
   /// commonly trained.
   init(
     _ geometry: InputGeometry, tensor: Tensor, metadata: TensorMetadata?, options: BaseOptions,
@@ -35,7 +35,7 @@ struct ImageInput: Sendable {
       (normalization, normalizationSource) = (chosen, "the options")
       guard isFloat || tensor.quantization != nil else {
         throw ApusError(
-          .invalidArgument, "the input \(tensor) has no scale, so that a normalization is of no use")
+          .invalidArgument, "the input \(tensor) has no scale, so a normalization has no effect")
       }
     } else if !isFloat, tensor.type != .int16 || tensor.quantization == nil,
       !defaults.normalizesIntegers || tensor.quantization == nil
@@ -48,7 +48,7 @@ struct ImageInput: Sendable {
     }
   }
 
-  /// What the metadata says, unless it says nothing that can be used.
+  /// The metadata's normalization; nil if it has no usable one.
   private static func normalization(of metadata: TensorMetadata?, _ channels: Int) -> Normalization? {
     guard let found = metadata?.normalization,
       [1, channels].contains(found.mean.count), [1, channels].contains(found.std.count),
@@ -105,7 +105,7 @@ struct ImageInput: Sendable {
     }
   }
 
-  /// Lets `fill` write the values of one picture, and puts them where they belong in a batch.
+  /// Lets `fill` write the values of one picture, and places them in a batch.
   private func place<Value: ExpressibleByIntegerLiteral>(
     into span: inout MutableSpan<Value>, _ slot: Int, _ count: Int,
     _ fill: (inout MutableSpan<Value>) throws(ApusError) -> ImageTransform

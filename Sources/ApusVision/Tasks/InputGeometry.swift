@@ -2,7 +2,7 @@
 import Apus
 import ApusFormat
 
-/// A model's only input, seen as a picture: which dimension is which, and which are open.
+/// A model's only input as a picture: which dimension is which, and which are open.
 struct InputGeometry: Sendable {
   /// The width in pixels.
   let width: Int
@@ -12,10 +12,10 @@ struct InputGeometry: Sendable {
   let channelCount: Int
   /// Whether channels come before rows (NCHW).
   let isPlanar: Bool
-  /// Whether a run may take several pictures.
+  /// Whether a run can take several pictures.
   let isBatchOpen: Bool
 
-  /// Reads what the model's only input is like, and gives it a size where the model leaves that open.
+  /// Reads the model's only input, and gives it a size if the model leaves that open.
   ///
   /// - Parameters:
   ///   - given: The shape that the interpreter's options give the input.
@@ -62,7 +62,7 @@ struct InputGeometry: Sendable {
     }
   }
 
-  /// Three channels are looked for before one, the last dimension before the second.
+  /// Looks for three channels before one, in the last dimension before the second.
   private static func channels(_ shape: [Int]) -> (count: Int, isPlanar: Bool)? {
     for count in [3, 1] {
       if shape[3] == count { return (count, false) }
@@ -87,7 +87,7 @@ struct InputGeometry: Sendable {
       "the input \(tensor.name) leaves its size open (\(tensor.shapeSignature)): the options must choose it")
   }
 
-  /// The shape of the input for so many pictures.
+  /// The shape of the input for this many pictures.
   func shape(batch: Int) -> TensorShape {
     isPlanar ? [batch, channelCount, height, width] : [batch, height, width, channelCount]
   }

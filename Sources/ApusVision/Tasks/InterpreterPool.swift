@@ -2,11 +2,11 @@
 import Apus
 import Synchronization
 
-/// Interpreters of one model, of which every caller has one for itself while it needs it.
+/// Interpreters of one model; each caller gets one for itself.
 ///
-/// There are as many as there were callers at the same time; they share the model's weights.
+/// There are as many as there were concurrent callers; they share the model's weights.
 final class InterpreterPool: Sendable {
-  /// An interpreter that nobody uses. Whoever takes it from the pool has the only reference, so it may change threads.
+  /// An idle interpreter. Whoever takes it from the pool has the only reference, so it may change threads.
   private struct Idle: @unchecked Sendable {
     let interpreter: Interpreter
     let batch: Int
@@ -17,7 +17,7 @@ final class InterpreterPool: Sendable {
   private let geometry: InputGeometry
   private let idle: Mutex<[Idle]>
 
-  /// Makes a pool that begins with an interpreter for one picture, to which the caller keeps no reference.
+  /// Makes a pool with an interpreter for one picture, to which the caller keeps no reference.
   init(_ interpreter: Interpreter, options: Interpreter.Options, geometry: InputGeometry) {
     model = interpreter.model
     self.options = options
@@ -25,7 +25,7 @@ final class InterpreterPool: Sendable {
     idle = Mutex([Idle(interpreter: interpreter, batch: 1)])
   }
 
-  /// Lends an interpreter whose input takes so many pictures.
+  /// Lends an interpreter whose input takes this many pictures.
   func withInterpreter<R>(
     batch: Int = 1, _ body: (Interpreter) throws(ApusError) -> R
   ) throws(ApusError) -> R {

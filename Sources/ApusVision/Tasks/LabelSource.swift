@@ -2,21 +2,21 @@
 import Apus
 import ApusFormat
 
-/// The names of a model's classes, and where they are from.
+/// The names of a model's classes, and where they come from.
 struct LabelSource: Sendable {
   /// The names.
   var map: LabelMap
-  /// The same classes' names in the language asked for; nil where there are none.
+  /// The same classes' names in the requested language; nil if there are none.
   var displayNames: LabelMap?
-  /// Where the names are from.
+  /// Where the names come from.
   let source: String
 
-  /// The caller's labels, or else those inside the model; nil where there are none.
+  /// The caller's labels, or else those inside the model; nil if there are none.
   ///
   /// - Parameters:
   ///   - output: The output whose labels are looked for first; nil for any.
   ///   - locale: The language of display names, which only metadata can have.
-  ///   - offset: How many rows further down a class is looked up; detected where nil.
+  ///   - offset: How many label rows precede class 0; nil to detect it.
   init?(
     given: LabelMap?, of prepared: PreparedModel, output: Int? = nil, locale: String? = nil,
     offset: Int? = nil
@@ -70,7 +70,7 @@ struct LabelSource: Sendable {
     displayNames?.offset = 0
   }
 
-  /// Looks each class up so many rows further down; fewer than none is further up.
+  /// Shifts the rows in which classes are looked up; down if positive.
   mutating func shift(by rows: Int) {
     map.offset += rows
     displayNames?.offset += rows

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
 
-/// What a model answered to one picture: its outputs as real numbers.
+/// The outputs of a run for one picture, as real numbers.
 struct ModelRun {
   private let interpreter: Interpreter
   /// Which picture of how many.
@@ -15,10 +15,10 @@ struct ModelRun {
     self.count = count
   }
 
-  /// The outputs as they are after the run, in the model's order.
+  /// The outputs after the run, in the model's order.
   var outputs: [Tensor] { interpreter.outputs }
 
-  /// Lets `body` read an output's numbers; floats are not copied.
+  /// Lends an output's numbers to `body`; floats are not copied.
   func withValues<R>(
     of output: Int, _ body: (Span<Float>) throws(ApusError) -> R
   ) throws(ApusError) -> R {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How the pictures of a kind of model are prepared where neither the caller nor the metadata says otherwise.
+/// How pictures for a kind of model are prepared unless the caller or the metadata says otherwise.
 struct PictureDefaults: Sendable {
-  /// How pictures are fitted in.
+  /// How pictures are fitted.
   var fit = FitPolicy.stretch
   /// How pixels become floats.
   var normalization = Normalization.signed
-  /// Whether 8-bit inputs are normalized and quantized, too, instead of taking the pixels as they are.
+  /// Whether 8-bit inputs are also normalized and quantized, instead of taking the pixels unchanged.
   var normalizesIntegers = false
-  /// Whether metadata may say otherwise.
+  /// Whether metadata may override these defaults.
   var heedsMetadata = true
 }

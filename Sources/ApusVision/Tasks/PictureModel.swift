@@ -2,7 +2,7 @@
 import Apus
 import ApusFormat
 
-/// A model that is ready to be asked: what a task looks at to find out what kind of model it has.
+/// A prepared model: what a task examines to recognize the kind of model.
 struct PreparedModel {
   let model: Model
   let metadata: ModelMetadata?
@@ -34,9 +34,9 @@ struct PreparedModel {
   var outputDescription: String { outputs.map(\.description).joined(separator: ", ") }
 }
 
-/// What every task does before and after its own work: pictures are prepared, the model runs, stages are timed.
+/// What all tasks share: preparing pictures, running the model, timing the stages.
 ///
-/// Any number of threads may ask at the same time.
+/// Any number of threads may use it at the same time.
 final class PictureModel: Sendable {
   let model: Model
   let metadata: ModelMetadata?
@@ -47,7 +47,7 @@ final class PictureModel: Sendable {
   private let threads: Int
   private let interpreters: InterpreterPool
 
-  /// The most pictures of one run.
+  /// The maximum number of pictures in one run.
   private static let maximumBatch = 16
 
   init(_ prepared: PreparedModel, defaults: PictureDefaults) throws(ApusError) {
@@ -67,9 +67,9 @@ final class PictureModel: Sendable {
       prepared.interpreter, options: prepared.interpreterOptions, geometry: prepared.geometry)
   }
 
-  /// Asks the model about a picture, or about a region of it.
+  /// Runs the model on a picture, or on a region of it.
   ///
-  /// - Parameter body: Makes an answer of the outputs; its time is that of postprocessing.
+  /// - Parameter body: Turns the outputs into a result; its time counts as postprocessing.
   func run<Answer>(
     _ image: ImageBuffer, in region: PixelRect? = nil, cancellation: Cancellation? = nil,
     _ body: (ModelRun, Placement) throws(ApusError) -> Answer
@@ -93,9 +93,9 @@ final class PictureModel: Sendable {
     }
   }
 
-  /// Asks the model about several pictures: together where the model leaves its batch open, else one by one.
+  /// Runs the model on several pictures: together if its batch is open, otherwise one by one.
   ///
-  /// The time of a run together is divided among its pictures.
+  /// The time of a common run is divided among its pictures.
   func run<Answer>(
     _ images: [ImageBuffer], cancellation: Cancellation? = nil,
     _ body: (ModelRun, Placement) throws(ApusError) -> Answer
@@ -118,7 +118,7 @@ final class PictureModel: Sendable {
     return answers
   }
 
-  /// Nil where an output does not have a row for each picture.
+  /// Nil if an output does not have a row for each picture.
   private func runTogether<Answer>(
     _ images: ArraySlice<ImageBuffer>, _ cancellation: Cancellation?,
     _ body: (ModelRun, Placement) throws(ApusError) -> Answer

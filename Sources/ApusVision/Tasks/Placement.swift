@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
 
-/// Where what a model saw lies in the picture as it is seen: the way back from the input, and the part that was looked at.
+/// The mapping from a model's input back to the picture after orientation, and the part that the model saw.
 struct Placement: Hashable, Sendable {
   /// From the input to the picture.
   let transform: ImageTransform
-  /// The part that was looked at, in pixels of the picture.
+  /// The part that the model saw, in pixels of the picture.
   private let seen: PixelRect
 
-  /// Takes the way back, and works out which whole pixels a region has.
+  /// Combines the mapping with the whole pixels of a region.
   init(_ transform: ImageTransform, of image: ImageBuffer, region: PixelRect?) throws(ApusError) {
     self.transform = transform
     guard let region else {
@@ -22,12 +22,12 @@ struct Placement: Hashable, Sendable {
       height: Float(pixels.height) * unit)
   }
 
-  /// The whole picture's width as it is seen.
+  /// The whole picture's width after orientation.
   var imageWidth: Int { transform.imageWidth }
-  /// The whole picture's height as it is seen.
+  /// The whole picture's height after orientation.
   var imageHeight: Int { transform.imageHeight }
 
-  /// The pixel position in the picture that a position in the input, as fractions, shows.
+  /// The pixel position in the picture for a position in the input, in fractions.
   func imagePoint(modelX: Float, modelY: Float) -> (x: Float, y: Float) {
     transform.imagePoint(modelX: modelX, modelY: modelY)
   }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How long the stages of one answer took, in milliseconds.
+/// The time of each stage of one result, in milliseconds.
 public struct StageTimings: Hashable, Encodable, Sendable {
   /// Resizing the picture and writing the input.
   public var preprocess: Double
   /// Running the model.
   public var inference: Double
-  /// Making an answer of the outputs.
+  /// Turning outputs into a result.
   public var postprocess: Double
 
   /// Makes timings, in milliseconds.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
 
-/// What a task takes for granted about a model: enough to reproduce its answers with other means.
+/// What a task assumes about a model: enough to reproduce its results with other means.
 public struct TaskAssumptions: Encodable, Hashable, Sendable {
   /// How a picture becomes the model's input.
   public struct Input: Encodable, Hashable, Sendable {
@@ -25,7 +25,7 @@ public struct TaskAssumptions: Encodable, Hashable, Sendable {
     public let resampling: String
     /// What becomes of a pixel `v`, as an expression.
     public let value: String
-    /// Who says so.
+    /// Where the normalization comes from.
     public let valueSource: String
   }
 
@@ -51,7 +51,7 @@ public struct TaskAssumptions: Encodable, Hashable, Sendable {
     public let source: String
     /// The rows.
     public let count: Int
-    /// How many rows further down than its index a class is looked up.
+    /// How many label rows precede class 0.
     public let offset: Int
   }
 

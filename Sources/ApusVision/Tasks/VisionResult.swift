@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a task answers to a picture: plain values, encoded in the form that the command line and the server give out.
+/// The result of a task for a picture: plain values, encoded as the command line and the server print them.
 public protocol VisionResult: Encodable, Sendable {
-  /// The width of the picture as it is seen, in pixels.
+  /// The width of the picture after orientation, in pixels.
   var imageWidth: Int { get }
-  /// The height of the picture as it is seen, in pixels.
+  /// The height of the picture after orientation, in pixels.
   var imageHeight: Int { get }
-  /// How long the stages took.
+  /// The time of each stage.
   var timings: StageTimings { get }
 }

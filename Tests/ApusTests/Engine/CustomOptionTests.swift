@@ -64,7 +64,7 @@ import Testing
     let error = try Self.error(
       of: "TransformLandmarks", shapes: [[1, 1, 1, 6], [4, 4]], outputs: 1,
       options: Self.options([("dimensions", 4)]))
-    #expect(error.message.contains("1×1×1×6 are no points of 4 coordinates"), "\(error)")
+    #expect(error.message.contains("1×1×1×6 are not points of 4 coordinates"), "\(error)")
     let matrix = try Self.error(
       of: "Landmarks2TransformMatrix", shapes: [[1, 1, 1, 6]], outputs: 1,
       options: Self.options([("dimensions", 3), ("bbox_size_multiplier", 1), ("landmarks_range", 0)]))
@@ -74,7 +74,7 @@ import Testing
   @Test func anImageHasASize() throws {
     let error = try Self.error(
       of: "TransformTensor", shapes: [[1, 2, 2, 1], [1, 4, 4]], outputs: 1, options: [])
-    #expect(error.message.contains("an output of [] is no image"), "\(error)")
+    #expect(error.message.contains("an output of [] is not an image"), "\(error)")
     let damaged = try Self.error(
       of: "TransformTensor", shapes: [[1, 2, 2, 1], [1, 4, 4]], outputs: 1, options: [1, 2, 3, 4])
     #expect(damaged.message.contains("TransformTensor: options: "), "\(damaged)")

@@ -14,7 +14,7 @@ enum SSDAnchors {
 
   /// The rule that makes so many anchors for an input of that size; nil where none does.
   static func generated(count: Int, width: Int, height: Int) -> Generated? {
-    // Far more than any model has; spares the work for what cannot fit.
+    // Far more than any model has; avoids useless work.
     guard count <= 1 << 20, width <= 1 << 13, height <= 1 << 13 else { return nil }
     for (make, rule) in [(sixLayers, "SSD: six layers, scales 0.2 to 0.95"), (pyramid, "FPN: levels 3 to 7")]
     {

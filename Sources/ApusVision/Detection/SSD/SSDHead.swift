@@ -31,7 +31,7 @@ struct SSDHead: DetectionHead {
   private let hasLogits: Bool?
   private let calibration: ScoreCalibration?
 
-  /// Recognizes raw heads; nil where the outputs are not such.
+  /// Recognizes raw heads; nil for other outputs.
   ///
   /// - Parameter labels: Tells whether there is a column for the background.
   /// - Throws: `invalidArgument` where there are no anchors for that many boxes.

@@ -61,7 +61,7 @@ struct YOLODecoder {
     return order.prefix(criteria.maxResults).map { found[$0] }
   }
 
-  /// Rows with a score and a class.
+  /// Scans rows with a score and a class.
   private func scanRows(_ values: Span<Float>, _ threshold: Float, _ add: (Int, Int, Float) -> Void) {
     for row in 0..<shape.rows {
       let start = row * perRow

@@ -66,7 +66,7 @@ struct YOLORecognition {
     return found
   }
 
-  /// Where no grid fits, the number of names may tell.
+  /// If no grid fits, the number of names may decide.
   private func byNames() -> [YOLOShape] {
     guard knownClasses != nil else { return [] }
     let reason = "as many columns as the metadata's names ask for"

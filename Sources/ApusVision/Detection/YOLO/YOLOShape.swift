@@ -5,7 +5,7 @@ import Apus
 struct YOLOShape: Hashable, Sendable {
   /// The kind of head.
   var layout: DetectorLayout
-  /// The boxes that compete, or the rows of an end-to-end answer.
+  /// The number of competing boxes, or of rows in an end-to-end output.
   var rows: Int
   /// The numbers of each.
   var columns: Int
