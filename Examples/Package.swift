@@ -16,6 +16,10 @@ let package = Package(
   dependencies: [.package(name: "apus", path: "..")],
   targets: [
     example("DetectShapes", "ApusVision", "ApusImages"),
+    example("TuneADetector", "Apus", "ApusVision", "ApusImages"),
+    example("DetectWithYOLO", "ApusVision", "ApusImages"),
+    example("RecognizeFaces", "ApusVision", "ApusImages"),
+    example("SegmentColors", "ApusVision", "ApusImages"),
     example("RunAnyModel", "Apus"),
     example("OpenShapes", "Apus"),
     example("CustomOperator", "Apus"),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Finds objects, and says how the model was understood: DetectObjects [MODEL PICTURE]
+// Finds objects, and says how the model was understood: TuneADetector [MODEL PICTURE]
 import Apus
 import ApusImages
 import ApusVision
