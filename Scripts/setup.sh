@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs what the package is built with: Debian's libraries, as root or with sudo. Does nothing where all is there.
+# Installs what the build needs: Debian libraries, as root or with sudo. Does nothing if everything is there.
 # With --tests, also what the tests use: binutils for x86-64 and arm64, an emulator of arm64, Debian's packaging tools, and
 # LiteRT in a Python environment under .build/.
 set -euo pipefail

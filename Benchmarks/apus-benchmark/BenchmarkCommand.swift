@@ -28,7 +28,7 @@ enum Main {
       var command = try BenchmarkCommand.parseAsRoot()
       try command.run()
     } catch let failure as ChildFailure {
-      // The child has said why.
+      // The child has printed the reason.
       exit(failure.status)
     } catch {
       BenchmarkCommand.end(after: error)

@@ -10,13 +10,13 @@ import Apus
   import Darwin
 #endif
 
-/// A child failed, and said why on standard error, which it shares with its parent.
+/// A child failed, and printed the reason on standard error, which it shares with its parent.
 struct ChildFailure: Error {
   /// The status with which to exit: 1 to 64.
   let status: Int32
 }
 
-/// This program once more, in a process whose memory is its own.
+/// This program in another process, with memory of its own.
 enum ChildProcess {
   /// Runs this program with other arguments and returns what it prints.
   static func output(arguments: [String]) throws -> [UInt8] {
@@ -49,7 +49,7 @@ enum ChildProcess {
     return String(decoding: path[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
-  /// A word for the shell.
+  /// A quoted word for the shell.
   private static func quoted(_ word: String) -> String {
     "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
   }

@@ -5,7 +5,7 @@ import ApusKernels
 
 /// An instruction that multiplies and adds, and how fast this machine can issue it.
 ///
-/// The loop that is measured has nothing but that instruction, on registers, with enough sums for its latency: no
+/// The measured loop contains only that instruction, on registers, with enough sums for its latency: no
 /// kernel can be faster.
 enum InstructionPeak: CaseIterable, Hashable {
   case vpdpbusd512
@@ -28,7 +28,7 @@ enum InstructionPeak: CaseIterable, Hashable {
   /// Whether it multiplies floats; the others multiply bytes.
   var isFloat: Bool { self == .fma512 || self == .fma256 }
 
-  /// What the machine must have.
+  /// The features that the machine needs.
   var requires: CPUFeatures {
     switch self {
     case .vpdpbusd512, .fma512: [.generatedCode, .avx512VNNI]
@@ -47,7 +47,7 @@ enum InstructionPeak: CaseIterable, Hashable {
     }
   }
 
-  /// 10⁹ multiply-accumulates in a second on one thread; nil where this machine lacks the instruction.
+  /// 10⁹ multiply-accumulates per second on one thread; nil if this machine lacks the instruction.
   func measure() -> Double? {
     #if arch(x86_64)
       guard CPUFeatures.current.isSuperset(of: requires) else { return nil }
@@ -56,7 +56,7 @@ enum InstructionPeak: CaseIterable, Hashable {
       typealias Function = @convention(c) (Int) -> Void
       let function = unsafe unsafeBitCast(place, to: Function.self)
       let rounds = 20_000
-      // The best of many: the clock rises in the first ones, and others may interrupt some.
+      // The best of many: the clock speeds up during the first ones, and some may be interrupted.
       let best = (0..<60).map { _ in milliseconds { function(rounds) } }.min() ?? .infinity
       return Double(loop.products * rounds) / best / 1e6
     #else

@@ -15,7 +15,7 @@ import ArgumentParser
 struct KernelsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "kernels",
-    abstract: "Measures kernel sets on the layers of real models, after checking their answers.")
+    abstract: "Measures kernel sets on the layers of real models, after checking their results.")
 
   @Option(name: .long, help: "Measure only this kernel set.")
   var kernels: String?

@@ -3,7 +3,7 @@
 import ApusConsole
 import ApusKernels
 
-/// What `apus-benchmark kernels` tells; the names are those of its JSON, in its own case.
+/// The report of `apus-benchmark kernels`; its names are those of the JSON.
 struct KernelsReport: Encodable {
   /// An instruction's rate.
   struct Peak: Encodable {
@@ -23,7 +23,7 @@ struct KernelsReport: Encodable {
     let count: Int
     let macs: Int
     let group: String
-    /// None where the set leaves the layer to the next one.
+    /// Nil if the set declines the layer.
     let medianMs: Double?
     let gmacsPerSecond: Double?
     let peakShare: Double?
@@ -35,9 +35,9 @@ struct KernelsReport: Encodable {
     let type: String
     let group: String
     let layers: Int
-    /// Of the group's multiply-accumulates, those of layers for which the set has a kernel, 0 to 1.
+    /// The share of the group's multiply-accumulates for which the set has a kernel, 0 to 1.
     let covered: Double
-    /// Multiply-accumulates by time, so weighted by multiply-accumulates.
+    /// Multiply-accumulates divided by time, so weighted by multiply-accumulates.
     let gmacsPerSecond: Double?
     let peakShare: Double?
   }

@@ -4,7 +4,7 @@ import Apus
 import ApusConsole
 import ApusKernels
 
-/// One layer with random data: the portable answer, and the time of a kernel that gives the same.
+/// One layer with random data: the portable set's result, and the time of a kernel with the same result.
 struct LayerMeasurement {
   let shape: LayerShape
   private let input: ZeroedMemory
@@ -12,7 +12,7 @@ struct LayerMeasurement {
   private let bias: [UInt8]
   private let expected: [UInt8]
 
-  /// Draws data and computes the portable set's answer.
+  /// Draws data and computes the portable set's result.
   init(_ shape: LayerShape) throws(ApusError) {
     self.shape = shape
     let isFloat = shape.scheme == .float32
@@ -43,14 +43,14 @@ struct LayerMeasurement {
     expected = run.output(input)
   }
 
-  /// The milliseconds of the set's kernel on one thread; nil where it has none.
+  /// The milliseconds of the set's kernel on one thread; nil if it has none.
   ///
-  /// - Throws: if its answer is another than the portable one; floats may differ by 10⁻⁴ of the largest.
+  /// - Throws: if its result differs from the portable one; floats may differ by 10⁻⁴ of the largest.
   func milliseconds(by set: KernelSet) throws(ApusError) -> Double? {
     guard let kernel = shape.prepared(by: set) else { return nil }
     let run = Run(kernel, weights, bias, outputByteCount: expected.count)
     guard isClose(run.output(input)) else {
-      throw ApusError(.invalidArgument, "\(set.name): a wrong answer for \(shape.text) \(shape.scheme)")
+      throw ApusError(.invalidArgument, "\(set.name): a wrong result for \(shape.text) \(shape.scheme)")
     }
     var times: [Double] = []
     var total = 0.0
@@ -62,7 +62,7 @@ struct LayerMeasurement {
     return times.median
   }
 
-  /// Bytes in memory as models have it, which begins at a line of the cache.
+  /// Bytes in memory that begins at a cache line, as models' memory does.
   private static func tensor(_ bytes: [UInt8]) -> ZeroedMemory {
     let memory = ZeroedMemory(byteCount: bytes.count)
     bytes.withUnsafeBytes { bytes in

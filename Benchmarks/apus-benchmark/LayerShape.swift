@@ -5,7 +5,7 @@ import ApusKernels
 
 /// A layer of a real model, as a line of `Benchmarks/Shapes` describes it.
 struct LayerShape {
-  /// Which front door takes it.
+  /// The kind of description.
   enum Kind: String {
     case convolution = "conv"
     case depthwise
@@ -19,7 +19,7 @@ struct LayerShape {
     case float32
   }
 
-  /// The sizes by which layers are summed up.
+  /// The groups of sizes in which layers are added up.
   enum Group: Int, CaseIterable {
     case deep
     case medium
@@ -54,7 +54,7 @@ struct LayerShape {
       count
   }
 
-  /// How often models have this layer.
+  /// How often this layer occurs in models.
   var count: Int { self[.count] }
 
   private subscript(column: Column) -> Int { numbers[column.rawValue] }
@@ -105,7 +105,7 @@ struct LayerShape {
   var multiplyAccumulates: Int { outputCount * depth }
   var elementByteCount: Int { scheme == .float32 ? 4 : 1 }
 
-  /// The sum to which the layer counts.
+  /// The group of the layer.
   var group: Group {
     if kind == .depthwise { return .depthwise }
     if rows == 1 { return .oneRow }

@@ -3,19 +3,19 @@
 import Apus
 import ApusKernels
 
-/// What one thread of this machine can multiply at most: 10⁹ multiply-accumulates in a second.
+/// The peak of one thread of this machine, in 10⁹ multiply-accumulates per second.
 struct MachinePeak {
   /// The rate of each instruction that the machine has.
   let instructions: [InstructionPeak: Double]
 
-  /// Products of bytes, by the fastest way there is.
+  /// Products of bytes, with the fastest instruction.
   let bytes: Double
-  /// Products of floats, by the fastest way there is.
+  /// Products of floats, with the fastest instruction.
   let floats: Double
 
-  /// Measures for some 0.1 s.
+  /// Measures for about 0.1 s.
   ///
-  /// Where no code can be generated, the fastest kernel set's large product stands for the instruction.
+  /// If no code can be generated, the fastest kernel set's large product replaces the instruction.
   init() throws(ApusError) {
     var instructions: [InstructionPeak: Double] = [:]
     for instruction in InstructionPeak.allCases { instructions[instruction] = instruction.measure() }

@@ -4,7 +4,7 @@ import Apus
 import ApusConsole
 import ApusFormat
 
-/// Measures one model in this process, whose memory it takes for the model's.
+/// Measures one model in this process, whose memory counts as the model's.
 struct ModelMeasurement {
   let path: String
   let options: Interpreter.Options

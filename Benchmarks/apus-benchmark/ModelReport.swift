@@ -2,22 +2,22 @@
 
 import ApusConsole
 
-/// What `apus-benchmark` tells of a model; the names are those of its JSON, in its own case.
+/// The report on a model; its names are those of the JSON.
 struct ModelReport: Codable {
   /// One operator's share of it.
   struct Operator: Codable {
     let index: Int
     let name: String
-    /// The operators that it does besides.
+    /// The operators that it absorbs.
     let absorbed: [String]
     let output: [Int]
     let medianMs: Double
-    /// Of the sum of all operators, 0 to 1.
+    /// The share of the sum of all operators, 0 to 1.
     let timeShare: Double
     let macs: Int
     let gmacsPerSecond: Double
     let peakShare: Double
-    /// The kernel set that does it, and how.
+    /// The kernel set, and how it works.
     let kernels: String
     let implementation: String
   }
@@ -31,13 +31,13 @@ struct ModelReport: Codable {
   let p95Ms: Double
   let minMs: Double
   let peakRssMb: Double
-  /// The peak less what was resident before the model was loaded.
+  /// The peak minus what was resident before the model was loaded.
   let growthMb: Double
   let arenaBytes: Int
   let packedBytes: Int
   let macs: Int
   let gmacsPerSecond: Double
-  /// Of the machine's own measured peak on as many threads, 0 to 1.
+  /// The share of the machine's measured peak with as many threads, 0 to 1.
   let peakShare: Double
   var operators: [Operator]?
 

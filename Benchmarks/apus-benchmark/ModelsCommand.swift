@@ -20,13 +20,13 @@ struct ModelsCommand: ParsableCommand {
 
   @OptionGroup var engine: EngineOptions
 
-  @Option(name: .long, help: "Inferences before those that are measured.")
+  @Option(name: .long, help: "Inferences before the measured ones.")
   var warmup = 5
 
-  @Option(name: .long, help: "Inferences that are measured.")
+  @Option(name: .long, help: "Measured inferences.")
   var runs = 50
 
-  @Flag(help: "Measure each operator, too.")
+  @Flag(help: "Also measure each operator.")
   var profile = false
 
   @Flag(help: "Print one JSON document.")

@@ -10,15 +10,15 @@
 
 /// How much memory of this process is resident, in bytes.
 enum ResidentMemory {
-  /// What is resident now; where the system does not tell, the peak.
+  /// What is resident now; the peak, if the system does not report it.
   static var current: Int { status("VmRSS:") ?? peakByUsage }
 
-  /// The most that was resident since the start, or since ``resetPeak()``.
+  /// The maximum since the start, or since ``resetPeak()``.
   ///
-  /// Not `ruMaxrss` where it can be helped: on Linux that also counts what the parent had before `exec`.
+  /// Avoids `ruMaxrss` if possible: on Linux it also counts the parent's memory before `exec`.
   static var peak: Int { status("VmHWM:") ?? peakByUsage }
 
-  /// Makes the present the peak, where the system allows it.
+  /// Resets the peak, if the system allows it.
   static func resetPeak() {
     let descriptor = open("/proc/self/clear_refs", O_WRONLY)
     guard descriptor >= 0 else { return }

@@ -12,13 +12,13 @@ import ArgumentParser
 
 /// `apus-benchmark serve MODEL`: one model under the control of a program that measures several engines in turn.
 ///
-/// Loads the model, runs it once and prints a line of JSON; then answers each line of standard input with one: `run N`
+/// Loads the model, runs it once and prints a line of JSON; then replies to each line of standard input with one: `run N`
 /// with the milliseconds of N inferences, `outputs FOLDER` with the files in which it wrote the raw outputs, `memory` with
-/// what is resident. It ends with its input.
+/// the resident bytes. It ends with its input.
 struct ServeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve",
-    abstract: "Measures a model as lines on standard input ask: run N, outputs FOLDER, memory.")
+    abstract: "Measures a model on request of lines on standard input: run N, outputs FOLDER, memory.")
 
   @Argument(help: "The .tflite file.")
   var model: String
@@ -52,7 +52,7 @@ struct ServeCommand: ParsableCommand {
   func run() throws {
     let options = try engine.interpreterOptions
     let inputs = try input.map(read)
-    // What answers need in memory is not the model's: it is there before the model.
+    // Memory for replies is not the model's: it is allocated before the model.
     _ = try Output.encoded(memory)
     _ = try Output.encoded([Double](repeating: 0.1, count: 400))
     ResidentMemory.resetPeak()

@@ -26,15 +26,15 @@ package enum Output {
     write(line + "\n", to: 2)
   }
 
-  /// Says what is going on, where a person watches.
+  /// Shows progress, if standard error is a terminal.
   package static func progress(_ line: String) {
     if isatty(2) == 1 { writeError(line) }
   }
 
-  /// Whether a person watches standard error.
+  /// Whether standard error is a terminal.
   package static var isErrorTerminal: Bool { isatty(2) == 1 }
 
-  /// Replaces the line on a terminal that the last call left; an empty one takes it away.
+  /// Replaces the last call's line on the terminal; an empty one removes it.
   package static func showTransient(_ line: String) {
     write("\r\u{1B}[K" + line, to: 2)
   }
