@@ -64,7 +64,10 @@ extension Interpreter {
   /// Lends any tensor's elements to `body`. Intermediate results are meaningful only with
   /// ``Options/preservesAllTensors``; otherwise their memory is reused.
   ///
-  /// - Parameter index: The tensor's index in ``tensors``.
+  /// - Parameters:
+  ///   - index: The tensor's index in ``tensors``.
+  ///   - type: The Swift type of the elements: that of the tensor's ``Tensor/type``.
+  ///   - body: Gets a span, valid only during the call.
   /// - Throws: `invalidArgument` if there is no such tensor or `T` is not its type; `unreadableFile` if it is a
   ///   constant that can no longer be read; errors of `body`.
   public func withTensor<T: TensorElement, R>(
