@@ -5,7 +5,7 @@ extension PlanDraft {
   /// Larger results, in bytes, are computed in each run instead of being kept.
   private static let foldLimit = 256 << 20
   /// Results up to this size, in bytes, are computed at once; larger ones on first use, see ``ComputedConstant``.
-  private static let eagerLimit = 64 << 10
+  private static let eagerLimit = 256
 
   /// **Rule:** the outputs of a pure operator that reads constants alone are constants.
   /// **Reason:** models compute shapes, axes and paddings this way, and float32 weights from float16 ones.
@@ -24,7 +24,7 @@ extension PlanDraft {
     guard total <= Self.foldLimit else { return nil }
     let isEager = total <= Self.eagerLimit
     var sources: [(tensor: Int, constant: Constant)] = []
-    for tensor in Set(inputs + step.reads).sorted() {
+    for tensor in (inputs + step.reads).sorted() where tensor != sources.last?.tensor {
       if let constant = facts[tensor].constant { sources.append((tensor, constant)) }
     }
     let isOfModel = sources.allSatisfy(\.constant.isOfModel)
