@@ -20,6 +20,10 @@ protocol Operator {
 
   // MARK: Getting ready
 
+  /// The view that it is, if it is one.
+  var view: ViewOperator? { get }
+  /// Whether a run has nothing to do, as its outputs are constants of the plan.
+  var isDone: Bool { get }
   /// Whether it is a ``Draft``; asking the runtime would search all conformances of the program for each type.
   var isDraft: Bool { get }
   /// The operator with a kernel chosen, once its shapes are final.
@@ -60,6 +64,8 @@ protocol Operator {
 extension Operator {
   var deferred: (any DeferredOperator)? { nil }
   var implementation: Implementation { .plain }
+  var view: ViewOperator? { nil }
+  var isDone: Bool { false }
   var isDraft: Bool { false }
   func chosen(for node: Node) throws(ApusError) -> any Operator { self }
   var hasWeights: Bool { false }
@@ -141,6 +147,8 @@ struct ViewOperator: Operator {
   let input: TensorSlot
   let output: TensorSlot
 
+  var view: ViewOperator? { self }
+
   func invoke(_ tensors: borrowing TensorTable) {
     var target = tensors.writeBytes(output)
     copyBytes(tensors.readBytes(input), to: &target)
@@ -149,5 +157,6 @@ struct ViewOperator: Operator {
 
 /// An operator whose outputs are constants of the plan; it has nothing to do.
 struct ConstantOutputs: Operator {
+  var isDone: Bool { true }
   func invoke(_ tensors: borrowing TensorTable) {}
 }

@@ -118,8 +118,8 @@ final class Planner {
     for output in entry.outputs where draft.facts[output].shape == nil {
       throw node.unsupported("output \(wiring.name(of: output)) is not computed")
     }
-    if operation is ConstantOutputs { return nil }
-    if let view = operation as? ViewOperator, graph.passes.contains(.views), draft.share(view) { return nil }
+    if operation.isDone { return nil }
+    if let view = operation.view, graph.passes.contains(.views), draft.share(view) { return nil }
     let inputs = entry.inputs.filter { $0 >= 0 }
     if registration.isPure, graph.passes.contains(.folding), !inputs.isEmpty,
       inputs.allSatisfy({ draft.facts[$0].constant != nil })
