@@ -4,7 +4,7 @@ import ApusKernels
 
 /// `FULLY_CONNECTED`: rows of the input times the rows of the filter, plus a bias.
 ///
-/// Input of any rank, taken as `rows×depth`; filter `units×depth`; output `rows×units`, or the input's shape with its
+/// Input of any rank, read as `rows×depth`; filter `units×depth`; output `rows×units`, or the input's shape with its
 /// last dimension replaced where `keep_num_dims` is set. Values that do not fill a row are dropped, as the reference
 /// does. It scales the integer sums in double precision and rounds once, half away from zero.
 enum FullyConnected {

@@ -173,7 +173,7 @@ extension Node {
     return value
   }
 
-  /// Refuses tensors whose integers stand for other real numbers than those of `output`.
+  /// Throws unless the integers of both tensors represent the same real numbers.
   ///
   /// As in the reference, a tensor with several scales counts as one without any.
   func expectSameQuantization(_ input: TensorSlot, _ output: TensorSlot) throws(ApusError) {
