@@ -28,6 +28,13 @@ let package = Package(
     example("HandleErrors", "Apus"),
     example("CallSignatures", "Apus"),
     example("UseTensorFlowLite", "TensorFlowLite"),
+    example("DetectObjects", "ApusVision", "ApusImages"),
+    example("CompareFaces", "ApusVision", "ApusImages"),
+    example("UpdateAModel", "Apus", "ApusVision", "ApusImages"),
+    example("NameOrNotSure", "ApusVision", "ApusImages"),
+    example("FollowACamera", "ApusVision", "ApusImages"),
+    example("RevealShapes", "ApusVision", "ApusImages"),
+    example("HearSounds", "ApusVision"),
   ],
   swiftLanguageModes: [.v6]
 )

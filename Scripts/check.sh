@@ -23,5 +23,6 @@ if grep -rlE 'Unsafe(Mutable|Raw|MutableRaw)?(Buffer)?Pointer|unsafeBitCast|_ove
   complain "unsafe code outside the places that Docs/Architecture.md lists"
 fi
 Tools/snippets.py || complain "snippets that no program contains"
+Tools/seeds.py || complain "the page of sources names what is not there"
 Scripts/headers.sh --check || complain "sources without the licence's line: run Scripts/headers.sh"
 exit $failed

@@ -20,7 +20,7 @@ git -C "$scratch/apus" add -A
 git -C "$scratch/apus" -c user.name=consumer -c user.email=consumer@example.com commit -q -m 'A version'
 git -C "$scratch/apus" tag "$version"
 
-cp -r Examples/Sources Examples/Models Examples/Pictures Examples/Expected "$scratch/consumer"
+cp -r Examples/Sources Examples/Models Examples/Pictures Examples/Arguments Examples/Expected "$scratch/consumer"
 cp -r Tests/Client "$scratch/consumer/Tests/ClientTests"
 sed -e "s|.package(name: \"apus\", path: \"..\")|.package(url: \"file://$scratch/apus\", from: \"$version\")|" \
   -e 's|^  targets: \[|&\n    .testTarget(name: "ClientTests", dependencies: [\

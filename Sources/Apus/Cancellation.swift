@@ -11,9 +11,13 @@ import Synchronization
 /// ```
 public final class Cancellation: Sendable {
   private let flag = Atomic<Bool>(false)
+  /// When the flag sets itself; nil for never.
+  public let deadline: ContinuousClock.Instant?
 
   /// Makes a flag that is not set.
-  public init() {}
+  ///
+  /// - Parameter deadline: When it sets itself; nil for never.
+  public init(deadline: ContinuousClock.Instant? = nil) { self.deadline = deadline }
 
   /// Sets the flag; it stays set.
   public func cancel() {
@@ -22,6 +26,8 @@ public final class Cancellation: Sendable {
 
   /// Whether the flag is set.
   public var isCancelled: Bool {
-    flag.load(ordering: .acquiring)
+    if flag.load(ordering: .acquiring) { return true }
+    guard let deadline else { return false }
+    return ContinuousClock.now >= deadline
   }
 }

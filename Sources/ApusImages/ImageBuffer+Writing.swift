@@ -3,11 +3,6 @@
 import Apus
 import ApusVision
 
-extension ApusError.Code {
-  /// A file could not be created or written.
-  public static let unwritableFile = ApusError.Code(rawValue: "unwritableFile")
-}
-
 extension ImageBuffer {
   /// The picture after orientation, as the bytes of a file.
   ///

@@ -15,26 +15,42 @@ import Apus
 ///   - limit: The maximum number of bytes; a longer file is refused after that many.
 /// - Throws: `unreadableFile` with the system's reason, or `resourceLimit`.
 package func readWholeFile(at path: String, limit: Int) throws(ApusError) -> [UInt8] {
+  var bytes: [UInt8] = []
+  try readFile(
+    at: path, limit: limit, begin: { bytes.reserveCapacity($0) }, body: { bytes.append(contentsOf: $0) })
+  return bytes
+}
+
+/// Reads a file piece by piece.
+///
+/// - Parameters:
+///   - path: The file; pipes are read to their end as well.
+///   - limit: The most bytes to read; a longer file is refused after that many.
+///   - begin: Is called with the number of bytes to come, where that is known.
+///   - body: Is called with each piece, in order.
+/// - Throws: `unreadableFile` with the system's reason, or `resourceLimit`.
+func readFile(
+  at path: String, limit: Int, begin: (Int) -> Void = { _ in }, body: (ArraySlice<UInt8>) -> Void
+) throws(ApusError) {
   let descriptor = open(path, O_RDONLY | O_CLOEXEC)
   guard descriptor >= 0 else { throw unreadable(path) }
   defer { _ = close(descriptor) }
-  var bytes: [UInt8] = []
   var status = stat()
-  if fstat(descriptor, &status) == 0, status.st_size > 0 {
-    bytes.reserveCapacity(min(Int(status.st_size), limit))
-  }
+  if fstat(descriptor, &status) == 0, status.st_size > 0 { begin(min(Int(status.st_size), limit)) }
   var chunk = [UInt8](repeating: 0, count: 1 << 18)
+  var total = 0
   while true {
     let count = read(descriptor, &chunk, chunk.count)
-    if count == 0 { return bytes }
+    if count == 0 { return }
     guard count > 0 else {
       if errno == EINTR { continue }
       throw unreadable(path)
     }
-    guard bytes.count + count <= limit else {
+    total += count
+    guard total <= limit else {
       throw ApusError(.resourceLimit, "the file '\(path)' is longer than \(limit) bytes")
     }
-    bytes.append(contentsOf: chunk[..<count])
+    body(chunk[..<count])
   }
 }
 

@@ -120,6 +120,30 @@ struct TaskCommandTests {
     }
   }
 
+  @Test("a picture is filtered by a chain; what is no chain is told with status 64")
+  func filters() throws {
+    try withFiles { folder throws in
+      let chain = "prewitt:0.7,closing:1,invert,gaussian:1,erosion:1"
+      let answer = try apus("filter picture.png out.ppm --chain \(chain)", in: folder)
+      #expect(answer.status == 0 && answer.errors.isEmpty)
+      #expect(answer.output == "picture.png, 640 × 480 pixels, filtered → out.ppm\n")
+      let written = try Data(contentsOf: folder.appending(path: "out.ppm"))
+      #expect(written.count == "P6\n640 480\n255\n".utf8.count + 640 * 480 * 3)
+      for (arguments, status, message) in [
+        ("picture.png out.ppm --chain sharpen", 64, "--chain: the filter 'sharpen' is not prewitt"),
+        ("picture.png out.ppm --chain erosion:0.5", 64, "--chain: the filter 'erosion:0.5' is not"),
+        ("picture.png out.ppm", 64, "Missing expected argument '--chain <chain>'"),
+        ("picture.png out.gif --chain invert", 64, "out.gif is not a .png, .jpg or .ppm file"),
+        ("nowhere.png out.ppm --chain invert", 2, "nowhere.png: No such file or directory"),
+        ("picture.png nowhere/out.ppm --chain invert", 1, "cannot write the file 'nowhere/out.ppm'"),
+      ] as [(String, Int32, String)] {
+        let answer = try apus("filter \(arguments)", in: folder)
+        #expect(answer.status == status && answer.output.isEmpty, "\(arguments)")
+        #expect(answer.errors.hasPrefix("error: \(message)"), "\(arguments): \(answer.errors)")
+      }
+    }
+  }
+
   @Test("names are learned and found again")
   func keepsGalleries() throws {
     try withFiles { folder throws in

@@ -48,9 +48,10 @@ enum CaseKind: String, CaseIterable, CustomStringConvertible {
       let factors = (0..<(self == .hybrid ? 1 : channels)).map { _ in
         Float.random(in: 0.001...0.1, using: &random)
       }
-      return clamps
-        ? .hybrid(factors, minimum: 0, maximum: 6)
-        : .hybrid(factors, minimum: -.greatestFiniteMagnitude, maximum: .greatestFiniteMagnitude)
+      let bounds: (least: Float, most: Float) =
+        clamps ? (0, 6) : (-.greatestFiniteMagnitude, .greatestFiniteMagnitude)
+      return .hybrid(
+        factors, minimum: bounds.least, maximum: bounds.most, areWeightsFirst: .random(using: &random))
     case .uint8, .int8:
       // Sometimes a factor above one, which shifts left.
       let factor =

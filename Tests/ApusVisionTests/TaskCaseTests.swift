@@ -147,7 +147,8 @@ import Testing
       #expect(agree(one.score, other.score))
       #expect(one.keypoints.map(\.name) == Keypoint.cocoNames)
       for (point, numbers) in zip(one.keypoints, other.keypoints) {
-        #expect(agree(point.x, numbers[0], within: 1e-4) && agree(point.y, numbers[1], within: 1e-4))
+        // PoseNet moves points a dozen times, in single precision.
+        #expect(agree(point.x, numbers[0], within: 1e-3) && agree(point.y, numbers[1], within: 1e-3))
         #expect(agree(point.score ?? -1, numbers[2]))
       }
     }

@@ -39,9 +39,12 @@ package enum ReferenceHybrid {
   private static func value(
     _ sum: Int32, scale: Float, channel: Int, bias: [Float]?, _ epilogue: Epilogue
   ) -> Float {
-    guard case .hybrid(let factors, let minimum, let maximum) = epilogue else { return .nan }
+    guard case .hybrid(let factors, let minimum, let maximum, let areWeightsFirst) = epilogue else {
+      return .nan
+    }
     let factor = factors.count > 1 ? factors[channel] : factors[0]
-    return min(max(Float(sum) * (factor * scale) + (bias?[channel] ?? 0), minimum), maximum)
+    let scaled = areWeightsFirst ? Float(sum) * factor * scale : Float(sum) * (factor * scale)
+    return min(max(scaled + (bias?[channel] ?? 0), minimum), maximum)
   }
 
   private static func images(

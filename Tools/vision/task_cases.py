@@ -134,6 +134,43 @@ def keypoint_cases():
     people[:, 55] = [0.9, 0.1, 0.5, 0.29, 0.31, 0.0]
     poses = [pose_of(row[:51].reshape(17, 3), float(row[55]), SIZE) for row in people[[0, 2, 4]]]
     yield Case("MoveNet for several people", "keypoints", models.constant_model([people[None]], SIZE), {"poses": poses})
+    yield from posenet_cases()
+
+
+def posenet_cases():
+    """Maps as `posenet.py` draws them, and the poses that its decoder finds; cells are 16 pixels apart."""
+    from operators import posenet
+    random = np.random.default_rng(45)
+    rows, columns, stride = 6, 9, 16
+    size = ((columns - 1) * stride + 1, (rows - 1) * stride + 1)
+    for name, dtype, halves, picture in (
+            ("of floats", "float32", False, size), ("of bytes", "uint8", False, (60, 120)),
+            ("in four outputs", "float32", True, (200, 70))):
+        # Points that stand out, each by another score; the rest is too low to begin a pose with.
+        flat = np.full(rows * columns * 17, 34.0)
+        flat[random.choice(flat.size, 85, replace=False)] = random.permutation(np.arange(35, 120))
+        maps = [(flat.reshape(1, rows, columns, 17), Quantization.per_tensor(1 / 16, 48)),
+                *((random.integers(7, 14, (1, rows, columns, channels)), Quantization.per_tensor(stride / 8, 10))
+                  for channels in (34, 64))]
+        outputs = [(values.astype(np.uint8), scale) for values, scale in maps]
+        reals = [models.real(*output)[0] for output in outputs]
+        if dtype == "float32":
+            outputs = [real[None] for real in reals]
+        if halves:
+            outputs = [*outputs[:2], outputs[2][..., :32], outputs[2][..., 32:]]
+        found = posenet.decoded(*(real.astype(np.float64) / unit for real, unit in zip(reals, (1, stride, stride))),
+                                64, 0.3, 20 / stride)
+        assert len(found) > 1
+        poses = []
+        for points, chances, score in found:
+            flat = (points * stride)[:, ::-1].reshape(-1) / np.tile(size, 17)
+            placed = rules.black_letterbox(flat, picture, size).reshape(-1, 2)
+            poses.append({"score": float(score),
+                          "keypoints": [[*place, float(chance)] for place, chance in zip(placed.tolist(), chances)]})
+        yield Case(f"PoseNet {name}, {picture[0]}x{picture[1]}", "keypoints",
+                   models.constant_model(outputs, size, input_type=dtype,
+                                         input_quantization=Quantization.per_tensor(1 / 128, 128) if dtype == "uint8" else None),
+                   {"poses": poses}, picture)
 
 
 def pose_of(points, score, picture):

@@ -38,12 +38,24 @@ enum Conv2D {
       epilogue: try node.convolutionEpilogue(
         node.activationOption(3), operands: operands, input: input, filter: filter, bias: bias,
         output: output,
-        channels: channels))
+        channels: channels
+      ).weightsFirst(ofChannels: operands))
     return try ProductDraft(
       .convolution(convolution), input: input, filter: filter, bias: bias, output: output,
       arrangement: filter.type == .float16 ? HalfFilter(count: filter.shape.elementCount) : nil,
       readsPicture: true,
       multiplyAccumulates: Double(output.shape.elementCount) * Double(filter.shape.elementCount / channels),
       node: node)
+  }
+}
+
+extension Epilogue {
+  /// The same, in the order in which the reference multiplies where filters have a scale for each channel: the sum with that
+  /// scale, then with the image's. Its other operators multiply both scales first.
+  fileprivate func weightsFirst(ofChannels operands: MatrixOperands) -> Epilogue {
+    guard case .hybrid(isAsymmetric: true) = operands,
+      case .hybrid(let scales, let minimum, let maximum, _) = self
+    else { return self }
+    return .hybrid(scales, minimum: minimum, maximum: maximum, areWeightsFirst: true)
   }
 }

@@ -24,8 +24,9 @@ package enum Epilogue: Hashable, Sendable {
   case reducedFixedPoint([FixedPointMultiplier], minimum: Int32, maximum: Int32)
   /// Multiplies with the scale of the quantized image and that of the weights, adds the float bias, clamps.
   ///
-  /// There is one scale of weights, or one for each output channel.
-  case hybrid([Float], minimum: Float, maximum: Float)
+  /// There is one scale of weights, or one for each output channel. Either the product of both scales is the factor, or, where
+  /// the weights' is applied first, the sum is multiplied twice and rounded twice: the reference's CONV_2D.
+  case hybrid([Float], minimum: Float, maximum: Float, areWeightsFirst: Bool = false)
   /// Leaves the sums as they are.
   case sums
 
@@ -46,7 +47,7 @@ package enum Epilogue: Hashable, Sendable {
       factors.count == 1 || factors.count == channels
     case (.reducedFixedPoint(let factors, _, _), .int16):
       factors.count == 1 || factors.count == channels
-    case (.hybrid(let scales, _, _), .hybrid):
+    case (.hybrid(let scales, _, _, _), .hybrid):
       scales.count == 1 || scales.count == channels
     case (.sums, .int8Sums): true
     default: false

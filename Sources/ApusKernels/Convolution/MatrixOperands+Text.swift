@@ -42,7 +42,7 @@ extension Epilogue {
     case .reducedFixedPoint(let factors, _, _): factors.count
     case .singlePrecision(let factors, _, _, _): factors.count
     case .float64(let factors, _, _, _): factors.count
-    case .hybrid(let factors, _, _): factors.count
+    case .hybrid(let factors, _, _, _): factors.count
     }
   }
 

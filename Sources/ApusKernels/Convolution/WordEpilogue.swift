@@ -6,7 +6,7 @@ final class WordEpilogue: @unchecked Sendable {
     case double([FixedPointMultiplier], Int32)
     case reduced([FixedPointMultiplier])
     case once([Double], Int32)
-    case hybrid
+    case hybrid(areWeightsFirst: Bool)
     case sums
   }
 
@@ -35,8 +35,8 @@ final class WordEpilogue: @unchecked Sendable {
     case .sums:
       rule = .sums
       (self.minimum, self.maximum, bounds) = (0, 0, nil)
-    case .hybrid(let scales, let minimum, let maximum):
-      rule = .hybrid
+    case .hybrid(let scales, let minimum, let maximum, let areWeightsFirst):
+      rule = .hybrid(areWeightsFirst: areWeightsFirst)
       (self.minimum, self.maximum) = (0, 0)
       bounds = FloatBounds(.float32(minimum: minimum, maximum: maximum))
       factors = scales
@@ -58,18 +58,21 @@ final class WordEpilogue: @unchecked Sendable {
     _ sums: UnsafePointer<Int32>, bias: UnsafePointer<Float>, scale: Float, channel: Int, count: Int,
     to output: UnsafeMutablePointer<Float>
   ) {
-    guard let bounds else { return }
+    guard let bounds, case .hybrid(let areWeightsFirst) = rule else { return }
     let factors = unsafe scales + channel
+    let scales = SIMD4(repeating: scale)
     var index = 0
     while index &+ 4 <= count {
-      let values = unsafe floats(load4(sums, index)) * (load4(factors, index) * SIMD4(repeating: scale))
+      let (sum, factor) = unsafe (floats(load4(sums, index)), load4(factors, index))
+      let values = areWeightsFirst ? sum * factor * scales : sum * (factor * scales)
       unsafe UnsafeMutableRawPointer(output + index).storeBytes(
         of: bounds.clamp(values + load4(bias, index)), as: SIMD4<Float>.self)
       index &+= 4
     }
     while index < count {
-      let value = unsafe Float(sums[index]) * (factors[index] * scale) + bias[index]
-      unsafe output[index] = bounds.clamp(SIMD4(repeating: value))[0]
+      let (sum, factor) = unsafe (Float(sums[index]), factors[index])
+      let value = areWeightsFirst ? sum * factor * scale : sum * (factor * scale)
+      unsafe output[index] = bounds.clamp(SIMD4(repeating: value + bias[index]))[0]
       index &+= 1
     }
   }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
-import ApusFormat
 
 /// Classifies pictures: finds the best of a model's classes.
 ///
@@ -42,23 +41,13 @@ public final class ImageClassifier: VisionTask {
     }
   }
 
-  /// One output with a score for each class.
-  private struct Head: Sendable {
-    let output: Int
-    let name: String
-    let classes: Int
-    let labels: LabelSource?
-    let selection: CategorySelection
-    let calibration: ScoreCalibration?
-  }
-
   /// The options, as given.
   public let options: Options
   /// What the task assumes about the model.
   public let assumptions: TaskAssumptions
 
   private let pictures: PictureModel
-  private let heads: [Head]
+  private let heads: ClassificationHeads
 
   /// Makes a classifier.
   ///
@@ -69,26 +58,19 @@ public final class ImageClassifier: VisionTask {
   /// - Throws: `invalidArgument` if the options contradict each other or the model is not a classifier; errors of
   ///   `Apus.Interpreter`.
   public init(model: Model, labels: LabelMap? = nil, options: Options = Options()) throws(ApusError) {
-    if let threshold = options.scoreThreshold, threshold.isNaN {
-      throw ApusError(.invalidArgument, "the score threshold is not a number")
-    }
-    if let maxResults = options.maxResults, maxResults < 1 {
-      throw ApusError(.invalidArgument, "maxResults is \(maxResults), not 1 or more")
-    }
+    let criteria = ClassificationCriteria(
+      scoreThreshold: options.scoreThreshold, maxResults: options.maxResults,
+      allowlist: options.categoryAllowlist, denylist: options.categoryDenylist,
+      locale: options.displayNamesLocale, labelOffset: options.labelOffset)
+    try criteria.check()
     self.options = options
     let prepared = try PreparedModel(model, options: options.baseOptions)
-    heads = try Self.heads(prepared, labels, options)
+    heads = try ClassificationHeads(of: prepared, labels: labels, criteria: criteria)
     pictures = try PictureModel(prepared, defaults: PictureDefaults())
-    var steps = heads.compactMap { $0.calibration?.description }
-    if let threshold = options.scoreThreshold { steps.append("score >= \(threshold)") }
-    steps.append(
-      "best first, equal scores by their index" + (options.maxResults.map { ", at most \($0)" } ?? ""))
     assumptions = TaskAssumptions(
       task: "classifier", kind: heads.count == 1 ? "one head" : "\(heads.count) heads",
-      reason: "each output has one number for each class", pictures: pictures,
-      roles: Dictionary(heads.map { ($0.output, "the scores of \($0.classes) classes") }) { first, _ in first
-      },
-      labels: heads.first?.labels, steps: steps)
+      reason: "each output has one number for each class", pictures: pictures, roles: heads.roles,
+      labels: heads.labels, steps: heads.steps)
   }
 
   /// Makes a classifier from files; nil for the labels inside the model.
@@ -100,41 +82,10 @@ public final class ImageClassifier: VisionTask {
     try self.init(model: Model(contentsOfFile: modelFile), labels: labels, options: options)
   }
 
-  private static func heads(
-    _ prepared: PreparedModel, _ labels: LabelMap?, _ options: Options
-  ) throws(ApusError) -> [Head] {
-    var heads: [Head] = []
-    for (output, tensor) in prepared.outputs.enumerated() {
-      let classes = tensor.shape.dimensions.last ?? 0
-      guard tensor.shape.rank >= 1, classes > 0, tensor.shape.elementCount == classes else {
-        throw ApusError(
-          .invalidArgument,
-          """
-          the model's outputs are not those of a classifier (one score for each class, 1×classes), but: \
-          \(prepared.outputDescription)
-          """)
-      }
-      let metadata = prepared.metadata?.outputs ?? []
-      let described = metadata.indices.contains(output) ? metadata[output] : nil
-      var source = LabelSource(
-        given: labels, of: prepared, output: output, locale: options.displayNamesLocale,
-        offset: options.labelOffset)
-      if options.labelOffset == nil { source?.align(toScores: classes) }
-      heads.append(
-        Head(
-          output: output, name: described.flatMap { $0.name.isEmpty ? nil : $0.name } ?? tensor.name,
-          classes: classes, labels: source,
-          selection: try CategorySelection(
-            allowlist: options.categoryAllowlist, denylist: options.categoryDenylist, labels: source?.map),
-          calibration: ScoreCalibration(of: prepared, output: output)))
-    }
-    return heads
-  }
-
   // MARK: Facts
 
   /// The names of the classes; nil if neither the caller nor the model has any.
-  public var labels: LabelMap? { heads.first?.labels?.map }
+  public var labels: LabelMap? { heads.labels?.map }
 
   // MARK: Classifying
 
@@ -185,24 +136,6 @@ public final class ImageClassifier: VisionTask {
   }
 
   private func classifications(of run: ModelRun, _: Placement) throws(ApusError) -> [Classifications] {
-    var result: [Classifications] = []
-    for (position, head) in heads.enumerated() {
-      var scores = try run.values(of: head.output)
-      if let calibration = head.calibration {
-        for index in scores.indices { scores[index] = calibration.score(scores[index], of: index) }
-      }
-      let threshold = options.scoreThreshold ?? -.infinity
-      // NaN is not a score.
-      let wanted = scores.indices.filter { scores[$0] >= threshold && head.selection.contains($0) }
-      let sorted = wanted.sorted { scores[$0] > scores[$1] || scores[$0] == scores[$1] && $0 < $1 }
-      let best = sorted.prefix(options.maxResults ?? sorted.count)
-      result.append(
-        Classifications(
-          headIndex: position, headName: head.name,
-          categories: best.map {
-            head.labels?.category(index: $0, score: scores[$0]) ?? Category(index: $0, score: scores[$0])
-          }))
-    }
-    return result
+    heads.classifications(of: try heads.scores(of: run))
   }
 }

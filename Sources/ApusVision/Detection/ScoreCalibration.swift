@@ -28,7 +28,7 @@ struct ScoreCalibration: Hashable, Sendable {
   private static let maximumCount = 1 << 20
 
   /// What the metadata says about an output; nil if there is nothing, or nothing readable.
-  init?(of prepared: PreparedModel, output: Int) {
+  init?(of prepared: some DescribedModel, output: Int) {
     guard let metadata = prepared.metadata, metadata.outputs.indices.contains(output) else { return nil }
     let tensor = metadata.outputs[output]
     guard let calibration = tensor.scoreCalibration,

@@ -14,14 +14,18 @@ final class InterpreterPool: Sendable {
 
   private let model: Model
   private let options: Interpreter.Options
-  private let geometry: InputGeometry
+  /// The shape of the input for so many pictures.
+  private let shape: @Sendable (Int) -> TensorShape
   private let idle: Mutex<[Idle]>
 
   /// Makes a pool with an interpreter for one picture, to which the caller keeps no reference.
-  init(_ interpreter: Interpreter, options: Interpreter.Options, geometry: InputGeometry) {
+  init(
+    _ interpreter: Interpreter, options: Interpreter.Options,
+    shape: @escaping @Sendable (_ batch: Int) -> TensorShape
+  ) {
     model = interpreter.model
     self.options = options
-    self.geometry = geometry
+    self.shape = shape
     idle = Mutex([Idle(interpreter: interpreter, batch: 1)])
   }
 
@@ -40,7 +44,7 @@ final class InterpreterPool: Sendable {
     }
     if let found { return found }
     var options = options
-    options.inputShapes[0] = geometry.shape(batch: batch)
+    options.inputShapes[0] = shape(batch)
     return Idle(interpreter: try Interpreter(model: model, options: options), batch: batch)
   }
 }

@@ -18,7 +18,7 @@ struct LabelSource: Sendable {
   ///   - locale: The language of display names, which only metadata can have.
   ///   - offset: How many label rows precede class 0; nil to detect it.
   init?(
-    given: LabelMap?, of prepared: PreparedModel, output: Int? = nil, locale: String? = nil,
+    given: LabelMap?, of prepared: some DescribedModel, output: Int? = nil, locale: String? = nil,
     offset: Int? = nil
   ) {
     let described = prepared.metadata?.outputs ?? []

@@ -3,7 +3,7 @@ import Apus
 import ApusFormat
 
 /// A prepared model: what a task examines to recognize the kind of model.
-struct PreparedModel {
+struct PreparedModel: DescribedModel {
   let model: Model
   let metadata: ModelMetadata?
   let export: ExportMetadata?
@@ -29,9 +29,6 @@ struct PreparedModel {
 
   /// The outputs as prepared, in the model's order.
   var outputs: [Tensor] { interpreter.outputs }
-
-  /// The input and the outputs, for an error that says what was found.
-  var outputDescription: String { outputs.map(\.description).joined(separator: ", ") }
 }
 
 /// What all tasks share: preparing pictures, running the model, timing the stages.
@@ -63,8 +60,10 @@ final class PictureModel: Sendable {
       width: prepared.geometry.width, height: prepared.geometry.height, channels: input.channels,
       fit: options.fit ?? defaults.fit, resampling: options.resampling)
     threads = options.interpreter.threadCount
-    interpreters = InterpreterPool(
-      prepared.interpreter, options: prepared.interpreterOptions, geometry: prepared.geometry)
+    let geometry = prepared.geometry
+    interpreters = InterpreterPool(prepared.interpreter, options: prepared.interpreterOptions) {
+      geometry.shape(batch: $0)
+    }
   }
 
   /// Runs the model on a picture, or on a region of it.

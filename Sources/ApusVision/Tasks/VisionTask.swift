@@ -36,17 +36,8 @@ extension VisionTask {
   /// The result for a picture, away from the caller's actor. Cancelling the caller's task stops the run.
   @concurrent
   public func answer(_ image: ImageBuffer, in region: PixelRect? = nil) async throws(ApusError) -> Answer {
-    let cancellation = Cancellation()
-    let result = await withTaskCancellationHandler {
-      do throws(ApusError) {
-        return Result<Answer, ApusError>.success(
-          try answer(image, in: region, cancellation: cancellation))
-      } catch {
-        return Result<Answer, ApusError>.failure(error)
-      }
-    } onCancel: {
-      cancellation.cancel()
+    try await cancellable { cancellation throws(ApusError) in
+      try answer(image, in: region, cancellation: cancellation)
     }
-    return try result.get()
   }
 }

@@ -13,8 +13,9 @@ struct X86EpilogueGenerator: Hashable {
     case sums
     /// Floats: bias, bounds.
     case floats
-    /// Floats of integer sums: the scale of each row, or one for all rows, times that of the column; bias, bounds.
-    case scaledFloats(isPerRow: Bool)
+    /// Floats of integer sums: the scale of each row, or one for all rows, times that of the column, or that of the column
+    /// before the other; bias, bounds.
+    case scaledFloats(isPerRow: Bool, areColumnsFirst: Bool)
     /// Bytes: offset, one multiplication with double rounding, zero point, and bounds where they are not the type's own.
     case bytes(isSigned: Bool, Rescaling, isBounded: Bool)
   }
@@ -164,8 +165,8 @@ struct X86EpilogueGenerator: Hashable {
         }
       }
     case .floats: storeFloats(&a, bases)
-    case .scaledFloats(let isPerRow):
-      scale(&a, isPerRow: isPerRow)
+    case .scaledFloats(let isPerRow, let areColumnsFirst):
+      scale(&a, isPerRow: isPerRow, areColumnsFirst: areColumnsFirst)
       storeFloats(&a, bases)
     case .bytes(_, let rescaling, _):
       loadSign(&a)
@@ -186,19 +187,21 @@ struct X86EpilogueGenerator: Hashable {
     }
   }
 
-  /// Makes floats of sums: `sum · (column's scale · row's scale)`, in the order of the portable kernels.
-  private func scale(_ a: inout X86Assembler, isPerRow: Bool) {
+  /// Makes floats of sums: `sum · (column's scale · row's scale)` or `sum · column's scale · row's scale`, in the order of the
+  /// portable kernels.
+  private func scale(_ a: inout X86Assembler, isPerRow: Bool, areColumnsFirst: Bool) {
     let factor = free(0)
     a.load(.rcx, .init(.rdi, GeneratedArguments.offset(\.scales)))
     for vector in 0..<(columnCount + target.lanes - 1) / target.lanes {
+      let column = X86Assembler.Memory(
+        .rdx, X86FactorLayout(target).multipliers + vector * width.byteCount)
       for row in 0..<rowCount {
         if row == 0 || isPerRow {
           a.vector(.vbroadcastss, width, factor, 0, .init(.rcx, 4 * row))
-          a.vector(
-            .vmulps, width, factor, factor,
-            .init(.rdx, X86FactorLayout(target).multipliers + vector * width.byteCount))
+          if !areColumnsFirst { a.vector(.vmulps, width, factor, factor, column) }
         }
         a.vector(.vcvtdq2ps, width, sum(row, vector), 0, sum(row, vector))
+        if areColumnsFirst { a.vector(.vmulps, width, sum(row, vector), sum(row, vector), column) }
         a.vector(.vmulps, width, sum(row, vector), sum(row, vector), factor)
       }
     }

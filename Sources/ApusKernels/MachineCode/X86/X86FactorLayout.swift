@@ -147,7 +147,7 @@ struct X86FactorLayout {
         guard let channel = lanes.channel(lane) else { continue }
         store(scales.count > 1 ? scales[channel] : scales[0], at: self.scales + 8 * lane)
       }
-    case .hybrid(let scales, let least, let most):
+    case .hybrid(let scales, let least, let most, _):
       store(least, at: minimum)
       store(most, at: maximum)
       for lane in lanes.columns.indices {

@@ -13,7 +13,7 @@ extension X86ProductGenerator {
   /// Sets sums to those of the columns times the zero point, negated, of the row or of all rows; by way of `rcx` and `rsi`.
   func beginWithZeroPoints(_ a: inout X86Assembler) {
     let zeroPoint = end.free(0)
-    let isPerRow = epilogue == .scaledFloats(isPerRow: true)
+    let isPerRow = if case .scaledFloats(isPerRow: true, _) = epilogue { true } else { false }
     a.load(.rcx, .init(.rdi, A.offset(\.zeroPoints)))
     a.load(.rsi, .init(.rdi, A.offset(\.offsets)))
     for row in 0..<rowCount {

@@ -99,7 +99,7 @@ struct X86ProductGenerator: CodeGenerator, Hashable {
       a.move(.rax, .r8)
       end.advance(&a, used)
       end.pointAfterLast(&a, used, .r8)
-      if epilogue == .scaledFloats(isPerRow: true) {
+      if case .scaledFloats(isPerRow: true, _) = epilogue {
         a.load(.rcx, .init(.rdi, A.offset(\.scales)))
         a.add(.rcx, 4 * rowCount)
         a.store(.init(.rdi, A.offset(\.scales)), .rcx)

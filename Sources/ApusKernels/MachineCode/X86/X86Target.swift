@@ -202,7 +202,8 @@ extension X86EpilogueGenerator.Kind {
     let isSigned = if case .int8 = operands { true } else { false }
     switch epilogue {
     case .float32: self = .floats
-    case .hybrid: self = .scaledFloats(isPerRow: isPerRow)
+    case .hybrid(_, _, _, let areWeightsFirst):
+      self = .scaledFloats(isPerRow: isPerRow, areColumnsFirst: areWeightsFirst)
     case .float64: self = .bytes(isSigned: isSigned, .once, isBounded: false)
     case .fixedPoint(let multipliers, let zeroPoint, let minimum, let maximum):
       let shiftRight = multipliers.allSatisfy { X86EpilogueGenerator.leastShift...(-1) ~= $0.shift }

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a classifier hears in a clip.
+public struct AudioClassificationResult: Hashable, Sendable {
+  /// What is heard in one window.
+  public struct Window: Hashable, Sendable {
+    /// Where the window begins.
+    public let start: Duration
+    /// The classes of each head; most models have one.
+    public let classifications: [Classifications]
+
+    /// The classes of the first head, best first.
+    public var categories: [Category] { classifications.first?.categories ?? [] }
+  }
+
+  /// How long the clip is.
+  public let duration: Duration
+  /// How long a window is.
+  public let windowDuration: Duration
+  /// The windows, in order.
+  public let windows: [Window]
+  /// The classes of each head by their mean score over all windows.
+  public let means: [Classifications]
+  /// How long the stages took, those of all windows together.
+  public let timings: StageTimings
+
+  /// The classes of the first head by their mean score over all windows, best first.
+  public var categories: [Category] { means.first?.categories ?? [] }
+
+  /// The scores of a class over time, one for each window; nil where a window's answer leaves the class out.
+  public func scores(of index: Int, head: Int = 0) -> [Float?] {
+    windows.map { window in
+      guard window.classifications.indices.contains(head) else { return nil }
+      return window.classifications[head].categories.first { $0.index == index }?.score
+    }
+  }
+}
+
+extension AudioClassificationResult: Encodable {
+  private enum CodingKeys: String, CodingKey {
+    case seconds, windowSeconds, classes, windows
+    case timings = "milliseconds"
+  }
+
+  private struct EncodedWindow: Encodable {
+    let start: Double
+    let classes: [Category]
+  }
+
+  /// Encodes `seconds`, `windowSeconds`, `classes` by their means, `windows` with `start` in seconds and `classes`, and
+  /// `milliseconds`; of several heads the first.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(duration / .seconds(1), forKey: .seconds)
+    try container.encode(windowDuration / .seconds(1), forKey: .windowSeconds)
+    try container.encode(categories, forKey: .classes)
+    try container.encode(
+      windows.map { EncodedWindow(start: $0.start / .seconds(1), classes: $0.categories) }, forKey: .windows)
+    try container.encode(timings, forKey: .timings)
+  }
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusFormat
+
+/// Says what is heard when: models that take a waveform and score classes, such as YAMNet.
+///
+/// ```swift
+/// let classifier = try AudioClassifier(modelFile: "yamnet.tflite")
+/// for window in try classifier.classify(AudioClip(contentsOfFile: "street.wav")).windows {
+///   show(window.start, window.categories.prefix(3))
+/// }
+/// ```
+///
+/// The channels of a clip become one, the clip gets the model's sample rate, and is cut into windows that are as long as the
+/// model's input; the last one is filled up with silence. A classifier can be shared by any number of threads.
+public final class AudioClassifier: Sendable {
+  /// How to classify.
+  public struct Options: Sendable {
+    /// The least score of a class; equal is enough. Nil for all.
+    public var scoreThreshold: Float?
+    /// The most classes of each head, the best ones; nil for all.
+    public var maxResults: Int?
+    /// The only labels to answer with; empty for all. Excludes ``categoryDenylist``.
+    public var categoryAllowlist: [String] = []
+    /// The labels to leave out. Excludes ``categoryAllowlist``.
+    public var categoryDenylist: [String] = []
+    /// The language of display names, as `en` or `de-CH`, where the metadata has them; nil for none.
+    public var displayNamesLocale: String?
+    /// How many rows of the labels lie before class 0; nil to find out.
+    public var labelOffset: Int?
+    /// How much of a window is heard again in the next one, from 0 to less than 1.
+    public var overlap = 0.0
+    /// The samples a second that the model wants; nil for what its metadata says, or else 16,000.
+    public var sampleRate: Int?
+    /// The samples of a window, for a model that leaves that open, which then needs it.
+    public var windowSampleCount: Int?
+    /// How to run the model: threads, kernels, limits.
+    public var interpreter = Interpreter.Options()
+
+    /// Makes the default options.
+    public init() {}
+  }
+
+  /// How to classify, as given.
+  public let options: Options
+  /// The samples a second that the model wants.
+  public let sampleRate: Int
+  /// How many samples the model takes at once.
+  public let windowSampleCount: Int
+
+  private let input: WaveformInput
+  private let heads: ClassificationHeads
+  private let hop: Int
+  private let interpreters: InterpreterPool
+
+  /// Makes a classifier.
+  ///
+  /// - Parameters:
+  ///   - model: The model: one channel of a waveform in (N, 1×N or 1×N×1 numbers), one score for each class out.
+  ///   - labels: The names of the classes; nil for those inside the model.
+  ///   - options: How to classify.
+  /// - Throws: `invalidArgument` where the options contradict each other or the model is no such classifier, or what stops
+  ///   `Apus.Interpreter`.
+  public init(model: Model, labels: LabelMap? = nil, options: Options = Options()) throws(ApusError) {
+    let criteria = ClassificationCriteria(
+      scoreThreshold: options.scoreThreshold, maxResults: options.maxResults,
+      allowlist: options.categoryAllowlist, denylist: options.categoryDenylist,
+      locale: options.displayNamesLocale, labelOffset: options.labelOffset)
+    try criteria.check()
+    guard options.overlap >= 0, options.overlap < 1 else {
+      throw ApusError(.invalidArgument, "windows overlap by \(options.overlap), not 0 to less than 1")
+    }
+    self.options = options
+    let prepared = try PreparedWaveformModel(model, options: options)
+    input = prepared.input
+    heads = try ClassificationHeads(of: prepared, labels: labels, criteria: criteria)
+    sampleRate = prepared.sampleRate
+    windowSampleCount = prepared.input.sampleCount
+    hop = max(Int((Double(prepared.input.sampleCount) * (1 - options.overlap)).rounded()), 1)
+    let shape = prepared.interpreter.inputs[0].shape
+    interpreters = InterpreterPool(prepared.interpreter, options: prepared.interpreterOptions) { _ in shape }
+  }
+
+  /// Makes a classifier of files; nil for the labels inside the model.
+  public convenience init(
+    modelFile: String, labelsFile: String? = nil, options: Options = Options()
+  ) throws(ApusError) {
+    var labels: LabelMap?
+    if let labelsFile { labels = try LabelMap(contentsOfFile: labelsFile) }
+    try self.init(model: Model(contentsOfFile: modelFile), labels: labels, options: options)
+  }
+
+  /// The names of the classes; nil where neither the caller nor the model has any.
+  public var labels: LabelMap? { heads.labels?.map }
+
+  // MARK: Classifying
+
+  /// Says what is heard in a clip, window by window, and on the whole.
+  ///
+  /// - Parameters:
+  ///   - clip: The sound, of any rate and number of channels.
+  ///   - cancellation: A flag that is looked at before each operator.
+  /// - Throws: `cancelled`, `invalidArgument` for a clip without samples, or what only the data of a run can cause.
+  public func classify(
+    _ clip: AudioClip, cancellation: Cancellation? = nil
+  ) throws(ApusError) -> AudioClassificationResult {
+    guard clip.frameCount > 0 else { throw ApusError(.invalidArgument, "the clip has no samples") }
+    let clock = ContinuousClock()
+    let start = clock.now
+    let sound = clip.mono().resampled(to: sampleRate)
+    var timings = StageTimings(preprocess: clock.now.milliseconds(since: start))
+    var windows: [AudioClassificationResult.Window] = []
+    var sums: [[Double]] = []
+    try interpreters.withInterpreter { interpreter throws(ApusError) in
+      for begin in starts(in: sound.samples.count) {
+        let beginning = clock.now
+        try input.write(sound.samples, from: begin, to: interpreter)
+        let ready = clock.now
+        try interpreter.invoke(cancellation: cancellation)
+        let done = clock.now
+        let scores = try heads.scores(of: ModelRun(interpreter))
+        if sums.isEmpty { sums = scores.map { $0.map { _ in 0 } } }
+        for (head, values) in scores.enumerated() {
+          for (index, value) in values.enumerated() { sums[head][index] += Double(value) }
+        }
+        windows.append(
+          AudioClassificationResult.Window(
+            start: .seconds(Double(begin) / Double(sampleRate)),
+            classifications: heads.classifications(of: scores)))
+        timings.preprocess += ready.milliseconds(since: beginning)
+        timings.inference += done.milliseconds(since: ready)
+        timings.postprocess += clock.now.milliseconds(since: done)
+      }
+    }
+    let means = sums.map { $0.map { Float($0 / Double(windows.count)) } }
+    return AudioClassificationResult(
+      duration: clip.duration, windowDuration: .seconds(Double(windowSampleCount) / Double(sampleRate)),
+      windows: windows, means: heads.classifications(of: means), timings: timings)
+  }
+
+  /// Says what is heard in a clip, away from the caller's actor; cancelling the caller's task stops the run.
+  @concurrent
+  public func classify(_ clip: AudioClip) async throws(ApusError) -> AudioClassificationResult {
+    try await cancellable { cancellation throws(ApusError) in
+      try self.classify(clip, cancellation: cancellation)
+    }
+  }
+
+  /// Where windows begin: every sample is in one, and the last one is the first that reaches the end.
+  private func starts(in count: Int) -> StrideTo<Int> {
+    stride(from: 0, to: max(count - windowSampleCount, 0) + hop, by: hop)
+  }
+}

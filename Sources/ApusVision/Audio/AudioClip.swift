@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+
+/// Sound in memory: samples from −1 to 1 of one or more channels.
+///
+/// ```swift
+/// let clip = try AudioClip(contentsOfFile: "street.wav")
+/// let mono = clip.mono().resampled(to: 16_000)
+/// ```
+public struct AudioClip: Hashable, Sendable {
+  /// The most channels.
+  public static let maximumChannelCount = 64
+  /// The most samples, those of all channels together: 2²⁸, some 97 minutes of stereo at 48 kHz.
+  public static let maximumSampleCount = 1 << 28
+  /// The sample rates that are possible, in samples a second.
+  public static let sampleRates = 1_000...384_000
+  /// The longest file, in bytes.
+  public static let maximumFileSize = 1 << 30
+
+  /// The samples: those of all channels for the first moment, then for the next.
+  public let samples: [Float]
+  /// How many samples of one channel there are in a second.
+  public let sampleRate: Int
+  /// How many channels there are.
+  public let channelCount: Int
+
+  /// Makes a clip of its samples.
+  ///
+  /// - Throws: `invalidArgument` for a rate or a number of channels that is not possible, or samples that are not so many for
+  ///   each channel; `resourceLimit` beyond ``maximumSampleCount``.
+  public init(samples: [Float], sampleRate: Int, channelCount: Int = 1) throws(ApusError) {
+    try Self.check(sampleRate: sampleRate, channelCount: channelCount, code: .invalidArgument)
+    guard samples.count <= Self.maximumSampleCount else {
+      throw ApusError(.resourceLimit, "\(samples.count) samples are more than \(Self.maximumSampleCount)")
+    }
+    guard samples.count.isMultiple(of: channelCount) else {
+      throw ApusError(
+        .invalidArgument, "\(samples.count) samples are not those of \(channelCount) channels alike")
+    }
+    self.init(trusted: samples, sampleRate: sampleRate, channelCount: channelCount)
+  }
+
+  /// Makes a clip whose numbers are known to be right.
+  init(trusted samples: [Float], sampleRate: Int, channelCount: Int) {
+    self.samples = samples
+    self.sampleRate = sampleRate
+    self.channelCount = channelCount
+  }
+
+  /// Checks what a clip needs before memory is taken for it.
+  static func check(sampleRate: Int, channelCount: Int, code: ApusError.Code) throws(ApusError) {
+    guard sampleRates.contains(sampleRate) else {
+      throw ApusError(
+        code,
+        "the sample rate is \(sampleRate), not \(sampleRates.lowerBound) to \(sampleRates.upperBound) a second"
+      )
+    }
+    guard (1...maximumChannelCount).contains(channelCount) else {
+      throw ApusError(code, "there are \(channelCount) channels, not 1 to \(maximumChannelCount)")
+    }
+  }
+
+  /// How many samples each channel has.
+  public var frameCount: Int { samples.count / channelCount }
+
+  /// How long the clip is.
+  public var duration: Duration { .seconds(Double(frameCount) / Double(sampleRate)) }
+
+  /// The mean of all channels.
+  public func mono() -> AudioClip {
+    guard channelCount > 1 else { return self }
+    let scale = 1 / Float(channelCount)
+    let means = (0..<frameCount).map { frame in
+      samples[frame * channelCount..<(frame + 1) * channelCount].reduce(0, +) * scale
+    }
+    return AudioClip(trusted: means, sampleRate: sampleRate, channelCount: 1)
+  }
+}
+
+extension ApusError.Code {
+  /// A sound file's bytes are damaged.
+  public static let malformedAudio = ApusError.Code(rawValue: "malformedAudio")
+  /// A sound file is of a kind that this build does not read.
+  public static let unsupportedAudio = ApusError.Code(rawValue: "unsupportedAudio")
+}

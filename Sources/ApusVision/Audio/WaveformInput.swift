@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusFormat
+
+/// A model that takes a waveform, ready to be asked.
+struct PreparedWaveformModel: DescribedModel {
+  let model: Model
+  let metadata: ModelMetadata?
+  let export: ExportMetadata? = nil
+  let interpreter: Interpreter
+  let interpreterOptions: Interpreter.Options
+  let input: WaveformInput
+  let sampleRate: Int
+
+  /// Checks that the model's only input is a waveform, and prepares an interpreter.
+  init(_ model: Model, options: AudioClassifier.Options) throws(ApusError) {
+    self.model = model
+    metadata = model.formatMetadata
+    var rate = options.sampleRate
+    if case .audio(let stated, let channels) = metadata?.inputs.first?.content {
+      guard channels <= 1 else {
+        throw ApusError(.invalidArgument, "the model takes \(channels) channels of sound, not 1")
+      }
+      rate = rate ?? (stated > 0 ? stated : nil)
+    }
+    sampleRate = rate ?? 16_000
+    try AudioClip.check(sampleRate: sampleRate, channelCount: 1, code: .invalidArgument)
+    guard model.inputs.count == 1, let tensor = model.inputs.first else {
+      throw ApusError(
+        .invalidArgument, "the model has \(model.inputs.count) inputs, not one for a waveform")
+    }
+    var interpreterOptions = options.interpreter
+    let shape = try WaveformInput.shape(
+      of: tensor, given: interpreterOptions.inputShapes[0], wanted: options.windowSampleCount)
+    interpreterOptions.inputShapes[0] = shape
+    self.interpreterOptions = interpreterOptions
+    interpreter = try Interpreter(model: model, options: interpreterOptions)
+    input = WaveformInput(tensor: interpreter.inputs[0])
+  }
+
+  var outputs: [Tensor] { interpreter.outputs }
+}
+
+/// The input of a model that takes a waveform, and how samples become its numbers.
+struct WaveformInput: Sendable {
+  /// The longest window, in samples.
+  static let maximumSampleCount = 1 << 24
+
+  private let tensor: Tensor
+
+  init(tensor: Tensor) { self.tensor = tensor }
+
+  /// How many samples the input takes.
+  var sampleCount: Int { tensor.shape.elementCount }
+
+  /// The shape of the input: all dimensions are 1 but that of the samples.
+  static func shape(of tensor: Tensor, given: TensorShape?, wanted: Int?) throws(ApusError) -> TensorShape {
+    var dimensions = given?.dimensions ?? tensor.shapeSignature
+    // The first dimension of several is the batch, and the last of three the channels.
+    let place = dimensions.count == 1 ? 0 : 1
+    for index in dimensions.indices where index != place && dimensions[index] < 0 { dimensions[index] = 1 }
+    guard (1...3).contains(dimensions.count),
+      dimensions.indices.allSatisfy({ $0 == place || dimensions[$0] == 1 })
+    else {
+      throw ApusError(
+        .invalidArgument, "the input \(tensor) is not a waveform of N, 1×N or 1×N×1 samples")
+    }
+    guard [.float32, .int16, .int8, .uint8].contains(tensor.type),
+      tensor.type == .float32 || tensor.type == .int16 || (tensor.quantization?.scale ?? 0) > 0
+    else {
+      throw ApusError(
+        .invalidArgument,
+        "the input \(tensor) does not take samples as float32, as int16, or as int8 or uint8 with a scale")
+    }
+    if dimensions[place] < 0 {
+      guard let wanted else {
+        throw ApusError(
+          .invalidArgument,
+          "the input \(tensor.name) leaves its length open (\(tensor.shapeSignature)): the options must choose it"
+        )
+      }
+      dimensions[place] = wanted
+    } else if let wanted, wanted != dimensions[place] {
+      throw ApusError(
+        .invalidArgument,
+        "the input \(tensor) takes \(dimensions[place]) samples, and is not open for \(wanted)")
+    }
+    guard (2...maximumSampleCount).contains(dimensions[place]) else {
+      throw ApusError(
+        .invalidArgument,
+        "the input \(tensor) takes \(dimensions[place]) samples, not 2 to \(maximumSampleCount)")
+    }
+    return TensorShape(dimensions)
+  }
+
+  /// Writes as many samples as the input takes, and silence where there are no more.
+  func write(_ samples: [Float], from start: Int, to interpreter: Interpreter) throws(ApusError) {
+    switch tensor.type {
+    case .int16:
+      try interpreter.withInput(at: 0, as: Int16.self) { span in fill(&span, samples, start) }
+    case .int8:
+      try interpreter.withInput(at: 0, as: Int8.self) { span in fill(&span, samples, start) }
+    case .uint8:
+      try interpreter.withInput(at: 0, as: UInt8.self) { span in fill(&span, samples, start) }
+    default:
+      try interpreter.withInput(at: 0, as: Float.self) { span in
+        for index in 0..<span.count {
+          span[index] = start + index < samples.count ? samples[start + index] : 0
+        }
+      }
+    }
+  }
+
+  /// Quantizes samples; int16 without a scale takes −1 to 1 as −32,768 to 32,768.
+  private func fill<Value: FixedWidthInteger>(
+    _ span: inout MutableSpan<Value>, _ samples: [Float], _ start: Int
+  ) {
+    let scale = tensor.quantization.map(\.scale) ?? 1 / 32_768
+    let zeroPoint = Float(tensor.quantization?.zeroPoint ?? 0)
+    for index in 0..<span.count {
+      let sample = start + index < samples.count ? samples[start + index] : 0
+      let value = (sample / scale).rounded() + zeroPoint
+      span[index] = value >= Float(Value.max) ? .max : value > Float(Value.min) ? Value(value) : .min
+    }
+  }
+}

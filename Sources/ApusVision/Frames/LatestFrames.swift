@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import Dispatch
+import Synchronization
+
+/// Keeps up with a camera: asks a task about the newest frame, one at a time, and drops what there is no time for.
+///
+/// ```swift
+/// let camera = LatestFrames(try ObjectDetector.shapes())
+/// Task {
+///   for await result in camera.results {
+///     let detections = try result.answer.get().detections
+///     show(try result.frame.drawing(detections))
+///   }
+/// }
+/// camera.submit(frame)  // from any thread; returns at once
+/// ```
+///
+/// While a frame is asked about, the next one waits. A newer one takes its place, so that answers are never about a frame that
+/// was old when its turn came. The caller is never blocked, nor are Swift's tasks: inference has a queue of its own.
+public final class LatestFrames<Asked: VisionTask>: Sendable {
+  /// What became of the frames so far.
+  public struct Statistics: Hashable, Sendable {
+    /// The frames that came.
+    public internal(set) var submitted = 0
+    /// Those that have an answer, or an error other than a missed deadline.
+    public internal(set) var answered = 0
+    /// Those that a newer one replaced before their turn, or that came after the end.
+    public internal(set) var dropped = 0
+    /// Those whose deadline passed before there was an answer.
+    public internal(set) var expired = 0
+    /// Those of ``answered`` whose result a newer one replaced before anybody took it.
+    public internal(set) var unread = 0
+  }
+
+  /// A frame that waits for its turn.
+  private struct Waiting {
+    let frame: ImageBuffer
+    let number: Int
+    let arrival: ContinuousClock.Instant
+  }
+
+  private struct State {
+    var waiting: Waiting?
+    var isBusy = false
+    var isFinished = false
+    var statistics = Statistics()
+  }
+
+  /// The answers, as they come; one that nobody took in time is replaced by the next. For one reader.
+  public let results: AsyncStream<FrameResult<Asked.Answer>>
+
+  private let task: Asked
+  private let region: PixelRect?
+  private let deadline: Duration?
+  private let continuation: AsyncStream<FrameResult<Asked.Answer>>.Continuation
+  private let state = Mutex(State())
+  private let queue = DispatchQueue(label: "apus.latest-frames", qos: .userInitiated)
+
+  /// Prepares to be asked.
+  ///
+  /// - Parameters:
+  ///   - task: What is asked about each frame.
+  ///   - region: The part of each frame to look at, in pixels as it is seen; nil for all of it.
+  ///   - deadline: How old a frame may become before its answer: an older one is given up, also in the middle of a run; nil for
+  ///     any age.
+  public init(_ task: Asked, region: PixelRect? = nil, deadline: Duration? = nil) {
+    self.task = task
+    self.region = region
+    self.deadline = deadline
+    (results, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+  }
+
+  deinit { continuation.finish() }
+
+  /// What became of the frames so far.
+  public var statistics: Statistics { state.withLock(\.statistics) }
+
+  /// Takes a frame, in the place of one that still waits. Returns at once, from any thread.
+  ///
+  /// - Returns: The frame's number, from 0.
+  @discardableResult
+  public func submit(_ frame: ImageBuffer) -> Int {
+    let arrival = ContinuousClock.now
+    let (number, starts) = state.withLock { state in
+      let number = state.statistics.submitted
+      state.statistics.submitted += 1
+      if state.isFinished || state.waiting != nil { state.statistics.dropped += 1 }
+      guard !state.isFinished else { return (number, false) }
+      state.waiting = Waiting(frame: frame, number: number, arrival: arrival)
+      let starts = !state.isBusy
+      state.isBusy = true
+      return (number, starts)
+    }
+    if starts { queue.async { self.work() } }
+    return number
+  }
+
+  /// Takes no more frames. Once the last one has its answer, ``results`` ends.
+  public func finish() {
+    let isIdle = state.withLock { state in
+      state.isFinished = true
+      return !state.isBusy
+    }
+    if isIdle { continuation.finish() }
+  }
+
+  /// Answers to what waits, until nothing does.
+  private func work() {
+    while let next = take() {
+      let expiry = deadline.map { next.arrival + $0 }
+      let answer: Result<Asked.Answer, ApusError>
+      do throws(ApusError) {
+        let cancellation = Cancellation(deadline: expiry)
+        answer = .success(try task.answer(next.frame, in: region, cancellation: cancellation))
+      } catch {
+        answer = .failure(error)
+      }
+      let end = ContinuousClock.now
+      let isLate = expiry.map { end >= $0 } ?? false
+      state.withLock { state in
+        if isLate { state.statistics.expired += 1 } else { state.statistics.answered += 1 }
+      }
+      if !isLate {
+        let result = FrameResult(
+          frame: next.frame, number: next.number, answer: answer, latency: end - next.arrival)
+        if case .dropped = continuation.yield(result) { state.withLock { $0.statistics.unread += 1 } }
+      }
+    }
+  }
+
+  /// The frame whose turn it is; nil where none waits, after which nobody works.
+  private func take() -> Waiting? {
+    let (next, ends) = state.withLock { state -> (Waiting?, Bool) in
+      let next = state.waiting
+      state.waiting = nil
+      if next == nil { state.isBusy = false }
+      return (next, next == nil && state.isFinished)
+    }
+    if ends { continuation.finish() }
+    return next
+  }
+}
+
+/// ``LatestFrames`` for detection.
+public typealias LatestFrameDetector = LatestFrames<ObjectDetector>
+
+extension VisionTask {
+  /// Answers to the newest frames of a sequence, until it ends: a sequence that never waits for the answers.
+  ///
+  /// ```swift
+  /// for await result in detector.latestAnswers(to: camera.frames) { … }
+  /// ```
+  /// - Parameters:
+  ///   - frames: The frames, as they come.
+  ///   - region: The part of each frame to look at; nil for all of it.
+  ///   - deadline: How old a frame may become before its answer; nil for any age.
+  public func latestAnswers<Frames: AsyncSequence & Sendable>(
+    to frames: Frames, in region: PixelRect? = nil, deadline: Duration? = nil
+  ) -> AsyncStream<FrameResult<Answer>> where Frames.Element == ImageBuffer, Frames.Failure == Never {
+    let latest = LatestFrames(self, region: region, deadline: deadline)
+    let pump = Task.detached {
+      for await frame in frames { latest.submit(frame) }
+      latest.finish()
+    }
+    latest.onEnd { pump.cancel() }
+    return latest.results
+  }
+}
+
+extension LatestFrames {
+  /// Does something when nobody reads ``results`` any more, or they have ended.
+  fileprivate func onEnd(_ body: @escaping @Sendable () -> Void) {
+    continuation.onTermination = { _ in body() }
+  }
+}

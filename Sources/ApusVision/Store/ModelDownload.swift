@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+
+/// Where a model is to arrive, and whom to tell how far it has come.
+public final class ModelDownload: Sendable {
+  /// The file to write, which does not exist yet, in a folder that does.
+  public let path: String
+
+  private let observe: @Sendable (Double) -> Void
+  private let reported = Mutex(0.0)
+
+  init(path: String, _ observe: @escaping @Sendable (Double) -> Void) {
+    self.path = path
+    self.observe = observe
+  }
+
+  /// Tells observers how much has arrived, from 0 to 1; from any thread, as often as you like. Steps of less than a hundredth,
+  /// and steps back, are left out.
+  public func report(_ fraction: Double) {
+    let fraction = min(max(fraction, 0), 1)
+    let isNews = reported.withLock { reported in
+      guard fraction - reported >= 0.01 || fraction == 1 && reported < 1 else { return false }
+      reported = fraction
+      return true
+    }
+    if isNews { observe(fraction) }
+  }
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import Synchronization
+
+/// Keeps a model that arrives later than the program, and a bundled one until then.
+///
+/// ```swift
+/// let store = try ModelStore(folder: "models", name: "signs", bundledFile: "signs-1.tflite")
+/// var detector = try ObjectDetector(model: store.model())
+/// try await store.update(to: "2", sha256: pinned) { download in
+///   try await fetch(address, to: download.path) { download.report($0) }
+/// }
+/// detector = try ObjectDetector(model: store.model())
+/// ```
+///
+/// How bytes arrive is the caller's affair: there is no networking here. What arrives counts only if its SHA-256 is the one that
+/// the caller expects and it is a model that can be read. Then it takes the place of the one before, at once and completely:
+/// a program that ends in the middle finds either on its next start. Several processes may share a folder.
+public final class ModelStore: Sendable {
+  /// A model's file.
+  public struct StoredModel: Hashable, Sendable {
+    /// The file's path.
+    public let path: String
+    /// The version; nil for the bundled model.
+    public let version: String?
+    /// The file's SHA-256 in hexadecimal digits; nil for the bundled model.
+    public let sha256: String?
+  }
+
+  /// What the store is doing, or has.
+  public enum State: Hashable, Sendable {
+    /// There is no model.
+    case empty
+    /// There is the bundled model alone.
+    case bundled
+    /// A version is arriving; how much of it is there, from 0 to 1.
+    case downloading(version: String, fraction: Double)
+    /// A version has arrived and is being checked.
+    case checking(version: String)
+    /// A version can be used.
+    case ready(version: String)
+    /// A version could not be had; what was there before still is.
+    case failed(version: String, ApusError)
+  }
+
+  /// The largest file of a model, in bytes.
+  public static let maximumFileSize = 4 << 30
+
+  private let files: ModelFolder
+  private let bundledFile: String?
+  private let observers: StateObservers
+  private let inFlight = Mutex<[String: Task<Result<StoredModel, ApusError>, Never>]>([:])
+  private let installing = Mutex(())
+
+  /// Opens a store, and makes its folder where there is none.
+  ///
+  /// - Parameters:
+  ///   - folder: The folder for models and what is known about them.
+  ///   - name: The model's name, which several stores in one folder tell their files apart by: letters, digits, `.`, `_`, `-`.
+  ///   - bundledFile: The model to use until another is there; nil for none.
+  /// - Throws: `invalidArgument` for a name that is no file's, or `unwritableFile`.
+  public init(folder: String, name: String, bundledFile: String? = nil) throws(ApusError) {
+    try Self.check(name, "name")
+    files = try ModelFolder(path: folder, name: name)
+    self.bundledFile = bundledFile
+    let current = files.current()
+    observers = StateObservers(
+      current.flatMap(\.version).map { .ready(version: $0) } ?? (bundledFile == nil ? .empty : .bundled))
+  }
+
+  private static func check(_ text: String, _ role: String) throws(ApusError) {
+    let letters = text.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
+        true
+      default: false
+      }
+    }
+    guard letters, (1...64).contains(text.utf8.count), !text.hasPrefix(".") else {
+      throw ApusError(
+        .invalidArgument,
+        "the \(role) '\(text.prefix(80))' is not 1 to 64 letters, digits, '.', '_' and '-', or begins with '.'"
+      )
+    }
+  }
+
+  // MARK: What there is
+
+  /// The newest model: the one that arrived, or else the bundled one; nil where there is neither.
+  public var latest: StoredModel? {
+    files.current() ?? bundledFile.map { StoredModel(path: $0, version: nil, sha256: nil) }
+  }
+
+  /// Reads the newest model. One that arrived is checked against its SHA-256; where it is damaged, it is forgotten, and the
+  /// bundled one is read.
+  ///
+  /// - Throws: `unreadableFile` where there is no model, or what ``Apus/Model`` throws.
+  public func model() throws(ApusError) -> Model {
+    if let current = files.current(), let version = current.version {
+      do throws(ApusError) {
+        try files.check(current.path, against: current.sha256 ?? "")
+        return try Model(contentsOfFile: current.path)
+      } catch {
+        files.forget(current)
+        observers.send(.failed(version: version, error))
+        guard bundledFile != nil else { throw error }
+      }
+    }
+    guard let bundledFile else {
+      throw ApusError(.unreadableFile, "the store has no model: none has arrived, and none is bundled")
+    }
+    return try Model(contentsOfFile: bundledFile)
+  }
+
+  /// What happens from now on, beginning with how things are. Each call makes a sequence of its own.
+  public var states: AsyncStream<State> { observers.stream() }
+
+  // MARK: Updates
+
+  /// Gets a version, unless it is there already. Callers that ask for the same one at the same time wait for one download.
+  ///
+  /// - Parameters:
+  ///   - version: The version's name: letters, digits, `.`, `_`, `-`.
+  ///   - sha256: What the file must have, in 64 hexadecimal digits.
+  ///   - download: Writes the file to the path it is given, and may report progress. Cancelling the task of the first caller
+  ///     cancels it.
+  /// - Throws: `invalidArgument`; `downloadFailed` with what `download` threw; `cancelled`; `wrongChecksum`; `malformedModel` for a
+  ///   file that is no model; `unwritableFile`. The model that was there stays.
+  @discardableResult
+  public func update(
+    to version: String, sha256: String, download: @escaping @Sendable (ModelDownload) async throws -> Void
+  ) async throws(ApusError) -> StoredModel {
+    try Self.check(version, "version")
+    let pin = sha256.lowercased()
+    guard pin.utf8.count == 64, pin.allSatisfy(\.isHexDigit) else {
+      throw ApusError(.invalidArgument, "a SHA-256 has 64 hexadecimal digits, unlike '\(sha256.prefix(80))'")
+    }
+    let key = "\(version) \(pin)"
+    let (task, isOurs) = inFlight.withLock { inFlight in
+      if let task = inFlight[key] { return (task, false) }
+      let task = Task.detached { () async -> Result<StoredModel, ApusError> in
+        let result = await self.fetch(version, pin, download)
+        self.inFlight.withLock { $0[key] = nil }
+        return result
+      }
+      inFlight[key] = task
+      return (task, true)
+    }
+    let result = await withTaskCancellationHandler {
+      await task.value
+    } onCancel: {
+      if isOurs { task.cancel() }
+    }
+    return try result.get()
+  }
+
+  private func fetch(
+    _ version: String, _ pin: String, _ download: @Sendable (ModelDownload) async throws -> Void
+  ) async -> Result<StoredModel, ApusError> {
+    if let current = files.current(), current.version == version, current.sha256 == pin,
+      (try? files.check(current.path, against: pin)) != nil
+    {
+      return .success(current)
+    }
+    let part = files.temporaryPath()
+    defer { files.remove(part) }
+    do throws(ApusError) {
+      observers.send(.downloading(version: version, fraction: 0))
+      let observers = observers
+      do {
+        try await download(
+          ModelDownload(path: part) { observers.send(.downloading(version: version, fraction: $0)) })
+        try Task.checkCancellation()
+      } catch is CancellationError {
+        throw ApusError(.cancelled, "the download of version \(version) was cancelled")
+      } catch {
+        throw ApusError(.downloadFailed, "version \(version) could not be downloaded: \(error)")
+      }
+      observers.send(.checking(version: version))
+      try files.check(part, against: pin)
+      _ = try Model(contentsOfFile: part)
+      let stored = try installing.withLock { _ throws(ApusError) in
+        try files.install(part, version: version, sha256: pin)
+      }
+      observers.send(.ready(version: version))
+      return .success(stored)
+    } catch {
+      observers.send(.failed(version: version, error))
+      return .failure(error)
+    }
+  }
+}
+
+extension ApusError.Code {
+  /// The bytes of a file are not those that were expected.
+  public static let wrongChecksum = ApusError.Code(rawValue: "wrongChecksum")
+  /// A file did not arrive.
+  public static let downloadFailed = ApusError.Code(rawValue: "downloadFailed")
+  /// A file could not be created or written.
+  public static let unwritableFile = ApusError.Code(rawValue: "unwritableFile")
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+
+/// Those who watch a store, and the last thing they were told.
+final class StateObservers: Sendable {
+  private struct Watched {
+    var state: ModelStore.State
+    var continuations: [Int: AsyncStream<ModelStore.State>.Continuation] = [:]
+    var next = 0
+  }
+
+  private let watched: Mutex<Watched>
+
+  init(_ state: ModelStore.State) { watched = Mutex(Watched(state: state)) }
+
+  deinit {
+    for continuation in watched.withLock({ Array($0.continuations.values) }) { continuation.finish() }
+  }
+
+  /// Tells all who watch.
+  func send(_ state: ModelStore.State) {
+    watched.withLock { watched in
+      watched.state = state
+      for continuation in watched.continuations.values { continuation.yield(state) }
+    }
+  }
+
+  /// What happens from now on, beginning with the last thing that did.
+  func stream() -> AsyncStream<ModelStore.State> {
+    let (stream, continuation) = AsyncStream<ModelStore.State>.makeStream()
+    let number = watched.withLock { watched in
+      continuation.yield(watched.state)
+      watched.continuations[watched.next] = continuation
+      watched.next += 1
+      return watched.next - 1
+    }
+    continuation.onTermination = { [weak self] _ in
+      self?.watched.withLock { _ = $0.continuations.removeValue(forKey: number) }
+    }
+    return stream
+  }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusFormat
+import ApusVision
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct AudioClassifierTests {
+  private static let folder = ProcessInfo.processInfo.environment["APUS_TEST_DATA"]
+
+  /// A model whose only class scores the largest sample of its input.
+  private func loudness(
+    shape: [Int32] = [1, 1_000], signature: [Int32]? = nil, type: UInt8 = DetectorModel.float32
+  ) throws
+    -> Model
+  {
+    let axes = (0..<shape.count).flatMap { [UInt8($0), 0, 0, 0] as [UInt8] }
+    let model = DetectorModel(
+      tensors: [
+        .init(name: "sound", shape: shape, type: type, signature: signature),
+        .init(name: "axes", shape: [Int32(shape.count)], type: DetectorModel.int32, data: axes),
+        .init(name: "score", shape: shape.map { _ in 1 }, type: type),
+      ],
+      operators: [
+        .init(code: DetectorModel.reduceMax, inputs: [0, 1], outputs: [2], options: [0: .byte(1)])
+      ],
+      outputs: [2])
+    return try model.model()
+  }
+
+  /// A clip where each sample is its place, in steps of 1/8,192.
+  private func ramp(_ count: Int) throws -> AudioClip {
+    try AudioClip(samples: (0..<count).map { Float($0) / 8_192 }, sampleRate: 16_000)
+  }
+
+  @Test("windows follow each other, the last one is filled up with silence")
+  func cutsWindows() throws {
+    let classifier = try AudioClassifier(model: loudness())
+    #expect(classifier.sampleRate == 16_000 && classifier.windowSampleCount == 1_000)
+    for (count, ends) in [
+      (1, [1]), (1_000, [1_000]), (1_001, [1_000, 1_001]), (3_000, [1_000, 2_000, 3_000]),
+    ] {
+      let result = try classifier.classify(ramp(count))
+      #expect(result.windows.map { $0.categories[0].score } == ends.map { Float($0 - 1) / 8_192 })
+      #expect(result.windows.map(\.start) == ends.indices.map { .seconds(Double($0) / 16) })
+      #expect(result.scores(of: 0) == result.windows.map { $0.categories[0].score })
+      let mean = ends.reduce(0.0) { $0 + Double($1 - 1) / 8_192 } / Double(ends.count)
+      #expect(abs(Double(result.categories[0].score) - mean) < 1e-6)
+      #expect(result.windowDuration == .seconds(0.0625))
+    }
+  }
+
+  @Test("windows overlap as far as is wanted")
+  func overlaps() throws {
+    var options = AudioClassifier.Options()
+    options.overlap = 0.75
+    let result = try AudioClassifier(model: loudness(), options: options).classify(ramp(1_600))
+    #expect(
+      result.windows.map { $0.categories[0].score } == [999, 1_249, 1_499, 1_599].map { Float($0) / 8_192 })
+    for overlap in [-0.1, 1, .nan] {
+      options.overlap = overlap
+      #expect(throws: ApusError.self) { try AudioClassifier(model: loudness(), options: options) }
+    }
+  }
+
+  @Test("the shapes of waveforms are known, open ones get the length that is chosen, others are refused")
+  func knowsShapes() throws {
+    for shape in [[500], [1, 500], [1, 500, 1]] as [[Int32]] {
+      #expect(try AudioClassifier(model: loudness(shape: shape)).windowSampleCount == 500)
+    }
+    let open = try loudness(shape: [1, 1], signature: [-1, -1])
+    #expect(throws: ApusError.self) { try AudioClassifier(model: open) }
+    var options = AudioClassifier.Options()
+    options.windowSampleCount = 250
+    #expect(try AudioClassifier(model: open, options: options).classify(ramp(600)).windows.count == 3)
+    #expect(throws: ApusError.self) { try AudioClassifier(model: loudness(), options: options) }
+    for shape in [[2, 500], [1, 1], [1, 500, 2], [1, 500, 1, 1]] as [[Int32]] {
+      let error = #expect(throws: ApusError.self) { try AudioClassifier(model: loudness(shape: shape)) }
+      #expect(error?.code == .invalidArgument)
+    }
+    // Bytes without a scale say nothing about loudness; pictures and detectors are no sound.
+    #expect(throws: ApusError.self) { try AudioClassifier(model: loudness(type: DetectorModel.uint8)) }
+    #expect(throws: ApusError.self) { try AudioClassifier(model: Model(bytes: EmbeddedShapes.modelBytes)) }
+  }
+
+  @Test("a clip without samples, and rates that cannot be, are refused")
+  func refuses() throws {
+    let empty = try AudioClip(samples: [], sampleRate: 16_000)
+    #expect(throws: ApusError.self) { try AudioClassifier(model: loudness()).classify(empty) }
+    var options = AudioClassifier.Options()
+    options.sampleRate = 3
+    #expect(throws: ApusError.self) { try AudioClassifier(model: loudness(), options: options) }
+  }
+
+  @Test("cancelling stops between operators")
+  func cancels() throws {
+    let cancellation = Cancellation()
+    cancellation.cancel()
+    let error = #expect(throws: ApusError.self) {
+      try AudioClassifier(model: loudness()).classify(ramp(10), cancellation: cancellation)
+    }
+    #expect(error?.code == .cancelled)
+  }
+
+  @Test(
+    "YAMNet hears what it hears in LiteRT, window by window",
+    .enabled(if: folder != nil, "APUS_TEST_DATA is not set"))
+  func agreesWithLiteRT() async throws {
+    let path = "\(Self.folder ?? "")/models/yamnet_audio_classifier_with_metadata.tflite"
+    let model = try Model(contentsOfFile: path)
+    let heard = try #require(AudioGoldens.all.first).heard
+    let clip = try AudioClip(decoding: Array(#require(heard.first?.file)))
+    for expected in heard {
+      var options = AudioClassifier.Options()
+      options.overlap = expected.overlap
+      let classifier = try AudioClassifier(model: model, options: options)
+      #expect(classifier.sampleRate == 16_000 && classifier.windowSampleCount == 15_600)
+      let result = try await classifier.classify(clip)
+      #expect(result.windows.count == expected.windows.count)
+      var sums = [Double](repeating: 0, count: 521)
+      for (window, golden) in zip(result.windows, expected.windows) {
+        let scores = golden.scores.floats
+        #expect(window.start == .seconds(golden.start) && window.categories.count == 521)
+        // The model's scores have steps of 1/256: before them it computes with floats, where the last bits may differ.
+        for category in window.categories {
+          #expect(abs(category.score - scores[category.index]) <= 1e-4, "\(category)")
+          sums[category.index] += Double(scores[category.index])
+        }
+        let best = try #require(scores.indices.max { scores[$0] < scores[$1] })
+        #expect(window.categories[0].score == scores[best])
+      }
+      for category in result.categories {
+        #expect(abs(Double(category.score) - sums[category.index] / Double(expected.windows.count)) < 1e-4)
+      }
+      #expect(result.windows[0].categories[0].label == "Synthesizer")
+      let object = try JSONSerialization.jsonObject(with: JSONEncoder().encode(result)) as? [String: Any]
+      #expect(
+        Set(try #require(object).keys) == ["seconds", "windowSeconds", "classes", "windows", "milliseconds"])
+    }
+  }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusVision
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct AudioClipTests {
+  @Test func hasGoldens() {
+    #expect(AudioGoldens.files.count == 10 && AudioGoldens.rates.count == 8)
+  }
+
+  @Test("samples are those that SciPy reads", arguments: AudioGoldens.files)
+  func decodes(golden: AudioGoldens.File) throws {
+    let clip = try AudioClip(decoding: Array(golden.file))
+    #expect(clip.sampleRate == golden.rate && clip.channelCount == golden.channels)
+    #expect(clip.samples == golden.samples.floats)
+    #expect(clip.frameCount == 21 && clip.duration == .seconds(21 / Double(golden.rate)))
+  }
+
+  @Test("another rate's samples are those of SciPy's resample_poly", arguments: AudioGoldens.rates)
+  func resamples(golden: AudioGoldens.Rates) throws {
+    let clip = try AudioClip(samples: golden.samples.floats, sampleRate: golden.rate)
+    let result = clip.resampled(to: golden.wanted)
+    let expected = golden.result.floats
+    #expect(result.sampleRate == golden.wanted && result.samples.count == expected.count)
+    // Both add doubles, in another order.
+    #expect(zip(result.samples, expected).allSatisfy { abs($0 - $1) < 1e-6 })
+  }
+
+  @Test("several channels are resampled each, and become their mean")
+  func mixes() throws {
+    let clip = try AudioClip(samples: [1, 0, 0.5, -0.5, 0, 1], sampleRate: 8_000, channelCount: 2)
+    #expect(clip.mono().samples == [0.5, 0, 0.5] && clip.mono().mono() == clip.mono())
+    let (left, right) = (
+      try AudioClip(samples: [1, 0.5, 0], sampleRate: 8_000).resampled(to: 16_000),
+      try AudioClip(samples: [0, -0.5, 1], sampleRate: 8_000).resampled(to: 16_000)
+    )
+    let both = clip.resampled(to: 16_000).samples
+    #expect(both == zip(left.samples, right.samples).flatMap { [$0, $1] } && both.count == 12)
+    #expect(clip.resampled(to: 8_000) == clip)
+    #expect(clip.resampled(to: .max).sampleRate == 384_000 && clip.resampled(to: 0).sampleRate == 1_000)
+  }
+
+  @Test("clips that cannot be are refused")
+  func refusesClips() {
+    for (samples, rate, channels) in [
+      ([0, 0], 999, 1), ([0, 0], 400_000, 1), ([0], 8_000, 2), ([], 8_000, 0), ([], 8_000, 65),
+    ] {
+      let error = #expect(throws: ApusError.self) {
+        try AudioClip(samples: samples.map { Float($0) }, sampleRate: rate, channelCount: channels)
+      }
+      #expect(error?.code == .invalidArgument)
+    }
+  }
+
+  @Test("damage is told with its place")
+  func refusesDamage() throws {
+    let file = Array(try #require(AudioGoldens.files.first { $0.name.hasPrefix("16 bits") }).file)
+    func changed(_ place: Int, _ bytes: UInt8...) -> [UInt8] {
+      var file = file
+      file.replaceSubrange(place..<place + bytes.count, with: bytes)
+      return file
+    }
+    for (bytes, code, message) in [
+      ([], .unsupportedAudio, "the bytes do not begin as a WAV file does"),
+      (Array("RIFF....AVI ....".utf8), .unsupportedAudio, "the bytes do not begin as a WAV file does"),
+      (Array(file.prefix(20)), .malformedAudio, "byte 20: a format of 16 bytes is cut off"),
+      (Array(file.prefix(36)), .malformedAudio, "the file has no sound"),
+      (Array(file.dropLast()), .malformedAudio, "byte 36: 42 bytes of sound are announced, but 41 follow"),
+      (changed(20, 2), .unsupportedAudio, "the format is 2 with 16 bits"),
+      (changed(34, 12), .unsupportedAudio, "the format is 1 with 12 bits"),
+      (changed(22, 0), .malformedAudio, "there are 0 channels"),
+      (changed(24, 0, 0, 0), .malformedAudio, "the sample rate is 0"),
+      (changed(32, 3), .malformedAudio, "byte 20: 1 channels of 16 bits take 2 bytes, not 3"),
+      (changed(12, 0x66, 0x6D, 0x74, 0x21), .malformedAudio, "byte 36: the sound comes before its format"),
+      (changed(40, 0, 0, 0, 0x70), .malformedAudio, "byte 36: 1879048192 bytes of sound"),
+    ] as [([UInt8], ApusError.Code, String)] {
+      let error = #expect(throws: ApusError.self) { try AudioClip(decoding: bytes) }
+      #expect(error?.code == code && error?.message.hasPrefix(message) == true, "\(error?.message ?? "")")
+    }
+    #expect(try AudioClip(decoding: changed(40, 255, 255, 255, 255)).frameCount == 21)
+    #expect(try AudioClip(decoding: changed(40, 0, 0, 0, 0)).frameCount == 0)
+    let floats = Array(
+      try #require(AudioGoldens.files.first { $0.name.hasPrefix("32 bits, format 3,") }).file)
+    let error = #expect(throws: ApusError.self) {
+      try AudioClip(decoding: floats.dropLast(4) + [0, 0, 0xC0, 0x7F])
+    }
+    #expect(error?.message.hasSuffix("the sample is no finite number") == true)
+    #expect(throws: ApusError.self) { try AudioClip(contentsOfFile: "nowhere.wav") }
+  }
+
+  @Test("no bytes, however broken, do more harm than an error", arguments: AudioGoldens.files)
+  func survivesMutations(golden: AudioGoldens.File) {
+    let file = Array(golden.file)
+    var random = SeededGenerator(seed: UInt64(file.count))
+    var readable = 0
+    // The byte that fills up to an even length may be missing.
+    for length in 0..<file.count - 1 where (try? AudioClip(decoding: Array(file.prefix(length)))) != nil {
+      readable += 1
+    }
+    #expect(readable == 0)
+    for _ in 0..<3_000 {
+      var bytes = file
+      for _ in 0..<Int.random(in: 1...4, using: &random) {
+        let value = [0, 1, 2, 127, 128, 255, UInt8.random(in: 0...255, using: &random)].randomElement(
+          using: &random)
+        bytes[Int.random(in: 0..<min(bytes.count, 90), using: &random)] = value ?? 0
+      }
+      if let clip = try? AudioClip(decoding: bytes) {
+        #expect(clip.samples.count <= bytes.count)
+      }
+    }
+  }
+}
