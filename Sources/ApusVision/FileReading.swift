@@ -25,7 +25,7 @@ package func readWholeFile(at path: String, limit: Int) throws(ApusError) -> [UI
 ///
 /// - Parameters:
 ///   - path: The file; pipes are read to their end as well.
-///   - limit: The most bytes to read; a longer file is refused after that many.
+///   - limit: The maximum number of bytes; a longer file is refused after that many.
 ///   - begin: Is called with the number of bytes to come, where that is known.
 ///   - body: Is called with each piece, in order.
 /// - Throws: `unreadableFile` with the system's reason, or `resourceLimit`.

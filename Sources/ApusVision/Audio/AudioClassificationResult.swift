@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a classifier hears in a clip.
+/// The classes of a sound.
 public struct AudioClassificationResult: Hashable, Sendable {
-  /// What is heard in one window.
+  /// The classes of one window.
   public struct Window: Hashable, Sendable {
     /// Where the window begins.
     public let start: Duration
@@ -13,21 +13,21 @@ public struct AudioClassificationResult: Hashable, Sendable {
     public var categories: [Category] { classifications.first?.categories ?? [] }
   }
 
-  /// How long the clip is.
+  /// The length of the clip.
   public let duration: Duration
-  /// How long a window is.
+  /// The length of a window.
   public let windowDuration: Duration
   /// The windows, in order.
   public let windows: [Window]
   /// The classes of each head by their mean score over all windows.
   public let means: [Classifications]
-  /// How long the stages took, those of all windows together.
+  /// The time of each stage, for all windows together.
   public let timings: StageTimings
 
   /// The classes of the first head by their mean score over all windows, best first.
   public var categories: [Category] { means.first?.categories ?? [] }
 
-  /// The scores of a class over time, one for each window; nil where a window's answer leaves the class out.
+  /// The scores of a class over time, one for each window; nil if a window's result leaves the class out.
   public func scores(of index: Int, head: Int = 0) -> [Float?] {
     windows.map { window in
       guard window.classifications.indices.contains(head) else { return nil }

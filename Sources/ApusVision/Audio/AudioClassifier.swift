@@ -2,7 +2,7 @@
 import Apus
 import ApusFormat
 
-/// Says what is heard when: models that take a waveform and score classes, such as YAMNet.
+/// Classifies sounds over time, with models that take a waveform and score classes, such as YAMNet.
 ///
 /// ```swift
 /// let classifier = try AudioClassifier(modelFile: "yamnet.tflite")
@@ -12,27 +12,27 @@ import ApusFormat
 /// ```
 ///
 /// The channels of a clip become one, the clip gets the model's sample rate, and is cut into windows that are as long as the
-/// model's input; the last one is filled up with silence. A classifier can be shared by any number of threads.
+/// model's input; the last one is filled up with silence. Any number of threads can share a classifier.
 public final class AudioClassifier: Sendable {
   /// How to classify.
   public struct Options: Sendable {
-    /// The least score of a class; equal is enough. Nil for all.
+    /// The minimum score of a class, inclusive; nil for all classes.
     public var scoreThreshold: Float?
-    /// The most classes of each head, the best ones; nil for all.
+    /// The maximum number of classes per head; nil for all.
     public var maxResults: Int?
-    /// The only labels to answer with; empty for all. Excludes ``categoryDenylist``.
+    /// The only labels to report; empty for all. Cannot be combined with ``categoryDenylist``.
     public var categoryAllowlist: [String] = []
-    /// The labels to leave out. Excludes ``categoryAllowlist``.
+    /// The labels to leave out. Cannot be combined with ``categoryAllowlist``.
     public var categoryDenylist: [String] = []
-    /// The language of display names, as `en` or `de-CH`, where the metadata has them; nil for none.
+    /// The language of display names, such as `en` or `de-CH`, if the metadata has them; nil for none.
     public var displayNamesLocale: String?
-    /// How many rows of the labels lie before class 0; nil to find out.
+    /// How many label rows precede class 0; nil to detect it.
     public var labelOffset: Int?
-    /// How much of a window is heard again in the next one, from 0 to less than 1.
+    /// The share of a window that the next one repeats, from 0 to less than 1.
     public var overlap = 0.0
-    /// The samples a second that the model wants; nil for what its metadata says, or else 16,000.
+    /// The model's sample rate in hertz; nil for what its metadata says, or else 16,000.
     public var sampleRate: Int?
-    /// The samples of a window, for a model that leaves that open, which then needs it.
+    /// The number of samples in a window; required for a model that leaves it open.
     public var windowSampleCount: Int?
     /// How to run the model: threads, kernels, limits.
     public var interpreter = Interpreter.Options()
@@ -41,11 +41,11 @@ public final class AudioClassifier: Sendable {
     public init() {}
   }
 
-  /// How to classify, as given.
+  /// The options, as given.
   public let options: Options
-  /// The samples a second that the model wants.
+  /// The model's sample rate in hertz.
   public let sampleRate: Int
-  /// How many samples the model takes at once.
+  /// The number of samples in a window.
   public let windowSampleCount: Int
 
   private let input: WaveformInput
@@ -57,9 +57,9 @@ public final class AudioClassifier: Sendable {
   ///
   /// - Parameters:
   ///   - model: The model: one channel of a waveform in (N, 1×N or 1×N×1 numbers), one score for each class out.
-  ///   - labels: The names of the classes; nil for those inside the model.
+  ///   - labels: The names of the classes; nil for the labels inside the model.
   ///   - options: How to classify.
-  /// - Throws: `invalidArgument` where the options contradict each other or the model is no such classifier, or what stops
+  /// - Throws: `invalidArgument` if the options contradict each other or the model is not such a classifier; errors of
   ///   `Apus.Interpreter`.
   public init(model: Model, labels: LabelMap? = nil, options: Options = Options()) throws(ApusError) {
     let criteria = ClassificationCriteria(
@@ -81,7 +81,7 @@ public final class AudioClassifier: Sendable {
     interpreters = InterpreterPool(prepared.interpreter, options: prepared.interpreterOptions) { _ in shape }
   }
 
-  /// Makes a classifier of files; nil for the labels inside the model.
+  /// Makes a classifier from files; nil for the labels inside the model.
   public convenience init(
     modelFile: String, labelsFile: String? = nil, options: Options = Options()
   ) throws(ApusError) {
@@ -90,17 +90,17 @@ public final class AudioClassifier: Sendable {
     try self.init(model: Model(contentsOfFile: modelFile), labels: labels, options: options)
   }
 
-  /// The names of the classes; nil where neither the caller nor the model has any.
+  /// The names of the classes; nil if neither the caller nor the model has any.
   public var labels: LabelMap? { heads.labels?.map }
 
   // MARK: Classifying
 
-  /// Says what is heard in a clip, window by window, and on the whole.
+  /// Classifies a sound, window by window and as a whole.
   ///
   /// - Parameters:
   ///   - clip: The sound, of any rate and number of channels.
-  ///   - cancellation: A flag that is looked at before each operator.
-  /// - Throws: `cancelled`, `invalidArgument` for a clip without samples, or what only the data of a run can cause.
+  ///   - cancellation: A flag that is checked before each operator.
+  /// - Throws: `cancelled`; `invalidArgument` for a clip without samples; `invalidData` if an operator refuses a value.
   public func classify(
     _ clip: AudioClip, cancellation: Cancellation? = nil
   ) throws(ApusError) -> AudioClassificationResult {
@@ -138,7 +138,7 @@ public final class AudioClassifier: Sendable {
       windows: windows, means: heads.classifications(of: means), timings: timings)
   }
 
-  /// Says what is heard in a clip, away from the caller's actor; cancelling the caller's task stops the run.
+  /// Classifies a sound away from the caller's actor. Cancelling the caller's task stops the run.
   @concurrent
   public func classify(_ clip: AudioClip) async throws(ApusError) -> AudioClassificationResult {
     try await cancellable { cancellation throws(ApusError) in

@@ -14,7 +14,7 @@ public struct AudioClip: Hashable, Sendable {
   public static let maximumSampleCount = 1 << 28
   /// The sample rates that are possible, in samples a second.
   public static let sampleRates = 1_000...384_000
-  /// The longest file, in bytes.
+  /// The maximum size of a file, in bytes.
   public static let maximumFileSize = 1 << 30
 
   /// The samples: those of all channels for the first moment, then for the next.
@@ -63,7 +63,7 @@ public struct AudioClip: Hashable, Sendable {
   /// How many samples each channel has.
   public var frameCount: Int { samples.count / channelCount }
 
-  /// How long the clip is.
+  /// The length of the clip.
   public var duration: Duration { .seconds(Double(frameCount) / Double(sampleRate)) }
 
   /// The mean of all channels.

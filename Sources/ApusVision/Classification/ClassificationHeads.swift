@@ -87,7 +87,7 @@ struct ClassificationHeads: Sendable {
 
   private func best(_ scores: [Float], of head: Head, at position: Int) -> Classifications {
     let threshold = criteria.scoreThreshold ?? -.infinity
-    // NaN is neither above nor below anything, and no score.
+    // NaN is not a score.
     let wanted = scores.indices.filter { scores[$0] >= threshold && head.selection.contains($0) }
     let sorted = wanted.sorted { scores[$0] > scores[$1] || scores[$0] == scores[$1] && $0 < $1 }
     return Classifications(

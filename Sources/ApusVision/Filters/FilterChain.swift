@@ -10,15 +10,15 @@ import Apus
 /// let shapes = try detector.detect(reveal.apply(picture))
 /// ```
 ///
-/// Filters of your own join by ``append(_:)``, or in ``init(_:)``. A chain is a filter, too.
+/// Add filters of your own with ``append(_:)`` or ``init(_:)``. A chain is itself a filter.
 public struct FilterChain: ImageFilter {
   /// The filters, in order.
   public private(set) var filters: [any ImageFilter]
 
-  /// The most filters that a text may name.
+  /// The maximum number of filters in a text.
   public static let maximumCount = 256
 
-  /// Makes a chain of filters, of this library or your own.
+  /// Makes a chain from filters of this library or your own.
   public init(_ filters: [any ImageFilter] = []) { self.filters = filters }
 
   /// Adds a filter at the end.
@@ -33,7 +33,7 @@ public struct FilterChain: ImageFilter {
 }
 
 extension FilterChain: ExpressibleByArrayLiteral {
-  /// Makes a chain of this library's filters.
+  /// Makes a chain from this library's filters.
   public init(arrayLiteral elements: StandardFilter...) { self.init(elements) }
 }
 
@@ -43,7 +43,7 @@ extension FilterChain {
   /// Filters are `prewitt` and `sobel` with a strength and perhaps `luminance`, `erosion`, `dilation` and `closing` with a radius,
   /// `invert`, and `gaussian` with a radius. What is left out is 1.
   ///
-  /// - Throws: `invalidArgument`, with the filter that is not understood.
+  /// - Throws: `invalidArgument` with the filter that is not understood.
   public init(parsing text: String) throws(ApusError) {
     let parts = text.split(separator: ",", omittingEmptySubsequences: false)
     guard parts.count <= Self.maximumCount else {

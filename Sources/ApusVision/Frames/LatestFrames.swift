@@ -3,7 +3,7 @@ import Apus
 import Dispatch
 import Synchronization
 
-/// Keeps up with a camera: asks a task about the newest frame, one at a time, and drops what there is no time for.
+/// Keeps up with a camera: runs a task on the newest frame, one at a time, and drops what there is no time for.
 ///
 /// ```swift
 /// let camera = LatestFrames(try ObjectDetector.shapes())
@@ -16,20 +16,20 @@ import Synchronization
 /// camera.submit(frame)  // from any thread; returns at once
 /// ```
 ///
-/// While a frame is asked about, the next one waits. A newer one takes its place, so that answers are never about a frame that
+/// While a frame is processed, the next one waits. A newer one takes its place, so results are never about a frame that
 /// was old when its turn came. The caller is never blocked, nor are Swift's tasks: inference has a queue of its own.
 public final class LatestFrames<Asked: VisionTask>: Sendable {
-  /// What became of the frames so far.
+  /// What happened to the frames so far.
   public struct Statistics: Hashable, Sendable {
-    /// The frames that came.
+    /// All submitted frames.
     public internal(set) var submitted = 0
-    /// Those that have an answer, or an error other than a missed deadline.
+    /// Frames with a result, or an error other than a missed deadline.
     public internal(set) var answered = 0
-    /// Those that a newer one replaced before their turn, or that came after the end.
+    /// Frames that a newer one replaced before their turn, or that came after the end.
     public internal(set) var dropped = 0
-    /// Those whose deadline passed before there was an answer.
+    /// Frames whose deadline passed before there was a result.
     public internal(set) var expired = 0
-    /// Those of ``answered`` whose result a newer one replaced before anybody took it.
+    /// Frames of ``answered`` whose result a newer one replaced before it was read.
     public internal(set) var unread = 0
   }
 
@@ -47,7 +47,7 @@ public final class LatestFrames<Asked: VisionTask>: Sendable {
     var statistics = Statistics()
   }
 
-  /// The answers, as they come; one that nobody took in time is replaced by the next. For one reader.
+  /// The results, as they come; a result that is not read in time is replaced by the next. For one reader.
   public let results: AsyncStream<FrameResult<Asked.Answer>>
 
   private let task: Asked
@@ -57,12 +57,12 @@ public final class LatestFrames<Asked: VisionTask>: Sendable {
   private let state = Mutex(State())
   private let queue = DispatchQueue(label: "apus.latest-frames", qos: .userInitiated)
 
-  /// Prepares to be asked.
+  /// Prepares to follow a camera.
   ///
   /// - Parameters:
-  ///   - task: What is asked about each frame.
-  ///   - region: The part of each frame to look at, in pixels as it is seen; nil for all of it.
-  ///   - deadline: How old a frame may become before its answer: an older one is given up, also in the middle of a run; nil for
+  ///   - task: The task to run on each frame.
+  ///   - region: The part of each frame to look at, in pixels after orientation; nil for the whole frame.
+  ///   - deadline: The maximum age of a frame when its result is there; an older one is given up, even during a run. Nil for
   ///     any age.
   public init(_ task: Asked, region: PixelRect? = nil, deadline: Duration? = nil) {
     self.task = task
@@ -73,10 +73,10 @@ public final class LatestFrames<Asked: VisionTask>: Sendable {
 
   deinit { continuation.finish() }
 
-  /// What became of the frames so far.
+  /// What happened to the frames so far.
   public var statistics: Statistics { state.withLock(\.statistics) }
 
-  /// Takes a frame, in the place of one that still waits. Returns at once, from any thread.
+  /// Submits a frame, which replaces one that still waits. Returns at once, from any thread.
   ///
   /// - Returns: The frame's number, from 0.
   @discardableResult
@@ -96,7 +96,7 @@ public final class LatestFrames<Asked: VisionTask>: Sendable {
     return number
   }
 
-  /// Takes no more frames. Once the last one has its answer, ``results`` ends.
+  /// Accepts no more frames. ``results`` ends after the last result.
   public func finish() {
     let isIdle = state.withLock { state in
       state.isFinished = true
@@ -105,7 +105,7 @@ public final class LatestFrames<Asked: VisionTask>: Sendable {
     if isIdle { continuation.finish() }
   }
 
-  /// Answers to what waits, until nothing does.
+  /// Processes waiting frames until there are none.
   private func work() {
     while let next = take() {
       let expiry = deadline.map { next.arrival + $0 }
@@ -129,7 +129,7 @@ public final class LatestFrames<Asked: VisionTask>: Sendable {
     }
   }
 
-  /// The frame whose turn it is; nil where none waits, after which nobody works.
+  /// The next frame; nil if none waits, which ends the work.
   private func take() -> Waiting? {
     let (next, ends) = state.withLock { state -> (Waiting?, Bool) in
       let next = state.waiting
@@ -146,15 +146,15 @@ public final class LatestFrames<Asked: VisionTask>: Sendable {
 public typealias LatestFrameDetector = LatestFrames<ObjectDetector>
 
 extension VisionTask {
-  /// Answers to the newest frames of a sequence, until it ends: a sequence that never waits for the answers.
+  /// Results for the newest frames of a sequence, until it ends. The sequence never waits for results.
   ///
   /// ```swift
   /// for await result in detector.latestAnswers(to: camera.frames) { … }
   /// ```
   /// - Parameters:
   ///   - frames: The frames, as they come.
-  ///   - region: The part of each frame to look at; nil for all of it.
-  ///   - deadline: How old a frame may become before its answer; nil for any age.
+  ///   - region: The part of each frame to look at; nil for the whole frame.
+  ///   - deadline: The maximum age of a frame when its result is there; nil for any age.
   public func latestAnswers<Frames: AsyncSequence & Sendable>(
     to frames: Frames, in region: PixelRect? = nil, deadline: Duration? = nil
   ) -> AsyncStream<FrameResult<Answer>> where Frames.Element == ImageBuffer, Frames.Failure == Never {
@@ -169,7 +169,7 @@ extension VisionTask {
 }
 
 extension LatestFrames {
-  /// Does something when nobody reads ``results`` any more, or they have ended.
+  /// Runs code when ``results`` has no reader any more, or has ended.
   fileprivate func onEnd(_ body: @escaping @Sendable () -> Void) {
     continuation.onTermination = { _ in body() }
   }

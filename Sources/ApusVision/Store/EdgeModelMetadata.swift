@@ -9,23 +9,23 @@ import ApusFormat
 /// try EdgeModelMetadata(contentsOfFile: "tflite_metadata.json").check(model)
 /// ```
 ///
-/// The model knows all of it, so no constant of a program has to come from here. Comments from `//` to the end of a line are
+/// The model itself has all these facts, so a program needs no constants from here. Comments from `//` to the end of a line are
 /// skipped.
 public struct EdgeModelMetadata: Hashable, Sendable {
-  /// The longest file, in bytes.
+  /// The maximum size of a file, in bytes.
   public static let maximumFileSize = 1 << 20
 
-  /// The type of the model's input, such as `QUANTIZED_UINT8` or `FLOAT`; nil where it is not said.
+  /// The type of the model's input, such as `QUANTIZED_UINT8` or `FLOAT`; nil if unknown.
   public let inferenceType: String?
-  /// The shape of the input; empty where it is not said.
+  /// The shape of the input; empty if unknown.
   public let inputShape: [Int]
-  /// The name of the input; nil where it is not said.
+  /// The name of the input; nil if unknown.
   public let inputTensor: String?
-  /// The most detections; nil where it is not said.
+  /// The maximum number of detections; nil if unknown.
   public let maxDetections: Int?
-  /// What each output holds, such as `bounding_boxes`; empty where it is not said.
+  /// What each output holds, such as `bounding_boxes`; empty if unknown.
   public let outputTensorRepresentation: [String]
-  /// The names of the outputs; empty where it is not said.
+  /// The names of the outputs; empty if unknown.
   public let outputTensors: [String]
 
   /// Reads the file.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// Where a model is to arrive, and whom to tell how far it has come.
+/// Where a download is to be written, and where to report its progress.
 public final class ModelDownload: Sendable {
   /// The file to write, which does not exist yet, in a folder that does.
   public let path: String
@@ -14,7 +14,7 @@ public final class ModelDownload: Sendable {
     self.observe = observe
   }
 
-  /// Tells observers how much has arrived, from 0 to 1; from any thread, as often as you like. Steps of less than a hundredth,
+  /// Reports how much has arrived, from 0 to 1; from any thread, as often as you like. Steps of less than a hundredth,
   /// and steps back, are left out.
   public func report(_ fraction: Double) {
     let fraction = min(max(fraction, 0), 1)

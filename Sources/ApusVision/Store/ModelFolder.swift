@@ -15,7 +15,7 @@ import Synchronization
 /// Both are written under another name first and then renamed, so that each is there completely or not at all.
 struct ModelFolder: Sendable {
   private static let heading = "ApusModel1"
-  /// The longest record, in bytes.
+  /// The maximum size of a record, in bytes.
   private static let maximumRecordSize = 4096
   private static let counter = Atomic<Int>(0)
 

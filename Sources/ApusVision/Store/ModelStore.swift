@@ -13,8 +13,8 @@ import Synchronization
 /// detector = try ObjectDetector(model: store.model())
 /// ```
 ///
-/// How bytes arrive is the caller's affair: there is no networking here. What arrives counts only if its SHA-256 is the one that
-/// the caller expects and it is a model that can be read. Then it takes the place of the one before, at once and completely:
+/// The caller does the download; there is no networking here. A file is accepted only if it has the SHA-256 that
+/// the caller expects and is a readable model. Then it replaces the previous one, at once and completely:
 /// a program that ends in the middle finds either on its next start. Several processes may share a folder.
 public final class ModelStore: Sendable {
   /// A model's file.
@@ -27,11 +27,11 @@ public final class ModelStore: Sendable {
     public let sha256: String?
   }
 
-  /// What the store is doing, or has.
+  /// The state of the store.
   public enum State: Hashable, Sendable {
     /// There is no model.
     case empty
-    /// There is the bundled model alone.
+    /// There is only the bundled model.
     case bundled
     /// A version is arriving; how much of it is there, from 0 to 1.
     case downloading(version: String, fraction: Double)
@@ -39,11 +39,11 @@ public final class ModelStore: Sendable {
     case checking(version: String)
     /// A version can be used.
     case ready(version: String)
-    /// A version could not be had; what was there before still is.
+    /// A version could not be obtained; the previous model stays.
     case failed(version: String, ApusError)
   }
 
-  /// The largest file of a model, in bytes.
+  /// The maximum size of a model's file, in bytes.
   public static let maximumFileSize = 4 << 30
 
   private let files: ModelFolder
@@ -52,12 +52,12 @@ public final class ModelStore: Sendable {
   private let inFlight = Mutex<[String: Task<Result<StoredModel, ApusError>, Never>]>([:])
   private let installing = Mutex(())
 
-  /// Opens a store, and makes its folder where there is none.
+  /// Opens a store, and makes its folder if there is none.
   ///
   /// - Parameters:
-  ///   - folder: The folder for models and what is known about them.
-  ///   - name: The model's name, which several stores in one folder tell their files apart by: letters, digits, `.`, `_`, `-`.
-  ///   - bundledFile: The model to use until another is there; nil for none.
+  ///   - folder: The folder for models and their records.
+  ///   - name: The model's name, which keeps the files of several stores apart: letters, digits, `.`, `_`, `-`.
+  ///   - bundledFile: The model to use until another one has arrived; nil for none.
   /// - Throws: `invalidArgument` for a name that is no file's, or `unwritableFile`.
   public init(folder: String, name: String, bundledFile: String? = nil) throws(ApusError) {
     try Self.check(name, "name")
@@ -87,15 +87,15 @@ public final class ModelStore: Sendable {
 
   // MARK: What there is
 
-  /// The newest model: the one that arrived, or else the bundled one; nil where there is neither.
+  /// The newest model: the one that arrived, or else the bundled one; nil if there is neither.
   public var latest: StoredModel? {
     files.current() ?? bundledFile.map { StoredModel(path: $0, version: nil, sha256: nil) }
   }
 
-  /// Reads the newest model. One that arrived is checked against its SHA-256; where it is damaged, it is forgotten, and the
+  /// Reads the newest model. One that arrived is checked against its SHA-256; if it is damaged, it is removed, and the
   /// bundled one is read.
   ///
-  /// - Throws: `unreadableFile` where there is no model, or what ``Apus/Model`` throws.
+  /// - Throws: `unreadableFile` if there is no model; errors of `Apus.Model`.
   public func model() throws(ApusError) -> Model {
     if let current = files.current(), let version = current.version {
       do throws(ApusError) {
@@ -113,20 +113,20 @@ public final class ModelStore: Sendable {
     return try Model(contentsOfFile: bundledFile)
   }
 
-  /// What happens from now on, beginning with how things are. Each call makes a sequence of its own.
+  /// The current state and all later ones. Each call makes a sequence of its own.
   public var states: AsyncStream<State> { observers.stream() }
 
   // MARK: Updates
 
-  /// Gets a version, unless it is there already. Callers that ask for the same one at the same time wait for one download.
+  /// Gets a version, unless it is there already. Concurrent callers for the same version wait for one download.
   ///
   /// - Parameters:
   ///   - version: The version's name: letters, digits, `.`, `_`, `-`.
-  ///   - sha256: What the file must have, in 64 hexadecimal digits.
+  ///   - sha256: The file's checksum, in 64 hexadecimal digits.
   ///   - download: Writes the file to the path it is given, and may report progress. Cancelling the task of the first caller
   ///     cancels it.
   /// - Throws: `invalidArgument`; `downloadFailed` with what `download` threw; `cancelled`; `wrongChecksum`; `malformedModel` for a
-  ///   file that is no model; `unwritableFile`. The model that was there stays.
+  ///   file that is not a model; `unwritableFile`. The previous model stays.
   @discardableResult
   public func update(
     to version: String, sha256: String, download: @escaping @Sendable (ModelDownload) async throws -> Void

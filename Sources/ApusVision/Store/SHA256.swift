@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The checksum by which a model's bytes are known.
+/// The checksum that identifies a model's bytes.
 ///
 /// Source: FIPS 180-4, "Secure Hash Standard", section 6.2.
 struct SHA256 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// Those who watch a store, and the last thing they were told.
+/// The observers of a store, and the last state they got.
 final class StateObservers: Sendable {
   private struct Watched {
     var state: ModelStore.State
@@ -17,7 +17,7 @@ final class StateObservers: Sendable {
     for continuation in watched.withLock({ Array($0.continuations.values) }) { continuation.finish() }
   }
 
-  /// Tells all who watch.
+  /// Sends a state to all observers.
   func send(_ state: ModelStore.State) {
     watched.withLock { watched in
       watched.state = state
@@ -25,7 +25,7 @@ final class StateObservers: Sendable {
     }
   }
 
-  /// What happens from now on, beginning with the last thing that did.
+  /// The last state and all later ones.
   func stream() -> AsyncStream<ModelStore.State> {
     let (stream, continuation) = AsyncStream<ModelStore.State>.makeStream()
     let number = watched.withLock { watched in

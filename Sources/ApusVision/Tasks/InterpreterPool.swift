@@ -14,7 +14,7 @@ final class InterpreterPool: Sendable {
 
   private let model: Model
   private let options: Interpreter.Options
-  /// The shape of the input for so many pictures.
+  /// The shape of the input for this many pictures.
   private let shape: @Sendable (Int) -> TensorShape
   private let idle: Mutex<[Idle]>
 
