@@ -25,7 +25,7 @@ struct GalleryFile: ParsableArguments {
   @Option(name: .long, help: "The file of the gallery.")
   var gallery: String
 
-  /// The gallery, empty where there is no file yet and that is allowed.
+  /// The gallery, empty if there is no file yet and that is allowed.
   func read(isNewAllowed: Bool = false) throws -> EmbeddingGallery {
     if isNewAllowed, !FileManager.default.fileExists(atPath: gallery) { return EmbeddingGallery() }
     return try EmbeddingGallery(contentsOfFile: gallery)

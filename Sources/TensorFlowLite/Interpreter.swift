@@ -30,7 +30,7 @@ public final class Interpreter {
   ///   - modelPath: The path of a `.tflite` file.
   ///   - options: How to run the model; nil for one thread.
   ///   - delegates: Nil or none.
-  /// - Throws: `failedToLoadModel` where the file cannot be read or is not a model; `tensorFlowLiteError` with the
+  /// - Throws: `failedToLoadModel` if the file cannot be read or is not a model; `tensorFlowLiteError` with the
   ///   reason where an operator cannot run, or where there is a delegate.
   public convenience init(modelPath: String, options: Options? = nil, delegates: [any Delegate]? = nil) throws
   {

@@ -5,7 +5,7 @@
 /// Every case has the fixed English text of TensorFlowLiteSwift. Where the engine knows a cause, the error is
 /// ``tensorFlowLiteError(_:)`` with that cause: the operator, the tensor, what was found and what was expected.
 public enum InterpreterError: Error, Equatable, Hashable {
-  /// There is no input or output with that index; `maxIndex` is −1 where there is none at all.
+  /// There is no input or output with that index; `maxIndex` is −1 if there is none at all.
   case invalidTensorIndex(index: Int, maxIndex: Int)
   /// The data do not have exactly the bytes of the tensor.
   case invalidTensorDataCount(provided: Int, required: Int)

@@ -23,7 +23,7 @@ public final class SignatureRunner {
   public let outputs: [String]
 
   /// Why the last ``allocateTensors()`` or ``invoke(with:)`` failed: the operator, what was found and what was
-  /// expected; nil where it did not. TensorFlowLiteSwift has no such property.
+  /// expected; nil if it did not. TensorFlowLiteSwift has no such property.
   public private(set) var failureReason: String?
 
   private let session: Session
@@ -87,7 +87,7 @@ public final class SignatureRunner {
 
   /// Sets the shape of an input, which takes effect at the next allocation.
   ///
-  /// - Throws: `failedToResizeInputTensor` where there is no such input, or for a dimension below zero or above
+  /// - Throws: `failedToResizeInputTensor` if there is no such input, or for a dimension below zero or above
   ///   `Int32.max`.
   public func resizeInput(named name: String, toShape shape: Tensor.Shape) throws {
     guard let index = inputIndices[name] else {

@@ -18,7 +18,7 @@ public struct Tensor: Equatable, Hashable, Sendable {
   /// The bytes at the time of the request.
   public let data: Data
 
-  /// The scale and zero point; nil where the elements are not quantized, or have a scale for each channel.
+  /// The scale and zero point; nil if the elements are not quantized, or have a scale for each channel.
   public let quantizationParameters: QuantizationParameters?
 
   init(

@@ -44,7 +44,7 @@ struct ModelInputOptions: ParsableArguments {
     return options
   }
 
-  /// How far a task lets files be reduced, if that is asked for; a region may need every pixel.
+  /// How far a task lets files be reduced, if requested; a region may need every pixel.
   func reduction(for task: some VisionTask) -> ImageReduction {
     reduced && region == nil ? task.imageReduction : .none
   }

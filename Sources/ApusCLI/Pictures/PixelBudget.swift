@@ -17,7 +17,7 @@ final class PixelBudget: Sendable {
     self.limit = limit
   }
 
-  /// Waits until so many pixels fit. More than the limit go alone.
+  /// Waits until this many pixels fit. More than the limit go alone.
   func take(_ pixels: Int) {
     let semaphore: DispatchSemaphore? = state.withLock { state in
       if state.waiting.isEmpty, fits(pixels, state) {

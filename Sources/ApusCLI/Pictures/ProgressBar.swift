@@ -19,7 +19,7 @@ struct ProgressBar {
     last = start
   }
 
-  /// Shows that so many are done, at most ten times a second.
+  /// Shows how many are done, at most ten times a second.
   mutating func update(_ done: Int) {
     let now = clock.now
     guard isShown, now - start > .seconds(1), now - last > .milliseconds(100) else { return }

@@ -116,7 +116,7 @@ import ApusVision
       cairo_set_font_size(context, Double(fontSize))
     }
 
-    /// The size of a text, or nil where no font can show it. A failing font stops a context for good, so this
+    /// The size of a text, or nil if no font can show it. A failing font stops a context for good, so this
     /// asks one of its own.
     func measure(_ text: String) -> TextSize? {
       guard let probe = cairo_create(surface) else { return nil }

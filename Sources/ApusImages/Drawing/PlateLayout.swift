@@ -15,7 +15,7 @@ package struct PlateLayout {
   }
 
   /// A place for a plate of that size: on the box's top edge, else at another edge, inside or near, where it covers
-  /// the least of earlier plates; of equal places, the first.
+  /// the smallest part of earlier plates; on a tie, the first.
   package mutating func place(width plateWidth: Float, height plateHeight: Float, at box: PixelRect)
     -> PixelRect
   {

@@ -18,7 +18,7 @@ struct ClassificationHeads: Sendable {
 
   /// Looks at a model's outputs.
   ///
-  /// - Throws: `invalidArgument` where one is no list of scores, or the criteria contradict each other or name unknown labels.
+  /// - Throws: `invalidArgument` if one is no list of scores, or the criteria contradict each other or name unknown labels.
   init(
     of prepared: some DescribedModel, labels: LabelMap?, criteria: ClassificationCriteria
   ) throws(ApusError) {

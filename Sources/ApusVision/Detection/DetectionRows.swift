@@ -14,8 +14,8 @@ struct DetectionRows {
   /// Combines the outputs of a run.
   ///
   /// - Parameters:
-  ///   - objects: What the model says of the number of objects; nil where it says nothing. Whatever is no number or
-  ///     below zero is zero, fractions are cut off, and what there are no rows for is not counted.
+  ///   - objects: The model's number of objects; nil if it has none. NaN and numbers
+  ///     below zero count as zero, fractions are truncated, and the number of rows is the maximum.
   ///   - isAmbiguous: Whether `classes` and `scores` may have to change places: they do where only that makes
   ///     classes of the whole numbers and scores of the fractions up to 1.
   init(
@@ -49,7 +49,7 @@ struct DetectionRows {
   }
 
   /// The rows with a class that is wanted and at least that score, best first; equal scores stay in the model's
-  /// order. Rows are left out whose class is no whole number from zero on, or whose box is not finite.
+  /// order. Rows are left out if their class is not a whole number from zero on, or their box is not finite.
   ///
   /// - Parameter edges: Where top, left, bottom and right stand in a box.
   func selected(

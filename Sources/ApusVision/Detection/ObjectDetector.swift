@@ -31,7 +31,7 @@ public final class ObjectDetector: VisionTask {
   ///   - labels: The names of the classes; nil for those inside the model, see ``LabelMap/init(of:offset:)``.
   ///   - options: How to detect.
   /// - Throws: `invalidArgument` if the options contradict each other, the model is not a detector, or it can be one of
-  ///   several kinds, which ``Options/layout`` then decides; or what stops an `Apus.Interpreter`.
+  ///   several kinds, which ``Options/layout`` then decides; errors of `Apus.Interpreter`.
   public init(model: Model, labels: LabelMap? = nil, options: Options = Options()) throws(ApusError) {
     try options.check()
     self.options = options

@@ -12,7 +12,7 @@ import ApusFormat
 
 /// Turns scores into probabilities by a sigmoid for each class, as the metadata's score calibration defines it.
 struct ScoreCalibration: Hashable, Sendable {
-  /// One line of the file: `scale, slope, offset` and perhaps the least score.
+  /// One line of the file: `scale, slope, offset` and optionally the minimum score.
   struct Sigmoid: Hashable, Sendable {
     let scale: Float
     let slope: Float
@@ -38,7 +38,7 @@ struct ScoreCalibration: Hashable, Sendable {
     self.init(parsing: text, calibration)
   }
 
-  /// Reads the file; nil where a line is neither empty nor three or four numbers with a scale from 0 on.
+  /// Reads the file; nil if a line is neither empty nor three or four numbers with a scale from 0 on.
   init?(parsing text: [UInt8], _ calibration: TensorMetadata.ScoreCalibration) {
     transformation = calibration.transformation
     defaultScore = calibration.defaultScore

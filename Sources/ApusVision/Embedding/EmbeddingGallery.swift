@@ -55,7 +55,7 @@ public struct EmbeddingGallery: Hashable, Sendable {
   /// Enrolls an embedding under a name.
   ///
   /// - Throws: `invalidArgument` for an empty or too long name, for coordinates that are not finite, or if their
-  ///   are not as many as the others have.
+  ///   number differs from the other entries'.
   public mutating func add(_ name: String, _ embedding: Embedding) throws(ApusError) {
     guard !name.isEmpty, name.utf8.count <= Self.maximumNameLength else {
       throw ApusError(

@@ -34,7 +34,7 @@ struct SimilarityTransform: Hashable, Sendable {
   let tx: Double
   let ty: Double
 
-  /// The transform that takes points nearest to others, by least squares; nil where all are in one place.
+  /// The transform that takes points nearest to others, by least squares; nil if all are in one place.
   init?(from sources: [(x: Double, y: Double)], to targets: [(x: Double, y: Double)]) {
     guard sources.count == targets.count, !sources.isEmpty else { return nil }
     let count = Double(sources.count)

@@ -9,7 +9,7 @@ enum FaceAnchors {
     ("full range", [(4, 1)]),
   ]
 
-  /// The centers in fractions of the input, for the kind that has so many; nil where none has.
+  /// The centers in fractions of the input, for the kind with this many; nil if there is none.
   static func centers(count: Int, width: Int, height: Int) -> (name: String, centers: [(x: Float, y: Float)])?
   {
     guard width > 0, height > 0, width <= 1 << 13, height <= 1 << 13 else { return nil }

@@ -81,7 +81,7 @@ public struct ImageBuffer: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - reduction: How many pixels of the file, in each direction, became one.
-  ///   - full: The size as stored in the file; nil where it is the picture's.
+  ///   - full: The size as stored in the file; nil if it is the picture's.
   package init(
     trusted bytes: [UInt8], width: Int, height: Int, format: PixelFormat,
     orientation: ImageOrientation = .up, reduction: Int = 1, full: (width: Int, height: Int)? = nil

@@ -61,7 +61,7 @@ public enum PixelFormat: String, CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// The byte of alpha within a pixel, or nil where there is none.
+  /// The byte of alpha within a pixel, or nil if there is none.
   package var alphaOffset: Int? {
     switch self {
     case .rgb, .bgr, .gray: nil

@@ -16,7 +16,7 @@ import Apus
 /// - **Protocol buffer text**: `item { id: 1 name: 'n01' display_name: "Person" }`, where the display name wins.
 ///
 /// A row called `???` has no name. A model that does not output the background counts its classes from the
-/// first real row, so a class is looked up ``offset`` rows further down: 1 where row 0 is `???`, `background`,
+/// first real row, so a class is looked up ``offset`` rows further down: 1 if row 0 is `???`, `background`,
 /// `__background__`, `_background_` or `unlabeled`, or where numbering starts at 1; otherwise 0. Classifiers that
 /// do output the background need 0: see ``aligned(toClassCount:)``.
 ///

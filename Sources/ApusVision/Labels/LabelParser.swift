@@ -39,7 +39,7 @@ enum LabelParser {
     }
   }
 
-  /// The lines, trimmed, without the blank ones at the end. A control character means that this is no text.
+  /// The lines, trimmed, without blank ones at the end. A control character means that this is not text.
   private static func split(_ bytes: ArraySlice<UInt8>) throws(ApusError) -> [Line] {
     var lines: [Line] = []
     var start = bytes.startIndex

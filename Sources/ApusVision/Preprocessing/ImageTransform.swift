@@ -40,7 +40,7 @@ public struct ImageTransform: Hashable, Sendable {
   /// - Parameters:
   ///   - region: The part of the picture to fit, in pixels of the reduced picture; nil for all of it.
   ///   - reduction: How many pixels in each direction the picture had for each that it has.
-  ///   - original: The size before the reduction; nil where there was none.
+  ///   - original: The size before the reduction; nil if there was none.
   package init(
     imageWidth: Int, imageHeight: Int, inputWidth: Int, inputHeight: Int, fit: FitPolicy,
     region: Region? = nil, reduction: Int = 1, original: (width: Int, height: Int)? = nil

@@ -9,7 +9,7 @@ import Apus
 /// the same bytes on every machine, with every kernel set and any number of threads. Pixels beyond the edge
 /// repeat the edge.
 public enum Resampling: String, CaseIterable, Hashable, Sendable {
-  /// `area` where a side shrinks to less than half (`S > 2D`), `bilinear` otherwise.
+  /// `area` if a side shrinks to less than half (`S > 2D`), `bilinear` otherwise.
   case automatic
   /// The mean over the part of the source that a result covers, partly covered pixels by their share.
   case area

@@ -43,7 +43,7 @@ public struct BoundingBox: Hashable, Sendable {
       height: height * Float(pictureHeight))
   }
 
-  /// The shared area over the joint area, 0 to 1; 0 where both boxes are empty.
+  /// The shared area over the joint area, 0 to 1; 0 if both boxes are empty.
   public func intersectionOverUnion(_ other: BoundingBox) -> Float {
     let shared = BoundingBox(
       ymin: max(ymin, other.ymin), xmin: max(xmin, other.xmin), ymax: min(ymax, other.ymax),

@@ -49,7 +49,7 @@ extension Detection: Encodable {
     case displayName
   }
 
-  /// Encodes `label` (null where there is none), `index`, `score` and `box` in pixels; `keypoints` and `mask` where the
+  /// Encodes `label` (null if there is none), `index`, `score` and `box` in pixels; `keypoints` and `mask` if the
   /// model gives them.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)

@@ -14,7 +14,7 @@ public struct DetectionMask: Hashable, Sendable {
   private let patch: MaskPatch
   private let placement: Placement
 
-  /// A mask inside a box of the picture; nil where the box covers no pixel.
+  /// A mask inside a box of the picture; nil if the box covers no pixel.
   init?(_ patch: MaskPatch, in rect: PixelRect, _ placement: Placement) {
     // A pixel belongs to the box where its left and top edges do.
     let left = Int(clamp(rect.x.rounded(.up), to: Float(placement.imageWidth)))
@@ -27,7 +27,7 @@ public struct DetectionMask: Hashable, Sendable {
     self.placement = placement
   }
 
-  /// The pixels of the box, row by row: 1 where the object is, else 0.
+  /// The pixels of the box, row by row: 1 inside the object, else 0.
   ///
   /// Computed anew at each call, in time proportional to the box.
   public func pixels() -> [UInt8] {

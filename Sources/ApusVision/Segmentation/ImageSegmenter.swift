@@ -162,7 +162,7 @@ public final class ImageSegmenter: VisionTask {
   ///   - region: The part to look at, in pixels after orientation; nil for the whole picture. Pixels outside take the
   ///     class of the region's edge.
   ///   - cancellation: A flag that is checked before each operator.
-  /// - Throws: `cancelled`, `resourceLimit` where confidence masks take too much memory, or what only the data of a run
+  /// - Throws: `cancelled`, `resourceLimit` if confidence masks take too much memory, or what only the data of a run
   ///   can cause.
   public func segment(
     _ image: ImageBuffer, in region: PixelRect? = nil, cancellation: Cancellation? = nil

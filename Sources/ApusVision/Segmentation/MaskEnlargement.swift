@@ -75,7 +75,7 @@ struct MaskEnlargement {
     return result
   }
 
-  /// 1 where the only channel is above one half.
+  /// 1 if the only channel is above one half.
   func above(_ values: Span<Float>, _ channels: Channels) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(rows.count * columns.count)

@@ -15,7 +15,7 @@ public struct SegmentationResult: VisionResult, Hashable {
       case index, label, share
     }
 
-    /// Encodes `index`, `label` (null where there is none) and `share`.
+    /// Encodes `index`, `label` (null if there is none) and `share`.
     public func encode(to encoder: any Encoder) throws {
       var container = encoder.container(keyedBy: CodingKeys.self)
       try container.encode(index, forKey: .index)

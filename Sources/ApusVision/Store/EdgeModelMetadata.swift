@@ -117,7 +117,7 @@ public struct EdgeModelMetadata: Hashable, Sendable {
 
   /// Compares what is said with a model.
   ///
-  /// - Throws: `invalidArgument` where they differ; `reasons` has a sentence for each difference. Where the most detections are
+  /// - Throws: `invalidArgument` if they differ; `reasons` has a sentence for each difference. Where the most detections are
   ///   said, also what stops `Apus.Interpreter`: files leave the shapes of detections open.
   public func check(_ model: Model) throws(ApusError) {
     let outputs = maxDetections == nil ? model.outputs : try Interpreter(model: model).outputs
@@ -163,7 +163,7 @@ public struct EdgeModelMetadata: Hashable, Sendable {
     return differences
   }
 
-  /// How many boxes the outputs have room for; nil where the shapes do not say.
+  /// How many boxes the outputs have room for; nil if the shapes do not say.
   private func detectionCount(_ outputs: [Tensor]) -> Int? {
     let named = outputTensorRepresentation.firstIndex(of: "bounding_boxes")
     let boxes = named.flatMap { outputs.indices.contains($0) ? outputs[$0] : nil } ?? outputs.first

@@ -41,7 +41,7 @@ struct ModelFolder: Sendable {
     return "\(path)/\(name)-\(getpid())-\(number).part"
   }
 
-  /// The model that counts; nil where there is no readable record, or no file.
+  /// The model that counts; nil if there is no readable record, or no file.
   func current() -> ModelStore.StoredModel? {
     guard let bytes = try? readWholeFile(at: record, limit: Self.maximumRecordSize) else { return nil }
     let lines = String(decoding: bytes, as: UTF8.self).split(

@@ -65,7 +65,7 @@ public struct TaskAssumptions: Encodable, Hashable, Sendable {
   public let input: Input
   /// The outputs that are used.
   public let outputs: [Output]
-  /// The names of classes; nil where there are none.
+  /// The names of classes; nil if there are none.
   public let labels: Labels?
   /// What is done with the outputs, in order.
   public let steps: [String]

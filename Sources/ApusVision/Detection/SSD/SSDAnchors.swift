@@ -12,7 +12,7 @@ enum SSDAnchors {
     let rule: String
   }
 
-  /// The rule that makes so many anchors for an input of that size; nil where none does.
+  /// The rule that makes this many anchors for an input of this size; nil if none does.
   static func generated(count: Int, width: Int, height: Int) -> Generated? {
     // Far more than any model has; avoids useless work.
     guard count <= 1 << 20, width <= 1 << 13, height <= 1 << 13 else { return nil }

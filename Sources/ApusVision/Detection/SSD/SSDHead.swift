@@ -20,21 +20,21 @@ struct SSDHead: DetectionHead {
   let scores: Int
   private let anchors: [DetectorMetadata.Anchor]
   private let columns: Int
-  /// Whether the first column is the background, which is no object.
+  /// Whether the first column is the background, which is not an object.
   private let hasBackground: Bool
   private let xScale: Float
   private let yScale: Float
   private let widthScale: Float
   private let heightScale: Float
   private let hasExponentialSizes: Bool
-  /// Whether scores are logits; nil where their values have to tell.
+  /// Whether scores are logits; nil if their values have to tell.
   private let hasLogits: Bool?
   private let calibration: ScoreCalibration?
 
   /// Recognizes raw heads; nil for other outputs.
   ///
   /// - Parameter labels: Tells whether there is a column for the background.
-  /// - Throws: `invalidArgument` where there are no anchors for that many boxes.
+  /// - Throws: `invalidArgument` if there are no anchors for that many boxes.
   init?(_ prepared: PreparedModel, labels: LabelMap?) throws(ApusError) {
     guard let found = Self.outputs(prepared) else { return nil }
     (boxes, scores) = (found.boxes, found.scores)

@@ -7,7 +7,7 @@ struct MaskPrototypes: Hashable, Sendable {
   let output: Int
   let width: Int
   let height: Int
-  /// How many there are: so many coefficients each object has.
+  /// The number of prototypes, and of each object's coefficients.
   let count: Int
   /// Whether each prototype's pixels follow each other.
   let isPlanar: Bool

@@ -14,12 +14,12 @@ struct YOLOHead: DetectionHead {
   private let width: Float
   private let height: Float
 
-  /// Recognizes a head; nil where the outputs are not those of one.
+  /// Recognizes a head; nil if the outputs are not those of one.
   ///
   /// - Parameters:
   ///   - chosen: The kind that the caller says it is.
   ///   - expected: The keypoints to expect where the metadata does not speak of them.
-  /// - Throws: `invalidArgument` where several kinds fit, or the metadata names a task without boxes.
+  /// - Throws: `invalidArgument` if several kinds fit, or the metadata names a task without boxes.
   init?(
     _ prepared: PreparedModel, chosen: DetectorLayout?, keypoints expected: (count: Int, values: Int)? = nil
   ) throws(ApusError) {

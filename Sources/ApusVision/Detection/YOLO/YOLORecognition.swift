@@ -16,10 +16,10 @@ struct YOLORecognition {
 
   private var knownClasses: Int? { (export?.names.keys.max()).map { $0 + 1 } }
 
-  /// The only kind that fits; nil where none does.
+  /// The only kind that fits; nil if none does.
   ///
   /// - Parameter chosen: The kind that the caller says it is.
-  /// - Throws: `invalidArgument` where several kinds fit.
+  /// - Throws: `invalidArgument` if several kinds fit.
   func shape(chosen: DetectorLayout?) throws(ApusError) -> YOLOShape? {
     if let chosen { return self.chosen(chosen) }
     let found = candidates()
