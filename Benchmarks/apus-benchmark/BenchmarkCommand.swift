@@ -17,7 +17,8 @@ struct BenchmarkCommand: ParsableCommand {
     commandName: "apus-benchmark",
     abstract: "Measures models, kernels on the shapes of real models, or pictures from the file to boxes.",
     subcommands: [
-      ModelsCommand.self, KernelsCommand.self, PicturesCommand.self, ResizeCommand.self, ServeCommand.self,
+      ModelsCommand.self, LayersCommand.self, KernelsCommand.self, PicturesCommand.self, ResizeCommand.self,
+      ServeCommand.self,
     ],
     defaultSubcommand: ModelsCommand.self)
 }
