@@ -71,7 +71,8 @@ struct ElementwiseChainTests {
       for threads in [1, 3] {
         var scratch = [UInt8](repeating: 0xA5, count: chain.scratchByteCount(threads: threads))
         let found = result(count) { output in
-          var memory = scratch.mutableSpan.mutableBytes
+          var span = scratch.mutableSpan
+          var memory = span.mutableBytes
           run(chain, used.map { tensors[$0] }, to: &output, &memory, threads: threads)
         }
         #expect(
@@ -90,7 +91,8 @@ struct ElementwiseChainTests {
               ? unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(memory)) : tensors[index].span.bytes)
         }
         var output = unsafe MutableRawSpan(_unsafeBytes: memory)
-        var bytes = scratch.mutableSpan.mutableBytes
+        var span = scratch.mutableSpan
+        var bytes = span.mutableBytes
         chain.run(inputs, to: &output, scratch: &bytes, threads: alone)
       }
       #expect(

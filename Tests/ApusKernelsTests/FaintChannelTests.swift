@@ -84,14 +84,15 @@ struct FaintChannelTests {
       }
       let factors = kinds.map { kind in
         let factor = Double.random(in: 0.5...1, using: &random)
-        return FixedPointMultiplier(
+        let real: Double =
           switch kind {
           case 0: [0, 5e-24].pick(using: &random)
           case 1: factor / Double(1 << Int.random(in: 20...31, using: &random))
           case 2 where share < 20: factor * Double(1 << Int.random(in: 0...30, using: &random))
           case 3 where share < 20: -factor / Double(1 << Int.random(in: 0...31, using: &random))
           default: factor / Double(1 << Int.random(in: 6...11, using: &random))
-          })
+          }
+        return FixedPointMultiplier(real)
       }
       let biases = kinds.map { kind -> Int32 in
         kind < 0
