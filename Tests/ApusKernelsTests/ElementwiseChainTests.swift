@@ -86,9 +86,12 @@ struct ElementwiseChainTests {
       unsafe values.withUnsafeMutableBytes { memory in
         var inputs = ElementwiseChain.Inputs()
         for index in used {
-          inputs.add(
-            index == 0
-              ? unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(memory)) : tensors[index].span.bytes)
+          if index == 0 {
+            inputs.add(unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(memory)))
+          } else {
+            let tensor = tensors[index]
+            inputs.add(tensor.span.bytes)
+          }
         }
         var output = unsafe MutableRawSpan(_unsafeBytes: memory)
         var span = scratch.mutableSpan

@@ -32,7 +32,10 @@ import Testing
         .init(code: TestModel.add, inputs: [5, 8], outputs: [9]),
       ],
       inputs: [0], outputs: [9, 3])
-    return try Interpreter(model: model.model())
+    // One step for each operator.
+    var options = Interpreter.Options()
+    options.passes.subtract(.chains)
+    return try Interpreter(model: model.model(), options: options)
   }
 
   private static func place(_ tensor: Int, in plan: PlanNumbers) throws -> Int {
