@@ -204,4 +204,20 @@ import Testing
     let interpreter = try Interpreter(model: model)
     #expect(!interpreter.plan.steps.contains { $0.name.hasPrefix("CONV_2D + ADD") })
   }
+
+  @Test("a result lies where an operand was, unless something else reads that")
+  func overwriting() throws {
+    let model = try Self.chains(factors: Self.floats(Int(Self.channels), seed: 9))
+    let passes = Passes.all.subtracting([.chains, .rectifiers])
+    let plan = try Interpreter(model: model, options: Self.options(passes, kernels: "portable")).memoryPlan
+    func offset(_ name: String) -> Int? { plan.entries.first { $0.name == name }?.offset }
+    #expect(offset("product") == offset("negative"))
+    // RELU reads it before.
+    #expect(offset("negative") != nil && offset("negated") == offset("a"))
+    #expect(offset("positive") != offset("a") && offset("twice") != offset("prelu"))
+    let apart = try Interpreter(
+      model: model, options: Self.options(passes.subtracting(.overwriting), kernels: "portable")
+    ).memoryPlan
+    #expect(plan.arenaByteCount <= apart.arenaByteCount)
+  }
 }
