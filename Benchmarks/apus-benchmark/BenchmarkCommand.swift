@@ -15,8 +15,8 @@ import ArgumentParser
 struct BenchmarkCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "apus-benchmark",
-    abstract: "Measures models, and kernels on the shapes of real models.",
-    subcommands: [ModelsCommand.self, KernelsCommand.self, ServeCommand.self],
+    abstract: "Measures models, their layers, and kernels on the shapes of real models.",
+    subcommands: [ModelsCommand.self, LayersCommand.self, KernelsCommand.self, ServeCommand.self],
     defaultSubcommand: ModelsCommand.self)
 }
 

@@ -25,7 +25,6 @@ public final class Interpreter {
   let graph: Graph
   private let signature: Signature?
   private let observer: RunObserver
-  private var trial: SharingTrial
 
   /// Prepares a model: checks every operator, plans memory, packs weights.
   ///
@@ -86,7 +85,6 @@ public final class Interpreter {
     self.signature = signature
     self.context = context
     observer = RunObserver(profiles: options.profiles)
-    trial = SharingTrial(threadCount: options.threadCount)
     graph = try Graph(
       context: context, subgraph: signature?.subgraph ?? 0,
       passes: options.preservesAllTensors ? options.passes.intersection(.preserving) : options.passes)
@@ -231,9 +229,8 @@ public final class Interpreter {
       observer.cancellation = nil
       context.cancellation = nil
     }
-    context.threadsInUse = trial.begin() ? context.threads : ThreadTeam(count: 1)
+    context.threadsInUse = context.threads.forRun(nanoseconds: context.nanoseconds(of: graph))
     try graph.run(observer)
-    trial.end()
   }
 
   /// Resets everything that the model keeps between runs: variables, and the sequences of random operators.

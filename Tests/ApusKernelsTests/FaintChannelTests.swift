@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Channels such as converters leave without weights: factors near nothing, with biases that are clipped.
-@Suite("Faint channels")
+@Suite("Special channels")
 struct FaintChannelTests {
   @Test("channels with factors that shift far right match the reference", arguments: KernelSet.tested)
   func faint(kernels: KernelSet) throws {
@@ -70,4 +70,94 @@ struct FaintChannelTests {
       kernels.expectNoFaults()
     }
   }
+
+  @Test("whatever factors and biases a layer has, its outputs match the reference", arguments: sets)
+  func anything(kernels: KernelSet) throws {
+    for seed in kernels.seeds(160) {
+      var random = SeededGenerator(seed: UInt64(20_000 + seed))
+      let isSigned = seed % 2 == 0
+      let channels = [16, 24, 64, 70].pick(using: &random)
+      // Few channels are special in some layers, all in others.
+      let share = [1, 3, 20].pick(using: &random)
+      let kinds = (0..<channels).map { _ in
+        Int.random(in: 0..<share, using: &random) == 0 ? Int.random(in: 0..<7, using: &random) : -1
+      }
+      let factors = kinds.map { kind in
+        let factor = Double.random(in: 0.5...1, using: &random)
+        let real: Double =
+          switch kind {
+          case 0: [0, 5e-24].pick(using: &random)
+          case 1: factor / Double(1 << Int.random(in: 20...31, using: &random))
+          case 2 where share < 20: factor * Double(1 << Int.random(in: 0...30, using: &random))
+          case 3 where share < 20: -factor / Double(1 << Int.random(in: 0...31, using: &random))
+          default: factor / Double(1 << Int.random(in: 6...11, using: &random))
+          }
+        return FixedPointMultiplier(real)
+      }
+      let biases = kinds.map { kind -> Int32 in
+        kind < 0
+          ? .random(in: -9_999...9_999, using: &random)
+          : [.max, .min, -.max, 1 << 30, .random(in: .min ... .max, using: &random), 77].pick(using: &random)
+      }
+      let weightless: UInt8 = isSigned ? 0 : 128
+      func weight(_ channel: Int) -> UInt8 {
+        kinds[channel] >= 4 ? weightless : .random(in: 0...255, using: &random)
+      }
+      let (least, most): (Int32, Int32) = isSigned ? (-128, 127) : (0, 255)
+      let zeroPoint = Int32.random(in: least...most, using: &random)
+      let epilogue = Epilogue.fixedPoint(
+        factors, zeroPoint: zeroPoint, minimum: seed % 3 == 0 ? zeroPoint : least, maximum: most)
+      let operands =
+        isSigned
+        ? MatrixOperands.int8(lhsZeroPoint: 3, rhsZeroPoint: 0)
+        : .uint8(lhsZeroPoint: 9, rhsZeroPoint: 128)
+      let (size, stride) = ([7, 20].pick(using: &random), [1, 2].pick(using: &random))
+      let outputSize = (size + stride - 1) / stride
+      if seed % 4 < 2 {
+        let convolution = DepthwiseConvolution(
+          batches: 1, inputHeight: size, inputWidth: size, inputChannels: channels, filterHeight: 3,
+          filterWidth: 3, outputHeight: outputSize, outputWidth: outputSize, strideHeight: stride,
+          strideWidth: stride, paddingTop: 1, paddingLeft: 1, operands: operands, epilogue: epilogue)
+        let input = (0..<size * size * channels).map { _ in UInt8.random(in: 0...255, using: &random) }
+        let weights = (0..<9 * channels).map { weight($0 % channels) }
+        let expected = ReferenceDepthwiseConvolution.bytes(
+          convolution, input: input, weights: weights, bias: biases)
+        let prepared = try #require(kernels.prepare(convolution))
+        try compare(
+          prepared, input, weights, bytes(biases), byteCount: expected.count,
+          threads: kernels.threads([1, 2])
+        ) { #expect($0 == expected, "\(seed) \(convolution)") }
+      } else {
+        // The rows of a product, a first layer, a dense one, and one of several panels.
+        let (filter, depth) = [(1, 40), (3, 3), (3, 16), (1, 150)].pick(using: &random)
+        let convolution = Convolution(
+          batches: 1, inputHeight: size, inputWidth: size, inputChannels: depth, filterHeight: filter,
+          filterWidth: filter, outputHeight: outputSize, outputWidth: outputSize, outputChannels: channels,
+          strideHeight: stride, strideWidth: stride, paddingTop: filter / 2, paddingLeft: filter / 2,
+          operands: operands, epilogue: epilogue)
+        let input = (0..<size * size * depth).map { _ in UInt8.random(in: 0...255, using: &random) }
+        let weights = (0..<filter * filter * depth * channels).map { weight($0 / (filter * filter * depth)) }
+        let expected = ReferenceConvolution.bytes(convolution, input: input, weights: weights, bias: biases)
+        let prepared = try #require(kernels.prepare(convolution))
+        try compare(
+          prepared, input, weights, bytes(biases), byteCount: expected.count,
+          threads: kernels.threads([1, 2])
+        ) { #expect($0 == expected, "\(seed) \(convolution)") }
+      }
+      kernels.expectNoFaults()
+    }
+  }
+
+  /// All that are tested, other pipes and Winograd's way wherever it serves.
+  private static let sets: [KernelSet] = {
+    #if arch(x86_64)
+      let names = KernelSet.tested.map(\.name)
+      return KernelSet.testedConvolutions
+        + KernelSet.withWinogradEverywhere.filter {
+          names.contains($0.name) && KernelSet.supported.map(\.name).contains($0.name)
+        }
+    #else
+      return KernelSet.testedConvolutions
+    #endif
+  }()
 }

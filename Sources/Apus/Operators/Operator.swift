@@ -35,6 +35,11 @@ protocol Operator {
 
   // MARK: What passes ask
 
+  /// What it computes element by element, if it does nothing else.
+  var elementwise: ElementwiseStep? { get }
+  /// The inputs where its only output may lie: it reads each element before it writes the one in its place.
+  var overwritableInputs: [TensorSlot] { get }
+
   /// The padding, if the operator does nothing else.
   var padding: Padding? { get }
   /// The input that it can pad itself.
@@ -70,6 +75,8 @@ extension Operator {
   func chosen(for node: Node) throws(ApusError) -> any Operator { self }
   var hasWeights: Bool { false }
   func packed(by packer: WeightPacker) throws(ApusError) -> any Operator { self }
+  var elementwise: ElementwiseStep? { nil }
+  var overwritableInputs: [TensorSlot] { [] }
   var padding: Padding? { nil }
   var paddableInput: TensorSlot? { nil }
   func absorbing(_ padding: Padding) -> (any Operator)? { nil }

@@ -23,6 +23,7 @@ extension Epilogue {
     switch self {
     case .float32: "float outputs"
     case .fixedPoint: "outputs in fixed point"
+    case .fixedPointOfAnySum: "outputs in fixed point, step by step"
     case .singlePrecision(let factors, _, _, _):
       factors.first?.rest == nil
         ? "outputs in single precision" : "outputs in single precision with factors in two parts"
@@ -38,7 +39,9 @@ extension Epilogue {
   private var factorCount: Int? {
     switch self {
     case .float32, .sums: nil
-    case .fixedPoint(let factors, _, _, _), .fixedPointUpward(let factors, _, _, _): factors.count
+    case .fixedPoint(let factors, _, _, _), .fixedPointUpward(let factors, _, _, _),
+      .fixedPointOfAnySum(let factors, _, _, _):
+      factors.count
     case .reducedFixedPoint(let factors, _, _): factors.count
     case .singlePrecision(let factors, _, _, _): factors.count
     case .float64(let factors, _, _, _): factors.count

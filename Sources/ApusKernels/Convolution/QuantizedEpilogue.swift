@@ -32,7 +32,7 @@ final class QuantizedEpilogue: @unchecked Sendable {
   init?(_ epilogue: Epilogue, channels: Int) {
     tableStride = roundedUp(channels, to: 8) + 8
     switch epilogue {
-    case .float32, .reducedFixedPoint, .hybrid, .sums, .singlePrecision:
+    case .float32, .reducedFixedPoint, .hybrid, .sums, .singlePrecision, .fixedPointOfAnySum:
       return nil
     case .fixedPointUpward(let multipliers, let zeroPoint, let minimum, let maximum):
       self.multipliers = multipliers

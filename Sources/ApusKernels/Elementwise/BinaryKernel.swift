@@ -8,6 +8,13 @@ package protocol BinaryKernel: Sendable {
   /// The same with something done to the results in the same pass; nil where that is not possible.
   func followed(by tail: FloatTail) -> (any BinaryKernel)?
 
+  /// The kernel as a part of a chain; nil where operands are repeated in other ways than as a whole.
+  var stage: ElementwiseStage? { get }
+
+  /// Whether the result may lie where the first operand does, or the second; whichever, the other must lie apart or be the same
+  /// elements in the same order.
+  var mayOverwrite: (lhs: Bool, rhs: Bool) { get }
+
   /// What does the work, for people to read.
   var implementation: String { get }
 }
@@ -15,6 +22,8 @@ package protocol BinaryKernel: Sendable {
 extension BinaryKernel {
   package var implementation: String { "portable loops" }
   package func followed(by tail: FloatTail) -> (any BinaryKernel)? { nil }
+  package var stage: ElementwiseStage? { nil }
+  package var mayOverwrite: (lhs: Bool, rhs: Bool) { (false, false) }
 }
 
 /// A function of two elements.
@@ -71,6 +80,7 @@ struct BroadcastBinary: BinaryKernel {
   private let way: String
   private let plan: BroadcastPlan
   private let counts: (lhs: Int, rhs: Int)
+  private let periods: (lhs: Int, rhs: Int)?
   private let strides: (lhs: Int, rhs: Int, result: Int)
   private let leastTileLength: Int
   private let computesFloats: Bool
@@ -87,6 +97,7 @@ struct BroadcastBinary: BinaryKernel {
     }
     way = function.way
     plan = BroadcastPlan([shapes.lhs, shapes.rhs], to: shapes.result, joiningRows: true)
+    periods = shapes.periods
     counts = (shapes.lhs.reduce(1, &*), shapes.rhs.reduce(1, &*))
     strides = (
       MemoryLayout<Function.Left>.stride, MemoryLayout<Function.Right>.stride,
@@ -103,6 +114,26 @@ struct BroadcastBinary: BinaryKernel {
       }
       ?? "stretches of up to \(plan.longestStretch) elements"
     return "\(way), \(rows)"
+  }
+
+  var stage: ElementwiseStage? {
+    guard let periods else { return nil }
+    return ElementwiseStage(
+      fill: fill, tail: tail,
+      operands: [
+        .init(period: periods.lhs, stride: strides.lhs), .init(period: periods.rhs, stride: strides.rhs),
+      ],
+      elementCount: plan.elementCount, stride: strides.result, mayOverwrite: computesFloats)
+  }
+
+  /// Each element of an operand as large as the result is read before the element in its place is written: loops over floats go
+  /// from the first to the last, or see to it, see ``X86FloatOperationGenerator``.
+  var mayOverwrite: (lhs: Bool, rhs: Bool) {
+    guard computesFloats else { return (false, false) }
+    return (
+      strides.lhs == strides.result && counts.lhs == plan.elementCount,
+      strides.rhs == strides.result && counts.rhs == plan.elementCount
+    )
   }
 
   func followed(by tail: FloatTail) -> (any BinaryKernel)? {

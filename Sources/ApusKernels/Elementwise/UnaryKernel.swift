@@ -5,11 +5,15 @@ package protocol UnaryKernel: Sendable {
   /// Computes the result; the tensors are as the kernel was made for.
   func run(_ input: RawSpan, to output: inout MutableRawSpan, threads: ThreadTeam)
 
+  /// The kernel as a part of a chain; nil where it computes more than element by element.
+  var stage: ElementwiseStage? { get }
+
   /// What does the work, for people to read.
   var implementation: String { get }
 }
 
 extension UnaryKernel {
+  package var stage: ElementwiseStage? { nil }
   package var implementation: String { "portable loops" }
 }
 
@@ -85,6 +89,12 @@ struct UnaryMap: UnaryKernel {
     leastTileLength = 1 << 9
     strides = (MemoryLayout<Function.Argument>.stride, MemoryLayout<Function.Result>.stride)
   }
+
+  /// Whether it may be applied to any stretch, as there are no rows.
+  var takesStretches: Bool { depth == 0 && unit == 64 }
+  var elementCount: Int { count }
+  /// Bytes of an element.
+  var elementByteCounts: (argument: Int, result: Int) { strides }
 
   var implementation: String { depth == 0 ? way : "\(way), rows of \(depth)" }
 

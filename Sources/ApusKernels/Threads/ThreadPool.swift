@@ -22,8 +22,6 @@ final class ThreadPool: @unchecked Sendable {
   private var shareCount = 0
   private var startedCount = 0
   private var mayStart = true
-  /// How long runs have done without threads that sleep, and when the last of them ended.
-  private var alone = AloneTime()
 
   private init() {
     workers = (1..<ThreadTeam.maximumCount).map { Worker(number: $0) }
@@ -32,7 +30,7 @@ final class ThreadPool: @unchecked Sendable {
   /// Does all tiles on up to `threads` threads, this one among them; false, with nothing done, when the pool
   /// is in use.
   ///
-  /// Threads that sleep are woken at once where `wakes` is set, otherwise when the work turns out to be long.
+  /// Threads that sleep are woken where `wakes` is set, and otherwise do without.
   func run(
     _ work: any TileWork.Type, at address: UnsafeRawPointer, tiles: Int, threads: Int, wakes: Bool
   ) -> Bool {
@@ -45,11 +43,7 @@ final class ThreadPool: @unchecked Sendable {
     let helperCount = min(threads - 1, startedCount)
     shareCount = helperCount + 1
     shares.deal(tiles: tiles, to: shareCount)
-    var sleepers = 0
-    for index in 0..<helperCount where !workers[index].post() { sleepers &+= 1 }
-    if sleepers > 0 {
-      if wakes { wake(helperCount) } else { runTilesAlone(before: helperCount) }
-    }
+    for index in 0..<helperCount where !workers[index].post() && wakes { workers[index].wake() }
     runTiles(worker: 0)
     for index in 0..<helperCount { workers[index].revokeOrWait() }
     unsafe self.address = nil
@@ -57,33 +51,14 @@ final class ThreadPool: @unchecked Sendable {
     return true
   }
 
-  /// Whether it pays to wake threads for work of so many nanoseconds; nil where none sleeps.
-  func wakes(for nanoseconds: Int) -> Bool? {
-    guard workers[0].sleeps,
-      isBusy.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged
-    else { return nil }
-    defer { isBusy.store(false, ordering: .releasing) }
-    return alone.add(nanoseconds)
-  }
-
-  /// Does tiles of the owner's share until it pays to wake those threads that sleep.
-  private func runTilesAlone(before helperCount: Int) {
-    guard let work = self.work, let address = unsafe self.address else { return }
-    alone.begin()
-    repeat {
-      if alone.isLong { return wake(helperCount) }
-      guard let tile = shares.takeFirst(of: 0) else {
-        // What is left is the sleepers'.
-        runTiles(worker: 0)
-        return alone.end()
-      }
-      unsafe work.run(at: address, tile: tile, worker: 0)
-    } while true
-  }
-
-  private func wake(_ helperCount: Int) {
-    for index in 0..<helperCount { workers[index].wake() }
-    alone.endByWaking()
+  /// Starts the helpers of a run on up to `threads` threads, or wakes them; leaves them alone when the pool is in use.
+  func wake(threads: Int) {
+    guard isBusy.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged else {
+      return
+    }
+    startThreads(threads - 1)
+    for index in 0..<min(threads - 1, startedCount) { workers[index].wake() }
+    isBusy.store(false, ordering: .releasing)
   }
 
   /// Does the tiles of this worker's share, then what is left of the others'.

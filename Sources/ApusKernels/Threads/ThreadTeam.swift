@@ -7,22 +7,15 @@ package struct ThreadTeam: Sendable {
 
   /// The number of threads asked for, the calling one among them.
   package let count: Int
-  /// Whether threads that sleep are woken at once, rather than when work turns out to be long.
+  /// Whether threads that sleep are woken.
   private let wakes: Bool
 
   /// Asks for `count` threads, brought into `1...maximumCount`; none is started before it is needed.
-  package init(count: Int) { self.init(min(max(count, 1), Self.maximumCount), wakes: false) }
+  package init(count: Int) { self.init(min(max(count, 1), Self.maximumCount), wakes: true) }
 
-  private init(_ count: Int, wakes: Bool) {
+  init(_ count: Int, wakes: Bool) {
     self.count = count
     self.wakes = wakes
-  }
-
-  /// The team for work that takes about so long on one thread: this one, or one thread alone where the others sleep and
-  /// it does not pay to wake them.
-  package func fitting(nanoseconds: Int) -> ThreadTeam {
-    guard count > 1, let wakes = ThreadPool.shared.wakes(for: nanoseconds) else { return self }
-    return ThreadTeam(wakes ? count : 1, wakes: wakes)
   }
 
   /// Does every tile exactly once and returns when all are done.

@@ -113,7 +113,11 @@ import Testing
     #expect(
       try steps(without: .padding) == ["PAD", "CONV_2D + MUL + LOGISTIC", "CONV_2D + ADD + RELU", "ADD"])
     #expect(
-      try steps(without: .gates) == ["CONV_2D + PAD", "LOGISTIC", "MUL", "CONV_2D + ADD + RELU", "ADD"])
+      try steps(without: [.gates, .chains]) == [
+        "CONV_2D + PAD", "LOGISTIC", "MUL", "CONV_2D + ADD + RELU", "ADD",
+      ])
+    #expect(
+      try steps(without: .gates) == ["CONV_2D + PAD", "MUL + LOGISTIC", "CONV_2D + ADD + RELU", "ADD"])
     #expect(try steps(without: .sums) == ["CONV_2D + PAD + MUL + LOGISTIC", "CONV_2D", "ADD + RELU", "ADD"])
     #expect(
       try steps(without: .functions) == ["CONV_2D + PAD", "MUL + LOGISTIC", "CONV_2D + ADD", "RELU", "ADD"])
@@ -139,5 +143,81 @@ import Testing
     let index = try #require(interpreter.tensors.first { $0.name == "weights" }).index
     let first = try interpreter.withTensor(at: index, as: Float.self) { span in span[0] }
     #expect(first == -0.5)
+  }
+
+  /// `RELU(x) + a · RELU(−x)` behind a convolution, then `DEQUANTIZE(QUANTIZE(…))`'s kin: `(y · b − y)²`.
+  private static func chains(factors: [Float]) throws -> Model {
+    let c = channels
+    let picture: [Int32] = [1, 6, 6, c]
+    return try TestModel(
+      tensors: [
+        .init(name: "x", shape: picture),
+        .init(name: "w", shape: [c, 1, 1, c], data: TestModel.bytes(floats(Int(c * c), seed: 1))),
+        .init(name: "b", shape: [c], data: TestModel.bytes(floats(Int(c), seed: 2))),
+        .init(name: "a", shape: picture), .init(name: "positive", shape: picture),
+        .init(name: "negated", shape: picture), .init(name: "negative", shape: picture),
+        .init(name: "factors", shape: [c], data: TestModel.bytes(factors)),
+        .init(name: "product", shape: picture), .init(name: "prelu", shape: picture),
+        .init(name: "twice", shape: picture), .init(name: "difference", shape: picture),
+        .init(name: "y", shape: picture),
+      ],
+      operators: [
+        .init(code: convolution, inputs: [0, 1, 2], outputs: [3], options: [1: .int(1), 2: .int(1)]),
+        .init(code: TestModel.relu, inputs: [3], outputs: [4]),
+        .init(code: neg, inputs: [3], outputs: [5]),
+        .init(code: TestModel.relu, inputs: [5], outputs: [6]),
+        .init(code: TestModel.mul, inputs: [6, 7], outputs: [8]),
+        .init(code: TestModel.add, inputs: [4, 8], outputs: [9]),
+        .init(code: TestModel.mul, inputs: [9, 2], outputs: [10]),
+        .init(code: TestModel.mul, inputs: [10, 9], outputs: [11]),
+        .init(code: TestModel.logistic, inputs: [11], outputs: [12]),
+      ],
+      inputs: [0], outputs: [12]
+    ).model()
+  }
+
+  private static let neg: Int32 = 59
+
+  @Test("PRELU of five operators is one, and elementwise operators of one shape are one step")
+  func chains() throws {
+    let model = try Self.chains(factors: Self.floats(Int(Self.channels), seed: 9))
+    for kernels in Runtime.kernelSets where kernels.isSupported {
+      var results: [[Float]] = []
+      for passes in [
+        Passes.all, .all.subtracting(.rectifiers), .all.subtracting(.chains), .all.subtracting(.overwriting),
+        [],
+      ] {
+        let interpreter = try Interpreter(model: model, options: Self.options(passes, kernels: kernels.name))
+        try interpreter.copy(Self.floats(interpreter.inputs[0].shape.elementCount, seed: 3), toInputAt: 0)
+        try interpreter.invoke()
+        results.append(try interpreter.output(at: 0))
+        let count = interpreter.plan.steps.count
+        #expect(passes == .all ? count == 2 : passes.isEmpty ? count == 9 : count > 1, "\(count)")
+      }
+      for result in results.dropFirst() { #expect(result == results[0], "\(kernels.name)") }
+    }
+  }
+
+  @Test("a sum that is no PRELU stays what it is", arguments: [Float.infinity, .nan])
+  func noRectifier(factor: Float) throws {
+    let model = try Self.chains(factors: Array(repeating: factor, count: Int(Self.channels)))
+    let interpreter = try Interpreter(model: model)
+    #expect(!interpreter.plan.steps.contains { $0.name.hasPrefix("CONV_2D + ADD") })
+  }
+
+  @Test("a result lies where an operand was, unless something else reads that")
+  func overwriting() throws {
+    let model = try Self.chains(factors: Self.floats(Int(Self.channels), seed: 9))
+    let passes = Passes.all.subtracting([.chains, .rectifiers])
+    let plan = try Interpreter(model: model, options: Self.options(passes, kernels: "portable")).memoryPlan
+    func offset(_ name: String) -> Int? { plan.entries.first { $0.name == name }?.offset }
+    #expect(offset("product") == offset("negative"))
+    // RELU reads it before.
+    #expect(offset("negative") != nil && offset("negated") == offset("a"))
+    #expect(offset("positive") != offset("a") && offset("twice") != offset("prelu"))
+    let apart = try Interpreter(
+      model: model, options: Self.options(passes.subtracting(.overwriting), kernels: "portable")
+    ).memoryPlan
+    #expect(plan.arenaByteCount <= apart.arenaByteCount)
   }
 }

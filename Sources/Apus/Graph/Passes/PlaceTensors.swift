@@ -8,7 +8,10 @@ extension PlanDraft {
   /// - Parameters:
   ///   - nodes: the operators of the segment.
   ///   - reuses: whether memory is reused at all.
-  func placingTensors(of nodes: Range<Int>, reuses: Bool) throws(ApusError) -> Layout {
+  ///   - overwrites: whether results may lie where operands were.
+  func placingTensors(
+    of nodes: Range<Int>, reuses: Bool, overwrites: Bool
+  ) throws(ApusError) -> Layout {
     let count = wiring.tensorCount
     let end = nodes.upperBound
     var first = Array(repeating: -1, count: count)
@@ -36,8 +39,20 @@ extension PlanDraft {
     }
     var requests: [OffsetAssignment.Request] = []
     var tensors: [Int] = []
+    let overwritten =
+      reuses && overwrites
+      ? try overwrittenOperands(first: first, last: last) : Array(repeating: -1, count: count)
+    // Steps are in order, so that a tensor comes after the one where it lies.
+    var requestOf = Array(repeating: -1, count: count)
     for tensor in written {
       let lifetime = reuses ? first[tensor]...max(first[tensor], last[tensor]) : nodes.lowerBound...end
+      if overwritten[tensor] >= 0 {
+        let home = requestOf[overwritten[tensor]]
+        requestOf[tensor] = home
+        requests[home].lifetime = requests[home].lifetime.lowerBound...lifetime.upperBound
+        continue
+      }
+      requestOf[tensor] = requests.count
       requests.append(.init(byteCount: try byteCount(of: tensor), lifetime: lifetime))
       tensors.append(tensor)
     }
@@ -49,11 +64,31 @@ extension PlanDraft {
       }
     }
     try layout.assign(requests, to: tensors, subgraph: wiring.index)
+    layout.add(written.filter { overwritten[$0] >= 0 }, at: requestOf, first: first)
     return layout
   }
 }
 
 extension Layout {
+  /// Adds tensors that lie where others do, whose memory is theirs from then on.
+  fileprivate mutating func add(_ tensors: [Int], at requests: [Int], first: [Int]) {
+    // The place that a request stands for at present.
+    var holders = Array(places.indices)
+    for tensor in tensors {
+      let holder = holders[requests[tensor]]
+      let place = places[holder]
+      let (begin, end) = (place.lifetime.lowerBound, place.lifetime.upperBound)
+      places[holder] = Place(
+        tensor: place.tensor, offset: place.offset, byteCount: place.byteCount,
+        lifetime: begin...max(begin, first[tensor] - 1))
+      holders[requests[tensor]] = places.count
+      places.append(
+        Place(
+          tensor: tensor, offset: place.offset, byteCount: place.byteCount,
+          lifetime: first[tensor]...max(first[tensor], end)))
+    }
+  }
+
   /// Gives tensors their places in the block.
   mutating func assign(
     _ requests: [OffsetAssignment.Request], to tensors: [Int], subgraph: Int

@@ -36,7 +36,7 @@ package struct OffsetAssignment {
     /// The bytes.
     package let byteCount: Int
     /// The first and the last operator that need it.
-    package let lifetime: ClosedRange<Int>
+    package var lifetime: ClosedRange<Int>
 
     /// Requests bytes during a range of operators.
     package init(byteCount: Int, lifetime: ClosedRange<Int>) {

@@ -18,8 +18,8 @@ struct PresentTensors {
 /// The file says who writes and reads each tensor; the plan says in which order steps run, which tensors each
 /// reads and writes, and where these lie. The checker walks the steps once and tracks which bytes hold which tensor. For
 /// each step it proves: every tensor that it reads was written by its producer and not overwritten since;
-/// constants are in place; what it writes and works in overlaps neither what it reads nor each other. In the
-/// end every output is there, and every operator was done once. A violation is an `internalError`.
+/// constants are in place; what it writes and works in overlaps neither what it reads nor each other, unless a result lies exactly
+/// where an operand does of which its operator says that it may. In the end every output is there, and every operator was done once. A violation is an `internalError`.
 struct PlanChecker {
   /// How the file connects operators.
   let wiring: Wiring
@@ -162,13 +162,26 @@ private struct PlanWalk {
     for tensor in step.scratch { try write(tensor, by: step) }
     for tensor in step.writes where !wiring.isVariable(tensor) { try write(tensor, by: step) }
     // Its outputs must not overlap what it reads, nor each other.
-    for tensor in step.reads where isComputed(tensor) && !isPresent[plan.facts[tensor].root] {
+    for tensor in step.reads
+    where isComputed(tensor) && !isPresent[plan.facts[tensor].root] && !mayOverwrite(tensor, step) {
       throw failure(step, "reads \(wiring.name(of: tensor)) and writes over it")
     }
     for tensor in step.scratch + step.writes where !isPresent[tensor] && places[tensor] >= 0 {
       throw failure(step, "writes \(wiring.name(of: tensor)) and then over it")
     }
     for node in step.nodes { try checkResults(of: node, step) }
+  }
+
+  /// Whether the one result of a step lies exactly where this operand does, its operator says that it may, and nothing else
+  /// that the step reads or works in lies there.
+  private func mayOverwrite(_ tensor: Int, _ step: Step) -> Bool {
+    let root = plan.facts[tensor].root
+    guard step.writes.count == 1, let range = range(of: root), self.range(of: step.writes[0]) == range,
+      step.operation.overwritableInputs.contains(where: { $0.index == tensor }),
+      step.reads.allSatisfy({ $0 == tensor || plan.facts[$0].root != root }),
+      step.scratch.allSatisfy({ self.range(of: $0).map { !$0.overlaps(range) } ?? true })
+    else { return false }
+    return true
   }
 
   /// Whether a tensor's values come from steps or from the caller.

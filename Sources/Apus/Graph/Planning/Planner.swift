@@ -62,7 +62,9 @@ final class Planner {
     try applyPasses()
     try packWeights()
     let pinned = try pinConstants(of: first..<node)
-    let layout = try draft.placingTensors(of: first..<node, reuses: graph.passes.contains(.reuse))
+    let layout = try draft.placingTensors(
+      of: first..<node, reuses: graph.passes.contains(.reuse), overwrites: graph.passes.contains(.overwriting)
+    )
     try reserve(layout.byteCount)
     return try SegmentPlan(
       index: start.segmentCount, nodes: first..<node, steps: draft.steps.map(Step.init), facts: draft.facts,
@@ -151,8 +153,10 @@ final class Planner {
       draft.steps[index].operation = try draft.steps[index].operation.chosen(for: node)
     }
     if passes.contains(.gates) { draft.joinGates() }
+    if passes.contains(.rectifiers) { draft.joinRectifiers() }
     if passes.contains(.sums) { draft.absorbSums() }
     if passes.contains(.functions) { draft.absorbFunctions() }
+    if passes.contains(.chains) { draft.joinChains(threadCount: context.threads.count) }
   }
 
   private func packWeights() throws(ApusError) {

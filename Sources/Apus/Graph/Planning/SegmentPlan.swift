@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusKernels
+
 /// The plan of some consecutive operators: steps in order, and where each tensor lies. Immutable.
 ///
 /// A segment ends before an operator whose preparation needs a value that only a run computes, and after one whose
@@ -14,6 +16,8 @@ final class SegmentPlan {
   let steps: [Step]
   /// The same without reference counting, which would take a few percent of a small model's time.
   let walk: [Unmanaged<Step>]
+  /// About how long it takes on one thread.
+  let nanoseconds: Int
   /// What is known about each tensor at its end.
   let facts: [TensorFacts]
   /// Where its tensors and scratch memory lie, in a block of its own.
@@ -52,6 +56,18 @@ final class SegmentPlan {
     self.nodes = nodes
     self.steps = steps
     walk = steps.map { .passUnretained($0) }
+    nanoseconds = steps.reduce(0) { sum, step in
+      let elements = (step.reads + step.writes).reduce(0) { sum, tensor in
+        let count = facts.indices.contains(tensor) ? facts[tensor].shape?.elementCount ?? 0 : 0
+        return sum &+ min(count, 1 << 40)
+      }
+      // Bytes are multiplied four times as fast as floats, and moved at least twice as fast.
+      let areBytes = step.writes.first.map { [.int8, .uint8].contains(checker.wiring.types[$0]) } ?? false
+      return sum
+        &+ ThreadPolicy.nanoseconds(
+          multiplyAccumulates: step.multiplyAccumulates >> (areBytes ? 2 : 0),
+          elements: elements >> (areBytes ? 1 : 0))
+    }
     self.facts = facts
     self.layout = layout
     self.pinned = pinned

@@ -58,6 +58,9 @@ final class Graph {
     return facts.isEmpty ? nil : facts[tensor].shape
   }
 
+  /// About how long a run of what is planned takes on one thread.
+  var nanoseconds: Int { segments.reduce(0) { $0 &+ $1.plan.nanoseconds } }
+
   // MARK: Planning
 
   /// Changes the shape of an input; the next ``prepare()`` plans anew.

@@ -91,6 +91,12 @@ final class GraphContext {
     }
   }
 
+  /// About how long a run of a graph, with all that it may call, takes on one thread; no limit where a part is not planned yet.
+  func nanoseconds(of graph: Graph) -> Int {
+    guard graph.isPlanned else { return .max }
+    return children.reduce(graph.nanoseconds) { $1 === graph ? $0 : $0 &+ ($1?.nanoseconds ?? 0) }
+  }
+
   /// Resets all state that lives between runs.
   func reset() {
     resources.removeAll()

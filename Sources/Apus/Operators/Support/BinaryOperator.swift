@@ -46,6 +46,15 @@ struct BinaryOperator: Operator {
 }
 
 extension BinaryOperator {
+  var elementwise: ElementwiseStep? {
+    kernel.stage.map { ElementwiseStep(stage: $0, operands: [lhs, rhs], output: output) }
+  }
+
+  var overwritableInputs: [TensorSlot] {
+    let may = kernel.mayOverwrite
+    return (may.lhs ? [lhs] : []) + (may.rhs ? [rhs] : [])
+  }
+
   var canBeFollowed: Bool { output.type == .float32 }
 
   func followed(by tail: FloatTail, to output: TensorSlot) -> (any Operator)? {

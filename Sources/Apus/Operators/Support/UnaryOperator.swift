@@ -52,6 +52,16 @@ struct UnaryOperator: Operator {
 
   var implementation: Implementation { Implementation(text: kernel.implementation, choice: choice) }
 
+  var elementwise: ElementwiseStep? {
+    kernel.stage.map { ElementwiseStep(stage: $0, operands: [input], output: output) }
+  }
+
+  /// A function of floats: products have them done in place, too.
+  var overwritableInputs: [TensorSlot] {
+    guard case .floats = function, input.type == .float32, output.type == .float32 else { return [] }
+    return [input]
+  }
+
   var functionInput: TensorSlot? {
     guard case .floats(let function) = function, function.isCheap else { return nil }
     return input

@@ -25,7 +25,7 @@ extension Arm64Target: GeneratedTarget {
   var weightBounds: ClosedRange<Int32> { self == .dotProduct ? -128...127 : -127...127 }
   /// Both factors are signed.
   var activationOffset: Int32 { 128 }
-  var sumLimit: Int? { nil }
+  func sumLimit(_ epilogue: Epilogue) -> Int? { nil }
   var leastShift: Int32? { nil }
 
   func requireFinish(_ epilogue: Epilogue) throws(Decline) {

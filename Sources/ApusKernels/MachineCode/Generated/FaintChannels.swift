@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Channels whose factors are zero or shift right by more than a target's code does, so that all their sums make one
-/// output: converters give such factors to channels without weights.
+/// Channels whose factors are zero or shift right by more than a target's code does: converters give such factors to channels
+/// without weights.
 ///
-/// Generated code takes 2⁻²² for them instead, and the bias that makes this output.
+/// Zero makes one output of any sum, and does so with any shift: it gets one that the code takes. Of others, all sums make one
+/// output as a rule: they get the factor 2⁻²², and the bias that makes this output.
 final class FaintChannels: Sendable {
   private let multipliers: [FixedPointMultiplier]
   private let leastShift: Int32
@@ -23,19 +24,21 @@ final class FaintChannels: Sendable {
     self.multipliers = multipliers
     self.leastShift = leastShift
     (self.zeroPoint, self.minimum, self.maximum) = (zeroPoint, minimum, maximum)
-    let other = FixedPointMultiplier(0x1p-22)
+    let (zero, other) = (FixedPointMultiplier(value: 0, shift: -1), FixedPointMultiplier(0x1p-22))
     self.epilogue = .fixedPoint(
-      multipliers.map { isFaint($0) ? other : $0 }, zeroPoint: zeroPoint, minimum: minimum,
+      multipliers.map { $0.value == 0 ? zero : isFaint($0) ? other : $0 }, zeroPoint: zeroPoint,
+      minimum: minimum,
       maximum: maximum)
   }
 
   /// That there are such channels, for people to read.
   var note: String {
-    let count = multipliers.indices.count { contains($0) }
-    return """
-      \(count) of \(multipliers.count) channels have factors of zero or below 2^\(leastShift - 1): they get 2^-22 and \
-      another bias
-      """
+    let zeros = multipliers.indices.count { isZero($0) }
+    let others = multipliers.indices.count { contains($0) }
+    let parts =
+      (zeros > 0 ? ["factors of zero"] : [])
+      + (others > 0 ? ["factors below 2^\(leastShift - 1): they get 2^-22 and another bias"] : [])
+    return "\(zeros + others) of \(multipliers.count) channels have \(parts.joined(separator: " or "))"
   }
 
   /// What the packed biases depend on.
@@ -48,9 +51,11 @@ final class FaintChannels: Sendable {
     return numbers
   }
 
-  func contains(_ channel: Int) -> Bool {
-    multipliers[channel].shift < leastShift || multipliers[channel].value == 0
-  }
+  /// Whether a channel's factor is zero: its sums make no difference.
+  func isZero(_ channel: Int) -> Bool { multipliers[channel].value == 0 }
+
+  /// Whether a channel gets another factor and another bias.
+  func contains(_ channel: Int) -> Bool { multipliers[channel].shift < leastShift && !isZero(channel) }
 
   /// The bias to pack for a channel whose sums lie within `reach` of their bias; nil where they may make several outputs, or
   /// ones that the other factor could not tell apart.

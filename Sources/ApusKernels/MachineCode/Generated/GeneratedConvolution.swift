@@ -2,24 +2,22 @@
 
 /// A convolution by generated products: rows in place or gathered, outputs written by the same code that sums.
 final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
+  // @unchecked: `general` is made under a lock, and read where it was made.
+
   private let scheme: GeneratedScheme
   private let plan: GeneratedConvolutionPlan
   private let gathering: GeneratedGathering
   private let weightPacking: GeneratedWeightPacking
-  /// A block of factors for each group and panel.
-  private let factors: UnsafeMutableRawPointer
-  private let factorByteCount: Int
   /// An offset and a count of steps for each tap.
   private let taps: UnsafeMutablePointer<Int>
-  /// The functions that write finished outputs, and those that write sums: few weights need these, which are made then.
-  private let outputs: GeneratedFunctions
-  private var sums: GeneratedFunctions?
+  /// What makes outputs, and what makes those of any sums: few weights need this, which is made then.
+  private let form: GeneratedForm
+  private var general: GeneratedForm?
   private let target: any GeneratedTarget
   /// Whether neighboring panels are one call.
   private let movesAlongPanels: Bool
-  /// A worker's memory: the gathered part of the input, then taps with room for all extra steps, then sums.
+  /// A worker's memory: the gathered part of the input, then taps with room for all extra steps.
   private let tapListOffset: Int
-  private let sumsOffset: Int
   private let workerByteCount: Int
   /// Bytes between neighboring rows of the product.
   private let rowStride: Int
@@ -59,17 +57,15 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
     movesAlongPanels = plan.movesAlongPanels && !mayHaveExtras
     rowStride = plan.rowStride
     tapListOffset = roundedUp(plan.planeByteCount, to: 64)
-    sumsOffset =
+    workerByteCount =
       tapListOffset + roundedUp((plan.tapCount + (mayHaveExtras ? 2 * plan.stepCount : 0)) * 16, to: 64)
-    workerByteCount = sumsOffset + roundedUp(scheme.sumByteCount(plan.mostSums), to: 64)
 
-    let product = plan.isInPlace ? scheme.product : scheme.gatheredProduct
     let shapes = plan.shapes(movesAlongPanels: movesAlongPanels)
-    outputs = try GeneratedFunctions(
-      scheme.canFinish ? shapes : [], placement: placement,
-      generator: {
-        target.generator(product, convolution.operands, scheme.epilogue, $0)
-      })
+    form = try Self.form(scheme.epilogue, shapes, plan, scheme, target, placement)
+    if let general = scheme.general, !ExecutableMemory.growsFreely {
+      // None might be made then.
+      self.general = try Self.form(general, shapes.map(\.alone), plan, scheme, target, placement)
+    }
     self.target = target
 
     unsafe taps = .allocate(capacity: 2 * plan.tapCount)
@@ -77,43 +73,43 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
       unsafe taps[2 * tap] = plan.tapOffset(tap)
       unsafe taps[2 * tap + 1] = plan.listedStepsPerTap
     }
-    factorByteCount = target.factorByteCount
-    let blockCount = convolution.groups * plan.panels.count
-    unsafe factors = .allocate(byteCount: blockCount * factorByteCount, alignment: 64)
-    unsafe target.fillFactors(
-      factors, convolution.operands, scheme.epilogue, blockCount: blockCount, lanes: plan.lanes)
     directCalls = unsafe GeneratedDirectCalls(
-      plan, outputs, weightPacking, taps: Int(bitPattern: taps), factors: Int(bitPattern: factors),
-      factorByteCount: factorByteCount, elementByteCount: scheme.elementByteCount)
-    if scheme.needsSumsAtOnce { sums = try sumFunctions(placement) }
+      plan, form, weightPacking, taps: Int(bitPattern: taps), elementByteCount: scheme.elementByteCount)
   }
 
   var convolution: Convolution { plan.convolution }
 
-  /// What rows are multiplied as.
-  private var product: GeneratedProduct { plan.isInPlace ? scheme.product : scheme.gatheredProduct }
-
-  /// The functions that write sums.
-  private func sumFunctions(_ placement: CodePlacement) throws(Decline) -> GeneratedFunctions {
-    let shapes = plan.shapes(movesAlongPanels: movesAlongPanels).map { $0.ofSums(lanes: target.lanes) }
-    return try GeneratedFunctions(
-      shapes, placement: placement,
-      generator: { target.generator(product, convolution.operands, nil, $0) })
+  /// What makes outputs with an epilogue.
+  private static func form(
+    _ epilogue: Epilogue, _ shapes: [GeneratedShape], _ plan: GeneratedConvolutionPlan,
+    _ scheme: GeneratedScheme, _ target: any GeneratedTarget, _ placement: CodePlacement
+  ) throws(Decline) -> GeneratedForm {
+    let operands = plan.convolution.operands
+    let product = plan.isInPlace ? scheme.product : scheme.gatheredProduct
+    return GeneratedForm(
+      epilogue, operands, target: target, blockCount: plan.convolution.groups * plan.panels.count,
+      lanes: plan.lanes,
+      functions: try GeneratedFunctions(
+        shapes, placement: placement, generator: { target.generator(product, operands, epilogue, $0) }),
+      runFunctions: .none)
   }
 
-  deinit {
-    unsafe taps.deallocate()
-    unsafe factors.deallocate()
+  /// What makes outputs of these weights.
+  private func form(for packed: PackedWeights) -> GeneratedForm {
+    guard let epilogue = scheme.general, scheme.needsGeneral(packed) else { return form }
+    return GeneratedForm.made(&general) { placement throws(Decline) in
+      let shapes = plan.shapes(movesAlongPanels: movesAlongPanels).map(\.alone)
+      return try Self.form(epilogue, shapes, plan, scheme, target, placement)
+    }
   }
+
+  deinit { unsafe taps.deallocate() }
 
   // MARK: Reading
 
   var implementation: String {
-    "generated products of \(scheme.product.text), \(plan.text), \(form)"
-  }
-
-  private var form: String {
-    scheme.canFinish ? target.form(convolution.operands, scheme.epilogue) : convolution.epilogue.name
+    let form = target.form(convolution.operands, scheme.epilogue)
+    return "generated products of \(scheme.product.text), \(plan.text), \(form)"
   }
 
   func notes(_ packed: PackedWeights?) -> [String] {
@@ -162,20 +158,20 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
       input.byteCount >= convolution.inputCount * scheme.elementByteCount
         && output.byteCount >= convolution.outputCount * scheme.elementByteCount
         && scratch.byteCount >= scratchByteCount(threads: threads.count))
-    if !scheme.makesOutputs(packed) { GeneratedFunctions.make(&sums, sumFunctions) }
+    let form = form(for: packed)
     ExecutableMemory.seal()
     let threads =
-      plan.isSmall || convolution.isForOneThread
+      convolution.isForOneThread
       ? ThreadTeam(count: 1) : threads.fitting(nanoseconds: plan.nanoseconds)
     let tiling = plan.tiling(threads: threads.count)
     scheme.run(input, &output, &scratch, threads: threads) { memory in
-      if let directCalls, threads.count == 1, finish == nil, scheme.makesOutputs(packed) {
+      if let directCalls, threads.count == 1, finish == nil, form === self.form {
         return directCalls.run(packed, memory)
       }
       let work = unsafe Work(
-        owner: .passUnretained(self), packed: .passUnretained(packed), tiling: tiling, memory: memory,
-        finish: finish.map { .passUnretained($0) }, other: other)
-      threads.run(tiles: tiling.count, work)
+        owner: .passUnretained(self), packed: .passUnretained(packed), form: .passUnretained(form),
+        tiling: tiling, memory: memory, finish: finish.map { .passUnretained($0) }, other: other)
+      withExtendedLifetime(form) { threads.run(tiles: tiling.count, work) }
     }
   }
 
@@ -183,6 +179,7 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
   struct Work: TileWork {
     let owner: Unmanaged<GeneratedConvolution>
     let packed: Unmanaged<PackedWeights>
+    let form: Unmanaged<GeneratedForm>
     let tiling: GeneratedConvolutionPlan.Tiling
     let memory: GeneratedScheme.Memory
     let finish: Unmanaged<FloatFinish>?
@@ -191,14 +188,18 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
     func run(tile: Int, worker: Int) {
       unsafe owner._withUnsafeGuaranteedRef { owner in
         unsafe packed._withUnsafeGuaranteedRef { packed in
-          unsafe owner.run(
-            self, packed, tile: tile, scratch: memory.scratch + worker &* owner.workerByteCount)
+          unsafe form._withUnsafeGuaranteedRef { form in
+            unsafe owner.run(
+              self, packed, form, tile: tile, scratch: memory.scratch + worker &* owner.workerByteCount)
+          }
         }
       }
     }
   }
 
-  private func run(_ work: Work, _ packed: PackedWeights, tile: Int, scratch: UnsafeMutableRawPointer) {
+  private func run(
+    _ work: Work, _ packed: PackedWeights, _ form: GeneratedForm, tile: Int, scratch: UnsafeMutableRawPointer
+  ) {
     let tiling = work.tiling
     let (rest, panelTile) = tile.quotientAndRemainder(dividingBy: tiling.panelTiles)
     let (imageTile, group) = rest.quotientAndRemainder(dividingBy: convolution.groups)
@@ -224,8 +225,6 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
       rows = UnsafeRawPointer(scratch)
     }
     let list = unsafe (scratch + tapListOffset).assumingMemoryBound(to: Int.self)
-    let block = unsafe scratch + sumsOffset
-    let makesOutputs = scheme.makesOutputs(packed)
     // Rows of a line are of one image, or each is one.
     let firstImage = plan.areRowsImages ? first : image
     let scales = unsafe work.memory.scales + 4 &* firstImage
@@ -238,7 +237,7 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
     while next < lastPanel {
       let index = next
       let panel = plan.panels[index]
-      let together = movesAlongPanels && makesOutputs ? max(1, plan.alikeCount(lastPanel) &- index) : 1
+      let together = movesAlongPanels ? max(1, plan.alikeCount(lastPanel) &- index) : 1
       next &+= together
       let record = weightPacking.record(packed, group: group, panel: index)
       let columns = group &* convolution.columnCount &+ panel.firstColumn
@@ -249,10 +248,10 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
           offsets: Int(
             bitPattern: packed.address + weightPacking.offsets(group: group) + panel.paddedBefore
               &* plan.offsetByteCount),
-          factors: Int(bitPattern: factors + (group &* plan.panels.count &+ index) &* factorByteCount),
+          factors: form.factors(group &* plan.panels.count &+ index),
           output: 0, outputStride: outputStride, blocks: together, scales: Int(bitPattern: scales),
           zeroPoints: Int(bitPattern: zeroPoints)),
-        panel: panel, channel: columns, block: block, makesOutputs: makesOutputs)
+        panel: panel)
       // After the last panel comes the first again, for the next tile.
       let following = weightPacking.record(
         packed, group: group, panel: next < lastPanel ? next : panels.lowerBound)
@@ -266,14 +265,14 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
       if plan.takesPixels {
         let pixel = plan.isDense ? first : image &* convolution.outputWidth &+ first
         let output = unsafe work.memory.output + pixel &* outputStride + columnOffset
-        unsafe runLine(&call, rows: rows, output: output, length: end &- first)
+        unsafe runLine(&call, form, rows: rows, output: output, length: end &- first)
       } else {
         let lineStride = convolution.strideHeight &* plan.imageRowByteCount
         for line in first..<end {
           let pixel = (image &* convolution.outputHeight &+ line) &* convolution.outputWidth
           let output = unsafe work.memory.output + pixel &* outputStride + columnOffset
           unsafe runLine(
-            &call, rows: rows + (line &- first) &* lineStride, output: output, length: plan.lineLength)
+            &call, form, rows: rows + (line &- first) &* lineStride, output: output, length: plan.lineLength)
         }
       }
     }
@@ -297,11 +296,6 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
   private struct Call {
     var arguments: GeneratedArguments
     let panel: GeneratedConvolutionPlan.Panel
-    /// The first output channel.
-    let channel: Int
-    /// Memory for one block of rows.
-    let block: UnsafeMutableRawPointer
-    let makesOutputs: Bool
   }
 
   private func listTaps(
@@ -320,50 +314,23 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
 
   /// Runs a panel over rows that lie equally far apart.
   private func runLine(
-    _ call: inout Call, rows: UnsafeRawPointer, output: UnsafeMutableRawPointer, length: Int
+    _ call: inout Call, _ form: GeneratedForm, rows: UnsafeRawPointer, output: UnsafeMutableRawPointer,
+    length: Int
   ) {
     let (rowCount, count, rest) = plan.blocks(length, vectorCount: call.panel.vectorCount)
     guard rowCount > 0 else { return }
-    guard call.makesOutputs else {
-      for index in 0...count {
-        let height = index < count ? rowCount : rest
-        guard height > 0 else { return }
-        let row = index < count ? index &* rowCount : length &- rest
-        unsafe runBlock(
-          &call, rows: rows + row &* rowStride,
-          output: output + row &* call.arguments.outputStride, height: height)
-      }
-      return
-    }
     let columns = call.panel.columnCount
     call.arguments.rows = Int(bitPattern: rows)
     call.arguments.output = Int(bitPattern: output)
     if !movesAlongPanels { call.arguments.blocks = count }
-    outputs.call(rows: rowCount, columns: columns, &call.arguments)
+    form.functions.call(rows: rowCount, columns: columns, &call.arguments)
     if rest > 0 {
       let row = length &- rest
       unsafe call.arguments.rows = Int(bitPattern: rows + row &* rowStride)
       unsafe call.arguments.output = Int(bitPattern: output + row &* call.arguments.outputStride)
       call.arguments.blocks = 1
-      outputs.call(rows: rest, columns: columns, &call.arguments)
+      form.functions.call(rows: rest, columns: columns, &call.arguments)
     }
-  }
-
-  /// One block of rows by way of memory: for sums that the generated code cannot finish.
-  private func runBlock(
-    _ call: inout Call, rows: UnsafeRawPointer, output: UnsafeMutableRawPointer, height: Int
-  ) {
-    let (panel, outputStride) = (call.panel, call.arguments.outputStride)
-    call.arguments.rows = Int(bitPattern: rows)
-    unsafe call.arguments.output = Int(bitPattern: call.block)
-    call.arguments.outputStride = panel.paddedCount &* 4
-    call.arguments.blocks = 1
-    sums?.call(rows: height, columns: panel.paddedCount, &call.arguments)
-    call.arguments.outputStride = outputStride
-    unsafe scheme.finish(
-      call.block, rows: height, columns: panel.columns, offsets: call.arguments.offsets,
-      channel: call.channel, channels: convolution.outputChannels, count: panel.columnCount, to: output,
-      outputStride: outputStride)
   }
 }
 

@@ -39,8 +39,6 @@ final class GeneratedConvolutionPlan: Sendable {
   let panels: [Panel]
   /// The most rows of a block, by the vectors of a panel.
   private let mostRows: [Int]
-  /// The most sums of a block.
-  let mostSums: Int
 
   /// Whether one line holds all pixels: those of a matrix, or of an output of one row.
   let isDense: Bool
@@ -62,8 +60,6 @@ final class GeneratedConvolutionPlan: Sendable {
   /// The shortest line that is worth that.
   private static let overlappingLength = 16
 
-  /// Whether all is done in about the time that it takes to hand a part to another thread and to fetch the results.
-  let isSmall: Bool
   /// About how long all takes on one thread.
   let nanoseconds: Int
 
@@ -87,8 +83,6 @@ final class GeneratedConvolutionPlan: Sendable {
   static let planeLimit = 1_700_000
   /// So long may rows be computed again to do without a function for the last of them: a hundredth of what making one takes.
   static let repeatedNanoseconds = 100
-  /// What takes less time is left to one thread.
-  static let leastNanoseconds = 1_200
   /// From so many weights on, words are packed as bytes.
   static let narrowCount = 1 << 16
   /// Weights of so many bytes are not in the second-level cache when they are needed.
@@ -113,7 +107,7 @@ final class GeneratedConvolutionPlan: Sendable {
     // Weights are read from beyond the first-level cache.
     let reading = Double(c.weightCount) * Double(laneByteCount) / 96
     nanoseconds = Int(min(max(products / target.rate(product), reading), 0x1p40))
-    isSmall = nanoseconds < Self.leastNanoseconds
+    let isSmall = nanoseconds < ThreadPolicy.leastNanoseconds
     let runsAreRows = c.dilationWidth == 1 && c.groups == 1
     tapRows = c.filterHeight
     tapColumns = runsAreRows ? 1 : c.filterWidth
@@ -166,7 +160,6 @@ final class GeneratedConvolutionPlan: Sendable {
         : overlappingRows.isEmpty
           ? vectorCounts.dropFirst().map { target.mostRows(product, vectorCount: $0) } : overlappingRows)
     self.mostRows = mostRows
-    mostSums = vectorCounts.reduce(0) { max($0, mostRows[$1] * $1 * target.lanes) }
 
     // Beyond these sizes, products below might overflow; other kernels take such shapes.
     let sizes = [

@@ -4,7 +4,8 @@
 extension GeneratedDepthwise {
   /// Lines of some blocks of channels. Rows in the padding are read from a row of zero points.
   func runInterior(
-    _ work: Work, _ packed: PackedWeights, image: Int, lines: Range<Int>, blocks: Range<Int>,
+    _ work: Work, _ packed: PackedWeights, _ form: GeneratedForm, image: Int, lines: Range<Int>,
+    blocks: Range<Int>,
     scratch: UnsafeMutableRawPointer
   ) {
     let c = convolution
@@ -30,7 +31,7 @@ extension GeneratedDepthwise {
       let byte = block &* plan.blockChannels
       let valid = plan.validChannels(block: block, pixels: 1)
       var arguments = arguments(
-        record, packed, block: block, rowStride: channels, outputStride: channels)
+        record, packed, form, block: block, rowStride: channels, outputStride: channels)
       arguments.tapCount = plan.groupCount &+ record.extraCount
       arguments.lineStride = c.strideHeight &* rowByteCount
       arguments.outputLineStride = c.outputWidth &* channels
@@ -54,7 +55,7 @@ extension GeneratedDepthwise {
           arguments.taps = unsafe tapAddress(record, packed, list, list: list)
         }
         let count = isInside ? inside.upperBound &- line : 1
-        runLines(&arguments, count, .whole, valid: valid)
+        runLines(&arguments, form, count, .whole, valid: valid)
         line &+= count
       }
 
@@ -66,7 +67,7 @@ extension GeneratedDepthwise {
         arguments.rows =
           unsafe Int(bitPattern: scratch + edge &* edgeByteCount) &+ (block &- first) &* plan.blockChannels
         arguments.output = output(line: lines.lowerBound, column: plan.edgeColumn(edge))
-        runLines(&arguments, lines.count, .last, valid: valid)
+        runLines(&arguments, form, lines.count, .last, valid: valid)
       }
     }
   }

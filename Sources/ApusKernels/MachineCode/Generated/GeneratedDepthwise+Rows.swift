@@ -3,19 +3,20 @@
 extension GeneratedDepthwise {
   /// Lines of an input that is read where it lies: rows and columns in the padding are left out, of floats.
   func runInPlace(
-    _ work: Work, _ packed: PackedWeights, image: Int, lines: Range<Int>, blocks: Range<Int>,
+    _ work: Work, _ packed: PackedWeights, _ form: GeneratedForm, image: Int, lines: Range<Int>,
+    blocks: Range<Int>,
     scratch: UnsafeMutableRawPointer
   ) {
     if plan.widensInPlace {
       return unsafe runBytesInPlace(
-        work, packed, image: image, lines: lines, blocks: blocks, scratch: scratch)
+        work, packed, form, image: image, lines: lines, blocks: blocks, scratch: scratch)
     }
     let c = convolution
     let weights = unsafe Int(
       bitPattern: packed.address + GeneratedWeights.record(packed, blocks.lowerBound).weights)
     var arguments = unsafe GeneratedArguments(
       rows: 0, rowStride: plan.pixelByteCount, taps: 0, tapCount: 0, weights: 0, offsets: 0,
-      factors: Int(bitPattern: factors), output: 0, outputStride: plan.pixelByteCount, blocks: 0, scales: 0,
+      factors: form.factors(0), output: 0, outputStride: plan.pixelByteCount, blocks: 0, scales: 0,
       vectors: blocks.count &- (plan.tailCount > 0 ? 1 : 0),
       firstOffsets: Int(bitPattern: packed.address + weightPacking.offsets(block: blocks.lowerBound)))
     let firstByte = blocks.lowerBound &* plan.blockChannels &* 4
@@ -34,31 +35,34 @@ extension GeneratedDepthwise {
         arguments.rows = Int(bitPattern: work.memory.input) &+ firstByte &+ pixel &* plan.pixelByteCount
         arguments.output = Int(bitPattern: work.memory.output) &+ firstByte &+ result &* plan.pixelByteCount
         arguments.blocks = run.blockCount
-        runFunctions.call(rows: index, columns: 0, &arguments)
+        form.runFunctions.call(rows: index, columns: 0, &arguments)
       }
     }
   }
 
   /// Lines of bytes, of a block of channels of which `valid` exist, or `lastValid` in the last column.
-  func runLines(_ arguments: inout GeneratedArguments, _ count: Int, valid: Int, lastValid: Int) {
-    guard valid != lastValid else { return runLines(&arguments, count, .whole, valid: valid) }
+  func runLines(
+    _ arguments: inout GeneratedArguments, _ form: GeneratedForm, _ count: Int, valid: Int, lastValid: Int
+  ) {
+    guard valid != lastValid else { return runLines(&arguments, form, count, .whole, valid: valid) }
     let (rows, output) = (arguments.rows, arguments.output)
-    runLines(&arguments, count, .butLast, valid: valid)
+    runLines(&arguments, form, count, .butLast, valid: valid)
     guard lastValid > 0 else { return }
     let columns = plan.columns(.butLast)
     arguments.rows = rows &+ columns &* plan.columnByteCount
     arguments.output = output &+ columns &* arguments.outputStride
-    runLines(&arguments, count, .last, valid: lastValid)
+    runLines(&arguments, form, count, .last, valid: lastValid)
   }
 
   func runLines(
-    _ arguments: inout GeneratedArguments, _ count: Int, _ part: GeneratedDepthwisePlan.LinePart, valid: Int
+    _ arguments: inout GeneratedArguments, _ form: GeneratedForm, _ count: Int,
+    _ part: GeneratedDepthwisePlan.LinePart, valid: Int
   ) {
     let columns = plan.columns(part)
     guard columns > 0, count > 0 else { return }
     arguments.lines = count
     arguments.blocks = plan.blocks(columns).count
-    outputs.call(rows: part.rawValue, columns: valid, &arguments)
+    form.functions.call(rows: part.rawValue, columns: valid, &arguments)
   }
 }
 

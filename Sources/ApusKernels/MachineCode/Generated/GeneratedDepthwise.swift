@@ -2,21 +2,20 @@
 
 /// A depthwise convolution by generated products.
 final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
+  // @unchecked: `general` is made under a lock, and read where it was made.
+
   let scheme: GeneratedScheme
   let plan: GeneratedDepthwisePlan
   private let gathering: GeneratedGathering
   let weightPacking: GeneratedDepthwisePacking
-  let factors: UnsafeMutableRawPointer
-  let factorByteCount: Int
   /// The offsets of all taps, group by group; where columns are read in place, those of
   /// ``InteriorList``, too.
   let taps: UnsafeMutablePointer<Int>
   let tapListLength: Int
   /// Gathers the pixels of one column.
   let edgeGathering: GeneratedGathering
-  /// A worker's memory: the gathered part of the input, then taps with room for extra groups, then sums.
+  /// A worker's memory: the gathered part of the input, then taps with room for extra groups.
   let tapListOffset: Int
-  let sumsOffset: Int
   /// After them, a row of padding.
   let paddingRowOffset: Int
   private let workerByteCount: Int
@@ -25,13 +24,10 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
   /// Whether functions take a row of taps at a time, and whether whole lines.
   private let takesRows: Bool
   private let takesLines: Bool
-  /// The functions that write finished outputs, and those that write sums, of which few weights have need; their rows are
-  /// pixels.
-  let outputs: GeneratedFunctions
-  private var sums: GeneratedFunctions?
+  /// What makes outputs, and what makes those of any sums, which few weights need; rows of their functions are pixels.
+  private let form: GeneratedForm
+  private var general: GeneratedForm?
   private let target: any GeneratedTarget
-  /// Functions for the runs of columns of an input that is read in place, by the runs' numbers.
-  let runFunctions: GeneratedFunctions
 
   /// Prepares a convolution; throws where the target has no code for it, or none can be placed.
   ///
@@ -57,50 +53,18 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
 
     let mostColumns = plan.mostColumns
     takesRows = mostColumns > 0
-    let takesLines = plan.groupsAreColumns && plan.runs.isEmpty
-    self.takesLines = takesLines
+    takesLines = plan.groupsAreColumns && plan.runs.isEmpty
     blockColumns = plan.blocks(plan.columnCount).columns
-    func rowShape(columns: Int, channels: Int, step: Int) -> GeneratedRowShape {
-      GeneratedRowShape(
-        columnCount: columns, channelCount: channels, columnStep: step, tapStep: convolution.dilationWidth,
-        tapRows: convolution.filterHeight, tapColumns: convolution.filterWidth)
+    form = try Self.form(scheme.epilogue, plan, scheme, target, placement)
+    if let epilogue = scheme.general, !ExecutableMemory.growsFreely {
+      // None might be made then.
+      general = try Self.form(epilogue, plan, scheme, target, placement)
     }
-    let shapes =
-      takesLines ? plan.lineShapes : plan.shapes(most: blockColumns)
-    outputs = try GeneratedFunctions(
-      scheme.canFinish ? shapes : [], placement: placement,
-      generator: {
-        guard mostColumns > 0 else {
-          return target.depthwiseGenerator(
-            scheme.gatheredProduct, convolution.operands, scheme.epilogue, $0)
-        }
-        var shape = rowShape(columns: $0.rowCount, channels: $0.columnCount, step: plan.columnStep)
-        if takesLines, let part = GeneratedDepthwisePlan.LinePart(rawValue: $0.rowCount) {
-          (shape.columnCount, _, shape.restCount) = plan.blocks(plan.columns(part))
-          shape.readsInPlace = part == .whole && !plan.interior.isEmpty
-        }
-        return target.rowGenerator(
-          shape.readsInPlace ? scheme.product : scheme.gatheredProduct, convolution.operands,
-          scheme.epilogue, shape)
-      })
-    runFunctions = try GeneratedFunctions(
-      plan.runs.indices.map { GeneratedShape(rowCount: $0, vectorCount: 1, columnCount: 0) },
-      placement: placement,
-      generator: {
-        let run = plan.runs[$0.rowCount]
-        var shape = rowShape(
-          columns: run.columns, channels: target.lanes, step: convolution.strideWidth)
-        shape.place = .init(
-          missingFirst: run.missingFirst, missingLast: run.missingLast, tailCount: plan.tailCount)
-        return target.rowGenerator(scheme.gatheredProduct, convolution.operands, scheme.epilogue, shape)
-      })
     self.target = target
 
     let tapCount = plan.groupCount * plan.tapsPerGroup
     tapListOffset = plan.planeByteCount
-    sumsOffset = tapListOffset + roundedUp(tapCount * 3 * 8, to: 64)
-    paddingRowOffset = roundedUp(
-      sumsOffset + scheme.sumByteCount(GeneratedDepthwisePlan.mostPixels * plan.blockChannels), to: 64)
+    paddingRowOffset = tapListOffset + roundedUp(tapCount * 3 * 8, to: 64)
     workerByteCount = paddingRowOffset + plan.paddingRowByteCount
     tapListLength = tapCount
     unsafe taps = .allocate(
@@ -109,36 +73,69 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
       let (group, index) = tap.quotientAndRemainder(dividingBy: plan.tapsPerGroup)
       unsafe taps[tap] = plan.tapOffset(group: group, index: index)
     }
-    factorByteCount = target.factorByteCount
-    // Where bytes are read in place, two blocks share factors.
-    let factorBlockCount = ceilingQuotient(plan.blockCount, plan.widensInPlace ? 2 : 1)
-    unsafe factors = .allocate(byteCount: factorBlockCount * factorByteCount, alignment: 64)
-    unsafe target.fillFactors(
-      factors, convolution.operands, scheme.epilogue, blockCount: factorBlockCount, lanes: plan.lanes)
     if !plan.interior.isEmpty { fillInteriorTaps() }
-    if scheme.needsSumsAtOnce { sums = try sumFunctions(placement) }
   }
 
   var convolution: DepthwiseConvolution { plan.convolution }
 
-  /// The functions that write sums.
-  private func sumFunctions(_ placement: CodePlacement) throws(Decline) -> GeneratedFunctions {
-    let shapes = plan.shapes(most: GeneratedDepthwisePlan.mostPixels)
-    return try GeneratedFunctions(
-      shapes.map { $0.ofSums(lanes: target.lanes) }, placement: placement,
-      generator: { target.depthwiseGenerator(scheme.gatheredProduct, convolution.operands, nil, $0) })
+  /// What makes outputs with an epilogue.
+  private static func form(
+    _ epilogue: Epilogue, _ plan: GeneratedDepthwisePlan, _ scheme: GeneratedScheme,
+    _ target: any GeneratedTarget, _ placement: CodePlacement
+  ) throws(Decline) -> GeneratedForm {
+    let c = plan.convolution
+    let takesLines = plan.groupsAreColumns && plan.runs.isEmpty
+    func rowShape(columns: Int, channels: Int, step: Int) -> GeneratedRowShape {
+      GeneratedRowShape(
+        columnCount: columns, channelCount: channels, columnStep: step, tapStep: c.dilationWidth,
+        tapRows: c.filterHeight, tapColumns: c.filterWidth)
+    }
+    let functions = try GeneratedFunctions(
+      takesLines ? plan.lineShapes : plan.shapes(most: plan.blocks(plan.columnCount).columns),
+      placement: placement,
+      generator: {
+        guard plan.mostColumns > 0 else {
+          return target.depthwiseGenerator(scheme.gatheredProduct, c.operands, epilogue, $0)
+        }
+        var shape = rowShape(columns: $0.rowCount, channels: $0.columnCount, step: plan.columnStep)
+        if takesLines, let part = GeneratedDepthwisePlan.LinePart(rawValue: $0.rowCount) {
+          (shape.columnCount, _, shape.restCount) = plan.blocks(plan.columns(part))
+          shape.readsInPlace = part == .whole && !plan.interior.isEmpty
+        }
+        return target.rowGenerator(
+          shape.readsInPlace ? scheme.product : scheme.gatheredProduct, c.operands, epilogue, shape)
+      })
+    let runFunctions = try GeneratedFunctions(
+      plan.runs.indices.map { GeneratedShape(rowCount: $0, vectorCount: 1, columnCount: 0) },
+      placement: placement,
+      generator: {
+        let run = plan.runs[$0.rowCount]
+        var shape = rowShape(columns: run.columns, channels: target.lanes, step: c.strideWidth)
+        shape.place = .init(
+          missingFirst: run.missingFirst, missingLast: run.missingLast, tailCount: plan.tailCount)
+        return target.rowGenerator(scheme.gatheredProduct, c.operands, epilogue, shape)
+      })
+    // Where bytes are read in place, two blocks share factors.
+    return GeneratedForm(
+      epilogue, c.operands, target: target,
+      blockCount: ceilingQuotient(plan.blockCount, plan.widensInPlace ? 2 : 1), lanes: plan.lanes,
+      functions: functions, runFunctions: runFunctions)
   }
 
-  deinit {
-    unsafe taps.deallocate()
-    unsafe factors.deallocate()
+  /// What makes outputs of these weights.
+  private func form(for packed: PackedWeights) -> GeneratedForm {
+    guard let epilogue = scheme.general, scheme.needsGeneral(packed) else { return form }
+    return GeneratedForm.made(&general) { placement throws(Decline) in
+      try Self.form(epilogue, plan, scheme, target, placement)
+    }
   }
+
+  deinit { unsafe taps.deallocate() }
 
   // MARK: Reading
 
   var implementation: String {
-    let form =
-      scheme.canFinish ? target.form(convolution.operands, scheme.epilogue) : convolution.epilogue.name
+    let form = target.form(convolution.operands, scheme.epilogue)
     return "generated depthwise products of \(scheme.product.text), \(plan.text), \(form)"
   }
 
@@ -175,15 +172,17 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
       input.byteCount >= convolution.inputCount * scheme.elementByteCount
         && output.byteCount >= convolution.outputCount * scheme.elementByteCount
         && scratch.byteCount >= scratchByteCount(threads: threads.count))
-    if !scheme.makesOutputs(packed) { GeneratedFunctions.make(&sums, sumFunctions) }
+    let form = form(for: packed)
     ExecutableMemory.seal()
-    let threads = plan.isSmall ? ThreadTeam(count: 1) : threads.fitting(nanoseconds: plan.nanoseconds)
+    let threads = threads.fitting(nanoseconds: plan.nanoseconds)
     let tilesPerImage = plan.tilesPerImage(threads: threads.count)
     scheme.run(input, &output, &scratch, threads: threads) { memory in
       let work = Work(
-        owner: .passUnretained(self), packed: .passUnretained(packed), tilesPerImage: tilesPerImage,
-        memory: memory)
-      threads.run(tiles: convolution.batches * tilesPerImage * plan.chunkCount, work)
+        owner: .passUnretained(self), packed: .passUnretained(packed), form: .passUnretained(form),
+        tilesPerImage: tilesPerImage, memory: memory)
+      withExtendedLifetime(form) {
+        threads.run(tiles: convolution.batches * tilesPerImage * plan.chunkCount, work)
+      }
     }
   }
 
@@ -191,36 +190,41 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
   struct Work: TileWork {
     let owner: Unmanaged<GeneratedDepthwise>
     let packed: Unmanaged<PackedWeights>
+    let form: Unmanaged<GeneratedForm>
     let tilesPerImage: Int
     let memory: GeneratedScheme.Memory
 
     func run(tile: Int, worker: Int) {
       unsafe owner._withUnsafeGuaranteedRef { owner in
         unsafe packed._withUnsafeGuaranteedRef { packed in
-          unsafe owner.run(
-            self, packed, tile: tile, scratch: memory.scratch + worker &* owner.workerByteCount)
+          unsafe form._withUnsafeGuaranteedRef { form in
+            unsafe owner.run(
+              self, packed, form, tile: tile, scratch: memory.scratch + worker &* owner.workerByteCount)
+          }
         }
       }
     }
   }
 
-  private func run(_ work: Work, _ packed: PackedWeights, tile: Int, scratch: UnsafeMutableRawPointer) {
+  private func run(
+    _ work: Work, _ packed: PackedWeights, _ form: GeneratedForm, tile: Int, scratch: UnsafeMutableRawPointer
+  ) {
     let (lineTile, chunk) = tile.quotientAndRemainder(dividingBy: plan.chunkCount)
     let (image, tileOfImage) = lineTile.quotientAndRemainder(dividingBy: work.tilesPerImage)
     let lines = share(of: convolution.outputHeight, tile: tileOfImage, of: work.tilesPerImage)
     let blocks = plan.blocks(chunk: chunk)
     guard plan.runs.isEmpty else {
-      return unsafe runInPlace(work, packed, image: image, lines: lines, blocks: blocks, scratch: scratch)
+      return unsafe runInPlace(
+        work, packed, form, image: image, lines: lines, blocks: blocks, scratch: scratch)
     }
-    if !plan.interior.isEmpty, scheme.makesOutputs(packed) {
-      return unsafe runInterior(work, packed, image: image, lines: lines, blocks: blocks, scratch: scratch)
+    if !plan.interior.isEmpty {
+      return unsafe runInterior(
+        work, packed, form, image: image, lines: lines, blocks: blocks, scratch: scratch)
     }
     unsafe gathering.gather(
       work.memory.input, image: image, lines: lines, firstChannel: chunk &* plan.chunkChannels,
       to: scratch)
     let list = unsafe (scratch + tapListOffset).assumingMemoryBound(to: Int.self)
-    let memory = unsafe scratch + sumsOffset
-    let makesOutputs = scheme.makesOutputs(packed)
     let elementByteCount = scheme.elementByteCount
     let outputPixelByteCount = plan.channels &* elementByteCount
     let outputStride = plan.pixelsTogether &* outputPixelByteCount
@@ -230,7 +234,7 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
     for block in blocks {
       let record = GeneratedWeights.record(packed, block)
       var arguments = arguments(
-        record, packed, block: block, rowStride: takesRows ? plan.pixelByteCount : plan.columnByteCount,
+        record, packed, form, block: block, rowStride: takesRows ? plan.pixelByteCount : plan.columnByteCount,
         outputStride: outputStride)
       arguments.taps = unsafe Int(bitPattern: taps)
       arguments.tapCount = takesRows && !takesLines ? convolution.filterHeight : plan.groupCount
@@ -244,7 +248,7 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
       let lastValid = plan.validChannels(block: block, pixels: plan.lastColumnPixels)
       // Columns that have all channels of the block that any has; the last may have fewer.
       let fullColumns = lastValid == valid ? plan.columnCount : plan.columnCount &- 1
-      if takesLines, makesOutputs {
+      if takesLines {
         let pixel =
           (image &* convolution.outputHeight &+ lines.lowerBound) &* convolution.outputWidth
         arguments.rows = unsafe Int(
@@ -254,7 +258,7 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
             &* elementByteCount)
         arguments.lineStride = lineStride
         arguments.outputLineStride = convolution.outputWidth &* outputPixelByteCount
-        runLines(&arguments, lines.count, valid: valid, lastValid: lastValid)
+        runLines(&arguments, form, lines.count, valid: valid, lastValid: lastValid)
         continue
       }
       for line in lines {
@@ -266,14 +270,11 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
           unsafe work.memory.output + pixel &* outputPixelByteCount + block &* plan.blockChannels
           &* elementByteCount
         unsafe runColumns(
-          &arguments, rows: rows, output: output, columns: fullColumns, valid: valid, block: block,
-          memory: memory,
-          makesOutputs: makesOutputs)
+          &arguments, form, rows: rows, output: output, columns: fullColumns, valid: valid)
         if fullColumns < plan.columnCount, lastValid > 0 {
           unsafe runColumns(
-            &arguments, rows: rows + fullColumns &* plan.columnByteCount,
-            output: output + fullColumns &* outputStride, columns: 1, valid: lastValid, block: block,
-            memory: memory, makesOutputs: makesOutputs)
+            &arguments, form, rows: rows + fullColumns &* plan.columnByteCount,
+            output: output + fullColumns &* outputStride, columns: 1, valid: lastValid)
         }
       }
     }
@@ -281,12 +282,13 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
 
   /// What all functions of a block of channels are told; taps, rows and outputs are still to be said.
   func arguments(
-    _ record: GeneratedWeights.Record, _ packed: PackedWeights, block: Int, rowStride: Int, outputStride: Int
+    _ record: GeneratedWeights.Record, _ packed: PackedWeights, _ form: GeneratedForm, block: Int,
+    rowStride: Int, outputStride: Int
   ) -> GeneratedArguments {
     unsafe GeneratedArguments(
       rowStride: rowStride, weights: Int(bitPattern: packed.address + record.weights),
       offsets: Int(bitPattern: packed.address + weightPacking.offsets(block: block)),
-      factors: Int(bitPattern: factors + block &* factorByteCount), outputStride: outputStride)
+      factors: form.factors(block), outputStride: outputStride)
   }
 
   /// Copies the offsets of all taps, and after them those of extra groups.
@@ -304,48 +306,22 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
 
   /// Runs a block of channels, of which `valid` exist, over neighboring columns of a line.
   private func runColumns(
-    _ arguments: inout GeneratedArguments, rows: UnsafeRawPointer, output: UnsafeMutableRawPointer,
-    columns: Int,
-    valid: Int,
-    block: Int, memory: UnsafeMutableRawPointer, makesOutputs: Bool
+    _ arguments: inout GeneratedArguments, _ form: GeneratedForm, rows: UnsafeRawPointer,
+    output: UnsafeMutableRawPointer, columns: Int, valid: Int
   ) {
     guard columns > 0 else { return }
-    if makesOutputs {
-      let most = blockColumns
-      arguments.rows = Int(bitPattern: rows)
-      arguments.output = Int(bitPattern: output)
-      arguments.blocks = columns / most
-      if columns >= most { outputs.call(rows: most, columns: valid, &arguments) }
-      let rest = plan.rest(columns, most: most)
-      if rest > 0 {
-        let done = columns &- rest
-        arguments.rows &+= done &* plan.columnByteCount
-        arguments.output &+= done &* arguments.outputStride
-        arguments.blocks = 1
-        outputs.call(rows: rest, columns: valid, &arguments)
-      }
-      return
-    }
-    // By way of memory: sums that the generated code cannot finish.
-    let most = GeneratedDepthwisePlan.mostPixels
-    let outputStride = arguments.outputStride
-    arguments.rowStride = plan.columnByteCount
-    var column = 0
-    while column < columns {
-      let isRest = columns &- column < most
-      let count = isRest ? plan.rest(columns, most: most) : most
-      if isRest { column = columns &- count }
-      arguments.rows = Int(bitPattern: rows + column &* arguments.rowStride)
-      arguments.output = Int(bitPattern: memory)
-      arguments.outputStride = plan.blockChannels &* 4
+    let most = blockColumns
+    arguments.rows = Int(bitPattern: rows)
+    arguments.output = Int(bitPattern: output)
+    arguments.blocks = columns / most
+    if columns >= most { form.functions.call(rows: most, columns: valid, &arguments) }
+    let rest = plan.rest(columns, most: most)
+    if rest > 0 {
+      let done = columns &- rest
+      arguments.rows &+= done &* plan.columnByteCount
+      arguments.output &+= done &* arguments.outputStride
       arguments.blocks = 1
-      sums?.call(rows: count, columns: plan.blockChannels, &arguments)
-      unsafe scheme.finish(
-        memory, rows: count, columns: plan.columns, offsets: arguments.offsets,
-        channel: block &* plan.blockChannels, channels: plan.channels, count: valid,
-        to: output + column &* outputStride, outputStride: outputStride)
-      arguments.outputStride = outputStride
-      column &+= count
+      form.functions.call(rows: rest, columns: valid, &arguments)
     }
   }
 }

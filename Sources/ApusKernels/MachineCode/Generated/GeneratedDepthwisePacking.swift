@@ -111,10 +111,10 @@ struct GeneratedDepthwisePacking {
       }
     }
     if let bounds = GeneratedWeights.bounds(packed), bounds != .kept, terms.faint != nil {
-      // Swift makes the outputs then, with the factors as they are.
-      var plain = self
-      plain.terms.faint = nil
-      plain.pack(weights: weights, bias: bias, into: packed)
+      // Other code makes the outputs then, with the factors as they are.
+      var general = self
+      general.terms = terms.general
+      general.pack(weights: weights, bias: bias, into: packed)
       GeneratedWeights.setBounds(bounds, in: packed)
     }
   }

@@ -61,8 +61,6 @@ final class GeneratedDepthwisePlan: Sendable {
   /// Blocks, and their channels, that are gathered at a time.
   let chunkBlocks: Int
   let chunkChannels: Int
-  /// Whether all is left to one thread.
-  let isSmall: Bool
   /// About how long all takes on one thread.
   let nanoseconds: Int
   /// Whether chunks, not lines, are what threads share.
@@ -145,8 +143,7 @@ final class GeneratedDepthwisePlan: Sendable {
       ? Self.interior(c, product, reach: reachWidth, planeWidth: planeWidth) : 0..<0
     // Few lines, which are no equal parts, or of which each part would gather most rows: threads share channels instead.
     let products = Double(c.outputCount) * Double(c.taps)
-    isSmall = products <= 0x1p15
-    nanoseconds = Int(min(products, 0x1p40)) >> 4
+    nanoseconds = Int(min(products, 0x1p40)) >> (laneByteCount == 1 ? 6 : laneByteCount == 2 ? 5 : 4)
     let hasFewLines =
       c.outputHeight < 16 && !c.outputHeight.isMultiple(of: 2)
       || c.outputHeight * c.strideHeight < 4 * (reachHeight - 1) && runs.isEmpty

@@ -18,9 +18,8 @@ struct GeneratedDirectCalls {
 
   /// Prepares the calls; nil where there are others. Addresses of taps and factors must stay as they are.
   init?(
-    _ plan: GeneratedConvolutionPlan, _ functions: GeneratedFunctions,
-    _ weightPacking: GeneratedWeightPacking,
-    taps: Int, factors: Int, factorByteCount: Int, elementByteCount: Int
+    _ plan: GeneratedConvolutionPlan, _ form: GeneratedForm, _ weightPacking: GeneratedWeightPacking,
+    taps: Int, elementByteCount: Int
   ) {
     let c = plan.convolution
     guard plan.movesAlongPanels, plan.isInPlace, c.groups == 1, plan.alone.count == 1,
@@ -31,7 +30,7 @@ struct GeneratedDirectCalls {
     var calls: [Call] = []
     for (first, count) in [(0, alikeCount), (alikeCount, panelCount - alikeCount)] where count > 0 {
       let panel = plan.panels[first]
-      guard let function = functions.function(rows: plan.lineLength, columns: panel.columnCount) else {
+      guard let function = form.functions.function(rows: plan.lineLength, columns: panel.columnCount) else {
         return nil
       }
       calls.append(
@@ -39,7 +38,7 @@ struct GeneratedDirectCalls {
           function: function,
           arguments: GeneratedArguments(
             rows: 0, rowStride: plan.rowStride, taps: taps, tapCount: plan.tapCount, weights: 0,
-            offsets: panel.paddedBefore * plan.offsetByteCount, factors: factors + first * factorByteCount,
+            offsets: panel.paddedBefore * plan.offsetByteCount, factors: form.factors(first),
             output: 0,
             outputStride: c.outputChannels * elementByteCount, blocks: count, scales: 0),
           panel: first, outputOffset: panel.firstColumn * elementByteCount))

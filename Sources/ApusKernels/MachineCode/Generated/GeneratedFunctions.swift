@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Synchronization
-
 /// A generated function of ``GeneratedArguments``.
 struct GeneratedFunction: @unchecked Sendable {
   // @unchecked: the address is of code that is never changed.
@@ -73,17 +71,10 @@ struct GeneratedFunctions: Sendable {
     return GeneratedFunction(bits: addresses[(Int(lists[columns]) - 1) * listLength + rows])
   }
 
-  private static let making = Mutex(0)
+  /// No functions.
+  static let none = GeneratedFunctions()
 
-  /// Makes functions that a run turns out to need, once, whether or not the limit for code is reached.
-  ///
-  /// There are few of them, as their shapes are; without memory for them the process ends.
-  static func make(_ functions: inout Self?, _ body: (CodePlacement) throws(Decline) -> Self) {
-    making.withLock { _ in
-      if functions == nil { functions = try? body { $0.place(withinLimit: false) } }
-      precondition(functions != nil, "no memory for code")
-    }
-  }
+  private init() { (lists, listLength, addresses) = ([0], 1, []) }
 
   /// Calls the function for a block of rows and columns. Inlined, as callers would otherwise retain the lists each time.
   @inline(__always)

@@ -15,24 +15,20 @@ final class GeneratedScheme: @unchecked Sendable {
   let elementByteCount: Int
   /// What gathered elements become.
   let lanes: GeneratedGathering.Lanes
-  /// Why generated code cannot make outputs of sums; nil where it can.
-  private let unfinished: Decline?
   /// Why it does not make them in the fastest way that the target knows; nil where it does.
   private let unsimplified: Decline?
-  /// Whether it depends on the weights whether it does.
-  let needsBoundedSums: Bool
-  /// What the generated code makes of sums.
+  /// What the generated code makes of sums, as a rule.
   let epilogue: Epilogue
-  /// The greatest magnitude of sums of which that makes outputs, if there is one.
-  let sumLimit: Int?
-  /// How much less that is than the target's, in bits.
-  private let sumShift: Int
+  /// What it makes of sums that weights and biases may take beyond the limit of that; nil where there is none.
+  let general: Epilogue?
+  /// The greatest magnitude of sums that the rule takes; nil for any.
+  private let sumLimit: Int?
+  /// What weights are packed for: the same, or less where others with the same layout take less.
+  let packedSumLimit: Int?
   /// The channels for which that is not what is asked for.
   let faint: FaintChannels?
   /// What makes words or bytes of floats.
   private let quantization: HybridQuantization?
-  /// What makes outputs of sums otherwise.
-  private let late: LateEpilogue?
 
   /// The scheme of a convolution whose outputs are sums of `depth` products; throws where its parts do not fit. `bytes` says
   /// how bytes are multiplied.
@@ -50,21 +46,32 @@ final class GeneratedScheme: @unchecked Sendable {
     gatheredProduct = target.gathered(product)
     let operands = matrixOperands.generatedBytes
     self.operands = operands
-    let faint = FaintChannels(epilogue, leastShift: target.leastShift)
-    self.faint = faint
     targetName = target.name
     isHybrid = matrixOperands.isHybrid
-    let common = faint?.epilogue ?? epilogue
+    var faint = FaintChannels(epilogue, leastShift: target.leastShift)
+    var common = faint?.epilogue ?? epilogue
     var unsimplified: Decline?
     var simplified: Epilogue?
     do throws(Decline) {
       simplified = try target.simplified(
         common, faint: faint, outputsPerChannel: outputsPerChannel, depth: depth)
     } catch { unsimplified = error }
+    // Code that takes any sums takes any factors.
+    if simplified == nil, target.sumLimit(common) == nil { (faint, common) = (nil, epilogue) }
+    self.faint = faint
     self.epilogue = simplified ?? common
     self.unsimplified = unsimplified
-    sumShift = Self.sumShift(common, self.epilogue)
-    sumLimit = target.sumLimit.map { [sumShift] in $0 >> sumShift }
+    try target.requireFinish(self.epilogue)
+    let sumLimit = target.sumLimit(self.epilogue)
+    self.sumLimit = sumLimit
+    packedSumLimit = faint == nil ? sumLimit ?? target.sumLimit(common) : sumLimit
+    if case .fixedPoint(let multipliers, let zeroPoint, let minimum, let maximum) = epilogue,
+      sumLimit != nil || faint != nil
+    {
+      general = .fixedPointOfAnySum(multipliers, zeroPoint: zeroPoint, minimum: minimum, maximum: maximum)
+    } else {
+      general = nil
+    }
     elementByteCount = matrixOperands.generatedByteCount
     lanes = GeneratedGathering.Lanes(
       product, operands, isHybrid: matrixOperands.isHybrid, flips: gatheredProduct != product,
@@ -76,20 +83,6 @@ final class GeneratedScheme: @unchecked Sendable {
     quantization = HybridQuantization(
       matrixOperands, batches: batches, inputCount: inputCount, makesBytes: makesBytes,
       code: matrixOperands.isHybrid ? target.quantization(makesBytes: makesBytes) : nil)
-    var unfinished: Decline?
-    do throws(Decline) { try target.requireFinish(self.epilogue) } catch { unfinished = error }
-    self.unfinished = unfinished
-    let isFixedPoint = if case .fixedPoint = epilogue { true } else { false }
-    needsBoundedSums = isFixedPoint && sumLimit != nil
-    late = needsBoundedSums || unfinished != nil ? LateEpilogue(epilogue, channels: outputChannels) : nil
-  }
-
-  /// Where factors of single precision are above one, products with them must be integers of 32 bits.
-  private static func sumShift(_ epilogue: Epilogue, _ simplified: Epilogue) -> Int {
-    guard case .singlePrecision = simplified, case .fixedPoint(let multipliers, _, _, _) = epilogue else {
-      return 0
-    }
-    return multipliers.reduce(0) { max($0, Int($1.shift)) }
   }
 
   /// A layout of weights packed for this scheme, of a kind that these numbers measure.
@@ -97,40 +90,34 @@ final class GeneratedScheme: @unchecked Sendable {
     var numbers = measures
     if let operands { numbers += [Int(operands.lhsZeroPoint), Int(operands.rhsZeroPoint)] }
     if let faint { numbers += faint.identity }
-    if sumShift > 0 { numbers.append(sumShift) }
+    if let packedSumLimit { numbers.append(packedSumLimit) }
     return WeightLayout(
       kind, targetName, product.name, isHybrid ? "hybrid" : faint == nil ? "" : "faint", numbers: numbers)
   }
 
-  /// Whether generated code can make outputs of sums.
-  var canFinish: Bool { unfinished == nil }
-
   /// Why outputs are made, of all weights or of these, in another way than the fastest: for people to read.
   func notes(_ packed: PackedWeights?) -> [String] {
-    if let unfinished { return ["sums are finished in Swift: \(unfinished)"] }
     var notes: [String] = []
     if let unsimplified { notes.append("not in single precision: \(unsimplified)") }
     if let faint { notes.append(faint.note) }
-    guard let packed, !makesOutputs(packed) else { return notes }
+    guard let packed, needsGeneral(packed) else { return notes }
     if GeneratedWeights.bounds(packed) == .severalOutputs {
-      notes.append(
-        "sums are finished in Swift: a channel with a factor of zero or next to it may make several outputs")
+      notes.append("step by step: a channel with a factor next to zero may make several outputs")
     } else {
       notes.append(
-        "sums are finished in Swift: these weights and biases may take them beyond ±\(sumLimit ?? .max)")
+        "step by step: these weights and biases may take sums beyond ±\(sumLimit ?? .max)")
     }
     return notes
   }
 
-  /// Whether some outputs may have to be made in Swift.
-  var needsSums: Bool { needsBoundedSums || !canFinish }
-
-  /// Whether functions for them cannot wait until weights ask for them: where all do, or where none might be made then.
-  var needsSumsAtOnce: Bool { !canFinish || needsBoundedSums && !ExecutableMemory.growsFreely }
-
-  /// Whether generated code makes the outputs with these weights.
-  func makesOutputs(_ packed: PackedWeights) -> Bool {
-    canFinish && (!needsBoundedSums || GeneratedWeights.isBounded(packed))
+  /// Whether outputs of these weights need the ``general`` epilogue.
+  func needsGeneral(_ packed: PackedWeights) -> Bool {
+    guard general != nil else { return false }
+    return switch GeneratedWeights.bounds(packed) {
+    case .kept: false
+    case .exceeded: sumLimit != nil
+    default: true
+    }
   }
 
   // MARK: Running
@@ -170,40 +157,6 @@ final class GeneratedScheme: @unchecked Sendable {
           input: rows, scales: UnsafeRawPointer(shared),
           zeroPoints: UnsafeRawPointer(shared + (quantization?.zeroPointOffset ?? 0)), output: output,
           scratch: shared + (quantization?.byteCount ?? 0)))
-    }
-  }
-
-  /// Memory for `count` sums, for the same in order, and for eight zeros.
-  func sumByteCount(_ count: Int) -> Int { needsSums ? 8 * count + 64 : 0 }
-
-  /// Makes outputs of the sums of a block of rows in Swift.
-  ///
-  /// Sums lie as the lanes of vectors, whose columns are `columns`; the first `count` columns are output channels from
-  /// `channel` on, of `channels` in turn.
-  func finish(
-    _ sums: UnsafeMutableRawPointer, rows: Int, columns: LaneOrder, offsets: Int, channel: Int, channels: Int,
-    count: Int, to output: UnsafeMutableRawPointer, outputStride: Int
-  ) {
-    guard let quantized = late?.value, let offsets = UnsafePointer<Int32>(bitPattern: offsets) else { return }
-    let stride = columns.count
-    let unordered = unsafe sums.assumingMemoryBound(to: Int32.self)
-    let ordered = unsafe unordered + rows &* stride
-    let zeros = unsafe ordered + rows &* stride
-    unsafe zeros.update(repeating: 0, count: 8)
-    for (place, column) in columns.enumerated() {
-      let offset = unsafe offsets[place]
-      for row in 0..<rows {
-        unsafe ordered[row &* stride &+ column] = unordered[row &* stride &+ place] &+ offset
-      }
-    }
-    var index = 0
-    while index < count {
-      let first = (channel &+ index) % channels
-      let width = min(8, count &- index, channels &- first)
-      unsafe quantized.store(
-        ordered + index, sumStride: stride, rows: rows, bias: zeros, channel: first, count: width,
-        to: (output + index).assumingMemoryBound(to: UInt8.self), outputStride: outputStride)
-      index &+= width
     }
   }
 }

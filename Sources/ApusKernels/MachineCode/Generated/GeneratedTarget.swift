@@ -45,8 +45,9 @@ protocol GeneratedTarget: Sendable {
   var activationOffset: Int32 { get }
   /// The product for activations that are gathered: of bytes that suit, where others' signs are turned meanwhile.
   func gathered(_ product: GeneratedProduct) -> GeneratedProduct
-  /// The greatest magnitude of sums that the generated code takes to fixed-point factors; nil where any will do.
-  var sumLimit: Int? { get }
+  /// The greatest magnitude of sums that the code for such an epilogue takes; nil where any will do. Where there is a limit,
+  /// the target has code for ``Epilogue/fixedPointOfAnySum(_:zeroPoint:minimum:maximum:)`` as well.
+  func sumLimit(_ epilogue: Epilogue) -> Int?
   /// The least shift of a factor that the fastest code takes; nil where any will do.
   var leastShift: Int32? { get }
   /// An epilogue that makes the same outputs in less time, of so many for each channel, each of `depth` products; nil where
@@ -54,7 +55,7 @@ protocol GeneratedTarget: Sendable {
   func simplified(
     _ epilogue: Epilogue, faint: FaintChannels?, outputsPerChannel: Int, depth: Int
   ) throws(Decline) -> Epilogue?
-  /// Throws unless the generated code can make outputs with such an epilogue, apart from ``sumLimit``.
+  /// Throws unless the generated code can make outputs with such an epilogue, apart from ``sumLimit(_:)``.
   func requireFinish(_ epilogue: Epilogue) throws(Decline)
   /// How the generated code makes outputs, for people to read.
   func form(_ operands: MatrixOperands, _ epilogue: Epilogue) -> String
@@ -210,12 +211,9 @@ struct GeneratedShape: Hashable {
   /// For floats of which steps are two terms.
   var pairs: GeneratedPairs?
 
-  /// The same block where all of its sums are written.
-  func ofSums(lanes: Int) -> GeneratedShape {
+  /// The same block where what finishes it takes its own time.
+  var alone: GeneratedShape {
     var shape = self
-    shape.columnCount = vectorCount * lanes
-    shape.movesAlongPanels = false
-    shape.fetches = 0
     shape.overlapping = nil
     return shape
   }

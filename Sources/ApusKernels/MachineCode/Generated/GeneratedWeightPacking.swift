@@ -76,9 +76,10 @@ struct GeneratedWeightPacking {
     }
     GeneratedWeights.setBounds(bounds, in: packed)
     if bounds != .kept, terms.faint != nil {
-      var plain = self
-      plain.terms.faint = nil
-      plain.pack(weights: weights, bias: bias, into: packed)
+      // Other code makes the outputs then, with the factors as they are.
+      var general = self
+      general.terms = terms.general
+      general.pack(weights: weights, bias: bias, into: packed)
       GeneratedWeights.setBounds(bounds, in: packed)
     }
   }

@@ -25,9 +25,9 @@ struct GeneratedWeights {
   let bounds: ClosedRange<Int32>
   /// What activations lack when they are multiplied: the rest of their zero point.
   private let missing: Int32
-  private let sumLimit: Int
-  /// Channels whose biases are others; nil where no bias can be, as Swift makes the outputs.
-  var faint: FaintChannels?
+  private var sumLimit: Int
+  /// Channels whose biases are others; nil where no bias can be, as the outputs are made with the factors as they are.
+  private(set) var faint: FaintChannels?
 
   init(
     _ scheme: GeneratedScheme, target: any GeneratedTarget, areNarrow: Bool = false, areCentered: Bool = true
@@ -37,7 +37,7 @@ struct GeneratedWeights {
     faint = scheme.faint
     elementByteCount = operands == nil ? 4 : 1
     bounds = target.weightBounds
-    sumLimit = scheme.sumLimit ?? .max
+    sumLimit = scheme.packedSumLimit ?? .max
     let (lhs, rhs) = (operands?.lhsZeroPoint ?? 0, operands?.rhsZeroPoint ?? 0)
     mayHaveExtras =
       operands != nil && (!areWords || areNarrow)
@@ -47,10 +47,14 @@ struct GeneratedWeights {
       !areWords ? lhs &- target.activationOffset : areCentered ? 0 : lhs &- Int32(operands?.signFlip ?? 0)
   }
 
-  // MARK: Packed memory
+  /// The same for code that takes any factors and sums.
+  var general: GeneratedWeights {
+    var weights = self
+    (weights.faint, weights.sumLimit) = (nil, .max)
+    return weights
+  }
 
-  /// Whether sums keep to the target's limit, whatever the activations.
-  static func isBounded(_ packed: PackedWeights) -> Bool { bounds(packed) == .kept }
+  // MARK: Packed memory
 
   /// What the first word says; other ways of packing begin with other words.
   static func bounds(_ packed: PackedWeights) -> SumBounds? {
@@ -108,15 +112,37 @@ struct GeneratedWeights {
     bias: UInt32, channel: Int, sum: Int32, count: Int, magnitude: @autoclosure () -> Int
   ) -> (bits: UInt32, bounds: SumBounds) {
     var bias = Int32(bitPattern: bias)
-    if let faint, faint.contains(channel) {
-      guard let other = faint.bias(bias, channel: channel, reach: 255 * magnitude()) else {
-        return (0, .severalOutputs)
+    if let faint {
+      if faint.isZero(channel) { return (0, .kept) }
+      if faint.contains(channel) {
+        guard let other = faint.bias(bias, channel: channel, reach: 255 * magnitude()) else {
+          return (0, .severalOutputs)
+        }
+        bias = other
       }
-      bias = other
     }
-    let offset = bias &- missing &* sum
-    let rest = sumLimit - abs(Int(offset))
-    let isBounded = rest >= 0 && (count <= rest / (255 * 255) || magnitude() <= rest / 255)
-    return (UInt32(bitPattern: offset), isBounded ? .kept : .exceeded)
+    let rest = sumLimit - abs(Int(bias))
+    var isBounded = rest >= 0 && count <= rest / (255 * 255)
+    if !isBounded {
+      let reach = 255 * magnitude()
+      isBounded = reach <= rest
+      if !isBounded, let other = nearer(bias, reach: reach) { (bias, isBounded) = (other, true) }
+    }
+    return (UInt32(bitPattern: bias &- missing &* sum), isBounded ? .kept : .exceeded)
+  }
+
+  /// From this magnitude on, sums make the greatest output or the least: factors that limit sums are 2⁻²² at least, which makes
+  /// 256 of it.
+  private static let saturation = 1 << 30
+
+  /// A bias that makes the same outputs, all saturated, of sums within the limit; nil where there is none. Sums lie within
+  /// `reach` of it.
+  private func nearer(_ bias: Int32, reach: Int) -> Int32? {
+    let magnitude = abs(Int(bias))
+    guard reach < Self.saturation, magnitude - reach >= Self.saturation,
+      magnitude + reach <= Int(Int32.max), Self.saturation + 2 * reach <= sumLimit
+    else { return nil }
+    let other = Int32(truncatingIfNeeded: Self.saturation + reach)
+    return bias < 0 ? 0 &- other : other
   }
 }

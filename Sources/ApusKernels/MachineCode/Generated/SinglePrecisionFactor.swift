@@ -162,6 +162,10 @@ package struct SinglePrecisionFactor: Hashable, Sendable {
     var factors: [SinglePrecisionFactor] = []
     factors.reserveCapacity(multipliers.count)
     for (channel, multiplier) in multipliers.enumerated() {
+      if let faint, faint.isZero(channel) {
+        factors.append(SinglePrecisionFactor(multiplier: 0, offset: 0, rest: withRest ? 0 : nil))
+        continue
+      }
       if let faint, faint.contains(channel) {
         // All sums are near one multiple of the factor's inverse.
         factors.append(

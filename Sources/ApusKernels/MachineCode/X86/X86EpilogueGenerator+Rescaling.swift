@@ -72,17 +72,19 @@ extension X86EpilogueGenerator {
     return .register(free(index))
   }
 
-  /// As ``rescaleRight(_:vector:)`` for factors of any shift, without the zero point.
+  /// As ``rescaleRight(_:vector:)`` for any sum and any factor, zero point included.
   ///
-  /// Where `e` is zero, `x` may first be shifted left, and nothing but the product is rounded: then `2ᵉ⁻¹` stands as zero,
-  /// and the lesser of it and of `y < 0` is subtracted.
+  /// `x` may first be shifted left, and wraps as the reference's does. `|x·m|` is at most 2³¹·(2³¹ − 1), so that the product
+  /// with its rounding takes 63 bits, and `y`, less one if it is negative, 32. The second rounding is done in two shifts,
+  /// `(((y − (y < 0)) >> (e − 1)) + 1) >> 1`, as `y + 2ᵉ⁻¹` might not take 32 bits. Where `e` is zero, each of its ones is a zero
+  /// and `e − 1` another: then nothing but the product is rounded.
   func rescale(_ a: inout X86Assembler, vector: Int) {
     let layout = X86FactorLayout(target)
     let offset = vector * width.byteCount
     let (first, second) = (free(0), free(1))
     let even = factor(&a, width, 2, layout.multipliers + offset)
     let odd = factor(&a, width, 3, layout.oddMultipliers + offset)
-    let rounding = factor(&a, width, 4, layout.roundings + offset)
+    let one = factor(&a, width, 4, layout.roundings + offset)
     let shifts = factor(&a, width, 5, layout.shifts + offset)
     let half = factor(&a, width, 6, layout.half)
     for row in 0..<rowCount {
@@ -101,10 +103,12 @@ extension X86EpilogueGenerator {
         a.vector(.vpblendd, width, value, first, second, immediate: 0xAA)
       }
       a.shift(.shiftDoubles, digit: 2, width, first, value, by: 31)
-      a.vector(.vpminsd, width, first, first, rounding)
-      a.vector(.vpaddd, width, value, value, rounding)
+      a.vector(.vpminsd, width, first, first, one)
       a.vector(.vpsubd, width, value, value, first)
       a.vector(.vpsravd, width, value, value, shifts)
+      a.vector(.vpaddd, width, value, value, one)
+      a.vector(.vpsravd, width, value, value, one)
+      a.vector(.vpaddd, width, value, value, .init(.rdx, layout.wideZeroPoint))
     }
   }
 

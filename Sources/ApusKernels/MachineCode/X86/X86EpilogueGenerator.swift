@@ -20,18 +20,19 @@ struct X86EpilogueGenerator: Hashable {
     case bytes(isSigned: Bool, Rescaling, isBounded: Bool)
   }
 
-  /// The greatest magnitude of sums that generated code rescales: some 2³⁰ more would overflow with the greatest rounding
-  /// or zero point. Converters clip the biases of unused channels to 2³⁰.
+  /// The greatest magnitude of sums that ``Rescaling/right`` takes: some 2³⁰ more would overflow with the greatest rounding or
+  /// zero point. Converters clip the biases of unused channels to 2³⁰.
   static let sumLimit = 3 << 29 - 1 << 22
-  /// What shifts by more would overflow with the zero point.
+  /// What shifts by more would overflow with the zero point there.
   static let leastShift: Int32 = -21
 
   /// Which fixed-point factors there are.
   enum Rescaling: Hashable {
-    /// All shift right, by 1 to 21 bits.
+    /// All shift right, by 1 to 21 bits, and none is negative.
     case right
     /// As before, and no output is below the zero point.
     case rightRectified
+    /// Any, of any sums.
     case any
     /// None: factors in double precision, and one rounding.
     case once

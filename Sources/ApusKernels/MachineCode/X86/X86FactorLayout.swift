@@ -37,6 +37,8 @@ struct X86FactorLayout {
   /// A byte four times, or a float.
   let minimum: Int
   let maximum: Int
+  /// Where factors are of any shift: the zero point in 32-bit lanes.
+  let wideZeroPoint: Int
   /// The size of a vector, and that of a block.
   private let vectorByteCount: Int
   let byteCount: Int
@@ -59,7 +61,8 @@ struct X86FactorLayout {
     zeroPoint = signFlip + 4
     minimum = signFlip + 8
     maximum = signFlip + 12
-    byteCount = signFlip + 64
+    wideZeroPoint = signFlip + 64
+    byteCount = wideZeroPoint + 64
   }
 
   /// Bytes of four vectors, which are packed together, lie by quarters of 128 bits: where the dwords of one vector after
@@ -101,8 +104,10 @@ struct X86FactorLayout {
     case .float32(let least, let most):
       store(least, at: minimum)
       store(most, at: maximum)
-    case .fixedPoint(let multipliers, let zero, let least, let most):
+    case .fixedPoint(let multipliers, let zero, let least, let most),
+      .fixedPointOfAnySum(let multipliers, let zero, let least, let most):
       storeBytes(zero, least, most)
+      for lane in 0..<16 { store(zero, at: wideZeroPoint + 4 * lane) }
       for lane in lanes.columns.indices {
         guard let channel = lanes.channel(lane) else { continue }
         let multiplier = multipliers.count > 1 ? multipliers[channel] : multipliers[0]
@@ -113,8 +118,8 @@ struct X86FactorLayout {
         store(factor, at: self.multipliers + place)
         // Odd lanes meet their factor where the even lane before them is.
         if lane % 2 == 1 { store(factor, at: oddMultipliers + place - 4) }
-        store(shift, at: shifts + place)
         if shiftsRight {
+          store(shift, at: shifts + place)
           // Half of the first rounding, less the bias of the sums; above 2³², the rest: see `rescaleRight`.
           let bias = Int64(multiplier.value) << 32
           let rest = Int64(rounding) - (kind.isRectified ? 0 : 1) + Int64(zero) << Int64(shift)
@@ -122,7 +127,8 @@ struct X86FactorLayout {
             1 << 31 - bias &+ rest << 32,
             at: (lane % 2 == 0 ? evenOffsets : oddOffsets) + place - lane % 2 * 4)
         } else {
-          store(rounding, at: roundings + place)
+          store(max(0, shift - 1), at: shifts + place)
+          store(min(1, shift), at: roundings + place)
           store(Int32(truncatingIfNeeded: max(0, multiplier.shift)), at: leftShifts + place)
         }
       }

@@ -64,26 +64,33 @@ extension X86Target: GeneratedTarget {
     product == .signedBytes ? .unsignedBytes : product
   }
   var sharesPipes: Bool { self == .avx512 && CPUFeatures.current.contains(.twoWidePipes) }
-  var sumLimit: Int? { X86EpilogueGenerator.sumLimit }
+  func sumLimit(_ epilogue: Epilogue) -> Int? {
+    switch epilogue {
+    case .fixedPoint(let multipliers, _, _, _):
+      return X86EpilogueGenerator.shiftRight(multipliers) ? X86EpilogueGenerator.sumLimit : nil
+    case .singlePrecision(let factors, _, _, _):
+      // Products are below 2³¹ whatever the sums are, unless a factor is a half or more.
+      let exponent = factors.reduce(-2) { max($0, Int($1.multiplier.exponent)) }
+      return exponent < -1 ? nil : X86EpilogueGenerator.sumLimit >> (exponent + 1)
+    default: return nil
+    }
+  }
 
   var leastShift: Int32? { X86EpilogueGenerator.leastShift }
 
-  /// Fixed-point factors must not be negative.
   func requireFinish(_ epilogue: Epilogue) throws(Decline) {
     switch epilogue {
-    case .float32, .float64, .hybrid, .singlePrecision: return
-    case .fixedPoint(let multipliers, _, _, _):
-      if let channel = multipliers.firstIndex(where: { $0.value < 0 || $0.shift <= -30 }) {
-        throw .unusable(
-          multipliers[channel], channel, "are not negative and shift right by less than 30 bits")
-      }
+    case .float32, .float64, .hybrid, .singlePrecision, .fixedPoint, .fixedPointOfAnySum: return
     default: throw Decline("there is no generated code for \(epilogue.name)")
     }
   }
 
   func form(_ operands: MatrixOperands, _ epilogue: Epilogue) -> String {
     let kind = X86EpilogueGenerator.Kind(operands, epilogue, isPerRow: false)
-    guard case .fixedPoint = epilogue else { return epilogue.name }
+    switch epilogue {
+    case .fixedPoint, .fixedPointOfAnySum: break
+    default: return epilogue.name
+    }
     return kind.isRectified
       ? "outputs in fixed point, shifted right and none below the zero point"
       : kind.shiftsRight ? "outputs in fixed point, shifted right" : "outputs in fixed point, step by step"
@@ -195,6 +202,13 @@ extension X86Target {
   }
 }
 
+extension X86EpilogueGenerator {
+  /// Whether ``Rescaling/right`` takes these factors.
+  static func shiftRight(_ factors: [FixedPointMultiplier]) -> Bool {
+    factors.allSatisfy { leastShift...(-1) ~= $0.shift && $0.value >= 0 }
+  }
+}
+
 extension X86EpilogueGenerator.Kind {
   /// What finishes outputs of these operands; without an epilogue, nothing does. `isPerRow` says whether each row is an
   /// image of its own.
@@ -206,9 +220,14 @@ extension X86EpilogueGenerator.Kind {
       self = .scaledFloats(isPerRow: isPerRow, areColumnsFirst: areWeightsFirst)
     case .float64: self = .bytes(isSigned: isSigned, .once, isBounded: false)
     case .fixedPoint(let multipliers, let zeroPoint, let minimum, let maximum):
-      let shiftRight = multipliers.allSatisfy { X86EpilogueGenerator.leastShift...(-1) ~= $0.shift }
       self = .bytes(
-        isSigned: isSigned, !shiftRight ? .any : minimum < zeroPoint ? .right : .rightRectified,
+        isSigned: isSigned,
+        !X86EpilogueGenerator.shiftRight(multipliers)
+          ? .any : minimum < zeroPoint ? .right : .rightRectified,
+        isBounded: minimum > (isSigned ? -128 : 0) || maximum < (isSigned ? 127 : 255))
+    case .fixedPointOfAnySum(_, _, let minimum, let maximum):
+      self = .bytes(
+        isSigned: isSigned, .any,
         isBounded: minimum > (isSigned ? -128 : 0) || maximum < (isSigned ? 127 : 255))
     case .singlePrecision(let factors, let zeroPoint, let minimum, let maximum):
       self = .bytes(
@@ -231,7 +250,7 @@ extension X86EpilogueGenerator.Kind {
   /// Whether the zero point is still to be added to rescaled sums of bytes.
   var addsZeroPoint: Bool {
     switch self {
-    case .bytes(_, .right, _), .bytes(_, .rightRectified, _),
+    case .bytes(_, .right, _), .bytes(_, .rightRectified, _), .bytes(_, .any, _),
       .bytes(_, .single(_, zeroPoint: .none, _), _):
       false
     default: true

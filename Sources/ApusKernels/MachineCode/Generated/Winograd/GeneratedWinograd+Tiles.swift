@@ -27,7 +27,9 @@ extension GeneratedWinograd {
       for panel in panels {
         unsafe transformWeights(plan.panels[panel], work, scratch)
         unsafe multiply(batch, plan.panels[panel], cut, scratch)
-        unsafe transformOutputs(batch, panel, work, scratch)
+        unsafe work.form._withUnsafeGuaranteedRef { form in
+          unsafe transformOutputs(batch, panel, form, work, scratch)
+        }
       }
     }
     if let finish = unsafe work.finish {
@@ -133,7 +135,7 @@ extension GeneratedWinograd {
   }
 
   private func transformOutputs(
-    _ batch: Batch, _ index: Int, _ work: Work, _ scratch: UnsafeMutableRawPointer
+    _ batch: Batch, _ index: Int, _ form: GeneratedForm, _ work: Work, _ scratch: UnsafeMutableRawPointer
   ) {
     let panel = plan.panels[index]
     let (side, elementByteCount) = (plan.form.side, plan.form.elementByteCount)
@@ -146,7 +148,7 @@ extension GeneratedWinograd {
     arguments.outputLineStride = width &* pixelByteCount
     unsafe arguments.offsets = Int(
       bitPattern: work.packed + weightPacking.offsets + panel.paddedBefore &* 4)
-    unsafe arguments.factors = Int(bitPattern: factors + index &* factorByteCount)
+    arguments.factors = form.factors(index)
     unsafe arguments.spare = Int(bitPattern: scratch + work.cut.spare)
     // The inverse of 9 modulo 2³².
     arguments.constant = 0x38E3_8E39
@@ -161,13 +163,13 @@ extension GeneratedWinograd {
       let whole = min(count, (width &- x) / side)
       if whole > 0 {
         arguments.blocks = whole
-        outputs.call(rows: side, columns: panel.columnCount, &arguments)
+        form.functions.call(rows: side, columns: panel.columnCount, &arguments)
       }
       if whole < count {
         arguments.rows &+= whole &* rowByteCount
         arguments.output &+= whole &* side &* pixelByteCount
         arguments.blocks = 1
-        outputs.call(rows: width % side, columns: panel.columnCount, &arguments)
+        form.functions.call(rows: width % side, columns: panel.columnCount, &arguments)
       }
     }
   }

@@ -5,6 +5,8 @@
 ///
 /// Where weights or biases are such that sums of bytes might not be exact, the direct way serves.
 final class GeneratedWinograd: PreparedConvolution, @unchecked Sendable {
+  // @unchecked: `general` is made under a lock, and read where it was made.
+
   let convolution: Convolution
   let plan: GeneratedWinogradPlan
   /// Nil for floats.
@@ -14,15 +16,13 @@ final class GeneratedWinograd: PreparedConvolution, @unchecked Sendable {
   let inputs: GeneratedFunction
   let weights: GeneratedFunction
   let products: GeneratedFunctions
-  let outputs: GeneratedFunctions
-  /// A block of factors for each panel.
-  let factors: UnsafeMutableRawPointer
-  let factorByteCount: Int
+  /// What makes outputs, and what makes those of any sums, which few biases need.
+  private let outputs: GeneratedForm
+  private var general: GeneratedForm?
   /// The one tap of all products: its offset and its count of steps.
   let tap: UnsafeMutablePointer<Int>
   private let direct: (any PreparedConvolution)?
-  private let targetName: String
-  private let outputForm: String
+  private let target: any GeneratedTarget
 
   /// Prepares a convolution; throws where this cannot be done or, unless that is not asked, takes longer.
   init(
@@ -39,25 +39,20 @@ final class GeneratedWinograd: PreparedConvolution, @unchecked Sendable {
     products = try GeneratedFunctions(
       plan.productShapes, placement: placement,
       generator: { target.generator(plan.form.product, convolution.operands, nil, $0) })
-    outputs = try GeneratedFunctions(
-      plan.outputShapes, placement: placement,
-      generator: { target.winogradGenerator(.outputs(convolution.operands, convolution.epilogue, $0)) })
-    weightPacking = GeneratedWinogradPacking(
-      plan: plan, operands: operands, sumLimit: target.sumLimit ?? .max)
-    if operands == nil {
-      direct = nil
-    } else {
-      // If it is only for biases that no converter writes, it need not be fast.
-      direct =
-        weightPacking.isAlwaysExact
-        ? try PortableByteConvolution(convolution)
-        : try GeneratedConvolution(convolution, target: target, bytes: bytes, placement: placement)
+    outputs = try Self.form(convolution.epilogue, plan, target, placement)
+    if let epilogue = Self.general(convolution, target), !ExecutableMemory.growsFreely {
+      // None might be made then.
+      general = try Self.form(epilogue, plan, target, placement)
     }
+    weightPacking = GeneratedWinogradPacking(
+      plan: plan, operands: operands, sumLimit: target.sumLimit(convolution.epilogue) ?? .max)
+    direct =
+      weightPacking.isAlwaysExact
+      ? nil : try GeneratedConvolution(convolution, target: target, bytes: bytes, placement: placement)
     self.convolution = convolution
     self.plan = plan
     self.operands = operands
-    targetName = target.name
-    outputForm = target.form(convolution.operands, convolution.epilogue)
+    self.target = target
     gathering = GeneratedGathering(
       lanes: operands.map {
         .bytes(padding: UInt8(truncatingIfNeeded: $0.lhsZeroPoint) ^ $0.signFlip)
@@ -70,24 +65,54 @@ final class GeneratedWinograd: PreparedConvolution, @unchecked Sendable {
     unsafe tap = .allocate(capacity: 2)
     unsafe tap[0] = 0
     unsafe tap[1] = plan.stepCount
-    factorByteCount = target.factorByteCount
-    unsafe factors = .allocate(byteCount: plan.panels.count * factorByteCount, alignment: 64)
-    unsafe target.fillFactors(
-      factors, convolution.operands, convolution.epilogue, blockCount: plan.panels.count,
-      lanes: plan.lanes(panel:))
   }
 
-  deinit {
-    unsafe tap.deallocate()
-    unsafe factors.deallocate()
+  deinit { unsafe tap.deallocate() }
+
+  /// What makes outputs with an epilogue.
+  private static func form(
+    _ epilogue: Epilogue, _ plan: GeneratedWinogradPlan, _ target: any GeneratedTarget,
+    _ placement: CodePlacement
+  ) throws(Decline) -> GeneratedForm {
+    let operands = plan.convolution.operands
+    return GeneratedForm(
+      epilogue, operands, target: target, blockCount: plan.panels.count, lanes: plan.lanes(panel:),
+      functions: try GeneratedFunctions(
+        plan.outputShapes, placement: placement,
+        generator: { target.winogradGenerator(.outputs(operands, epilogue, $0)) }),
+      runFunctions: .none)
+  }
+
+  /// The epilogue of sums that are beyond the limit; nil where there is none.
+  private static func general(_ convolution: Convolution, _ target: any GeneratedTarget) -> Epilogue? {
+    guard case .fixedPoint(let factors, let zeroPoint, let minimum, let maximum) = convolution.epilogue,
+      target.sumLimit(convolution.epilogue) != nil
+    else { return nil }
+    return .fixedPointOfAnySum(factors, zeroPoint: zeroPoint, minimum: minimum, maximum: maximum)
+  }
+
+  /// What makes outputs of these weights.
+  private func form(for packed: PackedWeights) -> GeneratedForm {
+    guard operands != nil, GeneratedWinogradPacking.isUnbounded(packed),
+      let epilogue = Self.general(convolution, target)
+    else { return outputs }
+    return GeneratedForm.made(&general) { placement throws(Decline) in
+      try Self.form(epilogue, plan, target, placement)
+    }
   }
 
   // MARK: Reading
 
-  var implementation: String { "\(plan.text), \(outputForm)" }
+  var implementation: String {
+    "\(plan.text), \(target.form(convolution.operands, convolution.epilogue))"
+  }
 
   func notes(_ packed: PackedWeights?) -> [String] {
-    guard let packed, let direct, !GeneratedWinogradPacking.isPacked(packed) else { return [] }
+    guard let packed, operands != nil else { return [] }
+    if GeneratedWinogradPacking.isUnbounded(packed) {
+      return ["step by step: these weights and biases may take sums beyond ±\(weightPacking.sumLimit)"]
+    }
+    guard let direct, !GeneratedWinogradPacking.isPacked(packed) else { return [] }
     return ["not Winograd's way: these weights and biases may take sums beyond what it is exact for"]
       + ["instead: \(direct.implementation)"] + direct.notes(packed)
   }
@@ -95,9 +120,10 @@ final class GeneratedWinograd: PreparedConvolution, @unchecked Sendable {
   // MARK: Packing
 
   var packing: WeightLayout {
-    let numbers = [convolution.inputChannels, convolution.outputChannels]
-    return direct?.packing.of("or winograd", numbers: numbers)
-      ?? WeightLayout("winograd", targetName, numbers: numbers)
+    var numbers = [convolution.inputChannels, convolution.outputChannels, weightPacking.sumLimit]
+    if let direct { return direct.packing.of("or winograd", numbers: numbers) }
+    if let operands { numbers += [Int(operands.lhsZeroPoint), Int(operands.rhsZeroPoint)] }
+    return WeightLayout("winograd", target.name, numbers: numbers)
   }
 
   var packedByteCount: Int { max(weightPacking.byteCount, direct?.packedByteCount ?? 0) }
@@ -140,15 +166,16 @@ final class GeneratedWinograd: PreparedConvolution, @unchecked Sendable {
       input.byteCount >= convolution.inputCount * elementByteCount
         && output.byteCount >= convolution.outputCount * elementByteCount
         && scratch.byteCount >= scratchByteCount(threads: threads.count))
+    let form = form(for: packed)
     ExecutableMemory.seal()
-    let threads = plan.isSmall ? ThreadTeam(count: 1) : threads.fitting(nanoseconds: plan.nanoseconds)
+    let threads = threads.fitting(nanoseconds: plan.nanoseconds)
     let cut = plan.cut(threads: threads.count)
     unsafe withAddresses(input, &output, &scratch) { input, output, scratch in
       let work = unsafe Work(
-        owner: .passUnretained(self), packed: packed.address, cut: cut, input: input, output: output,
-        scratch: scratch.alignedUp(toMultipleOf: 64), finish: finish.map { .passUnretained($0) },
-        other: other)
-      threads.run(tiles: cut.tiling.count, work)
+        owner: .passUnretained(self), packed: packed.address, form: .passUnretained(form), cut: cut,
+        input: input, output: output, scratch: scratch.alignedUp(toMultipleOf: 64),
+        finish: finish.map { .passUnretained($0) }, other: other)
+      withExtendedLifetime(form) { threads.run(tiles: cut.tiling.count, work) }
     }
   }
 
@@ -156,6 +183,7 @@ final class GeneratedWinograd: PreparedConvolution, @unchecked Sendable {
   struct Work: TileWork {
     let owner: Unmanaged<GeneratedWinograd>
     let packed: UnsafeMutableRawPointer
+    let form: Unmanaged<GeneratedForm>
     let cut: GeneratedWinogradPlan.Cut
     let input: UnsafeRawPointer
     let output: UnsafeMutableRawPointer

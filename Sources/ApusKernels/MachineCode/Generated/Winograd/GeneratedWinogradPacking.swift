@@ -10,13 +10,18 @@ struct GeneratedWinogradPacking {
   let plan: GeneratedWinogradPlan
   /// Nil for floats.
   let operands: ByteOperands?
-  /// The greatest magnitude of sums that outputs can be made of.
+  /// The greatest magnitude of sums that outputs are made of in the usual way.
   let sumLimit: Int
 
   /// Sums up to this magnitude are exact: see Docs/Kernels.md.
   private static let exactLimit = 1 << 25 - 1
-  /// The first word; other layouts begin with a smaller one.
-  private static let mark = 9
+  /// The first word; other layouts begin with smaller ones.
+  private enum Mark: Int {
+    /// All sums are within the limit.
+    case bounded = 9
+    /// Biases may take some beyond it.
+    case unbounded = 10
+  }
   private static let taps = 9
 
   private var convolution: Convolution { plan.convolution }
@@ -39,7 +44,14 @@ struct GeneratedWinogradPacking {
   var byteCount: Int { weightsOffset + plan.stepCount * plan.paddedColumnCount * columnByteCount }
 
   /// Whether memory was packed by this, not by what serves weights that would not be exact.
-  static func isPacked(_ packed: PackedWeights) -> Bool { unsafe packed.address.load(as: Int.self) == mark }
+  static func isPacked(_ packed: PackedWeights) -> Bool {
+    unsafe Mark(rawValue: packed.address.load(as: Int.self)) != nil
+  }
+
+  /// Whether sums may be beyond the limit.
+  static func isUnbounded(_ packed: PackedWeights) -> Bool {
+    unsafe packed.address.load(as: Int.self) == Mark.unbounded.rawValue
+  }
 
   /// Packs weights and bias; false, and nothing is written, where some sum might not be exact.
   func pack(weights: RawSpan, bias: RawSpan?, into packed: PackedWeights) -> Bool {
@@ -48,14 +60,16 @@ struct GeneratedWinogradPacking {
         && packed.byteCount >= byteCount)
     return unsafe weights.withUnsafeBytes { weights in
       guard let weights = weights.baseAddress else { return false }
+      var mark = Mark.bounded
       if let operands {
         for channel in 0..<convolution.outputChannels {
           let bias = unsafe bias?.unsafeLoadUnaligned(fromByteOffset: channel * 4, as: Int32.self) ?? 0
           let own = unsafe weights + channel * convolution.depth
-          guard unsafe isExact(own, bias: bias, operands) else { return false }
+          guard let most = unsafe exactSums(own, operands) else { return false }
+          if most + abs(Int(bias)) > sumLimit { mark = .unbounded }
         }
       }
-      unsafe packed.address.storeBytes(of: Self.mark, as: Int.self)
+      unsafe packed.address.storeBytes(of: mark.rawValue, as: Int.self)
       for panel in plan.panels {
         if let operands {
           let zero = UInt8(truncatingIfNeeded: operands.rhsZeroPoint) ^ operands.signFlip
@@ -75,12 +89,12 @@ struct GeneratedWinogradPacking {
     return convolution.depth * factors[0] * factors[1] <= Self.exactLimit
   }
 
-  /// Whether a channel's sums are exact, whatever the activations.
+  /// The greatest magnitude of a channel's sums, whatever the activations, or a bound of it; nil where they might not be exact.
   ///
   /// Those lie in `−z…255−z`. The greatest sum has the greatest of them for all positive weights and the least for all
   /// negative ones; the least sum the other way round.
-  private func isExact(_ weights: UnsafeRawPointer, bias: Int32, _ operands: ByteOperands) -> Bool {
-    if isAlwaysExact { return Self.exactLimit + abs(Int(bias)) <= sumLimit }
+  private func exactSums(_ weights: UnsafeRawPointer, _ operands: ByteOperands) -> Int? {
+    if isAlwaysExact { return Self.exactLimit }
     let count = convolution.depth
     let flips = SIMD8<UInt8>(repeating: operands.signFlip)
     let zeroPoints = SIMD8<Int16>(repeating: Int16(truncatingIfNeeded: operands.rhsZeroPoint))
@@ -110,7 +124,7 @@ struct GeneratedWinogradPacking {
     }
     let (n, least) = (p - sum, Int(operands.lhsZeroPoint))
     let most = max(p * (255 - least) + n * least, p * least + n * (255 - least))
-    return most <= Self.exactLimit && most + abs(Int(bias)) <= sumLimit
+    return most <= Self.exactLimit ? most : nil
   }
 
   /// Packs a panel, a lane at a time: two bytes or a float, where they exist.

@@ -27,7 +27,6 @@ struct GeneratedWinogradPlan {
   let rowByteCount: Int
   /// How the work is cut, by the count of threads less one.
   private var cuts: [Cut] = []
-  let isSmall: Bool
   /// About how long all takes on one thread.
   let nanoseconds: Int
 
@@ -105,7 +104,6 @@ struct GeneratedWinogradPlan {
     let squareByteCount = form.points * (channelVectors + Self.mostVectors) * vectorByteCount
     batchLength = max(16, min(Self.batchByteCount / squareByteCount, 96))
     let products = Double(c.outputCount) * Double(c.depth)
-    isSmall = products <= 0x1p17
     nanoseconds = Int(min(products, 0x1p40)) >> 6
 
     let down = ceilingQuotient(c.outputHeight, form.side)

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+import ApusKernels
+
+/// What an operator computes element by element.
+struct ElementwiseStep {
+  let stage: ElementwiseStage
+  let operands: [TensorSlot]
+  let output: TensorSlot
+}
+
+extension PlanDraft {
+  /// **Rule:** elementwise operators whose results, all of one shape, nothing reads but others of them and the last one's
+  /// readers, are one step, in the last one's place.
+  /// **Reason:** they take their time from reading and writing memory; of a chain, only what goes in and what comes out does.
+  mutating func joinChains(threadCount: Int) {
+    var isAbsorbed = Array(repeating: false, count: steps.count)
+    let writers = writers
+    for index in steps.indices.reversed() where !isAbsorbed[index] {
+      let members = chain(endingAt: index, writers: writers)
+      guard members.count > 1, let joined = joined(members, threadCount: threadCount) else { continue }
+      for member in members.dropLast() { isAbsorbed[member] = true }
+      steps[index] = joined
+    }
+    removeSteps { isAbsorbed[$0] }
+  }
+
+  /// The steps that can be done together with the one at `end`, in their order.
+  private func chain(endingAt end: Int, writers: [Int]) -> [Int] {
+    guard let last = steps[end].operation.elementwise else { return [] }
+    var members = [end]
+    var next = 0
+    while next < members.count, members.count < ElementwiseChain.mostStages {
+      for operand in steps[members[next]].operation.elementwise?.operands ?? [] {
+        let tensor = operand.index
+        guard tensor < wiring.tensorCount, facts[tensor].root == tensor, facts[tensor].constant == nil,
+          !wiring.isVariable(tensor), !wiring.isOutput[tensor], writers[tensor] >= 0,
+          !members.contains(writers[tensor]), members.count < ElementwiseChain.mostStages,
+          let stage = steps[writers[tensor]].operation.elementwise, stage.output.index == tensor,
+          stage.output.shape == last.output.shape,
+          wiring.readers(of: tensor).allSatisfy({ reader in members.contains { steps[$0].does(reader) } }),
+          steps[writers[tensor]].reads.allSatisfy({ !isVariable($0) })
+        else { continue }
+        members.append(writers[tensor])
+        // What was refused for this reader may now have all of its readers here.
+        next = -1
+        break
+      }
+      next += 1
+    }
+    return members.sorted()
+  }
+
+  private func isVariable(_ tensor: Int) -> Bool {
+    tensor < wiring.tensorCount && wiring.isVariable(facts[tensor].root)
+  }
+
+  /// One step for several.
+  private mutating func joined(_ members: [Int], threadCount: Int) -> StepDraft? {
+    var stages: [(stage: ElementwiseStage, sources: [ElementwiseChain.Source])] = []
+    var inputs: [TensorSlot] = []
+    var results: [Int] = []
+    for member in members {
+      guard let step = steps[member].operation.elementwise else { return nil }
+      var sources: [ElementwiseChain.Source] = []
+      for operand in step.operands {
+        if let stage = results.firstIndex(of: operand.index) {
+          sources.append(.stage(stage))
+        } else if let known = inputs.firstIndex(where: { $0.index == operand.index }) {
+          sources.append(.tensor(known))
+        } else {
+          sources.append(.tensor(inputs.count))
+          inputs.append(operand)
+        }
+      }
+      stages.append((step.stage, sources))
+      results.append(step.output.index)
+    }
+    guard let last = members.last, let output = steps[last].operation.elementwise?.output,
+      let chain = ElementwiseChain(stages, tensorCount: inputs.count)
+    else { return nil }
+    scratchByteCounts.append(chain.scratchByteCount(threads: threadCount))
+    let scratch = TensorSlot(
+      index: wiring.tensorCount + scratchByteCounts.count - 1, entry: nil, type: .uint8,
+      shape: [chain.scratchByteCount(threads: threadCount)], isConstant: false)
+    var step = steps[last]
+    for member in members.dropLast() { step.absorb(steps[member]) }
+    step.operation = ChainOperator(chain, inputs, output: output, scratch: scratch)
+    step.reads = inputs.map(\.index)
+    step.scratch.append(scratch.index)
+    return step
+  }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+import ApusKernels
+
+extension PlanDraft {
+  /// **Rule:** a sum of two functions of one tensor of floats that are linear on either side of zero, whose slope is one above it,
+  /// is a PRELU; as long as each step on the way is exact and nothing else reads what is between.
+  /// **Reason:** converters write PRELU as `RELU(x) + a · RELU(−x)`: five operators for one, which what computes `x` may do.
+  mutating func joinRectifiers() {
+    var isAbsorbed = Array(repeating: false, count: steps.count)
+    let writers = writers
+    for index in steps.indices where !isAbsorbed[index] {
+      guard let sum = steps[index].operation.floatSum, sum.minimum == -.infinity, sum.maximum == .infinity,
+        let rectifier = rectifier(index, sum, writers: writers),
+        rectifier.members.allSatisfy({ !isAbsorbed[$0] }),
+        let tail = FloatTail(parametricRelu: rectifier.factors, using: kernels)
+      else { continue }
+      let position = steps[index].position
+      for member in rectifier.members {
+        steps[index].absorb(steps[member])
+        isAbsorbed[member] = true
+      }
+      steps[index].position = position
+      steps[index].reads = [rectifier.input.index]
+      steps[index].operation = RectifierOperator(tail, input: rectifier.input, output: sum.output)
+    }
+    removeSteps { isAbsorbed[$0] }
+  }
+
+  /// A PRELU of several steps.
+  private struct Rectifier {
+    let input: TensorSlot
+    let factors: [Float]
+    /// The steps beside the sum.
+    let members: [Int]
+  }
+
+  /// The PRELU that a sum ends; nil where it ends none.
+  private func rectifier(_ index: Int, _ sum: FloatSum, writers: [Int]) -> Rectifier? {
+    guard sum.lhs.shape == sum.output.shape, sum.rhs.shape == sum.output.shape,
+      let channels = sum.output.shape.dimensions.last
+    else { return nil }
+    let (left, right) = (path(to: sum.lhs, writers: writers), path(to: sum.rhs, writers: writers))
+    // Where both ways begin, the input of all.
+    for (leftCount, tensor) in left.tensors.enumerated() {
+      guard let rightCount = right.tensors.firstIndex(where: { $0.index == tensor.index }) else { continue }
+      let members = left.steps.prefix(leftCount) + right.steps.prefix(rightCount)
+      guard tensor.shape == sum.output.shape, !isVariable(tensor.index), leftCount + rightCount > 1,
+        Set(members).count == members.count,
+        (left.tensors.prefix(leftCount) + right.tensors.prefix(rightCount)).allSatisfy({ between in
+          !wiring.isOutput[between.index]
+            && wiring.readers(of: between.index).allSatisfy { reader in
+              steps[index].does(reader) || members.contains { steps[$0].does(reader) }
+            }
+        }),
+        let first = slopes(left.steps.prefix(leftCount).reversed(), channels: channels),
+        let second = slopes(right.steps.prefix(rightCount).reversed(), channels: channels)
+      else { return nil }
+      var factors: [Float] = []
+      for channel in 0..<channels {
+        let (one, other) = (first[channel], second[channel])
+        // Only one of two terms may be other than zero on each side, so that their sum is exact.
+        guard one.below == 0 || other.below == 0, one.above == 0 || other.above == 0,
+          one.above + other.above == 1
+        else { return nil }
+        factors.append(one.below + other.below)
+      }
+      return Rectifier(input: tensor, factors: factors, members: members.sorted())
+    }
+    return nil
+  }
+
+  /// The tensors on the way to one, itself first, by functions that are linear on either side of zero; and the steps that
+  /// compute each from the next.
+  private func path(to tensor: TensorSlot, writers: [Int]) -> (tensors: [TensorSlot], steps: [Int]) {
+    var (tensors, path) = ([tensor], [Int]())
+    while path.count < 6, let last = tensors.last, last.index < writers.count, writers[last.index] >= 0,
+      facts[last.index].root == last.index, let (input, _) = kink(writers[last.index])
+    {
+      path.append(writers[last.index])
+      tensors.append(input)
+    }
+    return (tensors, path)
+  }
+
+  /// What a step does to slopes.
+  private enum Kink {
+    case negate, magnitude, rectify
+    case multiply([Float])
+  }
+
+  private func kink(_ index: Int) -> (input: TensorSlot, kink: Kink)? {
+    if let unary = steps[index].operation as? UnaryOperator {
+      return switch unary.function {
+      case .floats(.negate): (unary.input, .negate)
+      case .floats(.absolute): (unary.input, .magnitude)
+      case .floats(.clamp(minimum: 0, maximum: .infinity)): (unary.input, .rectify)
+      default: nil
+      }
+    }
+    guard let product = steps[index].operation.gatedProduct, case .floats = product.form else { return nil }
+    for (input, factor) in [(product.lhs, product.rhs), (product.rhs, product.lhs)]
+    where factor.isConstant && !input.isConstant && factor.index < wiring.tensorCount
+      && input.shape == product.output.shape
+      && [1, factor.shape.dimensions.last].contains(factor.shape.elementCount)
+    {
+      if let values = try? facts[factor.index].constant?.values() as [Float]? {
+        return (input, .multiply(values))
+      }
+    }
+    return nil
+  }
+
+  private func isVariable(_ tensor: Int) -> Bool {
+    tensor < wiring.tensorCount && wiring.isVariable(facts[tensor].root)
+  }
+
+  /// The slopes of each channel below and above zero after some steps in order; nil where one would round.
+  private func slopes(_ path: [Int], channels: Int) -> [(below: Float, above: Float)]? {
+    var slopes = Array(repeating: (below: 1 as Float, above: 1 as Float), count: channels)
+    for index in path {
+      guard let (_, kink) = kink(index) else { return nil }
+      for channel in slopes.indices {
+        let (below, above) = slopes[channel]
+        switch kink {
+        case .negate: slopes[channel] = (-below, -above)
+        case .magnitude: slopes[channel] = (-abs(below), abs(above))
+        case .rectify: slopes[channel] = (min(below, 0), max(above, 0))
+        case .multiply(let factors):
+          guard
+            let factor = factors.count == 1
+              ? factors.first : factors.count == channels ? factors[channel] : nil,
+            factor.isFinite, [0, 1].contains(abs(below)), [0, 1].contains(abs(above))
+          else { return nil }
+          slopes[channel] = (below * factor, above * factor)
+        }
+      }
+    }
+    return slopes
+  }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ApusKernels
+
+/// Several elementwise operators in one pass over their tensors.
+struct ChainOperator: Operator {
+  private let chain: ElementwiseChain
+  private let inputs: [TensorSlot]
+  private let output: TensorSlot
+  private let scratch: TensorSlot
+
+  /// Joins a chain with the tensors that it reads, in the order in which it counts them.
+  init(_ chain: ElementwiseChain, _ inputs: [TensorSlot], output: TensorSlot, scratch: TensorSlot) {
+    self.chain = chain
+    self.inputs = inputs
+    self.output = output
+    self.scratch = scratch
+  }
+
+  var implementation: Implementation { Implementation(text: chain.implementation) }
+
+  var overwritableInputs: [TensorSlot] {
+    inputs.indices.filter { chain.mayOverwrite($0) }.map { inputs[$0] }
+  }
+
+  func invoke(_ tensors: borrowing TensorTable) {
+    var addresses = ElementwiseChain.Inputs()
+    for input in inputs { addresses.add(tensors.readBytes(input)) }
+    var result = tensors.writeBytes(output)
+    var memory = tensors.writeBytes(scratch)
+    chain.run(addresses, to: &result, scratch: &memory, threads: tensors.threads)
+  }
+}

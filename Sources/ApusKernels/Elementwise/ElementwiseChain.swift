@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Elementwise kernels done one after the other to a stretch of elements at a time: what one computes is still in the first-level
+/// cache when the next reads it, and takes no memory of its own.
+///
+/// Each stage is the kernel that would run alone, so that results are the same to the bit.
+package struct ElementwiseChain: Sendable {
+  /// What a stage reads.
+  package enum Source: Hashable, Sendable {
+    /// A tensor, by its position among those that the chain reads.
+    case tensor(Int)
+    /// What an earlier stage computed.
+    case stage(Int)
+  }
+
+  /// The most stages, and the most tensors that one may read.
+  package static let mostStages = 12
+  package static let mostTensors = 8
+  /// The elements of a stretch, and the bytes of one.
+  private static let stretch = 1024
+  private static let mostByteCount = 8
+  /// Operands that begin anew after more elements are read where they are, which ends a stretch there.
+  private static let longestCopy = 1024
+
+  private struct Step {
+    let stage: ElementwiseStage
+    let sources: [Source]
+    /// Where its results are kept, in bytes from a worker's memory on; nil for those of the chain.
+    let place: Int?
+  }
+
+  /// A tensor that the chain reads.
+  private struct Tensor {
+    let period: Int
+    let stride: Int
+    /// Where its elements are repeated, in bytes from a worker's memory on; nil where they are read as they lie.
+    var copy: Int?
+
+    var stays: Bool { period == 1 }
+  }
+
+  private let steps: [Step]
+  private let tensors: [Tensor]
+  private let elementCount: Int
+  private let workerByteCount: Int
+
+  /// Chains stages, each of which reads tensors and results of those before it. Only the last result is kept.
+  ///
+  /// Nil where they do not fit each other, or are too many.
+  package init?(_ stages: [(stage: ElementwiseStage, sources: [Source])], tensorCount: Int) {
+    guard let last = stages.last?.stage, stages.count <= Self.mostStages, tensorCount <= Self.mostTensors
+    else {
+      return nil
+    }
+    elementCount = last.elementCount
+    var tensors = [Tensor?](repeating: nil, count: tensorCount)
+    var lastReaders = Array(repeating: -1, count: stages.count)
+    for (index, (stage, sources)) in stages.enumerated() {
+      guard stage.elementCount == last.elementCount, stage.operands.count == sources.count,
+        stage.stride <= Self.mostByteCount
+      else { return nil }
+      for (operand, source) in zip(stage.operands, sources) {
+        switch source {
+        case .tensor(let number):
+          guard tensors.indices.contains(number) else { return nil }
+          if let known = tensors[number] {
+            guard known.period == operand.period, known.stride == operand.stride else { return nil }
+          }
+          tensors[number] = Tensor(period: operand.period, stride: operand.stride)
+        case .stage(let number):
+          guard number < index, operand.period == elementCount,
+            operand.stride == stages[number].stage.stride
+          else { return nil }
+          lastReaders[number] = index
+        }
+      }
+    }
+    // Results lie where those lie that nobody reads any more.
+    var places = Array(repeating: 0, count: stages.count)
+    var busyUntil: [Int] = []
+    for index in stages.indices.dropLast() {
+      guard lastReaders[index] >= 0 else { return nil }
+      let slot = busyUntil.firstIndex { $0 < index } ?? busyUntil.count
+      if slot == busyUntil.count { busyUntil.append(0) }
+      busyUntil[slot] = lastReaders[index]
+      places[index] = slot * Self.stretch * Self.mostByteCount
+    }
+    var end = busyUntil.count * Self.stretch * Self.mostByteCount
+    var known: [Tensor] = []
+    for tensor in tensors {
+      guard var tensor else { return nil }
+      if tensor.period > 1, tensor.period < elementCount, tensor.period <= Self.longestCopy {
+        tensor.copy = end
+        end += (Self.stretch + tensor.period) * tensor.stride + 64
+        end = roundedUp(end, to: 64)
+      }
+      known.append(tensor)
+    }
+    self.tensors = known
+    workerByteCount = end
+    steps = stages.enumerated().map { index, stage in
+      Step(
+        stage: stage.stage, sources: stage.sources, place: index == stages.count - 1 ? nil : places[index])
+    }
+  }
+
+  /// The bytes that a run works in.
+  package func scratchByteCount(threads: Int) -> Int { 64 + threads * workerByteCount }
+
+  /// Whether the result may lie where a tensor does.
+  package func mayOverwrite(_ tensor: Int) -> Bool {
+    guard let last = steps.last, tensors[tensor].period == elementCount,
+      tensors[tensor].stride == last.stage.stride
+    else { return false }
+    return last.stage.mayOverwrite || !last.sources.contains(.tensor(tensor))
+  }
+
+  /// What does the work, for people to read.
+  package var implementation: String {
+    "\(steps.count) elementwise kernels, one after the other to \(Self.stretch) elements at a time"
+  }
+
+  // MARK: Running
+
+  /// Where the tensors of a run lie.
+  package struct Inputs {
+    fileprivate var addresses = SIMD8<Int>()
+    fileprivate var byteCounts = SIMD8<Int>()
+    fileprivate var count = 0
+
+    /// No tensors yet.
+    package init() {}
+
+    /// Adds the next tensor, which must stay where it is until the run is over.
+    package mutating func add(_ tensor: borrowing RawSpan) {
+      precondition(count < ElementwiseChain.mostTensors)
+      addresses[count] = unsafe tensor.withUnsafeBytes { Int(bitPattern: $0.baseAddress) }
+      byteCounts[count] = tensor.byteCount
+      count += 1
+    }
+  }
+
+  /// Computes the result.
+  package func run(
+    _ inputs: Inputs, to output: inout MutableRawSpan, scratch: inout MutableRawSpan, threads: ThreadTeam
+  ) {
+    guard elementCount > 0, let last = steps.last else { return }
+    precondition(inputs.count == tensors.count && output.byteCount >= elementCount * last.stage.stride)
+    precondition(scratch.byteCount >= scratchByteCount(threads: threads.count))
+    for (index, tensor) in tensors.enumerated() {
+      precondition(inputs.byteCounts[index] >= tensor.period * tensor.stride)
+    }
+    unsafe output.withUnsafeMutableBytes { output in
+      unsafe scratch.withUnsafeMutableBytes { scratch in
+        guard let output = output.baseAddress, let scratch = scratch.baseAddress else { return }
+        let length = roundedUp(
+          threads.tileLength(elementCount, least: 1 << 12, most: 1 << 15), to: Self.stretch)
+        let work = unsafe Work(
+          chain: self, inputs: inputs.addresses, output: output,
+          scratch: scratch.alignedUp(toMultipleOf: 64), length: length)
+        threads.run(tiles: ceilingQuotient(elementCount, length), work)
+      }
+    }
+  }
+
+  private struct Work: TileWork {
+    let chain: ElementwiseChain
+    let inputs: SIMD8<Int>
+    let output: UnsafeMutableRawPointer
+    let scratch: UnsafeMutableRawPointer
+    let length: Int
+
+    func run(tile: Int, worker: Int) {
+      let first = tile &* length
+      unsafe chain.run(
+        first..<min(first &+ length, chain.elementCount), inputs, output,
+        scratch + worker &* chain.workerByteCount)
+    }
+  }
+
+  private func run(
+    _ range: Range<Int>, _ inputs: SIMD8<Int>, _ output: UnsafeMutableRawPointer,
+    _ memory: UnsafeMutableRawPointer
+  ) {
+    for (index, tensor) in tensors.enumerated() {
+      unsafe repeatElements(of: tensor, at: inputs[index], memory)
+    }
+    var position = range.lowerBound
+    while position < range.upperBound {
+      var count = min(Self.stretch, range.upperBound &- position)
+      for tensor in tensors where tensor.copy == nil && !tensor.stays {
+        count = min(count, tensor.period &- position % tensor.period)
+      }
+      for step in steps {
+        func operand(_ index: Int) -> (UnsafeRawPointer, Int) {
+          switch step.sources[index] {
+          case .stage(let number): unsafe (UnsafeRawPointer(memory + (steps[number].place ?? 0)), 1)
+          case .tensor(let number):
+            unsafe (
+              address(of: tensors[number], at: inputs[number], position: position, memory),
+              tensors[number].stays ? 0 : 1
+            )
+          }
+        }
+        let first = unsafe operand(0)
+        let second = step.sources.count > 1 ? unsafe operand(1) : first
+        let result =
+          unsafe step.place.map { memory + $0 } ?? output + position &* step.stage.stride
+        unsafe step.stage.fill(result, count, first.0, first.1, second.0, second.1)
+        if let tail = step.stage.tail {
+          unsafe tail.apply(
+            to: result.assumingMemoryBound(to: Float.self), position: position, count: count)
+        }
+      }
+      position &+= count
+    }
+  }
+
+  /// Copies short rows side by side, so that a stretch of them can be read from any element on.
+  private func repeatElements(of tensor: Tensor, at address: Int, _ memory: UnsafeMutableRawPointer) {
+    guard let copy = tensor.copy, let source = UnsafeRawPointer(bitPattern: address) else { return }
+    let row = tensor.period &* tensor.stride
+    let needed = (Self.stretch &+ tensor.period) &* tensor.stride
+    let target = unsafe memory + copy
+    var done = 0
+    while done < needed {
+      let part = min(row, needed &- done)
+      unsafe (target + done).copyMemory(from: source, byteCount: part)
+      done &+= part
+    }
+  }
+
+  /// Where a stretch of a tensor begins.
+  private func address(
+    of tensor: Tensor, at address: Int, position: Int, _ memory: UnsafeMutableRawPointer
+  ) -> UnsafeRawPointer {
+    let place = tensor.period == elementCount ? position : position % tensor.period
+    if let copy = tensor.copy { return unsafe UnsafeRawPointer(memory + copy + place &* tensor.stride) }
+    // Tensors with elements have an address.
+    let source = UnsafeRawPointer(bitPattern: address) ?? UnsafeRawPointer(memory)
+    return unsafe source + place &* tensor.stride
+  }
+}

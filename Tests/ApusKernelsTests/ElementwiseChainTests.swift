@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ApusKernels
+import TestSupport
+import Testing
+
+/// A chain computes what its kernels compute one after the other, bit by bit.
+@Suite("Elementwise chains")
+struct ElementwiseChainTests {
+  private static let sets = KernelSet.tested.filter { !$0.isEmulated }
+  private static let functions: [FloatFunction] = [
+    .negate, .absolute, .clamp(minimum: 0, maximum: 6), .exp, .square,
+  ]
+  private static let kinds: [FloatOperation.Kind] = [.add, .subtract, .multiply, .squaredDifference]
+
+  /// What a kernel of one tensor or two computes.
+  private func result(_ count: Int, _ body: (inout MutableRawSpan) -> Void) -> [Float] {
+    var values = [Float](repeating: .nan, count: count)
+    unsafe values.withUnsafeMutableBytes { memory in
+      var span = unsafe MutableRawSpan(_unsafeBytes: memory)
+      body(&span)
+    }
+    return values
+  }
+
+  @Test("random chains match their kernels one by one", arguments: sets)
+  func chains(kernels: KernelSet) throws {
+    let alone = ThreadTeam(count: 1)
+    for seed in 0..<80 {
+      var random = SeededGenerator(seed: UInt64(seed))
+      let shape = [
+        [1, 5, 7, 16], [2, 3, 1030], [9_000], [1, 40, 40, 24], [3, 1, 1], [70_000], [1, 9, 9, 200],
+        [40, 1500],
+      ].pick(using: &random)
+      let count = shape.reduce(1, *)
+      // What a chain may read: whole tensors, one of the last axis, and a number.
+      let shapes = [shape, shape, [shape[shape.count - 1]], [1]]
+      let tensors = shapes.map { shape in
+        (0..<shape.reduce(1, *)).map { _ in Float.random(in: -2...2, using: &random) }
+      }
+      var used = [0]
+      func tensor(_ index: Int) -> ElementwiseChain.Source {
+        if !used.contains(index) { used.append(index) }
+        return .tensor(used.firstIndex(of: index) ?? 0)
+      }
+      var results: [[Float]] = []
+      var stages: [(stage: ElementwiseStage, sources: [ElementwiseChain.Source])] = []
+      for index in 0..<Int.random(in: 2...7, using: &random) {
+        // Each reads the one before it, so that all are needed.
+        let first = index == 0 ? tensor(0) : .stage(index - 1)
+        let left = index == 0 ? tensors[0] : results[index - 1]
+        if Bool.random(using: &random) {
+          let kernel = Self.functions.pick(using: &random).choose(count: count, using: kernels).kernel
+          results.append(result(count) { kernel.run(left.span.bytes, to: &$0, threads: alone) })
+          stages.append((try #require(kernel.stage), [first]))
+        } else {
+          let operation = FloatOperation(Self.kinds.pick(using: &random), minimum: -50, maximum: 50)
+          let choice = Int.random(in: 0..<tensors.count + index, using: &random)
+          let isTensor = choice < tensors.count
+          let (right, rightShape) =
+            isTensor ? (tensors[choice], shapes[choice]) : (results[choice - tensors.count], shape)
+          let kernel = kernels.prepare(operation, try #require(BroadcastShapes(shape, rightShape)))
+          results.append(
+            result(count) { kernel.run(left.span.bytes, right.span.bytes, to: &$0, threads: alone) })
+          stages.append(
+            (try #require(kernel.stage), [first, isTensor ? tensor(choice) : .stage(choice - tensors.count)]))
+        }
+      }
+      let chain = try #require(ElementwiseChain(stages, tensorCount: used.count))
+      let expected = try #require(results.last)
+      for threads in [1, 3] {
+        var scratch = [UInt8](repeating: 0xA5, count: chain.scratchByteCount(threads: threads))
+        let found = result(count) { output in
+          var span = scratch.mutableSpan
+          var memory = span.mutableBytes
+          run(chain, used.map { tensors[$0] }, to: &output, &memory, threads: threads)
+        }
+        #expect(
+          zip(found, expected).allSatisfy { $0.bitPattern == $1.bitPattern || $0.isNaN && $1.isNaN },
+          "seed \(seed), \(shape)")
+      }
+      // The result may lie where the first tensor does, if the chain says so.
+      guard chain.mayOverwrite(0), used.allSatisfy({ $0 != 0 || shapes[$0] == shape }) else { continue }
+      var scratch = [UInt8](repeating: 0, count: chain.scratchByteCount(threads: 1))
+      var values = tensors[0]
+      unsafe values.withUnsafeMutableBytes { memory in
+        var inputs = ElementwiseChain.Inputs()
+        for index in used {
+          if index == 0 {
+            inputs.add(unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(memory)))
+          } else {
+            let tensor = tensors[index]
+            inputs.add(tensor.span.bytes)
+          }
+        }
+        var output = unsafe MutableRawSpan(_unsafeBytes: memory)
+        var span = scratch.mutableSpan
+        var bytes = span.mutableBytes
+        chain.run(inputs, to: &output, scratch: &bytes, threads: alone)
+      }
+      #expect(
+        zip(values, expected).allSatisfy { $0.bitPattern == $1.bitPattern || $0.isNaN && $1.isNaN },
+        "in place: seed \(seed), \(shape)")
+    }
+  }
+
+  private func run(
+    _ chain: ElementwiseChain, _ tensors: [[Float]], to output: inout MutableRawSpan,
+    _ scratch: inout MutableRawSpan, threads: Int
+  ) {
+    var inputs = ElementwiseChain.Inputs()
+    withExtendedLifetime(tensors) {
+      for tensor in tensors { inputs.add(tensor.span.bytes) }
+      chain.run(inputs, to: &output, scratch: &scratch, threads: ThreadTeam(count: threads))
+    }
+  }
+
+  @Test("stages that do not fit each other make no chain")
+  func misfits() throws {
+    let kernels = KernelSet.portable
+    let long = try #require(FloatFunction.negate.choose(count: 10, using: kernels).kernel.stage)
+    let short = try #require(FloatFunction.negate.choose(count: 9, using: kernels).kernel.stage)
+    #expect(ElementwiseChain([(long, [.tensor(0)]), (short, [.stage(0)])], tensorCount: 1) == nil)
+    #expect(ElementwiseChain([(long, [.stage(0)])], tensorCount: 0) == nil)
+    #expect(ElementwiseChain([(long, [.tensor(1)])], tensorCount: 1) == nil)
+    #expect(ElementwiseChain([(long, [.tensor(0)]), (long, [.tensor(0)])], tensorCount: 1) == nil)
+    #expect(ElementwiseChain([(long, [.tensor(0)]), (long, [.stage(0)])], tensorCount: 1) != nil)
+    #expect(ElementwiseChain([(long, [.tensor(0)]), (long, [.stage(0)])], tensorCount: 2) == nil)
+  }
+}
