@@ -169,7 +169,7 @@ struct TaskCommandTests {
       for (arguments, message) in [
         ("classify picture.png", "Missing expected argument '--model <model>'"),
         ("classify --model classifier.tflite", "no picture is given"),
-        ("embed picture.png --model embedder.tflite", "neither --output nor --json is given"),
+        ("embed picture.png --model embedder.tflite", "--output or --json is needed"),
         ("compare picture.png --model embedder.tflite", "two pictures are compared, not 1"),
         (
           "segment picture.png --model segmenter.tflite --output mask.jpg",

@@ -69,9 +69,9 @@ private let writeShapes: Download = { download in
       let store = try ModelStore(folder: folder.path, name: "m")
       try await store.update(to: "1", sha256: Self.shapesPin, download: writeShapes)
       // The same model with a byte behind it is another file.
-      var bytes = EmbeddedShapes.modelBytes
-      bytes.append(0)
-      let (other, pin) = (bytes, "346f4d925afd2f31ebe45482ba2f9db578f488cc4e2e7435a2a907da0160fc4d")
+      let (other, pin) = (
+        EmbeddedShapes.modelBytes + [0], "346f4d925afd2f31ebe45482ba2f9db578f488cc4e2e7435a2a907da0160fc4d"
+      )
       let stored = try await store.update(to: "2", sha256: pin) {
         try Data(other).write(to: URL(filePath: $0.path))
       }
