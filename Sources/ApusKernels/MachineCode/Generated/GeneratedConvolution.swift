@@ -166,7 +166,7 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
     ExecutableMemory.seal()
     let threads =
       plan.isSmall || convolution.isForOneThread
-      ? ThreadTeam(count: 1) : threads.fitting(nanoseconds: plan.nanoseconds)
+      ? threads.alone : threads.fitting(nanoseconds: plan.nanoseconds)
     let tiling = plan.tiling(threads: threads.count)
     scheme.run(input, &output, &scratch, threads: threads) { memory in
       if let directCalls, threads.count == 1, finish == nil, scheme.makesOutputs(packed) {
@@ -181,6 +181,8 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
 
   /// One run: pointers that live as long as its call.
   struct Work: TileWork {
+    static var mayStop: Bool { true }
+
     let owner: Unmanaged<GeneratedConvolution>
     let packed: Unmanaged<PackedWeights>
     let tiling: GeneratedConvolutionPlan.Tiling

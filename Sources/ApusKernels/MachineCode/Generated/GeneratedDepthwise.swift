@@ -177,7 +177,7 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
         && scratch.byteCount >= scratchByteCount(threads: threads.count))
     if !scheme.makesOutputs(packed) { GeneratedFunctions.make(&sums, sumFunctions) }
     ExecutableMemory.seal()
-    let threads = plan.isSmall ? ThreadTeam(count: 1) : threads.fitting(nanoseconds: plan.nanoseconds)
+    let threads = plan.isSmall ? threads.alone : threads.fitting(nanoseconds: plan.nanoseconds)
     let tilesPerImage = plan.tilesPerImage(threads: threads.count)
     scheme.run(input, &output, &scratch, threads: threads) { memory in
       let work = Work(
@@ -189,6 +189,8 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
 
   /// One run: pointers that live as long as its call.
   struct Work: TileWork {
+    static var mayStop: Bool { true }
+
     let owner: Unmanaged<GeneratedDepthwise>
     let packed: Unmanaged<PackedWeights>
     let tilesPerImage: Int

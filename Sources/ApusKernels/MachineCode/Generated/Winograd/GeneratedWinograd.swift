@@ -141,7 +141,7 @@ final class GeneratedWinograd: PreparedConvolution, @unchecked Sendable {
         && output.byteCount >= convolution.outputCount * elementByteCount
         && scratch.byteCount >= scratchByteCount(threads: threads.count))
     ExecutableMemory.seal()
-    let threads = plan.isSmall ? ThreadTeam(count: 1) : threads.fitting(nanoseconds: plan.nanoseconds)
+    let threads = plan.isSmall ? threads.alone : threads.fitting(nanoseconds: plan.nanoseconds)
     let cut = plan.cut(threads: threads.count)
     unsafe withAddresses(input, &output, &scratch) { input, output, scratch in
       let work = unsafe Work(
@@ -154,6 +154,8 @@ final class GeneratedWinograd: PreparedConvolution, @unchecked Sendable {
 
   /// One run: pointers that live as long as its call.
   struct Work: TileWork {
+    static var mayStop: Bool { true }
+
     let owner: Unmanaged<GeneratedWinograd>
     let packed: UnsafeMutableRawPointer
     let cut: GeneratedWinogradPlan.Cut
