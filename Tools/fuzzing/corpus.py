@@ -199,7 +199,7 @@ def division_cases():
     for shape in ((0, 4), (4, 0)):
         yield (f"division/FULLY_CONNECTED_{shape[0]}_{shape[1]}", None,
                one(B.FULLY_CONNECTED, [F(1, 4), (T.FLOAT32, shape, np.zeros(shape)), None], [F(1, 4)], made("FullyConnected")))
-    yield ("division/FULLY_CONNECTED_rest", MALFORMED,
+    yield ("division/FULLY_CONNECTED_rest", None,
            one(B.FULLY_CONNECTED, [F(1, 7), (T.FLOAT32, (2, 4), np.zeros((2, 4))), None], [F(1, 2)], made("FullyConnected")))
     for field in ("strideD", "strideW", "strideH", "dilationDFactor", "dilationWFactor", "dilationHFactor"):
         fields = {name: 1 for name in ("strideD", "strideW", "strideH", "dilationDFactor", "dilationWFactor", "dilationHFactor")}
