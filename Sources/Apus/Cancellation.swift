@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Synchronization
+import ApusKernels
 
-/// A flag by which any thread stops a run of an ``Interpreter`` before its next operator.
+/// A flag by which any thread stops a run of an ``Interpreter``: before its next operator, and within long ones.
 ///
 /// ```swift
 /// let cancellation = Cancellation()
@@ -10,7 +10,7 @@ import Synchronization
 /// try interpreter.invoke(cancellation: cancellation)  // throws an error with the code .cancelled
 /// ```
 public final class Cancellation: Sendable {
-  private let flag = Atomic<Bool>(false)
+  let signal = StopSignal()
   /// When the flag sets itself; nil for never.
   public let deadline: ContinuousClock.Instant?
 
@@ -21,13 +21,14 @@ public final class Cancellation: Sendable {
 
   /// Sets the flag; it stays set.
   public func cancel() {
-    flag.store(true, ordering: .releasing)
+    signal.set()
   }
 
   /// Whether the flag is set.
   public var isCancelled: Bool {
-    if flag.load(ordering: .acquiring) { return true }
-    guard let deadline else { return false }
-    return ContinuousClock.now >= deadline
+    if signal.isSet { return true }
+    guard let deadline, ContinuousClock.now >= deadline else { return false }
+    signal.set()
+    return true
   }
 }

@@ -17,13 +17,27 @@ extension Interpreter {
     /// variable `APUS_KERNELS` names, or else the fastest that this machine runs.
     public var kernels: String?
 
-    /// The maximum size of tensors and packed weights, in bytes, without the file itself. Preparation throws
-    /// `resourceLimit` beyond it.
-    public var memoryLimit = 2 << 30
+    /// The most bytes that tensors and packed weights may take, those of all subgraphs together, the file apart. More is
+    /// an error before memory is taken.
+    public var memoryLimit = 1 << 30
+
+    /// The most elements of one tensor; more is an error at preparation.
+    public var elementLimit = Int(Int32.max)
 
     /// The maximum work of one operator in one run, in multiply-accumulates, or comparisons of a pool. Preparation
     /// throws `resourceLimit` beyond it. The default takes some minutes.
     public var workLimit = 1 << 42
+
+    /// The most steps that one run may take, loops included: multiply-accumulates, and elements read or written. More
+    /// is an error during the run. The default is some minutes' work.
+    public var runWorkLimit = 1 << 44
+
+    /// The most iterations of all `WHILE` loops of one run together.
+    public var loopLimit = 1 << 22
+
+    /// The longest time that a preparation may take, and a run; nil, the default, for any. A run ends soon after it, within
+    /// long products too, with an error.
+    public var timeLimit: Duration?
 
     /// Whether to time each operator, see ``Interpreter/profile``.
     public var profiles = false

@@ -51,11 +51,8 @@ public final class Interpreter {
       let more = reasons.count > 1 ? " (and \(reasons.count - 1) more)" : ""
       throw ApusError(.unsupportedOperator, first + more, reasons: reasons)
     }
-    try SubgraphCalls.check(model.file)
-    let context = GraphContext(
-      model: model, kernels: kernels, threads: ThreadTeam(count: options.threadCount),
-      memoryLimit: options.memoryLimit, workLimit: options.workLimit, customOperators: custom,
-      passes: options.passes)
+    try SubgraphCalls.check(model.file, depthLimit: model.limits.callDepth)
+    let context = GraphContext(model: model, kernels: kernels, options: options, customOperators: custom)
     try self.init(context, options: options, signature: Self.signature(named: key, of: model))
   }
 
@@ -84,7 +81,7 @@ public final class Interpreter {
     self.options = options
     self.signature = signature
     self.context = context
-    observer = RunObserver(profiles: options.profiles)
+    observer = RunObserver(profiles: options.profiles, limits: context.limits)
     graph = try Graph(
       context: context, subgraph: signature?.subgraph ?? 0,
       passes: options.preservesAllTensors ? options.passes.intersection(.preserving) : options.passes)
@@ -218,18 +215,14 @@ public final class Interpreter {
 
   /// Computes the outputs from the inputs. Allocates nothing after the first run, unless shapes change.
   ///
-  /// - Parameter cancellation: A flag that is checked before each operator.
-  /// - Throws: `cancelled`; `invalidData` if a value in a tensor is invalid for an operator; if data decides shapes, also
-  ///   what preparing can throw. Messages name the operator.
+  /// - Parameter cancellation: a flag that is looked at before each operator, and within long ones.
+  /// - Throws: `cancelled`; `resourceLimit` where the run takes longer or more than ``Options`` allow; or an error that
+  ///   only data can cause, naming the operator.
   public func invoke(cancellation: Cancellation? = nil) throws(ApusError) {
     try prepare()
-    observer.cancellation = cancellation
-    context.cancellation = cancellation
-    defer {
-      observer.cancellation = nil
-      context.cancellation = nil
-    }
-    context.threadsInUse = context.threads.forRun(nanoseconds: context.nanoseconds(of: graph))
+    context.beginRun(of: graph, cancellation)
+    defer { context.endRun() }
+    try context.limits.checkTime()
     try graph.run(observer)
   }
 

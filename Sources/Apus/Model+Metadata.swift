@@ -74,8 +74,11 @@ extension Model {
     do { _ = try ModelMetadata.read(from: file) } catch { damage.append(error.message) }
     do {
       guard let archive = try ZipArchive(appendedTo: file.bytes) else { return damage }
+      var left = limits.appendedByteCount
       for entry in archive.entries where !entry.name.hasSuffix("/") {
-        do { _ = try archive.contents(of: entry.name) } catch { damage.append(error.message) }
+        do throws(FormatError) { left -= try archive.contents(of: entry, maximumSize: left).count } catch {
+          damage.append(error.message)
+        }
       }
     } catch { damage.append(error.message) }
     return damage
@@ -89,15 +92,15 @@ extension Model {
 
   /// The contents of a file that is appended to the model, decompressed.
   ///
-  /// - Throws: `malformedLabels` if there is no such file or it is damaged.
+  /// - Throws: `malformedLabels` where there is no such file or it is damaged, `resourceLimit` where it is too large.
   public func associatedFile(named name: String) throws(ApusError) -> [UInt8] {
     do throws(FormatError) {
       guard let archive = try ZipArchive(appendedTo: file.bytes) else {
         throw FormatError("there is no file \(name): nothing is appended to the model")
       }
-      return try archive.contents(of: name)
+      return try archive.contents(of: name, maximumSize: limits.appendedByteCount)
     } catch {
-      throw ApusError(.malformedLabels, error.message)
+      throw ApusError(error.kind == .limit ? .resourceLimit : .malformedLabels, error.message)
     }
   }
 

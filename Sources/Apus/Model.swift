@@ -20,6 +20,9 @@ public final class Model: Sendable {
   /// The description that the converter wrote into the file; often empty.
   public var description: String { file.description }
 
+  /// The limits that it was read within.
+  let limits: Limits
+
   private let constants: [[Constant?]]
   private let registrations: [OperatorRegistration?]
   private let cache = Mutex(Cache())
@@ -44,13 +47,18 @@ public final class Model: Sendable {
   /// Large weights are read when kernels pack them, so a file of 256 KiB or more stays open as long as the model lives.
   /// Replacing, moving or removing the file is safe. If it is written to, later interpreters throw `unreadableFile`.
   ///
-  /// - Throws: `unreadableFile` if it cannot be read; `malformedModel` with the place in the file.
-  public convenience init(contentsOfFile path: String) throws(ApusError) {
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - limits: How large the model may be.
+  /// - Throws: `unreadableFile`, `malformedModel` with the place in the file, or `resourceLimit`.
+  public convenience init(contentsOfFile path: String, limits: Limits = Limits()) throws(ApusError) {
     let bytes: FileBytes
-    do { bytes = try FileBytes(readingFileAt: path, keepsOpen: true) } catch {
-      throw ApusError(.unreadableFile, error.message)
+    do {
+      bytes = try FileBytes(readingFileAt: path, maximumSize: limits.fileByteCount, keepsOpen: true)
+    } catch {
+      throw ApusError(error.kind == .limit ? .resourceLimit : .unreadableFile, error.message)
     }
-    try self.init(bytes, ofFile: path)
+    try self.init(bytes, ofFile: path, limits)
   }
 
   /// Maps a file into memory instead of reading it.
@@ -58,32 +66,46 @@ public final class Model: Sendable {
   /// Pages are loaded on use and shared with other processes. If another process truncates the file,
   /// this one dies of a bus error: use it only for files that never change.
   ///
-  /// - Throws: `unreadableFile` if it cannot be read; `malformedModel` with the place in the file.
-  public convenience init(mappingFile path: String) throws(ApusError) {
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - limits: How large the model may be.
+  /// - Throws: `unreadableFile`, `malformedModel` with the place in the file, or `resourceLimit`.
+  public convenience init(mappingFile path: String, limits: Limits = Limits()) throws(ApusError) {
     let bytes: FileBytes
-    do { bytes = try FileBytes(mappingFileAt: path) } catch {
-      throw ApusError(.unreadableFile, error.message)
+    do { bytes = try FileBytes(mappingFileAt: path, maximumSize: limits.fileByteCount) } catch {
+      throw ApusError(error.kind == .limit ? .resourceLimit : .unreadableFile, error.message)
     }
-    try self.init(bytes, ofFile: path)
+    try self.init(bytes, ofFile: path, limits)
   }
 
   /// Reads a model from bytes, which are copied.
   ///
-  /// - Throws: `malformedModel` with the place in the bytes.
-  public convenience init(bytes: [UInt8]) throws(ApusError) {
-    try self.init(FileBytes(copying: bytes))
+  /// - Parameters:
+  ///   - bytes: The bytes of a file.
+  ///   - limits: How large the model may be.
+  /// - Throws: `malformedModel` with the place in the bytes, or `resourceLimit`.
+  public convenience init(bytes: [UInt8], limits: Limits = Limits()) throws(ApusError) {
+    guard bytes.count <= limits.fileByteCount else {
+      throw ApusError(.resourceLimit, "the model has \(bytes.count) bytes, at most \(limits.fileByteCount)")
+    }
+    try self.init(FileBytes(copying: bytes), limits)
   }
 
-  private convenience init(_ bytes: FileBytes, ofFile path: String) throws(ApusError) {
-    do { try self.init(bytes) } catch {
+  private convenience init(_ bytes: FileBytes, ofFile path: String, _ limits: Limits) throws(ApusError) {
+    do { try self.init(bytes, limits) } catch {
       throw ApusError(error.code, "the model '\(path)': \(error.message)")
     }
   }
 
-  private init(_ bytes: FileBytes) throws(ApusError) {
-    do { file = try ModelFile(bytes) } catch {
-      throw ApusError(error.isUnreadable ? .unreadableFile : .malformedModel, error.message)
+  private init(_ bytes: FileBytes, _ limits: Limits) throws(ApusError) {
+    do { file = try ModelFile(bytes, limits: limits.format) } catch {
+      switch error.kind {
+      case .unreadable: throw ApusError(.unreadableFile, error.message)
+      case .malformed: throw ApusError(.malformedModel, error.message)
+      case .limit: throw ApusError(.resourceLimit, error.message)
+      }
     }
+    self.limits = limits
     registrations = file.operatorCodes.map(OperatorRegistry.registration(for:))
     packedMemory = MemoryPool(expectedByteCount: bytes.count)
     var expansion = ConstantExpansion(file)

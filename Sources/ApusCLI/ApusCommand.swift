@@ -37,6 +37,7 @@ struct ApusCommand: ParsableCommand {
 @main
 enum Main {
   static func main() {
+    Output.surviveRefusedWrites()
     do {
       try ApusCommand.checkCommand(Array(CommandLine.arguments.dropFirst()))
       var command = try ApusCommand.parseAsRoot()

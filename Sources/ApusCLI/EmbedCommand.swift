@@ -52,10 +52,11 @@ struct EmbedCommand: ParsableCommand {
     }
     let columns = embedder.dimensions[0]
     let (count, overflow) = sources.count.multipliedReportingOverflow(by: columns)
-    guard !overflow, count <= 1 << 31 else {
+    guard !overflow, count <= 1 << 28 else {
       throw ApusError(
         .resourceLimit, "\(sources.count) embeddings of \(columns) numbers are too many for a file")
     }
+    try requireMemory(output == nil ? 0 : 8 * count, for: "\(sources.count) embeddings")
     let rows = Mutex([Float](repeating: .nan, count: output == nil ? 0 : count))
     let collects = output != nil
     var failure: (any Error)?

@@ -57,6 +57,7 @@ struct GalleryModels: ParsableArguments {
     if let faces {
       var options = FaceDetector.Options()
       options.interpreter = try input.engine.interpreterOptions
+      input.limits.apply(to: &options.interpreter)
       options.resampling = input.resampling
       detector = try FaceDetector(model: Model(contentsOfFile: faces), options: options)
     }

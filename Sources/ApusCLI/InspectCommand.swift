@@ -40,13 +40,20 @@ struct InspectCommand: ParsableCommand {
 
   @OptionGroup var engine: EngineOptions
 
+  @OptionGroup var limits: LimitOptions
+
   func run() throws {
     if let task {
-      let assumptions = try task.assumptions(of: Model(contentsOfFile: model), layout: layout)
+      var options = try engine.interpreterOptions
+      limits.apply(to: &options)
+      let assumptions = try task.assumptions(
+        of: Model(contentsOfFile: model), layout: layout, interpreter: options)
       if json { try Output.writeJSON(assumptions) } else { Output.write(assumptions.text) }
       return
     }
-    let inspection = try Inspection(path: model, showsPlan: plan, options: try engine.interpreterOptions)
+    var options = try engine.interpreterOptions
+    limits.apply(to: &options)
+    let inspection = try Inspection(path: model, showsPlan: plan, options: options)
     if json {
       try Output.writeJSON(inspection)
     } else {
@@ -235,6 +242,8 @@ struct Inspection: Encodable {
     do throws(ApusError) { return (try Interpreter(model: model, options: options), []) } catch {
       // A wrong name of kernels is the caller's mistake, not the model's.
       if error.code == .invalidArgument { throw error }
+      // What took too long takes as long with other sizes.
+      if error.code == .resourceLimit { return (nil, error.reasons) }
       for size in [32, 224, 256, 512] {
         var options = options
         options.inputShapes = model.openInputShapes(size)

@@ -23,6 +23,8 @@ struct RunCommand: ParsableCommand {
 
   @OptionGroup var engine: EngineOptions
 
+  @OptionGroup var limits: LimitOptions
+
   @Flag(help: "Print the time of each operator.")
   var profile = false
 
@@ -53,6 +55,7 @@ struct RunCommand: ParsableCommand {
   func run() throws {
     let model = try Model(contentsOfFile: model)
     var options = try engine.interpreterOptions
+    limits.apply(to: &options)
     options.profiles = profile
     let arrays = try inputArrays(for: model)
     options.inputShapes = Dictionary(
@@ -69,8 +72,8 @@ struct RunCommand: ParsableCommand {
       var file: String?
       if let outputDir {
         file = "\(outputDir)/output_\(position).npy"
-        try writeWholeFile(
-          array(of: tensor, at: position, in: interpreter).file, to: "\(outputDir)/output_\(position).npy")
+        let array = try array(of: tensor, at: position, in: interpreter)
+        try writeWholeFile(pieces: [array.head, array.bytes], to: "\(outputDir)/output_\(position).npy")
       }
       outputs.append(
         .init(name: tensor.name, type: tensor.type.rawValue, shape: tensor.shape.dimensions, file: file))
@@ -105,7 +108,7 @@ struct RunCommand: ParsableCommand {
         .invalidArgument, "the model has \(tensors.count) inputs, but --input is given \(input.count) times")
     }
     let arrays = try input.map { path in
-      let bytes = try readWholeFile(at: path, limit: .max)
+      let bytes = try readWholeFile(at: path, limit: 1 << 30)
       do throws(ApusError) { return try NumPyArray(file: bytes) } catch {
         throw ApusError(error.code, "the file '\(path)': \(error.message)")
       }
@@ -164,7 +167,12 @@ struct RunCommand: ParsableCommand {
   }
 
   private func array(of tensor: Tensor, at position: Int, in interpreter: Interpreter) throws -> NumPyArray {
-    let bytes = try interpreter.withOutputBytes(at: position) { span in span.withUnsafeBytes { Array($0) } }
+    let bytes = try interpreter.withOutputBytes(at: position) { span throws(ApusError) in
+      // Of `bfloat16`, an array twice as large is made.
+      let factor = tensor.type == .bfloat16 ? 3 : 1
+      try requireMemory(factor * span.byteCount, for: "output \(position) (\(tensor.name))")
+      return span.withUnsafeBytes { Array($0) }
+    }
     do { return try NumPyArray(tensor: bytes, of: tensor.type, shape: tensor.shape.dimensions) } catch {
       throw ApusError(error.code, "output \(position) (\(tensor.name)): \(error.message)")
     }

@@ -16,6 +16,13 @@
 
 /// Results go to standard output, everything else to standard error.
 package enum Output {
+  /// Makes writing to a pipe that nobody reads, or beyond a limit on files, a failure rather than a signal that ends the
+  /// process.
+  package static func surviveRefusedWrites() {
+    signal(SIGPIPE, SIG_IGN)
+    signal(SIGXFSZ, SIG_IGN)
+  }
+
   /// Writes a line of results.
   package static func write(_ line: String) {
     write(line + "\n", to: 1)
@@ -23,7 +30,9 @@ package enum Output {
 
   /// Writes a line for people, apart from the results.
   package static func writeError(_ line: String) {
-    write(line + "\n", to: 2)
+    // Names in files may hold anything, such as commands to a terminal.
+    let scalars = line.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }
+    write(String(String.UnicodeScalarView(scalars)) + "\n", to: 2)
   }
 
   /// Shows progress, if standard error is a terminal.
@@ -64,6 +73,7 @@ package enum Output {
     var written = 0
     while written < bytes.count {
       let count = bytes[written...].withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
       guard count > 0 else { return fail(to: descriptor) }
       written += count
     }

@@ -267,7 +267,7 @@ package final class FileBytes: @unchecked Sendable {
       }
       let size = Int(status.st_size)
       guard size >= 0, size <= maximumSize else {
-        throw FormatError("cannot read '\(path)': it has \(size) bytes, at most \(maximumSize)")
+        throw FormatError(limit: "cannot read '\(path)': it has \(size) bytes, at most \(maximumSize)")
       }
       return (descriptor, size)
     } catch {

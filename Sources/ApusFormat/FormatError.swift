@@ -8,8 +8,21 @@ package struct FormatError: Error, Hashable, Sendable {
   /// The sentence to show to people.
   package let message: String
 
-  /// Whether the reason is a file that cannot be read.
-  package let isUnreadable: Bool
+  /// What kind of refusal it is.
+  package enum Kind: Hashable, Sendable {
+    /// The bytes are not what they should be.
+    case malformed
+    /// The file could not be read, whatever is in it.
+    case unreadable
+    /// There is more of something than a limit allows.
+    case limit
+  }
+
+  /// What kind of refusal it is.
+  package let kind: Kind
+
+  /// Whether a file could not be read, whatever is in it.
+  package var isUnreadable: Bool { kind == .unreadable }
 
   /// The part of the message before the colon.
   private let place: String
@@ -18,14 +31,17 @@ package struct FormatError: Error, Hashable, Sendable {
 
   /// Makes an error with a message and no place yet.
   package init(_ message: String) {
-    self.init(place: "", finding: message, isUnreadable: false)
+    self.init(place: "", finding: message, kind: .malformed)
   }
 
-  /// The same, for a file that cannot be read.
-  init(unreadable message: String) { self.init(place: "", finding: message, isUnreadable: true) }
+  /// As above for a file that cannot be read.
+  init(unreadable message: String) { self.init(place: "", finding: message, kind: .unreadable) }
 
-  private init(place: String, finding: String, isUnreadable: Bool) {
-    self.isUnreadable = isUnreadable
+  /// As above for more of something than is allowed.
+  init(limit message: String) { self.init(place: "", finding: message, kind: .limit) }
+
+  private init(place: String, finding: String, kind: Kind) {
+    self.kind = kind
     self.place = place
     self.finding = finding
     message = place.isEmpty ? finding : "\(place): \(finding)"
@@ -34,7 +50,7 @@ package struct FormatError: Error, Hashable, Sendable {
   /// The same error, seen from the enclosing place; a name in parentheses goes with the number before it.
   package func inside(_ outer: String) -> FormatError {
     let separator = place.isEmpty ? "" : place.hasPrefix("(") ? " " : ", "
-    return FormatError(place: outer + separator + place, finding: finding, isUnreadable: isUnreadable)
+    return FormatError(place: outer + separator + place, finding: finding, kind: kind)
   }
 }
 

@@ -13,11 +13,13 @@ public struct ImageLimits: Hashable, Sendable {
   public var maximumFileSize: Int
   /// The maximum number of scans in a JPEG. Each scan walks the whole picture, however few bytes it has.
   public var maximumScanCount: Int
+  /// The most pixels of all scans of a JPEG together, where it has several.
+  public var maximumScannedPixelCount = 1 << 30
 
   /// Makes limits; those of `ImageBuffer` hold beside them.
   public init(
-    maximumSide: Int = ImageBuffer.maximumSide, maximumPixelCount: Int = ImageBuffer.maximumPixelCount,
-    maximumFileSize: Int = 1 << 30, maximumScanCount: Int = 100
+    maximumSide: Int = ImageBuffer.maximumSide, maximumPixelCount: Int = 1 << 27,
+    maximumFileSize: Int = 1 << 29, maximumScanCount: Int = 100
   ) {
     self.maximumSide = maximumSide
     self.maximumPixelCount = maximumPixelCount
@@ -35,5 +37,7 @@ public struct ImageLimits: Hashable, Sendable {
         and \(maximumPixelCount) in all
         """)
     }
+    // Its bytes, and what decoders work in.
+    try requireMemory(width * height * 6, for: "a picture of \(width) × \(height) pixels")
   }
 }

@@ -17,7 +17,13 @@ import Apus
 package func readWholeFile(at path: String, limit: Int) throws(ApusError) -> [UInt8] {
   var bytes: [UInt8] = []
   try readFile(
-    at: path, limit: limit, begin: { bytes.reserveCapacity($0) }, body: { bytes.append(contentsOf: $0) })
+    at: path, limit: limit, begin: { count throws(ApusError) in try reserve(count, in: &bytes, path) },
+    body: { piece throws(ApusError) in
+      if bytes.capacity - bytes.count < piece.count {
+        try reserve(min(2 * (bytes.count + piece.count), limit), in: &bytes, path)
+      }
+      bytes.append(contentsOf: piece)
+    })
   return bytes
 }
 
@@ -30,13 +36,14 @@ package func readWholeFile(at path: String, limit: Int) throws(ApusError) -> [UI
 ///   - body: Is called with each piece, in order.
 /// - Throws: `unreadableFile` with the system's reason, or `resourceLimit`.
 func readFile(
-  at path: String, limit: Int, begin: (Int) -> Void = { _ in }, body: (ArraySlice<UInt8>) -> Void
+  at path: String, limit: Int, begin: (Int) throws(ApusError) -> Void = { _ in },
+  body: (ArraySlice<UInt8>) throws(ApusError) -> Void
 ) throws(ApusError) {
   let descriptor = open(path, O_RDONLY | O_CLOEXEC)
   guard descriptor >= 0 else { throw unreadable(path) }
   defer { _ = close(descriptor) }
   var status = stat()
-  if fstat(descriptor, &status) == 0, status.st_size > 0 { begin(min(Int(status.st_size), limit)) }
+  if fstat(descriptor, &status) == 0, status.st_size > 0 { try begin(min(Int(status.st_size), limit)) }
   var chunk = [UInt8](repeating: 0, count: 1 << 18)
   var total = 0
   while true {
@@ -50,8 +57,14 @@ func readFile(
     guard total <= limit else {
       throw ApusError(.resourceLimit, "the file '\(path)' is longer than \(limit) bytes")
     }
-    body(chunk[..<count])
+    try body(chunk[..<count])
   }
+}
+
+/// Makes room for so many bytes in all.
+private func reserve(_ byteCount: Int, in bytes: inout [UInt8], _ path: String) throws(ApusError) {
+  try requireMemory(byteCount, for: "the file '\(path)'")
+  bytes.reserveCapacity(byteCount)
 }
 
 private func unreadable(_ path: String) -> ApusError {

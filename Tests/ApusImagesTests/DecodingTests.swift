@@ -83,22 +83,22 @@ import Testing
       }
     }
     #expect(fails(Array("P6 999999 999999 255\n".utf8)) == .resourceLimit)
-    #expect(fails(Array("P6 32768 8192 255\n".utf8)) == .malformedImage)
+    #expect(fails(Array("P6 16384 8192 255\n".utf8)) == .malformedImage)
     #expect(fails(Array("P5 99999999999999999999 1 255\n".utf8)) == .malformedImage)
     #expect(fails(Array("P5 0 1 255\n".utf8)) == .malformedImage)
     var png = PictureFixture.named("png rgb").file
-    png.replaceSubrange(16..<24, with: [0, 0, 0x80, 0, 0, 0, 0x20, 0])
+    png.replaceSubrange(16..<24, with: [0, 0, 0x40, 0, 0, 0, 0x20, 0])
     #expect(fails(png) == .malformedImage)
     png.replaceSubrange(16..<24, with: [0x7F, 0xFF, 0xFF, 0xFF, 0x7F, 0xFF, 0xFF, 0xFF])
     #expect(fails(png) == .resourceLimit)
     var bmp = PictureFixture.named("bmp 24 bits").file
-    bmp.replaceSubrange(18..<26, with: [0, 0x80, 0, 0, 0, 0x20, 0, 0])
+    bmp.replaceSubrange(18..<26, with: [0, 0x40, 0, 0, 0, 0x20, 0, 0])
     #expect(fails(bmp) == .malformedImage)
     bmp.replaceSubrange(18..<26, with: [0, 0, 0, 0x80, 0, 0, 0, 0x80])
     #expect(fails(bmp) == .malformedImage)
     var jpeg = PictureFixture.named("jpeg 4:4:4").file
     let frame = jpeg.indices.first { jpeg[$0] == 0xFF && jpeg[$0 + 1] == 0xC0 }!
-    jpeg.replaceSubrange(frame + 5..<frame + 9, with: [0x40, 0, 0x40, 0])
+    jpeg.replaceSubrange(frame + 5..<frame + 9, with: [0x40, 0, 0x20, 0])
     #expect(fails(jpeg) == .malformedImage)
     jpeg.replaceSubrange(frame + 5..<frame + 9, with: [0xF0, 0, 0xF0, 0])
     #expect(fails(jpeg) == .resourceLimit)
@@ -206,5 +206,11 @@ import Testing
     let error = #expect(throws: ApusError.self) { try ImageBuffer(decoding: bomb) }
     #expect(error?.code == .resourceLimit)
     #expect(error?.message.contains("159 scans") == true)
+    // A few scans of many pixels.
+    var limits = ImageLimits()
+    limits.maximumScannedPixelCount = 99
+    let scanned = #expect(throws: ApusError.self) { try ImageBuffer(decoding: file, limits: limits) }
+    #expect(
+      scanned?.code == .resourceLimit && scanned?.message.hasPrefix("the 10 scans of the JPEG have ") == true)
   }
 }

@@ -160,17 +160,17 @@ func run(
       prepared.pack(weights: weights.span.bytes, bias: nil, into: packed)
     }
   }
-  // Bytes beyond the output are watched for stray writes.
-  var output = [UInt8](repeating: 0xA5, count: outputCount + 64)
-  var scratch = [UInt8](repeating: 0xFF, count: prepared.scratchByteCount(threads: threads))
-  var outputSpan = output.mutableSpan
-  var outputBytes = outputSpan.mutableBytes
-  var scratchSpan = scratch.mutableSpan
-  var scratchBytes = scratchSpan.mutableBytes
+  // Input, output and scratch memory lie between pages that must not be touched.
+  guard let source = GuardedMemory(input), let result = GuardedMemory(count: outputCount, repeating: 0xA5),
+    let work = GuardedMemory(count: prepared.scratchByteCount(threads: threads), repeating: 0xFF)
+  else { return [] }
+  var outputBytes = unsafe MutableRawSpan(_unsafeBytes: result.bytes)
+  var scratchBytes = unsafe MutableRawSpan(_unsafeBytes: work.bytes)
   prepared.run(
-    packed, input: input.span.bytes, output: &outputBytes, scratch: &scratchBytes,
-    threads: ThreadTeam(count: threads))
-  return output
+    packed, input: unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(source.bytes)), output: &outputBytes,
+    scratch: &scratchBytes, threads: ThreadTeam(count: threads))
+  withExtendedLifetime((source, work)) {}
+  return unsafe Array(result.bytes) + [UInt8](repeating: 0xA5, count: 64)
 }
 
 /// The bytes of values, lowest address first.

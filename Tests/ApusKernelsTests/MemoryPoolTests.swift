@@ -20,7 +20,7 @@ struct MemoryPoolTests {
       // Nobody else gets any meanwhile.
       if lent != nil { #expect(pool.lend(byteCount: 1, distance: 0) == nil) }
       for byteCount in [max(distance, 1), 100] {
-        let part = pool.allocate(byteCount: byteCount)
+        let part = try #require(pool.allocate(byteCount: byteCount))
         #expect(Int(bitPattern: part).isMultiple(of: 64) && isZero(part, byteCount))
         part.initializeMemory(as: UInt8.self, repeating: 1, count: byteCount)
         parts.append((part, byteCount))

@@ -19,6 +19,9 @@ enum ArgmaxPooling2D {
     let rows = try places(input.shape[1], options.filter.height, options.stride.height)
     let columns = try places(input.shape[2], options.filter.width, options.stride.width)
     let shape: TensorShape = [input.shape[0], rows.count, columns.count, input.shape[3]]
+    try node.check(
+      plainWork: Double(shape.elementCount) * Double(min(options.filter.height, input.shape[1]))
+        * Double(min(options.filter.width, input.shape[2])))
     return Pool(
       input: input, output: try node.output(0, shape: shape, like: input),
       indices: try node.output(1, shape: shape, like: input),

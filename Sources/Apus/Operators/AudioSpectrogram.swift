@@ -22,6 +22,7 @@ struct AudioSpectrogram: Operator {
     let frequencies = SpectrogramKernel.transformLength(windowLength) / 2 + 1
     let output = try node.output(0, shape: [channels, frames, frequencies], types: [.float32])
     guard output.shape.elementCount > 0 else { return DataMovement([]) }
+    try node.check(plainWork: Double(output.shape.elementCount) * 64)
     let kernel = SpectrogramKernel(
       channels: channels, frames: frames, stride: stride, windowLength: windowLength,
       isSquared: options.bool("magnitude_squared"))

@@ -95,7 +95,7 @@ struct BatchMatMul: Operator {
         of: [rhs], layout: kernel.packing.of(form, numbers: [index]), most: kernel.packedByteCount
       ) { lease, packed throws(ApusError) in
         let matrices = try lease.bytes(of: rhs)
-        TensorMemory(byteCount: products.scratchByteCount(threads: 1)).withMutableBytes { scratch in
+        try TensorMemory(byteCount: products.scratchByteCount(threads: 1)).withMutableBytes { scratch in
           products.pack(index, of: matrices, into: packed, scratch: &scratch)
         }
       }

@@ -64,6 +64,9 @@ struct DetectionPostProcess: Operator {
         "max_detections × max_classes_per_detection, \(options.maximumDetections) × "
           + "\(options.classesPerDetection), is more than \(Int32.max)")
     }
+    try node.check(
+      plainWork: Double(boxCount) * Double(options.mode.runCount(classes: options.classCount))
+        * Double(min(options.maximumDetections, boxCount)))
     boxes = try node.output(0, shape: [1, rows, 4], types: [.float32])
     classes = try node.output(1, shape: [1, rows], types: [.float32])
     detectionScores = try node.output(2, shape: [1, rows], types: [.float32])
@@ -155,5 +158,13 @@ struct DetectionPostProcess: Operator {
         mode = .bestClass(listing: classesPerDetection)
       }
     }
+  }
+}
+
+extension DetectionSelection.Mode {
+  /// How often boxes are compared with each other.
+  fileprivate func runCount(classes: Int) -> Int {
+    if case .everyClass = self { return classes }
+    return 1
   }
 }

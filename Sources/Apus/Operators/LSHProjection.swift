@@ -44,6 +44,9 @@ struct LSHProjection: Operator {
     output = try node.output(0, shape: [count], types: [.int32])
     kernel = SignProjection(
       items: items, itemByteCount: input.shape.elementCount(in: 1..<input.shape.rank) * width)
+    try node.check(
+      plainWork: Double(seeds.shape.elementCount)
+        * (Double(input.shape.elementCount) * Double(width) + 8 * Double(items)))
     scratch = try node.scratch(byteCount: kernel.scratchByteCount)
   }
 

@@ -14,7 +14,7 @@ struct LocalResponseNormalization: Operator {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 1...1)
     let input = try node.input(0, types: [.float32], rank: 4)
-    try node.check(work: Double(input.shape.elementCount) * Double(input.shape[3]))
+    try node.check(plainWork: Double(input.shape.elementCount) * Double(input.shape[3]))
     return LocalResponseNormalization(
       input: input, output: try node.output(0, shape: input.shape, like: input),
       radius: try node.int32Option(0, default: 0), bias: try node.floatOption(1, default: 0),

@@ -30,6 +30,9 @@ struct Mfcc: Operator {
     let output = try node.output(
       0, shape: [input.shape[0], input.shape[1], coefficients], types: [.float32])
     guard output.shape.elementCount > 0 else { return DataMovement([]) }
+    try node.check(
+      plainWork: Double(input.shape[0]) * Double(input.shape[1])
+        * (Double(input.shape[2]) + Double(bands) * Double(coefficients)))
     // The reference keeps the limits in single precision.
     let kernel = CepstrumKernel(
       rows: input.shape[0] * input.shape[1],

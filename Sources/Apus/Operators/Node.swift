@@ -157,8 +157,17 @@ class Node {
     guard slot.type.isReadable(as: T.elementType) else {
       throw unsupported("\(slot.name) is \(slot.type), not \(T.elementType)")
     }
+    guard slot.shape.elementCount <= Self.valueLimit else {
+      throw ApusError(
+        .resourceLimit,
+        "\(place): needs the \(slot.shape.elementCount) values of \(slot.name) while it is prepared, more than the "
+          + "limit of \(Self.valueLimit)")
+    }
     return try planner.values(of: slot, as: T.self)
   }
+
+  /// The most values that preparation reads of a tensor: they become arrays.
+  private static let valueLimit = 1 << 24
 
   /// The values of an `int32` or `int64` tensor: a shape, axes, paddings.
   func integers(of slot: TensorSlot) throws(ApusError) -> [Int] {
@@ -234,7 +243,7 @@ class Node {
     guard values.count == shape.elementCount else {
       throw malformed("has \(values.count) values for an output of the shape \(shape)")
     }
-    planner.setConstant(slot, bytes: values.withUnsafeBytes { Array($0) })
+    try planner.setConstant(slot, bytes: values.withUnsafeBytes { Array($0) })
     return ConstantOutputs()
   }
 
@@ -256,6 +265,18 @@ class Node {
       throw ApusError(.resourceLimit, "\(place): takes \(count) steps, more than the limit of \(limit)")
     }
   }
+
+  /// As ``check(work:)`` for steps that a run takes one by one, and does not end early: each counts for many.
+  func check(plainWork count: Double) throws(ApusError) {
+    let limit = context.workLimit / Self.plainWorkCost
+    guard count <= Double(limit) else {
+      throw ApusError(
+        .resourceLimit, "\(place): takes \(count) steps, one by one, more than the limit of \(limit)")
+    }
+  }
+
+  /// How many multiply-accumulates fast kernels do while plain code takes a step.
+  private static let plainWorkCost = 1 << 9
 
   // MARK: Errors
 

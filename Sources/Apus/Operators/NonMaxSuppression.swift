@@ -39,6 +39,7 @@ struct NonMaxSuppression: Operator {
     self.limits = limits
     let most = try node.integer(of: node.input(2, types: [.int32], rank: 0))
     guard most >= 0 else { throw node.malformed("the maximum number of boxes is \(most), not 0 or more") }
+    try node.check(plainWork: Double(boxes.shape[0]) * Double(min(most, boxes.shape[0])) * 4)
     indices = try node.output(0, shape: [most], types: [.int32])
     selectedScores = isSoft ? try node.output(1, shape: [most], types: [.float32]) : nil
     count = try node.output(isSoft ? 2 : 1, shape: [], types: [.int32])

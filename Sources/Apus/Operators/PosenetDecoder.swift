@@ -67,6 +67,8 @@ struct PosenetDecoder: Operator {
     guard threshold.isFinite, radius.isFinite else {
       throw node.malformed("score_threshold is \(threshold) and nms_radius \(radius)")
     }
+    try node.check(
+      plainWork: Double(pixels.partialValue) * Double(PoseDecoding.pointCount) * (64 + Double(most)))
     self.maps = maps
     let points = PoseDecoding.pointCount
     let shapes: [TensorShape] = [

@@ -37,6 +37,7 @@ struct RFFT2D: Operator {
     let output = try node.output(
       0, shape: TensorShape(batch + [height, width / 2 + 1]), types: [.complex64])
     guard output.shape.elementCount > 0 else { return DataMovement([]) }
+    try node.check(plainWork: Double(output.shape.elementCount) * 64)
     let scratch = try node.scratch(byteCount: byteCount)
     let sizes = (height: input.shape[batch.count], width: input.shape[batch.count + 1])
     return RFFT2D(

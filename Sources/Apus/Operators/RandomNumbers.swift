@@ -50,6 +50,7 @@ struct Multinomial: Operator {
     guard logits.shape[1] > 0 else { throw node.malformed("\(logits.name) has no classes") }
     let count = try node.integer(of: node.input(1, types: [.int32], rank: 0))
     guard count >= 0 else { throw node.malformed("the number of samples is \(count), not 0 or more") }
+    try node.check(plainWork: Double(logits.shape[0]) * Double(count) * 32)
     return Multinomial(
       logits: logits,
       output: try node.output(0, shape: [logits.shape[0], count], types: [.int32, .int64]),

@@ -103,13 +103,15 @@ struct ReduceWindow: Operator {
           count: whole < reach ? 0 : (whole - reach) / strides[axis] + 1))
     }
     // No memory holds all positions, but a window may visit them over and over.
-    guard TensorShape(places).elementCount <= node.context.memoryLimit else {
+    guard TensorShape(places).elementCount <= node.context.elementLimit else {
       throw ApusError(
         .resourceLimit, "\(node.place): a window over \(TensorShape(places)) places takes too long")
     }
     output = try node.output(0, shape: TensorShape(axes.map(\.count)), like: input)
     kernel = WindowReduction(axes, fold, elements)
-    try node.declare(multiplyAccumulates: axes.reduce(1.0) { $0 * Double($1.count) * Double($1.window) })
+    let work = axes.reduce(1.0) { $0 * Double($1.count) * Double($1.window) }
+    try node.check(plainWork: work)
+    try node.declare(multiplyAccumulates: work)
   }
 
   func invoke(_ tensors: borrowing TensorTable) {

@@ -4,7 +4,7 @@ import ApusKernels
 
 /// `WHILE`: calls a body on its own outputs while a condition holds.
 ///
-/// The number of iterations is not limited; a cancelled run ends before the next one.
+/// ``Interpreter/Options/loopLimit`` bounds the iterations of a run; a cancelled or late run ends before the next one.
 struct While: Operator {
   private let condition: SubgraphCall
   private let body: SubgraphCall
@@ -29,7 +29,7 @@ struct While: Operator {
     if let shape = condition.plannedShapes?[0] { try check(condition: shape, node.place) }
     let body = try SubgraphCall(called[1], inputs: arguments, outputTypes: types, of: node)
     guard let shapes = body.plannedShapes, zip(shapes, inputs).allSatisfy({ isSame($0, $1.shape) }) else {
-      return DeferredWhile(condition: condition, body: body, inputs: inputs, place: node.place)
+      return try DeferredWhile(condition: condition, body: body, inputs: inputs, place: node.place)
     }
     return While(
       condition: condition, body: body, inputs: inputs, outputs: try node.outputs(shapes),
@@ -77,6 +77,7 @@ struct While: Operator {
       for (position, output) in outputs.enumerated() where isFirst || !isInvariant[position] {
         try body.pass(tensors.readBytes(output), to: position)
       }
+      try body.countIteration()
       try body.run()
       for (position, output) in outputs.enumerated() where !isInvariant[position] {
         try body.copyOutput(position, to: output, tensors)
@@ -108,23 +109,22 @@ final class DeferredWhile: DeferredOperator {
   private let place: String
   private var values: [Value]
 
-  init(condition: SubgraphCall, body: SubgraphCall, inputs: [TensorSlot], place: String) {
+  init(condition: SubgraphCall, body: SubgraphCall, inputs: [TensorSlot], place: String) throws(ApusError) {
     self.condition = condition
     self.body = body
     self.inputs = inputs
     self.place = place
-    values = inputs.map { _ in Value(shape: [0], memory: TensorMemory(byteCount: 1), byteCount: 0) }
+    values = try inputs.map { _ throws(ApusError) in
+      Value(shape: [0], memory: try TensorMemory(byteCount: 1), byteCount: 0)
+    }
   }
 
   private func hold(_ shape: TensorShape, byteCount: Int, at position: Int) throws(ApusError) {
     values[position].shape = shape
     guard values[position].byteCount != byteCount else { return }
-    guard byteCount <= body.graph.memoryLimit else {
-      throw ApusError(
-        .resourceLimit,
-        "\(place): a value takes \(byteCount) bytes, more than the limit of \(body.graph.memoryLimit)")
-    }
-    values[position].memory = TensorMemory(byteCount: byteCount)
+    let others = values.reduce(-values[position].byteCount) { $0 + $1.byteCount }
+    try body.graph.context.checkMemory(byteCount, beside: others, insteadOf: 0, "\(place): a value")
+    values[position].memory = try TensorMemory(byteCount: byteCount)
     values[position].byteCount = byteCount
   }
 
@@ -144,6 +144,7 @@ final class DeferredWhile: DeferredOperator {
       try pass(to: condition)
       guard try While.holds(condition, place) else { return }
       try pass(to: body)
+      try body.countIteration()
       try body.run()
       for position in values.indices {
         let graph = body.graph

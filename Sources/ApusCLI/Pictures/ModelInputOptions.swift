@@ -27,6 +27,8 @@ struct ModelInputOptions: ParsableArguments {
 
   @OptionGroup var engine: EngineOptions
 
+  @OptionGroup var limits: LimitOptions
+
   func validate() throws {
     _ = try regionRect
     _ = try size
@@ -41,6 +43,7 @@ struct ModelInputOptions: ParsableArguments {
     options.resampling = resampling
     options.inputSize = try size
     options.interpreter = try engine.interpreterOptions
+    limits.apply(to: &options.interpreter)
     return options
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
+import ApusImages
 import ApusVision
 import FoundationEssentials
 
@@ -18,7 +19,7 @@ struct PictureSource: Sendable {
   /// The file's bytes.
   func bytes() throws(ApusError) -> [UInt8] {
     if let embedded { return embedded }
-    do { return try readWholeFile(at: name, limit: 1 << 30) } catch {
+    do { return try readWholeFile(at: name, limit: ImageLimits().maximumFileSize) } catch {
       // The name stands before the message already.
       let prefix = "cannot read the file '\(name)': "
       throw error.message.hasPrefix(prefix)

@@ -66,15 +66,22 @@ package struct ZipArchive: Sendable {
       guard let entry = entries.first(where: { $0.name == name }) else {
         throw FormatError("there is no such entry")
       }
-      return try contents(of: entry, maximumSize)
+      return try read(entry, maximumSize)
     } catch {
       throw error.inside("'\(name)'").inside("zip archive")
     }
   }
 
-  private func contents(of entry: Entry, _ maximumSize: Int) throws(FormatError) -> [UInt8] {
+  /// The contents of an entry, their checksum verified.
+  package func contents(of entry: Entry, maximumSize: Int) throws(FormatError) -> [UInt8] {
+    do throws(FormatError) { return try read(entry, maximumSize) } catch {
+      throw error.inside("'\(entry.name)'").inside("zip archive")
+    }
+  }
+
+  private func read(_ entry: Entry, _ maximumSize: Int) throws(FormatError) -> [UInt8] {
     guard entry.size <= maximumSize else {
-      throw FormatError("it has \(entry.size) bytes, at most \(maximumSize)")
+      throw FormatError(limit: "it has \(entry.size) bytes, at most \(maximumSize)")
     }
     guard entry.size / Self.maximumRatio <= entry.compressedSize else {
       throw FormatError("\(entry.compressedSize) bytes would expand to \(entry.size)")

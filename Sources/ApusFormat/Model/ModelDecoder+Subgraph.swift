@@ -7,7 +7,7 @@ extension ModelDecoder {
     let count = try table.vector(0, elementSize: 4)?.count ?? 0
     tensorCount += count
     guard tensorCount <= limits.maximumTensors else {
-      throw FormatError("there are \(tensorCount) tensors or more, at most \(limits.maximumTensors)")
+      throw FormatError(limit: "there are \(tensorCount) tensors or more, at most \(limits.maximumTensors)")
     }
     let tensors = try entries(table, 0, "tensor", "tensors", limits.maximumTensors) {
       (decoder, table, _) throws(FormatError) in try decoder.tensor(table, count)
@@ -16,7 +16,8 @@ extension ModelDecoder {
     let outputs = try indices(table, 2, "output", "outputs", count)
     operatorCount += try table.vector(3, elementSize: 4)?.count ?? 0
     guard operatorCount <= limits.maximumOperators else {
-      throw FormatError("there are \(operatorCount) operators or more, at most \(limits.maximumOperators)")
+      throw FormatError(
+        limit: "there are \(operatorCount) operators or more, at most \(limits.maximumOperators)")
     }
     let operators = try entries(table, 3, "operator", "operators", limits.maximumOperators) {
       (decoder, table, _) throws(FormatError) in try decoder.operatorEntry(table, count)

@@ -82,7 +82,7 @@ extension ModelDecoder {
     for dimension in shape where dimension > 0 {
       let (next, overflow) = product.multipliedReportingOverflow(by: dimension)
       guard !overflow, next <= limits.maximumElements else {
-        throw FormatError("shape \(shape) has more than \(limits.maximumElements) elements")
+        throw FormatError(limit: "shape \(shape) has more than \(limits.maximumElements) elements")
       }
       product = next
     }

@@ -131,7 +131,7 @@ struct ModelDecoder {
   ) throws(FormatError) -> [R] {
     guard let vector = try vector(table, field, 4, plural) else { return [] }
     guard vector.count <= maximum else {
-      throw FormatError("there are \(vector.count) \(plural), at most \(maximum)")
+      throw FormatError(limit: "there are \(vector.count) \(plural), at most \(maximum)")
     }
     try budget.charge(vector.count * DecodingBudget.table)
     var result: [R] = []

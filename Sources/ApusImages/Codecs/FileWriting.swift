@@ -9,25 +9,66 @@ import ApusVision
   import Darwin
 #endif
 
-/// Creates or replaces a file.
+/// Creates or replaces a file: where that fails, what was there before stays as it was.
+///
+/// A regular file is written beside its place and then moved there, so that nobody ever sees a part of it. Pipes and devices
+/// are written to directly.
 ///
 /// - Throws: `unwritableFile` with the system's reason.
 package func writeWholeFile(_ bytes: [UInt8], to path: String) throws(ApusError) {
-  let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+  try writeWholeFile(pieces: [bytes], to: path)
+}
+
+/// As ``writeWholeFile(_:to:)`` for bytes in pieces.
+package func writeWholeFile(pieces: [[UInt8]], to path: String) throws(ApusError) {
+  var status = stat()
+  let exists = stat(path, &status) == 0
+  if exists, status.st_mode & S_IFMT != S_IFREG {
+    let descriptor = open(path, O_WRONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw unwritable(path) }
+    if let failure = writeAll(pieces, andClose: descriptor, path) { throw failure }
+    return
+  }
+  // A link stays a link: what it leads to is replaced.
+  let target = exists ? resolved(path) : path
+  // Whoever may not write to the file may not replace it.
+  guard !exists || access(target, W_OK) == 0 else { throw unwritable(path) }
+  let partial = "\(target).\(getpid())-\(UInt32.random(in: 0...(.max))).part"
+  let descriptor = open(
+    partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, exists ? status.st_mode & 0o7777 : 0o666)
   guard descriptor >= 0 else { throw unwritable(path) }
+  var failure = writeAll(pieces, andClose: descriptor, path)
+  if failure == nil, rename(partial, target) != 0 { failure = unwritable(path) }
+  if let failure {
+    unlink(partial)
+    throw failure
+  }
+}
+
+/// Writes everything; says what went wrong.
+private func writeAll(_ pieces: [[UInt8]], andClose descriptor: Int32, _ path: String) -> ApusError? {
   var failure: ApusError?
-  var written = 0
-  while written < bytes.count, failure == nil {
-    let count = bytes[written...].withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-    if count >= 0 {
-      written += count
-    } else if errno != EINTR {
-      failure = unwritable(path)
+  for bytes in pieces {
+    var written = 0
+    while written < bytes.count, failure == nil {
+      let count = bytes[written...].withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+      if count >= 0 {
+        written += count
+      } else if errno != EINTR {
+        failure = unwritable(path)
+      }
     }
   }
   // Some file systems report a full disk only here.
   if close(descriptor) != 0, failure == nil { failure = unwritable(path) }
-  if let failure { throw failure }
+  return failure
+}
+
+/// What a path leads to.
+private func resolved(_ path: String) -> String {
+  guard let real = realpath(path, nil) else { return path }
+  defer { free(real) }
+  return String(cString: real)
 }
 
 private func unwritable(_ path: String) -> ApusError {

@@ -38,6 +38,13 @@ import ApusVision
         .resourceLimit,
         "the JPEG has \(header.scanCount) scans, which is beyond the limit of \(limits.maximumScanCount)")
     }
+    let scanned = Int(width) * Int(height) * header.scanCount
+    guard header.scanCount == 1 || scanned <= limits.maximumScannedPixelCount else {
+      throw ApusError(
+        .resourceLimit,
+        "the \(header.scanCount) scans of the JPEG have \(scanned) pixels, which is beyond the limit of "
+          + "\(limits.maximumScannedPixelCount)")
+    }
     let full = (width: Int(width), height: Int(height))
     let factor =
       header.orientation.swapsSides

@@ -70,6 +70,8 @@ package struct BlockwiseProduct: Sendable {
   private static let tileUnits = 16
 
   private struct Work: TileWork {
+    static var mayStop: Bool { true }
+
     let product: BlockwiseProduct
     let words: UnsafePointer<Int16>
     let steps: UnsafePointer<Float>

@@ -10,16 +10,22 @@ package final class PackedWeights: @unchecked Sendable {
   /// What keeps the memory alive.
   private let owner: AnyObject
 
-  /// Takes zeroed memory for `byteCount` bytes from a pool, or memory of its own.
-  package init(byteCount: Int, pool: MemoryPool? = nil) {
+  /// Takes zeroed memory for `byteCount` bytes from a pool, or memory of its own; nil where the system refuses it.
+  package init?(ifAvailable byteCount: Int, pool: MemoryPool? = nil) {
     self.byteCount = byteCount
     if let pool {
+      guard let memory = unsafe pool.allocate(byteCount: max(byteCount, 64)) else { return nil }
       owner = pool
-      unsafe address = pool.allocate(byteCount: max(byteCount, 64))
+      unsafe address = memory
     } else {
-      let memory = ZeroedMemory(byteCount: max(byteCount, 64))
+      guard let memory = ZeroedMemory(ifAvailable: max(byteCount, 64)) else { return nil }
       owner = memory
       unsafe address = memory.base
     }
+  }
+
+  /// As above for programs that cannot go on without it: a refusal ends the process.
+  package convenience init(byteCount: Int) {
+    self.init(ifAvailable: byteCount)!
   }
 }

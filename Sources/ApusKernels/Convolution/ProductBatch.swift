@@ -107,7 +107,7 @@ package struct ProductBatch: Sendable {
     precondition(weights.count >= (arePacked ? counts.rhs : packedCount(threads: threads.count)))
     precondition(lhs.byteCount >= counts.lhs * shape.lhsByteCount)
     precondition(arePacked || rhs.byteCount >= counts.rhs * shape.rhsByteCount)
-    let alone = ThreadTeam(count: 1)
+    let alone = threads.alone
     let fitting = threads.fitting(nanoseconds: nanoseconds)
     let whole = fitting.count > 1 ? wholeCount(threads: fitting.count) : 0
     unsafe lhs.withUnsafeBytes { lhs in
@@ -140,6 +140,8 @@ package struct ProductBatch: Sendable {
 
   /// A tile is a group.
   private struct Work: TileWork {
+    static var mayStop: Bool { true }
+
     let batch: ProductBatch
     let lhs: UnsafeRawPointer
     let rhs: UnsafeRawPointer

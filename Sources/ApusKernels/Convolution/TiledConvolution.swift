@@ -50,6 +50,8 @@ extension TiledConvolution {
 
 /// One run of a ``TiledConvolution``: pointers that live as long as its call.
 struct ConvolutionWork: TileWork {
+  static var mayStop: Bool { true }
+
   let convolution: any TiledConvolution
   let packed: UnsafeMutableRawPointer
   /// Quantized where the convolution does that.

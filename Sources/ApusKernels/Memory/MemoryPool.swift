@@ -30,11 +30,11 @@ package final class MemoryPool: Sendable {
   /// - Parameter expectedByteCount: about how much will be asked for.
   package init(expectedByteCount: Int) { self.expectedByteCount = expectedByteCount }
 
-  /// Zeroed memory that lives as long as the pool, aligned to 64 bytes.
-  package func allocate(byteCount: Int) -> UnsafeMutableRawPointer {
+  /// Zeroed memory that lives as long as the pool, aligned to 64 bytes; nil where the system refuses it.
+  package func allocate(byteCount: Int) -> UnsafeMutableRawPointer? {
     let byteCount = roundedUp(max(byteCount, 1), to: ZeroedMemory.alignment)
     return state.withLock { state in
-      if state.room < byteCount { addRegion(&state, byteCount: byteCount) }
+      if state.room < byteCount, !addRegion(&state, byteCount: byteCount) { return nil }
       let start = state.used
       state.used += byteCount
       state.total += byteCount
@@ -48,7 +48,7 @@ package final class MemoryPool: Sendable {
   package func lend(byteCount: Int, distance: Int) -> UnsafeMutableRawPointer? {
     state.withLock { state in
       guard state.lent == nil, byteCount > 0 else { return nil }
-      if state.regions.isEmpty { addRegion(&state, byteCount: 1) }
+      if state.regions.isEmpty, !addRegion(&state, byteCount: 1) { return nil }
       guard let last = state.regions.last, 0...last.byteCount - state.used ~= distance else { return nil }
       let start = state.used + roundedUp(distance, to: ZeroedMemory.alignment)
       guard byteCount <= last.byteCount - start else { return nil }
@@ -68,11 +68,17 @@ package final class MemoryPool: Sendable {
     }
   }
 
-  /// Address space costs nothing: enough that little is left over at a region's end.
-  private func addRegion(_ state: inout State, byteCount: Int) {
+  /// Address space costs nothing: enough that little is left over at a region's end. Where the system limits it, no more than
+  /// is needed; false where there is not even that.
+  private func addRegion(_ state: inout State, byteCount: Int) -> Bool {
     let next = max(2 * (expectedByteCount - state.total), state.total / 2, Self.leastRegion)
-    state.regions.append(ZeroedMemory(byteCount: max(byteCount, next), isReserved: true))
+    guard
+      let region = ZeroedMemory(ifAvailable: max(byteCount, next), isReserved: true)
+        ?? ZeroedMemory(ifAvailable: byteCount, isReserved: true)
+    else { return false }
+    state.regions.append(region)
     (state.used, state.ready) = (0, 0)
+    return true
   }
 
   /// Makes the last region's pages.

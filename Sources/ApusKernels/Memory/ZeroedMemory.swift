@@ -27,21 +27,26 @@ package final class ZeroedMemory: @unchecked Sendable {
   /// What is given back to the system; nil where the memory is of the heap.
   private let mapping: UnsafeMutableRawBufferPointer?
 
-  /// Takes memory that is used at once, or address space whose parts ``prepare(_:expecting:)`` makes ready.
-  ///
-  /// Running out of memory here ends the process, as it does for every Swift array of this size.
-  package init(byteCount: Int, isReserved: Bool = false) {
+  /// Memory that is used at once, or address space whose parts ``prepare(_:expecting:)`` makes ready; nil where the system
+  /// refuses it. Less than 128 KiB comes from the heap, which ends the process instead.
+  package init?(ifAvailable byteCount: Int, isReserved: Bool = false) {
     self.byteCount = max(byteCount, 1)
-    if byteCount >= Self.leastMapped, let mapping = Self.map(byteCount), let start = mapping.baseAddress {
-      self.mapping = mapping
-      base =
-        byteCount < Self.leastLarge ? start : unsafe start.alignedUp(toMultipleOf: Self.largePageByteCount)
-      if !isReserved { Self.advise(base, byteCount: byteCount) }
-    } else {
+    guard byteCount >= Self.leastMapped else {
       mapping = nil
       unsafe base = .allocate(byteCount: self.byteCount, alignment: Self.alignment)
       unsafe base.initializeMemory(as: UInt8.self, repeating: 0, count: self.byteCount)
+      return
     }
+    guard let mapping = Self.map(byteCount), let start = mapping.baseAddress else { return nil }
+    self.mapping = mapping
+    base =
+      byteCount < Self.leastLarge ? start : unsafe start.alignedUp(toMultipleOf: Self.largePageByteCount)
+    if !isReserved { Self.advise(base, byteCount: byteCount) }
+  }
+
+  /// As above for programs that cannot go on without it: a refusal ends the process.
+  package convenience init(byteCount: Int) {
+    self.init(ifAvailable: byteCount)!
   }
 
   deinit {

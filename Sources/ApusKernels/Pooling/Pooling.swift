@@ -102,6 +102,8 @@ package struct Pooling: Sendable {
 
   /// One run: pointers that live as long as its call.
   private struct Work: TileWork {
+    static var mayStop: Bool { true }
+
     let owner: UnsafePointer<Pooling>
     let tiles: Int
     let input: UnsafeRawPointer

@@ -21,7 +21,7 @@ extension ThreadTeam {
   /// The team for a run of about so long on one thread. Others are woken now, so that they work when they are needed.
   package func forRun(nanoseconds: @autoclosure () -> Int) -> ThreadTeam {
     guard count > 1 else { return self }
-    guard nanoseconds() >= ThreadPolicy.leastRunNanoseconds else { return ThreadTeam(count: 1) }
+    guard nanoseconds() >= ThreadPolicy.leastRunNanoseconds else { return alone }
     ThreadPool.shared.wake(threads: count)
     return self
   }
@@ -29,7 +29,7 @@ extension ThreadTeam {
   /// The team for work of about so long on one thread.
   package func fitting(nanoseconds: Int) -> ThreadTeam {
     guard count > 1 else { return self }
-    guard nanoseconds >= ThreadPolicy.leastNanoseconds else { return ThreadTeam(count: 1) }
-    return ThreadTeam(count, wakes: nanoseconds >= ThreadPolicy.leastWakingNanoseconds)
+    guard nanoseconds >= ThreadPolicy.leastNanoseconds else { return alone }
+    return waking(nanoseconds >= ThreadPolicy.leastWakingNanoseconds)
   }
 }

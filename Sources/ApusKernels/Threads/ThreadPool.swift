@@ -19,6 +19,7 @@ final class ThreadPool: @unchecked Sendable {
   // What the present run does: written by the owner of `isBusy` while no worker is posted or at work.
   private var work: (any TileWork.Type)?
   private var address: UnsafeRawPointer?
+  private var signal: Unmanaged<StopSignal>?
   private var shareCount = 0
   private var startedCount = 0
   private var mayStart = true
@@ -32,7 +33,8 @@ final class ThreadPool: @unchecked Sendable {
   ///
   /// Threads that sleep are woken where `wakes` is set, and otherwise do without.
   func run(
-    _ work: any TileWork.Type, at address: UnsafeRawPointer, tiles: Int, threads: Int, wakes: Bool
+    _ work: any TileWork.Type, at address: UnsafeRawPointer, tiles: Int, threads: Int, wakes: Bool,
+    signal: Unmanaged<StopSignal>?
   ) -> Bool {
     guard isBusy.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged else {
       return false
@@ -40,6 +42,7 @@ final class ThreadPool: @unchecked Sendable {
     startThreads(threads - 1)
     self.work = work
     unsafe self.address = address
+    unsafe self.signal = signal
     let helperCount = min(threads - 1, startedCount)
     shareCount = helperCount + 1
     shares.deal(tiles: tiles, to: shareCount)
@@ -47,6 +50,7 @@ final class ThreadPool: @unchecked Sendable {
     runTiles(worker: 0)
     for index in 0..<helperCount { workers[index].revokeOrWait() }
     unsafe self.address = nil
+    unsafe self.signal = nil
     isBusy.store(false, ordering: .releasing)
     return true
   }
@@ -64,11 +68,21 @@ final class ThreadPool: @unchecked Sendable {
   /// Does the tiles of this worker's share, then what is left of the others'.
   private func runTiles(worker: Int) {
     guard let work = self.work, let address = unsafe self.address else { return }
-    while let tile = shares.takeFirst(of: worker) { unsafe work.run(at: address, tile: tile, worker: worker) }
+    while !mustStop, let tile = shares.takeFirst(of: worker) {
+      unsafe work.run(at: address, tile: tile, worker: worker)
+    }
     for distance in 1..<max(shareCount, 1) {
       let other = (worker + distance) % shareCount
-      while let tile = shares.takeLast(of: other) { unsafe work.run(at: address, tile: tile, worker: worker) }
+      while !mustStop, let tile = shares.takeLast(of: other) {
+        unsafe work.run(at: address, tile: tile, worker: worker)
+      }
     }
+  }
+
+  /// Whether the tiles that are left are to be left out.
+  private var mustStop: Bool {
+    guard let signal = unsafe self.signal else { return false }
+    return unsafe signal._withUnsafeGuaranteedRef { $0.mustStop }
   }
 
   private func startThreads(_ count: Int) {

@@ -9,29 +9,52 @@ package struct ThreadTeam: Sendable {
   package let count: Int
   /// Whether threads that sleep are woken.
   private let wakes: Bool
+  /// What ends products early; uncounted, as teams are copied into everything.
+  private let signal: Unmanaged<StopSignal>?
 
   /// Asks for `count` threads, brought into `1...maximumCount`; none is started before it is needed.
-  package init(count: Int) { self.init(min(max(count, 1), Self.maximumCount), wakes: true) }
+  ///
+  /// - Parameter signal: What ends products early; it outlives every copy of the team.
+  package init(count: Int, stoppedBy signal: StopSignal? = nil) {
+    unsafe self.init(
+      min(max(count, 1), Self.maximumCount), wakes: true, signal.map { .passUnretained($0) })
+  }
 
-  init(_ count: Int, wakes: Bool) {
+  private init(_ count: Int, wakes: Bool, _ signal: Unmanaged<StopSignal>?) {
     self.count = count
     self.wakes = wakes
+    unsafe self.signal = signal
   }
+
+  /// One thread, with what ends products early.
+  package var alone: ThreadTeam { unsafe ThreadTeam(1, wakes: false, signal) }
+
+  /// Whether work has to end; looks at the clock if there is a deadline.
+  package var mustStop: Bool {
+    guard let signal = unsafe signal else { return false }
+    return unsafe signal._withUnsafeGuaranteedRef { $0.mustStop }
+  }
+
+  /// The same, which wakes threads that sleep, or does not.
+  func waking(_ wakes: Bool) -> ThreadTeam { unsafe ThreadTeam(count, wakes: wakes, signal) }
 
   /// Does every tile exactly once and returns when all are done.
   ///
   /// Each thread begins with an equal share of neighboring tiles and then helps the others. With one thread or one
   /// tile, with a busy pool, or inside another run, the calling thread does them all as worker 0.
   package func run<W: TileWork>(tiles: Int, _ work: W) {
+    let stops = unsafe W.mayStop && signal != nil
     if count > 1, tiles > 1, tiles <= TileShares.mostTiles {
       let isDone = unsafe withUnsafePointer(to: work) { address in
         unsafe ThreadPool.shared.run(
-          W.self, at: UnsafeRawPointer(address), tiles: tiles, threads: min(count, tiles), wakes: wakes)
+          W.self, at: UnsafeRawPointer(address), tiles: tiles, threads: min(count, tiles), wakes: wakes,
+          signal: stops ? signal : nil)
       }
       if isDone { return }
     }
     var tile = 0
     while tile < tiles {
+      if stops, mustStop { return }
       work.run(tile: tile, worker: 0)
       tile += 1
     }

@@ -33,8 +33,8 @@ public struct EmbeddingGallery: Hashable, Sendable {
   public static let maximumNameLength = 1024
   /// The maximum number of coordinates.
   public static let maximumDimension = 1 << 16
-  /// The maximum size of a file, in bytes.
-  public static let maximumFileSize = 1 << 30
+  /// The largest file, in bytes.
+  public static let maximumFileSize = 1 << 28
 
   private static let magic = Array("ApusGallery1\n".utf8)
 

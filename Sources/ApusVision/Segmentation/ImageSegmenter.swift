@@ -53,10 +53,10 @@ public final class ImageSegmenter: VisionTask {
   private let channels: MaskEnlargement.Channels
   private let names: LabelSource?
 
-  /// The maximum of pixels times classes: some minutes' work.
-  private static let maximumWork = 1 << 34
-  /// The maximum of pixels times classes of confidence masks.
-  private static let maximumConfidences = 1 << 29
+  /// The most pixels times classes that are looked at: some minutes' work.
+  private static let maximumWork = 1 << 32
+  /// The most pixels times classes of confidence masks.
+  private static let maximumConfidences = 1 << 28
 
   /// Makes a segmenter.
   ///

@@ -12,6 +12,9 @@ struct PreparedModel: DescribedModel {
   fileprivate let options: BaseOptions
   fileprivate let interpreterOptions: Interpreter.Options
 
+  /// The most elements of an output, of which tasks make floats.
+  private static let outputLimit = 1 << 27
+
   /// Checks that the model's only input is a picture, and prepares an interpreter.
   init(_ model: Model, options: BaseOptions) throws(ApusError) {
     self.model = model
@@ -25,6 +28,14 @@ struct PreparedModel: DescribedModel {
     interpreterOptions.inputShapes[0] = geometry.shape(batch: 1)
     self.interpreterOptions = interpreterOptions
     interpreter = try Interpreter(model: model, options: interpreterOptions)
+    for (position, output) in interpreter.outputs.enumerated() {
+      guard output.shape.elementCount <= Self.outputLimit else {
+        throw ApusError(
+          .resourceLimit,
+          "output \(position) (\(output.name)) has \(output.shape.elementCount) elements, more than the limit of "
+            + "\(Self.outputLimit) for answers about pictures")
+      }
+    }
   }
 
   /// The outputs as prepared, in the model's order.

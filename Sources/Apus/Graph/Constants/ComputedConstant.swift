@@ -53,9 +53,13 @@ final class ComputedConstant: @unchecked Sendable {
     try state.withLock { state throws(ApusError) in
       if let kept = state.kept { return self.buffer(kept, output) }
       let lease = try ConstantLease(self.inputs, pool: self.pool)
-      let memories = self.outputs.map { TensorMemory(byteCount: $0.byteCount) }
-      let working = self.scratch.map { TensorMemory(byteCount: $0.byteCount) }
-      // The operator works on addresses, which do not keep memory alive.
+      let memories = try self.outputs.map { piece throws(ApusError) in
+        try TensorMemory(byteCount: piece.byteCount)
+      }
+      let working = try self.scratch.map { piece throws(ApusError) in
+        try TensorMemory(byteCount: piece.byteCount)
+      }
+      // The operator works on addresses, which keep nothing alive.
       defer { withExtendedLifetime((lease, memories, working)) {} }
       try self.compute(
         inputs: try self.inputs.map { input throws(ApusError) in try lease.buffer(of: input.tensor) },

@@ -53,7 +53,7 @@ struct ConstantExpansion {
     }
     byteCount += count
     try require(range)
-    let constant = expand(range, type, count: count)
+    let constant = try expand(range, type, count: count)
     expanded[key] = constant
     return constant
   }
@@ -80,7 +80,7 @@ struct ConstantExpansion {
         .malformedModel, "tensor \(tensor.name): sparsity does not fit \(TensorShape(tensor.shape))")
     }
     sparseByteCount += byteCount
-    let memory = TensorMemory(byteCount: byteCount)
+    let memory = try TensorMemory(byteCount: byteCount)
     let isComplete = file.bytes.withUnsafeBytes { bytes in
       layout.expand(
         UnsafeRawBufferPointer(rebasing: bytes[range]), width: width,
@@ -93,8 +93,8 @@ struct ConstantExpansion {
     return Constant(memory, byteCount: byteCount, isOfModel: true)
   }
 
-  private func expand(_ range: Range<Int>, _ type: ElementType, count: Int) -> Constant {
-    let memory = TensorMemory(byteCount: count)
+  private func expand(_ range: Range<Int>, _ type: ElementType, count: Int) throws(ApusError) -> Constant {
+    let memory = try TensorMemory(byteCount: count)
     file.bytes.withUnsafeBytes { bytes in
       let source = bytes[range]
       switch type {

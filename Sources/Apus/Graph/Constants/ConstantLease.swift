@@ -21,7 +21,7 @@ final class ConstantLease {
     let byteCount = constants.reduce(0) { $0 + $1.constant.leasedByteCount }
     var memory = LeasedMemory()
     let lent = byteCount > 0 ? pool.lend(byteCount: byteCount, distance: distance) : nil
-    let own = byteCount > 0 && lent == nil ? TensorMemory(byteCount: byteCount) : nil
+    let own = byteCount > 0 && lent == nil ? try TensorMemory(byteCount: byteCount) : nil
     if let base = lent ?? own?.base { memory = LeasedMemory(base, byteCount: byteCount) }
     tensors = constants.map(\.tensor)
     self.own = own

@@ -4,6 +4,8 @@ import ApusKernels
 extension PlanDraft {
   /// Larger results, in bytes, are computed in each run instead of being kept.
   private static let foldLimit = 256 << 20
+  /// Results that take more multiply-accumulates than this are computed in each run, which can be cancelled.
+  private static let workLimit = 1 << 32
   /// Results up to this size, in bytes, are computed at once; larger ones on first use, see ``ComputedConstant``.
   private static let eagerLimit = 256
 
@@ -17,7 +19,7 @@ extension PlanDraft {
     let inputs = wiring.subgraph.operators[step.position].inputs.filter { $0 >= 0 }
     let outputs = wiring.subgraph.operators[step.position].outputs
     guard !inputs.isEmpty, inputs.allSatisfy({ facts[$0].constant != nil }),
-      outputs.allSatisfy({ !wiring.isVariable($0) })
+      outputs.allSatisfy({ !wiring.isVariable($0) }), step.multiplyAccumulates <= Self.workLimit
     else { return nil }
     var total = 0
     for tensor in outputs + step.scratch { total += min(try byteCount(of: tensor), Self.foldLimit + 1) }

@@ -32,9 +32,11 @@ struct PlannedInputs {
       switch wiring.sources[tensor] {
       case .constant:
         fact.shape = shape
-        fact.constant =
-          model.constant(subgraph: wiring.index, tensor: tensor)
-          ?? Constant(TensorMemory(byteCount: 0), byteCount: 0, isOfModel: true)
+        if let constant = model.constant(subgraph: wiring.index, tensor: tensor) {
+          fact.constant = constant
+        } else {
+          fact.constant = Constant(try TensorMemory(byteCount: 0), byteCount: 0, isOfModel: true)
+        }
       case .variable:
         fact.shape = shape
         variables.append((tensor, try wiring.byteCount(of: tensor, shape: shape)))

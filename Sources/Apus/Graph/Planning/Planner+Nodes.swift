@@ -26,6 +26,9 @@ extension Planner {
       isConstant: draft.facts[index].constant != nil)
   }
 
+  /// The most dimensions of what an operator computes: data may ask for any number.
+  private static let rankLimit = 32
+
   /// Gives a tensor its shape.
   func define(_ index: Int, shape: TensorShape, by node: Node) throws(ApusError) -> TensorSlot {
     guard shape.dimensions.allSatisfy({ $0 >= 0 }) else {
@@ -40,7 +43,19 @@ extension Planner {
       }
       return slot(index, shape: shape)
     }
+    guard shape.rank <= Self.rankLimit else {
+      throw ApusError(
+        .resourceLimit,
+        "\(node.place): output \(wiring.name(of: index)) has \(shape.rank) dimensions, more than the limit of "
+          + "\(Self.rankLimit)")
+    }
     let byteCount = try wiring.byteCount(of: index, shape: shape)
+    guard shape.elementCount <= context.elementLimit else {
+      throw ApusError(
+        .resourceLimit,
+        "\(node.place): output \(wiring.name(of: index)), \(shape), has \(shape.elementCount) elements, more than the "
+          + "limit of \(context.elementLimit)")
+    }
     guard byteCount <= context.memoryLimit else {
       throw ApusError(
         .resourceLimit,
@@ -82,8 +97,8 @@ extension Planner {
   }
 
   /// Makes an output a constant of this plan.
-  func setConstant(_ slot: TensorSlot, bytes: [UInt8]) {
-    let memory = TensorMemory(byteCount: bytes.count)
+  func setConstant(_ slot: TensorSlot, bytes: [UInt8]) throws(ApusError) {
+    let memory = try TensorMemory(byteCount: bytes.count)
     memory.base.copyMemory(from: bytes, byteCount: bytes.count)
     setConstant(Constant(memory, byteCount: bytes.count, isOfModel: false), of: slot.index)
   }

@@ -99,6 +99,7 @@ final class Planner {
   ///
   /// - Returns: the operator, if it is deferred.
   private func prepareOperator(_ index: Int) throws(ApusError) -> (any DeferredOperator)? {
+    try context.limits.checkTime()
     let entry = wiring.subgraph.operators[index]
     let node = Node(index: index, in: self)
     let registration = try context.registration(of: entry, at: index)
@@ -127,7 +128,7 @@ final class Planner {
       inputs.allSatisfy({ draft.facts[$0].constant != nil })
     {
       step = try finished(step)
-      if let folded = try draft.fold(step, threads: context.threadsInUse, model: model) {
+      if let folded = try draft.fold(step, threads: context.threads, model: model) {
         try reserve(folded.byteCount)
         try hold(folded.keptByteCount)
         return nil
@@ -161,6 +162,7 @@ final class Planner {
 
   private func packWeights() throws(ApusError) {
     for index in draft.steps.indices where draft.steps[index].operation.hasWeights {
+      try context.limits.checkTime()
       let node = Node(index: draft.steps[index].nodes[0], in: self)
       draft.steps[index] = try packed(draft.steps[index], node)
     }
@@ -229,13 +231,9 @@ final class Planner {
 
   /// Throws if the limit on memory would be exceeded.
   func reserve(_ byteCount: Int) throws(ApusError) {
-    let limit = context.memoryLimit
-    let held = start.heldByteCount + heldByteCount
-    guard byteCount <= limit, held <= limit - byteCount else {
-      throw ApusError(
-        .resourceLimit,
-        "subgraph \(wiring.index): needs \(byteCount) bytes beside \(held), more than the limit of \(limit)")
-    }
+    try context.checkMemory(
+      byteCount, beside: start.heldByteCount + heldByteCount, insteadOf: graph.countedByteCount,
+      "subgraph \(wiring.index)")
   }
 
   /// Records bytes that the segment keeps outside the arena.

@@ -36,6 +36,10 @@ final class SegmentPlan {
   let delivery: Delivery?
   /// The size of folded constants and packed weights, in bytes.
   let constantByteCount: Int
+  /// About how many steps a run of it takes, those of called subgraphs apart.
+  let work: Int
+  /// Whether a run takes long enough for the clock to be read before each step.
+  var isLong: Bool { work > 1 << 22 }
   /// The tensors whose values exist after it has run; set by the checker, for the next segment.
   let present: PresentTensors
 
@@ -77,6 +81,7 @@ final class SegmentPlan {
     self.deferred = deferred
     self.delivery = delivery
     self.constantByteCount = constantByteCount
+    work = steps.reduce(1) { $0.addingClamped($1.work(facts)) }
     present = try checker.check(
       .init(
         nodes: nodes, steps: steps, facts: facts, layout: layout, pinned: pinned.map(\.tensor),

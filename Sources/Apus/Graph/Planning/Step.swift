@@ -51,7 +51,22 @@ final class Step {
     multiplyAccumulates = draft.multiplyAccumulates
   }
 
+  /// About how many steps a run takes: an element that is read or written is one, and so is a multiply-accumulate.
+  func work(_ facts: [TensorFacts]) -> Int {
+    (reads + writes).reduce(multiplyAccumulates.addingClamped(1)) { sum, tensor in
+      sum.addingClamped(tensor < facts.count ? facts[tensor].shape?.elementCount ?? 0 : 0)
+    }
+  }
+
   /// Runs the operator without copying it.
   @inline(never)
   func invoke(_ table: borrowing TensorTable) throws(ApusError) { try operation.invoke(table) }
+}
+
+extension Int {
+  /// The sum, or the largest number where that is more.
+  func addingClamped(_ other: Int) -> Int {
+    let (sum, overflow) = addingReportingOverflow(other)
+    return overflow ? .max : sum
+  }
 }

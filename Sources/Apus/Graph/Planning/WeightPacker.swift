@@ -29,7 +29,7 @@ final class WeightPacker {
   /// Memory of this interpreter for weights that are packed in each run.
   func weightsOfRuns(byteCount: Int) throws(ApusError) -> PackedWeights {
     try hold(byteCount)
-    return PackedWeights(byteCount: byteCount)
+    return try packedWeights(byteCount: byteCount)
   }
 
   /// Weights in a kernel's own layout: packed once per ``Model`` where they are constant, and shared by its
@@ -71,7 +71,7 @@ final class WeightPacker {
       byteCount = measuring.kernel.packedByteCount(for: try lease.bytes(of: measuring.filter))
     }
     try hold(byteCount)
-    let made = PackedWeights(byteCount: byteCount, pool: isShared ? model.packedMemory : nil)
+    let made = try packedWeights(byteCount: byteCount, pool: isShared ? model.packedMemory : nil)
     try pack(lease, made)
     return (isShared ? model.keepPacked(made, key) : made, true)
   }
@@ -85,6 +85,14 @@ final class WeightPacker {
     let made = try ConstantLease(constants, pool: planner.model.packedMemory, distance: distance)
     lease = made
     return made
+  }
+
+  private func packedWeights(byteCount: Int, pool: MemoryPool? = nil) throws(ApusError) -> PackedWeights {
+    guard let weights = PackedWeights(ifAvailable: byteCount, pool: pool) else {
+      throw ApusError(
+        .resourceLimit, "\(node.place): packed weights: the system has no memory of \(byteCount) bytes")
+    }
+    return weights
   }
 
   private func hold(_ byteCount: Int) throws(ApusError) {

@@ -18,12 +18,15 @@ extension Graph {
         try planNextSegment()
       }
       let plan = segments[current].plan
+      try observer.charge(plan.work)
+      if plan.isLong { try observer.checkTime() }
       if let delivery = plan.delivery { try deliver(delivery) }
       let table = table
       // The steps live as long as the walk, whatever a custom operator does.
       defer { withExtendedLifetime(plan) {} }
       for index in plan.walk.indices {
-        try observer.checkCancellation()
+        try observer.check()
+        if plan.isLong { try observer.checkTime() }
         observer.begin()
         var failure: ApusError?
         unsafe plan.walk[index]._withUnsafeGuaranteedRef { step in
@@ -32,7 +35,8 @@ extension Graph {
         if let failure { throw failure }
         observer.end(step: stepCount + index)
       }
-      if plan.isLast(of: wiring.nodeCount) { return }
+      // Products that were ended early left their outputs unfinished.
+      if plan.isLast(of: wiring.nodeCount) { return try observer.check() }
       stepCount += plan.walk.count
       current += 1
     }

@@ -24,6 +24,9 @@ final class Graph {
   private var inputMemory: TensorMemory?
   /// The segments that are planned so far, with their memory.
   private(set) var segments: [(plan: SegmentPlan, memory: TensorMemory)] = []
+  private let heldMemory: HeldMemory
+  /// The bytes of this graph that ``heldMemory`` counts.
+  private(set) var countedByteCount = 0
   /// The memory of variables, by tensor.
   private var variables: [(tensor: Int, memory: TensorMemory)] = []
   /// Where each tensor lies, then each piece of scratch memory.
@@ -33,6 +36,7 @@ final class Graph {
 
   init(context: GraphContext, subgraph index: Int, passes: Passes) throws(ApusError) {
     self.context = context
+    heldMemory = context.heldMemory
     self.passes = passes
     wiring = try Wiring(context.model, subgraph: index)
     inputShapes = wiring.subgraph.inputs.map { [subgraph = wiring.subgraph] tensor in
@@ -40,6 +44,8 @@ final class Graph {
     }
     buffers = TensorBuffers(capacity: wiring.tensorCount + wiring.nodeCount)
   }
+
+  deinit { heldMemory.byteCount -= countedByteCount }
 
   /// What operators see of the tensors' memory.
   var table: TensorTable { TensorTable(buffers.base, threads: context.threadsInUse) }
@@ -81,8 +87,15 @@ final class Graph {
     guard !isPrepared else { return }
     let inputs = try PlannedInputs(wiring, model, shapes: inputShapes, memoryLimit: memoryLimit)
     let plan = try Planner(self, after: inputs.start).segment()
-    install(inputs)
-    install(plan)
+    do throws(ApusError) {
+      try install(inputs)
+      try install(plan)
+    } catch {
+      // The system refused memory: there is no plan, and the next run makes another.
+      dropSegments(from: 0)
+      self.inputs = nil
+      throw error
+    }
     resetVariables()
   }
 
@@ -94,33 +107,46 @@ final class Graph {
       present: last.present, segmentCount: segments.count, heldByteCount: heldByteCount, isRunning: isRunning)
     let planner = Planner(self, after: start)
     if let deferred = last.deferred {
-      install(try planner.delivery(of: deferred))
+      try install(try planner.delivery(of: deferred))
     } else {
-      install(try planner.segment())
+      try install(try planner.segment())
     }
   }
 
   // MARK: Memory
 
-  private func install(_ inputs: PlannedInputs) {
+  private func install(_ inputs: PlannedInputs) throws(ApusError) {
     dropSegments(from: 0)
+    inputMemory = nil
     self.inputs = inputs
-    let memory = TensorMemory(byteCount: inputs.layout.byteCount)
+    let memory = try TensorMemory(byteCount: inputs.layout.byteCount)
     inputMemory = memory
+    defer { recount() }
     buffers.place(inputs.layout, in: memory)
     guard variables.isEmpty else { return }
+    var made: [(tensor: Int, memory: TensorMemory)] = []
     for (tensor, byteCount) in inputs.variables {
-      let memory = TensorMemory(byteCount: byteCount)
-      variables.append((tensor, memory))
-      buffers[tensor] = TensorBuffer(base: memory.base, byteCount: byteCount)
+      made.append((tensor, try TensorMemory(byteCount: byteCount)))
+    }
+    variables = made
+    for ((tensor, memory), variable) in zip(made, inputs.variables) {
+      buffers[tensor] = TensorBuffer(base: memory.base, byteCount: variable.byteCount)
     }
   }
 
-  private func install(_ plan: SegmentPlan) {
-    let memory = TensorMemory(byteCount: plan.layout.byteCount)
+  private func install(_ plan: SegmentPlan) throws(ApusError) {
+    let memory = try TensorMemory(byteCount: plan.layout.byteCount)
     buffers.place(plan.layout, in: memory)
     for (tensor, buffer) in plan.pinned { buffers[tensor] = buffer }
     segments.append((plan, memory))
+    recount()
+  }
+
+  /// Counts what the graph takes now.
+  private func recount() {
+    let held = heldByteCount
+    heldMemory.byteCount += held - countedByteCount
+    countedByteCount = held
   }
 
   /// Drops segments and their memory.
@@ -132,6 +158,7 @@ final class Graph {
       for (tensor, _) in segment.plan.pinned { buffers[tensor] = .none }
     }
     segments.removeSubrange(first...)
+    recount()
     for segment in segments {
       for (tensor, buffer) in segment.plan.pinned { buffers[tensor] = buffer }
     }

@@ -13,10 +13,11 @@ final class GraphContext {
   var threadsInUse: ThreadTeam
   let memoryLimit: Int
   let workLimit: Int
+  let elementLimit: Int
+  /// What runs may take.
+  let limits: RunLimits
   /// Variables that operators name by handles.
   let resources: ResourceStore
-  /// The flag of the current run.
-  var cancellation: Cancellation?
   /// For each subgraph: whether `CALL_ONCE` has run it.
   var wasCalled: [Bool]
 
@@ -28,26 +29,31 @@ final class GraphContext {
   /// The graphs of called subgraphs, by index.
   private var children: [Graph?]
   private var nestedPreparations = 0
+  /// What all graphs take.
+  let heldMemory = HeldMemory()
 
   /// The maximum number of subgraph preparations per preparation of the model: operators may share subgraphs and
   /// disagree on shapes at every level.
   private static let preparationLimit = 10_000
 
   init(
-    model: Model, kernels: KernelSet, threads: ThreadTeam, memoryLimit: Int, workLimit: Int,
-    customOperators: [String: OperatorRegistration] = [:], passes: Passes = .all
+    model: Model, kernels: KernelSet, options: Interpreter.Options,
+    customOperators: [String: OperatorRegistration] = [:]
   ) {
-    self.passes = passes
+    let threads = ThreadTeam(count: options.threadCount)
+    passes = options.passes
     self.model = model
     var kernels = kernels
     kernels.isForOneThread = threads.count == 1
     self.kernels = kernels
     self.threads = threads
     threadsInUse = threads
-    self.memoryLimit = memoryLimit
-    self.workLimit = workLimit
+    memoryLimit = options.memoryLimit
+    workLimit = options.workLimit
+    elementLimit = options.elementLimit
+    limits = RunLimits(options)
     self.customOperators = customOperators
-    resources = ResourceStore(memoryLimit: memoryLimit)
+    resources = ResourceStore(memoryLimit: options.memoryLimit)
     wasCalled = Array(repeating: false, count: model.file.subgraphs.count)
     children = Array(repeating: nil, count: model.file.subgraphs.count)
   }
@@ -80,6 +86,20 @@ final class GraphContext {
   /// Begins the preparation of the whole model.
   func beginPreparation() {
     nestedPreparations = 0
+    limits.begin()
+  }
+
+  /// Begins a run of a graph, with as many threads as its work is worth.
+  func beginRun(of graph: Graph, _ cancellation: Cancellation?) {
+    limits.begin(cancellation)
+    threadsInUse = ThreadTeam(count: threads.count, stoppedBy: limits.watchedSignal)
+      .forRun(nanoseconds: nanoseconds(of: graph))
+  }
+
+  /// Ends it.
+  func endRun() {
+    limits.end()
+    threadsInUse = threads
   }
 
   /// Counts one preparation of a called subgraph.
@@ -95,6 +115,19 @@ final class GraphContext {
   func nanoseconds(of graph: Graph) -> Int {
     guard graph.isPlanned else { return .max }
     return children.reduce(graph.nanoseconds) { $1 === graph ? $0 : $0 &+ ($1?.nanoseconds ?? 0) }
+  }
+
+  /// Refuses to pass the limit on memory with what all graphs take, of which one is about to take `held` bytes instead of
+  /// `counted`.
+  func checkMemory(_ byteCount: Int, beside held: Int, insteadOf counted: Int, _ place: String)
+    throws(ApusError)
+  {
+    let others = max(heldMemory.byteCount - counted, 0).addingClamped(held)
+    guard byteCount <= memoryLimit, others <= memoryLimit - byteCount else {
+      throw ApusError(
+        .resourceLimit,
+        "\(place): needs \(byteCount) bytes beside \(others), more than the limit of \(memoryLimit)")
+    }
   }
 
   /// Resets all state that lives between runs.

@@ -69,8 +69,8 @@ final class ResourceStore {
           "resource variables take \(others) bytes and \(bytes.byteCount) more, over the limit of \(memoryLimit)"
         )
       }
+      memory = try TensorMemory(byteCount: bytes.byteCount)
       byteCount = others + bytes.byteCount
-      memory = TensorMemory(byteCount: bytes.byteCount)
     }
     guard let memory else { return }
     bytes.withUnsafeBytes { source in

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Watches a run between its operators: for cancellation, and for the profile.
+import ApusKernels
+
+/// Watches a run between its operators: for what ends it early, and for the profile.
 final class RunObserver {
-  /// The caller's flag, if any.
-  var cancellation: Cancellation?
   /// Nanoseconds of each step of the last run; empty while no profile is wanted.
   private(set) var durations: [Int] = []
 
   private var began = ContinuousClock.now
   private let profiles: Bool
+  private let limits: RunLimits
 
-  init(profiles: Bool) {
+  /// Watches runs within limits.
+  init(profiles: Bool, limits: RunLimits) {
     self.profiles = profiles
+    self.limits = limits
   }
 
   /// Reserves room for `count` steps, so that a run allocates nothing.
@@ -20,12 +23,17 @@ final class RunObserver {
     if durations.count != count { durations = Array(repeating: 0, count: count) }
   }
 
-  /// Throws if the run was cancelled.
-  func checkCancellation() throws(ApusError) {
-    if let cancellation, cancellation.isCancelled {
-      throw ApusError(.cancelled, "the run was cancelled")
-    }
+  /// Throws if the run was cancelled, or was found to be late.
+  @inline(__always)
+  func check() throws(ApusError) {
+    if limits.signal.isSet { throw limits.reason }
   }
+
+  /// As ``check()``; looks at the clock if there is a deadline.
+  func checkTime() throws(ApusError) { try limits.checkTime() }
+
+  /// Takes the work of a segment from what the run may do.
+  func charge(_ work: Int) throws(ApusError) { try limits.charge(work) }
 
   /// Records when a step begins.
   func begin() {

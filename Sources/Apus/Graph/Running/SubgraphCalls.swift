@@ -4,25 +4,25 @@ import ApusFormat
 
 /// Which subgraphs the operators of a subgraph call.
 enum SubgraphCalls {
-  /// The maximum depth of calls, because each level takes stack.
-  static let depthLimit = 32
-
-  /// Throws if subgraphs call each other in a cycle or too deeply, or a called one does not exist.
-  static func check(_ file: ModelFile) throws(ApusError) {
+  /// Refuses a model whose subgraphs call each other in a circle, too deep, or that are not there.
+  static func check(_ file: ModelFile, depthLimit: Int) throws(ApusError) {
     var depths = Array(repeating: -1, count: file.subgraphs.count)
-    for index in file.subgraphs.indices { _ = try depth(of: index, in: file, level: 0, depths: &depths) }
+    let depthLimit = min(depthLimit, Model.Limits.deepestCalls)
+    for index in file.subgraphs.indices {
+      _ = try depth(of: index, in: file, level: 0, limit: depthLimit, depths: &depths)
+    }
   }
 
   /// How many levels a subgraph and its callees take; `depths` has the known ones, −1 for others.
   private static func depth(
-    of index: Int, in file: ModelFile, level: Int, depths: inout [Int]
+    of index: Int, in file: ModelFile, level: Int, limit depthLimit: Int, depths: inout [Int]
   ) throws(ApusError) -> Int {
     if depths[index] >= 0 { return depths[index] }
-    guard level <= depthLimit else {
-      throw ApusError(
-        .malformedModel,
-        "subgraph \(index): subgraphs call each other in a cycle, or more than \(depthLimit) deep")
+    guard depths[index] != beingVisited else {
+      throw ApusError(.malformedModel, "subgraph \(index): subgraphs call each other in a circle")
     }
+    guard level <= depthLimit else { throw tooDeep(index, depthLimit) }
+    depths[index] = beingVisited
     var deepest = 0
     for (position, entry) in file.subgraphs[index].operators.enumerated() {
       let code = file.operatorCodes[entry.operatorCode]
@@ -36,15 +36,22 @@ enum SubgraphCalls {
           throw ApusError(
             .malformedModel, "\(place): calls subgraph \(target), and there are \(file.subgraphs.count)")
         }
-        deepest = max(deepest, try depth(of: target, in: file, level: level + 1, depths: &depths) + 1)
+        deepest = max(
+          deepest, try depth(of: target, in: file, level: level + 1, limit: depthLimit, depths: &depths) + 1)
       }
     }
     guard deepest <= depthLimit else {
-      throw ApusError(
-        .malformedModel, "subgraph \(index): subgraphs call each other more than \(depthLimit) deep")
+      throw tooDeep(index, depthLimit)
     }
     depths[index] = deepest
     return deepest
+  }
+
+  /// Stands for the depth of a subgraph whose calls are being followed.
+  private static let beingVisited = -2
+
+  private static func tooDeep(_ index: Int, _ limit: Int) -> ApusError {
+    ApusError(.resourceLimit, "subgraph \(index): subgraphs call each other more than \(limit) deep")
   }
 
   /// The subgraphs that only name a function to fold with, and never run.

@@ -12,7 +12,13 @@ final class TensorMemory: Sendable {
 
   private let memory: ZeroedMemory
 
-  init(byteCount: Int) { memory = ZeroedMemory(byteCount: byteCount) }
+  /// - Throws: `resourceLimit` where the system has no such memory; small memory is not refused.
+  init(byteCount: Int) throws(ApusError) {
+    guard let memory = ZeroedMemory(ifAvailable: byteCount) else {
+      throw ApusError(.resourceLimit, "the system has no memory of \(byteCount) bytes")
+    }
+    self.memory = memory
+  }
 
   /// The first byte.
   var base: UnsafeMutableRawPointer { memory.base }

@@ -167,6 +167,8 @@ struct SequenceLayout {
   let batch: Int
   let time: Int
   let isTimeMajor: Bool
+  /// The multiply-accumulates of all steps.
+  let work: Double
 
   /// The layout of an operator's input of rank 2 (one step) or 3. Throws if the steps, each of which reads
   /// all weights, take too long.
@@ -179,7 +181,8 @@ struct SequenceLayout {
       guard let slot = try node.optionalInput(position), slot.shape.rank <= 2 else { continue }
       weightCount += Double(slot.shape.elementCount)
     }
-    try node.check(work: Double(batch) * Double(time) * weightCount)
+    work = Double(batch) * Double(time) * weightCount
+    try node.check(work: work)
   }
 
   /// The row of a step.

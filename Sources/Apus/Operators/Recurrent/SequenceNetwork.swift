@@ -40,6 +40,8 @@ struct SequenceNetwork: Operator {
       let width = direction.output.shape.dimensions.last ?? 0
       for batch in 0..<layout.batch {
         for step in 0..<layout.time {
+          // A run that has to end leaves the rest out; nobody reads it.
+          if tensors.threads.mustStop { return }
           let row = layout.row(batch: batch, time: direction.isBackward ? layout.time - 1 - step : step)
           direction.layer.step(
             direction.input, auxiliary: direction.auxiliary, row: row, batch: batch, output: direction.output,

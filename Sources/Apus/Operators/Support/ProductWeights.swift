@@ -59,7 +59,7 @@ struct ProductWeights {
     _ filter: RawSpan, _ lease: ConstantLease, into weights: PackedWeights, _ kernel: any PreparedConvolution
   ) throws(ApusError) {
     if let arrangement {
-      let form = TensorMemory(byteCount: arrangement.byteCount)
+      let form = try TensorMemory(byteCount: arrangement.byteCount)
       form.withMutableBytes { arrangement.arrange(filter, into: &$0) }
       defer { withExtendedLifetime(form) {} }
       return try packArranged(form.bytes, lease, into: weights, kernel)
@@ -73,7 +73,7 @@ struct ProductWeights {
     guard let bias else { return kernel.pack(weights: filter, bias: nil, into: weights) }
     let values = try lease.bytes(of: bias)
     guard biasCopies > 1 else { return kernel.pack(weights: filter, bias: values, into: weights) }
-    let copies = TensorMemory(byteCount: values.byteCount * biasCopies)
+    let copies = try TensorMemory(byteCount: values.byteCount * biasCopies)
     copies.withMutableBytes {
       ElementRuns.copy(
         from: values, at: 0, step: 0, to: &$0, at: 0, step: values.byteCount, byteCount: values.byteCount,

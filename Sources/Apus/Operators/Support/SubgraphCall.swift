@@ -6,7 +6,7 @@ import ApusKernels
 final class SubgraphCall {
   /// The subgraph's plan, which other operators may share.
   let graph: Graph
-  private let observer = RunObserver(profiles: false)
+  private let observer: RunObserver
   private let isRead: [Bool]
   private let place: String
 
@@ -16,6 +16,7 @@ final class SubgraphCall {
     of node: Node
   ) throws(ApusError) {
     graph = try node.context.child(index)
+    observer = RunObserver(profiles: false, limits: node.context.limits)
     place = node.place
     let entry = graph.subgraph
     guard entry.inputs.count == inputs.count, Set(entry.inputs).count == entry.inputs.count else {
@@ -74,11 +75,12 @@ final class SubgraphCall {
     try run()
   }
 
+  /// Counts an iteration of the loop that calls the subgraph.
+  func countIteration() throws(ApusError) { try graph.context.limits.countIteration(place) }
+
   /// Runs on the inputs that were passed.
   func run() throws(ApusError) {
-    observer.cancellation = graph.context.cancellation
-    defer { observer.cancellation = nil }
-    try observer.checkCancellation()
+    try observer.check()
     try graph.run(observer)
   }
 

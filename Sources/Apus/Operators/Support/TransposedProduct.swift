@@ -27,6 +27,9 @@ struct TransposedProduct: Operator {
     let columns: TransposedAxis.Phase
   }
 
+  /// The most products: each is prepared and packed apart.
+  private static let phaseLimit = 4096
+
   private let input: TensorSlot
   private let output: TensorSlot
   private let vertical: TransposedAxis
@@ -94,9 +97,19 @@ struct TransposedProduct: Operator {
         weights: ProductWeights(filter: filter, bias: description.bias, arrangement: arrangement),
         rows: rows, columns: columns)
     }
+    let taps = Double(filter.shape[0]) * Double(filter.shape[3])
+    try node.check(
+      work: Double(input.shape[0]) * Double(input.shape[1]) * Double(input.shape[2]) * taps
+        * Double(filter.shape[1]) * Double(filter.shape[2]))
     var parts: [Part] = []
     let metRows = vertical.phases.filter { !$0.taps.isEmpty }
     let metColumns = horizontal.phases.filter { !$0.taps.isEmpty }
+    guard metRows.count * metColumns.count <= Self.phaseLimit else {
+      throw ApusError(
+        .resourceLimit,
+        "\(node.place): strides make \(metRows.count) × \(metColumns.count) products of it, more than the limit of "
+          + "\(Self.phaseLimit)")
+    }
     for rows in metRows {
       for columns in metColumns { parts.append(try part(rows, columns)) }
     }

@@ -162,7 +162,7 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
     ExecutableMemory.seal()
     let threads =
       convolution.isForOneThread
-      ? ThreadTeam(count: 1) : threads.fitting(nanoseconds: plan.nanoseconds)
+      ? threads.alone : threads.fitting(nanoseconds: plan.nanoseconds)
     let tiling = plan.tiling(threads: threads.count)
     scheme.run(input, &output, &scratch, threads: threads) { memory in
       if let directCalls, threads.count == 1, finish == nil, form === self.form {
@@ -177,6 +177,8 @@ final class GeneratedConvolution: PreparedConvolution, @unchecked Sendable {
 
   /// One run: pointers that live as long as its call.
   struct Work: TileWork {
+    static var mayStop: Bool { true }
+
     let owner: Unmanaged<GeneratedConvolution>
     let packed: Unmanaged<PackedWeights>
     let form: Unmanaged<GeneratedForm>

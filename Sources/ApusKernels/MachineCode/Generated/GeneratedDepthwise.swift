@@ -188,6 +188,8 @@ final class GeneratedDepthwise: PreparedConvolution, @unchecked Sendable {
 
   /// One run: pointers that live as long as its call.
   struct Work: TileWork {
+    static var mayStop: Bool { true }
+
     let owner: Unmanaged<GeneratedDepthwise>
     let packed: Unmanaged<PackedWeights>
     let form: Unmanaged<GeneratedForm>

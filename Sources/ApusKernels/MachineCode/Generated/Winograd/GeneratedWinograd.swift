@@ -181,6 +181,8 @@ final class GeneratedWinograd: PreparedConvolution, @unchecked Sendable {
 
   /// One run: pointers that live as long as its call.
   struct Work: TileWork {
+    static var mayStop: Bool { true }
+
     let owner: Unmanaged<GeneratedWinograd>
     let packed: UnsafeMutableRawPointer
     let form: Unmanaged<GeneratedForm>

@@ -5,21 +5,23 @@ import Apus
 /// An array in NumPy's `.npy` format: little-endian, row by row.
 ///
 /// Source: NumPy Enhancement Proposal 1, "A Simple File Format for NumPy Arrays".
-struct NumPyArray {
+package struct NumPyArray {
   /// The element type as NumPy writes it, for example `<f4`.
-  let type: String
-  let shape: [Int]
-  let bytes: [UInt8]
+  package let type: String
+  /// The size of each axis.
+  package let shape: [Int]
+  /// The elements, row by row.
+  package let bytes: [UInt8]
 
   /// Wraps elements.
-  init(type: String, shape: [Int], bytes: [UInt8]) {
+  package init(type: String, shape: [Int], bytes: [UInt8]) {
     self.type = type
     self.shape = shape
     self.bytes = bytes
   }
 
   /// Wraps floats.
-  init(floats: [Float], shape: [Int]) {
+  package init(floats: [Float], shape: [Int]) {
     self.init(
       type: "<f4", shape: shape,
       bytes: floats.flatMap { value in
@@ -29,7 +31,7 @@ struct NumPyArray {
   }
 
   /// NumPy's name for a tensor's elements; nil for strings and handles.
-  static func type(of element: ElementType) -> String? {
+  package static func type(of element: ElementType) -> String? {
     switch element {
     case .float32, .bfloat16: "<f4"
     case .float16: "<f2"
@@ -50,36 +52,45 @@ struct NumPyArray {
   }
 
   /// Whether the elements can become a tensor's; NumPy writes `bfloat16` as pairs of bytes, `V2`.
-  func fits(_ element: ElementType) -> Bool {
+  package func fits(_ element: ElementType) -> Bool {
     type == Self.type(of: element) || element == .bfloat16 && holdsPairs
   }
 
   private var holdsPairs: Bool { type == "<V2" || type == "|V2" }
 
   /// Makes an array from a tensor's memory; `bfloat16` becomes float32, because NumPy has no name for it.
-  init(tensor bytes: [UInt8], of element: ElementType, shape: [Int]) throws(ApusError) {
+  package init(tensor bytes: [UInt8], of element: ElementType, shape: [Int]) throws(ApusError) {
     guard let type = Self.type(of: element) else {
       throw ApusError(.invalidArgument, "\(element) elements cannot be held by .npy files")
     }
-    let isHalved = element == .bfloat16
-    self.init(
-      type: type, shape: shape,
-      bytes: isHalved
-        ? stride(from: 0, to: bytes.count - 1, by: 2).flatMap { [0, 0, bytes[$0], bytes[$0 + 1]] } : bytes)
+    guard element == .bfloat16 else {
+      self.init(type: type, shape: shape, bytes: bytes)
+      return
+    }
+    var floats = [UInt8](repeating: 0, count: 2 * bytes.count)
+    for index in 0..<bytes.count / 2 {
+      floats[4 * index + 2] = bytes[2 * index]
+      floats[4 * index + 3] = bytes[2 * index + 1]
+    }
+    self.init(type: type, shape: shape, bytes: floats)
   }
 
   /// The bytes for a tensor's memory; floats become `bfloat16` by rounding to nearest.
-  func tensorBytes(of element: ElementType) -> [UInt8] {
+  package func tensorBytes(of element: ElementType) -> [UInt8] {
     guard element == .bfloat16, !holdsPairs else { return bytes }
-    return stride(from: 0, to: bytes.count - 3, by: 4).flatMap { index -> [UInt8] in
-      let bits = (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[index + $1]) << UInt32(8 * $1) }
+    var halves = [UInt8](repeating: 0, count: bytes.count / 4 * 2)
+    for index in 0..<bytes.count / 4 {
+      var bits: UInt32 = 0
+      for byte in 0..<4 { bits |= UInt32(bytes[4 * index + byte]) << UInt32(8 * byte) }
       let rounded = Float(bitPattern: bits).isNaN ? bits | 0x40_0000 : bits &+ 0x7FFF &+ (bits >> 16 & 1)
-      return [UInt8(truncatingIfNeeded: rounded >> 16), UInt8(truncatingIfNeeded: rounded >> 24)]
+      halves[2 * index] = UInt8(truncatingIfNeeded: rounded >> 16)
+      halves[2 * index + 1] = UInt8(truncatingIfNeeded: rounded >> 24)
     }
+    return halves
   }
 
   /// Parses a file.
-  init(file: [UInt8]) throws(ApusError) {
+  package init(file: [UInt8]) throws(ApusError) {
     func malformed(_ text: String) -> ApusError {
       ApusError(.invalidArgument, "not a usable .npy file: \(text)")
     }
@@ -127,13 +138,15 @@ struct NumPyArray {
   }
 
   /// The file's bytes.
-  var file: [UInt8] {
+  package var file: [UInt8] { head + bytes }
+
+  /// The file's bytes in front of the elements.
+  package var head: [UInt8] {
     let dimensions = shape.map(String.init).joined(separator: ", ") + (shape.count == 1 ? "," : "")
     var header = "{'descr': '\(type)', 'fortran_order': False, 'shape': (\(dimensions)), }"
     while (10 + header.utf8.count + 1) % 64 != 0 { header += " " }
     header += "\n"
     let length = header.utf8.count
     return [0x93] + Array("NUMPY".utf8) + [1, 0, UInt8(length & 255), UInt8(length >> 8)] + Array(header.utf8)
-      + bytes
   }
 }

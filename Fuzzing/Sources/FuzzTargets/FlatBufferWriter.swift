@@ -1,0 +1,1 @@
+../../../Tests/ApusFormatTests/FlatBufferWriter.swift

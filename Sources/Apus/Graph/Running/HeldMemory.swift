@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How many bytes the graphs of one interpreter take together. Graphs own it, too: it outlives each of them.
+final class HeldMemory {
+  /// The bytes.
+  var byteCount = 0
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Apus
+import Testing
+
+/// Each limit is an option; beyond it there is an error that says what was asked and what is allowed.
+@Suite struct LimitTests {
+  /// A loop whose condition is the constant true, and whose body does nothing or adds.
+  private static func endlessLoop(adds: Bool = true, width: Int32 = 1) -> TestModel {
+    let condition = TestModel(
+      tensors: [
+        .init(name: "x", shape: [width]), .init(name: "true", type: TestModel.bool, shape: [], data: [1]),
+      ], operators: [], inputs: [0], outputs: [1])
+    let body = TestModel(
+      tensors: [.init(name: "x", shape: [width]), .init(name: "y", shape: [width])],
+      operators: adds ? [.init(code: TestModel.add, inputs: [0, 0], outputs: [1])] : [], inputs: [0],
+      outputs: [adds ? 1 : 0])
+    return TestModel(
+      tensors: [.init(name: "x", shape: [width]), .init(name: "y", shape: [width])],
+      operators: [
+        .init(code: TestModel.loop, inputs: [0], outputs: [1], options: [0: .int(1), 1: .int(2)])
+      ], inputs: [0], outputs: [1], children: [condition, body])
+  }
+
+  /// A product of two inputs, of `size`³ multiply-accumulates.
+  private static func product(_ size: Int32) -> TestModel {
+    TestModel(
+      tensors: ["a", "b", "c"].map { .init(name: $0, shape: [size, size]) },
+      operators: [.init(code: TestModel.batchMatMul, inputs: [0, 1], outputs: [2])], inputs: [0, 1],
+      outputs: [2])
+  }
+
+  private func error(_ body: () throws(ApusError) -> Void) -> ApusError? {
+    do throws(ApusError) { try body() } catch { return error }
+    return nil
+  }
+
+  @Test("an endless loop ends at the limit of iterations", arguments: [false, true])
+  func loops(adds: Bool) throws {
+    var options = Interpreter.Options()
+    options.loopLimit = 1000
+    let interpreter = try Interpreter(model: Self.endlessLoop(adds: adds).model(), options: options)
+    for _ in 0..<2 {
+      #expect(
+        error { () throws(ApusError) in try interpreter.invoke() }
+          == ApusError(
+            .resourceLimit,
+            "operator #0, WHILE: the loops of the run have more than 1000 iterations, the limit"))
+    }
+  }
+
+  @Test("an endless loop ends at the default limits")
+  func defaults() throws {
+    let interpreter = try Interpreter(model: Self.endlessLoop().model())
+    #expect(error { () throws(ApusError) in try interpreter.invoke() }?.code == .resourceLimit)
+  }
+
+  @Test("an endless loop ends at the limit of steps")
+  func steps() throws {
+    var options = Interpreter.Options()
+    options.runWorkLimit = 10_000
+    let interpreter = try Interpreter(model: Self.endlessLoop(width: 64).model(), options: options)
+    #expect(
+      error { () throws(ApusError) in try interpreter.invoke() }
+        == ApusError(.resourceLimit, "the run takes more steps than the limit of 10000"))
+  }
+
+  @Test("an endless loop ends at a deadline")
+  func deadline() throws {
+    var options = Interpreter.Options()
+    options.timeLimit = .milliseconds(20)
+    let interpreter = try Interpreter(model: Self.endlessLoop().model(), options: options)
+    let began = ContinuousClock.now
+    #expect(
+      error { () throws(ApusError) in try interpreter.invoke() }
+        == ApusError(.resourceLimit, "the model takes longer than the limit of 0.02 seconds"))
+    #expect(ContinuousClock.now - began < .seconds(2))
+  }
+
+  @Test(
+    "a long product ends at a deadline, and the next run is right",
+    arguments: Runtime.kernelSets.filter(\.isSupported).map(\.name), [1, 3])
+  func deadlineWithinOperators(kernels: String, threads: Int) throws {
+    var options = Interpreter.Options()
+    options.kernels = kernels
+    options.threadCount = threads
+    // Seconds of work for the fastest kernels.
+    let interpreter = try Interpreter(model: Self.product(6000).model(), options: options)
+    let began = ContinuousClock.now
+    let found = error { () throws(ApusError) in
+      try Watchdog.limit(seconds: 0.1) { flag throws(ApusError) in try interpreter.invoke(cancellation: flag)
+      }
+    }
+    #expect(found?.code == .cancelled)
+    // A tile of portable kernels is some tenths of a second; the product takes minutes there.
+    #expect(ContinuousClock.now - began < .seconds(5))
+    try interpreter.resizeInputs([0: [2, 2], 1: [2, 2]])
+    try interpreter.copy([1, 2, 3, 4] as [Float], toInputAt: 0)
+    try interpreter.copy([1, 0, 0, 1] as [Float], toInputAt: 1)
+    try interpreter.invoke()
+    #expect(try interpreter.output(at: 0) == [1, 2, 3, 4] as [Float])
+  }
+
+  @Test("preparation ends at a deadline")
+  func preparation() throws {
+    var options = Interpreter.Options()
+    options.timeLimit = .zero
+    #expect(
+      error { () throws(ApusError) in _ = try Interpreter(model: Self.product(4).model(), options: options) }?
+        .code
+        == .resourceLimit)
+  }
+
+  @Test("tensors have no more elements than the limit")
+  func elements() throws {
+    var options = Interpreter.Options()
+    options.elementLimit = 15
+    #expect(
+      error { () throws(ApusError) in _ = try Interpreter(model: Self.product(4).model(), options: options) }
+        == ApusError(
+          .resourceLimit,
+          "operator #0, BATCH_MATMUL: output c, 4×4, has 16 elements, more than the limit of 15"))
+    options.elementLimit = 16
+    _ = try Interpreter(model: Self.product(4).model(), options: options)
+  }
+
+  @Test("the memory of all subgraphs together is limited")
+  func memoryOfSubgraphs() throws {
+    // Two megabytes in each of three subgraphs.
+    let model = Self.endlessLoop(width: 1 << 18)
+    var options = Interpreter.Options()
+    options.memoryLimit = 16 << 20
+    _ = try Interpreter(model: model.model(), options: options)
+    options.memoryLimit = 3 << 20
+    #expect(
+      error { () throws(ApusError) in _ = try Interpreter(model: model.model(), options: options) }?.code
+        == .resourceLimit)
+  }
+
+  @Test("a model larger than its limits is refused")
+  func models() throws {
+    let bytes = Self.endlessLoop().bytes
+    var limits = Model.Limits()
+    (limits.subgraphCount, limits.tensorCount, limits.operatorCount) = (3, 6, 2)
+    (limits.elementCount, limits.fileByteCount) = (1, bytes.count)
+    _ = try Model(bytes: bytes, limits: limits)
+    for path: WritableKeyPath<Model.Limits, Int> in [
+      \.subgraphCount, \.tensorCount, \.operatorCount, \.elementCount, \.fileByteCount,
+    ] {
+      var tighter = limits
+      tighter[keyPath: path] -= 1
+      let found = error { () throws(ApusError) in _ = try Model(bytes: bytes, limits: tighter) }
+      #expect(found?.code == .resourceLimit, "\(found?.message ?? "")")
+    }
+    var shallow = Model.Limits()
+    shallow.callDepth = 0
+    let model = try Model(bytes: bytes, limits: shallow)
+    #expect(error { () throws(ApusError) in _ = try Interpreter(model: model) }?.code == .resourceLimit)
+  }
+}
