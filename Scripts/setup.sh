@@ -68,6 +68,6 @@ if [[ $tests && ! -x .build/python/bin/python ]]; then
   .build/python/bin/pip install --quiet --disable-pip-version-check -r Tools/goldens/requirements.txt
 fi
 if [[ $serving_tests ]]; then
-  python_environment serving-python Tools/goldens/requirements.txt Serving/Tests/requirements.txt
+  python_environment serving-python Serving/Tests/requirements.txt
 fi
 if [[ $cluster_tests ]]; then python_environment spark-python Serving/spark/requirements.txt; fi

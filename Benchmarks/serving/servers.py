@@ -83,7 +83,7 @@ class Triton(Server):
         root = site / "pytriton" / "tritonserver"
         version = re.search(r"python(3\.\d+)", str(site)).group(1)
         backend = root / "backends" / "python"
-        stub = next(path for path in root.rglob("triton_python_backend_stub") if version in str(path))
+        stub = root / "python_backend_stubs" / version / "triton_python_backend_stub"
         if not (backend / stub.name).exists() or (backend / stub.name).stat().st_size != stub.stat().st_size:
             shutil.copy(stub, backend / stub.name)
         for model in models:

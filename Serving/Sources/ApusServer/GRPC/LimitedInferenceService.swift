@@ -17,7 +17,8 @@ struct LimitedInferenceService: RegistrableRPCService {
       serializer: ProtobufSerializer<Inference_ModelInferResponse>()
     ) { [service] request, context in try await service.modelInfer(request: request, context: context) }
     router.registerHandler(
-      forMethod: Inference_GRPCInferenceService.Method.ModelStreamInfer.descriptor, deserializer: deserializer,
+      forMethod: Inference_GRPCInferenceService.Method.ModelStreamInfer.descriptor,
+      deserializer: deserializer,
       serializer: ProtobufSerializer<Inference_ModelStreamInferResponse>()
     ) { [service] request, context in try await service.modelStreamInfer(request: request, context: context) }
   }

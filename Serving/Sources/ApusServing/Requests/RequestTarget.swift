@@ -67,7 +67,8 @@ import NIOCore
       for output in answer.outputs {
         let count = output.shape.reduce(1, *)
         if let size = output.datatype.byteCount {
-          precondition(output.elements.readableBytes == count * size, "an output has another size than its shape")
+          precondition(
+            output.elements.readableBytes == count * size, "an output has another size than its shape")
         }
       }
       let (body, headerLength) = InferenceJSON.body(of: answer, to: request, from: instance.served)
