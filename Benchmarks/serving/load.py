@@ -13,12 +13,18 @@ ENVIRONMENT = servers.ENVIRONMENTS / "load"
 
 
 def measure(protocol, server, model, clients, seconds, folder):
-    """Requests, the microseconds that they took, p50 and p99; None where the server lacks the protocol."""
-    if protocol == "gRPC":
-        return grpc(server, model, clients, seconds, folder)
+    """Requests, the microseconds that they took, p50, p99, and the server's processor time for each request in
+    microseconds; None where the server lacks the protocol."""
     if protocol == "REST, binary" and not server.has_binary_rest:
         return None
-    return rest(server, model, clients, seconds, folder, binary=protocol == "REST, binary")
+    before, count = server.processor_seconds(), server.answered(model)
+    if protocol == "gRPC":
+        found = grpc(server, model, clients, seconds, folder)
+    else:
+        found = rest(server, model, clients, seconds, folder, binary=protocol == "REST, binary")
+    answered = found["requests"] if count is None else server.answered(model) - count
+    found["processor"] = (server.processor_seconds() - before) / max(1, answered) * 1e6
+    return found
 
 
 def rest(server, model, clients, seconds, folder, binary):

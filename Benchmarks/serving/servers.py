@@ -46,6 +46,29 @@ class Server:
                 raise SystemExit(f"error: {self.name} did not start:\n{(self.folder / 'log').read_text()[-3000:]}")
             time.sleep(0.1)
 
+    def processor_seconds(self):
+        """What the server's processes have taken of processors so far."""
+        tree, ticks = {self.process.pid}, 0
+        entries = []
+        for place in Path("/proc").iterdir():
+            if place.name.isdigit():
+                try:
+                    fields = (place / "stat").read_text().rsplit(")", 1)[1].split()
+                except OSError:
+                    continue
+                entries.append((int(place.name), int(fields[1]), int(fields[11]) + int(fields[12])))
+        for _ in range(4):
+            tree |= {process for process, parent, _ in entries if parent in tree}
+        ticks = sum(time for process, _, time in entries if process in tree)
+        return ticks / os.sysconf("SC_CLK_TCK")
+
+    def answered(self, model):
+        """How many requests the server has answered; None where it does not say."""
+        if not self.has_configuration:
+            return None
+        with urllib.request.urlopen(f"http://{self.http}/v2/models/{model.name}/stats") as answer:
+            return json.load(answer)["model_stats"][0]["inference_stats"]["success"]["count"]
+
     def stop(self):
         self.process.terminate()
         try:

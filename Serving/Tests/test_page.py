@@ -51,7 +51,8 @@ class Browser:
             if answer.get("id") == self.count:
                 assert "error" not in answer, (method, answer)
                 return answer["result"]
-            if answer.get("method") in ("Runtime.exceptionThrown", "Log.entryAdded"):
+            entry = answer.get("params", {}).get("entry", {})
+            if answer.get("method") == "Runtime.exceptionThrown" or entry.get("level") in ("warning", "error"):
                 self.problems.append(answer["params"])
 
     def value(self, expression):

@@ -34,7 +34,6 @@ SETTINGS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "64",
     "spark.sql.files.openCostInBytes": str(64 << 10),
     "spark.sql.files.maxPartitionBytes": str(64 << 20),
-    "spark.python.worker.reuse": "true",
 }
 
 
@@ -238,10 +237,11 @@ def main():
 
     from pyspark.sql import SparkSession
 
-    builder = SparkSession.builder.appName("apus-detect")
+    spark = SparkSession.builder.appName("apus-detect").getOrCreate()
     for name, value in SETTINGS.items():
-        builder = builder.config(name, value)
-    spark = builder.getOrCreate()
+        # What spark-submit says with --conf comes first.
+        if spark.sparkContext.getConf().get(name) is None:
+            spark.conf.set(name, value)
     pictures = spark.read.parquet(arguments.input) if arguments.packed else read_pictures(spark, arguments.input)
     if arguments.partitions:
         pictures = pictures.repartition(arguments.partitions)

@@ -63,16 +63,22 @@ def spark(request):
 
 
 def children(kind):
-    """The processes whose command line has `kind`, below this one."""
-    found = []
+    """The processes below this one whose command line has `kind`."""
+    commands, parents = {}, {}
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
             try:
-                if kind in (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode():
-                    found.append(int(folder.name))
+                commands[int(folder.name)] = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+                parents[int(folder.name)] = int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1])
             except OSError:
                 pass
-    return found
+
+    def is_below(process):
+        while process in parents and process != os.getpid():
+            process = parents[process]
+        return process == os.getpid()
+
+    return [process for process, command in commands.items() if kind in command and is_below(process)]
 
 
 def kill_one(kind, after):

@@ -56,13 +56,13 @@ struct BatchTrial {
     "SQUEEZE", "STRIDED_SLICE", "SUB", "SUM", "TANH", "TILE", "TRANSPOSE", "TRANSPOSE_CONV", "UNPACK",
   ]
 
-  /// Operators that give the same floats for a row wherever it stands: they compute each element alone, or none.
+  /// Operators that compute each element alone, or none.
   private static let elementwise: Set<String> = [
     "DEQUANTIZE", "EXPAND_DIMS", "QUANTIZE", "RESHAPE", "SHAPE", "SQUEEZE",
   ]
 
-  /// Whether a difference in the last bit of a float may hide in most answers: the model computes with floats, and rounds,
-  /// compares or counts some. Weights of bytes mean that it may quantize at run time.
+  /// Whether a difference in the last bit of a float may hide in most answers: the model adds products of floats, and rounds,
+  /// compares or counts some.
   private var roundsItsFloats: Bool {
     let floats: Set<ElementType> = [.float16, .bfloat16, .float32, .float64]
     let bytes: Set<ElementType> = [.int2, .int4, .int8, .uint4, .uint8]
@@ -70,9 +70,16 @@ struct BatchTrial {
     guard !used.allSatisfy({ Self.elementwise.contains($0.name) }) else { return false }
     let shapes = instance.served.inputs.map(\.defaultShape)
     guard let tensors = try? instance.interpreter(for: shapes).tensors else { return true }
-    return !used.allSatisfy { Self.transparent.contains($0.name) }
+    let weights = tensors.filter { $0.isConstant && $0.shape.dimensions.count > 1 }
+    let hasOnlyKnown = used.allSatisfy { Self.transparent.contains($0.name) }
+    // With weights of bytes, inputs are quantized at run time, and sums are of integers.
+    let addsProducts =
+      !hasOnlyKnown || weights.contains { floats.contains($0.type) }
+      || used.contains { $0.name == "BATCH_MATMUL" || $0.name == "DEQUANTIZE" }
+    let rounds =
+      !hasOnlyKnown || weights.contains { bytes.contains($0.type) }
       || !instance.served.outputs.allSatisfy { floats.contains($0.elementType) }
-      || tensors.contains { $0.isConstant && bytes.contains($0.type) && $0.shape.dimensions.count > 1 }
+    return addsProducts && rounds
   }
 
   /// One item of random numbers: floats within −1 to 1, whole numbers of all values or, beyond a byte, up to 100.
