@@ -7,13 +7,16 @@ cd "$(dirname "$0")/.."
 failed=0
 complain() { echo "error: $1" >&2; failed=1; }
 
-swift format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks Examples/Sources Examples/Package.swift Documentation/Package.swift || complain "swift format lint"
+swift format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks Examples/Sources Examples/Package.swift Documentation/Package.swift \
+  Serving/Package.swift Serving/Sources/{ApusServing,ApusServingMessages,ApusServer,ApusWorker} Serving/Fuzzing/Package.swift \
+  Serving/Fuzzing/Sources || complain "swift format lint"
 
-libraries=(Sources/ApusFormat Sources/ApusKernels Sources/Apus Sources/ApusVision Sources/ApusImages Sources/TensorFlowLite)
+libraries=(Sources/ApusFormat Sources/ApusKernels Sources/Apus Sources/ApusVision Sources/ApusImages Sources/TensorFlowLite
+  Serving/Sources/{ApusServing,ApusServingMessages,ApusServer,ApusWorker})
 if grep -rnE 'fatalError\(|try!|(^|[^.[:alnum:]_])print\(' --include '*.swift' "${libraries[@]}" | grep -vE ':[[:space:]]*///'; then
   complain "fatalError, try! or print in a library target"
 fi
-if grep -n 'unsafeFlags' Package.swift; then complain "unsafeFlags refuse a versioned dependency"; fi
+if grep -n 'unsafeFlags' Package.swift Serving/Package.swift Serving/Fuzzing/Package.swift; then complain "unsafeFlags refuse a versioned dependency"; fi
 if git ls-files | grep -E '\.(c|cc|cpp|m|mm|s|S|asm)$'; then complain "sources in another language than Swift"; fi
 
 # Pointers and unchecked access: everywhere in the kernels, elsewhere only here.
@@ -21,6 +24,12 @@ allowed='^Sources/(ApusKernels/|ApusFormat/((ByteReader|FileBytes|FileParts|Mode
 if grep -rlE 'Unsafe(Mutable|Raw|MutableRaw)?(Buffer)?Pointer|unsafeBitCast|_overrideLifetime|unowned\(unsafe\)' \
   --include '*.swift' Sources | grep -vE "$allowed"; then
   complain "unsafe code outside the places that Docs/Architecture.md lists"
+fi
+# In Serving/: copies between buffers, calls of zlib, bytes before they are decoded; and what libFuzzer calls.
+allowed='^Serving/(Sources/(ApusServing/(Requests/ByteChunks|Support/Compression)|ApusServer/GRPC/LimitedInferenceService)\.swift|Fuzzing/Sources/)'
+if grep -rlE 'Unsafe(Mutable|Raw|MutableRaw)?(Buffer)?Pointer|withUnsafe|unsafeBitCast|_overrideLifetime|unowned\(unsafe\)' \
+  --include '*.swift' Serving/Sources Serving/Fuzzing/Sources | grep -v /InferenceProtocol/ | grep -vE "$allowed"; then
+  complain "unsafe code in Serving/ outside the places that this script lists"
 fi
 Tools/snippets.py || complain "snippets that no program contains"
 Tools/seeds.py || complain "the page of sources names what is not there"

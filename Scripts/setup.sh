@@ -1,13 +1,36 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs what the build needs: Debian libraries, as root or with sudo. Does nothing if everything is there.
-# With --tests, also what the tests use: binutils for x86-64 and arm64, an emulator of arm64, Debian's packaging tools, and
-# LiteRT in a Python environment under .build/.
+#
+#   --tests           what the engine's tests use: binutils for x86-64 and arm64, an emulator of arm64, Debian's packaging
+#                     tools, and LiteRT in a Python environment under .build/
+#   --serving         what the server is built with: zlib
+#   --serving-tests   what its tests use: curl, OpenSSL, Chromium, and clients in a Python environment under .build/
+#   --cluster-tests   what the tests on Spark use: Java 17, and PySpark in a Python environment under .build/
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+tests= serving= serving_tests= cluster_tests=
+for option in "$@"; do
+  case $option in
+    --tests) tests=1 ;;
+    --serving) serving=1 ;;
+    --serving-tests) serving=1 serving_tests=1 ;;
+    --cluster-tests) serving=1 cluster_tests=1 ;;
+    *) echo "error: unknown option '$option': --tests, --serving, --serving-tests and --cluster-tests are known" >&2; exit 64 ;;
+  esac
+done
+
 packages=(libopenblas0 libturbojpeg0-dev libpng-dev libcairo2-dev pkg-config fonts-dejavu-core)
-if [[ "${1:-}" == --tests ]]; then packages+=(binutils binutils-aarch64-linux-gnu qemu-user python3-venv git dpkg-dev); fi
+if [[ $tests ]]; then packages+=(binutils binutils-aarch64-linux-gnu qemu-user python3-venv git dpkg-dev); fi
+if [[ $serving ]]; then packages+=(zlib1g-dev); fi
+if [[ $serving_tests ]]; then packages+=(python3-venv curl openssl chromium); fi
+if [[ $cluster_tests ]]; then
+  packages+=(python3-venv)
+  # Any Java of 17 or later will do.
+  version=$(java -version 2>&1 | sed -n 's/.*version "\([0-9]*\).*/\1/p') || true
+  if [[ ${version:-0} -lt 17 ]]; then packages+=(openjdk-17-jre-headless); fi
+fi
 
 missing=()
 for package in "${packages[@]}"; do
@@ -23,9 +46,28 @@ fi
 
 command -v swift >/dev/null || { echo "error: Swift 6.2 or later is needed: https://www.swift.org/install" >&2; exit 1; }
 
-if [[ "${1:-}" == --tests && ! -x .build/python/bin/python ]]; then
+# A Python environment under .build/ with the packages of requirements files; made anew when a file changes.
+python_environment() {
+  local folder=.build/$1 wanted
+  shift
+  wanted=$(cat "$@")
+  if [[ -x $folder/bin/python && $(cat "$folder/requirements" 2>/dev/null) == "$wanted" ]]; then return; fi
+  echo "Making a Python environment in $folder"
+  mkdir -p .build
+  [[ -x $folder/bin/python ]] || python3 -m venv "$folder"
+  local files=()
+  for file in "$@"; do files+=(-r "$file"); done
+  "$folder/bin/pip" install --quiet --disable-pip-version-check "${files[@]}"
+  echo "$wanted" > "$folder/requirements"
+}
+
+if [[ $tests && ! -x .build/python/bin/python ]]; then
   echo "Making a Python environment with LiteRT in .build/python"
   mkdir -p .build
   python3 -m venv .build/python
   .build/python/bin/pip install --quiet --disable-pip-version-check -r Tools/goldens/requirements.txt
 fi
+if [[ $serving_tests ]]; then
+  python_environment serving-python Serving/Tests/requirements.txt
+fi
+if [[ $cluster_tests ]]; then python_environment spark-python Serving/spark/requirements.txt; fi

@@ -1,11 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs what the tests need and passes every test: format and rules, the versioned dependency, whole models
-# against LiteRT, random graphs, then the unit tests and goldens. Ends with the test runner's closing line.
+# against LiteRT, random graphs, the server and Spark, then the unit tests and goldens. Ends with the test runner's
+# closing line. With --engine, the server and Spark are left out.
 #
 # APUS_TEST_DATA names a folder with models/, images/ and labels/; tests of real models are skipped without it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+case ${1:-} in
+  "" | --engine) ;;
+  *) echo "error: unknown option '$1': only --engine is known" >&2; exit 64 ;;
+esac
 # What the package manager leaves in the folder of temporary files goes with the folder.
 TMPDIR=$(mktemp -d)
 export TMPDIR
@@ -39,5 +44,12 @@ fi
 echo "== Random graphs against LiteRT's reference kernels and against other ways of running: 3,000 known and 1,000 new"
 .build/python/bin/python Tools/goldens/graphs.py --apus-probe "$bin/GraphProbe" --seed 1 --count 3000
 .build/python/bin/python Tools/goldens/graphs.py --apus-probe "$bin/GraphProbe" --count 1000
+
+if [[ ${1:-} != --engine ]]; then
+  echo "== The server and the worker"
+  Scripts/serving-test.sh
+  echo "== Spark"
+  Scripts/cluster-test.sh
+fi
 
 swift test -c release --skip-build --disable-xctest

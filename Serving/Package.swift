@@ -11,6 +11,9 @@ let package = Package(
   products: [
     .executable(name: "apus-server", targets: ["ApusServer"]),
     .executable(name: "apus-worker", targets: ["ApusWorker"]),
+    // For Fuzzing/.
+    .library(name: "ApusServing", targets: ["ApusServing"]),
+    .library(name: "ApusServingMessages", targets: ["ApusServingMessages"]),
   ],
   dependencies: [
     // The name is given because a path's identity is its folder, and a clone's folder may have any name.
@@ -48,20 +51,29 @@ let package = Package(
         .product(name: "GRPCProtobuf", package: "grpc-swift-protobuf"),
         .product(name: "SwiftProtobuf", package: "swift-protobuf"),
       ]),
+    .target(
+      name: "ApusServingMessages",
+      dependencies: [
+        "ApusServing", "InferenceProtocol",
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOFoundationCompat", package: "swift-nio"),
+        .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+      ],
+      swiftSettings: strict),
     .executableTarget(
       name: "ApusServer",
       dependencies: [
-        "ApusServing", "InferenceProtocol",
+        "ApusServing", "ApusServingMessages", "InferenceProtocol",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "GRPCCore", package: "grpc-swift-2"),
         .product(name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport"),
+        .product(name: "GRPCProtobuf", package: "grpc-swift-protobuf"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "HummingbirdCore", package: "hummingbird"),
         .product(name: "HummingbirdTLS", package: "hummingbird"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOFoundationCompat", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
         .product(name: "NIOPosix", package: "swift-nio"),

@@ -8,6 +8,7 @@ import grpc
 import numpy as np
 import pytest
 import tritonclient.grpc as triton
+from server import Server
 from tritonclient.grpc import service_pb2, service_pb2_grpc
 from tritonclient.utils import InferenceServerException, np_to_triton_dtype
 
@@ -268,3 +269,37 @@ def test_field_numbers_are_those_of_the_client():
         peer = methods[method.name]
         assert (method.input_type, method.output_type, method.client_streaming, method.server_streaming) == (
             peer.input_type, peer.output_type, peer.client_streaming, peer.server_streaming)
+
+
+def test_messages_that_grow_when_they_are_decoded_are_refused(models):
+    """Fields of two bytes become structures, numbers of one byte eight: such a message costs its own bytes only."""
+    def field(number, content):
+        size, text = len(content), bytes([number << 3 | 2])
+        while size > 127:
+            text, size = text + bytes([size & 127 | 128]), size >> 7
+        return text + bytes([size]) + content
+
+    name = field(1, b"simple")
+    bombs = [
+        name + field(5, b"") * 4_000_000,  # inputs
+        name + field(6, b"") * 4_000_000,  # outputs
+        name + field(7, b"") * 4_000_000,  # raw contents
+        name + field(4, field(2, b"")) * 2_000_000,  # parameters
+        name + field(5, field(3, bytes(12_000_000))),  # a shape
+        name + field(5, field(5, field(3, bytes(12_000_000)))),  # int64_contents
+        name + field(5, field(5, field(8, b"") * 4_000_000)),  # bytes_contents
+    ]
+    with Server(models / "simple.tflite", "--max-body", 16 << 20) as server:
+        with grpc.insecure_channel(server.grpc) as channel:
+            ask = channel.unary_unary("/inference.GRPCInferenceService/ModelInfer")
+            before = server.rss()
+            for number, bomb in enumerate(bombs):
+                with pytest.raises(grpc.RpcError) as error:
+                    ask(bomb)
+                assert error.value.code() == grpc.StatusCode.RESOURCE_EXHAUSTED, (number, error.value)
+            assert server.rss() - before < 200 << 20
+            for number, what in ((5, "inputs"), (6, "outputs")):
+                with pytest.raises(grpc.RpcError, match=f"more than 1024 {what}") as error:
+                    ask(name + field(number, b"") * 1025)
+                assert error.value.code() == grpc.StatusCode.INVALID_ARGUMENT
+        assert server.stop() == 0

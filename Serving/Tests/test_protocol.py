@@ -478,3 +478,15 @@ def test_kserve_client(server):
     from pathlib import Path
 
     subprocess.run([sys.executable, Path(__file__).parent / "kserve_client.py", server.http], check=True, timeout=120)
+
+
+def test_a_request_of_too_many_tensors_is_refused(server):
+    """Empty tensors of large shapes take neither time nor memory."""
+    before = server.rss()
+    tensor = {"name": "INPUT0", "datatype": "INT64", "shape": [65536, 16384], "data": []}
+    for count in (1025, 60_000):
+        status, answer = server.json("/v2/models/simple/infer", {"inputs": [tensor] * count})
+        assert status == 400 and "more than 1024 inputs" in answer["error"], answer
+    status, answer = server.json("/v2/models/simple/infer", {"inputs": [], "outputs": [{"name": "OUTPUT0"}] * 1025})
+    assert status == 400 and "more than 1024 outputs" in answer["error"], answer
+    assert server.rss() - before < 64 << 20

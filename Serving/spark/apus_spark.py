@@ -34,12 +34,11 @@ SETTINGS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "64",
     "spark.sql.files.openCostInBytes": str(64 << 10),
     "spark.sql.files.maxPartitionBytes": str(64 << 20),
-    "spark.python.worker.reuse": "true",
 }
 
 
 class WorkerDied(RuntimeError):
-    """The child process ended: Spark runs the task again, with a new one."""
+    """The child process ended, or did not answer, in the middle of a picture."""
 
 
 class Worker:
@@ -52,8 +51,12 @@ class Worker:
         self._errors = []
         threading.Thread(target=self._read_errors, daemon=True).start()
         # The answer to an empty picture says that the model is loaded, so that its time is no picture's.
-        for _ in self.answers([b""], limit=300):
-            pass
+        try:
+            for _ in self.answers([b""], limit=300):
+                pass
+        except WorkerDied as error:
+            # No picture's fault: the task fails with the reason, such as a model that cannot be loaded.
+            raise RuntimeError(str(error)) from None
 
     def _read_errors(self):
         for line in self.process.stderr:
@@ -124,6 +127,22 @@ def _worker(command):
     return worker
 
 
+def _answers(command, pictures, limit):
+    """Yields an answer for each picture. A worker that ends is started anew, and looks at the picture again; the picture
+    that ends a second one is answered with an error, so that it cannot stop the job."""
+    done = deaths = 0
+    while done < len(pictures):
+        try:
+            for answer in _worker(command).answers(pictures[done:], limit):
+                yield answer
+                done, deaths = done + 1, 0
+        except WorkerDied as error:
+            deaths += 1
+            if deaths == 2:
+                yield {"error": f"two workers ended: {error}"}
+                done, deaths = done + 1, 0
+
+
 def read_pictures(spark, path, glob="*.{jpg,jpeg,png,JPG,JPEG,PNG}"):
     """A DataFrame of Spark's binaryFile source: path, modificationTime, length, content.
 
@@ -133,10 +152,12 @@ def read_pictures(spark, path, glob="*.{jpg,jpeg,png,JPG,JPEG,PNG}"):
             .load(path))
 
 
-def detect(df, model, *, worker=None, score_threshold=None, max_results=None, labels=None, deadline=30.0, threads=1):
+def detect(df, model, *, worker=None, score_threshold=None, max_results=None, labels=None, deadline=30.0, patience=60.0,
+           threads=1):
     """Looks for objects in the pictures of a DataFrame that has `path`, `length`, `modificationTime` and `content`.
 
-    A picture that cannot be read, or takes longer than `deadline` seconds, is a row with an `error`. `model` is a
+    A picture that cannot be read, or takes longer than `deadline` seconds, is a row with an `error`; so is one at which
+    two workers end, or do not answer for `patience` seconds more. `model` is a
     path that every machine knows; the column `model` is the SHA-256 of the file. The result's schema is SCHEMA.
     """
     options = ["--deadline", str(deadline), "--threads", str(threads)]
@@ -144,7 +165,7 @@ def detect(df, model, *, worker=None, score_threshold=None, max_results=None, la
         if value is not None:
             options += [name, str(value)]
     binary = worker or os.environ.get("APUS_WORKER") or "apus-worker"
-    limit = deadline + 60
+    limit = deadline + patience
 
     def rows(batches):
         import pyarrow
@@ -159,7 +180,7 @@ def detect(df, model, *, worker=None, score_threshold=None, max_results=None, la
             contents = [content.as_py() or b"" for content in batch.column("content")]
             answers, times = [], []
             before = time.perf_counter()
-            for answer in _worker(command).answers(contents, limit):
+            for answer in _answers(command, contents, limit):
                 now = time.perf_counter()
                 answers.append(answer)
                 times.append((now - before) * 1e3)
@@ -209,16 +230,19 @@ def main():
     parser.add_argument("--score-threshold", type=float)
     parser.add_argument("--max-results", type=int)
     parser.add_argument("--deadline", type=float, default=30.0, help="seconds for a picture")
+    parser.add_argument("--packed", action="store_true",
+                        help="the input is Parquet files with the columns of read_pictures(), not pictures")
     parser.add_argument("--partitions", type=int, help="how many tasks; by default by the size of the files")
     arguments = parser.parse_args()
 
     from pyspark.sql import SparkSession
 
-    builder = SparkSession.builder.appName("apus-detect")
+    spark = SparkSession.builder.appName("apus-detect").getOrCreate()
     for name, value in SETTINGS.items():
-        builder = builder.config(name, value)
-    spark = builder.getOrCreate()
-    pictures = read_pictures(spark, arguments.input)
+        # What spark-submit says with --conf comes first.
+        if spark.sparkContext.getConf().get(name) is None:
+            spark.conf.set(name, value)
+    pictures = spark.read.parquet(arguments.input) if arguments.packed else read_pictures(spark, arguments.input)
     if arguments.partitions:
         pictures = pictures.repartition(arguments.partitions)
     detect(pictures, arguments.model, worker=arguments.worker, labels=arguments.labels,

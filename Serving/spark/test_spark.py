@@ -63,16 +63,22 @@ def spark(request):
 
 
 def children(kind):
-    """The processes whose command line has `kind`, below this one."""
-    found = []
+    """The processes below this one whose command line has `kind`."""
+    commands, parents = {}, {}
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
             try:
-                if kind in (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode():
-                    found.append(int(folder.name))
+                commands[int(folder.name)] = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+                parents[int(folder.name)] = int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1])
             except OSError:
                 pass
-    return found
+
+    def is_below(process):
+        while process in parents and process != os.getpid():
+            process = parents[process]
+        return process == os.getpid()
+
+    return [process for process, command in commands.items() if kind in command and is_below(process)]
 
 
 def kill_one(kind, after):
@@ -135,6 +141,45 @@ def test_a_killed_worker_loses_and_doubles_nothing(spark, pictures, tmp_path):
     check(spark.read.parquet(str(tmp_path / "out")).collect())
 
 
+@pytest.mark.parametrize("spark", ["local[2,4]"], indirect=True)
+def test_a_picture_that_ends_workers_is_a_row_with_an_error(spark, sample, tmp_path):
+    """A worker that ends, and one that hangs, at the same picture each time: the job goes on without that picture."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for number in range(12):
+        (folder / f"{number:02}.jpg").write_bytes(sample)
+    for number, name in enumerate(("kills", "hangs")):
+        (folder / f"{name}.jpg").write_bytes(name.encode() + bytes(64))
+    stand_in = tmp_path / "worker"
+    stand_in.write_text(f"""#!{sys.executable}
+import subprocess, struct, sys, time
+worker = subprocess.Popen([{WORKER!r}, *sys.argv[1:]], stdin=subprocess.PIPE)
+while head := sys.stdin.buffer.read(8):
+    picture = sys.stdin.buffer.read(struct.unpack("<II", head)[0])
+    if picture.startswith((b"kills", b"hangs")):
+        worker.stdin.close()
+        worker.wait()
+        time.sleep(1000 if picture.startswith(b"hangs") else 0)
+        sys.exit(9)
+    worker.stdin.write(head + picture)
+    worker.stdin.flush()
+""")
+    stand_in.chmod(0o755)
+    found = apus_spark.detect(apus_spark.read_pictures(spark, str(folder)), "shapes", worker=str(stand_in), patience=2.0,
+                              deadline=1.0)
+    rows = {row["path"].rsplit("/", 1)[1]: row for row in found.collect()}
+    assert len(rows) == 14
+    assert "two workers ended" in rows.pop("kills.jpg")["error"] and "did not answer" in rows.pop("hangs.jpg")["error"]
+    assert all(row["error"] is None and len(row["detections"]) == 8 for row in rows.values())
+
+
+@pytest.mark.parametrize("spark", ["local[2,4]"], indirect=True)
+def test_a_model_that_cannot_be_loaded_fails_the_job(spark, pictures, tmp_path):
+    (tmp_path / "broken.tflite").write_bytes(b"TFL3 no")
+    with pytest.raises(Exception, match="model"):
+        apus_spark.detect(apus_spark.read_pictures(spark, str(pictures)), tmp_path / "broken.tflite", worker=WORKER).collect()
+
+
 @pytest.mark.parametrize("spark", ["local-cluster[2,1,1024]"], indirect=True)
 def test_a_killed_executor_loses_and_doubles_nothing(spark, pictures, tmp_path):
     killed = kill_one("apus-worker detect shapes", 0)
@@ -159,12 +204,30 @@ def test_a_killed_executor_loses_and_doubles_nothing(spark, pictures, tmp_path):
     check(spark.read.parquet(str(tmp_path / "out")).collect())
 
 
-def test_as_a_job(pictures, tmp_path):
-    submit = Path(sys.executable).parent / "spark-submit"
-    subprocess.run(
-        [submit, "--master", "local[2,4]", "--conf", "spark.ui.enabled=false", Path(apus_spark.__file__), "--input", pictures,
-         "--output", tmp_path / "out", "--model", "shapes", "--worker", WORKER],
-        check=True, timeout=300, capture_output=True, env={**os.environ, "PYSPARK_PYTHON": sys.executable})
+@pytest.mark.parametrize("spark", ["local[2,4]"], indirect=True)
+def test_packed_pictures_are_those_of_the_folder(spark, pictures, tmp_path):
+    """Pictures that were written to Parquet files have the rows that the folder has."""
+    apus_spark.read_pictures(spark, str(pictures)).repartition(2).write.parquet(str(tmp_path / "packed"))
+    check(apus_spark.detect(spark.read.parquet(str(tmp_path / "packed")), "shapes", worker=WORKER).collect())
+
+
+def test_a_thousand_pictures_as_the_readme_says(sample, tmp_path):
+    """The README's command, with the folders and programs of this machine in place of its own."""
+    folder = tmp_path / "in"
+    for number in range(1000):
+        (folder / f"{number % 10}").mkdir(parents=True, exist_ok=True)
+        (folder / f"{number % 10}" / f"{number:04}.jpg").write_bytes(sample)
+    readme = (Path(apus_spark.__file__).parents[1] / "README.md").read_text()
+    command, = (line for line in readme.splitlines() if line.startswith("spark-submit "))
+    here = {"spark-submit": Path(sys.executable).parent / "spark-submit", "spark/apus_spark.py": apus_spark.__file__,
+            "INPUT": folder, "OUTPUT": tmp_path / "out", "detect.tflite": "shapes", "/usr/local/bin/apus-worker": WORKER}
+    words = [str(here.get(word, word)) for word in command.split()]
+    assert all(str(value) in words for value in here.values()), command
+    words[1:1] = ["--master", "local[2,4]", "--conf", "spark.ui.enabled=false"]
+    done = subprocess.run(words, timeout=600, capture_output=True, text=True, env={**os.environ, "PYSPARK_PYTHON": sys.executable})
+    assert done.returncode == 0, done.stderr[-3000:]
     import pyarrow.parquet
 
-    check(pyarrow.parquet.read_table(tmp_path / "out").to_pylist())
+    rows = pyarrow.parquet.read_table(tmp_path / "out").to_pylist()
+    assert len(rows) == 1000 and len({row["path"] for row in rows}) == 1000
+    assert all(row["error"] is None and len(row["detections"]) == 8 for row in rows)

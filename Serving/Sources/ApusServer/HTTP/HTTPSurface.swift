@@ -183,7 +183,8 @@ struct HTTPSurface: HTTPResponder {
   private func segments(of path: String) throws(ServingError) -> [String] {
     var result: [String] = []
     for part in path.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
-      guard let text = part.removingPercentEncoding else {
+      guard let text = part.utf8.contains(UInt8(ascii: "%")) ? part.removingPercentEncoding : String(part)
+      else {
         throw .bad("the path is not percent-encoded UTF-8")
       }
       result.append(text)

@@ -36,7 +36,7 @@ enum Page {
       .controls { display: flex; flex-wrap: wrap; gap: .75rem 1.25rem; align-items: end; margin: 1rem 0; }
       .controls > * { min-height: 2.4rem; }
       .controls label { display: grid; gap: .2rem; font-size: .85rem; }
-      select, input, button { font: inherit; padding: .4rem .6rem; border: 1px solid var(--line); border-radius: .4rem; }
+      select, input, button { font: inherit; height: 2.6rem; padding: .4rem .6rem; border: 1px solid var(--line); border-radius: .4rem; }
       button { cursor: pointer; background: var(--soft); }
       :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
       #drop { display: grid; place-items: center; width: 100%; min-height: 9rem; border: 2px dashed var(--line);
@@ -174,7 +174,8 @@ enum Page {
       });
       const timings = at('timings').tBodies[0];
       timings.replaceChildren();
-      for (const [name, value] of [...Object.entries(answer.milliseconds || {}), ['there and back', total]]) {
+      const stages = ['preprocess', 'inference', 'postprocess'].filter(name => answer.milliseconds?.[name] !== undefined);
+      for (const [name, value] of [...stages.map(name => [name, answer.milliseconds[name]]), ['there and back', total]]) {
         const row = make('tr', undefined, timings);
         make('th', name, row).scope = 'row';
         make('td', value.toFixed(2), row, 'number');

@@ -159,7 +159,7 @@ struct ServerProcess {
       },
       eventLoopGroup: group)
     let server = GRPCServer(
-      transport: transport, services: [InferenceService(state: state)],
+      transport: transport, services: [LimitedInferenceService(service: InferenceService(state: state))],
       interceptors: [TokenInterceptor(tokens: state.tokens)])
     return GRPCListener(server: server, transport: transport, address: address)
   }

@@ -24,12 +24,14 @@ public enum InferenceJSON {
       case "inputs":
         hasInputs = true
         try reader.array { index, reader throws(ServingError) in
+          guard index < RequestDescription.maximumTensors else { throw .tooManyTensors("inputs") }
           do throws(ServingError) { description.inputs.append(try input(&reader, &tail)) } catch {
             throw located(error, "inputs[\(index)]")
           }
         }
       case "outputs":
         try reader.array { index, reader throws(ServingError) in
+          guard index < RequestDescription.maximumTensors else { throw .tooManyTensors("outputs") }
           do throws(ServingError) { description.outputs.append(try output(&reader)) } catch {
             throw located(error, "outputs[\(index)]")
           }

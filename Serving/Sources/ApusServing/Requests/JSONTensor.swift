@@ -22,8 +22,8 @@ struct JSONTensor {
     guard type.isWrittenAsJSON else {
       throw ServingError.bad("\(datatype) has no form in JSON: send it as binary data").at(label)
     }
-    // Each element takes two characters at least, so that a large shape alone takes no memory.
-    var buffer = ByteBufferAllocator().buffer(capacity: min(expectedCount, 1 << 16) * (type.byteCount ?? 1))
+    // The buffer grows with the elements that are there: a large shape alone takes no memory.
+    var buffer = ByteBufferAllocator().buffer(capacity: min(expectedCount, 1 << 10) * (type.byteCount ?? 1))
     var count = 0
     switch type {
     case .bool:

@@ -54,6 +54,9 @@ public struct RequestDescription: Sendable {
     }
   }
 
+  /// The maximum number of inputs, and of outputs, that a request may name.
+  public static let maximumTensors = 1_024
+
   /// The client's name for the request.
   public var id: String
   /// Parameters.
@@ -75,5 +78,12 @@ public struct RequestDescription: Sendable {
     self.inputs = inputs
     self.outputs = outputs
     self.isBinary = isBinary
+  }
+}
+
+extension ServingError {
+  /// The error for a request with more inputs or outputs than ``RequestDescription/maximumTensors``.
+  public static func tooManyTensors(_ what: String) -> ServingError {
+    .bad("the request has more than \(RequestDescription.maximumTensors) \(what)")
   }
 }

@@ -4,15 +4,18 @@ import Foundation
 import InferenceProtocol
 import NIOCore
 import NIOFoundationCompat
+import SwiftProtobuf
 
 extension RequestDescription {
   /// What a message says: data either in the inputs' typed fields or in the raw contents, never in both.
-  init(_ message: Inference_ModelInferRequest) throws(ServingError) {
+  public init(_ message: Inference_ModelInferRequest) throws(ServingError) {
     let isRaw = !message.rawInputContents.isEmpty
     if isRaw, message.rawInputContents.count != message.inputs.count {
       throw .bad(
         "there are \(message.rawInputContents.count) raw_input_contents for \(message.inputs.count) inputs")
     }
+    guard message.inputs.count <= Self.maximumTensors else { throw .tooManyTensors("inputs") }
+    guard message.outputs.count <= Self.maximumTensors else { throw .tooManyTensors("outputs") }
     var inputs: [Input] = []
     for (index, input) in message.inputs.enumerated() {
       do throws(ServingError) {
@@ -87,6 +90,20 @@ extension RequestDescription {
   }
 }
 
+extension RequestDescription {
+  /// Decodes a message of at most `limit` bytes of memory, as the server does.
+  ///
+  /// - Throws: what is too large, malformed or does not fit together.
+  public init(message bytes: [UInt8], limit: Int = 1 << 30) throws(ServingError) {
+    try DecodedSize.check(bytes.span, limit: limit)
+    let message: Inference_ModelInferRequest
+    do { message = try Inference_ModelInferRequest(serializedBytes: bytes) } catch {
+      throw .bad("the message is malformed: \(error)")
+    }
+    try self.init(message)
+  }
+}
+
 extension RequestParameter {
   init?(_ parameter: Inference_InferParameter) {
     switch parameter.parameterChoice {
@@ -113,64 +130,6 @@ extension DataType {
     case .fp64: "fp64_contents"
     case .bytes: "bytes_contents"
     case .fp16, .bf16: nil
-    }
-  }
-
-  /// The type in a model configuration.
-  var configurationType: Inference_DataType {
-    switch self {
-    case .bool: .typeBool
-    case .uint8: .typeUint8
-    case .uint16: .typeUint16
-    case .uint32: .typeUint32
-    case .uint64: .typeUint64
-    case .int8: .typeInt8
-    case .int16: .typeInt16
-    case .int32: .typeInt32
-    case .int64: .typeInt64
-    case .fp16: .typeFp16
-    case .bf16: .typeBf16
-    case .fp32: .typeFp32
-    case .fp64: .typeFp64
-    case .bytes: .typeString
-    }
-  }
-}
-
-extension Inference_ModelStatistics {
-  /// The counts of a model.
-  init(_ model: ServedModel) {
-    let counts = model.statistics.snapshot
-    func duration(_ total: ModelStatistics.Total) -> Inference_StatisticDuration {
-      .with {
-        $0.count = total.count
-        $0.ns = total.nanoseconds
-      }
-    }
-    self = .with {
-      $0.name = model.name
-      $0.version = model.version
-      $0.lastInference = counts.lastInference
-      $0.inferenceCount = counts.inferenceCount
-      $0.executionCount = counts.executionCount
-      $0.inferenceStats = .with {
-        $0.success = duration(counts.success)
-        $0.fail = duration(counts.fail)
-        $0.queue = duration(counts.queue)
-        $0.computeInput = duration(counts.computeInput)
-        $0.computeInfer = duration(counts.computeInfer)
-        $0.computeOutput = duration(counts.computeOutput)
-        $0.cacheHit = .init()
-        $0.cacheMiss = .init()
-      }
-      $0.batchStats = counts.batches.sorted { $0.key < $1.key }.map { size, batch in
-        .with {
-          $0.batchSize = UInt64(size)
-          $0.computeInput = duration(batch.computeInput)
-          $0.computeInfer = duration(batch.computeInfer)
-          $0.computeOutput = duration(batch.computeOutput)
-        }
-      }
     }
   }
 }

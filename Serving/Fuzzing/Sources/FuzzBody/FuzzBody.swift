@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+@_spi(Fuzzing) import ApusServing
+import Foundation
+
+/// Fuzzes bodies over HTTP: JSON with binary tensors, raw requests, compression.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  target.body(Array(UnsafeBufferPointer(start: start, count: count)))
+  return 0
+}
+
+/// The models that requests name; without them there is nothing to fuzz.
+nonisolated(unsafe) private let target: RequestTarget = {
+  do {
+    return try RequestTarget(modelsIn: ProcessInfo.processInfo.environment["APUS_FUZZ_MODELS"])
+  } catch { fatalError("\(error)") }
+}()
