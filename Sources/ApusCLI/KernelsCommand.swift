@@ -7,7 +7,11 @@ import ArgumentParser
 /// `apus kernels`: the implementations of the hot loops.
 struct KernelsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "kernels", abstract: "Lists the kernel sets, which of them this machine runs, and how fast.")
+    commandName: "kernels", abstract: "Lists the kernel sets, which of them this machine runs, and how fast.",
+    discussion: """
+      For example:
+        apus kernels --json
+      """)
 
   @Flag(help: "Print one JSON document.")
   var json = false

@@ -7,7 +7,11 @@ import ArgumentParser
 /// `apus operators`: what this build runs.
 struct OperatorsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "operators", abstract: "Lists the operators and element types that this build runs.")
+    commandName: "operators", abstract: "Lists the operators and element types that this build runs.",
+    discussion: """
+      For example:
+        apus operators --json
+      """)
 
   @Flag(help: "Print one JSON document.")
   var json = false

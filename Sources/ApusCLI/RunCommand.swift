@@ -10,7 +10,13 @@ import FoundationEssentials
 /// `apus run`: any model on raw tensors.
 struct RunCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "run", abstract: "Runs a model on .npy tensors, or on seeded random data.")
+    commandName: "run", abstract: "Runs a model on .npy tensors, or on seeded random data.",
+    usage: "apus run <model> [--input <file> ...] [--output-dir <folder>] [<options>]",
+    discussion: """
+      For example:
+        apus run model.tflite --input picture.npy --output-dir results
+        apus run model.tflite --threads 2 --profile
+      """)
 
   @Argument(help: "The .tflite file.")
   var model: String

@@ -103,7 +103,7 @@ package func divideSums(
 extension Reduction {
   /// Multiplies quantized integers, int8 or int16, rescaling after each step but the first.
   ///
-  /// Writes int64 products, of which the first value of each result has not been rescaled.
+  /// Writes int64 products. The first value of each result is not rescaled.
   package func quantizedProduct(
     _ elements: Elements, _ input: RawSpan, zeroPoint: Int32, step: ProductStep,
     products: inout MutableRawSpan
