@@ -10,6 +10,7 @@ struct InspectCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
     abstract: "Shows what a model contains, and what it needs that this build lacks.",
+    usage: "apus inspect <model> [--as <task>] [--plan] [--all] [--json] [<options>]",
     discussion: """
       Inputs, outputs, operators, metadata, labels, memory. With --as, what a task assumes
       about the model: enough to reproduce its results with other means.
