@@ -69,7 +69,7 @@
       output = dup(fromProcess.fileHandleForReading.fileDescriptor)
       let handler: @convention(c) (UnsafeRawPointer, Int) -> Void = { arguments, number in
         let emulator = number < Arm64Emulator.thunkCount ? Arm64Emulator.dotProduct : Arm64Emulator.neon
-        unsafe emulator?.call(number, arguments.load(as: GeneratedArguments.self))
+        unsafe emulator?.call(number, arguments.load(as: ConvolutionArguments.self))
       }
       var code: [UInt8] = []
       for number in firstNumber..<firstNumber + Self.thunkCount {
@@ -137,7 +137,7 @@
     // MARK: Calls
 
     /// Runs a function on copies of what its arguments point at.
-    private func call(_ number: Int, _ arguments: GeneratedArguments) {
+    private func call(_ number: Int, _ arguments: ConvolutionArguments) {
       state.withLock { state in
         let (generator, address) = state.functions[number - firstNumber]
         guard let reach = Reach(generator, arguments) else {
@@ -147,7 +147,7 @@
         var place = Self.data
         var copies = arguments
         var bytes: [UInt8] = []
-        func copy(_ field: WritableKeyPath<GeneratedArguments, Int>, _ count: Int, guards: Int = 0) {
+        func copy(_ field: WritableKeyPath<ConvolutionArguments, Int>, _ count: Int, guards: Int = 0) {
           let address = UnsafeRawPointer(bitPattern: arguments[keyPath: field])
           let content = unsafe UnsafeRawBufferPointer(start: address, count: count)
           copies[keyPath: field] = place + guards
@@ -241,7 +241,7 @@
     let rowCount: Int
     let rowByteCount: Int
 
-    init?(_ generator: any CodeGenerator, _ arguments: GeneratedArguments) {
+    init?(_ generator: any CodeGenerator, _ arguments: ConvolutionArguments) {
       let end: Arm64EpilogueGenerator
       var steps = 0
       var last = 0

@@ -63,7 +63,7 @@ protocol Operator {
   var canBeFollowed: Bool { get }
   /// The operator followed by a function of each float, applied to each part of the output while it is in
   /// the cache; nil if it cannot do that.
-  func followed(by tail: FloatTail, to output: TensorSlot) -> (any Operator)?
+  func followed(by tail: PostOperation, to output: TensorSlot) -> (any Operator)?
 }
 
 extension Operator {
@@ -88,82 +88,5 @@ extension Operator {
   var functionInput: TensorSlot? { nil }
   func floatFunction(using set: KernelSet) -> FloatFunctionStep? { nil }
   var canBeFollowed: Bool { false }
-  func followed(by tail: FloatTail, to output: TensorSlot) -> (any Operator)? { nil }
-}
-
-/// An operator that is not ready before a kernel is chosen or its weights are packed.
-protocol Draft: Operator {}
-
-extension Draft {
-  var isDraft: Bool { true }
-  func invoke(_ tensors: borrowing TensorTable) throws(ApusError) {
-    throw ApusError(.internalError, "a draft of an operator was run")
-  }
-}
-
-/// An operator whose output shapes only a run decides. It keeps its results, and the graph, once it
-/// knows the shapes, fetches them.
-protocol DeferredOperator: AnyObject, Operator {
-  /// The shape of an output, after the operator ran.
-  func outputShape(_ position: Int) -> TensorShape
-  /// Copies an output. `bytes` has the size of its shape.
-  func deliver(_ position: Int, into bytes: inout MutableRawSpan) throws(ApusError)
-}
-
-extension DeferredOperator {
-  var deferred: (any DeferredOperator)? { self }
-}
-
-/// A tensor as an operator knows it: its place, type and shape. It is a class, so that passing it on costs little.
-final class TensorSlot: Sendable {
-  /// The index in the graph's table; scratch memory follows the file's tensors.
-  let index: Int
-  /// The tensor in the file; nil for scratch memory.
-  let entry: TensorEntry?
-  /// The type of the elements.
-  let type: ElementType
-  /// The shape for this plan.
-  let shape: TensorShape
-  /// Whether the file's quantization applies to the elements.
-  private let isAsStored: Bool
-  /// Whether the values are known before any run.
-  let isConstant: Bool
-
-  init(
-    index: Int, entry: TensorEntry?, type: ElementType, shape: TensorShape, isAsStored: Bool = true,
-    isConstant: Bool
-  ) {
-    self.index = index
-    self.entry = entry
-    self.type = type
-    self.shape = shape
-    self.isAsStored = isAsStored
-    self.isConstant = isConstant
-  }
-
-  /// The name in messages.
-  var name: String { entry?.name ?? "scratch memory" }
-  /// The file's quantization, unchecked; ``Node/quantization(of:)`` checks.
-  var quantization: QuantizationParameters? { storedQuantization.flatMap { QuantizationParameters($0) } }
-  /// The same in the file's form; it may have no scales.
-  var storedQuantization: QuantizationEntry? { isAsStored ? entry?.quantization : nil }
-}
-
-/// The elements of another tensor in the same order. The plan may let both share bytes.
-struct ViewOperator: Operator {
-  let input: TensorSlot
-  let output: TensorSlot
-
-  var view: ViewOperator? { self }
-
-  func invoke(_ tensors: borrowing TensorTable) {
-    var target = tensors.writeBytes(output)
-    copyBytes(tensors.readBytes(input), to: &target)
-  }
-}
-
-/// An operator whose outputs are constants of the plan; it has nothing to do.
-struct ConstantOutputs: Operator {
-  var isDone: Bool { true }
-  func invoke(_ tensors: borrowing TensorTable) {}
+  func followed(by tail: PostOperation, to output: TensorSlot) -> (any Operator)? { nil }
 }

@@ -59,7 +59,7 @@ extension Epilogue {
   }
 }
 
-extension GeneratedProduct {
+extension ProductKind {
   /// What is multiplied, for people to read.
   var text: String { self == .words ? "16-bit integers" : name }
 }

@@ -36,7 +36,7 @@ package protocol PreparedConvolution: AnyObject, Sendable {
   func notes(_ packed: PackedWeights?) -> [String]
 
   /// The convolution as one that can do something to its floats before they leave the cache; nil where it cannot.
-  var finishing: (any FinishingConvolution)? { get }
+  var postOperating: (any PostOperatingConvolution)? { get }
 
   /// The convolution as one that packs weights of `depth × outputs`; nil where they have to be transposed first.
   var packingRows: (any RowPackingConvolution)? { get }
@@ -71,7 +71,7 @@ package struct WeightLayout: Hashable, Sendable {
 }
 
 extension PreparedConvolution {
-  package var finishing: (any FinishingConvolution)? { nil }
+  package var postOperating: (any PostOperatingConvolution)? { nil }
   package var packingRows: (any RowPackingConvolution)? { nil }
 
   package func notes(_ packed: PackedWeights?) -> [String] { [] }

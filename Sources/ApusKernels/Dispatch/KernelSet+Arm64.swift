@@ -16,7 +16,7 @@ extension KernelSet {
         try generatedConvolution(convolution, target: target, bytes: .unsignedBytes, placement: placement)
       },
       depthwiseConvolution: { convolution throws(Decline) in
-        try GeneratedDepthwise(convolution, target: target, bytes: .unsignedBytes, placement: placement)
+        try DepthwiseKernel(convolution, target: target, bytes: .unsignedBytes, placement: placement)
       })
   }
 

@@ -17,8 +17,8 @@
       "x86-avx2", requires: [.generatedCode, .avx2], .avx2, bytes: .words, depthwiseBytes: .words)
 
     private static func x86(
-      _ name: String, requires features: CPUFeatures, _ target: X86Target, bytes: GeneratedProduct,
-      depthwiseBytes: GeneratedProduct
+      _ name: String, requires features: CPUFeatures, _ target: X86Target, bytes: ProductKind,
+      depthwiseBytes: ProductKind
     ) -> KernelSet {
       KernelSet(
         name: name, requires: features,
@@ -26,7 +26,7 @@
           try generatedConvolution(convolution, target: target, bytes: bytes)
         },
         depthwiseConvolution: { convolution throws(Decline) in
-          try GeneratedDepthwise(convolution, target: target, bytes: depthwiseBytes)
+          try DepthwiseKernel(convolution, target: target, bytes: depthwiseBytes)
         },
         sum: { (sum, isSigned, shapes) throws(Decline) in try target.kernel(sum, isSigned: isSigned, shapes)
         },
@@ -37,7 +37,7 @@
         byteMapping: { table throws(Decline) in try target.mapping(table) },
         floatMapping: { function throws(Decline) in try target.mapping(function) },
         floatSoftmax: { (beta, depth) throws(Decline) in try target.softmax(beta: beta, depth: depth) },
-        finishing: { target.finishing($0) }, pictures: { target.pictures($0) })
+        postOperation: { target.postOperation($0) }, pictures: { target.pictures($0) })
     }
 
     /// AVX-512 with the look-up of machines without VBMI: for tests.
@@ -50,7 +50,7 @@
     package static let x86OtherPipes = KernelSet(
       name: "x86-avx512vnni", requires: x86AVX512VNNI.requires,
       convolution: { convolution throws(Decline) in
-        try GeneratedConvolution(
+        try ProductKernel(
           convolution, target: X86Target.avx512, bytes: .unsignedBytes,
           sharesPipes: !X86Target.avx512.sharesPipes)
       },
@@ -62,7 +62,7 @@
     ]
 
     private static func winogradEverywhere(
-      _ set: KernelSet, _ target: X86Target, _ bytes: GeneratedProduct
+      _ set: KernelSet, _ target: X86Target, _ bytes: ProductKind
     ) -> KernelSet {
       KernelSet(
         name: set.name, requires: set.requires,

@@ -43,7 +43,7 @@ package struct KernelSet: Sendable {
     throw .noElementwise
   }
   /// What finishes floats that a convolution computed; nil where this set has no code for it.
-  var finishing: @Sendable (FloatFinishing) -> FinishingCode? = { _ in nil }
+  var postOperation: @Sendable (PostOperationCode.Kind) -> PostOperationCode? = { _ in nil }
   /// Code for the resize of a picture; plain Swift where this set has none.
   package var pictures: @Sendable (PictureCode.Shape) -> PictureCode = { _ in .portable }
   /// Whether what is prepared never runs on more than one thread.

@@ -6,7 +6,7 @@ package protocol BinaryKernel: Sendable {
   func run(_ lhs: RawSpan, _ rhs: RawSpan, to output: inout MutableRawSpan, threads: ThreadTeam)
 
   /// The same with something done to the results in the same pass; nil where that is not possible.
-  func followed(by tail: FloatTail) -> (any BinaryKernel)?
+  func followed(by tail: PostOperation) -> (any BinaryKernel)?
 
   /// The kernel as a part of a chain; nil where operands are repeated in other ways than as a whole.
   var stage: ElementwiseStage? { get }
@@ -21,7 +21,7 @@ package protocol BinaryKernel: Sendable {
 
 extension BinaryKernel {
   package var implementation: String { "portable loops" }
-  package func followed(by tail: FloatTail) -> (any BinaryKernel)? { nil }
+  package func followed(by tail: PostOperation) -> (any BinaryKernel)? { nil }
   package var stage: ElementwiseStage? { nil }
   package var mayOverwrite: (lhs: Bool, rhs: Bool) { (false, false) }
 }
@@ -84,7 +84,7 @@ struct BroadcastBinary: BinaryKernel {
   private let strides: (lhs: Int, rhs: Int, result: Int)
   private let leastTileLength: Int
   private let computesFloats: Bool
-  private var tail: FloatTail?
+  private var tail: PostOperation?
 
   /// Plans the function for operands of these shapes, which broadcast to the result's.
   @inline(__always)
@@ -136,7 +136,7 @@ struct BroadcastBinary: BinaryKernel {
     )
   }
 
-  func followed(by tail: FloatTail) -> (any BinaryKernel)? {
+  func followed(by tail: PostOperation) -> (any BinaryKernel)? {
     guard computesFloats, self.tail == nil, plan.repeated == nil else { return nil }
     var chain = self
     chain.tail = tail
@@ -182,13 +182,13 @@ struct BroadcastBinary: BinaryKernel {
     }
 
     /// A few kilobytes at a time, so that the tail finds them in the cache.
-    private func run(tile: Int, _ tail: FloatTail) {
+    private func run(tile: Int, _ tail: PostOperation) {
       let (plan, strides) = (kernel.plan, kernel.strides)
       let results = unsafe output.assumingMemoryBound(to: Float.self)
       plan.forEachStretch(inTile: tile, of: tiling) { offsets, position, count in
         var done = 0
         while done < count {
-          let part = min(count &- done, FloatTail.stretch)
+          let part = min(count &- done, PostOperation.stretch)
           let (left, right) = (
             offsets[0] &+ done &* plan.innerSteps[0], offsets[1] &+ done &* plan.innerSteps[1]
           )

@@ -16,7 +16,7 @@ package struct ElementwiseStage: Sendable {
 
   let fill: Fill
   /// What is done to the floats that it computes.
-  let tail: FloatTail?
+  let tail: PostOperation?
   let operands: [Operand]
   /// The elements of the result, and their bytes.
   package let elementCount: Int

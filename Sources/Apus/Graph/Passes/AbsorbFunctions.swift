@@ -5,7 +5,7 @@ import ApusKernels
 struct FloatFunctionStep {
   let input: TensorSlot
   let output: TensorSlot
-  let tail: FloatTail
+  let tail: PostOperation
 }
 
 extension FloatFunction {

@@ -12,7 +12,7 @@ extension PlanDraft {
       guard let sum = steps[index].operation.floatSum, sum.minimum == -.infinity, sum.maximum == .infinity,
         let rectifier = rectifier(index, sum, writers: writers),
         rectifier.members.allSatisfy({ !isAbsorbed[$0] }),
-        let tail = FloatTail(parametricRelu: rectifier.factors, using: kernels)
+        let tail = PostOperation(parametricRelu: rectifier.factors, using: kernels)
       else { continue }
       let position = steps[index].position
       for member in rectifier.members {

@@ -2,16 +2,6 @@
 
 import ApusKernels
 
-/// The tensors of one gate of an LSTM.
-struct LSTMGate {
-  let input: RecurrentWeights
-  let auxiliary: RecurrentWeights?
-  let recurrent: RecurrentWeights
-  let peephole: RecurrentWeights?
-  let normalization: TensorSlot?
-  let bias: TensorSlot
-}
-
 /// An LSTM layer on floats, whose weights may be bytes.
 ///
 /// Source: Hochreiter and Schmidhuber, "Long Short-Term Memory" (1997), with the peepholes, projection and layer

@@ -8,14 +8,14 @@ package enum Arm64Target: Hashable, Sendable {
   case neon
 }
 
-extension Arm64Target: GeneratedTarget {
+extension Arm64Target: CodeTarget {
   var name: String { self == .dotProduct ? "arm64 dot" : "arm64 neon" }
   var lanes: Int { 4 }
   var mostVectors: Int { 4 }
   var depthwiseVectors: Int { 4 }
   var hasFunctionsForFewRows: Bool { false }
 
-  func mostRows(_ product: GeneratedProduct, vectorCount: Int) -> Int {
+  func mostRows(_ product: ProductKind, vectorCount: Int) -> Int {
     Arm64ProductGenerator.mostRows(self, product, vectorCount: vectorCount)
   }
 
@@ -53,7 +53,7 @@ extension Arm64Target: GeneratedTarget {
 
   func fillFactors(
     _ blocks: UnsafeMutableRawPointer, _ operands: MatrixOperands, _ epilogue: Epilogue, blockCount: Int,
-    lanes: (_ block: Int) -> GeneratedLanes
+    lanes: (_ block: Int) -> ChannelLanes
   ) {
     for block in 0..<blockCount {
       unsafe Arm64FactorLayout.fill(blocks + block * factorByteCount, epilogue, lanes(block))
@@ -61,13 +61,13 @@ extension Arm64Target: GeneratedTarget {
   }
 
   func generator(
-    _ product: GeneratedProduct, _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: GeneratedShape
+    _ product: ProductKind, _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: BlockShape
   ) -> any CodeGenerator {
     Arm64ProductGenerator(target: self, product: product, end: .init(operands, epilogue, shape))
   }
 
   func depthwiseGenerator(
-    _ product: GeneratedProduct, _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: GeneratedShape
+    _ product: ProductKind, _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: BlockShape
   ) -> any CodeGenerator {
     Arm64DepthwiseGenerator(target: self, product: product, end: .init(operands, epilogue, shape))
   }
@@ -75,7 +75,7 @@ extension Arm64Target: GeneratedTarget {
 
 extension Arm64EpilogueGenerator {
   /// What finishes outputs of these operands.
-  init(_ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: GeneratedShape) {
+  init(_ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: BlockShape) {
     self.init(
       kind: Kind(operands, epilogue), rowCount: shape.rowCount, vectorCount: shape.vectorCount,
       columnCount: shape.columnCount)

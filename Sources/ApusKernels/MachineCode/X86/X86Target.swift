@@ -10,14 +10,14 @@ enum X86Target: Hashable {
   var lanes: Int { self == .avx512 ? 16 : 8 }
 }
 
-extension X86Target: GeneratedTarget {
+extension X86Target: CodeTarget {
   var name: String { self == .avx512 ? "x86 avx512" : "x86 avx2" }
   var mostVectors: Int { self == .avx512 ? 4 : 2 }
   var depthwiseVectors: Int { self == .avx512 ? 4 : 2 }
   var hasFunctionsForFewRows: Bool { true }
   var fetchesAhead: Bool { true }
 
-  func mostRows(_ product: GeneratedProduct, vectorCount: Int) -> Int {
+  func mostRows(_ product: ProductKind, vectorCount: Int) -> Int {
     switch (self, vectorCount) {
     case (.avx512, 4): 6
     case (.avx512, 3): 8
@@ -41,7 +41,7 @@ extension X86Target: GeneratedTarget {
   }
 
   func mostOverlappingRows(
-    _ product: GeneratedProduct, _ steps: GeneratedSteps, _ operands: MatrixOperands, _ epilogue: Epilogue
+    _ product: ProductKind, _ steps: ProductSteps, _ operands: MatrixOperands, _ epilogue: Epilogue
   ) -> [Int] {
     let kind = X86EpilogueGenerator.Kind(operands, epilogue, isPerRow: false)
     guard self == .avx512, product == .unsignedBytes || product == .signedBytes,
@@ -50,7 +50,7 @@ extension X86Target: GeneratedTarget {
     return X86OverlappingProductGenerator.mostRows(steps)
   }
 
-  func rate(_ product: GeneratedProduct) -> Double {
+  func rate(_ product: ProductKind) -> Double {
     switch product {
     case .floats: 48
     case .words: 64
@@ -60,7 +60,7 @@ extension X86Target: GeneratedTarget {
 
   var weightBounds: ClosedRange<Int32> { -128...127 }
   var activationOffset: Int32 { 0 }
-  func gathered(_ product: GeneratedProduct) -> GeneratedProduct {
+  func gathered(_ product: ProductKind) -> ProductKind {
     product == .signedBytes ? .unsignedBytes : product
   }
   var sharesPipes: Bool { self == .avx512 && CPUFeatures.current.contains(.twoWidePipes) }
@@ -114,7 +114,7 @@ extension X86Target: GeneratedTarget {
 
   func fillFactors(
     _ blocks: UnsafeMutableRawPointer, _ operands: MatrixOperands, _ epilogue: Epilogue, blockCount: Int,
-    lanes: (_ block: Int) -> GeneratedLanes
+    lanes: (_ block: Int) -> ChannelLanes
   ) {
     let layout = X86FactorLayout(self)
     let kind = X86EpilogueGenerator.Kind(operands, epilogue, isPerRow: false)
@@ -125,7 +125,7 @@ extension X86Target: GeneratedTarget {
   }
 
   func generator(
-    _ product: GeneratedProduct, _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: GeneratedShape
+    _ product: ProductKind, _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: BlockShape
   ) -> any CodeGenerator {
     let kind = X86EpilogueGenerator.Kind(operands, epilogue, isPerRow: shape.isPerRow)
     if let steps = shape.overlapping {
@@ -137,7 +137,7 @@ extension X86Target: GeneratedTarget {
   }
 
   func depthwiseGenerator(
-    _ product: GeneratedProduct, _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: GeneratedShape
+    _ product: ProductKind, _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: BlockShape
   ) -> any CodeGenerator {
     X86DepthwiseGenerator(
       target: self, product: product, epilogue: .init(operands, epilogue, isPerRow: false),
@@ -147,7 +147,7 @@ extension X86Target: GeneratedTarget {
 
 extension X86Target {
   func mostRowColumns(
-    _ product: GeneratedProduct, columnStep: Int, tapStep: Int, tapRows: Int, tapColumns: Int
+    _ product: ProductKind, columnStep: Int, tapStep: Int, tapRows: Int, tapColumns: Int
   ) -> Int {
     switch product {
     case .floats:
@@ -169,7 +169,7 @@ extension X86Target {
   }
 
   func rowGenerator(
-    _ product: GeneratedProduct, _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: GeneratedRowShape
+    _ product: ProductKind, _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: DepthwiseRowShape
   ) -> (any CodeGenerator)? {
     let kind = X86EpilogueGenerator.Kind(operands, epilogue, isPerRow: false)
     switch product {
@@ -185,7 +185,7 @@ extension X86Target {
 }
 
 extension X86Target {
-  func winogradCost(_ product: GeneratedProduct) -> WinogradCost? {
+  func winogradCost(_ product: ProductKind) -> WinogradCost? {
     switch (self, product) {
     case (.avx2, .words): WinogradCost(finish: 10, input: 270, weights: 80, output: 250, margin: 1.1)
     case (.avx2, .floats): WinogradCost(finish: 4, input: 130, weights: 40, output: 95, margin: 1.15)
@@ -199,75 +199,5 @@ extension X86Target {
 
   func winogradGenerator(_ step: WinogradStep) -> (any CodeGenerator)? {
     X86WinogradGenerator(self, step)
-  }
-}
-
-extension X86EpilogueGenerator {
-  /// Whether ``Rescaling/right`` takes these factors.
-  static func shiftRight(_ factors: [FixedPointMultiplier]) -> Bool {
-    factors.allSatisfy { leastShift...(-1) ~= $0.shift && $0.value >= 0 }
-  }
-}
-
-extension X86EpilogueGenerator.Kind {
-  /// What finishes outputs of these operands; without an epilogue, nothing does. `isPerRow` says whether each row is an
-  /// image of its own.
-  init(_ operands: MatrixOperands, _ epilogue: Epilogue?, isPerRow: Bool) {
-    let isSigned = if case .int8 = operands { true } else { false }
-    switch epilogue {
-    case .float32: self = .floats
-    case .hybrid(_, _, _, let areWeightsFirst):
-      self = .scaledFloats(isPerRow: isPerRow, areColumnsFirst: areWeightsFirst)
-    case .float64: self = .bytes(isSigned: isSigned, .once, isBounded: false)
-    case .fixedPoint(let multipliers, let zeroPoint, let minimum, let maximum):
-      self = .bytes(
-        isSigned: isSigned,
-        !X86EpilogueGenerator.shiftRight(multipliers)
-          ? .any : minimum < zeroPoint ? .right : .rightRectified,
-        isBounded: minimum > (isSigned ? -128 : 0) || maximum < (isSigned ? 127 : 255))
-    case .fixedPointOfAnySum(_, _, let minimum, let maximum):
-      self = .bytes(
-        isSigned: isSigned, .any,
-        isBounded: minimum > (isSigned ? -128 : 0) || maximum < (isSigned ? 127 : 255))
-    case .singlePrecision(let factors, let zeroPoint, let minimum, let maximum):
-      self = .bytes(
-        isSigned: isSigned,
-        .single(
-          isRectified: minimum >= zeroPoint,
-          zeroPoint: zeroPoint == 0 ? .none : zeroPoint == -128 ? .least : .other,
-          hasRest: factors.first?.rest != nil),
-        isBounded: minimum > (isSigned ? -128 : 0) || maximum < (isSigned ? 127 : 255))
-    default: self = .sums
-    }
-  }
-
-  /// Whether outputs are bytes, whose columns are in the order that packing wants.
-  var isBytes: Bool { if case .bytes = self { true } else { false } }
-
-  /// Whether no output is below the zero point, and all factors shift right.
-  var isRectified: Bool { if case .bytes(_, .rightRectified, _) = self { true } else { false } }
-
-  /// Whether the zero point is still to be added to rescaled sums of bytes.
-  var addsZeroPoint: Bool {
-    switch self {
-    case .bytes(_, .right, _), .bytes(_, .rightRectified, _), .bytes(_, .any, _),
-      .bytes(_, .single(_, zeroPoint: .none, _), _):
-      false
-    default: true
-    }
-  }
-
-  /// Whether outputs are bytes whose sums are multiplied in single precision.
-  var isSingle: Bool { if case .bytes(_, .single, _) = self { true } else { false } }
-
-  /// Whether single precision has factors in two parts.
-  var hasRest: Bool { if case .bytes(_, .single(_, _, hasRest: true), _) = self { true } else { false } }
-
-  /// Whether outputs are bytes whose factors all shift right.
-  var shiftsRight: Bool {
-    switch self {
-    case .bytes(_, .right, _), .bytes(_, .rightRectified, _): true
-    default: false
-    }
   }
 }

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ApusKernels
+
+/// `GELU`: `x` times the normal distribution function, or an approximation to it.
+enum Gelu {
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator {
+    let (input, output) = try node.unaryTensors([.float32, .uint8, .int8, .int16])
+    let isApproximate = try node.boolOption(0)
+    return try node.realFunction(
+      node.isHalfPrecision ? .halfGelu(isApproximate: isApproximate) : .gelu(isApproximate: isApproximate),
+      input: input, output: output)
+  }
+}

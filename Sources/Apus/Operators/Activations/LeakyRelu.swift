@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ApusKernels
+
+/// `LEAKY_RELU`: `αx` below zero, `x` above.
+enum LeakyRelu {
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator {
+    let (input, output) = try node.unaryTensors([.float32, .uint8, .int8, .int16])
+    let alpha = try node.floatOption(0, default: 0)
+    let count = input.shape.elementCount
+    guard input.type != .float32 else {
+      return UnaryOperator(
+        FloatFunction.leakyRelu(alpha: alpha), input: input, output: output, using: node.kernels)
+    }
+    if input.type == .int16 {
+      try node.requireNoZeroPoint(input)
+      try node.requireNoZeroPoint(output)
+    }
+    let source = try node.quantization(of: input).scale
+    let target = try node.quantization(of: output).scale
+    let factor = Double(source * alpha / target)
+    let function = QuantizedLeakyRelu(
+      positive: try node.rescaling(Double(source / target), from: input, to: output),
+      negative: FixedPointMultiplier(abs(factor)), isNegated: factor < 0)
+    if input.type == .int16 {
+      return UnaryOperator(function.words(count: count), input: input, output: output)
+    }
+    let table = function.bytes(isSigned: input.type == .int8)
+    return UnaryOperator(table, input: input, output: output, using: node.kernels)
+  }
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ApusKernels
+
+/// `LOGISTIC`: `1 / (1 + e⁻ˣ)`.
+enum Logistic {
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator {
+    let (input, output) = try node.unaryTensors([.float32, .uint8, .int8, .int16])
+    switch input.type {
+    case .float32:
+      return UnaryOperator(FloatFunction.logistic, input: input, output: output, using: node.kernels)
+    case .int16:
+      let sigmoid = try node.wordSigmoid(input: input, output: output, powerShifts: 0...0)
+      return UnaryOperator(sigmoid.logistic(count: input.shape.elementCount), input: input, output: output)
+    default:
+      try node.requireScale(1 / 256, of: output)
+      return try node.tabulated({ FloatFunction.logistic($0) }, input: input, output: output)
+    }
+  }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ApusKernels
+
+/// A PRELU that several operators of the file are together.
+struct RectifierOperator: Operator {
+  private let tail: PostOperation
+  private let kernel: any UnaryKernel
+  private let input: TensorSlot
+  private let output: TensorSlot
+
+  /// Joins a function with the tensors, of one shape, that it reads and writes.
+  init(_ tail: PostOperation, input: TensorSlot, output: TensorSlot) {
+    self.tail = tail
+    kernel = tail.kernel(count: input.shape.elementCount)
+    self.input = input
+    self.output = output
+  }
+
+  var implementation: Implementation { Implementation(text: kernel.implementation) }
+
+  func invoke(_ tensors: borrowing TensorTable) {
+    var result = tensors.writeBytes(output)
+    kernel.run(tensors.readBytes(input), to: &result, threads: tensors.threads)
+  }
+
+  var elementwise: ElementwiseStep? {
+    kernel.stage.map { ElementwiseStep(stage: $0, operands: [input], output: output) }
+  }
+  var overwritableInputs: [TensorSlot] { [input] }
+  var functionInput: TensorSlot? { input }
+  func floatFunction(using set: KernelSet) -> FloatFunctionStep? {
+    FloatFunctionStep(input: input, output: output, tail: tail)
+  }
+}

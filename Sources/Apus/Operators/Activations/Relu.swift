@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ApusKernels
+
+/// `RELU`: negative values become zero.
+enum Relu {
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator {
+    try node.rectifier(0, .infinity, types: [.float32, .uint8, .int8, .int16])
+  }
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ApusKernels
+
+/// Operators on two tensors of plain numbers or Booleans: LOGICAL_AND, LOGICAL_OR, BITWISE_XOR, RIGHT_SHIFT.
+enum BinaryFunctions {
+  /// The preparation of an operator that applies `function` to operands of one of `types`.
+  static func prepare(
+    _ function: NumberFunction, _ types: [ElementType]
+  ) -> @Sendable (Node) throws(ApusError) -> any Operator {
+    { (node: Node) throws(ApusError) -> any Operator in
+      let operands = try BinaryOperands(node, types: types)
+      let output = try node.output(0, shape: operands.resultShape, like: operands.lhs)
+      return try node.binary(function, operands, output: output)
+    }
+  }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ApusKernels
+
+/// A prepared kernel of two tensors that broadcast to each other.
+struct BinaryOperator: Operator {
+  private var kernel: any BinaryKernel
+  private let choice: KernelChoice?
+  private let lhs: TensorSlot
+  private let rhs: TensorSlot
+  private var output: TensorSlot
+  /// How passes see it.
+  private let form: Form?
+
+  /// How passes see it.
+  enum Form {
+    /// A sum of floats between two bounds.
+    case sum(minimum: Float, maximum: Float)
+    /// A product without bounds, or of bytes.
+    case product(GatedProduct.Form)
+    /// Floats below zero times factors, one or one for each channel.
+    case parametricRelu(factors: [Float])
+  }
+
+  /// Connects a kernel with its tensors.
+  ///
+  /// - Parameter choice: how the kernel was chosen, if there was a choice.
+  init(
+    _ kernel: any BinaryKernel, choice: KernelChoice? = nil, _ operands: BinaryOperands, output: TensorSlot,
+    form: Form? = nil
+  ) {
+    self.kernel = kernel
+    self.choice = choice
+    lhs = operands.lhs
+    rhs = operands.rhs
+    self.output = output
+    self.form = form
+  }
+
+  var implementation: Implementation { Implementation(text: kernel.implementation, choice: choice) }
+
+  func invoke(_ tensors: borrowing TensorTable) {
+    var result = tensors.writeBytes(output)
+    kernel.run(tensors.readBytes(lhs), tensors.readBytes(rhs), to: &result, threads: tensors.threads)
+  }
+}
+
+extension BinaryOperator {
+  var elementwise: ElementwiseStep? {
+    kernel.stage.map { ElementwiseStep(stage: $0, operands: [lhs, rhs], output: output) }
+  }
+
+  var overwritableInputs: [TensorSlot] {
+    let may = kernel.mayOverwrite
+    return (may.lhs ? [lhs] : []) + (may.rhs ? [rhs] : [])
+  }
+
+  var canBeFollowed: Bool { output.type == .float32 }
+
+  func followed(by tail: PostOperation, to output: TensorSlot) -> (any Operator)? {
+    guard let fused = kernel.followed(by: tail) else { return nil }
+    var copy = self
+    copy.kernel = fused
+    copy.output = output
+    return copy
+  }
+
+  var floatSum: FloatSum? {
+    guard case .sum(let minimum, let maximum) = form else { return nil }
+    return FloatSum(lhs: lhs, rhs: rhs, output: output, minimum: minimum, maximum: maximum)
+  }
+
+  var gatedProduct: GatedProduct? {
+    guard case .product(let form) = form else { return nil }
+    return GatedProduct(lhs: lhs, rhs: rhs, output: output, form: form)
+  }
+
+  var functionInput: TensorSlot? {
+    guard case .parametricRelu = form else { return nil }
+    return lhs
+  }
+
+  func floatFunction(using set: KernelSet) -> FloatFunctionStep? {
+    guard case .parametricRelu(let factors) = form,
+      let tail = PostOperation(parametricRelu: factors, using: set)
+    else { return nil }
+    return FloatFunctionStep(input: lhs, output: output, tail: tail)
+  }
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ApusKernels
+
+/// `POW`: powers; integers take no negative exponents.
+enum Pow {
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator {
+    let operands = try BinaryOperands(node, types: [.float32, .int32])
+    let output = try node.output(0, shape: operands.resultShape, like: operands.lhs)
+    // With one exponent for all, the reference multiplies; otherwise it computes in double precision.
+    let isShared = operands.rhs.shape.elementCount == 1 && operands.lhs.shape != operands.rhs.shape
+    let function = try node.binary(.power(wraps: isShared), operands, output: output)
+    return operands.type == .float32
+      ? function : DivisorCheck(.negative, of: operands.rhs, before: function, node: node)
+  }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ApusKernels
+
+/// A `WHILE` whose values change shape between iterations.
+final class DeferredWhile: DeferredOperator {
+  private struct Value {
+    var shape: TensorShape
+    var memory: TensorMemory
+    var byteCount: Int
+
+    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: memory.base, count: byteCount) }
+
+    func copy(_ source: RawSpan) {
+      source.withUnsafeBytes {
+        UnsafeMutableRawBufferPointer(start: memory.base, count: byteCount).copyMemory(from: $0)
+      }
+    }
+  }
+
+  private let condition: SubgraphCall
+  private let body: SubgraphCall
+  private let inputs: [TensorSlot]
+  private let place: String
+  private var values: [Value]
+
+  init(condition: SubgraphCall, body: SubgraphCall, inputs: [TensorSlot], place: String) throws(ApusError) {
+    self.condition = condition
+    self.body = body
+    self.inputs = inputs
+    self.place = place
+    values = try inputs.map { _ throws(ApusError) in
+      Value(shape: [0], memory: try TensorMemory(byteCount: 1), byteCount: 0)
+    }
+  }
+
+  private func hold(_ shape: TensorShape, byteCount: Int, at position: Int) throws(ApusError) {
+    values[position].shape = shape
+    guard values[position].byteCount != byteCount else { return }
+    let others = values.reduce(-values[position].byteCount) { $0 + $1.byteCount }
+    try body.graph.context.checkMemory(byteCount, beside: others, insteadOf: 0, "\(place): a value")
+    values[position].memory = try TensorMemory(byteCount: byteCount)
+    values[position].byteCount = byteCount
+  }
+
+  private func pass(to call: SubgraphCall) throws(ApusError) {
+    for (position, value) in values.enumerated() { call.setShape(value.shape, at: position) }
+    try call.prepare()
+    for (position, value) in values.enumerated() { try call.pass(value.bytes.bytes, to: position) }
+  }
+
+  func invoke(_ tensors: borrowing TensorTable) throws(ApusError) {
+    for (position, input) in inputs.enumerated() {
+      let source = tensors.readBytes(input)
+      try hold(input.shape, byteCount: source.byteCount, at: position)
+      values[position].copy(source)
+    }
+    while true {
+      try pass(to: condition)
+      guard try While.holds(condition, place) else { return }
+      try pass(to: body)
+      try body.countIteration()
+      try body.run()
+      for position in values.indices {
+        let graph = body.graph
+        try hold(
+          graph.outputShape(position) ?? [0],
+          byteCount: try graph.outputByteCount(position),
+          at: position)
+        let (value, memory) = (values[position], values[position].memory)
+        try graph.copyOutput(
+          position, to: UnsafeMutableRawBufferPointer(start: memory.base, count: value.byteCount))
+      }
+    }
+  }
+
+  func outputShape(_ position: Int) -> TensorShape { values[position].shape }
+
+  func deliver(_ position: Int, into bytes: inout MutableRawSpan) {
+    copyBytes(values[position].bytes.bytes, to: &bytes)
+  }
+}

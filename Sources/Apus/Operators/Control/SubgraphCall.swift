@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ApusKernels
+
+/// A subgraph as an operator calls it: inputs are copied in, outputs copied out.
+final class SubgraphCall {
+  /// The subgraph's plan, which other operators may share.
+  let graph: Graph
+  private let observer: RunObserver
+  private let isRead: [Bool]
+  private let place: String
+
+  /// Checks the subgraph's inputs and outputs against the operator's, and prepares it.
+  init(
+    _ index: Int, inputs: [(type: ElementType, shape: TensorShape)], outputTypes: [ElementType]?,
+    of node: Node
+  ) throws(ApusError) {
+    graph = try node.context.child(index)
+    observer = RunObserver(profiles: false, limits: node.context.limits)
+    place = node.place
+    let entry = graph.subgraph
+    guard entry.inputs.count == inputs.count, Set(entry.inputs).count == entry.inputs.count else {
+      throw node.malformed(
+        "subgraph \(index) has \(entry.inputs.count) inputs, not \(inputs.count) different ones")
+    }
+    if let outputTypes {
+      guard entry.outputs.count == outputTypes.count else {
+        throw node.malformed("subgraph \(index) has \(entry.outputs.count) outputs, not \(outputTypes.count)")
+      }
+      for (position, type) in outputTypes.enumerated() where graph.outputType(position) != type {
+        throw node.malformed(
+          "output \(position) of subgraph \(index) is \(graph.outputType(position)), not \(type)")
+      }
+    }
+    for (position, input) in inputs.enumerated() {
+      guard graph.inputType(position) == input.type, !graph.wiring.isVariable(entry.inputs[position]) else {
+        throw node.malformed(
+          "input \(position) of subgraph \(index) is \(graph.inputType(position)), not \(input.type)")
+      }
+    }
+    let graph = graph
+    isRead = inputs.indices.map { graph.reads(input: $0) }
+    try node.context.countPreparation()
+    for (position, input) in inputs.enumerated() { graph.setInputShape(position, input.shape) }
+    try graph.prepare()
+  }
+
+  /// The shapes of the outputs, unless data decides them.
+  var plannedShapes: [TensorShape]? {
+    guard graph.isPlanned else { return nil }
+    let shapes = graph.subgraph.outputs.indices.compactMap { graph.outputShape($0) }
+    return shapes.count == graph.subgraph.outputs.count ? shapes : nil
+  }
+
+  /// Sets the shape of an input, which another call or iteration may have changed.
+  func setShape(_ shape: TensorShape, at position: Int) {
+    graph.setInputShape(position, shape)
+  }
+
+  /// Prepares the subgraph for the shapes that were set.
+  func prepare() throws(ApusError) {
+    try graph.prepare()
+  }
+
+  /// Fills an input, unless nothing reads it.
+  func pass(_ bytes: RawSpan, to position: Int) throws(ApusError) {
+    if isRead[position] { try graph.copyInput(position, from: bytes) }
+  }
+
+  /// Passes all inputs and runs.
+  func run(_ inputs: [TensorSlot], _ tensors: borrowing TensorTable) throws(ApusError) {
+    for (position, input) in inputs.enumerated() { setShape(input.shape, at: position) }
+    try prepare()
+    for (position, input) in inputs.enumerated() { try pass(tensors.readBytes(input), to: position) }
+    try run()
+  }
+
+  /// Counts an iteration of the loop that calls the subgraph.
+  func countIteration() throws(ApusError) { try graph.context.limits.countIteration(place) }
+
+  /// Runs on the inputs that were passed.
+  func run() throws(ApusError) {
+    try observer.check()
+    try graph.run(observer)
+  }
+
+  /// Copies an output into a tensor that was planned for it.
+  func copyOutput(_ position: Int, to slot: TensorSlot, _ tensors: borrowing TensorTable) throws(ApusError) {
+    let count = graph.outputShape(position)?.elementCount
+    guard count == slot.shape.elementCount else {
+      throw ApusError(
+        .invalidData,
+        "\(place): output \(position) is \(graph.outputShape(position) ?? []) in this run, not \(slot.shape)")
+    }
+    var bytes = tensors.writeBytes(slot)
+    try graph.copyOutput(position, to: &bytes)
+  }
+}
+
+extension Node {
+  /// The inputs from a position on, all of them required.
+  func inputs(from first: Int) throws(ApusError) -> [TensorSlot] {
+    var slots: [TensorSlot] = []
+    for position in first..<max(first, inputCount) { slots.append(try input(position)) }
+    return slots
+  }
+
+  /// The types that the file declares for the outputs.
+  func outputTypes() throws(ApusError) -> [ElementType] {
+    var types: [ElementType] = []
+    for position in 0..<outputCount { types.append(try outputType(position)) }
+    return types
+  }
+
+  /// The subgraphs that the options name; they were checked for the whole model.
+  func calledSubgraphs() throws(ApusError) -> [Int] {
+    do {
+      return try SubgraphCalls.calls(of: entry, file.operatorCodes[entry.operatorCode].code)
+    } catch {
+      throw malformed("options: \(error.message)")
+    }
+  }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ApusKernels
+
+/// `WHILE`: calls a body on its own outputs while a condition holds.
+///
+/// ``Interpreter/Options/loopLimit`` bounds the iterations of a run; a cancelled or late run ends before the next one.
+struct While: Operator {
+  private let condition: SubgraphCall
+  private let body: SubgraphCall
+  private let inputs: [TensorSlot]
+  private let outputs: [TensorSlot]
+  /// Whether the body returns an input unchanged.
+  private let isInvariant: [Bool]
+  private let place: String
+
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator {
+    let inputs = try node.inputs(from: 0)
+    let types = inputs.map(\.type)
+    guard try node.outputTypes() == types else {
+      throw node.malformed("has outputs whose types differ from its inputs'")
+    }
+    let called = try node.calledSubgraphs()
+    guard called[0] != called[1] else {
+      throw node.malformed("has subgraph \(called[0]) for condition and body")
+    }
+    let arguments = inputs.map { ($0.type, $0.shape) }
+    let condition = try SubgraphCall(called[0], inputs: arguments, outputTypes: [.bool], of: node)
+    if let shape = condition.plannedShapes?[0] { try check(condition: shape, node.place) }
+    let body = try SubgraphCall(called[1], inputs: arguments, outputTypes: types, of: node)
+    guard let shapes = body.plannedShapes, zip(shapes, inputs).allSatisfy({ isSame($0, $1.shape) }) else {
+      return try DeferredWhile(condition: condition, body: body, inputs: inputs, place: node.place)
+    }
+    return While(
+      condition: condition, body: body, inputs: inputs, outputs: try node.outputs(shapes),
+      isInvariant: zip(body.graph.subgraph.inputs, body.graph.subgraph.outputs).map { $0 == $1 },
+      place: node.place)
+  }
+
+  /// Whether a value can go round without another plan; a scalar counts as a vector of one.
+  static func isSame(_ lhs: TensorShape, _ rhs: TensorShape) -> Bool {
+    lhs == rhs || lhs.rank <= 1 && rhs.rank <= 1 && lhs.elementCount == 1 && rhs.elementCount == 1
+  }
+
+  static func check(condition shape: TensorShape, _ place: String) throws(ApusError) {
+    guard shape.rank <= 1, shape.elementCount == 1 else {
+      throw ApusError(.malformedModel, "\(place): the condition is \(shape), not one element")
+    }
+  }
+
+  /// Runs the condition on what was passed to it.
+  static func holds(_ condition: SubgraphCall, _ place: String) throws(ApusError) -> Bool {
+    try condition.run()
+    let graph = condition.graph
+    try check(condition: graph.outputShape(0) ?? [0], place)
+    let output = graph.subgraph.outputs[0]
+    return try graph.withTable { table in
+      table.readBytes(at: output).withUnsafeBytes { $0.first != 0 }
+    }
+  }
+
+  func invoke(_ tensors: borrowing TensorTable) throws(ApusError) {
+    for (position, input) in inputs.enumerated() {
+      condition.setShape(input.shape, at: position)
+      body.setShape(input.shape, at: position)
+      var result = tensors.writeBytes(outputs[position])
+      copyBytes(tensors.readBytes(input), to: &result)
+    }
+    try condition.prepare()
+    try body.prepare()
+    var isFirst = true
+    repeat {
+      for (position, output) in outputs.enumerated() where isFirst || !isInvariant[position] {
+        try condition.pass(tensors.readBytes(output), to: position)
+      }
+      guard try Self.holds(condition, place) else { return }
+      for (position, output) in outputs.enumerated() where isFirst || !isInvariant[position] {
+        try body.pass(tensors.readBytes(output), to: position)
+      }
+      try body.countIteration()
+      try body.run()
+      for (position, output) in outputs.enumerated() where !isInvariant[position] {
+        try body.copyOutput(position, to: output, tensors)
+      }
+      isFirst = false
+    } while true
+  }
+}

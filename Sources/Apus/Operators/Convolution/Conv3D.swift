@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ApusKernels
+
+/// `CONV_3D`: the products of windows of `N×D×H×W×C` floats with filters of `d×h×w×C×O`, plus a bias.
+///
+/// The layers under a window's depth, side by side as channels, form an image, on which this is a CONV_2D.
+struct Conv3D: Operator {
+  private let input: TensorSlot
+  private let output: TensorSlot
+  private let window: VolumeWindow
+  private let kernel: any PreparedConvolution
+  private let choice: KernelChoice
+  private var weights: ProductWeights
+  private let imagesPerBlock: Int
+  private let images: TensorSlot
+  private let scratch: TensorSlot
+
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator {
+    try node.expect(inputs: 2...3)
+    return try Conv3D(node)
+  }
+
+  private init(_ node: Node) throws(ApusError) {
+    input = try node.input(0, types: [.float32], rank: 5)
+    let filter = try node.input(1, types: [.float32], rank: 5)
+    guard input.shape[4] == filter.shape[3], filter.shape.elementCount > 0,
+      input.shape.dimensions.dropFirst().allSatisfy({ $0 > 0 })
+    else { throw node.malformed("a filter of \(filter.shape) does not fit \(input.name), \(input.shape)") }
+    let options = try VolumeOptions(node)
+    var (places, padding) = ([Int](), [Int]())
+    for axis in 0..<3 {
+      let extent = try options.extent(
+        axis, size: input.shape[axis + 1], filter: filter.shape[axis], node: node)
+      places.append(extent.places)
+      padding.append(extent.padding)
+    }
+    let channels = filter.shape[4]
+    let bias = try node.bias(2, channels: channels, input: input)
+    output = try node.output(0, shape: TensorShape([input.shape[0]] + places + [channels]), like: input)
+    window = VolumeWindow(
+      batches: input.shape[0], size: Array(input.shape.dimensions[1...3]), channels: input.shape[4],
+      places: places,
+      taps: Array(filter.shape.dimensions[0...2]), strides: options.strides, dilations: options.dilations,
+      padding: padding)
+    let image = [window.size[1], window.size[2], window.taps[0] * window.channels]
+    let imageByteCount = try options.byteCount(image, node)
+    imagesPerBlock = VolumeOptions.perBlock(of: window.batches * places[0], byteCount: imageByteCount)
+    let convolution = Convolution(
+      batches: imagesPerBlock, inputHeight: image[0], inputWidth: image[1], inputChannels: image[2],
+      filterHeight: window.taps[1], filterWidth: window.taps[2], outputHeight: places[1],
+      outputWidth: places[2], outputChannels: channels, strideHeight: window.strides[1],
+      strideWidth: window.strides[2], dilationHeight: window.dilations[1],
+      dilationWidth: window.dilations[2], paddingTop: padding[1], paddingLeft: padding[2], groups: 1,
+      operands: .float32, epilogue: node.floatEpilogue(try node.activationOption(4)))
+    guard let (kernel, choice) = node.kernels.choose(convolution) else { throw node.mismatch(input, filter) }
+    self.kernel = kernel
+    self.choice = choice
+    weights = ProductWeights(
+      filter: filter, bias: bias, arrangement: VolumeFilter(window, outputChannels: channels))
+    images = try node.scratch(byteCount: try options.byteCount([imagesPerBlock] + image, node))
+    scratch = try node.scratch(byteCount: kernel.scratchByteCount(threads: node.threadCount))
+    try node.declare(multiplyAccumulates: Double(output.shape.elementCount) * Double(window.depth))
+    // Strides may skip most of the images.
+    try node.check(work: Double(window.batches) * Double(places[0]) * Double(imageByteCount / 4))
+  }
+
+  var hasWeights: Bool { true }
+
+  var implementation: Implementation {
+    Implementation(text: kernel.implementation, choice: choice, notes: kernel.notes(weights.known))
+  }
+
+  func packed(by packer: WeightPacker) throws(ApusError) -> any Operator {
+    var copy = self
+    try copy.weights.pack(for: kernel, by: packer)
+    return copy
+  }
+
+  func invoke(_ tensors: borrowing TensorTable) throws(ApusError) {
+    guard output.shape.elementCount > 0 else { return }
+    let packed = try weights.packed(for: kernel, tensors)
+    let imageByteCount = window.places[1] &* window.places[2] &* output.shape[4] &* 4
+    var image = 0
+    while image < window.batches &* window.places[0] {
+      let range = image..<image &+ imagesPerBlock
+      var layers = tensors.writeBytes(images)
+      window.gather(tensors.readBytes(input), images: range, to: &layers, threads: tensors.threads)
+      var result = tensors.writeBytes(
+        output, in: range.lowerBound &* imageByteCount..<range.upperBound &* imageByteCount)
+      var scratch = tensors.writeBytes(scratch)
+      kernel.run(
+        packed, input: layers.bytes, output: &result, scratch: &scratch, threads: tensors.threads)
+      image = range.upperBound
+    }
+  }
+}
+
+/// A filter of `d×h×w×C×O` as one of `O×h×w×dC`.
+private struct VolumeFilter: FilterArrangement {
+  private let layers: Int
+  private let taps: Int
+  private let channels: Int
+  private let outputChannels: Int
+
+  init(_ window: VolumeWindow, outputChannels: Int) {
+    (layers, taps) = (window.taps[0], window.taps[1] * window.taps[2])
+    (channels, self.outputChannels) = (window.channels, outputChannels)
+  }
+
+  var byteCount: Int { layers * taps * channels * outputChannels * 4 }
+  var name: String { "\(layers) layers of \(taps)×\(channels)×\(outputChannels) as channels" }
+
+  func arrange(_ filter: RawSpan, into arranged: inout MutableRawSpan) {
+    let depth = taps &* layers &* channels
+    var row = 0
+    for layer in 0..<layers {
+      for tap in 0..<taps {
+        for channel in 0..<channels {
+          // One row of the filter: the weights of all outputs.
+          ElementRuns.copy(
+            from: filter, at: row &* outputChannels &* 4, step: 4, to: &arranged,
+            at: ((tap &* layers &+ layer) &* channels &+ channel) &* 4, step: depth &* 4, byteCount: 4,
+            count: outputChannels)
+          row &+= 1
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One axis of a transposed convolution, split into ordinary ones.
+///
+/// Output `stride·i + phase` is a sum over inputs near `i`: for each phase a convolution of stride 1 with every
+/// `stride`-th tap of the filter, in reverse.
+struct TransposedAxis {
+  /// The outputs `start, start + stride, …`.
+  struct Phase {
+    let start: Int
+    /// The number of outputs.
+    let count: Int
+    /// The filter's tap for each tap of the convolution; −1 for zeros. Empty if no input is reached.
+    let taps: [Int]
+    /// The number of zero inputs before the first.
+    let padding: Int
+  }
+
+  let input: Int
+  let output: Int
+  let stride: Int
+  let phases: [Phase]
+
+  init(input: Int, output: Int, filter: Int, stride: Int, padding: Int) {
+    self.input = input
+    self.output = output
+    self.stride = stride
+    var phases: [Phase] = []
+    for start in 0..<max(0, min(stride, output)) {
+      // The tap that reaches input i + base from output stride·i + start, and how many follow it a stride apart.
+      let first = (start + padding) % stride
+      let base = (start + padding) / stride
+      let count = first < filter ? (filter - first + stride - 1) / stride : 0
+      // Zero taps come first, so that the convolution never begins behind its first input.
+      let length = count == 0 ? 0 : max(count, base + 1)
+      let taps = (0..<length).map { tap in
+        let step = length - 1 - tap
+        return step < count ? first + stride * step : -1
+      }
+      phases.append(
+        Phase(
+          start: start, count: (output - start + stride - 1) / stride, taps: taps,
+          padding: max(0, length - 1 - base)))
+    }
+    self.phases = phases
+  }
+}

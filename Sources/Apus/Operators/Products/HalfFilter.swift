@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ApusKernels
+
+/// A filter of 16-bit floats, widened.
+struct HalfFilter: FilterArrangement {
+  /// The elements of the filter.
+  let count: Int
+
+  var byteCount: Int { count * 4 }
+  var name: String { "halves" }
+
+  func arrange(_ filter: RawSpan, into arranged: inout MutableRawSpan) {
+    Dequantization.halves(count: count).run(filter, to: &arranged, threads: ThreadTeam(count: 1))
+  }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+import ApusKernels
+
+/// A description of a product of an input with a filter, for CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED.
+///
+/// Passes may still change what it reads. Then it gets a kernel, and finally its weights are packed.
+struct ProductDraft: Draft {
+  /// What is computed.
+  enum Description {
+    case convolution(Convolution)
+    case depthwise(DepthwiseConvolution)
+  }
+
+  var description: Description
+  var input: TensorSlot
+  let filter: TensorSlot
+  let bias: TensorSlot?
+  let output: TensorSlot
+  var arrangement: (any FilterArrangement)?
+  /// How often the bias is repeated; more than once only if it and the filter are constant.
+  var biasCopies = 1
+  /// Whether the input is a picture, whose rows and columns may be padded.
+  let readsPicture: Bool
+
+  /// Describes a product with this many multiply-accumulates.
+  init(
+    _ description: Description, input: TensorSlot, filter: TensorSlot, bias: TensorSlot?, output: TensorSlot,
+    arrangement: (any FilterArrangement)? = nil, biasCopies: Int = 1, readsPicture: Bool = false,
+    multiplyAccumulates: Double, node: Node
+  ) throws(ApusError) {
+    self.readsPicture = readsPicture
+    self.description = description
+    self.input = input
+    self.filter = filter
+    self.bias = bias
+    self.output = output
+    self.arrangement = arrangement
+    self.biasCopies = biasCopies
+    try node.declare(multiplyAccumulates: multiplyAccumulates)
+  }
+
+  var hasWeights: Bool { true }
+
+  func chosen(for node: Node) throws(ApusError) -> any Operator { try product(for: node) }
+
+  /// The product with a kernel.
+  func product(for node: Node) throws(ApusError) -> WeightedProduct {
+    let chosen =
+      switch description {
+      case .convolution(let convolution): node.kernels.choose(convolution)
+      case .depthwise(let convolution): node.kernels.choose(convolution)
+      }
+    guard let (kernel, choice) = chosen else {
+      throw node.unsupported("\(input.type) with a filter of \(filter.type) has no kernel")
+    }
+    return WeightedProduct(
+      kernel: kernel, choice: choice, input: input, output: output,
+      weights: ProductWeights(filter: filter, bias: bias, arrangement: arrangement, biasCopies: biasCopies))
+  }
+
+  var paddableInput: TensorSlot? {
+    // Hybrid kernels find the extremes of their input, padding included.
+    readsPicture && input.type == filter.type ? input : nil
+  }
+
+  func absorbing(_ padding: Padding) -> (any Operator)? {
+    var copy = self
+    let (height, width) = (padding.input.shape[1], padding.input.shape[2])
+    let (top, left) = (padding.amounts[2], padding.amounts[4])
+    switch description {
+    case .convolution(let convolution):
+      copy.description = .convolution(
+        convolution.reading(height: height, width: width, paddedBy: (top: top, left: left)))
+    case .depthwise(let convolution):
+      copy.description = .depthwise(
+        convolution.reading(height: height, width: width, paddedBy: (top: top, left: left)))
+    }
+    // The absorbed input has the quantization of the original one.
+    copy.input = TensorSlot(
+      index: padding.input.index, entry: input.entry, type: input.type, shape: padding.input.shape,
+      isConstant: false)
+    return copy
+  }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ApusKernels
+
+/// `DEQUANTIZE`: integers, or floats of 16 bits, to floats.
+enum Dequantize {
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator {
+    try node.expect(inputs: 1...1)
+    let input = try node.input(0, types: [.uint8, .int8, .int16, .int4, .uint4, .int2, .float16])
+    let output = try node.output(0, shape: input.shape, types: [.float32])
+    return UnaryOperator(try kernel(input, node), input: input, output: output)
+  }
+
+  private static func kernel(_ input: TensorSlot, _ node: Node) throws(ApusError) -> any UnaryKernel {
+    let count = input.shape.elementCount
+    if input.type == .float16 { return Dequantization.halves(count: count) }
+    let parameters = try node.channelQuantization(of: input)
+    let slices = zip(parameters.scales, parameters.zeroPoints).map {
+      Dequantization(scale: $0, zeroPoint: Int32($1))
+    }
+    let isSigned = input.type != .uint8 && input.type != .uint4
+    guard slices.count == 1 else {
+      guard input.type != .int16 else { throw node.unsupported("int16 with a scale for each channel") }
+      let (outer, inner) = try node.slices(of: input.shape, by: parameters, of: input)
+      return ChannelDequantization(slices: slices, outerCount: outer, innerCount: inner, isSigned: isSigned)
+    }
+    if input.type == .int16 {
+      try node.requireNoZeroPoint(input)
+      return slices[0].words(count: count)
+    }
+    return slices[0].bytes(isSigned: isSigned, count: count)
+  }
+}

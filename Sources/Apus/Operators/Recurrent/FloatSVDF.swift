@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ApusKernels
+
+/// SVDF on floats, whose weights may be bytes.
+struct FloatSVDF: Operator {
+  let shape: SVDFShape
+  let input: TensorSlot
+  let feature: RecurrentWeights
+  let time: [Float]
+  let bias: TensorSlot?
+  let state: TensorSlot
+  let output: TensorSlot
+  let activation: RecurrentActivation
+  let isAsymmetric: Bool
+  let quantized: TensorSlot?
+  let values: TensorSlot
+
+  func invoke(_ tensors: borrowing TensorTable) {
+    for batch in 0..<shape.batch {
+      let x = RecurrentVector(
+        input, row: batch, count: input.shape[1], quantized: quantized, isAsymmetric: isAsymmetric, tensors)
+      do {
+        var sums = tensors.write(values, as: Float.self)
+        RecurrentFloats.fill(&sums, with: 0)
+        feature.add(x, to: &sums, tensors)
+      }
+      var states = tensors.write(state, as: Float.self)
+      var outputs = tensors.write(output, as: Float.self)
+      shape.apply(tensors.read(values), batch: batch, state: &states, time: time.span, output: &outputs)
+    }
+    var outputs = tensors.write(output, as: Float.self)
+    if let bias { shape.add(tensors.read(bias), to: &outputs) }
+    activation.apply(to: &outputs)
+  }
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ApusKernels
+
+/// `EXP`: `eˣ`.
+enum Exp {
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator {
+    let (input, output) = try node.unaryTensors([.float32, .int8, .int16])
+    if input.type == .int16 {
+      try node.requireNoZeroPoint(input)
+      try node.requireNoZeroPoint(output)
+    }
+    return try node.realFunction(.exp, input: input, output: output)
+  }
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ApusKernels
+
+/// `LOGICAL_NOT`: the negation of each Boolean.
+enum LogicalNot {
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator {
+    let (input, output) = try node.unaryTensors([.bool])
+    return UnaryOperator(
+      LogicalNegation.kernel(count: input.shape.elementCount), input: input, output: output)
+  }
+}

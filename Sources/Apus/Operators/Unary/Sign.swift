@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ApusKernels
+
+/// `SIGN`: −1, 0 or 1.
+enum Sign {
+  static func prepare(_ node: Node) throws(ApusError) -> any Operator {
+    guard node.inputType(0) == .float64 else {
+      return try node.numberFunction(.sign, .sign, types: [.float32, .int32])
+    }
+    let (input, output) = try node.unaryTensors([.float64])
+    return UnaryOperator(DoubleFunctions.sign(count: input.shape.elementCount), input: input, output: output)
+  }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Where a panel's factors lie, in bytes from its block's start.
+enum Arm64FactorLayout {
+  /// Arrays of one 32-bit lane for each of sixteen columns. Right shifts are negative counts.
+  static let multipliers = 0
+  static let leftShifts = 64
+  static let rightShifts = 128
+  /// An array of doubles.
+  static let scales = 192
+  /// Vectors of one value: `int32`; bytes or floats.
+  static let zeroPoint = 320
+  static let minimum = 336
+  static let maximum = 352
+  /// The size of a block.
+  static let byteCount = 384
+
+  /// Writes a block of factors; `channel` names the output channel of each of the block's lanes.
+  static func fill(_ block: UnsafeMutableRawPointer, _ epilogue: Epilogue, _ lanes: ChannelLanes) {
+    unsafe block.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
+    switch epilogue {
+    case .float32(let least, let most):
+      unsafe fill(block, minimum, least)
+      unsafe fill(block, maximum, most)
+    case .fixedPoint(let multipliers, let zero, let least, let most):
+      unsafe fill(block, zero, least, most)
+      for lane in lanes.columns.indices {
+        guard let channel = lanes.channel(lane) else { continue }
+        let multiplier = multipliers.count > 1 ? multipliers[channel] : multipliers[0]
+        let place = 4 * lane
+        unsafe block.storeBytes(of: multiplier.value, toByteOffset: Self.multipliers + place, as: Int32.self)
+        unsafe block.storeBytes(
+          of: max(0, multiplier.shift), toByteOffset: leftShifts + place, as: Int32.self)
+        unsafe block.storeBytes(
+          of: min(0, multiplier.shift), toByteOffset: rightShifts + place, as: Int32.self)
+      }
+    case .float64(let scales, let zero, let least, let most):
+      unsafe fill(block, zero, least, most)
+      for lane in lanes.columns.indices {
+        guard let channel = lanes.channel(lane) else { continue }
+        unsafe block.storeBytes(
+          of: scales.count > 1 ? scales[channel] : scales[0], toByteOffset: Self.scales + 8 * lane,
+          as: Double.self)
+      }
+    default: break
+    }
+  }
+
+  private static func fill(_ block: UnsafeMutableRawPointer, _ zero: Int32, _ least: Int32, _ most: Int32) {
+    unsafe fill(block, zeroPoint, zero)
+    unsafe fill(block, minimum, UInt8(truncatingIfNeeded: least))
+    unsafe fill(block, maximum, UInt8(truncatingIfNeeded: most))
+  }
+
+  private static func fill<Value: BitwiseCopyable>(
+    _ block: UnsafeMutableRawPointer, _ place: Int, _ value: Value
+  ) {
+    for offset in stride(from: 0, to: 16, by: MemoryLayout<Value>.size) {
+      unsafe block.storeBytes(of: value, toByteOffset: place + offset, as: Value.self)
+    }
+  }
+}

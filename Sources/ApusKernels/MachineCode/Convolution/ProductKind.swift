@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What one step of a generated product multiplies: four bytes of a row with four of a column.
+package enum ProductKind: Hashable, Sendable {
+  /// Unsigned bytes of rows with signed bytes of columns.
+  case unsignedBytes
+  /// Signed bytes of both.
+  case signedBytes
+  /// Pairs of `int16`.
+  case words
+  /// Floats.
+  case floats
+
+  /// The product for operands and an epilogue; `bytes` says how bytes are multiplied.
+  init(_ operands: MatrixOperands, _ epilogue: Epilogue, bytes: ProductKind) throws(Decline) {
+    switch (operands, epilogue) {
+    case (.float32, .float32): self = .floats
+    case (.hybrid, .hybrid): self = bytes == .unsignedBytes ? bytes : .words
+    case (.uint8, .fixedPoint), (.uint8, .float64): self = bytes
+    case (.int8, .fixedPoint), (.int8, .float64): self = bytes == .unsignedBytes ? .signedBytes : bytes
+    case (.float32, _), (.uint8, _), (.int8, _), (.hybrid, _):
+      throw Decline("there is no generated code for \(epilogue.name) of operands of \(operands.name)")
+    default: throw Decline("there is no generated code for operands of \(operands.name)")
+    }
+  }
+
+  /// What tells packed weights of one product from those of others.
+  var name: String {
+    switch self {
+    case .unsignedBytes: "unsigned bytes"
+    case .signedBytes: "signed bytes"
+    case .words: "words"
+    case .floats: "floats"
+    }
+  }
+
+  /// Bytes of a term.
+  var laneByteCount: Int {
+    switch self {
+    case .unsignedBytes, .signedBytes: 1
+    case .words: 2
+    case .floats: 4
+    }
+  }
+
+  /// Terms of one step: of a tap, or one each of as many taps where convolutions are depthwise.
+  package var lanesPerStep: Int { 4 / laneByteCount }
+}
+
+extension MatrixOperands {
+  /// The size of an element of input and output.
+  var generatedByteCount: Int { self == .float32 || isHybrid ? 4 : 1 }
+
+  /// Whether floats are quantized when they come.
+  var isHybrid: Bool { if case .hybrid = self { true } else { false } }
+
+  /// As ``bytes``; the zero points of quantized floats are known at run time only, and their weights are signed.
+  var generatedBytes: ByteOperands? {
+    isHybrid ? ByteOperands(signFlip: 0x80, lhsZeroPoint: 0, rhsZeroPoint: 128) : bytes
+  }
+}

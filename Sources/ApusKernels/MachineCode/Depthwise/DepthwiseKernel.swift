@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A depthwise convolution by generated products.
+final class DepthwiseKernel: PreparedConvolution, @unchecked Sendable {
+  // @unchecked: `general` is made under a lock, and read where it was made.
+
+  let scheme: ConvolutionScheme
+  let plan: DepthwisePlan
+  private let gathering: TileGathering
+  let weightPacking: DepthwisePacking
+  /// The offsets of all taps, group by group; where columns are read in place, those of
+  /// ``InteriorList``, too.
+  let taps: UnsafeMutablePointer<Int>
+  let tapListLength: Int
+  /// Gathers the pixels of one column.
+  let edgeGathering: TileGathering
+  /// A worker's memory: the gathered part of the input, then taps with room for extra groups.
+  let tapListOffset: Int
+  /// After them, a row of padding.
+  let paddingRowOffset: Int
+  private let workerByteCount: Int
+  /// Columns that one function takes at most.
+  private let blockColumns: Int
+  /// Whether functions take a row of taps at a time, and whether whole lines.
+  private let takesRows: Bool
+  private let takesLines: Bool
+  /// What makes outputs, and what makes those of any sums, which few weights need; rows of their functions are pixels.
+  private let form: OutputForm
+  private var general: OutputForm?
+  private let target: any CodeTarget
+
+  /// Prepares a convolution; throws where the target has no code for it, or none can be placed.
+  ///
+  /// `bytes` says how bytes are multiplied, of the products for unsigned ones.
+  init(
+    _ convolution: DepthwiseConvolution, target: any CodeTarget, bytes: ProductKind,
+    placement: CodePlacement = { $0.place() }
+  ) throws(Decline) {
+    let target = target.depthwiseTarget(convolution.operands)
+    let scheme = try ConvolutionScheme(
+      convolution.operands, convolution.epilogue, batches: convolution.batches,
+      inputCount: convolution.inputCount, outputChannels: convolution.outputChannels,
+      outputsPerChannel: convolution.batches * convolution.outputHeight * convolution.outputWidth,
+      depth: convolution.filterHeight * convolution.filterWidth,
+      target: target, bytes: convolution.operands.isHybrid ? .words : bytes)
+    let plan = try DepthwisePlan(convolution, product: scheme.product, target: target)
+    self.scheme = scheme
+    self.plan = plan
+    gathering = plan.gathering(scheme.lanes, width: plan.planeWidth)
+    edgeGathering = plan.gathering(scheme.lanes, width: plan.reachWidth)
+    weightPacking = DepthwisePacking(
+      plan: plan, terms: WeightTerms(scheme, target: target, areCentered: !plan.widensInPlace))
+
+    let mostColumns = plan.mostColumns
+    takesRows = mostColumns > 0
+    takesLines = plan.groupsAreColumns && plan.runs.isEmpty
+    blockColumns = plan.blocks(plan.columnCount).columns
+    form = try Self.form(scheme.epilogue, plan, scheme, target, placement)
+    if let epilogue = scheme.general, !ExecutableMemory.growsFreely {
+      // None might be made then.
+      general = try Self.form(epilogue, plan, scheme, target, placement)
+    }
+    self.target = target
+
+    let tapCount = plan.groupCount * plan.tapsPerGroup
+    tapListOffset = plan.planeByteCount
+    paddingRowOffset = tapListOffset + roundedUp(tapCount * 3 * 8, to: 64)
+    workerByteCount = paddingRowOffset + plan.paddingRowByteCount
+    tapListLength = tapCount
+    unsafe taps = .allocate(
+      capacity: (plan.interior.isEmpty ? 1 : 1 + InteriorList.allCases.count) * tapCount)
+    for tap in 0..<tapCount {
+      let (group, index) = tap.quotientAndRemainder(dividingBy: plan.tapsPerGroup)
+      unsafe taps[tap] = plan.tapOffset(group: group, index: index)
+    }
+    if !plan.interior.isEmpty { fillInteriorTaps() }
+  }
+
+  var convolution: DepthwiseConvolution { plan.convolution }
+
+  /// What makes outputs with an epilogue.
+  private static func form(
+    _ epilogue: Epilogue, _ plan: DepthwisePlan, _ scheme: ConvolutionScheme,
+    _ target: any CodeTarget, _ placement: CodePlacement
+  ) throws(Decline) -> OutputForm {
+    let c = plan.convolution
+    let takesLines = plan.groupsAreColumns && plan.runs.isEmpty
+    func rowShape(columns: Int, channels: Int, step: Int) -> DepthwiseRowShape {
+      DepthwiseRowShape(
+        columnCount: columns, channelCount: channels, columnStep: step, tapStep: c.dilationWidth,
+        tapRows: c.filterHeight, tapColumns: c.filterWidth)
+    }
+    let functions = try BlockFunctions(
+      takesLines ? plan.lineShapes : plan.shapes(most: plan.blocks(plan.columnCount).columns),
+      placement: placement,
+      generator: {
+        guard plan.mostColumns > 0 else {
+          return target.depthwiseGenerator(scheme.gatheredProduct, c.operands, epilogue, $0)
+        }
+        var shape = rowShape(columns: $0.rowCount, channels: $0.columnCount, step: plan.columnStep)
+        if takesLines, let part = DepthwisePlan.LinePart(rawValue: $0.rowCount) {
+          (shape.columnCount, _, shape.restCount) = plan.blocks(plan.columns(part))
+          shape.readsInPlace = part == .whole && !plan.interior.isEmpty
+        }
+        return target.rowGenerator(
+          shape.readsInPlace ? scheme.product : scheme.gatheredProduct, c.operands, epilogue, shape)
+      })
+    let runFunctions = try BlockFunctions(
+      plan.runs.indices.map { BlockShape(rowCount: $0, vectorCount: 1, columnCount: 0) },
+      placement: placement,
+      generator: {
+        let run = plan.runs[$0.rowCount]
+        var shape = rowShape(columns: run.columns, channels: target.lanes, step: c.strideWidth)
+        shape.place = .init(
+          missingFirst: run.missingFirst, missingLast: run.missingLast, tailCount: plan.tailCount)
+        return target.rowGenerator(scheme.gatheredProduct, c.operands, epilogue, shape)
+      })
+    // Where bytes are read in place, two blocks share factors.
+    return OutputForm(
+      epilogue, c.operands, target: target,
+      blockCount: ceilingQuotient(plan.blockCount, plan.widensInPlace ? 2 : 1), lanes: plan.lanes,
+      functions: functions, runFunctions: runFunctions)
+  }
+
+  /// What makes outputs of these weights.
+  private func form(for packed: PackedWeights) -> OutputForm {
+    guard let epilogue = scheme.general, scheme.needsGeneral(packed) else { return form }
+    return OutputForm.made(&general) { placement throws(Decline) in
+      try Self.form(epilogue, plan, scheme, target, placement)
+    }
+  }
+
+  deinit { unsafe taps.deallocate() }
+
+  // MARK: Reading
+
+  var implementation: String {
+    let form = target.form(convolution.operands, scheme.epilogue)
+    return "generated depthwise products of \(scheme.product.text), \(plan.text), \(form)"
+  }
+
+  func notes(_ packed: PackedWeights?) -> [String] { plan.notes + scheme.notes(packed) }
+
+  // MARK: Packing
+
+  var packing: WeightLayout {
+    scheme.layout(
+      "depthwise",
+      [
+        plan.tapCount, plan.channels, plan.pixelsTogether, plan.vectorCount,
+        plan.groupsAreColumns ? convolution.filterHeight : 0,
+      ])
+  }
+
+  var packedByteCount: Int { weightPacking.byteCount }
+
+  func packedByteCount(for weights: RawSpan) -> Int { weightPacking.byteCount(for: weights) }
+
+  func pack(weights: RawSpan, bias: RawSpan?, into packed: PackedWeights) {
+    weightPacking.pack(weights: weights, bias: bias, into: packed)
+  }
+
+  // MARK: Running
+
+  func scratchByteCount(threads: Int) -> Int { scheme.sharedByteCount + threads * workerByteCount }
+
+  func run(
+    _ packed: PackedWeights, input: RawSpan, output: inout MutableRawSpan, scratch: inout MutableRawSpan,
+    threads: ThreadTeam
+  ) {
+    precondition(
+      input.byteCount >= convolution.inputCount * scheme.elementByteCount
+        && output.byteCount >= convolution.outputCount * scheme.elementByteCount
+        && scratch.byteCount >= scratchByteCount(threads: threads.count))
+    let form = form(for: packed)
+    ExecutableMemory.seal()
+    let threads = threads.fitting(nanoseconds: plan.nanoseconds)
+    let tilesPerImage = plan.tilesPerImage(threads: threads.count)
+    scheme.run(input, &output, &scratch, threads: threads) { memory in
+      let work = Work(
+        owner: .passUnretained(self), packed: .passUnretained(packed), form: .passUnretained(form),
+        tilesPerImage: tilesPerImage, memory: memory)
+      withExtendedLifetime(form) {
+        threads.run(tiles: convolution.batches * tilesPerImage * plan.chunkCount, work)
+      }
+    }
+  }
+
+  /// One run: pointers that live as long as its call.
+  struct Work: TileWork {
+    static var mayStop: Bool { true }
+
+    let owner: Unmanaged<DepthwiseKernel>
+    let packed: Unmanaged<PackedWeights>
+    let form: Unmanaged<OutputForm>
+    let tilesPerImage: Int
+    let memory: ConvolutionScheme.Memory
+
+    func run(tile: Int, worker: Int) {
+      unsafe owner._withUnsafeGuaranteedRef { owner in
+        unsafe packed._withUnsafeGuaranteedRef { packed in
+          unsafe form._withUnsafeGuaranteedRef { form in
+            unsafe owner.run(
+              self, packed, form, tile: tile, scratch: memory.scratch + worker &* owner.workerByteCount)
+          }
+        }
+      }
+    }
+  }
+
+  private func run(
+    _ work: Work, _ packed: PackedWeights, _ form: OutputForm, tile: Int, scratch: UnsafeMutableRawPointer
+  ) {
+    let (lineTile, chunk) = tile.quotientAndRemainder(dividingBy: plan.chunkCount)
+    let (image, tileOfImage) = lineTile.quotientAndRemainder(dividingBy: work.tilesPerImage)
+    let lines = share(of: convolution.outputHeight, tile: tileOfImage, of: work.tilesPerImage)
+    let blocks = plan.blocks(chunk: chunk)
+    guard plan.runs.isEmpty else {
+      return unsafe runInPlace(
+        work, packed, form, image: image, lines: lines, blocks: blocks, scratch: scratch)
+    }
+    if !plan.interior.isEmpty {
+      return unsafe runInterior(
+        work, packed, form, image: image, lines: lines, blocks: blocks, scratch: scratch)
+    }
+    unsafe gathering.gather(
+      work.memory.input, image: image, lines: lines, firstChannel: chunk &* plan.chunkChannels,
+      to: scratch)
+    let list = unsafe (scratch + tapListOffset).assumingMemoryBound(to: Int.self)
+    let elementByteCount = scheme.elementByteCount
+    let outputPixelByteCount = plan.channels &* elementByteCount
+    let outputStride = plan.pixelsTogether &* outputPixelByteCount
+    let lineStride = convolution.strideHeight &* plan.rowByteCount
+
+    let firstBlock = blocks.lowerBound
+    for block in blocks {
+      let record = WeightTerms.record(packed, block)
+      var arguments = arguments(
+        record, packed, form, block: block, rowStride: takesRows ? plan.pixelByteCount : plan.columnByteCount,
+        outputStride: outputStride)
+      arguments.taps = unsafe Int(bitPattern: taps)
+      arguments.tapCount = takesRows && !takesLines ? convolution.filterHeight : plan.groupCount
+      arguments.scales = unsafe Int(bitPattern: work.memory.scales + 4 &* image)
+      if record.extraCount > 0 {
+        unsafe listTaps(record, packed, taps, to: list)
+        arguments.taps = Int(bitPattern: list)
+        arguments.tapCount = plan.groupCount &+ record.extraCount
+      }
+      let valid = plan.validChannels(block: block, pixels: plan.pixelsTogether)
+      let lastValid = plan.validChannels(block: block, pixels: plan.lastColumnPixels)
+      // Columns that have all channels of the block that any has; the last may have fewer.
+      let fullColumns = lastValid == valid ? plan.columnCount : plan.columnCount &- 1
+      if takesLines {
+        let pixel =
+          (image &* convolution.outputHeight &+ lines.lowerBound) &* convolution.outputWidth
+        arguments.rows = unsafe Int(
+          bitPattern: scratch + (block &- firstBlock) &* plan.blockChannels &* plan.laneByteCount)
+        arguments.output = unsafe Int(
+          bitPattern: work.memory.output + pixel &* outputPixelByteCount + block &* plan.blockChannels
+            &* elementByteCount)
+        arguments.lineStride = lineStride
+        arguments.outputLineStride = convolution.outputWidth &* outputPixelByteCount
+        runLines(&arguments, form, lines.count, valid: valid, lastValid: lastValid)
+        continue
+      }
+      for line in lines {
+        let pixel = (image &* convolution.outputHeight &+ line) &* convolution.outputWidth
+        let rows =
+          unsafe scratch + (line &- lines.lowerBound) &* lineStride
+          + (block &- firstBlock) &* plan.blockChannels &* plan.laneByteCount
+        let output =
+          unsafe work.memory.output + pixel &* outputPixelByteCount + block &* plan.blockChannels
+          &* elementByteCount
+        unsafe runColumns(
+          &arguments, form, rows: rows, output: output, columns: fullColumns, valid: valid)
+        if fullColumns < plan.columnCount, lastValid > 0 {
+          unsafe runColumns(
+            &arguments, form, rows: rows + fullColumns &* plan.columnByteCount,
+            output: output + fullColumns &* outputStride, columns: 1, valid: lastValid)
+        }
+      }
+    }
+  }
+
+  /// What all functions of a block of channels are told; taps, rows and outputs are still to be said.
+  func arguments(
+    _ record: WeightTerms.Record, _ packed: PackedWeights, _ form: OutputForm, block: Int,
+    rowStride: Int, outputStride: Int
+  ) -> ConvolutionArguments {
+    unsafe ConvolutionArguments(
+      rowStride: rowStride, weights: Int(bitPattern: packed.address + record.weights),
+      offsets: Int(bitPattern: packed.address + weightPacking.offsets(block: block)),
+      factors: form.factors(block), outputStride: outputStride)
+  }
+
+  /// Copies the offsets of all taps, and after them those of extra groups.
+  func listTaps(
+    _ record: WeightTerms.Record, _ packed: PackedWeights, _ taps: UnsafePointer<Int>,
+    to list: UnsafeMutablePointer<Int>
+  ) {
+    let count = plan.tapsPerGroup
+    unsafe list.update(from: taps, count: plan.groupCount &* count)
+    for extra in 0..<record.extraCount {
+      let group = unsafe packed.address.load(fromByteOffset: record.extras &+ 8 &* extra, as: Int.self)
+      unsafe (list + (plan.groupCount &+ extra) &* count).update(from: taps + group &* count, count: count)
+    }
+  }
+
+  /// Runs a block of channels, of which `valid` exist, over neighboring columns of a line.
+  private func runColumns(
+    _ arguments: inout ConvolutionArguments, _ form: OutputForm, rows: UnsafeRawPointer,
+    output: UnsafeMutableRawPointer, columns: Int, valid: Int
+  ) {
+    guard columns > 0 else { return }
+    let most = blockColumns
+    arguments.rows = Int(bitPattern: rows)
+    arguments.output = Int(bitPattern: output)
+    arguments.blocks = columns / most
+    if columns >= most { form.functions.call(rows: most, columns: valid, &arguments) }
+    let rest = plan.rest(columns, most: most)
+    if rest > 0 {
+      let done = columns &- rest
+      arguments.rows &+= done &* plan.columnByteCount
+      arguments.output &+= done &* arguments.outputStride
+      arguments.blocks = 1
+      form.functions.call(rows: rest, columns: valid, &arguments)
+    }
+  }
+}
+
+extension DepthwisePlan {
+  /// The shapes of functions that runs will ask for; their rows are pixels.
+  fileprivate func shapes(most: Int) -> [BlockShape] {
+    guard runs.isEmpty else { return [] }
+    var shapes: [BlockShape] = []
+    shapes.reserveCapacity(16)
+    func add(pixels: Int, channels: Int) {
+      guard pixels > 0, channels > 0 else { return }
+      shapes.append(BlockShape(rowCount: pixels, vectorCount: vectorCount, columnCount: channels))
+    }
+    func add(columns: Int, channels: Int) {
+      if columns >= most { add(pixels: most, channels: channels) }
+      let rest = rest(columns, most: most)
+      if rest != most { add(pixels: rest, channels: channels) }
+    }
+    func add(channels: Int) {
+      add(columns: columnCount, channels: channels)
+      guard lastColumnPixels != pixelsTogether else { return }
+      // The last column may be one of its own.
+      add(columns: columnCount - 1, channels: channels)
+      add(columns: 1, channels: channels)
+    }
+    forEachChannelCount { add(channels: $0) }
+    return shapes
+  }
+
+  /// How tiles are gathered.
+  fileprivate func gathering(_ lanes: TileGathering.Lanes, width: Int) -> TileGathering {
+    TileGathering(
+      lanes: lanes, inputHeight: convolution.inputHeight, inputWidth: convolution.inputWidth,
+      inputChannels: convolution.inputChannels, paddingTop: convolution.paddingTop,
+      paddingLeft: convolution.paddingLeft, strideHeight: convolution.strideHeight,
+      reachHeight: (convolution.filterHeight - 1) * convolution.dilationHeight + 1, isDense: false,
+      planeWidth: width, channels: chunkChannels, phases: phases, phaseWidth: ceilingQuotient(width, phases),
+      depthMultiplier: convolution.depthMultiplier)
+  }
+}

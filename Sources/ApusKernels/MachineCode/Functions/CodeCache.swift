@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// What writes the code of one function; equal generators write the same.
+///
+/// Generators are `Hashable`, but the protocol is not: to set that up for each type of generator takes longer than to make
+/// a function.
+package protocol CodeGenerator: Sendable {
+  /// The code of a function of one argument, the address of its arguments; nil only if the generator is wrong.
+  func generate() -> [UInt8]?
+
+  /// The address of the function, which is made once for the process; nil where it cannot be placed. It can run after
+  /// the next ``ExecutableMemory/seal()``.
+  /// Where few are made of need, the limit for code may be passed.
+  func place(withinLimit: Bool) -> UnsafeRawPointer?
+
+  /// Whether another generator is the same.
+  func equals(_ other: any CodeGenerator) -> Bool
+
+  /// A number that equal generators share.
+  var hash: Int { get }
+}
+
+// There are no others, but as requirements these are compiled for each type of generator.
+extension CodeGenerator where Self: Hashable {
+  package func equals(_ other: any CodeGenerator) -> Bool {
+    if let other = other as? Self { return self == other }
+    return false
+  }
+
+  package var hash: Int {
+    var hasher = Hasher()
+    hash(into: &hasher)
+    return hasher.finalize()
+  }
+}
+
+extension CodeGenerator {
+  package func place(withinLimit: Bool) -> UnsafeRawPointer? {
+    CodeCache.function(self, withinLimit: withinLimit)
+  }
+
+  /// The address of the function, as long as the limit for code is not reached.
+  package func place() -> UnsafeRawPointer? { place(withinLimit: true) }
+}
+
+/// Places a generator's code, and answers its address; nil where that is refused. The code can run after the next
+/// ``ExecutableMemory/seal()``.
+package typealias CodePlacement = @Sendable (any CodeGenerator) -> UnsafeRawPointer?
+
+/// The functions generated so far, by what they do: made once for the process and shared.
+enum CodeCache {
+  private static let functions = Mutex<[Function]>([])
+
+  /// A function and the generator that wrote it.
+  private struct Function: @unchecked Sendable {
+    let generator: any CodeGenerator
+    let hash: Int
+    /// Nil where the code could not be placed.
+    let address: UnsafeRawPointer?
+  }
+
+  /// The address of the function that a generator writes; nil where it cannot be placed.
+  fileprivate static func function(_ generator: any CodeGenerator, withinLimit: Bool) -> UnsafeRawPointer? {
+    // A model has some tens of functions: looking at each hash is faster than to make a dictionary of them.
+    let hash = generator.hash
+    func known(_ functions: [Function]) -> Function? {
+      for index in functions.indices
+      where functions[index].hash == hash && generator.equals(functions[index].generator) {
+        return functions[index]
+      }
+      return nil
+    }
+    if let known = functions.withLock({ known($0) }), withinLimit || known.address != nil {
+      return known.address
+    }
+    let made = Function(
+      generator: generator, hash: hash,
+      address: generator.generate().flatMap { ExecutableMemory.append($0, withinLimit: withinLimit) })
+    return functions.withLock { functions in
+      if let known = known(functions), known.address != nil { return known.address }
+      functions.append(made)
+      return made.address
+    }
+  }
+}

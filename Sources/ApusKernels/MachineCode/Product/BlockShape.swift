@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The shape of a generated function: a block of rows and a panel.
+struct BlockShape: Hashable {
+  let rowCount: Int
+  let vectorCount: Int
+  /// The columns that are written: the first ones of the vectors' lanes.
+  var columnCount: Int
+  /// Whether each row is an image with a scale of its own.
+  var isPerRow = false
+  /// Whether weights that are multiplied as `int16` lie as bytes.
+  var hasNarrowWeights = false
+  /// Sums are kept this many times, for every second step or fourth, and added at the end: a sum need not wait for the
+  /// product before it where rows are few.
+  var sumSets = 1
+  /// Whether blocks are panels side by side, full ones, of the same rows.
+  var movesAlongPanels = false
+
+  /// Lines of the next panel's weights that four steps fetch ahead.
+  var fetches = 0
+  /// Where there are so few steps that blocks are summed while those before them are finished: these.
+  var overlapping: ProductSteps?
+  /// For few columns of floats.
+  var inner: InnerProduct?
+  /// For floats of which steps are two terms.
+  var pairs: TermPairs?
+
+  /// The same block where what finishes it takes its own time.
+  var alone: BlockShape {
+    var shape = self
+    shape.overlapping = nil
+    return shape
+  }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The calls of a small product on one thread, with all of their arguments but addresses: its rows are one block that is read
+/// in place, so that there is a call for all panels that are alike, and perhaps one for the last.
+///
+/// To work them out in each run would take as long as the products of a few thousand weights.
+struct DirectCalls {
+  private struct Call {
+    let function: BlockFunction
+    let arguments: ConvolutionArguments
+    let panel: Int
+    let outputOffset: Int
+  }
+
+  private let calls: [Call]
+  private let weightPacking: ProductPacking
+  private let offsets: Int
+
+  /// Prepares the calls; nil where there are others. Addresses of taps and factors must stay as they are.
+  init?(
+    _ plan: ProductPlan, _ form: OutputForm, _ weightPacking: ProductPacking,
+    taps: Int, elementByteCount: Int
+  ) {
+    let c = plan.convolution
+    guard plan.movesAlongPanels, plan.isInPlace, c.groups == 1, plan.alone.count == 1,
+      !weightPacking.terms.mayHaveExtras
+    else { return nil }
+    let panelCount = plan.panels.count
+    let alikeCount = plan.alikeCount(panelCount)
+    var calls: [Call] = []
+    for (first, count) in [(0, alikeCount), (alikeCount, panelCount - alikeCount)] where count > 0 {
+      let panel = plan.panels[first]
+      guard let function = form.functions.function(rows: plan.lineLength, columns: panel.columnCount) else {
+        return nil
+      }
+      calls.append(
+        Call(
+          function: function,
+          arguments: ConvolutionArguments(
+            rows: 0, rowStride: plan.rowStride, taps: taps, tapCount: plan.tapCount, weights: 0,
+            offsets: panel.paddedBefore * plan.offsetByteCount, factors: form.factors(first),
+            output: 0,
+            outputStride: c.outputChannels * elementByteCount, blocks: count, scales: 0),
+          panel: first, outputOffset: panel.firstColumn * elementByteCount))
+    }
+    self.calls = calls
+    self.weightPacking = weightPacking
+    offsets = weightPacking.offsets(group: 0)
+  }
+
+  /// Makes all outputs.
+  @inline(__always)
+  func run(_ packed: PackedWeights, _ memory: ConvolutionScheme.Memory) {
+    let weights = unsafe Int(bitPattern: packed.address)
+    for index in calls.indices {
+      var arguments = calls[index].arguments
+      unsafe arguments.rows = Int(bitPattern: memory.input)
+      arguments.weights =
+        weights &+ weightPacking.record(packed, group: 0, panel: calls[index].panel).weights
+      arguments.offsets &+= weights &+ offsets
+      unsafe arguments.output = Int(bitPattern: memory.output) &+ calls[index].outputOffset
+      unsafe arguments.scales = Int(bitPattern: memory.scales)
+      unsafe arguments.zeroPoints = Int(bitPattern: memory.zeroPoints)
+      calls[index].function.call(&arguments)
+    }
+  }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Products of floats for few columns: steps multiply whole vectors of terms, with the weights of each column apart, as lanes
+/// for columns would mostly be padding. At the end each sum's lanes are added.
+struct InnerProduct: Hashable {
+  /// Terms of a tap after its whole steps, for one step more.
+  let rest: Int
+}
+
+extension ProductPlan {
+  /// The most rows of a block of such products; zero where the others are faster, or there are none.
+  static func innerRows(
+    _ convolution: Convolution, _ product: ProductKind, _ target: any CodeTarget, tapCount: Int,
+    lanesPerTap: Int
+  ) -> Int {
+    guard product == .floats, convolution.columnCount > 0 else { return 0 }
+    // To add the lanes takes as long as three steps or so; other products have two terms in that time.
+    let steps = tapCount * ceilingQuotient(lanesPerTap, target.lanes) + 3
+    guard 2 * convolution.columnCount * steps < convolution.depth else { return 0 }
+    return target.mostInnerRows(columnCount: convolution.columnCount)
+  }
+
+  /// What functions must know of such products; nil where they are others.
+  var inner: InnerProduct? { isInner ? InnerProduct(rest: lanesPerTap % lanesPerStep) : nil }
+
+  /// Steps of a tap that its list counts.
+  var listedStepsPerTap: Int { isInner ? lanesPerTap / lanesPerStep : stepsPerTap }
+}
+
+extension ProductPlan.Panel {
+  /// All columns, each with a vector of weights for a step.
+  init(innerColumns columnCount: Int, lanes: Int) {
+    self.init(
+      vectorCount: 1, columns: LaneOrder(count: lanes), firstColumn: 0, columnCount: columnCount,
+      paddedCount: columnCount * lanes,
+      paddedBefore: 0)
+  }
+}
+
+extension ProductPacking {
+  /// Writes the weights of few columns: for each step a vector of each column, with zeros after a tap's last term.
+  func packInner(
+    _ weights: UnsafeRawPointer, group: Int, panel: ProductPlan.Panel,
+    to target: UnsafeMutableRawPointer
+  ) {
+    let stepByteCount = panel.paddedCount * plan.weightByteCount
+    for column in 0..<panel.columnCount {
+      for tap in 0..<plan.tapCount {
+        let source = position(group: group, column: panel.firstColumn + column, tap: tap)
+        for step in 0..<plan.stepsPerTap {
+          let first = step * plan.lanesPerStep
+          let place =
+            (tap * plan.stepsPerTap + step) * stepByteCount + column * plan.lanesPerStep
+            * plan.weightByteCount
+          unsafe (target + place).copyMemory(
+            from: weights + (source + first) * 4,
+            byteCount: min(plan.lanesPerStep, plan.lanesPerTap - first) * 4)
+        }
+      }
+    }
+  }
+}

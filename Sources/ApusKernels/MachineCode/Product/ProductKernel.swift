@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A convolution by generated products: rows in place or gathered, outputs written by the same code that sums.
+final class ProductKernel: PreparedConvolution, @unchecked Sendable {
+  // @unchecked: `general` is made under a lock, and read where it was made.
+
+  private let scheme: ConvolutionScheme
+  private let plan: ProductPlan
+  private let gathering: TileGathering
+  private let weightPacking: ProductPacking
+  /// An offset and a count of steps for each tap.
+  private let taps: UnsafeMutablePointer<Int>
+  /// What makes outputs, and what makes those of any sums: few weights need this, which is made then.
+  private let form: OutputForm
+  private var general: OutputForm?
+  private let target: any CodeTarget
+  /// Whether neighboring panels are one call.
+  private let movesAlongPanels: Bool
+  /// A worker's memory: the gathered part of the input, then taps with room for all extra steps.
+  private let tapListOffset: Int
+  private let workerByteCount: Int
+  /// Bytes between neighboring rows of the product.
+  private let rowStride: Int
+  /// All that a run on one thread does, where that is a call or two.
+  private let directCalls: DirectCalls?
+
+  /// Why something faster does not do this.
+  private let passedOver: Decline?
+
+  /// Prepares a convolution; throws where the target has no code for it, or none can be placed.
+  ///
+  /// `bytes` says how bytes are multiplied, of the products for unsigned ones; `sharesPipes` for which machine, if not
+  /// for this one: see ``CodeTarget/sharesPipes``; `passedOver`, why something faster declined.
+  init(
+    _ convolution: Convolution, target: any CodeTarget, bytes: ProductKind,
+    sharesPipes: Bool? = nil, passedOver: Decline? = nil, placement: CodePlacement = { $0.place() }
+  ) throws(Decline) {
+    let scheme = try ConvolutionScheme(
+      convolution.operands, convolution.epilogue, batches: convolution.batches,
+      inputCount: convolution.inputCount, outputChannels: convolution.outputChannels,
+      outputsPerChannel: convolution.rowCount, depth: convolution.depth, target: target, bytes: bytes)
+    let plan = try ProductPlan(
+      convolution, scheme.epilogue, product: scheme.product, target: target,
+      sharesPipes: sharesPipes ?? target.sharesPipes)
+    self.passedOver = passedOver
+    self.scheme = scheme
+    self.plan = plan
+    gathering = plan.gathering(scheme.lanes)
+    weightPacking = ProductPacking(
+      plan: plan, terms: WeightTerms(scheme, target: target, areNarrow: plan.hasNarrowWeights))
+    let mayHaveExtras = weightPacking.terms.mayHaveExtras
+    guard !mayHaveExtras || plan.stepCount <= ProductPlan.stepLimit else {
+      let (count, limit) = (plan.stepCount, ProductPlan.stepLimit)
+      throw Decline(
+        "weights with such a zero point may take extra steps, and \(count) steps are over \(limit)")
+    }
+    movesAlongPanels = plan.movesAlongPanels && !mayHaveExtras
+    rowStride = plan.rowStride
+    tapListOffset = roundedUp(plan.planeByteCount, to: 64)
+    workerByteCount =
+      tapListOffset + roundedUp((plan.tapCount + (mayHaveExtras ? 2 * plan.stepCount : 0)) * 16, to: 64)
+
+    let shapes = plan.shapes(movesAlongPanels: movesAlongPanels)
+    form = try Self.form(scheme.epilogue, shapes, plan, scheme, target, placement)
+    if let general = scheme.general, !ExecutableMemory.growsFreely {
+      // None might be made then.
+      self.general = try Self.form(general, shapes.map(\.alone), plan, scheme, target, placement)
+    }
+    self.target = target
+
+    unsafe taps = .allocate(capacity: 2 * plan.tapCount)
+    for tap in 0..<plan.tapCount {
+      unsafe taps[2 * tap] = plan.tapOffset(tap)
+      unsafe taps[2 * tap + 1] = plan.listedStepsPerTap
+    }
+    directCalls = unsafe DirectCalls(
+      plan, form, weightPacking, taps: Int(bitPattern: taps), elementByteCount: scheme.elementByteCount)
+  }
+
+  var convolution: Convolution { plan.convolution }
+
+  /// What makes outputs with an epilogue.
+  private static func form(
+    _ epilogue: Epilogue, _ shapes: [BlockShape], _ plan: ProductPlan,
+    _ scheme: ConvolutionScheme, _ target: any CodeTarget, _ placement: CodePlacement
+  ) throws(Decline) -> OutputForm {
+    let operands = plan.convolution.operands
+    let product = plan.isInPlace ? scheme.product : scheme.gatheredProduct
+    return OutputForm(
+      epilogue, operands, target: target, blockCount: plan.convolution.groups * plan.panels.count,
+      lanes: plan.lanes,
+      functions: try BlockFunctions(
+        shapes, placement: placement, generator: { target.generator(product, operands, epilogue, $0) }),
+      runFunctions: .none)
+  }
+
+  /// What makes outputs of these weights.
+  private func form(for packed: PackedWeights) -> OutputForm {
+    guard let epilogue = scheme.general, scheme.needsGeneral(packed) else { return form }
+    return OutputForm.made(&general) { placement throws(Decline) in
+      let shapes = plan.shapes(movesAlongPanels: movesAlongPanels).map(\.alone)
+      return try Self.form(epilogue, shapes, plan, scheme, target, placement)
+    }
+  }
+
+  deinit { unsafe taps.deallocate() }
+
+  // MARK: Reading
+
+  var implementation: String {
+    let form = target.form(convolution.operands, scheme.epilogue)
+    return "generated products of \(scheme.product.text), \(plan.text), \(form)"
+  }
+
+  func notes(_ packed: PackedWeights?) -> [String] {
+    (passedOver.map { [$0.description] } ?? []) + scheme.notes(packed)
+  }
+
+  // MARK: Packing
+
+  var packing: WeightLayout {
+    scheme.layout(
+      "columns",
+      [
+        plan.tapRows, plan.tapColumns, plan.lanesPerTap, convolution.columnCount, convolution.groups,
+        plan.hasNarrowWeights ? 1 : 0, plan.mostVectors, plan.lanesPerStep,
+      ])
+  }
+
+  var packedByteCount: Int { weightPacking.byteCount }
+
+  func packedByteCount(for weights: RawSpan) -> Int { weightPacking.byteCount(for: weights) }
+
+  func pack(weights: RawSpan, bias: RawSpan?, into packed: PackedWeights) {
+    weightPacking.pack(weights: weights, bias: bias, into: packed)
+  }
+
+  var packingRows: (any RowPackingConvolution)? { weightPacking.packsRows ? self : nil }
+
+  // MARK: Running
+
+  func scratchByteCount(threads: Int) -> Int { scheme.sharedByteCount + threads * workerByteCount }
+
+  func run(
+    _ packed: PackedWeights, input: RawSpan, output: inout MutableRawSpan, scratch: inout MutableRawSpan,
+    threads: ThreadTeam
+  ) {
+    unsafe run(
+      packed, input: input, postOperations: nil, other: nil, output: &output, scratch: &scratch,
+      threads: threads)
+  }
+
+  /// As above, with something done to the outputs, for which another tensor as large may be needed.
+  func run(
+    _ packed: PackedWeights, input: RawSpan, postOperations: PostOperations?, other: UnsafePointer<Float>?,
+    output: inout MutableRawSpan, scratch: inout MutableRawSpan, threads: ThreadTeam
+  ) {
+    precondition(
+      input.byteCount >= convolution.inputCount * scheme.elementByteCount
+        && output.byteCount >= convolution.outputCount * scheme.elementByteCount
+        && scratch.byteCount >= scratchByteCount(threads: threads.count))
+    let form = form(for: packed)
+    ExecutableMemory.seal()
+    let threads =
+      convolution.isForOneThread
+      ? threads.alone : threads.fitting(nanoseconds: plan.nanoseconds)
+    let tiling = plan.tiling(threads: threads.count)
+    scheme.run(input, &output, &scratch, threads: threads) { memory in
+      if let directCalls, threads.count == 1, postOperations == nil, form === self.form {
+        return directCalls.run(packed, memory)
+      }
+      let work = unsafe Work(
+        owner: .passUnretained(self), packed: .passUnretained(packed), form: .passUnretained(form),
+        tiling: tiling, memory: memory, postOperations: postOperations.map { .passUnretained($0) },
+        other: other)
+      withExtendedLifetime(form) { threads.run(tiles: tiling.count, work) }
+    }
+  }
+
+  /// One run: pointers that live as long as its call.
+  struct Work: TileWork {
+    static var mayStop: Bool { true }
+
+    let owner: Unmanaged<ProductKernel>
+    let packed: Unmanaged<PackedWeights>
+    let form: Unmanaged<OutputForm>
+    let tiling: ProductPlan.Tiling
+    let memory: ConvolutionScheme.Memory
+    let postOperations: Unmanaged<PostOperations>?
+    let other: UnsafePointer<Float>?
+
+    func run(tile: Int, worker: Int) {
+      unsafe owner._withUnsafeGuaranteedRef { owner in
+        unsafe packed._withUnsafeGuaranteedRef { packed in
+          unsafe form._withUnsafeGuaranteedRef { form in
+            unsafe owner.run(
+              self, packed, form, tile: tile, scratch: memory.scratch + worker &* owner.workerByteCount)
+          }
+        }
+      }
+    }
+  }
+
+  private func run(
+    _ work: Work, _ packed: PackedWeights, _ form: OutputForm, tile: Int, scratch: UnsafeMutableRawPointer
+  ) {
+    let tiling = work.tiling
+    let (rest, panelTile) = tile.quotientAndRemainder(dividingBy: tiling.panelTiles)
+    let (imageTile, group) = rest.quotientAndRemainder(dividingBy: convolution.groups)
+    let (image, tileOfImage) = imageTile.quotientAndRemainder(dividingBy: tiling.tilesPerImage)
+    let range = tiling.range(tileOfImage)
+    let (first, end) = (range.lowerBound, range.upperBound)
+
+    let rows: UnsafeRawPointer
+    if plan.isInPlace {
+      let elements =
+        plan.isDense
+        ? first &* convolution.strideWidth &* convolution.inputChannels
+        : (image &* convolution.inputHeight &+ first &* convolution.strideHeight) &* convolution.inputWidth
+          &* convolution.inputChannels
+      rows =
+        unsafe work.memory.input + (elements &+ group &* convolution.channelsPerGroup) &* plan.laneByteCount
+    } else {
+      let (lines, columns) = plan.gathered(range)
+      unsafe gathering.gather(
+        work.memory.input, image: image, lines: lines, columns: columns,
+        firstChannel: group &* convolution.channelsPerGroup,
+        zeroPoint: plan.hasColumnSums ? work.memory.zeroPoint(image: image) : 0, to: scratch)
+      rows = UnsafeRawPointer(scratch)
+    }
+    let list = unsafe (scratch + tapListOffset).assumingMemoryBound(to: Int.self)
+    // Rows of a line are of one image, or each is one.
+    let firstImage = plan.areRowsImages ? first : image
+    let scales = unsafe work.memory.scales + 4 &* firstImage
+    let zeroPoints = unsafe work.memory.zeroPoints + 4 &* firstImage
+    let outputStride = convolution.outputChannels &* scheme.elementByteCount
+
+    let panels = tiling.panels(panelTile)
+    var next = panels.lowerBound
+    let lastPanel = panels.upperBound
+    while next < lastPanel {
+      let index = next
+      let panel = plan.panels[index]
+      let together = movesAlongPanels ? max(1, plan.alikeCount(lastPanel) &- index) : 1
+      next &+= together
+      let record = weightPacking.record(packed, group: group, panel: index)
+      let columns = group &* convolution.columnCount &+ panel.firstColumn
+      var call = unsafe Call(
+        arguments: ConvolutionArguments(
+          rows: 0, rowStride: rowStride, taps: Int(bitPattern: taps), tapCount: plan.tapCount,
+          weights: Int(bitPattern: packed.address + record.weights),
+          offsets: Int(
+            bitPattern: packed.address + weightPacking.offsets(group: group) + panel.paddedBefore
+              &* plan.offsetByteCount),
+          factors: form.factors(group &* plan.panels.count &+ index),
+          output: 0, outputStride: outputStride, blocks: together, scales: Int(bitPattern: scales),
+          zeroPoints: Int(bitPattern: zeroPoints)),
+        panel: panel)
+      // After the last panel comes the first again, for the next tile.
+      let following = weightPacking.record(
+        packed, group: group, panel: next < lastPanel ? next : panels.lowerBound)
+      call.arguments.nextWeights = Int(bitPattern: unsafe packed.address + following.weights)
+      if record.extraCount > 0 {
+        unsafe listTaps(record, packed, to: list)
+        call.arguments.taps = Int(bitPattern: list)
+        call.arguments.tapCount = plan.tapCount &+ record.extraCount
+      }
+      let columnOffset = columns &* scheme.elementByteCount
+      if plan.takesPixels {
+        let pixel = plan.isDense ? first : image &* convolution.outputWidth &+ first
+        let output = unsafe work.memory.output + pixel &* outputStride + columnOffset
+        unsafe runLine(&call, form, rows: rows, output: output, length: end &- first)
+      } else {
+        let lineStride = convolution.strideHeight &* plan.imageRowByteCount
+        for line in first..<end {
+          let pixel = (image &* convolution.outputHeight &+ line) &* convolution.outputWidth
+          let output = unsafe work.memory.output + pixel &* outputStride + columnOffset
+          unsafe runLine(
+            &call, form, rows: rows + (line &- first) &* lineStride, output: output, length: plan.lineLength)
+        }
+      }
+    }
+    if let postOperations = unsafe work.postOperations {
+      let firstColumn = plan.panels[panels.lowerBound].firstColumn
+      let endColumn =
+        lastPanel < plan.panels.count ? plan.panels[lastPanel].firstColumn : convolution.columnCount
+      let width = plan.takesPixels ? 1 : plan.lineLength
+      let before = plan.isDense ? 0 : image &* convolution.outputHeight &* plan.lineLength
+      let channel = group &* convolution.columnCount
+      unsafe postOperations._withUnsafeGuaranteedRef {
+        unsafe $0.apply(
+          to: work.memory.output.assumingMemoryBound(to: Float.self), other: work.other,
+          pixels: before &+ first &* width..<before &+ end &* width,
+          channels: channel &+ firstColumn..<channel &+ endColumn, of: convolution.outputChannels)
+      }
+    }
+  }
+
+  /// What the functions are called with for one panel.
+  private struct Call {
+    var arguments: ConvolutionArguments
+    let panel: ProductPlan.Panel
+  }
+
+  private func listTaps(
+    _ record: WeightTerms.Record, _ packed: PackedWeights, to list: UnsafeMutablePointer<Int>
+  ) {
+    unsafe list.update(from: taps, count: 2 &* plan.tapCount)
+    for extra in 0..<record.extraCount {
+      let entry = record.extras &+ extra &* 16
+      let tap = unsafe packed.address.load(fromByteOffset: entry, as: Int.self)
+      let step = unsafe packed.address.load(fromByteOffset: entry &+ 8, as: Int.self)
+      let place = 2 &* (plan.tapCount &+ extra)
+      unsafe list[place] = taps[2 &* tap] &+ 4 &* step
+      unsafe list[place &+ 1] = 1
+    }
+  }
+
+  /// Runs a panel over rows that lie equally far apart.
+  private func runLine(
+    _ call: inout Call, _ form: OutputForm, rows: UnsafeRawPointer, output: UnsafeMutableRawPointer,
+    length: Int
+  ) {
+    let (rowCount, count, rest) = plan.blocks(length, vectorCount: call.panel.vectorCount)
+    guard rowCount > 0 else { return }
+    let columns = call.panel.columnCount
+    call.arguments.rows = Int(bitPattern: rows)
+    call.arguments.output = Int(bitPattern: output)
+    if !movesAlongPanels { call.arguments.blocks = count }
+    form.functions.call(rows: rowCount, columns: columns, &call.arguments)
+    if rest > 0 {
+      let row = length &- rest
+      unsafe call.arguments.rows = Int(bitPattern: rows + row &* rowStride)
+      unsafe call.arguments.output = Int(bitPattern: output + row &* call.arguments.outputStride)
+      call.arguments.blocks = 1
+      form.functions.call(rows: rest, columns: columns, &call.arguments)
+    }
+  }
+}
+
+extension ProductPlan {
+  /// How tiles are gathered that cannot be read in place.
+  fileprivate func gathering(_ lanes: TileGathering.Lanes) -> TileGathering {
+    TileGathering(
+      lanes: lanes, inputHeight: convolution.inputHeight, inputWidth: convolution.inputWidth,
+      inputChannels: convolution.inputChannels, paddingTop: convolution.paddingTop,
+      paddingLeft: convolution.paddingLeft, strideHeight: convolution.strideHeight,
+      reachHeight: (convolution.filterHeight - 1) * convolution.dilationHeight + 1, isDense: isDense,
+      planeWidth: planeWidth, channels: convolution.channelsPerGroup, phases: 1, phaseWidth: planeWidth,
+      depthMultiplier: 1)
+  }
+}
+
+extension ProductKernel: RowPackingConvolution {
+  func pack(rows: RawSpan, into packed: PackedWeights) { weightPacking.pack(rows: rows, into: packed) }
+}

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Lays the weights of a convolution out for the generated products.
+///
+/// For each panel and step, one 32-bit lane for each column: four bytes, two `int16` or one float.
+///
+/// Packed layout: the head, with a record for each group and panel; the offsets that are added to sums; then weights and
+/// extra steps. Extra steps have pairs of a tap and a step in it.
+struct ProductPacking {
+  let plan: ProductPlan
+  private(set) var terms: WeightTerms
+
+  var convolution: Convolution { plan.convolution }
+  private var recordCount: Int { convolution.groups * plan.panels.count }
+
+  /// Where the offsets of a group begin; floats have their biases there. Sums of columns, if any, follow those of a panel.
+  func offsets(group: Int) -> Int {
+    roundedUp(WeightTerms.recordOffset(recordCount), to: 64) + group * plan.paddedColumnCount
+      * plan.offsetByteCount
+  }
+
+  private var marksOffset: Int { roundedUp(offsets(group: convolution.groups), to: 64) }
+  private var weightsOffset: Int { roundedUp(marksOffset + plan.stepCount, to: 64) }
+  private var weightByteCount: Int {
+    convolution.groups * plan.paddedColumnCount * plan.stepCount * plan.weightByteCount
+  }
+
+  /// The most bytes that any weights need.
+  var byteCount: Int {
+    let extras =
+      terms.mayHaveExtras ? 2 * weightByteCount + recordCount * (plan.stepCount * 2 * 16 + 64) : 0
+    return weightsOffset + weightByteCount + extras
+  }
+
+  /// The bytes that these weights need.
+  func byteCount(for weights: RawSpan) -> Int {
+    guard terms.mayHaveExtras, weights.byteCount >= convolution.weightCount else { return byteCount }
+    var total = weightsOffset + weightByteCount
+    var marks = [UInt8](repeating: 0, count: plan.stepCount)
+    unsafe weights.withUnsafeBytes { weights in
+      unsafe marks.withUnsafeMutableBufferPointer { marks in
+        guard let weights = weights.baseAddress, let marks = marks.baseAddress else { return }
+        for group in 0..<convolution.groups {
+          for panel in plan.panels {
+            let extras = unsafe mark(marks, weights: weights, group: group, panel: panel)
+            total += extras * panel.paddedCount * plan.weightByteCount + roundedUp(extras * 16, to: 64)
+          }
+        }
+      }
+    }
+    return total
+  }
+
+  /// The record of a group's panel.
+  func record(_ packed: PackedWeights, group: Int, panel: Int) -> WeightTerms.Record {
+    WeightTerms.record(packed, group &* plan.panels.count &+ panel)
+  }
+
+  func pack(weights: RawSpan, bias: RawSpan?, into packed: PackedWeights) {
+    precondition(
+      weights.byteCount >= convolution.weightCount * terms.elementByteCount
+        && packed.byteCount >= weightsOffset + weightByteCount)
+    var bounds = SumBounds.kept
+    unsafe weights.withUnsafeBytes { weights in
+      guard let weights = weights.baseAddress else { return }
+      var next = weightsOffset
+      for group in 0..<convolution.groups {
+        for (index, panel) in plan.panels.enumerated() {
+          let record = unsafe packPanel(
+            weights, bias: bias, group: group, panel: panel, at: next, into: packed, bounds: &bounds)
+          WeightTerms.setRecord(record, group * plan.panels.count + index, in: packed)
+          // So that neighboring panels begin at lines of the cache.
+          next = record.extras + roundedUp(record.extraCount * 16, to: 64)
+        }
+      }
+    }
+    WeightTerms.setBounds(bounds, in: packed)
+    if bounds != .kept, terms.faint != nil {
+      // Other code makes the outputs then, with the factors as they are.
+      var general = self
+      general.terms = terms.general
+      general.pack(weights: weights, bias: bias, into: packed)
+      WeightTerms.setBounds(bounds, in: packed)
+    }
+  }
+
+  /// Whether ``pack(rows:into:)`` can pack these weights.
+  var packsRows: Bool {
+    terms.operands == nil && !plan.isInner && plan.tapCount == 1 && convolution.groups == 1
+  }
+
+  /// Packs floats of `depth × outputs`, without a bias: steps are parts of their rows.
+  func pack(rows: RawSpan, into packed: PackedWeights) {
+    precondition(
+      packsRows && rows.byteCount >= convolution.weightCount * 4
+        && packed.byteCount >= weightsOffset + weightByteCount)
+    unsafe rows.withUnsafeBytes { rows in
+      guard let rows = rows.baseAddress else { return }
+      var next = weightsOffset
+      for (index, panel) in plan.panels.enumerated() {
+        let pairs = plan.pairs(panel)
+        let stepByteCount = pairs?.stepByteCount ?? panel.paddedCount * 4
+        var source = unsafe rows + panel.firstColumn * 4
+        let first = next
+        for _ in 0..<plan.stepCount {
+          if let pairs {
+            unsafe packRows(source, pairs, columnCount: panel.columnCount, to: packed.address + next)
+          } else {
+            unsafe (packed.address + next).copyMemory(from: source, byteCount: panel.columnCount * 4)
+          }
+          unsafe source += convolution.columnCount * plan.lanesPerStep * 4
+          next += stepByteCount
+        }
+        WeightTerms.setRecord(
+          WeightTerms.Record(weights: first, extras: next, extraCount: 0), index, in: packed)
+      }
+    }
+    WeightTerms.setBounds(.kept, in: packed)
+  }
+
+  // MARK: Panels
+
+  /// Terms of which floats are packed for one line of columns after the other.
+  private static let floatTerms = 64
+
+  /// The place of a column's weights for a tap, in elements.
+  func position(group: Int, column: Int, tap: Int) -> Int {
+    (group &* convolution.columnCount &+ column) &* convolution.depth &+ tap &* plan.lanesPerTap
+  }
+
+  /// Counts, for each step, the extra steps that a panel needs; answers their sum.
+  private func mark(
+    _ marks: UnsafeMutablePointer<UInt8>, weights: UnsafeRawPointer, group: Int,
+    panel: ProductPlan.Panel
+  ) -> Int {
+    unsafe marks.update(repeating: 0, count: plan.stepCount)
+    guard let operands = terms.operands, terms.mayHaveExtras else { return 0 }
+    unsafe forEachWide(weights, operands, group: group, panel: panel) { _, term, value in
+      let step = self.step(ofTerm: term)
+      unsafe marks[step] = max(marks[step], UInt8(truncatingIfNeeded: terms.extraCount(value)))
+    }
+    var count = 0
+    for step in 0..<plan.stepCount { unsafe count += Int(marks[step]) }
+    return count
+  }
+
+  private func step(ofTerm term: Int) -> Int {
+    term / plan.lanesPerTap &* plan.stepsPerTap &+ term % plan.lanesPerTap / plan.lanesPerStep
+  }
+
+  /// Calls `body` with each weight that is beyond what a step multiplies: its column of the panel, its term, and the weight.
+  @inline(__always)
+  private func forEachWide(
+    _ weights: UnsafeRawPointer, _ operands: ByteOperands, group: Int,
+    panel: ProductPlan.Panel, _ body: (_ column: Int, _ term: Int, _ value: Int32) -> Void
+  ) {
+    // Weights are too wide to one side only. Nearly all fit, so sixteen are looked at together; the last sixteen of a
+    // column may overlap those before.
+    let (least, greatest) = (
+      operands.rhsZeroPoint + terms.bounds.lowerBound, operands.rhsZeroPoint + terms.bounds.upperBound
+    )
+    let isHigh = greatest < 255
+    let turns = SIMD16(repeating: operands.signFlip ^ (isHigh ? 0 : 0xFF))
+    let most = SIMD16(repeating: UInt8(clamping: isHigh ? greatest : 255 - least))
+    let depth = convolution.depth
+    for column in 0..<panel.columnCount {
+      let start = position(group: group, column: panel.firstColumn + column, tap: 0)
+      var term = 0
+      while term < depth {
+        let isWhole = depth >= 16
+        let first = isWhole ? min(term, depth &- 16) : term
+        let end = isWhole ? first &+ 16 : depth
+        term = end
+        if isWhole {
+          let bytes =
+            unsafe weights.loadUnaligned(fromByteOffset: start &+ first, as: SIMD16<UInt8>.self) ^ turns
+          if most.isAtLeast(bytes) { continue }
+        }
+        for index in first..<end {
+          let value = unsafe terms.value(weights, start &+ index, operands)
+          if !terms.bounds.contains(value) { body(column, index, value) }
+        }
+      }
+    }
+  }
+
+  private func packPanel(
+    _ weights: UnsafeRawPointer, bias: RawSpan?, group: Int, panel: ProductPlan.Panel,
+    at start: Int, into packed: PackedWeights, bounds: inout SumBounds
+  ) -> WeightTerms.Record {
+    let marks = unsafe (packed.address + marksOffset).assumingMemoryBound(to: UInt8.self)
+    let extraCount = unsafe mark(marks, weights: weights, group: group, panel: panel)
+    let stepByteCount = panel.paddedCount * plan.weightByteCount
+    let extraSteps = start + plan.stepCount * stepByteCount
+    let extras = extraSteps + extraCount * stepByteCount
+    precondition(extras + extraCount * 16 <= packed.byteCount)
+
+    if plan.isInner { unsafe packInner(weights, group: group, panel: panel, to: packed.address + start) }
+    let pairs = plan.pairs(panel)
+    if let pairs, pairs.hasHalf {
+      unsafe packHalf(weights, pairs, group: group, panel: panel, to: packed.address + start)
+    }
+    let columns = panel.columns
+    let (firstChannel, depth) = (group * convolution.columnCount + panel.firstColumn, convolution.depth)
+    let offsets = unsafe packed.address + offsets(group: group) + panel.paddedBefore * plan.offsetByteCount
+    /// Four columns of the panel from a place on.
+    func quad(_ place: Int) -> Quad {
+      var quad = Quad(
+        target: unsafe packed.address + start + place * (pairs == nil ? plan.weightByteCount : 4),
+        stepByteCount: pairs?.wholeByteCount ?? stepByteCount,
+        pairByteCount: pairs?.stepByteCount ?? 2 * stepByteCount)
+      for lane in 0..<4 where columns[place + lane] < panel.columnCount {
+        quad.sources[lane] = (firstChannel &+ columns[place + lane]) &* depth
+        quad.masks[lane] = -1
+      }
+      return quad
+    }
+    if terms.operands == nil, !plan.isInner {
+      // Sixteen columns at a time, which are a line of the cache, while it is near.
+      let wholeCount = pairs.map { $0.wholeByteCount / 4 } ?? columns.count
+      for first in stride(from: 0, to: wholeCount, by: 16) {
+        for term in stride(from: 0, to: depth, by: Self.floatTerms) {
+          for place in stride(from: first, to: min(first + 16, wholeCount), by: 4) {
+            unsafe packFloats(weights, quad(place), terms: term..<min(term + Self.floatTerms, depth))
+          }
+        }
+      }
+    }
+    for place in stride(from: 0, to: plan.isInner ? 0 : columns.count, by: 4) {
+      guard let operands = terms.operands else { break }
+      let quad = quad(place)
+      let totals = unsafe packWeights(weights, operands, quad)
+      let sources = quad.sources
+      for lane in 0..<4 where quad.masks[lane] != 0 {
+        let channel = firstChannel &+ columns[place + lane]
+        let bias = unsafe bias?.unsafeLoadUnaligned(fromByteOffset: channel * 4, as: UInt32.self) ?? 0
+        let sums = terms.offset(
+          bias: bias, channel: channel, sum: totals[lane], count: depth,
+          magnitude: unsafe magnitude(weights, operands, source: sources[lane]))
+        if bounds == .kept { bounds = sums.bounds }
+        unsafe offsets.storeBytes(of: sums.bits, toByteOffset: (place + lane) * 4, as: UInt32.self)
+        guard plan.hasColumnSums else { continue }
+        unsafe offsets.storeBytes(
+          of: totals[lane], toByteOffset: (panel.paddedCount + place + lane) * 4, as: Int32.self)
+      }
+    }
+    if terms.operands == nil, let bias {
+      for (place, column) in columns.enumerated() where column < panel.columnCount {
+        let channel = firstChannel + column
+        let bits = unsafe bias.unsafeLoadUnaligned(fromByteOffset: channel * 4, as: UInt32.self)
+        unsafe offsets.storeBytes(of: bits, toByteOffset: place * 4, as: UInt32.self)
+      }
+    }
+    if extraCount > 0, let operands = terms.operands {
+      unsafe packExtras(
+        weights, operands, marks: marks, group: group, panel: panel, steps: packed.address + extraSteps,
+        entries: packed.address + extras)
+    }
+    return WeightTerms.Record(weights: start, extras: extras, extraCount: extraCount)
+  }
+
+  /// Writes what signed bytes could not hold, and where in the rows it belongs.
+  private func packExtras(
+    _ weights: UnsafeRawPointer, _ operands: ByteOperands, marks: UnsafeMutablePointer<UInt8>, group: Int,
+    panel: ProductPlan.Panel, steps: UnsafeMutableRawPointer, entries: UnsafeMutableRawPointer
+  ) {
+    // Other weights may have been packed here before, with extra steps elsewhere.
+    unsafe steps.initializeMemory(as: UInt8.self, repeating: 0, count: entries - steps)
+    var count = 0
+    for step in 0..<plan.stepCount {
+      for _ in 0..<Int(unsafe marks[step]) {
+        unsafe entries.storeBytes(of: step / plan.stepsPerTap, toByteOffset: count * 16, as: Int.self)
+        unsafe entries.storeBytes(of: step % plan.stepsPerTap, toByteOffset: count * 16 + 8, as: Int.self)
+        count += 1
+      }
+    }
+    // A few hundred bytes, which are no allocation.
+    unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: panel.columnCount) { places in
+      for (place, column) in panel.columns.enumerated() where column < panel.columnCount {
+        unsafe places[column] = UInt8(truncatingIfNeeded: place)
+      }
+      unsafe forEachWide(weights, operands, group: group, panel: panel) { column, term, value in
+        let first = unsafe firstExtra(of: step(ofTerm: term), in: entries, count: count)
+        let byte = term % plan.lanesPerTap % plan.lanesPerStep
+        for round in 0..<terms.extraCount(value) {
+          let lane = unsafe (first + round) * panel.paddedCount + Int(places[column])
+          unsafe steps.storeBytes(
+            of: terms.piece(value, round: round + 1), toByteOffset: lane * plan.weightByteCount + byte,
+            as: Int8.self)
+        }
+      }
+    }
+  }
+
+  /// The first extra step that belongs to a step, in a list in their order.
+  private func firstExtra(of step: Int, in entries: UnsafeRawPointer, count: Int) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      let tap = unsafe entries.load(fromByteOffset: middle * 16, as: Int.self)
+      let place = unsafe entries.load(fromByteOffset: middle * 16 + 8, as: Int.self)
+      if tap * plan.stepsPerTap + place < step { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension ProductPlan {
+  /// How the work is cut into tiles.
+  struct Tiling: Equatable {
+    /// Dense: all pixels. Otherwise: the lines of an image.
+    let length: Int
+    /// Pixels that stay together; one line.
+    let unit: Int
+    let tilesPerImage: Int
+    let panelCount: Int
+    let panelTiles: Int
+    let count: Int
+
+    /// The pixels or lines of a tile: equal parts, so that each thread gets the same rows of one layer and the next.
+    func range(_ tile: Int) -> Range<Int> {
+      if tilesPerImage == 1 { return 0..<length }
+      let units = share(of: ceilingQuotient(length, unit), tile: tile, of: tilesPerImage)
+      return units.lowerBound &* unit..<min(units.upperBound &* unit, length)
+    }
+
+    /// The panels of a tile, in equal parts as well.
+    func panels(_ panelTile: Int) -> Range<Int> { share(of: panelCount, tile: panelTile, of: panelTiles) }
+
+    /// Calls `body` for each length that tiles may have.
+    func forEachLength(_ body: (Int) -> Void) {
+      guard tilesPerImage > 0 else { return }
+      if tilesPerImage == 1 { return body(length) }
+      let units = ceilingQuotient(length, unit)
+      let (least, most) = (units / tilesPerImage * unit, ceilingQuotient(units, tilesPerImage) * unit)
+      let last = range(tilesPerImage - 1).count
+      body(least)
+      if most != least { body(most) }
+      if last != least, last != most { body(last) }
+    }
+  }
+}

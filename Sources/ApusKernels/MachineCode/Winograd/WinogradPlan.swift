@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How a convolution with a 3×3 filter is cut for Winograd's way: squares of outputs, panels of channels, batches.
+///
+/// A *square* of 4×4 outputs is computed from 6×6 pixels; of their transforms, 36 *points*, each is a matrix product by
+/// itself: squares are its rows, input channels its terms. A *batch* is as many squares as are
+/// transformed at once. Docs/Kernels.md has the arithmetic.
+struct WinogradPlan {
+  typealias Panel = ProductPlan.Panel
+  typealias Tiling = ProductPlan.Tiling
+
+  let convolution: Convolution
+  let form: WinogradForm
+  /// Squares side by side in an image.
+  let across: Int
+  /// Steps of all channels, and vectors of them.
+  let stepCount: Int
+  let channelVectors: Int
+  let vectorByteCount: Int
+  let panels: [Panel]
+  /// Rows of large blocks and of small ones, which are two thirds as high.
+  let largeRows: Int
+  let smallRows: Int
+  /// The most squares of a batch.
+  private let batchLength: Int
+  /// Bytes of a square's words at one point.
+  let rowByteCount: Int
+  /// How the work is cut, by the count of threads less one.
+  private var cuts: [Cut] = []
+  /// About how long all takes on one thread.
+  let nanoseconds: Int
+
+  /// Lines of squares and panels for a number of threads, and what memory each of these works in.
+  struct Cut {
+    let tiling: Tiling
+    // What a tile gathers comes first, then points of inputs, weights and sums, then room for one square.
+    let inputs: Int
+    let weights: Int
+    let sums: Int
+    let spare: Int
+    let byteCount: Int
+    // Bytes from the matrix of one point to that of the next.
+    let inputStride: Int
+    let weightStride: Int
+    let sumStride: Int
+
+    fileprivate init(_ plan: WinogradPlan, _ tiling: Tiling) {
+      self.tiling = tiling
+      let form = plan.form
+      var (lines, rows) = (0, 0)
+      tiling.forEachLength { length in
+        guard length > 0 else { return }
+        lines = max(lines, length)
+        // A tile of fewer lines may have fewer batches, and so larger ones.
+        rows = max(rows, plan.blockRows(plan.mostSquares(lines: length)))
+      }
+      // An odd number of lines, so that a square's points do not all fall on the same few of the first-level cache.
+      func stride(_ count: Int, _ byteCount: Int) -> Int { roundedUp(count * byteCount, to: 128) + 64 }
+      let panelByteCount = WinogradPlan.mostVectors * plan.vectorByteCount
+      inputStride = stride(rows, plan.rowByteCount)
+      weightStride = stride(plan.stepCount, panelByteCount)
+      sumStride = stride(rows, panelByteCount)
+      // With room to read a vector beyond.
+      inputs = roundedUp((form.side * lines + 2) * plan.lineByteCount, to: 64) + 64
+      weights = inputs + form.points * inputStride
+      sums = weights + form.points * weightStride
+      spare = sums + form.points * sumStride
+      byteCount = spare + form.points * panelByteCount
+    }
+  }
+
+  /// The vectors of a full panel.
+  private static let mostVectors = 2
+  /// What a batch takes of the caches, beside the weights of a panel.
+  private static let batchByteCount = 384 << 10
+  /// What a tile gathers, if that is more than one line of squares, and at most.
+  private static let usualPlane = 192 << 10
+  private static let planeLimit = 512 << 10
+
+  /// Plans a convolution; throws where another way serves it, or is faster, unless that is not asked.
+  init(
+    _ convolution: Convolution, target: any CodeTarget, bytes: ProductKind, reckons: Bool
+  ) throws(Decline) {
+    let c = convolution
+    let form = try WinogradForm(c.operands, c.epilogue)
+    try target.requireFinish(c.epilogue)
+    let product = try ProductKind(c.operands, c.epilogue, bytes: bytes)
+    guard let cost = target.winogradCost(product) else {
+      throw Decline("there is none for \(product.text), or it never pays")
+    }
+    try Self.requireShape(c)
+    try c.epilogue.requireFit(c.operands, channels: c.outputChannels)
+    self.form = form
+    self.convolution = c
+    let lanes = target.lanes
+    vectorByteCount = 4 * lanes
+    stepCount = ceilingQuotient(c.inputChannels, form.channelsPerStep)
+    channelVectors = ceilingQuotient(stepCount, lanes)
+    panels = ProductPlan.panels(
+      columns: c.outputChannels, mostVectors: Self.mostVectors, target: target, areInOrder: form == .floats)
+    largeRows = target.mostRows(form.product, vectorCount: Self.mostVectors) / 3 * 3
+    smallRows = largeRows / 3 * 2
+    // Points of inputs and sums of a square.
+    let squareByteCount = form.points * (channelVectors + Self.mostVectors) * vectorByteCount
+    batchLength = max(16, min(Self.batchByteCount / squareByteCount, 96))
+    let products = Double(c.outputCount) * Double(c.depth)
+    nanoseconds = Int(min(products, 0x1p40)) >> 6
+
+    let down = ceilingQuotient(c.outputHeight, form.side)
+    across = ceilingQuotient(c.outputWidth, form.side)
+    rowByteCount = channelVectors * vectorByteCount
+    try Decline.require(
+      form.reach * lineByteCount, below: Self.planeLimit + 1, "the bytes that a line of squares gathers")
+    let leastParts = ceilingQuotient(
+      down, max(1, (Self.usualPlane / lineByteCount - 2) / form.side))
+    let columnVectors = ceilingQuotient(c.outputChannels, lanes)
+    let (across, batchLength, panelCount) = (across, batchLength, panels.count)
+    let (channelVectors, stepCount) = (channelVectors, stepCount)
+    /// About how long so many threads take for all tiles.
+    func time(_ parts: Int, _ panelTiles: Int, threads: Int) -> Double {
+      let squares = ceilingQuotient(down, parts) * across
+      let tile = cost.own(
+        points: form.points, squares: squares, batches: ceilingQuotient(squares, batchLength),
+        channelVectors: channelVectors, stepCount: stepCount,
+        columnVectors: ceilingQuotient(columnVectors, panelTiles))
+      return tile * Double(ceilingQuotient(c.batches * parts * panelTiles, threads))
+    }
+    if reckons {
+      let own = time(leastParts, 1, threads: 1) * cost.margin
+      let direct = cost.direct(rows: c.rowCount, stepCount: stepCount, columnVectors: columnVectors)
+      guard own < direct else {
+        throw Decline("it is reckoned to take \(hundredths(own / direct)) times as long")
+      }
+    }
+    // Each part of the lines transforms all weights again, each part of the panels all inputs.
+    let tilings = (1...8).map { threads in
+      var best = (parts: leastParts, panelTiles: 1, time: Double.infinity)
+      for parts in leastParts...min(down, leastParts + threads - 1) {
+        for panelTiles in 1...min(panelCount, threads) {
+          let time = time(parts, panelTiles, threads: threads)
+          if time < best.time { best = (parts, panelTiles, time) }
+        }
+      }
+      return Tiling(
+        length: down, unit: 1, tilesPerImage: best.parts, panelCount: panelCount,
+        panelTiles: best.panelTiles, count: c.batches * best.parts * best.panelTiles)
+    }
+    cuts = tilings.map { Cut(self, $0) }
+  }
+
+  /// Throws unless filter, strides and sizes are such as this is for.
+  private static func requireShape(_ c: Convolution) throws(Decline) {
+    guard c.filterHeight == 3, c.filterWidth == 3 else {
+      throw Decline("a filter of \(c.filterHeight)×\(c.filterWidth) is not 3×3")
+    }
+    guard c.strideHeight == 1, c.strideWidth == 1 else {
+      throw Decline("strides of \(c.strideHeight)×\(c.strideWidth) are not 1×1")
+    }
+    guard c.dilationHeight == 1, c.dilationWidth == 1 else {
+      throw Decline("dilations of \(c.dilationHeight)×\(c.dilationWidth) are not 1×1")
+    }
+    guard c.groups == 1 else { throw Decline("there are \(c.groups) groups, not one") }
+    guard c.rowCount > 0 else { throw Decline("there are no outputs") }
+    try Decline.require(c.inputChannels, below: 513, "the number of input channels")
+    let sizes = [c.outputChannels, c.outputHeight, c.outputWidth, c.paddingTop, c.paddingLeft, c.batches]
+    try Decline.require(sizes.max() ?? 0, below: 1 << 15, "the greatest size of output and padding")
+  }
+
+  /// The form, panels and batches, for people to read.
+  var text: String {
+    let columns = panels.count > 1 ? panels[0].paddedCount : convolution.outputChannels
+    let squares = across * ceilingQuotient(convolution.outputHeight, form.side)
+    return [
+      "Winograd's F(\(form.side)×\(form.side), 3×3) of \(form.product.text)",
+      "\(counted(panels.count, "panel")) of \(counted(columns, "column"))",
+      "blocks of \(largeRows) and \(smallRows) rows",
+      "\(counted(squares, "square")) in batches of up to \(batchLength)",
+    ].joined(separator: ", ")
+  }
+
+  func cut(threads: Int) -> Cut { cuts[min(threads, cuts.count) &- 1] }
+
+  /// Bytes of a gathered line.
+  var lineByteCount: Int { planeWidth &* convolution.inputChannels &* form.elementByteCount }
+
+  /// Pixels of a gathered line.
+  var planeWidth: Int { form.side &* across &+ 2 }
+
+  /// How many batches a tile's squares are cut into, as equal as can be.
+  func batchCount(_ squares: Int) -> Int { ceilingQuotient(squares, batchLength) }
+
+  /// The most squares of a batch of so many lines.
+  private func mostSquares(lines: Int) -> Int {
+    ceilingQuotient(lines * across, batchCount(lines * across))
+  }
+
+  /// Cuts squares into large blocks, then small ones; the last may do more than there are.
+  func blocks(_ squares: Int) -> (large: Int, small: Int) {
+    let thirds = max(2, ceilingQuotient(squares, largeRows / 3))
+    let small = (3 &- thirds % 3) % 3
+    return ((thirds &- 2 &* small) / 3, small)
+  }
+
+  /// The rows of their blocks.
+  func blockRows(_ squares: Int) -> Int {
+    let (large, small) = blocks(squares)
+    return large &* largeRows &+ small &* smallRows
+  }
+
+  /// All panels but the last are alike.
+  private var panelKinds: [Panel] { panels.prefix(1) + panels.suffix(1) }
+
+  /// The shapes of the products that runs will ask for; some come more than once.
+  var productShapes: [BlockShape] {
+    panelKinds.flatMap { panel in
+      [largeRows, smallRows].map {
+        BlockShape(rowCount: $0, vectorCount: panel.vectorCount, columnCount: panel.paddedCount)
+      }
+    }
+  }
+
+  /// The same of what makes outputs: pixels of a square's line, and columns.
+  var outputShapes: [BlockShape] {
+    let width = convolution.outputWidth
+    return panelKinds.flatMap { panel in
+      [min(width, form.side), width % form.side].filter { $0 > 0 }.map {
+        BlockShape(rowCount: $0, vectorCount: panel.vectorCount, columnCount: panel.columnCount)
+      }
+    }
+  }
+
+  // MARK: Columns
+
+  /// The output channels of a panel.
+  func lanes(panel index: Int) -> ChannelLanes {
+    let panel = panels[index]
+    return ChannelLanes(
+      columns: panel.columns, columnCount: panel.columnCount, firstChannel: panel.firstColumn,
+      channelCount: convolution.outputChannels)
+  }
+
+  /// Columns of all panels with padding.
+  var paddedColumnCount: Int { panels.last.map { $0.paddedBefore + $0.paddedCount } ?? 0 }
+}
+
+/// A ratio with two digits after the point.
+private func hundredths(_ ratio: Double) -> Double { (ratio * 100).rounded() / 100 }

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Generates the inner loops of depthwise convolutions of floats: a few columns of a line times a block of channels, one
+/// vector of channels after the other.
+///
+/// A row of the filter has its weights in registers, and each pixel of the input is loaded once for all sums that it is
+/// part of. Terms are added in the order of the taps. Channels that are no whole vector, of an input that is read in place,
+/// are a narrower vector, masked if need be.
+struct X86DepthwiseRowGenerator: CodeGenerator, Hashable {
+  let target: X86Target
+  let epilogue: X86EpilogueGenerator.Kind
+  let shape: DepthwiseRowShape
+
+  private typealias General = X86Assembler.General
+  private typealias A = ConvolutionArguments
+  private static let bases: [General] = [.rax, .rbx, .rbp, .rcx]
+
+  /// The most columns that a block may have; zero where there is no such code.
+  static func mostColumns(columnStep: Int, tapStep: Int, tapColumns: Int) -> Int {
+    guard tapColumns <= 7 else { return 0 }
+    let pixels = 6 * bases.count
+    let reach = (tapColumns - 1) * tapStep + 1
+    let most = reach > pixels ? 0 : min(6, (pixels - reach) / columnStep + 1)
+    return most < 3 ? 0 : most
+  }
+
+  private var width: X86Assembler.Width { target.width }
+  private var columnCount: Int { shape.columnCount }
+  private var columnStep: Int { shape.columnStep }
+  private var tapColumns: Int { shape.tapColumns }
+  private var place: DepthwiseRowShape.Place? { shape.place }
+  private var tapByteCount: Int {
+    place == nil ? target.depthwiseVectors * width.byteCount : width.byteCount
+  }
+
+  private func end(vector: Int) -> X86EpilogueGenerator {
+    X86EpilogueGenerator(
+      target: target, kind: epilogue, rowCount: columnCount, vectorCount: 1,
+      columnCount: min(target.lanes, shape.channelCount - vector * target.lanes))
+  }
+
+  /// What ends the channels after whole vectors of an input that is read in place.
+  private var tail: X86EpilogueGenerator? {
+    guard let count = place?.tailCount, count > 0 else { return nil }
+    var end = X86EpilogueGenerator(
+      target: target, kind: epilogue, rowCount: columnCount, vectorCount: 1, columnCount: count)
+    end.narrowWidth = Self.tailWidth(count)
+    return end
+  }
+
+  /// The width of a vector of so many channels.
+  static func tailWidth(_ count: Int) -> X86Assembler.Width { count <= 4 ? .xmm : count <= 8 ? .ymm : .zmm }
+
+  /// The code of `void f(Arguments *)`, where `rowStride` is that of pixels of the input, and `tapCount` counts rows of
+  /// taps; nil only if the generator is wrong.
+  func generate() -> [UInt8]? {
+    var a = X86Assembler(encoding: target == .avx512 ? .evex : .vex)
+    a.enter()
+    let vectors = (shape.channelCount + target.lanes - 1) / target.lanes
+    let last = tail ?? end(vector: vectors - 1)
+    last.loadMasks(&a)
+
+    let nextBlock = a.loopHead(alignment: 16)
+    if place == nil {
+      for vector in 0..<vectors { self.vector(&a, vector, end(vector: vector)) }
+    } else {
+      vectorsInPlace(&a)
+    }
+
+    last.loadStride(&a, A.offset(\.outputStride))
+    move(&a, last, .r14, A.offset(\.output), by: columnCount)
+    last.loadStride(&a, A.offset(\.rowStride))
+    move(&a, last, .r8, A.offset(\.rows), by: columnCount * columnStep)
+    a.decrement(.r15)
+    a.jump(.notEqual, nextBlock)
+
+    a.leave()
+    return a.finish()
+  }
+
+  /// As many whole vectors as an argument says, then the rest.
+  private func vectorsInPlace(_ a: inout X86Assembler) {
+    copy(&a, from: A.offset(\.firstWeights), to: A.offset(\.weights))
+    copy(&a, from: A.offset(\.firstOffsets), to: A.offset(\.offsets))
+    copy(&a, from: A.offset(\.vectors), to: A.offset(\.left))
+    let rest = a.makeLabel()
+    if tail != nil {
+      a.test(.rax)
+      a.jump(.equal, rest)
+    }
+    let nextVector = a.loopHead(alignment: 16)
+    vector(&a, 0, end(vector: 0))
+    advance(&a, nextVector)
+    a.place(rest)
+    if let tail { vector(&a, 0, tail) }
+  }
+
+  private func copy(_ a: inout X86Assembler, from source: Int, to destination: Int) {
+    a.load(.rax, .init(.rdi, source))
+    a.store(.init(.rdi, destination), .rax)
+  }
+
+  /// Moves a register by as many strides from where the block began, of which an argument keeps track where vectors follow
+  /// each other.
+  private func move(
+    _ a: inout X86Assembler, _ end: X86EpilogueGenerator, _ register: General, _ field: Int, by count: Int
+  ) {
+    if place != nil { a.load(register, .init(.rdi, field)) }
+    for _ in 0..<count / 6 { end.nextBase(&a, register, from: register) }
+    if count % 6 > 0 { a.address(register, end.place(register, count % 6)) }
+    if place != nil { a.store(.init(.rdi, field), register) }
+  }
+
+  /// The next vector of channels, whose weights follow.
+  private func advance(_ a: inout X86Assembler, _ nextVector: X86Assembler.Label) {
+    for (field, bytes) in [
+      (A.offset(\.weights), shape.tapRows * tapColumns * width.byteCount),
+      (A.offset(\.offsets), width.byteCount),
+    ] {
+      a.load(.rax, .init(.rdi, field))
+      a.add(.rax, bytes)
+      a.store(.init(.rdi, field), .rax)
+    }
+    a.add(.r8, width.byteCount)
+    a.add(.r14, width.byteCount)
+    a.load(.rax, .init(.rdi, A.offset(\.left)))
+    a.decrement(.rax)
+    a.store(.init(.rdi, A.offset(\.left)), .rax)
+    a.jump(.notEqual, nextVector)
+  }
+
+  /// All columns of a block for one vector of channels.
+  private func vector(_ a: inout X86Assembler, _ vector: Int, _ end: X86EpilogueGenerator) {
+    end.begin(&a)
+    end.loadStride(&a, A.offset(\.rowStride))
+    a.load(.r12, .init(.rdi, A.offset(\.taps)))
+    a.load(.rsi, .init(.rdi, A.offset(\.weights)))
+    a.load(.r13, .init(.rdi, A.offset(\.tapCount)))
+    let nextRow = a.loopHead(alignment: 16)
+    row(&a, vector, end)
+    a.decrement(.r13)
+    a.jump(.notEqual, nextRow)
+
+    a.load(.rdx, .init(.rdi, A.offset(\.factors)))
+    a.load(.rsi, .init(.rdi, A.offset(\.offsets)))
+    if vector > 0 { a.add(.rsi, vector * width.byteCount) }
+    a.address(.rax, .init(.r14, vector * width.byteCount))
+    end.loadStride(&a, A.offset(\.outputStride))
+    end.store(&a, [.rax])
+  }
+
+  /// One row of the filter.
+  private func row(_ a: inout X86Assembler, _ vector: Int, _ end: X86EpilogueGenerator) {
+    let pixelCount = (columnCount - 1) * columnStep + (tapColumns - 1) * shape.tapStep + 1
+    let used = Array(Self.bases.prefix((pixelCount + 5) / 6))
+    a.load(.rax, .init(.r12))
+    a.add(.r12, 8 * tapColumns)
+    a.add(.rax, .r8)
+    end.advance(&a, used)
+    for tap in 0..<tapColumns {
+      a.vector(
+        .vmovdqu, end.width, end.free(tap), 0,
+        .init(.rsi, tap * tapByteCount + vector * width.byteCount))
+    }
+    a.add(.rsi, tapColumns * tapByteCount)
+    let isMasked = end.isMasked
+    var turn = 0
+    let first = place?.missingFirst ?? 0
+    for pixel in first..<max(first, pixelCount - (place?.missingLast ?? 0)) {
+      // The sums that the pixel is part of, each with its tap.
+      let uses = (0..<columnCount).compactMap { column -> (sum: Int, weight: Int)? in
+        let distance = pixel - column * columnStep
+        guard distance >= 0, distance % shape.tapStep == 0, distance / shape.tapStep < tapColumns else {
+          return nil
+        }
+        return (end.sum(column, 0), end.free(distance / shape.tapStep))
+      }
+      let memory = end.place(used, pixel, vector * width.byteCount)
+      if uses.count == 1 {
+        a.vector(
+          .vfmadd231ps, end.width, uses[0].sum, uses[0].weight, memory, mask: isMasked ? .init(2) : nil)
+      } else if uses.count > 1 {
+        let value = end.free(tapColumns + turn % 2)
+        turn += 1
+        a.vector(.vmovups, end.width, value, 0, memory, mask: isMasked ? .init(2, zeroes: true) : nil)
+        for use in uses { a.vector(.vfmadd231ps, end.width, use.sum, use.weight, value) }
+      }
+    }
+  }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension X86EpilogueGenerator {
+  /// Whether ``Rescaling/right`` takes these factors.
+  static func shiftRight(_ factors: [FixedPointMultiplier]) -> Bool {
+    factors.allSatisfy { leastShift...(-1) ~= $0.shift && $0.value >= 0 }
+  }
+}
+
+extension X86EpilogueGenerator.Kind {
+  /// What finishes outputs of these operands; without an epilogue, nothing does. `isPerRow` says whether each row is an
+  /// image of its own.
+  init(_ operands: MatrixOperands, _ epilogue: Epilogue?, isPerRow: Bool) {
+    let isSigned = if case .int8 = operands { true } else { false }
+    switch epilogue {
+    case .float32: self = .floats
+    case .hybrid(_, _, _, let areWeightsFirst):
+      self = .scaledFloats(isPerRow: isPerRow, areColumnsFirst: areWeightsFirst)
+    case .float64: self = .bytes(isSigned: isSigned, .once, isBounded: false)
+    case .fixedPoint(let multipliers, let zeroPoint, let minimum, let maximum):
+      self = .bytes(
+        isSigned: isSigned,
+        !X86EpilogueGenerator.shiftRight(multipliers)
+          ? .any : minimum < zeroPoint ? .right : .rightRectified,
+        isBounded: minimum > (isSigned ? -128 : 0) || maximum < (isSigned ? 127 : 255))
+    case .fixedPointOfAnySum(_, _, let minimum, let maximum):
+      self = .bytes(
+        isSigned: isSigned, .any,
+        isBounded: minimum > (isSigned ? -128 : 0) || maximum < (isSigned ? 127 : 255))
+    case .singlePrecision(let factors, let zeroPoint, let minimum, let maximum):
+      self = .bytes(
+        isSigned: isSigned,
+        .single(
+          isRectified: minimum >= zeroPoint,
+          zeroPoint: zeroPoint == 0 ? .none : zeroPoint == -128 ? .least : .other,
+          hasRest: factors.first?.rest != nil),
+        isBounded: minimum > (isSigned ? -128 : 0) || maximum < (isSigned ? 127 : 255))
+    default: self = .sums
+    }
+  }
+
+  /// Whether outputs are bytes, whose columns are in the order that packing wants.
+  var isBytes: Bool { if case .bytes = self { true } else { false } }
+
+  /// Whether no output is below the zero point, and all factors shift right.
+  var isRectified: Bool { if case .bytes(_, .rightRectified, _) = self { true } else { false } }
+
+  /// Whether the zero point is still to be added to rescaled sums of bytes.
+  var addsZeroPoint: Bool {
+    switch self {
+    case .bytes(_, .right, _), .bytes(_, .rightRectified, _), .bytes(_, .any, _),
+      .bytes(_, .single(_, zeroPoint: .none, _), _):
+      false
+    default: true
+    }
+  }
+
+  /// Whether outputs are bytes whose sums are multiplied in single precision.
+  var isSingle: Bool { if case .bytes(_, .single, _) = self { true } else { false } }
+
+  /// Whether single precision has factors in two parts.
+  var hasRest: Bool { if case .bytes(_, .single(_, _, hasRest: true), _) = self { true } else { false } }
+
+  /// Whether outputs are bytes whose factors all shift right.
+  var shiftsRight: Bool {
+    switch self {
+    case .bytes(_, .right, _), .bytes(_, .rightRectified, _): true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Generates the transforms of Winograd's ways; Docs/Kernels.md has the matrices.
+///
+/// Inputs and weights are words or floats, of which each lane is another channel, column or both; sums are 32 bits wide.
+/// Integers wrap: what the results must fit in is what counts.
+struct X86WinogradGenerator: CodeGenerator, Hashable {
+  private enum Step: Hashable {
+    case inputs
+    case weights
+    case outputs(X86EpilogueGenerator)
+  }
+
+  let target: X86Target
+  let form: WinogradForm
+  /// Whether bytes are.
+  private let isSigned: Bool
+  private let step: Step
+
+  init(_ target: X86Target, _ step: WinogradStep) {
+    self.target = target
+    switch step {
+    case .inputs(let form, let isSigned): (self.form, self.isSigned, self.step) = (form, isSigned, .inputs)
+    case .weights(let form, let isSigned): (self.form, self.isSigned, self.step) = (form, isSigned, .weights)
+    case .outputs(let operands, let epilogue, let shape):
+      let end = X86EpilogueGenerator(
+        target: target, kind: .init(operands, epilogue, isPerRow: false), rowCount: shape.rowCount,
+        vectorCount: shape.vectorCount, columnCount: shape.columnCount)
+      (form, isSigned, self.step) = (end.kind.isBytes ? .words : .floats, false, .outputs(end))
+    }
+  }
+
+  func generate() -> [UInt8]? {
+    var a = X86Assembler(encoding: target == .avx512 ? .evex : .vex)
+    a.enter()
+    switch step {
+    case .inputs: inputs(&a)
+    case .weights: weights(&a)
+    case .outputs(let end): outputs(&a, end)
+    }
+    a.leave()
+    return a.finish()
+  }
+
+  private typealias General = X86Assembler.General
+  private typealias Memory = X86Assembler.Memory
+  private typealias A = ConvolutionArguments
+  private var vectorByteCount: Int { target.width.byteCount }
+  /// The size of a vector as it is before words are made of it.
+  private var sourceByteCount: Int {
+    target.lanes * form.channelsPerStep * form.elementByteCount
+  }
+  private var reach: Int { form.reach }
+
+  // MARK: Addresses
+
+  /// Moves a base by a row of points, as many strides.
+  private func advance(_ a: inout X86Assembler, _ base: General, _ points: X86Strides) {
+    a.address(base, form == .words ? points.sixth(base) : points.place(base, reach))
+  }
+
+  private func load(_ a: inout X86Assembler, _ register: General, _ field: PartialKeyPath<A>) {
+    a.load(register, Memory(.rdi, A.offset(field)))
+  }
+
+  private func add(_ a: inout X86Assembler, _ register: General, _ field: PartialKeyPath<A>) {
+    a.add(register, Memory(.rdi, A.offset(field)))
+  }
+
+  /// Repeats code `count` times.
+  private func loop(
+    _ a: inout X86Assembler, _ counter: General, _ count: Int, _ body: (inout X86Assembler) -> Void
+  ) {
+    a.move(counter, count)
+    let head = a.loopHead()
+    body(&a)
+    a.decrement(counter)
+    a.jump(.notEqual, head)
+  }
+
+  private func loadVector(_ a: inout X86Assembler, _ register: Int, _ memory: Memory) {
+    a.vector(.vmovdqu, target.width, register, 0, memory)
+  }
+
+  /// Loads a vector of inputs or weights.
+  private func source(_ a: inout X86Assembler, _ register: Int, _ memory: Memory) {
+    let instruction: X86Assembler.Instruction =
+      form == .floats ? .vmovdqu : isSigned ? .vpmovsxbw : .vpmovzxbw
+    a.vector(instruction, target.width, register, 0, memory)
+  }
+
+  private func store(_ a: inout X86Assembler, _ register: Int, _ memory: Memory) {
+    a.vector(.vmovdquStore, target.width, register, 0, memory)
+  }
+
+  // MARK: Steps
+
+  /// `r15` squares side by side, their channels vector by vector: columns of pixels to spare memory, then its rows to points.
+  private func inputs(_ a: inout X86Assembler) {
+    let lines = X86Strides(one: .r9, three: .r10, five: .r11)
+    let points = X86Strides(one: .r12, three: .r13, five: .rbp)
+    let zeroPoints = 15
+    lines.load(&a, A.offset(\.lineStride))
+    points.load(&a, A.offset(\.pointStride))
+    load(&a, .rsi, \.spare)
+    a.vector(.vpbroadcastw, target.width, zeroPoints, 0, Memory(.rdi, A.offset(\.constant)))
+    let nextSquare = a.loopHead()
+    load(&a, .rdx, \.vectors)
+    let nextVector = a.loopHead()
+    a.move(.rax, .r8)
+    a.move(.rbx, .rsi)
+    loop(&a, .rcx, reach) { a in
+      for row in 0..<reach { source(&a, row, lines.place(.rax, row)) }
+      let results = transformInputs(&a)
+      // Zero points cancel out but for the second row, which lacks six of them.
+      if form == .words { operate(&a, .vpaddw, results[1], results[1], zeroPoints) }
+      for (row, result) in results.enumerated() {
+        store(&a, result, Memory(.rbx, row * reach * vectorByteCount))
+      }
+      add(&a, .rax, \.rowStride)
+      a.add(.rbx, vectorByteCount)
+    }
+    a.move(.rax, .r14)
+    a.move(.rbx, .rsi)
+    loop(&a, .rcx, reach) { a in
+      for column in 0..<reach { loadVector(&a, column, Memory(.rbx, column * vectorByteCount)) }
+      for (column, result) in transformInputs(&a).enumerated() {
+        store(&a, result, points.place(.rax, column))
+      }
+      a.add(.rbx, reach * vectorByteCount)
+      advance(&a, .rax, points)
+    }
+    a.add(.r8, sourceByteCount)
+    a.add(.r14, vectorByteCount)
+    a.decrement(.rdx)
+    a.jump(.notEqual, nextVector)
+    add(&a, .r8, \.squareStride)
+    a.decrement(.r15)
+    a.jump(.notEqual, nextSquare)
+  }
+
+  /// `r15` vectors of nine weights each, all in registers.
+  private func weights(_ a: inout X86Assembler) {
+    let points = X86Strides(one: .r9, three: .r10, five: .r11)
+    let zeroPoints = 14
+    let row = [9, 10, 11]
+    points.load(&a, A.offset(\.pointStride))
+    let constant = A.offset(\.constant)
+    if form == .words {
+      a.vector(.vpbroadcastw, target.width, zeroPoints, 0, Memory(.rdi, constant))
+      a.vector(.vpbroadcastw, target.width, weightFactor, 0, Memory(.rdi, constant + 2))
+    } else {
+      a.vector(.vpbroadcastd, target.width, weightFactor, 0, Memory(.rdi, constant))
+    }
+    let next = a.loopHead()
+    for tap in 0..<9 {
+      source(&a, tap, Memory(.r8, tap * sourceByteCount))
+      if form == .words { operate(&a, .vpsubw, tap, tap, zeroPoints) }
+    }
+    // The first row of points and the last are those of weights, but for a factor.
+    a.move(.rax, .r14)
+    for column in 0..<3 { transformOuterWeights(&a, row[column], column) }
+    transformWeights(&a, row) { points.place(.rax, $0) }
+    for _ in 0..<reach - 1 { advance(&a, .rax, points) }
+    for column in 0..<3 { transformOuterWeights(&a, row[column], 6 + column) }
+    transformWeights(&a, row) { points.place(.rax, $0) }
+    // Those between are sums and differences of what the registers hold then.
+    for column in 0..<3 { transformInnerWeights(&a, column, 3 + column, 6 + column) }
+    a.move(.rax, .r14)
+    for (instruction, first, second) in innerWeights {
+      advance(&a, .rax, points)
+      for column in 0..<3 { operate(&a, instruction, row[column], first + column, second + column) }
+      transformWeights(&a, row) { points.place(.rax, $0) }
+    }
+    a.add(.r8, 9 * sourceByteCount)
+    a.add(.r14, vectorByteCount)
+    a.decrement(.r15)
+    a.jump(.notEqual, next)
+  }
+
+  /// `r15` squares side by side: columns of points to spare memory, then its rows to pixels of outputs.
+  private func outputs(_ a: inout X86Assembler, _ end: X86EpilogueGenerator) {
+    let lines = X86Strides(one: .r12, three: .r13, five: .rbp)
+    let rowByteCount = end.vectorCount * vectorByteCount
+    end.loadMasks(&a)
+    end.loadStride(&a, A.offset(\.outputStride))
+    // Lines of points are a row of points apart.
+    load(&a, .rax, \.pointStride)
+    a.address(.r12, Memory(.rax, index: .rax, scale: reach / 2 - 1))
+    a.add(.r12, .r12)
+    lines.complete(&a)
+    load(&a, .rsi, \.offsets)
+    load(&a, .rdx, \.factors)
+    let nextSquare = a.loopHead()
+    a.move(.rax, .r8)
+    load(&a, .rbx, \.spare)
+    loop(&a, .rcx, reach) { a in
+      for vector in 0..<end.vectorCount {
+        let results = Array(0..<form.side)
+        transformOutputs(&a, to: results) { lines.place(.rax, $0, vector * vectorByteCount) }
+        for line in results {
+          store(&a, line, Memory(.rbx, line * reach * rowByteCount + vector * vectorByteCount))
+        }
+      }
+      add(&a, .rax, \.pointStride)
+      a.add(.rbx, rowByteCount)
+    }
+    a.move(.rax, .r14)
+    load(&a, .rbx, \.spare)
+    load(&a, .rcx, \.lines)
+    let nextLine = a.loopHead()
+    for vector in 0..<end.vectorCount {
+      let sums = (0..<end.rowCount).map { end.sum($0, vector) }
+      transformOutputs(&a, to: sums) { Memory(.rbx, $0 * rowByteCount + vector * vectorByteCount) }
+      if form == .words { recoverSums(&a, sums, end, vector: vector) }
+    }
+    end.store(&a, [.rax])
+    a.add(.rbx, reach * rowByteCount)
+    add(&a, .rax, \.outputLineStride)
+    a.decrement(.rcx)
+    a.jump(.notEqual, nextLine)
+    a.add(.r8, rowByteCount)
+    a.address(.r14, Memory(.r14, index: .r9, scale: form.side))
+    a.decrement(.r15)
+    a.jump(.notEqual, nextSquare)
+  }
+
+  /// From 576 = 64 · 9 times the sums, modulo 2³², to what the epilogue begins with.
+  private func recoverSums(
+    _ a: inout X86Assembler, _ sums: [Int], _ end: X86EpilogueGenerator, vector: Int
+  ) {
+    let (inverse, offset) = (14, 15)
+    a.vector(.vpbroadcastd, target.width, inverse, 0, Memory(.rdi, A.offset(\.constant)))
+    loadVector(&a, offset, Memory(.rsi, vector * vectorByteCount))
+    if end.kind.shiftsRight {
+      a.vector(
+        .vpaddd, target.width, offset, offset, Memory(.rdx, X86FactorLayout(target).bias))
+    }
+    for sum in sums {
+      operate(&a, .vpmulld, sum, sum, inverse)
+      a.shift(.shiftDoubles, digit: 4, target.width, sum, sum, by: 6)
+      operate(&a, .vpaddd, sum, sum, offset)
+    }
+  }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A function of floats that is done in place, to a stretch at a time, right after they were computed.
+package struct PostOperation: Sendable {
+  /// The most values of a stretch.
+  static let stretch = 2048
+
+  private enum Function: Sendable {
+    case map(@Sendable (UnsafeMutableRawPointer, Int, UnsafeRawPointer) -> Void)
+    case parametricRelu(ParametricRelu)
+  }
+
+  private let function: Function
+
+  /// Applies one function to each value, by code of a kernel set where that has some.
+  package init?(_ function: FloatFunction, using set: KernelSet) {
+    guard let map = function.kernel(count: 0, using: set) as? UnaryMap else { return nil }
+    self.function = .map(map.fill)
+  }
+
+  /// Multiplies values below zero with a factor, those of a row one after the other.
+  package init?(parametricRelu factors: [Float], using set: KernelSet) {
+    guard let function = ParametricRelu(factors, using: set) else { return nil }
+    self.function = .parametricRelu(function)
+  }
+
+  /// Changes a stretch of values of which the first is element `position` of its tensor.
+  func apply(to values: UnsafeMutablePointer<Float>, position: Int, count: Int) {
+    switch function {
+    case .map(let body): unsafe body(UnsafeMutableRawPointer(values), count, UnsafeRawPointer(values))
+    case .parametricRelu(let function): unsafe function.apply(to: values, position: position, count: count)
+    }
+  }
+}
+
+/// Factors of values below zero, over and over.
+private struct ParametricRelu: Sendable {
+  /// How many there are before they begin again.
+  private let period: Int
+  /// As many of them as a stretch reaches from any of the first period on.
+  private let factors: [Float]
+  private let code: PostOperationCode?
+
+  init?(_ factors: [Float], using set: KernelSet) {
+    guard (1...1 << 16).contains(factors.count) else { return nil }
+    period = factors.count
+    let rows = (PostOperation.stretch + factors.count - 1) / factors.count + 1
+    self.factors = Array(Array(repeating: factors, count: rows).joined())
+    code = factors.allSatisfy(\.isFinite) ? set.postOperation(.parametricRelu) : nil
+  }
+
+  func apply(to values: UnsafeMutablePointer<Float>, position: Int, count: Int) {
+    unsafe factors.withUnsafeBufferPointer { factors in
+      guard let factors = factors.baseAddress.map({ $0 + position % period }) else { return }
+      if let code { return unsafe code.apply(to: values, factors, count: count) }
+      unsafe Self.multiply(values, factors, count: count)
+    }
+  }
+
+  private static func multiply(
+    _ values: UnsafeMutablePointer<Float>, _ factors: UnsafePointer<Float>, count: Int
+  ) {
+    var index = 0
+    while index &+ 8 <= count {
+      let eight = unsafe UnsafeRawPointer(values + index).loadUnaligned(as: SIMD8<Float>.self)
+      let products = unsafe eight * UnsafeRawPointer(factors + index).loadUnaligned(as: SIMD8<Float>.self)
+      let results = eight.replacing(with: products, where: .!(eight .>= SIMD8<Float>(repeating: 0)))
+      unsafe UnsafeMutableRawPointer(values + index).storeBytes(of: results, as: SIMD8<Float>.self)
+      index &+= 8
+    }
+    while index < count {
+      let value = unsafe values[index]
+      unsafe values[index] = value >= 0 ? value : value * factors[index]
+      index &+= 1
+    }
+  }
+}
