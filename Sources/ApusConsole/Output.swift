@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusSystem
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
   import Foundation
 #endif
-
-import ApusSystem
 
 /// Results go to standard output, everything else to standard error.
 package enum Output {

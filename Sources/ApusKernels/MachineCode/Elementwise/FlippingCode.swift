@@ -17,7 +17,7 @@ extension FlippingCode {
 
   /// Copies `count` bytes, at least ``leastCount``, to where none of them lie.
   func copy(_ source: UnsafeRawPointer, to target: UnsafeMutableRawPointer, count: Int) {
-    unsafe call(
+    call(
       FlippingArguments(source: Int(bitPattern: source), count: count, target: Int(bitPattern: target)))
   }
 }

@@ -19,7 +19,7 @@ extension WideningCode {
   func convert(
     _ source: UnsafeRawPointer, to lanes: UnsafeMutablePointer<Int16>, steps: Int, zeroPoint: Int16
   ) {
-    unsafe call(
+    call(
       WideningArguments(
         source: Int(bitPattern: source), steps: steps, lanes: Int(bitPattern: lanes), zeroPoint: zeroPoint))
   }
