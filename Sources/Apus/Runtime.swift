@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ApusKernels
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import ApusSystem
 
 /// What this build of Apus can do on this machine.
 public enum Runtime {
@@ -31,7 +24,7 @@ public enum Runtime {
     return KernelSet.all.map { set in
       let lacks =
         supported.contains(set.name)
-        ? set.missing() : set.requires.subtracting(.current).names.joined(separator: ", ")
+        ? set.convolutions.missing() : set.requires.subtracting(.current).names.joined(separator: ", ")
       return KernelSetDescription(
         name: set.name, isSupported: lacks == nil, isDefault: set.name == chosen,
         unsupportedReason: lacks.map { "this machine lacks \($0)" })
@@ -140,7 +133,7 @@ public enum Runtime {
     guard let set = KernelSet.supported.first(where: { $0.name == wanted }) else {
       throw ApusError(.invalidArgument, "this machine cannot run the kernel set \(wanted)")
     }
-    if let missing = set.missing() {
+    if let missing = set.convolutions.missing() {
       throw ApusError(.invalidArgument, "the kernel set \(wanted) needs \(missing), which is not installed")
     }
     return set

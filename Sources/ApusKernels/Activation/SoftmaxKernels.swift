@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import ApusSystem
 
 /// `e^(βx)` over its sum, row by row.
 package enum Softmax {
@@ -43,7 +37,7 @@ package enum Softmax {
       throw Decline(
         "rows of \(depth) floats are no more than \(FloatSoftmax.mostColumns), which are done side by side")
     }
-    return try set.floatSoftmax(beta, depth)
+    return try set.generatedElementwise().floatSoftmax(beta: beta, depth: depth)
   }
 
   /// The kernel for bytes, in the reference's fixed point.

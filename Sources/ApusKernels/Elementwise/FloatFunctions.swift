@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import ApusSystem
 
 /// A function of one float.
 package enum FloatFunction: Hashable, Sendable {
@@ -104,7 +98,8 @@ package enum FloatFunction: Hashable, Sendable {
       return (portableKernel(count: count), KernelChoice(set: KernelSet.portable.name, declined: []))
     }
     do throws(Decline) {
-      let function = MappedFunction(function: self, mapping: try set.floatMapping(self))
+      let function = MappedFunction(
+        function: self, mapping: try set.generatedElementwise().floatMapping(self))
       return (UnaryMap(function, count: count), KernelChoice(set: set.name, declined: []))
     } catch { return (portableKernel(count: count), .portable(instead: set, error)) }
   }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import ApusSystem
 
 extension FixedPointMultiplier {
   /// Takes the two numbers as they are: a mantissa of any size, a shift in `-31...30`.
@@ -78,7 +74,7 @@ package struct QuantizedMean: Sendable {
 
 /// Divides sums by a count: floats, or integers towards zero.
 package func divideSums(
-  _ elements: Reduction.Elements, _ sums: RawSpan, by count: Int, to output: inout MutableRawSpan
+  _ elements: ScalarType, _ sums: RawSpan, by count: Int, to output: inout MutableRawSpan
 ) {
   guard count > 0 else { return }
   switch elements {
@@ -105,7 +101,7 @@ extension Reduction {
   ///
   /// Writes int64 products. The first value of each result is not rescaled.
   package func quantizedProduct(
-    _ elements: Elements, _ input: RawSpan, zeroPoint: Int32, step: ProductStep,
+    _ elements: ScalarType, _ input: RawSpan, zeroPoint: Int32, step: ProductStep,
     products: inout MutableRawSpan
   ) {
     precondition(

@@ -5,17 +5,14 @@ import ApusKernels
 /// `LEAKY_RELU`: `αx` below zero, `x` above.
 enum LeakyRelu {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
-    let (input, output) = try node.unaryTensors([.float32, .uint8, .int8, .int16])
+    let (input, output) = try node.unaryTensors()
     let alpha = try node.floatOption(0, default: 0)
     let count = input.shape.elementCount
     guard input.type != .float32 else {
       return UnaryOperator(
         FloatFunction.leakyRelu(alpha: alpha), input: input, output: output, using: node.kernels)
     }
-    if input.type == .int16 {
-      try node.requireNoZeroPoint(input)
-      try node.requireNoZeroPoint(output)
-    }
+    try node.requireNoZeroPoint(ofInt16: input, output)
     let source = try node.quantization(of: input).scale
     let target = try node.quantization(of: output).scale
     let factor = Double(source * alpha / target)

@@ -4,19 +4,16 @@ import ApusKernels
 
 extension Node {
   func rectifier(
-    _ minimum: Float, _ maximum: Float, types: [ElementType]
+    _ minimum: Float, _ maximum: Float
   ) throws(ApusError) -> any Operator {
-    let (input, output) = try unaryTensors(types)
+    let (input, output) = try unaryTensors()
     guard input.type != .float32 else {
       return UnaryOperator(
         FloatFunction.clamp(minimum: minimum, maximum: maximum), input: input, output: output, using: kernels)
     }
     let source = try quantization(of: input)
     let target = try quantization(of: output)
-    if input.type == .int16 {
-      try requireNoZeroPoint(input)
-      try requireNoZeroPoint(output)
-    }
+    try requireNoZeroPoint(ofInt16: input, output)
     let range = output.type.integerRange
     func quantized(_ bound: Float) throws(ApusError) -> Int {
       let steps = (bound / target.scale).rounded(.toNearestOrAwayFromZero)
@@ -39,7 +36,7 @@ extension Node {
 extension Rescaling {
   /// The operator that rescales an input to an output.
   func operation(input: TensorSlot, output: TensorSlot, node: Node) throws(ApusError) -> any Operator {
-    guard let source = input.type.numberType, let target = output.type.numberType,
+    guard let source = input.type.scalarType(in: .numbers), let target = output.type.scalarType(in: .numbers),
       let kernel = kernel(
         from: source, to: target, count: input.shape.elementCount, using: node.kernels)
     else { throw node.unsupported("from \(input.type) to \(output.type) is not supported") }

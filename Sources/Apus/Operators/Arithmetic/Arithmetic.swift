@@ -11,10 +11,10 @@ struct Arithmetic {
   private let activation: FusedActivation
 
   /// Reads the tensors and the activation, option 0.
-  init(_ operation: ArithmeticOperation, _ node: Node, types: [ElementType]) throws(ApusError) {
+  init(_ operation: ArithmeticOperation, _ node: Node) throws(ApusError) {
     self.node = node
     self.operation = operation
-    operands = try BinaryOperands(node, types: types)
+    operands = try BinaryOperands(node)
     output = try node.output(0, shape: operands.resultShape, like: operands.lhs)
     activation = try node.activationOption(0)
   }
@@ -63,7 +63,7 @@ struct Arithmetic {
     default:
       let minimum = activation == .none ? Int.min : Int(bounds.minimum)
       let maximum = bounds.maximum < .greatestFiniteMagnitude ? Int(bounds.maximum) : .max
-      guard let type = operands.type.numberType,
+      guard let type = operands.type.scalarType(in: .numbers),
         let kernel = operation.integers(type, minimum: minimum, maximum: maximum, operands.shapes)
       else { throw node.unsupported("\(operands.type) is not supported") }
       return (kernel, nil)

@@ -10,8 +10,7 @@ enum Comparisons {
   ) -> @Sendable (Node) throws(ApusError) -> any Operator {
     { (node: Node) throws(ApusError) -> any Operator in
       let isEquality = relation == .equal || relation == .notEqual
-      let operands = try BinaryOperands(
-        node, types: [.float32, .uint8, .int8, .int16, .int32, .int64] + (isEquality ? [.bool] : []))
+      let operands = try BinaryOperands(node)
       let output = try node.output(0, shape: operands.resultShape, types: [.bool])
       let isQuantizedWord = isEquality && operands.type == .int16 && operands.lhs.quantization != nil
       let kernel: any BinaryKernel
@@ -25,7 +24,7 @@ enum Comparisons {
           try node.comparable(operands.lhs), try node.comparable(operands.rhs), operands.shapes)
       } else {
         kernel = relation.kernel(
-          operands.type == .bool ? .uint8 : operands.type.numberType ?? .int32, operands.shapes)
+          operands.type == .bool ? .uint8 : operands.type.scalarType(in: .numbers) ?? .int32, operands.shapes)
       }
       return BinaryOperator(kernel, operands, output: output)
     }

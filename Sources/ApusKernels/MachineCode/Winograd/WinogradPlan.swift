@@ -83,9 +83,9 @@ struct WinogradPlan {
   ) throws(Decline) {
     let c = convolution
     let form = try WinogradForm(c.operands, c.epilogue)
-    try target.requireFinish(c.epilogue)
+    try target.requireCode(for: .stated(c.epilogue))
     let product = try ProductKind(c.operands, c.epilogue, bytes: bytes)
-    guard let cost = target.winogradCost(product) else {
+    guard let cost = target.winograd?.cost(product) else {
       throw Decline("there is none for \(product.text), or it never pays")
     }
     try Self.requireShape(c)
@@ -96,7 +96,7 @@ struct WinogradPlan {
     vectorByteCount = 4 * lanes
     stepCount = ceilingQuotient(c.inputChannels, form.channelsPerStep)
     channelVectors = ceilingQuotient(stepCount, lanes)
-    panels = ProductPlan.panels(
+    panels = PanelLayout.panels(
       columns: c.outputChannels, mostVectors: Self.mostVectors, target: target, areInOrder: form == .floats)
     largeRows = target.mostRows(form.product, vectorCount: Self.mostVectors) / 3 * 3
     smallRows = largeRows / 3 * 2

@@ -170,16 +170,21 @@ struct X86QuantizationGenerator: CodeGenerator, Hashable {
   }
 }
 
-extension X86Target {
+/// Floats that are quantized when they come.
+struct X86Hybrid: HybridCode {
+  let target: X86Target
+
   /// The code that quantizes floats; nil where it cannot be placed.
   func quantization(makesBytes: Bool) -> QuantizationCode? {
     // Words are for products without VNNI, 256 bits at a time.
-    let target = makesBytes ? self : .avx2
+    let target = makesBytes ? target : .avx2
     guard
-      let extremes = X86QuantizationGenerator(target: target, result: .extremes).place(),
-      let lanes = X86QuantizationGenerator(target: target, result: makesBytes ? .bytes : .words).place()
+      let extremes = try? CodeFunction<QuantizationCode.Arguments>(
+        X86QuantizationGenerator(target: target, result: .extremes)),
+      let lanes = try? CodeFunction<QuantizationCode.Arguments>(
+        X86QuantizationGenerator(target: target, result: makesBytes ? .bytes : .words))
     else { return nil }
     ExecutableMemory.seal()
-    return unsafe QuantizationCode(extremes: extremes, lanes: lanes)
+    return QuantizationCode(extremes: extremes, lanes: lanes)
   }
 }
