@@ -19,6 +19,7 @@ struct ServerProcess {
   init(_ options: ApusServerCommand) { self.options = options }
 
   func run() async throws {
+    FreedMemory.keep()
     FileLimit.raise()
     let logger = try makeLogger()
     let http = try ListenAddress(options.http, option: "--http")
