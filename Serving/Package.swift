@@ -32,6 +32,7 @@ let package = Package(
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
   ],
   targets: [
+    .systemLibrary(name: "CAllocator"),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .target(
       name: "ApusServing",
@@ -63,7 +64,7 @@ let package = Package(
     .executableTarget(
       name: "ApusServer",
       dependencies: [
-        "ApusServing", "ApusServingMessages", "InferenceProtocol",
+        "ApusServing", "ApusServingMessages", "CAllocator", "InferenceProtocol",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "GRPCCore", package: "grpc-swift-2"),
         .product(name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport"),

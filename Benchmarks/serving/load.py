@@ -5,6 +5,7 @@ import csv
 import json
 import os
 import subprocess
+import sys
 
 import servers
 
@@ -52,7 +53,7 @@ def grpc(server, model, clients, seconds, folder):
     """perf_analyzer in three windows; Python threads where the server has no configuration to ask for."""
     if not server.has_configuration:
         done = subprocess.run(
-            ["taskset", "-c", "1", ENVIRONMENT / "bin" / "python", servers.HERE / "grpc_load.py", server.grpc, model.name,
+            ["taskset", "-c", "1", sys.executable, servers.HERE / "grpc_load.py", server.grpc, model.name,
              server.input_name(model), model.datatype, json.dumps(model.shape), str(clients), str(seconds)],
             capture_output=True, text=True, check=True)
         return json.loads(done.stdout.strip().splitlines()[-1])

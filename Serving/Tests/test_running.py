@@ -93,6 +93,34 @@ def test_answers_are_those_of_the_command_line(models, tmp_path):
             assert found.tobytes() == np.load(tmp_path / "output_0.npy").tobytes(), model
 
 
+def test_each_client_of_a_brief_model_gets_its_own_answers(models):
+    """Where nothing else runs, a brief model runs on the thread that read the request: over REST and gRPC, alone and
+    beside runs that take long, each client gets the sums and differences of what it sent."""
+
+    def ask(connect, kind, seed):
+        values = np.random.default_rng(seed)
+        with connect() as client:
+            for _ in range(200):
+                first, second = values.integers(-1_000, 1_000, (2, 1, 16), dtype=np.int32)
+                inputs = [kind.InferInput(f"INPUT{k}", [1, 16], "INT32") for k in (0, 1)]
+                for tensor, array in zip(inputs, (first, second)):
+                    tensor.set_data_from_numpy(array)
+                answer = client.infer("simple", inputs)
+                assert np.array_equal(answer.as_numpy("OUTPUT0"), first + second)
+                assert np.array_equal(answer.as_numpy("OUTPUT1"), first - second)
+
+    with Server("--model-repository", models, "--instances", 1) as server:
+        rest = (lambda: triton.InferenceServerClient(server.http), triton)
+        grpc = (lambda: triton_grpc.InferenceServerClient(server.grpc), triton_grpc)
+        ask(*rest, 0)
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            running = [pool.submit(ask, *way, seed) for seed, way in enumerate((rest, grpc) * 2, 1)]
+            for _ in range(3):
+                assert slow(server)[0] == 200
+            for asked in running:
+                asked.result()
+
+
 def test_a_full_queue_is_503_with_retry_after(models):
     with Server("--model-repository", models, "--max-queue", 2, "--instances", 1) as server:
         with concurrent.futures.ThreadPoolExecutor(12) as pool:

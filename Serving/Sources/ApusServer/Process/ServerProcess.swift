@@ -19,6 +19,7 @@ struct ServerProcess {
   init(_ options: ApusServerCommand) { self.options = options }
 
   func run() async throws {
+    FreedMemory.keep()
     FileLimit.raise()
     let logger = try makeLogger()
     let http = try ListenAddress(options.http, option: "--http")
@@ -43,7 +44,10 @@ struct ServerProcess {
       services: services.map { .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup) },
       gracefulShutdownSignals: [.sigterm, .sigint], logger: Self.quiet)
     configuration.maximumGracefulShutdownDuration = .seconds(options.drain + 3)
-    do { try await ServiceGroup(configuration: configuration).run() } catch {
+    let running = ServiceGroup(configuration: configuration)
+    do {
+      try await withTaskExecutorPreference(EventLoopExecutor(group)) { try await running.run() }
+    } catch {
       guard state.admission.isDraining else { throw StartError(message: Self.describe(error)) }
     }
     await scheduler.stop()
@@ -152,6 +156,8 @@ struct ServerProcess {
         config.rpc.maxRequestPayloadSize = maximumMessage
         config.compression.enabledAlgorithms = [.gzip, .deflate]
         config.http2.targetWindowSize = 8 << 20
+        // Answers of one turn of the loop leave together; none waits for those of the next.
+        config.connection.flushCoalescing = .init(maxFlushDelay: .zero, maxBytes: 64 << 10)
         config.http2.maxConcurrentStreams = 1_024
         config.connection.keepalive.clientBehavior.allowWithoutCalls = true
         config.connection.keepalive.clientBehavior.minPingIntervalWithoutCalls = .seconds(10)

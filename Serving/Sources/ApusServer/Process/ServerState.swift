@@ -34,7 +34,10 @@ struct ServerState: Sendable {
   ) async throws(ServingError) -> (InferenceRequest, InferenceAnswer) {
     do throws(ServingError) {
       let request = try model.check(description)
-      return (request, try await scheduler.infer(request, on: model, arrival: arrival, presence: presence))
+      let answer = try await EventLoopExecutor.returning { () async throws(ServingError) in
+        try await scheduler.infer(request, on: model, arrival: arrival, presence: presence)
+      }
+      return (request, answer)
     } catch {
       model.statistics.recordFailure(error, ContinuousClock.now - arrival)
       throw error

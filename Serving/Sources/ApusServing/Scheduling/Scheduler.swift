@@ -78,6 +78,8 @@ public final class Scheduler: Sendable {
     var used = Duration.zero
     var isWatched = false
     var isRetired = false
+    /// How many runs in succession were brief.
+    var briefRuns = 0
 
     init(_ model: ServedModel) { self.model = model }
   }
@@ -188,24 +190,26 @@ public final class Scheduler: Sendable {
   }
 
   private func enqueue(_ job: Job) {
-    let (error, starts) = state.withLock { state -> (ServingError?, Bool) in
+    let (error, starts, taken) = state.withLock { state -> (ServingError?, Bool, Taken?) in
       let queue = state.queues[ObjectIdentifier(job.model)] ?? Self.lateQueue(for: job.model, in: &state)
       guard queue.jobs.count < configuration.maximumQueue else {
         return (
           ServingError(
             .queueFull,
             "the queue of the model '\(job.model.name)' is full: \(queue.jobs.count) requests wait"),
-          false
+          false, nil
         )
       }
+      if let taken = takeBrief(job, of: queue, &state) { return (nil, false, taken) }
       if queue.jobs.isEmpty, queue.running.isEmpty { queue.used = max(queue.used, state.clock) }
       // Mostly it goes to the end.
       var place = queue.jobs.count
       while place > 0, queue.jobs[place - 1].priority > job.priority { place -= 1 }
       queue.jobs.insert(job, at: place)
-      return (nil, startsWorker(&state))
+      return (nil, startsWorker(&state), nil)
     }
     if let error { job.finish(.failure(error)) }
+    if let taken { runBrief(taken) }
     if starts { startWorker() }
   }
 
@@ -361,6 +365,35 @@ public final class Scheduler: Sendable {
     return jobs
   }
 
+  // MARK: Brief runs
+
+  /// Runs up to this long are brief: a change of threads and back takes about as long.
+  private static let brief = Duration.microseconds(50)
+  /// So many brief runs in succession make a model brief.
+  private static let enoughBriefRuns = 16
+
+  /// A request that the caller's thread runs itself: its model is brief, and nothing waits or runs.
+  private func takeBrief(_ job: Job, of queue: Queue, _ state: inout State) -> Taken? {
+    guard
+      queue.briefRuns >= Self.enoughBriefRuns, state.workers == 0, case .tensors = job.work, !job.isDone,
+      configuration.queueDelay == .zero || queue.model.largestJoinedBatch <= 1, let lent = queue.idle.popLast()
+    else { return nil }
+    state.workers = 1
+    queue.used = max(queue.used, state.clock)
+    let batch = RunningBatch(count: 1)
+    queue.running[ObjectIdentifier(batch)] = [job]
+    return Taken(model: queue.model, jobs: [job], batch: batch, lent: lent)
+  }
+
+  private func runBrief(_ taken: Taken) {
+    run(taken)
+    let continues = state.withLock { state in
+      state.workers -= 1
+      return state.queues.values.contains { !$0.jobs.isEmpty } && startsWorker(&state)
+    }
+    if continues { startWorker() }
+  }
+
   private func run(_ taken: Taken) {
     let start = ContinuousClock.now
     let instance =
@@ -374,7 +407,9 @@ public final class Scheduler: Sendable {
     state.withLock { state in
       guard let queue = state.queues[ObjectIdentifier(taken.model)] else { return }
       queue.running[ObjectIdentifier(taken.batch)] = nil
-      queue.used += ContinuousClock.now - start
+      let took = ContinuousClock.now - start
+      queue.used += took
+      queue.briefRuns = took <= Self.brief ? queue.briefRuns + 1 : 0
       queue.idle.append(lent)
       Self.drop(queue, from: &state)
     }
