@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Generated code for the loops of a resize; what is nil is done in plain Swift.
-package struct PictureCode: @unchecked Sendable {
-  // @unchecked: addresses are of code that is never changed.
-
+package struct PictureCode: Sendable {
   /// What the code of a resize depends on.
   package struct Shape: Hashable, Sendable {
     let method: PictureResize.Method
@@ -54,11 +52,11 @@ package struct PictureCode: @unchecked Sendable {
   }
 
   /// The function for each number of taps, from ``Shape/rowTaps``'s first on, as far as there is one.
-  var rows: [UnsafeRawPointer?] = []
+  var rows: [CodeFunction<Rows>?] = []
   /// How many bytes of a row a step of ``rows`` takes.
   var rowBlock = 0
-  var columns: UnsafeRawPointer?
-  var blend: UnsafeRawPointer?
+  var columns: CodeFunction<Columns>?
+  var blend: CodeFunction<Blend>?
 
   /// No code.
   package static let portable = PictureCode()

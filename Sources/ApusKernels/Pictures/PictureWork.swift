@@ -64,12 +64,12 @@ struct PictureWork: TileWork {
     if let code = resize.code.blend {
       let order = pictureOrder(resize.source.bytesPerPixel)
       unsafe withUnsafePointer(to: order) { order in
-        unsafe PictureCode.Blend(
-          upper: Int(bitPattern: address(ofRow: first, slot: 0, memory)),
-          lower: Int(bitPattern: address(ofRow: second, slot: 1, memory)),
-          bases: Int(bitPattern: bases), weights: Int(bitPattern: weights), sums: Int(bitPattern: sums),
-          count: (columns + 1) / 2, order: Int(bitPattern: order), rowWeights: pair
-        ).call(code)
+        unsafe code.call(
+          PictureCode.Blend(
+            upper: Int(bitPattern: address(ofRow: first, slot: 0, memory)),
+            lower: Int(bitPattern: address(ofRow: second, slot: 1, memory)),
+            bases: Int(bitPattern: bases), weights: Int(bitPattern: weights), sums: Int(bitPattern: sums),
+            count: (columns + 1) / 2, order: Int(bitPattern: order), rowWeights: pair))
       }
     } else {
       // Rows of an enlarged picture are gathered once for all results between them.
@@ -109,10 +109,10 @@ struct PictureWork: TileWork {
     if let code = resize.code.columns {
       let order = pictureOrder(step, ofWords: true)
       unsafe withUnsafePointer(to: order) { order in
-        unsafe PictureCode.Columns(
-          high: Int(bitPattern: high), bases: Int(bitPattern: bases), weights: Int(bitPattern: weights),
-          sums: Int(bitPattern: sums), count: columns, order: Int(bitPattern: order)
-        ).call(code)
+        unsafe code.call(
+          PictureCode.Columns(
+            high: Int(bitPattern: high), bases: Int(bitPattern: bases), weights: Int(bitPattern: weights),
+            sums: Int(bitPattern: sums), count: columns, order: Int(bitPattern: order)))
       }
     } else {
       let pairs = unsafe memory + scratch.pairs
@@ -142,11 +142,11 @@ struct PictureWork: TileWork {
         return
       }
       func call(_ offset: Int, _ blocks: Int) {
-        unsafe PictureCode.Rows(
-          source: Int(bitPattern: place + offset), bytesPerRow: source.bytesPerRow,
-          weights: Int(bitPattern: weights), high: Int(bitPattern: high + 2 &* offset),
-          low: Int(bitPattern: low + 2 &* offset), blocks: blocks
-        ).call(code)
+        unsafe code.call(
+          PictureCode.Rows(
+            source: Int(bitPattern: place + offset), bytesPerRow: source.bytesPerRow,
+            weights: Int(bitPattern: weights), high: Int(bitPattern: high + 2 &* offset),
+            low: Int(bitPattern: low + 2 &* offset), blocks: blocks))
       }
       call(0, source.rowLength / block)
       // What is left is done with bytes before it once more.

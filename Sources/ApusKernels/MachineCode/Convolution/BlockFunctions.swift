@@ -30,14 +30,14 @@ struct BlockFunctions: Sendable {
     for shape in shapes {
       let index = (Int(lists[shape.columnCount]) - 1) * listLength + shape.rowCount
       guard addresses[index] == 0 else { continue }
-      addresses[index] = try BlockFunction(generator(shape), placement: placement).bits
+      addresses[index] = try CodeFunction<ConvolutionArguments>(generator(shape), placement: placement).bits
     }
   }
 
   /// The function for a block of rows and columns.
-  func function(rows: Int, columns: Int) -> BlockFunction? {
+  func function(rows: Int, columns: Int) -> CodeFunction<ConvolutionArguments>? {
     guard columns < lists.count, lists[columns] > 0 else { return nil }
-    return BlockFunction(bits: addresses[(Int(lists[columns]) - 1) * listLength + rows])
+    return CodeFunction(bits: addresses[(Int(lists[columns]) - 1) * listLength + rows])
   }
 
   /// No functions.
@@ -48,6 +48,6 @@ struct BlockFunctions: Sendable {
   /// Calls the function for a block of rows and columns. Inlined, as callers would otherwise retain the lists each time.
   @inline(__always)
   func call(rows: Int, columns: Int, _ arguments: inout ConvolutionArguments) {
-    BlockFunction(bits: addresses[(Int(lists[columns]) &- 1) &* listLength &+ rows])?.call(&arguments)
+    CodeFunction(bits: addresses[(Int(lists[columns]) &- 1) &* listLength &+ rows])?.call(&arguments)
   }
 }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Generated code that changes floats in place right after a convolution computed them.
-package struct PostOperationCode: @unchecked Sendable {
-  // @unchecked: the address is of code that is never changed.
-
+package struct PostOperationCode: Sendable {
   /// What it does.
   enum Kind: Hashable, Sendable {
     /// Adds another tensor, and brings the sums between two bounds.
@@ -22,7 +20,7 @@ package struct PostOperationCode: @unchecked Sendable {
     var maximum: Float
   }
 
-  let function: UnsafeRawPointer
+  let function: CodeFunction<Arguments>
   /// Floats of a vector, at most 16.
   let lanes: Int
 
@@ -35,7 +33,7 @@ package struct PostOperationCode: @unchecked Sendable {
     var arguments = Arguments(
       values: Int(bitPattern: values), other: Int(bitPattern: other), vectors: count / lanes,
       minimum: bounds.minimum, maximum: bounds.maximum)
-    if arguments.vectors > 0 { arguments.call(function) }
+    if arguments.vectors > 0 { function.call(arguments) }
     let done = arguments.vectors &* lanes
     guard done < count else { return }
     // What is left over goes by way of a vector.
@@ -48,7 +46,7 @@ package struct PostOperationCode: @unchecked Sendable {
       arguments.values = Int(bitPattern: rest)
       arguments.other = arguments.values &+ MemoryLayout<SIMD16<Float>>.stride
       arguments.vectors = 1
-      arguments.call(function)
+      function.call(arguments)
     }
     for lane in 0..<count &- done { unsafe values[done &+ lane] = rest.0[lane] }
   }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Generated code that quantizes floats, for ``HybridQuantization``: whole steps of them.
-struct QuantizationCode: @unchecked Sendable {
-  // @unchecked: the addresses are of code that is never changed.
-
+struct QuantizationCode {
   /// Values of a step.
   static let step = 32
 
@@ -38,9 +36,9 @@ struct QuantizationCode: @unchecked Sendable {
   }
 
   /// Finds the least and the greatest value of each row.
-  let extremes: UnsafeRawPointer
+  let extremes: CodeFunction<Arguments>
   /// Makes differences from the zero point, as words, or unsigned bytes: differences to which their zero point is added again.
-  let lanes: UnsafeRawPointer
+  let lanes: CodeFunction<Arguments>
 
   /// The least and the greatest value of each row, of at least one step.
   func findExtremes(
@@ -48,7 +46,7 @@ struct QuantizationCode: @unchecked Sendable {
   ) {
     let arguments = Arguments(
       values: Int(bitPattern: values), steps: steps, rows: rows, result: Int(bitPattern: result))
-    unsafe arguments.call(extremes)
+    extremes.call(arguments)
   }
 
   /// Writes `value · inverse`, rounded to nearest, halves away from zero, between two integers, as `int16`; or plus a zero
@@ -60,6 +58,6 @@ struct QuantizationCode: @unchecked Sendable {
     let arguments = Arguments(
       values: Int(bitPattern: values), steps: steps, rows: rows, result: Int(bitPattern: target),
       parameters: Int(bitPattern: parameters))
-    unsafe arguments.call(lanes)
+    lanes.call(arguments)
   }
 }

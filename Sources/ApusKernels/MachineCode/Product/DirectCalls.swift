@@ -6,7 +6,7 @@
 /// To work them out in each run would take as long as the products of a few thousand weights.
 struct DirectCalls {
   private struct Call {
-    let function: BlockFunction
+    let function: CodeFunction<ConvolutionArguments>
     let arguments: ConvolutionArguments
     let panel: Int
     let outputOffset: Int

@@ -13,8 +13,8 @@ final class WinogradKernel: PreparedConvolution, @unchecked Sendable {
   let operands: ByteOperands?
   let weightPacking: WinogradPacking
   let gathering: TileGathering
-  let inputs: BlockFunction
-  let weights: BlockFunction
+  let inputs: CodeFunction<ConvolutionArguments>
+  let weights: CodeFunction<ConvolutionArguments>
   let products: BlockFunctions
   /// What makes outputs, and what makes those of any sums, which few biases need.
   private let outputs: OutputForm
@@ -32,9 +32,9 @@ final class WinogradKernel: PreparedConvolution, @unchecked Sendable {
     let plan = try WinogradPlan(convolution, target: target, bytes: bytes, reckons: reckons)
     let operands = convolution.operands.bytes
     let isSigned = operands?.signFlip == 0x80
-    inputs = try BlockFunction(
+    inputs = try CodeFunction(
       target.winogradGenerator(.inputs(plan.form, isSigned: isSigned)), placement: placement)
-    weights = try BlockFunction(
+    weights = try CodeFunction(
       target.winogradGenerator(.weights(plan.form, isSigned: isSigned)), placement: placement)
     products = try BlockFunctions(
       plan.productShapes, placement: placement,

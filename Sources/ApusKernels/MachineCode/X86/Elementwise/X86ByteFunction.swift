@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// An elementwise function of quantized bytes by generated code; what is left over of a stretch is done one by one.
-struct X86ByteFunction: BinaryFunction, @unchecked Sendable {
-  // @unchecked: the address is of code that is never changed.
-  private let function: UnsafeRawPointer
+struct X86ByteFunction: BinaryFunction {
+  private let function: CodeFunction<X86SumGenerator.Arguments>
   private let factors: X86SumFactors
   let steps: (lhs: Int, rhs: Int)
   private let operation: Operation
@@ -44,8 +43,7 @@ struct X86ByteFunction: BinaryFunction, @unchecked Sendable {
       lhsHalves: Self.isHalf(lhs.multiplier), rhsHalves: Self.isHalf(rhs.multiplier),
       lhsShifts: lhs.multiplier.shift != 0, rhsShifts: rhs.multiplier.shift != 0,
       outputShifts: output.multiplier.shift != 0)
-    guard let function = generator.place() else { throw .noCodeMemory }
-    unsafe self.function = function
+    function = try CodeFunction(generator)
     factors = X86SumFactors(lhs: lhs, rhs: rhs, output: output, leftShift: kind.leftShift)
     self.operation = operation
     self.isSigned = isSigned
@@ -101,7 +99,7 @@ struct X86ByteFunction: BinaryFunction, @unchecked Sendable {
       let arguments = unsafe X86SumGenerator.Arguments(
         lhs: Int(bitPattern: lhs + done &* lhsStep), rhs: Int(bitPattern: rhs + done &* rhsStep),
         output: Int(bitPattern: output + done), blocks: blocks, factors: Int(bitPattern: factors.address))
-      unsafe arguments.call(function)
+      function.call(arguments)
       done &+= blocks &* Self.blockLength
     }
     while done < count {

@@ -5,7 +5,7 @@
 struct X86FlippingGenerator: CodeGenerator, Hashable {
   let target: X86Target
 
-  private typealias A = FlippingCode.Arguments
+  private typealias A = FlippingArguments
   private typealias Memory = X86Assembler.Memory
 
   func generate() -> [UInt8]? {
@@ -44,7 +44,6 @@ struct X86FlippingGenerator: CodeGenerator, Hashable {
 extension FlippingCode {
   /// The code for x86; nil where it cannot be placed.
   static func x86(_ target: X86Target) -> FlippingCode? {
-    guard let function = X86FlippingGenerator(target: target).place() else { return nil }
-    return unsafe FlippingCode(function: function)
+    try? FlippingCode(X86FlippingGenerator(target: target))
   }
 }

@@ -83,9 +83,8 @@ struct X86FloatOperationGenerator: CodeGenerator, Hashable {
 }
 
 /// An operation of two floats by generated code.
-private struct X86FloatOperation: BinaryFunction, @unchecked Sendable {
-  // @unchecked: the address is of code that is never changed.
-  let function: UnsafeRawPointer
+private struct X86FloatOperation: BinaryFunction {
+  let function: CodeFunction<X86FloatOperationGenerator.Arguments>
   let generator: X86FloatOperationGenerator
   let bounds: ScalarBounds<Float>
 
@@ -114,7 +113,7 @@ private struct X86FloatOperation: BinaryFunction, @unchecked Sendable {
       lhs: Int(bitPattern: lhs), rhs: Int(bitPattern: rhs), output: Int(bitPattern: output),
       wholeByteCount: count / lanes &* lanes &* 4, lastOffset: (count &- lanes) &* 4,
       minimum: bounds.minimum, maximum: bounds.maximum)
-    unsafe arguments.call(function)
+    function.call(arguments)
   }
 }
 
@@ -132,8 +131,8 @@ extension X86Target {
     let generator = X86FloatOperationGenerator(
       target: self, operation: operation.kind, lhsStays: plan.innerSteps[0] == 0,
       rhsStays: plan.innerSteps[1] == 0)
-    guard let function = generator.place() else { throw .noCodeMemory }
     return BroadcastBinary(
-      unsafe X86FloatOperation(function: function, generator: generator, bounds: operation.bounds), shapes)
+      X86FloatOperation(
+        function: try CodeFunction(generator), generator: generator, bounds: operation.bounds), shapes)
   }
 }

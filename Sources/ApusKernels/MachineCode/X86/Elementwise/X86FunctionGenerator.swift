@@ -195,19 +195,21 @@ extension X86Target {
   /// Code for a function of floats; throws where there is none, or it cannot be placed.
   func mapping(_ function: FloatFunction) throws(Decline) -> FloatMapping {
     let generator = X86FunctionGenerator(target: self, function: function)
-    guard let address = generator.place() else {
+    let placed: CodeFunction<X86FunctionGenerator.Arguments>
+    do throws(Decline) {
+      placed = try CodeFunction(generator)
+    } catch {
       guard generator.hasProgram else { throw Decline("there is no code for \(function)") }
-      throw .noCodeMemory
+      throw error
     }
-    let code = unsafe X86FunctionCode(function: address, constants: generator.constants, lanes: lanes)
+    let code = X86FunctionCode(function: placed, constants: generator.constants, lanes: lanes)
     return { output, count, input in unsafe code.fill(output, count: count, input: input) }
   }
 }
 
 /// Placed code and its constants.
-private struct X86FunctionCode: @unchecked Sendable {
-  // @unchecked: the address is of code that is never changed.
-  let function: UnsafeRawPointer
+private struct X86FunctionCode {
+  let function: CodeFunction<X86FunctionGenerator.Arguments>
   let constants: [UInt32]
   let lanes: Int
 
@@ -217,9 +219,7 @@ private struct X86FunctionCode: @unchecked Sendable {
     unsafe constants.withUnsafeBufferPointer { constants in
       let constants = Int(bitPattern: constants.baseAddress)
       func call(_ source: Int, _ target: Int, _ vectors: Int) {
-        unsafe X86FunctionGenerator.Arguments(
-          source: source, target: target, vectors: vectors, constants: constants
-        ).call(function)
+        function.call(.init(source: source, target: target, vectors: vectors, constants: constants))
       }
       let vectors = count / lanes
       let (source, target) = (Int(bitPattern: input), Int(bitPattern: output))

@@ -5,9 +5,8 @@
 /// Exact arithmetic takes three times as long. Two bytes are one of 65,536 pairs: all are tried, which takes as long as the
 /// exact function of so many elements. Where halves come up, floats are scaled up a little, as the reference rounds them away
 /// from zero. Of random factors, some nineteen in twenty pass.
-struct X86LinearSum: @unchecked Sendable {
-  // @unchecked: the address is of code that is never changed.
-  private let function: UnsafeRawPointer
+struct X86LinearSum {
+  private let function: CodeFunction<X86LinearSumGenerator.Arguments>
   private var numbers = X86LinearSumGenerator.Arguments()
   /// The elements that are computed at once.
   let blockLength: Int
@@ -23,8 +22,8 @@ struct X86LinearSum: @unchecked Sendable {
     let steps = exact.steps
     let generator = X86LinearSumGenerator(
       target: target, isSigned: isSigned, lhsStays: steps.lhs == 0, rhsStays: steps.rhs == 0)
-    guard let function = generator.place() else { return nil }
-    unsafe self.function = function
+    guard let function = try? CodeFunction<X86LinearSumGenerator.Arguments>(generator) else { return nil }
+    self.function = function
     blockLength = X86LinearSumGenerator.blockLength(target)
     for excess in Self.excesses {
       numbers = Self.numbers(sum, target: target, scale: 1 + excess)
@@ -86,6 +85,6 @@ struct X86LinearSum: @unchecked Sendable {
     arguments.rhs = Int(bitPattern: rhs)
     arguments.output = Int(bitPattern: output)
     arguments.blocks = blocks
-    unsafe arguments.call(function)
+    function.call(arguments)
   }
 }

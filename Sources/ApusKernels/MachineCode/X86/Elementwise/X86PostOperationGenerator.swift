@@ -48,7 +48,8 @@ struct X86PostOperationGenerator: CodeGenerator, Hashable {
 extension X86Target {
   /// Code for one of them; nil where it cannot be placed.
   func postOperation(_ kind: PostOperationCode.Kind) -> PostOperationCode? {
-    guard let function = X86PostOperationGenerator(target: self, kind: kind).place() else { return nil }
-    return unsafe PostOperationCode(function: function, lanes: lanes)
+    let generator = X86PostOperationGenerator(target: self, kind: kind)
+    guard let function = try? CodeFunction<PostOperationCode.Arguments>(generator) else { return nil }
+    return PostOperationCode(function: function, lanes: lanes)
   }
 }

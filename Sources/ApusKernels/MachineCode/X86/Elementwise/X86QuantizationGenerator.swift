@@ -176,10 +176,12 @@ extension X86Target {
     // Words are for products without VNNI, 256 bits at a time.
     let target = makesBytes ? self : .avx2
     guard
-      let extremes = X86QuantizationGenerator(target: target, result: .extremes).place(),
-      let lanes = X86QuantizationGenerator(target: target, result: makesBytes ? .bytes : .words).place()
+      let extremes = try? CodeFunction<QuantizationCode.Arguments>(
+        X86QuantizationGenerator(target: target, result: .extremes)),
+      let lanes = try? CodeFunction<QuantizationCode.Arguments>(
+        X86QuantizationGenerator(target: target, result: makesBytes ? .bytes : .words))
     else { return nil }
     ExecutableMemory.seal()
-    return unsafe QuantizationCode(extremes: extremes, lanes: lanes)
+    return QuantizationCode(extremes: extremes, lanes: lanes)
   }
 }

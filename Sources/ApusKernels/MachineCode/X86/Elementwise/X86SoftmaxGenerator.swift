@@ -135,24 +135,25 @@ extension X86Target {
   func softmax(beta: Float, depth: Int) throws(Decline) -> FloatMapping {
     guard depth >= lanes else { throw Decline("rows of \(depth) floats do not fill a vector of \(lanes)") }
     let generator = X86SoftmaxGenerator(target: self)
-    guard let function = generator.place() else { throw .noCodeMemory }
-    let code = unsafe X86SoftmaxCode(
-      function: function, constants: generator.constants, lanes: lanes, beta: beta, depth: depth)
+    let code = X86SoftmaxCode(
+      function: try CodeFunction(generator), constants: generator.constants, lanes: lanes, beta: beta, depth: depth)
     return { output, count, input in unsafe code.fill(output, count: count, input: input) }
   }
 }
 
 /// Placed code and its constants.
-private struct X86SoftmaxCode: @unchecked Sendable {
-  // @unchecked: the address is of code that is never changed.
-  private let function: UnsafeRawPointer
+private struct X86SoftmaxCode {
+  private let function: CodeFunction<X86SoftmaxGenerator.Arguments>
   private let constants: [UInt32]
   private let mask: [UInt32]
   private let numbers: X86SoftmaxGenerator.Arguments
   private let depth: Int
 
-  init(function: UnsafeRawPointer, constants: [UInt32], lanes: Int, beta: Float, depth: Int) {
-    unsafe self.function = function
+  init(
+    function: CodeFunction<X86SoftmaxGenerator.Arguments>, constants: [UInt32], lanes: Int, beta: Float,
+    depth: Int
+  ) {
+    self.function = function
     self.constants = constants
     self.depth = depth
     let rest = depth % lanes
@@ -174,7 +175,7 @@ private struct X86SoftmaxCode: @unchecked Sendable {
         arguments.rows = count / depth
         arguments.constants = Int(bitPattern: constants.baseAddress)
         arguments.mask = Int(bitPattern: mask.baseAddress)
-        unsafe arguments.call(function)
+        function.call(arguments)
       }
     }
   }

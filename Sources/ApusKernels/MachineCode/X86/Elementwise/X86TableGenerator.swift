@@ -126,17 +126,15 @@ extension X86Target {
   func mapping(_ table: [UInt8], by way: X86TableGenerator.Way? = nil) throws(Decline) -> ByteMapping {
     let generator = way.map { X86TableGenerator(self, $0) } ?? X86TableGenerator(self)
     guard table.count == 256 else { throw Decline("a table of \(table.count) bytes does not have 256") }
-    guard let function = generator.place() else { throw .noCodeMemory }
-    let code = unsafe X86TableCode(
-      function: function, table: generator.layOut(table), blockLength: generator.blockLength)
+    let code = X86TableCode(
+      function: try CodeFunction(generator), table: generator.layOut(table), blockLength: generator.blockLength)
     return { output, count, input in unsafe code.fill(output, count: count, input: input) }
   }
 }
 
 /// Placed code and the table that it reads.
-private struct X86TableCode: @unchecked Sendable {
-  // @unchecked: the address is of code that is never changed.
-  let function: UnsafeRawPointer
+private struct X86TableCode {
+  let function: CodeFunction<X86TableGenerator.Arguments>
   let table: [UInt8]
   let blockLength: Int
 
@@ -146,10 +144,10 @@ private struct X86TableCode: @unchecked Sendable {
     guard blocks > 0 else { return 0 }
     ExecutableMemory.seal()
     unsafe table.withUnsafeBufferPointer { table in
-      unsafe X86TableGenerator.Arguments(
-        source: Int(bitPattern: input), target: Int(bitPattern: output), blocks: blocks,
-        table: Int(bitPattern: table.baseAddress)
-      ).call(function)
+      function.call(
+        X86TableGenerator.Arguments(
+          source: Int(bitPattern: input), target: Int(bitPattern: output), blocks: blocks,
+          table: Int(bitPattern: table.baseAddress)))
     }
     return blocks * blockLength
   }

@@ -4,7 +4,7 @@
 struct X86WideningGenerator: CodeGenerator, Hashable {
   let isSigned: Bool
 
-  private typealias A = WideningCode.Arguments
+  private typealias A = WideningArguments
   private typealias Memory = X86Assembler.Memory
 
   func generate() -> [UInt8]? {
@@ -32,9 +32,8 @@ struct X86WideningGenerator: CodeGenerator, Hashable {
 extension WideningCode {
   /// The code for x86; nil where it cannot be placed.
   static func x86(isSigned: Bool) -> WideningCode? {
-    let generator = X86WideningGenerator(isSigned: isSigned)
-    guard let function = generator.place() else { return nil }
+    guard let code = try? WideningCode(X86WideningGenerator(isSigned: isSigned)) else { return nil }
     ExecutableMemory.seal()
-    return unsafe WideningCode(function: function)
+    return code
   }
 }

@@ -84,16 +84,16 @@ extension X86Target {
     var code = PictureCode()
     switch shape.method {
     case .copy: break
-    case .blend: unsafe code.blend = X86PictureBlendGenerator().place()
+    case .blend: code.blend = try? CodeFunction(X86PictureBlendGenerator())
     case .sums:
       for taps in shape.rowTaps where taps <= X86PictureRowsGenerator.mostTaps {
         let generator = X86PictureRowsGenerator(target: self, taps: taps)
         code.rowBlock = generator.block
-        unsafe code.rows.append(generator.place())
+        code.rows.append(try? CodeFunction(generator))
       }
       if shape.pairCount <= X86PictureColumnsGenerator.mostPairs {
-        unsafe code.columns =
-          X86PictureColumnsGenerator(pairs: shape.pairCount, bytesPerPixel: shape.bytesPerPixel).place()
+        code.columns = try? CodeFunction(
+          X86PictureColumnsGenerator(pairs: shape.pairCount, bytesPerPixel: shape.bytesPerPixel))
       }
     }
     return code

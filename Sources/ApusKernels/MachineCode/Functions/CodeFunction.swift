@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A generated function of ``ConvolutionArguments``.
-struct BlockFunction: @unchecked Sendable {
+/// A function in generated code. It takes the address of its arguments.
+struct CodeFunction<Arguments: CodeArguments>: @unchecked Sendable {
   // @unchecked: the address is of code that is never changed.
 
   private typealias Function = @convention(c) (UnsafeMutableRawPointer) -> Void
 
   private let address: UnsafeRawPointer
 
-  /// What a generator writes; throws where there is none, or its code cannot be placed.
-  init(_ generator: (any CodeGenerator)?, placement: CodePlacement) throws(Decline) {
+  /// The function that a generator writes; throws if there is no generator, or its code cannot be placed.
+  init(_ generator: (any CodeGenerator)?, placement: CodePlacement = { $0.place() }) throws(Decline) {
     guard let generator else { throw Decline("the target has no generator for a function of it") }
     guard let address = placement(generator) else { throw .noCodeMemory }
     unsafe self.address = address
@@ -22,11 +22,22 @@ struct BlockFunction: @unchecked Sendable {
     unsafe self.address = address
   }
 
+  /// The address as a number.
   var bits: Int { unsafe Int(bitPattern: address) }
 
+  /// Calls the function, which reads the arguments and may change them.
   @inline(__always)
-  func call(_ arguments: inout ConvolutionArguments) {
+  func call(_ arguments: inout Arguments) {
     let function = unsafe unsafeBitCast(address, to: Function.self)
     unsafe withUnsafeMutablePointer(to: &arguments) { unsafe function(UnsafeMutableRawPointer($0)) }
+  }
+
+  /// Calls the function, which only reads the arguments.
+  @inline(__always)
+  func call(_ arguments: Arguments) {
+    let function = unsafe unsafeBitCast(address, to: Function.self)
+    unsafe withUnsafePointer(to: arguments) {
+      unsafe function(UnsafeMutableRawPointer(mutating: UnsafeRawPointer($0)))
+    }
   }
 }
