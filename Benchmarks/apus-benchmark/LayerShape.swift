@@ -169,7 +169,7 @@ struct LayerShape {
   func prepared(by set: KernelSet) -> (any PreparedConvolution)? {
     switch kind {
     case .convolution:
-      return try? set.convolution(
+      return try? set.convolutions.convolution(
         Convolution(
           batches: self[.batches], inputHeight: self[.height], inputWidth: self[.width],
           inputChannels: self[.channels], filterHeight: self[.filterHeight], filterWidth: self[.filterWidth],
@@ -178,9 +178,10 @@ struct LayerShape {
           strideHeight: self[.strideHeight], strideWidth: self[.strideWidth],
           dilationHeight: self[.dilationHeight], dilationWidth: self[.dilationWidth],
           paddingTop: self[.paddingTop], paddingLeft: self[.paddingLeft], groups: self[.groups],
-          operands: operands, epilogue: epilogue))
+          operands: operands, epilogue: epilogue),
+        isForOneThread: false)
     case .depthwise:
-      return try? set.depthwiseConvolution(
+      return try? set.convolutions.depthwiseConvolution(
         DepthwiseConvolution(
           batches: self[.batches], inputHeight: self[.height], inputWidth: self[.width],
           inputChannels: self[.channels], depthMultiplier: self[.outputChannels] / self[.channels],
@@ -191,9 +192,10 @@ struct LayerShape {
           paddingTop: self[.paddingTop], paddingLeft: self[.paddingLeft], operands: operands,
           epilogue: epilogue))
     case .fullyConnected:
-      return try? set.convolution(
-        Convolution(rows: rows, depth: depth, columns: outputChannels, operands: operands, epilogue: epilogue)
-      )
+      return try? set.convolutions.convolution(
+        Convolution(
+          rows: rows, depth: depth, columns: outputChannels, operands: operands, epilogue: epilogue),
+        isForOneThread: false)
     }
   }
 }

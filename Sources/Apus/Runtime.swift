@@ -31,7 +31,7 @@ public enum Runtime {
     return KernelSet.all.map { set in
       let lacks =
         supported.contains(set.name)
-        ? set.missing() : set.requires.subtracting(.current).names.joined(separator: ", ")
+        ? set.convolutions.missing() : set.requires.subtracting(.current).names.joined(separator: ", ")
       return KernelSetDescription(
         name: set.name, isSupported: lacks == nil, isDefault: set.name == chosen,
         unsupportedReason: lacks.map { "this machine lacks \($0)" })
@@ -140,7 +140,7 @@ public enum Runtime {
     guard let set = KernelSet.supported.first(where: { $0.name == wanted }) else {
       throw ApusError(.invalidArgument, "this machine cannot run the kernel set \(wanted)")
     }
-    if let missing = set.missing() {
+    if let missing = set.convolutions.missing() {
       throw ApusError(.invalidArgument, "the kernel set \(wanted) needs \(missing), which is not installed")
     }
     return set

@@ -9,7 +9,7 @@ import Testing
   private static let sets: [KernelSet] = {
     #if arch(x86_64)
       let others =
-        KernelSet.supported.contains { $0.name == "x86-avx512vnni" } ? [KernelSet.x86TableRows] : []
+        KernelSet.supported.contains { $0.name == "x86-avx512vnni" } ? [KernelSet.lookingUpRows] : []
       return KernelSet.supported + others
     #else
       return KernelSet.supported

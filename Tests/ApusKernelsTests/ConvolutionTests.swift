@@ -50,9 +50,7 @@ struct ConvolutionTests {
 
   @Test("what is prepared for one thread gives the same with any number of them", arguments: KernelSet.tested)
   func oneThread(kernels: KernelSet) throws {
-    var kernels = kernels
-    kernels.isForOneThread = true
-    try checkMatrices([(300, 33, 70), (1, 1_024, 200), (97, 64, 130)], kernels)
+    try checkMatrices([(300, 33, 70), (1, 1_024, 200), (97, 64, 130)], kernels.forOneThread)
   }
 
   /// Checks products of rows, terms and columns, of every kind.

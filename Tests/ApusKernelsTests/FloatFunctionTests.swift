@@ -23,7 +23,7 @@ import Testing
 
   /// None, and those of this machine whose code computes functions.
   static let sets: [KernelSet?] =
-    [nil] + KernelSet.supported.filter { (try? $0.floatMapping(.logistic)) != nil }
+    [nil] + KernelSet.supported.filter { (try? $0.elementwise?.floatMapping(.logistic)) != nil }
 
   static let cases: [Case] = [
     Case(function: .exp, expected: { exp($0) }, tolerance: 2),

@@ -87,9 +87,9 @@ struct QuantizedSumTests {
     let product = QuantizedProduct(lhsZeroPoint: 1, rhsZeroPoint: 1, output: result)
     for kernels in KernelSet.tested {
       let isGenerated = kernels.name.hasPrefix("x86")
-      #expect(((try? kernels.sum(sum, false, shapes)) != nil) == isGenerated)
-      #expect(((try? kernels.sum(square, false, shapes)) != nil) == isGenerated)
-      #expect(((try? kernels.product(product, false, shapes)) != nil) == isGenerated)
+      #expect(((try? kernels.generatedElementwise().sum(sum, isSigned: false, shapes)) != nil) == isGenerated)
+      #expect(((try? kernels.generatedElementwise().sum(square, isSigned: false, shapes)) != nil) == isGenerated)
+      #expect(((try? kernels.generatedElementwise().product(product, isSigned: false, shapes)) != nil) == isGenerated)
     }
   }
 

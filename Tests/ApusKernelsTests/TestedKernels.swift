@@ -25,8 +25,8 @@ extension KernelSet {
   /// As above, and AVX-512 laid out for machines with other pipes than this one's.
   static let testedConvolutions: [KernelSet] = {
     #if arch(x86_64)
-      let other = KernelSet.x86OtherPipes
-      return tested + (tested.contains { $0.name == other.name } ? [other] : [])
+      let sets = tested
+      return sets + [KernelSet.withOtherPipes].filter { other in sets.contains { $0.name == other.name } }
     #else
       return tested
     #endif

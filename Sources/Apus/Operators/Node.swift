@@ -18,6 +18,8 @@ class Node {
   var isHalfPrecision: Bool { false }
   /// The kernels to prefer.
   var kernels: KernelSet { context.kernels }
+  /// Whether no run uses more than one thread.
+  var isForOneThread: Bool { threadCount == 1 }
   /// How many threads a run may use; scratch memory is sized by it.
   var threadCount: Int { context.threads.count }
 

@@ -43,7 +43,7 @@ package enum Softmax {
       throw Decline(
         "rows of \(depth) floats are no more than \(FloatSoftmax.mostColumns), which are done side by side")
     }
-    return try set.floatSoftmax(beta, depth)
+    return try set.generatedElementwise().floatSoftmax(beta: beta, depth: depth)
   }
 
   /// The kernel for bytes, in the reference's fixed point.

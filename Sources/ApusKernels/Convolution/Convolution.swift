@@ -42,8 +42,6 @@ package struct Convolution: Hashable, Sendable {
   package var operands: MatrixOperands
   /// What makes an output of a sum.
   package var epilogue: Epilogue
-  /// Whether it never runs on more than one thread: what several need may be left out.
-  package var isForOneThread = false
 
   /// Describes a convolution; the defaults are those of a plain one.
   package init(

@@ -8,19 +8,12 @@ extension KernelSet {
   package static let arm64Neon = arm64(.neon)
 
   /// A set of generated code for arm64, placed by `placement`.
-  package static func arm64(_ target: Arm64Target, placement: @escaping CodePlacement) -> KernelSet {
+  package static func arm64(
+    _ target: Arm64Target, placement: @escaping CodePlacement = { $0.place() }
+  ) -> KernelSet {
     KernelSet(
       name: target == .dotProduct ? "arm64-dotprod" : "arm64-neon",
       requires: target == .dotProduct ? [.generatedCode, .neon, .dotProduct] : [.generatedCode, .neon],
-      convolution: { convolution throws(Decline) in
-        try generatedConvolution(convolution, target: target, bytes: .unsignedBytes, placement: placement)
-      },
-      depthwiseConvolution: { convolution throws(Decline) in
-        try DepthwiseKernel(convolution, target: target, bytes: .unsignedBytes, placement: placement)
-      })
-  }
-
-  private static func arm64(_ target: Arm64Target) -> KernelSet {
-    arm64(target, placement: { $0.place() })
+      convolutions: CodeKernels(target, bytes: .unsignedBytes, placement: placement))
   }
 }

@@ -2,17 +2,25 @@
 
 extension KernelSet {
   /// Matrix products by OpenBLAS, or by Accelerate on Apple platforms; what has none is left to later sets.
-  package static let blas = KernelSet(
-    name: "blas", requires: [], missing: { BLAS.isAvailable ? nil : "OpenBLAS" },
-    convolution: { convolution throws(Decline) in
-      switch convolution.operands {
-      case .float32: try BLASFloatConvolution(convolution)
-      case .uint8, .int8: try BLASByteConvolution(convolution)
-      case .uint8ToInt16, .int8Sums, .int16, .hybrid:
-        throw Decline("operands of \(convolution.operands.name) are neither float32 nor bytes")
-      }
-    },
-    depthwiseConvolution: { _ throws(Decline) in
-      throw Decline("a depthwise convolution is no matrix product")
-    })
+  package static let blas = KernelSet(name: "blas", requires: [], convolutions: BLASKernels())
+}
+
+/// Convolutions as matrix products of a library.
+private struct BLASKernels: ConvolutionKernels {
+  func missing() -> String? { BLAS.isAvailable ? nil : "OpenBLAS" }
+
+  func convolution(
+    _ convolution: Convolution, isForOneThread: Bool
+  ) throws(Decline) -> any PreparedConvolution {
+    switch convolution.operands {
+    case .float32: return try BLASFloatConvolution(convolution)
+    case .uint8, .int8: return try BLASByteConvolution(convolution)
+    case .uint8ToInt16, .int8Sums, .int16, .hybrid:
+      throw Decline("operands of \(convolution.operands.name) are neither float32 nor bytes")
+    }
+  }
+
+  func depthwiseConvolution(_ convolution: DepthwiseConvolution) throws(Decline) -> any PreparedConvolution {
+    throw Decline("a depthwise convolution is no matrix product")
+  }
 }

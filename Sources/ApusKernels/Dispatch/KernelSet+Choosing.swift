@@ -4,13 +4,17 @@ extension KernelSet {
   /// A kernel, and how it was chosen.
   package typealias Chosen<Kernel> = (kernel: Kernel, choice: KernelChoice)
 
-  /// Prepares a convolution with this set, or with the next supported one that has a kernel for it.
+  /// Prepares a convolution with this set, or with the next supported one that has a kernel for it. One that never runs on
+  /// more than one thread may go without what several threads need.
   ///
   /// Nil only if operands and epilogue do not fit each other.
-  package func choose(_ convolution: Convolution) -> Chosen<any PreparedConvolution>? {
-    var convolution = convolution.alongRows
-    convolution.isForOneThread = isForOneThread
-    return first { [convolution] set throws(Decline) in try set.convolution(convolution) }.chosen
+  package func choose(
+    _ convolution: Convolution, isForOneThread: Bool = false
+  ) -> Chosen<any PreparedConvolution>? {
+    let convolution = convolution.alongRows
+    return first { set throws(Decline) in
+      try set.convolutions.convolution(convolution, isForOneThread: isForOneThread)
+    }.chosen
   }
 
   /// Prepares a depthwise convolution with this set, or with the next supported one that has a kernel for it.
@@ -18,7 +22,7 @@ extension KernelSet {
   /// Nil only if operands and epilogue do not fit each other.
   package func choose(_ convolution: DepthwiseConvolution) -> Chosen<any PreparedConvolution>? {
     let convolution = convolution.alongRows
-    return first { set throws(Decline) in try set.depthwiseConvolution(convolution) }.chosen
+    return first { set throws(Decline) in try set.convolutions.depthwiseConvolution(convolution) }.chosen
   }
 
   /// Prepares a sum of bytes with this set, or with the next supported one that has a kernel for it.
@@ -26,7 +30,7 @@ extension KernelSet {
     _ sum: QuantizedSum, isSigned: Bool, _ shapes: BroadcastShapes
   ) -> Chosen<any BinaryKernel> {
     chooseElementwise(otherwise: sum.bytes(isSigned: isSigned, shapes)) { set throws(Decline) in
-      try set.sum(sum, isSigned, shapes)
+      try set.generatedElementwise().sum(sum, isSigned: isSigned, shapes)
     }
   }
 
@@ -35,20 +39,22 @@ extension KernelSet {
     _ product: QuantizedProduct, isSigned: Bool, _ shapes: BroadcastShapes
   ) -> Chosen<any BinaryKernel> {
     chooseElementwise(otherwise: product.bytes(isSigned: isSigned, shapes)) { set throws(Decline) in
-      try set.product(product, isSigned, shapes)
+      try set.generatedElementwise().product(product, isSigned: isSigned, shapes)
     }
   }
 
   /// Prepares an operation of floats with this set, or with the next supported one that has a kernel for it.
   package func choose(_ operation: FloatOperation, _ shapes: BroadcastShapes) -> Chosen<any BinaryKernel> {
     chooseElementwise(otherwise: operation.kernel(shapes)) { set throws(Decline) in
-      try set.floats(operation, shapes)
+      try set.generatedElementwise().floats(operation, shapes)
     }
   }
 
   /// What ``choose(_:)-(Convolution)`` does, without the reasons.
-  package func prepare(_ convolution: Convolution) -> (any PreparedConvolution)? {
-    choose(convolution)?.kernel
+  package func prepare(
+    _ convolution: Convolution, isForOneThread: Bool = false
+  ) -> (any PreparedConvolution)? {
+    choose(convolution, isForOneThread: isForOneThread)?.kernel
   }
 
   /// The same of a depthwise convolution.

@@ -2,20 +2,26 @@
 
 extension KernelSet {
   /// Plain Swift: runs anything anywhere.
-  package static let portable = KernelSet(
-    name: "portable", requires: [],
-    convolution: { convolution throws(Decline) in
-      switch convolution.operands {
-      case .float32: try PortableFloatConvolution(convolution)
-      case .uint8, .int8: try PortableByteConvolution(convolution)
-      case .uint8ToInt16, .int8Sums, .int16, .hybrid: try PortableWordConvolution(convolution)
-      }
-    },
-    depthwiseConvolution: { convolution throws(Decline) in
-      switch convolution.operands {
-      case .float32: try PortableFloatDepthwise(convolution)
-      case .uint8, .int8: try PortableByteDepthwise(convolution)
-      case .uint8ToInt16, .int8Sums, .int16, .hybrid: try PortableWordDepthwise(convolution)
-      }
-    })
+  package static let portable = KernelSet(name: "portable", requires: [], convolutions: PortableKernels())
+}
+
+/// Convolutions in plain Swift.
+private struct PortableKernels: ConvolutionKernels {
+  func convolution(
+    _ convolution: Convolution, isForOneThread: Bool
+  ) throws(Decline) -> any PreparedConvolution {
+    switch convolution.operands {
+    case .float32: try PortableFloatConvolution(convolution)
+    case .uint8, .int8: try PortableByteConvolution(convolution)
+    case .uint8ToInt16, .int8Sums, .int16, .hybrid: try PortableWordConvolution(convolution)
+    }
+  }
+
+  func depthwiseConvolution(_ convolution: DepthwiseConvolution) throws(Decline) -> any PreparedConvolution {
+    switch convolution.operands {
+    case .float32: try PortableFloatDepthwise(convolution)
+    case .uint8, .int8: try PortableByteDepthwise(convolution)
+    case .uint8ToInt16, .int8Sums, .int16, .hybrid: try PortableWordDepthwise(convolution)
+    }
+  }
 }

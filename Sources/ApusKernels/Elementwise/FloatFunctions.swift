@@ -104,7 +104,7 @@ package enum FloatFunction: Hashable, Sendable {
       return (portableKernel(count: count), KernelChoice(set: KernelSet.portable.name, declined: []))
     }
     do throws(Decline) {
-      let function = MappedFunction(function: self, mapping: try set.floatMapping(self))
+      let function = MappedFunction(function: self, mapping: try set.generatedElementwise().floatMapping(self))
       return (UnaryMap(function, count: count), KernelChoice(set: set.name, declined: []))
     } catch { return (portableKernel(count: count), .portable(instead: set, error)) }
   }

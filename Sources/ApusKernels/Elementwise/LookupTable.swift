@@ -44,7 +44,7 @@ package struct ByteTable: Sendable {
   /// The set's code, for as many bytes as are worth it.
   private func mapping(count: Int, by set: KernelSet) throws(Decline) -> ByteMapping {
     guard count >= 256 else { throw Decline("\(count) bytes are fewer than 256") }
-    return try set.byteMapping(results)
+    return try set.generatedElementwise().byteMapping(results)
   }
 }
 

@@ -96,7 +96,7 @@ package struct PictureResize: Sendable {
     let rowPairCount = (rows.mostTaps + 1) / 2
     self.rowPairCount = rowPairCount
     rowWeights = (0..<rows.count * rowPairCount).map { rows.pair($0 % rowPairCount, of: $0 / rowPairCount) }
-    code = kernels.pictures(
+    code = kernels.pictureCode(
       PictureCode.Shape(
         method: method, bytesPerPixel: source.bytesPerPixel, pairCount: pairCount, rowTaps: rows.tapRange))
   }

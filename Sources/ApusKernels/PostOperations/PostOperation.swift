@@ -46,7 +46,7 @@ private struct ParametricRelu: Sendable {
     period = factors.count
     let rows = (PostOperation.stretch + factors.count - 1) / factors.count + 1
     self.factors = Array(Array(repeating: factors, count: rows).joined())
-    code = factors.allSatisfy(\.isFinite) ? set.postOperation(.parametricRelu) : nil
+    code = factors.allSatisfy(\.isFinite) ? set.elementwise?.postOperation(.parametricRelu) : nil
   }
 
   func apply(to values: UnsafeMutablePointer<Float>, position: Int, count: Int) {

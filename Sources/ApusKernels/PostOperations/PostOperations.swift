@@ -21,7 +21,7 @@ package final class PostOperations: Sendable {
   package init(addingWithin minimum: Float, _ maximum: Float, using set: KernelSet) {
     addsOther = true
     bounds = ScalarBounds(minimum: minimum, maximum: maximum)
-    sum = set.postOperation(.sum)
+    sum = set.elementwise?.postOperation(.sum)
     last = nil
   }
 

@@ -43,8 +43,6 @@ final class GraphContext {
     let threads = ThreadTeam(count: options.threadCount)
     passes = options.passes
     self.model = model
-    var kernels = kernels
-    kernels.isForOneThread = threads.count == 1
     self.kernels = kernels
     self.threads = threads
     threadsInUse = threads

@@ -53,7 +53,9 @@ struct Conv3D: Operator {
       strideWidth: window.strides[2], dilationHeight: window.dilations[1],
       dilationWidth: window.dilations[2], paddingTop: padding[1], paddingLeft: padding[2], groups: 1,
       operands: .float32, epilogue: node.floatEpilogue(try node.activationOption(4)))
-    guard let (kernel, choice) = node.kernels.choose(convolution) else { throw node.mismatch(input, filter) }
+    guard
+      let (kernel, choice) = node.kernels.choose(convolution, isForOneThread: node.isForOneThread)
+    else { throw node.mismatch(input, filter) }
     self.kernel = kernel
     self.choice = choice
     weights = ProductWeights(

@@ -57,7 +57,8 @@ struct BatchMatMul: Operator {
     guard
       let (kernel, choice) = node.kernels.choose(
         Convolution(
-          rows: rows, depth: max(depth, 1), columns: max(columns, 1), operands: operands, epilogue: epilogue))
+          rows: rows, depth: max(depth, 1), columns: max(columns, 1), operands: operands, epilogue: epilogue),
+        isForOneThread: node.isForOneThread)
     else { throw node.mismatch(lhs, rhs) }
     isEmpty = depth == 0
     products = ProductBatch(

@@ -34,7 +34,7 @@ final class DepthwiseKernel: PreparedConvolution, @unchecked Sendable {
   /// `bytes` says how bytes are multiplied, of the products for unsigned ones.
   init(
     _ convolution: DepthwiseConvolution, target: any CodeTarget, bytes: ProductKind,
-    placement: CodePlacement = { $0.place() }
+    placement: CodePlacement
   ) throws(Decline) {
     let target = target.depthwiseTarget(convolution.operands)
     let scheme = try ConvolutionScheme(

@@ -3,7 +3,7 @@
 /// Generated code that changes floats in place right after a convolution computed them.
 package struct PostOperationCode: Sendable {
   /// What it does.
-  enum Kind: Hashable, Sendable {
+  package enum Kind: Hashable, Sendable {
     /// Adds another tensor, and brings the sums between two bounds.
     case sum
     /// Multiplies values below zero with the other tensor, of finite factors.

@@ -29,11 +29,14 @@ final class ProductKernel: PreparedConvolution, @unchecked Sendable {
 
   /// Prepares a convolution; throws where the target has no code for it, or none can be placed.
   ///
-  /// `bytes` says how bytes are multiplied, of the products for unsigned ones; `sharesPipes` for which machine, if not
-  /// for this one: see ``CodeTarget/sharesPipes``; `passedOver`, why something faster declined.
+  /// - Parameters:
+  ///   - bytes: how unsigned bytes are multiplied.
+  ///   - sharesPipes: for which machine it is laid out: see ``CodeTarget/sharesPipes``.
+  ///   - isForOneThread: whether it never runs on more than one.
+  ///   - passedOver: why something faster declined.
   init(
-    _ convolution: Convolution, target: any CodeTarget, bytes: ProductKind,
-    sharesPipes: Bool? = nil, passedOver: Decline? = nil, placement: CodePlacement = { $0.place() }
+    _ convolution: Convolution, target: any CodeTarget, bytes: ProductKind, sharesPipes: Bool,
+    isForOneThread: Bool, passedOver: Decline? = nil, placement: CodePlacement
   ) throws(Decline) {
     let scheme = try ConvolutionScheme(
       convolution.operands, convolution.epilogue, batches: convolution.batches,
@@ -41,7 +44,7 @@ final class ProductKernel: PreparedConvolution, @unchecked Sendable {
       outputsPerChannel: convolution.rowCount, depth: convolution.depth, target: target, bytes: bytes)
     let plan = try ProductPlan(
       convolution, scheme.epilogue, product: scheme.product, target: target,
-      sharesPipes: sharesPipes ?? target.sharesPipes)
+      sharesPipes: sharesPipes, isForOneThread: isForOneThread)
     self.passedOver = passedOver
     self.scheme = scheme
     self.plan = plan
@@ -162,7 +165,7 @@ final class ProductKernel: PreparedConvolution, @unchecked Sendable {
     let form = form(for: packed)
     ExecutableMemory.seal()
     let threads =
-      convolution.isForOneThread
+      plan.isForOneThread
       ? threads.alone : threads.fitting(nanoseconds: plan.nanoseconds)
     let tiling = plan.tiling(threads: threads.count)
     scheme.run(input, &output, &scratch, threads: threads) { memory in

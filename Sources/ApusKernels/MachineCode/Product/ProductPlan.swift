@@ -20,6 +20,8 @@ final class ProductPlan: Sendable {
   }
 
   let convolution: Convolution
+  /// Whether it never runs on more than one thread, and so has no functions for tiles of several.
+  let isForOneThread: Bool
   /// Bytes of a term in the rows that the product reads.
   let laneByteCount: Int
 
@@ -98,9 +100,10 @@ final class ProductPlan: Sendable {
 
   init(
     _ convolution: Convolution, _ epilogue: Epilogue, product: ProductKind, target: any CodeTarget,
-    sharesPipes: Bool
+    sharesPipes: Bool, isForOneThread: Bool
   ) throws(Decline) {
     self.convolution = convolution
+    self.isForOneThread = isForOneThread
     laneByteCount = product.laneByteCount
     let c = convolution
     let products = Double(c.outputCount) * Double(c.depth)
@@ -426,7 +429,7 @@ final class ProductPlan: Sendable {
     return (0..<1, first..<first &+ max(0, range.count &- 1) &* convolution.strideWidth &+ reach)
   }
 
-  func tiling(threads: Int) -> Tiling { threads > 1 && !convolution.isForOneThread ? shared : alone }
+  func tiling(threads: Int) -> Tiling { threads > 1 && !isForOneThread ? shared : alone }
 
   /// Whether rows may be computed twice: functions count scales of rows as they go.
   private var repeatsRows: Bool { !convolution.operands.isHybrid }
@@ -456,7 +459,7 @@ final class ProductPlan: Sendable {
         continue
       }
       alone.forEachLength { add(panels[index], length: $0) }
-      if shared != alone, !convolution.isForOneThread {
+      if shared != alone, !isForOneThread {
         shared.forEachLength { add(panels[index], length: $0) }
       }
     }

@@ -27,7 +27,7 @@ final class WinogradKernel: PreparedConvolution, @unchecked Sendable {
   /// Prepares a convolution; throws where this cannot be done or, unless that is not asked, takes longer.
   init(
     _ convolution: Convolution, target: any CodeTarget, bytes: ProductKind, reckons: Bool,
-    placement: CodePlacement
+    isForOneThread: Bool, placement: CodePlacement
   ) throws(Decline) {
     let plan = try WinogradPlan(convolution, target: target, bytes: bytes, reckons: reckons)
     let operands = convolution.operands.bytes
@@ -48,7 +48,10 @@ final class WinogradKernel: PreparedConvolution, @unchecked Sendable {
       plan: plan, operands: operands, sumLimit: target.sumLimit(convolution.epilogue) ?? .max)
     direct =
       weightPacking.isAlwaysExact
-      ? nil : try ProductKernel(convolution, target: target, bytes: bytes, placement: placement)
+      ? nil
+      : try ProductKernel(
+        convolution, target: target, bytes: bytes, sharesPipes: target.sharesPipes,
+        isForOneThread: isForOneThread, placement: placement)
     self.convolution = convolution
     self.plan = plan
     self.operands = operands

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The instructions of an x86 machine.
-enum X86Target: Hashable {
+package enum X86Target: Hashable, Sendable {
   case avx512
   case avx2
 

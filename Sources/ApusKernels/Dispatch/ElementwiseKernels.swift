@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Generated code of a kernel set for elementwise operators and pictures. What it declines is done in plain Swift.
+package protocol ElementwiseKernels: Sendable {
+  /// Prepares a sum of bytes.
+  func sum(
+    _ sum: QuantizedSum, isSigned: Bool, _ shapes: BroadcastShapes
+  ) throws(Decline) -> any BinaryKernel
+
+  /// Prepares a product of bytes.
+  func product(
+    _ product: QuantizedProduct, isSigned: Bool, _ shapes: BroadcastShapes
+  ) throws(Decline) -> any BinaryKernel
+
+  /// Prepares an operation of floats.
+  func floats(_ operation: FloatOperation, _ shapes: BroadcastShapes) throws(Decline) -> any BinaryKernel
+
+  /// What maps bytes by a table of 256.
+  func byteMapping(_ table: [UInt8]) throws(Decline) -> ByteMapping
+
+  /// What applies a function to floats.
+  func floatMapping(_ function: FloatFunction) throws(Decline) -> FloatMapping
+
+  /// Softmax, with this factor, of rows of so many floats. Counts are of whole rows.
+  func floatSoftmax(beta: Float, depth: Int) throws(Decline) -> FloatMapping
+
+  /// What changes floats that a convolution computed; nil where there is no code for it.
+  func postOperation(_ kind: PostOperationCode.Kind) -> PostOperationCode?
+
+  /// Code for the resize of a picture.
+  func pictures(_ shape: PictureCode.Shape) -> PictureCode
+}
+
+extension KernelSet {
+  /// The elementwise kernels; throws where the set has none.
+  package func generatedElementwise() throws(Decline) -> any ElementwiseKernels {
+    guard let elementwise else { throw Decline("the set has no elementwise kernels") }
+    return elementwise
+  }
+
+  /// Code for the resize of a picture; plain Swift where the set has none.
+  func pictureCode(_ shape: PictureCode.Shape) -> PictureCode { elementwise?.pictures(shape) ?? .portable }
+}

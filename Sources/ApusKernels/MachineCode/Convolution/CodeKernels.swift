@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Convolutions in generated code for one target: of the strategies that serve a layer, the first.
+package struct CodeKernels: ConvolutionKernels {
+  private let target: any CodeTarget
+  /// How unsigned bytes are multiplied, and how in depthwise convolutions.
+  private let bytes: ProductKind
+  private let depthwiseBytes: ProductKind
+  private let placement: CodePlacement
+
+  /// The strategies that may be taken.
+  package var strategies = ConvolutionStrategy.allCases
+  /// Whether Winograd's way is left where it is reckoned to be slower.
+  package var reckons = true
+  /// Whether products are laid out for machines whose pipes of products are all that there are: see
+  /// ``CodeTarget/sharesPipes``.
+  package var sharesPipes: Bool
+
+  init(
+    _ target: any CodeTarget, bytes: ProductKind, depthwiseBytes: ProductKind? = nil,
+    placement: @escaping CodePlacement = { $0.place() }
+  ) {
+    self.target = target
+    self.bytes = bytes
+    self.depthwiseBytes = depthwiseBytes ?? bytes
+    self.placement = placement
+    sharesPipes = target.sharesPipes
+  }
+
+  package func convolution(
+    _ convolution: Convolution, isForOneThread: Bool
+  ) throws(Decline) -> any PreparedConvolution {
+    var passedOver: Decline?
+    for strategy in strategies {
+      do throws(Decline) {
+        switch strategy {
+        case .filter:
+          guard target.mostInnerRows(columnCount: 1) == 0, let filter = convolution.filter else { continue }
+          return try DepthwiseKernel(filter, target: target, bytes: bytes, placement: placement)
+        case .winograd:
+          guard convolution.filterHeight == 3, convolution.filterWidth == 3 else { continue }
+          return try WinogradKernel(
+            convolution, target: target, bytes: bytes, reckons: reckons, isForOneThread: isForOneThread,
+            placement: placement)
+        case .product:
+          return try ProductKernel(
+            convolution, target: target, bytes: bytes, sharesPipes: sharesPipes,
+            isForOneThread: isForOneThread, passedOver: passedOver, placement: placement)
+        }
+      } catch {
+        guard strategy != strategies.last else { throw error }
+        passedOver = error.of(strategy.name)
+      }
+    }
+    throw passedOver ?? Decline("no strategy serves such a convolution")
+  }
+
+  package func depthwiseConvolution(
+    _ convolution: DepthwiseConvolution
+  ) throws(Decline) -> any PreparedConvolution {
+    try DepthwiseKernel(convolution, target: target, bytes: depthwiseBytes, placement: placement)
+  }
+}

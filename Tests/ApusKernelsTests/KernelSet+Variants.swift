@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ApusKernels
+
+/// Sets that choose otherwise than those of the package, so that tests reach what this machine would not choose.
+extension KernelSet {
+  /// A convolution by this set alone.
+  func convolution(_ convolution: Convolution) throws(Decline) -> any PreparedConvolution {
+    try convolutions.convolution(convolution, isForOneThread: false)
+  }
+
+  /// A depthwise convolution by this set alone.
+  func depthwiseConvolution(_ convolution: DepthwiseConvolution) throws(Decline) -> any PreparedConvolution {
+    try convolutions.depthwiseConvolution(convolution)
+  }
+
+  /// The set, preparing all convolutions for one thread.
+  var forOneThread: KernelSet {
+    KernelSet(
+      name: name, requires: requires, convolutions: KernelsForOneThread(kernels: convolutions),
+      elementwise: elementwise)
+  }
+
+  /// The set with its generated convolutions changed; nil where it has none.
+  private func varied(_ change: (inout CodeKernels) -> Void) -> KernelSet? {
+    guard var kernels = convolutions as? CodeKernels else { return nil }
+    change(&kernels)
+    return KernelSet(name: name, requires: requires, convolutions: kernels, elementwise: elementwise)
+  }
+
+  #if arch(x86_64)
+    /// AVX-512 as on machines with more pipes for 512 bits, or with fewer: products alone.
+    static let withOtherPipes =
+      x86AVX512VNNI.varied {
+        $0.sharesPipes.toggle()
+        $0.strategies = [.product]
+      } ?? x86AVX512VNNI
+
+    /// The sets that know Winograd's way, taking it wherever it serves, be it slower.
+    static let withWinogradEverywhere = [x86AVX512VNNI, x86AVX2].compactMap { set in
+      set.varied { $0.reckons = false }
+    }
+
+    /// AVX-512 with the look-up of machines without VBMI.
+    static let lookingUpRows: KernelSet = {
+      var kernels = X86ElementwiseKernels(target: .avx512)
+      kernels.looksUpRows = true
+      return KernelSet(
+        name: "table rows", requires: x86AVX512VNNI.requires, convolutions: x86AVX512VNNI.convolutions,
+        elementwise: kernels)
+    }()
+  #endif
+}
+
+/// Convolutions of a set, all for one thread.
+private struct KernelsForOneThread: ConvolutionKernels {
+  let kernels: any ConvolutionKernels
+
+  func convolution(
+    _ convolution: Convolution, isForOneThread: Bool
+  ) throws(Decline) -> any PreparedConvolution {
+    try kernels.convolution(convolution, isForOneThread: true)
+  }
+
+  func depthwiseConvolution(_ convolution: DepthwiseConvolution) throws(Decline) -> any PreparedConvolution {
+    try kernels.depthwiseConvolution(convolution)
+  }
+}
