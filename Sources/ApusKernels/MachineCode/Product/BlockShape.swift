@@ -18,17 +18,31 @@ struct BlockShape: Hashable {
 
   /// Lines of the next panel's weights that four steps fetch ahead.
   var fetches = 0
-  /// Where there are so few steps that blocks are summed while those before them are finished: these.
-  var overlapping: ProductSteps?
-  /// For few columns of floats.
-  var inner: InnerProduct?
-  /// For floats of which steps are two terms.
-  var pairs: TermPairs?
+  /// How the block multiplies.
+  var way = Way.plain
+
+  /// How a block multiplies.
+  enum Way: Hashable {
+    /// Rows with a panel of columns.
+    case plain
+    /// Each column apart, for few columns of floats.
+    case inner(InnerProduct)
+    /// Steps of two terms of floats.
+    case pairs(TermPairs)
+    /// So few steps that blocks are summed while those before them are finished.
+    case overlapping(ProductSteps)
+  }
 
   /// The same block where what finishes it takes its own time.
   var alone: BlockShape {
     var shape = self
-    shape.overlapping = nil
+    if case .overlapping = way { shape.way = .plain }
     return shape
   }
+}
+
+extension BlockShape {
+  var inner: InnerProduct? { if case .inner(let inner) = way { inner } else { nil } }
+  var pairs: TermPairs? { if case .pairs(let pairs) = way { pairs } else { nil } }
+  var overlapping: ProductSteps? { if case .overlapping(let steps) = way { steps } else { nil } }
 }

@@ -7,27 +7,25 @@ struct InnerProduct: Hashable {
   let rest: Int
 }
 
-extension ProductPlan {
+extension InnerProduct {
   /// The most rows of a block of such products; zero where the others are faster, or there are none.
-  static func innerRows(
-    _ convolution: Convolution, _ product: ProductKind, _ target: any CodeTarget, tapCount: Int,
-    lanesPerTap: Int
+  static func mostRows(
+    _ convolution: Convolution, _ product: ProductKind, _ target: any CodeTarget, _ taps: TapLayout
   ) -> Int {
     guard product == .floats, convolution.columnCount > 0 else { return 0 }
     // To add the lanes takes as long as three steps or so; other products have two terms in that time.
-    let steps = tapCount * ceilingQuotient(lanesPerTap, target.lanes) + 3
+    let steps = taps.count * ceilingQuotient(taps.lanesPerTap, target.lanes) + 3
     guard 2 * convolution.columnCount * steps < convolution.depth else { return 0 }
     return target.mostInnerRows(columnCount: convolution.columnCount)
   }
-
-  /// What functions must know of such products; nil where they are others.
-  var inner: InnerProduct? { isInner ? InnerProduct(rest: lanesPerTap % lanesPerStep) : nil }
-
-  /// Steps of a tap that its list counts.
-  var listedStepsPerTap: Int { isInner ? lanesPerTap / lanesPerStep : stepsPerTap }
 }
 
-extension ProductPlan.Panel {
+extension ProductPlan {
+  /// Steps of a tap that its list counts.
+  var listedStepsPerTap: Int { strategy.isInner ? lanesPerTap / lanesPerStep : stepsPerTap }
+}
+
+extension PanelLayout.Panel {
   /// All columns, each with a vector of weights for a step.
   init(innerColumns columnCount: Int, lanes: Int) {
     self.init(

@@ -86,7 +86,7 @@ struct ProductPacking {
 
   /// Whether ``pack(rows:into:)`` can pack these weights.
   var packsRows: Bool {
-    terms.operands == nil && !plan.isInner && plan.tapCount == 1 && convolution.groups == 1
+    terms.operands == nil && !plan.strategy.isInner && plan.tapCount == 1 && convolution.groups == 1
   }
 
   /// Packs floats of `depth × outputs`, without a bias: steps are parts of their rows.
@@ -195,7 +195,7 @@ struct ProductPacking {
     let extras = extraSteps + extraCount * stepByteCount
     precondition(extras + extraCount * 16 <= packed.byteCount)
 
-    if plan.isInner { unsafe packInner(weights, group: group, panel: panel, to: packed.address + start) }
+    if plan.strategy.isInner { unsafe packInner(weights, group: group, panel: panel, to: packed.address + start) }
     let pairs = plan.pairs(panel)
     if let pairs, pairs.hasHalf {
       unsafe packHalf(weights, pairs, group: group, panel: panel, to: packed.address + start)
@@ -215,7 +215,7 @@ struct ProductPacking {
       }
       return quad
     }
-    if terms.operands == nil, !plan.isInner {
+    if terms.operands == nil, !plan.strategy.isInner {
       // Sixteen columns at a time, which are a line of the cache, while it is near.
       let wholeCount = pairs.map { $0.wholeByteCount / 4 } ?? columns.count
       for first in stride(from: 0, to: wholeCount, by: 16) {
@@ -226,7 +226,7 @@ struct ProductPacking {
         }
       }
     }
-    for place in stride(from: 0, to: plan.isInner ? 0 : columns.count, by: 4) {
+    for place in stride(from: 0, to: plan.strategy.isInner ? 0 : columns.count, by: 4) {
       guard let operands = terms.operands else { break }
       let quad = quad(place)
       let totals = unsafe packWeights(weights, operands, quad)

@@ -1,40 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a convolution is laid out for the generated products: taps, panels, lines and tiles.
+/// How a convolution is laid out for the generated products: a strategy, panels for it, lines and tiles.
 ///
 /// A *line* is a row of output pixels whose inputs lie equally far apart: a row of the image, or all pixels at once
-/// where the filter has one tap or the output one row. A *tap* is a run of terms that lie side by side: a row of the filter, or one of its
-/// places where dilation or groups part them.
+/// where the filter has one tap or the output one row. A *tap* is a run of terms that lie side by side: see ``TapLayout``.
 final class ProductPlan: Sendable {
-  /// A panel of output channels of one group.
-  struct Panel {
-    let vectorCount: Int
-    /// The column that each lane stands for.
-    let columns: LaneOrder
-    let firstColumn: Int
-    /// The columns that exist; the rest is padding.
-    let columnCount: Int
-    /// Columns with padding, of this panel and of all before it.
-    let paddedCount: Int
-    let paddedBefore: Int
-  }
+  typealias Panel = PanelLayout.Panel
 
   let convolution: Convolution
   /// Whether it never runs on more than one thread, and so has no functions for tiles of several.
   let isForOneThread: Bool
   /// Bytes of a term in the rows that the product reads.
   let laneByteCount: Int
+  let strategy: ProductStrategy
 
   let tapRows: Int
   let tapColumns: Int
-  /// Terms that one step multiplies.
-  let lanesPerStep: Int
-  /// Whether rows are multiplied with each column apart: see ``InnerProduct``.
-  let isInner: Bool
-  /// Whether a step multiplies two terms of floats: see ``TermPairs``.
-  let isPaired: Bool
   /// Terms of a tap.
   let lanesPerTap: Int
+  /// Terms that one step multiplies.
+  let lanesPerStep: Int
   let stepsPerTap: Int
   /// The vectors of a full panel.
   let mostVectors: Int
@@ -47,7 +32,7 @@ final class ProductPlan: Sendable {
   /// Whether rows are read where they are in the input.
   let isInPlace: Bool
   /// Why rows are gathered; nil where they are not.
-  private let gatheringReason: String?
+  private let gatheringReason: GatheringReason?
   /// Whether tiles are pixels, not lines: those of the only line, or of the only one of each image.
   let takesPixels: Bool
   let lineCount: Int
@@ -57,11 +42,6 @@ final class ProductPlan: Sendable {
   /// For more threads: the same, or less, so that there are tiles for all.
   let shared: Tiling
 
-  /// Where there are so few steps that blocks are summed while those before them are finished: these.
-  private let overlapping: ProductSteps?
-  /// The shortest line that is worth that.
-  private static let overlappingLength = 16
-
   /// About how long all takes on one thread.
   let nanoseconds: Int
 
@@ -70,8 +50,6 @@ final class ProductPlan: Sendable {
   let hasNarrowWeights: Bool
   /// How often sums are kept: see ``BlockShape``.
   let sumSets: Int
-  /// Whether weights have to be read from beyond the second-level cache.
-  private let hasFarWeights: Bool
   /// Lines of the next panel's weights that four steps fetch ahead.
   private let fetches: Int
   /// Whether all rows are one block, and panels follow each other in one call.
@@ -87,12 +65,6 @@ final class ProductPlan: Sendable {
   static let repeatedNanoseconds = 100
   /// From so many weights on, words are packed as bytes.
   static let narrowCount = 1 << 16
-  /// Weights of so many bytes are not in the second-level cache when they are needed.
-  static let farByteCount = 1 << 19
-  /// Pixels of so many bytes may stay there while such weights pass by.
-  private static let nearByteCount = 3 << 18
-  /// And the weights of a panel.
-  private static let panelByteCount = 1 << 20
   /// Where a panel meets more blocks of rows, to read it the first time takes little of the whole.
   private static let mostPasses = 48
   /// The most steps of which some may be extra ones: a list of all stays small beside the first-level cache's weights.
@@ -106,63 +78,27 @@ final class ProductPlan: Sendable {
     self.isForOneThread = isForOneThread
     laneByteCount = product.laneByteCount
     let c = convolution
-    let products = Double(c.outputCount) * Double(c.depth)
-    // Weights are read from beyond the first-level cache.
-    let reading = Double(c.weightCount) * Double(laneByteCount) / 96
-    nanoseconds = Int(min(max(products / target.rate(product), reading), 0x1p40))
+    nanoseconds = Self.nanoseconds(c, product, target)
     let isSmall = nanoseconds < ThreadPolicy.leastNanoseconds
-    let runsAreRows = c.dilationWidth == 1 && c.groups == 1
-    tapRows = c.filterHeight
-    tapColumns = runsAreRows ? 1 : c.filterWidth
-    lanesPerTap = (runsAreRows ? c.filterWidth : 1) * c.channelsPerGroup
-    let innerRows = Self.innerRows(
-      c, product, target, tapCount: tapRows * tapColumns, lanesPerTap: lanesPerTap)
-    isInner = innerRows > 0
-    isPaired =
-      !isInner && sharesPipes
-      && Self.pairs(c, product, target, tapCount: tapRows * tapColumns, lanesPerTap: lanesPerTap)
-    lanesPerStep = isInner ? target.lanes : isPaired ? 2 : product.lanesPerStep
-    stepsPerTap = ceilingQuotient(lanesPerTap, lanesPerStep)
     // Images that are quantized at run time have scales of their own: rows of several images are no line, unless each
     // is one.
     let pixels = c.outputHeight * c.outputWidth
     let isMatrix = c.readsInputInPlace && (!c.operands.isHybrid || c.batches == 1 || pixels == 1)
     lineLength = isMatrix ? c.rowCount : c.outputWidth
-    let steps = ProductSteps(taps: tapRows * tapColumns, perTap: stepsPerTap)
-    let overlappingRows =
-      lineLength >= Self.overlappingLength && !sharesPipes
-      ? target.mostOverlappingRows(product, steps, c.operands, epilogue) : []
-    overlapping = overlappingRows.isEmpty ? nil : steps
-    hasFarWeights =
-      c.weightCount * (product == .floats ? 4 : 1) >= Self.farByteCount && !isInner
-      && overlappingRows.isEmpty
-    mostVectors =
-      if isInner {
-        1
-      } else if !overlappingRows.isEmpty {
-        overlappingRows.count
-      } else if hasFarWeights {
-        Self.vectors(
-          byteCount: steps.taps * steps.perTap * target.lanes * 4, lineLength: lineLength,
-          isMatrix: isMatrix, product, target)
-      } else {
-        target.mostVectors
-      }
-    let panels =
-      isInner
-      ? [Panel(innerColumns: c.columnCount, lanes: target.lanes)]
-      : Self.panels(
-        columns: c.columnCount, mostVectors: mostVectors, target: target,
-        areInOrder: product == .floats || c.operands.isHybrid)
-    self.panels = panels
-    let vectorCounts = 0...mostVectors
-    let mostRows =
-      [0]
-      + (isInner
-        ? [innerRows]
-        : overlappingRows.isEmpty
-          ? vectorCounts.dropFirst().map { target.mostRows(product, vectorCount: $0) } : overlappingRows)
-    self.mostRows = mostRows
+
+    // The strategy, and what a step multiplies.
+    let taps = TapLayout(c)
+    (tapRows, tapColumns, lanesPerTap) = (taps.rows, taps.columns, taps.lanesPerTap)
+    strategy = ProductStrategy(
+      c, epilogue, product, target, taps: taps, lineLength: lineLength, sharesPipes: sharesPipes)
+    lanesPerStep = strategy.lanesPerStep(product, target)
+    stepsPerTap = ceilingQuotient(lanesPerTap, lanesPerStep)
+    let stepCount = taps.count * stepsPerTap
+
+    // The panels.
+    let layout = PanelLayout(
+      c, strategy, product, target, stepCount: stepCount, lineLength: lineLength, isMatrix: isMatrix)
+    (mostVectors, panels, mostRows) = (layout.mostVectors, layout.panels, layout.mostRows)
 
     // Beyond these sizes, products below might overflow; other kernels take such shapes.
     let sizes = [
@@ -172,159 +108,100 @@ final class ProductPlan: Sendable {
       sizes.max() ?? 0, below: 1 << 15, "the greatest size, stride or dilation of the filter")
     try Decline.require(c.inputChannels, below: 1 << 26, "the number of input channels")
     try Decline.require(c.outputWidth, below: 1 << 26, "the output's width")
+
+    // The lines.
+    let reachHeight = (c.filterHeight - 1) * c.dilationHeight + 1
+    let reachWidth = (c.filterWidth - 1) * c.dilationWidth + 1
+    gatheringReason = Self.gatheringReason(
+      c, strategy, product, target, lanesPerTap: lanesPerTap, stepsPerTap: stepsPerTap,
+      lineLength: lineLength, sharesPipes: sharesPipes, isSmall: isSmall)
+    isInPlace = gatheringReason == nil
+    isDense = isMatrix || isInPlace && c.batches == 1 && c.outputHeight == 1
+    takesPixels = isDense || !isInPlace && c.outputHeight == 1
+    lineCount = isDense ? 1 : c.batches * c.outputHeight
+    let lineWidth = isDense ? 1 : max(0, c.outputWidth - 1) * c.strideWidth + reachWidth
+
+    // Functions for few rows, and weights that lie far away.
+    let hasFewRows = target.hasFunctionsForFewRows && isDense && lineLength <= 4
+    let hasSignedWeights = c.operands.generatedBytes.map { $0.rhsZeroPoint == 128 } ?? false
+    let isLarge = c.weightCount >= Self.narrowCount && stepCount <= Self.stepLimit
+    hasNarrowWeights =
+      product == .words && target.hasFunctionsForFewRows && (isLarge || hasFewRows && hasSignedWeights)
+    // By the whole shape: the order of a float's sum is the same for all tiles.
+    sumSets =
+      !hasFewRows || product == .words || strategy.isInner
+      ? 1 : lineLength == 1 ? 4 : lineLength == 2 ? 2 : 1
+    let isOneBlock =
+      isDense
+      && layout.panels.allSatisfy { [lineLength] in lineLength <= layout.mostRows[$0.vectorCount] }
+    movesAlongPanels = target.hasFunctionsForFewRows && isOneBlock
+    // A panel is read once for each block of rows: each fetches its part of the next one.
+    let passes = lineCount * ceilingQuotient(max(lineLength, 1), mostRows[mostVectors])
+    let bytesPerLane = hasNarrowWeights ? 2 : strategy.isPaired ? 8 : 4
+    fetches =
+      layout.hasFarWeights && target.fetchesAhead && !movesAlongPanels && panels.count > 1
+        && passes <= Self.mostPasses
+      ? ceilingQuotient(mostVectors * bytesPerLane * target.lanes * 4 / 64, passes) : 0
+
+    try Decline.require(lineWidth, below: 1 << 22, "the pixels that a line of outputs reaches")
+    if !isInPlace { try Decline.require(reachHeight, below: 1 << 10, "the rows that an output reaches") }
+
+    // The tiles.
+    let lengths = TileLengths(
+      c, laneByteCount: laneByteCount, lineLength: lineLength, lineWidth: lineWidth, isDense: isDense,
+      isInPlace: isInPlace, takesPixels: takesPixels, hasFarWeights: layout.hasFarWeights, isSmall: isSmall)
+    (planeWidth, planeRows) = (lengths.planeWidth, lengths.planeRows)
+    if !isInPlace {
+      try Decline.require(
+        lengths.planeByteCount, below: Self.planeLimit + 1, "the bytes that a tile gathers")
+    }
+    let length = takesPixels ? lineLength : c.outputHeight
+    let cutter = TileCutter(
+      length: length, takesPixels: takesPixels, planes: (isDense ? 1 : c.batches) * c.groups,
+      panelCount: panels.count, isEmpty: lineLength == 0)
+    alone = cutter.cut(lengths.most, leastCount: 1)
+    // Where weights outweigh pixels, each thread reads a part of the weights rather than of the pixels.
+    let sharesPanels =
+      (takesPixels || layout.hasFarWeights) && length <= lengths.most && panels.count > 3
+      && c.weightCount > 2 * (c.inputCount + c.outputCount)
+    // Each part gathers all pixels again.
+    shared =
+      sharesPanels
+      ? cutter.cut(lengths.most, leastCount: isInPlace ? lengths.wanted : min(lengths.wanted, 4))
+      : cutter.cut(min(lengths.most, lengths.part), leastCount: lengths.wanted)
+  }
+
+  /// About how long a convolution takes on one thread.
+  private static func nanoseconds(_ c: Convolution, _ product: ProductKind, _ target: any CodeTarget) -> Int {
+    let products = Double(c.outputCount) * Double(c.depth)
+    // Weights are read from beyond the first-level cache.
+    let reading = Double(c.weightCount) * Double(product.laneByteCount) / 96
+    return Int(min(max(products / target.rate(product), reading), 0x1p40))
+  }
+
+  /// Why rows are gathered; nil where they are read in place.
+  private static func gatheringReason(
+    _ c: Convolution, _ strategy: ProductStrategy, _ product: ProductKind, _ target: any CodeTarget,
+    lanesPerTap: Int, stepsPerTap: Int, lineLength: Int, sharesPipes: Bool, isSmall: Bool
+  ) -> GatheringReason? {
     let reachHeight = (c.filterHeight - 1) * c.dilationHeight + 1
     let reachWidth = (c.filterWidth - 1) * c.dilationWidth + 1
     let needsNoPadding =
       c.paddingTop == 0 && c.paddingLeft == 0
       && (c.outputHeight - 1) * c.strideHeight + reachHeight <= c.inputHeight
       && (c.outputWidth - 1) * c.strideWidth + reachWidth <= c.inputWidth
+    guard needsNoPadding else { return .padding }
     // Quantized floats are words or bytes already, and there is room to read beyond them.
     let areRowsReady = c.operands.isHybrid || product != .words && lanesPerTap % product.lanesPerStep == 0
+    guard areRowsReady else { return product == .words ? .widening : .partialSteps }
     // Signs are turned once rather than for each panel, where that takes time from products or there are few steps. A small
     // layer may copy more than it reads: others have its functions then.
     let readsAll = c.strideWidth <= c.filterWidth && c.strideHeight <= c.filterHeight || isSmall
     let paysFlips =
       sharesPipes
-      ? lineLength > 4 && c.columnCount >= target.lanes && readsAll : overlapping != nil && stepsPerTap <= 16
-    let needsFlips = paysFlips && target.gathered(product) != product
-    isInPlace = areRowsReady && needsNoPadding && !needsFlips
-    gatheringReason =
-      isInPlace
-      ? nil
-      : !needsNoPadding
-        ? "padding"
-        : !areRowsReady
-          ? product == .words ? "bytes become 16-bit integers" : "taps are no whole steps"
-          : "signs are turned"
-    isDense = isMatrix || isInPlace && c.batches == 1 && c.outputHeight == 1
-    takesPixels = isDense || !isInPlace && c.outputHeight == 1
-    lineCount = isDense ? 1 : c.batches * c.outputHeight
-    let hasFewRows = target.hasFunctionsForFewRows && isDense && lineLength <= 4
-    let hasSignedWeights = c.operands.generatedBytes.map { $0.rhsZeroPoint == 128 } ?? false
-    let isLarge = c.weightCount >= Self.narrowCount && tapRows * tapColumns * stepsPerTap <= Self.stepLimit
-    hasNarrowWeights =
-      product == .words && target.hasFunctionsForFewRows && (isLarge || hasFewRows && hasSignedWeights)
-    // By the whole shape: the order of a float's sum is the same for all tiles.
-    sumSets = !hasFewRows || product == .words || isInner ? 1 : lineLength == 1 ? 4 : lineLength == 2 ? 2 : 1
-    let isOneBlock = isDense && panels.allSatisfy { [lineLength] in lineLength <= mostRows[$0.vectorCount] }
-    movesAlongPanels = target.hasFunctionsForFewRows && isOneBlock
-    // A panel is read once for each block of rows: each fetches its part of the next one.
-    let passes = lineCount * ceilingQuotient(max(lineLength, 1), mostRows[mostVectors])
-    let linesOfFourSteps = mostVectors * (hasNarrowWeights ? 2 : isPaired ? 8 : 4) * target.lanes * 4 / 64
-    fetches =
-      hasFarWeights && target.fetchesAhead && !movesAlongPanels && panels.count > 1
-        && passes <= Self.mostPasses
-      ? ceilingQuotient(linesOfFourSteps, passes) : 0
-    let lineWidth = isDense ? 1 : max(0, c.outputWidth - 1) * c.strideWidth + reachWidth
-    try Decline.require(lineWidth, below: 1 << 22, "the pixels that a line of outputs reaches")
-    if !isInPlace { try Decline.require(reachHeight, below: 1 << 10, "the rows that an output reaches") }
-
-    // A tile's rows stay in the second-level cache while panels pass by.
-    // In place, strides may pass by pixels and rows.
-    let columns = isInPlace ? min(lineWidth, c.outputWidth * c.filterWidth) : lineWidth
-    let lanesPerRow =
-      if isDense {
-        min(c.depth, c.strideWidth * c.inputChannels)
-      } else if takesPixels {
-        reachHeight * c.strideWidth * c.channelsPerGroup
-      } else {
-        columns * c.channelsPerGroup
-      }
-    let bytesPerRow = max(1, lanesPerRow * laneByteCount)
-    let rowsPerLine = isInPlace ? min(c.strideHeight, c.filterHeight) : c.strideHeight
-    // Tiles for several threads: an even count, each of as much work as pays.
-    let wanted = max(isSmall ? 1 : 2, min(8, Int(min(products, 0x1p30)) >> 18 * 2))
-    let most: Int
-    let part: Int
-    if takesPixels {
-      let fitting = min(max((96 << 10) / bytesPerRow, 12), 384) / 12 * 12
-      // What lies far away is read once for each tile.
-      let isWhole = hasFarWeights && lineLength * bytesPerRow <= Self.nearByteCount
-      most = max(1, isWhole ? lineLength : min(fitting, lineLength))
-      // At least 24 rows.
-      let parts = min(wanted, max(1, lineLength / 48 * 2))
-      part = max(24, ceilingQuotient(lineLength, parts))
-      planeRows = isInPlace ? 0 : isDense ? most : reachHeight
-    } else {
-      let firstRows = isInPlace ? min(reachHeight, c.filterHeight) : reachHeight
-      let fitting = ((160 << 10) / bytesPerRow - firstRows) / rowsPerLine + 1
-      let isWhole = hasFarWeights && c.outputHeight * rowsPerLine * bytesPerRow <= Self.nearByteCount
-      most = max(1, isWhole ? c.outputHeight : min(fitting, c.outputHeight))
-      part = max(1, ceilingQuotient(c.outputHeight, wanted))
-      planeRows = isInPlace ? 0 : (most - 1) * c.strideHeight + reachHeight
-    }
-    // No part is longer than `most`, but where it ends at a multiple of pixels.
-    planeWidth =
-      isDense || !takesPixels
-      ? lineWidth : min(lineWidth, (roundedUp(most, to: 12) + 12) * c.strideWidth + reachWidth)
-    let planeBytes =
-      isDense ? most * bytesPerRow : planeRows * planeWidth * c.channelsPerGroup * laneByteCount
-    if !isInPlace {
-      try Decline.require(planeBytes, below: Self.planeLimit + 1, "the bytes that a tile gathers")
-    }
-    let (panelCount, length) = (panels.count, takesPixels ? lineLength : c.outputHeight)
-    let isEmpty = lineLength == 0
-    let planes = (isDense ? 1 : c.batches) * c.groups
-    let unitIsPixels = takesPixels
-    func cut(_ tileLength: Int, leastCount: Int) -> Tiling {
-      let unit = unitIsPixels ? (tileLength < 96 ? 6 : 12) : 1
-      var tilesPerImage = ceilingQuotient(length, tileLength)
-      // Several threads: an even count, and a multiple of four where there are many.
-      let step = leastCount == 1 || tilesPerImage <= 1 ? 1 : tilesPerImage < 8 ? 2 : 4
-      tilesPerImage = min(roundedUp(tilesPerImage, to: step), ceilingQuotient(length, unit))
-      let rowTiles = max(1, planes * tilesPerImage)
-      // Few rows: panels are shared out as well.
-      let panelTiles = max(1, min(panelCount, ceilingQuotient(leastCount, rowTiles)))
-      return Tiling(
-        length: length, unit: unit, tilesPerImage: tilesPerImage, panelCount: panelCount,
-        panelTiles: panelTiles, count: isEmpty ? 0 : planes * tilesPerImage * panelTiles)
-    }
-    alone = cut(most, leastCount: 1)
-    // Where weights outweigh pixels, each thread reads a part of the weights rather than of the pixels.
-    let sharesPanels =
-      (takesPixels || hasFarWeights) && length <= most && panelCount > 3
-      && c.weightCount > 2 * (c.inputCount + c.outputCount)
-    // Each part gathers all pixels again.
-    shared =
-      sharesPanels
-      ? cut(most, leastCount: isInPlace ? wanted : min(wanted, 4)) : cut(min(most, part), leastCount: wanted)
-  }
-
-  /// The vectors of panels, each of so many bytes: fewer where full panels would not stay in the second-level cache, and where
-  /// fewer take all pixels of a line at once, but full ones would be read twice for each line.
-  private static func vectors(
-    byteCount: Int, lineLength: Int, isMatrix: Bool, _ product: ProductKind,
-    _ target: any CodeTarget
-  ) -> Int {
-    var most = target.mostVectors
-    guard lineLength > target.mostRows(product, vectorCount: most) else { return most }
-    while most > 2, most * byteCount > Self.panelByteCount { most -= 1 }
-    guard !isMatrix, lineLength > target.mostRows(product, vectorCount: most) else { return most }
-    return (2..<most).last { lineLength <= target.mostRows(product, vectorCount: $0) } ?? most
-  }
-
-  /// Full panels, then one for the rest; the lanes of bytes may be out of order.
-  static func panels(
-    columns: Int, mostVectors: Int, target: any CodeTarget, areInOrder: Bool
-  ) -> [Panel] {
-    let lanes = target.lanes
-    let most = mostVectors * lanes
-    var panels: [Panel] = []
-    panels.reserveCapacity(ceilingQuotient(columns, most))
-    var first = 0
-    var padded = 0
-    while first < columns {
-      let count = min(columns - first, most)
-      let vectors = ceilingQuotient(count, lanes)
-      panels.append(
-        Panel(
-          vectorCount: vectors,
-          columns: areInOrder ? LaneOrder(count: vectors * lanes) : target.byteColumns(vectorCount: vectors),
-          firstColumn: first, columnCount: count, paddedCount: vectors * lanes, paddedBefore: padded))
-      first += count
-      padded += vectors * lanes
-    }
-    return panels
+      ? lineLength > 4 && c.columnCount >= target.lanes && readsAll
+      : strategy.overlappingSteps != nil && stepsPerTap <= 16
+    return paysFlips && target.gathered(product) != product ? .signs : nil
   }
 
   /// The output channels of a panel; panels are counted through all groups.
@@ -342,7 +219,7 @@ final class ProductPlan: Sendable {
   }
 
   /// Bytes of a step's weights for one column.
-  var weightByteCount: Int { hasNarrowWeights ? 2 : isPaired ? 8 : 4 }
+  var weightByteCount: Int { hasNarrowWeights ? 2 : strategy.isPaired ? 8 : 4 }
 
   /// Whether sums are of bytes whose zero point differs from image to image: they begin with its share, for which the
   /// offsets of each panel are followed by the sums of its columns.
@@ -393,10 +270,10 @@ final class ProductPlan: Sendable {
     let length = takesPixels ? alone.length : lineLength
     let rows = panel.map { blocks(length, vectorCount: $0.vectorCount).rows } ?? 0
     let way =
-      isInner
-      ? ["each column apart"]
+      strategy.isInner
+      ? [strategy.text].compactMap(\.self)
       : [
-        isPaired ? "terms in pairs" : nil, overlapping == nil ? nil : "blocks overlapping",
+        strategy.text,
         movesAlongPanels ? "panels in one call" : nil, hasNarrowWeights ? "weights as bytes" : nil,
         sumSets > 1 ? "\(sumSets) sets of sums" : nil, fetches > 0 ? "weights fetched ahead" : nil,
       ].compactMap(\.self)
@@ -404,7 +281,7 @@ final class ProductPlan: Sendable {
       ([
         "\(counted(panels.count, "panel")) of \(counted(columns, "column"))",
         "blocks of \(counted(rows, "row")) × \(counted(panel?.vectorCount ?? 0, "vector"))",
-      ] + way + [gatheringReason.map { "rows gathered (\($0))" } ?? "rows in place"])
+      ] + way + [gatheringReason.map { "rows gathered (\($0.text))" } ?? "rows in place"])
       .joined(separator: ", ")
   }
 
@@ -440,12 +317,11 @@ final class ProductPlan: Sendable {
     shapes.reserveCapacity(16)
     func add(_ panel: Panel, rows: Int, isRest: Bool) {
       guard rows > 0 else { return }
-      shapes.append(
-        BlockShape(
-          rowCount: rows, vectorCount: panel.vectorCount, columnCount: panel.columnCount,
-          isPerRow: areRowsImages, hasNarrowWeights: hasNarrowWeights, sumSets: sumSets,
-          movesAlongPanels: movesAlongPanels, fetches: fetches, overlapping: isRest ? nil : overlapping,
-          inner: inner, pairs: pairs(panel)))
+      let shape = BlockShape(
+        rowCount: rows, vectorCount: panel.vectorCount, columnCount: panel.columnCount,
+        isPerRow: areRowsImages, hasNarrowWeights: hasNarrowWeights, sumSets: sumSets,
+        movesAlongPanels: movesAlongPanels, fetches: fetches, way: way(panel))
+      shapes.append(isRest ? shape.alone : shape)
     }
     func add(_ panel: Panel, length: Int) {
       let (rows, _, rest) = blocks(length, vectorCount: panel.vectorCount)
@@ -464,5 +340,15 @@ final class ProductPlan: Sendable {
       }
     }
     return shapes
+  }
+
+  /// How blocks with a panel multiply.
+  private func way(_ panel: Panel) -> BlockShape.Way {
+    switch strategy {
+    case .inner: .inner(InnerProduct(rest: lanesPerTap % lanesPerStep))
+    case .pairs: pairs(panel).map { .pairs($0) } ?? .plain
+    case .overlapping(let steps, _): .overlapping(steps)
+    case .blocks: .plain
+    }
   }
 }

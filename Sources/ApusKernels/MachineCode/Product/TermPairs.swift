@@ -23,22 +23,23 @@ struct TermPairs: Hashable {
   var stepByteCount: Int { 2 * wholeByteCount + (hasHalf ? 64 : 0) }
 }
 
-extension ProductPlan {
+extension TermPairs {
   /// The fewest terms of which the additions at the end take little.
   private static let leastDepth = 24
 
   /// Whether such products are made for a convolution.
-  static func pairs(
-    _ convolution: Convolution, _ product: ProductKind, _ target: any CodeTarget, tapCount: Int,
-    lanesPerTap: Int
+  static func serve(
+    _ convolution: Convolution, _ product: ProductKind, _ target: any CodeTarget, _ taps: TapLayout
   ) -> Bool {
-    product == .floats && lanesPerTap.isMultiple(of: 2) && tapCount * lanesPerTap >= leastDepth
+    product == .floats && taps.lanesPerTap.isMultiple(of: 2) && taps.count * taps.lanesPerTap >= leastDepth
       && TermPairs(columnCount: convolution.columnCount, lanes: target.lanes).hasHalf
   }
+}
 
+extension ProductPlan {
   /// What functions for a panel must know of such products; nil where they are others.
   func pairs(_ panel: Panel) -> TermPairs? {
-    isPaired
+    strategy.isPaired
       ? TermPairs(columnCount: panel.columnCount, lanes: panel.paddedCount / panel.vectorCount) : nil
   }
 }

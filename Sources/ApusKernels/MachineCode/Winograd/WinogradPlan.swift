@@ -96,7 +96,7 @@ struct WinogradPlan {
     vectorByteCount = 4 * lanes
     stepCount = ceilingQuotient(c.inputChannels, form.channelsPerStep)
     channelVectors = ceilingQuotient(stepCount, lanes)
-    panels = ProductPlan.panels(
+    panels = PanelLayout.panels(
       columns: c.outputChannels, mostVectors: Self.mostVectors, target: target, areInOrder: form == .floats)
     largeRows = target.mostRows(form.product, vectorCount: Self.mostVectors) / 3 * 3
     smallRows = largeRows / 3 * 2
