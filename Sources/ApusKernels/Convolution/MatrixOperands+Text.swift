@@ -23,10 +23,6 @@ extension Epilogue {
     switch self {
     case .float32: "float outputs"
     case .fixedPoint: "outputs in fixed point"
-    case .fixedPointOfAnySum: "outputs in fixed point, step by step"
-    case .singlePrecision(let factors, _, _, _):
-      factors.first?.rest == nil
-        ? "outputs in single precision" : "outputs in single precision with factors in two parts"
     case .fixedPointUpward: "outputs in fixed point with halves rounded up"
     case .float64: "outputs in double precision"
     case .reducedFixedPoint: "outputs in fixed point of 64 bits"
@@ -39,11 +35,8 @@ extension Epilogue {
   private var factorCount: Int? {
     switch self {
     case .float32, .sums: nil
-    case .fixedPoint(let factors, _, _, _), .fixedPointUpward(let factors, _, _, _),
-      .fixedPointOfAnySum(let factors, _, _, _):
-      factors.count
+    case .fixedPoint(let factors, _, _, _), .fixedPointUpward(let factors, _, _, _): factors.count
     case .reducedFixedPoint(let factors, _, _): factors.count
-    case .singlePrecision(let factors, _, _, _): factors.count
     case .float64(let factors, _, _, _): factors.count
     case .hybrid(let factors, _, _, _): factors.count
     }

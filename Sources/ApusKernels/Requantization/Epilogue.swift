@@ -8,11 +8,6 @@ package enum Epilogue: Hashable, Sendable {
   ///
   /// There is one multiplier, or one for each output channel.
   case fixedPoint([FixedPointMultiplier], zeroPoint: Int32, minimum: Int32, maximum: Int32)
-  /// Multiplies in single precision, adds a half or a little more away from zero, drops the fraction, adds the zero point,
-  /// clamps: what some of `fixedPoint` come to, as generated code does them.
-  case singlePrecision([SinglePrecisionFactor], zeroPoint: Int32, minimum: Int32, maximum: Int32)
-  /// As `fixedPoint`, step by step in generated code: what takes sums and factors that faster code does not.
-  case fixedPointOfAnySum([FixedPointMultiplier], zeroPoint: Int32, minimum: Int32, maximum: Int32)
   /// As `fixedPoint`, but in whole groups of eight output channels the second rounding takes halves up: the reference's
   /// depthwise convolutions with int4 weights.
   case fixedPointUpward([FixedPointMultiplier], zeroPoint: Int32, minimum: Int32, maximum: Int32)

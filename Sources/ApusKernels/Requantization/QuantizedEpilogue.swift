@@ -32,7 +32,7 @@ final class QuantizedEpilogue: @unchecked Sendable {
   init?(_ epilogue: Epilogue, channels: Int) {
     tableStride = roundedUp(channels, to: 8) + 8
     switch epilogue {
-    case .float32, .reducedFixedPoint, .hybrid, .sums, .singlePrecision, .fixedPointOfAnySum:
+    case .float32, .reducedFixedPoint, .hybrid, .sums:
       return nil
     case .fixedPointUpward(let multipliers, let zeroPoint, let minimum, let maximum):
       self.multipliers = multipliers

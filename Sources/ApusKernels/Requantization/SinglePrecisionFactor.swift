@@ -125,7 +125,7 @@ package struct SinglePrecisionFactor: Hashable, Sendable {
   /// they are not worth it. Where some need a rest, which only code that `cutsOff` products can add, all have one.
   static func epilogue(
     _ epilogue: Epilogue, faint: FaintChannels?, outputsPerChannel: Int, depth: Int, cutsOff: Bool
-  ) throws(Decline) -> Epilogue {
+  ) throws(Decline) -> LoweredEpilogue {
     guard case .fixedPoint(let multipliers, let zeroPoint, let minimum, let maximum) = epilogue else {
       throw Decline("\(epilogue.name) are not in fixed point")
     }

@@ -22,7 +22,7 @@ final class WordEpilogue: @unchecked Sendable {
     guard epilogue.fits(operands, channels: channels) else { return nil }
     var factors: [Float] = []
     switch epilogue {
-    case .float32, .fixedPointUpward, .singlePrecision, .fixedPointOfAnySum: return nil
+    case .float32, .fixedPointUpward: return nil
     case .fixedPoint(let multipliers, let zeroPoint, let minimum, let maximum):
       rule = .double(multipliers, zeroPoint)
       (self.minimum, self.maximum, bounds) = (minimum, maximum, nil)

@@ -25,17 +25,27 @@ extension Arm64Target: CodeTarget {
   var weightBounds: ClosedRange<Int32> { self == .dotProduct ? -128...127 : -127...127 }
   /// Both factors are signed.
   var activationOffset: Int32 { 128 }
-  func sumLimit(_ epilogue: Epilogue) -> Int? { nil }
+  func gathered(_ product: ProductKind) -> ProductKind { product }
+  func rate(_ product: ProductKind) -> Double { 32 }
+  var sharesPipes: Bool { false }
+  var fetchesAhead: Bool { false }
+
+  // Any sum and any factor will do, and no form is faster.
+  func sumLimit(_ epilogue: LoweredEpilogue) -> Int? { nil }
+  func simplified(
+    _ epilogue: Epilogue, faint: FaintChannels?, outputsPerChannel: Int, depth: Int
+  ) throws(Decline) -> LoweredEpilogue? { nil }
+  func form(_ operands: MatrixOperands, _ epilogue: LoweredEpilogue) -> String { epilogue.name }
   var leastShift: Int32? { nil }
 
-  func requireFinish(_ epilogue: Epilogue) throws(Decline) {
+  func requireCode(for epilogue: LoweredEpilogue) throws(Decline) {
     switch epilogue {
-    case .float32: return
-    case .fixedPoint(let multipliers, _, _, _):
+    case .stated(.float32): return
+    case .stated(.fixedPoint(let multipliers, _, _, _)):
       if let channel = multipliers.firstIndex(where: { $0.value == .min || $0.shift <= -32 }) {
         throw .unusable(multipliers[channel], channel, "are above −1 and shift right by less than 32 bits")
       }
-    case .float64(let scales, _, _, _):
+    case .stated(.float64(let scales, _, _, _)):
       if let channel = scales.firstIndex(where: { !$0.isFinite }) {
         let scale = scales[channel]
         throw Decline("the factor of channel \(channel), \(scale), is not finite")
@@ -44,16 +54,24 @@ extension Arm64Target: CodeTarget {
     }
   }
 
-  var runsHybrid: Bool { false }
   func depthwiseTarget(_ operands: MatrixOperands) -> Arm64Target { self }
-  func quantization(makesBytes: Bool) -> QuantizationCode? { nil }
+
+  // What x86 alone has.
+  func mostInnerRows(columnCount: Int) -> Int? { nil }
+  func mostOverlappingRows(
+    _ product: ProductKind, _ steps: ProductSteps, _ operands: MatrixOperands, _ epilogue: LoweredEpilogue
+  ) -> [Int]? { nil }
+  var depthwiseRows: (any DepthwiseRowCode)? { nil }
+  var winograd: (any WinogradCode)? { nil }
+  var hybrid: (any HybridCode)? { nil }
   func widening(isSigned: Bool) -> WideningCode? { nil }
+  var flipping: FlippingCode? { nil }
 
   package var factorByteCount: Int { Arm64FactorLayout.byteCount }
 
   func fillFactors(
-    _ blocks: UnsafeMutableRawPointer, _ operands: MatrixOperands, _ epilogue: Epilogue, blockCount: Int,
-    lanes: (_ block: Int) -> ChannelLanes
+    _ blocks: UnsafeMutableRawPointer, _ operands: MatrixOperands, _ epilogue: LoweredEpilogue,
+    blockCount: Int, lanes: (_ block: Int) -> ChannelLanes
   ) {
     for block in 0..<blockCount {
       unsafe Arm64FactorLayout.fill(blocks + block * factorByteCount, epilogue, lanes(block))
@@ -61,13 +79,13 @@ extension Arm64Target: CodeTarget {
   }
 
   func generator(
-    _ product: ProductKind, _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: BlockShape
+    _ product: ProductKind, _ operands: MatrixOperands, _ epilogue: LoweredEpilogue?, _ shape: BlockShape
   ) -> any CodeGenerator {
     Arm64ProductGenerator(target: self, product: product, end: .init(operands, epilogue, shape))
   }
 
   func depthwiseGenerator(
-    _ product: ProductKind, _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: BlockShape
+    _ product: ProductKind, _ operands: MatrixOperands, _ epilogue: LoweredEpilogue?, _ shape: BlockShape
   ) -> any CodeGenerator {
     Arm64DepthwiseGenerator(target: self, product: product, end: .init(operands, epilogue, shape))
   }
@@ -75,7 +93,7 @@ extension Arm64Target: CodeTarget {
 
 extension Arm64EpilogueGenerator {
   /// What finishes outputs of these operands.
-  init(_ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: BlockShape) {
+  init(_ operands: MatrixOperands, _ epilogue: LoweredEpilogue?, _ shape: BlockShape) {
     self.init(
       kind: Kind(operands, epilogue), rowCount: shape.rowCount, vectorCount: shape.vectorCount,
       columnCount: shape.columnCount)

@@ -35,7 +35,7 @@ package struct CodeKernels: ConvolutionKernels {
       do throws(Decline) {
         switch strategy {
         case .filter:
-          guard target.mostInnerRows(columnCount: 1) == 0, let filter = convolution.filter else { continue }
+          guard target.mostInnerRows(columnCount: 1) == nil, let filter = convolution.filter else { continue }
           return try DepthwiseKernel(filter, target: target, bytes: bytes, placement: placement)
         case .winograd:
           guard convolution.filterHeight == 3, convolution.filterWidth == 3 else { continue }

@@ -18,9 +18,9 @@ final class ConvolutionScheme: @unchecked Sendable {
   /// Why it does not make them in the fastest way that the target knows; nil where it does.
   private let unsimplified: Decline?
   /// What the generated code makes of sums, as a rule.
-  let epilogue: Epilogue
+  let epilogue: LoweredEpilogue
   /// What it makes of sums that weights and biases may take beyond the limit of that; nil where there is none.
-  let general: Epilogue?
+  let general: LoweredEpilogue?
   /// The greatest magnitude of sums that the rule takes; nil for any.
   private let sumLimit: Int?
   /// What weights are packed for: the same, or less where others with the same layout take less.
@@ -39,7 +39,7 @@ final class ConvolutionScheme: @unchecked Sendable {
   ) throws(Decline) {
     let product = try ProductKind(matrixOperands, epilogue, bytes: bytes)
     try epilogue.requireFit(matrixOperands, channels: outputChannels)
-    guard target.runsHybrid || !matrixOperands.isHybrid else {
+    guard target.hybrid != nil || !matrixOperands.isHybrid else {
       throw Decline("operands of \(matrixOperands.name) have no code for \(target.name)")
     }
     self.product = product
@@ -51,27 +51,21 @@ final class ConvolutionScheme: @unchecked Sendable {
     var faint = FaintChannels(epilogue, leastShift: target.leastShift)
     var common = faint?.epilogue ?? epilogue
     var unsimplified: Decline?
-    var simplified: Epilogue?
+    var simplified: LoweredEpilogue?
     do throws(Decline) {
       simplified = try target.simplified(
         common, faint: faint, outputsPerChannel: outputsPerChannel, depth: depth)
     } catch { unsimplified = error }
     // Code that takes any sums takes any factors.
-    if simplified == nil, target.sumLimit(common) == nil { (faint, common) = (nil, epilogue) }
+    if simplified == nil, target.sumLimit(.stated(common)) == nil { (faint, common) = (nil, epilogue) }
     self.faint = faint
-    self.epilogue = simplified ?? common
+    self.epilogue = simplified ?? .stated(common)
     self.unsimplified = unsimplified
-    try target.requireFinish(self.epilogue)
+    try target.requireCode(for: self.epilogue)
     let sumLimit = target.sumLimit(self.epilogue)
     self.sumLimit = sumLimit
-    packedSumLimit = faint == nil ? sumLimit ?? target.sumLimit(common) : sumLimit
-    if case .fixedPoint(let multipliers, let zeroPoint, let minimum, let maximum) = epilogue,
-      sumLimit != nil || faint != nil
-    {
-      general = .fixedPointOfAnySum(multipliers, zeroPoint: zeroPoint, minimum: minimum, maximum: maximum)
-    } else {
-      general = nil
-    }
+    packedSumLimit = faint == nil ? sumLimit ?? target.sumLimit(.stated(common)) : sumLimit
+    general = sumLimit != nil || faint != nil ? LoweredEpilogue(ofAnySum: epilogue) : nil
     elementByteCount = matrixOperands.generatedByteCount
     lanes = TileGathering.Lanes(
       product, operands, isHybrid: matrixOperands.isHybrid, flips: gatheredProduct != product,
@@ -82,7 +76,7 @@ final class ConvolutionScheme: @unchecked Sendable {
     let makesBytes = product == .unsignedBytes
     quantization = HybridQuantization(
       matrixOperands, batches: batches, inputCount: inputCount, makesBytes: makesBytes,
-      code: matrixOperands.isHybrid ? target.quantization(makesBytes: makesBytes) : nil)
+      code: matrixOperands.isHybrid ? target.hybrid?.quantization(makesBytes: makesBytes) : nil)
   }
 
   /// A layout of weights packed for this scheme, of a kind that these numbers measure.

@@ -15,7 +15,7 @@ final class OutputForm: @unchecked Sendable {
 
   /// Lays out the factors of `blockCount` panels or blocks of channels.
   init(
-    _ epilogue: Epilogue, _ operands: MatrixOperands, target: any CodeTarget, blockCount: Int,
+    _ epilogue: LoweredEpilogue, _ operands: MatrixOperands, target: any CodeTarget, blockCount: Int,
     lanes: (_ block: Int) -> ChannelLanes, functions: BlockFunctions, runFunctions: BlockFunctions
   ) {
     self.functions = functions

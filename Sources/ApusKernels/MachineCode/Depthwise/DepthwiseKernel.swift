@@ -80,7 +80,7 @@ final class DepthwiseKernel: PreparedConvolution, @unchecked Sendable {
 
   /// What makes outputs with an epilogue.
   private static func form(
-    _ epilogue: Epilogue, _ plan: DepthwisePlan, _ scheme: ConvolutionScheme,
+    _ epilogue: LoweredEpilogue, _ plan: DepthwisePlan, _ scheme: ConvolutionScheme,
     _ target: any CodeTarget, _ placement: CodePlacement
   ) throws(Decline) -> OutputForm {
     let c = plan.convolution
@@ -102,7 +102,7 @@ final class DepthwiseKernel: PreparedConvolution, @unchecked Sendable {
           (shape.columnCount, _, shape.restCount) = plan.blocks(plan.columns(part))
           shape.readsInPlace = part == .whole && !plan.interior.isEmpty
         }
-        return target.rowGenerator(
+        return target.depthwiseRows?.generator(
           shape.readsInPlace ? scheme.product : scheme.gatheredProduct, c.operands, epilogue, shape)
       })
     let runFunctions = try BlockFunctions(
@@ -113,7 +113,7 @@ final class DepthwiseKernel: PreparedConvolution, @unchecked Sendable {
         var shape = rowShape(columns: run.columns, channels: target.lanes, step: c.strideWidth)
         shape.place = .init(
           missingFirst: run.missingFirst, missingLast: run.missingLast, tailCount: plan.tailCount)
-        return target.rowGenerator(scheme.gatheredProduct, c.operands, epilogue, shape)
+        return target.depthwiseRows?.generator(scheme.gatheredProduct, c.operands, epilogue, shape)
       })
     // Where bytes are read in place, two blocks share factors.
     return OutputForm(

@@ -116,9 +116,9 @@ final class DepthwisePlan: Sendable {
     mostColumns =
       phases > 1 || product == .words && !widensInPlace
       ? 0
-      : target.mostRowColumns(
+      : target.depthwiseRows?.mostColumns(
         product, columnStep: best.count * c.strideWidth, tapStep: c.dilationWidth, tapRows: c.filterHeight,
-        tapColumns: c.filterWidth)
+        tapColumns: c.filterWidth) ?? 0
     singleTaps =
       mostColumns > 0
       ? nil
@@ -139,7 +139,7 @@ final class DepthwisePlan: Sendable {
     }
     interior =
       product.laneByteCount == 1 && runs.isEmpty && best.count == 1 && mostColumns > 0
-        && !c.operands.isHybrid && target.readsBytesInPlace
+        && !c.operands.isHybrid && (target.depthwiseRows?.readsBytesInPlace ?? false)
       ? Self.interior(c, product, reach: reachWidth, planeWidth: planeWidth) : 0..<0
     // Few lines, which are no equal parts, or of which each part would gather most rows: threads share channels instead.
     let products = Double(c.outputCount) * Double(c.taps)
@@ -197,13 +197,14 @@ final class DepthwisePlan: Sendable {
     _ c: DepthwiseConvolution, _ product: ProductKind, _ target: any CodeTarget
   ) -> [ColumnRun] {
     let lastTop = (c.outputHeight - 1) * c.strideHeight - c.paddingTop
-    let most = target.mostRowColumns(
+    guard let code = target.depthwiseRows else { return [] }
+    let most = code.mostColumns(
       product, columnStep: c.strideWidth, tapStep: c.dilationWidth, tapRows: c.filterHeight,
       tapColumns: c.filterWidth)
     // Every line has a row of the input.
     guard
       c.inputChannels.isMultiple(of: target.lanes)
-        || product == .floats && target.readsRows(channels: c.inputChannels)
+        || product == .floats && code.readsRows(channels: c.inputChannels)
     else { return [] }
     guard c.depthMultiplier == 1, most > 0,
       c.paddingTop <= (c.filterHeight - 1) * c.dilationHeight, lastTop < c.inputHeight,

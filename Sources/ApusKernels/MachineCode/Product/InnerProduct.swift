@@ -8,14 +8,14 @@ struct InnerProduct: Hashable {
 }
 
 extension InnerProduct {
-  /// The most rows of a block of such products; zero where the others are faster, or there are none.
+  /// The most rows of a block of such products; nil where the others are faster, or there are none.
   static func mostRows(
     _ convolution: Convolution, _ product: ProductKind, _ target: any CodeTarget, _ taps: TapLayout
-  ) -> Int {
-    guard product == .floats, convolution.columnCount > 0 else { return 0 }
+  ) -> Int? {
+    guard product == .floats, convolution.columnCount > 0 else { return nil }
     // To add the lanes takes as long as three steps or so; other products have two terms in that time.
     let steps = taps.count * ceilingQuotient(taps.lanesPerTap, target.lanes) + 3
-    guard 2 * convolution.columnCount * steps < convolution.depth else { return 0 }
+    guard 2 * convolution.columnCount * steps < convolution.depth else { return nil }
     return target.mostInnerRows(columnCount: convolution.columnCount)
   }
 }

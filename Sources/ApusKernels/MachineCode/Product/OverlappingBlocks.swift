@@ -10,13 +10,13 @@ enum OverlappingBlocks {
 
   /// The strategy for a convolution; nil where lines are short, or the target has no such code.
   static func strategy(
-    _ convolution: Convolution, _ epilogue: Epilogue, _ product: ProductKind, _ target: any CodeTarget,
+    _ convolution: Convolution, _ epilogue: LoweredEpilogue, _ product: ProductKind, _ target: any CodeTarget,
     _ taps: TapLayout, lineLength: Int
   ) -> ProductStrategy? {
     guard lineLength >= leastLength else { return nil }
     let steps = ProductSteps(
       taps: taps.count, perTap: ceilingQuotient(taps.lanesPerTap, product.lanesPerStep))
     let rows = target.mostOverlappingRows(product, steps, convolution.operands, epilogue)
-    return rows.isEmpty ? nil : .overlapping(steps, mostRows: rows)
+    return rows.map { .overlapping(steps, mostRows: $0) }
   }
 }

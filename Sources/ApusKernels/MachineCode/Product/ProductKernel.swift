@@ -84,7 +84,7 @@ final class ProductKernel: PreparedConvolution, @unchecked Sendable {
 
   /// What makes outputs with an epilogue.
   private static func form(
-    _ epilogue: Epilogue, _ shapes: [BlockShape], _ plan: ProductPlan,
+    _ epilogue: LoweredEpilogue, _ shapes: [BlockShape], _ plan: ProductPlan,
     _ scheme: ConvolutionScheme, _ target: any CodeTarget, _ placement: CodePlacement
   ) throws(Decline) -> OutputForm {
     let operands = plan.convolution.operands

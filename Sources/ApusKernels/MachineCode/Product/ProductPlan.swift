@@ -71,7 +71,7 @@ final class ProductPlan: Sendable {
   static let stepLimit = 8192
 
   init(
-    _ convolution: Convolution, _ epilogue: Epilogue, product: ProductKind, target: any CodeTarget,
+    _ convolution: Convolution, _ epilogue: LoweredEpilogue, product: ProductKind, target: any CodeTarget,
     sharesPipes: Bool, isForOneThread: Bool
   ) throws(Decline) {
     self.convolution = convolution

@@ -16,12 +16,11 @@ enum ProductStrategy {
 
   /// The strategy for a convolution with such taps, of which a line has so many pixels.
   init(
-    _ convolution: Convolution, _ epilogue: Epilogue, _ product: ProductKind, _ target: any CodeTarget,
+    _ convolution: Convolution, _ epilogue: LoweredEpilogue, _ product: ProductKind, _ target: any CodeTarget,
     taps: TapLayout, lineLength: Int, sharesPipes: Bool
   ) {
-    let innerRows = InnerProduct.mostRows(convolution, product, target, taps)
-    if innerRows > 0 {
-      self = .inner(mostRows: innerRows)
+    if let rows = InnerProduct.mostRows(convolution, product, target, taps) {
+      self = .inner(mostRows: rows)
     } else if sharesPipes, TermPairs.serve(convolution, product, target, taps) {
       self = .pairs
     } else if !sharesPipes,

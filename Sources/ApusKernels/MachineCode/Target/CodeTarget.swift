@@ -2,7 +2,8 @@
 
 /// A machine that code is generated for: what plans, packing and runs must know of it, and its generators.
 ///
-/// It is asked while a convolution is prepared, never while one runs.
+/// It is asked while a convolution is prepared, never while one runs. What not every target can do is an optional value: nil where
+/// there is no such code.
 protocol CodeTarget: Sendable {
   /// What tells its layouts of weights from those of others.
   var name: String { get }
@@ -17,15 +18,8 @@ protocol CodeTarget: Sendable {
   var depthwiseVectors: Int { get }
   /// The most rows of a block that registers and addressing allow.
   func mostRows(_ product: ProductKind, vectorCount: Int) -> Int
-  /// The most rows of a block of ``InnerProduct``, zero where there is no such code.
-  func mostInnerRows(columnCount: Int) -> Int
   /// The column, within a panel of bytes, that each lane stands for, vector by vector.
   func byteColumns(vectorCount: Int) -> LaneOrder
-  /// The most rows of a block whose products go on while the block before is finished, by the vectors of a panel less one;
-  /// empty where there is no such code.
-  func mostOverlappingRows(
-    _ product: ProductKind, _ steps: ProductSteps, _ operands: MatrixOperands, _ epilogue: Epilogue
-  ) -> [Int]
   /// Whether code can fetch weights ahead of their use.
   var fetchesAhead: Bool { get }
   /// Whether blocks of a few rows have functions of their own: with narrow weights, several sets of sums, or panels that
@@ -36,6 +30,9 @@ protocol CodeTarget: Sendable {
 
   /// About how many products of terms one processor does in a nanosecond.
   func rate(_ product: ProductKind) -> Double
+  /// Whether the pipes of products are all that there are on this machine, so that whatever is done beside products
+  /// takes time from them.
+  var sharesPipes: Bool { get }
 
   // MARK: Numbers
 
@@ -45,103 +42,59 @@ protocol CodeTarget: Sendable {
   var activationOffset: Int32 { get }
   /// The product for activations that are gathered: of bytes that suit, where others' signs are turned meanwhile.
   func gathered(_ product: ProductKind) -> ProductKind
+
+  // MARK: Epilogues
+
   /// The greatest magnitude of sums that the code for such an epilogue takes; nil where any will do. Where there is a limit,
-  /// the target has code for ``Epilogue/fixedPointOfAnySum(_:zeroPoint:minimum:maximum:)`` as well.
-  func sumLimit(_ epilogue: Epilogue) -> Int?
+  /// the target has code for ``LoweredEpilogue/anySum(_:zeroPoint:minimum:maximum:)`` as well.
+  func sumLimit(_ epilogue: LoweredEpilogue) -> Int?
   /// The least shift of a factor that the fastest code takes; nil where any will do.
   var leastShift: Int32? { get }
   /// An epilogue that makes the same outputs in less time, of so many for each channel, each of `depth` products; nil where
   /// the target knows no faster kind. Throws where there is none of these factors, or to find it would take too long.
   func simplified(
     _ epilogue: Epilogue, faint: FaintChannels?, outputsPerChannel: Int, depth: Int
-  ) throws(Decline) -> Epilogue?
+  ) throws(Decline) -> LoweredEpilogue?
   /// Throws unless the generated code can make outputs with such an epilogue, apart from ``sumLimit(_:)``.
-  func requireFinish(_ epilogue: Epilogue) throws(Decline)
+  func requireCode(for epilogue: LoweredEpilogue) throws(Decline)
   /// How the generated code makes outputs, for people to read.
-  func form(_ operands: MatrixOperands, _ epilogue: Epilogue) -> String
-
-  // MARK: Rows of depthwise convolutions
-
-  /// The most columns of a block, of which a row of taps is taken at a time, or up to four rows of bytes; zero where there
-  /// is no such code.
-  func mostRowColumns(
-    _ product: ProductKind, columnStep: Int, tapStep: Int, tapRows: Int, tapColumns: Int
-  ) -> Int
-  /// Whether rows of so many channels of floats, which are no whole vectors, are read where they lie.
-  func readsRows(channels: Int) -> Bool
-  /// Whether such blocks of bytes can be read where they lie.
-  var readsBytesInPlace: Bool { get }
-  /// What writes such a block.
-  func rowGenerator(
-    _ product: ProductKind, _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: DepthwiseRowShape
-  ) -> (any CodeGenerator)?
-
-  // MARK: Pipes
-
-  /// Whether the pipes of products are all that there are on this machine, so that whatever is done beside products
-  /// takes time from them.
-  var sharesPipes: Bool { get }
-
-  // MARK: Words
-
-  /// Whether floats can be multiplied that are quantized when they come.
-  var runsHybrid: Bool { get }
-  /// The target whose depthwise convolutions serve these operands.
-  func depthwiseTarget(_ operands: MatrixOperands) -> Self
-  /// What quantizes floats to bytes or words; nil where plain Swift does.
-  func quantization(makesBytes: Bool) -> QuantizationCode?
-  /// What makes words of bytes; nil where plain Swift does.
-  func widening(isSigned: Bool) -> WideningCode?
-  /// What turns the highest bits of bytes; nil where plain Swift does, if it is to be done.
-  var flipping: FlippingCode? { get }
-
-  // MARK: Winograd
-
-  /// What Winograd's way takes where the direct one multiplies so; nil where there is none, or it never pays.
-  func winogradCost(_ product: ProductKind) -> WinogradCost?
-  /// What writes a step of it.
-  func winogradGenerator(_ step: WinogradStep) -> (any CodeGenerator)?
-
-  // MARK: Code
-
+  func form(_ operands: MatrixOperands, _ epilogue: LoweredEpilogue) -> String
   /// The size of a panel's factors.
   var factorByteCount: Int { get }
   /// Writes the factors of panels; `lanes` says for each which channels it has.
   func fillFactors(
-    _ blocks: UnsafeMutableRawPointer, _ operands: MatrixOperands, _ epilogue: Epilogue, blockCount: Int,
-    lanes: (_ block: Int) -> ChannelLanes)
+    _ blocks: UnsafeMutableRawPointer, _ operands: MatrixOperands, _ epilogue: LoweredEpilogue,
+    blockCount: Int, lanes: (_ block: Int) -> ChannelLanes)
+
+  // MARK: Code
+
   /// What writes the product of a block of rows and a panel; without an epilogue, its sums as they are.
   func generator(
-    _ product: ProductKind, _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: BlockShape
+    _ product: ProductKind, _ operands: MatrixOperands, _ epilogue: LoweredEpilogue?, _ shape: BlockShape
   ) -> any CodeGenerator
   /// What writes the products of pixels and a block of channels, as rows and columns.
   func depthwiseGenerator(
-    _ product: ProductKind, _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: BlockShape
+    _ product: ProductKind, _ operands: MatrixOperands, _ epilogue: LoweredEpilogue?, _ shape: BlockShape
   ) -> any CodeGenerator
-}
+  /// The target whose depthwise convolutions serve these operands.
+  func depthwiseTarget(_ operands: MatrixOperands) -> Self
 
-extension CodeTarget {
-  var fetchesAhead: Bool { false }
-  func mostInnerRows(columnCount: Int) -> Int { 0 }
-  func gathered(_ product: ProductKind) -> ProductKind { product }
-  var sharesPipes: Bool { false }
-  var readsBytesInPlace: Bool { false }
-  func simplified(
-    _ epilogue: Epilogue, faint: FaintChannels?, outputsPerChannel: Int, depth: Int
-  ) throws(Decline) -> Epilogue? { nil }
-  func form(_ operands: MatrixOperands, _ epilogue: Epilogue) -> String { epilogue.name }
-  var flipping: FlippingCode? { nil }
-  func rate(_ product: ProductKind) -> Double { 32 }
+  // MARK: What some targets can do
+
+  /// The most rows of a block of ``InnerProduct`` with so many columns; nil where there is no such code.
+  func mostInnerRows(columnCount: Int) -> Int?
+  /// The most rows of a block of ``OverlappingBlocks``, by the vectors of a panel less one; nil where there is no such code.
   func mostOverlappingRows(
-    _ product: ProductKind, _ steps: ProductSteps, _ operands: MatrixOperands, _ epilogue: Epilogue
-  ) -> [Int] { [] }
-  func mostRowColumns(
-    _ product: ProductKind, columnStep: Int, tapStep: Int, tapRows: Int, tapColumns: Int
-  ) -> Int { 0 }
-  func readsRows(channels: Int) -> Bool { false }
-  func rowGenerator(
-    _ product: ProductKind, _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: DepthwiseRowShape
-  ) -> (any CodeGenerator)? { nil }
-  func winogradCost(_ product: ProductKind) -> WinogradCost? { nil }
-  func winogradGenerator(_ step: WinogradStep) -> (any CodeGenerator)? { nil }
+    _ product: ProductKind, _ steps: ProductSteps, _ operands: MatrixOperands, _ epilogue: LoweredEpilogue
+  ) -> [Int]?
+  /// Blocks of columns of depthwise convolutions.
+  var depthwiseRows: (any DepthwiseRowCode)? { get }
+  /// Winograd's way.
+  var winograd: (any WinogradCode)? { get }
+  /// Floats that are quantized when they come.
+  var hybrid: (any HybridCode)? { get }
+  /// What makes words of bytes.
+  func widening(isSigned: Bool) -> WideningCode?
+  /// What turns the highest bits of bytes.
+  var flipping: FlippingCode? { get }
 }

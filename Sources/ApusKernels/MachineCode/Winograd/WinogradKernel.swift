@@ -33,19 +33,19 @@ final class WinogradKernel: PreparedConvolution, @unchecked Sendable {
     let operands = convolution.operands.bytes
     let isSigned = operands?.signFlip == 0x80
     inputs = try CodeFunction(
-      target.winogradGenerator(.inputs(plan.form, isSigned: isSigned)), placement: placement)
+      target.winograd?.generator(.inputs(plan.form, isSigned: isSigned)), placement: placement)
     weights = try CodeFunction(
-      target.winogradGenerator(.weights(plan.form, isSigned: isSigned)), placement: placement)
+      target.winograd?.generator(.weights(plan.form, isSigned: isSigned)), placement: placement)
     products = try BlockFunctions(
       plan.productShapes, placement: placement,
       generator: { target.generator(plan.form.product, convolution.operands, nil, $0) })
-    outputs = try Self.form(convolution.epilogue, plan, target, placement)
+    outputs = try Self.form(.stated(convolution.epilogue), plan, target, placement)
     if let epilogue = Self.general(convolution, target), !ExecutableMemory.growsFreely {
       // None might be made then.
       general = try Self.form(epilogue, plan, target, placement)
     }
     weightPacking = WinogradPacking(
-      plan: plan, operands: operands, sumLimit: target.sumLimit(convolution.epilogue) ?? .max)
+      plan: plan, operands: operands, sumLimit: target.sumLimit(.stated(convolution.epilogue)) ?? .max)
     direct =
       weightPacking.isAlwaysExact
       ? nil
@@ -74,7 +74,7 @@ final class WinogradKernel: PreparedConvolution, @unchecked Sendable {
 
   /// What makes outputs with an epilogue.
   private static func form(
-    _ epilogue: Epilogue, _ plan: WinogradPlan, _ target: any CodeTarget,
+    _ epilogue: LoweredEpilogue, _ plan: WinogradPlan, _ target: any CodeTarget,
     _ placement: CodePlacement
   ) throws(Decline) -> OutputForm {
     let operands = plan.convolution.operands
@@ -82,16 +82,14 @@ final class WinogradKernel: PreparedConvolution, @unchecked Sendable {
       epilogue, operands, target: target, blockCount: plan.panels.count, lanes: plan.lanes(panel:),
       functions: try BlockFunctions(
         plan.outputShapes, placement: placement,
-        generator: { target.winogradGenerator(.outputs(operands, epilogue, $0)) }),
+        generator: { target.winograd?.generator(.outputs(operands, epilogue, $0)) }),
       runFunctions: .none)
   }
 
   /// The epilogue of sums that are beyond the limit; nil where there is none.
-  private static func general(_ convolution: Convolution, _ target: any CodeTarget) -> Epilogue? {
-    guard case .fixedPoint(let factors, let zeroPoint, let minimum, let maximum) = convolution.epilogue,
-      target.sumLimit(convolution.epilogue) != nil
-    else { return nil }
-    return .fixedPointOfAnySum(factors, zeroPoint: zeroPoint, minimum: minimum, maximum: maximum)
+  private static func general(_ convolution: Convolution, _ target: any CodeTarget) -> LoweredEpilogue? {
+    target.sumLimit(.stated(convolution.epilogue)) == nil
+      ? nil : LoweredEpilogue(ofAnySum: convolution.epilogue)
   }
 
   /// What makes outputs of these weights.
@@ -107,7 +105,7 @@ final class WinogradKernel: PreparedConvolution, @unchecked Sendable {
   // MARK: Reading
 
   var implementation: String {
-    "\(plan.text), \(target.form(convolution.operands, convolution.epilogue))"
+    "\(plan.text), \(target.form(convolution.operands, .stated(convolution.epilogue)))"
   }
 
   func notes(_ packed: PackedWeights?) -> [String] {

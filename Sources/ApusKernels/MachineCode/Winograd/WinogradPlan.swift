@@ -83,9 +83,9 @@ struct WinogradPlan {
   ) throws(Decline) {
     let c = convolution
     let form = try WinogradForm(c.operands, c.epilogue)
-    try target.requireFinish(c.epilogue)
+    try target.requireCode(for: .stated(c.epilogue))
     let product = try ProductKind(c.operands, c.epilogue, bytes: bytes)
-    guard let cost = target.winogradCost(product) else {
+    guard let cost = target.winograd?.cost(product) else {
       throw Decline("there is none for \(product.text), or it never pays")
     }
     try Self.requireShape(c)

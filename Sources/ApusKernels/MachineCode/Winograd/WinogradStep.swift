@@ -7,5 +7,5 @@ enum WinogradStep {
   /// From 3×3 weights to points.
   case weights(WinogradForm, isSigned: Bool)
   /// From points of sums to outputs, as many side by side as the shape has rows.
-  case outputs(MatrixOperands, Epilogue, BlockShape)
+  case outputs(MatrixOperands, LoweredEpilogue, BlockShape)
 }

@@ -28,9 +28,9 @@ extension X86Target: CodeTarget {
     }
   }
 
-  func mostInnerRows(columnCount: Int) -> Int {
+  func mostInnerRows(columnCount: Int) -> Int? {
     // Beside the sums there are the weights of a step, a vector of a row and, with AVX2, a mask.
-    columnCount > 4 ? 0 : min(12, ((self == .avx512 ? 31 : 14) - columnCount) / columnCount)
+    columnCount > 4 ? nil : min(12, ((self == .avx512 ? 31 : 14) - columnCount) / columnCount)
   }
 
   /// Packing vectors of 32-bit lanes interleaves them by quarters of 128 bits: lanes are given out so that the bytes come
@@ -41,12 +41,12 @@ extension X86Target: CodeTarget {
   }
 
   func mostOverlappingRows(
-    _ product: ProductKind, _ steps: ProductSteps, _ operands: MatrixOperands, _ epilogue: Epilogue
-  ) -> [Int] {
+    _ product: ProductKind, _ steps: ProductSteps, _ operands: MatrixOperands, _ epilogue: LoweredEpilogue
+  ) -> [Int]? {
     let kind = X86EpilogueGenerator.Kind(operands, epilogue, isPerRow: false)
     guard self == .avx512, product == .unsignedBytes || product == .signedBytes,
       kind.shiftsRight || kind.isSingle
-    else { return [] }
+    else { return nil }
     return X86OverlappingProductGenerator.mostRows(steps)
   }
 
@@ -64,31 +64,29 @@ extension X86Target: CodeTarget {
     product == .signedBytes ? .unsignedBytes : product
   }
   var sharesPipes: Bool { self == .avx512 && CPUFeatures.current.contains(.twoWidePipes) }
-  func sumLimit(_ epilogue: Epilogue) -> Int? {
+  func sumLimit(_ epilogue: LoweredEpilogue) -> Int? {
     switch epilogue {
-    case .fixedPoint(let multipliers, _, _, _):
+    case .stated(.fixedPoint(let multipliers, _, _, _)):
       return X86EpilogueGenerator.shiftRight(multipliers) ? X86EpilogueGenerator.sumLimit : nil
-    case .singlePrecision(let factors, _, _, _):
-      // Products are below 2³¹ whatever the sums are, unless a factor is a half or more.
-      let exponent = factors.reduce(-2) { max($0, Int($1.multiplier.exponent)) }
-      return exponent < -1 ? nil : X86EpilogueGenerator.sumLimit >> (exponent + 1)
+    case .singlePrecision(let factors, _, _, _): return X86EpilogueGenerator.singlePrecisionSumLimit(factors)
     default: return nil
     }
   }
 
   var leastShift: Int32? { X86EpilogueGenerator.leastShift }
 
-  func requireFinish(_ epilogue: Epilogue) throws(Decline) {
+  func requireCode(for epilogue: LoweredEpilogue) throws(Decline) {
     switch epilogue {
-    case .float32, .float64, .hybrid, .singlePrecision, .fixedPoint, .fixedPointOfAnySum: return
+    case .stated(.float32), .stated(.float64), .stated(.hybrid), .stated(.fixedPoint), .singlePrecision, .anySum:
+      return
     default: throw Decline("there is no generated code for \(epilogue.name)")
     }
   }
 
-  func form(_ operands: MatrixOperands, _ epilogue: Epilogue) -> String {
+  func form(_ operands: MatrixOperands, _ epilogue: LoweredEpilogue) -> String {
     let kind = X86EpilogueGenerator.Kind(operands, epilogue, isPerRow: false)
     switch epilogue {
-    case .fixedPoint, .fixedPointOfAnySum: break
+    case .stated(.fixedPoint), .anySum: break
     default: return epilogue.name
     }
     return kind.isRectified
@@ -98,13 +96,12 @@ extension X86Target: CodeTarget {
 
   func simplified(
     _ epilogue: Epilogue, faint: FaintChannels?, outputsPerChannel: Int, depth: Int
-  ) throws(Decline) -> Epilogue? {
+  ) throws(Decline) -> LoweredEpilogue? {
     guard case .fixedPoint = epilogue else { return nil }
     return try SinglePrecisionFactor.epilogue(
       epilogue, faint: faint, outputsPerChannel: outputsPerChannel, depth: depth, cutsOff: self == .avx512)
   }
 
-  var runsHybrid: Bool { true }
   /// Words are multiplied 256 bits at a time everywhere.
   func depthwiseTarget(_ operands: MatrixOperands) -> X86Target { operands.isHybrid ? .avx2 : self }
   var flipping: FlippingCode? { .x86(self) }
@@ -113,8 +110,8 @@ extension X86Target: CodeTarget {
   var factorByteCount: Int { X86FactorLayout(self).byteCount }
 
   func fillFactors(
-    _ blocks: UnsafeMutableRawPointer, _ operands: MatrixOperands, _ epilogue: Epilogue, blockCount: Int,
-    lanes: (_ block: Int) -> ChannelLanes
+    _ blocks: UnsafeMutableRawPointer, _ operands: MatrixOperands, _ epilogue: LoweredEpilogue,
+    blockCount: Int, lanes: (_ block: Int) -> ChannelLanes
   ) {
     let layout = X86FactorLayout(self)
     let kind = X86EpilogueGenerator.Kind(operands, epilogue, isPerRow: false)
@@ -125,7 +122,7 @@ extension X86Target: CodeTarget {
   }
 
   func generator(
-    _ product: ProductKind, _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: BlockShape
+    _ product: ProductKind, _ operands: MatrixOperands, _ epilogue: LoweredEpilogue?, _ shape: BlockShape
   ) -> any CodeGenerator {
     let kind = X86EpilogueGenerator.Kind(operands, epilogue, isPerRow: shape.isPerRow)
     if let steps = shape.overlapping {
@@ -137,67 +134,14 @@ extension X86Target: CodeTarget {
   }
 
   func depthwiseGenerator(
-    _ product: ProductKind, _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: BlockShape
+    _ product: ProductKind, _ operands: MatrixOperands, _ epilogue: LoweredEpilogue?, _ shape: BlockShape
   ) -> any CodeGenerator {
     X86DepthwiseGenerator(
       target: self, product: product, epilogue: .init(operands, epilogue, isPerRow: false),
       pixelCount: shape.rowCount, channelCount: shape.columnCount)
   }
-}
 
-extension X86Target {
-  func mostRowColumns(
-    _ product: ProductKind, columnStep: Int, tapStep: Int, tapRows: Int, tapColumns: Int
-  ) -> Int {
-    switch product {
-    case .floats:
-      X86DepthwiseRowGenerator.mostColumns(columnStep: columnStep, tapStep: tapStep, tapColumns: tapColumns)
-    case .unsignedBytes, .signedBytes:
-      X86DepthwiseByteRowGenerator.mostColumns(
-        self, columnStep: columnStep, tapStep: tapStep, tapRows: tapRows, tapColumns: tapColumns)
-    case .words:
-      X86DepthwiseWordRowGenerator.mostColumns(
-        self, columnStep: columnStep, tapStep: tapStep, tapRows: tapRows, tapColumns: tapColumns)
-    }
-  }
-
-  var readsBytesInPlace: Bool { self == .avx512 }
-
-  /// Where that leaves more than half of the lanes of 256 bits with channels; without masks, by whole vectors of 128.
-  func readsRows(channels: Int) -> Bool {
-    (self == .avx512 || channels.isMultiple(of: 4)) && 2 * channels > (channels + 7) / 8 * 8
-  }
-
-  func rowGenerator(
-    _ product: ProductKind, _ operands: MatrixOperands, _ epilogue: Epilogue?, _ shape: DepthwiseRowShape
-  ) -> (any CodeGenerator)? {
-    let kind = X86EpilogueGenerator.Kind(operands, epilogue, isPerRow: false)
-    switch product {
-    case .floats: return X86DepthwiseRowGenerator(target: self, epilogue: kind, shape: shape)
-    case .unsignedBytes, .signedBytes:
-      return X86DepthwiseByteRowGenerator(product: product, epilogue: kind, shape: shape)
-    case .words:
-      guard let place = shape.place else { return nil }
-      let isSigned = if case .int8 = operands { true } else { false }
-      return X86DepthwiseWordRowGenerator(isSigned: isSigned, epilogue: kind, shape: shape, place: place)
-    }
-  }
-}
-
-extension X86Target {
-  func winogradCost(_ product: ProductKind) -> WinogradCost? {
-    switch (self, product) {
-    case (.avx2, .words): WinogradCost(finish: 10, input: 270, weights: 80, output: 250, margin: 1.1)
-    case (.avx2, .floats): WinogradCost(finish: 4, input: 130, weights: 40, output: 95, margin: 1.15)
-    // By static analysis of its code, for the slower of two processors.
-    case (.avx512, .floats): WinogradCost(finish: 4, input: 140, weights: 50, output: 120, margin: 1.25)
-    case (.avx512, _):
-      WinogradCost(directSteps: 2, finish: 12, input: 260, weights: 120, output: 400, margin: 1.25)
-    default: nil
-    }
-  }
-
-  func winogradGenerator(_ step: WinogradStep) -> (any CodeGenerator)? {
-    X86WinogradGenerator(self, step)
-  }
+  var depthwiseRows: (any DepthwiseRowCode)? { X86DepthwiseRows(target: self) }
+  var winograd: (any WinogradCode)? { X86Winograd(target: self) }
+  var hybrid: (any HybridCode)? { X86Hybrid(target: self) }
 }

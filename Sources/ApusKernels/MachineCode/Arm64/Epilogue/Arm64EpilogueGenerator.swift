@@ -17,14 +17,14 @@ package struct Arm64EpilogueGenerator: Hashable, Sendable {
     case bytesRoundedOnce(isSigned: Bool)
 
     /// What finishes outputs of these operands; without an epilogue, nothing does.
-    init(_ operands: MatrixOperands, _ epilogue: Epilogue?) {
+    init(_ operands: MatrixOperands, _ epilogue: LoweredEpilogue?) {
       var isSigned = false
       if case .int8 = operands { isSigned = true }
       switch epilogue {
       case .none: self = .sums
-      case .fixedPoint(let multipliers, _, _, _):
+      case .stated(.fixedPoint(let multipliers, _, _, _)):
         self = .bytes(isSigned: isSigned, shiftsLeft: multipliers.contains { $0.shift > 0 })
-      case .float64: self = .bytesRoundedOnce(isSigned: isSigned)
+      case .stated(.float64): self = .bytesRoundedOnce(isSigned: isSigned)
       default: self = .floats
       }
     }

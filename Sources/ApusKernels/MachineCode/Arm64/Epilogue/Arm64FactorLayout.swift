@@ -16,13 +16,13 @@ enum Arm64FactorLayout {
   static let byteCount = 384
 
   /// Writes a block of factors; `channel` names the output channel of each of the block's lanes.
-  static func fill(_ block: UnsafeMutableRawPointer, _ epilogue: Epilogue, _ lanes: ChannelLanes) {
+  static func fill(_ block: UnsafeMutableRawPointer, _ epilogue: LoweredEpilogue, _ lanes: ChannelLanes) {
     unsafe block.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
     switch epilogue {
-    case .float32(let least, let most):
+    case .stated(.float32(let least, let most)):
       unsafe fill(block, minimum, least)
       unsafe fill(block, maximum, most)
-    case .fixedPoint(let multipliers, let zero, let least, let most):
+    case .stated(.fixedPoint(let multipliers, let zero, let least, let most)):
       unsafe fill(block, zero, least, most)
       for lane in lanes.columns.indices {
         guard let channel = lanes.channel(lane) else { continue }
@@ -34,7 +34,7 @@ enum Arm64FactorLayout {
         unsafe block.storeBytes(
           of: min(0, multiplier.shift), toByteOffset: rightShifts + place, as: Int32.self)
       }
-    case .float64(let scales, let zero, let least, let most):
+    case .stated(.float64(let scales, let zero, let least, let most)):
       unsafe fill(block, zero, least, most)
       for lane in lanes.columns.indices {
         guard let channel = lanes.channel(lane) else { continue }

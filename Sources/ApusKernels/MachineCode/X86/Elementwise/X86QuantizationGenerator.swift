@@ -170,11 +170,14 @@ struct X86QuantizationGenerator: CodeGenerator, Hashable {
   }
 }
 
-extension X86Target {
+/// Floats that are quantized when they come.
+struct X86Hybrid: HybridCode {
+  let target: X86Target
+
   /// The code that quantizes floats; nil where it cannot be placed.
   func quantization(makesBytes: Bool) -> QuantizationCode? {
     // Words are for products without VNNI, 256 bits at a time.
-    let target = makesBytes ? self : .avx2
+    let target = makesBytes ? target : .avx2
     guard
       let extremes = try? CodeFunction<QuantizationCode.Arguments>(
         X86QuantizationGenerator(target: target, result: .extremes)),

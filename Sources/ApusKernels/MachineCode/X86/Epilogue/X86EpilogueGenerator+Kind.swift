@@ -1,29 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-extension X86EpilogueGenerator {
-  /// Whether ``Rescaling/right`` takes these factors.
-  static func shiftRight(_ factors: [FixedPointMultiplier]) -> Bool {
-    factors.allSatisfy { leastShift...(-1) ~= $0.shift && $0.value >= 0 }
-  }
-}
-
 extension X86EpilogueGenerator.Kind {
   /// What finishes outputs of these operands; without an epilogue, nothing does. `isPerRow` says whether each row is an
   /// image of its own.
-  init(_ operands: MatrixOperands, _ epilogue: Epilogue?, isPerRow: Bool) {
+  init(_ operands: MatrixOperands, _ epilogue: LoweredEpilogue?, isPerRow: Bool) {
     let isSigned = if case .int8 = operands { true } else { false }
     switch epilogue {
-    case .float32: self = .floats
-    case .hybrid(_, _, _, let areWeightsFirst):
+    case .stated(.float32): self = .floats
+    case .stated(.hybrid(_, _, _, let areWeightsFirst)):
       self = .scaledFloats(isPerRow: isPerRow, areColumnsFirst: areWeightsFirst)
-    case .float64: self = .bytes(isSigned: isSigned, .once, isBounded: false)
-    case .fixedPoint(let multipliers, let zeroPoint, let minimum, let maximum):
+    case .stated(.float64): self = .bytes(isSigned: isSigned, .once, isBounded: false)
+    case .stated(.fixedPoint(let multipliers, let zeroPoint, let minimum, let maximum)):
       self = .bytes(
         isSigned: isSigned,
         !X86EpilogueGenerator.shiftRight(multipliers)
           ? .any : minimum < zeroPoint ? .right : .rightRectified,
         isBounded: minimum > (isSigned ? -128 : 0) || maximum < (isSigned ? 127 : 255))
-    case .fixedPointOfAnySum(_, _, let minimum, let maximum):
+    case .anySum(_, _, let minimum, let maximum):
       self = .bytes(
         isSigned: isSigned, .any,
         isBounded: minimum > (isSigned ? -128 : 0) || maximum < (isSigned ? 127 : 255))

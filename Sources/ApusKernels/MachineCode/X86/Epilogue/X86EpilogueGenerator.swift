@@ -20,12 +20,6 @@ struct X86EpilogueGenerator: Hashable {
     case bytes(isSigned: Bool, Rescaling, isBounded: Bool)
   }
 
-  /// The greatest magnitude of sums that ``Rescaling/right`` takes: some 2³⁰ more would overflow with the greatest rounding or
-  /// zero point. Converters clip the biases of unused channels to 2³⁰.
-  static let sumLimit = 3 << 29 - 1 << 22
-  /// What shifts by more would overflow with the zero point there.
-  static let leastShift: Int32 = -21
-
   /// Which fixed-point factors there are.
   enum Rescaling: Hashable {
     /// All shift right, by 1 to 21 bits, and none is negative.
@@ -149,7 +143,7 @@ struct X86EpilogueGenerator: Hashable {
     for vector in 0..<vectorCount {
       a.vector(.vmovdqu, width, sum(0, vector), 0, .init(offsets, vector * width.byteCount))
       if kind.shiftsRight {
-        a.vector(.vpaddd, width, sum(0, vector), sum(0, vector), .init(.rdx, X86FactorLayout(target).bias))
+        a.vector(.vpaddd, width, sum(0, vector), sum(0, vector), .init(.rdx, X86ShiftingFactors(X86FactorLayout(target)).bias))
       }
       for row in 1..<max(rowCount, 1) { a.vector(.vmovdqu, width, sum(row, vector), 0, sum(0, vector)) }
     }
@@ -188,56 +182,13 @@ struct X86EpilogueGenerator: Hashable {
     }
   }
 
-  /// Makes floats of sums: `sum · (column's scale · row's scale)` or `sum · column's scale · row's scale`, in the order of the
-  /// portable kernels.
-  private func scale(_ a: inout X86Assembler, isPerRow: Bool, areColumnsFirst: Bool) {
-    let factor = free(0)
-    a.load(.rcx, .init(.rdi, ConvolutionArguments.offset(\.scales)))
-    for vector in 0..<(columnCount + target.lanes - 1) / target.lanes {
-      let column = X86Assembler.Memory(
-        .rdx, X86FactorLayout(target).multipliers + vector * width.byteCount)
-      for row in 0..<rowCount {
-        if row == 0 || isPerRow {
-          a.vector(.vbroadcastss, width, factor, 0, .init(.rcx, 4 * row))
-          if !areColumnsFirst { a.vector(.vmulps, width, factor, factor, column) }
-        }
-        a.vector(.vcvtdq2ps, width, sum(row, vector), 0, sum(row, vector))
-        if areColumnsFirst { a.vector(.vmulps, width, sum(row, vector), sum(row, vector), column) }
-        a.vector(.vmulps, width, sum(row, vector), sum(row, vector), factor)
-      }
-    }
-  }
-
-  private func storeFloats(_ a: inout X86Assembler, _ bases: [X86Assembler.General]) {
-    let layout = X86FactorLayout(target)
-    let (minimum, maximum, mask) = (free(0), free(1), free(2))
-    a.vector(.vbroadcastss, width, minimum, 0, .init(.rdx, layout.minimum))
-    a.vector(.vbroadcastss, width, maximum, 0, .init(.rdx, layout.maximum))
-    let used = (columnCount + target.lanes - 1) / target.lanes
-    let isMasked = isMasked
-    if isMasked, target == .avx2 {
-      a.vector(.vmovdqu, width, mask, 0, .init(.rdx, layout.columnMask + 4 * (8 - columnCount % 8)))
-    }
-    for vector in 0..<used {
-      for row in 0..<rowCount {
-        let value = sum(row, vector)
-        a.vector(.vaddps, width, value, value, .init(.rsi, vector * width.byteCount))
-        // The value is the second source: what the instructions answer where it is NaN.
-        a.vector(.vmaxps, width, value, minimum, value)
-        a.vector(.vminps, width, value, maximum, value)
-      }
-    }
-    for row in 0..<rowCount {
-      for vector in 0..<used {
-        let memory = place(bases, row, vector * width.byteCount)
-        if !isMasked || vector < used - 1 {
-          a.vector(.vmovupsStore, width, sum(row, vector), 0, memory)
-        } else if target == .avx512 {
-          a.vector(.vmovupsStore, width, sum(row, vector), 0, memory, mask: .init(2))
-        } else {
-          a.vector(.vmaskmovpsStore, width, sum(row, vector), mask, memory)
-        }
-      }
-    }
+  /// A factor in a register: AVX-512 has enough of them; AVX2 reads it from the cache each time.
+  func factor(
+    _ a: inout X86Assembler, _ width: X86Assembler.Width, _ index: Int, _ displacement: Int
+  ) -> X86Assembler.Operand {
+    let memory = X86Assembler.Memory(.rdx, displacement)
+    guard target == .avx512 else { return .memory(memory) }
+    a.vector(.vmovdqu, width, free(index), 0, memory)
+    return .register(free(index))
   }
 }

@@ -19,7 +19,7 @@ struct X86OverlappingProductGenerator: CodeGenerator, Hashable {
 
   /// The most rows, by vectors less one: what two sets of sums leave registers for. Beyond so many steps, finishing takes
   /// little of the time.
-  static func mostRows(_ steps: ProductSteps) -> [Int] { steps.taps * steps.perTap <= 32 ? [6, 4] : [] }
+  static func mostRows(_ steps: ProductSteps) -> [Int]? { steps.taps * steps.perTap <= 32 ? [6, 4] : nil }
 
   // MARK: Registers
 
@@ -64,7 +64,7 @@ struct X86OverlappingProductGenerator: CodeGenerator, Hashable {
       if epilogue.shiftsRight {
         a.vector(
           .vpaddd, width(vector), beginning(vector), beginning(vector),
-          .init(.rdx, X86FactorLayout(.avx512).bias))
+          .init(.rdx, X86ShiftingFactors(X86FactorLayout(.avx512)).bias))
       }
     }
     if product == .signedBytes {

@@ -234,7 +234,7 @@ struct X86WinogradGenerator: CodeGenerator, Hashable {
     loadVector(&a, offset, Memory(.rsi, vector * vectorByteCount))
     if end.kind.shiftsRight {
       a.vector(
-        .vpaddd, target.width, offset, offset, Memory(.rdx, X86FactorLayout(target).bias))
+        .vpaddd, target.width, offset, offset, Memory(.rdx, X86ShiftingFactors(X86FactorLayout(target)).bias))
     }
     for sum in sums {
       operate(&a, .vpmulld, sum, sum, inverse)

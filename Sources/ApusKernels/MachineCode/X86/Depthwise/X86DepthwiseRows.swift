@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Depthwise convolutions by blocks of columns.
+struct X86DepthwiseRows: DepthwiseRowCode {
+  let target: X86Target
+
+  func mostColumns(
+    _ product: ProductKind, columnStep: Int, tapStep: Int, tapRows: Int, tapColumns: Int
+  ) -> Int {
+    switch product {
+    case .floats:
+      X86DepthwiseRowGenerator.mostColumns(columnStep: columnStep, tapStep: tapStep, tapColumns: tapColumns)
+    case .unsignedBytes, .signedBytes:
+      X86DepthwiseByteRowGenerator.mostColumns(
+        target, columnStep: columnStep, tapStep: tapStep, tapRows: tapRows, tapColumns: tapColumns)
+    case .words:
+      X86DepthwiseWordRowGenerator.mostColumns(
+        target, columnStep: columnStep, tapStep: tapStep, tapRows: tapRows, tapColumns: tapColumns)
+    }
+  }
+
+  var readsBytesInPlace: Bool { target == .avx512 }
+
+  /// Where that leaves more than half of the lanes of 256 bits with channels; without masks, by whole vectors of 128.
+  func readsRows(channels: Int) -> Bool {
+    (target == .avx512 || channels.isMultiple(of: 4)) && 2 * channels > (channels + 7) / 8 * 8
+  }
+
+  func generator(
+    _ product: ProductKind, _ operands: MatrixOperands, _ epilogue: LoweredEpilogue?,
+    _ shape: DepthwiseRowShape
+  ) -> (any CodeGenerator)? {
+    let kind = X86EpilogueGenerator.Kind(operands, epilogue, isPerRow: false)
+    switch product {
+    case .floats: return X86DepthwiseRowGenerator(target: target, epilogue: kind, shape: shape)
+    case .unsignedBytes, .signedBytes:
+      return X86DepthwiseByteRowGenerator(product: product, epilogue: kind, shape: shape)
+    case .words:
+      guard let place = shape.place else { return nil }
+      let isSigned = if case .int8 = operands { true } else { false }
+      return X86DepthwiseWordRowGenerator(isSigned: isSigned, epilogue: kind, shape: shape, place: place)
+    }
+  }
+}

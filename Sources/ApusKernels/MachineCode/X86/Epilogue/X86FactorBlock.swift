@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A panel's block of factors while it is written.
+struct X86FactorBlock {
+  private let start: UnsafeMutableRawPointer
+  let layout: X86FactorLayout
+  private let lanes: ChannelLanes
+
+  init(start: UnsafeMutableRawPointer, layout: X86FactorLayout, lanes: ChannelLanes) {
+    unsafe self.start = start
+    self.layout = layout
+    self.lanes = lanes
+  }
+
+  /// Writes a value at an offset.
+  func store<Value: BitwiseCopyable>(_ value: Value, at offset: Int) {
+    unsafe start.storeBytes(of: value, toByteOffset: offset, as: Value.self)
+  }
+
+  /// Writes the zero point and the bounds of bytes.
+  func storeBytes(_ zeroPoint: Int32, _ minimum: Int32, _ maximum: Int32) {
+    // Code that takes one vector of two finds them there as well.
+    for place in [0, 32] {
+      store(Int16(truncatingIfNeeded: zeroPoint), at: layout.zeroPoint + place)
+      store(UInt32(UInt8(truncatingIfNeeded: minimum)) * 0x0101_0101, at: layout.minimum + place)
+      store(UInt32(UInt8(truncatingIfNeeded: maximum)) * 0x0101_0101, at: layout.maximum + place)
+    }
+  }
+
+  /// Calls `body` with each lane that has a channel, and the channel's factor: its own, or that of all.
+  @inline(__always)
+  func forEachLane<Factor>(_ factors: [Factor], _ body: (_ lane: Int, _ factor: Factor) -> Void) {
+    for lane in lanes.columns.indices {
+      guard let channel = lanes.channel(lane) else { continue }
+      body(lane, factors.count > 1 ? factors[channel] : factors[0])
+    }
+  }
+}
