@@ -2,6 +2,7 @@
 
 import ApusKernels
 
+/// What several operators require of a tensor.
 extension Node {
   /// Throws unless the zero point is 0, as `int16` tensors require.
   func requireNoZeroPoint(_ slot: TensorSlot) throws(ApusError) {
@@ -9,5 +10,16 @@ extension Node {
     guard zeroPoint == 0 else {
       throw malformed("\(slot.name) (\(slot.type)) has the zero point \(zeroPoint), not 0")
     }
+  }
+
+  /// The same of those that are `int16`.
+  func requireNoZeroPoint(ofInt16 slots: TensorSlot...) throws(ApusError) {
+    for slot in slots where slot.type == .int16 { try requireNoZeroPoint(slot) }
+  }
+
+  /// Throws unless a tensor has the scale that an operator prescribes.
+  func requireScale(_ scale: Float, of slot: TensorSlot) throws(ApusError) {
+    let found = try quantization(of: slot).scale
+    guard found == scale else { throw malformed("\(slot.name) has the scale \(found), not \(scale)") }
   }
 }

@@ -12,10 +12,7 @@ enum LeakyRelu {
       return UnaryOperator(
         FloatFunction.leakyRelu(alpha: alpha), input: input, output: output, using: node.kernels)
     }
-    if input.type == .int16 {
-      try node.requireNoZeroPoint(input)
-      try node.requireNoZeroPoint(output)
-    }
+    try node.requireNoZeroPoint(ofInt16: input, output)
     let source = try node.quantization(of: input).scale
     let target = try node.quantization(of: output).scale
     let factor = Double(source * alpha / target)

@@ -3,12 +3,6 @@
 import ApusKernels
 
 extension Node {
-  /// Throws unless a tensor has the scale that an operator prescribes.
-  func requireScale(_ scale: Float, of slot: TensorSlot) throws(ApusError) {
-    let found = try quantization(of: slot).scale
-    guard found == scale else { throw malformed("\(slot.name) has the scale \(found), not \(scale)") }
-  }
-
   /// The 16-bit table function for an input's scale; powers of two in `powerShifts` are exact.
   func wordSigmoid(
     input: TensorSlot, output: TensorSlot, powerShifts: ClosedRange<Int>

@@ -13,10 +13,7 @@ extension Node {
     }
     let source = try quantization(of: input)
     let target = try quantization(of: output)
-    if input.type == .int16 {
-      try requireNoZeroPoint(input)
-      try requireNoZeroPoint(output)
-    }
+    try requireNoZeroPoint(ofInt16: input, output)
     let range = output.type.integerRange
     func quantized(_ bound: Float) throws(ApusError) -> Int {
       let steps = (bound / target.scale).rounded(.toNearestOrAwayFromZero)

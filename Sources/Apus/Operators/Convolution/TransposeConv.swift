@@ -53,7 +53,7 @@ enum TransposeConv {
     switch (input.type, filter.type) {
     case (.float32, .int8): return .hybrid(isAsymmetric: true)
     case (.int16, .int8):
-      try node.expectNoZeroPoint(input)
+      try node.requireNoZeroPoint(input)
       let declared = try node.int8Option(4, default: 0)
       let isNarrow = bias.map { $0.type == .int32 } ?? (declared == 2)
       return .int16(weightByteCount: 1, biasByteCount: isNarrow ? 4 : 8)

@@ -16,7 +16,7 @@ struct Landmarks2TransformMatrix: Operator {
     try node.expect(inputs: 1...1)
     let landmarks = try node.input(0, types: [.float32], rank: node.version == 1 ? 4 : 3)
     let count = landmarks.shape.elementCount / 3
-    let options = try node.flexOptions()
+    let options = try node.flexBufferOptions()
     func positive(_ key: String, _ number: Double) throws(ApusError) -> Float {
       guard number > 0, number <= Double(Int32.max) else {
         throw node.malformed("\(key) is \(number), not a number above 0")

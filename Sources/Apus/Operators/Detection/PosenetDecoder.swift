@@ -33,7 +33,7 @@ struct PosenetDecoder: Operator {
   private init(_ node: Node) throws(ApusError) {
     let hasMasks = node.inputCount == 4
     try node.expect(inputs: 3...4, outputs: hasMasks ? 5...5 : 4...4)
-    let options = try node.flexOptions()
+    let options = try node.flexBufferOptions()
     let most = Int(clamping: options.int64("max_detections"))
     let stride = Int(clamping: options.int64("stride"))
     guard (0...Self.limit).contains(most), (1...Int(Int32.max)).contains(stride) else {

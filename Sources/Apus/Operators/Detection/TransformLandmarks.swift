@@ -23,7 +23,7 @@ struct TransformLandmarks: Operator {
     }
     var (depth, scale) = (points.shape.dimensions.last ?? 0, Float(1))
     if node.version == 1 {
-      let options = try node.flexOptions()
+      let options = try node.flexBufferOptions()
       depth = Int(options.int64("dimensions", default: 3))
       scale = Float(options.double("scale", default: 1))
     }

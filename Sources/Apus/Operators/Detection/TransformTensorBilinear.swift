@@ -21,7 +21,7 @@ struct TransformTensorBilinear: Operator {
     guard image.shape[0] == 1, image.shape.elementCount > 0 else {
       throw node.unsupported("\(image.shape) is not supported, only one image")
     }
-    let options = try node.flexOptions()
+    let options = try node.flexBufferOptions()
     if node.version == 1, let mode = options["mode"], mode.string != "bilinear" {
       throw node.unsupported("the mode \(mode.string ?? "that is no text") is not supported")
     }
@@ -55,12 +55,5 @@ extension Node {
       throw malformed("\(matrix.name), \(matrix.shape), is not a 4×4 matrix")
     }
     return matrix
-  }
-
-  /// A custom operator's options as a FlexBuffer map.
-  func flexOptions() throws(ApusError) -> FlexBufferMap {
-    do { return try FlexBufferMap(bytes: customOptions) } catch {
-      throw malformed("options: \(error.message)")
-    }
   }
 }

@@ -148,7 +148,7 @@ struct BatchMatMul: Operator {
           maximum: Int32(range.upperBound))
       )
     }
-    for slot in [lhs, output] { try node.expectNoZeroPoint(slot) }
+    for slot in [lhs, output] { try node.requireNoZeroPoint(slot) }
     guard rhsZeroPoint == 0 else {
       throw node.malformed("\(rhs.name) has the zero point \(rhsZeroPoint), not 0")
     }

@@ -67,8 +67,8 @@ enum FullyConnected {
       return input.type == .uint8
         ? .uint8(lhsZeroPoint: lhs, rhsZeroPoint: rhs) : .int8(lhsZeroPoint: lhs, rhsZeroPoint: rhs)
     case (.int16, .int8), (.int16, .int4), (.int16, .int2), (.int16, .int16):
-      try node.expectNoZeroPoint(input)
-      try node.expectNoZeroPoint(output)
+      try node.requireNoZeroPoint(input)
+      try node.requireNoZeroPoint(output)
       let parameters = try node.channelQuantization(of: filter)
       guard parameters.isPerChannel || parameters.zeroPoint == 0 else {
         throw node.unsupported(

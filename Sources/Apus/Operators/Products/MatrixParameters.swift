@@ -26,7 +26,7 @@ extension Node {
       return .int8(lhsZeroPoint: try quantization(of: input).zeroPoint, rhsZeroPoint: 0)
     case (.int16, .int8), (.int16, .int4), (.int16, .int16):
       // The reference reads the bytes of an int16 filter as int8 weights.
-      try expectNoZeroPoint(input)
+      try requireNoZeroPoint(input)
       return .int16(weightByteCount: 1, biasByteCount: bias?.type == .int32 ? 4 : 8)
     default:
       throw mismatch(input, filter)
@@ -36,12 +36,6 @@ extension Node {
   /// The error for a combination of types that no kernel supports.
   func mismatch(_ input: TensorSlot, _ filter: TensorSlot) -> ApusError {
     unsupported("an input of \(input.type) with a filter of \(filter.type) is not supported")
-  }
-
-  /// Throws unless a 16-bit tensor has the zero point 0.
-  func expectNoZeroPoint(_ slot: TensorSlot) throws(ApusError) {
-    let zeroPoint = try quantization(of: slot).zeroPoint
-    guard zeroPoint == 0 else { throw malformed("\(slot.name) has the zero point \(zeroPoint), not 0") }
   }
 
   /// The bias of `channels` channels, if there is one, of a type that fits the input.
@@ -85,7 +79,7 @@ extension Node {
       try checkBiasScale(bias, inputScale: inputScale, filterScales: filterScales, outputScale: outputScale)
     }
     let bounds = try quantizedBounds(activation, of: output)
-    if input.type == .int16 { try expectNoZeroPoint(output) }
+    if input.type == .int16 { try requireNoZeroPoint(output) }
     if case .int16(_, 8) = operands {
       return .reducedFixedPoint(multipliers, minimum: bounds.minimum, maximum: bounds.maximum)
     }

@@ -10,10 +10,7 @@ enum Abs {
     guard isQuantized else {
       return try node.numberFunction(.absolute, .absolute, types: [.float32, .int16, .int32])
     }
-    if input.type == .int16 {
-      try node.requireNoZeroPoint(input)
-      try node.requireNoZeroPoint(output)
-    }
+    try node.requireNoZeroPoint(ofInt16: input, output)
     let factor = Double(try node.quantization(of: input).scale / node.quantization(of: output).scale)
     let function = QuantizedAbsolute(try node.rescaling(factor, from: input, to: output))
     let count = input.shape.elementCount

@@ -6,10 +6,7 @@ import ApusKernels
 enum Exp {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     let (input, output) = try node.unaryTensors([.float32, .int8, .int16])
-    if input.type == .int16 {
-      try node.requireNoZeroPoint(input)
-      try node.requireNoZeroPoint(output)
-    }
+    try node.requireNoZeroPoint(ofInt16: input, output)
     return try node.realFunction(.exp, input: input, output: output)
   }
 }

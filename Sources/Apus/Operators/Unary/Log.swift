@@ -7,10 +7,7 @@ enum Log {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     let (input, output) = try node.unaryTensors([.float32, .int8, .int16])
     guard input.type != .float32 else { return try node.realFunction(.log, input: input, output: output) }
-    if input.type == .int16 {
-      try node.requireNoZeroPoint(input)
-      try node.requireNoZeroPoint(output)
-    }
+    try node.requireNoZeroPoint(ofInt16: input, output)
     let (scale, zeroPoint) = try node.quantization(of: output)
     let least = Float(output.type.integerRange.lowerBound - Int(zeroPoint)) * scale
     return try node.realFunction(

@@ -12,10 +12,7 @@ enum Sqrt {
     }
     let source = try node.quantization(of: input)
     let target = try node.quantization(of: output)
-    if input.type == .int16 {
-      try node.requireNoZeroPoint(input)
-      try node.requireNoZeroPoint(output)
-    }
+    try node.requireNoZeroPoint(ofInt16: input, output)
     let function = QuantizedSquareRoot(
       inputScale: source.scale, inputZeroPoint: source.zeroPoint, outputScale: target.scale,
       outputZeroPoint: target.zeroPoint, range: output.type.integerRange)
