@@ -19,7 +19,7 @@ import Testing
     }
     let floats = bytes.map { Float($0) }
     for isMaximum in [true, false] {
-      for elements in [Reduction.Elements.uint8, .int8, .float32] {
+      for elements in [ScalarType.uint8, .int8, .float32] {
         var isSigned = false
         if case .int8 = elements { isSigned = true }
         let keys: [Int] = bytes.map { isSigned ? Int(Int8(bitPattern: $0)) : Int($0) }

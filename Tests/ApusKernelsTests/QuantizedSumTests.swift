@@ -88,8 +88,11 @@ struct QuantizedSumTests {
     for kernels in KernelSet.tested {
       let isGenerated = kernels.name.hasPrefix("x86")
       #expect(((try? kernels.generatedElementwise().sum(sum, isSigned: false, shapes)) != nil) == isGenerated)
-      #expect(((try? kernels.generatedElementwise().sum(square, isSigned: false, shapes)) != nil) == isGenerated)
-      #expect(((try? kernels.generatedElementwise().product(product, isSigned: false, shapes)) != nil) == isGenerated)
+      #expect(
+        ((try? kernels.generatedElementwise().sum(square, isSigned: false, shapes)) != nil) == isGenerated)
+      #expect(
+        ((try? kernels.generatedElementwise().product(product, isSigned: false, shapes)) != nil)
+          == isGenerated)
     }
   }
 

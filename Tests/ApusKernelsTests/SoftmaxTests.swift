@@ -15,7 +15,8 @@ import Testing
 /// Softmax of floats, against the formula in double precision.
 @Suite struct SoftmaxTests {
   /// None, and those of this machine that have code for it.
-  static let sets: [KernelSet?] = [nil] + KernelSet.supported.filter { (try? $0.elementwise?.floatSoftmax(beta: 1, depth: 100)) != nil }
+  static let sets: [KernelSet?] =
+    [nil] + KernelSet.supported.filter { (try? $0.elementwise?.floatSoftmax(beta: 1, depth: 100)) != nil }
 
   @Test("rows of any length are right to the last places", arguments: sets)
   func isPrecise(_ set: KernelSet?) {

@@ -17,7 +17,7 @@ extension ArithmeticOperation {
 
   /// The kernel for integers that stand for themselves and wrap; nil for floats.
   package func integers(
-    _ type: NumberType, minimum: Int, maximum: Int, _ shapes: BroadcastShapes
+    _ type: ScalarType, minimum: Int, maximum: Int, _ shapes: BroadcastShapes
   ) -> (any BinaryKernel)? {
     switch type {
     case .int8: integers(ScalarBounds<Int8>(clamping: minimum, maximum), shapes)
@@ -27,7 +27,7 @@ extension ArithmeticOperation {
     case .int32: integers(ScalarBounds<Int32>(clamping: minimum, maximum), shapes)
     case .uint32: integers(ScalarBounds<UInt32>(clamping: minimum, maximum), shapes)
     case .int64: integers(ScalarBounds<Int64>(clamping: minimum, maximum), shapes)
-    case .float32: nil
+    default: nil
     }
   }
 

@@ -266,8 +266,3 @@ package struct BroadcastShapes: Hashable, Sendable {
     self.result = result
   }
 }
-
-/// The types of elements that elementwise kernels compute with.
-package enum NumberType: Hashable, Sendable {
-  case float32, int8, uint8, int16, uint16, int32, uint32, int64
-}

@@ -5,15 +5,8 @@
 /// Integers keep their low bits; floats lose their fraction and saturate, NaN becomes the greatest integer; truth
 /// values are 0 and 1, and everything but zero is true. Complex numbers give their real part.
 package enum CastKernel {
-  /// The types that are cast.
-  package enum ElementType: Hashable, Sendable {
-    case bool, int8, uint8, int16, uint16, int32, uint32, int64
-    case float16, bfloat16, float32, float64, complex64
-  }
-
   /// The kernel for `count` elements.
-  package static func kernel(from source: ElementType, to target: ElementType, count: Int) -> any UnaryKernel
-  {
+  package static func kernel(from source: ScalarType, to target: ScalarType, count: Int) -> any UnaryKernel {
     switch source {
     case .bool: kernel(Truth.self, target, count)
     case .int8: kernel(Int8.self, target, count)
@@ -28,12 +21,13 @@ package enum CastKernel {
     case .float32: kernel(Float.self, target, count)
     case .float64: kernel(Double.self, target, count)
     case .complex64: kernel(Complex<Float>.self, target, count)
+    default: source.isNotTaken()
     }
   }
 
   @inline(__always)
   private static func kernel<Source: CastElement>(
-    _ source: Source.Type, _ target: ElementType, _ count: Int
+    _ source: Source.Type, _ target: ScalarType, _ count: Int
   ) -> any UnaryKernel {
     switch target {
     case .bool: UnaryMap(Cast<Source, Truth>(), count: count)
@@ -49,6 +43,7 @@ package enum CastKernel {
     case .float32: UnaryMap(Cast<Source, Float>(), count: count)
     case .float64: UnaryMap(Cast<Source, Double>(), count: count)
     case .complex64: UnaryMap(Cast<Source, Complex<Float>>(), count: count)
+    default: target.isNotTaken()
     }
   }
 

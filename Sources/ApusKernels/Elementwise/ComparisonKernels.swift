@@ -5,7 +5,7 @@ package enum Comparison: Hashable, Sendable {
   case equal, notEqual, less, lessEqual, greater, greaterEqual
 
   /// The kernel for numbers; truth values are compared as `uint8`.
-  package func kernel(_ type: NumberType, _ shapes: BroadcastShapes) -> any BinaryKernel {
+  package func kernel(_ type: ScalarType, _ shapes: BroadcastShapes) -> any BinaryKernel {
     switch type {
     case .float32: kernel(Float.self, shapes)
     case .int8: kernel(Int8.self, shapes)
@@ -15,6 +15,7 @@ package enum Comparison: Hashable, Sendable {
     case .int32: kernel(Int32.self, shapes)
     case .uint32: kernel(UInt32.self, shapes)
     case .int64: kernel(Int64.self, shapes)
+    default: type.isNotTaken()
     }
   }
 

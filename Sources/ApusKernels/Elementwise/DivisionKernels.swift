@@ -28,7 +28,7 @@ package enum NumberFunction: Hashable, Sendable {
   case parametricRelu
 
   /// The kernel; nil for a type that has none. Divisors of integers are not zero.
-  package func kernel(_ type: NumberType, _ shapes: BroadcastShapes) -> (any BinaryKernel)? {
+  package func kernel(_ type: ScalarType, _ shapes: BroadcastShapes) -> (any BinaryKernel)? {
     switch type {
     case .float32: cheapFloats(shapes) ?? floats.map { BroadcastBinary(ClosureBinary(body: $0), shapes) }
     case .int8: integers(Int8.self).map { BroadcastBinary(ClosureBinary(body: $0), shapes) }
@@ -38,6 +38,7 @@ package enum NumberFunction: Hashable, Sendable {
     case .int32: integers(Int32.self).map { BroadcastBinary(ClosureBinary(body: $0), shapes) }
     case .uint32: integers(UInt32.self).map { BroadcastBinary(ClosureBinary(body: $0), shapes) }
     case .int64: integers(Int64.self).map { BroadcastBinary(ClosureBinary(body: $0), shapes) }
+    default: nil
     }
   }
 
@@ -136,7 +137,7 @@ package struct QuantizedQuotient: Hashable, Sendable {
   }
 
   /// The kernel for `uint8`, `int8` or `int16`; nil for other types. Divisors are not the zero point.
-  package func kernel(_ type: NumberType, _ shapes: BroadcastShapes) -> (any BinaryKernel)? {
+  package func kernel(_ type: ScalarType, _ shapes: BroadcastShapes) -> (any BinaryKernel)? {
     switch type {
     case .uint8: BroadcastBinary(closure(UInt8.self), shapes)
     case .int8: BroadcastBinary(closure(Int8.self), shapes)
@@ -195,7 +196,7 @@ package struct QuantizedParametricRelu: Hashable, Sendable {
   }
 
   /// The kernel for `uint8`, for `int8`, or for `int16` with factors of `int8`; nil for other types.
-  package func kernel(_ type: NumberType, _ shapes: BroadcastShapes) -> (any BinaryKernel)? {
+  package func kernel(_ type: ScalarType, _ shapes: BroadcastShapes) -> (any BinaryKernel)? {
     switch type {
     case .uint8: BroadcastBinary(closure(UInt8.self, UInt8.self), shapes)
     case .int8: BroadcastBinary(closure(Int8.self, Int8.self), shapes)

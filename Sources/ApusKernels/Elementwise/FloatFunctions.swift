@@ -104,7 +104,8 @@ package enum FloatFunction: Hashable, Sendable {
       return (portableKernel(count: count), KernelChoice(set: KernelSet.portable.name, declined: []))
     }
     do throws(Decline) {
-      let function = MappedFunction(function: self, mapping: try set.generatedElementwise().floatMapping(self))
+      let function = MappedFunction(
+        function: self, mapping: try set.generatedElementwise().floatMapping(self))
       return (UnaryMap(function, count: count), KernelChoice(set: set.name, declined: []))
     } catch { return (portableKernel(count: count), .portable(instead: set, error)) }
   }

@@ -5,13 +5,13 @@ package enum IntegerFunction: Hashable, Sendable {
   case absolute, negate, sign
 
   /// The kernel for `count` integers; nil for floats and unsigned types.
-  package func kernel(_ type: NumberType, count: Int) -> (any UnaryKernel)? {
+  package func kernel(_ type: ScalarType, count: Int) -> (any UnaryKernel)? {
     switch type {
     case .int8: kernel(Int8.self, count)
     case .int16: kernel(Int16.self, count)
     case .int32: kernel(Int32.self, count)
     case .int64: kernel(Int64.self, count)
-    case .float32, .uint8, .uint16, .uint32: nil
+    default: nil
     }
   }
 

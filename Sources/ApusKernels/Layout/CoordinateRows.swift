@@ -52,7 +52,7 @@ package struct CoordinateRows: Sendable {
 
   /// Adds slices to zeros at the named places; returns the first row that names no place, if any.
   package func scatter(
-    _ slices: RawSpan, by indices: RawSpan, adding elements: Reduction.Elements,
+    _ slices: RawSpan, by indices: RawSpan, adding elements: ScalarType,
     to tensor: inout MutableRawSpan
   ) -> Int? {
     precondition(
@@ -95,7 +95,7 @@ package struct CoordinateRows: Sendable {
   }
 
   private func add(
-    _ source: UnsafeRawPointer, to destination: UnsafeMutableRawPointer, _ elements: Reduction.Elements
+    _ source: UnsafeRawPointer, to destination: UnsafeMutableRawPointer, _ elements: ScalarType
   ) {
     switch elements {
     case .float32: unsafe combine(source, destination) { (lhs: Float, rhs: Float) in lhs + rhs }
@@ -104,6 +104,7 @@ package struct CoordinateRows: Sendable {
     case .int16: unsafe combine(source, destination) { (lhs: Int16, rhs: Int16) in lhs &+ rhs }
     case .uint8, .int8: unsafe combine(source, destination) { (lhs: UInt8, rhs: UInt8) in lhs &+ rhs }
     case .bool: unsafe combine(source, destination) { (lhs: UInt8, rhs: UInt8) in lhs | rhs }
+    default: elements.isNotTaken()
     }
   }
 

@@ -18,7 +18,7 @@ package struct WindowScatter: Sendable {
   private let coordinateCount: Int
   private let isWide: Bool
   private let fold: ElementFold
-  private let elements: ElementFold.Elements
+  private let elements: ScalarType
 
   /// Describes a scatter.
   ///
@@ -32,7 +32,7 @@ package struct WindowScatter: Sendable {
   package init(
     sizes: [Int], updates: [Int], roles: [Role], coordinates: [Int], coordinateStride: Int,
     coordinateCount: Int,
-    isWide: Bool, _ fold: ElementFold, _ elements: ElementFold.Elements
+    isWide: Bool, _ fold: ElementFold, _ elements: ScalarType
   ) {
     precondition(sizes.count <= 8 && updates.count <= 8 && roles.count == updates.count)
     self.sizes = sizes
@@ -59,6 +59,7 @@ package struct WindowScatter: Sendable {
     case .uint32: run(updates, places, &tensor, fold.integers(UInt32.self))
     case .int64: run(updates, places, &tensor, fold.integers(Int64.self))
     case .uint64: run(updates, places, &tensor, fold.integers(UInt64.self))
+    default: elements.isNotTaken()
     }
   }
 

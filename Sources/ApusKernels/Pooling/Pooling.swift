@@ -12,15 +12,10 @@ package struct Pooling: Sendable {
     case l2
   }
 
-  /// Which integers the tensor holds.
-  package enum Integer: Sendable {
-    case uint8, int8, int16
-  }
-
   /// The type of the values, and the bounds of the result.
   package enum Elements: Sendable {
     case float32(minimum: Float, maximum: Float)
-    case integer(Integer, minimum: Int32, maximum: Int32)
+    case integer(ScalarType, minimum: Int32, maximum: Int32)
   }
 
   /// The taps of one output row or column that lie inside the input.
@@ -77,8 +72,7 @@ package struct Pooling: Sendable {
     guard rowTaps.allSatisfy({ $0.count > 0 }), columnTaps.allSatisfy({ $0.count > 0 }) else { return nil }
     switch elements {
     case .float32: width = 4
-    case .integer(.int16, _, _): width = 2
-    case .integer: width = 1
+    case .integer(let type, _, _): width = type.byteCount
     }
     // The count is that of a tensor, and wraps only where a size is zero.
     inputCount = batches &* inputHeight &* inputWidth &* channels

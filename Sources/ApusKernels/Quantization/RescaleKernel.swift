@@ -20,7 +20,7 @@ package struct Rescaling: Hashable, Sendable {
 
   /// The kernel for `count` values; nil where a type is none of the integers of 8, 16 and 32 bits.
   package func kernel(
-    from source: NumberType, to target: NumberType, count: Int, using set: KernelSet? = nil
+    from source: ScalarType, to target: ScalarType, count: Int, using set: KernelSet? = nil
   ) -> (any UnaryKernel)? {
     switch (source, target) {
     case (.int8, .int8), (.int8, .uint8), (.uint8, .int8), (.uint8, .uint8):

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Adds float32 or (wrapping) int32 values to as many others.
-package func accumulate(_ values: RawSpan, _ elements: Reduction.Elements, in sums: inout MutableRawSpan) {
+package func accumulate(_ values: RawSpan, _ elements: ScalarType, in sums: inout MutableRawSpan) {
   precondition(sums.byteCount >= values.byteCount)
   unsafe values.withUnsafeBytes { values in
     unsafe sums.withUnsafeMutableBytes { sums in

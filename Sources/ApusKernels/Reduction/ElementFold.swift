@@ -6,13 +6,6 @@ package enum ElementFold: Hashable, Sendable {
   /// 1 where both, or one of them, are not 0.
   case all, any
 
-  /// The types of elements that can be folded.
-  package enum Elements: Hashable, Sendable {
-    case float32, float64, int8, uint8, int16, uint16, int32, uint32, int64, uint64
-    /// Bytes of 0 or 1.
-    case bool
-  }
-
   /// The function for numbers; where two do not compare, the first is both the least and the greatest.
   func floats<T: BinaryFloatingPoint>(_ type: T.Type) -> (T, T) -> T {
     switch self {

@@ -2,7 +2,7 @@
 
 /// A search, along the middle one of three axes, for the place of the greatest or least value.
 package struct ExtremeSearch: Sendable {
-  private let elements: Reduction.Elements
+  private let elements: ScalarType
   private let isMaximum: Bool
   private let outer: Int
   private let length: Int
@@ -12,7 +12,7 @@ package struct ExtremeSearch: Sendable {
 
   /// Writes int64 places where `isWide` is set, int32 ones otherwise.
   package init(
-    _ elements: Reduction.Elements, isMaximum: Bool, outer: Int, length: Int, inner: Int, isWide: Bool
+    _ elements: ScalarType, isMaximum: Bool, outer: Int, length: Int, inner: Int, isWide: Bool
   ) {
     self.elements = elements
     self.isMaximum = isMaximum
@@ -58,6 +58,7 @@ package struct ExtremeSearch: Sendable {
     case .uint8, .bool: searchRows(work, rows) { (value: UInt8) in Int32(value) }
     case .int8: searchRows(work, rows) { (value: Int8) in Int32(value) }
     case .int16: searchRows(work, rows) { (value: Int16) in Int32(value) }
+    default: elements.isNotTaken()
     }
   }
 

@@ -78,7 +78,7 @@ package struct QuantizedMean: Sendable {
 
 /// Divides sums by a count: floats, or integers towards zero.
 package func divideSums(
-  _ elements: Reduction.Elements, _ sums: RawSpan, by count: Int, to output: inout MutableRawSpan
+  _ elements: ScalarType, _ sums: RawSpan, by count: Int, to output: inout MutableRawSpan
 ) {
   guard count > 0 else { return }
   switch elements {
@@ -105,7 +105,7 @@ extension Reduction {
   ///
   /// Writes int64 products. The first value of each result is not rescaled.
   package func quantizedProduct(
-    _ elements: Elements, _ input: RawSpan, zeroPoint: Int32, step: ProductStep,
+    _ elements: ScalarType, _ input: RawSpan, zeroPoint: Int32, step: ProductStep,
     products: inout MutableRawSpan
   ) {
     precondition(

@@ -12,20 +12,6 @@ package struct Reduction: Sendable {
     case minimum
   }
 
-  /// Which values the tensor holds.
-  package enum Elements: Sendable {
-    case float32, int32, int64, uint8, int8, int16, bool
-
-    var byteCount: Int {
-      switch self {
-      case .uint8, .int8, .bool: 1
-      case .int16: 2
-      case .float32, .int32: 4
-      case .int64: 8
-      }
-    }
-  }
-
   /// Neighboring axes that are all kept, or all folded; an output stride of 0 folds.
   struct Axis: Sendable {
     var count: Int
@@ -81,7 +67,7 @@ package struct Reduction: Sendable {
   /// - Parameter startsWithFirst: begins a maximum or minimum of all values with the first one, which then
   /// need not be   within the finite range.
   package func run(
-    _ kind: Kind, _ elements: Elements, _ input: RawSpan, to output: inout MutableRawSpan,
+    _ kind: Kind, _ elements: ScalarType, _ input: RawSpan, to output: inout MutableRawSpan,
     startsWithFirst: Bool,
     threads: ThreadTeam
   ) {
@@ -96,13 +82,14 @@ package struct Reduction: Sendable {
       // Booleans are bytes of 0 or 1: "or" is their maximum, "and" their minimum.
       let kind: Kind = kind == .sum ? .maximum : kind == .product ? .minimum : kind
       run(kind, BooleanFolding.self, input, &output, startsWithFirst, threads)
+    default: elements.isNotTaken()
     }
   }
 
   /// Sums values: 8- and 16-bit integers as int32, wider ones as int64, floats as float32; there is memory for
   /// ``sumCount`` of them.
   package func sum(
-    _ elements: Elements, _ input: RawSpan, to sums: inout MutableRawSpan, threads: ThreadTeam
+    _ elements: ScalarType, _ input: RawSpan, to sums: inout MutableRawSpan, threads: ThreadTeam
   ) {
     switch elements {
     case .float32: sum(SumOfFloats.self, input, &sums, threads)
@@ -111,6 +98,7 @@ package struct Reduction: Sendable {
     case .uint8, .bool: sum(SumOfBytes<UInt8>.self, input, &sums, threads)
     case .int8: sum(SumOfBytes<Int8>.self, input, &sums, threads)
     case .int16: sum(WrappingSum<Int16, Int32>.self, input, &sums, threads)
+    default: elements.isNotTaken()
     }
   }
 
@@ -132,7 +120,7 @@ package struct Reduction: Sendable {
   }
 
   /// The size of an input.
-  func inputByteCount(_ elements: Elements) -> Int { inputCount * elements.byteCount }
+  func inputByteCount(_ elements: ScalarType) -> Int { inputCount * elements.byteCount }
 
   /// Calls `body` with the places of each value and of its result, in the input's order.
   func forEachPair(_ body: (_ input: Int, _ output: Int) -> Void) {

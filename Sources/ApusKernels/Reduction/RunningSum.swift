@@ -2,7 +2,7 @@
 
 /// Running sums along the middle one of three axes.
 package struct RunningSum: Sendable {
-  private let elements: Reduction.Elements
+  private let elements: ScalarType
   private let outer: Int
   private let length: Int
   private let inner: Int
@@ -11,7 +11,7 @@ package struct RunningSum: Sendable {
 
   /// Sums of float32, int32 or int64.
   package init(
-    _ elements: Reduction.Elements, outer: Int, length: Int, inner: Int, isExclusive: Bool, isReversed: Bool
+    _ elements: ScalarType, outer: Int, length: Int, inner: Int, isExclusive: Bool, isReversed: Bool
   ) {
     self.elements = elements
     self.outer = outer

@@ -3,14 +3,13 @@
 /// Rows of float32 or int32 folded into the segments that they name.
 package struct SegmentFold: Sendable {
   private let kind: Reduction.Kind
-  private let elements: Reduction.Elements
+  private let elements: ScalarType
   private let rows: Int
   private let segments: Int
   private let length: Int
 
   /// Folds `rows` rows of `length` values each.
-  package init(_ kind: Reduction.Kind, _ elements: Reduction.Elements, rows: Int, segments: Int, length: Int)
-  {
+  package init(_ kind: Reduction.Kind, _ elements: ScalarType, rows: Int, segments: Int, length: Int) {
     self.kind = kind
     self.elements = elements
     self.rows = rows

@@ -2,14 +2,14 @@
 
 /// The greatest values of each row, in order; of equals the first comes first.
 package struct Selection: Sendable {
-  private let elements: Reduction.Elements
+  private let elements: ScalarType
   private let rows: Int
   private let length: Int
   private let count: Int
   private let placeByteCount: Int
 
   /// Selects `count` of `length` values in each row; places have 4 or 2 bytes.
-  package init(_ elements: Reduction.Elements, rows: Int, length: Int, count: Int, placeByteCount: Int) {
+  package init(_ elements: ScalarType, rows: Int, length: Int, count: Int, placeByteCount: Int) {
     precondition(count > 0 && count <= length)
     self.elements = elements
     self.rows = rows
@@ -30,6 +30,7 @@ package struct Selection: Sendable {
     case .uint8, .bool: run(input, &values, &places, &heap) { (lhs: UInt8, rhs: UInt8) in lhs > rhs }
     case .int8: run(input, &values, &places, &heap) { (lhs: Int8, rhs: Int8) in lhs > rhs }
     case .int16: run(input, &values, &places, &heap) { (lhs: Int16, rhs: Int16) in lhs > rhs }
+    default: elements.isNotTaken()
     }
   }
 

@@ -38,10 +38,10 @@ package struct WindowReduction: Sendable {
 
   private let axes: [Axis]
   private let fold: ElementFold
-  private let elements: ElementFold.Elements
+  private let elements: ScalarType
 
   /// Describes a reduction.
-  package init(_ axes: [Axis], _ fold: ElementFold, _ elements: ElementFold.Elements) {
+  package init(_ axes: [Axis], _ fold: ElementFold, _ elements: ScalarType) {
     precondition(axes.count <= 8)
     self.axes = axes
     self.fold = fold
@@ -61,6 +61,7 @@ package struct WindowReduction: Sendable {
     case .uint32: run(input, initial, &output, fold.integers(UInt32.self))
     case .int64: run(input, initial, &output, fold.integers(Int64.self))
     case .uint64: run(input, initial, &output, fold.integers(UInt64.self))
+    default: elements.isNotTaken()
     }
   }
 

@@ -13,7 +13,9 @@ enum LoweredEpilogue: Hashable {
 
   /// Fixed point for any sum; nil for other epilogues.
   init?(ofAnySum epilogue: Epilogue) {
-    guard case .fixedPoint(let factors, let zeroPoint, let minimum, let maximum) = epilogue else { return nil }
+    guard case .fixedPoint(let factors, let zeroPoint, let minimum, let maximum) = epilogue else {
+      return nil
+    }
     self = .anySum(factors, zeroPoint: zeroPoint, minimum: minimum, maximum: maximum)
   }
 

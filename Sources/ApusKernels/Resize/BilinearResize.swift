@@ -6,23 +6,10 @@
 /// int16 with weights of ten bits. Where all fractions are whole sixteenths, as they are where sizes are doubled, each step
 /// is exact, and words do the same for uint8.
 package struct BilinearResize: Sendable {
-  /// Which values the tensor holds.
-  package enum Elements: Sendable {
-    case float32, uint8, int8, int16
-
-    var byteCount: Int {
-      switch self {
-      case .float32: 4
-      case .int16: 2
-      case .uint8, .int8: 1
-      }
-    }
-  }
-
   /// The most rows or columns of a result.
   package static let maximumSize = 1 << 24
 
-  let elements: Elements
+  let elements: ScalarType
   let channels: Int
   let inputHeight: Int
   let inputWidth: Int
@@ -36,7 +23,7 @@ package struct BilinearResize: Sendable {
 
   /// Lays out the taps; nil where a size is out of range.
   package init?(
-    _ elements: Elements, batches: Int, inputHeight: Int, inputWidth: Int, channels: Int, outputHeight: Int,
+    _ elements: ScalarType, batches: Int, inputHeight: Int, inputWidth: Int, channels: Int, outputHeight: Int,
     outputWidth: Int, alignsCorners: Bool, usesHalfPixelCenters: Bool
   ) {
     let sizes = 1...Self.maximumSize
@@ -155,6 +142,7 @@ package struct BilinearResize: Sendable {
     case .int16:
       if !again { unsafe weighWords(upper, lower, tap, scratch) }
       unsafe interpolateWords(columns, scratch, result)
+    default: elements.isNotTaken()
     }
   }
 }

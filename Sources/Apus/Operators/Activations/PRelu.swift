@@ -41,7 +41,7 @@ enum PRelu {
         isSigned: input.type == .int8, rows: input.shape.elementCount / max(count, 1), factors: factors)
       return UnaryOperator(tables, input: input, output: output)
     }
-    guard let type = input.type.numberType, let kernel = function.kernel(type, shapes) else {
+    guard let type = input.type.scalarType(in: .numbers), let kernel = function.kernel(type, shapes) else {
       throw node.unsupported("\(input.type) is not supported")
     }
     return BinaryOperator(kernel, operands, output: output)

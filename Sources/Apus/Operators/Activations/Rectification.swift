@@ -36,7 +36,7 @@ extension Node {
 extension Rescaling {
   /// The operator that rescales an input to an output.
   func operation(input: TensorSlot, output: TensorSlot, node: Node) throws(ApusError) -> any Operator {
-    guard let source = input.type.numberType, let target = output.type.numberType,
+    guard let source = input.type.scalarType(in: .numbers), let target = output.type.scalarType(in: .numbers),
       let kernel = kernel(
         from: source, to: target, count: input.shape.elementCount, using: node.kernels)
     else { throw node.unsupported("from \(input.type) to \(output.type) is not supported") }

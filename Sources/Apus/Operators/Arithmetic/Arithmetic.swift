@@ -63,7 +63,7 @@ struct Arithmetic {
     default:
       let minimum = activation == .none ? Int.min : Int(bounds.minimum)
       let maximum = bounds.maximum < .greatestFiniteMagnitude ? Int(bounds.maximum) : .max
-      guard let type = operands.type.numberType,
+      guard let type = operands.type.scalarType(in: .numbers),
         let kernel = operation.integers(type, minimum: minimum, maximum: maximum, operands.shapes)
       else { throw node.unsupported("\(operands.type) is not supported") }
       return (kernel, nil)

@@ -25,7 +25,7 @@ enum Comparisons {
           try node.comparable(operands.lhs), try node.comparable(operands.rhs), operands.shapes)
       } else {
         kernel = relation.kernel(
-          operands.type == .bool ? .uint8 : operands.type.numberType ?? .int32, operands.shapes)
+          operands.type == .bool ? .uint8 : operands.type.scalarType(in: .numbers) ?? .int32, operands.shapes)
       }
       return BinaryOperator(kernel, operands, output: output)
     }

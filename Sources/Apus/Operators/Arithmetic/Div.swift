@@ -25,7 +25,9 @@ enum Div {
         output: QuantizedResult(
           multiplier: FixedPointMultiplier(Double(lhs.scale / (rhs.scale * result.scale))),
           zeroPoint: result.zeroPoint, minimum: bounds.minimum, maximum: bounds.maximum))
-      guard let type = operands.type.numberType, let kernel = quotient.kernel(type, operands.shapes) else {
+      guard let type = operands.type.scalarType(in: .numbers),
+        let kernel = quotient.kernel(type, operands.shapes)
+      else {
         throw node.unsupported("\(operands.type) is not supported")
       }
       return DivisorCheck(

@@ -6,7 +6,7 @@ extension Extremum {
   func prepared(_ node: Node) throws(ApusError) -> any Operator {
     let operands = try BinaryOperands(node, types: [.float32, .uint8, .int8, .int16, .int32, .int64])
     let output = try node.output(0, shape: operands.resultShape, like: operands.lhs)
-    guard let type = operands.type.numberType else {
+    guard let type = operands.type.scalarType(in: .numbers) else {
       throw node.unsupported("\(operands.type) is not supported")
     }
     return BinaryOperator(kernel(type, operands.shapes), operands, output: output)

@@ -12,7 +12,7 @@ extension Node {
       let (kernel, choice) = kernels.choose(operation, operands.shapes)
       return BinaryOperator(kernel, choice: choice, operands, output: output, form: form)
     }
-    let type = operands.type == .bool ? .uint8 : operands.type.numberType
+    let type = operands.type == .bool ? .uint8 : operands.type.scalarType(in: .numbers)
     guard let type, let kernel = function.kernel(type, operands.shapes) else {
       throw unsupported("\(operands.type) is not supported")
     }

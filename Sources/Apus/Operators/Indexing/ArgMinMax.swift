@@ -24,7 +24,7 @@ struct ArgMinMax: Operator {
     var dimensions = input.shape.dimensions
     let length = dimensions.remove(at: axis)
     output = try node.output(0, shape: TensorShape(dimensions), types: [.int32, .int64])
-    let elements: Reduction.Elements = input.type.reductionElements ?? .uint8
+    let elements: ScalarType = input.type.scalarType(in: .reducible) ?? .uint8
     search = ExtremeSearch(
       elements, isMaximum: isMaximum, outer: input.shape.elementCount(in: 0..<axis), length: length,
       inner: input.shape.elementCount(in: axis + 1..<input.shape.rank), isWide: output.type == .int64)

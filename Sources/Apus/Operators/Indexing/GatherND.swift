@@ -10,7 +10,7 @@ struct GatherND: Operator {
   private let output: TensorSlot
   private let rows: CoordinateRows
   /// How slices are added; nil if they are gathered.
-  private let addition: Reduction.Elements?
+  private let addition: ScalarType?
   private let place: String
 
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
@@ -40,7 +40,7 @@ struct GatherND: Operator {
     guard shape.elementCount > 0 else { return DataMovement([]) }
     return GatherND(
       slices: updates, indices: indices, output: output, rows: rows,
-      addition: updates.type.reductionElements ?? .uint8, place: node.place)
+      addition: updates.type.scalarType(in: .reducible) ?? .uint8, place: node.place)
   }
 
   private static func rows(

@@ -35,7 +35,7 @@ struct TopK: Operator {
     return TopK(
       input: input, values: values, places: places, heap: try node.scratch(count: count, width: 4),
       selection: Selection(
-        input.type.reductionElements ?? .float32, rows: shape.elementCount / count, length: length,
+        input.type.scalarType(in: .reducible) ?? .float32, rows: shape.elementCount / count, length: length,
         count: count,
         placeByteCount: places.type == .int32 ? 4 : 2))
   }

@@ -35,7 +35,7 @@ struct Pooling2D: Operator {
       elements = .float32(minimum: bounds.minimum, maximum: bounds.maximum)
     case .uint8, .int8, .int16:
       let bounds = try node.quantizedBounds(activation, of: output)
-      let kind: Pooling.Integer = input.type == .uint8 ? .uint8 : input.type == .int8 ? .int8 : .int16
+      let kind: ScalarType = input.type == .uint8 ? .uint8 : input.type == .int8 ? .int8 : .int16
       elements = .integer(kind, minimum: bounds.minimum, maximum: bounds.maximum)
     default:
       throw node.unsupported("\(input.type) is not supported")

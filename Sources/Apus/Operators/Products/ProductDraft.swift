@@ -47,7 +47,8 @@ struct ProductDraft: Draft {
   func product(for node: Node) throws(ApusError) -> WeightedProduct {
     let chosen =
       switch description {
-      case .convolution(let convolution): node.kernels.choose(convolution, isForOneThread: node.isForOneThread)
+      case .convolution(let convolution):
+        node.kernels.choose(convolution, isForOneThread: node.isForOneThread)
       case .depthwise(let convolution): node.kernels.choose(convolution)
       }
     guard let (kernel, choice) = chosen else {

@@ -28,23 +28,12 @@ enum Cast {
 }
 
 extension ElementType {
-  /// The type as casts name it; nil if they do not support it.
-  var castType: CastKernel.ElementType? {
+  /// The type that casts read or write: integers of less than a byte are in bytes by then.
+  var castType: ScalarType? {
     switch self {
-    case .bool: .bool
-    case .int8, .int4, .int2: .int8
-    case .uint8, .uint4: .uint8
-    case .int16: .int16
-    case .uint16: .uint16
-    case .int32: .int32
-    case .uint32: .uint32
-    case .int64: .int64
-    case .float16: .float16
-    case .bfloat16: .bfloat16
-    case .float32: .float32
-    case .float64: .float64
-    case .complex64: .complex64
-    default: nil
+    case .int4, .int2: .int8
+    case .uint4: .uint8
+    default: scalarType(in: .castable)
     }
   }
 }

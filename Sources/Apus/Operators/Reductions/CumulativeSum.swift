@@ -14,7 +14,7 @@ struct CumulativeSum: Operator {
     let axis = try node.axis(node.integer(of: node.input(1, types: [.int32])), rank: input.shape.rank)
     let output = try node.output(0, shape: input.shape, like: input)
     let sum = RunningSum(
-      input.type.reductionElements ?? .float32, outer: input.shape.elementCount(in: 0..<axis),
+      input.type.scalarType(in: .reducible) ?? .float32, outer: input.shape.elementCount(in: 0..<axis),
       length: input.shape[axis], inner: input.shape.elementCount(in: (axis + 1)..<input.shape.rank),
       isExclusive: try node.boolOption(0), isReversed: try node.boolOption(1))
     guard input.shape.elementCount > 0 else { return DataMovement([]) }

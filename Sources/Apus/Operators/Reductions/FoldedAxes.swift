@@ -28,19 +28,3 @@ struct FoldedAxes {
   /// The walk over an input of `dimensions`.
   func reduction(of dimensions: [Int]) -> Reduction { Reduction(dimensions: dimensions, isFolded: isFolded) }
 }
-
-extension ElementType {
-  /// The type as reductions name it; nil if they do not support it.
-  var reductionElements: Reduction.Elements? {
-    switch self {
-    case .float32: .float32
-    case .int32: .int32
-    case .int64: .int64
-    case .uint8: .uint8
-    case .int8: .int8
-    case .int16: .int16
-    case .bool: .bool
-    default: nil
-    }
-  }
-}

@@ -17,7 +17,7 @@ struct MeanOrSum: Operator {
     case empty
   }
 
-  private let elements: Reduction.Elements
+  private let elements: ScalarType
   private let reduction: Reduction
   private let finish: Finish
   private let count: Int
@@ -35,7 +35,7 @@ struct MeanOrSum: Operator {
     output = try node.output(0, shape: axes.shape, like: input)
     count = axes.count
     reduction = axes.reduction(of: input.shape.dimensions)
-    var elements = input.type.reductionElements ?? .float32
+    var elements = input.type.scalarType(in: .reducible) ?? .float32
     var finish = Finish.quotient
     var bounds = output.type.integerRange
     switch input.type {

@@ -4,7 +4,7 @@ import ApusKernels
 
 /// `REDUCE_PROD` of quantized values: each step is scaled by the input's scale over a root of the output's.
 struct QuantizedReduceProd: Operator {
-  private let elements: Reduction.Elements
+  private let elements: ScalarType
   private let reduction: Reduction
   private let step: ProductStep
   private let inputZeroPoint: Int32

@@ -6,7 +6,7 @@ import ApusKernels
 /// quantized.
 struct Reduce: Operator {
   private let kind: Reduction.Kind
-  private let elements: Reduction.Elements
+  private let elements: ScalarType
   private let reduction: Reduction
   private let startsWithFirst: Bool
   private let input: TensorSlot
@@ -31,7 +31,7 @@ struct Reduce: Operator {
   init(_ kind: Reduction.Kind, _ node: Node) throws(ApusError) {
     try node.expect(inputs: 2...2)
     input = try node.input(0)
-    guard let elements = input.type.reductionElements else {
+    guard let elements = input.type.scalarType(in: .reducible) else {
       throw node.unsupported("\(input.name) is \(input.type), which is not supported")
     }
     let axes = try FoldedAxes(node, input: input)

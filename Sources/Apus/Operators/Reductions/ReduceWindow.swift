@@ -71,7 +71,7 @@ struct ReduceWindow: Operator {
     input = try node.input(0, ranks: 1...6)
     initial = try node.input(1, types: [input.type])
     guard initial.shape.elementCount > 0 else { throw node.malformed("\(initial.name) has no value") }
-    guard let elements = input.type.foldElements else {
+    guard let elements = input.type.scalarType(in: .foldable) else {
       throw node.unsupported("\(input.name) is \(input.type), which is not supported")
     }
     let limit = 1 << 31
@@ -123,26 +123,6 @@ struct ReduceWindow: Operator {
 extension Int {
   /// The number, clamped to ±`limit`.
   fileprivate func clamped(to limit: Int) -> Int { Swift.min(Swift.max(self, -limit), limit) }
-}
-
-extension ElementType {
-  /// The type as folds name it; nil if they do not support it.
-  var foldElements: ElementFold.Elements? {
-    switch self {
-    case .float32: .float32
-    case .float64: .float64
-    case .int8: .int8
-    case .uint8: .uint8
-    case .int16: .int16
-    case .uint16: .uint16
-    case .int32: .int32
-    case .uint32: .uint32
-    case .int64: .int64
-    case .uint64: .uint64
-    case .bool: .bool
-    default: nil
-    }
-  }
 }
 
 extension Node {

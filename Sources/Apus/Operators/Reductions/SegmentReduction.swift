@@ -52,7 +52,8 @@ struct SegmentReduction: Operator {
     return SegmentReduction(
       input: input, segments: segments, output: output,
       fold: SegmentFold(
-        kind, input.type.reductionElements ?? .float32, rows: segments.shape.elementCount, segments: count,
+        kind, input.type.scalarType(in: .reducible) ?? .float32, rows: segments.shape.elementCount,
+        segments: count,
         length: output.shape.elementCount / count), place: node.place)
   }
 

@@ -22,7 +22,7 @@ struct ResizeBilinear: Operator {
   private init(_ input: TensorSlot, _ output: TensorSlot, _ node: Node) throws(ApusError) {
     self.input = input
     self.output = output
-    let elements: BilinearResize.Elements =
+    let elements: ScalarType =
       switch input.type {
       case .float32: .float32
       case .uint8: .uint8

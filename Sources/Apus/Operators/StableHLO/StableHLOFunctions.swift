@@ -28,14 +28,18 @@ enum StableHLOFunctions {
   static func maximum(_ node: Node) throws(ApusError) -> any Operator {
     try prepared(node, isReversed: true) { type, shapes in
       wide(.greater, type, shapes)
-        ?? (type == .bool ? .uint8 : type.numberType).map { Extremum.maximum.kernel($0, shapes) }
+        ?? (type == .bool ? .uint8 : type.scalarType(in: .numbers)).map {
+          Extremum.maximum.kernel($0, shapes)
+        }
     }
   }
 
   static func minimum(_ node: Node) throws(ApusError) -> any Operator {
     try prepared(node, isReversed: true) { type, shapes in
       wide(.lesser, type, shapes)
-        ?? (type == .bool ? .uint8 : type.numberType).map { Extremum.minimum.kernel($0, shapes) }
+        ?? (type == .bool ? .uint8 : type.scalarType(in: .numbers)).map {
+          Extremum.minimum.kernel($0, shapes)
+        }
     }
   }
 
@@ -43,14 +47,16 @@ enum StableHLOFunctions {
     try prepared(node, types: bitTypes) { type, shapes in
       type == .bool
         ? NumberFunction.logicalAnd.kernel(.uint8, shapes)
-        : (type == .uint64 ? .int64 : type.numberType).flatMap { NumberFunction.and.kernel($0, shapes) }
+        : (type == .uint64 ? .int64 : type.scalarType(in: .numbers)).flatMap {
+          NumberFunction.and.kernel($0, shapes)
+        }
     }
   }
 
   /// Counts outside 0 to the number of bits give 0.
   static func shiftLeft(_ node: Node) throws(ApusError) -> any Operator {
     try prepared(node, types: shiftTypes) { type, shapes in
-      type.numberType.flatMap { NumberFunction.shiftLeft.kernel($0, shapes) }
+      type.scalarType(in: .numbers).flatMap { NumberFunction.shiftLeft.kernel($0, shapes) }
     }
   }
 
@@ -60,7 +66,9 @@ enum StableHLOFunctions {
   ) -> (any BinaryKernel)? {
     if let kernel = wide(wideFunction, type, shapes) { return kernel }
     if type == .float32 { return FloatOperation(operation.ofFloats).kernel(shapes) }
-    return type.numberType.flatMap { operation.integers($0, minimum: .min, maximum: .max, shapes) }
+    return type.scalarType(in: .numbers).flatMap {
+      operation.integers($0, minimum: .min, maximum: .max, shapes)
+    }
   }
 
   /// The kernel for a type of 64 bits that most operators lack.

@@ -15,14 +15,14 @@ struct StableHLOScatter: Operator {
   private let kernel: WindowScatter
 
   /// The types that can be folded.
-  static let types = ElementType.allCases.filter { $0.foldElements != nil }
+  static let types = ElementType.allCases.filter { $0.scalarType(in: .foldable) != nil }
 
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 3...3)
     let input = try node.input(0, ranks: 0...8)
     let places = try node.input(1, types: [.int32, .int64])
     let updates = try node.input(2, types: [input.type], ranks: 0...8)
-    guard let elements = input.type.foldElements else {
+    guard let elements = input.type.scalarType(in: .foldable) else {
       throw node.unsupported("\(input.name) is \(input.type), which is not supported")
     }
     let rank = input.shape.rank

@@ -25,7 +25,8 @@ extension Node {
     if input.type == .float32 {
       return UnaryOperator(floats, input: input, output: output, using: kernels)
     }
-    guard let type = input.type.numberType, let kernel = integers.kernel(type, count: count) else {
+    guard let type = input.type.scalarType(in: .numbers), let kernel = integers.kernel(type, count: count)
+    else {
       throw unsupported("\(input.type) is not supported")
     }
     return UnaryOperator(kernel, input: input, output: output)

@@ -52,7 +52,8 @@ struct PanelLayout {
       let most =
         hasFarWeights
         ? Self.vectors(
-          byteCount: stepCount * target.lanes * 4, lineLength: lineLength, isMatrix: isMatrix, product, target)
+          byteCount: stepCount * target.lanes * 4, lineLength: lineLength, isMatrix: isMatrix, product, target
+        )
         : target.mostVectors
       mostVectors = most
       panels = Self.panels(

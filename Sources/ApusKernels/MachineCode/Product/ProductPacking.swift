@@ -195,7 +195,9 @@ struct ProductPacking {
     let extras = extraSteps + extraCount * stepByteCount
     precondition(extras + extraCount * 16 <= packed.byteCount)
 
-    if plan.strategy.isInner { unsafe packInner(weights, group: group, panel: panel, to: packed.address + start) }
+    if plan.strategy.isInner {
+      unsafe packInner(weights, group: group, panel: panel, to: packed.address + start)
+    }
     let pairs = plan.pairs(panel)
     if let pairs, pairs.hasHalf {
       unsafe packHalf(weights, pairs, group: group, panel: panel, to: packed.address + start)

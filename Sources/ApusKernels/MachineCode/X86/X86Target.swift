@@ -77,7 +77,8 @@ extension X86Target: CodeTarget {
 
   func requireCode(for epilogue: LoweredEpilogue) throws(Decline) {
     switch epilogue {
-    case .stated(.float32), .stated(.float64), .stated(.hybrid), .stated(.fixedPoint), .singlePrecision, .anySum:
+    case .stated(.float32), .stated(.float64), .stated(.hybrid), .stated(.fixedPoint), .singlePrecision,
+      .anySum:
       return
     default: throw Decline("there is no generated code for \(epilogue.name)")
     }

@@ -143,7 +143,9 @@ struct X86EpilogueGenerator: Hashable {
     for vector in 0..<vectorCount {
       a.vector(.vmovdqu, width, sum(0, vector), 0, .init(offsets, vector * width.byteCount))
       if kind.shiftsRight {
-        a.vector(.vpaddd, width, sum(0, vector), sum(0, vector), .init(.rdx, X86ShiftingFactors(X86FactorLayout(target)).bias))
+        a.vector(
+          .vpaddd, width, sum(0, vector), sum(0, vector),
+          .init(.rdx, X86ShiftingFactors(X86FactorLayout(target)).bias))
       }
       for row in 1..<max(rowCount, 1) { a.vector(.vmovdqu, width, sum(row, vector), 0, sum(0, vector)) }
     }

@@ -56,7 +56,8 @@ extension X86EpilogueGenerator {
     let used = (columnCount + target.lanes - 1) / target.lanes
     let isMasked = isMasked
     if isMasked, target == .avx2 {
-      a.vector(.vmovdqu, width, mask, 0, .init(.rdx, X86FloatFactors(layout).columnMask + 4 * (8 - columnCount % 8)))
+      a.vector(
+        .vmovdqu, width, mask, 0, .init(.rdx, X86FloatFactors(layout).columnMask + 4 * (8 - columnCount % 8)))
     }
     for vector in 0..<used {
       for row in 0..<rowCount {

@@ -47,7 +47,8 @@ extension X86EpilogueGenerator {
   private var singleFactor: Int { free(target == .avx512 ? 4 : 2) }
   private var singleOffset: Int { free(target == .avx512 ? 5 : 3) }
   private var sign: X86Assembler.Operand {
-    target == .avx512 ? .register(free(6)) : .memory(.init(.rdx, X86SinglePrecisionFactors(X86FactorLayout(target)).sign))
+    target == .avx512
+      ? .register(free(6)) : .memory(.init(.rdx, X86SinglePrecisionFactors(X86FactorLayout(target)).sign))
   }
 
   /// Loads signs, if there is a register for them, where sums in single precision need them.

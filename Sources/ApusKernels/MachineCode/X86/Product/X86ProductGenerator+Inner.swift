@@ -21,7 +21,8 @@ extension X86ProductGenerator {
     case .avx2:
       a.load(.rax, .init(.rdi, A.offset(\.factors)))
       a.vector(
-        .vmovdqu, width, mask, 0, .init(.rax, X86FloatFactors(X86FactorLayout(target)).columnMask + 4 * (8 - inner.rest)))
+        .vmovdqu, width, mask, 0,
+        .init(.rax, X86FloatFactors(X86FactorLayout(target)).columnMask + 4 * (8 - inner.rest)))
     }
   }
 
