@@ -5,7 +5,7 @@ import ApusKernels
 /// `GELU`: `x` times the normal distribution function, or an approximation to it.
 enum Gelu {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
-    let (input, output) = try node.unaryTensors([.float32, .uint8, .int8, .int16])
+    let (input, output) = try node.unaryTensors()
     let isApproximate = try node.boolOption(0)
     return try node.realFunction(
       node.isHalfPrecision ? .halfGelu(isApproximate: isApproximate) : .gelu(isApproximate: isApproximate),

@@ -5,7 +5,7 @@ import ApusKernels
 /// `HARD_SWISH`: `x · min(6, max(0, x + 3)) / 6`.
 enum HardSwish {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
-    let (input, output) = try node.unaryTensors([.float32, .uint8, .int8])
+    let (input, output) = try node.unaryTensors()
     guard input.type != .float32 else {
       return UnaryOperator(FloatFunction.hardSwish, input: input, output: output, using: node.kernels)
     }

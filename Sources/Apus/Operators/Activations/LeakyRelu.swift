@@ -5,7 +5,7 @@ import ApusKernels
 /// `LEAKY_RELU`: `αx` below zero, `x` above.
 enum LeakyRelu {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
-    let (input, output) = try node.unaryTensors([.float32, .uint8, .int8, .int16])
+    let (input, output) = try node.unaryTensors()
     let alpha = try node.floatOption(0, default: 0)
     let count = input.shape.elementCount
     guard input.type != .float32 else {

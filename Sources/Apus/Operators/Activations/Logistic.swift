@@ -5,7 +5,7 @@ import ApusKernels
 /// `LOGISTIC`: `1 / (1 + e⁻ˣ)`.
 enum Logistic {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
-    let (input, output) = try node.unaryTensors([.float32, .uint8, .int8, .int16])
+    let (input, output) = try node.unaryTensors()
     switch input.type {
     case .float32:
       return UnaryOperator(FloatFunction.logistic, input: input, output: output, using: node.kernels)

@@ -4,9 +4,9 @@ import ApusKernels
 
 extension Node {
   func rectifier(
-    _ minimum: Float, _ maximum: Float, types: [ElementType]
+    _ minimum: Float, _ maximum: Float
   ) throws(ApusError) -> any Operator {
-    let (input, output) = try unaryTensors(types)
+    let (input, output) = try unaryTensors()
     guard input.type != .float32 else {
       return UnaryOperator(
         FloatFunction.clamp(minimum: minimum, maximum: maximum), input: input, output: output, using: kernels)

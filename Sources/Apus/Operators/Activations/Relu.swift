@@ -5,6 +5,6 @@ import ApusKernels
 /// `RELU`: negative values become zero.
 enum Relu {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
-    try node.rectifier(0, .infinity, types: [.float32, .uint8, .int8, .int16])
+    try node.rectifier(0, .infinity)
   }
 }

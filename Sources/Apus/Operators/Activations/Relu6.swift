@@ -5,6 +5,6 @@ import ApusKernels
 /// `RELU6`: values are clamped to 0…6.
 enum Relu6 {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
-    try node.rectifier(0, 6, types: [.float32, .uint8, .int8, .int16])
+    try node.rectifier(0, 6)
   }
 }

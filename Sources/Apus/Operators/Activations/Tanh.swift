@@ -5,7 +5,7 @@ import ApusKernels
 /// `TANH`: the hyperbolic tangent.
 enum Tanh {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
-    let (input, output) = try node.unaryTensors([.float32, .uint8, .int8, .int16])
+    let (input, output) = try node.unaryTensors()
     switch input.type {
     case .float32:
       return UnaryOperator(FloatFunction.tanh, input: input, output: output, using: node.kernels)

@@ -3,7 +3,6 @@
 /// `ADD`: the sum of two tensors that broadcast to each other, clamped by an activation.
 enum Add {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
-    try Arithmetic(.add, node, types: [.float32, .uint8, .int8, .int16, .int32, .int64])
-      .prepared(takesPlainWords: true)
+    try Arithmetic(.add, node).prepared(takesPlainWords: true)
   }
 }

@@ -11,10 +11,10 @@ struct Arithmetic {
   private let activation: FusedActivation
 
   /// Reads the tensors and the activation, option 0.
-  init(_ operation: ArithmeticOperation, _ node: Node, types: [ElementType]) throws(ApusError) {
+  init(_ operation: ArithmeticOperation, _ node: Node) throws(ApusError) {
     self.node = node
     self.operation = operation
-    operands = try BinaryOperands(node, types: types)
+    operands = try BinaryOperands(node)
     output = try node.output(0, shape: operands.resultShape, like: operands.lhs)
     activation = try node.activationOption(0)
   }

@@ -5,7 +5,7 @@ import ApusKernels
 /// `ATAN2`: the angle of a point; the first input is y, the second x.
 enum Atan2 {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
-    let operands = try BinaryOperands(node, types: [.float32, .float64])
+    let operands = try BinaryOperands(node)
     guard operands.lhs.shape == operands.rhs.shape else {
       throw node.malformed("the inputs are \(operands.lhs.shape) and \(operands.rhs.shape), not of one shape")
     }

@@ -20,10 +20,10 @@ struct BinaryOperands {
     self.shapes = shapes
   }
 
-  /// Reads inputs 0 and 1 and finds the shape of the result.
-  init(_ node: Node, types: [ElementType]) throws(ApusError) {
+  /// Reads inputs 0 and 1, of one type, and finds the shape of the result. The registry says which types they may have.
+  init(_ node: Node) throws(ApusError) {
     try node.expect(inputs: 2...2)
-    lhs = try node.input(0, types: types)
+    lhs = try node.input(0)
     rhs = try node.input(1, types: [lhs.type])
     shapes = try node.broadcastShapes(lhs, rhs)
   }

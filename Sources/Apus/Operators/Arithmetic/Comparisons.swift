@@ -10,8 +10,7 @@ enum Comparisons {
   ) -> @Sendable (Node) throws(ApusError) -> any Operator {
     { (node: Node) throws(ApusError) -> any Operator in
       let isEquality = relation == .equal || relation == .notEqual
-      let operands = try BinaryOperands(
-        node, types: [.float32, .uint8, .int8, .int16, .int32, .int64] + (isEquality ? [.bool] : []))
+      let operands = try BinaryOperands(node)
       let output = try node.output(0, shape: operands.resultShape, types: [.bool])
       let isQuantizedWord = isEquality && operands.type == .int16 && operands.lhs.quantization != nil
       let kernel: any BinaryKernel

@@ -5,7 +5,7 @@ import ApusKernels
 /// `DIV`: the quotient of two tensors that broadcast to each other, clamped by an activation.
 enum Div {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
-    let operands = try BinaryOperands(node, types: [.float32, .uint8, .int8, .int16, .int32])
+    let operands = try BinaryOperands(node)
     let output = try node.output(0, shape: operands.resultShape, like: operands.lhs)
     let activation = try node.activationOption(0)
     switch operands.type {

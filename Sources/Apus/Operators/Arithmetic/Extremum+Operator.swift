@@ -4,7 +4,7 @@ import ApusKernels
 
 extension Extremum {
   func prepared(_ node: Node) throws(ApusError) -> any Operator {
-    let operands = try BinaryOperands(node, types: [.float32, .uint8, .int8, .int16, .int32, .int64])
+    let operands = try BinaryOperands(node)
     let output = try node.output(0, shape: operands.resultShape, like: operands.lhs)
     guard let type = operands.type.scalarType(in: .numbers) else {
       throw node.unsupported("\(operands.type) is not supported")

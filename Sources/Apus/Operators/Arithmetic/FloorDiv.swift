@@ -5,7 +5,7 @@ import ApusKernels
 /// `FLOOR_DIV`: the quotient, rounded down.
 enum FloorDiv {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
-    let operands = try BinaryOperands(node, types: [.float32, .int8, .int16, .int32])
+    let operands = try BinaryOperands(node)
     let output = try node.output(0, shape: operands.resultShape, like: operands.lhs)
     let function = try node.binary(.floorDivide, operands, output: output)
     return DivisorCheck(

@@ -5,7 +5,7 @@ import ApusKernels
 /// `FLOOR_MOD`: the remainder of a division that rounds down.
 enum FloorMod {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
-    let operands = try BinaryOperands(node, types: [.float32, .int8, .int16, .int32, .int64])
+    let operands = try BinaryOperands(node)
     let output = try node.output(0, shape: operands.resultShape, like: operands.lhs)
     let function = try node.binary(.floorModulo, operands, output: output)
     return operands.type == .float32

@@ -3,9 +3,6 @@
 /// `MUL`: the product of two tensors that broadcast to each other, element by element, clamped by an activation.
 enum Mul {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
-    try Arithmetic(
-      .multiply, node, types: [.float32, .uint8, .int8, .int16, .int32, .uint32, .int64, .complex64]
-    )
-    .prepared(takesPlainWords: true)
+    try Arithmetic(.multiply, node).prepared(takesPlainWords: true)
   }
 }

@@ -5,7 +5,7 @@ import ApusKernels
 /// `POW`: powers; integers take no negative exponents.
 enum Pow {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
-    let operands = try BinaryOperands(node, types: [.float32, .int32])
+    let operands = try BinaryOperands(node)
     let output = try node.output(0, shape: operands.resultShape, like: operands.lhs)
     // With one exponent for all, the reference multiplies; otherwise it computes in double precision.
     let isShared = operands.rhs.shape.elementCount == 1 && operands.lhs.shape != operands.rhs.shape

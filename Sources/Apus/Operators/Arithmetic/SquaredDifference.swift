@@ -5,7 +5,7 @@ import ApusKernels
 /// `SQUARED_DIFFERENCE`: the square of the difference.
 enum SquaredDifference {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
-    let operands = try BinaryOperands(node, types: [.float32, .int8, .int32])
+    let operands = try BinaryOperands(node)
     let output = try node.output(0, shape: operands.resultShape, like: operands.lhs)
     guard operands.type == .int8 else { return try node.binary(.squaredDifference, operands, output: output) }
     let lhs = try node.quantization(of: operands.lhs)

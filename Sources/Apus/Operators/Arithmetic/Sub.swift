@@ -3,7 +3,6 @@
 /// `SUB`: the difference of two tensors that broadcast to each other, clamped by an activation.
 enum Sub {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
-    try Arithmetic(.subtract, node, types: [.float32, .uint8, .int8, .int16, .int32, .int64])
-      .prepared(takesPlainWords: false)
+    try Arithmetic(.subtract, node).prepared(takesPlainWords: false)
   }
 }

@@ -5,7 +5,7 @@ import ApusKernels
 /// `FAKE_QUANT`: rounds floats as a quantization between two bounds would, shifted so that zero stays exact.
 enum FakeQuant {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
-    let (input, output) = try node.unaryTensors([.float32])
+    let (input, output) = try node.unaryTensors()
     let minimum = try node.floatOption(0, default: 0)
     let maximum = try node.floatOption(1, default: 0)
     let bits = try node.int32Option(2, default: 0)

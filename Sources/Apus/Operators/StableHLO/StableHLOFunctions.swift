@@ -44,7 +44,7 @@ enum StableHLOFunctions {
   }
 
   static func and(_ node: Node) throws(ApusError) -> any Operator {
-    try prepared(node, types: bitTypes) { type, shapes in
+    try prepared(node) { type, shapes in
       type == .bool
         ? NumberFunction.logicalAnd.kernel(.uint8, shapes)
         : (type == .uint64 ? .int64 : type.scalarType(in: .numbers)).flatMap {
@@ -55,7 +55,7 @@ enum StableHLOFunctions {
 
   /// Counts outside 0 to the number of bits give 0.
   static func shiftLeft(_ node: Node) throws(ApusError) -> any Operator {
-    try prepared(node, types: shiftTypes) { type, shapes in
+    try prepared(node) { type, shapes in
       type.scalarType(in: .numbers).flatMap { NumberFunction.shiftLeft.kernel($0, shapes) }
     }
   }
@@ -83,10 +83,10 @@ enum StableHLOFunctions {
   }
 
   private static func prepared(
-    _ node: Node, types: [ElementType] = types, isReversed: Bool = false,
+    _ node: Node, isReversed: Bool = false,
     _ kernel: (ElementType, BroadcastShapes) -> (any BinaryKernel)?
   ) throws(ApusError) -> any Operator {
-    let operands = try BinaryOperands(node, types: types)
+    let operands = try BinaryOperands(node)
     guard operands.lhs.shape == operands.rhs.shape else {
       throw node.malformed(
         "the inputs are \(operands.lhs.shape) and \(operands.rhs.shape), not of one shape")

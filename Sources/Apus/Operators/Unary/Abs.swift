@@ -5,10 +5,10 @@ import ApusKernels
 /// `ABS`: numbers without their sign.
 enum Abs {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
-    let (input, output) = try node.unaryTensors([.float32, .int8, .int16, .int32])
+    let (input, output) = try node.unaryTensors()
     let isQuantized = input.type == .int8 || input.type == .int16 && input.quantization != nil
     guard isQuantized else {
-      return try node.numberFunction(.absolute, .absolute, types: [.float32, .int16, .int32])
+      return try node.numberFunction(.absolute, .absolute)
     }
     try node.requireNoZeroPoint(ofInt16: input, output)
     let factor = Double(try node.quantization(of: input).scale / node.quantization(of: output).scale)

@@ -9,7 +9,7 @@ enum FloatUnary {
     _ function: FloatFunction
   ) -> @Sendable (Node) throws(ApusError) -> any Operator {
     { (node: Node) throws(ApusError) -> any Operator in
-      let (input, output) = try node.unaryTensors([.float32])
+      let (input, output) = try node.unaryTensors()
       return UnaryOperator(function, input: input, output: output, using: node.kernels)
     }
   }
@@ -18,9 +18,9 @@ enum FloatUnary {
 extension Node {
   /// A function of floats or of unquantized integers.
   func numberFunction(
-    _ floats: FloatFunction, _ integers: IntegerFunction, types: [ElementType]
+    _ floats: FloatFunction, _ integers: IntegerFunction
   ) throws(ApusError) -> any Operator {
-    let (input, output) = try unaryTensors(types)
+    let (input, output) = try unaryTensors()
     let count = input.shape.elementCount
     if input.type == .float32 {
       return UnaryOperator(floats, input: input, output: output, using: kernels)

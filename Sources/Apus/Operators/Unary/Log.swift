@@ -5,7 +5,7 @@ import ApusKernels
 /// `LOG`: the natural logarithm; quantized values without one give the minimum.
 enum Log {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
-    let (input, output) = try node.unaryTensors([.float32, .int8, .int16])
+    let (input, output) = try node.unaryTensors()
     guard input.type != .float32 else { return try node.realFunction(.log, input: input, output: output) }
     try node.requireNoZeroPoint(ofInt16: input, output)
     let (scale, zeroPoint) = try node.quantization(of: output)

@@ -5,7 +5,7 @@ import ApusKernels
 /// `LOGICAL_NOT`: the negation of each Boolean.
 enum LogicalNot {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
-    let (input, output) = try node.unaryTensors([.bool])
+    let (input, output) = try node.unaryTensors()
     return UnaryOperator(
       LogicalNegation.kernel(count: input.shape.elementCount), input: input, output: output)
   }

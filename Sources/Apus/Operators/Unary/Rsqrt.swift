@@ -5,7 +5,7 @@ import ApusKernels
 /// `RSQRT`: one over the square root; a quantized value below zero is an error of the data.
 enum Rsqrt {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
-    let (input, output) = try node.unaryTensors([.float32, .int8, .int16])
+    let (input, output) = try node.unaryTensors()
     let count = input.shape.elementCount
     guard input.type != .float32 else {
       return UnaryOperator(FloatFunction.inverseSquareRoot, input: input, output: output, using: node.kernels)

@@ -6,9 +6,9 @@ import ApusKernels
 enum Sign {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     guard node.inputType(0) == .float64 else {
-      return try node.numberFunction(.sign, .sign, types: [.float32, .int32])
+      return try node.numberFunction(.sign, .sign)
     }
-    let (input, output) = try node.unaryTensors([.float64])
+    let (input, output) = try node.unaryTensors()
     return UnaryOperator(DoubleFunctions.sign(count: input.shape.elementCount), input: input, output: output)
   }
 }

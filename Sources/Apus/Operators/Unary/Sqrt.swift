@@ -5,7 +5,7 @@ import ApusKernels
 /// `SQRT`: the square root; a quantized value below zero is an error of the data.
 enum Sqrt {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
-    let (input, output) = try node.unaryTensors([.float32, .int8, .int16])
+    let (input, output) = try node.unaryTensors()
     let count = input.shape.elementCount
     guard input.type != .float32 else {
       return UnaryOperator(FloatFunction.squareRoot, input: input, output: output, using: node.kernels)

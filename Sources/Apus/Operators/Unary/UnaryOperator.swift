@@ -76,10 +76,10 @@ struct UnaryOperator: Operator {
 }
 
 extension Node {
-  /// The one input of one of `types`, and an output of its shape and type.
-  func unaryTensors(_ types: [ElementType]) throws(ApusError) -> (input: TensorSlot, output: TensorSlot) {
+  /// The one input, and an output of its shape and type. The registry says which types it may have.
+  func unaryTensors() throws(ApusError) -> (input: TensorSlot, output: TensorSlot) {
     try expect(inputs: 1...1)
-    let input = try input(0, types: types)
+    let input = try input(0)
     return (input, try output(0, shape: input.shape, like: input))
   }
 
