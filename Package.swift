@@ -30,16 +30,18 @@ let package = Package(
     .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
     .systemLibrary(name: "CCairo", pkgConfig: "cairo", providers: [.apt(["libcairo2-dev"])]),
 
-    .target(name: "ApusFormat", swiftSettings: strict),
+    .target(name: "ApusSystem", swiftSettings: strict),
+    .target(name: "ApusFormat", dependencies: ["ApusSystem"], swiftSettings: strict),
+    .target(name: "ApusKernels", dependencies: ["ApusSystem"], swiftSettings: lifetimes),
     .target(
-      name: "ApusKernels",
-      swiftSettings: lifetimes),
-    .target(name: "Apus", dependencies: ["ApusFormat", "ApusKernels"], swiftSettings: lifetimes),
-    .target(name: "ApusVision", dependencies: ["Apus", "ApusFormat", "ApusKernels"], swiftSettings: strict),
+      name: "Apus", dependencies: ["ApusFormat", "ApusKernels", "ApusSystem"], swiftSettings: lifetimes),
+    .target(
+      name: "ApusVision", dependencies: ["Apus", "ApusFormat", "ApusKernels", "ApusSystem"],
+      swiftSettings: strict),
     .target(
       name: "ApusImages",
       dependencies: [
-        "ApusVision",
+        "Apus", "ApusSystem", "ApusVision",
         .target(name: "CTurboJPEG", condition: .when(platforms: [.linux])),
         .target(name: "CPNG", condition: .when(platforms: [.linux])),
         .target(name: "CCairo", condition: .when(platforms: [.linux])),
@@ -48,12 +50,14 @@ let package = Package(
     .target(name: "TensorFlowLite", dependencies: ["Apus"], swiftSettings: strict),
     .target(
       name: "ApusConsole",
-      dependencies: ["Apus", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      dependencies: [
+        "Apus", "ApusSystem", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
       swiftSettings: strict),
     .executableTarget(
       name: "ApusCLI",
       dependencies: [
-        "ApusConsole", "ApusVision", "ApusImages",
+        "Apus", "ApusConsole", "ApusVision", "ApusImages",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),
@@ -86,17 +90,20 @@ let package = Package(
     .executableTarget(
       name: "GraphProbe", dependencies: ["Apus"], path: "Tests/GraphProbe", swiftSettings: strict),
     .testTarget(
-      name: "ApusTests", dependencies: ["Apus", "ApusFormat", "AllocationProbe", "TestSupport"],
+      name: "ApusTests",
+      dependencies: ["Apus", "ApusFormat", "ApusKernels", "AllocationProbe", "TestSupport"],
       swiftSettings: strict),
     .testTarget(name: "ApusCLITests", dependencies: ["ApusCLI", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "ApusVisionTests",
-      dependencies: ["ApusFormat", "ApusKernels", "ApusVision", "ApusImages", "TestSupport"],
+      dependencies: ["Apus", "ApusFormat", "ApusKernels", "ApusVision", "ApusImages", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "TensorFlowLiteTests", dependencies: ["ApusVision", "TensorFlowLite", "TestSupport"],
       swiftSettings: strict),
-    .testTarget(name: "ApusImagesTests", dependencies: ["ApusImages", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "ApusImagesTests", dependencies: ["Apus", "ApusImages", "ApusVision", "TestSupport"],
+      swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

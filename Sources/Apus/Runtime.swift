@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ApusKernels
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import ApusSystem
 
 /// What this build of Apus can do on this machine.
 public enum Runtime {

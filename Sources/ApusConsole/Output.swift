@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusSystem
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
   import Foundation
-#endif
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
 #endif
 
 /// Results go to standard output, everything else to standard error.

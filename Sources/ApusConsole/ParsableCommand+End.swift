@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusSystem
 import ArgumentParser
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 extension ParsableCommand {
   /// Ends the process: a failure is one line on standard error and a status from 1 to 64, help is no failure. An

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import ApusSystem
 
 /// The bytes of a file, immutable and shared, in memory aligned to 64 bytes.
 ///
@@ -211,7 +207,7 @@ package final class FileBytes: @unchecked Sendable {
   /// Memory for a file whose pages are created at once: large ones if the system has them, because creating one costs little
   /// more than a hundred small ones. The last page is large only if little of it is unused.
   private static func allocate(_ size: Int) -> UnsafeMutableRawPointer? {
-    let largePage = 2 << 20
+    let largePage = Pages.largeByteCount
     var pages = size / largePage
     let rest = largePage - size % largePage
     if rest <= (pages == 0 ? largePage / 4 : size / 16) { pages += 1 }
@@ -220,25 +216,14 @@ package final class FileBytes: @unchecked Sendable {
     guard posix_memalign(&memory, pages == 0 ? pageAlignment : largePage, byteCount) == 0, let memory else {
       return nil
     }
-    #if os(Linux)
-      if pages > 0 { _ = madvise(memory, pages * largePage, Int32(MADV_HUGEPAGE)) }
-    #endif
-    if size >= pageAlignment { populate(memory, byteCount: byteCount) }
+    if pages > 0 { Pages.makeLarge(memory, byteCount: pages * largePage) }
+    if size >= pageAlignment { Pages.populate(memory, byteCount: byteCount) }
     return memory
   }
 
   /// Address space for a file whose pages are created on writing.
   private static func reserve(_ size: Int) -> UnsafeMutableRawPointer? {
-    let memory = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0)
-    return memory == MAP_FAILED ? nil : memory
-  }
-
-  /// Creates all pages of memory that is about to be written.
-  static func populate(_ memory: UnsafeMutableRawPointer, byteCount: Int) {
-    #if os(Linux)
-      let populateForWriting: Int32 = 23  // MADV_POPULATE_WRITE: Linux 5.14, not in every header.
-      _ = madvise(memory, byteCount, populateForWriting)
-    #endif
+    Pages.map(size)
   }
 
   /// A multiple of the page size, on most systems.

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusSystem
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// The memory of an open file that is read in parts, on request.
 ///
@@ -98,7 +93,7 @@ final class FileParts: @unchecked Sendable {
       while block < blocks.upperBound, !flags[block].load(ordering: .relaxed) { block += 1 }
       if first < block {
         let part = first * Self.blockByteCount..<min(block * Self.blockByteCount, count)
-        FileBytes.populate(memory + part.lowerBound, byteCount: part.count)
+        Pages.populate(memory + part.lowerBound, byteCount: part.count)
         if let failure = read(part, to: memory + part.lowerBound) { return failure }
         for known in first..<block { flags[known].store(true, ordering: .releasing) }
       }

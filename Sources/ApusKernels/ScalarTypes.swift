@@ -16,7 +16,9 @@ package struct ScalarTypes: ExpressibleByArrayLiteral, Sendable {
 
 extension ScalarTypes {
   /// What elementwise functions of numbers take: see ``NumberFunction`` and ``IntegerFunction``.
-  package static let numbers: ScalarTypes = [.float32, .int8, .uint8, .int16, .uint16, .int32, .uint32, .int64]
+  package static let numbers: ScalarTypes = [
+    .float32, .int8, .uint8, .int16, .uint16, .int32, .uint32, .int64,
+  ]
   /// What ``Reduction`` and the searches and sums beside it take.
   package static let reducible: ScalarTypes = [.float32, .int32, .int64, .uint8, .int8, .int16, .bool]
   /// What ``ElementFold`` takes.

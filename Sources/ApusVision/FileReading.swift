@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Apus
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import ApusSystem
 
 /// The bytes of a whole file.
 ///

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Apus
+import ApusSystem
 import ApusVision
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// Creates or replaces a file: where that fails, what was there before stays as it was.
 ///

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import ApusSystem
 
 /// Zeroed memory, aligned to a cache line, that lives as long as the object does.
 ///
@@ -18,7 +12,6 @@ package final class ZeroedMemory: @unchecked Sendable {
   package static let alignment = 64
   /// From these numbers of bytes on, memory is mapped, and in large pages.
   private static let (leastMapped, leastLarge) = (128 << 10, 1 << 20)
-  private static let largePageByteCount = 2 << 20
 
   /// The first byte.
   package let base: UnsafeMutableRawPointer
@@ -40,7 +33,7 @@ package final class ZeroedMemory: @unchecked Sendable {
     guard let mapping = Self.map(byteCount), let start = mapping.baseAddress else { return nil }
     self.mapping = mapping
     base =
-      byteCount < Self.leastLarge ? start : unsafe start.alignedUp(toMultipleOf: Self.largePageByteCount)
+      byteCount < Self.leastLarge ? start : unsafe start.alignedUp(toMultipleOf: Pages.largeByteCount)
     if !isReserved { Self.advise(base, byteCount: byteCount) }
   }
 
@@ -61,7 +54,7 @@ package final class ZeroedMemory: @unchecked Sendable {
   /// to follow it, in bytes. Answers up to where they are.
   func prepare(_ part: Range<Int>, expecting rest: Int) -> Int {
     guard mapping != nil else { return byteCount }
-    let large = Self.largePageByteCount
+    let large = Pages.largeByteCount
     var next = part.lowerBound
     while next < part.upperBound {
       let isFilled = part.upperBound - next + rest >= large * 5 / 8
@@ -72,7 +65,7 @@ package final class ZeroedMemory: @unchecked Sendable {
         // A page costs less among many; but what follows is only expected.
         let expected = part.upperBound + min(rest / 2, 128 << 10)
         let end = min(roundedUp(expected, to: 32 << 10), next / large * large + large)
-        Self.populate(base + next, byteCount: min(end, byteCount) - next)
+        Pages.populate(base + next, byteCount: min(end, byteCount) - next)
         next = end
       }
     }
@@ -82,33 +75,19 @@ package final class ZeroedMemory: @unchecked Sendable {
   /// Maps room for `byteCount` bytes, from a large page's start on where they are many.
   private static func map(_ byteCount: Int) -> UnsafeMutableRawBufferPointer? {
     // Room to align the start, and to fill the last page.
-    let margin = byteCount < leastLarge ? 0 : 2 * largePageByteCount
+    let margin = byteCount < leastLarge ? 0 : 2 * Pages.largeByteCount
     let (count, overflow) = byteCount.addingReportingOverflow(margin)
-    #if canImport(Darwin)
-      let flags = MAP_PRIVATE | MAP_ANON
-    #else
-      let flags = MAP_PRIVATE | MAP_ANONYMOUS
-    #endif
-    guard !overflow, let memory = mmap(nil, count, PROT_READ | PROT_WRITE, flags, -1, 0), memory != MAP_FAILED
-    else { return nil }
+    guard !overflow, let memory = Pages.map(count) else { return nil }
     return UnsafeMutableRawBufferPointer(start: memory, count: count)
   }
 
   /// Asks for large pages, for the last one only where most of it is used, and makes all others at once.
   private static func advise(_ base: UnsafeMutableRawPointer, byteCount: Int) {
     #if os(Linux)
-      let pages = byteCount < leastLarge ? 0 : (byteCount + largePageByteCount / 4) / largePageByteCount
-      let large = pages * largePageByteCount
-      if large > 0 { _ = madvise(base, large, Int32(MADV_HUGEPAGE)) }
-      if large < byteCount { populate(base + large, byteCount: byteCount - large) }
-    #endif
-  }
-
-  /// Makes all pages, zeroed, with one call.
-  static func populate(_ base: UnsafeMutableRawPointer, byteCount: Int) {
-    #if os(Linux)
-      let populateForWriting: Int32 = 23  // MADV_POPULATE_WRITE: Linux 5.14, not in every header.
-      _ = madvise(base, byteCount, populateForWriting)
+      let page = Pages.largeByteCount
+      let large = byteCount < leastLarge ? 0 : (byteCount + page / 4) / page * page
+      if large > 0 { Pages.makeLarge(base, byteCount: large) }
+      if large < byteCount { Pages.populate(base + large, byteCount: byteCount - large) }
     #endif
   }
 }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import ApusSystem
 
 /// Divides each value by `(bias + alpha · s)^beta`, where `s` is the sum of squares of the channels from
 /// `radius` before it up to, not with, `radius` after it: the reference's window.

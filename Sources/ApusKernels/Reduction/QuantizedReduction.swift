@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import ApusSystem
 
 extension FixedPointMultiplier {
   /// Takes the two numbers as they are: a mantissa of any size, a shift in `-31...30`.

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import ApusSystem
 
 /// Mel-frequency cepstral coefficients of squared spectra: magnitudes are gathered in bands of equal width on the mel
 /// scale, each a triangle that overlaps its neighbors, and the bands' logarithms are transformed by cosines.

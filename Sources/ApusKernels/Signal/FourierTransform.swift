@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import ApusSystem
 
 /// The discrete Fourier transform of complex numbers, `X(k) = Σ x(n)·e^(−2πikn/count)`, in place and in double
 /// precision, by radix two.

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import ApusSystem
 
 /// The discrete Fourier transform of real numbers: of `count`, the first `count / 2 + 1` results, which tell the others.
 struct RealFourierTransform: Sendable {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusSystem
 import Synchronization
 
 /// What ends a run early, within long operators too: somebody who says so, or a deadline.

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusSystem
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// The process's worker threads: started when first needed, never stopped, used by one run at a time.
 final class ThreadPool: @unchecked Sendable {

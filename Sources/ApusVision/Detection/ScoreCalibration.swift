@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
 import ApusFormat
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import ApusSystem
 
 /// Turns scores into probabilities by a sigmoid for each class, as the metadata's score calibration defines it.
 struct ScoreCalibration: Hashable, Sendable {

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import ApusSystem
 
 /// The weights of a blur: those of a pixel and its neighbors to one side, whose sum over both sides is 1.
 struct GaussianWeights: Hashable, Sendable {

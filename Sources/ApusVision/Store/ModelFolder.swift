@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
+import ApusSystem
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// The files of a store: `NAME.current`, a record of three lines that says which model counts, and `NAME-….tflite`.
 ///

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusSystem
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// Process-wide pages that hold generated code: written once, then sealed, never unmapped.
 ///
@@ -182,7 +175,7 @@ extension ExecutableMemory.State {
     let place = base + written
     if written + code.count > ready {
       let end = min(roundedUp(written + code.count, to: ExecutableMemory.readyByteCount), byteCount)
-      ZeroedMemory.populate(base + ready, byteCount: end - ready)
+      Pages.populate(base + ready, byteCount: end - ready)
       ready = end
     }
     unsafe place.copyMemory(from: code, byteCount: code.count)

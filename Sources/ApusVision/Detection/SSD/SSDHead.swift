@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
 import ApusFormat
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import ApusSystem
 
 /// Two outputs without suppression: a box, encoded relative to its anchor, and a score for each class.
 struct SSDHead: DetectionHead {

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// Nanoseconds of a clock that is never set.
 package func monotonicNanoseconds() -> Int {
   var time = timespec()
