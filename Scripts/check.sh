@@ -31,6 +31,7 @@ if grep -rlE 'Unsafe(Mutable|Raw|MutableRaw)?(Buffer)?Pointer|withUnsafe|unsafeB
   --include '*.swift' Serving/Sources Serving/Fuzzing/Sources | grep -v /InferenceProtocol/ | grep -vE "$allowed"; then
   complain "unsafe code in Serving/ outside the places that this script lists"
 fi
+Tools/structure.py || complain "imports that Package.swift does not declare, or operators in files of other names"
 Tools/snippets.py || complain "snippets that no program contains"
 Tools/seeds.py || complain "the page of sources names what is not there"
 Scripts/headers.sh --check || complain "sources without the licence's line: run Scripts/headers.sh"

@@ -73,7 +73,7 @@ struct KernelChoiceTests {
           prefixes[choice.set].map { implementation.hasPrefix($0) }
             ?? (implementation.hasPrefix("generated") || implementation.hasPrefix("Winograd")),
           "\(choice.set): \(implementation)")
-        #expect(!implementation.contains("Generated") && !implementation.contains("Convolution("))
+        #expect(!implementation.contains("Kernel") && !implementation.contains("Convolution("))
       }
     }
   }

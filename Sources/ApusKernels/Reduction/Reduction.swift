@@ -65,7 +65,7 @@ package struct Reduction: Sendable {
   /// Folds values of a type into results of the same type.
   ///
   /// - Parameter startsWithFirst: begins a maximum or minimum of all values with the first one, which then
-  /// need not be   within the finite range.
+  /// need not be within the finite range.
   package func run(
     _ kind: Kind, _ elements: ScalarType, _ input: RawSpan, to output: inout MutableRawSpan,
     startsWithFirst: Bool,

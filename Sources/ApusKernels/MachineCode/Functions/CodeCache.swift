@@ -12,7 +12,7 @@ package protocol CodeGenerator: Sendable {
 
   /// The address of the function, which is made once for the process; nil where it cannot be placed. It can run after
   /// the next ``ExecutableMemory/seal()``.
-  /// Where few are made of need, the limit for code may be passed.
+  /// `withinLimit: false` is for the few functions that a run cannot do without.
   func place(withinLimit: Bool) -> UnsafeRawPointer?
 
   /// Whether another generator is the same.
@@ -45,7 +45,7 @@ extension CodeGenerator {
   package func place() -> UnsafeRawPointer? { place(withinLimit: true) }
 }
 
-/// Places a generator's code, and answers its address; nil where that is refused. The code can run after the next
+/// Places a generator's code and returns its address; nil where that is refused. The code can run after the next
 /// ``ExecutableMemory/seal()``.
 package typealias CodePlacement = @Sendable (any CodeGenerator) -> UnsafeRawPointer?
 

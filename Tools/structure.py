@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks what the compiler does not: each target declares what it imports, and each operator's type has a file of its name."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+IMPORT = re.compile(
+    r"^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|package|internal|private)\s+)?import\s+"
+    r"(?:(?:struct|class|enum|protocol|func|var|let|typealias)\s+)?(\w+)",
+    re.MULTILINE,
+)
+LINE = re.compile(r"\b([A-Z]\w+)\.\w+(?:\([^()]*(?:\([^()]*\))?[^()]*\))?\s*$")
+
+
+def undeclared_imports():
+    """Imports of the package's own modules that a target does not declare."""
+    package = json.loads(subprocess.check_output(["swift", "package", "dump-package"], cwd=ROOT, text=True))
+    targets = package["targets"]
+    own = {target["name"] for target in targets}
+    for target in targets:
+        if target["type"] == "system":
+            continue
+        declared = set()
+        for dependency in target["dependencies"]:
+            for kind in ("byName", "target", "product"):
+                if kind in dependency:
+                    declared.add(dependency[kind][0])
+        folder = target.get("path") or ("Tests/" if target["type"] == "test" else "Sources/") + target["name"]
+        for file in sorted((ROOT / folder).rglob("*.swift")):
+            for module in IMPORT.findall(file.read_text()):
+                if module in own | {"ArgumentParser"} and module != target["name"] and module not in declared:
+                    yield f"{file.relative_to(ROOT)}: {target['name']} imports {module} without declaring it"
+
+
+def hidden_operators():
+    """Lines of the registry whose type is in a file of another name."""
+    operators = ROOT / "Sources/Apus/Operators"
+    files = {file.stem for file in operators.rglob("*.swift")}
+    registry = (operators / "OperatorRegistry.swift").read_text()
+    for line in re.findall(r"\.init\((.*?)\),?\n(?=    \.init|  \])", registry, re.DOTALL):
+        found = LINE.findall(line.strip())
+        if not found:
+            yield f"OperatorRegistry: no type in the line {line.split(',')[0]}"
+        elif found[-1] not in files:
+            yield f"OperatorRegistry: {line.split(',')[0]} is {found[-1]}, and there is no file {found[-1]}.swift"
+
+
+complaints = [*undeclared_imports(), *hidden_operators()]
+print("\n".join(complaints), end="\n" if complaints else "")
+sys.exit(1 if complaints else 0)
