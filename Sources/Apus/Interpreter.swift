@@ -23,7 +23,7 @@ public final class Interpreter {
   private let options: Options
   private let context: GraphContext
   let graph: Graph
-  private let signature: Signature?
+  private let signatureKey: String?
   private let observer: RunObserver
 
   /// Prepares a model: checks every operator, plans memory, packs weights.
@@ -53,7 +53,7 @@ public final class Interpreter {
     }
     try SubgraphCalls.check(model.file, depthLimit: model.limits.callDepth)
     let context = GraphContext(model: model, kernels: kernels, options: options, customOperators: custom)
-    try self.init(context, options: options, signature: Self.signature(named: key, of: model))
+    try self.init(context, options: options, signature: key)
   }
 
   /// Prepares another function of an interpreter's model; both share their resource variables.
@@ -72,18 +72,18 @@ public final class Interpreter {
   ) throws(ApusError) {
     var options = other.options
     options.inputShapes = inputShapes
-    try self.init(other.context, options: options, signature: Self.signature(named: key, of: other.model))
+    try self.init(other.context, options: options, signature: key)
   }
 
-  private init(_ context: GraphContext, options: Options, signature: Signature?) throws(ApusError) {
+  private init(_ context: GraphContext, options: Options, signature key: String?) throws(ApusError) {
     model = context.model
     kernels = context.kernels.name
     self.options = options
-    self.signature = signature
+    signatureKey = key
     self.context = context
     observer = RunObserver(profiles: options.profiles, limits: context.limits)
     graph = try Graph(
-      context: context, subgraph: signature?.subgraph ?? 0,
+      context: context, subgraph: try Self.subgraph(ofSignature: key, in: context.model),
       passes: options.preservesAllTensors ? options.passes.intersection(.preserving) : options.passes)
     for (position, shape) in options.inputShapes {
       _ = try inputTensor(position)
@@ -93,19 +93,21 @@ public final class Interpreter {
     try prepare()
   }
 
-  private static func signature(named key: String?, of model: Model) throws(ApusError) -> Signature? {
-    guard let key else { return nil }
+  private static func subgraph(ofSignature key: String?, in model: Model) throws(ApusError) -> Int {
+    guard let key else { return 0 }
     guard let signature = model.signatures.first(where: { $0.key == key }) else {
       let known = model.signatures.map(\.key).joined(separator: ", ")
       throw ApusError(.invalidArgument, "the model has no signature \(key), only: \(known)")
     }
-    return signature
+    return signature.subgraph
   }
 
   private func prepare() throws(ApusError) {
-    context.beginPreparation()
-    try graph.prepare()
-    observer.reset(steps: graph.segments.reduce(0) { $0 + $1.plan.steps.count })
+    if !graph.isPrepared {
+      context.beginPreparation()
+      try graph.prepare()
+    }
+    if options.profiles { observer.reset(steps: graph.segments.reduce(0) { $0 + $1.plan.steps.count }) }
   }
 
   // MARK: Tensors
@@ -137,6 +139,10 @@ public final class Interpreter {
   public func outputIndex(named name: String) throws(ApusError) -> Int {
     try position(
       of: name, signature: signature?.outputs ?? mainSignature?.outputs, tensors: graph.subgraph.outputs)
+  }
+
+  private var signature: Signature? {
+    signatureKey.flatMap { key in model.signatures.first { $0.key == key } }
   }
 
   private var mainSignature: Signature? { model.signatures.first { $0.subgraph == graph.subgraphIndex } }

@@ -23,20 +23,29 @@ public final class Model: Sendable {
   /// The limits that it was read within.
   let limits: Limits
 
-  private let constants: [[Constant?]]
-  private let registrations: [OperatorRegistration?]
+  private let constants: FileConstants
+  /// For each operator code of the file; ``OperatorRegistration/unknown`` where this build has none.
+  private let registrations: [OperatorRegistration]
   private let cache = Mutex(Cache())
   /// Where packed weights lie.
   let packedMemory: MemoryPool
+  /// Tables of tensors for operators on constants.
+  let spareTables = SpareTables()
 
-  private struct KnownWeights: Sendable {
+  private final class KnownWeights: Sendable {
     let key: PackedWeightsKey
     let weights: PackedWeights
+
+    init(_ weights: PackedWeights, _ key: PackedWeightsKey) {
+      self.weights = weights
+      self.key = key
+    }
   }
 
   private struct Cache: Sendable {
     var packed: [KnownWeights] = []
-    var folded: [Int: [Int: Constant]] = [:]
+    /// By subgraph; searched, as few subgraphs fold constants.
+    var folded: [FoldedConstants] = []
 
     /// A linear search is faster here than hashing.
     func weights(_ key: PackedWeightsKey) -> PackedWeights? { packed.first { $0.key == key }?.weights }
@@ -106,17 +115,9 @@ public final class Model: Sendable {
       }
     }
     self.limits = limits
-    registrations = file.operatorCodes.map(OperatorRegistry.registration(for:))
+    registrations = file.operatorCodes.map { OperatorRegistry.registration(for: $0) ?? .unknown }
     packedMemory = MemoryPool(expectedByteCount: bytes.count)
-    var expansion = ConstantExpansion(file)
-    var constants: [[Constant?]] = []
-    for subgraph in file.subgraphs {
-      var ofSubgraph: [Constant?] = []
-      ofSubgraph.reserveCapacity(subgraph.tensors.count)
-      for tensor in subgraph.tensors { ofSubgraph.append(try expansion.constant(of: tensor)) }
-      constants.append(ofSubgraph)
-    }
-    self.constants = constants
+    constants = try FileConstants(file)
   }
 
   // MARK: Description
@@ -179,7 +180,7 @@ public final class Model: Sendable {
 
   /// A tensor's values in the file; nil if it has none.
   func constant(subgraph: Int, tensor: Int) -> Constant? {
-    constants[subgraph][tensor]
+    constants[subgraph, tensor]
   }
 
   // MARK: Operators
@@ -191,7 +192,7 @@ public final class Model: Sendable {
   ) -> String? {
     let code = file.operatorCodes[node.operatorCode]
     let own = code.code == .custom ? custom[code.name] : nil
-    guard let registration = own ?? registrations[node.operatorCode] else {
+    guard let registration = own ?? self.registration(node.operatorCode) else {
       let kind = code.code == .custom ? "custom operator" : "operator"
       return "operator #\(index), \(code.name): version \(code.version) of this \(kind) is not supported"
     }
@@ -207,11 +208,16 @@ public final class Model: Sendable {
 
   /// The registration of a supported operator.
   func registration(of node: OperatorEntry, at index: Int) throws(ApusError) -> OperatorRegistration {
-    guard let registration = registrations[node.operatorCode] else {
+    guard let registration = registration(node.operatorCode) else {
       let name = file.operatorCodes[node.operatorCode].name
       throw ApusError(.unsupportedOperator, "operator #\(index), \(name): is not supported")
     }
     return registration
+  }
+
+  private func registration(_ code: Int) -> OperatorRegistration? {
+    let registration = registrations[code]
+    return registration === OperatorRegistration.unknown ? nil : registration
   }
 
   // MARK: What interpreters share
@@ -225,7 +231,7 @@ public final class Model: Sendable {
   func keepPacked(_ made: PackedWeights, _ key: PackedWeightsKey) -> PackedWeights {
     cache.withLock { cache in
       if let known = cache.weights(key) { return known }
-      cache.packed.append(KnownWeights(key: key, weights: made))
+      cache.packed.append(KnownWeights(made, key))
       return made
     }
   }
@@ -236,23 +242,18 @@ public final class Model: Sendable {
   }
 
   /// Folded constants, if all of them are known.
-  func foldedConstants(subgraph: Int, tensors: [Int]) -> [Constant]? {
+  func foldedConstants(_ wiring: Wiring, tensors: [Int]) -> [Constant]? {
     cache.withLock { cache in
-      var found: [Constant] = []
-      for tensor in tensors {
-        guard let constant = cache.folded[subgraph]?[tensor] else { return nil }
-        found.append(constant)
-      }
-      return found
+      cache.folded.first { $0.subgraph == wiring.index }?.constants(tensors)
     }
   }
 
   /// Keeps folded constants.
-  func remember(_ constants: [Constant], subgraph: Int, tensors: [Int]) {
+  func remember(_ constants: [Constant], _ wiring: Wiring, tensors: [Int]) {
     cache.withLock { cache in
-      for (tensor, constant) in zip(tensors, constants) {
-        cache.folded[subgraph, default: [:]][tensor] = constant
-      }
+      let known = cache.folded.firstIndex { $0.subgraph == wiring.index }
+      if known == nil { cache.folded.append(FoldedConstants(wiring)) }
+      cache.folded[known ?? cache.folded.count - 1].add(constants, tensors)
     }
   }
 }

@@ -46,6 +46,8 @@ protocol Operator {
   var paddableInput: TensorSlot? { get }
   /// The operator with the padding of its input absorbed; nil if it cannot do that.
   func absorbing(_ padding: Padding) -> (any Operator)?
+  /// Itself, if it is a function of one tensor; asking the runtime for its type would take longer.
+  var unary: UnaryOperator? { get }
   /// The product, if the operator is one that might be a function of one tensor.
   var gatedProduct: GatedProduct? { get }
   /// The sum, if the operator is a float sum.
@@ -80,6 +82,7 @@ extension Operator {
   var padding: Padding? { nil }
   var paddableInput: TensorSlot? { nil }
   func absorbing(_ padding: Padding) -> (any Operator)? { nil }
+  var unary: UnaryOperator? { nil }
   var gatedProduct: GatedProduct? { nil }
   var floatSum: FloatSum? { nil }
   func adding(

@@ -2,8 +2,13 @@
 
 import ApusFormat
 
-/// What the engine knows about a kind of operator.
-struct OperatorRegistration: Sendable {
+/// What the engine knows about a kind of operator. It is a class, so that models pass it on at little cost.
+final class OperatorRegistration: Sendable {
+  /// Stands for an operator that this build does not have.
+  static let unknown = OperatorRegistration(custom: "", versions: 0...0, types: [], isPure: false) {
+    (node) throws(ApusError) in throw node.unsupported("is not supported")
+  }
+
   /// A tensor of an operator, by its position.
   enum Place: Hashable, Sendable, CustomStringConvertible {
     case input(Int)

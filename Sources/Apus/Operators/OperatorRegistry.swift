@@ -7,9 +7,10 @@ enum OperatorRegistry {
   /// The registration for an operator code of a file; nil if there is none.
   static func registration(for code: OperatorCodeEntry) -> OperatorRegistration? {
     // A model has few codes: searching the list is faster than building a table.
-    for listing in all where listing.code == code.code {
-      if code.code != .custom || listing.customName == code.customName {
-        return OperatorRegistration(listing)
+    // By index, because an iterator would copy each line.
+    for index in all.indices where all[index].code == code.code {
+      if code.code != .custom || all[index].customName == code.customName {
+        return OperatorRegistration(all[index])
       }
     }
     return nil

@@ -42,6 +42,10 @@ import Testing
     try #require(plan.places.firstIndex { $0.tensor == tensor })
   }
 
+  private static func step(_ node: Int, in plan: PlanNumbers) throws -> Int {
+    try #require(plan.steps.firstIndex { $0.nodes == [node] })
+  }
+
   private static func expect(
     _ parts: String..., after change: @escaping (inout PlanNumbers) throws -> Void,
     sourceLocation: SourceLocation = #_sourceLocation
@@ -75,8 +79,30 @@ import Testing
   @Test("a step that writes over what it reads is named", arguments: [0, 64])
   func aliasing(distance: Int) throws {
     try Self.expect("operator #3", "reads c") { plan in
+      plan.steps[try Self.step(3, in: plan)].mayOverwrite = false
       plan.places[try Self.place(6, in: plan)].offset =
         plan.places[try Self.place(4, in: plan)].offset + distance
+    }
+  }
+
+  @Test("a result may lie exactly where an operand does that nothing reads later, if its operator says so")
+  func overwriting() throws {
+    // e is computed in the place of d, which nothing else reads.
+    func overwrite(_ plan: inout PlanNumbers, distance: Int = 0) throws {
+      plan.places[try Self.place(8, in: plan)].offset =
+        plan.places[try Self.place(6, in: plan)].offset + distance
+    }
+    try Self.interpreter().checkPlan { plan in
+      do { try overwrite(&plan) } catch { Issue.record(error) }
+    }
+    try Self.expect("operator #4", "reads d and writes over it") { plan in
+      try overwrite(&plan)
+      plan.steps[try Self.step(4, in: plan)].mayOverwrite = false
+    }
+    try Self.expect("operator #4", "reads d and writes over it") { try overwrite(&$0, distance: -64) }
+    // The operator of d allows it, too, but y is the sum of c and e.
+    try Self.expect("operator #5", "reads c", "written over") { plan in
+      plan.places[try Self.place(6, in: plan)].offset = plan.places[try Self.place(4, in: plan)].offset
     }
   }
 

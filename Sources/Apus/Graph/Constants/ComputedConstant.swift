@@ -20,19 +20,20 @@ final class ComputedConstant: @unchecked Sendable {
   }
 
   private let operation: any Operator
-  private let inputs: [(tensor: Int, constant: Constant)]
+  private let inputs: [NamedConstant]
   private let outputs: [Piece]
   private let scratch: [Piece]
   private let threads: ThreadTeam
   private let pool: MemoryPool
+  private let tables: SpareTables
   /// Whether the values have several readers; then they are computed once and kept.
   private let isShared: Bool
   private let state = Mutex(State())
 
   /// Describes the computation; nothing is computed yet.
   init(
-    _ operation: any Operator, inputs: [(tensor: Int, constant: Constant)], outputs: [Piece],
-    scratch: [Piece], threads: ThreadTeam, pool: MemoryPool, isShared: Bool
+    _ operation: any Operator, inputs: [NamedConstant], outputs: [Piece],
+    scratch: [Piece], threads: ThreadTeam, pool: MemoryPool, tables: SpareTables, isShared: Bool
   ) {
     self.operation = operation
     self.inputs = inputs
@@ -40,6 +41,7 @@ final class ComputedConstant: @unchecked Sendable {
     self.scratch = scratch
     self.threads = threads
     self.pool = pool
+    self.tables = tables
     self.isShared = isShared
   }
 
@@ -63,7 +65,7 @@ final class ComputedConstant: @unchecked Sendable {
       defer { withExtendedLifetime((lease, memories, working)) {} }
       try self.compute(
         inputs: try self.inputs.map { input throws(ApusError) in try lease.buffer(of: input.tensor) },
-        outputs: memories.map(\.base), scratch: working.map(\.base))
+        outputs: memories.map { $0.base }, scratch: working.map { $0.base })
       state.kept = memories
       return self.buffer(memories, output)
     }
@@ -99,13 +101,24 @@ final class ComputedConstant: @unchecked Sendable {
     inputs sources: [TensorBuffer], outputs targets: [UnsafeMutableRawPointer],
     scratch working: [UnsafeMutableRawPointer]
   ) throws(ApusError) {
-    let last = (inputs.map(\.tensor) + (outputs + scratch).map(\.slot)).max() ?? -1
-    let buffers = TensorBuffers(capacity: last + 1)
+    var last = -1
+    for input in inputs { last = max(last, input.tensor) }
+    for piece in outputs { last = max(last, piece.slot) }
+    for piece in scratch { last = max(last, piece.slot) }
+    let buffers = tables.take(capacity: last + 1)
     for (input, source) in zip(inputs, sources) { buffers[input.tensor] = source }
-    for (piece, target) in zip(outputs + scratch, targets + working) {
+    for (piece, target) in zip(outputs, targets) {
       buffers[piece.slot] = TensorBuffer(base: target, byteCount: piece.byteCount)
     }
-    defer { withExtendedLifetime(buffers) {} }
+    for (piece, target) in zip(scratch, working) {
+      buffers[piece.slot] = TensorBuffer(base: target, byteCount: piece.byteCount)
+    }
+    defer {
+      for input in inputs { buffers[input.tensor] = .none }
+      for piece in outputs { buffers[piece.slot] = .none }
+      for piece in scratch { buffers[piece.slot] = .none }
+      tables.giveBack(buffers)
+    }
     try operation.invoke(TensorTable(buffers.base, threads: threads))
   }
 }

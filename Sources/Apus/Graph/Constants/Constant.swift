@@ -100,3 +100,15 @@ struct Constant: @unchecked Sendable {
     TensorBuffer(base: UnsafeMutableRawPointer(mutating: base), byteCount: byteCount)
   }
 }
+
+/// A constant, and the tensor whose values it is.
+struct NamedConstant {
+  let tensor: Int
+  let constant: Constant
+}
+
+/// Where the values of a tensor are: pinned for a plan, or leased.
+struct PlacedConstant {
+  let tensor: Int
+  let buffer: TensorBuffer
+}

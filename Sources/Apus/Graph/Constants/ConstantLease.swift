@@ -6,8 +6,7 @@ import ApusKernels
 /// The memory comes from the part of the model's pool where packed weights will lie later, so its pages cost nothing.
 /// While another lease holds that part, this one has memory of its own.
 final class ConstantLease {
-  private let tensors: [Int]
-  private let buffers: [TensorBuffer]
+  private let constants: [PlacedConstant]
   /// Memory of its own, if the pool's is taken.
   private let own: TensorMemory?
   private let pool: MemoryPool?
@@ -16,37 +15,39 @@ final class ConstantLease {
   ///
   /// - Parameter distance: how many bytes of the pool will be allocated during the lease.
   init(
-    _ constants: [(tensor: Int, constant: Constant)], pool: MemoryPool, distance: Int = 0
+    _ constants: [NamedConstant], pool: MemoryPool, distance: Int = 0
   ) throws(ApusError) {
     let byteCount = constants.reduce(0) { $0 + $1.constant.leasedByteCount }
     var memory = LeasedMemory()
     let lent = byteCount > 0 ? pool.lend(byteCount: byteCount, distance: distance) : nil
     let own = byteCount > 0 && lent == nil ? try TensorMemory(byteCount: byteCount) : nil
     if let base = lent ?? own?.base { memory = LeasedMemory(base, byteCount: byteCount) }
-    tensors = constants.map(\.tensor)
     self.own = own
     self.pool = lent == nil ? nil : pool
-    var buffers: [TensorBuffer] = []
+    var placed: [PlacedConstant] = []
+    placed.reserveCapacity(constants.count)
     do throws(ApusError) {
-      for (_, constant) in constants { buffers.append(try constant.lease(from: &memory)) }
+      for entry in constants {
+        placed.append(.init(tensor: entry.tensor, buffer: try entry.constant.lease(from: &memory)))
+      }
     } catch {
       if lent != nil { pool.takeBack() }
       throw error
     }
-    self.buffers = buffers
+    self.constants = placed
   }
 
   deinit { pool?.takeBack() }
 
   /// Whether a tensor is among the leased ones.
-  func contains(_ tensor: Int) -> Bool { tensors.contains(tensor) }
+  func contains(_ tensor: Int) -> Bool { constants.contains { $0.tensor == tensor } }
 
   /// A tensor's bytes, valid during the lease.
   func buffer(of tensor: Int) throws(ApusError) -> TensorBuffer {
-    guard let position = tensors.firstIndex(of: tensor), buffers[position].base != nil else {
+    guard let constant = constants.first(where: { $0.tensor == tensor }), constant.buffer.base != nil else {
       throw ApusError(.internalError, "tensor #\(tensor) is packed, but was not leased")
     }
-    return buffers[position]
+    return constant.buffer
   }
 
   /// A tensor's bytes during the lease.

@@ -23,6 +23,7 @@ extension PlanDraft {
   /// reads that.
   /// **Reason:** the argument is still in the cache.
   mutating func absorbFunctions() {
+    guard contains(where: { $0.functionInput != nil }) else { return }
     var isAbsorbed = Array(repeating: false, count: steps.count)
     var writers = writers
     for index in steps.indices {
@@ -36,9 +37,8 @@ extension PlanDraft {
       guard let fused = steps[source].operation.followed(by: function.tail, to: function.output) else {
         continue
       }
-      steps[source].operation = fused
-      steps[source].absorb(steps[index])
-      steps[source].writes = [function.output.index]
+      steps[source] = steps[source].doing(
+        fused, absorbing: [steps[index]], writes: [function.output.index])
       writers[function.output.index] = source
       isAbsorbed[index] = true
     }

@@ -13,7 +13,7 @@ extension PlanDraft {
   /// convolution.
   /// **Reason:** the convolution pads without taking time or memory for it.
   mutating func absorbPadding() {
-    guard steps.contains(where: { $0.operation.padding != nil }) else { return }
+    guard contains(where: { $0.padding != nil }) else { return }
     var isAbsorbed = Array(repeating: false, count: steps.count)
     let writers = writers
     for index in steps.indices {
@@ -25,9 +25,9 @@ extension PlanDraft {
         let padded = steps[index].operation.absorbing(padding)
       else { continue }
       let pad = steps[writers[tensor.index]]
-      steps[index].operation = padded
-      steps[index].absorb(pad)
-      steps[index].reads = steps[index].reads.map { $0 == tensor.index ? padding.input.index : $0 }
+      steps[index] = steps[index].doing(
+        padded, absorbing: [pad],
+        reads: steps[index].reads.map { $0 == tensor.index ? padding.input.index : $0 })
       isAbsorbed[writers[tensor.index]] = true
     }
     removeSteps { isAbsorbed[$0] }

@@ -15,6 +15,7 @@ extension PlanDraft {
   /// that. If the other term is computed later, the product moves behind it.
   /// **Reason:** the product's outputs are still in the cache when the other term is added.
   mutating func absorbSums() {
+    guard contains(where: { $0.floatSum != nil }) else { return }
     var isAbsorbed = Array(repeating: false, count: steps.count)
     var writers = writers
     for index in steps.indices {
@@ -33,14 +34,10 @@ extension PlanDraft {
         // A view is written by the writer of its root.
         let isLater = writers[facts[other.index].root] > source
         let place = isLater ? index : source
-        var step = steps[source]
-        step.operation = fused
-        step.absorb(steps[index])
-        step.position = steps[place].position
-        step.reads.append(other.index)
-        step.writes = [sum.output.index]
         isAbsorbed[isLater ? source : index] = true
-        steps[place] = step
+        steps[place] = steps[source].doing(
+          fused, absorbing: [steps[index]], position: steps[place].position,
+          reads: steps[source].reads + [other.index], writes: [sum.output.index])
         writers[sum.output.index] = place
         break
       }

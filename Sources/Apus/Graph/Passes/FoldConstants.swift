@@ -14,44 +14,65 @@ extension PlanDraft {
   ///
   /// - Returns: the size of the results in bytes, and how much of it is in memory now; nil if the rule does not apply.
   mutating func fold(
-    _ step: StepDraft, threads: ThreadTeam, model: Model
+    _ step: Step, threads: ThreadTeam, model: Model
   ) throws(ApusError) -> (byteCount: Int, keptByteCount: Int)? {
-    let inputs = wiring.subgraph.operators[step.position].inputs.filter { $0 >= 0 }
-    let outputs = wiring.subgraph.operators[step.position].outputs
-    guard !inputs.isEmpty, inputs.allSatisfy({ facts[$0].constant != nil }),
+    let operation = wiring.subgraph.operators[step.position]
+    let outputs = operation.outputs
+    guard let sources = sources(operation.inputs, step.reads),
       outputs.allSatisfy({ !wiring.isVariable($0) }), step.multiplyAccumulates <= Self.workLimit
     else { return nil }
+    let (results, scratch) = (try pieces(outputs), try pieces(step.scratch))
     var total = 0
-    for tensor in outputs + step.scratch { total += min(try byteCount(of: tensor), Self.foldLimit + 1) }
+    for piece in results { total += min(piece.byteCount, Self.foldLimit + 1) }
+    for piece in scratch { total += min(piece.byteCount, Self.foldLimit + 1) }
     guard total <= Self.foldLimit else { return nil }
     let isEager = total <= Self.eagerLimit
-    var sources: [(tensor: Int, constant: Constant)] = []
-    for tensor in (inputs + step.reads).sorted() where tensor != sources.last?.tensor {
-      if let constant = facts[tensor].constant { sources.append((tensor, constant)) }
-    }
-    let isOfModel = sources.allSatisfy(\.constant.isOfModel)
-    if isOfModel, let known = model.foldedConstants(subgraph: wiring.index, tensors: outputs) {
+    let isOfModel = sources.allSatisfy { $0.constant.isOfModel }
+    if isOfModel, let known = model.foldedConstants(wiring, tensors: outputs) {
       for (output, constant) in zip(outputs, known) { facts[output].constant = constant }
       return (total, isEager ? total : 0)
     }
-    func pieces(_ tensors: [Int]) throws(ApusError) -> [ComputedConstant.Piece] {
-      var pieces: [ComputedConstant.Piece] = []
-      for tensor in tensors { pieces.append(.init(slot: tensor, byteCount: try byteCount(of: tensor))) }
-      return pieces
-    }
     let computed = ComputedConstant(
-      step.operation, inputs: sources, outputs: try pieces(outputs), scratch: try pieces(step.scratch),
-      threads: threads, pool: model.packedMemory,
+      step.operation, inputs: sources, outputs: results, scratch: scratch, threads: threads,
+      pool: model.packedMemory, tables: model.spareTables,
       isShared: isEager || outputs.contains { wiring.isOutput[$0] || wiring.readers(of: $0).count > 1 })
-    var results: [Constant] = []
+    var constants: [Constant] = []
+    constants.reserveCapacity(outputs.count)
     for (position, output) in outputs.enumerated() {
       if isEager { _ = try computed.keep(position) }
-      results.append(
-        Constant(
-          .computed(computed, output: position), byteCount: try byteCount(of: output), isOfModel: isOfModel))
-      facts[output].constant = results[position]
+      let constant = Constant(
+        .computed(computed, output: position), byteCount: results[position].byteCount, isOfModel: isOfModel)
+      constants.append(constant)
+      facts[output].constant = constant
     }
-    if isOfModel { model.remember(results, subgraph: wiring.index, tensors: outputs) }
+    if isOfModel { model.remember(constants, wiring, tensors: outputs) }
     return (total, isEager ? total : 0)
+  }
+
+  /// The constants that an operator needs, each once; nil if it has no inputs, or others.
+  private func sources(_ inputs: [Int], _ reads: [Int]) -> [NamedConstant]? {
+    var tensors: [Int] = []
+    tensors.reserveCapacity(inputs.count + reads.count)
+    for input in inputs where input >= 0 {
+      guard facts[input].constant != nil else { return nil }
+      tensors.append(input)
+    }
+    guard !tensors.isEmpty else { return nil }
+    tensors += reads
+    tensors.sort()
+    var sources: [NamedConstant] = []
+    sources.reserveCapacity(inputs.count)
+    for tensor in tensors where tensor != sources.last?.tensor {
+      if let constant = facts[tensor].constant { sources.append(.init(tensor: tensor, constant: constant)) }
+    }
+    return sources
+  }
+
+  /// Memory for tensors.
+  private func pieces(_ tensors: [Int]) throws(ApusError) -> [ComputedConstant.Piece] {
+    var pieces: [ComputedConstant.Piece] = []
+    pieces.reserveCapacity(tensors.count)
+    for tensor in tensors { pieces.append(.init(slot: tensor, byteCount: try byteCount(of: tensor))) }
+    return pieces
   }
 }

@@ -13,6 +13,7 @@ extension PlanDraft {
   /// readers, are one step, in the last one's place.
   /// **Reason:** they take their time from reading and writing memory; of a chain, only what goes in and what comes out does.
   mutating func joinChains(threadCount: Int) {
+    guard contains(where: { $0.elementwise != nil }) else { return }
     var isAbsorbed = Array(repeating: false, count: steps.count)
     let writers = writers
     for index in steps.indices.reversed() where !isAbsorbed[index] {
@@ -55,7 +56,7 @@ extension PlanDraft {
   }
 
   /// One step for several.
-  private mutating func joined(_ members: [Int], threadCount: Int) -> StepDraft? {
+  private mutating func joined(_ members: [Int], threadCount: Int) -> Step? {
     var stages: [(stage: ElementwiseStage, sources: [ElementwiseChain.Source])] = []
     var inputs: [TensorSlot] = []
     var results: [Int] = []
@@ -82,11 +83,8 @@ extension PlanDraft {
     let scratch = TensorSlot(
       index: wiring.tensorCount + scratchByteCounts.count - 1, entry: nil, type: .uint8,
       shape: [chain.scratchByteCount(threads: threadCount)], isConstant: false)
-    var step = steps[last]
-    for member in members.dropLast() { step.absorb(steps[member]) }
-    step.operation = ChainOperator(chain, inputs, output: output, scratch: scratch)
-    step.reads = inputs.map(\.index)
-    step.scratch.append(scratch.index)
-    return step
+    return steps[last].doing(
+      ChainOperator(chain, inputs, output: output, scratch: scratch),
+      absorbing: members.dropLast().map { steps[$0] }, reads: inputs.map(\.index), scratch: [scratch.index])
   }
 }

@@ -22,6 +22,7 @@ extension PlanDraft {
   /// `x · σ(x)`.
   /// **Reason:** it halves the work; for bytes it is a single table; and the step that computes `x` may absorb the function.
   mutating func joinGates() {
+    guard contains(where: { $0.gatedProduct != nil }) else { return }
     var isAbsorbed = Array(repeating: false, count: steps.count)
     let writers = writers
     for index in steps.indices {
@@ -29,15 +30,14 @@ extension PlanDraft {
       for (gate, input) in [(product.lhs, product.rhs), (product.rhs, product.lhs)] {
         guard gate.shape == input.shape, gate.index != input.index, gate.index < writers.count,
           writers[gate.index] >= 0, !wiring.isVariable(input.index),
-          let unary = steps[writers[gate.index]].operation as? UnaryOperator,
+          let unary = steps[writers[gate.index]].operation.unary,
           unary.input.index == input.index, let function = unary.function,
           isRead(gate.index, byNoneBut: steps[index]),
           let joined = product.joined(
             with: function, isGateFirst: gate.index == product.lhs.index, input, kernels)
         else { continue }
-        steps[index].operation = joined
-        steps[index].absorb(steps[writers[gate.index]])
-        steps[index].reads = [input.index]
+        steps[index] = steps[index].doing(
+          joined, absorbing: [steps[writers[gate.index]]], reads: [input.index])
         isAbsorbed[writers[gate.index]] = true
         break
       }

@@ -6,6 +6,7 @@ extension PlanDraft {
   /// is a PRELU; as long as each step on the way is exact and nothing else reads what is between.
   /// **Reason:** converters write PRELU as `RELU(x) + a · RELU(−x)`: five operators for one, which what computes `x` may do.
   mutating func joinRectifiers() {
+    guard contains(where: { $0.floatSum != nil }) else { return }
     var isAbsorbed = Array(repeating: false, count: steps.count)
     let writers = writers
     for index in steps.indices where !isAbsorbed[index] {
@@ -14,14 +15,10 @@ extension PlanDraft {
         rectifier.members.allSatisfy({ !isAbsorbed[$0] }),
         let tail = PostOperation(parametricRelu: rectifier.factors, using: kernels)
       else { continue }
-      let position = steps[index].position
-      for member in rectifier.members {
-        steps[index].absorb(steps[member])
-        isAbsorbed[member] = true
-      }
-      steps[index].position = position
-      steps[index].reads = [rectifier.input.index]
-      steps[index].operation = RectifierOperator(tail, input: rectifier.input, output: sum.output)
+      steps[index] = steps[index].doing(
+        RectifierOperator(tail, input: rectifier.input, output: sum.output),
+        absorbing: rectifier.members.map { steps[$0] }, reads: [rectifier.input.index])
+      for member in rectifier.members { isAbsorbed[member] = true }
     }
     removeSteps { isAbsorbed[$0] }
   }
@@ -89,7 +86,7 @@ extension PlanDraft {
   }
 
   private func kink(_ index: Int) -> (input: TensorSlot, kink: Kink)? {
-    if let unary = steps[index].operation as? UnaryOperator {
+    if let unary = steps[index].operation.unary {
       return switch unary.function {
       case .floats(.negate): (unary.input, .negate)
       case .floats(.absolute): (unary.input, .magnitude)

@@ -34,7 +34,9 @@ extension PlanDraft {
         let root = facts[tensor].root
         let isReadLater = wiring.isOutput[tensor] || (wiring.readers(of: tensor).last ?? -1) >= end
         if isReadLater { last[root] = end }
-        if root != tensor, facts[tensor].shape != nil { layout.views.append((tensor, root)) }
+        if root != tensor, facts[tensor].shape != nil {
+          layout.views.append(.init(tensor: tensor, root: root))
+        }
       }
     }
     var requests: [OffsetAssignment.Request] = []

@@ -2,10 +2,12 @@
 
 /// The tensors whose values are in memory.
 struct PresentTensors {
-  private var isPresent: [Bool]
+  fileprivate var isPresent: [Bool]
 
   /// None of `count` tensors.
   init(count: Int) { isPresent = Array(repeating: false, count: count) }
+
+  fileprivate init(isPresent: [Bool]) { self.isPresent = isPresent }
 
   subscript(tensor: Int) -> Bool {
     get { isPresent[tensor] }
@@ -44,59 +46,62 @@ struct PlanChecker {
   ///
   /// - Returns: the tensors whose values exist after the plan has run.
   func check(_ plan: Subject) throws(ApusError) -> PresentTensors {
-    var walk = try PlanWalk(plan, wiring: wiring, before: before)
+    var walk = PlanWalk(plan, wiring, before)
+    try walk.checkLayout()
     try walk.checkOperators()
     if let node = plan.delivered {
       for output in wiring.subgraph.operators[node].outputs { try walk.deliver(output) }
     }
     for step in plan.steps { try walk.take(step) }
     if plan.nodes.upperBound == wiring.nodeCount, !plan.isDeferred { try walk.checkOutputs() }
-    return walk.present
+    return walk.present(after: before)
   }
 }
 
 /// One walk of the checker over a plan.
 private struct PlanWalk {
-  /// For each tensor, then each piece of scratch memory: whether its bytes hold its values.
+  // Small plans are checked faster than many arrays are allocated: there are few, of types that exist anyway.
+
+  /// For each tensor, then each piece of scratch memory: whether its bytes hold its values; those of pinned constants do.
+  /// Then for each operator of the segment: whether a step does it.
   private var isPresent: [Bool]
+  /// Where the operators begin, the first of the file too.
+  private let operators: Int
   private let plan: PlanChecker.Subject
   private let wiring: Wiring
   /// For each tensor and piece of scratch memory: its place in the layout, or −1.
   private var places: [Int]
-  private var isPinned: [Bool]
-  /// The stretches of the block that hold tensors, in order and disjoint.
-  private var held: [Stretch] = []
-  /// For each tensor: the last step whose operators read it in the file.
-  private var lastReaders: [Int]
-  private var stepCount = 0
+  /// The tensors that the block holds, in the order of their bytes, which are disjoint.
+  private var held: [Int]
 
-  /// Bytes of the block that hold a tensor.
-  private struct Stretch {
-    let range: Range<Int>
-    let tensor: Int
-  }
-
-  init(_ plan: PlanChecker.Subject, wiring: Wiring, before: PresentTensors) throws(ApusError) {
+  init(_ plan: PlanChecker.Subject, _ wiring: Wiring, _ before: PresentTensors) {
+    let count = wiring.tensorCount + plan.scratchByteCounts.count
+    operators = count - plan.nodes.lowerBound
+    var isPresent = Array(repeating: false, count: operators + plan.nodes.upperBound)
+    for tensor in 0..<wiring.tensorCount where before[tensor] { isPresent[tensor] = true }
+    for tensor in plan.pinned { isPresent[tensor] = true }
+    var held: [Int] = []
+    held.reserveCapacity(plan.layout.places.count)
     self.plan = plan
     self.wiring = wiring
-    let count = wiring.tensorCount
-    isPresent = (0..<count).map { before[$0] } + Array(repeating: false, count: plan.scratchByteCounts.count)
-    places = Array(repeating: -1, count: isPresent.count)
-    isPinned = Array(repeating: false, count: count)
-    lastReaders = Array(repeating: 0, count: count)
-    for tensor in plan.pinned { isPinned[tensor] = true }
-    for (index, place) in plan.layout.places.enumerated() {
-      try check(place)
-      places[place.tensor] = index
+    self.isPresent = isPresent
+    self.held = held
+    places = Array(repeating: -1, count: count)
+  }
+
+  /// Checks where tensors lie.
+  mutating func checkLayout() throws(ApusError) {
+    for index in plan.layout.places.indices {
+      try check(plan.layout.places[index])
+      places[plan.layout.places[index].tensor] = index
     }
     for view in plan.layout.views { try check(view) }
   }
 
-  /// The tensors whose values exist.
-  var present: PresentTensors {
-    var present = PresentTensors(count: wiring.tensorCount)
-    for tensor in 0..<wiring.tensorCount { present[tensor] = isPresent[tensor] }
-    return present
+  /// The tensors whose values exist at the end, or did before.
+  mutating func present(after before: PresentTensors) -> PresentTensors {
+    for tensor in plan.pinned { isPresent[tensor] = before[tensor] }
+    return PresentTensors(isPresent: isPresent)
   }
 
   /// Checks that a place is aligned, large enough and within the block.
@@ -118,7 +123,7 @@ private struct PlanWalk {
   }
 
   /// Checks that a view is as large as its root.
-  private func check(_ view: (tensor: Int, root: Int)) throws(ApusError) {
+  private func check(_ view: Layout.View) throws(ApusError) {
     let bytes = try wiring.byteCount(of: view.tensor, shape: plan.facts[view.tensor].shape)
     let rootBytes = try wiring.byteCount(of: view.root, shape: plan.facts[view.root].shape)
     guard plan.facts[view.tensor].root == view.root, bytes == rootBytes else {
@@ -130,17 +135,16 @@ private struct PlanWalk {
   }
 
   /// Checks that every operator is done by one step, is constant, or is a view.
-  func checkOperators() throws(ApusError) {
-    var isDone = Array(repeating: false, count: plan.nodes.count)
+  mutating func checkOperators() throws(ApusError) {
     for step in plan.steps {
       for node in step.nodes {
-        guard plan.nodes.contains(node), !isDone[node - plan.nodes.lowerBound] else {
+        guard plan.nodes.contains(node), !isPresent[operators + node] else {
           throw failure(step, "does operator #\(node), which another step or segment does")
         }
-        isDone[node - plan.nodes.lowerBound] = true
+        isPresent[operators + node] = true
       }
     }
-    for node in plan.nodes where !isDone[node - plan.nodes.lowerBound] {
+    for node in plan.nodes where !isPresent[operators + node] {
       let entry = wiring.subgraph.operators[node]
       for output in entry.outputs where plan.facts[output].constant == nil {
         let root = plan.facts[output].root
@@ -154,10 +158,6 @@ private struct PlanWalk {
 
   /// Advances by one step.
   mutating func take(_ step: Step) throws(ApusError) {
-    stepCount += 1
-    for node in step.nodes {
-      for input in wiring.subgraph.operators[node].inputs where input >= 0 { lastReaders[input] = stepCount }
-    }
     for tensor in step.reads { try checkIsThere(tensor, for: step) }
     for tensor in step.scratch { try write(tensor, by: step) }
     for tensor in step.writes where !wiring.isVariable(tensor) { try write(tensor, by: step) }
@@ -166,10 +166,16 @@ private struct PlanWalk {
     where isComputed(tensor) && !isPresent[plan.facts[tensor].root] && !mayOverwrite(tensor, step) {
       throw failure(step, "reads \(wiring.name(of: tensor)) and writes over it")
     }
-    for tensor in step.scratch + step.writes where !isPresent[tensor] && places[tensor] >= 0 {
+    try checkIsKept(step.scratch, step)
+    try checkIsKept(step.writes, step)
+    for node in step.nodes { try checkResults(of: node, step) }
+  }
+
+  /// Checks that what a step has written is there when it has written everything.
+  private func checkIsKept(_ tensors: [Int], _ step: Step) throws(ApusError) {
+    for tensor in tensors where !isPresent[tensor] && places[tensor] >= 0 {
       throw failure(step, "writes \(wiring.name(of: tensor)) and then over it")
     }
-    for node in step.nodes { try checkResults(of: node, step) }
   }
 
   /// Whether the one result of a step lies exactly where this operand does, its operator says that it may, and nothing else
@@ -192,12 +198,12 @@ private struct PlanWalk {
   /// Checks that a step reads only inputs of its operators, and that their bytes are there.
   private func checkIsThere(_ tensor: Int, for step: Step) throws(ApusError) {
     if plan.facts[tensor].constant != nil {
-      guard isPinned[tensor] else {
+      guard isPresent[tensor] else {
         throw failure(step, "reads the constant \(wiring.name(of: tensor)), which is not in place")
       }
       return
     }
-    guard lastReaders[tensor] == stepCount else {
+    guard step.nodes.contains(where: { wiring.isRead(tensor, by: $0) }) else {
       throw failure(step, "reads \(wiring.name(of: tensor)), which is no input of its operators")
     }
     guard isComputed(tensor) else {
@@ -246,7 +252,7 @@ private struct PlanWalk {
     for output in wiring.subgraph.outputs {
       let isThere =
         plan.facts[output].constant == nil
-        ? isPresent[plan.facts[output].root] || !isComputed(output) : isPinned[output]
+        ? isPresent[plan.facts[output].root] || !isComputed(output) : isPresent[output]
       guard isThere else {
         throw ApusError(.internalError, "the output \(wiring.name(of: output)) is not there at the end")
       }
@@ -254,9 +260,7 @@ private struct PlanWalk {
   }
 
   private func range(of tensor: Int) -> Range<Int>? {
-    guard places[tensor] >= 0 else { return nil }
-    let place = plan.layout.places[places[tensor]]
-    return place.offset..<place.offset + place.byteCount
+    places[tensor] < 0 ? nil : place(tensor).offset..<place(tensor).end
   }
 
   /// Records that bytes now hold a tensor, and no longer what they held before.
@@ -267,15 +271,20 @@ private struct PlanWalk {
     var high = held.count
     while low < high {
       let middle = (low + high) / 2
-      if held[middle].range.upperBound <= range.lowerBound { low = middle + 1 } else { high = middle }
+      if place(held[middle]).end <= range.lowerBound { low = middle + 1 } else { high = middle }
     }
     var end = low
-    while end < held.count, held[end].range.lowerBound < range.upperBound {
-      if held[end].tensor != tensor { isPresent[held[end].tensor] = false }
+    while end < held.count, place(held[end]).offset < range.upperBound {
+      if held[end] != tensor { isPresent[held[end]] = false }
       end += 1
     }
-    held.replaceSubrange(low..<end, with: CollectionOfOne(Stretch(range: range, tensor: tensor)))
+    guard end > low else { return held.insert(tensor, at: low) }
+    held[low] = tensor
+    if end > low + 1 { held.removeSubrange(low + 1..<end) }
   }
+
+  /// The place of a tensor that has one.
+  private func place(_ tensor: Int) -> Layout.Place { plan.layout.places[places[tensor]] }
 
   private func failure(_ step: Step, _ text: String) -> ApusError {
     ApusError(.internalError, "step of operator #\(step.position): \(text)")

@@ -8,7 +8,7 @@ struct PlanDraft {
   /// The kernels to prefer.
   let kernels: KernelSet
   /// The steps, in order.
-  var steps: [StepDraft]
+  var steps: [Step]
   /// What is known about each tensor of the file.
   var facts: [TensorFacts]
   /// The size of each piece of scratch memory; the first is tensor `wiring.tensorCount`.
@@ -17,10 +17,15 @@ struct PlanDraft {
   /// For each tensor: the step that writes it, or −1.
   var writers: [Int] {
     var writers = Array(repeating: -1, count: wiring.tensorCount)
-    for (index, step) in steps.enumerated() {
-      for tensor in step.writes where tensor < writers.count { writers[tensor] = index }
+    for index in steps.indices {
+      for tensor in steps[index].writes where tensor < writers.count { writers[tensor] = index }
     }
     return writers
+  }
+
+  /// Whether a pass has anything to look at; most models lack what most passes look for.
+  func contains(where isCandidate: (any Operator) -> Bool) -> Bool {
+    steps.contains { isCandidate($0.operation) }
   }
 
   /// Removes steps that others absorb.
@@ -30,7 +35,7 @@ struct PlanDraft {
   }
 
   /// Whether a tensor is read by this step alone, and not by the caller.
-  func isRead(_ tensor: Int, byNoneBut step: StepDraft) -> Bool {
+  func isRead(_ tensor: Int, byNoneBut step: Step) -> Bool {
     tensor < wiring.tensorCount && !wiring.isOutput[tensor]
       && wiring.readers(of: tensor).allSatisfy(step.does)
   }

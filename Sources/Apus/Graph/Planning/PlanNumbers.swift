@@ -9,6 +9,9 @@ package struct PlanNumbers {
     package var reads: [Int]
     package var writes: [Int]
     package var scratch: [Int]
+    /// Whether its operator may say that its result may lie where an operand does.
+    package var mayOverwrite = true
+    fileprivate let operation: any Operator
   }
 
   /// Where a tensor lies.
@@ -33,10 +36,12 @@ extension Interpreter {
     guard let plan = graph.segments.first?.plan, let inputs = graph.inputs else { return }
     var numbers = PlanNumbers(
       steps: plan.steps.map {
-        .init(position: $0.position, nodes: $0.nodes, reads: $0.reads, writes: $0.writes, scratch: $0.scratch)
+        .init(
+          position: $0.position, nodes: $0.nodes, reads: $0.reads, writes: $0.writes, scratch: $0.scratch,
+          operation: $0.operation)
       },
       places: plan.layout.places.map { .init(tensor: $0.tensor, offset: $0.offset, byteCount: $0.byteCount) },
-      blockByteCount: plan.layout.byteCount, pinned: plan.pinned.map(\.tensor))
+      blockByteCount: plan.layout.byteCount, pinned: plan.pinned.map { $0.tensor })
     change(&numbers)
     var layout = plan.layout
     layout.byteCount = numbers.blockByteCount
@@ -45,9 +50,9 @@ extension Interpreter {
     }
     let steps = numbers.steps.map {
       Step(
-        StepDraft(
-          position: $0.position, nodes: $0.nodes, operation: ConstantOutputs(), reads: $0.reads,
-          writes: $0.writes, scratch: $0.scratch))
+        position: $0.position, nodes: $0.nodes,
+        operation: $0.mayOverwrite ? $0.operation : ConstantOutputs(), reads: $0.reads, writes: $0.writes,
+        scratch: $0.scratch)
     }
     let checker = PlanChecker(wiring: graph.wiring, before: inputs.start.present)
     _ = try checker.check(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What a plan starts from: input shapes, variables and constants. Immutable.
-struct PlannedInputs {
+final class PlannedInputs {
   /// The shapes of the inputs, by position.
   let shapes: [TensorShape]
   /// What is known about each tensor before the first operator.

@@ -67,8 +67,8 @@ final class Planner {
     )
     try reserve(layout.byteCount)
     return try SegmentPlan(
-      index: start.segmentCount, nodes: first..<node, steps: draft.steps.map(Step.init), facts: draft.facts,
-      layout: layout, pinned: pinned, scratchByteCounts: draft.scratchByteCounts, assumptions: assumptions,
+      index: start.segmentCount, nodes: first..<node, steps: draft.steps, facts: draft.facts, layout: layout,
+      pinned: pinned, scratchByteCounts: draft.scratchByteCounts, assumptions: assumptions,
       conditions: conditions, deferred: deferred, constantByteCount: heldByteCount,
       checkedWith: PlanChecker(wiring: wiring, before: start.present))
   }
@@ -104,6 +104,7 @@ final class Planner {
     let node = Node(index: index, in: self)
     let registration = try context.registration(of: entry, at: index)
     record = AccessRecord()
+    record.reads.reserveCapacity(entry.inputs.count)
     let scratchCount = draft.scratchByteCounts.count
     let operation: any Operator
     do throws(ApusError) { operation = try registration.prepare(node) } catch {
@@ -111,7 +112,7 @@ final class Planner {
       for output in record.writes where !wiring.isVariable(output) { draft.facts[output].shape = nil }
       throw error
     }
-    var step = StepDraft(
+    let step = Step(
       position: index, nodes: [index], operation: operation, reads: record.reads, writes: record.writes,
       scratch: record.scratch, multiplyAccumulates: record.multiplyAccumulates)
     if let deferred = operation.deferred {
@@ -123,35 +124,42 @@ final class Planner {
     }
     if operation.isDone { return nil }
     if let view = operation.view, graph.passes.contains(.views), draft.share(view) { return nil }
-    let inputs = entry.inputs.filter { $0 >= 0 }
-    if registration.isPure, graph.passes.contains(.folding), !inputs.isEmpty,
-      inputs.allSatisfy({ draft.facts[$0].constant != nil })
-    {
-      step = try finished(step)
-      if let folded = try draft.fold(step, threads: context.threads, model: model) {
-        try reserve(folded.byteCount)
-        try hold(folded.keptByteCount)
-        return nil
-      }
+    guard registration.isPure, graph.passes.contains(.folding), readsConstantsAlone(entry) else {
+      draft.steps.append(step)
+      return nil
     }
-    draft.steps.append(step)
+    let finished = try finished(step, node)
+    if let folded = try draft.fold(finished, threads: context.threads, model: model) {
+      try reserve(folded.byteCount)
+      try hold(folded.keptByteCount)
+    } else {
+      draft.steps.append(finished)
+    }
     return nil
   }
 
+  /// Whether an operator has inputs, and all of them are constants.
+  private func readsConstantsAlone(_ entry: OperatorEntry) -> Bool {
+    var hasInputs = false
+    for input in entry.inputs where input >= 0 {
+      guard draft.facts[input].constant != nil else { return false }
+      hasInputs = true
+    }
+    return hasInputs
+  }
+
   /// The step with its kernel chosen and its weights packed.
-  private func finished(_ step: StepDraft) throws(ApusError) -> StepDraft {
-    var step = step
-    let node = Node(index: step.nodes[0], in: self)
-    step.operation = try step.operation.chosen(for: node)
-    return try packed(step, node)
+  private func finished(_ step: Step, _ node: Node) throws(ApusError) -> Step {
+    guard step.operation.isDraft else { return try packed(step, node) }
+    return try packed(step.doing(try step.operation.chosen(for: node)), node)
   }
 
   private func applyPasses() throws(ApusError) {
     let passes = graph.passes
     if passes.contains(.padding) { draft.absorbPadding() }
     for index in draft.steps.indices where draft.steps[index].operation.isDraft {
-      let node = Node(index: draft.steps[index].nodes[0], in: self)
-      draft.steps[index].operation = try draft.steps[index].operation.chosen(for: node)
+      let step = draft.steps[index]
+      draft.steps[index] = step.doing(try step.operation.chosen(for: Node(index: step.nodes[0], in: self)))
     }
     if passes.contains(.gates) { draft.joinGates() }
     if passes.contains(.rectifiers) { draft.joinRectifiers() }
@@ -163,25 +171,23 @@ final class Planner {
   private func packWeights() throws(ApusError) {
     for index in draft.steps.indices where draft.steps[index].operation.hasWeights {
       try context.limits.checkTime()
-      let node = Node(index: draft.steps[index].nodes[0], in: self)
-      draft.steps[index] = try packed(draft.steps[index], node)
+      let step = draft.steps[index]
+      draft.steps[index] = try packed(step, Node(index: step.nodes[0], in: self))
     }
   }
 
-  private func packed(_ step: StepDraft, _ node: Node) throws(ApusError) -> StepDraft {
+  private func packed(_ step: Step, _ node: Node) throws(ApusError) -> Step {
     guard step.operation.hasWeights else { return step }
-    var step = step
     let packer = WeightPacker(node, self)
     record = AccessRecord()
-    step.operation = try step.operation.packed(by: packer)
-    step.scratch += record.scratch
-    step.reads.removeAll { packer.packed.contains($0) }
-    return step
+    let operation = try step.operation.packed(by: packer)
+    return step.doing(
+      operation, reads: step.reads.filter { !packer.packed.contains($0) }, scratch: record.scratch)
   }
 
   /// Pins the constants that are read during or after runs.
-  private func pinConstants(of nodes: Range<Int>) throws(ApusError) -> [(tensor: Int, buffer: TensorBuffer)] {
-    var pinned: [(tensor: Int, buffer: TensorBuffer)] = []
+  private func pinConstants(of nodes: Range<Int>) throws(ApusError) -> [PlacedConstant] {
+    var pinned: [PlacedConstant] = []
     var isPinned = Array(repeating: false, count: wiring.tensorCount)
     func pin(_ tensor: Int) throws(ApusError) {
       guard tensor < isPinned.count, !isPinned[tensor], let constant = draft.facts[tensor].constant else {
@@ -189,7 +195,7 @@ final class Planner {
       }
       isPinned[tensor] = true
       if constant.placed == nil, case .computed = constant.state { try hold(constant.byteCount) }
-      pinned.append((tensor, try constant.pin()))
+      pinned.append(.init(tensor: tensor, buffer: try constant.pin()))
     }
     for step in draft.steps { for tensor in step.reads { try pin(tensor) } }
     for output in wiring.subgraph.outputs { try pin(output) }

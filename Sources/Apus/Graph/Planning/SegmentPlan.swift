@@ -23,7 +23,7 @@ final class SegmentPlan {
   /// Where its tensors and scratch memory lie, in a block of its own.
   let layout: Layout
   /// The constants that its steps, or the caller, read during or after runs, by tensor.
-  let pinned: [(tensor: Int, buffer: TensorBuffer)]
+  let pinned: [PlacedConstant]
   /// The size of each piece of scratch memory, earlier segments included, in bytes.
   let scratchByteCounts: [Int]
   /// The values that its preparation read.
@@ -51,7 +51,7 @@ final class SegmentPlan {
 
   init(
     index: Int, nodes: Range<Int>, steps: [Step], facts: [TensorFacts], layout: Layout,
-    pinned: [(tensor: Int, buffer: TensorBuffer)], scratchByteCounts: [Int],
+    pinned: [PlacedConstant], scratchByteCounts: [Int],
     assumptions: [(tensor: Int, bytes: [UInt8])] = [], conditions: [() -> Bool] = [],
     deferred: (any DeferredOperator)? = nil, delivery: Delivery? = nil, constantByteCount: Int,
     checkedWith checker: PlanChecker
@@ -60,18 +60,18 @@ final class SegmentPlan {
     self.nodes = nodes
     self.steps = steps
     walk = steps.map { .passUnretained($0) }
-    nanoseconds = steps.reduce(0) { sum, step in
-      let elements = (step.reads + step.writes).reduce(0) { sum, tensor in
-        let count = facts.indices.contains(tensor) ? facts[tensor].shape?.elementCount ?? 0 : 0
-        return sum &+ min(count, 1 << 40)
-      }
+    var (work, nanoseconds) = (1, 0)
+    for step in steps {
+      let elements = step.elementCount(facts)
+      work = work.addingClamped(step.multiplyAccumulates.addingClamped(1)).addingClamped(elements)
       // Bytes are multiplied four times as fast as floats, and moved at least twice as fast.
-      let areBytes = step.writes.first.map { [.int8, .uint8].contains(checker.wiring.types[$0]) } ?? false
-      return sum
-        &+ ThreadPolicy.nanoseconds(
-          multiplyAccumulates: step.multiplyAccumulates >> (areBytes ? 2 : 0),
-          elements: elements >> (areBytes ? 1 : 0))
+      let areBytes = step.writes.first.map { checker.wiring.types[$0].isByte } ?? false
+      nanoseconds &+= ThreadPolicy.nanoseconds(
+        multiplyAccumulates: step.multiplyAccumulates >> (areBytes ? 2 : 0),
+        elements: elements >> (areBytes ? 1 : 0))
     }
+    self.work = work
+    self.nanoseconds = nanoseconds
     self.facts = facts
     self.layout = layout
     self.pinned = pinned
@@ -81,15 +81,19 @@ final class SegmentPlan {
     self.deferred = deferred
     self.delivery = delivery
     self.constantByteCount = constantByteCount
-    work = steps.reduce(1) { $0.addingClamped($1.work(facts)) }
     present = try checker.check(
       .init(
-        nodes: nodes, steps: steps, facts: facts, layout: layout, pinned: pinned.map(\.tensor),
+        nodes: nodes, steps: steps, facts: facts, layout: layout, pinned: pinned.map { $0.tensor },
         scratchByteCounts: scratchByteCounts, isDeferred: deferred != nil, delivered: delivery?.node))
   }
 
   /// Whether it is the last segment of a subgraph with this many operators.
   func isLast(of nodeCount: Int) -> Bool { nodes.upperBound == nodeCount && deferred == nil }
+}
+
+extension ElementType {
+  /// Whether it is one of the quantized types whose elements are bytes.
+  fileprivate var isByte: Bool { self == .int8 || self == .uint8 }
 }
 
 /// Where tensors lie in one block of memory.
@@ -103,11 +107,20 @@ struct Layout {
     let byteCount: Int
     /// The first and the last operator during which the memory is held.
     let lifetime: ClosedRange<Int>
+
+    /// Where its bytes end.
+    var end: Int { offset + byteCount }
+  }
+
+  /// A tensor that has the bytes of another.
+  struct View {
+    let tensor: Int
+    let root: Int
   }
 
   var places: [Place] = []
   /// Views, with their roots.
-  var views: [(tensor: Int, root: Int)] = []
+  var views: [View] = []
   /// The size of the block, in bytes.
   var byteCount = 0
 }

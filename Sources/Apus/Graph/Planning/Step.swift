@@ -1,61 +1,70 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One step of a run: an operator of the file, or several as one.
-struct StepDraft {
+/// A step of a plan: one operator of the file, or several as one. Immutable: a pass that changes a step makes another.
+///
+/// It is a class so that neither passes nor the walk copy operators.
+final class Step {
   /// The operator that decides the step's position in the order.
-  var position: Int
+  let position: Int
   /// The operators of the file that it covers: the one that names it, then those that it absorbs.
-  var nodes: [Int]
-  var operation: any Operator
+  let nodes: [Int]
+  let operation: any Operator
   /// The tensors that it reads during a run.
-  var reads: [Int]
+  let reads: [Int]
   /// The tensors that it writes.
-  var writes: [Int]
+  let writes: [Int]
   /// The scratch memory that it uses.
-  var scratch: [Int]
+  let scratch: [Int]
   /// The multiply-accumulates of one run.
-  var multiplyAccumulates = 0
+  let multiplyAccumulates: Int
+
+  init(
+    position: Int, nodes: [Int], operation: any Operator, reads: [Int], writes: [Int], scratch: [Int],
+    multiplyAccumulates: Int = 0
+  ) {
+    self.position = position
+    self.nodes = nodes
+    self.operation = operation
+    self.reads = reads
+    self.writes = writes
+    self.scratch = scratch
+    self.multiplyAccumulates = multiplyAccumulates
+  }
+
+  /// The step with another operation, which may do the work of other steps, too.
+  ///
+  /// - Parameters:
+  ///   - others: the steps that it absorbs.
+  ///   - more: scratch memory that it needs beside theirs.
+  func doing(
+    _ operation: any Operator, absorbing others: [Step] = [], position: Int? = nil, reads: [Int]? = nil,
+    writes: [Int]? = nil, scratch more: [Int] = []
+  ) -> Step {
+    var (nodes, scratch, work) = (nodes, scratch, multiplyAccumulates)
+    for other in others {
+      nodes += other.nodes
+      scratch += other.scratch
+      work += other.multiplyAccumulates
+    }
+    if !more.isEmpty { scratch += more }
+    return Step(
+      position: position ?? self.position, nodes: nodes, operation: operation, reads: reads ?? self.reads,
+      writes: writes ?? self.writes, scratch: scratch, multiplyAccumulates: work)
+  }
 
   /// Whether it covers an operator of the file.
   func does(_ node: Int) -> Bool { nodes.contains(node) }
 
-  /// Takes over the work of another step.
-  mutating func absorb(_ other: StepDraft) {
-    nodes += other.nodes
-    scratch += other.scratch
-    multiplyAccumulates += other.multiplyAccumulates
-  }
-}
-
-/// A step of a finished plan. It is a class so that the walk copies no operators.
-final class Step {
-  /// See ``StepDraft``.
-  let position: Int
-  let nodes: [Int]
-  let operation: any Operator
-  let reads: [Int]
-  let writes: [Int]
-  let scratch: [Int]
-  let multiplyAccumulates: Int
-
-  /// The operator of the file that names the step.
-  var node: Int { nodes[0] }
-
-  init(_ draft: StepDraft) {
-    position = draft.position
-    nodes = draft.nodes
-    operation = draft.operation
-    reads = draft.reads
-    writes = draft.writes
-    scratch = draft.scratch
-    multiplyAccumulates = draft.multiplyAccumulates
-  }
-
-  /// About how many steps a run takes: an element that is read or written is one, and so is a multiply-accumulate.
-  func work(_ facts: [TensorFacts]) -> Int {
-    (reads + writes).reduce(multiplyAccumulates.addingClamped(1)) { sum, tensor in
-      sum.addingClamped(tensor < facts.count ? facts[tensor].shape?.elementCount ?? 0 : 0)
+  /// How many elements it reads and writes; tensors without a shape and scratch memory have none.
+  func elementCount(_ facts: [TensorFacts]) -> Int {
+    var count = 0
+    for tensor in reads where tensor < facts.count {
+      count = count.addingClamped(facts[tensor].elementCount)
     }
+    for tensor in writes where tensor < facts.count {
+      count = count.addingClamped(facts[tensor].elementCount)
+    }
+    return count
   }
 
   /// Runs the operator without copying it.

@@ -8,4 +8,7 @@ struct TensorFacts {
   var constant: Constant?
   /// The tensor whose bytes it shares; itself if it has bytes of its own.
   var root: Int
+
+  /// The number of elements; zero while the shape is not known.
+  var elementCount: Int { shape?.elementCount ?? 0 }
 }

@@ -47,19 +47,19 @@ final class WeightPacker {
     measuring: (kernel: any PreparedConvolution, filter: TensorSlot)? = nil,
     pack: (ConstantLease, PackedWeights) throws(ApusError) -> Void
   ) throws(ApusError) -> (weights: PackedWeights, arePacked: Bool) {
-    var constants: [(tensor: Int, constant: Constant)] = []
+    var constants: [NamedConstant] = []
     constants.reserveCapacity(tensors.count)
     for slot in tensors {
       guard let constant = planner.constant(slot.index) else {
         return (try weightsOfRuns(byteCount: most), false)
       }
-      constants.append((slot.index, constant))
+      constants.append(.init(tensor: slot.index, constant: constant))
     }
     for slot in tensors { packed.append(slot.index) }
     let model = planner.model
-    let isShared = constants.allSatisfy(\.constant.isOfModel)
+    let isShared = constants.allSatisfy { $0.constant.isOfModel }
     let key = PackedWeightsKey(
-      tensor: tensors.first?.index ?? -1, others: tensors.dropFirst().map(\.index),
+      tensor: tensors.first?.index ?? -1, others: tensors.dropFirst().map { $0.index },
       subgraph: planner.wiring.index, layout: layout)
     if isShared, let known = model.knownWeights(key) {
       try hold(known.byteCount)
@@ -78,7 +78,7 @@ final class WeightPacker {
 
   /// The constants in memory, while the step packs.
   private func leased(
-    _ constants: [(tensor: Int, constant: Constant)], distance: Int
+    _ constants: [NamedConstant], distance: Int
   ) throws(ApusError) -> ConstantLease {
     if let lease, constants.allSatisfy({ lease.contains($0.tensor) }) { return lease }
     lease = nil

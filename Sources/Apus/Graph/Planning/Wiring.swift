@@ -2,7 +2,9 @@
 import ApusFormat
 
 /// How the file connects the operators of a subgraph: who writes and who reads each tensor. Immutable.
-struct Wiring {
+///
+/// It is a class, so that plans, drafts and checkers pass it on at little cost.
+final class Wiring: Sendable {
   /// Where a tensor's values come from.
   enum Source: Equatable {
     /// The caller.
@@ -115,6 +117,16 @@ struct Wiring {
   /// The operators that read a tensor, in order; one that reads it twice is listed twice.
   func readers(of tensor: Int) -> ArraySlice<Int> {
     allReaders[firstReaders[tensor]..<firstReaders[tensor + 1]]
+  }
+
+  /// Whether an operator reads a tensor.
+  func isRead(_ tensor: Int, by node: Int) -> Bool {
+    var (low, high) = (firstReaders[tensor], firstReaders[tensor + 1])
+    while low < high {
+      let middle = (low + high) / 2
+      if allReaders[middle] < node { low = middle + 1 } else { high = middle }
+    }
+    return low < firstReaders[tensor + 1] && allReaders[low] == node
   }
 
   /// Whether a tensor keeps its values between runs.

@@ -8,6 +8,7 @@ extension Graph {
     precondition(!segments.isEmpty, "the interpreter prepares before it runs")
     isRunning = true
     defer { isRunning = false }
+    let isWatched = observer.isWatched
     var current = 0
     var stepCount = 0
     while true {
@@ -19,14 +20,13 @@ extension Graph {
       }
       let plan = segments[current].plan
       try observer.charge(plan.work)
-      if plan.isLong { try observer.checkTime() }
+      if isWatched, plan.isLong { try observer.check(withClock: true) }
       if let delivery = plan.delivery { try deliver(delivery) }
       let table = table
       // The steps live as long as the walk, whatever a custom operator does.
       defer { withExtendedLifetime(plan) {} }
       for index in plan.walk.indices {
-        try observer.check()
-        if plan.isLong { try observer.checkTime() }
+        if isWatched { try observer.check(withClock: plan.isLong) }
         observer.begin()
         var failure: ApusError?
         unsafe plan.walk[index]._withUnsafeGuaranteedRef { step in
@@ -36,7 +36,7 @@ extension Graph {
         observer.end(step: stepCount + index)
       }
       // Products that were ended early left their outputs unfinished.
-      if plan.isLast(of: wiring.nodeCount) { return try observer.check() }
+      if plan.isLast(of: wiring.nodeCount) { return try observer.check(withClock: false) }
       stepCount += plan.walk.count
       current += 1
     }

@@ -18,12 +18,14 @@ final class Graph {
   var memoryLimit: Int { context.memoryLimit }
 
   /// The shapes to plan for, by position; see ``setInputShape(_:_:)``.
-  private(set) var inputShapes: [TensorShape]
+  private(set) var inputShapes: [TensorShape] { didSet { isPrepared = inputs?.shapes == inputShapes } }
   /// The inputs of the current plan; nil before the first.
-  private(set) var inputs: PlannedInputs?
+  private(set) var inputs: PlannedInputs? { didSet { isPrepared = inputs?.shapes == inputShapes } }
+  /// Whether there is a plan for the current input shapes; compared when either changes, as each run asks.
+  private(set) var isPrepared = false
   private var inputMemory: TensorMemory?
   /// The segments that are planned so far, with their memory.
-  private(set) var segments: [(plan: SegmentPlan, memory: TensorMemory)] = []
+  private(set) var segments: [Segment] = []
   private let heldMemory: HeldMemory
   /// The bytes of this graph that ``heldMemory`` counts.
   private(set) var countedByteCount = 0
@@ -31,6 +33,17 @@ final class Graph {
   private var variables: [(tensor: Int, memory: TensorMemory)] = []
   /// Where each tensor lies, then each piece of scratch memory.
   let buffers: TensorBuffers
+  /// A planned segment with its memory.
+  final class Segment {
+    let plan: SegmentPlan
+    let memory: TensorMemory
+
+    init(_ plan: SegmentPlan, _ memory: TensorMemory) {
+      self.plan = plan
+      self.memory = memory
+    }
+  }
+
   /// Whether a walk is under way, so that a new segment can read the results of earlier ones.
   var isRunning = false
 
@@ -38,9 +51,10 @@ final class Graph {
     self.context = context
     heldMemory = context.heldMemory
     self.passes = passes
-    wiring = try Wiring(context.model, subgraph: index)
-    inputShapes = wiring.subgraph.inputs.map { [subgraph = wiring.subgraph] tensor in
-      TensorShape(subgraph.tensors[tensor].shape.map { $0 < 0 ? 1 : $0 })
+    let wiring = try Wiring(context.model, subgraph: index)
+    self.wiring = wiring
+    inputShapes = wiring.subgraph.inputs.map { tensor in
+      TensorShape(wiring.subgraph.tensors[tensor].shape.map { $0 < 0 ? 1 : $0 })
     }
     buffers = TensorBuffers(capacity: wiring.tensorCount + wiring.nodeCount)
   }
@@ -73,9 +87,6 @@ final class Graph {
   func setInputShape(_ position: Int, _ shape: TensorShape) {
     if inputShapes[position] != shape { inputShapes[position] = shape }
   }
-
-  /// Whether there is a plan for the current input shapes.
-  private var isPrepared: Bool { inputs?.shapes == inputShapes }
 
   /// Whether the whole graph is planned, so that the shapes of all outputs are known.
   var isPlanned: Bool { isPrepared && segments.last?.plan.isLast(of: wiring.nodeCount) == true }
@@ -137,8 +148,8 @@ final class Graph {
   private func install(_ plan: SegmentPlan) throws(ApusError) {
     let memory = try TensorMemory(byteCount: plan.layout.byteCount)
     buffers.place(plan.layout, in: memory)
-    for (tensor, buffer) in plan.pinned { buffers[tensor] = buffer }
-    segments.append((plan, memory))
+    for constant in plan.pinned { buffers[constant.tensor] = constant.buffer }
+    segments.append(Segment(plan, memory))
     recount()
   }
 
@@ -155,12 +166,12 @@ final class Graph {
     for segment in segments[first...] {
       for place in segment.plan.layout.places { buffers[place.tensor] = .none }
       for view in segment.plan.layout.views { buffers[view.tensor] = .none }
-      for (tensor, _) in segment.plan.pinned { buffers[tensor] = .none }
+      for constant in segment.plan.pinned { buffers[constant.tensor] = .none }
     }
     segments.removeSubrange(first...)
     recount()
     for segment in segments {
-      for (tensor, buffer) in segment.plan.pinned { buffers[tensor] = buffer }
+      for constant in segment.plan.pinned { buffers[constant.tensor] = constant.buffer }
     }
   }
 

@@ -27,7 +27,7 @@ final class GraphContext {
   private var randomStreams: [OperatorPlace: RandomStream] = [:]
   private let customOperators: [String: OperatorRegistration]
   /// The graphs of called subgraphs, by index.
-  private var children: [Graph?]
+  private var children: [Int: Graph] = [:]
   private var nestedPreparations = 0
   /// What all graphs take.
   let heldMemory = HeldMemory()
@@ -53,13 +53,14 @@ final class GraphContext {
     self.customOperators = customOperators
     resources = ResourceStore(memoryLimit: options.memoryLimit)
     wasCalled = Array(repeating: false, count: model.file.subgraphs.count)
-    children = Array(repeating: nil, count: model.file.subgraphs.count)
   }
 
   /// The registration of an operator: the caller's own before the engine's.
   func registration(of entry: OperatorEntry, at index: Int) throws(ApusError) -> OperatorRegistration {
-    let code = model.file.operatorCodes[entry.operatorCode]
-    if code.code == .custom, let own = customOperators[code.name] { return own }
+    if !customOperators.isEmpty {
+      let code = model.file.operatorCodes[entry.operatorCode]
+      if code.code == .custom, let own = customOperators[code.name] { return own }
+    }
     return try model.registration(of: entry, at: index)
   }
 
@@ -89,6 +90,7 @@ final class GraphContext {
 
   /// Begins a run of a graph, with as many threads as its work is worth.
   func beginRun(of graph: Graph, _ cancellation: Cancellation?) {
+    nestedPreparations = 0
     limits.begin(cancellation)
     threadsInUse = ThreadTeam(count: threads.count, stoppedBy: limits.watchedSignal)
       .forRun(nanoseconds: nanoseconds(of: graph))
@@ -112,19 +114,19 @@ final class GraphContext {
   /// About how long a run of a graph, with all that it may call, takes on one thread; no limit where a part is not planned yet.
   func nanoseconds(of graph: Graph) -> Int {
     guard graph.isPlanned else { return .max }
-    return children.reduce(graph.nanoseconds) { $1 === graph ? $0 : $0 &+ ($1?.nanoseconds ?? 0) }
+    return children.values.reduce(graph.nanoseconds) { $1 === graph ? $0 : $0 &+ $1.nanoseconds }
   }
 
   /// Refuses to pass the limit on memory with what all graphs take, of which one is about to take `held` bytes instead of
   /// `counted`.
-  func checkMemory(_ byteCount: Int, beside held: Int, insteadOf counted: Int, _ place: String)
-    throws(ApusError)
-  {
+  func checkMemory(
+    _ byteCount: Int, beside held: Int, insteadOf counted: Int, _ place: @autoclosure () -> String
+  ) throws(ApusError) {
     let others = max(heldMemory.byteCount - counted, 0).addingClamped(held)
     guard byteCount <= memoryLimit, others <= memoryLimit - byteCount else {
       throw ApusError(
         .resourceLimit,
-        "\(place): needs \(byteCount) bytes beside \(others), more than the limit of \(memoryLimit)")
+        "\(place()): needs \(byteCount) bytes beside \(others), more than the limit of \(memoryLimit)")
     }
   }
 
@@ -133,7 +135,7 @@ final class GraphContext {
     resources.removeAll()
     for index in wasCalled.indices { wasCalled[index] = false }
     for stream in randomStreams.values { stream.reset() }
-    for child in children { child?.resetVariables() }
+    for child in children.values { child.resetVariables() }
   }
 
   /// An operator's position in a model.

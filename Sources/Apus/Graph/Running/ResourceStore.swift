@@ -16,6 +16,13 @@ final class ResourceStore {
       self.memory = memory
       self.byteCount = byteCount
     }
+
+    /// Copies a value of the same size.
+    fileprivate func fill(_ bytes: RawSpan) {
+      bytes.withUnsafeBytes { source in
+        UnsafeMutableRawBufferPointer(start: memory.base, count: byteCount).copyMemory(from: source)
+      }
+    }
   }
 
   private struct Name: Hashable {
@@ -60,6 +67,9 @@ final class ResourceStore {
   /// Assigns a value. Allocates only if its size differs from the last one's.
   func assign(_ handle: Int32, type: ElementType, shape: TensorShape, bytes: RawSpan) throws(ApusError) {
     let old = self[handle]
+    if let old, old.byteCount == bytes.byteCount, old.type == type, old.shape == shape {
+      return old.fill(bytes)
+    }
     var memory = old?.memory
     if old?.byteCount != bytes.byteCount {
       let others = byteCount - (old?.byteCount ?? 0)
@@ -73,11 +83,9 @@ final class ResourceStore {
       byteCount = others + bytes.byteCount
     }
     guard let memory else { return }
-    bytes.withUnsafeBytes { source in
-      UnsafeMutableRawBufferPointer(start: memory.base, count: bytes.byteCount).copyMemory(from: source)
-    }
-    if old?.type == type, old?.shape == shape, old?.memory === memory { return }
-    self[handle] = Variable(type: type, shape: shape, memory: memory, byteCount: bytes.byteCount)
+    let variable = Variable(type: type, shape: shape, memory: memory, byteCount: bytes.byteCount)
+    variable.fill(bytes)
+    self[handle] = variable
   }
 
   /// Drops all values; handles stay.

@@ -7,7 +7,8 @@ final class RunObserver {
   /// Nanoseconds of each step of the last run; empty while no profile is wanted.
   private(set) var durations: [Int] = []
 
-  private var began = ContinuousClock.now
+  /// When the step under way began.
+  private var began = 0
   private let profiles: Bool
   private let limits: RunLimits
 
@@ -23,28 +24,28 @@ final class RunObserver {
     if durations.count != count { durations = Array(repeating: 0, count: count) }
   }
 
-  /// Throws if the run was cancelled, or was found to be late.
-  @inline(__always)
-  func check() throws(ApusError) {
-    if limits.signal.isSet { throw limits.reason }
-  }
+  /// Whether anything can end the run early.
+  var isWatched: Bool { limits.signal.isWatched }
 
-  /// As ``check()``; looks at the clock if there is a deadline.
-  func checkTime() throws(ApusError) { try limits.checkTime() }
+  /// Throws if the run was cancelled, or was found to be late.
+  ///
+  /// - Parameter looks: whether to look at the clock if there is a deadline.
+  func check(withClock looks: Bool) throws(ApusError) {
+    if looks ? limits.signal.mustStop : limits.signal.isSet { throw limits.reason }
+  }
 
   /// Takes the work of a segment from what the run may do.
   func charge(_ work: Int) throws(ApusError) { try limits.charge(work) }
 
   /// Records when a step begins.
   func begin() {
-    if profiles { began = .now }
+    if profiles { began = monotonicNanoseconds() }
   }
 
   /// Records when a step ends.
   func end(step: Int) {
     guard profiles else { return }
-    let duration = (ContinuousClock.now - began).components
-    let nanoseconds = Int(duration.seconds) * 1_000_000_000 + Int(duration.attoseconds / 1_000_000_000)
+    let nanoseconds = monotonicNanoseconds() &- began
     while durations.count <= step { durations.append(0) }
     durations[step] = nanoseconds
   }

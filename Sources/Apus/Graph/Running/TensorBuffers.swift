@@ -4,7 +4,7 @@
 final class TensorBuffers {
   /// The first entry; moves when the list grows.
   private(set) var base: UnsafeMutablePointer<TensorBuffer>
-  private var capacity: Int
+  private(set) var capacity: Int
 
   init(capacity: Int) {
     self.capacity = capacity

@@ -93,7 +93,10 @@ private struct DisjointFilter: FilterArrangement {
   var rectangleCount: Int { rows.count * columns.count }
   var channelCount: Int { rectangleCount * shape[0] }
   var byteCount: Int { channelCount * shape[3] * 4 }
-  var name: String { "all taps \(rows) \(columns)" }
+  var name: String { "all taps " + text(rows) + " " + text(columns) }
+
+  /// Numbers as text; a description of the array would make the runtime search all conformances of the program.
+  private func text(_ numbers: [Int]) -> String { numbers.map { String($0) }.joined(separator: ",") }
 
   func arrange(_ filter: RawSpan, into arranged: inout MutableRawSpan) {
     let run = shape[3] * 4

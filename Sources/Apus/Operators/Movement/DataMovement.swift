@@ -25,6 +25,17 @@ struct DataMovement: Operator {
       self.destination = destination
       self.copy = copy
     }
+
+    func run(_ tensors: borrowing TensorTable) {
+      var destination = tensors.writeBytes(destination)
+      copy.run(tensors.readBytes(source), to: &destination, threads: tensors.threads)
+    }
+
+    /// Copies some rows.
+    func run(rows: Range<Int>, _ tensors: borrowing TensorTable) {
+      var destination = tensors.writeBytes(destination)
+      copy.run(tensors.readBytes(source), rows: rows, to: &destination)
+    }
   }
 
   private let filling: (slot: TensorSlot, with: Filling)?
@@ -75,11 +86,7 @@ struct DataMovement: Operator {
       return tensors.forEachTile(tiles, work)
     }
     // By index: an iterator would count references to each.
-    for index in steps.indices {
-      var destination = tensors.writeBytes(steps[index].destination)
-      steps[index].copy.run(
-        tensors.readBytes(steps[index].source), to: &destination, threads: tensors.threads)
-    }
+    for index in steps.indices { steps[index].run(tensors) }
   }
 }
 
@@ -96,11 +103,7 @@ private struct RowTiles: TableWork {
     let last = rowCount &* (tile &+ 1) / tiles
     while first < last {
       let end = min(first &+ length, last)
-      for index in steps.indices {
-        var destination = tensors.writeBytes(steps[index].destination)
-        steps[index].copy.run(
-          tensors.readBytes(steps[index].source), rows: first..<end, to: &destination)
-      }
+      for index in steps.indices { steps[index].run(rows: first..<end, tensors) }
       first = end
     }
   }

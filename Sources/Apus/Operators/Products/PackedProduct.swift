@@ -10,13 +10,34 @@ struct PackedProduct: Operator {
   let scratch: TensorSlot
   let weights: ProductWeights
   let following: WeightedProduct.Following?
+  /// The weights that were packed once; nil where each run packs them.
+  private let known: PackedWeights?
+
+  init(
+    kernel: any PreparedConvolution, choice: KernelChoice, input: TensorSlot, output: TensorSlot,
+    scratch: TensorSlot, weights: ProductWeights, following: WeightedProduct.Following?
+  ) {
+    self.kernel = kernel
+    self.choice = choice
+    self.input = input
+    self.output = output
+    self.scratch = scratch
+    self.weights = weights
+    self.following = following
+    known = weights.known
+  }
 
   var implementation: Implementation {
-    Implementation(text: kernel.implementation, choice: choice, notes: kernel.notes(weights.known))
+    Implementation(text: kernel.implementation, choice: choice, notes: kernel.notes(known))
   }
 
   func invoke(_ tensors: borrowing TensorTable) throws(ApusError) {
-    let packed = try weights.packed(for: kernel, tensors)
+    if let known { return run(known, tensors) }
+    run(try weights.packed(for: kernel, tensors), tensors)
+  }
+
+  @inline(__always)
+  private func run(_ packed: PackedWeights, _ tensors: borrowing TensorTable) {
     var result = tensors.writeBytes(output)
     var scratch = tensors.writeBytes(scratch)
     guard let following else {

@@ -52,6 +52,8 @@ struct UnaryOperator: Operator {
 
   var implementation: Implementation { Implementation(text: kernel.implementation, choice: choice) }
 
+  var unary: UnaryOperator? { self }
+
   var elementwise: ElementwiseStep? {
     kernel.stage.map { ElementwiseStep(stage: $0, operands: [input], output: output) }
   }

@@ -21,6 +21,8 @@ final class ConvolutionScheme: @unchecked Sendable {
   let epilogue: LoweredEpilogue
   /// What it makes of sums that weights and biases may take beyond the limit of that; nil where there is none.
   let general: LoweredEpilogue?
+  /// Whether there is one: runs ask, and epilogues take time to copy.
+  private let hasGeneral: Bool
   /// The greatest magnitude of sums that the rule takes; nil for any.
   private let sumLimit: Int?
   /// What weights are packed for: the same, or less where others with the same layout take less.
@@ -65,7 +67,9 @@ final class ConvolutionScheme: @unchecked Sendable {
     let sumLimit = target.sumLimit(self.epilogue)
     self.sumLimit = sumLimit
     packedSumLimit = faint == nil ? sumLimit ?? target.sumLimit(.stated(common)) : sumLimit
-    general = sumLimit != nil || faint != nil ? LoweredEpilogue(ofAnySum: epilogue) : nil
+    let general = sumLimit != nil || faint != nil ? LoweredEpilogue(ofAnySum: epilogue) : nil
+    self.general = general
+    hasGeneral = general != nil
     elementByteCount = matrixOperands.generatedByteCount
     lanes = TileGathering.Lanes(
       product, operands, isHybrid: matrixOperands.isHybrid, flips: gatheredProduct != product,
@@ -106,7 +110,7 @@ final class ConvolutionScheme: @unchecked Sendable {
 
   /// Whether outputs of these weights need the ``general`` epilogue.
   func needsGeneral(_ packed: PackedWeights) -> Bool {
-    guard general != nil else { return false }
+    guard hasGeneral else { return false }
     return switch WeightTerms.bounds(packed) {
     case .kept: false
     case .exceeded: sumLimit != nil

@@ -124,7 +124,7 @@ final class DepthwiseKernel: PreparedConvolution, @unchecked Sendable {
 
   /// What makes outputs of these weights.
   private func form(for packed: PackedWeights) -> OutputForm {
-    guard let epilogue = scheme.general, scheme.needsGeneral(packed) else { return form }
+    guard scheme.needsGeneral(packed), let epilogue = scheme.general else { return form }
     return OutputForm.made(&general) { placement throws(Decline) in
       try Self.form(epilogue, plan, scheme, target, placement)
     }

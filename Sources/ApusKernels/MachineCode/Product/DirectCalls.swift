@@ -4,7 +4,9 @@
 /// in place, so that there is a call for all panels that are alike, and perhaps one for the last.
 ///
 /// To work them out in each run would take as long as the products of a few thousand weights.
-struct DirectCalls {
+///
+/// It is a class, so that a run copies none of it.
+final class DirectCalls {
   private struct Call {
     let function: CodeFunction<ConvolutionArguments>
     let arguments: ConvolutionArguments

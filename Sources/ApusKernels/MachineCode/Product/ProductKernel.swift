@@ -99,7 +99,7 @@ final class ProductKernel: PreparedConvolution, @unchecked Sendable {
 
   /// What makes outputs of these weights.
   private func form(for packed: PackedWeights) -> OutputForm {
-    guard let epilogue = scheme.general, scheme.needsGeneral(packed) else { return form }
+    guard scheme.needsGeneral(packed), let epilogue = scheme.general else { return form }
     return OutputForm.made(&general) { placement throws(Decline) in
       let shapes = plan.shapes(movesAlongPanels: movesAlongPanels).map(\.alone)
       return try Self.form(epilogue, shapes, plan, scheme, target, placement)
