@@ -32,6 +32,7 @@ if grep -rlE 'Unsafe(Mutable|Raw|MutableRaw)?(Buffer)?Pointer|withUnsafe|unsafeB
   complain "unsafe code in Serving/ outside the places that this script lists"
 fi
 Tools/snippets.py || complain "snippets that no program contains"
+Tools/pages.py || complain "pages with links or commands that lead nowhere"
 Tools/seeds.py || complain "the page of sources names what is not there"
 Scripts/headers.sh --check || complain "sources without the licence's line: run Scripts/headers.sh"
 exit $failed
