@@ -143,7 +143,7 @@ struct DetectorModel {
   /// Little-endian bytes of floats.
   static func data(_ values: [Float]) -> [UInt8] {
     var bytes: [UInt8] = []
-    for value in values { bytes.append(value.bitPattern) }
+    for value in values { bytes.appendLittleEndian(value.bitPattern) }
     return bytes
   }
 

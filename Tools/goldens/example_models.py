@@ -194,12 +194,12 @@ def marked_joints(side=192):
                         net.conv(picture, -above, JOINTS.reshape(-1), RELU)], 3)
     sums = np.kron(np.eye(17), np.ones(3))
     heat = net.conv(apart, -np.tile(sums, 2).reshape(17, 1, 1, 102) / 48, np.ones(17), RELU)
-    y, x = ((np.mgrid[0:side, 0:side] + 0.5) / side).astype(np.float32)
+    places = ((np.arange(side) + 0.5) / side).astype(np.float32)
     mass = net.mean(heat, side)
     some = net.paired("ADD", mass, net.given([1e-9]), schema.AddOptionsT())
     columns = []
-    for place in (y, x):
-        moment = net.mean(net.paired("MUL", heat, net.given(place[None, :, :, None]), schema.MulOptionsT()), side)
+    for shape in ((1, side, 1, 1), (1, 1, side, 1)):
+        moment = net.mean(net.paired("MUL", heat, net.given(places.reshape(shape)), schema.MulOptionsT()), side)
         columns.append(net.paired("DIV", moment, some, schema.DivOptionsT()))
     # Sure from ten pixels on.
     columns.append(net.paired("MINIMUM", net.paired("MUL", mass, net.given([side * side / 10]), schema.MulOptionsT()),

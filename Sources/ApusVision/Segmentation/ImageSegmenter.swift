@@ -112,8 +112,8 @@ public final class ImageSegmenter: VisionTask {
       model: Model(contentsOfFile: modelFile), labels: LabelMap(ofFile: labelsFile), options: options)
   }
 
-  /// What an output's shape and type say; channels are where the input has them, unless only the other place makes cells
-  /// of the input's proportions.
+  /// What an output's shape and type say; channels are where the input has them, unless the other place makes cells
+  /// that are closer to the input's proportions.
   private static func grid(_ prepared: PreparedModel, _ output: Int)
     -> (Int, Form, Int, Int, MaskEnlargement.Channels)?
   {
@@ -130,14 +130,15 @@ public final class ImageSegmenter: VisionTask {
     }
     guard shape.count == 4, !isInteger else { return nil }
     let geometry = prepared.geometry
-    func isProportional(_ height: Int, _ width: Int) -> Bool {
-      height > 1 && width > 1
-        && abs(height * geometry.width - width * geometry.height) <= max(geometry.width, geometry.height)
+    // How far a grid is from the input's proportions; nil where rounding alone cannot explain it.
+    func distortion(_ height: Int, _ width: Int) -> Int? {
+      let distance = abs(height * geometry.width - width * geometry.height)
+      return height > 1 && width > 1 && distance <= max(geometry.width, geometry.height) ? distance : nil
     }
-    let interleaved = isProportional(shape[1], shape[2])
-    let planar = isProportional(shape[2], shape[3])
-    guard interleaved || planar else { return nil }
-    let isPlanar = interleaved == planar ? geometry.isPlanar : planar
+    let interleaved = distortion(shape[1], shape[2])
+    let planar = distortion(shape[2], shape[3])
+    guard interleaved != nil || planar != nil else { return nil }
+    let isPlanar = interleaved == planar ? geometry.isPlanar : (planar ?? .max) < (interleaved ?? .max)
     let (height, width, count) = isPlanar ? (shape[2], shape[3], shape[1]) : (shape[1], shape[2], shape[3])
     return (
       output, count == 1 ? .probability : .scores, width, height,
