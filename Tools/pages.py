@@ -13,6 +13,7 @@ import os
 import re
 import shlex
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -26,12 +27,12 @@ MODELS = {
     "detect.tflite": "squares-yolo", "yolo11n.tflite": "squares-yolo", "MODEL": "squares-yolo", "mobilenet.tflite": "color-classifier",
     "flowers.tflite": "color-classifier", "deeplabv3.tflite": "colors", "selfie.tflite": "colors", "facenet.tflite": "embedder",
     "embedder.tflite": "embedder", "blazeface.tflite": "faces", "face_detection_short_range.tflite": "faces",
-    "movenet.tflite": "marked-joints", "yolo11n-pose.tflite": "marked-joints",
+    "movenet.tflite": "marked-joints", "yolo11n-pose.tflite": "marked-joints", "model.tflite": "embedder",
 }
 PICTURES = {
     "street": "squares", "bird": "sunset", "picture": "squares", "photos/one": "squares", "photos/two": "figure", "hidden": "hidden",
     "team": "group", "party": "group", "grace1": "ada", "grace2": "ada", "one": "ada", "two": "bo", "first": "ada", "second": "bo",
-    "dancer": "figure",
+    "dancer": "figure", "other": "bo", "face": "ada",
 }
 TEXTS = {"labelmap.txt": "red\ngreen\nblue\n", "labels.txt": "grey\nwarm\ncool\ngreen\n"}
 # Words of a synopsis: they stand for something, or may be left out.
@@ -105,8 +106,9 @@ def help_commands(apus):
     for name in sorted(set(names) - {"help"}):
         example = re.search(r"For example:\n((?:  .*\n)+)", text(name))
         if example:
-            for command in re.sub(r"\\\n\s*", "", example[1]).strip().splitlines():
-                yield f"apus help {name}", command.strip()
+            # A backslash at the end of a line, or the width of the help, breaks commands.
+            for command in re.split(r"\n\s*(?=apus )", re.sub(r"\\\n\s*", "", example[1]).strip()):
+                yield f"apus help {name}", " ".join(command.split())
 
 
 def check_files(place, command):
@@ -130,7 +132,10 @@ def scratch_folder(folder, apus):
         source = ROOT / f"Examples/Pictures/{picture}.png"
         for ending in ("png", "jpg"):
             # A chain that changes nothing to speak of.
-            subprocess.run([apus, "filter", source, folder / f"{name}.{ending}", "--chain", "dilation:0"], check=True)
+            subprocess.run([apus, "filter", source, folder / f"{name}.{ending}", "--chain", "dilation:0"], check=True,
+                           stdout=subprocess.DEVNULL)
+    header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (1, 112, 112, 3), }".ljust(117) + b"\n"
+    (folder / "picture.npy").write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + bytes(4 * 112 * 112 * 3))
 
 
 def run(place, command, folder, programs):

@@ -13,7 +13,7 @@ struct FacesCommand: ParsableCommand {
     commandName: "faces", abstract: "Finds faces in pictures.",
     discussion: """
       For example:
-        apus faces team.jpg --model face_detection_short_range.tflite --annotate found.png
+        apus faces team.jpg --model blazeface.tflite --annotate found.png
         apus faces photos --model blazeface.tflite --align-dir faces --json
       """)
 
