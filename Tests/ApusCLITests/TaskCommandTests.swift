@@ -176,6 +176,15 @@ struct TaskCommandTests {
     }
   }
 
+  @Test("a classifier that is taken for a detector is named")
+  func namesTheTask() throws {
+    try withFiles { folder throws in
+      let answer = try apus("detect picture.png --model classifier.tflite", in: folder)
+      #expect(answer.status == 1 && answer.output.isEmpty)
+      #expect(answer.errors.contains("such rows are the outputs of a classifier or an embedder"))
+    }
+  }
+
   @Test("usage that cannot be is told with status 64")
   func refusesUsage() throws {
     try withFiles { folder throws in

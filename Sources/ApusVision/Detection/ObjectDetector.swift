@@ -182,11 +182,16 @@ public final class ObjectDetector: VisionTask {
         YOLO's 1×(4+classes)×N, 1×N×(5+classes) or 1×300×6 for \
         \(prepared.geometry.width) × \(prepared.geometry.height) pixels)
         """
+    let advice =
+      if prepared.outputs.indices.allSatisfy({ prepared.rowLength(of: $0) != nil }) {
+        "; such rows are the outputs of a classifier or an embedder"
+      } else if chosen == nil {
+        "; a layout can be chosen: ssd, yolo5, yolo8, yolo10-raw or yolo-end-to-end"
+      } else {
+        ""
+      }
     throw ApusError(
       .invalidArgument,
-      """
-      the model's outputs are not \(looked), but: \(prepared.outputDescription)\
-      \(chosen == nil ? "; a layout can be chosen: ssd, yolo5, yolo8, yolo10-raw or yolo-end-to-end" : "")
-      """)
+      "the model's outputs are not \(looked), but: \(prepared.outputDescription)\(advice)")
   }
 }
