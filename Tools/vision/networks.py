@@ -173,7 +173,7 @@ def faces(picture, kind, results=(Result(), Result()), scores_first=False, seed=
         _, rows, columns, _ = net._shapes[features]
         # Boxes of about a quarter of the picture.
         quarter = picture.size[0] / 4
-        boxes = net.cells(features, 16 * count, spread=0.5, bias=np.tile([0, 0, quarter, quarter, *[0] * 12], count))
+        boxes = net.cells(features, 16 * count, spread=0.25, bias=np.tile([0, 0, quarter, quarter, *[0] * 12], count))
         predictions.append(net.reshape(boxes, (1, rows * columns * count, 16)))
         logits.append(net.reshape(net.cells(features, count, spread=0.4, bias=-1.0), (1, rows * columns * count, 1)))
     outputs = [net.joined(parts, 1) if len(parts) > 1 else parts[0] for parts in (predictions, logits)]
