@@ -138,7 +138,8 @@ def cases():
                             Picture((side, side), "int8", MIDDLE8), Picture((side, side), "uint8", ODD8)):
                 for first in (False, True):
                     results = (Result(), Result()) if picture.dtype == "float32" else (
-                        Result("int8", Quantization.per_tensor(0.25, 0)), Result("int8", Quantization.per_tensor(0.1, 0)))
+                        # Not a simple fraction, which would make overlaps of exactly the threshold.
+                        Result("int8", Quantization.per_tensor(0.2537, 0)), Result("int8", Quantization.per_tensor(0.1, 0)))
                     yield "faces", kind + (", scores first" if first else ""), picture, networks.faces(
                         picture, kind, results, first, seed=16 + side)
     for picture in (Picture((48, 48)), Picture((64, 48)), Picture((48, 48), planar=True),
@@ -259,7 +260,9 @@ def check(run, report, apus, folder):
         reference = Reference(path)
         width, height = picture.size
         # Its own size, where no pixel is computed; twice as large, which bilinear makes means of two; a part of another shape.
-        for factor_x, factor_y in ((1, 1), (2, 2), (3, 4)):
+        # A maximum of PoseNet's may jump for a byte that is rounded otherwise, which the first two factors rule out.
+        factors = ((1, 1), (2, 2), (3, 4))
+        for factor_x, factor_y in factors[:2] if name.startswith("PoseNet") else factors:
             size = (width * factor_x, height * factor_y)
             coarse = random.integers(0, 256, (6, 8, 3), np.uint8)
             pixels = np.array(Image.fromarray(coarse).resize(size, Image.Resampling.BICUBIC))
