@@ -20,6 +20,8 @@ let package = Package(
     example("DetectWithYOLO", "ApusVision", "ApusImages"),
     example("RecognizeFaces", "ApusVision", "ApusImages"),
     example("SegmentColors", "ApusVision", "ApusImages"),
+    example("ClassifyColors", "ApusVision", "ApusImages"),
+    example("FindPoses", "ApusVision", "ApusImages"),
     example("RunAnyModel", "Apus"),
     example("OpenShapes", "Apus"),
     example("CustomOperator", "Apus"),

@@ -33,6 +33,7 @@ if grep -rlE 'Unsafe(Mutable|Raw|MutableRaw)?(Buffer)?Pointer|withUnsafe|unsafeB
 fi
 Tools/structure.py || complain "imports that Package.swift does not declare, or operators in files of other names"
 Tools/snippets.py || complain "snippets that no program contains"
+Tools/pages.py || complain "pages with links or commands that lead nowhere"
 Tools/seeds.py || complain "the page of sources names what is not there"
 Scripts/headers.sh --check || complain "sources without the licence's line: run Scripts/headers.sh"
 exit $failed

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Proves that a versioned dependency works: tags a scratch copy of this tree, then builds and runs the programs of Examples
-# against it, and the tests of Tests/Client, which see the internals of TensorFlowLite.
+# against it, and the tests of Tests/Client, which see the internals of TensorFlowLite, and of Tests/FormerClient, which are Swift 5
+# and XCTest as code for TensorFlowLiteSwift is.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scratch=$(mktemp -d)
@@ -22,13 +23,16 @@ git -C "$scratch/apus" tag "$version"
 
 cp -r Examples/Sources Examples/Models Examples/Pictures Examples/Arguments Examples/Expected "$scratch/consumer"
 cp -r Tests/Client "$scratch/consumer/Tests/ClientTests"
+cp -r Tests/FormerClient "$scratch/consumer/Tests/FormerClientTests"
 sed -e "s|.package(name: \"apus\", path: \"..\")|.package(url: \"file://$scratch/apus\", from: \"$version\")|" \
   -e 's|^  targets: \[|&\n    .testTarget(name: "ClientTests", dependencies: [\
-      .product(name: "ApusVision", package: "apus"), .product(name: "TensorFlowLite", package: "apus")]),|' \
+      .product(name: "ApusVision", package: "apus"), .product(name: "TensorFlowLite", package: "apus")]),\
+    .testTarget(name: "FormerClientTests", dependencies: [.product(name: "TensorFlowLite", package: "apus")],\
+      swiftSettings: [.swiftLanguageMode(.v5)]),|' \
   Examples/Package.swift > "$scratch/consumer/Package.swift"
 
 echo "== A consumer of version $version"
 # As tests see internals, what they test is built for it; one build serves both.
 flags=(-Xswiftc -enable-testing)
 APUS_EXAMPLES=$scratch/consumer Scripts/examples.sh "${flags[@]}" --build-tests
-swift test --package-path "$scratch/consumer" -c release "${flags[@]}" --skip-build --disable-xctest
+swift test --package-path "$scratch/consumer" -c release "${flags[@]}" --skip-build

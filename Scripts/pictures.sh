@@ -18,4 +18,14 @@ models=Examples/Models
 "$apus" detect --annotate Docs/Pictures/detect.jpg
 "$apus" segment "$scratch/shapes.jpg" --model $models/colors.tflite --annotate Docs/Pictures/segment.jpg
 "$apus" detect Examples/Pictures/squares.png --model $models/squares-yolo.tflite --annotate Docs/Pictures/yolo.png
-"$apus" faces Examples/Pictures/group.png --model $models/faces.tflite --annotate Docs/Pictures/faces.png
+"$apus" keypoints Examples/Pictures/figure.png --model $models/marked-joints.tflite --annotate Docs/Pictures/poses.png
+"$apus" classify Examples/Pictures/sunset.png --model $models/color-classifier.tflite --annotate Docs/Pictures/classify.png
+places=(--gallery "$scratch/places.gallery" --model $models/embedder.tflite)
+"$apus" gallery add squares Examples/Pictures/squares.png "${places[@]}"
+"$apus" gallery add figure Examples/Pictures/figure.png "${places[@]}"
+"$apus" filter Examples/Pictures/squares.png "$scratch/blurred.png" --chain gaussian:6
+"$apus" gallery find "$scratch/blurred.png" "${places[@]}" --annotate Docs/Pictures/similar.png
+people=(--gallery "$scratch/people.gallery" --model $models/embedder.tflite --faces $models/faces.tflite)
+"$apus" gallery add Ada Examples/Pictures/ada.png "${people[@]}"
+"$apus" gallery add Bo Examples/Pictures/bo.png "${people[@]}"
+"$apus" gallery find Examples/Pictures/group.png "${people[@]}" --distance 0.9 --annotate Docs/Pictures/faces.png

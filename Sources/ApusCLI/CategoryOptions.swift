@@ -20,6 +20,16 @@ struct CategoryOptions: ParsableArguments {
   @Option(name: .long, help: "Leave out this label; may be repeated.")
   var deny: [String] = []
 
+  /// A task's options with these names and lists.
+  var resultOptions: ResultOptions {
+    var options = ResultOptions()
+    options.categoryAllowlist = allow
+    options.categoryDenylist = deny
+    options.displayNamesLocale = locale
+    options.labelOffset = labelOffset
+    return options
+  }
+
   /// The label file, read.
   var labelMap: LabelMap? {
     get throws(ApusError) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
 import ApusConsole
+import ApusImages
 import ApusVision
 import ArgumentParser
 
@@ -30,27 +31,27 @@ struct ClassifyCommand: ParsableCommand {
   @Option(name: .long, help: "Decide: the best class if it has this score, otherwise not sure or nothing.")
   var decide: Float?
 
+  @OptionGroup var annotation: AnnotationOptions
+
   @OptionGroup var input: ModelInputOptions
 
   func run() throws {
     let sources = try pictures.sources()
+    let files = try annotation.files(for: sources)
     let region = try input.regionRect
-    var options = ImageClassifier.Options()
-    options.baseOptions = try input.baseOptions()
+    var options = ImageClassifier.Options(baseOptions: try input.baseOptions())
+    options.resultOptions = categories.resultOptions
     options.maxResults = top
     options.scoreThreshold = scoreThreshold
     options.decisionThreshold = decide
-    options.categoryAllowlist = categories.allow
-    options.categoryDenylist = categories.deny
-    options.displayNamesLocale = categories.locale
-    options.labelOffset = categories.labelOffset
     let classifier = try ImageClassifier(
       model: Model(contentsOfFile: model), labels: categories.labelMap, options: options)
     try categories.check(classifier.labels)
     try PictureRunner(
-      sources: sources, options: pictures,
+      sources: sources, options: pictures, annotations: files, annotationFolder: annotation.annotateDir,
       reduction: input.reduction(for: classifier),
-      answer: { image throws(ApusError) in try classifier.classify(image, in: region) }, text: Self.text
+      answer: { image throws(ApusError) in try classifier.classify(image, in: region) }, text: Self.text,
+      draw: { image, result throws(ApusError) in try image.drawing(categories: result.categories) }
     ).run()
   }
 

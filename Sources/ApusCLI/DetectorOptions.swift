@@ -31,14 +31,10 @@ struct DetectorOptions: ParsableArguments {
 
   /// A detector of the model in a file, or of the embedded one.
   func detector(_ file: String?, _ input: ModelInputOptions) throws -> ObjectDetector {
-    var options = ObjectDetector.Options()
-    options.baseOptions = try input.baseOptions()
+    var options = ObjectDetector.Options(baseOptions: try input.baseOptions())
+    options.resultOptions = categories.resultOptions
     options.scoreThreshold = scoreThreshold
     options.maxResults = maxResults
-    options.categoryAllowlist = categories.allow
-    options.categoryDenylist = categories.deny
-    options.displayNamesLocale = categories.locale
-    options.labelOffset = categories.labelOffset
     options.iouThreshold = iouThreshold
     options.isClassAgnostic = classAgnostic
     options.isMultiLabel = multiLabel

@@ -13,7 +13,7 @@ struct FacesCommand: ParsableCommand {
     commandName: "faces", abstract: "Finds faces in pictures.",
     discussion: """
       For example:
-        apus faces team.jpg --model face_detection_short_range.tflite --annotate found.png
+        apus faces team.jpg --model blazeface.tflite --annotate found.png
         apus faces photos --model blazeface.tflite --align-dir faces --json
       """)
 
@@ -51,8 +51,7 @@ struct FacesCommand: ParsableCommand {
     let sources = try pictures.sources()
     let files = try annotation.files(for: sources)
     let region = try input.regionRect
-    var options = FaceDetector.Options()
-    options.baseOptions = try input.baseOptions()
+    var options = FaceDetector.Options(baseOptions: try input.baseOptions())
     options.minDetectionConfidence = scoreThreshold
     options.minSuppressionThreshold = iouThreshold
     options.maxResults = maxResults

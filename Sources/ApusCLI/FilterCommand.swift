@@ -15,7 +15,8 @@ struct FilterCommand: ParsableCommand {
       the luminance: prewitt:0.7:luminance.
 
       For example:
-        apus filter hidden.png shown.png --chain prewitt:0.7,closing:1,invert,gaussian:1,erosion:1
+        apus filter hidden.png shown.png \\
+          --chain prewitt:0.7,closing:1,invert,gaussian:1,erosion:1
       """)
 
   @Argument(help: "The picture (JPEG, PNG, BMP, PNM).")

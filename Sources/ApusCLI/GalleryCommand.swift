@@ -15,7 +15,7 @@ struct GalleryCommand: ParsableCommand {
         apus gallery add Grace grace1.jpg grace2.jpg --gallery people.gallery \\
           --model facenet.tflite --faces blazeface.tflite
         apus gallery find party.jpg --gallery people.gallery --distance 0.9 \\
-          --model facenet.tflite --faces blazeface.tflite --json
+          --model facenet.tflite --faces blazeface.tflite --annotate named.png
       """,
     subcommands: [Add.self, Remove.self, List.self, Find.self])
 }
@@ -48,17 +48,16 @@ struct GalleryModels: ParsableArguments {
   func finder() throws
     -> @Sendable (ImageBuffer) throws(ApusError) -> [(embedding: Embedding, box: PixelRect?)]
   {
-    var options = ImageEmbedder.Options()
-    options.baseOptions = try input.baseOptions()
+    var options = ImageEmbedder.Options(baseOptions: try input.baseOptions())
     options.l2Normalize = true
     let embedder = try ImageEmbedder(model: Model(contentsOfFile: model), options: options)
     let region = try input.regionRect
     var detector: FaceDetector?
     if let faces {
-      var options = FaceDetector.Options()
-      options.interpreter = try input.engine.interpreterOptions
-      input.limits.apply(to: &options.interpreter)
-      options.resampling = input.resampling
+      // How pictures are fitted, and their size, are the embedder's.
+      var options = FaceDetector.Options(baseOptions: try input.baseOptions())
+      options.fit = nil
+      options.inputSize = nil
       detector = try FaceDetector(model: Model(contentsOfFile: faces), options: options)
     }
     let side = max(embedder.inputWidth, embedder.inputHeight)
@@ -99,7 +98,7 @@ extension GalleryCommand {
       for source in sources {
         do {
           let found = try find(ImageBuffer(decoding: source.bytes()))
-          // Of several faces, the best one is whose name is given.
+          // Of several faces, the best one gets the name.
           guard let best = found.first else { throw ApusError(.invalidArgument, "there is no face") }
           try gallery.add(name, best.embedding)
         } catch {
@@ -169,6 +168,7 @@ extension GalleryCommand {
     @OptionGroup var pictures: PictureOptions
     @OptionGroup var file: GalleryFile
     @OptionGroup var models: GalleryModels
+    @OptionGroup var annotation: AnnotationOptions
 
     @Option(name: .long, help: "The maximum number of names per face or picture.")
     var k = 1
@@ -183,11 +183,12 @@ extension GalleryCommand {
 
     func run() throws {
       let sources = try pictures.sources()
+      let files = try annotation.files(for: sources)
       let gallery = try file.read()
       let find = try models.finder()
       let (k, distance) = (k, distance)
       try PictureRunner(
-        sources: sources, options: pictures,
+        sources: sources, options: pictures, annotations: files, annotationFolder: annotation.annotateDir,
         answer: { image throws(ApusError) in
           let clock = ContinuousClock()
           let start = clock.now
@@ -206,7 +207,8 @@ extension GalleryCommand {
             "\(match.name ?? "unknown") (\(decimal(match.distance, 3)))"
           }
           return names.isEmpty ? "nobody" : names.joined(separator: ", ")
-        }
+        },
+        draw: { image, result throws(ApusError) in try image.drawing(matches: result.matches) }
       ).run()
     }
   }

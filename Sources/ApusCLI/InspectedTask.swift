@@ -18,31 +18,21 @@ enum InspectedTask: String, CaseIterable, ExpressibleByArgument {
     base.interpreter = interpreter
     switch self {
     case .detector:
-      var options = ObjectDetector.Options()
+      var options = ObjectDetector.Options(baseOptions: base)
       options.layout = layout
-      options.baseOptions = base
       return try ObjectDetector(model: model, options: options).assumptions
     case .classifier:
-      var options = ImageClassifier.Options()
-      options.baseOptions = base
-      return try ImageClassifier(model: model, options: options).assumptions
+      return try ImageClassifier(model: model, options: .init(baseOptions: base)).assumptions
     case .embedder:
-      var options = ImageEmbedder.Options()
+      var options = ImageEmbedder.Options(baseOptions: base)
       options.l2Normalize = true
-      options.baseOptions = base
       return try ImageEmbedder(model: model, options: options).assumptions
     case .segmenter:
-      var options = ImageSegmenter.Options()
-      options.baseOptions = base
-      return try ImageSegmenter(model: model, options: options).assumptions
+      return try ImageSegmenter(model: model, options: .init(baseOptions: base)).assumptions
     case .keypoints:
-      var options = KeypointDetector.Options()
-      options.baseOptions = base
-      return try KeypointDetector(model: model, options: options).assumptions
+      return try KeypointDetector(model: model, options: .init(baseOptions: base)).assumptions
     case .faces:
-      var options = FaceDetector.Options()
-      options.baseOptions = base
-      return try FaceDetector(model: model, options: options).assumptions
+      return try FaceDetector(model: model, options: .init(baseOptions: base)).assumptions
     }
   }
 }

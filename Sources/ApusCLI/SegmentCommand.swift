@@ -64,8 +64,7 @@ struct SegmentCommand: ParsableCommand {
       }
     }
     let region = try input.regionRect
-    var options = ImageSegmenter.Options()
-    options.baseOptions = try input.baseOptions()
+    let options = ImageSegmenter.Options(baseOptions: try input.baseOptions())
     let map = try labels.map { path throws(ApusError) in try LabelMap(contentsOfFile: path) }
     let segmenter = try ImageSegmenter(model: Model(contentsOfFile: model), labels: map, options: options)
     try PictureRunner(

@@ -117,6 +117,9 @@ struct TaskCommandTests {
       #expect(
         try apus("keypoints picture.png --model keypoints.tflite --annotate k.png", in: folder).status == 0)
       #expect(try size("k.png") > 0)
+      #expect(
+        try apus("classify picture.png --model classifier.tflite --annotate c.png", in: folder).status == 0)
+      #expect(try size("c.png") > 0)
     }
   }
 
@@ -154,12 +157,31 @@ struct TaskCommandTests {
       #expect(try keys("gallery find picture.png \(models) --json", in: folder) == ["image", "matches"])
       let found = try apus("gallery find picture.png \(models) --distance 0.1 --json", in: folder)
       #expect(found.output.contains(#"{"box":null,"distance":0,"name":"Ada"}"#))
+      #expect(try apus("gallery find picture.png \(models) --annotate named.ppm", in: folder).status == 0)
+      // The frame around the whole picture has the color of the name: FNV-1a of "Ada", halved, is 17 modulo 20.
+      let named = try Data(contentsOf: folder.appending(path: "named.ppm"))
+      #expect(named.suffix(3) == Data([0xFF, 0xD8, 0xB1]))
+      let two = "gallery find picture.png picture.png \(models)"
+      #expect(try apus("\(two) --annotate named.png", in: folder).status == 64)
+      #expect(try apus("\(two) --annotate-dir named", in: folder).status == 0)
+      for name in ["picture.png", "picture.png.png"] {
+        #expect(try !Data(contentsOf: folder.appending(path: "named/\(name)")).isEmpty)
+      }
       #expect(try apus("gallery remove Ada --gallery people.gallery", in: folder).status == 0)
       #expect(try apus("gallery remove Ada --gallery people.gallery", in: folder).status == 1)
       #expect(try apus("gallery find picture.png \(models) --json", in: folder).output.contains("unknown"))
       try Data("nothing".utf8).write(to: folder.appending(path: "people.gallery"))
       let damaged = try apus("gallery list --gallery people.gallery", in: folder)
       #expect(damaged.status == 1 && damaged.errors.hasPrefix("error: the gallery 'people.gallery': "))
+    }
+  }
+
+  @Test("a classifier that is taken for a detector is named")
+  func namesTheTask() throws {
+    try withFiles { folder throws in
+      let answer = try apus("detect picture.png --model classifier.tflite", in: folder)
+      #expect(answer.status == 1 && answer.output.isEmpty)
+      #expect(answer.errors.contains("such rows are the outputs of a classifier or an embedder"))
     }
   }
 

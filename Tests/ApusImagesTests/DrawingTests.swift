@@ -78,6 +78,48 @@ import Testing
     #expect(AnnotationStyle(showsName: false).caption(for: detection(0, 0, 1, 1)) == "97 %")
   }
 
+  @Test func captionsOfMatchesNameThePersonAndTheDistance() {
+    let style = AnnotationStyle()
+    #expect(style.caption(for: .init(name: "Ada", distance: 0.424)) == "Ada 0.42")
+    #expect(style.caption(for: .init(name: "Ada", distance: 1.999)) == "Ada 2.00")
+    #expect(style.caption(for: .init(name: nil, distance: 10.05)) == "unknown 10.05")
+    #expect(style.caption(for: .init(name: "A\nda")) == "A da")
+    for distance in [Double.nan, .infinity, -1, 1e300] {
+      #expect(style.caption(for: .init(name: "Ada", distance: distance)) == "Ada")
+    }
+  }
+
+  @Test("each face gets the frame of its nearest name; without faces, the whole picture does")
+  func drawsNames() throws {
+    let style = AnnotationStyle(lineWidth: 4, showsName: false, showsScore: false)
+    let box = PixelRect(x: 40, y: 60, width: 60, height: 50)
+    let matches: [GalleryResult.Match] = [
+      .init(name: "Ada", distance: 0.1, box: box), .init(name: "Bo", distance: 0.2, box: box),
+      .init(name: nil, box: PixelRect(x: 140, y: 60, width: 30, height: 50)),
+      .init(name: "Bo", box: PixelRect(x: .nan, y: 0, width: 5, height: 5)),
+    ]
+    let image = try gray(200, 150)
+    let faces = try image.drawing(matches: matches, style: style)
+    // FNV-1a of the names, halved, modulo the twenty colors: 17 for Ada, 15 for Bo.
+    #expect(faces.pixel(x: 40, y: 80) == ClassPalette.standard[17])
+    #expect(faces.pixel(x: 140, y: 80) == PixelColor(hex: 0x808080))
+    #expect(faces.pixel(x: 1, y: 1) == PixelColor(hex: 0x5A5A5A))
+    let whole = try image.drawing(matches: [.init(name: "Bo")], style: style)
+    #expect(whole.pixel(x: 0, y: 75) == ClassPalette.standard[15])
+    #expect(whole.pixel(x: 100, y: 75) == PixelColor(hex: 0x5A5A5A))
+  }
+
+  @Test("a classified picture gets the frame of its best class")
+  func drawsAClass() throws {
+    let image = try gray(200, 150)
+    let style = AnnotationStyle(lineWidth: 4, showsName: false, showsScore: false)
+    let drawn = try image.drawing(
+      categories: [Category(index: 4, score: 0.8), Category(index: 2, score: 0.2)], style: style)
+    #expect(drawn.pixel(x: 0, y: 75) == ClassPalette.standard[4])
+    #expect(drawn.pixel(x: 100, y: 75) == PixelColor(hex: 0x5A5A5A))
+    #expect(try image.drawing(categories: []) == image.converted(to: .rgb))
+  }
+
   @Test func theSameCallDrawsTheSameBytes() throws {
     let detections = (0..<6).map { detection(Float($0 * 20), 30, 40, 40, index: $0) }
     let image = try gray(160, 100)

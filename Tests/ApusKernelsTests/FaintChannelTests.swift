@@ -19,14 +19,7 @@ struct FaintChannelTests {
         let shift = isFaint ? Int.random(in: 21...40, using: &random) : 9
         return FixedPointMultiplier(.random(in: 0.5...1, using: &random) / Double(1 << shift))
       }
-      let (least, most): (Int32, Int32) = isSigned ? (-128, 127) : (0, 255)
-      let zeroPoint = Int32.random(in: least...most, using: &random)
-      let epilogue = Epilogue.fixedPoint(
-        factors, zeroPoint: zeroPoint, minimum: seed % 3 == 0 ? zeroPoint : least, maximum: most)
-      let operands =
-        isSigned
-        ? MatrixOperands.int8(lhsZeroPoint: 3, rhsZeroPoint: 0)
-        : .uint8(lhsZeroPoint: 9, rhsZeroPoint: 128)
+      let (operands, epilogue) = Self.types(isSigned, factors, isRectified: seed % 3 == 0, &random)
       // Without weights, with a few, or with as many as other channels have, whose sums make several outputs.
       let weightless: UInt8 = isSigned ? 0 : 128
       let reach = [0, 1, 1, 100].pick(using: &random)
@@ -47,25 +40,20 @@ struct FaintChannelTests {
           operands: operands, epilogue: epilogue)
         let input = (0..<size * size * channels).map { _ in UInt8.random(in: 0...255, using: &random) }
         let weights = (0..<taps * channels).map { weight($0 % channels) }
-        let expected = ReferenceDepthwiseConvolution.bytes(
-          convolution, input: input, weights: weights, bias: biases)
-        let prepared = try #require(kernels.prepare(convolution))
-        try compare(
-          prepared, input, weights, bytes(biases), byteCount: expected.count,
-          threads: kernels.threads([1, 2])
-        ) { #expect($0 == expected, "\(convolution)") }
+        try compareBytes(
+          kernels.prepare(convolution), input, weights, biases, on: kernels,
+          give: ReferenceDepthwiseConvolution.bytes(
+            convolution, input: input, weights: weights, bias: biases), "\(seed) \(convolution)")
       } else {
         let depth = 40
         let convolution = Convolution(
           rows: size * size, depth: depth, columns: channels, operands: operands, epilogue: epilogue)
         let input = (0..<size * size * depth).map { _ in UInt8.random(in: 0...255, using: &random) }
         let weights = (0..<depth * channels).map { weight($0 / depth) }
-        let expected = ReferenceConvolution.bytes(convolution, input: input, weights: weights, bias: biases)
-        let prepared = try #require(kernels.prepare(convolution))
-        try compare(
-          prepared, input, weights, bytes(biases), byteCount: expected.count,
-          threads: kernels.threads([1, 2])
-        ) { #expect($0 == expected, "\(convolution)") }
+        try compareBytes(
+          kernels.prepare(convolution), input, weights, biases, on: kernels,
+          give: ReferenceConvolution.bytes(convolution, input: input, weights: weights, bias: biases),
+          "\(seed) \(convolution)")
       }
       kernels.expectNoFaults()
     }
@@ -103,14 +91,7 @@ struct FaintChannelTests {
       func weight(_ channel: Int) -> UInt8 {
         kinds[channel] >= 4 ? weightless : .random(in: 0...255, using: &random)
       }
-      let (least, most): (Int32, Int32) = isSigned ? (-128, 127) : (0, 255)
-      let zeroPoint = Int32.random(in: least...most, using: &random)
-      let epilogue = Epilogue.fixedPoint(
-        factors, zeroPoint: zeroPoint, minimum: seed % 3 == 0 ? zeroPoint : least, maximum: most)
-      let operands =
-        isSigned
-        ? MatrixOperands.int8(lhsZeroPoint: 3, rhsZeroPoint: 0)
-        : .uint8(lhsZeroPoint: 9, rhsZeroPoint: 128)
+      let (operands, epilogue) = Self.types(isSigned, factors, isRectified: seed % 3 == 0, &random)
       let (size, stride) = ([7, 20].pick(using: &random), [1, 2].pick(using: &random))
       let outputSize = (size + stride - 1) / stride
       if seed % 4 < 2 {
@@ -120,13 +101,10 @@ struct FaintChannelTests {
           strideWidth: stride, paddingTop: 1, paddingLeft: 1, operands: operands, epilogue: epilogue)
         let input = (0..<size * size * channels).map { _ in UInt8.random(in: 0...255, using: &random) }
         let weights = (0..<9 * channels).map { weight($0 % channels) }
-        let expected = ReferenceDepthwiseConvolution.bytes(
-          convolution, input: input, weights: weights, bias: biases)
-        let prepared = try #require(kernels.prepare(convolution))
-        try compare(
-          prepared, input, weights, bytes(biases), byteCount: expected.count,
-          threads: kernels.threads([1, 2])
-        ) { #expect($0 == expected, "\(seed) \(convolution)") }
+        try compareBytes(
+          kernels.prepare(convolution), input, weights, biases, on: kernels,
+          give: ReferenceDepthwiseConvolution.bytes(
+            convolution, input: input, weights: weights, bias: biases), "\(seed) \(convolution)")
       } else {
         // The rows of a product, a first layer, a dense one, and one of several panels.
         let (filter, depth) = [(1, 40), (3, 3), (3, 16), (1, 150)].pick(using: &random)
@@ -137,15 +115,36 @@ struct FaintChannelTests {
           operands: operands, epilogue: epilogue)
         let input = (0..<size * size * depth).map { _ in UInt8.random(in: 0...255, using: &random) }
         let weights = (0..<filter * filter * depth * channels).map { weight($0 / (filter * filter * depth)) }
-        let expected = ReferenceConvolution.bytes(convolution, input: input, weights: weights, bias: biases)
-        let prepared = try #require(kernels.prepare(convolution))
-        try compare(
-          prepared, input, weights, bytes(biases), byteCount: expected.count,
-          threads: kernels.threads([1, 2])
-        ) { #expect($0 == expected, "\(seed) \(convolution)") }
+        try compareBytes(
+          kernels.prepare(convolution), input, weights, biases, on: kernels,
+          give: ReferenceConvolution.bytes(convolution, input: input, weights: weights, bias: biases),
+          "\(seed) \(convolution)")
       }
       kernels.expectNoFaults()
     }
+  }
+
+  /// What a layer of bytes multiplies, and how its sums become bytes again.
+  private static func types(
+    _ isSigned: Bool, _ factors: [FixedPointMultiplier], isRectified: Bool, _ random: inout SeededGenerator
+  ) -> (MatrixOperands, Epilogue) {
+    let (least, most): (Int32, Int32) = isSigned ? (-128, 127) : (0, 255)
+    let zeroPoint = Int32.random(in: least...most, using: &random)
+    return (
+      isSigned ? .int8(lhsZeroPoint: 3, rhsZeroPoint: 0) : .uint8(lhsZeroPoint: 9, rhsZeroPoint: 128),
+      .fixedPoint(factors, zeroPoint: zeroPoint, minimum: isRectified ? zeroPoint : least, maximum: most)
+    )
+  }
+
+  /// Runs a layer with one and two threads, and compares its bytes.
+  private func compareBytes(
+    _ prepared: (any PreparedConvolution)?, _ input: [UInt8], _ weights: [UInt8], _ biases: [Int32],
+    on kernels: KernelSet, give expected: [UInt8], _ layer: String
+  ) throws {
+    try compare(
+      #require(prepared), input, weights, bytes(biases), byteCount: expected.count,
+      threads: kernels.threads([1, 2])
+    ) { #expect($0 == expected, "\(layer)") }
   }
 
   /// All that are tested, other pipes and Winograd's way wherever it serves.

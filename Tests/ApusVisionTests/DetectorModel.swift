@@ -3,6 +3,7 @@
 import Apus
 import ApusFormat
 import ApusVision
+import TestSupport
 
 /// A small model described in a test, and written as a `.tflite` file.
 struct DetectorModel {
@@ -119,16 +120,18 @@ struct DetectorModel {
   private static func archive(of labels: String) -> [UInt8] {
     let (name, contents) = (Array("labels.txt".utf8), Array(labels.utf8))
     var common: [UInt8] = []
-    for value in [20, 0, 0, 0, 0] as [UInt16] { common.append(value) }
-    for value in [contents.crc32, UInt32(contents.count), UInt32(contents.count)] { common.append(value) }
-    common.append(UInt16(name.count))
-    common.append(UInt16(0))
+    for value in [20, 0, 0, 0, 0] as [UInt16] { common.appendLittleEndian(value) }
+    for value in [contents.crc32, UInt32(contents.count), UInt32(contents.count)] {
+      common.appendLittleEndian(value)
+    }
+    common.appendLittleEndian(UInt16(name.count))
+    common.appendLittleEndian(UInt16(0))
     let local = Array("PK\u{3}\u{4}".utf8) + common + name + contents
     let central =
       Array("PK\u{1}\u{2}".utf8) + [20, 0] + common + [UInt8](repeating: 0, count: 14) + name
     var end = Array("PK\u{5}\u{6}".utf8) + [0, 0, 0, 0, 1, 0, 1, 0]
-    end.append(UInt32(central.count))
-    end.append(UInt32(local.count))
+    end.appendLittleEndian(UInt32(central.count))
+    end.appendLittleEndian(UInt32(local.count))
     return local + central + end + [0, 0]
   }
 
@@ -140,7 +143,7 @@ struct DetectorModel {
   /// Little-endian bytes of floats.
   static func data(_ values: [Float]) -> [UInt8] {
     var bytes: [UInt8] = []
-    for value in values { bytes.append(value.bitPattern) }
+    for value in values { bytes.appendLittleEndian(value.bitPattern) }
     return bytes
   }
 
@@ -233,9 +236,9 @@ struct DetectorModel {
     let anchors: [Float] = [0.25, 0.25, 0.5, 0.5, 0.75, 0.75, 0.5, 0.25]
     let rows = 3 * classesPerDetection
     let options = flexBuffer([
-      ("h_scale", 5), ("max_classes_per_detection", classesPerDetection), ("max_detections", 3),
-      ("nms_iou_threshold", 1), ("nms_score_threshold", 0), ("num_classes", 2), ("w_scale", 5),
-      ("x_scale", 10), ("y_scale", 10),
+      "h_scale": 5, "max_classes_per_detection": Double(classesPerDetection), "max_detections": 3,
+      "nms_iou_threshold": 1, "nms_score_threshold": 0, "num_classes": 2, "w_scale": 5, "x_scale": 10,
+      "y_scale": 10,
     ])
     return DetectorModel(
       tensors: [
@@ -252,28 +255,5 @@ struct DetectorModel {
           custom: ("TFLite_Detection_PostProcess", options))
       ],
       outputs: order.map { Int32(4 + $0) })
-  }
-
-  /// A FlexBuffers map of 32-bit integers; the keys are sorted.
-  private static func flexBuffer(_ options: [(key: String, value: Int32)]) -> [UInt8] {
-    var bytes: [UInt8] = []
-    var places: [Int] = []
-    for (key, _) in options {
-      places.append(bytes.count)
-      bytes += Array(key.utf8) + [0]
-    }
-    while !bytes.count.isMultiple(of: 4) { bytes.append(UInt8(0)) }
-    bytes.append(UInt32(options.count))
-    let keys = bytes.count
-    for place in places { bytes.append(UInt32(bytes.count - place)) }
-    bytes.append(UInt32(bytes.count - keys))
-    bytes.append(UInt32(4))
-    bytes.append(UInt32(options.count))
-    let values = bytes.count
-    for (_, value) in options { bytes.append(value) }
-    bytes += [UInt8](repeating: 1 << 2 | 2, count: options.count)
-    while !bytes.count.isMultiple(of: 4) { bytes.append(UInt8(0)) }
-    bytes.append(UInt32(bytes.count - values))
-    return bytes + [9 << 2 | 2, 4]
   }
 }

@@ -3,6 +3,7 @@
 import Apus
 import ApusImages
 import ApusVision
+import TestSupport
 import Testing
 
 #if canImport(Glibc)

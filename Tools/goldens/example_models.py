@@ -84,6 +84,19 @@ class Network(GraphBuilder):
         self.add("TRANSPOSE", [source, self.constant(np.array(order, np.int32))], [output], options)
         return output
 
+    def softmax(self, source, beta=1.0):
+        options = schema.SoftmaxOptionsT()
+        options.beta = beta
+        output = self._new(self._shapes[source])
+        self.add("SOFTMAX", [source], [output], options)
+        return output
+
+    def paired(self, name, one, other, options=None):
+        """A sum, product or quotient, value by value."""
+        output = self._new(np.broadcast_shapes(self._shapes[one], self._shapes[other]))
+        self.add(name, [one, other], [output], options)
+        return output
+
     def given(self, values):
         return self._sized(self.constant(np.asarray(values, np.float32)), np.shape(values))
 
@@ -143,13 +156,90 @@ def embedder(side=112):
     return net.bytes()
 
 
+# How grey, warm, cool and green a pixel is.
+COLORS = np.array([[0, 0, 0], [1.5, 0.5, -2], [-2, 0, 1.6], [-1, 2, -1]], np.float32).reshape(4, 1, 1, 3)
+
+
 def colors():
     """A segmenter that tells warm, cool and grey pixels apart by one convolution."""
     net = Network()
     picture = net.picture(120, 160)  # −1 to 1
-    weights = np.array([[0, 0, 0], [1.5, 0.5, -2], [-2, 0, 1.6], [-1, 2, -1]], np.float32).reshape(4, 1, 1, 3)
-    net.result(net.conv(picture, weights, [0.85, 0, 0, 0]))
+    net.result(net.conv(picture, COLORS, [0.85, 0, 0, 0]))
     return with_files(net.bytes(), {"labels.txt": "grey\nwarm\ncool\ngreen\n"})
+
+
+def color_classifier(side=64):
+    """The shares of grey, warm, cool and green pixels: the segmenter's convolution, softened and averaged."""
+    net = Network()
+    scores = net.conv(net.picture(side, side), COLORS, [0.85, 0, 0, 0])  # of −1 to 1
+    net.result(net.reshape(net.mean(net.softmax(scores, beta=8), side), (1, 4)))
+    return with_files(net.bytes(), {"labels.txt": "grey\nwarm\ncool\ngreen\n"})
+
+
+# One color for each of COCO's seventeen joints: no two are alike, and limbs have none of them.
+JOINTS = np.array([(r, g, b) for r in (0, 128, 255) for g in (0, 128, 255) for b in (0, 128, 255)
+                   if max(r, g, b) - min(r, g, b) >= 128][:17], np.float32)
+
+
+def marked_joints(side=192):
+    """A detector with the output of MoveNet, for drawn figures whose joints are discs of the colors `JOINTS`.
+
+    A pixel counts for a joint as far as it has the joint's color; the joint is where these pixels are in the mean.
+    """
+    net = Network()
+    picture = net.picture(side, side)  # 0 to 255
+    # How far a pixel is above and below each color, channel by channel.
+    above = np.tile(np.eye(3), (17, 1)).reshape(51, 1, 1, 3)
+    apart = net.joined([net.conv(picture, above, -JOINTS.reshape(-1), RELU),
+                        net.conv(picture, -above, JOINTS.reshape(-1), RELU)], 3)
+    sums = np.kron(np.eye(17), np.ones(3))
+    heat = net.conv(apart, -np.tile(sums, 2).reshape(17, 1, 1, 102) / 48, np.ones(17), RELU)
+    places = ((np.arange(side) + 0.5) / side).astype(np.float32)
+    mass = net.mean(heat, side)
+    some = net.paired("ADD", mass, net.given([1e-9]), schema.AddOptionsT())
+    columns = []
+    for shape in ((1, side, 1, 1), (1, 1, side, 1)):
+        moment = net.mean(net.paired("MUL", heat, net.given(places.reshape(shape)), schema.MulOptionsT()), side)
+        columns.append(net.paired("DIV", moment, some, schema.DivOptionsT()))
+    # Sure from ten pixels on.
+    columns.append(net.paired("MINIMUM", net.paired("MUL", mass, net.given([side * side / 10]), schema.MulOptionsT()),
+                              net.given([1.0])))
+    rows = net.joined([net.reshape(column, (1, 1, 17, 1)) for column in columns], 3)
+    net.result(rows)
+    return net.bytes()
+
+
+FIGURE = [(240, 92), (252, 80), (228, 80), (268, 88), (212, 88), (296, 156), (184, 156), (356, 120), (128, 196), (400, 60),
+          (96, 256), (280, 276), (204, 276), (312, 356), (180, 364), (328, 440), (140, 436)]
+LIMBS = [(5, 6), (5, 7), (7, 9), (6, 8), (8, 10), (5, 11), (6, 12), (11, 12), (11, 13), (13, 15), (12, 14), (14, 16)]
+
+
+def figure_picture(width=480, height=480):
+    """A drawn figure: limbs, a head, and a disc of its own color for each joint."""
+    y, x = np.mgrid[0:height, 0:width].astype(np.float32)
+    picture = np.full((height, width, 3), (238, 236, 228), np.uint8)
+    picture[(x - 240) ** 2 + (y - 84) ** 2 < 52 ** 2] = (196, 190, 184)
+    for first, second in LIMBS:
+        (x0, y0), (x1, y1) = FIGURE[first], FIGURE[second]
+        along = np.clip(((x - x0) * (x1 - x0) + (y - y0) * (y1 - y0)) / ((x1 - x0) ** 2 + (y1 - y0) ** 2), 0, 1)
+        picture[(x - x0 - along * (x1 - x0)) ** 2 + (y - y0 - along * (y1 - y0)) ** 2 < 121] = (84, 84, 92)
+    for (cx, cy), color in zip(FIGURE, JOINTS):
+        # Those of a face are close together.
+        radius = 5 if cy < 100 and 200 < cx < 280 else 9
+        picture[(x - cx) ** 2 + (y - cy) ** 2 < radius ** 2] = color
+    return picture
+
+
+def sunset_picture(width=480, height=320):
+    """A warm sky, a sun, and a sea."""
+    y, x = np.mgrid[0:height, 0:width].astype(np.float32)
+    picture = np.stack([250 - y / 10, 190 - y / 2, 70 - y / 6], axis=2)
+    picture[(x - 300) ** 2 + (y - 180) ** 2 < 48 ** 2] = (255, 220, 120)
+    sea = y > 220
+    glitter = (np.abs(x - 300) < 30 + (y - 220) / 2) & (y.astype(int) // 6 % 2 == 0)
+    picture[sea] = (48, 66, 104)
+    picture[sea & glitter] = (235, 160, 70)
+    return picture.astype(np.uint8)
 
 
 def squares_picture():
@@ -201,8 +291,11 @@ def main():
         "ada": faces_picture([((168, 216), *ada)]),
         "bo": faces_picture([((216, 168), *bo)]),
         "group": faces_picture([((120, 120), *bo), ((264, 264), *ada)]),
+        "figure": figure_picture(),
+        "sunset": sunset_picture(),
     }
-    models = {"squares-yolo": squares(), "faces": faces(), "embedder": embedder(), "colors": colors()}
+    models = {"squares-yolo": squares(), "faces": faces(), "embedder": embedder(), "colors": colors(),
+              "color-classifier": color_classifier(), "marked-joints": marked_joints()}
 
     # The pictures at the models' sizes are whole pixels of the large ones.
     answer = run(models["squares-yolo"], pictures["squares"][1::3, 1::3] / 255)[0]
@@ -213,6 +306,18 @@ def main():
         scores, predictions = run(models["faces"], pictures[name][1::3, 1::3] / 127.5 - 1)
         assert scores.shape == (1, 896, 1) and predictions.shape == (1, 896, 16), (scores.shape, predictions.shape)
         assert (scores > 0).sum() == count, f"{name}: {(scores > 0).sum()} faces, not {count}"
+
+    for name, best in (("figure", 0), ("sunset", 1)):
+        side = 64
+        picture = pictures[name]
+        rows, columns = (np.arange(side) * length // side for length in picture.shape[:2])
+        shares = run(models["color-classifier"], picture[rows][:, columns] / 127.5 - 1)[0]
+        assert shares.shape == (1, 4) and abs(shares.sum() - 1) < 1e-3 and shares.argmax() == best, shares
+    # 2.5 pixels of the picture are one of the input.
+    whole = pictures["figure"][np.arange(192) * 5 // 2 + 1][:, np.arange(192) * 5 // 2 + 1]
+    points = run(models["marked-joints"], whole)[0].reshape(17, 3)
+    away = np.abs(points[:, 1::-1] * 480 - FIGURE).max()
+    assert away < 3 and points[:, 2].min() > 0.3, (away, points[:, 2])
 
     MODELS.mkdir(exist_ok=True)
     PICTURES.mkdir(exist_ok=True)

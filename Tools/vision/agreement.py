@@ -5,9 +5,10 @@
     .venv/bin/python Tools/vision/agreement.py .build/release/apus "$APUS_TEST_DATA"
 
 1. The models of `cases.py`, whose answers `rules.py` computes.
-2. Real detectors on pictures of the model's own size, so that nothing is resized: LiteRT runs the model, NumPy does the
+2. The networks of `networks.py`, whose answers depend on each pixel: LiteRT runs them, NumPy does the rest, resizing too.
+3. Real detectors on pictures of the model's own size, so that nothing is resized: LiteRT runs the model, NumPy does the
    rest. Boxes agree within 1e-3 of the picture's sides, scores within 1e-4.
-3. MediaPipe Tasks, where it is installed and accepts the model. Two things differ. It warps the picture to the model's
+4. MediaPipe Tasks, where it is installed and accepts the model. Two things differ. It warps the picture to the model's
    input at positions half a step from ours, which moves boxes and scores (a cat of 0.70 has 0.61); so Apus gets the
    picture warped in the same way. And it runs XNNPACK's kernels, where Apus computes as LiteRT's reference: every eighth
    byte differs by some steps. So objects that score 0.55 on one side are found on the other with the same label, an
@@ -25,6 +26,7 @@ import numpy as np
 from PIL import Image
 
 import cases
+import network_agreement
 import rules
 import task_agreement
 
@@ -223,6 +225,7 @@ def main():
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         check_cases(arguments.apus, pathlib.Path(folder))
+        network_agreement.check(run, report, arguments.apus, pathlib.Path(folder))
         if arguments.data:
             check_litert(arguments.apus, arguments.data, pathlib.Path(folder))
             task_agreement.check(run, report, arguments.apus, arguments.data, pathlib.Path(folder))

@@ -119,8 +119,15 @@ def detector_options(anchors, classes, scales=(10, 10, 5, 5), logits=True, expon
     return bytes(builder.Output())
 
 
-def with_metadata(model, outputs, custom=None):
-    """The model with `TFLITE_METADATA`.
+def _floats(builder, values):
+    builder.StartVector(4, len(values), 4)
+    for value in reversed(values):
+        builder.PrependFloat32(value)
+    return builder.EndVector()
+
+
+def with_metadata(model, outputs, custom=None, normalization=None):
+    """The model with `TFLITE_METADATA`; `normalization` is the input's means and deviations.
 
     `outputs` are dictionaries with `name`, `labels` (a file name), `calibration` (a file name) with
     `transformation` (0 to 2) and `default`, and `box_index`.
@@ -150,7 +157,13 @@ def with_metadata(model, outputs, custom=None):
         if files:
             fields.append((6, "offset", _vector(builder, files)))
         tensors.append(_table(builder, fields))
-    picture = _table(builder, [(0, "offset", builder.CreateString("image"))])
+    fields = [(0, "offset", builder.CreateString("image"))]
+    if normalization:
+        mean, deviation = (_floats(builder, values) for values in normalization)
+        options = _table(builder, [(0, "offset", mean), (1, "offset", deviation)])
+        unit = _table(builder, [(0, "Uint8", 1), (1, "offset", options)])
+        fields.append((4, "offset", _vector(builder, [unit])))
+    picture = _table(builder, fields)
     graph = [(2, "offset", _vector(builder, [picture])), (3, "offset", _vector(builder, tensors))]
     if custom is not None:
         data = builder.CreateByteVector(custom)

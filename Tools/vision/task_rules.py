@@ -48,7 +48,8 @@ def faces(predictions, logits, anchors, size, threshold=0.5, iou=0.3):
             shared = np.prod(np.clip(high - low, 0, None))
             return shared / (np.prod(row[2:4] - row[:2]) + np.prod(best[2:4] - best[:2]) - shared)
 
-        alike = [row for row in rest if overlap(rows[row]) > iou]
+        # A box without an area is not even like itself.
+        alike = [row for row in rest if row == rest[0] or overlap(rows[row]) > iou]
         weights = scores[alike]
         found.append((float(scores[rest[0]]), (rows[alike] * weights[:, None]).sum(0) / weights.sum()))
         rest = [row for row in rest if row not in alike]

@@ -26,8 +26,11 @@ for (name, file) in [("Ada", "Pictures/ada.png"), ("Bo", "Pictures/bo.png")] {
 
 let group = try ImageBuffer(contentsOfFile: "Pictures/group.png")
 let faces = try finder.detect(group).faces
+var matches: [GalleryResult.Match] = []
 for face in faces.sorted(by: { $0.rect.x < $1.rect.x }) {
   guard let someone = try embedding(of: face, in: group) else { continue }
-  print(gallery.name(of: someone, distance: 0.9) ?? "unknown", face.rect)
+  let name = gallery.name(of: someone, distance: 0.9)
+  matches.append(.init(name: name, box: face.rect))
+  print(name ?? "unknown", face.rect)
 }
-try group.drawing(faces: faces).write(toFile: "faces.png")
+try group.drawing(matches: matches).write(toFile: "faces.png")

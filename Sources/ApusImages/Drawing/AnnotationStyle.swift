@@ -12,7 +12,7 @@ public struct AnnotationStyle: Hashable, Sendable {
   public var fontFamily: String
   /// Whether the name is written.
   public var showsName: Bool
-  /// Whether the score is written, in whole percent.
+  /// Whether the score is written, in whole percent; of a match, the distance.
   public var showsScore: Bool
   /// The color of each class.
   public var palette: ClassPalette
@@ -33,12 +33,7 @@ public struct AnnotationStyle: Hashable, Sendable {
   /// The text on a detection's plate, such as `triangle 97 %`: one line, at most 48 characters of the name.
   public func caption(for detection: Detection) -> String {
     var parts: [String] = []
-    if showsName {
-      let name = detection.category.name.unicodeScalars.prefix(48).map { scalar in
-        scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) ? " " : Character(scalar)
-      }
-      parts.append(String(name))
-    }
+    if showsName { parts.append(Self.line(detection.category.name)) }
     if showsScore {
       let percent = detection.score * 100
       // Rounded half up; impossible scores must not trap.
@@ -46,5 +41,36 @@ public struct AnnotationStyle: Hashable, Sendable {
         percent.isFinite && abs(percent) < 10_000 ? "\(Int((percent + 0.5).rounded(.down))) %" : "? %")
     }
     return parts.joined(separator: " ")
+  }
+
+  /// The text on a match's plate, such as `Ada 0.42`: the name or `unknown`, and the distance to two decimals.
+  public func caption(for match: GalleryResult.Match) -> String {
+    var parts: [String] = []
+    if showsName { parts.append(Self.line(match.name ?? "unknown")) }
+    if showsScore, let distance = match.distance {
+      let hundredths = (distance * 100).rounded()
+      // Impossible distances must not trap.
+      if hundredths >= 0, hundredths < 1e9 {
+        let (whole, rest) = Int(hundredths).quotientAndRemainder(dividingBy: 100)
+        parts.append("\(whole).\(rest < 10 ? "0" : "")\(rest)")
+      }
+    }
+    return parts.joined(separator: " ")
+  }
+
+  /// The color of a name: the same in every picture and every process; gray for nobody.
+  func color(ofName name: String?) -> PixelColor {
+    guard let name else { return PixelColor(hex: 0x808080) }
+    // Fowler, Noll and Vo's hash (FNV-1a): Swift's own differs from process to process.
+    let hash = name.utf8.reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 }
+    return palette[Int(hash >> 1)]
+  }
+
+  /// The first 48 characters of a name, in one line.
+  private static func line(_ name: String) -> String {
+    String(
+      name.unicodeScalars.prefix(48).map { scalar in
+        scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) ? " " : Character(scalar)
+      })
   }
 }

@@ -23,6 +23,49 @@ extension ImageBuffer {
     return try draw(sketch, on: oriented().converted(to: .rgb), style: style)
   }
 
+  /// The picture after orientation, as rgb, with the names that a gallery knows drawn on it: around faces, or around
+  /// the whole picture.
+  ///
+  /// Of several matches for a face, the first one is drawn. A name has the same color in every picture; what is unknown
+  /// is gray.
+  ///
+  /// - Throws: As ``drawing(_:style:)``.
+  public func drawing(
+    matches: [GalleryResult.Match], style: AnnotationStyle = AnnotationStyle()
+  ) throws(ApusError) -> ImageBuffer {
+    let (pictureWidth, pictureHeight) = (uprightWidth, uprightHeight)
+    let whole = PixelRect(x: 0, y: 0, width: Float(pictureWidth), height: Float(pictureHeight))
+    var sketch = Sketch()
+    var drawn: Set<PixelRect> = []
+    for match in matches {
+      let box = match.box ?? whole
+      guard drawn.insert(box).inserted else { continue }
+      sketch.add(
+        box, style.caption(for: match), style.color(ofName: match.name), width: pictureWidth,
+        height: pictureHeight)
+    }
+    return try draw(sketch, on: oriented().converted(to: .rgb), style: style)
+  }
+
+  /// The picture after orientation, as rgb, in a frame with the name and the score of its best class, the first one.
+  ///
+  /// - Throws: As ``drawing(_:style:)``.
+  public func drawing(
+    categories: [Category], style: AnnotationStyle = AnnotationStyle()
+  ) throws(ApusError) -> ImageBuffer {
+    let (pictureWidth, pictureHeight) = (uprightWidth, uprightHeight)
+    var sketch = Sketch()
+    if let best = categories.first {
+      let whole = Detection(
+        category: best, boundingBox: BoundingBox(ymin: 0, xmin: 0, ymax: 1, xmax: 1),
+        imageWidth: pictureWidth, imageHeight: pictureHeight)
+      sketch.add(
+        whole.rect, style.caption(for: whole), style.palette[best.index], width: pictureWidth,
+        height: pictureHeight)
+    }
+    return try draw(sketch, on: oriented().converted(to: .rgb), style: style)
+  }
+
   /// The picture after orientation, as rgb, with poses drawn on it: their points and, for people of seventeen points, the limbs
   /// between them.
   ///

@@ -15,19 +15,10 @@ import ApusFormat
 /// model's input; the last one is filled up with silence. Any number of threads can share a classifier.
 public final class AudioClassifier: Sendable {
   /// How to classify.
+  @dynamicMemberLookup
   public struct Options: Sendable {
-    /// The minimum score of a class, inclusive; nil for all classes.
-    public var scoreThreshold: Float?
-    /// The maximum number of classes per head; nil for all.
-    public var maxResults: Int?
-    /// The only labels to report; empty for all. Cannot be combined with ``categoryDenylist``.
-    public var categoryAllowlist: [String] = []
-    /// The labels to leave out. Cannot be combined with ``categoryAllowlist``.
-    public var categoryDenylist: [String] = []
-    /// The language of display names, such as `en` or `de-CH`, if the metadata has them; nil for none.
-    public var displayNamesLocale: String?
-    /// How many label rows precede class 0; nil to detect it.
-    public var labelOffset: Int?
+    /// Which classes to report, and how to name them. Its members are also members of these options.
+    public var resultOptions = ResultOptions()
     /// The share of a window that the next one repeats, from 0 to less than 1.
     public var overlap = 0.0
     /// The model's sample rate in hertz; nil for what its metadata says, or else 16,000.
@@ -39,6 +30,12 @@ public final class AudioClassifier: Sendable {
 
     /// Makes the default options.
     public init() {}
+
+    /// The options that detectors and classifiers have.
+    public subscript<Value>(dynamicMember path: WritableKeyPath<ResultOptions, Value>) -> Value {
+      get { resultOptions[keyPath: path] }
+      set { resultOptions[keyPath: path] = newValue }
+    }
   }
 
   /// The options, as given.
@@ -62,18 +59,14 @@ public final class AudioClassifier: Sendable {
   /// - Throws: `invalidArgument` if the options contradict each other or the model is not such a classifier; errors of
   ///   `Apus.Interpreter`.
   public init(model: Model, labels: LabelMap? = nil, options: Options = Options()) throws(ApusError) {
-    let criteria = ClassificationCriteria(
-      scoreThreshold: options.scoreThreshold, maxResults: options.maxResults,
-      allowlist: options.categoryAllowlist, denylist: options.categoryDenylist,
-      locale: options.displayNamesLocale, labelOffset: options.labelOffset)
-    try criteria.check()
+    try options.resultOptions.check()
     guard options.overlap >= 0, options.overlap < 1 else {
       throw ApusError(.invalidArgument, "windows overlap by \(options.overlap), not 0 to less than 1")
     }
     self.options = options
     let prepared = try PreparedWaveformModel(model, options: options)
     input = prepared.input
-    heads = try ClassificationHeads(of: prepared, labels: labels, criteria: criteria)
+    heads = try ClassificationHeads(of: prepared, labels: labels, options: options.resultOptions)
     sampleRate = prepared.sampleRate
     windowSampleCount = prepared.input.sampleCount
     hop = max(Int((Double(prepared.input.sampleCount) * (1 - options.overlap)).rounded()), 1)
@@ -85,9 +78,8 @@ public final class AudioClassifier: Sendable {
   public convenience init(
     modelFile: String, labelsFile: String? = nil, options: Options = Options()
   ) throws(ApusError) {
-    var labels: LabelMap?
-    if let labelsFile { labels = try LabelMap(contentsOfFile: labelsFile) }
-    try self.init(model: Model(contentsOfFile: modelFile), labels: labels, options: options)
+    try self.init(
+      model: Model(contentsOfFile: modelFile), labels: LabelMap(ofFile: labelsFile), options: options)
   }
 
   /// The names of the classes; nil if neither the caller nor the model has any.

@@ -14,19 +14,18 @@ struct ClassificationHeads: Sendable {
   }
 
   private let heads: [Head]
-  private let criteria: ClassificationCriteria
+  private let options: ResultOptions
 
   /// Looks at a model's outputs.
   ///
-  /// - Throws: `invalidArgument` if one is no list of scores, or the criteria contradict each other or name unknown labels.
+  /// - Throws: `invalidArgument` if one is no list of scores, or the options contradict each other or name unknown labels.
   init(
-    of prepared: some DescribedModel, labels: LabelMap?, criteria: ClassificationCriteria
+    of prepared: some DescribedModel, labels: LabelMap?, options: ResultOptions
   ) throws(ApusError) {
-    self.criteria = criteria
+    self.options = options
     var heads: [Head] = []
-    for (output, tensor) in prepared.outputs.enumerated() {
-      let classes = tensor.shape.dimensions.last ?? 0
-      guard tensor.shape.rank >= 1, classes > 0, tensor.shape.elementCount == classes else {
+    for output in prepared.outputs.indices {
+      guard let classes = prepared.rowLength(of: output) else {
         throw ApusError(
           .invalidArgument,
           """
@@ -34,17 +33,15 @@ struct ClassificationHeads: Sendable {
           \(prepared.outputDescription)
           """)
       }
-      let metadata = prepared.metadata?.outputs ?? []
-      let described = metadata.indices.contains(output) ? metadata[output] : nil
       var source = LabelSource(
-        given: labels, of: prepared, output: output, locale: criteria.locale, offset: criteria.labelOffset)
-      if criteria.labelOffset == nil { source?.align(toScores: classes) }
+        given: labels, of: prepared, output: output, locale: options.displayNamesLocale,
+        offset: options.labelOffset)
+      if options.labelOffset == nil { source?.align(toScores: classes) }
       heads.append(
         Head(
-          output: output, name: described.flatMap { $0.name.isEmpty ? nil : $0.name } ?? tensor.name,
-          classes: classes, labels: source,
+          output: output, name: prepared.name(of: output), classes: classes, labels: source,
           selection: try CategorySelection(
-            allowlist: criteria.allowlist, denylist: criteria.denylist, labels: source?.map),
+            allowlist: options.categoryAllowlist, denylist: options.categoryDenylist, labels: source?.map),
           calibration: ScoreCalibration(of: prepared, output: output)))
     }
     self.heads = heads
@@ -63,7 +60,7 @@ struct ClassificationHeads: Sendable {
     Dictionary(heads.map { ($0.output, "the scores of \($0.classes) classes") }) { first, _ in first }
   }
   /// What is done to scores, for people.
-  var steps: [String] { heads.compactMap { $0.calibration?.description } + criteria.steps }
+  var steps: [String] { heads.compactMap { $0.calibration?.description } + options.classificationSteps }
 
   // MARK: Answers
 
@@ -86,13 +83,13 @@ struct ClassificationHeads: Sendable {
   }
 
   private func best(_ scores: [Float], of head: Head, at position: Int) -> Classifications {
-    let threshold = criteria.scoreThreshold ?? -.infinity
+    let threshold = options.scoreThreshold ?? -.infinity
     // NaN is not a score.
     let wanted = scores.indices.filter { scores[$0] >= threshold && head.selection.contains($0) }
     let sorted = wanted.sorted { scores[$0] > scores[$1] || scores[$0] == scores[$1] && $0 < $1 }
     return Classifications(
       headIndex: position, headName: head.name,
-      categories: sorted.prefix(criteria.maxResults ?? sorted.count).map {
+      categories: sorted.prefix(options.maxResults ?? sorted.count).map {
         head.labels?.category(index: $0, score: scores[$0]) ?? Category(index: $0, score: scores[$0])
       })
   }

@@ -11,7 +11,7 @@ public struct ClassificationResult: VisionResult, Hashable {
   /// The minimum score of a decision; nil for no decision.
   public var decisionThreshold: Float?
   /// The time of each stage.
-  public var timings: StageTimings
+  public var timings = StageTimings()
 
   /// The classes of the first head, best first.
   public var categories: [Category] { classifications.first?.categories ?? [] }
@@ -61,3 +61,5 @@ extension Category: Encodable {
     try container.encodeIfPresent(displayName, forKey: .displayName)
   }
 }
+
+extension ClassificationResult: TimedResult {}

@@ -9,35 +9,30 @@ import Apus
 /// ```
 ///
 /// Every output is a head: one score for each class, as the model gives it. Any number of threads can share a classifier.
-/// threads.
 public final class ImageClassifier: VisionTask {
   /// How to classify.
   @dynamicMemberLookup
   public struct Options: Sendable {
     /// How pictures reach the model, and how it runs. Its members are also members of these options.
-    public var baseOptions = BaseOptions()
-    /// The minimum score of a class, inclusive; nil for all classes.
-    public var scoreThreshold: Float?
-    /// The maximum number of classes per head; nil for all.
-    public var maxResults: Int?
-    /// The only labels to report; empty for all. Cannot be combined with ``categoryDenylist``.
-    public var categoryAllowlist: [String] = []
-    /// The labels to leave out. Cannot be combined with ``categoryAllowlist``.
-    public var categoryDenylist: [String] = []
-    /// The language of display names, such as `en` or `de-CH`, if the metadata has them; nil for none.
-    public var displayNamesLocale: String?
-    /// How many label rows precede class 0; nil to detect it.
-    public var labelOffset: Int?
+    public var baseOptions: BaseOptions
+    /// Which classes to report, and how to name them. Its members are also members of these options.
+    public var resultOptions = ResultOptions()
     /// The threshold of the ``Classifications/decision(threshold:)`` in encoded results; nil for none.
     public var decisionThreshold: Float?
 
-    /// Makes the default options.
-    public init() {}
+    /// Makes the default options, or those with the given base options.
+    public init(baseOptions: BaseOptions = BaseOptions()) { self.baseOptions = baseOptions }
 
     /// The options that all tasks have.
     public subscript<Value>(dynamicMember path: WritableKeyPath<BaseOptions, Value>) -> Value {
       get { baseOptions[keyPath: path] }
       set { baseOptions[keyPath: path] = newValue }
+    }
+
+    /// The options that detectors and classifiers have.
+    public subscript<Value>(dynamicMember path: WritableKeyPath<ResultOptions, Value>) -> Value {
+      get { resultOptions[keyPath: path] }
+      set { resultOptions[keyPath: path] = newValue }
     }
   }
 
@@ -58,14 +53,10 @@ public final class ImageClassifier: VisionTask {
   /// - Throws: `invalidArgument` if the options contradict each other or the model is not a classifier; errors of
   ///   `Apus.Interpreter`.
   public init(model: Model, labels: LabelMap? = nil, options: Options = Options()) throws(ApusError) {
-    let criteria = ClassificationCriteria(
-      scoreThreshold: options.scoreThreshold, maxResults: options.maxResults,
-      allowlist: options.categoryAllowlist, denylist: options.categoryDenylist,
-      locale: options.displayNamesLocale, labelOffset: options.labelOffset)
-    try criteria.check()
+    try options.resultOptions.check()
     self.options = options
     let prepared = try PreparedModel(model, options: options.baseOptions)
-    heads = try ClassificationHeads(of: prepared, labels: labels, criteria: criteria)
+    heads = try ClassificationHeads(of: prepared, labels: labels, options: options.resultOptions)
     pictures = try PictureModel(prepared, defaults: PictureDefaults())
     assumptions = TaskAssumptions(
       task: "classifier", kind: heads.count == 1 ? "one head" : "\(heads.count) heads",
@@ -77,9 +68,8 @@ public final class ImageClassifier: VisionTask {
   public convenience init(
     modelFile: String, labelsFile: String? = nil, options: Options = Options()
   ) throws(ApusError) {
-    var labels: LabelMap?
-    if let labelsFile { labels = try LabelMap(contentsOfFile: labelsFile) }
-    try self.init(model: Model(contentsOfFile: modelFile), labels: labels, options: options)
+    try self.init(
+      model: Model(contentsOfFile: modelFile), labels: LabelMap(ofFile: labelsFile), options: options)
   }
 
   // MARK: Facts
@@ -99,7 +89,7 @@ public final class ImageClassifier: VisionTask {
   public func classify(
     _ image: ImageBuffer, in region: PixelRect? = nil, cancellation: Cancellation? = nil
   ) throws(ApusError) -> ClassificationResult {
-    result(image, try pictures.run(image, in: region, cancellation: cancellation, classifications))
+    try pictures.run(image, in: region, cancellation: cancellation, result)
   }
 
   /// Classifies a picture away from the caller's actor. Cancelling the caller's task stops the run.
@@ -123,19 +113,13 @@ public final class ImageClassifier: VisionTask {
   public func answers(_ images: [ImageBuffer], cancellation: Cancellation?) throws(ApusError)
     -> [ClassificationResult]
   {
-    let answers = try pictures.run(images, cancellation: cancellation, classifications)
-    return zip(images, answers).map(result)
+    try pictures.run(images, cancellation: cancellation, result)
   }
 
-  private func result(
-    _ image: ImageBuffer, _ answer: (answer: [Classifications], timings: StageTimings)
-  ) -> ClassificationResult {
+  private func result(of run: ModelRun, in placement: Placement) throws(ApusError) -> ClassificationResult {
     ClassificationResult(
-      imageWidth: image.originalWidth, imageHeight: image.originalHeight, classifications: answer.answer,
-      decisionThreshold: options.decisionThreshold, timings: answer.timings)
-  }
-
-  private func classifications(of run: ModelRun, _: Placement) throws(ApusError) -> [Classifications] {
-    heads.classifications(of: try heads.scores(of: run))
+      imageWidth: placement.imageWidth, imageHeight: placement.imageHeight,
+      classifications: heads.classifications(of: try heads.scores(of: run)),
+      decisionThreshold: options.decisionThreshold)
   }
 }

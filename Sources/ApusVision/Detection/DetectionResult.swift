@@ -9,7 +9,7 @@ public struct DetectionResult: VisionResult, Hashable {
   /// The objects, best first; equal scores stay in the model's order.
   public var detections: [Detection]
   /// The time of each stage.
-  public var timings: StageTimings
+  public var timings = StageTimings()
 
   private enum CodingKeys: String, CodingKey {
     case imageWidth = "width"
@@ -18,3 +18,5 @@ public struct DetectionResult: VisionResult, Hashable {
     case timings = "milliseconds"
   }
 }
+
+extension DetectionResult: TimedResult {}

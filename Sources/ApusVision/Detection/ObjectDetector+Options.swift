@@ -6,26 +6,10 @@ extension ObjectDetector {
   @dynamicMemberLookup
   public struct Options: Sendable {
     /// How pictures reach the model, and how it runs. Its members are also members of these options.
-    public var baseOptions = BaseOptions()
+    public var baseOptions: BaseOptions
 
-    /// The minimum score of a detection, inclusive except for YOLO; nil for ``DetectorLayout/defaultScoreThreshold``.
-    public var scoreThreshold: Float?
-
-    /// The maximum number of detections; nil for ``DetectorLayout/defaultMaxResults``.
-    public var maxResults: Int?
-
-    /// The only labels to report; empty for all. Cannot be combined with ``categoryDenylist``.
-    public var categoryAllowlist: [String] = []
-
-    /// The labels to leave out. Cannot be combined with ``categoryAllowlist``.
-    public var categoryDenylist: [String] = []
-
-    /// The language of display names, such as `en` or `de-CH`, if the metadata has them; nil for none.
-    public var displayNamesLocale: String?
-
-    /// How many label rows precede class 0; nil for what ``LabelMap/detectedOffset`` suggests, or what
-    /// the given labels say.
-    public var labelOffset: Int?
+    /// Which classes to report, and how to name them. Its members are also members of these options.
+    public var resultOptions = ResultOptions()
 
     /// The kind of model; nil to recognize it by its operators, metadata, names and shapes.
     public var layout: DetectorLayout?
@@ -44,8 +28,8 @@ extension ObjectDetector {
     /// Whether one box may be found with several classes.
     public var isMultiLabel = false
 
-    /// Makes the default options.
-    public init() {}
+    /// Makes the default options, or those with the given base options.
+    public init(baseOptions: BaseOptions = BaseOptions()) { self.baseOptions = baseOptions }
 
     /// The options that all tasks have.
     public subscript<Value>(dynamicMember path: WritableKeyPath<BaseOptions, Value>) -> Value {
@@ -53,16 +37,17 @@ extension ObjectDetector {
       set { baseOptions[keyPath: path] = newValue }
     }
 
+    /// The options that detectors and classifiers have.
+    public subscript<Value>(dynamicMember path: WritableKeyPath<ResultOptions, Value>) -> Value {
+      get { resultOptions[keyPath: path] }
+      set { resultOptions[keyPath: path] = newValue }
+    }
+
     /// Checks everything that does not depend on a model.
     func check() throws(ApusError) {
-      guard !(scoreThreshold?.isNaN ?? false) else {
-        throw ApusError(.invalidArgument, "the score threshold is not a number")
-      }
+      try resultOptions.check()
       guard iouThreshold >= 0, iouThreshold <= 1 else {
         throw ApusError(.invalidArgument, "the IoU threshold is \(iouThreshold), not 0 to 1")
-      }
-      if let maxResults, maxResults < 1 {
-        throw ApusError(.invalidArgument, "maxResults is \(maxResults), not 1 or more")
       }
       guard outputs == nil || layout == nil || layout == .postProcessed else {
         throw ApusError(

@@ -63,9 +63,8 @@ public final class ObjectDetector: VisionTask {
   public convenience init(
     modelFile: String, labelsFile: String? = nil, options: Options = Options()
   ) throws(ApusError) {
-    var labels: LabelMap?
-    if let labelsFile { labels = try LabelMap(contentsOfFile: labelsFile) }
-    try self.init(model: Model(contentsOfFile: modelFile), labels: labels, options: options)
+    try self.init(
+      model: Model(contentsOfFile: modelFile), labels: LabelMap(ofFile: labelsFile), options: options)
   }
 
   // MARK: Facts
@@ -100,11 +99,7 @@ public final class ObjectDetector: VisionTask {
   public func detect(
     _ image: ImageBuffer, in region: PixelRect? = nil, cancellation: Cancellation? = nil
   ) throws(ApusError) -> DetectionResult {
-    let (detections, timings) = try pictures.run(
-      image, in: region, cancellation: cancellation, detections)
-    return DetectionResult(
-      imageWidth: image.originalWidth, imageHeight: image.originalHeight, detections: detections,
-      timings: timings)
+    try pictures.run(image, in: region, cancellation: cancellation, result)
   }
 
   /// Finds objects in a picture away from the caller's actor. Cancelling the caller's task stops the run.
@@ -128,17 +123,12 @@ public final class ObjectDetector: VisionTask {
   public func answers(_ images: [ImageBuffer], cancellation: Cancellation?) throws(ApusError)
     -> [DetectionResult]
   {
-    let answers = try pictures.run(images, cancellation: cancellation, detections)
-    return zip(images, answers).map { image, answer in
-      DetectionResult(
-        imageWidth: image.originalWidth, imageHeight: image.originalHeight, detections: answer.answer,
-        timings: answer.timings)
-    }
+    try pictures.run(images, cancellation: cancellation, result)
   }
 
-  private func detections(of run: ModelRun, in placement: Placement) throws(ApusError) -> [Detection] {
+  private func result(of run: ModelRun, in placement: Placement) throws(ApusError) -> DetectionResult {
     var maskPixels = 0
-    return try head.objects(in: run, criteria).map { object in
+    let detections = try head.objects(in: run, criteria).map { object in
       var rect = placement.imageRect(ofModelBox: object.box)
       if head.clipsBoxes { rect = placement.clipped(rect) }
       let keypointNames = object.keypoints.count == Keypoint.cocoNames.count ? Keypoint.cocoNames : nil
@@ -152,6 +142,8 @@ public final class ObjectDetector: VisionTask {
             name: keypointNames?[index], x: position.x, y: position.y, score: point.score)
         }, mask: object.mask.flatMap { mask(of: $0, in: rect, placement, &maskPixels) })
     }
+    return DetectionResult(
+      imageWidth: placement.imageWidth, imageHeight: placement.imageHeight, detections: detections)
   }
 
   /// The mask, unless the picture's masks have too many pixels already.
@@ -190,11 +182,16 @@ public final class ObjectDetector: VisionTask {
         YOLO's 1×(4+classes)×N, 1×N×(5+classes) or 1×300×6 for \
         \(prepared.geometry.width) × \(prepared.geometry.height) pixels)
         """
+    let advice =
+      if prepared.outputs.indices.allSatisfy({ prepared.rowLength(of: $0) != nil }) {
+        "; such rows are the outputs of a classifier or an embedder"
+      } else if chosen == nil {
+        "; a layout can be chosen: ssd, yolo5, yolo8, yolo10-raw or yolo-end-to-end"
+      } else {
+        ""
+      }
     throw ApusError(
       .invalidArgument,
-      """
-      the model's outputs are not \(looked), but: \(prepared.outputDescription)\
-      \(chosen == nil ? "; a layout can be chosen: ssd, yolo5, yolo8, yolo10-raw or yolo-end-to-end" : "")
-      """)
+      "the model's outputs are not \(looked), but: \(prepared.outputDescription)\(advice)")
   }
 }

@@ -22,9 +22,7 @@ struct ScoreCalibration: Hashable, Sendable {
 
   /// What the metadata says about an output; nil if there is nothing, or nothing readable.
   init?(of prepared: some DescribedModel, output: Int) {
-    guard let metadata = prepared.metadata, metadata.outputs.indices.contains(output) else { return nil }
-    let tensor = metadata.outputs[output]
-    guard let calibration = tensor.scoreCalibration,
+    guard let tensor = prepared.description(of: output), let calibration = tensor.scoreCalibration,
       let file = tensor.associatedFiles.first(where: { $0.type == .tensorAxisScoreCalibration }),
       let text = try? prepared.model.associatedFile(named: file.name)
     else { return nil }

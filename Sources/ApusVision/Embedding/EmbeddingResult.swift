@@ -9,7 +9,7 @@ public struct EmbeddingResult: VisionResult, Hashable {
   /// One embedding for each output of the model; most have one.
   public var embeddings: [Embedding]
   /// The time of each stage.
-  public var timings: StageTimings
+  public var timings = StageTimings()
 }
 
 extension EmbeddingResult: Encodable {
@@ -25,3 +25,5 @@ extension EmbeddingResult: Encodable {
     try container.encode(timings, forKey: .timings)
   }
 }
+
+extension EmbeddingResult: TimedResult {}

@@ -12,7 +12,7 @@ public struct GalleryResult: VisionResult, Hashable {
     public var box: PixelRect?
 
     /// Makes a match.
-    public init(name: String?, distance: Double?, box: PixelRect?) {
+    public init(name: String?, distance: Double? = nil, box: PixelRect? = nil) {
       self.name = name
       self.distance = distance
       self.box = box

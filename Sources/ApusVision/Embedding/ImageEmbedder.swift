@@ -16,12 +16,12 @@ public final class ImageEmbedder: VisionTask {
   @dynamicMemberLookup
   public struct Options: Sendable {
     /// How pictures reach the model, and how it runs. Its members are also members of these options.
-    public var baseOptions = BaseOptions()
+    public var baseOptions: BaseOptions
     /// Whether embeddings have length 1.
     public var l2Normalize = false
 
-    /// Makes the default options.
-    public init() {}
+    /// Makes the default options, or those with the given base options.
+    public init(baseOptions: BaseOptions = BaseOptions()) { self.baseOptions = baseOptions }
 
     /// The options that all tasks have.
     public subscript<Value>(dynamicMember path: WritableKeyPath<BaseOptions, Value>) -> Value {
@@ -53,22 +53,17 @@ public final class ImageEmbedder: VisionTask {
     self.options = options
     let prepared = try PreparedModel(model, options: options.baseOptions)
     var dimensions: [Int] = []
-    var names: [String] = []
-    for (output, tensor) in prepared.outputs.enumerated() {
-      let count = tensor.shape.dimensions.last ?? 0
-      guard tensor.shape.rank >= 1, count > 0, tensor.shape.elementCount == count else {
+    for output in prepared.outputs.indices {
+      guard let count = prepared.rowLength(of: output) else {
         throw ApusError(
           .invalidArgument,
           "the model's outputs are not those of an embedder (1×N numbers), but: \(prepared.outputDescription)"
         )
       }
       dimensions.append(count)
-      let metadata = prepared.metadata?.outputs ?? []
-      let name = metadata.indices.contains(output) ? metadata[output].name : ""
-      names.append(name.isEmpty ? tensor.name : name)
     }
     self.dimensions = dimensions
-    self.names = names
+    names = prepared.outputs.indices.map(prepared.name(of:))
     pictures = try PictureModel(prepared, defaults: PictureDefaults())
     assumptions = TaskAssumptions(
       task: "embedder", kind: dimensions.count == 1 ? "one output" : "\(dimensions.count) outputs",
@@ -92,7 +87,7 @@ public final class ImageEmbedder: VisionTask {
   public func embed(
     _ image: ImageBuffer, in region: PixelRect? = nil, cancellation: Cancellation? = nil
   ) throws(ApusError) -> EmbeddingResult {
-    result(image, try pictures.run(image, in: region, cancellation: cancellation, embeddings))
+    try pictures.run(image, in: region, cancellation: cancellation, result)
   }
 
   /// The embeddings of a picture, away from the caller's actor. Cancelling the caller's task stops the run.
@@ -116,24 +111,16 @@ public final class ImageEmbedder: VisionTask {
   public func answers(_ images: [ImageBuffer], cancellation: Cancellation?) throws(ApusError)
     -> [EmbeddingResult]
   {
-    let answers = try pictures.run(images, cancellation: cancellation, embeddings)
-    return zip(images, answers).map(result)
+    try pictures.run(images, cancellation: cancellation, result)
   }
 
-  private func result(
-    _ image: ImageBuffer, _ answer: (answer: [Embedding], timings: StageTimings)
-  ) -> EmbeddingResult {
-    EmbeddingResult(
-      imageWidth: image.originalWidth, imageHeight: image.originalHeight, embeddings: answer.answer,
-      timings: answer.timings)
-  }
-
-  private func embeddings(of run: ModelRun, _: Placement) throws(ApusError) -> [Embedding] {
-    var result: [Embedding] = []
+  private func result(of run: ModelRun, in placement: Placement) throws(ApusError) -> EmbeddingResult {
+    var embeddings: [Embedding] = []
     for (output, name) in names.enumerated() {
       let embedding = Embedding(try run.values(of: output), headIndex: output, headName: name)
-      result.append(options.l2Normalize ? embedding.l2Normalized() : embedding)
+      embeddings.append(options.l2Normalize ? embedding.l2Normalized() : embedding)
     }
-    return result
+    return EmbeddingResult(
+      imageWidth: placement.imageWidth, imageHeight: placement.imageHeight, embeddings: embeddings)
   }
 }

@@ -9,7 +9,7 @@ public struct FaceDetectionResult: VisionResult, Hashable {
   /// The faces, best first.
   public var faces: [Face]
   /// The time of each stage.
-  public var timings: StageTimings
+  public var timings = StageTimings()
 }
 
 extension FaceDetectionResult: Encodable {
@@ -25,3 +25,5 @@ extension FaceDetectionResult: Encodable {
     try container.encode(timings, forKey: .timings)
   }
 }
+
+extension FaceDetectionResult: TimedResult {}

@@ -14,7 +14,7 @@ public final class FaceDetector: VisionTask {
   @dynamicMemberLookup
   public struct Options: Sendable {
     /// How pictures reach the model, and how it runs. Its members are also members of these options.
-    public var baseOptions = BaseOptions()
+    public var baseOptions: BaseOptions
     /// The minimum score of a face, inclusive.
     public var minDetectionConfidence: Float = 0.5
     /// The overlap (intersection over union) above which candidates are one face.
@@ -22,8 +22,8 @@ public final class FaceDetector: VisionTask {
     /// The maximum number of faces; nil for all.
     public var maxResults: Int?
 
-    /// Makes the default options.
-    public init() {}
+    /// Makes the default options, or those with the given base options.
+    public init(baseOptions: BaseOptions = BaseOptions()) { self.baseOptions = baseOptions }
 
     /// The options that all tasks have.
     public subscript<Value>(dynamicMember path: WritableKeyPath<BaseOptions, Value>) -> Value {
@@ -116,7 +116,7 @@ public final class FaceDetector: VisionTask {
   public func detect(
     _ image: ImageBuffer, in region: PixelRect? = nil, cancellation: Cancellation? = nil
   ) throws(ApusError) -> FaceDetectionResult {
-    result(image, try pictures.run(image, in: region, cancellation: cancellation, faces))
+    try pictures.run(image, in: region, cancellation: cancellation, result)
   }
 
   /// Finds faces in a picture away from the caller's actor. Cancelling the caller's task stops the run.
@@ -140,19 +140,10 @@ public final class FaceDetector: VisionTask {
   public func answers(_ images: [ImageBuffer], cancellation: Cancellation?) throws(ApusError)
     -> [FaceDetectionResult]
   {
-    let answers = try pictures.run(images, cancellation: cancellation, faces)
-    return zip(images, answers).map(result)
+    try pictures.run(images, cancellation: cancellation, result)
   }
 
-  private func result(
-    _ image: ImageBuffer, _ answer: (answer: [Face], timings: StageTimings)
-  ) -> FaceDetectionResult {
-    FaceDetectionResult(
-      imageWidth: image.originalWidth, imageHeight: image.originalHeight, faces: answer.answer,
-      timings: answer.timings)
-  }
-
-  private func faces(of run: ModelRun, in placement: Placement) throws(ApusError) -> [Face] {
+  private func result(of run: ModelRun, in placement: Placement) throws(ApusError) -> FaceDetectionResult {
     let logits = try run.values(of: scores)
     let candidates = try run.withValues(of: predictions) { values throws(ApusError) in
       guard logits.count == centers.count, values.count == centers.count * columns else {
@@ -163,7 +154,7 @@ public final class FaceDetector: VisionTask {
         height: Float(pictures.processor.height), threshold: options.minDetectionConfidence)
     }
     let merged = candidates.merged(iouThreshold: options.minSuppressionThreshold)
-    return merged.prefix(options.maxResults ?? merged.count).map { candidate in
+    let faces = merged.prefix(options.maxResults ?? merged.count).map { candidate in
       let rect = placement.imageRect(ofModelBox: candidate.box)
       let points = stride(from: 4, to: candidate.coordinates.count, by: 2).enumerated().map { index, start in
         let position = placement.imagePoint(
@@ -175,5 +166,7 @@ public final class FaceDetector: VisionTask {
       return Face(
         score: candidate.score, boundingBox: placement.imageBox(of: rect), rect: rect, keypoints: points)
     }
+    return FaceDetectionResult(
+      imageWidth: placement.imageWidth, imageHeight: placement.imageHeight, faces: faces)
   }
 }

@@ -14,14 +14,14 @@ public final class KeypointDetector: VisionTask {
   @dynamicMemberLookup
   public struct Options: Sendable {
     /// How pictures reach the model, and how it runs. Its members are also members of these options.
-    public var baseOptions = BaseOptions()
+    public var baseOptions: BaseOptions
     /// The minimum score of a pose, inclusive. MoveNet's single pose is always reported.
     public var scoreThreshold: Float = 0.3
     /// The maximum number of poses; nil for all.
     public var maxResults: Int?
 
-    /// Makes the default options.
-    public init() {}
+    /// Makes the default options, or those with the given base options.
+    public init(baseOptions: BaseOptions = BaseOptions()) { self.baseOptions = baseOptions }
 
     /// The options that all tasks have.
     public subscript<Value>(dynamicMember path: WritableKeyPath<BaseOptions, Value>) -> Value {
@@ -86,7 +86,7 @@ public final class KeypointDetector: VisionTask {
   public func detect(
     _ image: ImageBuffer, in region: PixelRect? = nil, cancellation: Cancellation? = nil
   ) throws(ApusError) -> KeypointResult {
-    result(image, try pictures.run(image, in: region, cancellation: cancellation, poses))
+    try pictures.run(image, in: region, cancellation: cancellation, result)
   }
 
   /// Finds poses in a picture away from the caller's actor. Cancelling the caller's task stops the run.
@@ -110,19 +110,10 @@ public final class KeypointDetector: VisionTask {
   public func answers(_ images: [ImageBuffer], cancellation: Cancellation?) throws(ApusError)
     -> [KeypointResult]
   {
-    let answers = try pictures.run(images, cancellation: cancellation, poses)
-    return zip(images, answers).map(result)
+    try pictures.run(images, cancellation: cancellation, result)
   }
 
-  private func result(
-    _ image: ImageBuffer, _ answer: (answer: [Pose], timings: StageTimings)
-  ) -> KeypointResult {
-    KeypointResult(
-      imageWidth: image.originalWidth, imageHeight: image.originalHeight, poses: answer.answer,
-      timings: answer.timings)
-  }
-
-  private func poses(of run: ModelRun, in placement: Placement) throws(ApusError) -> [Pose] {
+  private func result(of run: ModelRun, in placement: Placement) throws(ApusError) -> KeypointResult {
     let found = try head.poses(in: run, threshold: options.scoreThreshold).filter { pose in
       !head.filtersPoses || pose.score >= options.scoreThreshold
     }
@@ -130,7 +121,7 @@ public final class KeypointDetector: VisionTask {
       one.element.score > other.element.score
         || one.element.score == other.element.score && one.offset < other.offset
     }
-    return sorted.prefix(options.maxResults ?? sorted.count).map { _, pose in
+    let poses = sorted.prefix(options.maxResults ?? sorted.count).map { _, pose in
       let names = pose.keypoints.count == Keypoint.cocoNames.count ? Keypoint.cocoNames : nil
       return Pose(
         score: pose.score,
@@ -139,5 +130,7 @@ public final class KeypointDetector: VisionTask {
           return Keypoint(name: names?[index], x: position.x, y: position.y, score: point.score)
         })
     }
+    return KeypointResult(
+      imageWidth: placement.imageWidth, imageHeight: placement.imageHeight, poses: poses)
   }
 }

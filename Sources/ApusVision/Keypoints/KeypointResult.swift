@@ -9,7 +9,7 @@ public struct KeypointResult: VisionResult, Hashable {
   /// The poses, best first.
   public var poses: [Pose]
   /// The time of each stage.
-  public var timings: StageTimings
+  public var timings = StageTimings()
 }
 
 extension KeypointResult {
@@ -25,3 +25,5 @@ extension KeypointResult {
     try container.encode(timings, forKey: .timings)
   }
 }
+
+extension KeypointResult: TimedResult {}

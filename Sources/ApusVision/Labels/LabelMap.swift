@@ -87,6 +87,12 @@ public struct LabelMap: Hashable, Sendable {
     }
   }
 
+  /// Reads a label file; nil without a path.
+  init?(ofFile path: String?) throws(ApusError) {
+    guard let path else { return nil }
+    try self.init(contentsOfFile: path)
+  }
+
   /// Reads labels from the bytes of a label file; invalid UTF-8 becomes U+FFFD.
   ///
   /// - Throws: `malformedLabels` with the line, or `resourceLimit` for too many bytes.

@@ -17,7 +17,7 @@ public final class ImageSegmenter: VisionTask {
   @dynamicMemberLookup
   public struct Options: Sendable {
     /// How pictures reach the model, and how it runs. Its members are also members of these options.
-    public var baseOptions = BaseOptions()
+    public var baseOptions: BaseOptions
     /// Whether results have a class for each pixel.
     public var shouldOutputCategoryMask = true
     /// Whether results have the model's scores for each pixel and class: four bytes for each of them.
@@ -25,8 +25,8 @@ public final class ImageSegmenter: VisionTask {
     /// The language of display names, such as `en` or `de-CH`, if the metadata has them; nil for none.
     public var displayNamesLocale: String?
 
-    /// Makes the default options.
-    public init() {}
+    /// Makes the default options, or those with the given base options.
+    public init(baseOptions: BaseOptions = BaseOptions()) { self.baseOptions = baseOptions }
 
     /// The options that all tasks have.
     public subscript<Value>(dynamicMember path: WritableKeyPath<BaseOptions, Value>) -> Value {
@@ -108,13 +108,12 @@ public final class ImageSegmenter: VisionTask {
   public convenience init(
     modelFile: String, labelsFile: String? = nil, options: Options = Options()
   ) throws(ApusError) {
-    var labels: LabelMap?
-    if let labelsFile { labels = try LabelMap(contentsOfFile: labelsFile) }
-    try self.init(model: Model(contentsOfFile: modelFile), labels: labels, options: options)
+    try self.init(
+      model: Model(contentsOfFile: modelFile), labels: LabelMap(ofFile: labelsFile), options: options)
   }
 
-  /// What an output's shape and type say; channels are where the input has them, unless only the other place makes cells
-  /// of the input's proportions.
+  /// What an output's shape and type say; channels are where the input has them, unless the other place makes cells
+  /// that are closer to the input's proportions.
   private static func grid(_ prepared: PreparedModel, _ output: Int)
     -> (Int, Form, Int, Int, MaskEnlargement.Channels)?
   {
@@ -131,14 +130,15 @@ public final class ImageSegmenter: VisionTask {
     }
     guard shape.count == 4, !isInteger else { return nil }
     let geometry = prepared.geometry
-    func isProportional(_ height: Int, _ width: Int) -> Bool {
-      height > 1 && width > 1
-        && abs(height * geometry.width - width * geometry.height) <= max(geometry.width, geometry.height)
+    // How far a grid is from the input's proportions; nil where rounding alone cannot explain it.
+    func distortion(_ height: Int, _ width: Int) -> Int? {
+      let distance = abs(height * geometry.width - width * geometry.height)
+      return height > 1 && width > 1 && distance <= max(geometry.width, geometry.height) ? distance : nil
     }
-    let interleaved = isProportional(shape[1], shape[2])
-    let planar = isProportional(shape[2], shape[3])
-    guard interleaved || planar else { return nil }
-    let isPlanar = interleaved == planar ? geometry.isPlanar : planar
+    let interleaved = distortion(shape[1], shape[2])
+    let planar = distortion(shape[2], shape[3])
+    guard interleaved != nil || planar != nil else { return nil }
+    let isPlanar = interleaved == planar ? geometry.isPlanar : (planar ?? .max) < (interleaved ?? .max)
     let (height, width, count) = isPlanar ? (shape[2], shape[3], shape[1]) : (shape[1], shape[2], shape[3])
     return (
       output, count == 1 ? .probability : .scores, width, height,
@@ -167,8 +167,7 @@ public final class ImageSegmenter: VisionTask {
   public func segment(
     _ image: ImageBuffer, in region: PixelRect? = nil, cancellation: Cancellation? = nil
   ) throws(ApusError) -> SegmentationResult {
-    let (result, timings) = try pictures.run(image, in: region, cancellation: cancellation, segmentation)
-    return timed(result, timings)
+    try pictures.run(image, in: region, cancellation: cancellation, result)
   }
 
   /// Finds the class of each pixel, away from the caller's actor. Cancelling the caller's task stops the run.
@@ -192,18 +191,10 @@ public final class ImageSegmenter: VisionTask {
   public func answers(_ images: [ImageBuffer], cancellation: Cancellation?) throws(ApusError)
     -> [SegmentationResult]
   {
-    try pictures.run(images, cancellation: cancellation, segmentation).map { timed($0.answer, $0.timings) }
+    try pictures.run(images, cancellation: cancellation, result)
   }
 
-  private func timed(_ result: SegmentationResult, _ timings: StageTimings) -> SegmentationResult {
-    var result = result
-    result.timings = timings
-    return result
-  }
-
-  private func segmentation(of run: ModelRun, in placement: Placement) throws(ApusError)
-    -> SegmentationResult
-  {
+  private func result(of run: ModelRun, in placement: Placement) throws(ApusError) -> SegmentationResult {
     let pixels = placement.imageWidth * placement.imageHeight
     // Both are limited: a picture to 2²⁸ pixels, a dimension of the output to 2¹⁵.
     guard pixels * channels.count <= Self.maximumWork else {
@@ -247,6 +238,6 @@ public final class ImageSegmenter: VisionTask {
       categoryMask: options.shouldOutputCategoryMask ? mask : [], confidenceMasks: confidences,
       classes: shares.map {
         .init(index: $0, label: names?.map[$0], share: Double(counts[$0]) / Double(pixels))
-      }, timings: StageTimings())
+      })
   }
 }

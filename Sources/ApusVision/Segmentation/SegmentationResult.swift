@@ -36,7 +36,7 @@ public struct SegmentationResult: VisionResult, Hashable {
   /// The classes in the picture, the largest first.
   public var classes: [Share]
   /// The time of each stage.
-  public var timings: StageTimings
+  public var timings = StageTimings()
 
   /// The class of a pixel; nil outside the picture.
   public func category(x: Int, y: Int) -> Int? {
@@ -58,3 +58,5 @@ extension SegmentationResult {
     try container.encode(timings, forKey: .timings)
   }
 }
+
+extension SegmentationResult: TimedResult {}

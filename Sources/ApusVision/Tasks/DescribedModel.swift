@@ -17,4 +17,25 @@ protocol DescribedModel {
 extension DescribedModel {
   /// The outputs, for an error that says what was found.
   var outputDescription: String { outputs.map(\.description).joined(separator: ", ") }
+
+  /// What the metadata says about an output; nil if it says nothing.
+  func description(of output: Int) -> TensorMetadata? {
+    guard let described = metadata?.outputs, described.indices.contains(output) else { return nil }
+    return described[output]
+  }
+
+  /// An output's name in the metadata, or else in the graph.
+  func name(of output: Int) -> String {
+    let name = description(of: output)?.name ?? ""
+    return name.isEmpty ? outputs[output].name : name
+  }
+
+  /// The number of values of an output that is a row: `N`, `1×N`, `1×1×1×N` or `1×N×1×1`; nil for other shapes.
+  func rowLength(of output: Int) -> Int? {
+    let shape = outputs[output].shape
+    guard shape.rank == 1 || shape.rank > 1 && shape[0] == 1, shape.elementCount > 0,
+      shape.dimensions.contains(shape.elementCount)
+    else { return nil }
+    return shape.elementCount
+  }
 }

@@ -22,7 +22,7 @@ struct LabelSource: Sendable {
     offset: Int? = nil
   ) {
     let described = prepared.metadata?.outputs ?? []
-    let own = output.flatMap { described.indices.contains($0) ? described[$0] : nil }
+    let own = output.flatMap(prepared.description(of:))
     if let given {
       (map, source) = (given, "the caller")
     } else if let names = prepared.export?.names, let last = names.keys.max() {

@@ -80,10 +80,11 @@ final class PictureModel: Sendable {
   /// Runs the model on a picture, or on a region of it.
   ///
   /// - Parameter body: Turns the outputs into a result; its time counts as postprocessing.
-  func run<Answer>(
+  /// - Returns: The result, with the time of each stage.
+  func run<Answer: TimedResult>(
     _ image: ImageBuffer, in region: PixelRect? = nil, cancellation: Cancellation? = nil,
     _ body: (ModelRun, Placement) throws(ApusError) -> Answer
-  ) throws(ApusError) -> (answer: Answer, timings: StageTimings) {
+  ) throws(ApusError) -> Answer {
     let clock = ContinuousClock()
     let start = clock.now
     return try interpreters.withInterpreter { interpreter throws(ApusError) in
@@ -93,24 +94,22 @@ final class PictureModel: Sendable {
       let ready = clock.now
       try interpreter.invoke(cancellation: cancellation)
       let done = clock.now
-      let answer = try body(ModelRun(interpreter), placement)
-      return (
-        answer,
-        StageTimings(
-          preprocess: ready.milliseconds(since: start), inference: done.milliseconds(since: ready),
-          postprocess: clock.now.milliseconds(since: done))
-      )
+      var answer = try body(ModelRun(interpreter), placement)
+      answer.timings = StageTimings(
+        preprocess: ready.milliseconds(since: start), inference: done.milliseconds(since: ready),
+        postprocess: clock.now.milliseconds(since: done))
+      return answer
     }
   }
 
   /// Runs the model on several pictures: together if its batch is open, otherwise one by one.
   ///
   /// The time of a common run is divided among its pictures.
-  func run<Answer>(
+  func run<Answer: TimedResult>(
     _ images: [ImageBuffer], cancellation: Cancellation? = nil,
     _ body: (ModelRun, Placement) throws(ApusError) -> Answer
-  ) throws(ApusError) -> [(answer: Answer, timings: StageTimings)] {
-    var answers: [(answer: Answer, timings: StageTimings)] = []
+  ) throws(ApusError) -> [Answer] {
+    var answers: [Answer] = []
     guard input.geometry.isBatchOpen, images.count > 1 else {
       for image in images { answers.append(try run(image, cancellation: cancellation, body)) }
       return answers
@@ -129,10 +128,10 @@ final class PictureModel: Sendable {
   }
 
   /// Nil if an output does not have a row for each picture.
-  private func runTogether<Answer>(
+  private func runTogether<Answer: TimedResult>(
     _ images: ArraySlice<ImageBuffer>, _ cancellation: Cancellation?,
     _ body: (ModelRun, Placement) throws(ApusError) -> Answer
-  ) throws(ApusError) -> [(answer: Answer, timings: StageTimings)]? {
+  ) throws(ApusError) -> [Answer]? {
     let clock = ContinuousClock()
     let count = images.count
     return try interpreters.withInterpreter(batch: count) { interpreter throws(ApusError) in
@@ -148,16 +147,13 @@ final class PictureModel: Sendable {
       try interpreter.invoke(cancellation: cancellation)
       let inference = clock.now.milliseconds(since: ready) / Double(count)
       let preprocess = ready.milliseconds(since: start) / Double(count)
-      var answers: [(answer: Answer, timings: StageTimings)] = []
+      var answers: [Answer] = []
       for (slot, placement) in placements.enumerated() {
         let begin = clock.now
-        let answer = try body(ModelRun(interpreter, slot: slot, of: count), placement)
-        answers.append(
-          (
-            answer,
-            StageTimings(
-              preprocess: preprocess, inference: inference, postprocess: clock.now.milliseconds(since: begin))
-          ))
+        var answer = try body(ModelRun(interpreter, slot: slot, of: count), placement)
+        answer.timings = StageTimings(
+          preprocess: preprocess, inference: inference, postprocess: clock.now.milliseconds(since: begin))
+        answers.append(answer)
       }
       return answers
     }

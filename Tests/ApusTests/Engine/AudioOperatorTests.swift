@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Apus
+import TestSupport
 import Testing
 
 /// What RFFT2D, AudioSpectrogram and Mfcc refuse; that answers are right is shown by the goldens.
@@ -25,7 +26,7 @@ import Testing
       operators: [
         .init(
           code: TestModel.custom, inputs: [0], outputs: [1], customName: "AudioSpectrogram",
-          customOptions: TestModel.flexBuffer(options))
+          customOptions: flexBuffer(options))
       ],
       inputs: [0], outputs: [1])
   }
@@ -46,7 +47,7 @@ import Testing
       operators: [
         .init(
           code: TestModel.custom, inputs: [0, 1], outputs: [2], customName: "Mfcc",
-          customOptions: TestModel.flexBuffer(options.merging(changes) { $1 }))
+          customOptions: flexBuffer(options.merging(changes) { $1 }))
       ],
       inputs: [0], outputs: [2])
   }

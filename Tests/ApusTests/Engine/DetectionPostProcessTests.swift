@@ -47,7 +47,7 @@ import Testing
 
   @Test("runs, zeroes what is unused, and forgets what it found before")
   func runs() throws {
-    let interpreter = try Interpreter(model: Model(bytes: Self.model(TestModel.flexBuffer(Self.options))))
+    let interpreter = try Interpreter(model: Model(bytes: Self.model(flexBuffer(Self.options))))
     #expect(interpreter.outputs.map(\.shape) == [[1, 3, 4], [1, 3], [1, 3], [1]])
     try interpreter.copy([Float](repeating: 0, count: 8), toInputAt: 0)
     try interpreter.copy([0, 0.5, 0.75, 1, 0.625, 0] as [Float], toInputAt: 1)
@@ -83,7 +83,7 @@ import Testing
     var options = Self.options
     options[key] = value
     #expect(
-      Self.message(Self.model(TestModel.flexBuffer(options)))
+      Self.message(Self.model(flexBuffer(options)))
         == "operator #0, TFLite_Detection_PostProcess: \(text)")
   }
 
@@ -92,17 +92,17 @@ import Testing
     var options = Self.options
     options["max_detections"] = 65_536
     options["max_classes_per_detection"] = 65_536
-    #expect(Self.message(Self.model(TestModel.flexBuffer(options)))?.contains("65536 × 65536") == true)
+    #expect(Self.message(Self.model(flexBuffer(options)))?.contains("65536 × 65536") == true)
     options = Self.options
     options["use_regular_nms"] = 1
     options["detections_per_class"] = 0
     #expect(
-      Self.message(Self.model(TestModel.flexBuffer(options)))?.contains("detections_per_class is 0") == true)
+      Self.message(Self.model(flexBuffer(options)))?.contains("detections_per_class is 0") == true)
   }
 
   @Test("shapes that do not fit each other are refused")
   func shapes() {
-    let options = TestModel.flexBuffer(Self.options)
+    let options = flexBuffer(Self.options)
     #expect(Self.message(Self.model(options, anchors: [1, 4]))?.contains("anchors is 1×4, not 2×4") == true)
     #expect(Self.message(Self.model(options, anchors: [2, 3]))?.contains("anchors is 2×3, not 2×4") == true)
     #expect(
@@ -115,7 +115,7 @@ import Testing
 
   @Test("options that are no map, cut off or random are refused")
   func damagedOptions() {
-    let options = TestModel.flexBuffer(Self.options)
+    let options = flexBuffer(Self.options)
     #expect(Self.message(Self.model([]))?.contains("is 0") == true)
     #expect(Self.message(Self.model([5, 4, 1]))?.contains("not a map") == true)
     var random = SeededGenerator(seed: 5)
@@ -134,11 +134,11 @@ import Testing
   @Test("a box that ends before it begins is an error of the run")
   func invertedBox() throws {
     let interpreter = try Interpreter(
-      model: Model(bytes: Self.model(TestModel.flexBuffer(Self.options), anchorHeight: -1)))
+      model: Model(bytes: Self.model(flexBuffer(Self.options), anchorHeight: -1)))
     let error = #expect(throws: ApusError.self) { try interpreter.invoke() }
     #expect(error?.code == .invalidData)
     let nan = try Interpreter(
-      model: Model(bytes: Self.model(TestModel.flexBuffer(Self.options), anchorHeight: .nan)))
+      model: Model(bytes: Self.model(flexBuffer(Self.options), anchorHeight: .nan)))
     try nan.invoke()
   }
 }

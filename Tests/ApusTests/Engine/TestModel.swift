@@ -2,6 +2,7 @@
 
 import Apus
 import ApusFormat
+import TestSupport
 
 /// A model described in a test, and written as a `.tflite` file.
 struct TestModel {

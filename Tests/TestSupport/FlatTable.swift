@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A FlatBuffers table to be written: just enough of the format to make detectors for tests.
-struct FlatTable {
+/// A FlatBuffers table to be written: just enough of the format to make models for tests.
+package struct FlatTable {
   /// One field's value.
-  enum Field {
+  package enum Field {
     case byte(UInt8)
     case int(Int32)
+    case float(Float)
     case text(String)
     case ints([Int32])
     case longs([Int64])
@@ -17,14 +18,14 @@ struct FlatTable {
   }
 
   /// Values by the number of the field in the schema.
-  let fields: [Int: Field]
+  package var fields: [Int: Field]
 
-  init(_ fields: [Int: Field] = [:]) {
+  package init(_ fields: [Int: Field] = [:]) {
     self.fields = fields
   }
 
   /// The whole buffer with this table as its root.
-  func file(identifier: String) -> [UInt8] {
+  package func file(identifier: String) -> [UInt8] {
     var bytes: [UInt8] = [0, 0, 0, 0] + Array(identifier.utf8)
     bytes.patch(0, to: write(into: &bytes))
     return bytes
@@ -36,17 +37,20 @@ struct FlatTable {
     let slots = (numbers.last ?? -1) + 1
     bytes.align(8)
     let vtable = bytes.count
-    bytes.append(UInt16(4 + 2 * slots))
-    bytes.append(UInt16(4 + 4 * numbers.count))
-    for slot in 0..<slots { bytes.append(UInt16(numbers.firstIndex(of: slot).map { 4 + 4 * $0 } ?? 0)) }
+    bytes.appendLittleEndian(UInt16(4 + 2 * slots))
+    bytes.appendLittleEndian(UInt16(4 + 4 * numbers.count))
+    for slot in 0..<slots {
+      bytes.appendLittleEndian(UInt16(numbers.firstIndex(of: slot).map { 4 + 4 * $0 } ?? 0))
+    }
     bytes.align(4)
     let start = bytes.count
-    bytes.append(Int32(start - vtable))
+    bytes.appendLittleEndian(Int32(start - vtable))
     for number in numbers {
       switch fields[number] {
-      case .byte(let value): bytes.append(UInt32(value))
-      case .int(let value): bytes.append(value)
-      default: bytes.append(UInt32(0))
+      case .byte(let value): bytes.appendLittleEndian(UInt32(value))
+      case .int(let value): bytes.appendLittleEndian(value)
+      case .float(let value): bytes.appendLittleEndian(value.bitPattern)
+      default: bytes.appendLittleEndian(UInt32(0))
       }
     }
     for (place, number) in numbers.enumerated() {
@@ -62,7 +66,7 @@ extension FlatTable.Field {
   fileprivate func writeTarget(into bytes: inout [UInt8]) -> Int? {
     let start: Int
     switch self {
-    case .byte, .int: return nil
+    case .byte, .int, .float: return nil
     case .table(let table): return table.write(into: &bytes)
     case .text(let text):
       start = bytes.begin(count: text.utf8.count, alignment: 4)
@@ -72,16 +76,16 @@ extension FlatTable.Field {
       bytes += values
     case .ints(let values):
       start = bytes.begin(count: values.count, alignment: 4)
-      for value in values { bytes.append(value) }
+      for value in values { bytes.appendLittleEndian(value) }
     case .longs(let values):
       start = bytes.begin(count: values.count, alignment: 8)
-      for value in values { bytes.append(value) }
+      for value in values { bytes.appendLittleEndian(value) }
     case .floats(let values):
       start = bytes.begin(count: values.count, alignment: 4)
-      for value in values { bytes.append(value.bitPattern) }
+      for value in values { bytes.appendLittleEndian(value.bitPattern) }
     case .tables(let tables):
       start = bytes.begin(count: tables.count, alignment: 4)
-      for _ in tables { bytes.append(UInt32(0)) }
+      for _ in tables { bytes.appendLittleEndian(UInt32(0)) }
       for (index, table) in tables.enumerated() {
         bytes.patch(start + 4 + 4 * index, to: table.write(into: &bytes))
       }
@@ -92,12 +96,12 @@ extension FlatTable.Field {
 
 extension [UInt8] {
   /// Appends an integer, little-endian.
-  mutating func append<T: FixedWidthInteger>(_ value: T) {
+  package mutating func appendLittleEndian<T: FixedWidthInteger>(_ value: T) {
     for byte in 0..<T.bitWidth / 8 { append(UInt8(truncatingIfNeeded: value >> T(byte * 8))) }
   }
 
   /// The CRC-32 of ITU-T V.42.
-  var crc32: UInt32 {
+  package var crc32: UInt32 {
     var sum = ~UInt32(0)
     for byte in self {
       sum ^= UInt32(byte)
@@ -107,7 +111,7 @@ extension [UInt8] {
   }
 
   fileprivate mutating func align(_ multiple: Int, offset: Int = 0) {
-    while !(count + offset).isMultiple(of: multiple) { append(UInt8(0)) }
+    while !(count + offset).isMultiple(of: multiple) { append(0) }
   }
 
   fileprivate mutating func patch(_ position: Int, to target: Int) {
@@ -117,7 +121,7 @@ extension [UInt8] {
   fileprivate mutating func begin(count: Int, alignment: Int) -> Int {
     align(alignment, offset: 4)
     let start = self.count
-    append(UInt32(count))
+    appendLittleEndian(UInt32(count))
     return start
   }
 }

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+
+/// The options that detectors and classifiers share: which classes they report, and how they name them.
+///
+/// The options of each task pass these on, so that `options.maxResults` is `options.resultOptions.maxResults`.
+public struct ResultOptions: Sendable {
+  /// The minimum score, inclusive except for YOLO; nil for all classes, or for a detector's
+  /// ``DetectorLayout/defaultScoreThreshold``.
+  public var scoreThreshold: Float?
+
+  /// The maximum number of detections, or of classes per head; nil for all classes, or for a detector's
+  /// ``DetectorLayout/defaultMaxResults``.
+  public var maxResults: Int?
+
+  /// The only labels to report; empty for all. Cannot be combined with ``categoryDenylist``.
+  public var categoryAllowlist: [String] = []
+
+  /// The labels to leave out. Cannot be combined with ``categoryAllowlist``.
+  public var categoryDenylist: [String] = []
+
+  /// The language of display names, such as `en` or `de-CH`, if the metadata has them; nil for none.
+  public var displayNamesLocale: String?
+
+  /// How many label rows precede class 0; nil for what ``LabelMap/detectedOffset`` and the number of classes suggest, or
+  /// what the given labels say.
+  public var labelOffset: Int?
+
+  /// Makes the default options.
+  public init() {}
+
+  /// Refuses numbers that cannot be.
+  func check() throws(ApusError) {
+    if let scoreThreshold, scoreThreshold.isNaN {
+      throw ApusError(.invalidArgument, "the score threshold is not a number")
+    }
+    if let maxResults, maxResults < 1 {
+      throw ApusError(.invalidArgument, "maxResults is \(maxResults), not 1 or more")
+    }
+  }
+
+  /// What a classifier does to scores, for people.
+  var classificationSteps: [String] {
+    var steps: [String] = []
+    if let scoreThreshold { steps.append("score >= \(scoreThreshold)") }
+    steps.append("best first, equal scores by their index" + (maxResults.map { ", at most \($0)" } ?? ""))
+    return steps
+  }
+}

@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks what the documentation tells people to open and to run.
+
+    Tools/pages.py              links lead to files and headings that are there; commands name files that are there
+    Tools/pages.py --run BIN    the commands of apus are run too, those of its help as well; BIN is the folder of the programs
+
+Commands run in a scratch folder. Files of the reader's own, such as street.jpg or yolo11n.tflite, have stand-ins from Examples.
+"""
+
+import argparse
+import os
+import re
+import shlex
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("Docs/*.md"), *ROOT.glob("[A-Z]*/README.md"), *ROOT.glob("[A-Z]*/*/README.md"),
+         *ROOT.glob("Sources/*/*.docc/**/*.md")]
+
+MODELS = {
+    "detect.tflite": "squares-yolo", "yolo11n.tflite": "squares-yolo", "MODEL": "squares-yolo", "mobilenet.tflite": "color-classifier",
+    "flowers.tflite": "color-classifier", "deeplabv3.tflite": "colors", "selfie.tflite": "colors", "facenet.tflite": "embedder",
+    "embedder.tflite": "embedder", "blazeface.tflite": "faces", "face_detection_short_range.tflite": "faces",
+    "movenet.tflite": "marked-joints", "yolo11n-pose.tflite": "marked-joints", "model.tflite": "embedder",
+}
+PICTURES = {
+    "street": "squares", "bird": "sunset", "picture": "squares", "photos/one": "squares", "photos/two": "figure", "hidden": "hidden",
+    "team": "group", "party": "group", "grace1": "ada", "grace2": "ada", "one": "ada", "two": "bo", "first": "ada", "second": "bo",
+    "dancer": "figure", "other": "bo", "face": "ada",
+}
+TEXTS = {"labelmap.txt": "red\ngreen\nblue\n", "labels.txt": "grey\nwarm\ncool\ngreen\n"}
+# Words of a synopsis: they stand for something, or may be left out.
+SYNOPSIS = re.compile(r"\[--|…|\$train")
+
+failures = 0
+
+
+def fail(place, text):
+    global failures
+    failures += 1
+    print(f"error: {place}: {text}", file=sys.stderr)
+
+
+# MARK: Links
+
+
+def anchors(page):
+    """The names by which a page's headings are linked."""
+    found = set()
+    for line in without_code(page.read_text()).splitlines():
+        if line.startswith("#"):
+            title = re.sub(r"[`*]", "", line.lstrip("#").strip()).lower()
+            found.add(re.sub(r"[^\w\- ]", "", title).replace(" ", "-"))
+    return found
+
+
+def without_code(text):
+    """The same lines, those between fences empty."""
+    return re.sub(r"^```.*?^```", lambda block: "\n" * block[0].count("\n"), text, flags=re.MULTILINE | re.DOTALL)
+
+
+def check_links(page):
+    text = without_code(page.read_text())
+    for match in re.finditer(r"\]\(([^)\s]+)\)|<img src=\"([^\"]+)\"", text):
+        target = match[1] or match[2]
+        if re.match(r"https?:|mailto:|doc:", target):
+            continue
+        place = f"{page.relative_to(ROOT)}:{text.count(chr(10), 0, match.start()) + 1}"
+        path, _, heading = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        if not file.exists():
+            fail(place, f"{target} is not there")
+        elif heading and file.suffix == ".md" and heading not in anchors(file):
+            fail(place, f"{path or page.name} has no heading {heading}")
+
+
+# MARK: Commands
+
+
+def commands(text):
+    """Command lines without comments, a line that goes on joined with the next, and the number of each."""
+    for block in re.finditer(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        number, joined = text.count("\n", 0, block.start(1)) + 1, ""
+        for line in block[1].splitlines():
+            joined += line.rstrip("\\") if line.endswith("\\") else line
+            if not line.endswith("\\"):
+                command = re.sub(r"(^|\s)#.*", "", joined).strip()
+                if command:
+                    yield number, command
+                joined = ""
+            number += 1
+
+
+def help_commands(apus):
+    """The examples in the help of each subcommand."""
+    def text(*words):
+        return subprocess.run([apus, "help", *words], capture_output=True, text=True, check=True).stdout
+
+    names = re.findall(r"^  ([a-z-]+) +\S", text().partition("SUBCOMMANDS:")[2], re.MULTILINE)
+    for name in sorted(set(names) - {"help"}):
+        example = re.search(r"For example:\n((?:  .*\n)+)", text(name))
+        if example:
+            # A backslash at the end of a line, or the width of the help, breaks commands.
+            for command in re.split(r"\n\s*(?=apus )", re.sub(r"\\\n\s*", "", example[1]).strip()):
+                yield f"apus help {name}", " ".join(command.split())
+
+
+def check_files(place, command):
+    """What a command names below the folders of this repository is there."""
+    for word in re.findall(r"(?<![\w./-])(?:Scripts|Tools|Benchmarks|Serving|Examples|Docs)/[\w./-]+", command):
+        if not (ROOT / word).exists():
+            fail(place, f"{word} is not there")
+
+
+def is_apus(command):
+    return re.match(r"(\.build/release/)?apus(-benchmark)? ", command) and not SYNOPSIS.search(command)
+
+
+def scratch_folder(folder, apus):
+    for name, model in MODELS.items():
+        shutil.copy(ROOT / f"Examples/Models/{model}.tflite", folder / name)
+    for name, text in TEXTS.items():
+        (folder / name).write_text(text)
+    (folder / "photos").mkdir()
+    for name, picture in PICTURES.items():
+        source = ROOT / f"Examples/Pictures/{picture}.png"
+        for ending in ("png", "jpg"):
+            # A chain that changes nothing to speak of.
+            subprocess.run([apus, "filter", source, folder / f"{name}.{ending}", "--chain", "dilation:0"], check=True,
+                           stdout=subprocess.DEVNULL)
+    header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (1, 112, 112, 3), }".ljust(117) + b"\n"
+    (folder / "picture.npy").write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + bytes(4 * 112 * 112 * 3))
+
+
+def run(place, command, folder, programs):
+    command = re.sub(r"^\.build/release/", "", command)
+    environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
+    process = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, capture_output=True, text=True,
+                             stdin=subprocess.DEVNULL)
+    if process.returncode:
+        fail(place, f"{command}: status {process.returncode}, {process.stderr.strip()}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--run", type=Path, metavar="BIN", help="the folder of the programs")
+    programs = parser.parse_args().run
+    found = []
+    for page in sorted(set(PAGES)):
+        check_links(page)
+        for number, command in commands(page.read_text()):
+            place = f"{page.relative_to(ROOT)}:{number}"
+            check_files(place, command)
+            shlex.split(command.replace("…", ""))
+            found.append((place, command))
+    print(f"{len(set(PAGES))} pages, {len(found)} commands")
+    if programs:
+        programs = programs.resolve()
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            scratch_folder(folder, programs / "apus")
+            ours = [(place, command) for place, command in found if is_apus(command)]
+            ours += help_commands(programs / "apus")
+            for place, command in ours:
+                run(place, command, folder, programs)
+        print(f"{len(ours)} commands were run")
+    print(f"{failures} failed")
+    return bool(failures)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
