@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ApusKernels
+import ApusSystem
 
 /// Watches a run between its operators: for what ends it early, and for the profile.
 final class RunObserver {
