@@ -92,15 +92,11 @@ package struct BoxSuppression: Sendable {
     let lowers = limits.sigma > 0
     let factor = lowers ? Float(-0.5 / Double(limits.sigma)) : 0
     // Without an overlap the score stays, as the exponential is one.
-    let passesApart = lowers && limits.overlap > 0 && factor.isFinite
-    // Far enough below the limit that no rounding reaches it; without a limit in this range, all are computed.
-    let isPlain = !lowers && limits.overlap > 0x1p-20 && limits.overlap < 0x1p20
-    let almost = isPlain ? limits.overlap * (1 - 0x1p-16) : -.infinity
+    let passesApart = limits.overlap > 0 && factor.isFinite
     var place = selected.count
     while place > first {
       place &-= 1
       let other = unsafe selected.boxes[place]
-      if isPlain, candidate.isOverlap(with: other, surelyBelow: almost) { continue }
       if passesApart, candidate.isApart(from: other) { continue }
       let overlap = candidate.overlap(other)
       if overlap >= limits.overlap { return true }

@@ -33,15 +33,6 @@ struct SelectedBoxes {
       return intersection / (area + other.area - intersection)
     }
 
-    /// Whether the overlap is certainly below a limit, given a little less than that: without a branch or a division, and so that
-    /// no rounding matters.
-    @inline(__always)
-    func isOverlap(with other: Box, surelyBelow limit: Float) -> Bool {
-      let intersection = intersection(other)
-      let union = area + other.area - intersection
-      return intersection < limit * union && union > 0x1p-60
-    }
-
     @inline(__always)
     private func intersection(_ other: Box) -> Float {
       Self.shared(top, bottom, other.top, other.bottom) * Self.shared(left, right, other.left, other.right)

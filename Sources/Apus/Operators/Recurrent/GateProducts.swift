@@ -54,7 +54,8 @@ struct GateProducts {
     let epilogue = node.floatEpilogue(.none)
     func kernel(rows: Int, depth: Int) -> KernelSet.Chosen<any PreparedConvolution>? {
       node.kernels.choose(
-        Convolution(rows: rows, depth: depth, columns: columnCount, operands: .float32, epilogue: epilogue))
+        Convolution(rows: rows, depth: depth, columns: columnCount, operands: .float32, epilogue: epilogue),
+        isForOneThread: node.isForOneThread)
     }
     guard
       let (input, choice) = kernel(
