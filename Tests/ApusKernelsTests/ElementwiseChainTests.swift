@@ -33,8 +33,10 @@ struct ElementwiseChainTests {
         [40, 1500],
       ].pick(using: &random)
       let count = shape.reduce(1, *)
-      // What a chain may read: whole tensors, one of the last axis, and a number.
-      let shapes = [shape, shape, [shape[shape.count - 1]], [1]]
+      // What a chain may read: whole tensors, one of the last axis, a number, and one whose elements follow themselves.
+      let isSpread = shape.count > 1 && shape[shape.count - 1] >= 64
+      let shapes =
+        [shape, shape, [shape[shape.count - 1]], [1]] + (isSpread ? [shape.dropLast() + [1]] : [])
       let tensors = shapes.map { shape in
         (0..<shape.reduce(1, *)).map { _ in Float.random(in: -2...2, using: &random) }
       }
@@ -102,6 +104,53 @@ struct ElementwiseChainTests {
         zip(values, expected).allSatisfy { $0.bitPattern == $1.bitPattern || $0.isNaN && $1.isNaN },
         "in place: seed \(seed), \(shape)")
     }
+  }
+
+  @Test("a chain of bytes is a table of the results of its kernels", arguments: sets, [1, 3, 32])
+  func tables(kernels: KernelSet, depth: Int) throws {
+    let alone = ThreadTeam(count: 1)
+    var random = SeededGenerator(seed: UInt64(depth))
+    let shape = [600, depth]
+    let count = 600 * depth
+    let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
+    let factors = (0..<depth).map { _ in Float.random(in: -1...1, using: &random) }
+    let first = Dequantization(scale: 0.07, zeroPoint: -5).bytes(isSigned: true, count: count)
+    let second = FloatFunction.tanh.choose(count: count, using: kernels).kernel
+    let third = kernels.prepare(FloatOperation(.multiply), try #require(BroadcastShapes(shape, [depth])))
+    let last = FloatQuantization(scale: 0.011, zeroPoint: 3, range: -128...127).bytes(count: count)
+    let reals = result(count) { first.run(bytes.span.bytes, to: &$0, threads: alone) }
+    let bent = result(count) { second.run(reals.span.bytes, to: &$0, threads: alone) }
+    let scaled = result(count) { third.run(bent.span.bytes, factors.span.bytes, to: &$0, threads: alone) }
+    func bytesOf(_ kernel: any UnaryKernel, _ input: RawSpan) -> [UInt8] {
+      var values = [UInt8](repeating: 0xA5, count: count)
+      var span = values.mutableSpan
+      var output = span.mutableBytes
+      kernel.run(input, to: &output, threads: alone)
+      return values
+    }
+    let expected = bytesOf(last, scaled.span.bytes)
+    let stages: [(stage: ElementwiseStage, sources: [ElementwiseChain.Source])] = [
+      (try #require(first.stage), [.tensor(0)]), (try #require(second.stage), [.stage(0)]),
+      (try #require(third.stage), [.stage(1), .tensor(1)]), (try #require(last.stage), [.stage(2)]),
+    ]
+    let tabulated = unsafe factors.withUnsafeBytes { factors in
+      unsafe ElementwiseChain.tabulated(stages, [nil, factors], depth: depth)
+    }
+    switch try #require(tabulated) {
+    case .table(let table):
+      #expect(depth == 1)
+      #expect(bytesOf(table.kernel(count: count, using: kernels), bytes.span.bytes) == expected)
+    case .channels(let kernel):
+      #expect(depth > 1)
+      #expect(bytesOf(kernel, bytes.span.bytes) == expected)
+    }
+    // A factor for each element is no table's.
+    let whole = kernels.prepare(FloatOperation(.multiply), try #require(BroadcastShapes(shape, shape)))
+    let others = stages.prefix(2) + [(try #require(whole.stage), [.stage(1), .tensor(1)]), stages[3]]
+    let none = unsafe reals.withUnsafeBytes { reals in
+      unsafe ElementwiseChain.tabulated(Array(others), [nil, reals], depth: depth)
+    }
+    if none != nil { Issue.record("a chain of whole operands became a table") }
   }
 
   private func run(

@@ -118,6 +118,7 @@ struct X86AssemblerTests {
     Row(instruction: .vmulps, broadcast: 4),
     Row(instruction: .vdivps, broadcast: 4), Row(instruction: .vsqrtps, form: .two(divisor: 1), broadcast: 4),
     Row(instruction: .vmaxps, broadcast: 4), Row(instruction: .vminps, broadcast: 4),
+    Row(instruction: .vscalefps, encodings: [.evex], broadcast: 4),
     Row(instruction: .vmulpd, broadcast: 8), Row(instruction: .vaddpd, broadcast: 8),
     Row(instruction: .vmaxpd, broadcast: 8), Row(instruction: .vminpd, broadcast: 8),
     Row(instruction: .vcvtdq2ps, form: .two(divisor: 1), broadcast: 4),

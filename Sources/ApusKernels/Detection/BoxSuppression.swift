@@ -30,8 +30,10 @@ package struct BoxSuppression: Sendable {
     self.boxCount = boxCount
   }
 
-  /// The bytes of memory that a run needs: a queue's entry for each box, and where it was compared last.
-  package var scratchByteCount: Int { boxCount * (MemoryLayout<ScoreHeap.Entry>.stride + 4) }
+  /// The bytes of memory that a run needs: a queue's entry for each box, where it was compared last, and the selected ones.
+  package var scratchByteCount: Int {
+    boxCount * (MemoryLayout<ScoreHeap.Entry>.stride + 4) + SelectedBoxes.byteCount(boxCount)
+  }
 
   /// Writes the numbers of selected boxes, as many as there is room for, and their scores, if there is room; zeros follow.
   ///
@@ -48,6 +50,8 @@ package struct BoxSuppression: Sendable {
       var queue = unsafe ScoreHeap(base, capacity: boxCount)
       let compared = unsafe (base + boxCount * MemoryLayout<ScoreHeap.Entry>.stride)
         .bindMemory(to: Int32.self, capacity: boxCount)
+      var selected = unsafe SelectedBoxes(
+        base + boxCount * (MemoryLayout<ScoreHeap.Entry>.stride + 4), capacity: boxCount)
       for box in 0..<boxCount where scores[box] > limits.score {
         unsafe compared[box] = 0
         queue.insert(.init(score: scores[box], item: Int32(box)))
@@ -58,13 +62,16 @@ package struct BoxSuppression: Sendable {
         var candidate = queue.removeFirst()
         let first = candidate.score
         let box = Int(candidate.item)
+        let place = SelectedBoxes.Box(
+          boxes[4 &* box], boxes[4 &* box &+ 1], boxes[4 &* box &+ 2], boxes[4 &* box &+ 3])
         let isSuppressed = unsafe suppress(
-          &candidate, boxes, indices, Int(compared[box])..<count, limits)
+          &candidate.score, place, by: selected, from: Int(compared[box]), limits)
         unsafe compared[box] = Int32(count)
         guard !isSuppressed else { continue }
         if candidate.score == first {
           indices[count] = candidate.item
           if !selectedScores.isEmpty { selectedScores[count] = first }
+          selected.append(place)
           count &+= 1
         }
         // What is selected comes back once more, and is then left out by itself unless it has no area.
@@ -77,39 +84,25 @@ package struct BoxSuppression: Sendable {
     return count
   }
 
-  /// Lowers a candidate's score by each of some selected boxes, the last first; true if it is to be left out.
+  /// Lowers a candidate's score by each of the selected boxes from a number on, the last first; true if it is to be left out.
   private func suppress(
-    _ candidate: inout ScoreHeap.Entry, _ boxes: Span<Float>, _ indices: borrowing MutableSpan<Int32>,
-    _ selected: Range<Int>, _ limits: Limits
+    _ score: inout Float, _ candidate: SelectedBoxes.Box, by selected: SelectedBoxes, from first: Int,
+    _ limits: Limits
   ) -> Bool {
-    for place in selected.reversed() {
-      let overlap = overlap(boxes, Int(candidate.item), Int(indices[place]))
+    let lowers = limits.sigma > 0
+    let factor = lowers ? Float(-0.5 / Double(limits.sigma)) : 0
+    // Without an overlap the score stays, as the exponential is one.
+    let passesApart = limits.overlap > 0 && factor.isFinite
+    var place = selected.count
+    while place > first {
+      place &-= 1
+      let other = unsafe selected.boxes[place]
+      if passesApart, candidate.isApart(from: other) { continue }
+      let overlap = candidate.overlap(other)
       if overlap >= limits.overlap { return true }
-      if limits.sigma > 0 {
-        candidate.score *= expf(Float(-0.5 / Double(limits.sigma)) * overlap * overlap)
-      }
-      if candidate.score <= limits.score { break }
+      if lowers { score *= expf(factor * overlap * overlap) }
+      if score <= limits.score { return false }
     }
     return false
-  }
-
-  /// Intersection over union; zero for a box without area.
-  private func overlap(_ boxes: Span<Float>, _ first: Int, _ second: Int) -> Float {
-    func corner(_ box: Int, _ edge: Int, _ pick: (Float, Float) -> Float) -> Float {
-      pick(boxes[4 &* box &+ edge], boxes[4 &* box &+ edge &+ 2])
-    }
-    func least(_ lhs: Float, _ rhs: Float) -> Float { rhs < lhs ? rhs : lhs }
-    func most(_ lhs: Float, _ rhs: Float) -> Float { lhs < rhs ? rhs : lhs }
-    func extent(_ box: Int, _ edge: Int) -> Float { corner(box, edge, most) - corner(box, edge, least) }
-    func shared(_ edge: Int) -> Float {
-      let end = least(corner(first, edge, most), corner(second, edge, most))
-      let start = most(corner(first, edge, least), corner(second, edge, least))
-      return most(end - start, 0)
-    }
-    let firstArea = extent(first, 0) * extent(first, 1)
-    let secondArea = extent(second, 0) * extent(second, 1)
-    if firstArea <= 0 || secondArea <= 0 { return 0 }
-    let intersection = shared(0) * shared(1)
-    return intersection / (firstArea + secondArea - intersection)
   }
 }

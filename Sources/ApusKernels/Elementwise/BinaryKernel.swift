@@ -41,7 +41,8 @@ protocol BinaryFunction: Sendable {
   /// The function's value.
   func callAsFunction(_ lhs: Left, _ rhs: Right) -> Result
 
-  /// Fills a stretch of the result. A step is one, or zero for an operand that stays.
+  /// Fills a stretch of the result. A step is one, or zero for an operand that stays. An operand whose elements are as wide as
+  /// the result's may lie where the result goes.
   func fill(
     _ output: UnsafeMutablePointer<Result>, count: Int, lhs: UnsafePointer<Left>, lhsStep: Int,
     rhs: UnsafePointer<Right>, rhsStep: Int)
@@ -80,7 +81,7 @@ struct BroadcastBinary: BinaryKernel {
   private let way: String
   private let plan: BroadcastPlan
   private let counts: (lhs: Int, rhs: Int)
-  private let periods: (lhs: Int, rhs: Int)?
+  private let courses: (lhs: BroadcastShapes.Course, rhs: BroadcastShapes.Course)?
   private let strides: (lhs: Int, rhs: Int, result: Int)
   private let leastTileLength: Int
   private let computesFloats: Bool
@@ -97,7 +98,7 @@ struct BroadcastBinary: BinaryKernel {
     }
     way = function.way
     plan = BroadcastPlan([shapes.lhs, shapes.rhs], to: shapes.result, joiningRows: true)
-    periods = shapes.periods
+    courses = shapes.courses
     counts = (shapes.lhs.reduce(1, &*), shapes.rhs.reduce(1, &*))
     strides = (
       MemoryLayout<Function.Left>.stride, MemoryLayout<Function.Right>.stride,
@@ -117,20 +118,20 @@ struct BroadcastBinary: BinaryKernel {
   }
 
   var stage: ElementwiseStage? {
-    guard let periods else { return nil }
+    guard let courses else { return nil }
     return ElementwiseStage(
       fill: fill, tail: tail,
       operands: [
-        .init(period: periods.lhs, stride: strides.lhs), .init(period: periods.rhs, stride: strides.rhs),
+        .init(period: courses.lhs.period, stride: strides.lhs, repeats: courses.lhs.repeats),
+        .init(period: courses.rhs.period, stride: strides.rhs, repeats: courses.rhs.repeats),
       ],
-      elementCount: plan.elementCount, stride: strides.result, mayOverwrite: computesFloats)
+      elementCount: plan.elementCount, stride: strides.result, mayOverwrite: true)
   }
 
-  /// Each element of an operand as large as the result is read before the element in its place is written: loops over floats go
-  /// from the first to the last, or see to it, see ``X86FloatOperationGenerator``.
+  /// Each element of an operand as large as the result is read before the element in its place is written: loops go from the
+  /// first element to the last, in blocks that are read as a whole, or see to it, see ``X86FloatOperationGenerator``.
   var mayOverwrite: (lhs: Bool, rhs: Bool) {
-    guard computesFloats else { return (false, false) }
-    return (
+    (
       strides.lhs == strides.result && counts.lhs == plan.elementCount,
       strides.rhs == strides.result && counts.rhs == plan.elementCount
     )

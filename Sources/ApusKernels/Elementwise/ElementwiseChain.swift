@@ -21,26 +21,45 @@ package struct ElementwiseChain: Sendable {
   private static let mostByteCount = 8
   /// Operands that begin anew after more elements are read where they are, which ends a stretch there.
   private static let longestCopy = 1024
+  /// Operands whose elements follow themselves less often take too long to be spread out.
+  private static let leastRepeats = 64
 
   private struct Step {
     let stage: ElementwiseStage
-    let sources: [Source]
-    /// Where its results are kept, in bytes from a worker's memory on; nil for those of the chain.
-    let place: Int?
+    /// What it reads first, and second, if it reads two operands.
+    let first: Operand
+    let second: Operand
+    /// Where its results are kept, in bytes from a worker's memory on; −1 for those of the chain.
+    let place: Int
+    let stride: Int
+    let hasTail: Bool
+  }
+
+  /// What a stage reads: a tensor by its number, or what lies in a worker's memory. A few numbers, so that no run counts
+  /// references to them.
+  private struct Operand {
+    let tensor: Int
+    let place: Int
+    /// One, or zero for an operand that stays.
+    let step: Int
   }
 
   /// A tensor that the chain reads.
   private struct Tensor {
     let period: Int
     let stride: Int
+    /// How often each element follows itself.
+    let repeats: Int
     /// Where its elements are repeated, in bytes from a worker's memory on; nil where they are read as they lie.
     var copy: Int?
 
-    var stays: Bool { period == 1 }
+    var stays: Bool { period == 1 && repeats == 1 }
   }
 
   private let steps: [Step]
   private let tensors: [Tensor]
+  /// The tensors that the last stage reads.
+  private let lastTensors: [Int]
   private let elementCount: Int
   private let workerByteCount: Int
 
@@ -64,11 +83,15 @@ package struct ElementwiseChain: Sendable {
         case .tensor(let number):
           guard tensors.indices.contains(number) else { return nil }
           if let known = tensors[number] {
-            guard known.period == operand.period, known.stride == operand.stride else { return nil }
+            guard known.period == operand.period, known.stride == operand.stride,
+              known.repeats == operand.repeats
+            else { return nil }
           }
-          tensors[number] = Tensor(period: operand.period, stride: operand.stride)
+          guard operand.repeats == 1 || operand.repeats >= Self.leastRepeats else { return nil }
+          tensors[number] = Tensor(
+            period: operand.period, stride: operand.stride, repeats: operand.repeats)
         case .stage(let number):
-          guard number < index, operand.period == elementCount,
+          guard number < index, operand.period == elementCount, operand.repeats == 1,
             operand.stride == stages[number].stage.stride
           else { return nil }
           lastReaders[number] = index
@@ -89,7 +112,10 @@ package struct ElementwiseChain: Sendable {
     var known: [Tensor] = []
     for tensor in tensors {
       guard var tensor else { return nil }
-      if tensor.period > 1, tensor.period < elementCount, tensor.period <= Self.longestCopy {
+      if tensor.repeats > 1 {
+        tensor.copy = end
+        end += roundedUp(Self.stretch * tensor.stride, to: 64) + 64
+      } else if tensor.period > 1, tensor.period < elementCount, tensor.period <= Self.longestCopy {
         tensor.copy = end
         end += (Self.stretch + tensor.period) * tensor.stride + 64
         end = roundedUp(end, to: 64)
@@ -99,8 +125,19 @@ package struct ElementwiseChain: Sendable {
     self.tensors = known
     workerByteCount = end
     steps = stages.enumerated().map { index, stage in
-      Step(
-        stage: stage.stage, sources: stage.sources, place: index == stages.count - 1 ? nil : places[index])
+      let operands = stage.sources.map { source in
+        switch source {
+        case .stage(let number): Operand(tensor: -1, place: places[number], step: 1)
+        case .tensor(let number): Operand(tensor: number, place: 0, step: known[number].stays ? 0 : 1)
+        }
+      }
+      return Step(
+        stage: stage.stage, first: operands[0], second: operands[operands.count - 1],
+        place: index == stages.count - 1 ? -1 : places[index], stride: stage.stage.stride,
+        hasTail: stage.stage.tail != nil)
+    }
+    lastTensors = stages[stages.count - 1].sources.compactMap { source in
+      if case .tensor(let number) = source { number } else { nil }
     }
   }
 
@@ -112,7 +149,7 @@ package struct ElementwiseChain: Sendable {
     guard let last = steps.last, tensors[tensor].period == elementCount,
       tensors[tensor].stride == last.stage.stride
     else { return false }
-    return last.stage.mayOverwrite || !last.sources.contains(.tensor(tensor))
+    return last.stage.mayOverwrite || !lastTensors.contains(tensor)
   }
 
   /// What does the work, for people to read.
@@ -182,7 +219,7 @@ package struct ElementwiseChain: Sendable {
     _ range: Range<Int>, _ inputs: SIMD8<Int>, _ output: UnsafeMutableRawPointer,
     _ memory: UnsafeMutableRawPointer
   ) {
-    for (index, tensor) in tensors.enumerated() {
+    for (index, tensor) in tensors.enumerated() where tensor.repeats == 1 {
       unsafe repeatElements(of: tensor, at: inputs[index], memory)
     }
     var position = range.lowerBound
@@ -191,25 +228,21 @@ package struct ElementwiseChain: Sendable {
       for tensor in tensors where tensor.copy == nil && !tensor.stays {
         count = min(count, tensor.period &- position % tensor.period)
       }
-      for step in steps {
-        func operand(_ index: Int) -> (UnsafeRawPointer, Int) {
-          switch step.sources[index] {
-          case .stage(let number): unsafe (UnsafeRawPointer(memory + (steps[number].place ?? 0)), 1)
-          case .tensor(let number):
-            unsafe (
-              address(of: tensors[number], at: inputs[number], position: position, memory),
-              tensors[number].stays ? 0 : 1
-            )
+      for (index, tensor) in tensors.enumerated() where tensor.repeats > 1 {
+        unsafe spreadElements(of: tensor, at: inputs[index], position, count, memory)
+      }
+      unsafe steps.withUnsafeBufferPointer { steps in
+        for index in steps.indices {
+          let (place, stride) = unsafe (steps[index].place, steps[index].stride)
+          let result = unsafe place < 0 ? output + position &* stride : memory + place
+          let (first, second) = unsafe (steps[index].first, steps[index].second)
+          unsafe steps[index].stage.fill(
+            result, count, address(of: first, inputs, position: position, memory), first.step,
+            address(of: second, inputs, position: position, memory), second.step)
+          if unsafe steps[index].hasTail {
+            unsafe steps[index].stage.tail?.apply(
+              to: result.assumingMemoryBound(to: Float.self), position: position, count: count)
           }
-        }
-        let first = unsafe operand(0)
-        let second = step.sources.count > 1 ? unsafe operand(1) : first
-        let result =
-          unsafe step.place.map { memory + $0 } ?? output + position &* step.stage.stride
-        unsafe step.stage.fill(result, count, first.0, first.1, second.0, second.1)
-        if let tail = step.stage.tail {
-          unsafe tail.apply(
-            to: result.assumingMemoryBound(to: Float.self), position: position, count: count)
         }
       }
       position &+= count
@@ -230,10 +263,50 @@ package struct ElementwiseChain: Sendable {
     }
   }
 
+  /// Writes each element of a stretch as often as it follows itself.
+  private func spreadElements(
+    of tensor: Tensor, at address: Int, _ position: Int, _ count: Int, _ memory: UnsafeMutableRawPointer
+  ) {
+    guard let copy = tensor.copy, let source = UnsafeRawPointer(bitPattern: address) else { return }
+    let target = unsafe memory + copy
+    switch tensor.stride {
+    case 1: spread(UInt8.self)
+    case 2: spread(UInt16.self)
+    case 4: spread(UInt32.self)
+    default: spread(UInt64.self)
+    }
+
+    @inline(__always)
+    func spread<T: BitwiseCopyable>(_ type: T.Type) {
+      let (from, to) = unsafe (source.assumingMemoryBound(to: T.self), target.assumingMemoryBound(to: T.self))
+      var (element, before) = position.quotientAndRemainder(dividingBy: tensor.repeats)
+      element %= tensor.period
+      var done = 0
+      while done < count {
+        let part = min(count &- done, tensor.repeats &- before)
+        unsafe (to + done).update(repeating: from[element], count: part)
+        done &+= part
+        before = 0
+        element = element &+ 1 == tensor.period ? 0 : element &+ 1
+      }
+    }
+  }
+
+  /// Where a stretch of an operand begins.
+  @inline(__always)
+  private func address(
+    of operand: Operand, _ inputs: SIMD8<Int>, position: Int, _ memory: UnsafeMutableRawPointer
+  ) -> UnsafeRawPointer {
+    operand.tensor < 0
+      ? unsafe UnsafeRawPointer(memory + operand.place)
+      : unsafe address(of: tensors[operand.tensor], at: inputs[operand.tensor], position: position, memory)
+  }
+
   /// Where a stretch of a tensor begins.
   private func address(
     of tensor: Tensor, at address: Int, position: Int, _ memory: UnsafeMutableRawPointer
   ) -> UnsafeRawPointer {
+    if let copy = tensor.copy, tensor.repeats > 1 { return unsafe UnsafeRawPointer(memory + copy) }
     let place = tensor.period == elementCount ? position : position % tensor.period
     if let copy = tensor.copy { return unsafe UnsafeRawPointer(memory + copy + place &* tensor.stride) }
     // Tensors with elements have an address.

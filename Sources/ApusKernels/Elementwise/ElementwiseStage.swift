@@ -12,6 +12,8 @@ package struct ElementwiseStage: Sendable {
     let period: Int
     /// Bytes of an element.
     let stride: Int
+    /// How often each element follows itself.
+    var repeats = 1
   }
 
   let fill: Fill
@@ -32,19 +34,27 @@ extension UnaryMap {
     return ElementwiseStage(
       fill: { [fill] output, count, input, _, _, _ in unsafe fill(output, count, input) }, tail: nil,
       operands: [.init(period: elementCount, stride: elementByteCounts.argument)], elementCount: elementCount,
-      stride: elementByteCounts.result, mayOverwrite: false)
+      stride: elementByteCounts.result, mayOverwrite: mayOverwrite)
   }
 }
 
 extension BroadcastShapes {
-  /// After how many elements of the result each operand begins anew; nil where one does not only repeat itself.
-  var periods: (lhs: Int, rhs: Int)? {
-    func period(_ shape: [Int]) -> Int? {
-      let own = shape.drop { $0 == 1 }
-      return own.count <= result.count && result.suffix(own.count).elementsEqual(own)
-        ? own.reduce(1, &*) : nil
-    }
-    guard let lhs = period(lhs), let rhs = period(rhs) else { return nil }
+  /// How an operand runs along the result: each element follows itself so often, and all begin anew after a period.
+  typealias Course = (period: Int, repeats: Int)
+
+  /// The courses of both operands; nil if one runs along the result in another way.
+  var courses: (lhs: Course, rhs: Course)? {
+    guard let lhs = course(lhs), let rhs = course(rhs) else { return nil }
     return (lhs, rhs)
+  }
+
+  private func course(_ shape: [Int]) -> Course? {
+    let own = shape.drop { $0 == 1 }
+    guard own.count <= result.count else { return nil }
+    // Trailing axes of one element are repeated; those before them must be the result's.
+    let last = (own.lastIndex { $0 != 1 }).map { own.endIndex - 1 - $0 } ?? own.count
+    let core = own.dropLast(last)
+    guard result.dropLast(last).suffix(core.count).elementsEqual(core) else { return nil }
+    return (core.reduce(1, &*), core.isEmpty ? 1 : result.suffix(last).reduce(1, &*))
   }
 }

@@ -8,12 +8,16 @@ package protocol UnaryKernel: Sendable {
   /// The kernel as a part of a chain; nil where it computes more than element by element.
   var stage: ElementwiseStage? { get }
 
+  /// Whether the result may lie where the operand does.
+  var mayOverwrite: Bool { get }
+
   /// What does the work, for people to read.
   var implementation: String { get }
 }
 
 extension UnaryKernel {
   package var stage: ElementwiseStage? { nil }
+  package var mayOverwrite: Bool { false }
   package var implementation: String { "portable loops" }
 }
 
@@ -28,7 +32,7 @@ protocol UnaryFunction: Sendable {
   /// The function's value.
   func callAsFunction(_ value: Argument) -> Result
 
-  /// Fills a stretch of the result.
+  /// Fills a stretch of the result, which may lie where the argument does if its elements are as wide.
   func fill(_ output: UnsafeMutablePointer<Result>, count: Int, input: UnsafePointer<Argument>)
 }
 
@@ -93,6 +97,8 @@ struct UnaryMap: UnaryKernel {
   /// Whether it may be applied to any stretch, as there are no rows.
   var takesStretches: Bool { depth == 0 && unit == 64 }
   var elementCount: Int { count }
+  /// Each element is read before the one in its place is written.
+  var mayOverwrite: Bool { takesStretches && strides.argument == strides.result }
   /// Bytes of an element.
   var elementByteCounts: (argument: Int, result: Int) { strides }
 

@@ -19,6 +19,8 @@ private struct PostOperationKernel: UnaryKernel {
       operands: [.init(period: count, stride: 4)], elementCount: count, stride: 4, mayOverwrite: true)
   }
 
+  var mayOverwrite: Bool { true }
+
   /// The floats may stay where they are.
   private static func copy(_ output: UnsafeMutableRawPointer, _ input: UnsafeRawPointer, count: Int) {
     if unsafe input != UnsafeRawPointer(output) {

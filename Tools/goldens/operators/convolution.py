@@ -84,6 +84,8 @@ def depthwise_convolution(draw):
     draw.tag(f"multiplier{multiplier}" if multiplier > 1 else "")
     batch = draw.batch()
     channels = draw.channels(66 // multiplier)
+    if draw.flag("one_channel", 6):
+        channels, multiplier = 1, draw.choice([4, 9, 16, 20])
     image = _fitting(window.image, draw.limit * 6 // (channels * max(batch, 1)), window)
 
     filter_shape = (1, *window.filter, channels * multiplier)

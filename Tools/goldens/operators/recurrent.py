@@ -42,6 +42,10 @@ class Cell:
         self.cells = draw.choice([1, 2, 3, 5, 8, 17])
         self.outputs = draw.choice([1, 2, 4, 7]) if self.projection else self.cells
 
+    def widen(self, cells):
+        self.cells = cells
+        self.outputs = self.outputs if self.projection else cells
+
     def tensors(self, draw, model):
         """Input weights, recurrent weights, peepholes, biases, the projection and its bias."""
         first = [not self.cifg, True, True, True]
@@ -71,17 +75,27 @@ def clips(draw, options):
     options.fusedActivationFunction = draw.pick("activation", [TANH, TANH, 1, 3])
 
 
-def sequence(draw, time_major, depth, batch=None):
+def sequence(draw, time_major, depth, batch=None, long=False):
     """Time, batch, and the shape of sequences."""
     batch = batch or draw.choice([1, 1, 2, 3])
     time = draw.choice([1, 2, 3, 6])
+    if long:
+        batch, time = 3, 80
     return batch, time, ((time, batch, depth) if time_major else (batch, time, depth))
+
+
+def is_long(draw, mode):
+    """Whether the case has so many cells and steps that inputs are not multiplied all at once."""
+    return mode == "float" and draw.flag("long", 4)
 
 
 def float_lstm(draw, name):
     model = GraphBuilder()
     mode = mode_of(draw)
     cell = Cell(draw, "", draw.choice([1, 3, 8, 19]), mode)
+    long = is_long(draw, mode)
+    if long:
+        cell.widen(40)
     normalized = draw.flag("normalized", 3)
     one_step = name == "LSTM"
     options = schema.LSTMOptionsT() if one_step else schema.UnidirectionalSequenceLSTMOptionsT()
@@ -92,7 +106,7 @@ def float_lstm(draw, name):
         shape = (batch, cell.inputs)
     else:
         options.timeMajor = draw.flag("time_major", 2)
-        batch, _, shape = sequence(draw, options.timeMajor, cell.inputs)
+        batch, _, shape = sequence(draw, options.timeMajor, cell.inputs, long=long)
     values = draw.values(shape, "float32", 0.8)
     if draw.flag("zeros", 8):
         values[...] = 0
@@ -241,13 +255,16 @@ def bidirectional_sequence_lstm(draw):
     forward, backward = Cell(draw, "", depth, mode), Cell(draw, "backward_", depth, mode)
     # The reference refuses directions of different sizes.
     backward.projection = forward.projection
+    long = is_long(draw, mode)
+    if long:
+        forward.widen(40)
     backward.cells, backward.outputs = forward.cells, forward.outputs
     options = schema.BidirectionalSequenceLSTMOptionsT()
     clips(draw, options)
     options.asymmetricQuantizeInputs = mode == "asymmetric"
     options.mergeOutputs = draw.flag("merged", 2)
     options.timeMajor = draw.flag("time_major", 2)
-    batch, time, shape = sequence(draw, options.timeMajor, depth)
+    batch, time, shape = sequence(draw, options.timeMajor, depth, long=long)
     if options.mergeOutputs and batch > 1:
         # Batch by batch the reference then looks for states at multiples of the merged width, beyond their end.
         options.timeMajor = True
@@ -289,7 +306,9 @@ def rnn(name):
             shape = (batch, depth)
         else:
             options.timeMajor = draw.flag("time_major", 2)
-            batch, _, shape = sequence(draw, options.timeMajor, depth)
+            long = is_long(draw, mode)
+            units = 150 if long else units
+            batch, _, shape = sequence(draw, options.timeMajor, depth, long=long)
         inputs = [model.input(draw.values(shape, "float32", 0.8))]
         inputs += rnn_tensors(draw, model, mode, units, depth, batch)
         return model.add(name, inputs, [model.output("float32")], options, main=True)

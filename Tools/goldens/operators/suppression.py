@@ -10,7 +10,7 @@ from model_builder import ModelBuilder
 
 def suppression(name, is_soft):
     def case(draw):
-        count = draw.choice([0, 1, 2, 5, 12, max(draw.limit // 6, 12)])
+        count = draw.choice([0, 1, 2, 5, 12, max(draw.limit // 6, 60)])
         corners = draw.values((count, 2, 2), magnitude=4.0)
         extents = np.abs(draw.values((count, 2, 2), magnitude=2.0))
         boxes = np.concatenate([corners[:, 0], corners[:, 0] + extents[:, 0]], 1)

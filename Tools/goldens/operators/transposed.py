@@ -89,6 +89,10 @@ def batch_product(draw):
     adj_x, adj_y = draw.flag("adj_x", 2), draw.flag("adj_y", 3)
     rows, columns = draw.choice([1, 2, 3, 5, 8]), draw.choice([1, 3, 4, 7, 8, 9])
     depth = draw.choice([1, 3, 7, 8, 16, 17, 33])
+    is_row = draw.type == "float32" and draw.flag("row", 5)
+    if is_row:
+        # A row times the rows of a matrix that only a run knows.
+        rows, columns, adj_y = 1, draw.choice([4, 9, 33]), True
     lhs_shape = (*outer[0], *((depth, rows) if adj_x else (rows, depth)))
     rhs_shape = (*outer[1], *((columns, depth) if adj_y else (depth, columns)))
     draw.tag("x".join(map(str, outer[0])) or "1", "by", "x".join(map(str, outer[1])) or "1")
@@ -118,7 +122,7 @@ def batch_product(draw):
     model = ModelBuilder()
     rhs = draw.values(rhs_shape, rhs_kind, 127 if draw.type == "hybrid" else None)
     operands = [model.input(draw.values(lhs_shape, kind), lhs_quantization)]
-    if draw.type == "hybrid" or draw.flag("constant", 2):
+    if draw.type == "hybrid" or not is_row and draw.flag("constant", 2):
         operands.append(model.constant(rhs, rhs_quantization))
     else:
         operands.append(model.input(rhs, rhs_quantization))

@@ -76,9 +76,17 @@ extension PlanDraft {
       stages.append((step.stage, sources))
       results.append(step.output.index)
     }
-    guard let last = members.last, let output = steps[last].operation.elementwise?.output,
-      let chain = ElementwiseChain(stages, tensorCount: inputs.count)
-    else { return nil }
+    guard let last = members.last, let output = steps[last].operation.elementwise?.output else { return nil }
+    if let input = inputs.first(where: { facts[$0.index].constant == nil }),
+      let operation = tabulated(stages, inputs, input: input, output: output)
+    {
+      var step = steps[last]
+      for member in members.dropLast() { step.absorb(steps[member]) }
+      step.operation = operation
+      step.reads = [input.index]
+      return step
+    }
+    guard let chain = ElementwiseChain(stages, tensorCount: inputs.count) else { return nil }
     scratchByteCounts.append(chain.scratchByteCount(threads: threadCount))
     let scratch = TensorSlot(
       index: wiring.tensorCount + scratchByteCounts.count - 1, entry: nil, type: .uint8,
@@ -86,5 +94,32 @@ extension PlanDraft {
     return steps[last].doing(
       ChainOperator(chain, inputs, output: output, scratch: scratch),
       absorbing: members.dropLast().map { steps[$0] }, reads: inputs.map(\.index), scratch: [scratch.index])
+  }
+
+  /// **Rule:** a chain that makes bytes of one tensor of bytes and of constants is a look-up.
+  /// **Reason:** converters leave functions of floats between DEQUANTIZE and QUANTIZE: there are 256 results for each channel.
+  private func tabulated(
+    _ stages: [(stage: ElementwiseStage, sources: [ElementwiseChain.Source])], _ inputs: [TensorSlot],
+    input: TensorSlot, output: TensorSlot
+  ) -> (any Operator)? {
+    guard [.int8, .uint8].contains(input.type), [.int8, .uint8].contains(output.type),
+      input.shape == output.shape, let depth = output.shape.dimensions.last
+    else { return nil }
+    var constants: [UnsafeRawBufferPointer?] = []
+    for slot in inputs {
+      guard let constant = facts[slot.index].constant else {
+        constants.append(nil)
+        continue
+      }
+      guard let buffer = try? constant.pin() else { return nil }
+      constants.append(UnsafeRawBufferPointer(start: buffer.base, count: buffer.byteCount))
+    }
+    return withExtendedLifetime(facts) {
+      switch ElementwiseChain.tabulated(stages, constants, depth: depth) {
+      case .table(let table): UnaryOperator(table, input: input, output: output, using: kernels)
+      case .channels(let kernel): UnaryOperator(kernel, input: input, output: output)
+      case nil: nil
+      }
+    }
   }
 }

@@ -24,6 +24,12 @@ struct TensorTable: ~Copyable {
     threads = other.threads
   }
 
+  /// The same memory for other threads; it must not outlive the other table.
+  init(sharing other: borrowing TensorTable, threads: ThreadTeam) {
+    buffers = other.buffers
+    self.threads = threads
+  }
+
   /// Does each tile of work on the table's threads.
   @inline(__always)
   func forEachTile<Work: TableWork>(_ count: Int, _ work: Work) {

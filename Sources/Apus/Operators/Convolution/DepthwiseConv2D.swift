@@ -28,6 +28,22 @@ enum DepthwiseConv2D {
     let epilogue = try node.convolutionEpilogue(
       node.activationOption(4), operands: operands, input: input, filter: filter, bias: bias, output: output,
       channels: channels)
+    let multiplyAccumulates = Double(output.shape.elementCount) * Double(filter.shape[1] * filter.shape[2])
+    if SingleChannelFilter.isFaster(input: input, filter: filter) {
+      return try ProductDraft(
+        .convolution(
+          Convolution(
+            batches: input.shape[0], inputHeight: input.shape[1], inputWidth: input.shape[2],
+            inputChannels: 1, filterHeight: filter.shape[1], filterWidth: filter.shape[2],
+            outputHeight: window.outputHeight, outputWidth: window.outputWidth, outputChannels: channels,
+            strideHeight: window.strideHeight, strideWidth: window.strideWidth,
+            dilationHeight: window.dilationHeight, dilationWidth: window.dilationWidth,
+            paddingTop: window.paddingTop, paddingLeft: window.paddingLeft, operands: operands,
+            epilogue: epilogue)),
+        input: input, filter: filter, bias: bias, output: output,
+        arrangement: SingleChannelFilter(shape: filter.shape, width: filter.type.byteCount ?? 1),
+        readsPicture: true, multiplyAccumulates: multiplyAccumulates, node: node)
+    }
     let convolution = DepthwiseConvolution(
       batches: input.shape[0], inputHeight: input.shape[1], inputWidth: input.shape[2],
       inputChannels: input.shape[3], depthMultiplier: channels / input.shape[3],
@@ -40,9 +56,7 @@ enum DepthwiseConv2D {
       epilogue: filter.type == .int4 && node.version > 6 ? epilogue.upward : epilogue)
     return try ProductDraft(
       .depthwise(convolution), input: input, filter: filter, bias: bias, output: output,
-      readsPicture: true,
-      multiplyAccumulates: Double(output.shape.elementCount) * Double(filter.shape[1] * filter.shape[2]),
-      node: node)
+      readsPicture: true, multiplyAccumulates: multiplyAccumulates, node: node)
   }
 
   /// As for convolutions, except: among quantized filters only int8 ones combine with floats, which always get a zero
@@ -58,6 +72,35 @@ enum DepthwiseConv2D {
       throw node.unsupported("a bias of int32 with an input of int16 is not supported")
     default: return try node.convolutionOperands(input: input, filter: filter, bias: bias)
     }
+  }
+}
+
+/// The filters of one channel, `1×h×w×O`, as those of a CONV_2D, `O×h×w×1`: the same sums, for which products have the
+/// faster kernels.
+private struct SingleChannelFilter: FilterArrangement {
+  let shape: TensorShape
+  /// Bytes of a weight.
+  let width: Int
+
+  static func isFaster(input: TensorSlot, filter: TensorSlot) -> Bool {
+    guard input.shape[3] == 1, filter.shape[3] >= leastFilters, filter.shape.elementCount > 0 else {
+      return false
+    }
+    switch (input.type, filter.type) {
+    case (.float32, .float32), (.int8, .int8), (.uint8, .uint8): return true
+    default: return false
+    }
+  }
+
+  /// From so many filters on.
+  private static let leastFilters = 2
+
+  var byteCount: Int { shape.elementCount * width }
+  var name: String { "one channel, \(shape)" }
+
+  func arrange(_ filter: RawSpan, into arranged: inout MutableRawSpan) {
+    ElementRuns.transpose(
+      filter, rows: shape[1] * shape[2], columns: shape[3], count: 1, width: width, into: &arranged)
   }
 }
 

@@ -6,11 +6,14 @@ import ApusKernels
 ///
 /// `…×A×B` times `…×B×C` is `…×A×C`; either may come with its last two dimensions exchanged.
 struct BatchMatMul: Operator {
+  /// The operands of the products, which may have changed places.
   private let lhs: TensorSlot
   private let rhs: TensorSlot
   private let output: TensorSlot
   private let products: ProductBatch
   private let isEmpty: Bool
+  /// Whether the operands have changed places.
+  private let isExchanged: Bool
   private let kernel: any PreparedConvolution
   private let choice: KernelChoice
   /// How many right-hand matrices are packed at once: all of them if they are constant.
@@ -31,8 +34,8 @@ struct BatchMatMul: Operator {
   }
 
   private init(_ node: Node) throws(ApusError) {
-    lhs = try node.input(0, types: [.float32, .int8, .int16], ranks: 2...5)
-    rhs = try node.input(1, types: [.float32, .int8, .int16], ranks: 2...5)
+    let lhs = try node.input(0, types: [.float32, .int8, .int16], ranks: 2...5)
+    let rhs = try node.input(1, types: [.float32, .int8, .int16], ranks: 2...5)
     let (adjointLeft, adjointRight) = (try node.boolOption(0), try node.boolOption(1))
     let rank = max(lhs.shape.rank, rhs.shape.rank)
     let (left, right) = (lhs.shape.extended(toRank: rank), rhs.shape.extended(toRank: rank))
@@ -54,19 +57,28 @@ struct BatchMatMul: Operator {
       0, shape: TensorShape(outer + [rows, columns]), types: type == .int8 ? [.int8, .int32] : [type])
     let (operands, epilogue) = try Self.scheme(
       lhs: lhs, rhs: rhs, output: output, columns: columns, node: node)
+    let pairs = Self.pairs(outer, left, right)
+    // A row times the rows of a matrix is that matrix times a column, which needs no packed matrix.
+    isExchanged =
+      operands == .float32 && rows == 1 && columns > 1 && adjointRight && !rhs.isConstant && !lhs.isConstant
+    self.lhs = isExchanged ? rhs : lhs
+    self.rhs = isExchanged ? lhs : rhs
+    let (productRows, productColumns) = isExchanged ? (columns, rows) : (rows, columns)
     guard
       let (kernel, choice) = node.kernels.choose(
         Convolution(
-          rows: rows, depth: max(depth, 1), columns: max(columns, 1), operands: operands, epilogue: epilogue),
+          rows: productRows, depth: max(depth, 1), columns: max(productColumns, 1), operands: operands,
+          epilogue: epilogue),
         isForOneThread: node.isForOneThread)
     else { throw node.mismatch(lhs, rhs) }
     isEmpty = depth == 0
     products = ProductBatch(
       kernel,
       ProductBatch.Shape(
-        rows: rows, depth: depth, outputs: columns,
+        rows: productRows, depth: depth, outputs: productColumns,
         widths: (lhs.type.byteCount ?? 1, rhs.type.byteCount ?? 1, output.type.byteCount ?? 1)),
-      pairs: Self.pairs(outer, left, right), isLhsTransposed: adjointLeft, isRhsTransposed: !adjointRight)
+      pairs: isExchanged ? pairs.map { (lhs: $0.rhs, rhs: $0.lhs) } : pairs,
+      isLhsTransposed: adjointLeft && !isExchanged, isRhsTransposed: !adjointRight)
     scratch = try node.scratch(byteCount: products.scratchByteCount(threads: node.threadCount))
     try node.declare(multiplyAccumulates: Double(output.shape.elementCount) * Double(depth))
     let count = right[..<(rank - 2)].reduce(1, *)

@@ -45,9 +45,12 @@ enum BidirectionalSequenceLSTM {
     return SequenceNetwork(
       layout: layout,
       directions: [
-        .init(layer: forward, input: input, auxiliary: extra, output: first),
         .init(
-          layer: backward, input: secondInput, auxiliary: extra, output: second,
+          layer: try ProductLSTM(forward, layout, node) ?? forward, input: input, auxiliary: extra,
+          output: first),
+        .init(
+          layer: try ProductLSTM(backward, layout, node) ?? backward, input: secondInput, auxiliary: extra,
+          output: second,
           offset: isMerged ? widths.0 : 0, isBackward: true),
       ])
   }

@@ -28,18 +28,18 @@ struct LSTMLayer: SequenceLayer {
   /// Values in each row of the output.
   let outputCount: Int
 
-  private let options: Options
-  private let inputCount: Int
+  let options: Options
+  let inputCount: Int
   private let auxiliaryCount: Int
-  private let cellCount: Int
-  private let inputGate: LSTMGate?
-  private let forgetGate: LSTMGate
-  private let cellGate: LSTMGate
-  private let outputGate: LSTMGate
-  private let projection: RecurrentWeights?
-  private let projectionBias: TensorSlot?
-  private let outputState: TensorSlot
-  private let cellState: TensorSlot
+  let cellCount: Int
+  let inputGate: LSTMGate?
+  let forgetGate: LSTMGate
+  let cellGate: LSTMGate
+  let outputGate: LSTMGate
+  let projection: RecurrentWeights?
+  let projectionBias: TensorSlot?
+  let outputState: TensorSlot
+  let cellState: TensorSlot
   private let scratch: [TensorSlot]
   private let quantized: [TensorSlot]?
 

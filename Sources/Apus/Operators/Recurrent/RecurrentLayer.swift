@@ -7,14 +7,14 @@ struct RecurrentLayer: SequenceLayer {
   /// Values in each row of the output.
   let unitCount: Int
 
-  private let inputCount: Int
+  let inputCount: Int
   private let auxiliaryCount: Int
-  private let input: RecurrentWeights
-  private let auxiliary: RecurrentWeights?
-  private let recurrent: RecurrentWeights
-  private let bias: TensorSlot
-  private let state: TensorSlot
-  private let activation: RecurrentActivation
+  let input: RecurrentWeights
+  let auxiliary: RecurrentWeights?
+  let recurrent: RecurrentWeights
+  let bias: TensorSlot
+  let state: TensorSlot
+  let activation: RecurrentActivation
   private let isAsymmetric: Bool
   private let quantized: [TensorSlot]?
 

@@ -31,7 +31,9 @@ enum RecurrentNetwork {
       0, shape: TensorShape(input.shape.dimensions.dropLast() + [layer.unitCount]), like: input)
     return SequenceNetwork(
       layout: layout,
-      directions: [.init(layer: layer, input: input, output: output)])
+      directions: [
+        .init(layer: try ProductRNN(layer, layout, node) ?? layer, input: input, output: output)
+      ])
   }
 
   /// `BIDIRECTIONAL_SEQUENCE_RNN`.
@@ -74,9 +76,12 @@ enum RecurrentNetwork {
     return SequenceNetwork(
       layout: layout,
       directions: [
-        .init(layer: forward, input: input, auxiliary: extra, output: first),
         .init(
-          layer: backward, input: secondInput, auxiliary: extra, output: second,
+          layer: try ProductRNN(forward, layout, node) ?? forward, input: input, auxiliary: extra,
+          output: first),
+        .init(
+          layer: try ProductRNN(backward, layout, node) ?? backward, input: secondInput, auxiliary: extra,
+          output: second,
           offset: isMerged ? forward.unitCount : 0, isBackward: true),
       ], readings: readings)
   }

@@ -13,6 +13,9 @@ struct RecurrentWeights {
   /// Whether the vector has to be floats.
   fileprivate var isOfFloats: Bool { slot.type == .float32 && !isDiagonal }
 
+  /// The matrix, if it is one of floats.
+  var floats: TensorSlot? { isOfFloats ? slot : nil }
+
   fileprivate init(_ slot: TensorSlot, scale: Float, isDiagonal: Bool) {
     self.slot = slot
     self.scale = scale
@@ -182,7 +185,7 @@ struct SequenceLayout {
       weightCount += Double(slot.shape.elementCount)
     }
     work = Double(batch) * Double(time) * weightCount
-    try node.check(work: work)
+    try node.declare(multiplyAccumulates: work)
   }
 
   /// The row of a step.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A layer that reads a sequence step by step and keeps a state for each sequence of a batch.
-protocol SequenceLayer {
+/// A layer that reads one sequence after the other, step by step.
+protocol SequenceLayer: SequenceReader {
   /// Computes one step of one sequence.
   ///
   /// - Parameters:
@@ -11,4 +11,21 @@ protocol SequenceLayer {
   func step(
     _ input: TensorSlot, auxiliary: TensorSlot?, row: Int, batch: Int, output: TensorSlot, offset: Int,
     _ tensors: borrowing TensorTable)
+}
+
+extension SequenceLayer {
+  func read(
+    _ direction: SequenceNetwork.Direction, _ layout: SequenceLayout, _ tensors: borrowing TensorTable
+  ) {
+    for batch in 0..<layout.batch {
+      for count in 0..<layout.time {
+        // A run that has to end leaves the rest out; nobody reads it.
+        if tensors.threads.mustStop { return }
+        let row = layout.row(batch: batch, time: direction.step(count, of: layout))
+        step(
+          direction.input, auxiliary: direction.auxiliary, row: row, batch: batch, output: direction.output,
+          offset: direction.place(row: row), tensors)
+      }
+    }
+  }
 }

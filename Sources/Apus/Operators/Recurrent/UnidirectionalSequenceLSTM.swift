@@ -53,6 +53,8 @@ enum UnidirectionalSequenceLSTM {
         isAsymmetric: isAsymmetric))
     return SequenceNetwork(
       layout: layout,
-      directions: [.init(layer: layer, input: input, output: output)])
+      directions: [
+        .init(layer: try ProductLSTM(layer, layout, node) ?? layer, input: input, output: output)
+      ])
   }
 }

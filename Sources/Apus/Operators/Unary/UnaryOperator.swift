@@ -58,11 +58,7 @@ struct UnaryOperator: Operator {
     kernel.stage.map { ElementwiseStep(stage: $0, operands: [input], output: output) }
   }
 
-  /// A function of floats: products have them done in place, too.
-  var overwritableInputs: [TensorSlot] {
-    guard case .floats = function, input.type == .float32, output.type == .float32 else { return [] }
-    return [input]
-  }
+  var overwritableInputs: [TensorSlot] { kernel.mayOverwrite ? [input] : [] }
 
   var functionInput: TensorSlot? {
     guard case .floats(let function) = function, function.isCheap else { return nil }

@@ -210,6 +210,8 @@ extension X86Assembler.Instruction {
   package static let vmulps = Self("vmulps", prefix: 0, map: 1, 0x59)
   package static let vdivps = Self("vdivps", prefix: 0, map: 1, 0x5E)
   package static let vsqrtps = Self("vsqrtps", prefix: 0, map: 1, 0x51)
+  /// The second operand times the power of two whose exponent is the third, rounded down.
+  package static let vscalefps = Self("vscalefps", prefix: 1, map: 2, 0x2C)
   package static let vmaxps = Self("vmaxps", prefix: 0, map: 1, 0x5F)
   package static let vminps = Self("vminps", prefix: 0, map: 1, 0x5D)
   package static let vmulpd = Self("vmulpd", prefix: 1, map: 1, 0x59, w: 1, elementByteCount: 8)

@@ -80,6 +80,10 @@ struct X86VectorProgram {
   mutating func shiftRight(_ value: Value, by count: UInt8) -> Value {
     make(.shift(digit: 4, value.number, by: count))
   }
+  /// A value times two to the power of another; AVX-512 alone has it.
+  mutating func scale(_ value: Value, byPowerOfTwo exponent: Value) -> Value {
+    binary(.vscalefps, value, .value(exponent))
+  }
   mutating func squareRoot(_ value: Value) -> Value { make(.squareRoot(value.number)) }
   /// `first · second + third`, rounded once.
   mutating func fma(_ first: Value, _ second: Term, _ third: Term) -> Value {

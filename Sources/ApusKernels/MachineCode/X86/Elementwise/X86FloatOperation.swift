@@ -85,6 +85,8 @@ struct X86FloatOperationGenerator: CodeGenerator, Hashable {
 /// An operation of two floats by generated code.
 private struct X86FloatOperation: BinaryFunction {
   let function: CodeFunction<X86FloatOperationGenerator.Arguments>
+  /// The code for operands neither of which stays: chains spread out an operand whose elements follow themselves.
+  let spread: CodeFunction<X86FloatOperationGenerator.Arguments>?
   let generator: X86FloatOperationGenerator
   let bounds: ScalarBounds<Float>
 
@@ -102,7 +104,13 @@ private struct X86FloatOperation: BinaryFunction {
     rhs: UnsafePointer<Float>, rhsStep: Int
   ) {
     let lanes = generator.target.lanes
-    guard count >= lanes, (lhsStep == 0) == generator.lhsStays, (rhsStep == 0) == generator.rhsStays else {
+    var function = function
+    var fits = (lhsStep == 0) == generator.lhsStays && (rhsStep == 0) == generator.rhsStays
+    if let spread, lhsStep != 0, rhsStep != 0 {
+      function = spread
+      fits = true
+    }
+    guard count >= lanes, fits else {
       for index in 0..<count {
         unsafe output[index] = self(lhs[index &* lhsStep], rhs[index &* rhsStep])
       }
@@ -131,8 +139,15 @@ extension X86Target {
     let generator = X86FloatOperationGenerator(
       target: self, operation: operation.kind, lhsStays: plan.innerSteps[0] == 0,
       rhsStays: plan.innerSteps[1] == 0)
+    var spread: CodeFunction<X86FloatOperationGenerator.Arguments>?
+    if let courses = shapes.courses, courses.lhs.repeats > 1 || courses.rhs.repeats > 1 {
+      spread = try CodeFunction(
+        X86FloatOperationGenerator(
+          target: self, operation: operation.kind, lhsStays: false, rhsStays: false))
+    }
     return BroadcastBinary(
       X86FloatOperation(
-        function: try CodeFunction(generator), generator: generator, bounds: operation.bounds), shapes)
+        function: try CodeFunction(generator), spread: spread, generator: generator, bounds: operation.bounds),
+      shapes)
   }
 }

@@ -129,6 +129,13 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
     return p.multiply(p.multiply(p.add(fractions, 1), .value(first)), .value(second))
   }
 
+  /// `eˣ` of numbers that are not above zero, in fewer steps, for AVX-512.
+  static func exponentialBelowZero(_ x: Value, _ p: inout Program) -> Value {
+    let (fractions, bits) = reduced(p.greater(-104, x), &p)
+    let exponents = p.subtract(bits, 0x1.8p23)
+    return p.scale(p.add(fractions, 1), byPowerOfTwo: exponents)
+  }
+
   private static func exponentialMinusOne(_ x: Value, _ p: inout Program) -> Value {
     let (fractions, bits) = reduced(p.lesser(88, p.greater(-88, x)), &p)
     let power = powerOfTwo(bits, &p)

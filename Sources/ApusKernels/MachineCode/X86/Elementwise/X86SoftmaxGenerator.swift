@@ -25,6 +25,10 @@ struct X86SoftmaxGenerator: CodeGenerator, Hashable {
   }
 
   let target: X86Target
+  /// Whether the factor is above zero, so that no exponent is.
+  let isBelowZero: Bool
+  /// Whether rows end within a vector.
+  let hasRest: Bool
 
   private typealias Memory = X86Assembler.Memory
   private typealias A = Arguments
@@ -57,17 +61,25 @@ struct X86SoftmaxGenerator: CodeGenerator, Hashable {
 
     let nextRow = a.loopHead()
     // NaN is passed over: what was found is the second source.
-    a.vector(.vmovups, width, spare, 0, Memory(.rax, index: .r10))
-    a.vector(.vmaxps, width, most, spare, least)
+    if hasRest {
+      a.vector(.vmovups, width, spare, 0, Memory(.rax, index: .r10))
+      a.vector(.vmaxps, width, most, spare, least)
+    } else {
+      a.vector(.vmovdqu, width, most, 0, least)
+    }
     forEachVector(&a) { a in
       a.vector(.vmovups, width, spare, 0, Memory(.rax, index: .rcx))
       a.vector(.vmaxps, width, most, spare, most)
     }
     reduce(&a, most, .vmaxps)
 
-    guard let end = exponential(&a, at: Memory(.rax, index: .r10)) else { return nil }
-    a.vector(.vmovups, width, last, 0, end)
-    a.vector(.vpand, width, sum, last, mask)
+    if hasRest {
+      guard let end = exponential(&a, at: Memory(.rax, index: .r10)) else { return nil }
+      a.vector(.vmovups, width, last, 0, end)
+      a.vector(.vpand, width, sum, last, mask)
+    } else {
+      a.vector(.vpxor, width, sum, sum, sum)
+    }
     var found: Int?
     forEachVector(&a) { a in
       found = exponential(&a, at: Memory(.rax, index: .rcx))
@@ -83,8 +95,10 @@ struct X86SoftmaxGenerator: CodeGenerator, Hashable {
       a.vector(.vmulps, width, spare, most, Memory(.rdx, index: .rcx))
       a.vector(.vmovupsStore, width, spare, 0, Memory(.rdx, index: .rcx))
     }
-    a.vector(.vmulps, width, last, last, most)
-    a.vector(.vmovupsStore, width, last, 0, Memory(.rdx, index: .r10))
+    if hasRest {
+      a.vector(.vmulps, width, last, last, most)
+      a.vector(.vmovupsStore, width, last, 0, Memory(.rdx, index: .r10))
+    }
     a.add(.rax, Memory(.rdi, A.offset(\.rowByteCount)))
     a.add(.rdx, Memory(.rdi, A.offset(\.rowByteCount)))
     a.decrement(.r8)
@@ -106,22 +120,26 @@ struct X86SoftmaxGenerator: CodeGenerator, Hashable {
 
   /// Computes a vector of exponentials, and answers which register has them.
   private func exponential(_ a: inout X86Assembler, at place: Memory) -> Int? {
-    let (program, result) = Self.program
+    let (program, result) = program
     return program.write(
       result, to: &a, target, registerCount: spare, source: place, constants: .rsi)
   }
 
   /// `e^(β·(x − most))`.
-  private static var program: (X86VectorProgram, result: X86VectorProgram.Value) {
+  private var program: (X86VectorProgram, result: X86VectorProgram.Value) {
     var program = X86VectorProgram()
     let (most, beta) = (program.held(in: 15), program.held(in: 11))
     let distance = program.subtract(program.input(), .value(most))
-    let result = X86FunctionGenerator.exponential(program.multiply(distance, .value(beta)), &program)
+    let exponent = program.multiply(distance, .value(beta))
+    let result =
+      isBelowZero && target == .avx512
+      ? X86FunctionGenerator.exponentialBelowZero(exponent, &program)
+      : X86FunctionGenerator.exponential(exponent, &program)
     return (program, result)
   }
 
   /// The constants as the code reads them.
-  var constants: [UInt32] { X86FunctionGenerator.constants(of: Self.program.0, target) }
+  var constants: [UInt32] { X86FunctionGenerator.constants(of: program.0, target) }
 
   /// Brings all lanes together, into each.
   private func reduce(_ a: inout X86Assembler, _ register: Int, _ instruction: X86Assembler.Instruction) {
@@ -134,7 +152,7 @@ extension X86Target {
   /// Code for softmax of rows of so many floats; throws where they do not fill a vector, or it cannot be placed.
   func softmax(beta: Float, depth: Int) throws(Decline) -> FloatMapping {
     guard depth >= lanes else { throw Decline("rows of \(depth) floats do not fill a vector of \(lanes)") }
-    let generator = X86SoftmaxGenerator(target: self)
+    let generator = X86SoftmaxGenerator(target: self, isBelowZero: beta > 0, hasRest: depth % lanes != 0)
     let code = X86SoftmaxCode(
       function: try CodeFunction(generator), constants: generator.constants, lanes: lanes, beta: beta,
       depth: depth)

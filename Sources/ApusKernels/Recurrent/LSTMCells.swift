@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What follows the products of one step of an LSTM on floats: gates, new cells, new outputs.
+///
+/// The sums of a row are those of the forget gates, the output gates, the input gates, if there are any, and the new values.
+package struct LSTMCells: Sendable {
+  private let count: Int
+  private let hasInputGate: Bool
+  private let clip: Float
+  private let isLinear: Bool
+  private let sum: PostOperations
+  private let logistic: RecurrentFunction
+  private let function: RecurrentFunction
+
+  /// Finds the code for `count` cells; a clip of zero bounds nothing.
+  package init(
+    count: Int, hasInputGate: Bool, activation: RecurrentActivation, clip: Float, using set: KernelSet
+  ) {
+    self.count = count
+    self.hasInputGate = hasInputGate
+    self.clip = clip
+    isLinear = activation == .none
+    sum = PostOperations(addingWithin: -.infinity, .infinity, using: set)
+    logistic = RecurrentFunction(.logistic, using: set)
+    function = RecurrentFunction(activation, using: set)
+  }
+
+  /// How many sums a row has.
+  private var sumCount: Int { (hasInputGate ? 4 : 3) * count }
+
+  /// Computes a row of outputs before any projection, and the cells' new values.
+  ///
+  /// - Parameters:
+  ///   - sums: what the state contributes; overwritten.
+  ///   - inputs: what the inputs and the biases contribute.
+  package func run(
+    _ sums: inout MutableSpan<Float>, adding inputs: Span<Float>, cells: inout MutableSpan<Float>,
+    outputs: inout MutableSpan<Float>
+  ) {
+    precondition(
+      sums.count == sumCount && inputs.count == sumCount && cells.count == count && outputs.count == count)
+    unsafe sums.withUnsafeMutableBufferPointer { sums in
+      unsafe inputs.withUnsafeBufferPointer { inputs in
+        unsafe cells.withUnsafeMutableBufferPointer { cells in
+          unsafe outputs.withUnsafeMutableBufferPointer { outputs in
+            guard let sums = sums.baseAddress, let inputs = inputs.baseAddress,
+              let cells = cells.baseAddress,
+              let outputs = outputs.baseAddress
+            else { return }
+            unsafe run(sums, inputs, cells, outputs)
+          }
+        }
+      }
+    }
+  }
+
+  private func run(
+    _ sums: UnsafeMutablePointer<Float>, _ inputs: UnsafePointer<Float>, _ cells: UnsafeMutablePointer<Float>,
+    _ outputs: UnsafeMutablePointer<Float>
+  ) {
+    unsafe sum.apply(to: sums, other: inputs, first: 0, count: sumCount)
+    let values = unsafe sums + (sumCount &- count)
+    unsafe logistic.apply(to: sums, count: sumCount &- count)
+    unsafe function.apply(to: values, count: count)
+    if hasInputGate {
+      unsafe update(cells, values) { index in sums[2 &* count &+ index] }
+    } else {
+      unsafe update(cells, values) { index in 1 - sums[index] }
+    }
+    // Without an activation the reference continues with the new values, not with the cells.
+    unsafe outputs.update(from: isLinear ? values : cells, count: count)
+    unsafe function.apply(to: outputs, count: count)
+    for index in 0..<count { unsafe outputs[index] *= sums[count &+ index] }
+
+    /// Keeps as much of the cells as the forget gates say, and lets in as much of the new values as `input` says.
+    @inline(__always)
+    func update(
+      _ cells: UnsafeMutablePointer<Float>, _ values: UnsafePointer<Float>, input: (Int) -> Float
+    ) {
+      for index in 0..<count {
+        unsafe cells[index] = sums[index] * cells[index] + values[index] * input(index)
+      }
+      guard clip > 0 else { return }
+      for index in 0..<count { unsafe cells[index] = min(max(cells[index], -clip), clip) }
+    }
+  }
+}

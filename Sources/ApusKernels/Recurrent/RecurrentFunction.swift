@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An activation of recurrent operators, by code of a kernel set if it has some.
+struct RecurrentFunction: Sendable {
+  private let activation: RecurrentActivation
+  private let operation: PostOperation?
+
+  /// Finds the code of an activation.
+  init(_ activation: RecurrentActivation, using set: KernelSet) {
+    self.activation = activation
+    let function: FloatFunction? =
+      switch activation {
+      case .none, .signBit: nil
+      case .relu: .clamp(minimum: 0, maximum: .infinity)
+      case .reluN1To1: .clamp(minimum: -1, maximum: 1)
+      case .relu6: .clamp(minimum: 0, maximum: 6)
+      case .tanh: .tanh
+      case .logistic: .logistic
+      }
+    operation = function.flatMap { PostOperation($0, using: set) }
+  }
+
+  /// Applies the function in place.
+  func apply(to values: UnsafeMutablePointer<Float>, count: Int) {
+    if let operation { return unsafe operation.apply(to: values, position: 0, count: count) }
+    var span = unsafe MutableSpan(_unsafeStart: values, count: count)
+    activation.apply(to: &span)
+  }
+}
