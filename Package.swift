@@ -89,9 +89,11 @@ let package = Package(
       name: "AllocationProbe", dependencies: ["Apus"], path: "Tests/AllocationProbe", swiftSettings: strict),
     .executableTarget(
       name: "GraphProbe", dependencies: ["Apus"], path: "Tests/GraphProbe", swiftSettings: strict),
+    .executableTarget(
+      name: "FaultProbe", dependencies: ["Apus"], path: "Tests/FaultProbe", swiftSettings: strict),
     .testTarget(
       name: "ApusTests",
-      dependencies: ["Apus", "ApusFormat", "ApusKernels", "AllocationProbe", "TestSupport"],
+      dependencies: ["Apus", "ApusFormat", "ApusKernels", "AllocationProbe", "FaultProbe", "TestSupport"],
       swiftSettings: strict),
     .testTarget(name: "ApusCLITests", dependencies: ["ApusCLI", "TestSupport"], swiftSettings: strict),
     .testTarget(

@@ -32,9 +32,9 @@ public enum GalleryTarget: FuzzTarget {
 /// Decodes small pictures and touches every pixel.
 private func decode(_ bytes: [UInt8]) {
   var limits = ImageLimits()
-  limits.maximumPixelCount = 1 << 18
+  limits.maximumPixelCount = 1 << 14
   limits.maximumScanCount = 20
-  limits.maximumScannedPixelCount = 1 << 20
+  limits.maximumScannedPixelCount = 1 << 17
   _ = ImageBuffer.storedSize(ofFile: bytes)
   guard let picture = try? ImageBuffer(decoding: bytes, limits: limits) else { return }
   if picture.bytes.reduce(0, { $0 &+ Int($1) }) == .min { disagree("sums of bytes are positive") }
