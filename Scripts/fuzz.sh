@@ -12,7 +12,7 @@
 # left in Fuzzing/.build/findings and ends the script with 1.
 set -euo pipefail
 cd "$(dirname "$0")/../Fuzzing"
-targets=(model run operator differential detection flexbuffer archive labels numpy jpeg png bmp pnm export gallery)
+targets=(model run operator differential detection flexbuffer archive labels numpy jpeg png bmp pnm export gallery wav edge)
 
 kind=address scratch=.build sanitizers=fuzzer,address
 if [[ "${1:-}" == --plain ]]; then
@@ -72,7 +72,7 @@ case "${1:-}" in
     for target in "${targets[@]}"; do replay "$target"; done
     echo "every kept input passes"
     if [[ -z "${1:-}" ]]; then
-      for target in "${targets[@]}"; do fuzz "$target" 8; done
+      for target in "${targets[@]}"; do fuzz "$target" 7; done
     fi
     ;;
   *) fuzz "$1" "${2:-60}" ;;

@@ -22,7 +22,8 @@ public enum FuzzTargets {
     [
       ModelTarget.self, RunTarget.self, OperatorTarget.self, DifferentialTarget.self, DetectionTarget.self,
       FlexBufferTarget.self, ArchiveTarget.self, LabelsTarget.self, NumPyTarget.self, JPEGTarget.self,
-      PNGTarget.self, BMPTarget.self, PNMTarget.self, ExportTarget.self, GalleryTarget.self,
+      PNGTarget.self, BMPTarget.self, PNMTarget.self, ExportTarget.self, GalleryTarget.self, WAVTarget.self,
+      EdgeMetadataTarget.self,
     ]
   }
 

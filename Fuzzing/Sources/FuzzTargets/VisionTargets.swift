@@ -29,6 +29,22 @@ public enum GalleryTarget: FuzzTarget {
   }
 }
 
+/// Sounds.
+public enum WAVTarget: FuzzTarget {
+  public static let name = "wav"
+
+  public static func run(_ bytes: [UInt8]) {
+    let start: [UInt8] = [0x52, 0x49, 0x46, 0x46, 0xFF, 0xFF, 0, 0, 0x57, 0x41, 0x56, 0x45]
+    _ = try? AudioClip(decoding: bytes.starts(with: start.prefix(4)) ? bytes : start + bytes)
+  }
+}
+
+/// `tflite_metadata.json` of AutoML.
+public enum EdgeMetadataTarget: FuzzTarget {
+  public static let name = "edge"
+  public static func run(_ bytes: [UInt8]) { _ = try? EdgeModelMetadata(parsing: bytes) }
+}
+
 /// Decodes small pictures and touches every pixel.
 private func decode(_ bytes: [UInt8]) {
   var limits = ImageLimits()
