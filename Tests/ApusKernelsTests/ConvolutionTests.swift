@@ -134,7 +134,8 @@ struct ConvolutionTests {
     }
   }
 
-  @Test("outputs without rows or columns are none, also where weights are many", arguments: KernelSet.supported)
+  @Test(
+    "outputs without rows or columns are none, also where weights are many", arguments: KernelSet.supported)
   func emptyOutputs(kernels: KernelSet) throws {
     for (height, width) in [(0, 1), (1, 0), (0, 0)] {
       for kind in CaseKind.allCases {

@@ -49,7 +49,7 @@ import Testing
     "each model gives the same bytes with 1 to 8 threads, in every run and build",
     .enabled(if: runs > 0 && !models.isEmpty, "APUS_TEST_DATA or APUS_SOAK_RUNS is not set"),
     arguments: models)
-  func models(file: URL) throws {
+  func sameBytes(file: URL) throws {
     let model = try Model(contentsOfFile: file.path)
     guard model.unsupportedOperators.isEmpty,
       !model.operatorCounts.contains(where: { $0.name.hasPrefix("RANDOM") })
