@@ -9,6 +9,9 @@ let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 /// `@_lifetime` lets the engine hand out spans of memory that a class owns.
 let lifetimes: [SwiftSetting] = strict + [.enableExperimentalFeature("Lifetimes")]
 
+/// Every unsafe construct says so; see `Docs/Architecture.md` for the targets that do not say it.
+let marked: [SwiftSetting] = strict + [.strictMemorySafety()]
+
 let package = Package(
   name: "apus",
   platforms: [.macOS(.v15), .iOS(.v18)],
@@ -31,7 +34,7 @@ let package = Package(
     .systemLibrary(name: "CCairo", pkgConfig: "cairo", providers: [.apt(["libcairo2-dev"])]),
 
     .target(name: "ApusSystem", swiftSettings: strict),
-    .target(name: "ApusFormat", dependencies: ["ApusSystem"], swiftSettings: strict),
+    .target(name: "ApusFormat", dependencies: ["ApusSystem"], swiftSettings: marked),
     .target(name: "ApusKernels", dependencies: ["ApusSystem"], swiftSettings: lifetimes),
     .target(
       name: "Apus", dependencies: ["ApusFormat", "ApusKernels", "ApusSystem"], swiftSettings: lifetimes),
@@ -89,9 +92,11 @@ let package = Package(
       name: "AllocationProbe", dependencies: ["Apus"], path: "Tests/AllocationProbe", swiftSettings: strict),
     .executableTarget(
       name: "GraphProbe", dependencies: ["Apus"], path: "Tests/GraphProbe", swiftSettings: strict),
+    .executableTarget(
+      name: "FaultProbe", dependencies: ["Apus"], path: "Tests/FaultProbe", swiftSettings: strict),
     .testTarget(
       name: "ApusTests",
-      dependencies: ["Apus", "ApusFormat", "ApusKernels", "AllocationProbe", "TestSupport"],
+      dependencies: ["Apus", "ApusFormat", "ApusKernels", "AllocationProbe", "FaultProbe", "TestSupport"],
       swiftSettings: strict),
     .testTarget(name: "ApusCLITests", dependencies: ["ApusCLI", "TestSupport"], swiftSettings: strict),
     .testTarget(

@@ -74,6 +74,17 @@ def formats(folder):
     for number, text in enumerate(("cat\ndog\n", "0 cat\n1 dog\n", "0:cat\n1:dog\n", "id,name\n0,cat\n", "names:\n  0: cat\n  1: dog\n",
                                    'item {\n  id: 1\n  name: "cat"\n  display_name: "Cat"\n}\n', "???\nperson\n")):
         put(folder, "labels", f"{number}", text.encode())
+    for kind, bits in ((1, 8), (1, 16), (1, 24), (3, 32), (3, 64), (0xFFFE, 16)):
+        form = struct.pack("<HHIIHH", kind, 2, 16000, 4000 * bits, bits // 4, bits)
+        if kind == 0xFFFE:
+            form += struct.pack("<HHIH", 22, bits, 3, 1) + bytes.fromhex("000000001000800000aa00389b71")
+        body = b"fmt " + struct.pack("<I", len(form)) + form + b"data" + struct.pack("<I", 8 * bits) + bytes(8 * bits)
+        put(folder, "wav", f"{kind}-{bits}", b"RIFF" + struct.pack("<I", 4 + len(body)) + b"WAVE" + body)
+    edge = {"inferenceType": "QUANTIZED_UINT8", "inputShape": [1, 224, 224, 3], "inputTensor": "normalized_input_image_tensor",
+            "maxDetections": 20, "outputTensorRepresentation": ["bounding_boxes", "class_labels", "class_confidences", "num_of_boxes"],
+            "outputTensors": ["TFLite_Detection_PostProcess"]}
+    put(folder, "edge", "json", json.dumps(edge).encode())
+    put(folder, "edge", "comments", b"// made\n" + json.dumps(edge, indent=1).encode())
     entries = b"".join(struct.pack("<I", len(n)) + n + struct.pack("<3f", 1, 2, 3) for n in (b"a", b"bc"))
     data = b"ApusGallery1\n" + struct.pack("<II", 3, 2) + entries
     put(folder, "gallery", "two", data + struct.pack("<I", zlib.crc32(data)))

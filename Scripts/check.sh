@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 failed=0
 complain() { echo "error: $1" >&2; failed=1; }
 
-swift format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks Examples/Sources Examples/Package.swift Documentation/Package.swift \
+swift format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks Fuzzing/Package.swift Fuzzing/Sources Examples/Sources Examples/Package.swift Documentation/Package.swift \
   Serving/Package.swift Serving/Sources/{ApusServing,ApusServingMessages,ApusServer,ApusWorker} Serving/Fuzzing/Package.swift \
   Serving/Fuzzing/Sources || complain "swift format lint"
 
@@ -16,7 +16,7 @@ libraries=(Sources/ApusSystem Sources/ApusFormat Sources/ApusKernels Sources/Apu
 if grep -rnE 'fatalError\(|try!|(^|[^.[:alnum:]_])print\(' --include '*.swift' "${libraries[@]}" | grep -vE ':[[:space:]]*///'; then
   complain "fatalError, try! or print in a library target"
 fi
-if grep -n 'unsafeFlags' Package.swift Serving/Package.swift Serving/Fuzzing/Package.swift; then complain "unsafeFlags refuse a versioned dependency"; fi
+if grep -n 'unsafeFlags' Package.swift Fuzzing/Package.swift Serving/Package.swift Serving/Fuzzing/Package.swift; then complain "unsafeFlags refuse a versioned dependency"; fi
 if git ls-files | grep -E '\.(c|cc|cpp|m|mm|s|S|asm)$'; then complain "sources in another language than Swift"; fi
 
 # Pointers and unchecked access: everywhere in the kernels, elsewhere only here.

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs what the tests need and passes every test: format and rules, the versioned dependency, whole models
-# against LiteRT, random graphs, the server and Spark, then the unit tests and goldens. Ends with the test runner's
-# closing line. With --engine, the server and Spark are left out.
+# against LiteRT, random graphs, fuzzers for two minutes, the server and Spark, then the unit tests and goldens. Ends with
+# the test runner's closing line. With --engine, the server and Spark are left out.
 #
 # APUS_TEST_DATA names a folder with models/, images/ and labels/; tests of real models are skipped without it.
 set -euo pipefail
@@ -45,6 +45,9 @@ fi
 echo "== Random graphs against LiteRT's reference kernels and against other ways of running: 3,000 known and 1,000 new"
 .build/python/bin/python Tools/goldens/graphs.py --apus-probe "$bin/GraphProbe" --seed 1 --count 3000
 .build/python/bin/python Tools/goldens/graphs.py --apus-probe "$bin/GraphProbe" --count 1000
+
+echo "== Fuzzers: every kept finding, then two minutes of new inputs"
+Scripts/fuzz.sh
 
 if [[ ${1:-} != --engine ]]; then
   echo "== The server and the worker"

@@ -39,6 +39,9 @@ extension Interpreter {
     /// long products too, with an error.
     public var timeLimit: Duration?
 
+    /// When preparations and runs end, as with ``timeLimit``, whichever comes first.
+    package var deadline: ContinuousClock.Instant?
+
     /// Whether to time each operator, see ``Interpreter/profile``.
     public var profiles = false
 

@@ -39,7 +39,7 @@ struct ClassifyCommand: ParsableCommand {
     let sources = try pictures.sources()
     let files = try annotation.files(for: sources)
     let region = try input.regionRect
-    var options = ImageClassifier.Options(baseOptions: try input.baseOptions())
+    var options = ImageClassifier.Options(baseOptions: try input.baseOptions(pictures: sources.count))
     options.resultOptions = categories.resultOptions
     options.maxResults = top
     options.scoreThreshold = scoreThreshold

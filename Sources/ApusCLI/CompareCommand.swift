@@ -38,7 +38,7 @@ struct CompareCommand: ParsableCommand {
   }
 
   func run() throws {
-    var options = ImageEmbedder.Options(baseOptions: try input.baseOptions())
+    var options = ImageEmbedder.Options(baseOptions: try input.baseOptions(pictures: 1))
     options.l2Normalize = true
     let region = try input.regionRect
     let embedder = try ImageEmbedder(model: Model(contentsOfFile: model), options: options)

@@ -44,7 +44,7 @@ struct DetectCommand: ParsableCommand {
     var files = try annotation.files(for: sources)
     if isEmbedded, files.isEmpty { files = [Self.embeddedAnnotation] }
     let region = try input.regionRect
-    let detector = try detectorOptions.detector(model, input)
+    let detector = try detectorOptions.detector(model, input, pictures: sources.count)
     for warning in detector.assumptions.warnings { Output.writeError("warning: \(warning)") }
     try PictureRunner(
       sources: sources, options: pictures, annotations: files, annotationFolder: annotation.annotateDir,

@@ -30,8 +30,8 @@ struct DetectorOptions: ParsableArguments {
   var layout: DetectorLayout?
 
   /// A detector of the model in a file, or of the embedded one.
-  func detector(_ file: String?, _ input: ModelInputOptions) throws -> ObjectDetector {
-    var options = ObjectDetector.Options(baseOptions: try input.baseOptions())
+  func detector(_ file: String?, _ input: ModelInputOptions, pictures count: Int) throws -> ObjectDetector {
+    var options = ObjectDetector.Options(baseOptions: try input.baseOptions(pictures: count))
     options.resultOptions = categories.resultOptions
     options.scoreThreshold = scoreThreshold
     options.maxResults = maxResults

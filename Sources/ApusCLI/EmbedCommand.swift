@@ -40,7 +40,7 @@ struct EmbedCommand: ParsableCommand {
   func run() throws {
     let sources = try pictures.sources()
     let region = try input.regionRect
-    var options = ImageEmbedder.Options(baseOptions: try input.baseOptions())
+    var options = ImageEmbedder.Options(baseOptions: try input.baseOptions(pictures: sources.count))
     options.l2Normalize = !raw
     let embedder = try ImageEmbedder(model: Model(contentsOfFile: model), options: options)
     guard output == nil || embedder.dimensions.count == 1 else {

@@ -51,7 +51,7 @@ struct FacesCommand: ParsableCommand {
     let sources = try pictures.sources()
     let files = try annotation.files(for: sources)
     let region = try input.regionRect
-    var options = FaceDetector.Options(baseOptions: try input.baseOptions())
+    var options = FaceDetector.Options(baseOptions: try input.baseOptions(pictures: sources.count))
     options.minDetectionConfidence = scoreThreshold
     options.minSuppressionThreshold = iouThreshold
     options.maxResults = maxResults

@@ -45,17 +45,17 @@ struct GalleryModels: ParsableArguments {
   @OptionGroup var input: ModelInputOptions
 
   /// Finds what there is in a picture: its faces, or itself.
-  func finder() throws
+  func finder(pictures count: Int) throws
     -> @Sendable (ImageBuffer) throws(ApusError) -> [(embedding: Embedding, box: PixelRect?)]
   {
-    var options = ImageEmbedder.Options(baseOptions: try input.baseOptions())
+    var options = ImageEmbedder.Options(baseOptions: try input.baseOptions(pictures: count))
     options.l2Normalize = true
     let embedder = try ImageEmbedder(model: Model(contentsOfFile: model), options: options)
     let region = try input.regionRect
     var detector: FaceDetector?
     if let faces {
       // How pictures are fitted, and their size, are the embedder's.
-      var options = FaceDetector.Options(baseOptions: try input.baseOptions())
+      var options = FaceDetector.Options(baseOptions: try input.baseOptions(pictures: count))
       options.fit = nil
       options.inputSize = nil
       detector = try FaceDetector(model: Model(contentsOfFile: faces), options: options)
@@ -93,7 +93,7 @@ extension GalleryCommand {
     func run() throws {
       let sources = try pictures.sources()
       var gallery = try file.read(isNewAllowed: true)
-      let find = try models.finder()
+      let find = try models.finder(pictures: sources.count)
       var failures = 0
       for source in sources {
         do {
@@ -185,7 +185,7 @@ extension GalleryCommand {
       let sources = try pictures.sources()
       let files = try annotation.files(for: sources)
       let gallery = try file.read()
-      let find = try models.finder()
+      let find = try models.finder(pictures: sources.count)
       let (k, distance) = (k, distance)
       try PictureRunner(
         sources: sources, options: pictures, annotations: files, annotationFolder: annotation.annotateDir,

@@ -34,7 +34,7 @@ struct KeypointsCommand: ParsableCommand {
     let sources = try pictures.sources()
     let files = try annotation.files(for: sources)
     let region = try input.regionRect
-    var options = KeypointDetector.Options(baseOptions: try input.baseOptions())
+    var options = KeypointDetector.Options(baseOptions: try input.baseOptions(pictures: sources.count))
     options.scoreThreshold = scoreThreshold
     options.maxResults = maxResults
     let detector = try KeypointDetector(model: Model(contentsOfFile: model), options: options)

@@ -7,7 +7,9 @@ import ArgumentParser
 struct LimitOptions: ParsableArguments {
   @Option(
     name: .long,
-    help: "The most seconds that preparing a model, or one run of it, may take; 0 for any number.")
+    help:
+      "The most seconds that models may take in all; with several pictures, to be prepared, and for each picture. 0 for any number."
+  )
   var timeLimit = 15.0
 
   @Option(name: .long, help: "The most MiB that a model's tensors and packed weights may take.")
@@ -22,9 +24,16 @@ struct LimitOptions: ParsableArguments {
     }
   }
 
+  /// When the command began.
+  private static let start = ContinuousClock.now
+
   /// Sets the limits.
-  func apply(to options: inout Interpreter.Options) {
+  ///
+  /// - Parameter isShared: Whether a model is for several pictures, each of which may take the whole time. Otherwise it is for
+  ///   everything that the command does.
+  func apply(to options: inout Interpreter.Options, isShared: Bool = false) {
     options.timeLimit = timeLimit > 0 ? .seconds(timeLimit) : nil
+    options.deadline = timeLimit > 0 && !isShared ? Self.start + .seconds(timeLimit) : nil
     options.memoryLimit = memoryLimit << 20
   }
 }

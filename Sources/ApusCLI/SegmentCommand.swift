@@ -64,7 +64,7 @@ struct SegmentCommand: ParsableCommand {
       }
     }
     let region = try input.regionRect
-    let options = ImageSegmenter.Options(baseOptions: try input.baseOptions())
+    let options = ImageSegmenter.Options(baseOptions: try input.baseOptions(pictures: sources.count))
     let map = try labels.map { path throws(ApusError) in try LabelMap(contentsOfFile: path) }
     let segmenter = try ImageSegmenter(model: Model(contentsOfFile: model), labels: map, options: options)
     try PictureRunner(

@@ -5,7 +5,7 @@ import Synchronization
 /// Bounds-checked little-endian loads from bytes that someone else keeps alive.
 ///
 /// The only place in this module that dereferences a pointer. Loads need no alignment.
-struct ByteReader {
+@safe struct ByteReader {
   private let bytes: UnsafeRawBufferPointer
   /// For a file that is read in parts: its reader. The reference is not counted, because
   /// readers are copied into every table.
@@ -14,27 +14,29 @@ struct ByteReader {
 
   /// Reads from `bytes`. They, and `parts`, must outlive the reader.
   init(_ bytes: UnsafeRawBufferPointer, parts: FileParts? = nil) {
-    self.bytes = bytes
-    self.parts = parts
-    flags = parts?.flags
+    unsafe self.bytes = bytes
+    unsafe self.parts = parts
+    unsafe flags = parts?.flags
   }
 
   /// The number of bytes; a valid offset is less than this.
-  var count: Int { bytes.count }
+  var count: Int { unsafe bytes.count }
 
   /// Whether there are `length` bytes from `offset` on; both can be any number.
   @inline(__always)
   func contains(_ length: Int, at offset: Int) -> Bool {
-    offset >= 0 && length >= 0 && offset <= bytes.count && length <= bytes.count - offset
+    unsafe offset >= 0 && length >= 0 && offset <= bytes.count && length <= bytes.count - offset
   }
 
   /// Reads the missing parts of a range that is within bounds.
   @inline(__always)
   func require(_ length: Int, at offset: Int) throws(FormatError) {
-    guard let flags, length > 0 else { return }
+    guard let flags = unsafe flags, length > 0 else { return }
     let first = offset / FileParts.blockByteCount
     let last = (offset + length - 1) / FileParts.blockByteCount
-    if last <= first + 1, flags[first].load(ordering: .acquiring), flags[last].load(ordering: .acquiring) {
+    if last <= first + 1, unsafe flags[first].load(ordering: .acquiring),
+      unsafe flags[last].load(ordering: .acquiring)
+    {
       return
     }
     try browse(length, at: offset)
@@ -42,7 +44,7 @@ struct ByteReader {
 
   @inline(never)
   private func browse(_ length: Int, at offset: Int) throws(FormatError) {
-    try parts?.browse(offset..<offset + length)
+    try unsafe parts?.browse(offset..<offset + length)
   }
 
   /// The little-endian integer at `offset`.
@@ -53,7 +55,7 @@ struct ByteReader {
     guard contains(MemoryLayout<T>.size, at: offset) else { throw outside(offset, MemoryLayout<T>.size) }
     try require(MemoryLayout<T>.size, at: offset)
     // In bounds by the guard; unaligned loads are allowed for bitwise-copyable types.
-    return T(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: T.self))
+    return unsafe T(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: T.self))
   }
 
   /// `count` little-endian integers that follow each other from `offset` on.
@@ -74,7 +76,8 @@ struct ByteReader {
     result.reserveCapacity(count)
     for index in 0..<count {
       // In bounds: the guard covers all `count` elements.
-      let value = bytes.loadUnaligned(fromByteOffset: offset + index * MemoryLayout<T>.size, as: T.self)
+      let value = unsafe bytes.loadUnaligned(
+        fromByteOffset: offset + index * MemoryLayout<T>.size, as: T.self)
       result.append(transform(T(littleEndian: value)))
     }
     return result
@@ -84,17 +87,17 @@ struct ByteReader {
   func text(at offset: Int, length: Int) throws(FormatError) -> String {
     guard contains(length, at: offset) else { throw outside(offset, length) }
     try require(length, at: offset)
-    return String(decoding: bytes[offset..<(offset + length)], as: UTF8.self)
+    return unsafe String(decoding: bytes[offset..<(offset + length)], as: UTF8.self)
   }
 
   /// A reader of the given bytes alone, whose offsets begin at zero.
   func slice(_ range: Range<Int>) throws(FormatError) -> ByteReader {
     guard contains(range.count, at: range.lowerBound) else { throw outside(range.lowerBound, range.count) }
     try require(range.count, at: range.lowerBound)
-    return ByteReader(UnsafeRawBufferPointer(rebasing: bytes[range]))
+    return unsafe ByteReader(UnsafeRawBufferPointer(rebasing: bytes[range]))
   }
 
   private func outside(_ offset: Int, _ length: Int) -> FormatError {
-    FormatError("\(length) bytes at offset \(offset) reach outside the \(bytes.count) bytes")
+    FormatError(unsafe "\(length) bytes at offset \(offset) reach outside the \(bytes.count) bytes")
   }
 }

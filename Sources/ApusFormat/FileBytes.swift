@@ -6,7 +6,7 @@ import ApusSystem
 ///
 /// The memory lives as long as the object. Reading makes a private copy; mapping is for callers that accept
 /// that a file truncated by someone else kills the process.
-package final class FileBytes: @unchecked Sendable {
+@safe package final class FileBytes: @unchecked Sendable {
   // @unchecked: the memory is written before `init` returns and never afterwards, but for parts that nobody has read.
 
   /// The alignment of ``baseAddress`` in bytes.
@@ -20,7 +20,7 @@ package final class FileBytes: @unchecked Sendable {
   package let count: Int
 
   /// Where the bytes begin; valid while the object lives, also when there are no bytes.
-  package var baseAddress: UnsafeRawPointer { UnsafeRawPointer(memory) }
+  package var baseAddress: UnsafeRawPointer { unsafe UnsafeRawPointer(memory) }
 
   private let memory: UnsafeMutableRawPointer
   private let release: Release
@@ -46,22 +46,22 @@ package final class FileBytes: @unchecked Sendable {
   ) throws(FormatError) {
     let (descriptor, size) = try Self.open(path, maximumSize: maximumSize)
     count = size
-    if keepsOpen, size >= Self.leastParted, let memory = Self.reserve(size) {
-      self.memory = memory
-      parts = FileParts(descriptor: descriptor, count: size, memory: memory)
+    if keepsOpen, size >= Self.leastParted, let memory = unsafe Self.reserve(size) {
+      unsafe self.memory = memory
+      parts = unsafe FileParts(descriptor: descriptor, count: size, memory: memory)
       release = .unmap
       return
     }
     defer { close(descriptor) }
-    guard let memory = Self.allocate(size) else {
+    guard let memory = unsafe Self.allocate(size) else {
       throw FormatError("cannot read '\(path)': no memory for \(size) bytes")
     }
-    if let code = Self.read(0..<size, of: descriptor, to: memory) {
-      free(memory)
+    if let code = unsafe Self.read(0..<size, of: descriptor, to: memory) {
+      unsafe free(memory)
       let reason = code == 0 ? "the file became shorter while it was read" : Self.reason(code)
       throw FormatError("cannot read '\(path)': \(reason)")
     }
-    self.memory = memory
+    unsafe self.memory = memory
     parts = nil
     release = .free
   }
@@ -72,7 +72,7 @@ package final class FileBytes: @unchecked Sendable {
   ) -> Int32? {
     var filled = 0
     while filled < range.count {
-      let received = pread(
+      let received = unsafe pread(
         descriptor, target + filled, min(range.count - filled, 1 << 30), off_t(range.lowerBound + filled))
       if received > 0 {
         filled += received
@@ -93,46 +93,48 @@ package final class FileBytes: @unchecked Sendable {
     defer { close(descriptor) }
     count = size
     if size == 0 {  // mmap refuses an empty mapping
-      guard let memory = Self.allocate(0) else { throw FormatError("cannot map '\(path)': no memory") }
-      self.memory = memory
+      guard let memory = unsafe Self.allocate(0) else { throw FormatError("cannot map '\(path)': no memory") }
+      unsafe self.memory = memory
       release = .free
       parts = nil
       return
     }
-    guard let address = mmap(nil, size, PROT_READ, MAP_PRIVATE, descriptor, 0), address != MAP_FAILED else {
+    guard let address = unsafe mmap(nil, size, PROT_READ, MAP_PRIVATE, descriptor, 0),
+      unsafe address != MAP_FAILED
+    else {
       throw FormatError("cannot map '\(path)': \(Self.reason(errno))")
     }
-    memory = address
+    unsafe memory = address
     release = .unmap
     parts = nil
   }
 
   /// Copies bytes from memory.
   package convenience init(copying bytes: [UInt8]) {
-    self.init(count: bytes.count) { target in
-      bytes.withUnsafeBytes { target.copyMemory(from: $0) }
+    unsafe self.init(count: bytes.count) { target in
+      unsafe bytes.withUnsafeBytes { unsafe target.copyMemory(from: $0) }
     }
   }
 
   /// Copies bytes from memory.
   package convenience init(copying bytes: UnsafeRawBufferPointer) {
-    self.init(count: bytes.count) { $0.copyMemory(from: bytes) }
+    unsafe self.init(count: bytes.count) { unsafe $0.copyMemory(from: bytes) }
   }
 
   private init(count: Int, fill: (UnsafeMutableRawBufferPointer) -> Void) {
     // Running out of memory here ends the process, as it does for every Swift array of this size.
-    memory = UnsafeMutableRawPointer.allocate(byteCount: max(count, 1), alignment: Self.alignment)
+    unsafe memory = UnsafeMutableRawPointer.allocate(byteCount: max(count, 1), alignment: Self.alignment)
     self.count = count
     release = .deallocate
     parts = nil
-    fill(UnsafeMutableRawBufferPointer(start: memory, count: count))
+    unsafe fill(UnsafeMutableRawBufferPointer(start: memory, count: count))
   }
 
   deinit {
     switch release {
-    case .free: free(memory)
-    case .deallocate: memory.deallocate()
-    case .unmap: munmap(memory, count)
+    case .free: unsafe free(memory)
+    case .deallocate: unsafe memory.deallocate()
+    case .unmap: unsafe munmap(memory, count)
     }
   }
 
@@ -155,14 +157,14 @@ package final class FileBytes: @unchecked Sendable {
     _ range: Range<Int>, to target: UnsafeMutableRawPointer
   ) throws(FormatError) {
     guard let parts, isWithin(range) else { throw FormatError("bytes \(range) are not in an open file") }
-    try parts.copy(range, to: target)
+    try unsafe parts.copy(range, to: target)
   }
 
   private func isWithin(_ range: Range<Int>) -> Bool { range.lowerBound >= 0 && range.upperBound <= count }
 
   /// Calls `body` with a reader of all bytes, which reads the file on demand. The reader must not leave the closure.
   func withReader<R>(_ body: (ByteReader) throws(FormatError) -> R) throws(FormatError) -> R {
-    try withUnsafeBytes { (raw) throws(FormatError) in try body(ByteReader(raw, parts: parts)) }
+    try unsafe withUnsafeBytes { (raw) throws(FormatError) in try unsafe body(ByteReader(raw, parts: parts)) }
   }
 
   // MARK: Bytes
@@ -171,7 +173,7 @@ package final class FileBytes: @unchecked Sendable {
   @inline(__always)
   func integer<T: FixedWidthInteger & BitwiseCopyable>(_ type: T.Type = T.self, at offset: Int) -> T {
     precondition(offset >= 0 && offset <= count - MemoryLayout<T>.size)
-    return T(littleEndian: UnsafeRawPointer(memory).loadUnaligned(fromByteOffset: offset, as: T.self))
+    return unsafe T(littleEndian: UnsafeRawPointer(memory).loadUnaligned(fromByteOffset: offset, as: T.self))
   }
 
   /// The first of a vector's little-endian integers that satisfies `isSought`.
@@ -182,9 +184,9 @@ package final class FileBytes: @unchecked Sendable {
     precondition(
       vector.start >= 0 && vector.count >= 0
         && vector.start + vector.count * MemoryLayout<T>.size <= count)
-    let start = UnsafeRawPointer(memory) + vector.start
+    let start = unsafe UnsafeRawPointer(memory) + vector.start
     for index in 0..<vector.count {
-      let value = start.loadUnaligned(fromByteOffset: index &* MemoryLayout<T>.size, as: T.self)
+      let value = unsafe start.loadUnaligned(fromByteOffset: index &* MemoryLayout<T>.size, as: T.self)
       if isSought(T(littleEndian: value)) { return T(littleEndian: value) }
     }
     return nil
@@ -192,7 +194,9 @@ package final class FileBytes: @unchecked Sendable {
 
   /// The text of UTF-8 bytes; invalid sequences become U+FFFD.
   func text(_ text: FlatBufferVector) -> String {
-    withUnsafeBytes { String(decoding: $0[text.start..<text.start + text.count], as: UTF8.self) }
+    unsafe withUnsafeBytes {
+      unsafe String(decoding: $0[text.start..<text.start + text.count], as: UTF8.self)
+    }
   }
 
   /// Calls `body` with all bytes; those that were not required may be zeros. The pointer must not leave the closure.
@@ -200,7 +204,7 @@ package final class FileBytes: @unchecked Sendable {
     _ body: (UnsafeRawBufferPointer) throws(E) -> R
   ) throws(E) -> R {
     try withExtendedLifetime(self) { () throws(E) -> R in
-      try body(UnsafeRawBufferPointer(start: memory, count: count))
+      try unsafe body(UnsafeRawBufferPointer(start: memory, count: count))
     }
   }
 
@@ -213,17 +217,19 @@ package final class FileBytes: @unchecked Sendable {
     if rest <= (pages == 0 ? largePage / 4 : size / 16) { pages += 1 }
     let byteCount = max(size, pages * largePage, 1)
     var memory: UnsafeMutableRawPointer?
-    guard posix_memalign(&memory, pages == 0 ? pageAlignment : largePage, byteCount) == 0, let memory else {
+    guard unsafe posix_memalign(&memory, pages == 0 ? pageAlignment : largePage, byteCount) == 0,
+      let memory = unsafe memory
+    else {
       return nil
     }
-    if pages > 0 { Pages.makeLarge(memory, byteCount: pages * largePage) }
-    if size >= pageAlignment { Pages.populate(memory, byteCount: byteCount) }
-    return memory
+    if pages > 0 { unsafe Pages.makeLarge(memory, byteCount: pages * largePage) }
+    if size >= pageAlignment { unsafe Pages.populate(memory, byteCount: byteCount) }
+    return unsafe memory
   }
 
   /// Address space for a file whose pages are created on writing.
   private static func reserve(_ size: Int) -> UnsafeMutableRawPointer? {
-    Pages.map(size)
+    unsafe Pages.map(size)
   }
 
   /// A multiple of the page size, on most systems.
@@ -242,7 +248,7 @@ package final class FileBytes: @unchecked Sendable {
     }
     do throws(FormatError) {
       var status = stat()
-      guard fstat(descriptor, &status) == 0 else {
+      guard unsafe fstat(descriptor, &status) == 0 else {
         throw FormatError("cannot examine '\(path)': \(reason(errno))")
       }
       let kind = status.st_mode & S_IFMT
@@ -262,11 +268,11 @@ package final class FileBytes: @unchecked Sendable {
   }
 
   static func reason(_ code: Int32) -> String {
-    String(cString: strerror(code))
+    unsafe String(cString: strerror(code))
   }
 }
 
 /// `open(2)`, under a name that the methods of ``FileBytes`` do not hide.
 private func openFile(_ path: String, _ flags: Int32) -> Int32 {
-  open(path, flags)
+  unsafe open(path, flags)
 }

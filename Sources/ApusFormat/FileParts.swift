@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// Large weights are read once, for packing, into a buffer that is reused for the next ones. So their place in the
 /// file's memory stays without pages. Everything else is read in blocks. A file that changes in the meantime is an error.
-final class FileParts: @unchecked Sendable {
+@safe final class FileParts: @unchecked Sendable {
   // @unchecked: memory is written under the lock and then marked as present; it is not read before that.
 
   /// The minimum size of a read. A power of two.
@@ -32,15 +32,15 @@ final class FileParts: @unchecked Sendable {
   init(descriptor: Int32, count: Int, memory: UnsafeMutableRawPointer) {
     self.descriptor = descriptor
     self.count = count
-    self.memory = memory
+    unsafe self.memory = memory
     stamp = Stamp(descriptor)
     blockCount = (count + Self.blockByteCount - 1) / Self.blockByteCount
-    flags = .allocate(capacity: max(blockCount, 1))
-    for block in 0..<blockCount { (flags + block).initialize(to: Atomic(false)) }
+    unsafe flags = .allocate(capacity: max(blockCount, 1))
+    for block in 0..<blockCount { unsafe (flags + block).initialize(to: Atomic(false)) }
   }
 
   deinit {
-    flags.deallocate()
+    unsafe flags.deallocate()
     close(descriptor)
   }
 
@@ -48,7 +48,7 @@ final class FileParts: @unchecked Sendable {
   @inline(__always)
   func contains(_ range: Range<Int>) -> Bool {
     guard !range.isEmpty else { return true }
-    for block in blocks(of: range) where !flags[block].load(ordering: .acquiring) { return false }
+    for block in blocks(of: range) where unsafe !flags[block].load(ordering: .acquiring) { return false }
     return true
   }
 
@@ -78,7 +78,7 @@ final class FileParts: @unchecked Sendable {
 
   /// Copies a range from the file.
   func copy(_ range: Range<Int>, to target: UnsafeMutableRawPointer) throws(FormatError) {
-    if let failure = read(range, to: target) { throw failure }
+    if let failure = unsafe read(range, to: target) { throw failure }
   }
 
   private func blocks(of range: Range<Int>) -> Range<Int> {
@@ -90,12 +90,12 @@ final class FileParts: @unchecked Sendable {
     var block = blocks.lowerBound
     while block < blocks.upperBound {
       let first = block
-      while block < blocks.upperBound, !flags[block].load(ordering: .relaxed) { block += 1 }
+      while block < blocks.upperBound, unsafe !flags[block].load(ordering: .relaxed) { block += 1 }
       if first < block {
         let part = first * Self.blockByteCount..<min(block * Self.blockByteCount, count)
-        Pages.populate(memory + part.lowerBound, byteCount: part.count)
-        if let failure = read(part, to: memory + part.lowerBound) { return failure }
-        for known in first..<block { flags[known].store(true, ordering: .releasing) }
+        unsafe Pages.populate(memory + part.lowerBound, byteCount: part.count)
+        if let failure = unsafe read(part, to: memory + part.lowerBound) { return failure }
+        for known in first..<block { unsafe flags[known].store(true, ordering: .releasing) }
       }
       block += 1
     }
@@ -105,7 +105,7 @@ final class FileParts: @unchecked Sendable {
   /// Reads a range; returns the error, if any.
   private func read(_ range: Range<Int>, to target: UnsafeMutableRawPointer) -> FormatError? {
     let reason: String
-    if let code = FileBytes.read(range, of: descriptor, to: target) {
+    if let code = unsafe FileBytes.read(range, of: descriptor, to: target) {
       reason = code == 0 ? "the file became shorter" : FileBytes.reason(code)
     } else if Stamp(descriptor) != stamp {
       reason = "the file was changed"
@@ -123,7 +123,7 @@ final class FileParts: @unchecked Sendable {
 
     init(_ descriptor: Int32) {
       var status = stat()
-      let isKnown = fstat(descriptor, &status) == 0
+      let isKnown = unsafe fstat(descriptor, &status) == 0
       #if canImport(Darwin)
         let modified = status.st_mtimespec
       #else

@@ -57,6 +57,71 @@ struct FaultTests {
     }
   }
 
+  /// A bitmap of so many pixels in each direction, of which the file has nothing but the header.
+  private func bitmap(side: Int, at file: URL) throws {
+    var header = Array("BM".utf8)
+    func append(_ value: Int, _ count: Int) {
+      for index in 0..<count { header.append(UInt8(truncatingIfNeeded: value >> (8 * index))) }
+    }
+    append(54 + 3 * side * side, 4)
+    append(0, 4)
+    append(54, 4)
+    append(40, 4)
+    append(side, 4)
+    append(side, 4)
+    append(1, 2)
+    append(24, 2)
+    append(0, 24)
+    try Data(header).write(to: file)
+    let handle = try FileHandle(forWritingTo: file)
+    try handle.truncate(atOffset: UInt64(54 + 3 * side * side))
+    try handle.close()
+  }
+
+  @Test(
+    "a process that is killed leaves a whole file behind, or none", arguments: [SIGKILL, SIGTERM, SIGINT])
+  func killed(signal: Int32) throws {
+    try withTemporaryFolder { folder in
+      try bitmap(side: 4000, at: folder.appending(path: "in.bmp"))
+      let line = "exec \"$APUS\" filter in.bmp out.ppm --chain invert"
+      let output = folder.appending(path: "out.ppm")
+      let began = ContinuousClock.now
+      #expect(try shell(line, in: folder).status == 0)
+      let whole = (ContinuousClock.now - began) / .seconds(1)
+      let size = try Data(contentsOf: output).count
+      #expect(size > 3 * 4000 * 4000)
+      for step in 1...12 {
+        try? FileManager.default.removeItem(at: output)
+        let after = whole * Double(step) / 12
+        let seconds = String(format: "%.3f", after)
+        _ = try shell(
+          "\"$APUS\" filter in.bmp out.ppm --chain invert & sleep \(seconds); kill -\(signal) $!; wait",
+          in: folder)
+        let names = try files(in: folder)
+        #expect(names == ["in.bmp"] || names == ["in.bmp", "out.ppm"])
+        if names.contains("out.ppm") { #expect(try Data(contentsOf: output).count == size) }
+      }
+    }
+  }
+
+  @Test("signals that are handled or ignored do not disturb a run")
+  func signals() throws {
+    try withTemporaryFolder { folder in
+      // Stopped and continued, and told of windows, children and alarms that it ignores.
+      let answer = try shell(
+        """
+        trap '' ALRM USR1 USR2 HUP
+        "$APUS" detect --annotate out.png & process=$!
+        for _ in 1 2 3 4 5 6 7 8 9 10; do
+          for signal in STOP CONT ALRM USR1 USR2 HUP WINCH CHLD CONT; do kill -$signal $process 2>/dev/null; done
+        done
+        wait $process
+        """, in: folder)
+      #expect(answer.status == 0 && !answer.signal, "\(answer.errors)")
+      #expect(try files(in: folder) == ["out.png"])
+    }
+  }
+
   @Test("a pipe that nobody reads is an error")
   func closedPipe() throws {
     try withTemporaryFolder { folder in
@@ -72,25 +137,8 @@ struct FaultTests {
   @Test("memory that the system refuses is an error", arguments: [300, 400, 600])
   func refusedMemory(mebibytes: Int) throws {
     try withTemporaryFolder { folder in
-      // A bitmap of 10,000 × 10,000 pixels, of which the file has a gigabyte of nothing.
-      var header = Array("BM".utf8)
-      func append(_ value: Int, _ count: Int) {
-        for index in 0..<count { header.append(UInt8(truncatingIfNeeded: value >> (8 * index))) }
-      }
-      append(54 + 300_000_000, 4)
-      append(0, 4)
-      append(54, 4)
-      append(40, 4)
-      append(10_000, 4)
-      append(10_000, 4)
-      append(1, 2)
-      append(24, 2)
-      append(0, 24)
-      let file = folder.appending(path: "large.bmp")
-      try Data(header).write(to: file)
-      let handle = try FileHandle(forWritingTo: file)
-      try handle.truncate(atOffset: 54 + 300_000_000)
-      try handle.close()
+      // 300 MB of nothing.
+      try bitmap(side: 10_000, at: folder.appending(path: "large.bmp"))
       let answer = try shell(
         "ulimit -v \(mebibytes << 10); exec \"$APUS\" detect large.bmp --annotate out.png", in: folder)
       #expect(answer.status == 2 && !answer.signal, "\(answer.errors)")

@@ -134,6 +134,23 @@ struct ConvolutionTests {
     }
   }
 
+  @Test(
+    "outputs without rows or columns are none, also where weights are many", arguments: KernelSet.supported)
+  func emptyOutputs(kernels: KernelSet) throws {
+    for (height, width) in [(0, 1), (1, 0), (0, 0)] {
+      for kind in CaseKind.allCases {
+        var random = SeededGenerator(seed: 7)
+        let convolution = Convolution(
+          batches: 1, inputHeight: 1, inputWidth: 3, inputChannels: 64, filterHeight: 3, filterWidth: 3,
+          outputHeight: height, outputWidth: width, outputChannels: 1000, strideHeight: 3, strideWidth: 3,
+          dilationHeight: 1, dilationWidth: 1, paddingTop: 0, paddingLeft: 0,
+          operands: kind.operands(using: &random),
+          epilogue: kind.epilogue(channels: 1000, terms: 9 * 64, using: &random))
+        try check(convolution, kernels, using: &random)
+      }
+    }
+  }
+
   @Test("few columns of many terms match the reference", arguments: KernelSet.testedConvolutions)
   func fewColumns(kernels: KernelSet) throws {
     for seed in kernels.seeds(60) {

@@ -31,6 +31,7 @@ class Structure:
         model.subgraphs = copy.deepcopy(model.subgraphs)
         model.operatorCodes = copy.deepcopy(model.operatorCodes)
         model.signatureDefs = copy.deepcopy(model.signatureDefs)
+        model.metadata = copy.deepcopy(model.metadata)
         names = []
         for _ in range(count):
             change = random.choices(CHANGES, WEIGHTS)[0]
@@ -342,7 +343,85 @@ def signatures(model, random):
             entry.tensorIndex = random.randrange(len(model.subgraphs[0].tensors) + 1)
 
 
-CHANGES = [tensor_indices, graph_indices, shape, one_dimension, input_dimension, same_dimensions, element_type, is_variable,
+def metadata(model, random):
+    """The metadata's own tables, and where the file says that they are."""
+    entry = random.choice(model.metadata)
+    if random.random() < 0.2:
+        entry.buffer = random.choice([0, len(model.buffers), random.randrange(len(model.buffers))])
+        return
+    data = np.array(model.buffers[entry.buffer].data, np.uint8).copy()
+    for _ in range(random.choice([1, 1, 2, 4])):
+        place = random.randrange(len(data))
+        if random.random() < 0.5:
+            data[place] = random.choice([0, 1, 4, 127, 128, 255, random.randrange(256)])
+        else:
+            word = random.choice([0, 1, 4, 255, 65536, (1 << 31) - 1, 1 << 31, (1 << 32) - 1, len(data)])
+            data[place & ~3:(place & ~3) + 4] = np.frombuffer(struct.pack("<I", word), np.uint8)[: len(data) - (place & ~3)]
+    changed = schema.BufferT()
+    changed.data = data if random.random() < 0.9 else data[: random.randrange(len(data))]
+    model.buffers.append(changed)
+    entry.buffer = len(model.buffers) - 1
+
+
+def rank(model, random):
+    """More or fewer dimensions of the same number of elements."""
+    tensor = _tensor(model, random)
+    sizes = [int(size) for size in tensor.shape]
+    kind = random.randrange(4)
+    if kind == 0:
+        sizes = [1] * random.randrange(1, 9 - min(len(sizes), 8)) + sizes
+    elif kind == 1:
+        sizes = [int(np.prod(sizes, dtype=np.int64))]
+    elif kind == 2:
+        sizes = [size for size in sizes if size != 1]
+    else:
+        random.shuffle(sizes)
+    tensor.shape = np.array(sizes, np.int64).clip(-1, (1 << 31) - 1).astype(np.int32)
+    tensor.shapeSignature = None
+
+
+def open_dimensions(model, random):
+    """Dimensions that the file leaves open, of inputs or of anything."""
+    graph = _graph(model, random)
+    tensor = graph.tensors[random.choice([int(index) for index in graph.inputs])] if random.random() < 0.7 else random.choice(graph.tensors)
+    sizes = [int(size) for size in tensor.shape]
+    tensor.shapeSignature = np.array([-1 if random.random() < 0.5 else size for size in sizes], np.int32)
+    if random.random() < 0.5:
+        tensor.shape = np.array([1 if mark < 0 else size for mark, size in zip(tensor.shapeSignature, sizes)], np.int32)
+
+
+def constant_input(model, random):
+    """A tensor that was computed becomes a constant of zeros, or a constant becomes an input."""
+    graph = model.subgraphs[0]
+    tensor = random.choice(graph.tensors)
+    index = graph.tensors.index(tensor)
+    if model.buffers[tensor.buffer].data is not None and random.random() < 0.5:
+        tensor.buffer = 0
+        graph.inputs = np.array([int(x) for x in graph.inputs] + [index], np.int32)
+        return
+    width = {schema.TensorType.FLOAT32: 4, schema.TensorType.INT32: 4, schema.TensorType.INT64: 8}.get(tensor.type, 1)
+    count = int(np.prod([int(size) for size in tensor.shape], dtype=np.int64)) * width
+    if not 0 <= count <= 1 << 22:
+        raise ValueError
+    changed = schema.BufferT()
+    changed.data = np.full(count, random.choice([0, 0, 1, 63]), np.uint8)
+    model.buffers.append(changed)
+    tensor.buffer = len(model.buffers) - 1
+    graph.inputs = np.array([int(x) for x in graph.inputs if int(x) != index], np.int32)
+
+
+def every_input(model, random):
+    """All graph inputs become large, together."""
+    factor = random.choice([2, 16, 100, 1000])
+    for place in model.subgraphs[0].inputs:
+        tensor = model.subgraphs[0].tensors[int(place)]
+        sizes = [int(size) for size in tensor.shape]
+        axis = random.randrange(len(sizes))
+        sizes[axis] = min(sizes[axis] * factor, (1 << 31) - 1)
+        tensor.shape, tensor.shapeSignature = np.array(sizes, np.int32), None
+
+
+CHANGES = [metadata, rank, open_dimensions, constant_input, every_input, tensor_indices, graph_indices, shape, one_dimension, input_dimension, same_dimensions, element_type, is_variable,
            buffer_index, buffer_bytes, small_integers, quantization, operator_code, version, options, no_options,
            custom_options, operators, output_is_input, add_call, called_subgraph, condition_is_true, signatures]
-WEIGHTS = [8, 3, 5, 8, 8, 10, 5, 2, 3, 8, 10, 6, 4, 1, 14, 2, 4, 3, 2, 2, 3, 2, 1]
+WEIGHTS = [5, 4, 5, 4, 4, 8, 3, 5, 8, 8, 10, 5, 2, 3, 8, 10, 6, 4, 1, 14, 2, 4, 3, 2, 2, 3, 2, 1]

@@ -61,9 +61,10 @@ public enum DifferentialTarget: FuzzTarget {
 
   /// Sums of floats are added in other orders: the error grows with the largest of the values, as cancellation hides it.
   private static func compareFloats(_ lhs: [UInt8], _ rhs: [UInt8], _ what: String) {
+    if lhs == rhs { return }
     func floats(_ bytes: [UInt8]) -> [Float] {
-      stride(from: 0, to: bytes.count - 3, by: 4).map { at in
-        Float(bitPattern: (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[at + $1]) << UInt32(8 * $1) })
+      bytes.withUnsafeBytes { raw in
+        (0..<raw.count / 4).map { raw.loadUnaligned(fromByteOffset: 4 * $0, as: Float.self) }
       }
     }
     let (lhs, rhs) = (floats(lhs), floats(rhs))

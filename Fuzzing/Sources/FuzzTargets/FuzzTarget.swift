@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Apus
+
 /// Code that reads bytes from strangers.
 public protocol FuzzTarget {
   /// The name by which it is started: `fuzz-` and this.
@@ -20,7 +22,8 @@ public enum FuzzTargets {
     [
       ModelTarget.self, RunTarget.self, OperatorTarget.self, DifferentialTarget.self, DetectionTarget.self,
       FlexBufferTarget.self, ArchiveTarget.self, LabelsTarget.self, NumPyTarget.self, JPEGTarget.self,
-      PNGTarget.self, BMPTarget.self, PNMTarget.self, ExportTarget.self, GalleryTarget.self,
+      PNGTarget.self, BMPTarget.self, PNMTarget.self, ExportTarget.self, GalleryTarget.self, WAVTarget.self,
+      EdgeMetadataTarget.self,
     ]
   }
 
@@ -33,6 +36,8 @@ public enum FuzzTargets {
   /// Chooses the target of this process; false where there is none of that name.
   public static func choose(_ name: String) -> Bool {
     chosen = all.first { $0.name == name }
+    // Executions are of a great many models: without room for their code, only portable kernels would be left.
+    Runtime.generatedCodeLimit = 512 << 20
     return chosen != nil
   }
 
@@ -60,6 +65,9 @@ public struct FuzzRandom: RandomNumberGenerator {
     value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
     return value ^ value >> 31
   }
+
+  /// A number below `count`, which is at least one.
+  mutating func below(_ count: Int) -> Int { Int(truncatingIfNeeded: next() >> 33) % count }
 }
 
 /// A finding that is no trap: two ways of running disagree.

@@ -9,10 +9,12 @@ struct FuzzedRun {
   init(_ model: Model, kernels: String?) throws(ApusError) {
     var options = Interpreter.Options()
     options.kernels = kernels
-    options.memoryLimit = 16 << 20
-    options.workLimit = 1 << 32
-    options.runWorkLimit = 1 << 24
-    options.loopLimit = 64
+    // Instrumented code is some hundred times slower, and a run is repeated for each kernel set.
+    options.memoryLimit = 4 << 20
+    options.elementLimit = 1 << 18
+    options.workLimit = 1 << 24
+    options.runWorkLimit = 1 << 21
+    options.loopLimit = 16
     options.timeLimit = .seconds(2)
     interpreter = try Interpreter(model: model, options: options)
   }
@@ -44,25 +46,36 @@ struct FuzzedRun {
     for (position, tensor) in interpreter.inputs.enumerated() {
       var random = FuzzRandom(seed: UInt64(position))
       try interpreter.withInputBytes(at: position) { span in
-        if tensor.type == .float32 {
-          for offset in stride(from: 0, to: span.byteCount - 3, by: 4) {
-            span.storeBytes(
-              of: Float(Int32(truncatingIfNeeded: random.next()) >> 8) / 1e6, toByteOffset: offset,
-              as: Float.self)
+        // Eight bytes at a time, as stores are checked and instrumented.
+        var offset = 0
+        while offset < span.byteCount {
+          let word = Self.word(of: tensor.type, random.next())
+          if offset <= span.byteCount - 8 {
+            span.storeBytes(of: word, toByteOffset: offset, as: UInt64.self)
+          } else {
+            for index in offset..<span.byteCount {
+              let byte = UInt8(truncatingIfNeeded: word >> UInt64(8 * (index - offset)))
+              span.storeBytes(of: byte, toByteOffset: index, as: UInt8.self)
+            }
           }
-        } else if tensor.type == .int32 || tensor.type == .int64 {
-          // Small numbers: indices that are mostly there.
-          let width = tensor.type == .int32 ? 4 : 8
-          for offset in stride(from: 0, to: span.byteCount - width + 1, by: width) {
-            span.storeBytes(of: UInt8(random.next() & 3), toByteOffset: offset, as: UInt8.self)
-          }
-        } else {
-          for offset in 0..<span.byteCount {
-            let byte = UInt8(truncatingIfNeeded: random.next())
-            span.storeBytes(of: tensor.type == .bool ? byte & 1 : byte, toByteOffset: offset, as: UInt8.self)
-          }
+          offset += 8
         }
       }
+    }
+  }
+
+  /// Eight bytes of values that operators can use: floats up to eight, and indices that mostly exist.
+  private static func word(of type: ElementType, _ random: UInt64) -> UInt64 {
+    switch type {
+    case .float32:
+      func float(_ bits: UInt64) -> UInt64 {
+        UInt64((Float(Int32(truncatingIfNeeded: bits) >> 8) / 1e6).bitPattern)
+      }
+      return float(random) | float(random >> 32) << 32
+    case .int32: return random & 0x3_0000_0003
+    case .int64: return random & 3
+    case .bool: return random & 0x0101_0101_0101_0101
+    default: return random
     }
   }
 }

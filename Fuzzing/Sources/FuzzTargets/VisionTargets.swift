@@ -29,12 +29,28 @@ public enum GalleryTarget: FuzzTarget {
   }
 }
 
+/// Sounds.
+public enum WAVTarget: FuzzTarget {
+  public static let name = "wav"
+
+  public static func run(_ bytes: [UInt8]) {
+    let start: [UInt8] = [0x52, 0x49, 0x46, 0x46, 0xFF, 0xFF, 0, 0, 0x57, 0x41, 0x56, 0x45]
+    _ = try? AudioClip(decoding: bytes.starts(with: start.prefix(4)) ? bytes : start + bytes)
+  }
+}
+
+/// `tflite_metadata.json` of AutoML.
+public enum EdgeMetadataTarget: FuzzTarget {
+  public static let name = "edge"
+  public static func run(_ bytes: [UInt8]) { _ = try? EdgeModelMetadata(parsing: bytes) }
+}
+
 /// Decodes small pictures and touches every pixel.
 private func decode(_ bytes: [UInt8]) {
   var limits = ImageLimits()
-  limits.maximumPixelCount = 1 << 18
+  limits.maximumPixelCount = 1 << 14
   limits.maximumScanCount = 20
-  limits.maximumScannedPixelCount = 1 << 20
+  limits.maximumScannedPixelCount = 1 << 17
   _ = ImageBuffer.storedSize(ofFile: bytes)
   guard let picture = try? ImageBuffer(decoding: bytes, limits: limits) else { return }
   if picture.bytes.reduce(0, { $0 &+ Int($1) }) == .min { disagree("sums of bytes are positive") }

@@ -47,7 +47,9 @@ public func customMutator(
   if seed & 1 == 0 {
     let old = Array(UnsafeBufferPointer(start: start, count: count))
     if let bytes = FuzzTargets.mutated(old, seed: UInt64(seed)), bytes.count <= capacity {
-      for index in 0..<bytes.count { start[index] = bytes[index] }
+      bytes.withUnsafeBufferPointer {
+        if let from = $0.baseAddress { start.update(from: from, count: bytes.count) }
+      }
       return bytes.count
     }
   }

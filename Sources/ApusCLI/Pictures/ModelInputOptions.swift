@@ -36,14 +36,16 @@ struct ModelInputOptions: ParsableArguments {
 
   /// The options of a task.
   ///
-  /// - Parameter fill: What a letterbox is filled with.
-  func baseOptions(fill: PixelColor = .black) throws -> BaseOptions {
+  /// - Parameters:
+  ///   - fill: What a letterbox is filled with.
+  ///   - count: For how many pictures the task is used.
+  func baseOptions(fill: PixelColor = .black, pictures count: Int) throws -> BaseOptions {
     var options = BaseOptions()
     options.fit = fit?.policy(fill: fill)
     options.resampling = resampling
     options.inputSize = try size
     options.interpreter = try engine.interpreterOptions
-    limits.apply(to: &options.interpreter)
+    limits.apply(to: &options.interpreter, isShared: count > 1)
     return options
   }
 

@@ -8,10 +8,10 @@ extension FlexBufferValue {
   package init(bytes: [UInt8]) throws(FormatError) {
     // The annotated local function gives the closure's error its type.
     func decode(_ raw: UnsafeRawBufferPointer) throws(FormatError) -> FlexBufferValue {
-      try FlexBufferValue(reader: ByteReader(raw))
+      try unsafe FlexBufferValue(reader: ByteReader(raw))
     }
-    let result = bytes.withUnsafeBytes { raw -> Result<FlexBufferValue, FormatError> in
-      do throws(FormatError) { return .success(try decode(raw)) } catch { return .failure(error) }
+    let result = unsafe bytes.withUnsafeBytes { raw -> Result<FlexBufferValue, FormatError> in
+      do throws(FormatError) { return unsafe .success(try decode(raw)) } catch { return .failure(error) }
     }
     self = try result.get()
   }

@@ -77,8 +77,8 @@ package struct ModelFile: Sendable {
     of range: Range<Int>, _ body: (UnsafeRawBufferPointer) throws(FormatError) -> R
   ) throws(FormatError) -> R {
     try bytes.require(range)
-    return try bytes.withUnsafeBytes { (raw) throws(FormatError) in
-      try body(UnsafeRawBufferPointer(rebasing: raw[range]))
+    return try unsafe bytes.withUnsafeBytes { (raw) throws(FormatError) in
+      try unsafe body(UnsafeRawBufferPointer(rebasing: raw[range]))
     }
   }
 }

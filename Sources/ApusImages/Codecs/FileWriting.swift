@@ -6,8 +6,9 @@ import ApusVision
 
 /// Creates or replaces a file: where that fails, what was there before stays as it was.
 ///
-/// A regular file is written beside its place and then moved there, so that nobody ever sees a part of it. Pipes and devices
-/// are written to directly.
+/// A regular file is written beside its place and then moved there, so that nobody ever sees a part of it. While it is written
+/// it has no name where the system has such files, so that a process that is killed leaves nothing behind. Pipes and
+/// devices are written to directly.
 ///
 /// - Throws: `unwritableFile` with the system's reason.
 package func writeWholeFile(_ bytes: [UInt8], to path: String) throws(ApusError) {
@@ -21,7 +22,9 @@ package func writeWholeFile(pieces: [[UInt8]], to path: String) throws(ApusError
   if exists, status.st_mode & S_IFMT != S_IFREG {
     let descriptor = open(path, O_WRONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw unwritable(path) }
-    if let failure = writeAll(pieces, andClose: descriptor, path) { throw failure }
+    var failure = writeAll(pieces, to: descriptor, path)
+    if close(descriptor) != 0, failure == nil { failure = unwritable(path) }
+    if let failure { throw failure }
     return
   }
   // A link stays a link: what it leads to is replaced.
@@ -29,10 +32,17 @@ package func writeWholeFile(pieces: [[UInt8]], to path: String) throws(ApusError
   // Whoever may not write to the file may not replace it.
   guard !exists || access(target, W_OK) == 0 else { throw unwritable(path) }
   let partial = "\(target).\(getpid())-\(UInt32.random(in: 0...(.max))).part"
-  let descriptor = open(
-    partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, exists ? status.st_mode & 0o7777 : 0o666)
-  guard descriptor >= 0 else { throw unwritable(path) }
-  var failure = writeAll(pieces, andClose: descriptor, path)
+  let mode = exists ? status.st_mode & 0o7777 : 0o666
+  var failure: ApusError?
+  let nameless = openNameless(beside: target, mode)
+  if nameless >= 0 {
+    failure = writeAll(pieces, to: nameless, path)
+    let isNamed = failure == nil && name(nameless, partial)
+    if close(nameless) != 0, failure == nil { failure = unwritable(path) }
+    if failure == nil, !isNamed { failure = writeNamed(pieces, to: partial, mode, path) }
+  } else {
+    failure = writeNamed(pieces, to: partial, mode, path)
+  }
   if failure == nil, rename(partial, target) != 0 { failure = unwritable(path) }
   if let failure {
     unlink(partial)
@@ -40,8 +50,35 @@ package func writeWholeFile(pieces: [[UInt8]], to path: String) throws(ApusError
   }
 }
 
+/// A file without a name in the folder of another; negative where the system has none.
+private func openNameless(beside path: String, _ mode: mode_t) -> Int32 {
+  #if os(Linux)
+    let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    // O_TMPFILE, which Glibc's headers show with extensions only.
+    let unnamed: Int32 = 0o20000000 | O_DIRECTORY
+    return open(folder, O_WRONLY | unnamed | O_CLOEXEC, mode)
+  #else
+    return -1
+  #endif
+}
+
+/// Gives a file without a name one that does not exist yet.
+private func name(_ descriptor: Int32, _ path: String) -> Bool {
+  linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0
+}
+
+/// Writes a file that does not exist yet; says what went wrong.
+private func writeNamed(_ pieces: [[UInt8]], to path: String, _ mode: mode_t, _ asked: String) -> ApusError? {
+  let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+  guard descriptor >= 0 else { return unwritable(asked) }
+  var failure = writeAll(pieces, to: descriptor, asked)
+  // Some file systems report a full disk only here.
+  if close(descriptor) != 0, failure == nil { failure = unwritable(asked) }
+  return failure
+}
+
 /// Writes everything; says what went wrong.
-private func writeAll(_ pieces: [[UInt8]], andClose descriptor: Int32, _ path: String) -> ApusError? {
+private func writeAll(_ pieces: [[UInt8]], to descriptor: Int32, _ path: String) -> ApusError? {
   var failure: ApusError?
   for bytes in pieces {
     var written = 0
@@ -54,8 +91,6 @@ private func writeAll(_ pieces: [[UInt8]], andClose descriptor: Int32, _ path: S
       }
     }
   }
-  // Some file systems report a full disk only here.
-  if close(descriptor) != 0, failure == nil { failure = unwritable(path) }
   return failure
 }
 

@@ -111,6 +111,22 @@ import Testing
         == .resourceLimit)
   }
 
+  @Test("a preparation and several runs end at one deadline together")
+  func sharedDeadline() throws {
+    var options = Interpreter.Options()
+    options.timeLimit = .seconds(60)
+    options.deadline = .now + .milliseconds(200)
+    let began = ContinuousClock.now
+    let interpreter = try Interpreter(model: Self.endlessLoop().model(), options: options)
+    for _ in 0..<3 {
+      #expect(error { () throws(ApusError) in try interpreter.invoke() }?.code == .resourceLimit)
+    }
+    #expect(
+      error { () throws(ApusError) in _ = try Interpreter(model: Self.product(4).model(), options: options) }?
+        .code == .resourceLimit)
+    #expect(ContinuousClock.now - began < .seconds(3))
+  }
+
   @Test("tensors have no more elements than the limit")
   func elements() throws {
     var options = Interpreter.Options()

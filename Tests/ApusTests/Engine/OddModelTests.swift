@@ -25,6 +25,36 @@ import Testing
     #expect(values == [7])
   }
 
+  /// A window that fits nowhere, under weights that are fetched ahead for the next panel.
+  @Test(
+    "a convolution whose output has no rows answers with none",
+    arguments: [TestModel.float32, TestModel.uint8])
+  func convolvesToNothing(type: Int32) throws {
+    let (inputs, outputs): (Int32, Int32) = (32, 1404)
+    let weights = Int(outputs * 9 * inputs) * (type == TestModel.float32 ? 4 : 1)
+    let model = TestModel(
+      tensors: [
+        .init(name: "x", type: type, shape: [1, 1, 3, inputs], scale: 1),
+        .init(
+          name: "w", type: type, shape: [outputs, 3, 3, inputs], data: Array(repeating: 0, count: weights),
+          scale: 1),
+        .init(name: "y", type: type, shape: [1, 1, 1, outputs], scale: 1),
+      ],
+      operators: [
+        .init(
+          code: 3, inputs: [0, 1, -1], outputs: [2],
+          options: [0: .byte(1), 1: .int(3), 2: .int(3), 4: .int(1), 5: .int(1)])
+      ],
+      inputs: [0], outputs: [2])
+    for kernels in Runtime.kernelSets where kernels.isSupported {
+      var options = Interpreter.Options()
+      options.kernels = kernels.name
+      let interpreter = try Interpreter(model: model.model(), options: options)
+      try interpreter.invoke()
+      #expect(interpreter.outputs[0].shape == [1, 0, 1, 1404])
+    }
+  }
+
   @Test func joinsAConstantWithoutElements() throws {
     let model = TestModel(
       tensors: [

@@ -8,6 +8,7 @@ final class RunLimits {
   let signal = StopSignal()
 
   private let timeLimit: Int?
+  private let deadline: ContinuousClock.Instant?
   private let runWorkLimit: Int
   private let loopLimit: Int
   /// Whether the deadline of this run is its cancellation's own.
@@ -18,6 +19,7 @@ final class RunLimits {
   /// Takes the limits from an interpreter's options.
   init(_ options: Interpreter.Options) {
     timeLimit = options.timeLimit.map(Self.nanoseconds)
+    deadline = options.deadline
     runWorkLimit = options.runWorkLimit
     loopLimit = options.loopLimit
   }
@@ -32,6 +34,9 @@ final class RunLimits {
   func begin(_ cancellation: Cancellation? = nil) {
     var limit = timeLimit
     endsByCancellation = false
+    if let deadline {
+      limit = min(Self.nanoseconds(ContinuousClock.now.duration(to: deadline)), limit ?? .max)
+    }
     if let deadline = cancellation?.deadline {
       let left = Self.nanoseconds(ContinuousClock.now.duration(to: deadline))
       endsByCancellation = left < limit ?? .max

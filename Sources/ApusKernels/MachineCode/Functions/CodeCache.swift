@@ -51,7 +51,7 @@ package typealias CodePlacement = @Sendable (any CodeGenerator) -> UnsafeRawPoin
 
 /// The functions generated so far, by what they do: made once for the process and shared.
 enum CodeCache {
-  private static let functions = Mutex<[Function]>([])
+  private static let functions = Mutex(Functions())
 
   /// A function and the generator that wrote it.
   private struct Function: @unchecked Sendable {
@@ -61,26 +61,62 @@ enum CodeCache {
     let address: UnsafeRawPointer?
   }
 
-  /// The address of the function that a generator writes; nil where it cannot be placed.
-  fileprivate static func function(_ generator: any CodeGenerator, withinLimit: Bool) -> UnsafeRawPointer? {
-    // A model has some tens of functions: looking at each hash is faster than to make a dictionary of them.
-    let hash = generator.hash
-    func known(_ functions: [Function]) -> Function? {
-      for index in functions.indices
-      where functions[index].hash == hash && generator.equals(functions[index].generator) {
-        return functions[index]
+  /// Functions that are found by their generators.
+  private struct Functions {
+    private var all: [Function] = []
+    /// Where functions of a hash are, of all but the first ones.
+    private var places: [Int: [Int]] = [:]
+    /// A model has some tens of functions: comparing each hash is faster than to make a dictionary of them.
+    private static let comparedCount = 256
+    /// Refusals beyond these are not remembered: hostile models can ask for any number of functions.
+    private static let refusalLimit = 4_096
+    private var refusalCount = 0
+
+    /// The function of a generator.
+    func find(_ generator: any CodeGenerator, hash: Int) -> Function? {
+      place(generator, hash: hash).map { all[$0] }
+    }
+
+    /// Remembers a function, in place of a refusal of the same.
+    mutating func remember(_ function: Function) {
+      if let place = place(function.generator, hash: function.hash) {
+        all[place] = function
+        return
       }
+      if function.address == nil {
+        refusalCount += 1
+        guard refusalCount <= Self.refusalLimit else { return }
+      }
+      if all.count >= Self.comparedCount { places[function.hash, default: []].append(all.count) }
+      all.append(function)
+    }
+
+    private func place(_ generator: any CodeGenerator, hash: Int) -> Int? {
+      for index in 0..<min(all.count, Self.comparedCount)
+      where all[index].hash == hash && generator.equals(all[index].generator) {
+        return index
+      }
+      guard all.count > Self.comparedCount else { return nil }
+      for index in places[hash] ?? [] where generator.equals(all[index].generator) { return index }
       return nil
     }
-    if let known = functions.withLock({ known($0) }), withinLimit || known.address != nil {
+  }
+
+  /// The address of the function that a generator writes; nil where it cannot be placed.
+  fileprivate static func function(_ generator: any CodeGenerator, withinLimit: Bool) -> UnsafeRawPointer? {
+    let hash = generator.hash
+    if let known = functions.withLock({ $0.find(generator, hash: hash) }),
+      known.address != nil || withinLimit
+    {
       return known.address
     }
+    if withinLimit, ExecutableMemory.isFull { return nil }
     let made = Function(
       generator: generator, hash: hash,
       address: generator.generate().flatMap { ExecutableMemory.append($0, withinLimit: withinLimit) })
     return functions.withLock { functions in
-      if let known = known(functions), known.address != nil { return known.address }
-      functions.append(made)
+      if let known = functions.find(generator, hash: hash), known.address != nil { return known.address }
+      functions.remember(made)
       return made.address
     }
   }

@@ -10,8 +10,19 @@ import Synchronization
 /// that is refused, a memory file mapped for execution is tried; where that is refused too, the caller falls back to
 /// portable kernels.
 package enum ExecutableMemory {
-  /// Code beyond this many bytes is refused.
-  package static let byteLimit = 64 << 20
+  /// Code beyond this many bytes is refused; what was placed before stays.
+  package static var byteLimit: Int {
+    get { limit.load(ordering: .relaxed) }
+    set { limit.store(max(newValue, 0), ordering: .relaxed) }
+  }
+
+  private static let limit = Atomic<Int>(64 << 20)
+
+  /// Whether not even a page of code fits within the limit.
+  static var isFull: Bool {
+    let pageByteCount = Int(sysconf(Int32(_SC_PAGESIZE)))
+    return state.withLock { $0.used } > byteLimit - pageByteCount
+  }
 
   /// Pages that are being filled, and what is known of the system.
   fileprivate struct State: @unchecked Sendable {
@@ -106,8 +117,11 @@ package enum ExecutableMemory {
   #endif
 
   /// Writes to a memory file and maps it for execution only: the second of the two ways, not counted against the
-  /// limit. `byteCount` is a multiple of the page's size, at least the code's.
-  package static func placeInMemoryFile(_ code: [UInt8], byteCount: Int) -> UnsafeRawPointer? {
+  /// limit. `byteCount` is a multiple of the page's size, at least the code's. The mapping replaces the pages at `place`,
+  /// where that is given.
+  package static func placeInMemoryFile(
+    _ code: [UInt8], byteCount: Int, replacing place: UnsafeMutableRawPointer? = nil
+  ) -> UnsafeRawPointer? {
     #if os(Linux)
       // Glibc's headers show it to C with extensions only.
       typealias MemoryFile = @convention(c) (UnsafePointer<CChar>, UInt32) -> Int32
@@ -123,7 +137,9 @@ package enum ExecutableMemory {
         written += count
       }
       guard ftruncate(descriptor, off_t(byteCount)) == 0,
-        let pages = mmap(nil, byteCount, PROT_READ | PROT_EXEC, MAP_PRIVATE, descriptor, 0),
+        let pages = mmap(
+          place, byteCount, PROT_READ | PROT_EXEC, MAP_PRIVATE | (place == nil ? 0 : MAP_FIXED), descriptor, 0
+        ),
         pages != MAP_FAILED
       else { return nil }
       return UnsafeRawPointer(pages)
@@ -199,12 +215,16 @@ extension ExecutableMemory.State {
 
   /// Makes what was written executable instead of writable.
   ///
-  /// A system that allowed it once lacks memory if it does not now, and that ends the process as it does elsewhere.
+  /// Where a system that allowed it once does not now, a memory file takes the place of these pages.
   mutating func seal(pageByteCount: Int) {
     guard let base, written > sealed else { return }
     let end = roundedUp(written, to: pageByteCount)
-    let result = mprotect(base + sealed, end - sealed, PROT_READ | PROT_EXEC)
-    precondition(result == 0, "no memory to make code executable")
+    if mprotect(base + sealed, end - sealed, PROT_READ | PROT_EXEC) != 0 {
+      let code = Array(UnsafeRawBufferPointer(start: base + sealed, count: end - sealed))
+      let pages = ExecutableMemory.placeInMemoryFile(code, byteCount: code.count, replacing: base + sealed)
+      precondition(
+        pages != nil, "the system refuses to make code executable, in both ways that worked before")
+    }
     (sealed, written, ready) = (end, end, max(ready, end))
     ExecutableMemory.hasUnsealedCode.store(false, ordering: .releasing)
   }

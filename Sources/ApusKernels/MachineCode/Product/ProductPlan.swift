@@ -141,7 +141,7 @@ final class ProductPlan: Sendable {
     fetches =
       layout.hasFarWeights && target.fetchesAhead && !movesAlongPanels && panels.count > 1
         && passes <= Self.mostPasses
-      ? ceilingQuotient(mostVectors * bytesPerLane * target.lanes * 4 / 64, passes) : 0
+      ? ceilingQuotient(mostVectors * bytesPerLane * target.lanes * 4 / 64, max(passes, 1)) : 0
 
     try Decline.require(lineWidth, below: 1 << 22, "the pixels that a line of outputs reaches")
     if !isInPlace { try Decline.require(reachHeight, below: 1 << 10, "the rows that an output reaches") }

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Makes the files of Fuzzing/Kept again: small models that stand for what mutants, fuzzers and random graphs once found.
+
+`KeptTests` prepares and runs each, and `Scripts/fuzz.sh` replays them under AddressSanitizer. What each one found is in
+Fuzzing/Kept/README.md. A finding of libFuzzer is put there as it is.
+"""
+
+import pathlib
+
+import numpy as np
+
+from corpus import B, BIG, F, I, T, calling, conv, empty_graph, empty_model, made, one, operator, pack, tensor
+
+KEPT = pathlib.Path(__file__).parents[2] / "Fuzzing/Kept"
+
+
+def recurrent(steps):
+    """A recurrent layer of one unit over so many steps."""
+    model = empty_model()
+    graph = empty_graph(model)
+    reads = [tensor(model, graph, T.FLOAT32, (1, steps, 1)), tensor(model, graph, T.FLOAT32, (1, 1), [0.5]),
+             tensor(model, graph, T.FLOAT32, (1, 1), [0.5]), tensor(model, graph, T.FLOAT32, (1,), [0.0]),
+             tensor(model, graph, T.FLOAT32, (1, 1))]
+    graph.tensors[-1].isVariable = True
+    graph.inputs = reads[:1]
+    graph.outputs = [tensor(model, graph, T.FLOAT32, (1, steps, 1))]
+    operator(model, graph, B.UNIDIRECTIONAL_SEQUENCE_RNN, reads, graph.outputs, made("SequenceRNN"))
+    return pack(model)
+
+
+def names_with_controls():
+    model = empty_model()
+    graph = empty_graph(model)
+    first = tensor(model, graph, T.FLOAT32, (2,), [1.0], name="\x1b[2J\x07\r\nerror: \x9b31m")
+    last = tensor(model, graph, T.FLOAT32, (2,))
+    graph.outputs = [last]
+    operator(model, graph, B.RELU, [first], [last])
+    return pack(model)
+
+
+def view_of_constant():
+    """A constant that nothing reads but a RESHAPE, whose memory must outlive it."""
+    return one(B.RESHAPE, [(T.FLOAT32, (4096,), np.arange(4096)), I([64, 64])], [F(64, 64)], made("Reshape"))
+
+
+def depthwise(dilation, stride):
+    return one(B.DEPTHWISE_CONV_2D, [F(1, 9, 9, 2), (T.FLOAT32, (1, 3, 3, 2), np.ones((1, 3, 3, 2))), None], [F(1, 9, 9, 2)],
+               made("DepthwiseConv2D", strideW=stride, strideH=stride, dilationWFactor=dilation, dilationHFactor=dilation,
+                    depthMultiplier=1))
+
+
+def remainder():
+    """FULLY_CONNECTED whose input is no whole number of rows."""
+    return one(B.FULLY_CONNECTED, [F(1, 7), (T.FLOAT32, (2, 4), np.ones((2, 4))), None], [F(1, 2)], made("FullyConnected"))
+
+
+CASES = {
+    "fill-of-22000-dimensions": lambda: one(B.FILL, [I([0] * 22000), (T.FLOAT32, (), 1.0)], [F(1)], made("Fill")),
+    "recurrent-over-200000-steps": lambda: recurrent(200_000),
+    "control-characters-in-names": names_with_controls,
+    "constant-behind-a-view": view_of_constant,
+    "convolution-of-huge-stride": lambda: conv("Conv2D", B.CONV_2D, width=BIG, height=BIG),
+    "convolution-of-huge-dilation": lambda: conv("Conv2D", B.CONV_2D, dilation=(BIG, BIG), filter=(1, 2, 2, 1)),
+    "depthwise-of-huge-dilation": lambda: depthwise(BIG, 1),
+    "depthwise-of-huge-stride": lambda: depthwise(1, BIG),
+    "depthwise-without-bias-index": lambda: one(
+        B.DEPTHWISE_CONV_2D, [F(1, 4, 4, 1), (T.FLOAT32, (1, 1, 1, 1), [1.0])], [F(1, 4, 4, 1)],
+        made("DepthwiseConv2D", strideW=1, strideH=1, depthMultiplier=1)),
+    "convolution-without-weights": lambda: one(
+        B.CONV_2D, [F(1, 4, 4, 1), None, None], [F(1, 4, 4, 1)], made("Conv2D", strideW=1, strideH=1)),
+    "fully-connected-with-remainder": remainder,
+    "loop-without-end": lambda: calling((B.WHILE, 1, 2), (None, 0, 0), (None, 0, 0)),
+}
+
+
+def main():
+    folder = KEPT / "run"
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, make in CASES.items():
+        (folder / f"{name}.tflite").write_bytes(make())
+    print(f"{len(CASES)} files in {folder}")
+
+
+if __name__ == "__main__":
+    main()
