@@ -376,7 +376,8 @@ public final class Scheduler: Sendable {
   private func takeBrief(_ job: Job, of queue: Queue, _ state: inout State) -> Taken? {
     guard
       queue.briefRuns >= Self.enoughBriefRuns, state.workers == 0, case .tensors = job.work, !job.isDone,
-      configuration.queueDelay == .zero || queue.model.largestJoinedBatch <= 1, let lent = queue.idle.popLast()
+      configuration.queueDelay == .zero || queue.model.largestJoinedBatch <= 1,
+      let lent = queue.idle.popLast()
     else { return nil }
     state.workers = 1
     queue.used = max(queue.used, state.clock)

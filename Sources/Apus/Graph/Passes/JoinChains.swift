@@ -80,11 +80,7 @@ extension PlanDraft {
     if let input = inputs.first(where: { facts[$0.index].constant == nil }),
       let operation = tabulated(stages, inputs, input: input, output: output)
     {
-      var step = steps[last]
-      for member in members.dropLast() { step.absorb(steps[member]) }
-      step.operation = operation
-      step.reads = [input.index]
-      return step
+      return steps[last].doing(operation, absorbing: members.dropLast().map { steps[$0] }, reads: [input.index])
     }
     guard let chain = ElementwiseChain(stages, tensorCount: inputs.count) else { return nil }
     scratchByteCounts.append(chain.scratchByteCount(threads: threadCount))
