@@ -91,6 +91,18 @@ struct CommandLineTests {
     }
   }
 
+  @Test("names in a model that hold commands for a terminal come without them")
+  func replacesControlCharacters() throws {
+    let root = URL(filePath: #filePath).appending(path: "../../..").standardized
+    let model = root.appending(path: "Fuzzing/Kept/run/control-characters-in-names.tflite")
+    for command in ["run", "inspect"] {
+      let answer = try apus([command, model.path], in: root)
+      #expect(!answer.errors.isEmpty)
+      let text = (answer.errors + answer.output).filter { $0 != "\n" }
+      #expect(!text.utf8.contains { $0 < 0x20 || $0 == 0x7F })
+    }
+  }
+
   @Test("wrong usage is status 64, a wrong model or option 1, a picture that fails 2")
   func tellsFailuresApart() throws {
     try withFiles { folder in
