@@ -80,7 +80,8 @@ extension PlanDraft {
     if let input = inputs.first(where: { facts[$0.index].constant == nil }),
       let operation = tabulated(stages, inputs, input: input, output: output)
     {
-      return steps[last].doing(operation, absorbing: members.dropLast().map { steps[$0] }, reads: [input.index])
+      return steps[last].doing(
+        operation, absorbing: members.dropLast().map { steps[$0] }, reads: [input.index])
     }
     guard let chain = ElementwiseChain(stages, tensorCount: inputs.count) else { return nil }
     scratchByteCounts.append(chain.scratchByteCount(threads: threadCount))
