@@ -33,7 +33,7 @@ KINDS = ["models", "models", "goldens", "goldens", "graphs", "pictures", "archiv
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--apus", required=True, help="the executable")
+    parser.add_argument("--apus", required=True, type=os.path.abspath, help="the executable")
     parser.add_argument("--data", help="a folder with models/, images/ and labels/")
     parser.add_argument("--goldens", default=str(pathlib.Path(__file__).parents[2] / "Tests/Goldens"))
     parser.add_argument("--kept", default="findings", help="where the files of findings go")

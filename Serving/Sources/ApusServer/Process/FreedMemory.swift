@@ -7,8 +7,7 @@
 enum FreedMemory {
   /// Keeps the memory of a request for the next one.
   ///
-  /// By default glibc gives each block of more than 128 KiB back to the system, and the next picture pays for new
-  /// pages: a quarter of the processor time of a gRPC request with a tensor of 270 KB.
+  /// By default glibc gives each block of more than 128 KiB back to the system, and the next picture pays for new pages.
   static func keep() {
     #if canImport(Glibc)
       // The largest threshold that glibc accepts.
