@@ -18,7 +18,7 @@ import threading
 import time
 from pathlib import Path
 
-from PIL import Image
+from PIL import Image, ImageChops
 
 SIZES = [(640, 480), (1280, 720), (1920, 1080), (3840, 2160)]
 
@@ -75,35 +75,53 @@ def rate(model, picture, seconds):
     return count / took, used / count * 1e3, memory, len(line), json.loads(line)["milliseconds"]
 
 
-def spark(model, picture, count, python):
-    """Pictures a second of a job on two processors, without Spark's start, and the bytes of its output."""
+def spark(model, photo, size, count, python):
+    """Pictures a second of a job on two processors, without Spark's start, the processor's milliseconds of a picture in
+    the JVM, in Python and in the worker, and the bytes of Parquet for a row."""
     with tempfile.TemporaryDirectory() as folder:
         pictures = Path(folder) / "in"
         for number in range(count):
             place = pictures / f"{number % 100:02}"
             place.mkdir(parents=True, exist_ok=True)
-            (place / f"{number}.jpg").write_bytes(picture)
+            # Each picture begins elsewhere in the photo, so that no two have the same answer.
+            shifted = ImageChops.offset(photo, number * 37 % photo.width, number * 101 % photo.height)
+            (place / f"{number}.jpg").write_bytes(encoded(shifted, *size))
         program = f"""
-import sys, time
+import os, sys, time
 sys.path.insert(0, {str(Path(__file__).resolve().parents[2] / "Serving" / "spark")!r})
 import apus_spark
 from pyspark.sql import SparkSession
 builder = SparkSession.builder.master("local[2,4]").config("spark.ui.enabled", "false")
 for name, value in apus_spark.SETTINGS.items(): builder = builder.config(name, value)
 spark = builder.getOrCreate()
+spark.sparkContext.addPyFile(apus_spark.__file__)
+def used():
+    # Clock ticks of the job's processes so far, by program.
+    found = dict.fromkeys(("java", "python", "apus-worker"), 0)
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            name, fields = open(f"/proc/{{process}}/stat").read().rsplit(")", 1)
+            program = next((known for known in found if known in name), None)
+            if program: found[program] += sum(map(int, fields.split()[11:13]))
+        except OSError: pass
+    return found
 def run(name):
-    start = time.perf_counter()
+    start, before = time.perf_counter(), used()
     found = apus_spark.detect(apus_spark.read_pictures(spark, {str(pictures)!r}), {str(model)!r})
     found.write.parquet({folder!r} + "/" + name)
-    return time.perf_counter() - start
+    took, after = time.perf_counter() - start, used()
+    return [took, *(after[name] - before[name] for name in after)]
 run("warm")
-print("took", run("out"))
+print("measured", *run("out"))
 """
-        done = subprocess.run([python, "-c", program], check=True, capture_output=True, text=True,
-                              env={**os.environ, "PYSPARK_PYTHON": python})
-        took = float(done.stdout.split("took")[1])
-        size = sum(file.stat().st_size for file in (Path(folder) / "out").glob("*.parquet"))
-        return count / took, size / count
+        done = subprocess.run([python, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              env={**os.environ, "PYSPARK_PYTHON": str(python)})
+        if done.returncode != 0:
+            sys.exit(done.stderr)
+        took, *ticks = map(float, done.stdout.split("measured")[1].split())
+        parts = [number / os.sysconf("SC_CLK_TCK") / count * 1e3 for number in ticks]
+        written = sum(file.stat().st_size for file in (Path(folder) / "out").glob("*.parquet"))
+        return count / took, parts, written / count
 
 
 def main():
@@ -111,8 +129,8 @@ def main():
     parser.add_argument("model", type=Path)
     parser.add_argument("picture", type=Path)
     parser.add_argument("--seconds", type=float, default=5)
-    parser.add_argument("--spark", type=int, default=0, help="how many pictures a Spark job gets; 0 for no job")
-    parser.add_argument("--spark-python", default=".build/spark-python/bin/python")
+    parser.add_argument("--spark", type=int, default=0, help="how many pictures of 640×480 a Spark job gets, and a quarter of them of 1920×1080; 0 for no job")
+    parser.add_argument("--spark-python", default=Path(".build/spark-python/bin/python").absolute())
     options = parser.parse_args()
     picture = Image.open(options.picture)
     print(f"load of the machine: {os.getloadavg()[0]:.1f}")
@@ -125,8 +143,13 @@ def main():
         print(f"| {width}×{height} | {len(data):,} | {found:.1f} | {used:.2f} | {stages} | {memory / 2**20:.0f} | {answer} |",
               flush=True)
     if options.spark:
-        found, size = spark(options.model.resolve(), encoded(picture, *SIZES[0]), options.spark, options.spark_python)
-        print(f"Spark, local[2,4], {options.spark} pictures of 640×480: {found:.1f} a second; {size:.0f} bytes of Parquet for each")
+        print("\n| Spark, local[2,4] | Pictures | Pictures a second | Processor, ms a picture: JVM | Python | worker | Bytes of Parquet |")
+        print("|---|--:|--:|--:|--:|--:|--:|")
+        for size, count in ((SIZES[0], options.spark), (SIZES[2], options.spark // 4)):
+            found, parts, row = spark(options.model.resolve(), picture, size, count, options.spark_python)
+            parts = " | ".join(f"{part:.2f}" for part in parts)
+            print(f"| {size[0]}×{size[1]} | {count:,} | {found:.1f} | {parts} | {row:.0f} |", flush=True)
+
 
 
 if __name__ == "__main__":

@@ -25,7 +25,8 @@ struct ServerProcess {
     let http = try ListenAddress(options.http, option: "--http")
     let grpc = options.grpc == "off" ? nil : try ListenAddress(options.grpc, option: "--grpc")
     let tokens = try options.tokenFile.map { try AccessTokens(contentsOfFile: $0) } ?? .none
-    let group = MultiThreadedEventLoopGroup.singleton
+    // A loop for each processor that the process may use: more would take turns, and requests wait for them.
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: Processors.allowedCount)
     let scheduler = Scheduler(scheduling, timers: group.next())
     let repository = ModelRepository(
       files: options.model, folder: options.modelRepository, maximumBatch: options.maxBatch,
@@ -56,7 +57,7 @@ struct ServerProcess {
 
   private var scheduling: Scheduler.Configuration {
     var scheduling = Scheduler.Configuration()
-    scheduling.instances = options.instances ?? max(1, ProcessInfo.processInfo.activeProcessorCount)
+    scheduling.instances = options.instances ?? Processors.allowedCount
     scheduling.threads = options.threads
     scheduling.maximumQueue = options.maxQueue
     scheduling.queueDelay = .microseconds(options.queueDelay)
