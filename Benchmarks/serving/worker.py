@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How many pictures a second one `apus-worker` answers on one processor, and Spark with it: the rates of Docs/Scale.md.
 
-    Benchmarks/serving/worker.py MODEL PICTURE [--seconds 5] [--spark COUNT] [--spark-python PYTHON]
+    Benchmarks/serving/worker.py MODEL PICTURE [--seconds 5] [--spark 8000] [--spark-python PYTHON]
 
 APUS_WORKER names the worker. The picture is repeated to fill each of the usual sizes, and compressed as a camera does.
 """
