@@ -15,6 +15,8 @@ let package = Package(
   platforms: [.macOS(.v15)],
   dependencies: [.package(name: "apus", path: "..")],
   targets: [
+    example("TenLines", "ApusVision", "ApusImages"),
+    example("PlainTensors", "Apus"),
     example("DetectShapes", "ApusVision", "ApusImages"),
     example("TuneADetector", "Apus", "ApusVision", "ApusImages"),
     example("DetectWithYOLO", "ApusVision", "ApusImages"),
@@ -36,6 +38,7 @@ let package = Package(
     example("NameOrNotSure", "ApusVision", "ApusImages"),
     example("FollowACamera", "ApusVision", "ApusImages"),
     example("RevealShapes", "ApusVision", "ApusImages"),
+    example("WriteAFilter", "ApusImages"),
     example("HearSounds", "ApusVision"),
   ],
   swiftLanguageModes: [.v6]

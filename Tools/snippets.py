@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that each Swift snippet of the documentation's pages is a part of a program in Examples, which is built and run.
+"""Checks that each Swift snippet of a page is a part of code that is built: for the guides, of a program in Examples, which
+is run too; for README and Docs, of such a program or of a library.
 
-Indentation and blank lines may differ.
+Indentation and blank lines may differ. A snippet with "…" is a sketch and is not looked at, nor are mistakes that a page warns of.
 """
 
 import re
@@ -10,6 +11,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+# Their Swift is what not to write.
+OF_MISTAKES = {"SampleMistakes.md"}
 
 
 def lines(text):
@@ -22,12 +25,18 @@ def contains(program, snippet):
 
 def main():
     programs = [lines(path.read_text()) for path in sorted(ROOT.glob("Examples/Sources/*/*.swift"))]
+    libraries = [lines(path.read_text()) for path in sorted(ROOT.glob("Sources/**/*.swift"))]
     count = failures = 0
-    for page in sorted(ROOT.glob("Sources/*/*.docc/**/*.md")):
+    for page in [*sorted(ROOT.glob("Sources/*/*.docc/**/*.md")), ROOT / "README.md", *sorted(ROOT.glob("Docs/*.md"))]:
+        if page.name in OF_MISTAKES:
+            continue
+        code = programs if ".docc" in str(page) else programs + libraries
         text = page.read_text()
         for match in re.finditer(r"^```swift\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+            if "…" in match[1]:
+                continue
             count += 1
-            if not any(contains(program, lines(match[1])) for program in programs):
+            if not any(contains(program, lines(match[1])) for program in code):
                 failures += 1
                 place = f"{page.relative_to(ROOT)}:{text.count(chr(10), 0, match.start()) + 1}"
                 print(f"error: {place}: this snippet is in no program of Examples", file=sys.stderr)
