@@ -46,7 +46,7 @@ class Graph(GraphBuilder):
         model = schema.ModelT()
         model.version = 3
         model.operatorCodes = self._codes
-        model.subgraphs = [self._graph()]
+        model.subgraphs = [self._graph(), *(child._graph() for child in self._children)]
         model.buffers = self._buffers
         if self.signature:
             inputs, outputs = self.signature
@@ -179,6 +179,23 @@ def open_length():
     return graph
 
 
+def countdown():
+    """Counts down to zero, one step at a time: what a run takes is in its data."""
+    graph = Graph()
+    condition, body = graph.subgraph(), graph.subgraph()
+    more = condition.tensor("bool", [1])
+    condition.add("GREATER", [condition.argument("int32", [1]), condition.constant(np.array([0], np.int32))], [more],
+                  schema.GreaterOptionsT())
+    condition.result(more)
+    less = body.tensor("int32", [1])
+    body.add("SUB", [body.argument("int32", [1]), body.constant(np.array([1], np.int32))], [less], schema.SubOptionsT())
+    body.result(less)
+    options = schema.WhileOptionsT()
+    options.condSubgraphIndex, options.bodySubgraphIndex = condition.index, body.index
+    graph.add("WHILE", [graph.named_input("x", "int32", [1])], [graph.named_output("y", "int32", [1])], options)
+    return graph
+
+
 def bytes_16():
     """16 bytes, as they come: what a server costs without a model."""
     graph = Graph()
@@ -200,6 +217,7 @@ MODELS = {
     "logarithm": logarithm,
     "nameless": nameless,
     "open_length": open_length,
+    "countdown": countdown,
     "identity": bytes_16,
 }
 

@@ -142,6 +142,27 @@ def test_deadlines_are_504(models):
         assert 504 in statuses and set(statuses) <= {200, 504} and time.monotonic() - start < 5
 
 
+def test_a_long_run_after_brief_ones_leaves_the_server_answering(models):
+    """Brief runs go where their request arrives; one whose data makes it long must not hold up the loop there."""
+    def count_down(server, start):
+        body = {"inputs": [{"name": "x", "datatype": "INT32", "shape": [1], "data": [start]}]}
+        return server.json("/v2/models/countdown/infer", body)[0]
+
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(allowed)})
+    try:
+        server = Server("--model-repository", models, "--deadline", 0.3)
+    finally:
+        os.sched_setaffinity(0, allowed)
+    with server:
+        assert [count_down(server, 1) for _ in range(50)] == [200] * 50
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            long = pool.submit(count_down, server, 2_000_000_000)
+            while not long.done():
+                assert server.request("/v2/health/live", timeout=5)[0] == 200
+            assert long.result() == 504
+
+
 def test_timeouts_of_requests_are_504(models):
     request = json.loads(SIMPLE)
     request["parameters"] = {"timeout": 1000}

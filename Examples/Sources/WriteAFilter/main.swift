@@ -14,7 +14,8 @@ struct Threshold: ImageFilter {
 var chain: FilterChain = [.inversion]
 chain.append(Threshold())
 
-let picture = try ImageBuffer(contentsOfFile: CommandLine.arguments.dropFirst().first ?? "Pictures/sunset.png")
+let path = CommandLine.arguments.dropFirst().first ?? "Pictures/sunset.png"
+let picture = try ImageBuffer(contentsOfFile: path)
 let filtered = try chain.apply(picture)
 print(filtered.width, "by", filtered.height, "pixels of", Set(filtered.bytes).sorted())
 try filtered.write(toFile: "threshold.png")

@@ -14,7 +14,8 @@ enum Processors {
     guard let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8),
       let line = status.split(separator: "\n").first(where: { $0.hasPrefix("Cpus_allowed:") })
     else { return nil }
-    let count = line.dropFirst("Cpus_allowed:".count).reduce(0) { $0 + ($1.hexDigitValue ?? 0).nonzeroBitCount }
+    let mask = line.dropFirst("Cpus_allowed:".count)
+    let count = mask.reduce(0) { $0 + ($1.hexDigitValue ?? 0).nonzeroBitCount }
     return count > 0 ? count : nil
   }
 }

@@ -63,29 +63,8 @@ public final class Scheduler: Sendable {
 
   // MARK: State
 
-  /// An instance on its way between the pool of a model and the one thread that uses it.
-  private struct Lent: @unchecked Sendable {
-    let instance: ModelInstance
-  }
-
-  private final class Queue {
-    let model: ServedModel
-    /// By priority, then by arrival.
-    var jobs: [Job] = []
-    var running: [ObjectIdentifier: [Job]] = [:]
-    var idle: [Lent] = []
-    /// The time used, for turns between models.
-    var used = Duration.zero
-    var isWatched = false
-    var isRetired = false
-    /// How many runs in succession were brief.
-    var briefRuns = 0
-
-    init(_ model: ServedModel) { self.model = model }
-  }
-
   private struct State: ~Copyable {
-    var queues: [ObjectIdentifier: Queue] = [:]
+    var queues: [ObjectIdentifier: ModelQueue] = [:]
     var workers = 0
     /// The least time that a model which has had work used, so that a newcomer does not catch up on the past.
     var clock = Duration.zero
@@ -96,7 +75,7 @@ public final class Scheduler: Sendable {
     let model: ServedModel
     let jobs: [Job]
     let batch: RunningBatch
-    let lent: Lent?
+    let lent: ModelQueue.Lent?
   }
 
   // MARK: Models
@@ -107,13 +86,14 @@ public final class Scheduler: Sendable {
   public func prepare(_ model: ServedModel) throws(ApusError) {
     let instance = ModelInstance(
       of: model, options: configuration.interpreterOptions, imageLimits: configuration.imageLimits)
-    _ = try instance.interpreter(for: model.inputs.map(\.defaultShape))
+    let interpreter = try instance.interpreter(for: model.inputs.map(\.defaultShape))
+    let hasFixedWork = model.model.subgraphs.count == 1 && interpreter.plan.unplannedCount == 0
     if model.maximumBatch > 1 {
       model.allowJoining(upTo: BatchTrial(instance).largestExactBatch(upTo: model.maximumBatch))
     }
-    let lent = Lent(instance: instance)
+    let lent = ModelQueue.Lent(instance: instance)
     state.withLock { state in
-      let queue = Queue(model)
+      let queue = ModelQueue(model, hasFixedWork: hasFixedWork)
       queue.idle = [lent]
       queue.used = state.clock
       state.queues[ObjectIdentifier(model)] = queue
@@ -129,8 +109,8 @@ public final class Scheduler: Sendable {
     }
   }
 
-  private static func drop(_ queue: Queue, from state: inout State) {
-    if queue.isRetired, queue.jobs.isEmpty, queue.running.isEmpty {
+  private static func drop(_ queue: ModelQueue, from state: inout State) {
+    if queue.isRetired, queue.isEmpty {
       state.queues[ObjectIdentifier(queue.model)] = nil
     }
   }
@@ -201,11 +181,8 @@ public final class Scheduler: Sendable {
         )
       }
       if let taken = takeBrief(job, of: queue, &state) { return (nil, false, taken) }
-      if queue.jobs.isEmpty, queue.running.isEmpty { queue.used = max(queue.used, state.clock) }
-      // Mostly it goes to the end.
-      var place = queue.jobs.count
-      while place > 0, queue.jobs[place - 1].priority > job.priority { place -= 1 }
-      queue.jobs.insert(job, at: place)
+      if queue.isEmpty { queue.used = max(queue.used, state.clock) }
+      queue.insert(job)
       return (nil, startsWorker(&state), nil)
     }
     if let error { job.finish(.failure(error)) }
@@ -214,8 +191,8 @@ public final class Scheduler: Sendable {
   }
 
   /// A queue for a request that was accepted before its model was unloaded.
-  private static func lateQueue(for model: ServedModel, in state: inout State) -> Queue {
-    let queue = Queue(model)
+  private static func lateQueue(for model: ServedModel, in state: inout State) -> ModelQueue {
+    let queue = ModelQueue(model, hasFixedWork: false)
     queue.isRetired = true
     state.queues[ObjectIdentifier(model)] = queue
     return queue
@@ -237,10 +214,7 @@ public final class Scheduler: Sendable {
     let late = state.withLock { state in
       var late: [Job] = []
       for queue in state.queues.values {
-        let isLate = { (job: Job) in job.deadline.map { $0 <= now } ?? false }
-        late += queue.jobs.filter(isLate)
-        queue.jobs.removeAll(where: isLate)
-        for jobs in queue.running.values { late += jobs.filter(isLate) }
+        late += queue.takeLate(now)
         Self.drop(queue, from: &state)
       }
       return late
@@ -277,14 +251,14 @@ public final class Scheduler: Sendable {
 
   /// The next batch, of the model that used the least time; nil if none is ready, when the thread ends.
   private func take() -> Taken? {
-    let (taken, expired, watch) = state.withLock { state -> (Taken?, [Job], [(Queue, Duration)]) in
+    let (taken, expired, watch) = state.withLock { state -> (Taken?, [Job], [(ModelQueue, Duration)]) in
       let now = ContinuousClock.now
       var expired: [Job] = []
-      var watch: [(Queue, Duration)] = []
+      var watch: [(ModelQueue, Duration)] = []
       while true {
-        var best: Queue?
+        var best: ModelQueue?
         for queue in state.queues.values where queue.running.count < configuration.instances {
-          guard let wait = waitingTime(of: queue, now) else { continue }
+          guard let wait = queue.waitingTime(now, delay: configuration.queueDelay) else { continue }
           if wait > .zero {
             if !queue.isWatched {
               queue.isWatched = true
@@ -299,7 +273,7 @@ public final class Scheduler: Sendable {
           return (nil, expired, watch)
         }
         state.clock = max(state.clock, best.used)
-        let jobs = nextJobs(of: best, now, &expired)
+        let jobs = best.nextJobs(now, &expired)
         if jobs.isEmpty { continue }
         let batch = RunningBatch(count: jobs.count)
         best.running[ObjectIdentifier(batch)] = jobs
@@ -310,20 +284,6 @@ public final class Scheduler: Sendable {
     for job in expired { job.finish(.failure(Self.pastDeadline(job, now))) }
     for (queue, wait) in watch { self.watch(queue.model, wait) }
     return taken
-  }
-
-  /// How long a queue waits for others to join its first request: zero if it can run now, nil if it is empty.
-  private func waitingTime(of queue: Queue, _ now: ContinuousClock.Instant) -> Duration? {
-    guard let first = queue.jobs.first else { return nil }
-    let limit = queue.model.largestJoinedBatch
-    guard configuration.queueDelay > .zero, limit > 1, case .tensors = first.work else { return .zero }
-    var items = 0
-    var oldest = first.arrival
-    for job in queue.jobs {
-      items += job.items
-      oldest = min(oldest, job.arrival)
-    }
-    return items >= limit ? .zero : max(.zero, oldest + configuration.queueDelay - now)
   }
 
   /// Looks at a queue again when its first request has waited long enough.
@@ -339,43 +299,12 @@ public final class Scheduler: Sendable {
     }
   }
 
-  /// Takes the first job of a queue and those that may run with it.
-  private func nextJobs(of queue: Queue, _ now: ContinuousClock.Instant, _ expired: inout [Job]) -> [Job] {
-    var jobs: [Job] = []
-    var rest: [Job] = []
-    var items = 0
-    let limit = queue.model.largestJoinedBatch
-    for job in queue.jobs {
-      if job.isDone { continue }
-      if let deadline = job.deadline, deadline <= now {
-        expired.append(job)
-      } else if let first = jobs.first {
-        if items + job.items <= limit, first.joins(job) {
-          jobs.append(job)
-          items += job.items
-        } else {
-          rest.append(job)
-        }
-      } else {
-        jobs.append(job)
-        items = job.items
-      }
-    }
-    queue.jobs = rest
-    return jobs
-  }
-
   // MARK: Brief runs
 
-  /// Runs up to this long are brief: a change of threads and back takes about as long.
-  private static let brief = Duration.microseconds(50)
-  /// So many brief runs in succession make a model brief.
-  private static let enoughBriefRuns = 16
-
-  /// A request that the caller's thread runs itself: its model is brief, and nothing waits or runs.
-  private func takeBrief(_ job: Job, of queue: Queue, _ state: inout State) -> Taken? {
+  /// A request that the caller's thread runs itself: its run is brief, and nothing waits or runs.
+  private func takeBrief(_ job: Job, of queue: ModelQueue, _ state: inout State) -> Taken? {
     guard
-      queue.briefRuns >= Self.enoughBriefRuns, state.workers == 0, case .tensors = job.work, !job.isDone,
+      queue.isBrief(job), state.workers == 0, !job.isDone,
       configuration.queueDelay == .zero || queue.model.largestJoinedBatch <= 1,
       let lent = queue.idle.popLast()
     else { return nil }
@@ -404,13 +333,11 @@ public final class Scheduler: Sendable {
     let jobs = taken.jobs.filter { $0.begin(in: taken.batch) }
     for _ in jobs.count..<taken.jobs.count { taken.batch.abandonOne() }
     if !jobs.isEmpty { Execution(taken.model, jobs, instance, taken.batch.cancellation).run(from: start) }
-    let lent = Lent(instance: instance)
+    let lent = ModelQueue.Lent(instance: instance)
     state.withLock { state in
       guard let queue = state.queues[ObjectIdentifier(taken.model)] else { return }
       queue.running[ObjectIdentifier(taken.batch)] = nil
-      let took = ContinuousClock.now - start
-      queue.used += took
-      queue.briefRuns = took <= Self.brief ? queue.briefRuns + 1 : 0
+      queue.note(taken.jobs, took: ContinuousClock.now - start)
       queue.idle.append(lent)
       Self.drop(queue, from: &state)
     }
@@ -425,13 +352,5 @@ public final class Scheduler: Sendable {
     }
     for job in left { abandon(job, ServingError(.unavailable, "the server ended before the answer")) }
     try? await pool.shutdownGracefully()
-  }
-}
-
-extension Job {
-  /// Whether another job may run in the same batch: both for tensors, of the same shapes but for the batch.
-  func joins(_ other: Job) -> Bool {
-    guard case .tensors(let first) = work, case .tensors(let second) = other.work else { return false }
-    return zip(first.inputs, second.inputs).allSatisfy { $0.shape.dropFirst() == $1.shape.dropFirst() }
   }
 }
