@@ -38,7 +38,7 @@ let package = Package(
     example("NameOrNotSure", "ApusVision", "ApusImages"),
     example("FollowACamera", "ApusVision", "ApusImages"),
     example("RevealShapes", "ApusVision", "ApusImages"),
-    example("WriteAFilter", "ApusImages"),
+    example("WriteAFilter", "Apus", "ApusVision", "ApusImages"),
     example("HearSounds", "ApusVision"),
   ],
   swiftLanguageModes: [.v6]

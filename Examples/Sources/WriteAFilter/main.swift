@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A filter of one's own as a step of a chain: WriteAFilter [PICTURE]
+import Apus
 import ApusImages
+import ApusVision
 
 struct Threshold: ImageFilter {
   func apply(_ image: ImageBuffer) throws(ApusError) -> ImageBuffer {
