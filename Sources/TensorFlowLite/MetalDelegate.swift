@@ -37,3 +37,9 @@ extension MetalDelegate {
     public init() {}
   }
 }
+
+#if !canImport(Metal)
+  /// Metal's question for a GPU, answered for tests of clients that ask before they make a delegate: there is none.
+  // swift-format-ignore: AlwaysUseLowerCamelCase
+  func MTLCreateSystemDefaultDevice() -> AnyObject? { nil }
+#endif

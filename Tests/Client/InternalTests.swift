@@ -46,4 +46,11 @@ struct InternalTests {
     #expect(
       try Interpreter(modelPath: bytes, options: Interpreter.Options()).options == Interpreter.Options())
   }
+
+  #if !canImport(Metal)
+    @Test("a test that asks Metal for a GPU finds none")
+    func hasNoGPU() {
+      #expect(MTLCreateSystemDefaultDevice() == nil)
+    }
+  #endif
 }
