@@ -19,6 +19,10 @@ fi
 if grep -n 'unsafeFlags' Package.swift Fuzzing/Package.swift Serving/Package.swift Serving/Fuzzing/Package.swift; then complain "unsafeFlags refuse a versioned dependency"; fi
 if git ls-files | grep -E '\.(c|cc|cpp|m|mm|s|S|asm)$'; then complain "sources in another language than Swift"; fi
 
+git ls-files | while read -r file; do
+  if [[ ! -x $file && $(head -c2 "$file" | tr -d '\0') == '#!' ]]; then echo "$file"; fi
+done | grep . && complain "programs that are not executable"
+
 # Pointers and unchecked access: everywhere in the kernels, elsewhere only here.
 allowed='^Sources/(ApusKernels/|ApusSystem/|ApusFormat/((ByteReader|FileBytes|FileParts|Model/ModelFile|FlexBuffer/FlexBuffer)\.swift)|Apus/Graph/|Apus/Operators/Control/((ReadVariable|While|DeferredWhile)\.swift)|ApusImages/(Codecs|Apple)/|TensorFlowLite/Data\+Bytes\.swift)'
 if grep -rlE 'Unsafe(Mutable|Raw|MutableRaw)?(Buffer)?Pointer|unsafeBitCast|_overrideLifetime|unowned\(unsafe\)' \

@@ -221,6 +221,9 @@ MODELS = {
     "identity": bytes_16,
 }
 
+# How many models and versions the repository holds: `labelled` has one version, `versioned` two.
+LISTED = len(MODELS) + 1 + 2
+
 
 def main():
     folder = Path(sys.argv[1])

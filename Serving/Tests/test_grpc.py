@@ -8,12 +8,10 @@ import grpc
 import numpy as np
 import pytest
 import tritonclient.grpc as triton
+from make_models import LISTED
 from server import Server
 from tritonclient.grpc import service_pb2, service_pb2_grpc
 from tritonclient.utils import InferenceServerException, np_to_triton_dtype
-
-# How many models and versions the tests' repository holds.
-MODELS = 14
 
 A = np.arange(16, dtype=np.int32).reshape(1, 16)
 B = np.full((1, 16), -3, np.int32)
@@ -213,7 +211,7 @@ def test_statistics(client):
     assert after.inference_count == before.inference_count + 1
     assert after.inference_stats.success.ns > before.inference_stats.success.ns
     assert after.batch_stats[0].batch_size == 1
-    assert len(client.get_inference_statistics().model_stats) == MODELS
+    assert len(client.get_inference_statistics().model_stats) == LISTED
 
 
 def test_repository(client):

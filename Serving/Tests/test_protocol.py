@@ -9,10 +9,8 @@ import zlib
 import numpy as np
 import pytest
 import tritonclient.http as triton
+from make_models import LISTED
 from tritonclient.utils import InferenceServerException
-
-# How many models and versions the tests' repository holds.
-MODELS = 14
 
 A = np.arange(16, dtype=np.int32).reshape(1, 16)
 B = np.full((1, 16), -3, np.int32)
@@ -279,7 +277,7 @@ def test_statistics_count_requests_and_runs(client):
     assert after["inference_stats"]["fail"]["count"] - before["inference_stats"]["fail"]["count"] == 1
     for name in ("queue", "compute_input", "compute_infer", "compute_output"):
         assert after["inference_stats"][name]["count"] > before["inference_stats"][name]["count"]
-    assert len(client.get_inference_statistics()["model_stats"]) == MODELS
+    assert len(client.get_inference_statistics()["model_stats"]) == LISTED
 
 
 def test_metrics_follow_the_statistics(server, client):
@@ -300,7 +298,7 @@ def test_metrics_follow_the_statistics(server, client):
 
 def test_repository(client):
     index = {(entry["name"], entry["version"]): entry["state"] for entry in client.get_model_repository_index()}
-    assert index[("simple", "1")] == "READY" and index[("versioned", "2")] == "READY" and len(index) == MODELS
+    assert index[("simple", "1")] == "READY" and index[("versioned", "2")] == "READY" and len(index) == LISTED
     client.unload_model("simple")
     assert not client.is_model_ready("simple")
     with pytest.raises(InferenceServerException, match="not ready"):
