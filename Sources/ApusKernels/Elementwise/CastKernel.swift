@@ -81,12 +81,13 @@ extension CastElement where Self: FixedWidthInteger {
 
   @inline(__always)
   init(real: Double) {
-    // The first real number beyond the range, exact unlike the greatest integer as a double, and without a call.
+    // The first real number beyond the range, exact unlike the greatest integer as a double.
     let bound = Double(Self.max / 2 + 1) * 2
-    if real >= bound || real.isNaN {
-      self = .max
+    if real < bound {
+      // By way of a type that is named here: the conversion to any integer is a loop over bits.
+      self = real > Double(Self.min) ? Self(truncatingIfNeeded: Int64(real)) : .min
     } else {
-      self = real > Double(Self.min) ? Self(real) : .min
+      self = .max
     }
   }
 
