@@ -42,14 +42,25 @@ struct PoolingWindow {
     let highest = SIMD16<UInt8>(repeating: most)
     let flips = SIMD16<UInt8>(repeating: flip)
     var channel = 0
+    func store(_ pooled: SIMD16<UInt8>, at channel: Int) {
+      var result = pooled
+      result.replace(with: lowest, where: result .< lowest)
+      result.replace(with: highest, where: highest .< result)
+      unsafe destination.storeBytes(of: result ^ flips, toByteOffset: channel, as: SIMD16<UInt8>.self)
+    }
+    // A cache line of each tap at once.
+    while kind == .maximum, channel &+ 64 <= channels {
+      let result = unsafe maximumOf64(source + channel, flip: flip)
+      store(result.0, at: channel)
+      store(result.1, at: channel &+ 16)
+      store(result.2, at: channel &+ 32)
+      store(result.3, at: channel &+ 48)
+      channel &+= 64
+    }
     while channel < channels, channels >= 16 {
       // The last sixteen channels may overlap those before.
       channel = min(channel, channels &- 16)
-      var result = unsafe poolBytes16(kind, source + channel, flip: flip)
-      result.replace(with: lowest, where: result .< lowest)
-      result.replace(with: highest, where: highest .< result)
-      unsafe destination.storeBytes(
-        of: result ^ flips, toByteOffset: channel, as: SIMD16<UInt8>.self)
+      store(unsafe poolBytes16(kind, source + channel, flip: flip), at: channel)
       channel &+= 16
     }
     while channel < channels {
@@ -58,6 +69,27 @@ struct PoolingWindow {
       unsafe destination.storeBytes(of: result ^ flip, toByteOffset: channel, as: UInt8.self)
       channel &+= 1
     }
+  }
+
+  /// Four vectors rather than one of 64 bytes, whose comparisons are loops over its bytes.
+  @inline(__always)
+  private func maximumOf64(
+    _ source: UnsafeRawPointer, flip: UInt8
+  ) -> (SIMD16<UInt8>, SIMD16<UInt8>, SIMD16<UInt8>, SIMD16<UInt8>) {
+    let flips = SIMD16(repeating: flip)
+    var most = (SIMD16<UInt8>(), SIMD16<UInt8>(), SIMD16<UInt8>(), SIMD16<UInt8>())
+    @inline(__always)
+    func take(_ offset: Int, _ most: inout SIMD16<UInt8>) {
+      let values = unsafe source.loadUnaligned(fromByteOffset: offset, as: SIMD16<UInt8>.self) ^ flips
+      most.replace(with: values, where: most .< values)
+    }
+    forEachTap { offset in
+      take(offset, &most.0)
+      take(offset &+ 16, &most.1)
+      take(offset &+ 32, &most.2)
+      take(offset &+ 48, &most.3)
+    }
+    return most
   }
 
   @inline(__always)
