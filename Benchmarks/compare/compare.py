@@ -18,7 +18,7 @@ from agreement import disagreement, read_outputs
 from engine_process import EngineProcess, Failed
 from model_facts import ModelFacts
 from plot import write_plot
-from report import markdown
+from report import markdown, update_page
 from summary import write_summary
 
 # The first is ours; the default OpenVINO computes floats in bfloat16 where it can, and is not counted.
@@ -215,18 +215,6 @@ def machine():
     return {"processor": name, "processors": len(os.sched_getaffinity(0)), "system": platform.platform()}
 
 
-def update_docs(page, text, plot):
-    """Replaces what follows the heading of the results."""
-    heading = "## Latest results\n"
-    before, found, _ = page.read_text().partition(heading)
-    if not found:
-        raise SystemExit(f"error: {page} has no heading '{heading.strip()}'")
-    # The first line is the report's own title; its parts become parts of ours.
-    body = text.partition("\n")[2].replace("\n## ", "\n### ").lstrip("\n")
-    picture = f"![Medians, and how much faster than the best peer]({os.path.relpath(plot, page.parent)})\n"
-    page.write_text(f"{before}{heading}\n{picture}\n{body}")
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("models", type=pathlib.Path, help="a folder of models, or one model")
@@ -242,7 +230,7 @@ def main():
     parser.add_argument("--no-profile", action="store_true", help="leave out operators and kernels")
     default = pathlib.Path(__file__).resolve().parents[1] / "results"
     parser.add_argument("--output", type=pathlib.Path, default=default)
-    parser.add_argument("--docs", type=pathlib.Path, help="a page whose last part becomes these results")
+    parser.add_argument("--docs", type=pathlib.Path, help="a page that gets the ratios, between its two comments")
     settings = parser.parse_args()
     settings.engines = settings.engines.split(",")
     settings.apus = settings.apus.resolve()
@@ -292,7 +280,7 @@ def main():
     write_plot(result, settings.output / "comparison.png")
     write_summary(result, settings.output / "speed.svg")
     if settings.docs:
-        update_docs(settings.docs, text, settings.output / "comparison.png")
+        update_page(settings.docs, result, settings.output / "comparison.png")
     print(text)
 
 

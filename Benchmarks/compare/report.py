@@ -1,5 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The comparison as Markdown."""
+"""The comparison as Markdown.
+
+    python Benchmarks/compare/report.py Benchmarks/results/comparison.json Docs/Benchmarks.md    # writes the page's table anew
+"""
+
+import json
+import os
+import pathlib
+import sys
 
 from standing import GOALS, best_peer, geometric_mean, ratio, ratios, time
 
@@ -63,7 +71,7 @@ def _summary(models, counts):
                     "yes" if reached else "no",
                 ]
             )
-    heading = ["scheme", "threads", "models", "geometric mean", "goal", "least", "goal", "reached"]
+    heading = ["scheme", "threads", "models", "geometric mean", "goal", "minimum", "goal", "reached"]
     return rows(heading, lines)
 
 
@@ -94,7 +102,7 @@ def _scaling(models, counts):
         lines.append(
             [entry["model"], entry["scheme"], *map(number, times), number(times[0] / times[1]), number(least)]
         )
-    heading = ["model", "scheme", f"{one} thread, ms", f"{many} threads, ms", "faster by", "by the least times"]
+    heading = ["model", "scheme", f"{one} thread, ms", f"{many} threads, ms", "faster by", "by the minimum times"]
     return rows(heading, lines) if lines else "None takes so long."
 
 
@@ -152,21 +160,35 @@ def _problems(models):
     return "\n".join(lines) or "None."
 
 
-def markdown(result):
-    models = result["models"]
-    counts = list(dict.fromkeys(threads for entry in models for threads in entry["threads"]))
+def _counts(models):
+    return list(dict.fromkeys(threads for entry in models for threads in entry["threads"]))
+
+
+def _facts(result):
+    """Where, with what and how it was measured."""
     versions = ", ".join(f"{name} {version}" for name, version in result["versions"].items())
     settings = result["settings"]
-    parts = ["# Apus, LiteRT and OpenVINO in turn"]
-    if result["note"]:
-        parts.append(f"**{result['note']}**")
-    parts.append(
+    return (
         f"{result['machine']['processor']}, {result['machine']['processors']} processors; {versions}; "
         f"{result['date']}. {settings['rounds']} rounds of {settings['burst']:g} ms for each engine. "
-        "Milliseconds are medians; bold is the best peer; – is a model that the engine cannot run; ≠ an answer "
-        f"that differs from LiteRT's own kernels, which does not count. Repeat it with `{_command(settings)}`."
+        f"Repeat it with `{_command(settings)}`."
     )
-    parts += ["## Best peer's median ÷ ours", _summary(models, counts)]
+
+
+def _head(result):
+    note = [f"**{result['note']}**"] if result["note"] else []
+    marks = (
+        "Milliseconds are medians; bold is the best peer; – is a model that the engine cannot run; ≠ a result that "
+        "differs from that of LiteRT's own kernels and does not count."
+    )
+    models = result["models"]
+    return [*note, f"{_facts(result)} {marks}", "## Best peer's median ÷ ours", _summary(models, _counts(models))]
+
+
+def markdown(result):
+    models = result["models"]
+    counts = _counts(models)
+    parts = ["# Apus, LiteRT and OpenVINO in turn", *_head(result)]
     for threads in counts:
         parts += [f"## Medians in ms, {threads} thread{'s' if threads != '1' else ''}", _latencies(models, threads)]
     parts += [
@@ -180,3 +202,22 @@ def markdown(result):
         parts += ["## Kernels on the layers of real models, one thread", _kernels(result["kernels"])]
     parts += ["## What did not run or agree", _problems(models)]
     return "\n\n".join(parts) + "\n"
+
+
+def update_page(page, result, plot):
+    """Puts the picture, the facts and the ratios between the two comments of a page."""
+    start, end = "<!-- comparison -->\n", "<!-- end of comparison -->"
+    before, found, rest = page.read_text().partition(start)
+    after = rest.partition(end)[2]
+    if not found or not after:
+        raise SystemExit(f"error: {page} lacks the comments '{start.strip()}' and '{end}'")
+    picture = f"![Medians, and how much faster than the best peer]({os.path.relpath(plot, page.parent)})"
+    note = [f"**{result['note']}**"] if result["note"] else []
+    models = result["models"]
+    parts = [picture, *note, _facts(result), _summary(models, _counts(models))]
+    page.write_text(before + start + "\n\n".join(parts) + "\n" + end + after)
+
+
+if __name__ == "__main__":
+    results, page = map(pathlib.Path, sys.argv[1:])
+    update_page(page, json.loads(results.read_text()), results.with_name("comparison.png"))
