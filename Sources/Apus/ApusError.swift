@@ -6,8 +6,8 @@
 /// was expected.
 ///
 /// ```swift
-/// do {
-///   let model = try Model(contentsOfFile: "detect.tflite")
+/// do throws(ApusError) {
+///   let interpreter = try Interpreter(model: Model(contentsOfFile: "detect.tflite"))
 /// } catch {
 ///   if error.code == .unsupportedOperator { showToUser(error.reasons) }
 /// }
@@ -33,9 +33,9 @@ public struct ApusError: Error, Hashable, Sendable {
     public static let invalidArgument = Code(rawValue: "invalidArgument")
     /// A tensor's data, known only while running, violates an operator's rule.
     public static let invalidData = Code(rawValue: "invalidData")
-    /// A limit on memory or size would be exceeded.
+    /// A limit on size, memory, work or time is exceeded, or the system refuses memory.
     public static let resourceLimit = Code(rawValue: "resourceLimit")
-    /// The run was cancelled between two operators.
+    /// A ``Cancellation`` stopped the run, or its deadline passed. Outputs are then undefined; inputs keep their values.
     public static let cancelled = Code(rawValue: "cancelled")
     /// A picture's bytes are damaged, or its dimensions are impossible.
     public static let malformedImage = Code(rawValue: "malformedImage")

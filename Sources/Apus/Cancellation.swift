@@ -2,7 +2,7 @@
 
 import ApusKernels
 
-/// A flag by which any thread stops a run of an ``Interpreter``: before its next operator, and within long ones.
+/// A flag that stops a run of an ``Interpreter`` from any thread: before its next operator, or in the middle of a long one.
 ///
 /// ```swift
 /// let cancellation = Cancellation()
@@ -11,20 +11,20 @@ import ApusKernels
 /// ```
 public final class Cancellation: Sendable {
   let signal = StopSignal()
-  /// When the flag sets itself; nil for never.
+  /// When the flag sets itself; nil means never.
   public let deadline: ContinuousClock.Instant?
 
   /// Makes a flag that is not set.
   ///
-  /// - Parameter deadline: When it sets itself; nil for never.
+  /// - Parameter deadline: When it sets itself; nil means never.
   public init(deadline: ContinuousClock.Instant? = nil) { self.deadline = deadline }
 
-  /// Sets the flag; it stays set.
+  /// Sets the flag. It stays set, so that every later run with it is cancelled, too.
   public func cancel() {
     signal.set()
   }
 
-  /// Whether the flag is set.
+  /// Whether the flag is set, or its deadline has passed.
   public var isCancelled: Bool {
     if signal.isSet { return true }
     guard let deadline, ContinuousClock.now >= deadline else { return false }

@@ -39,9 +39,9 @@ public enum ElementType: String, CaseIterable, Hashable, Sendable {
       }
   }
 
-  /// Bytes that one element takes in memory, or nil for types without a fixed width.
+  /// The bytes of one element in memory; nil for types without a fixed width.
   ///
-  /// Types of less than a byte are unpacked, one element to a byte, when a model is loaded.
+  /// Elements of less than a byte are unpacked when a model is loaded, and take one byte each.
   public var byteCount: Int? {
     switch self {
     case .bool, .int8, .uint8, .int4, .int2, .uint4, .float8E4M3FN, .float8E5M2: 1
@@ -88,7 +88,7 @@ extension Double: TensorElement {
   public static var elementType: ElementType { .float64 }
 }
 extension UInt8: TensorElement {
-  /// `uint8`.
+  /// `uint8`; also reads the unpacked `uint4`, and `bool`.
   public static var elementType: ElementType { .uint8 }
 }
 extension Int8: TensorElement {
@@ -104,7 +104,7 @@ extension UInt16: TensorElement {
   public static var elementType: ElementType { .uint16 }
 }
 extension Int32: TensorElement {
-  /// `int32`.
+  /// `int32`; also reads the handles of `resource`.
   public static var elementType: ElementType { .int32 }
 }
 extension UInt32: TensorElement {

@@ -37,7 +37,7 @@ extension Interpreter {
     }
   }
 
-  /// Lends an output's bytes to `body`, whatever the tensor's type.
+  /// Lends an output's bytes to `body`, the results of the last run, whatever the tensor's type.
   ///
   /// - Throws: `invalidArgument` if there is no such output; errors of `body`.
   public func withOutputBytes<R>(
@@ -145,8 +145,8 @@ extension Interpreter {
   ///
   /// Integers without a scale are converted as they are.
   ///
-  /// - Throws: `invalidArgument` if there is no such output, it has a scale for each channel, or its type is not a
-  ///   number.
+  /// - Throws: `invalidArgument` if there is no such output, it has a scale for each channel, or its type is not one of
+  ///   `float32`, `int8`, `uint8`, `int16`, `int32`, `int64`, `int4`, `uint4` and `int2`.
   public func dequantizedOutput(at position: Int) throws(ApusError) -> [Float] {
     let index = try outputTensor(position)
     let (type, name) = (graph.wiring.types[index], graph.wiring.name(of: index))
@@ -168,7 +168,7 @@ extension Interpreter {
     case .int64: return try real(output(at: position, as: Int64.self).map(Int.init))
     default:
       throw ApusError(
-        .invalidArgument, "output \(position) (\(name)) is \(type), which has no real numbers")
+        .invalidArgument, "output \(position) (\(name)) is \(type), which does not become real numbers")
     }
   }
 }

@@ -10,39 +10,40 @@ extension Interpreter {
   /// let interpreter = try Interpreter(model: model, options: options)
   /// ```
   public struct Options: Sendable {
-    /// The maximum number of threads of one run, 1 to 64. Results do not depend on it.
+    /// The maximum number of threads of one run, 1 to 64. Results do not depend on it. Small operators use fewer.
     public var threadCount = 1
 
     /// The name of the kernel set to prefer, from ``Runtime/kernelSets``. Nil means the one that the environment
     /// variable `APUS_KERNELS` names, or else the fastest that this machine runs.
     public var kernels: String?
 
-    /// The most bytes that tensors and packed weights may take, those of all subgraphs together, the file apart. More is
-    /// an error before memory is taken.
+    /// The maximum number of bytes of tensors and packed weights, of all subgraphs together; the file is not counted. Beyond
+    /// it, preparation throws `resourceLimit` before memory is taken. The default is 1 GiB.
     public var memoryLimit = 1 << 30
 
-    /// The most elements of one tensor; more is an error at preparation.
+    /// The maximum number of elements of one tensor. Beyond it, preparation throws `resourceLimit`.
     public var elementLimit = Int(Int32.max)
 
-    /// The maximum work of one operator in one run, in multiply-accumulates, or comparisons of a pool. Preparation
-    /// throws `resourceLimit` beyond it. The default takes some minutes.
+    /// The maximum work of one operator in one run, in multiply-accumulates or, for pooling, comparisons. Beyond it,
+    /// preparation throws `resourceLimit`. The default, 2⁴², is minutes of work.
     public var workLimit = 1 << 42
 
-    /// The most steps that one run may take, loops included: multiply-accumulates, and elements read or written. More
-    /// is an error during the run. The default is some minutes' work.
+    /// The maximum work of one run, loops included: multiply-accumulates, and elements read or written. Beyond it, the run
+    /// throws `resourceLimit`. The default, 2⁴⁴, is minutes of work.
     public var runWorkLimit = 1 << 44
 
-    /// The most iterations of all `WHILE` loops of one run together.
+    /// The maximum number of iterations of all `WHILE` loops of one run together. Beyond it, the run throws
+    /// `resourceLimit`.
     public var loopLimit = 1 << 22
 
-    /// The longest time that a preparation may take, and a run; nil, the default, for any. A run ends soon after it, within
-    /// long products too, with an error.
+    /// The maximum wall time of a preparation, and of a run; nil, the default, means no limit. Either throws `resourceLimit`
+    /// soon after the time is up, even in the middle of a long operator.
     public var timeLimit: Duration?
 
     /// When preparations and runs end, as with ``timeLimit``, whichever comes first.
     package var deadline: ContinuousClock.Instant?
 
-    /// Whether to time each operator, see ``Interpreter/profile``.
+    /// Whether to time each operator; ``Interpreter/profile`` has the result.
     public var profiles = false
 
     /// Whether each tensor has memory of its own, so that ``Interpreter/withTensor(at:as:_:)`` can read all of them
@@ -52,8 +53,7 @@ extension Interpreter {
     /// The rewrites that planning applies; outputs stay the same without them.
     package var passes = Passes.all
 
-    /// Input shapes by position, which replace those of the file. For models with open dimensions, which otherwise
-    /// are 1.
+    /// Input shapes by position, in place of the file's. Open dimensions are 1 unless you set them here.
     public var inputShapes: [Int: TensorShape] = [:]
 
     /// Operators of your own that the model may use. Names must be unique.

@@ -33,8 +33,8 @@ public final class Interpreter {
   ///   - options: How to run it.
   ///   - key: The signature to run; nil for the main subgraph.
   /// - Throws: `unsupportedOperator` with all reasons; `malformedModel` if an operator's inputs or options violate its
-  ///   rules; `resourceLimit` beyond ``Options/memoryLimit`` or ``Options/workLimit``; `unreadableFile` if the file was
-  ///   written to; `invalidArgument` for a wrong option, shape or signature.
+  ///   rules; `resourceLimit` beyond a limit of ``Options``, or if the system refuses memory; `unreadableFile` if
+  ///   somebody wrote to the file; `invalidArgument` for a wrong option, shape or signature.
   public convenience init(model: Model, options: Options = Options(), signature key: String? = nil)
     throws(ApusError)
   {
@@ -58,8 +58,8 @@ public final class Interpreter {
 
   /// Prepares another function of an interpreter's model; both share their resource variables.
   ///
-  /// One reads what the other assigns, as functions that train a model and functions that run it need. The new
-  /// interpreter uses the options of the other one. Together they belong to one thread at a time.
+  /// Each reads what the other assigns, as a function that trains and a function that predicts must. The new interpreter
+  /// uses the options of the other one. Together they belong to one thread at a time.
   ///
   /// - Parameters:
   ///   - other: The interpreter whose variables are shared.
@@ -210,20 +210,21 @@ public final class Interpreter {
   }
 
   func inputTensor(_ position: Int) throws(ApusError) -> Int {
-    try graph.subgraph.inputs.element(at: position, of: "inputs")
+    try graph.subgraph.inputs.element(at: position, of: "input")
   }
 
   func outputTensor(_ position: Int) throws(ApusError) -> Int {
-    try graph.subgraph.outputs.element(at: position, of: "outputs")
+    try graph.subgraph.outputs.element(at: position, of: "output")
   }
 
   // MARK: Running
 
   /// Computes the outputs from the inputs. Allocates nothing after the first run, unless shapes change.
   ///
-  /// - Parameter cancellation: a flag that is looked at before each operator, and within long ones.
-  /// - Throws: `cancelled`; `resourceLimit` where the run takes longer or more than ``Options`` allow; or an error that
-  ///   only data can cause, naming the operator.
+  /// - Parameter cancellation: A flag that stops the run, before the next operator or in the middle of a long one.
+  /// - Throws: `invalidData`, naming the operator, if a value in a tensor is invalid, such as an index out of range;
+  ///   `cancelled`; `resourceLimit` if the run takes more time or work than ``Options`` allow. If data decides shapes,
+  ///   also the errors of ``init(model:options:signature:)``.
   public func invoke(cancellation: Cancellation? = nil) throws(ApusError) {
     try prepare()
     context.beginRun(of: graph, cancellation)
@@ -246,13 +247,14 @@ public final class Interpreter {
   /// The size of packed weights in bytes, shared by all interpreters of the model.
   public var packedWeightByteCount: Int { model.packedByteCount }
 
-  /// The multiply-accumulates of one run.
+  /// The multiply-accumulates of one run: a measure of its work.
   public var multiplyAccumulates: Int { steps.reduce(0) { $0 &+ $1.multiplyAccumulates } }
 
   private var steps: [Step] { graph.segments.flatMap(\.plan.steps) }
 
-  /// The time of each step in the last run, in order; empty unless ``Options/profiles`` is set. An absorbed operator
-  /// has no entry of its own, see ``ProfileEntry/absorbed``.
+  /// The time of each step in the last run, in order; empty unless ``Options/profiles`` is set.
+  ///
+  /// An operator that another step absorbs has no entry of its own: see ``ProfileEntry/absorbed``.
   public var profile: [ProfileEntry] {
     zip(plan.steps, observer.durations).map { step, nanoseconds in
       ProfileEntry(
@@ -265,10 +267,10 @@ public final class Interpreter {
 }
 
 extension Array {
-  /// An element, or an error that names how many there are.
+  /// An element, or an error that says how many there are.
   fileprivate func element(at position: Int, of what: String) throws(ApusError) -> Element {
     guard indices.contains(position) else {
-      throw ApusError(.invalidArgument, "there is no \(position) among the \(count) \(what)")
+      throw ApusError(.invalidArgument, "there is no \(what) \(position): the model has \(count)")
     }
     return self[position]
   }

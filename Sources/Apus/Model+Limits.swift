@@ -3,7 +3,7 @@
 import ApusFormat
 
 extension Model {
-  /// How large a model may be before it is refused with `resourceLimit`. No published model comes near the defaults.
+  /// The maximum size of a model: reading one beyond it throws `resourceLimit`. No published model comes near the defaults.
   ///
   /// ```swift
   /// var limits = Model.Limits()
@@ -13,19 +13,19 @@ extension Model {
   ///
   /// What a model may take once it is prepared and run is in ``Interpreter/Options``.
   public struct Limits: Hashable, Sendable {
-    /// The bytes of the file.
+    /// The maximum number of bytes of the file.
     public var fileByteCount = FileBytes.defaultMaximumSize
-    /// The subgraphs.
+    /// The maximum number of subgraphs.
     public var subgraphCount = 4096
-    /// How deep subgraphs may call each other: each level takes stack.
+    /// The maximum depth at which subgraphs call each other: each level takes stack.
     public var callDepth = 32
-    /// The tensors of all subgraphs together.
+    /// The maximum number of tensors of all subgraphs together.
     public var tensorCount = 1 << 18
-    /// The operators of all subgraphs together.
+    /// The maximum number of operators of all subgraphs together.
     public var operatorCount = 1 << 18
-    /// The elements of one tensor, as the file declares it.
+    /// The maximum number of elements of one tensor, as the file declares it.
     public var elementCount = Int(Int32.max)
-    /// The decompressed bytes of the files that are appended to the model, such as labels.
+    /// The maximum number of bytes, decompressed, of the files that are appended to the model, such as labels.
     public var appendedByteCount = 32 << 20
 
     /// Makes the default limits.

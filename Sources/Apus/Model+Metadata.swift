@@ -21,7 +21,7 @@ extension Model {
       public let normalizationStandardDeviation: [Float]
       /// The minimum score of a result; nil if unknown.
       public let scoreThreshold: Float?
-      /// The associated file with its labels.
+      /// The name of the appended file with its labels; nil if there is none.
       public let labelFile: String?
     }
 
@@ -92,7 +92,8 @@ extension Model {
 
   /// The contents of a file that is appended to the model, decompressed.
   ///
-  /// - Throws: `malformedLabels` where there is no such file or it is damaged, `resourceLimit` where it is too large.
+  /// - Throws: `malformedLabels` if there is no such file or it is damaged; `resourceLimit` if it is larger than
+  ///   ``Limits/appendedByteCount``.
   public func associatedFile(named name: String) throws(ApusError) -> [UInt8] {
     do throws(FormatError) {
       guard let archive = try ZipArchive(appendedTo: file.bytes) else {
@@ -112,6 +113,8 @@ extension Model {
   }
 
   /// The labels of the outputs, one per line of ``labelFile``; empty if there are none, or none readable.
+  ///
+  /// Decoded at each access: keep the result.
   public var labels: [String] {
     guard let name = labelFile, let contents = try? associatedFile(named: name) else { return [] }
     var bytes = contents[...]

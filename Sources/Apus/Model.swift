@@ -20,7 +20,7 @@ public final class Model: Sendable {
   /// The description that the converter wrote into the file; often empty.
   public var description: String { file.description }
 
-  /// The limits that it was read within.
+  /// The limits under which it was read.
   let limits: Limits
 
   private let constants: FileConstants
@@ -142,12 +142,13 @@ public final class Model: Sendable {
     }
   }
 
-  /// Every operator that cannot run, with the reason; empty if none is known.
+  /// Every operator that cannot run, with the reason, such as
+  /// `operator #12, FooBar: version 1 of this custom operator is not supported`; empty if all can.
   ///
-  /// Preparing an ``Interpreter`` can find more, if shapes decide.
+  /// Only names, versions and types are checked. Preparing an ``Interpreter`` may find more, where shapes decide.
   public var unsupportedOperators: [String] { unsupportedOperators(besides: [:]) }
 
-  /// As ``unsupportedOperators``, for a caller with operators of its own.
+  /// Every operator that cannot run, with the reason, if the model may also use custom operators of yours.
   public func unsupportedOperators(besides custom: [CustomOperator]) -> [String] {
     unsupportedOperators(besides: Dictionary(custom.map { ($0.name, $0.registration) }) { first, _ in first })
   }

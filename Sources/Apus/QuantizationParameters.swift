@@ -2,8 +2,8 @@
 
 /// How integers represent real numbers: `real = scale · (q − zeroPoint)`.
 public struct QuantizationParameters: Hashable, Sendable {
-  /// One scale for the tensor, or one for each slice along ``quantizedDimension``. As the file has them; an operator that
-  /// uses them checks that they are finite and above zero.
+  /// One scale for the tensor, or one for each slice along ``quantizedDimension``. They are the file's, unchecked: an
+  /// operator that uses them checks that they are finite and above zero.
   public let scales: [Float]
 
   /// The integers that represent zero, one for each scale.

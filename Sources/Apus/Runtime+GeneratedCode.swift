@@ -3,14 +3,13 @@
 import ApusKernels
 
 extension Runtime {
-  /// The most bytes of machine code that the engine generates in this process; 64 MiB unless it is set.
+  /// The maximum number of bytes of machine code that the engine generates in this process; 64 MiB by default.
   ///
-  /// Code is never given back. Models that are prepared after the limit is reached run with the code that is there and
-  /// with portable kernels: more slowly, and floats may differ in their last bits. Set it before the first model is
-  /// prepared; 0 means that no code is generated at all.
+  /// Code is never released. Models that are prepared after the limit is reached use the code that exists, and portable
+  /// kernels for the rest: they are slower, and floats may differ in their last bits. A process that prepares a hundred
+  /// models does not reach the default; one that prepares thousands of different ones may.
   ///
-  /// A process that prepares models of a great many strangers reaches the limit at last; one that prepares a hundred of
-  /// its own does not.
+  /// Set it before the first model is prepared. With 0, no code is generated.
   public static var generatedCodeLimit: Int {
     get { ExecutableMemory.byteLimit }
     set { ExecutableMemory.byteLimit = newValue }

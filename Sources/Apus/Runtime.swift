@@ -17,7 +17,7 @@ public enum Runtime {
     public let unsupportedReason: String?
   }
 
-  /// Every kernel set of this build, fastest first; also those that this machine cannot run.
+  /// Every kernel set of this build, fastest first, including those that this machine cannot run.
   public static var kernelSets: [KernelSetDescription] {
     let supported = KernelSet.supported.map(\.name)
     let chosen = try? kernelSet(named: nil).name
@@ -58,7 +58,7 @@ public enum Runtime {
   /// Checks that a kernel set exists and this machine can run it.
   ///
   /// - Parameter name: The set's name; nil for the one that the environment variable `APUS_KERNELS` names.
-  /// - Throws: `invalidArgument` with the known names, or with what is missing.
+  /// - Throws: `invalidArgument` with the known names, or with what the machine lacks.
   public static func checkKernels(named name: String?) throws(ApusError) {
     _ = try kernelSet(named: name)
   }

@@ -10,9 +10,9 @@ public struct Tensor: Hashable, Sendable {
   public let type: ElementType
   /// The shape: the file's in a ``Model``, the prepared one in an ``Interpreter``.
   public let shape: TensorShape
-  /// The exported shape, with −1 for dimensions that may change; without such, equal to the file's shape.
+  /// The file's shape, with −1 for open dimensions, which may change.
   public let shapeSignature: [Int]
-  /// How integers represent real numbers; nil if they do not.
+  /// How integers represent real numbers; nil if the file has no scales for the tensor.
   public let quantization: QuantizationParameters?
   /// Whether the file holds the tensor's values.
   public let isConstant: Bool

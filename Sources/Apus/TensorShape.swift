@@ -14,7 +14,7 @@ public struct TensorShape: Hashable, Sendable {
   /// The number of elements (not bytes): the product of the dimensions, 1 for a scalar. It saturates at `Int.max`.
   public let elementCount: Int
 
-  /// Makes a shape from its dimensions. Nothing is checked: the call that takes the shape does that.
+  /// Makes a shape from its dimensions. They are checked later, by the call that takes the shape.
   public init(_ dimensions: [Int]) {
     self.dimensions = dimensions
     var count = 1

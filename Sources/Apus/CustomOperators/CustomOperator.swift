@@ -4,7 +4,7 @@ import ApusFormat
 
 /// An operator of your own, for models that use one the engine lacks.
 ///
-/// A model names its custom operators; an operator is prepared once for the shapes of its inputs, and then invoked in
+/// A model names its custom operators. An operator is prepared once for the shapes of its inputs, and then invoked in
 /// every run.
 ///
 /// ```swift
@@ -30,7 +30,7 @@ public struct CustomOperator: Sendable {
     public var outputShapes: [TensorShape]
     /// The bytes of scratch memory that a run needs.
     public var scratchByteCount: Int
-    /// Computes the outputs. Interpreters on several threads may call it at the same time.
+    /// Computes the outputs. Interpreters on several threads may call it at the same time; what it throws, the run throws.
     public var invoke: @Sendable (borrowing CustomOperatorTensors) throws(ApusError) -> Void
 
     /// Makes a plan from the outputs' shapes and a function that computes them.
@@ -56,10 +56,10 @@ public struct CustomOperator: Sendable {
   /// Makes an operator from a function that checks one use of it in a model and returns how to run it.
   ///
   /// - Parameters:
-  ///   - name: the name by which models refer to the operator. It takes precedence over the engine's own operators.
-  ///   - versions: the versions that it implements.
-  ///   - isPure: whether equal inputs give equal outputs.
-  ///   - prepare: called for each use of the operator, and again when shapes change. Its errors are thrown by
+  ///   - name: The name by which models refer to the operator. It takes precedence over a custom operator of the engine.
+  ///   - versions: The versions that it implements. Any other is an error with the code `unsupportedOperator`.
+  ///   - isPure: Whether equal inputs give equal outputs, so that results on constants can be kept.
+  ///   - prepare: Called for each use of the operator, and again when shapes change. Its errors are thrown by
   ///     ``Interpreter/init(model:options:signature:)``.
   public init(
     name: String, versions: ClosedRange<Int> = 1...1, isPure: Bool = false,
@@ -71,7 +71,13 @@ public struct CustomOperator: Sendable {
     self.prepare = prepare
   }
 
-  /// Makes an operator from a type that implements it.
+  /// Makes an operator from a type that implements it. Its runs have no scratch memory.
+  ///
+  /// - Parameters:
+  ///   - name: The name by which models refer to the operator.
+  ///   - versions: The versions that it implements.
+  ///   - isPure: Whether equal inputs give equal outputs, so that results on constants can be kept.
+  ///   - type: The type; one value of it is made for each use of the operator, and again when shapes change.
   public init<Kernel: CustomOperatorKernel>(
     name: String, versions: ClosedRange<Int> = 1...1, isPure: Bool = false, _ type: Kernel.Type
   ) {
@@ -115,9 +121,9 @@ public protocol CustomOperatorKernel: Sendable {
   /// The shape of each output.
   var outputShapes: [TensorShape] { get }
 
-  /// Checks a node of a model.
+  /// Checks one use of the operator in a model, and computes ``outputShapes``.
   init(preparing node: CustomOperatorNode) throws(ApusError)
 
-  /// Computes the outputs.
+  /// Computes the outputs. Interpreters on several threads may call it at the same time.
   func invoke(_ tensors: borrowing CustomOperatorTensors) throws(ApusError)
 }

@@ -33,19 +33,28 @@ public struct CustomOperatorNode {
     node.planner.model.tensor(index, subgraph: node.subgraphIndex, shape: node.planner.shape(of: index))
   }
 
-  /// A required input.
+  /// A required input, with its shape as prepared.
+  ///
+  /// - Throws: `malformedModel` if the model leaves it out.
   public func input(_ position: Int) throws(ApusError) -> Tensor {
     _ = try node.input(position)
     return tensor(node.entry.inputs[position])
   }
 
-  /// Throws unless there are this many inputs and outputs.
+  /// Checks the numbers of inputs and outputs.
+  ///
+  /// - Throws: `malformedModel` if the model has others.
   public func expect(inputs: Int, outputs: Int) throws(ApusError) {
     try node.expect(inputs: inputs...inputs, outputs: outputs...outputs)
   }
 
-  /// The values of an input. If it is not constant, everything before this operator runs first, and the operator is
-  /// prepared again whenever the values change.
+  /// The values of an input, row by row.
+  ///
+  /// If the input is not constant, everything before this operator runs first, and the operator is prepared again whenever
+  /// the values change. So call this before anything that must not happen twice, and let its error pass.
+  ///
+  /// - Throws: `malformedModel` if there is no such input, `unsupportedOperator` if it is not of `T`, `resourceLimit` if it
+  ///   has more than 2²⁴ values.
   public func values<T: TensorElement & Equatable>(
     ofInput position: Int, as type: T.Type = T.self
   ) throws(ApusError) -> [T] {
@@ -56,6 +65,8 @@ public struct CustomOperatorNode {
   public var optionBytes: [UInt8] { node.customOptions }
 
   /// The options as a FlexBuffer map, which is what most converters write.
+  ///
+  /// - Throws: `malformedModel` if ``optionBytes`` does not contain one. No bytes are an empty map.
   public var options: CustomOptions {
     get throws(ApusError) {
       do { return CustomOptions(try FlexBufferMap(bytes: node.customOptions)) } catch {
@@ -64,10 +75,10 @@ public struct CustomOperatorNode {
     }
   }
 
-  /// A `malformedModel` error that names this operator.
+  /// Makes an error with the code `malformedModel` that names this operator.
   public func malformed(_ message: String) -> ApusError { node.malformed(message) }
 
-  /// An `unsupportedOperator` error that names this operator.
+  /// Makes an error with the code `unsupportedOperator` that names this operator.
   public func unsupported(_ message: String) -> ApusError { node.unsupported(message) }
 }
 
@@ -85,15 +96,15 @@ public struct CustomOptions: Sendable {
   /// Whether there is a value with this name.
   public func contains(_ name: String) -> Bool { map.contains(name) }
 
-  /// A whole number; fractions are truncated.
+  /// A whole number, or `value` if there is none. Fractions are truncated, numbers beyond `Int` clamped.
   public func integer(_ name: String, default value: Int = 0) -> Int {
     map[name].map { Int(clamping: $0.int64) } ?? value
   }
 
-  /// A number.
+  /// A number, or `value` if there is none.
   public func number(_ name: String, default value: Double = 0) -> Double { map.double(name, default: value) }
 
-  /// A Boolean; numbers count as true unless they are zero.
+  /// A Boolean, or `value` if there is none. Numbers other than zero count as true.
   public func flag(_ name: String, default value: Bool = false) -> Bool { map.bool(name, default: value) }
 
   /// A string; nil if there is none.

@@ -35,6 +35,8 @@ public struct CustomOperatorTensors: ~Copyable {
   }
 
   /// The bytes of an input, whatever its type.
+  ///
+  /// - Throws: `invalidArgument` if there is no such input.
   @_lifetime(borrow self)
   public func inputBytes(_ position: Int) throws(ApusError) -> RawSpan {
     guard inputs.indices.contains(position), let slot = inputs[position] else {
@@ -43,7 +45,7 @@ public struct CustomOperatorTensors: ~Copyable {
     return table.readBytes(slot)
   }
 
-  /// The elements of an output, for writing.
+  /// The elements of an output, row by row, for writing. Their values are undefined until they are written.
   ///
   /// - Throws: `invalidArgument` if there is no such output or it is not of `T`.
   @_lifetime(borrow self)
@@ -56,13 +58,17 @@ public struct CustomOperatorTensors: ~Copyable {
   }
 
   /// The bytes of an output, for writing, whatever its type.
+  ///
+  /// - Throws: `invalidArgument` if there is no such output.
   @_lifetime(borrow self)
   public func outputBytes(_ position: Int) throws(ApusError) -> MutableRawSpan {
     guard outputs.indices.contains(position) else { throw missing("output", position) }
     return table.writeBytes(outputs[position])
   }
 
-  /// The memory that ``CustomOperator/Plan/scratchByteCount`` requested; its contents are undefined when a run begins.
+  /// The memory that ``CustomOperator/Plan/scratchByteCount`` requested. Its contents are undefined when a run begins.
+  ///
+  /// - Throws: `invalidArgument` if none was requested.
   @_lifetime(borrow self)
   public func scratch() throws(ApusError) -> MutableRawSpan {
     guard let scratchSlot else { throw ApusError(.invalidArgument, "\(place): has no scratch memory") }

@@ -114,15 +114,18 @@ import Testing
       message { try interpreter.copy([1 as UInt8], toInputAt: 0) } == "input 0 (x) is float32, not uint8")
     #expect(message { try interpreter.copy([1 as Float], toInputAt: 0) } == "input 0 takes 4 elements, not 1")
     #expect(
-      message { try interpreter.copy([1 as Float], toInputAt: 1) } == "there is no 1 among the 1 inputs")
+      message { try interpreter.copy([1 as Float], toInputAt: 1) } == "there is no input 1: the model has 1")
     #expect(
-      message { try interpreter.copy([1 as Float], toInputAt: -1) } == "there is no -1 among the 1 inputs")
+      message { try interpreter.copy([1 as Float], toInputAt: -1) } == "there is no input -1: the model has 1"
+    )
     #expect(
       message { _ = try interpreter.output(at: 0, as: Int8.self) } == "output 0 (y) is float32, not int8")
     #expect(
-      message { _ = try interpreter.output(at: 2, as: Float.self) } == "there is no 2 among the 1 outputs")
-    #expect(message { _ = try interpreter.dequantizedOutput(at: 1) } == "there is no 1 among the 1 outputs")
-    #expect(message { try interpreter.resizeInput(at: 7, to: [1]) } == "there is no 7 among the 1 inputs")
+      message { _ = try interpreter.output(at: 2, as: Float.self) } == "there is no output 2: the model has 1"
+    )
+    #expect(
+      message { _ = try interpreter.dequantizedOutput(at: 1) } == "there is no output 1: the model has 1")
+    #expect(message { try interpreter.resizeInput(at: 7, to: [1]) } == "there is no input 7: the model has 1")
     let tensor = message { try interpreter.withTensor(at: 9, as: Float.self) { _ throws(ApusError) in } }
     #expect(tensor == "there is no tensor 9, only 4")
   }
