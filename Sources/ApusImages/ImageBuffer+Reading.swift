@@ -26,8 +26,8 @@ extension ImageBuffer {
   /// Decodes the bytes of a JPEG, PNG, BMP or PNM file.
   ///
   /// The result is gray, rgb or, where the file has alpha, rgba; nothing is blended or premultiplied. A JPEG's
-  /// EXIF orientation is in ``orientation``; its pixels are as stored. A JPEG that ends early is an error, other
-  /// flaws that decoders commonly forgive are forgiven.
+  /// EXIF orientation is in ``orientation``; its pixels are as stored. A JPEG that ends early is an error. Flaws
+  /// that decoders commonly ignore are ignored.
   ///
   /// ``ApusVision/ImageBuffer/reduction`` says whether the picture was read at a smaller scale.
   ///

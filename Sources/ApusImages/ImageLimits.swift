@@ -13,10 +13,10 @@ public struct ImageLimits: Hashable, Sendable {
   public var maximumFileSize: Int
   /// The maximum number of scans in a JPEG. Each scan walks the whole picture, however few bytes it has.
   public var maximumScanCount: Int
-  /// The most pixels of all scans of a JPEG together, where it has several.
+  /// The maximum number of pixels of all scans of a JPEG together, if it has several.
   public var maximumScannedPixelCount = 1 << 30
 
-  /// Makes limits; those of `ImageBuffer` hold beside them.
+  /// Makes limits. Those of `ImageBuffer` hold too.
   public init(
     maximumSide: Int = ImageBuffer.maximumSide, maximumPixelCount: Int = 1 << 27,
     maximumFileSize: Int = 1 << 29, maximumScanCount: Int = 100

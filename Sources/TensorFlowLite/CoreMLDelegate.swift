@@ -5,7 +5,7 @@ public final class CoreMLDelegate: Delegate {
   /// The options as passed.
   public let options: Options
 
-  /// Nil: there is no delegate behind it.
+  /// Always nil.
   public var cDelegate: CDelegate { nil }
 
   /// Always nil, so that code for devices without Core ML takes over.

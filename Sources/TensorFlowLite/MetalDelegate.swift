@@ -5,7 +5,7 @@ public final class MetalDelegate: Delegate {
   /// The options as passed.
   public let options: Options
 
-  /// Nil: there is no delegate behind it.
+  /// Always nil.
   public var cDelegate: CDelegate { nil }
 
   /// Makes a delegate that every ``Interpreter`` refuses.

@@ -49,7 +49,7 @@ final class Session {
   /// Whether all is ready for a run.
   var isAllocated: Bool { engine != nil && resized.isEmpty }
 
-  /// Sets the shape of an input. The shape that it has is no change.
+  /// Sets the shape of an input. Setting the shape that it has changes nothing.
   func resizeInput(_ index: Int, to shape: Tensor.Shape) throws(Failure) {
     guard shape.dimensions.allSatisfy({ (0...Int(Int32.max)).contains($0) }) else {
       throw .impossibleShape

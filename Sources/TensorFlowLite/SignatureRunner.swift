@@ -57,7 +57,7 @@ public final class SignatureRunner {
   /// Allocates if need be, fills inputs, and computes the outputs.
   ///
   /// - Parameter inputs: Data by the names of inputs; an input that is left out keeps its values.
-  /// - Throws: `failedToGetTensor` for a name that is no input; `invalidTensorDataCount`; `failedToAllocateTensors` or
+  /// - Throws: `failedToGetTensor` if there is no input of that name; `invalidTensorDataCount`; `failedToAllocateTensors` or
   ///   `failedToInvokeSignature`, whose cause is ``failureReason``.
   public func invoke(with inputs: [String: Data]) throws {
     try allocateTensors()

@@ -81,7 +81,7 @@ extension ImageBuffer {
     return try draw(sketch, on: oriented().converted(to: .rgb), style: style)
   }
 
-  /// The picture after orientation, as rgb, tinted by the classes of its pixels; class 0, mostly the background, is
+  /// The picture after orientation, as rgb, tinted by the classes of its pixels; class 0, usually the background, is
   /// not tinted.
   ///
   /// - Parameter opacity: How much of a pixel is the class's color, 0 to 1.

@@ -11,19 +11,19 @@ import ApusFormat
 /// }
 /// ```
 ///
-/// The channels of a clip become one, the clip gets the model's sample rate, and is cut into windows that are as long as the
-/// model's input; the last one is filled up with silence. Any number of threads can share a classifier.
+/// A clip is mixed to one channel, resampled to the model's rate, and cut into windows as long as the model's input. The last
+/// window is filled up with silence. Any number of threads can share a classifier.
 public final class AudioClassifier: Sendable {
   /// How to classify.
   @dynamicMemberLookup
   public struct Options: Sendable {
     /// Which classes to report, and how to name them. Its members are also members of these options.
     public var resultOptions = ResultOptions()
-    /// The share of a window that the next one repeats, from 0 to less than 1.
+    /// The share of a window that the next one repeats: at least 0 and less than 1.
     public var overlap = 0.0
-    /// The model's sample rate in hertz; nil for what its metadata says, or else 16,000.
+    /// The model's sample rate in hertz; nil for that of its metadata, or else 16,000.
     public var sampleRate: Int?
-    /// The number of samples in a window; required for a model that leaves it open.
+    /// The number of samples in a window; required if the model leaves it open.
     public var windowSampleCount: Int?
     /// How to run the model: threads, kernels, limits.
     public var interpreter = Interpreter.Options()
@@ -74,7 +74,9 @@ public final class AudioClassifier: Sendable {
     interpreters = InterpreterPool(prepared.interpreter, options: prepared.interpreterOptions) { _ in shape }
   }
 
-  /// Makes a classifier from files; nil for the labels inside the model.
+  /// Makes a classifier from files. Without `labelsFile`, the labels are those inside the model.
+  ///
+  /// - Throws: `unreadableFile`, `malformedModel`, `malformedLabels`, or what the other initializer throws.
   public convenience init(
     modelFile: String, labelsFile: String? = nil, options: Options = Options()
   ) throws(ApusError) {
@@ -91,8 +93,9 @@ public final class AudioClassifier: Sendable {
   ///
   /// - Parameters:
   ///   - clip: The sound, of any rate and number of channels.
-  ///   - cancellation: A flag that is checked before each operator.
-  /// - Throws: `cancelled`; `invalidArgument` for a clip without samples; `invalidData` if an operator refuses a value.
+  ///   - cancellation: A flag that stops the run, even in the middle of a long operator.
+  /// - Throws: `cancelled`; `invalidArgument` for a clip without samples; `invalidData` if an operator refuses a value;
+  ///   `resourceLimit` if a run takes more than the options of `interpreter` allow.
   public func classify(
     _ clip: AudioClip, cancellation: Cancellation? = nil
   ) throws(ApusError) -> AudioClassificationResult {

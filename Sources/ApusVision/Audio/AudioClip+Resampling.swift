@@ -5,11 +5,11 @@ import ApusSystem
 extension AudioClip {
   /// The same sound at another rate.
   ///
-  /// With `up / down` the rates' quotient in lowest terms: the samples with `up − 1` zeros between them pass a low-pass filter of
-  /// `20 · max(up, down) + 1` taps (a sinc in a Kaiser window with β = 5), of which every `down`-th result is kept. SciPy's
-  /// `resample_poly` has the same rule. The sound is silence before its beginning and after its end.
+  /// The rule is that of SciPy's `resample_poly`. Let `up / down` be the quotient of the rates in lowest terms. The samples, with
+  /// `up − 1` zeros between them, pass a low-pass filter of `20 · max(up, down) + 1` taps (a sinc in a Kaiser window with
+  /// β = 5), and every `down`-th result is kept. Before its beginning and after its end, the sound is silent.
   ///
-  /// - Parameter rate: Samples a second; what is out of ``sampleRates`` becomes the nearest that is not.
+  /// - Parameter rate: Samples per second; a rate outside ``sampleRates`` becomes the nearest one inside.
   public func resampled(to rate: Int) -> AudioClip {
     let rate = min(max(rate, Self.sampleRates.lowerBound), Self.sampleRates.upperBound)
     guard rate != sampleRate, frameCount > 0 else { return self }

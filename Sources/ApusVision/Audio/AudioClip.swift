@@ -8,26 +8,26 @@ import Apus
 /// let mono = clip.mono().resampled(to: 16_000)
 /// ```
 public struct AudioClip: Hashable, Sendable {
-  /// The most channels.
+  /// The maximum number of channels.
   public static let maximumChannelCount = 64
-  /// The most samples, those of all channels together: 2²⁸, some 97 minutes of stereo at 48 kHz.
+  /// The maximum number of samples of all channels together: 2²⁸, or about 46 minutes of stereo at 48 kHz.
   public static let maximumSampleCount = 1 << 28
   /// The sample rates that are possible, in samples a second.
   public static let sampleRates = 1_000...384_000
   /// The maximum size of a file, in bytes.
   public static let maximumFileSize = 1 << 30
 
-  /// The samples: those of all channels for the first moment, then for the next.
+  /// The samples, interleaved: those of all channels for the first moment, then for the next.
   public let samples: [Float]
-  /// How many samples of one channel there are in a second.
+  /// The number of samples of one channel per second.
   public let sampleRate: Int
-  /// How many channels there are.
+  /// The number of channels.
   public let channelCount: Int
 
-  /// Makes a clip of its samples.
+  /// Makes a clip from its samples.
   ///
-  /// - Throws: `invalidArgument` for a rate or a number of channels that is not possible, or samples that are not so many for
-  ///   each channel; `resourceLimit` beyond ``maximumSampleCount``.
+  /// - Throws: `invalidArgument` for a rate outside ``sampleRates``, for no channels or more than ``maximumChannelCount``, or if
+  ///   the number of samples is not a multiple of that of channels; `resourceLimit` beyond ``maximumSampleCount``.
   public init(samples: [Float], sampleRate: Int, channelCount: Int = 1) throws(ApusError) {
     try Self.check(sampleRate: sampleRate, channelCount: channelCount, code: .invalidArgument)
     guard samples.count <= Self.maximumSampleCount else {

@@ -21,7 +21,7 @@ struct WAVDecoder {
     try WAVDecoder(bytes: bytes).clip()
   }
 
-  /// The most parts of a file that are passed over in search of its sound.
+  /// The maximum number of parts of a file that are skipped in search of its sound.
   private static let maximumChunkCount = 4096
 
   private func clip() throws(ApusError) -> AudioClip {

@@ -64,7 +64,9 @@ public final class ImageClassifier: VisionTask {
       labels: heads.labels, steps: heads.steps)
   }
 
-  /// Makes a classifier from files; nil for the labels inside the model.
+  /// Makes a classifier from files. Without `labelsFile`, the labels are those inside the model.
+  ///
+  /// - Throws: `unreadableFile`, `malformedModel`, `malformedLabels`, or what the other initializer throws.
   public convenience init(
     modelFile: String, labelsFile: String? = nil, options: Options = Options()
   ) throws(ApusError) {
@@ -84,8 +86,9 @@ public final class ImageClassifier: VisionTask {
   /// - Parameters:
   ///   - image: The picture, of any size.
   ///   - region: The part of the picture to look at, in pixels after orientation; nil for the whole picture.
-  ///   - cancellation: A flag that is checked before each operator.
-  /// - Throws: `cancelled`; `invalidArgument` for a region without pixels; `invalidData` if an operator refuses a value.
+  ///   - cancellation: A flag that stops the run, even in the middle of a long operator.
+  /// - Throws: `cancelled`; `invalidArgument` for a region without pixels; `invalidData` if an operator refuses a value;
+  ///   `resourceLimit` if the run takes more than the options of `interpreter` allow.
   public func classify(
     _ image: ImageBuffer, in region: PixelRect? = nil, cancellation: Cancellation? = nil
   ) throws(ApusError) -> ClassificationResult {
@@ -102,7 +105,7 @@ public final class ImageClassifier: VisionTask {
   /// How far files may be reduced while they are read, see ``VisionTask/imageReduction``.
   public var imageReduction: ImageReduction { .fitting(pictures.processor) }
 
-  /// The same result, under the name that all tasks share.
+  /// The result under the name that all tasks share.
   public func answer(_ image: ImageBuffer, in region: PixelRect?, cancellation: Cancellation?)
     throws(ApusError) -> ClassificationResult
   {

@@ -2,8 +2,7 @@
 
 /// Which output of a detection model holds what, by position.
 ///
-/// ``ObjectDetector`` finds this out by itself; where a model defies that, ``ObjectDetector/Options/outputs``
-/// takes it from the caller.
+/// ``ObjectDetector`` finds this out by itself. If it cannot, set ``ObjectDetector/Options/outputs``.
 public struct DetectionOutputs: Hashable, Sendable {
   /// The boxes, `1×N×4`: top, left, bottom and right as fractions of the input.
   public var boxes: Int

@@ -2,7 +2,7 @@
 
 /// The kinds of detection models, by what their outputs hold.
 public enum DetectorLayout: String, CaseIterable, Hashable, Sendable {
-  /// Boxes, classes, scores and mostly a count: suppression is part of the model.
+  /// Boxes, classes, scores and usually a count: suppression is part of the model.
   case postProcessed = "post-processed"
   /// Encoded boxes and scores of a single-shot detector, one row for each anchor.
   case ssd
@@ -10,7 +10,7 @@ public enum DetectorLayout: String, CaseIterable, Hashable, Sendable {
   case yolo5
   /// YOLO v8, v9, 11, 12, and others without an end-to-end head: `(4 + classes) × N`, or transposed.
   case yolo8
-  /// A raw one-to-one head of YOLO v10 or 26: as ``yolo8``, but boxes are corners, and none is suppressed.
+  /// A raw one-to-one head of YOLO v10 or 26: like ``yolo8``, but boxes are given by their corners, and none is suppressed.
   case yolo10Raw = "yolo10-raw"
   /// YOLO v10 or 26, or an export with suppression inside: `300 × 6`.
   case yoloEndToEnd = "yolo-end-to-end"

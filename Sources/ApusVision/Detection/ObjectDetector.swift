@@ -88,14 +88,15 @@ public final class ObjectDetector: VisionTask {
 
   /// Finds objects in a picture, best first; equal scores keep the model's order.
   ///
-  /// Boxes refer to the picture after orientation. YOLO's end at the picture's edges, others may
-  /// reach outside it. Rows whose box or class is not a finite number are ignored.
+  /// Boxes refer to the picture after orientation. Those of YOLO end at the picture's edges; others may reach beyond them.
+  /// Rows whose box or class is not a finite number are ignored.
   ///
   /// - Parameters:
   ///   - image: The picture, of any size.
   ///   - region: The part of the picture to look at, in pixels after orientation; nil for the whole picture.
-  ///   - cancellation: A flag that is checked before each operator.
-  /// - Throws: `cancelled`; `invalidArgument` for a region without pixels; `invalidData` if an operator refuses a value.
+  ///   - cancellation: A flag that stops the run, even in the middle of a long operator.
+  /// - Throws: `cancelled`; `invalidArgument` for a region without pixels; `invalidData` if an operator refuses a value;
+  ///   `resourceLimit` if the run takes more than the options of `interpreter` allow.
   public func detect(
     _ image: ImageBuffer, in region: PixelRect? = nil, cancellation: Cancellation? = nil
   ) throws(ApusError) -> DetectionResult {
@@ -112,7 +113,7 @@ public final class ObjectDetector: VisionTask {
   /// How far files may be reduced while they are read, see ``VisionTask/imageReduction``.
   public var imageReduction: ImageReduction { .fitting(pictures.processor) }
 
-  /// The same result, under the name that all tasks share.
+  /// The result under the name that all tasks share.
   public func answer(_ image: ImageBuffer, in region: PixelRect?, cancellation: Cancellation?)
     throws(ApusError) -> DetectionResult
   {

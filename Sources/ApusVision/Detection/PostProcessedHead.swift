@@ -2,7 +2,7 @@
 import Apus
 import ApusFormat
 
-/// Models that suppress by themselves: boxes, classes, scores and mostly a count.
+/// Models that suppress by themselves: boxes, classes, scores and usually a count.
 struct PostProcessedHead: DetectionHead {
   let layout = DetectorLayout.postProcessed
   let reason: String

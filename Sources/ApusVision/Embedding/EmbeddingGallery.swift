@@ -33,7 +33,7 @@ public struct EmbeddingGallery: Hashable, Sendable {
   public static let maximumNameLength = 1024
   /// The maximum number of coordinates.
   public static let maximumDimension = 1 << 16
-  /// The largest file, in bytes.
+  /// The maximum size of a file, in bytes.
   public static let maximumFileSize = 1 << 28
 
   private static let magic = Array("ApusGallery1\n".utf8)
@@ -103,7 +103,7 @@ public struct EmbeddingGallery: Hashable, Sendable {
     }
   }
 
-  /// The most frequent name among the `k` nearest, on a tie the nearest; nil if none is near enough.
+  /// The most frequent name among the `k` nearest, or on a tie the nearest one's; nil if none is near enough.
   public func name(of embedding: Embedding, k: Int = 1, distance: Double? = nil) -> String? {
     let matches = nearest(to: embedding, k: k, distance: distance)
     var votes: [String: Int] = [:]

@@ -11,7 +11,7 @@ public struct Face: Hashable, Sendable {
   /// Eyes, nose, mouth and ears, in the order of ``keypointNames``.
   public var keypoints: [Keypoint]
 
-  /// The points of a face, as seen from the person: the right eye is mostly on the left of a picture.
+  /// The points of a face, as seen from the person: the right eye is usually on the left of the picture.
   public static let keypointNames = [
     "right eye", "left eye", "nose tip", "mouth center", "right ear tragion", "left ear tragion",
   ]

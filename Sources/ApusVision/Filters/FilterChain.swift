@@ -41,7 +41,7 @@ extension FilterChain {
   /// Reads a chain from text, such as `prewitt:0.7,closing:1,invert,gaussian:1,erosion:1`.
   ///
   /// Filters are `prewitt` and `sobel` with a strength and perhaps `luminance`, `erosion`, `dilation` and `closing` with a radius,
-  /// `invert`, and `gaussian` with a radius. What is left out is 1.
+  /// `invert`, and `gaussian` with a radius. A number that is left out is 1.
   ///
   /// - Throws: `invalidArgument` with the filter that is not understood.
   public init(parsing text: String) throws(ApusError) {

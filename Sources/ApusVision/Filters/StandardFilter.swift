@@ -3,8 +3,8 @@ import Apus
 
 /// The filters of this library, each a value.
 ///
-/// Each works on the picture as it is seen, in its own format: on each color channel by itself, unless it says otherwise. Alpha
-/// stays as it is. Beyond an edge, the pixels of the edge go on. Radii are in pixels.
+/// Each works on the picture as it is seen, in the picture's format, on each color channel by itself unless it says otherwise.
+/// Alpha stays as it is. Beyond an edge, the pixels of the edge repeat. Radii are in pixels.
 ///
 /// The rules are those of the filters of the same names in GPUImage 2, with integers in place of textures: results are
 /// rounded to the nearest of 0 to 255 where a texture would be.
@@ -22,7 +22,7 @@ public enum StandardFilter: Hashable, Sendable {
   /// `√(h² + v²) · strength`, at most 255.
   case prewitt(strength: Double = 1, of: EdgeSource = .red)
 
-  /// As Prewitt's operator, but neighbors that share a side count twice.
+  /// Like Prewitt's operator, but neighbors that share a side with the pixel count twice.
   case sobel(strength: Double = 1, of: EdgeSource = .red)
 
   /// The minimum over the `2 · radius + 1` pixels of a row, then of a column: dark areas grow. Radius 0 changes nothing.
@@ -37,7 +37,7 @@ public enum StandardFilter: Hashable, Sendable {
   /// `255 − v`.
   case inversion
 
-  /// A blur by normal weights with σ, the radius rounded to a whole number; σ 0 changes nothing, and 61 is the largest.
+  /// A blur with normal weights; σ is the radius, rounded to a whole number from 0, which changes nothing, to 61.
   ///
   /// A pixel takes `⌊√(−2σ² · ln(σ√(2π) / 256))⌋` neighbors to each side, one more where that is odd: those whose weight a byte
   /// can show. Rows first, then columns, each rounded to bytes.

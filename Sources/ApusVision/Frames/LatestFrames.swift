@@ -3,7 +3,7 @@ import Apus
 import Dispatch
 import Synchronization
 
-/// Keeps up with a camera: runs a task on the newest frame, one at a time, and drops what there is no time for.
+/// Keeps up with a camera: runs a task on the newest frame, one at a time, and drops frames that there is no time for.
 ///
 /// ```swift
 /// let camera = LatestFrames(try ObjectDetector.shapes())
@@ -57,13 +57,13 @@ public final class LatestFrames<Asked: VisionTask>: Sendable {
   private let state = Mutex(State())
   private let queue = DispatchQueue(label: "apus.latest-frames", qos: .userInitiated)
 
-  /// Prepares to follow a camera.
+  /// Makes a queue for one task.
   ///
   /// - Parameters:
   ///   - task: The task to run on each frame.
   ///   - region: The part of each frame to look at, in pixels after orientation; nil for the whole frame.
-  ///   - deadline: The maximum age of a frame when its result is there; an older one is given up, even during a run. Nil for
-  ///     any age.
+  ///   - deadline: The maximum time from a frame's arrival to its result. A frame that takes longer is given up, even during a
+  ///     run. Nil means no limit.
   public init(_ task: Asked, region: PixelRect? = nil, deadline: Duration? = nil) {
     self.task = task
     self.region = region
@@ -154,7 +154,7 @@ extension VisionTask {
   /// - Parameters:
   ///   - frames: The frames, as they come.
   ///   - region: The part of each frame to look at; nil for the whole frame.
-  ///   - deadline: The maximum age of a frame when its result is there; nil for any age.
+  ///   - deadline: The maximum time from a frame's arrival to its result; nil means no limit.
   public func latestAnswers<Frames: AsyncSequence & Sendable>(
     to frames: Frames, in region: PixelRect? = nil, deadline: Duration? = nil
   ) -> AsyncStream<FrameResult<Answer>> where Frames.Element == ImageBuffer, Frames.Failure == Never {

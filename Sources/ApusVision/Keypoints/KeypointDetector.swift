@@ -72,6 +72,8 @@ public final class KeypointDetector: VisionTask {
   }
 
   /// Makes a detector from a file.
+  ///
+  /// - Throws: `unreadableFile`, `malformedModel`, or what the other initializer throws.
   public convenience init(modelFile: String, options: Options = Options()) throws(ApusError) {
     try self.init(model: Model(contentsOfFile: modelFile), options: options)
   }
@@ -81,8 +83,9 @@ public final class KeypointDetector: VisionTask {
   /// - Parameters:
   ///   - image: The picture, of any size.
   ///   - region: The part of the picture to look at, in pixels after orientation; nil for the whole picture.
-  ///   - cancellation: A flag that is checked before each operator.
-  /// - Throws: `cancelled`; `invalidArgument` for a region without pixels; `invalidData` if an operator refuses a value.
+  ///   - cancellation: A flag that stops the run, even in the middle of a long operator.
+  /// - Throws: `cancelled`; `invalidArgument` for a region without pixels; `invalidData` if an operator refuses a value;
+  ///   `resourceLimit` if the run takes more than the options of `interpreter` allow.
   public func detect(
     _ image: ImageBuffer, in region: PixelRect? = nil, cancellation: Cancellation? = nil
   ) throws(ApusError) -> KeypointResult {
@@ -99,7 +102,7 @@ public final class KeypointDetector: VisionTask {
   /// How far files may be reduced while they are read, see ``VisionTask/imageReduction``.
   public var imageReduction: ImageReduction { .fitting(pictures.processor) }
 
-  /// The same result, under the name that all tasks share.
+  /// The result under the name that all tasks share.
   public func answer(_ image: ImageBuffer, in region: PixelRect?, cancellation: Cancellation?)
     throws(ApusError) -> KeypointResult
   {

@@ -8,7 +8,7 @@ extension PreparedImage {
 
   /// Writes the values of a float32 input; without a normalization, `(v − 127.5) / 127.5`.
   ///
-  /// - Throws: `invalidArgument` when the destination has another number of values, or the normalization
+  /// - Throws: `invalidArgument` if the destination has another number of values, or the normalization
   ///   does not fit the channels.
   public func fill(
     _ destination: inout MutableSpan<Float>, order: ChannelOrder = .interleaved,
@@ -28,7 +28,7 @@ extension PreparedImage {
   ///     halves away from zero, limited to the type.
   ///   - scale: The input's quantization scale; used with a normalization alone.
   ///   - zeroPoint: The input's zero point; used with a normalization alone.
-  /// - Throws: `invalidArgument` when the destination has another number of values, the normalization does
+  /// - Throws: `invalidArgument` if the destination has another number of values, the normalization does
   ///   not fit the channels, or the scale is not a positive number.
   public func fill(
     _ destination: inout MutableSpan<UInt8>, order: ChannelOrder = .interleaved,

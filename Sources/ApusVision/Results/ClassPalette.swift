@@ -10,7 +10,7 @@ public struct ClassPalette: Hashable, Sendable {
     self.colors = colors.isEmpty ? [PixelColor(hex: 0xE6194B)] : colors
   }
 
-  /// Twenty colors that can be told apart, the most different ones first.
+  /// Twenty colors that are easy to tell apart, the most different ones first.
   public static let standard = ClassPalette(
     colors: [
       0xE6194B, 0x3CB44B, 0xFFE119, 0x4363D8, 0xF58231, 0x911EB4, 0x42D4F4, 0xF032E6, 0xBFEF45, 0xFABED4,

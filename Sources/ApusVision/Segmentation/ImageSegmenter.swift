@@ -53,9 +53,9 @@ public final class ImageSegmenter: VisionTask {
   private let channels: MaskEnlargement.Channels
   private let names: LabelSource?
 
-  /// The most pixels times classes that are looked at: some minutes' work.
+  /// The maximum number of pixels times classes that are compared: minutes of work.
   private static let maximumWork = 1 << 32
-  /// The most pixels times classes of confidence masks.
+  /// The maximum number of pixels times classes of confidence masks.
   private static let maximumConfidences = 1 << 28
 
   /// Makes a segmenter.
@@ -104,7 +104,9 @@ public final class ImageSegmenter: VisionTask {
       steps: [step])
   }
 
-  /// Makes a segmenter from files; nil for the labels inside the model.
+  /// Makes a segmenter from files. Without `labelsFile`, the labels are those inside the model.
+  ///
+  /// - Throws: `unreadableFile`, `malformedModel`, `malformedLabels`, or what the other initializer throws.
   public convenience init(
     modelFile: String, labelsFile: String? = nil, options: Options = Options()
   ) throws(ApusError) {
@@ -161,9 +163,9 @@ public final class ImageSegmenter: VisionTask {
   ///   - image: The picture, of any size.
   ///   - region: The part to look at, in pixels after orientation; nil for the whole picture. Pixels outside take the
   ///     class of the region's edge.
-  ///   - cancellation: A flag that is checked before each operator.
-  /// - Throws: `cancelled`, `resourceLimit` if confidence masks take too much memory, or what only the data of a run
-  ///   can cause.
+  ///   - cancellation: A flag that stops the run, even in the middle of a long operator.
+  /// - Throws: `cancelled`; `invalidArgument` for a region without pixels; `invalidData` if an operator refuses a value;
+  ///   `resourceLimit` if confidence masks take too much memory, or the run more than the options of `interpreter` allow.
   public func segment(
     _ image: ImageBuffer, in region: PixelRect? = nil, cancellation: Cancellation? = nil
   ) throws(ApusError) -> SegmentationResult {
@@ -180,7 +182,7 @@ public final class ImageSegmenter: VisionTask {
   /// How far files may be reduced while they are read, see ``VisionTask/imageReduction``.
   public var imageReduction: ImageReduction { .fitting(pictures.processor) }
 
-  /// The same result, under the name that all tasks share.
+  /// The result under the name that all tasks share.
   public func answer(_ image: ImageBuffer, in region: PixelRect?, cancellation: Cancellation?)
     throws(ApusError) -> SegmentationResult
   {

@@ -2,15 +2,15 @@
 import Apus
 import ApusFormat
 
-/// What AutoML Vision Edge says about a model in `tflite_metadata.json`, to be compared with the model itself.
+/// The contents of `tflite_metadata.json`, which AutoML Vision Edge puts beside a model, to compare with the model itself.
 ///
 /// ```swift
 /// let model = try Model(contentsOfFile: "model.tflite")
 /// try EdgeModelMetadata(contentsOfFile: "tflite_metadata.json").check(model)
 /// ```
 ///
-/// The model itself has all these facts, so a program needs no constants from here. Comments from `//` to the end of a line are
-/// skipped.
+/// The model itself contains all these facts, so a program needs no constants from here. Comments from `//` to the end of a line
+/// are skipped.
 public struct EdgeModelMetadata: Hashable, Sendable {
   /// The maximum size of a file, in bytes.
   public static let maximumFileSize = 1 << 20
@@ -115,10 +115,12 @@ public struct EdgeModelMetadata: Hashable, Sendable {
 
   // MARK: Comparing
 
-  /// Compares what is said with a model.
+  /// Compares the metadata with a model.
   ///
-  /// - Throws: `invalidArgument` if they differ; `reasons` has a sentence for each difference. Where the most detections are
-  ///   said, also what stops `Apus.Interpreter`: files leave the shapes of detections open.
+  /// If ``maxDetections`` is known, this prepares an interpreter, because files leave the shapes of detections open.
+  ///
+  /// - Throws: `invalidArgument` if they differ; `reasons` has a sentence for each difference. With ``maxDetections``, also
+  ///   the errors of `Apus.Interpreter`.
   public func check(_ model: Model) throws(ApusError) {
     let outputs = maxDetections == nil ? model.outputs : try Interpreter(model: model).outputs
     let differences = differences(from: model, outputs)

@@ -13,9 +13,9 @@ import Synchronization
 /// detector = try ObjectDetector(model: store.model())
 /// ```
 ///
-/// The caller does the download; there is no networking here. A file is accepted only if it has the SHA-256 that
-/// the caller expects and is a readable model. Then it replaces the previous one, at once and completely:
-/// a program that ends in the middle finds either on its next start. Several processes may share a folder.
+/// The caller does the download; there is no networking here. A file is accepted only if it has the SHA-256 that the caller
+/// expects and is a readable model. Then it replaces the previous one, at once and completely: if the program ends in the
+/// middle, it finds either the old or the new model on its next start. Several processes may share a folder.
 public final class ModelStore: Sendable {
   /// A model's file.
   public struct StoredModel: Hashable, Sendable {
@@ -58,7 +58,7 @@ public final class ModelStore: Sendable {
   ///   - folder: The folder for models and their records.
   ///   - name: The model's name, which keeps the files of several stores apart: letters, digits, `.`, `_`, `-`.
   ///   - bundledFile: The model to use until another one has arrived; nil for none.
-  /// - Throws: `invalidArgument` for a name that is no file's, or `unwritableFile`.
+  /// - Throws: `invalidArgument` for an empty name or other characters, or `unwritableFile`.
   public init(folder: String, name: String, bundledFile: String? = nil) throws(ApusError) {
     try Self.check(name, "name")
     files = try ModelFolder(path: folder, name: name)

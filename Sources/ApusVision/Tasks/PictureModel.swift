@@ -12,7 +12,7 @@ struct PreparedModel: DescribedModel {
   fileprivate let options: BaseOptions
   fileprivate let interpreterOptions: Interpreter.Options
 
-  /// The most elements of an output, of which tasks make floats.
+  /// The maximum number of elements of an output that tasks convert to floats.
   private static let outputLimit = 1 << 27
 
   /// Checks that the model's only input is a picture, and prepares an interpreter.

@@ -23,8 +23,9 @@ public protocol VisionTask: Sendable {
   ///   - image: The picture, of any size.
   ///   - region: The part of the picture, after orientation, that the model looks at; nil for the whole picture. Positions in
   ///     the result refer to the whole picture.
-  ///   - cancellation: A flag that is checked before each operator.
-  /// - Throws: `cancelled`; `invalidArgument` for a region without pixels; `invalidData` if an operator refuses a value.
+  ///   - cancellation: A flag that stops the run, even in the middle of a long operator.
+  /// - Throws: `cancelled`; `invalidArgument` for a region without pixels; `invalidData` if an operator refuses a value;
+  ///   `resourceLimit` if the run takes more than the options of `interpreter` allow.
   func answer(_ image: ImageBuffer, in region: PixelRect?, cancellation: Cancellation?) throws(ApusError)
     -> Answer
 
