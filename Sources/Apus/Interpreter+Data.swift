@@ -168,7 +168,7 @@ extension Interpreter {
     case .int64: return try real(output(at: position, as: Int64.self).map(Int.init))
     default:
       throw ApusError(
-        .invalidArgument, "output \(position) (\(name)) is \(type), which does not become real numbers")
+        .invalidArgument, "output \(position) (\(name)) is \(type), which cannot be read as real numbers")
     }
   }
 }

@@ -8,11 +8,11 @@ struct LimitOptions: ParsableArguments {
   @Option(
     name: .long,
     help:
-      "The most seconds that models may take in all; with several pictures, to be prepared, and for each picture. 0 for any number."
+      "The maximum wall time of a command, in seconds; with several pictures, of preparing the model, and of each picture. 0 means no limit."
   )
   var timeLimit = 15.0
 
-  @Option(name: .long, help: "The most MiB that a model's tensors and packed weights may take.")
+  @Option(name: .long, help: "The maximum memory of a model's tensors and packed weights, in MiB.")
   var memoryLimit = 1024
 
   func validate() throws {

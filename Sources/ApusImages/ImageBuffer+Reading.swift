@@ -51,7 +51,7 @@ extension ImageBuffer {
     case .pnm: self = try NetpbmDecoder.decode(bytes, limits: limits)
     case nil:
       guard !bytes.isEmpty else { throw ApusError(.malformedImage, "there are no bytes") }
-      throw ApusError(.unsupportedImage, "the bytes are neither JPEG nor PNG, BMP or PNM")
+      throw ApusError(.unsupportedImage, "the bytes are not JPEG, PNG, BMP or PNM")
     }
   }
 

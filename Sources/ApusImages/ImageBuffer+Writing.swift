@@ -38,7 +38,7 @@ extension ImageBuffer {
   {
     guard let fileFormat = fileFormat ?? ImageFileFormat(path: path) else {
       throw ApusError(
-        .unsupportedImage, "'\(path)' does not say what to write: .png, .jpg and .ppm are known")
+        .unsupportedImage, "'\(path)' does not end in .png, .jpg or .ppm")
     }
     try writeWholeFile(encoded(as: fileFormat, quality: quality), to: path)
   }

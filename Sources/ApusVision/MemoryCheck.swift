@@ -11,6 +11,6 @@ import ApusKernels
 package func requireMemory(_ byteCount: Int, for what: @autoclosure () -> String) throws(ApusError) {
   guard byteCount >= 1 << 22 else { return }
   guard ZeroedMemory(ifAvailable: byteCount, isReserved: true) != nil else {
-    throw ApusError(.resourceLimit, "the system has no memory of \(byteCount) bytes for \(what())")
+    throw ApusError(.resourceLimit, "the system refuses \(byteCount) bytes of memory for \(what())")
   }
 }

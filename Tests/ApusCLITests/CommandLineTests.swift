@@ -57,7 +57,7 @@ struct CommandLineTests {
         ("run empty", "the model 'empty': 0 bytes are too few for a FlatBuffer"),
         ("inspect text", "the model 'text': the file identifier is 'odel', not 'TFL3'"),
         ("detect --model picture.png picture.png", "the model 'picture.png': the file identifier is"),
-        ("detect text", "text: the bytes are neither JPEG nor PNG, BMP or PNM"),
+        ("detect text", "text: the bytes are not JPEG, PNG, BMP or PNM"),
         ("detect nowhere.jpg", "nowhere.jpg: No such file or directory"),
         ("detect cut.jpg", "cut.jpg: "),
         ("detect --annotate a.png picture.png picture.png", "--annotate takes one picture, not 2"),
@@ -151,7 +151,7 @@ struct CommandLineTests {
         let answer = try apus(
           ["detect", "pictures", "picture.png", "--json", "--jobs", "\(jobs)"] + more, in: folder)
         #expect(answer.status == 2)
-        #expect(answer.errors == "error: pictures/aa.jpg: the bytes are neither JPEG nor PNG, BMP or PNM\n")
+        #expect(answer.errors == "error: pictures/aa.jpg: the bytes are not JPEG, PNG, BMP or PNM\n")
         let lines = try answer.output.split(separator: "\n").map {
           try JSONDecoder().decode(Line.self, from: Data($0.utf8))
         }

@@ -142,7 +142,7 @@ struct FaultTests {
       let answer = try shell(
         "ulimit -v \(mebibytes << 10); exec \"$APUS\" detect large.bmp --annotate out.png", in: folder)
       #expect(answer.status == 2 && !answer.signal, "\(answer.errors)")
-      #expect(answer.errors.hasPrefix("error: large.bmp: the system has no memory of "), "\(answer.errors)")
+      #expect(answer.errors.hasPrefix("error: large.bmp: the system refuses "), "\(answer.errors)")
     }
   }
 }

@@ -86,7 +86,7 @@ import Testing
     let error = #expect(throws: ApusError.self) {
       try AudioClip(decoding: floats.dropLast(4) + [0, 0, 0xC0, 0x7F])
     }
-    #expect(error?.message.hasSuffix("the sample is no finite number") == true)
+    #expect(error?.message.hasSuffix("the sample is not a finite number") == true)
     #expect(throws: ApusError.self) { try AudioClip(contentsOfFile: "nowhere.wav") }
   }
 

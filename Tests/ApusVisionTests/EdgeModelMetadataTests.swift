@@ -43,7 +43,7 @@ import Testing
     for (old, new, found) in [
       ("QUANTIZED_UINT8", "FLOAT", "the input's type is uint8, not FLOAT"),
       ("        160,", "        320,", "the input's shape is [1, 160, 160, 3], not [1, 320, 320, 3]"),
-      ("25,", "40,", "the most detections is 25, not 40"),
+      ("25,", "40,", "the maximum number of detections is 25, not 40"),
       (#", "num_of_boxes""#, "", "the number of outputs is 4, not 3"),
       ("normalized_input_image_tensor", "image", "the input is normalized_input_image_tensor, not image"),
     ] {

@@ -10,7 +10,7 @@ struct PictureOptions: ParsableArguments {
   @Argument(help: "Pictures (JPEG, PNG, BMP, PNM), folders of them, or - for names on standard input.")
   var image: [String] = []
 
-  @Flag(help: "Also look into folders of folders.")
+  @Flag(help: "Also look into subfolders.")
   var recursive = false
 
   @Option(name: .long, help: "Pictures at once; by default one for each processor.")

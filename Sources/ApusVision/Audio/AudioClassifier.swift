@@ -61,7 +61,7 @@ public final class AudioClassifier: Sendable {
   public init(model: Model, labels: LabelMap? = nil, options: Options = Options()) throws(ApusError) {
     try options.resultOptions.check()
     guard options.overlap >= 0, options.overlap < 1 else {
-      throw ApusError(.invalidArgument, "windows overlap by \(options.overlap), not 0 to less than 1")
+      throw ApusError(.invalidArgument, "the overlap of windows is \(options.overlap), not from 0 to below 1")
     }
     self.options = options
     let prepared = try PreparedWaveformModel(model, options: options)

@@ -35,7 +35,7 @@ public struct AudioClip: Hashable, Sendable {
     }
     guard samples.count.isMultiple(of: channelCount) else {
       throw ApusError(
-        .invalidArgument, "\(samples.count) samples are not those of \(channelCount) channels alike")
+        .invalidArgument, "\(samples.count) samples are not a multiple of \(channelCount) channels")
     }
     self.init(trusted: samples, sampleRate: sampleRate, channelCount: channelCount)
   }

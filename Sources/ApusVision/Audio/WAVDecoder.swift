@@ -118,7 +118,7 @@ struct WAVDecoder {
         default: Float(Int32(bitPattern: uint32(place))) / 2_147_483_648
         }
       guard output[index].isFinite else {
-        throw ApusError(.malformedAudio, "byte \(place): the sample is no finite number")
+        throw ApusError(.malformedAudio, "byte \(place): the sample is not a finite number")
       }
     }
     return AudioClip(trusted: samples, sampleRate: layout.sampleRate, channelCount: layout.channelCount)

@@ -45,7 +45,7 @@ struct DetectionLayout: Hashable, Sendable {
       guard Set(positions).count == positions.count, positions.allSatisfy(shapes.indices.contains) else {
         throw ApusError(
           .invalidArgument,
-          "the detections are to be the outputs \(positions), but the model has \(shapes.count) outputs")
+          "the outputs \(positions) are chosen for detections, but the model has \(shapes.count) outputs")
       }
       let isOfOperator = Set(ofOperator?.outputs.positions ?? []) == Set(positions)
       self.init(chosen, rowsPerObject: isOfOperator ? ofOperator?.rowsPerObject ?? 1 : 1)

@@ -160,7 +160,7 @@ public struct EdgeModelMetadata: Hashable, Sendable {
         outputTensorRepresentation.count == outputs.count)
     }
     if let maxDetections, let count = detectionCount(outputs) {
-      compare("the most detections", maxDetections, count, maxDetections == count)
+      compare("the maximum number of detections", maxDetections, count, maxDetections == count)
     }
     return differences
   }

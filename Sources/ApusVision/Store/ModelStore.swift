@@ -134,7 +134,7 @@ public final class ModelStore: Sendable {
     try Self.check(version, "version")
     let pin = sha256.lowercased()
     guard pin.utf8.count == 64, pin.allSatisfy(\.isHexDigit) else {
-      throw ApusError(.invalidArgument, "a SHA-256 has 64 hexadecimal digits, unlike '\(sha256.prefix(80))'")
+      throw ApusError(.invalidArgument, "'\(sha256.prefix(80))' is not a SHA-256 of 64 hexadecimal digits")
     }
     let key = "\(version) \(pin)"
     let (task, isOurs) = inFlight.withLock { inFlight in

@@ -54,7 +54,7 @@ struct InputGeometry: Sendable {
       if let wanted, wanted != (columns, rows) {
         throw ApusError(
           .invalidArgument,
-          "the input \(tensor) is not \(wanted.width) × \(wanted.height) pixels, nor open to be")
+          "the input \(tensor) is not \(wanted.width) × \(wanted.height) pixels, and its size is not open")
       }
       (width, height) = (columns, rows)
     } else {

@@ -90,7 +90,7 @@ final class WeightPacker {
   private func packedWeights(byteCount: Int, pool: MemoryPool? = nil) throws(ApusError) -> PackedWeights {
     guard let weights = PackedWeights(ifAvailable: byteCount, pool: pool) else {
       throw ApusError(
-        .resourceLimit, "\(node.place): packed weights: the system has no memory of \(byteCount) bytes")
+        .resourceLimit, "\(node.place): packed weights: the system refuses \(byteCount) bytes of memory")
     }
     return weights
   }

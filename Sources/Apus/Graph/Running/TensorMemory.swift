@@ -15,7 +15,7 @@ final class TensorMemory: Sendable {
   /// - Throws: `resourceLimit` where the system has no such memory; small memory is not refused.
   init(byteCount: Int) throws(ApusError) {
     guard let memory = ZeroedMemory(ifAvailable: byteCount) else {
-      throw ApusError(.resourceLimit, "the system has no memory of \(byteCount) bytes")
+      throw ApusError(.resourceLimit, "the system refuses \(byteCount) bytes of memory")
     }
     self.memory = memory
   }
