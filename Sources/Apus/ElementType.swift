@@ -6,8 +6,52 @@ import ApusFormat
 ///
 /// Source: `TensorType` in `schema.fbs`, version 3.
 public enum ElementType: String, CaseIterable, Hashable, Sendable {
-  case float32, float16, int32, uint8, int64, string, bool, int16, complex64, int8, float64, complex128
-  case uint64, resource, variant, uint32, uint16, int4, bfloat16, int2, uint4, float8E4M3FN, float8E5M2
+  /// A 32-bit float of IEEE 754.
+  case float32
+  /// A 16-bit float of IEEE 754.
+  case float16
+  /// A 32-bit signed integer.
+  case int32
+  /// An 8-bit unsigned integer.
+  case uint8
+  /// A 64-bit signed integer.
+  case int64
+  /// A string of any length. No operator of this build takes strings.
+  case string
+  /// A byte, where zero is false.
+  case bool
+  /// A 16-bit signed integer.
+  case int16
+  /// Two 32-bit floats: the real part, then the imaginary one.
+  case complex64
+  /// An 8-bit signed integer.
+  case int8
+  /// A 64-bit float of IEEE 754.
+  case float64
+  /// Two 64-bit floats: the real part, then the imaginary one.
+  case complex128
+  /// A 64-bit unsigned integer.
+  case uint64
+  /// The handle of a variable that operators share.
+  case resource
+  /// A value of any type, as TensorFlow's lists are.
+  case variant
+  /// A 32-bit unsigned integer.
+  case uint32
+  /// A 16-bit unsigned integer.
+  case uint16
+  /// A 4-bit signed integer: two to a byte in a file, one in memory.
+  case int4
+  /// The upper half of a 32-bit float.
+  case bfloat16
+  /// A 2-bit signed integer: four to a byte in a file, one in memory.
+  case int2
+  /// A 4-bit unsigned integer: two to a byte in a file, one in memory.
+  case uint4
+  /// An 8-bit float with 4 bits of exponent, without infinities.
+  case float8E4M3FN
+  /// An 8-bit float with 5 bits of exponent.
+  case float8E5M2
 
   /// The public name of a type that a file names.
   package init(_ type: TensorType) {
