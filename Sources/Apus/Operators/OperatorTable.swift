@@ -8,13 +8,13 @@ package enum OperatorTable {
     return """
       # Operators
 
-      Every operator that this build runs, with the versions and the element types of its data. This page is written by
-      `apus operators --markdown`; a test holds it against the registry.
+      Every operator that this build runs, with its versions and the element types of its data. `apus operators --markdown`
+      writes this page; a test compares it with the registry.
 
-      - The data are the input that an operator computes with, or its output where no input is: `FILL`'s value,
-        `READ_VARIABLE`'s result. Where the first input is something else, an index, a shape, a condition or a handle, the
-        last column has the types of that.
-      - Weights, biases and outputs may be of other types: [Quantization](Quantization.md).
+      - An operator's data is the input that it computes with, such as `FILL`'s value, or the output if there is no such
+        input, as for `READ_VARIABLE`. If the first input is something else (an index, a shape, a condition or a handle), the
+        last column has its types.
+      - Weights, biases and outputs may have other types: [Quantization](Quantization.md).
       - int4, int2 and uint4 are packed in the file and take a byte each in memory.
 
       """ + "\n" + table(operators.filter { !$0.isCustom }) + "\n\n## Custom operators\n\n"
@@ -24,10 +24,10 @@ package enum OperatorTable {
   private static let missing = """
     ## What is missing
 
-    Of the builtin operators that LiteRT has a kernel for, these do not run here: `HASHTABLE`, `HASHTABLE_FIND`,
-    `HASHTABLE_IMPORT` and `HASHTABLE_SIZE`, which map between integers and strings, and `SKIP_GRAM`, which makes strings
-    of strings. Tensors hold no strings here. Of the schema's other operators, `CALL`, `CONCAT_EMBEDDINGS` and most of
-    StableHLO's among them, LiteRT has no kernel either.
+    Apus does not support tensors of strings. So these builtin operators do not run, although LiteRT has kernels for them:
+    `HASHTABLE`, `HASHTABLE_FIND`, `HASHTABLE_IMPORT` and `HASHTABLE_SIZE`, which map between integers and strings, and
+    `SKIP_GRAM`, which turns strings into strings. For the other missing operators of the schema, such as `CALL`,
+    `CONCAT_EMBEDDINGS` and most of StableHLO's, LiteRT has no kernel either.
     """
 
   /// The columns: types with short names.
