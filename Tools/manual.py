@@ -99,12 +99,12 @@ def page(root, version):
         lines += map(entry, arguments(command))
     lines += [
         ".SH OPTIONS", *map(entry, arguments(root)),
-        ".TP", "\\fB\\-h\\fR, \\fB\\-\\-help\\fR", "Show help, also of a command.",
+        ".TP", "\\fB\\-h\\fR, \\fB\\-\\-help\\fR", "Show help for apus, or for a command.",
         ".TP", "\\fB\\-\\-version\\fR", "Show the version.",
         ".SH ENVIRONMENT",
-        ".TP", "\\fBAPUS_KERNELS\\fR", escaped("The kernel set to use, as apus kernels lists them; the option --kernels comes first."),
+        ".TP", "\\fBAPUS_KERNELS\\fR", escaped("The kernel set to use; apus kernels lists them. The option --kernels takes precedence."),
         ".SH EXIT STATUS",
-        escaped("0 where all went well; otherwise 1 to 64, with one line on standard error that says what was found where."),
+        escaped("0 if all went well; otherwise 1 to 64, with one line on standard error that says what was found where."),
     ]
     return "\n".join(lines) + "\n"
 

@@ -11,7 +11,7 @@ struct CompareCommand: ParsableCommand {
     commandName: "compare", abstract: "Measures how alike two pictures are.",
     usage: "apus compare <image> <image> --model <model> [<options>]",
     discussion: """
-      The distance is that of their embeddings at length 1: 0 for the same picture, at most 2.
+      Embeddings are scaled to length 1. Their distance is 0 for the same picture, and at most 2.
 
       For example:
         apus compare one.jpg other.jpg --model embedder.tflite

@@ -27,7 +27,7 @@ struct SegmentCommand: ParsableCommand {
   @Option(name: .long, help: "The label file; without it, the labels inside the model.")
   var labels: String?
 
-  @Option(name: .long, help: "Where to write the mask of the one picture: .png or .npy.")
+  @Option(name: .long, help: "Where to write the mask, for one picture: .png or .npy.")
   var output: String?
 
   @Option(name: .long, help: "The folder to write the mask of every picture to, as .png.")
