@@ -14,17 +14,19 @@ public struct ImageLimits: Hashable, Sendable {
   /// The maximum number of scans in a JPEG. Each scan walks the whole picture, however few bytes it has.
   public var maximumScanCount: Int
   /// The maximum number of pixels of all scans of a JPEG together, if it has several.
-  public var maximumScannedPixelCount = 1 << 30
+  public var maximumScannedPixelCount: Int
 
   /// Makes limits. Those of `ImageBuffer` hold too.
   public init(
     maximumSide: Int = ImageBuffer.maximumSide, maximumPixelCount: Int = 1 << 27,
-    maximumFileSize: Int = 1 << 29, maximumScanCount: Int = 100
+    maximumFileSize: Int = 1 << 29, maximumScanCount: Int = 100,
+    maximumScannedPixelCount: Int = 1 << 30
   ) {
     self.maximumSide = maximumSide
     self.maximumPixelCount = maximumPixelCount
     self.maximumFileSize = maximumFileSize
     self.maximumScanCount = maximumScanCount
+    self.maximumScannedPixelCount = maximumScannedPixelCount
   }
 
   func check(width: Int, height: Int) throws(ApusError) {
