@@ -16,12 +16,9 @@ enum ResultType {
   init?(of code: OperatorCode) {
     switch code {
     case .addN, .bitwiseXor, .ceil, .densify, .dynamicUpdateSlice, .exp, .expandDims, .fakeQuant, .floor,
-      .floorDiv,
-      .floorMod, .gather, .gatherND, .logicalAnd, .logicalOr, .matrixDiag, .matrixSetDiag, .maximum, .minimum,
-      .neg,
-      .pow, .prelu, .range, .resizeBilinear, .resizeNearestNeighbor, .rightShift, .round, .splitV,
-      .stablehloShiftLeft,
-      .zerosLike:
+      .floorDiv, .floorMod, .gather, .gatherND, .logicalAnd, .logicalOr, .matrixDiag, .matrixSetDiag,
+      .maximum, .minimum, .neg, .pow, .prelu, .range, .resizeBilinear, .resizeNearestNeighbor, .rightShift,
+      .round, .splitV, .stablehloShiftLeft, .zerosLike:
       self = .input(0)
     case .add, .div, .fill, .scatterND, .select, .selectV2, .split, .squaredDifference, .sub:
       self = .input(1)
