@@ -122,7 +122,8 @@ public final class Interpreter {
   public var tensors: [Tensor] { graph.subgraph.tensors.indices.map(tensor) }
 
   private func tensor(_ index: Int) -> Tensor {
-    model.tensor(index, subgraph: graph.subgraphIndex, shape: graph.shape(of: index))
+    model.tensor(
+      index, subgraph: graph.subgraphIndex, type: graph.wiring.types[index], shape: graph.shape(of: index))
   }
 
   /// The position of the input with a name: the signature's name first, then the tensor's.

@@ -157,8 +157,9 @@ public final class Model: Sendable {
     var reasons: [String] = []
     let folds = SubgraphCalls.folds(in: file)
     for (position, subgraph) in file.subgraphs.enumerated() where !folds.contains(position) {
+      let types = ResultType.types(of: subgraph, in: file)
       for (index, node) in subgraph.operators.enumerated() {
-        if let reason = unsupportedReason(of: node, at: index, in: subgraph, custom) {
+        if let reason = unsupportedReason(of: node, at: index, in: subgraph, types, custom) {
           reasons.append(position == 0 ? reason : "subgraph \(position), \(reason)")
         }
       }
@@ -166,11 +167,13 @@ public final class Model: Sendable {
     return reasons
   }
 
-  /// A tensor of the file, described.
-  package func tensor(_ index: Int, subgraph: Int, shape: TensorShape? = nil) -> Tensor {
+  /// A tensor of the file, described; with the type and shape that a plan gives it, if known.
+  package func tensor(
+    _ index: Int, subgraph: Int, type: ElementType? = nil, shape: TensorShape? = nil
+  ) -> Tensor {
     let entry = file.subgraphs[subgraph].tensors[index]
     return Tensor(
-      index: index, name: entry.name, type: ElementType(entry.type),
+      index: index, name: entry.name, type: type ?? ElementType(entry.type),
       shape: shape ?? TensorShape(entry.shape.map { $0 < 0 ? 1 : $0 }),
       shapeSignature: entry.shapeSignature.isEmpty ? entry.shape : entry.shapeSignature,
       quantization: entry.parameters, isConstant: entry.data != nil && !entry.isVariable,
@@ -188,7 +191,7 @@ public final class Model: Sendable {
 
   /// Why an operator cannot run, judging by its code, version and types; nil if they allow it.
   private func unsupportedReason(
-    of node: OperatorEntry, at index: Int, in subgraph: SubgraphEntry,
+    of node: OperatorEntry, at index: Int, in subgraph: SubgraphEntry, _ types: [ElementType],
     _ custom: [String: OperatorRegistration]
   ) -> String? {
     let code = file.operatorCodes[node.operatorCode]
@@ -202,7 +205,7 @@ public final class Model: Sendable {
         "operator #\(index), \(code.name): version \(code.version) is not supported, only "
         + "\(registration.versions.lowerBound) to \(registration.versions.upperBound)"
     }
-    return registration.unsupportedReason(of: node, in: subgraph).map {
+    return registration.unsupportedReason(of: node, in: subgraph, types).map {
       "operator #\(index), \(code.name): \($0)"
     }
   }

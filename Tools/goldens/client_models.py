@@ -57,10 +57,10 @@ def _map(name, tensor):
 
 
 def tripled(type_name="float32", shape=(1, 8, 8, 3), quantization=None):
-    """output = (input + input) + input."""
+    """output = (input + input) + input. As in the model that this follows, the file calls the first sum float32 always."""
     graph = Graph()
     source = graph.named(graph.argument(type_name, shape, quantization), "input")
-    double = graph.tensor(type_name, shape, quantization)
+    double = graph.tensor("float32", shape, quantization)
     output = graph.named(graph.tensor(type_name, shape, quantization), "output")
     graph.add("ADD", [source, source], [double], schema.AddOptionsT())
     graph.add("ADD", [double, source], [output], schema.AddOptionsT())

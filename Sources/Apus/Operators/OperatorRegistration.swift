@@ -81,20 +81,17 @@ final class OperatorRegistration: Sendable {
   }
 
   /// Why an operator with these tensors cannot run, judging by their types; nil if they allow it.
-  func unsupportedReason(of node: OperatorEntry, in subgraph: SubgraphEntry) -> String? {
-    if !firstInputTypes.isEmpty, let reason = mismatch(.input(0), firstInputTypes, node, subgraph) {
-      return reason
-    }
-    return mismatch(data, types, node, subgraph)
-  }
-
-  private func mismatch(
-    _ place: Place, _ types: [ElementType], _ node: OperatorEntry, _ subgraph: SubgraphEntry
+  func unsupportedReason(
+    of node: OperatorEntry, in subgraph: SubgraphEntry, _ tensorTypes: [ElementType]
   ) -> String? {
-    guard !types.isEmpty, let index = place.tensor(of: node) else { return nil }
-    let tensor = subgraph.tensors[index]
-    let type = ElementType(tensor.type)
-    guard !types.contains(type) else { return nil }
-    return "\(place) (\(tensor.name)) is \(type), not \(types.map(\.rawValue).joined(separator: ", "))"
+    func mismatch(_ place: Place, _ types: [ElementType]) -> String? {
+      guard !types.isEmpty, let index = place.tensor(of: node) else { return nil }
+      let type = tensorTypes[index]
+      guard !types.contains(type) else { return nil }
+      let name = subgraph.tensors[index].name
+      return "\(place) (\(name)) is \(type), not \(types.map(\.rawValue).joined(separator: ", "))"
+    }
+    if !firstInputTypes.isEmpty, let reason = mismatch(.input(0), firstInputTypes) { return reason }
+    return mismatch(data, types)
   }
 }

@@ -2,6 +2,7 @@
 
 import Apus
 import ApusFormat
+import Foundation
 import Testing
 
 /// The goldens of one operator: for each case a model, its inputs, and what the reference answered.
@@ -9,15 +10,26 @@ struct GoldenArchive: CustomTestStringConvertible, Sendable {
   /// The operator's name.
   let name: String
 
-  /// The operators of this build that have goldens.
-  static let ofThisBuild: [GoldenArchive] = Runtime.operators.map { GoldenArchive(name: $0.name) }
-    .filter { (try? $0.open()) != nil }
+  /// The operators of this build that have goldens, and what several operators do together.
+  static let ofThisBuild: [GoldenArchive] = (Runtime.operators.map(\.name) + together)
+    .map { GoldenArchive(name: $0) }.filter { (try? $0.open()) != nil }
+
+  /// The archives that are not of one operator, but for `GRAPHS`, whose graphs have states.
+  static let together = [
+    "HALF_CONV_2D", "HALF_TRANSPOSE_CONV", "MISDECLARED", "PADDED_CONV_2D", "PADDED_DEPTHWISE_CONV_2D",
+  ]
 
   private static let folder =
     #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/")
     + "/Goldens"
 
   var testDescription: String { name }
+
+  /// The names of all archives there are.
+  static func names() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".zip") }
+      .map { String($0.dropLast(4)) }
+  }
 
   /// Opens the archive; throws where there is none.
   func open() throws -> Contents {

@@ -38,6 +38,12 @@ import Testing
       failures.isEmpty, "\(archive.name): \(failures.count) of \(contents.cases.count) cases differ\n\(list)")
   }
 
+  @Test("every archive is read by a test")
+  func readsEveryArchive() throws {
+    #expect(
+      try Set(GoldenArchive.names()) == Set(GoldenArchive.ofThisBuild.map(\.name) + ["GRAPHS"]))
+  }
+
   @Test(
     "each operator has at least ten goldens for each common type", arguments: Runtime.operators.map(\.name))
   func hasGoldens(name: String) throws {

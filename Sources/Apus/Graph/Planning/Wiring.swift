@@ -25,7 +25,7 @@ final class Wiring: Sendable {
   let index: Int
   /// For each tensor: where its values come from.
   let sources: [Source]
-  /// The type of each tensor.
+  /// The type of each tensor; see ``ResultType`` for where it is not the file's.
   let types: [ElementType]
   /// For each tensor: whether the caller reads it after a run.
   let isOutput: [Bool]
@@ -43,7 +43,6 @@ final class Wiring: Sendable {
     let subgraph = model.file.subgraphs[index]
     self.subgraph = subgraph
     self.index = index
-    types = subgraph.tensors.map { ElementType($0.type) }
     var sources = Array(repeating: Source.nothing, count: subgraph.tensors.count)
     for (tensor, entry) in subgraph.tensors.enumerated() {
       if entry.isVariable {
@@ -89,6 +88,7 @@ final class Wiring: Sendable {
       isOutput[output] = true
     }
     self.sources = sources
+    types = ResultType.types(of: subgraph, in: model.file)
     self.isOutput = isOutput
     (firstReaders, allReaders) = Self.readers(of: subgraph)
   }
