@@ -29,6 +29,9 @@ package struct PoseNetDecoder: Sendable {
     self.stride = stride
   }
 
+  /// How many cells the maps have.
+  package var cellCount: Int { height * width }
+
   /// The poses that score enough, best first.
   ///
   /// - Parameters:
