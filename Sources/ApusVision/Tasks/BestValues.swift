@@ -4,7 +4,7 @@
 /// that memory does not grow with the number of candidates that a model has.
 ///
 /// Of equal scores, earlier values are better. Scores are numbers, not NaN.
-struct BestValues<Value> {
+package struct BestValues<Value> {
   private typealias Entry = (score: Float, order: Int, value: Value)
 
   /// Fewer values are not worth being sorted early.
@@ -17,12 +17,12 @@ struct BestValues<Value> {
   private var worst: Float?
 
   /// Collects up to `limit` values.
-  init(limit: Int) {
+  package init(limit: Int) {
     self.limit = max(limit, 0)
   }
 
   /// Adds a value.
-  mutating func add(_ value: Value, score: Float) {
+  package mutating func add(_ value: Value, score: Float) {
     if let worst, score <= worst { return }
     entries.append((score, added, value))
     added += 1
@@ -32,7 +32,7 @@ struct BestValues<Value> {
   }
 
   /// The values, best first.
-  consuming func sorted() -> [Value] {
+  package consuming func sorted() -> [Value] {
     sort()
     return entries.map(\.value)
   }

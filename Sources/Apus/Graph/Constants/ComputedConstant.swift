@@ -107,11 +107,11 @@ final class ComputedConstant: @unchecked Sendable {
     for piece in scratch { last = max(last, piece.slot) }
     let buffers = tables.take(capacity: last + 1)
     for (input, source) in zip(inputs, sources) { buffers[input.tensor] = source }
-    for unsafe(piece, target) in unsafe zip(outputs, targets) {
-      buffers[piece.slot] = unsafe TensorBuffer(base: target, byteCount: piece.byteCount)
+    for (index, piece) in outputs.enumerated() {
+      buffers[piece.slot] = unsafe TensorBuffer(base: targets[index], byteCount: piece.byteCount)
     }
-    for unsafe(piece, target) in unsafe zip(scratch, working) {
-      buffers[piece.slot] = unsafe TensorBuffer(base: target, byteCount: piece.byteCount)
+    for (index, piece) in scratch.enumerated() {
+      buffers[piece.slot] = unsafe TensorBuffer(base: working[index], byteCount: piece.byteCount)
     }
     defer {
       for input in inputs { buffers[input.tensor] = .none }

@@ -108,7 +108,8 @@ struct ConstantExpansion {
           unsafe memory.base.storeBytes(of: value, toByteOffset: index, as: UInt8.self)
         }
       case .bool:
-        for unsafe(index, value) in unsafe source.enumerated() {
+        for index in unsafe 0..<source.count {
+          let value = unsafe source[source.startIndex + index]
           unsafe memory.base.storeBytes(of: value == 0 ? 0 : 1, toByteOffset: index, as: UInt8.self)
         }
       default:
