@@ -103,7 +103,8 @@ let package = Package(
       name: "ApusTests",
       dependencies: ["Apus", "ApusFormat", "ApusKernels", "AllocationProbe", "FaultProbe", "TestSupport"],
       swiftSettings: strict),
-    .testTarget(name: "ApusCLITests", dependencies: ["ApusCLI", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "ApusCLITests", dependencies: ["ApusCLI", "ApusConsole", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "ApusVisionTests",
       dependencies: ["Apus", "ApusFormat", "ApusKernels", "ApusVision", "ApusImages", "TestSupport"],

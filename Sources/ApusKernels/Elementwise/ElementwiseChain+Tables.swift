@@ -48,7 +48,9 @@ extension ElementwiseChain {
       unsafe results.withUnsafeMutableBytes { results in
         unsafe scratch.withUnsafeMutableBytes { scratch in
           var inputs = Inputs()
-          for index in unsafe tensors.indices { inputs.add(unsafe RawSpan(_unsafeBytes: tensors[index] ?? bytes)) }
+          for index in unsafe tensors.indices {
+            inputs.add(unsafe RawSpan(_unsafeBytes: tensors[index] ?? bytes))
+          }
           var output = unsafe MutableRawSpan(_unsafeBytes: results)
           var memory = unsafe MutableRawSpan(_unsafeBytes: scratch)
           chain.run(inputs, to: &output, scratch: &memory, threads: ThreadTeam(count: 1))
