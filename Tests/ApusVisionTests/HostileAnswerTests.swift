@@ -33,7 +33,7 @@ private typealias Answer = DetectorModel.Answer
       try ImageEmbedder(model: DetectorModel.answering([]).model())
     }
     #expect(none?.message == "the model has no output, so no embedding")
-    let large = DetectorModel.answering([Answer.rows([Float](repeating: 0, count: 1 << 22 + 1))])
+    let large = DetectorModel.answering([Answer.rows([Float](repeating: 0, count: 1 << 20 + 1))])
     let error = #expect(throws: ApusError.self) { try ImageEmbedder(model: large.model()) }
     #expect(error?.code == .resourceLimit)
     _ = try ImageClassifier(model: DetectorModel.answering([]).model()).classify(picture())

@@ -38,7 +38,7 @@ public final class ImageEmbedder: VisionTask {
   public let dimensions: [Int]
 
   /// The most coordinates of all embeddings of a picture together.
-  private static let maximumDimension = 1 << 22
+  private static let maximumDimension = 1 << 20
 
   private let pictures: PictureModel
   private let names: [String]
