@@ -50,6 +50,9 @@ package final class StopSignal: @unchecked Sendable {
   /// Ends it.
   package func end() { parent = nil }
 
+  /// Whether it has a parent.
+  package var hasParent: Bool { parent != nil }
+
   /// Whether anything can set it.
   package var isWatched: Bool { deadline != .max || parent != nil }
 }
