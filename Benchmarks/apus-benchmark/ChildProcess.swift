@@ -21,17 +21,17 @@ enum ChildProcess {
   /// Runs this program with other arguments and returns what it prints.
   static func output(arguments: [String]) throws -> [UInt8] {
     let command = ([executable] + arguments).map(quoted).joined(separator: " ")
-    guard let stream = popen(command, "r") else {
+    guard let stream = unsafe popen(command, "r") else {
       throw ApusError(.unreadableFile, "\(executable): cannot be started")
     }
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 1 << 16)
     while true {
-      let count = fread(&chunk, 1, chunk.count, stream)
+      let count = unsafe fread(&chunk, 1, chunk.count, stream)
       if count == 0 { break }
       bytes += chunk[..<count]
     }
-    let status = pclose(stream)
+    let status = unsafe pclose(stream)
     guard status == 0 else {
       let code = status >> 8 & 0xFF
       if status & 0x7F != 0 || code > 64 {
@@ -44,7 +44,7 @@ enum ChildProcess {
 
   private static var executable: String {
     var path = [CChar](repeating: 0, count: 4096)
-    let count = readlink("/proc/self/exe", &path, path.count)
+    let count = unsafe readlink("/proc/self/exe", &path, path.count)
     guard count > 0 else { return CommandLine.arguments[0] }
     return String(decoding: path[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
   }

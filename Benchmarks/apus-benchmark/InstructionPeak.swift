@@ -52,7 +52,7 @@ enum InstructionPeak: CaseIterable, Hashable {
     #if arch(x86_64)
       guard CPUFeatures.current.isSuperset(of: requires) else { return nil }
       let loop = loop()
-      guard let bytes = loop.code, let place = ExecutableMemory.place(bytes) else { return nil }
+      guard let bytes = loop.code, let place = unsafe ExecutableMemory.place(bytes) else { return nil }
       typealias Function = @convention(c) (Int) -> Void
       let function = unsafe unsafeBitCast(place, to: Function.self)
       let rounds = 20_000

@@ -20,7 +20,7 @@ struct LayerMeasurement {
       var random = RandomBytes(seed: seed)
       var bytes = [UInt8](repeating: 0, count: count * shape.elementByteCount)
       var span = bytes.mutableSpan
-      var raw = span.mutableBytes
+      var raw = unsafe span.mutableBytes
       if areWeights, let zeroPoint = shape.weightZeroPoint {
         random.fillWeights(&raw, around: zeroPoint)
       } else {
@@ -65,7 +65,7 @@ struct LayerMeasurement {
   /// Bytes in memory that begins at a cache line, as models' memory does.
   private static func tensor(_ bytes: [UInt8]) -> ZeroedMemory {
     let memory = ZeroedMemory(byteCount: bytes.count)
-    bytes.withUnsafeBytes { bytes in
+    unsafe bytes.withUnsafeBytes { bytes in
       if let start = bytes.baseAddress {
         unsafe memory.base.copyMemory(from: start, byteCount: bytes.count)
       }
@@ -76,8 +76,8 @@ struct LayerMeasurement {
   private func isClose(_ output: [UInt8]) -> Bool {
     guard shape.scheme == .float32 else { return output == expected }
     func floats(_ bytes: [UInt8]) -> [Float] {
-      bytes.withUnsafeBytes { raw in
-        (0..<raw.count / 4).map { raw.loadUnaligned(fromByteOffset: 4 * $0, as: Float.self) }
+      unsafe bytes.withUnsafeBytes { raw in
+        (0..<raw.count / 4).map { unsafe raw.loadUnaligned(fromByteOffset: 4 * $0, as: Float.self) }
       }
     }
     let (found, wanted) = (floats(output), floats(expected))
@@ -95,7 +95,7 @@ struct LayerMeasurement {
     init(_ kernel: any PreparedConvolution, _ weights: [UInt8], _ bias: [UInt8], outputByteCount: Int) {
       self.kernel = kernel
       packed = PackedWeights(byteCount: kernel.packedByteCount)
-      kernel.pack(weights: weights.span.bytes, bias: bias.span.bytes, into: packed)
+      unsafe kernel.pack(weights: weights.span.bytes, bias: bias.span.bytes, into: packed)
       result = ZeroedMemory(byteCount: outputByteCount)
       scratch = ZeroedMemory(byteCount: kernel.scratchByteCount(threads: 1))
     }

@@ -20,19 +20,19 @@ enum ResidentMemory {
 
   /// Resets the peak, if the system allows it.
   static func resetPeak() {
-    let descriptor = open("/proc/self/clear_refs", O_WRONLY)
+    let descriptor = unsafe open("/proc/self/clear_refs", O_WRONLY)
     guard descriptor >= 0 else { return }
-    _ = write(descriptor, "5", 1)
+    _ = unsafe write(descriptor, "5", 1)
     close(descriptor)
   }
 
   /// A field of `/proc/self/status`, which counts in units of 1,024 bytes.
   private static func status(_ field: String) -> Int? {
-    let descriptor = open("/proc/self/status", O_RDONLY)
+    let descriptor = unsafe open("/proc/self/status", O_RDONLY)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     var bytes = [UInt8](repeating: 0, count: 8192)
-    let count = bytes.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+    let count = unsafe bytes.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
     guard count > 0 else { return nil }
     let lines = String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n")
     guard let line = lines.first(where: { $0.hasPrefix(field) }) else { return nil }
@@ -45,7 +45,7 @@ enum ResidentMemory {
       getrusage(RUSAGE_SELF, &usage)
       return usage.ru_maxrss
     #else
-      getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+      unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
       return usage.ru_maxrss << 10
     #endif
   }

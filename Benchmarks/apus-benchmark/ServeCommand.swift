@@ -108,7 +108,7 @@ struct ServeCommand: ParsableCommand {
             .invalidArgument,
             "input \(position) takes \(span.byteCount) bytes, but the file has \(bytes.count)")
         }
-        span.withUnsafeMutableBytes { $0.copyBytes(from: bytes) }
+        unsafe span.withUnsafeMutableBytes { unsafe $0.copyBytes(from: bytes) }
       }
     }
   }
@@ -129,7 +129,9 @@ struct ServeCommand: ParsableCommand {
     var files: [OutputFile] = []
     for (position, tensor) in interpreter.outputs.enumerated() {
       let path = "\(folder)/output_\(position).bin"
-      let bytes = try interpreter.withOutputBytes(at: position) { span in span.withUnsafeBytes { Array($0) } }
+      let bytes = try interpreter.withOutputBytes(at: position) { span in
+        unsafe span.withUnsafeBytes { unsafe Array($0) }
+      }
       do { try Data(bytes).write(to: URL(filePath: path)) } catch {
         throw ApusError(.unreadableFile, "\(path): cannot be written")
       }

@@ -109,7 +109,7 @@ struct PicturesCommand: ParsableCommand {
   /// What processors have spent on this process.
   private static var processorMilliseconds: Double {
     var time = timespec()
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+    unsafe clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
     return Double(time.tv_sec) * 1e3 + Double(time.tv_nsec) / 1e6
   }
 }

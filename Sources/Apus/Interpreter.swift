@@ -229,7 +229,7 @@ public final class Interpreter {
   public func invoke(cancellation: Cancellation? = nil) throws(ApusError) {
     try prepare()
     context.beginRun(of: graph, cancellation)
-    defer { context.endRun() }
+    defer { withExtendedLifetime(cancellation) { context.endRun() } }
     try context.limits.checkTime()
     try graph.run(observer)
   }

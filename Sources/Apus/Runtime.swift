@@ -92,7 +92,7 @@ public enum Runtime {
     guard let kernel = set.prepare(product) else { return 0 }
     let weights = PackedWeights(byteCount: kernel.packedByteCount)
     let constants = [UInt8](repeating: 0, count: columns * depth * elementByteCount)
-    kernel.pack(weights: constants.span.bytes, bias: nil, into: weights)
+    unsafe kernel.pack(weights: constants.span.bytes, bias: nil, into: weights)
     let input = [UInt8](repeating: 0, count: rows * depth * elementByteCount)
     var output = [UInt8](repeating: 0, count: rows * columns * elementByteCount)
     var scratch = [UInt8](repeating: 0, count: kernel.scratchByteCount(threads: 1))
@@ -102,9 +102,9 @@ public enum Runtime {
       let start = ContinuousClock.now
       var outputSpan = output.mutableSpan
       var scratchSpan = scratch.mutableSpan
-      var outputBytes = outputSpan.mutableBytes
-      var scratchBytes = scratchSpan.mutableBytes
-      kernel.run(
+      var outputBytes = unsafe outputSpan.mutableBytes
+      var scratchBytes = unsafe scratchSpan.mutableBytes
+      unsafe kernel.run(
         weights, input: input.span.bytes, output: &outputBytes, scratch: &scratchBytes,
         threads: ThreadTeam(count: 1))
       let duration = (ContinuousClock.now - start).components
@@ -118,7 +118,7 @@ public enum Runtime {
 
   /// The kernel set with a name; nil means the one that `APUS_KERNELS` names, or else the fastest.
   static func kernelSet(named name: String?) throws(ApusError) -> KernelSet {
-    let environment = getenv("APUS_KERNELS").map { String(cString: $0) }
+    let environment = unsafe getenv("APUS_KERNELS").map { unsafe String(cString: $0) }
     guard let wanted = name ?? environment.flatMap({ $0.isEmpty ? nil : $0 }) else {
       guard let fastest = KernelSet.supported.first else {
         throw ApusError(.invalidArgument, "no kernel set runs on this machine")

@@ -177,7 +177,7 @@ struct RunCommand: ParsableCommand {
       // Of `bfloat16`, an array twice as large is made.
       let factor = tensor.type == .bfloat16 ? 3 : 1
       try requireMemory(factor * span.byteCount, for: "output \(position) (\(tensor.name))")
-      return span.withUnsafeBytes { Array($0) }
+      return unsafe span.withUnsafeBytes { unsafe Array($0) }
     }
     do { return try NumPyArray(tensor: bytes, of: tensor.type, shape: tensor.shape.dimensions) } catch {
       throw ApusError(error.code, "output \(position) (\(tensor.name)): \(error.message)")

@@ -66,7 +66,9 @@ package enum Output {
     let bytes = Array(text.utf8)
     var written = 0
     while written < bytes.count {
-      let count = bytes[written...].withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
+      let count = unsafe bytes[written...].withUnsafeBytes {
+        unsafe systemWrite(descriptor, $0.baseAddress, $0.count)
+      }
       if count < 0, errno == EINTR { continue }
       guard count > 0 else { return fail(to: descriptor) }
       written += count
@@ -76,10 +78,10 @@ package enum Output {
   /// Results that nobody gets are a failure; an error that nobody gets has nowhere to go.
   private static func fail(to descriptor: Int32) {
     guard descriptor == 1 else { return }
-    writeError("error: cannot write to standard output: \(String(cString: strerror(errno)))")
+    writeError(unsafe "error: cannot write to standard output: \(String(cString: strerror(errno)))")
     exit(1)
   }
 }
 
 /// `write` of the C library, out of the way of methods of that name.
-private let systemWrite = write
+private let systemWrite = unsafe write

@@ -3,9 +3,10 @@
 /// A number with a fixed count of decimals, without Foundation's formatters; a dash for none.
 package func decimal(_ value: Double?, _ places: Int) -> String {
   guard let value else { return "–" }
-  guard value.isFinite, abs(value) < 1e15 else { return "\(value)" }
   var unit = 1
   for _ in 0..<places { unit *= 10 }
+  // Beyond, the decimals would be none of the number's own; far beyond, they would not fit an integer.
+  guard value.isFinite, abs(value) < 1e15 / Double(unit) else { return "\(value)" }
   let scaled = Int((abs(value) * Double(unit)).rounded())
   let sign = value < 0 && scaled > 0 ? "-" : ""
   if places == 0 { return "\(sign)\(scaled)" }

@@ -7,16 +7,16 @@ package enum Pages {
 
   /// Address space for `byteCount` bytes, zero until they are written; nil where the system refuses it.
   package static func map(_ byteCount: Int) -> UnsafeMutableRawPointer? {
-    guard let memory = mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0),
-      memory != MAP_FAILED
+    guard let memory = unsafe mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0),
+      unsafe memory != MAP_FAILED
     else { return nil }
-    return memory
+    return unsafe memory
   }
 
   /// Asks for large pages, where the system has them.
   package static func makeLarge(_ base: UnsafeMutableRawPointer, byteCount: Int) {
     #if os(Linux)
-      _ = madvise(base, byteCount, Int32(MADV_HUGEPAGE))
+      _ = unsafe madvise(base, byteCount, Int32(MADV_HUGEPAGE))
     #endif
   }
 
@@ -24,7 +24,7 @@ package enum Pages {
   package static func populate(_ base: UnsafeMutableRawPointer, byteCount: Int) {
     #if os(Linux)
       let populateForWriting: Int32 = 23  // MADV_POPULATE_WRITE: Linux 5.14, not in every header.
-      _ = madvise(base, byteCount, populateForWriting)
+      _ = unsafe madvise(base, byteCount, populateForWriting)
     #endif
   }
 }

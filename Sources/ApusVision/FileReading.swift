@@ -34,15 +34,15 @@ func readFile(
   at path: String, limit: Int, begin: (Int) throws(ApusError) -> Void = { _ in },
   body: (ArraySlice<UInt8>) throws(ApusError) -> Void
 ) throws(ApusError) {
-  let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+  let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
   guard descriptor >= 0 else { throw unreadable(path) }
   defer { _ = close(descriptor) }
   var status = stat()
-  if fstat(descriptor, &status) == 0, status.st_size > 0 { try begin(min(Int(status.st_size), limit)) }
+  if unsafe fstat(descriptor, &status) == 0, status.st_size > 0 { try begin(min(Int(status.st_size), limit)) }
   var chunk = [UInt8](repeating: 0, count: 1 << 18)
   var total = 0
   while true {
-    let count = read(descriptor, &chunk, chunk.count)
+    let count = unsafe read(descriptor, &chunk, chunk.count)
     if count == 0 { return }
     guard count > 0 else {
       if errno == EINTR { continue }
@@ -69,6 +69,6 @@ private func unreadable(_ path: String) -> ApusError {
 /// The system's description of an error number.
 package func systemReason(_ number: Int32) -> String {
   var text = [CChar](repeating: 0, count: 256)
-  guard strerror_r(number, &text, text.count) == 0 else { return "error \(number)" }
+  guard unsafe strerror_r(number, &text, text.count) == 0 else { return "error \(number)" }
   return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
 }

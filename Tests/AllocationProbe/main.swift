@@ -19,23 +19,27 @@ import Apus
 
   /// A function of the debugging library, whose names are hidden behind those of the C library.
   func function(_ name: String) -> Switch? {
-    guard let library = dlopen("libc_malloc_debug.so.0", RTLD_NOW), let address = dlsym(nil, "dlvsym") else {
+    guard let library = unsafe dlopen("libc_malloc_debug.so.0", RTLD_NOW),
+      let address = unsafe dlsym(nil, "dlvsym")
+    else {
       return nil
     }
-    let lookUp = unsafeBitCast(address, to: VersionedLookup.self)
+    let lookUp = unsafe unsafeBitCast(address, to: VersionedLookup.self)
     for version in ["GLIBC_2.2.5", "GLIBC_2.17"] {
-      if let address = lookUp(library, name, version) { return unsafeBitCast(address, to: Switch.self) }
+      if let address = unsafe lookUp(library, name, version) {
+        return unsafe unsafeBitCast(address, to: Switch.self)
+      }
     }
     return nil
   }
 
   func contents(of path: String) -> [UInt8]? {
-    guard let file = fopen(path, "rb") else { return nil }
-    defer { fclose(file) }
+    guard let file = unsafe fopen(path, "rb") else { return nil }
+    defer { unsafe fclose(file) }
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 65_536)
     while true {
-      let count = fread(&chunk, 1, chunk.count, file)
+      let count = unsafe fread(&chunk, 1, chunk.count, file)
       if count == 0 { return bytes }
       bytes += chunk.prefix(count)
     }
@@ -43,7 +47,7 @@ import Apus
 
   func fail(_ text: String) -> Never {
     let line = "error: \(text)\n"
-    _ = line.withCString { write(2, $0, strlen($0)) }
+    _ = unsafe line.withCString { unsafe write(2, $0, strlen($0)) }
     exit(1)
   }
 
@@ -80,10 +84,10 @@ import Apus
   }
   start()
   if interpreters.isEmpty {
-    let memory = malloc(threads)
+    let memory = unsafe malloc(threads)
     // A call that the compiler cannot see into, so that it keeps the allocation.
-    _ = write(1, memory, 0)
-    free(memory)
+    _ = unsafe write(1, memory, 0)
+    unsafe free(memory)
   }
   for interpreter in interpreters {
     for _ in 0..<3 {

@@ -16,7 +16,7 @@ import Apus
 
   func fail(_ text: String, status: Int32 = 1) -> Never {
     let line = "error: \(text)\n"
-    _ = line.withCString { write(2, $0, strlen($0)) }
+    _ = unsafe line.withCString { unsafe write(2, $0, strlen($0)) }
     exit(status)
   }
 
@@ -32,7 +32,7 @@ import Apus
   }
 
   /// What the system is asked to run for each call: see `linux/seccomp.h`.
-  struct Program {
+  @safe struct Program {
     var count: UInt16
     var start: UnsafePointer<Instruction>?
   }
@@ -61,12 +61,12 @@ import Apus
   func install(_ instructions: [Instruction]) {
     // Swift does not import functions of any number of arguments.
     typealias Control = @convention(c) (Int32, UInt, UInt, UInt, UInt) -> Int32
-    guard let symbol = dlsym(nil, "prctl") else { fail("there is no prctl", status: 77) }
-    let control = unsafeBitCast(symbol, to: Control.self)
+    guard let symbol = unsafe dlsym(nil, "prctl") else { fail("there is no prctl", status: 77) }
+    let control = unsafe unsafeBitCast(symbol, to: Control.self)
     let (setNoNewPrivileges, setFilter, filterMode): (Int32, Int32, UInt) = (38, 22, 2)
-    let code = instructions.withUnsafeBufferPointer { buffer -> Int32 in
-      var program = Program(count: UInt16(buffer.count), start: buffer.baseAddress)
-      return withUnsafeMutablePointer(to: &program) { place in
+    let code = unsafe instructions.withUnsafeBufferPointer { buffer -> Int32 in
+      var program = unsafe Program(count: UInt16(buffer.count), start: buffer.baseAddress)
+      return unsafe withUnsafeMutablePointer(to: &program) { place in
         guard control(setNoNewPrivileges, 1, 0, 0, 0) == 0 else { return -1 }
         return control(setFilter, filterMode, UInt(bitPattern: place), 0, 0)
       }
@@ -76,11 +76,11 @@ import Apus
 
   /// Whether this process has code in a memory file.
   func hasCodeInFile() -> Bool {
-    guard let file = fopen("/proc/self/maps", "r") else { return false }
-    defer { fclose(file) }
+    guard let file = unsafe fopen("/proc/self/maps", "r") else { return false }
+    defer { unsafe fclose(file) }
     var line = [CChar](repeating: 0, count: 4096)
-    while fgets(&line, Int32(line.count), file) != nil {
-      if strstr(line, "memfd:apus-code") != nil { return true }
+    while unsafe fgets(&line, Int32(line.count), file) != nil {
+      if unsafe strstr(line, "memfd:apus-code") != nil { return true }
     }
     return false
   }
@@ -115,13 +115,13 @@ import Apus
       for output in interpreter.outputs.indices {
         try interpreter.withOutputBytes(at: output) { span in
           for offset in 0..<span.byteCount {
-            digest ^= UInt64(span.unsafeLoad(fromByteOffset: offset, as: UInt8.self))
+            unsafe digest ^= UInt64(span.unsafeLoad(fromByteOffset: offset, as: UInt8.self))
             digest &*= 0x100_0000_01B3
           }
         }
       }
       let line = "\(interpreter.kernels) \(String(digest, radix: 16)) \(hasCodeInFile())\n"
-      _ = line.withCString { write(1, $0, strlen($0)) }
+      _ = unsafe line.withCString { unsafe write(1, $0, strlen($0)) }
     } catch {
       fail("\(path): \(error.message)")
     }

@@ -24,9 +24,9 @@ struct Pipe {
   private func bytes(_ count: Int) -> [UInt8]? {
     var filled = 0
     var isAtEnd = false
-    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
       while filled < count {
-        let got = read(0, buffer.baseAddress! + filled, count - filled)
+        let got = unsafe read(0, buffer.baseAddress! + filled, count - filled)
         if got <= 0 {
           isAtEnd = true
           break
@@ -39,11 +39,11 @@ struct Pipe {
   }
 
   private func write(_ bytes: [UInt8]) {
-    bytes.withUnsafeBytes { buffer in
+    unsafe bytes.withUnsafeBytes { buffer in
       var written = 0
       while written < buffer.count {
         #if canImport(Glibc)
-          let count = Glibc.write(1, buffer.baseAddress! + written, buffer.count - written)
+          let count = unsafe Glibc.write(1, buffer.baseAddress! + written, buffer.count - written)
         #else
           let count = Darwin.write(1, buffer.baseAddress! + written, buffer.count - written)
         #endif

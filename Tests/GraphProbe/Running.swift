@@ -12,7 +12,7 @@ extension Interpreter {
           throw ApusError(
             .invalidArgument, "input \(position) has \(span.byteCount) bytes, not \(input.bytes.count)")
         }
-        span.withUnsafeMutableBytes { $0.copyBytes(from: input.bytes) }
+        unsafe span.withUnsafeMutableBytes { unsafe $0.copyBytes(from: input.bytes) }
       }
     }
   }
@@ -40,7 +40,8 @@ extension Interpreter {
   private func allOutputs() throws(ApusError) -> [Output] {
     var found: [Output] = []
     for (position, tensor) in outputs.enumerated() {
-      let bytes = try withOutputBytes(at: position) { span in span.withUnsafeBytes { Array($0) } }
+      let bytes = try withOutputBytes(at: position) { span in unsafe span.withUnsafeBytes { unsafe Array($0) }
+      }
       found.append(Output(type: tensor.type, shape: tensor.shape.dimensions, bytes: bytes))
     }
     return found
@@ -58,7 +59,7 @@ extension Interpreter {
   private func bytes(of tensor: Tensor) -> [UInt8]? {
     func read<T: TensorElement>(_ type: T.Type) -> [UInt8]? {
       try? withTensor(at: tensor.index, as: type) { (span: Span<T>) in
-        span.withUnsafeBytes { Array($0) }
+        unsafe span.withUnsafeBytes { unsafe Array($0) }
       }
     }
     return switch tensor.type {

@@ -257,9 +257,9 @@ struct Ways {
 
   private func relativeError(_ expected: [UInt8], _ found: [UInt8]) -> Float {
     func floats(_ bytes: [UInt8]) -> [Float] {
-      bytes.withUnsafeBytes { buffer in
+      unsafe bytes.withUnsafeBytes { buffer in
         stride(from: 0, to: buffer.count, by: 4).map {
-          buffer.loadUnaligned(fromByteOffset: $0, as: Float.self)
+          unsafe buffer.loadUnaligned(fromByteOffset: $0, as: Float.self)
         }
       }
     }

@@ -239,10 +239,10 @@ def archive(random):
 
 
 def places(data, mark):
-    found, place = [], bytes(data).find(mark)
+    found, place = [], data.find(mark)
     while place >= 0 and len(found) < 100:
         found.append(place)
-        place = bytes(data).find(mark, place + 1)
+        place = data.find(mark, place + 1)
     return found
 
 
@@ -260,10 +260,20 @@ def export(random):
 
 # MARK: Small formats
 
+WHOLE_IDS = [str(number) for number in range(100)]
+IDS = WHOLE_IDS + 16 * ["-1", "99999999999999999999", "1e9", "0x1", "", " "]
+
+
 def labels(random):
     """A label file in some format, with ids and lengths that are none."""
     kind = random.randrange(7)
-    number = lambda: random.choice([str(random.randrange(100)), "-1", "99999999999999999999", "1e9", "0x1", "", " "])
+    # Long files are drawn at once: one by one, drawing them takes more time than reading them.
+    ids = iter(())
+    def number():
+        nonlocal ids
+        while (found := next(ids, None)) is None:
+            ids = iter(random.choices(random.choice([IDS, IDS, WHOLE_IDS]), k=min(lines, 4096)))
+        return found
     text = lambda: random.choice(["cat", "", "x" * random.choice([10, 5000, 200_000]), "\x1b[2J", "\u202eabc", "\ud800", ",", ":", "\"", "\t\t"])
     lines = random.choice([1, 3, 90, 1000, 100_000])
     if kind == 0:

@@ -29,6 +29,9 @@ package struct PoseNetDecoder: Sendable {
     self.stride = stride
   }
 
+  /// How many cells the maps have.
+  package var cellCount: Int { height * width }
+
   /// The poses that score enough, best first.
   ///
   /// - Parameters:
@@ -54,8 +57,8 @@ package struct PoseNetDecoder: Sendable {
     var pointScoreSpan = pointScores.mutableSpan
     var scoreSpan = poseScores.mutableSpan
     var scratchSpan = scratch.mutableSpan
-    var scratchBytes = scratchSpan.mutableBytes
-    let found = decoding.run(
+    var scratchBytes = unsafe scratchSpan.mutableBytes
+    let found = unsafe decoding.run(
       scores: scores.span.bytes, short: short.span.bytes, middle: middle.span.bytes, points: &pointSpan,
       pointScores: &pointScoreSpan, scores: &scoreSpan, scratch: &scratchBytes)
     return (0..<found).map { pose in

@@ -53,7 +53,7 @@ class Node {
   /// The bytes of a custom operator's options; empty where there are none.
   var customOptions: [UInt8] {
     guard let range = entry.customOptions else { return [] }
-    return file.bytes.withUnsafeBytes { Array($0[range]) }
+    return unsafe file.bytes.withUnsafeBytes { unsafe Array($0[range]) }
   }
 
   /// An options field; a damaged table is an error that names the operator.
@@ -245,7 +245,7 @@ class Node {
     guard values.count == shape.elementCount else {
       throw malformed("has \(values.count) values for an output of the shape \(shape)")
     }
-    try planner.setConstant(slot, bytes: values.withUnsafeBytes { Array($0) })
+    try unsafe planner.setConstant(slot, bytes: values.withUnsafeBytes { unsafe Array($0) })
     return ConstantOutputs()
   }
 

@@ -16,9 +16,9 @@
       let (width, height) = (image.width, image.height)
       try Self.check(width: width, height: height)
       var bytes = [UInt8](repeating: 0, count: width * height * 4)
-      let isDrawn = bytes.withUnsafeMutableBytes { memory in
+      let isDrawn = unsafe bytes.withUnsafeMutableBytes { memory in
         guard let space = CGColorSpace(name: CGColorSpace.sRGB),
-          let context = CGContext(
+          let context = unsafe CGContext(
             data: memory.baseAddress, width: width, height: height, bitsPerComponent: 8,
             bytesPerRow: width * 4, space: space,
             bitmapInfo: CGImageAlphaInfo.premultipliedLast.rawValue | CGBitmapInfo.byteOrder32Big.rawValue)

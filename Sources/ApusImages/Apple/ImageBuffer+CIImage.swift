@@ -23,9 +23,9 @@
       else { throw ApusError(.malformedImage, "the image has the extent \(image.extent)") }
       try Self.check(width: width, height: height)
       var bytes = [UInt8](repeating: 0, count: width * height * 4)
-      bytes.withUnsafeMutableBytes { memory in
-        guard let base = memory.baseAddress else { return }
-        context.render(
+      unsafe bytes.withUnsafeMutableBytes { memory in
+        guard let base = unsafe memory.baseAddress else { return }
+        unsafe context.render(
           image, toBitmap: base, rowBytes: width * 4, bounds: extent, format: .RGBA8,
           colorSpace: CGColorSpace(name: CGColorSpace.sRGB))
       }

@@ -22,14 +22,15 @@
         throw ApusError(.malformedImage, "the pixel buffer cannot be locked")
       }
       defer { CVPixelBufferUnlockBaseAddress(pixelBuffer, .readOnly) }
-      guard let base = CVPixelBufferGetBaseAddress(pixelBuffer) else {
+      guard let base = unsafe CVPixelBufferGetBaseAddress(pixelBuffer) else {
         throw ApusError(.malformedImage, "the pixel buffer has no memory")
       }
       let bytesPerRow = CVPixelBufferGetBytesPerRow(pixelBuffer)
       // The last row may end with its last pixel.
       let count = (height - 1) * bytesPerRow + width * format.bytesPerPixel
       try self.init(
-        bytes: [UInt8](UnsafeRawBufferPointer(start: base, count: count)), width: width, height: height,
+        bytes: unsafe [UInt8](UnsafeRawBufferPointer(start: base, count: count)), width: width,
+        height: height,
         bytesPerRow: bytesPerRow, format: format, orientation: orientation)
     }
 

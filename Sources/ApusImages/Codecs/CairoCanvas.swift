@@ -59,7 +59,7 @@ import ApusVision
   }
 
   /// A cairo surface with a context on it, both freed with the canvas.
-  private final class CairoCanvas {
+  @safe private final class CairoCanvas {
     private let surface: OpaquePointer
     private let context: OpaquePointer
     private let width: Int
@@ -70,63 +70,63 @@ import ApusVision
     init(_ image: ImageBuffer) throws(ApusError) {
       width = image.width
       height = image.height
-      let surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, Int32(width), Int32(height))
-      guard let surface, cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS,
-        let data = cairo_image_surface_get_data(surface)
+      let surface = unsafe cairo_image_surface_create(CAIRO_FORMAT_RGB24, Int32(width), Int32(height))
+      guard let surface = unsafe surface, unsafe cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS,
+        let data = unsafe cairo_image_surface_get_data(surface)
       else {
-        cairo_surface_destroy(surface)
+        unsafe cairo_surface_destroy(surface)
         throw ApusError(.resourceLimit, "there is no memory to draw on \(width) × \(height) pixels")
       }
-      let context = cairo_create(surface)
-      guard let context, cairo_status(context) == CAIRO_STATUS_SUCCESS else {
-        cairo_destroy(context)
-        cairo_surface_destroy(surface)
+      let context = unsafe cairo_create(surface)
+      guard let context = unsafe context, unsafe cairo_status(context) == CAIRO_STATUS_SUCCESS else {
+        unsafe cairo_destroy(context)
+        unsafe cairo_surface_destroy(surface)
         throw ApusError(.resourceLimit, "there is no memory to draw on \(width) × \(height) pixels")
       }
-      self.surface = surface
-      self.context = context
-      let stride = Int(cairo_image_surface_get_stride(surface))
+      unsafe self.surface = unsafe surface
+      unsafe self.context = unsafe context
+      let stride = unsafe Int(cairo_image_surface_get_stride(surface))
       for y in 0..<height {
         // A pixel of this format is a 32-bit number in the machine's byte order; rows are aligned for it.
-        let row = UnsafeMutableRawPointer(data + y * stride).assumingMemoryBound(to: UInt32.self)
+        let row = unsafe UnsafeMutableRawPointer(data + y * stride).assumingMemoryBound(to: UInt32.self)
         var source = y * image.bytesPerRow
         for x in 0..<width {
-          row[x] =
+          unsafe row[x] =
             UInt32(image.bytes[source]) << 16 | UInt32(image.bytes[source + 1]) << 8
             | UInt32(image.bytes[source + 2])
           source += 3
         }
       }
-      cairo_surface_mark_dirty(surface)
+      unsafe cairo_surface_mark_dirty(surface)
     }
 
     deinit {
-      cairo_destroy(context)
-      cairo_surface_destroy(surface)
+      unsafe cairo_destroy(context)
+      unsafe cairo_surface_destroy(surface)
     }
 
     func setFont(_ family: String, size: Float) {
       self.family = family
       fontSize = size
-      apply(to: context)
+      unsafe apply(to: context)
     }
 
     private func apply(to context: OpaquePointer) {
-      cairo_select_font_face(context, family, CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_BOLD)
-      cairo_set_font_size(context, Double(fontSize))
+      unsafe cairo_select_font_face(context, family, CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_BOLD)
+      unsafe cairo_set_font_size(context, Double(fontSize))
     }
 
     /// The size of a text, or nil if no font can show it. A failing font stops a context for good, so this
     /// asks one of its own.
     func measure(_ text: String) -> TextSize? {
-      guard let probe = cairo_create(surface) else { return nil }
-      defer { cairo_destroy(probe) }
-      apply(to: probe)
+      guard let probe = unsafe cairo_create(surface) else { return nil }
+      defer { unsafe cairo_destroy(probe) }
+      unsafe apply(to: probe)
       var font = cairo_font_extents_t()
       var extents = cairo_text_extents_t()
-      cairo_font_extents(probe, &font)
-      cairo_text_extents(probe, text, &extents)
-      guard cairo_status(probe) == CAIRO_STATUS_SUCCESS, extents.width > 0, font.height > 0,
+      unsafe cairo_font_extents(probe, &font)
+      unsafe cairo_text_extents(probe, text, &extents)
+      guard unsafe cairo_status(probe) == CAIRO_STATUS_SUCCESS, extents.width > 0, font.height > 0,
         extents.x_advance.isFinite, font.ascent.isFinite, font.descent.isFinite
       else { return nil }
       return TextSize(
@@ -135,64 +135,66 @@ import ApusVision
     }
 
     private func setColor(_ color: PixelColor) {
-      cairo_set_source_rgb(
+      unsafe cairo_set_source_rgb(
         context, Double(color.red) / 255, Double(color.green) / 255, Double(color.blue) / 255)
     }
 
     func stroke(_ rect: PixelRect, _ color: PixelColor, width lineWidth: Float) {
       setColor(color)
-      cairo_set_line_width(context, Double(lineWidth))
-      cairo_rectangle(context, Double(rect.x), Double(rect.y), Double(rect.width), Double(rect.height))
-      cairo_stroke(context)
+      unsafe cairo_set_line_width(context, Double(lineWidth))
+      unsafe cairo_rectangle(context, Double(rect.x), Double(rect.y), Double(rect.width), Double(rect.height))
+      unsafe cairo_stroke(context)
     }
 
     func stroke(from: (x: Float, y: Float), to: (x: Float, y: Float), _ color: PixelColor, width: Float) {
       setColor(color)
-      cairo_set_line_width(context, Double(width))
-      cairo_move_to(context, Double(from.x), Double(from.y))
-      cairo_line_to(context, Double(to.x), Double(to.y))
-      cairo_stroke(context)
+      unsafe cairo_set_line_width(context, Double(width))
+      unsafe cairo_move_to(context, Double(from.x), Double(from.y))
+      unsafe cairo_line_to(context, Double(to.x), Double(to.y))
+      unsafe cairo_stroke(context)
     }
 
     func fillCircle(x: Float, y: Float, radius: Float, _ color: PixelColor) {
       setColor(color)
-      cairo_new_path(context)
-      cairo_arc(context, Double(x), Double(y), Double(radius), 0, 2 * Double.pi)
-      cairo_fill(context)
+      unsafe cairo_new_path(context)
+      unsafe cairo_arc(context, Double(x), Double(y), Double(radius), 0, 2 * Double.pi)
+      unsafe cairo_fill(context)
     }
 
     func fill(_ rect: PixelRect, _ color: PixelColor) {
       setColor(color)
-      cairo_rectangle(context, Double(rect.x), Double(rect.y), Double(rect.width), Double(rect.height))
-      cairo_fill(context)
+      unsafe cairo_rectangle(context, Double(rect.x), Double(rect.y), Double(rect.width), Double(rect.height))
+      unsafe cairo_fill(context)
     }
 
     func write(_ text: String, _ size: TextSize, in rect: PixelRect, _ color: PixelColor) {
       setColor(color)
-      cairo_move_to(
+      unsafe cairo_move_to(
         context, Double(rect.x + (rect.width - size.width) / 2),
         Double(rect.y + (rect.height - size.height) / 2 + size.ascent))
-      cairo_show_text(context, text)
-      cairo_new_path(context)
+      unsafe cairo_show_text(context, text)
+      unsafe cairo_new_path(context)
     }
 
     func picture() throws(ApusError) -> ImageBuffer {
-      cairo_surface_flush(surface)
-      guard cairo_status(context) == CAIRO_STATUS_SUCCESS, let data = cairo_image_surface_get_data(surface)
+      unsafe cairo_surface_flush(surface)
+      guard unsafe cairo_status(context) == CAIRO_STATUS_SUCCESS,
+        let data = unsafe cairo_image_surface_get_data(surface)
       else {
         throw ApusError(
           .resourceLimit,
-          "the drawing library says: \(String(cString: cairo_status_to_string(cairo_status(context))))")
+          unsafe "the drawing library says: \(String(cString: cairo_status_to_string(cairo_status(context))))"
+        )
       }
-      let stride = Int(cairo_image_surface_get_stride(surface))
+      let stride = unsafe Int(cairo_image_surface_get_stride(surface))
       var pixels = [UInt8](repeating: 0, count: width * height * 3)
       var target = 0
       for y in 0..<height {
-        let row = UnsafeRawPointer(data + y * stride).assumingMemoryBound(to: UInt32.self)
+        let row = unsafe UnsafeRawPointer(data + y * stride).assumingMemoryBound(to: UInt32.self)
         for x in 0..<width {
-          pixels[target] = UInt8(truncatingIfNeeded: row[x] >> 16)
-          pixels[target + 1] = UInt8(truncatingIfNeeded: row[x] >> 8)
-          pixels[target + 2] = UInt8(truncatingIfNeeded: row[x])
+          pixels[target] = unsafe UInt8(truncatingIfNeeded: row[x] >> 16)
+          pixels[target + 1] = unsafe UInt8(truncatingIfNeeded: row[x] >> 8)
+          pixels[target + 2] = unsafe UInt8(truncatingIfNeeded: row[x])
           target += 3
         }
       }

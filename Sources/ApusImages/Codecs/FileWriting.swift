@@ -18,9 +18,9 @@ package func writeWholeFile(_ bytes: [UInt8], to path: String) throws(ApusError)
 /// As ``writeWholeFile(_:to:)`` for bytes in pieces.
 package func writeWholeFile(pieces: [[UInt8]], to path: String) throws(ApusError) {
   var status = stat()
-  let exists = stat(path, &status) == 0
+  let exists = unsafe stat(path, &status) == 0
   if exists, status.st_mode & S_IFMT != S_IFREG {
-    let descriptor = open(path, O_WRONLY | O_CLOEXEC)
+    let descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw unwritable(path) }
     var failure = writeAll(pieces, to: descriptor, path)
     if close(descriptor) != 0, failure == nil { failure = unwritable(path) }
@@ -30,7 +30,7 @@ package func writeWholeFile(pieces: [[UInt8]], to path: String) throws(ApusError
   // A link stays a link: what it leads to is replaced.
   let target = exists ? resolved(path) : path
   // Whoever may not write to the file may not replace it.
-  guard !exists || access(target, W_OK) == 0 else { throw unwritable(path) }
+  guard unsafe !exists || access(target, W_OK) == 0 else { throw unwritable(path) }
   let partial = "\(target).\(getpid())-\(UInt32.random(in: 0...(.max))).part"
   let mode = exists ? status.st_mode & 0o7777 : 0o666
   var failure: ApusError?
@@ -43,9 +43,9 @@ package func writeWholeFile(pieces: [[UInt8]], to path: String) throws(ApusError
   } else {
     failure = writeNamed(pieces, to: partial, mode, path)
   }
-  if failure == nil, rename(partial, target) != 0 { failure = unwritable(path) }
+  if failure == nil, unsafe rename(partial, target) != 0 { failure = unwritable(path) }
   if let failure {
-    unlink(partial)
+    unsafe unlink(partial)
     throw failure
   }
 }
@@ -56,7 +56,7 @@ private func openNameless(beside path: String, _ mode: mode_t) -> Int32 {
     let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
     // O_TMPFILE, which Glibc's headers show with extensions only.
     let unnamed: Int32 = 0o20000000 | O_DIRECTORY
-    return open(folder, O_WRONLY | unnamed | O_CLOEXEC, mode)
+    return unsafe open(folder, O_WRONLY | unnamed | O_CLOEXEC, mode)
   #else
     return -1
   #endif
@@ -64,12 +64,12 @@ private func openNameless(beside path: String, _ mode: mode_t) -> Int32 {
 
 /// Gives a file without a name one that does not exist yet.
 private func name(_ descriptor: Int32, _ path: String) -> Bool {
-  linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0
+  unsafe linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0
 }
 
 /// Writes a file that does not exist yet; says what went wrong.
 private func writeNamed(_ pieces: [[UInt8]], to path: String, _ mode: mode_t, _ asked: String) -> ApusError? {
-  let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+  let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
   guard descriptor >= 0 else { return unwritable(asked) }
   var failure = writeAll(pieces, to: descriptor, asked)
   // Some file systems report a full disk only here.
@@ -83,7 +83,9 @@ private func writeAll(_ pieces: [[UInt8]], to descriptor: Int32, _ path: String)
   for bytes in pieces {
     var written = 0
     while written < bytes.count, failure == nil {
-      let count = bytes[written...].withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+      let count = unsafe bytes[written...].withUnsafeBytes {
+        unsafe write(descriptor, $0.baseAddress, $0.count)
+      }
       if count >= 0 {
         written += count
       } else if errno != EINTR {
@@ -96,9 +98,9 @@ private func writeAll(_ pieces: [[UInt8]], to descriptor: Int32, _ path: String)
 
 /// What a path leads to.
 private func resolved(_ path: String) -> String {
-  guard let real = realpath(path, nil) else { return path }
-  defer { free(real) }
-  return String(cString: real)
+  guard let real = unsafe realpath(path, nil) else { return path }
+  defer { unsafe free(real) }
+  return unsafe String(cString: real)
 }
 
 private func unwritable(_ path: String) -> ApusError {

@@ -12,17 +12,17 @@ import ApusVision
   func decodeJPEG(
     _ bytes: [UInt8], limits: ImageLimits, reduction: ImageReduction, reusing memory: consuming [UInt8] = []
   ) throws(ApusError) -> ImageBuffer {
-    guard let handle = tjInitDecompress() else {
+    guard let handle = unsafe tjInitDecompress() else {
       throw ApusError(.resourceLimit, "there is no memory for a JPEG decoder")
     }
-    defer { tjDestroy(handle) }
+    defer { unsafe tjDestroy(handle) }
     var (width, height, subsampling, colorSpace): (Int32, Int32, Int32, Int32) = (0, 0, -1, -1)
-    let status = bytes.withUnsafeBufferPointer {
-      tjDecompressHeader3(
+    let status = unsafe bytes.withUnsafeBufferPointer {
+      unsafe tjDecompressHeader3(
         handle, $0.baseAddress, UInt($0.count), &width, &height, &subsampling, &colorSpace)
     }
     // A subsampling without a name is reported as an error, though decoding does not need the name.
-    guard status == 0 || (width > 0 && height > 0 && colorSpace >= 0) else { throw failure(handle) }
+    guard status == 0 || (width > 0 && height > 0 && colorSpace >= 0) else { throw unsafe failure(handle) }
     guard width > 0, height > 0 else {
       throw ApusError(.malformedImage, "the JPEG ends before its picture, after \(bytes.count) bytes")
     }
@@ -58,7 +58,8 @@ import ApusVision
     let isGray = colorSpace == Int32(TJCS_GRAY.rawValue)
     let layout = isCMYK ? TJPF_CMYK : isGray ? TJPF_GRAY : TJPF_RGB
     let count = Int(width) * Int(height) * (isCMYK ? 4 : isGray ? 1 : 3)
-    var pixels = try decompress(bytes, header, handle, layout, width, height, resized(memory, to: count))
+    var pixels = try unsafe decompress(
+      bytes, header, handle, layout, width, height, resized(memory, to: count))
     if isCMYK { pixels = rgb(fromCMYK: pixels, isInverted: header.hasAdobeMarker) }
     return ImageBuffer(
       trusted: pixels, width: Int(width), height: Int(height), format: isGray ? .gray : .rgb,
@@ -69,7 +70,7 @@ import ApusVision
   private func resized(_ memory: consuming [UInt8], to count: Int) -> [UInt8] {
     var memory = memory
     guard memory.capacity >= count else {
-      return [UInt8](unsafeUninitializedCapacity: count) { target, initialized in
+      return unsafe [UInt8](unsafeUninitializedCapacity: count) { target, initialized in
         // Not visible until the decoder has written each row, or it is set to zero.
         initialized = count
       }
@@ -92,35 +93,35 @@ import ApusVision
     let bytes = header.hasEndMarker ? bytes : bytes + [0xFF, 0xD9]
     var pixels = memory
     func decode(_ flags: Int32) -> Int32 {
-      pixels.withUnsafeMutableBufferPointer { target in
+      unsafe pixels.withUnsafeMutableBufferPointer { target in
         // A decoder that forgives flaws may leave rows untouched: they must not show what was in memory before. One
         // that does not has written each row, or fails.
-        if flags & TJFLAG_STOPONWARNING == 0 { target.update(repeating: 0) }
-        return bytes.withUnsafeBufferPointer {
-          tjDecompress2(
+        if flags & TJFLAG_STOPONWARNING == 0 { unsafe target.update(repeating: 0) }
+        return unsafe bytes.withUnsafeBufferPointer {
+          unsafe tjDecompress2(
             handle, $0.baseAddress, UInt($0.count), target.baseAddress, width, 0, height,
             Int32(layout.rawValue), TJFLAG_ACCURATEDCT | TJFLAG_LIMITSCANS | flags)
         }
       }
     }
     if decode(TJFLAG_STOPONWARNING) == 0 { return pixels }
-    guard tjGetErrorCode(handle) == Int32(TJERR_WARNING.rawValue) else { throw failure(handle) }
-    let warning = message(handle)
+    guard unsafe tjGetErrorCode(handle) == Int32(TJERR_WARNING.rawValue) else { throw unsafe failure(handle) }
+    let warning = unsafe message(handle)
     guard header.hasEndMarker, !warning.hasPrefix("Premature end of JPEG file") else { throw early }
     // The library keeps the first warning, and calls even an error a warning if one came before it: another
     // message the second time is that of an error.
-    guard decode(0) == 0 || message(handle) == warning else { throw failure(handle) }
+    guard unsafe decode(0) == 0 || message(handle) == warning else { throw unsafe failure(handle) }
     return pixels
   }
 
   private func rgb(fromCMYK pixels: [UInt8], isInverted: Bool) -> [UInt8] {
     let flip: UInt8 = isInverted ? 0 : 255
-    return [UInt8](unsafeUninitializedCapacity: pixels.count / 4 * 3) { target, initialized in
+    return unsafe [UInt8](unsafeUninitializedCapacity: pixels.count / 4 * 3) { target, initialized in
       for pixel in 0..<pixels.count / 4 {
         let black = Int(pixels[pixel * 4 + 3] ^ flip)
         for channel in 0..<3 {
           let value = Int(pixels[pixel * 4 + channel] ^ flip) * black
-          target.initializeElement(at: pixel * 3 + channel, to: UInt8((value + 127) / 255))
+          unsafe target.initializeElement(at: pixel * 3 + channel, to: UInt8((value + 127) / 255))
         }
       }
       initialized = pixels.count / 4 * 3
@@ -129,31 +130,31 @@ import ApusVision
 
   /// Encodes a tightly packed gray or rgb picture.
   func encodeJPEG(_ image: ImageBuffer, quality: Int) throws(ApusError) -> [UInt8] {
-    guard let handle = tjInitCompress() else {
+    guard let handle = unsafe tjInitCompress() else {
       throw ApusError(.resourceLimit, "there is no memory for a JPEG encoder")
     }
-    defer { tjDestroy(handle) }
+    defer { unsafe tjDestroy(handle) }
     let isGray = image.format == .gray
     let sampling = isGray ? TJSAMP_GRAY : quality >= 90 ? TJSAMP_444 : TJSAMP_420
     var output: UnsafeMutablePointer<UInt8>?
-    defer { tjFree(output) }
+    defer { unsafe tjFree(output) }
     var size: UInt = 0
-    let status = image.bytes.withUnsafeBufferPointer {
-      tjCompress2(
+    let status = unsafe image.bytes.withUnsafeBufferPointer {
+      unsafe tjCompress2(
         handle, $0.baseAddress, Int32(image.width), Int32(image.bytesPerRow), Int32(image.height),
         Int32((isGray ? TJPF_GRAY : TJPF_RGB).rawValue), &output, &size, Int32(sampling.rawValue),
         Int32(quality), TJFLAG_ACCURATEDCT)
     }
-    guard status == 0, let output else { throw failure(handle) }
-    return Array(UnsafeBufferPointer(start: output, count: Int(size)))
+    guard status == 0, let output = unsafe output else { throw unsafe failure(handle) }
+    return unsafe Array(UnsafeBufferPointer(start: output, count: Int(size)))
   }
 
   private func message(_ handle: tjhandle) -> String {
-    tjGetErrorStr2(handle).map { String(cString: $0) } ?? "unknown"
+    unsafe tjGetErrorStr2(handle).map { unsafe String(cString: $0) } ?? "unknown"
   }
 
   private func failure(_ handle: tjhandle) -> ApusError {
-    let text = message(handle)
+    let text = unsafe message(handle)
     return ApusError(
       text.contains("Unsupported") || text.contains("not supported") ? .unsupportedImage : .malformedImage,
       "the JPEG library says: \(text)")

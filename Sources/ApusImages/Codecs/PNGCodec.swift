@@ -9,13 +9,13 @@ import ApusVision
   /// Decodes a PNG of any kind to 8 bits: gray, rgb, or rgba where it has transparency, not blended.
   func decodePNG(_ bytes: [UInt8], limits: ImageLimits) throws(ApusError) -> ImageBuffer {
     try checkHeader(bytes, limits)
-    var control = png_image()
-    control.version = png_uint_32(PNG_IMAGE_VERSION)
+    var control = unsafe png_image()
+    unsafe control.version = png_uint_32(PNG_IMAGE_VERSION)
     // The library keeps the address of the control structure between the calls.
-    return try withUnsafeMutablePointer(to: &control) { (control) throws(ApusError) -> ImageBuffer in
-      defer { png_image_free(control) }
-      return try bytes.withUnsafeBufferPointer { (source) throws(ApusError) -> ImageBuffer in
-        try decode(source, control, limits)
+    return try unsafe withUnsafeMutablePointer(to: &control) { (control) throws(ApusError) -> ImageBuffer in
+      defer { unsafe png_image_free(control) }
+      return try unsafe bytes.withUnsafeBufferPointer { (source) throws(ApusError) -> ImageBuffer in
+        try unsafe decode(source, control, limits)
       }
     }
   }
@@ -23,27 +23,27 @@ import ApusVision
   private func decode(
     _ source: UnsafeBufferPointer<UInt8>, _ control: UnsafeMutablePointer<png_image>, _ limits: ImageLimits
   ) throws(ApusError) -> ImageBuffer {
-    guard png_image_begin_read_from_memory(control, source.baseAddress, source.count) != 0 else {
-      throw failure(control.pointee)
+    guard unsafe png_image_begin_read_from_memory(control, source.baseAddress, source.count) != 0 else {
+      throw unsafe failure(control.pointee)
     }
-    let (width, height) = (Int(control.pointee.width), Int(control.pointee.height))
+    let (width, height) = unsafe (Int(control.pointee.width), Int(control.pointee.height))
     try limits.check(width: width, height: height)
     // 16-bit samples without a declared gamma are sRGB as the 8-bit ones are, not linear light.
-    control.pointee.flags |= png_uint_32(PNG_IMAGE_FLAG_16BIT_sRGB)
-    let hasColor = control.pointee.format & png_uint_32(PNG_FORMAT_FLAG_COLOR) != 0
-    let hasAlpha = control.pointee.format & png_uint_32(PNG_FORMAT_FLAG_ALPHA) != 0
+    unsafe control.pointee.flags |= png_uint_32(PNG_IMAGE_FLAG_16BIT_sRGB)
+    let hasColor = unsafe control.pointee.format & png_uint_32(PNG_FORMAT_FLAG_COLOR) != 0
+    let hasAlpha = unsafe control.pointee.format & png_uint_32(PNG_FORMAT_FLAG_ALPHA) != 0
     let format: PixelFormat = hasAlpha ? .rgba : hasColor ? .rgb : .gray
     var layout = png_uint_32(hasColor || hasAlpha ? PNG_FORMAT_FLAG_COLOR : 0)
     if hasAlpha { layout |= png_uint_32(PNG_FORMAT_FLAG_ALPHA) }
-    control.pointee.format = layout
+    unsafe control.pointee.format = layout
     let rowBytes = width * format.bytesPerPixel
     var status: Int32 = 0
-    let pixels = [UInt8](unsafeUninitializedCapacity: rowBytes * height) { target, initialized in
-      target.initialize(repeating: 0)
-      status = png_image_finish_read(control, nil, target.baseAddress, png_int_32(rowBytes), nil)
+    let pixels = unsafe [UInt8](unsafeUninitializedCapacity: rowBytes * height) { target, initialized in
+      unsafe target.initialize(repeating: 0)
+      status = unsafe png_image_finish_read(control, nil, target.baseAddress, png_int_32(rowBytes), nil)
       initialized = rowBytes * height
     }
-    guard status != 0 else { throw failure(control.pointee) }
+    guard status != 0 else { throw unsafe failure(control.pointee) }
     return try ImageBuffer(bytes: pixels, width: width, height: height, format: format)
   }
 
@@ -64,32 +64,32 @@ import ApusVision
 
   /// Encodes a tightly packed gray, rgb or rgba picture.
   func encodePNG(_ image: ImageBuffer) throws(ApusError) -> [UInt8] {
-    var control = png_image()
-    control.version = png_uint_32(PNG_IMAGE_VERSION)
-    control.width = png_uint_32(image.width)
-    control.height = png_uint_32(image.height)
+    var control = unsafe png_image()
+    unsafe control.version = png_uint_32(PNG_IMAGE_VERSION)
+    unsafe control.width = png_uint_32(image.width)
+    unsafe control.height = png_uint_32(image.height)
     var layout = png_uint_32(image.format == .gray ? 0 : PNG_FORMAT_FLAG_COLOR)
     if image.format == .rgba { layout |= png_uint_32(PNG_FORMAT_FLAG_ALPHA) }
-    control.format = layout
-    defer { png_image_free(&control) }
+    unsafe control.format = layout
+    defer { unsafe png_image_free(&control) }
     // What deflate and the chunks around it can add to incompressible rows, generously.
     let capacity = image.bytes.count + image.height + image.bytes.count / 4 + 4_096
     var status: Int32 = 0
-    let result = [UInt8](unsafeUninitializedCapacity: capacity) { target, initialized in
+    let result = unsafe [UInt8](unsafeUninitializedCapacity: capacity) { target, initialized in
       var size = png_alloc_size_t(capacity)
-      status = image.bytes.withUnsafeBufferPointer {
-        png_image_write_to_memory(
+      status = unsafe image.bytes.withUnsafeBufferPointer {
+        unsafe png_image_write_to_memory(
           &control, target.baseAddress, &size, 0, $0.baseAddress, png_int_32(image.bytesPerRow), nil)
       }
       initialized = status != 0 ? min(Int(size), capacity) : 0
     }
-    guard status != 0 else { throw failure(control) }
+    guard status != 0 else { throw unsafe failure(control) }
     return result
   }
 
   private func failure(_ control: png_image) -> ApusError {
-    let text = withUnsafeBytes(of: control.message) { message in
-      String(decoding: message.prefix { $0 != 0 }, as: UTF8.self)
+    let text = unsafe withUnsafeBytes(of: control.message) { message in
+      unsafe String(decoding: message.prefix { $0 != 0 }, as: UTF8.self)
     }
     return ApusError(.malformedImage, "the PNG library says: \(text)")
   }

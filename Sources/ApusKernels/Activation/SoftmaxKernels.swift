@@ -17,14 +17,14 @@ package enum Softmax {
     beta: Float, isHalf: Bool, rows: Int, depth: Int, using set: KernelSet?
   ) -> KernelSet.Chosen<any UnaryKernel> {
     func kernel(_ code: FloatMapping?) -> any UnaryKernel {
-      UnaryMap(
+      unsafe UnaryMap(
         FloatSoftmax(beta: beta, isHalf: isHalf, isNarrow: depth <= FloatSoftmax.mostColumns, code: code),
         rows: rows, depth: depth)
     }
     do throws(Decline) {
       let set = set ?? .portable
-      let code = try Self.code(beta: beta, isHalf: isHalf, depth: depth, by: set)
-      return (kernel(code), KernelChoice(set: set.name, declined: []))
+      let code = try unsafe Self.code(beta: beta, isHalf: isHalf, depth: depth, by: set)
+      return unsafe (kernel(code), KernelChoice(set: set.name, declined: []))
     } catch { return (kernel(nil), .portable(instead: set, error)) }
   }
 
@@ -37,7 +37,7 @@ package enum Softmax {
       throw Decline(
         "rows of \(depth) floats are no more than \(FloatSoftmax.mostColumns), which are done side by side")
     }
-    return try set.generatedElementwise().floatSoftmax(beta: beta, depth: depth)
+    return try unsafe set.generatedElementwise().floatSoftmax(beta: beta, depth: depth)
   }
 
   /// The kernel for bytes, in the reference's fixed point.
@@ -68,7 +68,7 @@ package enum Softmax {
   }
 }
 
-private struct FloatSoftmax: RowFunction {
+@safe private struct FloatSoftmax: RowFunction {
   let beta: Float
   let isHalf: Bool
   /// Whether rows are computed side by side.
@@ -77,7 +77,7 @@ private struct FloatSoftmax: RowFunction {
   let code: FloatMapping?
 
   var way: String {
-    code != nil
+    unsafe code != nil
       ? "generated loop of a vector at a time"
       : isNarrow && !isHalf ? "portable vectors of 8 rows" : "portable vectors of 8 lanes"
   }
@@ -117,7 +117,7 @@ private struct FloatSoftmax: RowFunction {
   func fill(
     _ output: UnsafeMutablePointer<Float>, rows: Int, depth: Int, input: UnsafePointer<Float>
   ) {
-    if let code { return unsafe code(output, rows &* depth, input) }
+    if let code = unsafe code { return unsafe code(output, rows &* depth, input) }
     var row = 0
     while row < rows {
       let (from, to) = unsafe (input + row &* depth, output + row &* depth)

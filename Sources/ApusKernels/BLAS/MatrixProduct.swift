@@ -36,7 +36,7 @@ enum BLAS {
         CblasRowMajor, CblasNoTrans, CblasTrans, Int32(rows), Int32(columns), Int32(terms), 1, lhs,
         Int32(lhsStride), rhs, Int32(rhsStride), accumulates ? 1 : 0, product, Int32(productStride))
     #else
-      guard let multiply = openBLAS?.multiply else { return }
+      guard let multiply = unsafe openBLAS?.multiply else { return }
       let (rowMajor, asIs, transposed): (Int32, Int32, Int32) = (101, 111, 112)  // CBLAS's numbers for them
       unsafe multiply(
         rowMajor, asIs, transposed, Int32(rows), Int32(columns), Int32(terms), 1, lhs, Int32(lhsStride), rhs,
@@ -54,16 +54,16 @@ enum BLAS {
       ) -> Void
     private typealias SetThreadCount = @convention(c) (Int32) -> Void
 
-    private struct OpenBLAS: Sendable {
+    @safe private struct OpenBLAS: Sendable {
       let multiply: Multiply
     }
 
     /// The library, held to one thread for the whole process: this package splits the work itself, and OpenBLAS has no
     /// setting for one call or one thread. Nil where it is not installed.
     private static let openBLAS: OpenBLAS? = {
-      guard let library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL),
-        let multiply = dlsym(library, "cblas_sgemm"),
-        let setThreadCount = dlsym(library, "openblas_set_num_threads")
+      guard let library = unsafe dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL),
+        let multiply = unsafe dlsym(library, "cblas_sgemm"),
+        let setThreadCount = unsafe dlsym(library, "openblas_set_num_threads")
       else { return nil }
       unsafe unsafeBitCast(setThreadCount, to: SetThreadCount.self)(1)
       return unsafe OpenBLAS(multiply: unsafeBitCast(multiply, to: Multiply.self))

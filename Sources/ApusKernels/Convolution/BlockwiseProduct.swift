@@ -69,7 +69,7 @@ package struct BlockwiseProduct: Sendable {
 
   private static let tileUnits = 16
 
-  private struct Work: TileWork {
+  @safe private struct Work: TileWork {
     static var mayStop: Bool { true }
 
     let product: BlockwiseProduct

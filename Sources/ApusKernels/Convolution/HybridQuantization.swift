@@ -87,7 +87,7 @@ struct HybridQuantization {
     chunk * Self.chunk..<min(count, (chunk + 1) * Self.chunk)
   }
 
-  private struct WholeImages: TileWork {
+  @safe private struct WholeImages: TileWork {
     let owner: HybridQuantization
     let input: UnsafePointer<Float>
     let lanes: UnsafeMutableRawPointer
@@ -139,7 +139,7 @@ struct HybridQuantization {
     private static let imagesAtOnce = 32
   }
 
-  private struct ExtremeSearch: TileWork {
+  @safe private struct ExtremeSearch: TileWork {
     let owner: HybridQuantization
     let input: UnsafePointer<Float>
     let extremes: UnsafeMutablePointer<Float>
@@ -154,7 +154,7 @@ struct HybridQuantization {
     }
   }
 
-  private struct Chunks: TileWork {
+  @safe private struct Chunks: TileWork {
     let owner: HybridQuantization
     let input: UnsafePointer<Float>
     let lanes: UnsafeMutableRawPointer

@@ -3,7 +3,7 @@
 /// Weights and bias in the layout of one kernel, in 64-byte aligned memory.
 ///
 /// Written only by `PreparedConvolution.pack`, before any run reads them; then shared freely.
-package final class PackedWeights: @unchecked Sendable {
+@safe package final class PackedWeights: @unchecked Sendable {
   /// The size of the packed layout.
   package let byteCount: Int
   let address: UnsafeMutableRawPointer

@@ -114,7 +114,7 @@ package struct ProductBatch: Sendable {
       unsafe rhs.withUnsafeBytes { rhs in
         unsafe output.withUnsafeMutableBytes { output in
           unsafe scratch.withUnsafeMutableBytes { scratch in
-            guard let lhs = lhs.baseAddress, let rhs = arePacked ? lhs : rhs.baseAddress,
+            guard let lhs = lhs.baseAddress, let rhs = unsafe arePacked ? lhs : rhs.baseAddress,
               let output = output.baseAddress,
               let scratch = scratch.baseAddress
             else { return }
@@ -139,7 +139,7 @@ package struct ProductBatch: Sendable {
   }
 
   /// A tile is a group.
-  private struct Work: TileWork {
+  @safe private struct Work: TileWork {
     static var mayStop: Bool { true }
 
     let batch: ProductBatch

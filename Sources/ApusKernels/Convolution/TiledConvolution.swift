@@ -49,7 +49,7 @@ extension TiledConvolution {
 }
 
 /// One run of a ``TiledConvolution``: pointers that live as long as its call.
-struct ConvolutionWork: TileWork {
+@safe struct ConvolutionWork: TileWork {
   static var mayStop: Bool { true }
 
   let convolution: any TiledConvolution

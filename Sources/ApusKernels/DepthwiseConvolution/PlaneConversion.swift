@@ -125,7 +125,7 @@ struct PlainPair: PlaneConversion {
 
   @inline(__always)
   func finish(_ line: UnsafeMutablePointer<Int32>, columns: Int, tapStep: Int) {
-    CenteredPair(signFlip: 0, zeroPoint: 0, isPaired: isPaired).finish(
+    unsafe CenteredPair(signFlip: 0, zeroPoint: 0, isPaired: isPaired).finish(
       line, columns: columns, tapStep: tapStep)
   }
 }

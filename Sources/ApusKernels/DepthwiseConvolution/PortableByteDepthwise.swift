@@ -5,7 +5,7 @@
 ///
 /// Packed layout: for each group of eight output channels `[tap pair][channel][2]` 16-bit weights minus their
 /// zero point, a missing last tap of a row as zeros; then the bias of all channels.
-final class PortableByteDepthwise: TiledConvolution, @unchecked Sendable {
+@safe final class PortableByteDepthwise: TiledConvolution, @unchecked Sendable {
   private let convolution: DepthwiseConvolution
   private let operands: ByteOperands
   private let tiling: DepthwiseTiling
@@ -24,7 +24,7 @@ final class PortableByteDepthwise: TiledConvolution, @unchecked Sendable {
     self.epilogue = epilogue
     tiling = DepthwiseTiling(convolution, gatheredCount: 24_576)
     tapPairs = TapPairs(convolution)
-    pairOffsets = tiling.tapOffsets(
+    unsafe pairOffsets = unsafe tiling.tapOffsets(
       rows: convolution.filterHeight, columns: tapPairs.perRow, columnStep: 2 * tiling.tapColumnStep)
   }
 

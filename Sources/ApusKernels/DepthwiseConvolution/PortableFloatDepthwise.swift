@@ -3,7 +3,7 @@
 /// Float depthwise convolution in plain Swift.
 ///
 /// Packed layout: for each group of eight output channels `[tap][channel]`; then the bias of all channels.
-final class PortableFloatDepthwise: TiledConvolution, @unchecked Sendable {
+@safe final class PortableFloatDepthwise: TiledConvolution, @unchecked Sendable {
   private let convolution: DepthwiseConvolution
   private let tiling: DepthwiseTiling
   private let bounds: FloatBounds

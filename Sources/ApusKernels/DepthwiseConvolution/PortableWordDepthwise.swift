@@ -4,7 +4,7 @@
 ///
 /// Packed layout: for each group of eight output channels `[tap pair][channel][2]` 16-bit weights, a missing last
 /// tap of a row as zeros; then the bias of all channels.
-final class PortableWordDepthwise: TiledConvolution, @unchecked Sendable {
+@safe final class PortableWordDepthwise: TiledConvolution, @unchecked Sendable {
   private let convolution: DepthwiseConvolution
   private let operands: WordOperands
   private let tiling: DepthwiseTiling

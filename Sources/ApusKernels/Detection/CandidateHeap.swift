@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Candidates by falling score; among equal ones the lower number comes first.
-struct CandidateHeap {
+@safe struct CandidateHeap {
   private let keys: UnsafeMutablePointer<UInt64>
   private(set) var count: Int
 

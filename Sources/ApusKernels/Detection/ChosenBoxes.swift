@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The boxes that a selection has chosen, edge by edge, so that a candidate is held against four of them at a time.
-struct ChosenBoxes {
+@safe struct ChosenBoxes {
   private typealias Lanes = SIMD4<Float>
 
   /// The edges and the area of each box, and its label: `-1` where there is none.

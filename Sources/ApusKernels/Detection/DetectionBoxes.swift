@@ -3,7 +3,7 @@
 import ApusSystem
 
 /// A tensor's elements as real numbers, one at a time.
-struct RealElements {
+@safe struct RealElements {
   private let floats: UnsafePointer<Float>?
   private let bytes: UnsafePointer<UInt8>?
   private let values: UnsafePointer<Float>?

@@ -19,7 +19,7 @@ enum AnyDetectionScores {
 }
 
 /// Scores that are floats.
-struct FloatDetectionScores: DetectionScores {
+@safe struct FloatDetectionScores: DetectionScores {
   /// The first row's first class, behind the background.
   let base: UnsafePointer<Float>
   let rowStride: Int
@@ -85,7 +85,7 @@ struct FloatDetectionScores: DetectionScores {
 }
 
 /// Scores that are bytes; a greater byte never stands for a lesser number.
-struct ByteDetectionScores: DetectionScores {
+@safe struct ByteDetectionScores: DetectionScores {
   /// The first row's first class, behind the background.
   let base: UnsafePointer<UInt8>
   let rowStride: Int

@@ -40,7 +40,7 @@ extension DetectionSelection {
       boxes: boxes.withUnsafeMutableBufferPointer { unsafe $0 },
       classes: classes.withUnsafeMutableBufferPointer { unsafe $0 },
       scores: detectionScores.withUnsafeMutableBufferPointer { unsafe $0 })
-    let memory = scratch.withUnsafeMutableBytes { $0.baseAddress }
+    let memory = unsafe scratch.withUnsafeMutableBytes { $0.baseAddress }
     guard boxCount > 0, let memory = unsafe memory else {
       outputs.clear(from: 0)
       count[0] = 0
@@ -92,14 +92,14 @@ extension DetectionSelection {
   private func withValues(
     _ body: (UnsafePointer<Float>?, UnsafePointer<Float>?, UnsafePointer<Float>?) -> Int?
   ) -> Int? {
-    encodings.withValues { encodings in
-      scores.withValues { scores in
-        anchors.withValues { anchors in unsafe body(encodings, scores, anchors) }
+    unsafe encodings.withValues { encodings in
+      unsafe scores.withValues { scores in
+        unsafe anchors.withValues { anchors in unsafe body(encodings, scores, anchors) }
       }
     }
   }
 
-  private struct Outputs {
+  @safe private struct Outputs {
     let boxes: UnsafeMutableBufferPointer<Float>
     let classes: UnsafeMutableBufferPointer<Float>
     let scores: UnsafeMutableBufferPointer<Float>
@@ -120,12 +120,12 @@ extension DetectionSelection {
 
     /// Zeroes the rows from one on.
     func clear(from first: Int) {
-      for row in first..<max(first, classes.count) { clear(row: row) }
+      for row in unsafe first..<max(first, classes.count) { clear(row: row) }
     }
   }
 
   /// A run's scratch memory, cut up.
-  private struct Memory {
+  @safe private struct Memory {
     let chosen: ChosenBoxes
     let candidates: UnsafeMutablePointer<UInt64>
     let tileCounts: UnsafeMutablePointer<Int>

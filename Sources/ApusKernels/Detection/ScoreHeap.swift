@@ -4,7 +4,7 @@
 ///
 /// Equal scores leave in the order of C++'s `std::priority_queue` as GCC's library has it, which is that of the
 /// references.
-struct ScoreHeap {
+@safe struct ScoreHeap {
   /// A score and the item that has it.
   struct Entry {
     var score: Float

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Boxes that were selected, with what comparisons need of them.
-struct SelectedBoxes {
+@safe struct SelectedBoxes {
   /// A box with its edges in order, and its area.
   struct Box {
     let top: Float

@@ -50,7 +50,7 @@ package struct CPUFeatures: OptionSet, Hashable, Sendable {
     /// Both are generated code themselves: a system that refuses that runs none of the sets that need an answer.
     private static func detect() -> CPUFeatures {
       typealias Function = @convention(c) (UnsafeMutableRawPointer) -> Void
-      guard let place = ExecutableMemory.place(queryCode) else { return [] }
+      guard let place = unsafe ExecutableMemory.place(queryCode) else { return [] }
       let query = unsafe unsafeBitCast(place, to: Function.self)
       var features: CPUFeatures = [.generatedCode]
       // eax, ecx in; eax, ebx, ecx, edx, and of leaf 1 the low half of XCR0 if there is one, out.
@@ -106,7 +106,9 @@ package struct CPUFeatures: OptionSet, Hashable, Sendable {
       if hasDotProduct { features.insert(.dotProduct) }
       var code = Arm64Assembler()
       code.return()
-      guard let bytes = code.finish(), let place = ExecutableMemory.place(bytes) else { return features }
+      guard let bytes = code.finish(), let place = unsafe ExecutableMemory.place(bytes) else {
+        return features
+      }
       if unsafe unsafeBitCast(place, to: Function.self)(1234) == 1234 { features.insert(.generatedCode) }
       return features
     }

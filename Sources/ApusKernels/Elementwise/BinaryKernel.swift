@@ -73,7 +73,7 @@ extension BinaryFunction {
 ///
 /// The function is held as a closure made where its type is known: a generic conformance would run unspecialized
 /// wherever it is reached through a protocol.
-struct BroadcastBinary: BinaryKernel {
+@safe struct BroadcastBinary: BinaryKernel {
   private typealias Fill =
     @Sendable (UnsafeMutableRawPointer, Int, UnsafeRawPointer, Int, UnsafeRawPointer, Int) -> Void
 
@@ -90,7 +90,7 @@ struct BroadcastBinary: BinaryKernel {
   /// Plans the function for operands of these shapes, which broadcast to the result's.
   @inline(__always)
   init<Function: BinaryFunction>(_ function: Function, _ shapes: BroadcastShapes) {
-    fill = { output, count, lhs, lhsStep, rhs, rhsStep in
+    unsafe fill = { output, count, lhs, lhsStep, rhs, rhsStep in
       unsafe function.fill(
         output.assumingMemoryBound(to: Function.Result.self), count: count,
         lhs: lhs.assumingMemoryBound(to: Function.Left.self), lhsStep: lhsStep,
@@ -119,7 +119,7 @@ struct BroadcastBinary: BinaryKernel {
 
   var stage: ElementwiseStage? {
     guard let courses else { return nil }
-    return ElementwiseStage(
+    return unsafe ElementwiseStage(
       fill: fill, tail: tail,
       operands: [
         .init(period: courses.lhs.period, stride: strides.lhs, repeats: courses.lhs.repeats),
@@ -164,7 +164,7 @@ struct BroadcastBinary: BinaryKernel {
     }
   }
 
-  private struct Work: TileWork {
+  @safe private struct Work: TileWork {
     let kernel: BroadcastBinary
     let tiling: BroadcastPlan.Tiling
     let lhs: UnsafeRawPointer

@@ -23,7 +23,7 @@ extension ElementwiseChain {
     _ stages: [(stage: ElementwiseStage, sources: [Source])], _ tensors: [UnsafeRawBufferPointer?], depth: Int
   ) -> Tabulated? {
     guard let last = stages.last?.stage, last.stride == 1, depth > 0,
-      tensors.count(where: { unsafe $0 == nil }) == 1,
+      unsafe tensors.count(where: { unsafe $0 == nil }) == 1,
       let input = unsafe tensors.firstIndex(where: { unsafe $0 == nil }),
       last.elementCount / depth >= 256 * leastRowsOfByte
     else { return nil }
@@ -40,7 +40,7 @@ extension ElementwiseChain {
       }
     }
     let resized = stages.map { (stage: $0.stage.resized(to: count), sources: $0.sources) }
-    guard let chain = ElementwiseChain(resized, tensorCount: tensors.count) else { return nil }
+    guard let chain = unsafe ElementwiseChain(resized, tensorCount: tensors.count) else { return nil }
     let bytes = (0..<count).map { UInt8($0 / depth) }
     var results = [UInt8](repeating: 0, count: count)
     var scratch = [UInt8](repeating: 0, count: chain.scratchByteCount(threads: 1))
@@ -48,7 +48,9 @@ extension ElementwiseChain {
       unsafe results.withUnsafeMutableBytes { results in
         unsafe scratch.withUnsafeMutableBytes { scratch in
           var inputs = Inputs()
-          for tensor in unsafe tensors { inputs.add(unsafe RawSpan(_unsafeBytes: tensor ?? bytes)) }
+          for index in unsafe tensors.indices {
+            inputs.add(unsafe RawSpan(_unsafeBytes: tensors[index] ?? bytes))
+          }
           var output = unsafe MutableRawSpan(_unsafeBytes: results)
           var memory = unsafe MutableRawSpan(_unsafeBytes: scratch)
           chain.run(inputs, to: &output, scratch: &memory, threads: ThreadTeam(count: 1))
@@ -69,7 +71,7 @@ extension ElementwiseChain {
 extension ElementwiseStage {
   /// The same of another number of elements, to which its whole operands change as well.
   fileprivate func resized(to count: Int) -> ElementwiseStage {
-    ElementwiseStage(
+    unsafe ElementwiseStage(
       fill: fill, tail: tail,
       operands: operands.map {
         Operand(

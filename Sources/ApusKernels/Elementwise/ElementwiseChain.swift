@@ -200,7 +200,7 @@ package struct ElementwiseChain: Sendable {
     }
   }
 
-  private struct Work: TileWork {
+  @safe private struct Work: TileWork {
     let chain: ElementwiseChain
     let inputs: SIMD8<Int>
     let output: UnsafeMutableRawPointer
@@ -251,7 +251,7 @@ package struct ElementwiseChain: Sendable {
 
   /// Copies short rows side by side, so that a stretch of them can be read from any element on.
   private func repeatElements(of tensor: Tensor, at address: Int, _ memory: UnsafeMutableRawPointer) {
-    guard let copy = tensor.copy, let source = UnsafeRawPointer(bitPattern: address) else { return }
+    guard let copy = tensor.copy, let source = unsafe UnsafeRawPointer(bitPattern: address) else { return }
     let row = tensor.period &* tensor.stride
     let needed = (Self.stretch &+ tensor.period) &* tensor.stride
     let target = unsafe memory + copy
@@ -267,7 +267,7 @@ package struct ElementwiseChain: Sendable {
   private func spreadElements(
     of tensor: Tensor, at address: Int, _ position: Int, _ count: Int, _ memory: UnsafeMutableRawPointer
   ) {
-    guard let copy = tensor.copy, let source = UnsafeRawPointer(bitPattern: address) else { return }
+    guard let copy = tensor.copy, let source = unsafe UnsafeRawPointer(bitPattern: address) else { return }
     let target = unsafe memory + copy
     switch tensor.stride {
     case 1: spread(UInt8.self)
@@ -310,7 +310,7 @@ package struct ElementwiseChain: Sendable {
     let place = tensor.period == elementCount ? position : position % tensor.period
     if let copy = tensor.copy { return unsafe UnsafeRawPointer(memory + copy + place &* tensor.stride) }
     // Tensors with elements have an address.
-    let source = UnsafeRawPointer(bitPattern: address) ?? UnsafeRawPointer(memory)
+    let source = unsafe UnsafeRawPointer(bitPattern: address) ?? UnsafeRawPointer(memory)
     return unsafe source + place &* tensor.stride
   }
 }

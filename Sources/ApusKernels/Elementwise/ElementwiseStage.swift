@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// An elementwise kernel as a part of an ``ElementwiseChain``: a function of one or two stretches of elements.
-package struct ElementwiseStage: Sendable {
+@safe package struct ElementwiseStage: Sendable {
   /// Fills a stretch; steps are one, or zero for an operand that stays. A function of one operand gets it twice.
   typealias Fill =
     @Sendable (UnsafeMutableRawPointer, Int, UnsafeRawPointer, Int, UnsafeRawPointer, Int) -> Void
@@ -31,8 +31,9 @@ extension UnaryMap {
   /// Itself, unless it takes whole rows.
   package var stage: ElementwiseStage? {
     guard takesStretches else { return nil }
-    return ElementwiseStage(
-      fill: { [fill] output, count, input, _, _, _ in unsafe fill(output, count, input) }, tail: nil,
+    return unsafe ElementwiseStage(
+      fill: { [fill = unsafe fill] output, count, input, _, _, _ in unsafe fill(output, count, input) },
+      tail: nil,
       operands: [.init(period: elementCount, stride: elementByteCounts.argument)], elementCount: elementCount,
       stride: elementByteCounts.result, mayOverwrite: mayOverwrite)
   }

@@ -98,7 +98,7 @@ package enum FloatFunction: Hashable, Sendable {
       return (portableKernel(count: count), KernelChoice(set: KernelSet.portable.name, declined: []))
     }
     do throws(Decline) {
-      let function = MappedFunction(
+      let function = unsafe MappedFunction(
         function: self, mapping: try set.generatedElementwise().floatMapping(self))
       return (UnaryMap(function, count: count), KernelChoice(set: set.name, declined: []))
     } catch { return (portableKernel(count: count), .portable(instead: set, error)) }
@@ -139,7 +139,7 @@ package typealias FloatMapping =
   ) -> Void
 
 /// A function by code of a kernel set.
-private struct MappedFunction: UnaryFunction {
+@safe private struct MappedFunction: UnaryFunction {
   let function: FloatFunction
   let mapping: FloatMapping
 

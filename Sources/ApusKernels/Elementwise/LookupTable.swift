@@ -29,13 +29,13 @@ package struct ByteTable: Sendable {
     }
     let table = Table(count: 256) { results[$0] }
     do throws(Decline) {
-      let mapping = try mapping(count: count, by: set ?? .portable)
-      return (
+      let mapping = try unsafe mapping(count: count, by: set ?? .portable)
+      return unsafe (
         UnaryMap(TableFunction(table: table, mapping: mapping), count: count),
         KernelChoice(set: (set ?? .portable).name, declined: [])
       )
     } catch {
-      return (
+      return unsafe (
         UnaryMap(TableFunction(table: table, mapping: nil), count: count), .portable(instead: set, error)
       )
     }
@@ -44,7 +44,7 @@ package struct ByteTable: Sendable {
   /// The set's code, for as many bytes as are worth it.
   private func mapping(count: Int, by set: KernelSet) throws(Decline) -> ByteMapping {
     guard count >= 256 else { throw Decline("\(count) bytes are fewer than 256") }
-    return try set.generatedElementwise().byteMapping(results)
+    return try unsafe set.generatedElementwise().byteMapping(results)
   }
 }
 
@@ -61,7 +61,7 @@ package enum LookupTable {
     let table = Table(count: 256) { byte in
       Int16(truncatingIfNeeded: function(Int32(byte: byte, isSigned: isSigned)))
     }
-    return UnaryMap(TableFunction(table: table, mapping: nil), count: count)
+    return unsafe UnaryMap(TableFunction(table: table, mapping: nil), count: count)
   }
 }
 
@@ -83,13 +83,13 @@ private struct BitFlip: UnaryFunction {
   func callAsFunction(_ value: UInt8) -> UInt8 { value ^ bits }
 }
 
-private struct TableFunction<Result: BitwiseCopyable & Sendable>: UnaryFunction {
+@safe private struct TableFunction<Result: BitwiseCopyable & Sendable>: UnaryFunction {
   let table: Table<Result>
   /// What does most of the work, if it can be done better.
   let mapping: ByteMapping?
 
   var way: String {
-    mapping == nil ? "portable table of 256 values" : "generated look-up of vectors of bytes"
+    unsafe mapping == nil ? "portable table of 256 values" : "generated look-up of vectors of bytes"
   }
 
   @inline(__always)
@@ -104,7 +104,7 @@ private struct TableFunction<Result: BitwiseCopyable & Sendable>: UnaryFunction 
 }
 
 /// Values computed once.
-final class Table<Value: BitwiseCopyable & Sendable>: @unchecked Sendable {
+@safe final class Table<Value: BitwiseCopyable & Sendable>: @unchecked Sendable {
   // @unchecked: written by `init` alone.
 
   /// As many as were asked for.

@@ -165,7 +165,7 @@ private struct ByteSum: BinaryFunction {
 }
 
 /// Both operands' values on the common scale, by their bytes.
-private final class SumTables: @unchecked Sendable {
+@safe private final class SumTables: @unchecked Sendable {
   // @unchecked: written by `init` alone.
   let left: UnsafePointer<Int32>
   let right: UnsafePointer<Int32>

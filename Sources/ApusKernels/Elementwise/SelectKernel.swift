@@ -42,7 +42,7 @@ package struct SelectKernel: Sendable {
     }
   }
 
-  private struct Work: TileWork {
+  @safe private struct Work: TileWork {
     let plan: BroadcastPlan
     let tiling: BroadcastPlan.Tiling
     let elementByteCount: Int

@@ -49,7 +49,7 @@ extension UnaryFunction {
 ///
 /// The function is held as a closure made where its type is known: a generic conformance would run unspecialized
 /// wherever it is reached through a protocol.
-struct UnaryMap: UnaryKernel {
+@safe struct UnaryMap: UnaryKernel {
   let fill: @Sendable (UnsafeMutableRawPointer, Int, UnsafeRawPointer) -> Void
   private let way: String
   /// The length of a row; zero where there are none.
@@ -65,7 +65,7 @@ struct UnaryMap: UnaryKernel {
   /// Applies the function to `count` elements; `isCostly` says that one takes more than a few nanoseconds.
   @inline(__always)
   init<Function: UnaryFunction>(_ function: Function, count: Int, isCostly: Bool = false) {
-    fill = { output, count, input in
+    unsafe fill = { output, count, input in
       unsafe function.fill(
         output.assumingMemoryBound(to: Function.Result.self), count: count,
         input: input.assumingMemoryBound(to: Function.Argument.self))
@@ -81,7 +81,7 @@ struct UnaryMap: UnaryKernel {
   /// Applies the function to `rows` rows of `depth` elements.
   @inline(__always)
   init<Function: RowFunction>(_ function: Function, rows: Int, depth: Int) {
-    fill = { output, count, input in
+    unsafe fill = { output, count, input in
       let output = unsafe output.assumingMemoryBound(to: Function.Result.self)
       let input = unsafe input.assumingMemoryBound(to: Function.Argument.self)
       unsafe function.fill(output, rows: depth == 0 ? 0 : count / depth, depth: depth, input: input)
@@ -115,7 +115,7 @@ struct UnaryMap: UnaryKernel {
     }
   }
 
-  private struct Work: TileWork {
+  @safe private struct Work: TileWork {
     let kernel: UnaryMap
     let tileLength: Int
     let input: UnsafeRawPointer

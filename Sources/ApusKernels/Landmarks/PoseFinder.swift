@@ -3,7 +3,7 @@
 import ApusSystem
 
 /// The poses found so far.
-struct PoseList {
+@safe struct PoseList {
   let points: UnsafeMutablePointer<SIMD2<Float>>
   let pointScores: UnsafeMutablePointer<Float>
   let scores: UnsafeMutablePointer<Float>

@@ -23,7 +23,7 @@ enum PoseSkeleton {
 }
 
 /// Numbers of an image's pixels, read between them.
-struct PixelSampling {
+@safe struct PixelSampling {
   let values: UnsafeBufferPointer<Float>
   let height: Int
   let width: Int

@@ -69,7 +69,7 @@ package struct IndexedCopy: Sendable {
   }
 
   /// One run: pointers that live as long as its call.
-  private struct Work: TileWork {
+  @safe private struct Work: TileWork {
     let owner: UnsafePointer<IndexedCopy>
     let source: UnsafeRawPointer
     let destination: UnsafeMutableRawPointer

@@ -34,7 +34,7 @@ package struct RowPadding: UnaryKernel {
     }
   }
 
-  private struct Work: TileWork {
+  @safe private struct Work: TileWork {
     let padding: RowPadding
     let tiles: Int
     let source: UnsafeRawPointer

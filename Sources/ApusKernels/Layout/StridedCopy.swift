@@ -147,7 +147,7 @@ package final class StridedCopy: Sendable {
   }
 
   /// One run: pointers that live as long as its call.
-  private struct Work: TileWork {
+  @safe private struct Work: TileWork {
     let loops: UnsafeBufferPointer<Loop>
     let run: Int
     let tiles: Int
@@ -156,7 +156,7 @@ package final class StridedCopy: Sendable {
 
     func run(tile: Int, worker: Int) {
       guard tiles > 1 else { return unsafe copy(0, source, destination) }
-      guard !loops.isEmpty else {
+      guard unsafe !loops.isEmpty else {
         let lines = share(of: run / 64, tile: tile, of: tiles)
         let first = lines.lowerBound &* 64
         let end = tile == tiles &- 1 ? run : lines.upperBound &* 64
@@ -170,7 +170,7 @@ package final class StridedCopy: Sendable {
     }
 
     private func copy(_ depth: Int, _ source: UnsafeRawPointer, _ destination: UnsafeMutableRawPointer) {
-      guard depth < loops.count else {
+      guard unsafe depth < loops.count else {
         return unsafe destination.copyMemory(from: source, byteCount: run)
       }
       unsafe copy(depth, source, destination, count: loops[depth].count)
@@ -181,10 +181,10 @@ package final class StridedCopy: Sendable {
     ) {
       let loop = unsafe Loop(
         count: count, source: loops[depth].source, destination: loops[depth].destination)
-      if depth == loops.count &- 1 {
+      if unsafe depth == loops.count &- 1 {
         return unsafe copyUnits(loop, run: run, source, destination)
       }
-      if depth == loops.count &- 2, unsafe loop.source == run && loops[depth &+ 1].source != run {
+      if unsafe depth == loops.count &- 2, unsafe loop.source == run && loops[depth &+ 1].source != run {
         return unsafe transposeUnits(loop, loops[depth &+ 1], run: run, source, destination)
       }
       for index in 0..<count {

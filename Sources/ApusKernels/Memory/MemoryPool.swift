@@ -33,7 +33,7 @@ package final class MemoryPool: Sendable {
   /// Zeroed memory that lives as long as the pool, aligned to 64 bytes; nil where the system refuses it.
   package func allocate(byteCount: Int) -> UnsafeMutableRawPointer? {
     let byteCount = roundedUp(max(byteCount, 1), to: ZeroedMemory.alignment)
-    return state.withLock { state in
+    return unsafe state.withLock { state in
       if state.room < byteCount, !addRegion(&state, byteCount: byteCount) { return nil }
       let start = state.used
       state.used += byteCount
@@ -46,7 +46,7 @@ package final class MemoryPool: Sendable {
   /// Memory for a while: such as will be given away later, so that its pages cost nothing. Before it, `distance` bytes
   /// are left to be given away meanwhile. Nil where there is no room, or where somebody has such memory already.
   package func lend(byteCount: Int, distance: Int) -> UnsafeMutableRawPointer? {
-    state.withLock { state in
+    unsafe state.withLock { state in
       guard state.lent == nil, byteCount > 0 else { return nil }
       if state.regions.isEmpty, !addRegion(&state, byteCount: 1) { return nil }
       guard let last = state.regions.last, 0...last.byteCount - state.used ~= distance else { return nil }

@@ -7,7 +7,7 @@ import ApusSystem
 /// All but a little comes from the system directly, zeroed already: in large pages where it has them and there is much of
 /// it, and otherwise with its pages made at once, as the first touch of each would enter the kernel. Whoever
 /// writes through ``base`` owns the object alone.
-package final class ZeroedMemory: @unchecked Sendable {
+@safe package final class ZeroedMemory: @unchecked Sendable {
   /// The alignment of ``base``, in bytes.
   package static let alignment = 64
   /// From these numbers of bytes on, memory is mapped, and in large pages.
@@ -25,16 +25,16 @@ package final class ZeroedMemory: @unchecked Sendable {
   package init?(ifAvailable byteCount: Int, isReserved: Bool = false) {
     self.byteCount = max(byteCount, 1)
     guard byteCount >= Self.leastMapped else {
-      mapping = nil
+      unsafe mapping = nil
       unsafe base = .allocate(byteCount: self.byteCount, alignment: Self.alignment)
       unsafe base.initializeMemory(as: UInt8.self, repeating: 0, count: self.byteCount)
       return
     }
-    guard let mapping = Self.map(byteCount), let start = mapping.baseAddress else { return nil }
-    self.mapping = mapping
-    base =
-      byteCount < Self.leastLarge ? start : unsafe start.alignedUp(toMultipleOf: Pages.largeByteCount)
-    if !isReserved { Self.advise(base, byteCount: byteCount) }
+    guard let mapping = unsafe Self.map(byteCount), let start = mapping.baseAddress else { return nil }
+    unsafe self.mapping = unsafe mapping
+    unsafe base =
+      unsafe byteCount < Self.leastLarge ? start : unsafe start.alignedUp(toMultipleOf: Pages.largeByteCount)
+    if !isReserved { unsafe Self.advise(base, byteCount: byteCount) }
   }
 
   /// As above for programs that cannot go on without it: a refusal ends the process.
@@ -43,8 +43,8 @@ package final class ZeroedMemory: @unchecked Sendable {
   }
 
   deinit {
-    if let mapping {
-      munmap(mapping.baseAddress, mapping.count)
+    if let mapping = unsafe mapping {
+      unsafe munmap(mapping.baseAddress, mapping.count)
     } else {
       unsafe base.deallocate()
     }
@@ -53,19 +53,19 @@ package final class ZeroedMemory: @unchecked Sendable {
   /// Makes the pages of a part ready, large ones where they will be filled: by the part and by what is `expecting`
   /// to follow it, in bytes. Answers up to where they are.
   func prepare(_ part: Range<Int>, expecting rest: Int) -> Int {
-    guard mapping != nil else { return byteCount }
+    guard unsafe mapping != nil else { return byteCount }
     let large = Pages.largeByteCount
     var next = part.lowerBound
     while next < part.upperBound {
       let isFilled = part.upperBound - next + rest >= large * 5 / 8
       if next % large == 0, isFilled, byteCount >= Self.leastLarge {
-        Self.advise(base + next, byteCount: large)
+        unsafe Self.advise(base + next, byteCount: large)
         next += large
       } else {
         // A page costs less among many; but what follows is only expected.
         let expected = part.upperBound + min(rest / 2, 128 << 10)
         let end = min(roundedUp(expected, to: 32 << 10), next / large * large + large)
-        Pages.populate(base + next, byteCount: min(end, byteCount) - next)
+        unsafe Pages.populate(base + next, byteCount: min(end, byteCount) - next)
         next = end
       }
     }
@@ -77,8 +77,8 @@ package final class ZeroedMemory: @unchecked Sendable {
     // Room to align the start, and to fill the last page.
     let margin = byteCount < leastLarge ? 0 : 2 * Pages.largeByteCount
     let (count, overflow) = byteCount.addingReportingOverflow(margin)
-    guard !overflow, let memory = Pages.map(count) else { return nil }
-    return UnsafeMutableRawBufferPointer(start: memory, count: count)
+    guard !overflow, let memory = unsafe Pages.map(count) else { return nil }
+    return unsafe UnsafeMutableRawBufferPointer(start: memory, count: count)
   }
 
   /// Asks for large pages, for the last one only where most of it is used, and makes all others at once.
@@ -86,8 +86,8 @@ package final class ZeroedMemory: @unchecked Sendable {
     #if os(Linux)
       let page = Pages.largeByteCount
       let large = byteCount < leastLarge ? 0 : (byteCount + page / 4) / page * page
-      if large > 0 { Pages.makeLarge(base, byteCount: large) }
-      if large < byteCount { Pages.populate(base + large, byteCount: byteCount - large) }
+      if large > 0 { unsafe Pages.makeLarge(base, byteCount: large) }
+      if large < byteCount { unsafe Pages.populate(base + large, byteCount: byteCount - large) }
     #endif
   }
 }

@@ -3,7 +3,7 @@
 /// What is written for a byte of a picture, and where.
 ///
 /// The memory is the caller's, for the time of a run.
-enum PictureElements {
+@safe enum PictureElements {
   /// The byte itself, with these bits turned.
   case bytes(UnsafeMutablePointer<UInt8>, flip: UInt8)
   /// What a table of 256 entries for each channel has.

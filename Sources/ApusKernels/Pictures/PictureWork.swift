@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A run of a resize, tile by tile: a tile is some rows of results.
-struct PictureWork: TileWork {
+@safe struct PictureWork: TileWork {
   let resize: PictureResize
   /// The first byte of the part that is read.
   let picture: UnsafePointer<UInt8>

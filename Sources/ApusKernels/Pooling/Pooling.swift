@@ -95,7 +95,7 @@ package struct Pooling: Sendable {
   }
 
   /// One run: pointers that live as long as its call.
-  private struct Work: TileWork {
+  @safe private struct Work: TileWork {
     static var mayStop: Bool { true }
 
     let owner: UnsafePointer<Pooling>

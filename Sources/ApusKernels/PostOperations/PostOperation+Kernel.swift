@@ -13,7 +13,7 @@ private struct PostOperationKernel: UnaryKernel {
   var implementation: String { "copies of \(PostOperation.stretch) floats, changed in place" }
 
   var stage: ElementwiseStage? {
-    ElementwiseStage(
+    unsafe ElementwiseStage(
       fill: { output, count, input, _, _, _ in unsafe Self.copy(output, input, count: count) },
       tail: operation,
       operands: [.init(period: count, stride: 4)], elementCount: count, stride: 4, mayOverwrite: true)
@@ -39,7 +39,7 @@ private struct PostOperationKernel: UnaryKernel {
     }
   }
 
-  private struct Work: TileWork {
+  @safe private struct Work: TileWork {
     let kernel: PostOperationKernel
     let length: Int
     let input: UnsafeRawPointer

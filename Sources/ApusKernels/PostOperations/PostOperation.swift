@@ -5,7 +5,7 @@ package struct PostOperation: Sendable {
   /// The most values of a stretch.
   static let stretch = 2048
 
-  private enum Function: Sendable {
+  @safe private enum Function: Sendable {
     case map(@Sendable (UnsafeMutableRawPointer, Int, UnsafeRawPointer) -> Void)
     case parametricRelu(ParametricRelu)
   }
@@ -15,7 +15,7 @@ package struct PostOperation: Sendable {
   /// Applies one function to each value, by code of a kernel set where that has some.
   package init?(_ function: FloatFunction, using set: KernelSet) {
     guard let map = function.kernel(count: 0, using: set) as? UnaryMap else { return nil }
-    self.function = .map(map.fill)
+    self.function = unsafe .map(map.fill)
   }
 
   /// Multiplies values below zero with a factor, those of a row one after the other.
@@ -51,7 +51,7 @@ private struct ParametricRelu: Sendable {
 
   func apply(to values: UnsafeMutablePointer<Float>, position: Int, count: Int) {
     unsafe factors.withUnsafeBufferPointer { factors in
-      guard let factors = factors.baseAddress.map({ $0 + position % period }) else { return }
+      guard let factors = unsafe factors.baseAddress.map({ unsafe $0 + position % period }) else { return }
       if let code { return unsafe code.apply(to: values, factors, count: count) }
       unsafe Self.multiply(values, factors, count: count)
     }

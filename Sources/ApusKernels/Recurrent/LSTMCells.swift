@@ -63,9 +63,9 @@ package struct LSTMCells: Sendable {
     unsafe logistic.apply(to: sums, count: sumCount &- count)
     unsafe function.apply(to: values, count: count)
     if hasInputGate {
-      unsafe update(cells, values) { index in sums[2 &* count &+ index] }
+      unsafe update(cells, values) { index in unsafe sums[2 &* count &+ index] }
     } else {
-      unsafe update(cells, values) { index in 1 - sums[index] }
+      unsafe update(cells, values) { index in unsafe 1 - sums[index] }
     }
     // Without an activation the reference continues with the new values, not with the cells.
     unsafe outputs.update(from: isLinear ? values : cells, count: count)

@@ -6,10 +6,10 @@ package enum RecurrentProducts {
   package static func add(_ weights: Span<Float>, _ vector: Span<Float>, to sums: inout MutableSpan<Float>) {
     let depth = vector.count
     precondition(weights.count == depth * sums.count)
-    weights.withUnsafeBufferPointer { weights in
-      vector.withUnsafeBufferPointer { vector in
+    unsafe weights.withUnsafeBufferPointer { weights in
+      unsafe vector.withUnsafeBufferPointer { vector in
         guard let row = weights.baseAddress, let values = vector.baseAddress else { return }
-        for index in 0..<sums.count { sums[index] += dot(row + index * depth, values, depth) }
+        for index in 0..<sums.count { unsafe sums[index] += dot(row + index * depth, values, depth) }
       }
     }
   }
@@ -36,10 +36,12 @@ package enum RecurrentProducts {
   ) {
     let depth = vector.count
     precondition(weights.count == depth * sums.count)
-    weights.withUnsafeBufferPointer { weights in
-      vector.withUnsafeBufferPointer { vector in
+    unsafe weights.withUnsafeBufferPointer { weights in
+      unsafe vector.withUnsafeBufferPointer { vector in
         guard let row = weights.baseAddress, let values = vector.baseAddress else { return }
-        for index in 0..<sums.count { sums[index] += Float(dot(row + index * depth, values, depth)) * scale }
+        for index in 0..<sums.count {
+          unsafe sums[index] += Float(dot(row + index * depth, values, depth)) * scale
+        }
       }
     }
   }
@@ -51,11 +53,11 @@ package enum RecurrentProducts {
   ) {
     let depth = vector.count
     precondition(weights.count == depth * results.count && bias.count == results.count)
-    weights.withUnsafeBufferPointer { weights in
-      vector.withUnsafeBufferPointer { vector in
+    unsafe weights.withUnsafeBufferPointer { weights in
+      unsafe vector.withUnsafeBufferPointer { vector in
         guard let row = weights.baseAddress, let values = vector.baseAddress else { return }
         for index in 0..<results.count {
-          let sum = bias[index] &+ dot(row + index * depth, values, depth)
+          let sum = unsafe bias[index] &+ dot(row + index * depth, values, depth)
           results[index] = Int16(clamping: multiplier.apply(sum) &+ Int32(results[index]))
         }
       }
@@ -69,11 +71,11 @@ package enum RecurrentProducts {
   ) {
     let depth = vector.count
     precondition(weights.count == depth * results.count && bias.count == results.count)
-    weights.withUnsafeBufferPointer { weights in
-      vector.withUnsafeBufferPointer { vector in
+    unsafe weights.withUnsafeBufferPointer { weights in
+      unsafe vector.withUnsafeBufferPointer { vector in
         guard let row = weights.baseAddress, let values = vector.baseAddress else { return }
         for index in 0..<results.count {
-          let sum = bias[index] &+ dot(row + index * depth, values, depth)
+          let sum = unsafe bias[index] &+ dot(row + index * depth, values, depth)
           results[index] = Int8(clamping: multiplier.apply(sum) &+ zeroPoint)
         }
       }
@@ -87,14 +89,14 @@ package enum RecurrentProducts {
   ) {
     let depth = vector.count
     precondition(weights.count == depth * rows && (rows == 0 || offset + (rows - 1) * stride < results.count))
-    weights.withUnsafeBufferPointer { weights in
-      vector.withUnsafeBufferPointer { vector in
+    unsafe weights.withUnsafeBufferPointer { weights in
+      unsafe vector.withUnsafeBufferPointer { vector in
         guard let matrix = weights.baseAddress, let values = vector.baseAddress else { return }
         for row in 0..<rows {
-          let line = matrix + row * depth
+          let line = unsafe matrix + row * depth
           var total: Int32 = 0
-          if zeroPoint != 0 { for column in 0..<depth { total &+= Int32(line[column]) } }
-          let sum = dot(line, values, depth) &- total &* zeroPoint
+          if zeroPoint != 0 { for column in 0..<depth { unsafe total &+= Int32(line[column]) } }
+          let sum = unsafe dot(line, values, depth) &- total &* zeroPoint
           results[offset + row * stride] = Int16(clamping: multiplier.apply(sum))
         }
       }
@@ -116,20 +118,20 @@ package enum RecurrentProducts {
     var first = SIMD8<Float>(repeating: 0)
     var second = SIMD8<Float>(repeating: 0)
     var index = 0
-    let (left, right) = (UnsafeRawPointer(a), UnsafeRawPointer(b))
+    let (left, right) = unsafe (UnsafeRawPointer(a), UnsafeRawPointer(b))
     while index &+ 16 <= count {
       let byte = index &* 4
-      first +=
+      unsafe first +=
         left.loadUnaligned(fromByteOffset: byte, as: SIMD8<Float>.self)
         * right.loadUnaligned(fromByteOffset: byte, as: SIMD8<Float>.self)
-      second +=
+      unsafe second +=
         left.loadUnaligned(fromByteOffset: byte &+ 32, as: SIMD8<Float>.self)
         * right.loadUnaligned(fromByteOffset: byte &+ 32, as: SIMD8<Float>.self)
       index &+= 16
     }
     var sum = (first + second).sum()
     while index < count {
-      sum += a[index] * b[index]
+      unsafe sum += a[index] * b[index]
       index &+= 1
     }
     return sum

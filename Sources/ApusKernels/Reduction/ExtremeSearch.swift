@@ -37,7 +37,7 @@ package struct ExtremeSearch: Sendable {
   }
 
   /// One run: pointers that live as long as its call.
-  private struct Work: TileWork {
+  @safe private struct Work: TileWork {
     let owner: UnsafePointer<ExtremeSearch>
     let input: UnsafeRawPointer
     let output: UnsafeMutableRawPointer

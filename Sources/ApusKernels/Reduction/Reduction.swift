@@ -110,7 +110,7 @@ package struct Reduction: Sendable {
     fold(combination, input, &sums, initial: C.zero, parts: rowParts, threads)
     guard rowParts > 1 else { return }
     unsafe sums.withUnsafeMutableBytes { sums in
-      guard let sums = sums.baseAddress?.assumingMemoryBound(to: C.Result.self) else { return }
+      guard let sums = unsafe sums.baseAddress?.assumingMemoryBound(to: C.Result.self) else { return }
       for part in 1..<rowParts {
         for index in 0..<outputCount {
           unsafe sums[index] = C.join(sums[index], sums[part &* outputCount &+ index])
@@ -166,7 +166,7 @@ package struct Reduction: Sendable {
     unsafe input.withUnsafeBytes { input in
       unsafe output.withUnsafeMutableBytes { output in
         unsafe axes.withUnsafeBufferPointer { axes in
-          guard let to = output.baseAddress?.assumingMemoryBound(to: C.Result.self) else { return }
+          guard let to = unsafe output.baseAddress?.assumingMemoryBound(to: C.Result.self) else { return }
           for index in 0..<outputCount &* parts { unsafe to[index] = initial }
           guard inputCount > 0, let from = input.baseAddress else { return }
           let work = unsafe FoldingWork(
@@ -185,7 +185,7 @@ package struct Reduction: Sendable {
 /// One run of a reduction: pointers that live as long as its call.
 ///
 /// The type is concrete and the fold a function value, so that threads run code that was specialized here.
-private struct FoldingWork: TileWork {
+@safe private struct FoldingWork: TileWork {
   let axes: UnsafeBufferPointer<Reduction.Axis>
   let tiles: Int
   /// Whether each tile folds some of the rows, into results of its own.
@@ -225,7 +225,7 @@ private struct FoldingWork: TileWork {
     _ combination: C.Type, _ depth: Int, _ input: UnsafePointer<C.Element>,
     _ output: UnsafeMutablePointer<C.Result>, count: Int
   ) {
-    switch axes.count &- depth {
+    switch unsafe axes.count &- depth {
     case 1: unsafe walkRow(combination, input, output, count: count, isFolded: axes[depth].isFolded)
     case 2: unsafe walkRows(combination, depth, input, output, count: count)
     default: unsafe walkPlanes(combination, depth, input, output, count: count)
@@ -240,7 +240,7 @@ private struct FoldingWork: TileWork {
     let next = unsafe axes[depth &+ 1].count
     for index in 0..<count {
       let (from, to) = unsafe (input + index &* axis.inputStride, output + index &* axis.outputStride)
-      if axes.count &- depth == 3 {
+      if unsafe axes.count &- depth == 3 {
         unsafe walkRows(combination, depth &+ 1, from, to, count: next)
       } else {
         unsafe walkPlanes(combination, depth &+ 1, from, to, count: next)

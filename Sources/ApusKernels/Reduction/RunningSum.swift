@@ -38,8 +38,8 @@ package struct RunningSum: Sendable {
   ) {
     unsafe input.withUnsafeBytes { input in
       unsafe output.withUnsafeMutableBytes { output in
-        guard length > 0, inner > 0, let from = input.baseAddress?.assumingMemoryBound(to: T.self),
-          let to = output.baseAddress?.assumingMemoryBound(to: T.self)
+        guard length > 0, inner > 0, let from = unsafe input.baseAddress?.assumingMemoryBound(to: T.self),
+          let to = unsafe output.baseAddress?.assumingMemoryBound(to: T.self)
         else { return }
         for block in 0..<outer {
           let first = unsafe from + block &* length &* inner

@@ -3,7 +3,7 @@
 /// Makes bytes of int32 sums: the factors of an `Epilogue`, laid out for SIMD.
 ///
 /// The output byte is the low one of the clamped value: the same bits for uint8 and int8.
-final class QuantizedEpilogue: @unchecked Sendable {
+@safe final class QuantizedEpilogue: @unchecked Sendable {
   private enum Rounding {
     /// Double rounding, by factors of which each has a `DoublePrecisionFactor`.
     case doublePrecision
@@ -87,11 +87,11 @@ final class QuantizedEpilogue: @unchecked Sendable {
   ) {
     switch rounding {
     case .doublePrecision:
-      storeVectors(
+      unsafe storeVectors(
         sums, sumStride: sumStride, rows: rows, bias: bias, count: count, to: output,
         outputStride: outputStride, factors(DoublePrecisionFactors.self, channel: channel))
     case .shifts:
-      storeVectors(
+      unsafe storeVectors(
         sums, sumStride: sumStride, rows: rows, bias: bias, count: count, to: output,
         outputStride: outputStride, factors(ShiftingFactors.self, channel: channel))
     case .anyShifts, .once:

@@ -97,7 +97,7 @@ package struct SinglePrecisionFactor: Hashable, Sendable {
     let rounding = Four(repeating: 0x1.8p52)
     var (least, most) = (Four(repeating: .infinity), Four(repeating: -.infinity))
     var (leastDistance, mostDistance) = (least, most)
-    bounds.withUnsafeBufferPointer { bounds in
+    unsafe bounds.withUnsafeBufferPointer { bounds in
       guard let bounds = bounds.baseAddress else { return }
       var step = steps.lowerBound
       while step <= steps.upperBound {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Makes int16 or float outputs of 32- or 64-bit sums.
-final class WordEpilogue: @unchecked Sendable {
+@safe final class WordEpilogue: @unchecked Sendable {
   private enum Rule {
     case double([FixedPointMultiplier], Int32)
     case reduced([FixedPointMultiplier])

@@ -22,7 +22,8 @@ extension BilinearResize {
   ) {
     let row = unsafe UnsafePointer(scratch.assumingMemoryBound(to: Float.self))
     var place = unsafe result
-    for column in unsafe columns {
+    for index in columns.indices {
+      let column = unsafe columns[index]
       let (left, right) = unsafe (row + column.lower &* channels, row + column.upper &* channels)
       let (near, far) = (SIMD8(repeating: 1 - column.fraction), SIMD8(repeating: column.fraction))
       var channel = 0
@@ -61,7 +62,8 @@ extension BilinearResize {
     // 2²³ + x rounds x to an integer, which then is the low bits; values lie in 0..<256.
     let magic = SIMD8<Float>(repeating: 0x1p23)
     let half = SIMD8<Float>(repeating: 0.5)
-    for column in unsafe columns {
+    for index in columns.indices {
+      let column = unsafe columns[index]
       let (left, right) = (column.lower &* channels, column.upper &* channels)
       let (near, far) = (SIMD8(repeating: 1 - column.fraction), SIMD8(repeating: column.fraction))
       var channel = 0
@@ -115,7 +117,8 @@ extension BilinearResize {
     let sums = UnsafeRawPointer(scratch)
     var place = unsafe result
     let half = SIMD8<UInt16>(repeating: 128)
-    for column in unsafe columns {
+    for index in columns.indices {
+      let column = unsafe columns[index]
       let (left, right) = unsafe (
         sums + 2 &* column.lower &* channels, sums + 2 &* column.upper &* channels
       )
@@ -153,7 +156,8 @@ extension BilinearResize {
     let sums = unsafe UnsafePointer(scratch.assumingMemoryBound(to: Int32.self))
     var place = unsafe result
     let half = SIMD8<Int32>(repeating: 1 << 19)
-    for column in unsafe columns {
+    for index in columns.indices {
+      let column = unsafe columns[index]
       let (left, right) = unsafe (sums + column.lower &* channels, sums + column.upper &* channels)
       let near = SIMD8<Int32>(repeating: 1024 &- column.weight)
       let far = SIMD8<Int32>(repeating: column.weight)
@@ -189,7 +193,8 @@ extension BilinearResize {
   ) {
     let sums = unsafe UnsafePointer(scratch.assumingMemoryBound(to: Int64.self))
     var place = unsafe result.assumingMemoryBound(to: Int16.self)
-    for column in unsafe columns {
+    for index in columns.indices {
+      let column = unsafe columns[index]
       let (left, right) = unsafe (sums + column.lower &* channels, sums + column.upper &* channels)
       let (near, far) = (Int64(1024 &- column.weight), Int64(column.weight))
       for channel in 0..<channels {

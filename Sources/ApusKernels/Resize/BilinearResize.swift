@@ -85,7 +85,7 @@ package struct BilinearResize: Sendable {
   }
 
   /// One run: pointers that live as long as its call.
-  private struct Work: TileWork {
+  @safe private struct Work: TileWork {
     let owner: UnsafePointer<BilinearResize>
     let input: UnsafeRawPointer
     let output: UnsafeMutableRawPointer

@@ -107,7 +107,7 @@ package struct CepstrumKernel: Sendable {
     }
   }
 
-  private struct Work: TileWork {
+  @safe private struct Work: TileWork {
     let kernel: CepstrumKernel
     let input: UnsafePointer<Float>
     let output: UnsafeMutablePointer<Float>

@@ -50,7 +50,7 @@ package struct PlaneTransform: Sendable {
     }
   }
 
-  private struct Work: TileWork {
+  @safe private struct Work: TileWork {
     let transform: PlaneTransform
     let input: UnsafePointer<Float>?
     let output: UnsafeMutablePointer<Float>

@@ -54,7 +54,7 @@ package struct SpectrogramKernel: Sendable {
     }
   }
 
-  private struct Work: TileWork {
+  @safe private struct Work: TileWork {
     let kernel: SpectrogramKernel
     let input: UnsafePointer<Float>
     let output: UnsafeMutablePointer<Float>

@@ -7,14 +7,14 @@ import Synchronization
 ///
 /// Tiles of products ask ``mustStop`` before they begin, see ``TileWork/mayStop``. What they leave out is never read: whoever
 /// started the run asks again before anything else happens.
-package final class StopSignal: @unchecked Sendable {
+@safe package final class StopSignal: @unchecked Sendable {
   // @unchecked: what is not atomic changes between runs alone, by the thread that begins and ends them.
 
   private let flag = Atomic<Bool>(false)
   /// On the clock of ``monotonicNanoseconds()``.
   private var deadline = Int.max
-  /// The signal of whoever asked for the run.
-  private var parent: StopSignal?
+  /// The signal of whoever asked for the run, and keeps it: uncounted, as it is asked before each step.
+  private var parent: Unmanaged<StopSignal>?
 
   /// Makes a signal that is not set and has no deadline.
   package init() {}
@@ -24,10 +24,14 @@ package final class StopSignal: @unchecked Sendable {
 
   /// Whether it was set, was found to be late, or its parent is set.
   @inline(__always)
-  package var isSet: Bool { flag.load(ordering: .acquiring) || parent?.isSet ?? false }
+  package var isSet: Bool { flag.load(ordering: .acquiring) || isCancelled }
 
   /// Whether the parent is set, rather than time being over.
-  package var isCancelled: Bool { parent?.isSet ?? false }
+  @inline(__always)
+  package var isCancelled: Bool {
+    guard let parent = unsafe parent else { return false }
+    return unsafe parent._withUnsafeGuaranteedRef { $0.flag.load(ordering: .acquiring) }
+  }
 
   /// As ``isSet``; looks at the clock if there is a deadline.
   package var mustStop: Bool {
@@ -37,9 +41,10 @@ package final class StopSignal: @unchecked Sendable {
     return true
   }
 
-  /// Begins a run that may take so many nanoseconds; nil for any number.
+  /// Begins a run that may take so many nanoseconds; nil for any number. The parent, which has no parent itself, lives until
+  /// ``end()``.
   package func begin(nanoseconds: Int?, parent: StopSignal?) {
-    self.parent = parent
+    unsafe self.parent = parent.map { unsafe .passUnretained($0) }
     flag.store(false, ordering: .releasing)
     deadline = .max
     guard let nanoseconds else { return }
@@ -48,8 +53,11 @@ package final class StopSignal: @unchecked Sendable {
   }
 
   /// Ends it.
-  package func end() { parent = nil }
+  package func end() { unsafe parent = nil }
+
+  /// Whether it has a parent.
+  package var hasParent: Bool { unsafe parent != nil }
 
   /// Whether anything can set it.
-  package var isWatched: Bool { deadline != .max || parent != nil }
+  package var isWatched: Bool { deadline != .max || hasParent }
 }

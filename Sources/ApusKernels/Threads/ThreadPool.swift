@@ -4,7 +4,7 @@ import ApusSystem
 import Synchronization
 
 /// The process's worker threads: started when first needed, never stopped, used by one run at a time.
-final class ThreadPool: @unchecked Sendable {
+@safe final class ThreadPool: @unchecked Sendable {
   static let shared = ThreadPool()
 
   private let isBusy = Atomic<Bool>(false)
@@ -101,7 +101,7 @@ final class ThreadPool: @unchecked Sendable {
 }
 
 /// One thread of the pool and the word by which it is called.
-private final class Worker: @unchecked Sendable {
+@safe private final class Worker: @unchecked Sendable {
   private static let idle = 0
   private static let posted = 1
   private static let working = 2

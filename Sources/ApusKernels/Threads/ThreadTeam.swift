@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// How many threads of the process-wide pool one caller asks for.
-package struct ThreadTeam: Sendable {
+@safe package struct ThreadTeam: Sendable {
   /// The most threads a team can ask for, the calling one among them.
   package static let maximumCount = 64
 
@@ -17,7 +17,7 @@ package struct ThreadTeam: Sendable {
   /// - Parameter signal: What ends products early; it outlives every copy of the team.
   package init(count: Int, stoppedBy signal: StopSignal? = nil) {
     unsafe self.init(
-      min(max(count, 1), Self.maximumCount), wakes: true, signal.map { .passUnretained($0) })
+      min(max(count, 1), Self.maximumCount), wakes: true, signal.map { unsafe .passUnretained($0) })
   }
 
   private init(_ count: Int, wakes: Bool, _ signal: Unmanaged<StopSignal>?) {

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// Each gets neighboring tiles, and those of one run lie in the tensor where those of the next do: what a worker has
 /// written it mostly reads again, from its own cache. Who is done early takes tiles from the ends of the other shares.
-struct TileShares: @unchecked Sendable {
+@safe struct TileShares: @unchecked Sendable {
   // @unchecked: the memory is of atomic values, and never freed: the process has one pool.
   private let shares: UnsafeMutablePointer<Atomic<UInt64>>
   /// Shares lie in cache lines of their own, and apart from the lines that are fetched with them.

@@ -23,14 +23,14 @@ extension TileWork {
 }
 
 /// Work of another module: a function and what it is called with, as generic code of this one does not know its type there.
-package struct TileCalls: TileWork {
+@safe package struct TileCalls: TileWork {
   private let context: UnsafeRawPointer
   private let body: (UnsafeRawPointer, Int) -> Void
 
   /// Work that lies at `context` for as long as it runs; `body` does a tile of it.
   package init(_ context: UnsafeRawPointer, _ body: @escaping (UnsafeRawPointer, Int) -> Void) {
     unsafe self.context = context
-    self.body = body
+    unsafe self.body = unsafe body
   }
 
   package func run(tile: Int, worker: Int) { unsafe body(context, tile) }

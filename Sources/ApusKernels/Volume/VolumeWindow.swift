@@ -59,7 +59,7 @@ package struct VolumeWindow: Sendable {
   }
 
   /// A tile is a line of an image.
-  private struct GatherWork: TileWork {
+  @safe private struct GatherWork: TileWork {
     let window: VolumeWindow
     let input: UnsafeRawPointer
     let target: UnsafeMutableRawPointer

@@ -115,6 +115,9 @@ public final class AudioClassifier: Sendable {
         let done = clock.now
         let scores = try heads.scores(of: ModelRun(interpreter))
         if sums.isEmpty { sums = scores.map { $0.map { _ in 0 } } }
+        guard zip(sums, scores).allSatisfy({ $0.count == $1.count }) else {
+          throw ApusError(.invalidData, "the outputs have another shape than for the window before")
+        }
         for (head, values) in scores.enumerated() {
           for (index, value) in values.enumerated() { sums[head][index] += Double(value) }
         }

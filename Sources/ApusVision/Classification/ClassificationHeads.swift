@@ -85,11 +85,13 @@ struct ClassificationHeads: Sendable {
   private func best(_ scores: [Float], of head: Head, at position: Int) -> Classifications {
     let threshold = options.scoreThreshold ?? -.infinity
     // NaN is not a score.
-    let wanted = scores.indices.filter { scores[$0] >= threshold && head.selection.contains($0) }
-    let sorted = wanted.sorted { scores[$0] > scores[$1] || scores[$0] == scores[$1] && $0 < $1 }
+    var best = BestValues<Int>(limit: options.maxResults ?? .max)
+    for index in scores.indices where scores[index] >= threshold && head.selection.contains(index) {
+      best.add(index, score: scores[index])
+    }
     return Classifications(
       headIndex: position, headName: head.name,
-      categories: sorted.prefix(options.maxResults ?? sorted.count).map {
+      categories: best.sorted().map {
         head.labels?.category(index: $0, score: scores[$0]) ?? Category(index: $0, score: scores[$0])
       })
   }

@@ -51,12 +51,14 @@ struct DetectionRows {
   /// The rows with a class that is wanted and at least that score, best first; equal scores stay in the model's
   /// order. Rows are left out if their class is not a whole number from zero on, or their box is not finite.
   ///
-  /// - Parameter edges: Where top, left, bottom and right stand in a box.
+  /// - Parameters:
+  ///   - edges: Where top, left, bottom and right stand in a box.
+  ///   - limit: The maximum number of rows.
   func selected(
-    edges: [Int] = [0, 1, 2, 3], calibration: ScoreCalibration? = nil, scoreThreshold: Float,
+    edges: [Int] = [0, 1, 2, 3], calibration: ScoreCalibration? = nil, scoreThreshold: Float, limit: Int,
     isWanted: (Int) -> Bool
   ) -> [(index: Int, score: Float, box: BoundingBox)] {
-    var rows: [(index: Int, score: Float, box: BoundingBox)] = []
+    var rows = BestValues<(index: Int, score: Float, box: BoundingBox)>(limit: limit)
     for row in 0..<count {
       guard let index = Int(exactly: classes[row].rounded()), index >= 0, isWanted(index) else { continue }
       let score = calibration?.score(scores[row], of: index) ?? scores[row]
@@ -64,11 +66,8 @@ struct DetectionRows {
       let box = BoundingBox(
         ymin: boxes[4 * row + edges[0]], xmin: boxes[4 * row + edges[1]], ymax: boxes[4 * row + edges[2]],
         xmax: boxes[4 * row + edges[3]])
-      rows.append((index, score, box))
+      rows.add((index, score, box), score: score)
     }
-    return rows.enumerated().sorted { one, other in
-      one.element.score > other.element.score
-        || one.element.score == other.element.score && one.offset < other.offset
-    }.map(\.element)
+    return rows.sorted()
   }
 }

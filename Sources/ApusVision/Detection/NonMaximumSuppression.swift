@@ -29,18 +29,16 @@ struct NonMaximumSuppression {
   /// Whether classes are kept apart by ``classOffset`` rather than by comparing them.
   var movesClasses = false
 
+  /// Where candidates are collected.
+  static func collection() -> BestValues<Candidate> { BestValues(limit: maximumCandidates) }
+
   /// The boxes to keep, best first; equal scores stay in order. Arithmetic is that of the common implementations: float32,
   /// a sum of the areas less the intersection, no epsilon.
-  func kept(_ candidates: [Candidate]) -> [Candidate] {
-    let order = candidates.indices.sorted { one, other in
-      candidates[one].score > candidates[other].score
-        || candidates[one].score == candidates[other].score && one < other
-    }
+  func kept(_ candidates: consuming BestValues<Candidate>) -> [Candidate] {
     var kept: [Candidate] = []
     var moved: [(x1: Float, y1: Float, x2: Float, y2: Float, area: Float, index: Int)] = []
-    for place in order.prefix(Self.maximumCandidates) {
+    for candidate in candidates.sorted() {
       guard kept.count < limit else { break }
-      let candidate = candidates[place]
       let offset = isClassAgnostic || !movesClasses ? 0 : Float(candidate.index) * Self.classOffset
       let group = isClassAgnostic || movesClasses ? 0 : candidate.index
       let (x1, y1) = (candidate.x1 + offset, candidate.y1 + offset)

@@ -66,8 +66,8 @@ struct PostProcessedHead: DetectionHead {
       isAmbiguous: rows.isAmbiguous)
     let selected = found.selected(
       edges: edges, calibration: calibration, scoreThreshold: criteria.scoreThreshold,
-      isWanted: criteria.categories.contains)
-    return selected.prefix(criteria.maxResults).map {
+      limit: criteria.maxResults, isWanted: criteria.categories.contains)
+    return selected.map {
       DetectedObject(index: $0.index, score: $0.score, box: $0.box)
     }
   }

@@ -22,8 +22,8 @@ public enum EmbeddedShapes {
       // The bits not yet written are the low `count` of `bits`: at most 6 + 6, so nothing overflows.
       var bits: UInt32 = 0
       var count: UInt32 = 0
-      for character in characters {
-        guard let value = sextet(character) else { continue }
+      for index in characters.indices {
+        guard let value = sextet(unsafe characters[index]) else { continue }
         bits = (bits << 6 | value) & 0xFFF
         count += 6
         if count >= 8 {

@@ -37,6 +37,9 @@ public final class ImageEmbedder: VisionTask {
   /// The number of coordinates of each output.
   public let dimensions: [Int]
 
+  /// The most coordinates of all embeddings of a picture together.
+  private static let maximumDimension = 1 << 20
+
   private let pictures: PictureModel
   private let names: [String]
 
@@ -61,6 +64,15 @@ public final class ImageEmbedder: VisionTask {
         )
       }
       dimensions.append(count)
+    }
+    guard !dimensions.isEmpty else {
+      throw ApusError(.invalidArgument, "the model has no output, so no embedding")
+    }
+    // No overflow: outputs are limited in number and size.
+    let total = dimensions.reduce(0, +)
+    guard total <= Self.maximumDimension else {
+      throw ApusError(
+        .resourceLimit, "the model's embeddings have \(total) coordinates, at most \(Self.maximumDimension)")
     }
     self.dimensions = dimensions
     names = prepared.outputs.indices.map(prepared.name(of:))

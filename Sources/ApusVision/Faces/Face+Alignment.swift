@@ -64,7 +64,8 @@ extension ImageBuffer {
   /// Where the picture shrinks, a pixel is the mean of several samples, at most 8 × 8; samples are bilinear.
   func warped(by transform: SimilarityTransform, size: Int) -> ImageBuffer {
     let source = oriented().converted(to: .rgb)
-    let samples = min(max(Int(transform.scale.rounded(.up)), 1), 8)
+    // Points far outside the picture have a scale that no integer holds.
+    let samples = Int(min(max(transform.scale.rounded(.up), 1), 8))
     var pixels = [UInt8](repeating: 0, count: size * size * 3)
     for row in 0..<size {
       for column in 0..<size {

@@ -21,7 +21,8 @@ struct FaceCandidates {
   /// Scores are cut to ±100 before the logistic function.
   private static let clippedScore: Float = 100
 
-  private(set) var candidates: [Candidate] = []
+  /// The best candidates, best first.
+  let candidates: [Candidate]
 
   /// Decodes the predictions that score enough.
   ///
@@ -32,6 +33,7 @@ struct FaceCandidates {
     _ predictions: Span<Float>, _ logits: [Float], centers: [(x: Float, y: Float)], columns: Int,
     width: Float, height: Float, threshold: Float
   ) {
+    var found = BestValues<Candidate>(limit: Self.maximumCandidates)
     for (row, center) in centers.enumerated() {
       let logit = logits[row]
       guard !logit.isNaN else { continue }
@@ -47,18 +49,15 @@ struct FaceCandidates {
         coordinates.append(predictions[start + column + 1] / height + center.y)
       }
       guard coordinates.allSatisfy(\.isFinite), w >= 0, h >= 0 else { continue }
-      candidates.append(Candidate(score: score, coordinates: coordinates))
+      found.add(Candidate(score: score, coordinates: coordinates), score: score)
     }
+    candidates = found.sorted()
   }
 
   /// Faces, best first: each is the mean, weighted by scores, of the candidates that overlap the best one of them by more
   /// than the threshold; its score is the best one's.
   func merged(iouThreshold: Float) -> [Candidate] {
-    let order = candidates.indices.sorted {
-      candidates[$0].score > candidates[$1].score
-        || candidates[$0].score == candidates[$1].score && $0 < $1
-    }
-    var rest = order.prefix(Self.maximumCandidates).map { candidates[$0] }
+    var rest = candidates
     var merged: [Candidate] = []
     while let best = rest.first {
       var alike: [Candidate] = []

@@ -19,7 +19,7 @@ struct ModelFolder: Sendable {
   init(path: String, name: String) throws(ApusError) {
     self.path = path.hasSuffix("/") && path.count > 1 ? String(path.dropLast()) : path
     self.name = name
-    guard mkdir(path, 0o777) == 0 || errno == EEXIST else {
+    guard unsafe mkdir(path, 0o777) == 0 || errno == EEXIST else {
       throw ApusError(.unwritableFile, "cannot make the folder '\(path)': \(systemReason(errno))")
     }
   }
@@ -44,7 +44,7 @@ struct ModelFolder: Sendable {
     else { return nil }
     let sha256 = String(lines[2])
     let file = file(of: sha256)
-    guard access(file, R_OK) == 0 else { return nil }
+    guard unsafe access(file, R_OK) == 0 else { return nil }
     return ModelStore.StoredModel(path: file, version: String(lines[1]), sha256: sha256)
   }
 
@@ -80,17 +80,17 @@ struct ModelFolder: Sendable {
   }
 
   /// Removes a file, if there is one.
-  func remove(_ file: String) { _ = unlink(file) }
+  func remove(_ file: String) { _ = unsafe unlink(file) }
 
   // MARK: Calls of the system
 
   private func rename(_ old: String, to new: String) throws(ApusError) {
-    guard systemRename(old, new) == 0 else { throw unwritable(new) }
+    guard unsafe systemRename(old, new) == 0 else { throw unwritable(new) }
   }
 
   /// Waits until a file's bytes are on the disk.
   private func persist(_ file: String) throws(ApusError) {
-    let descriptor = open(file, O_RDONLY | O_CLOEXEC)
+    let descriptor = unsafe open(file, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw unwritable(file) }
     let status = fsync(descriptor)
     guard close(descriptor) == 0, status == 0 else { throw unwritable(file) }
@@ -98,10 +98,10 @@ struct ModelFolder: Sendable {
 
   private func write(_ text: String, to file: String) throws(ApusError) {
     let bytes = Array(text.utf8)
-    let descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+    let descriptor = unsafe open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
     guard descriptor >= 0 else { throw unwritable(file) }
     // So few bytes are written at once, or not at all.
-    let count = systemWrite(descriptor, bytes, bytes.count)
+    let count = unsafe systemWrite(descriptor, bytes, bytes.count)
     let status = fsync(descriptor)
     guard close(descriptor) == 0, status == 0, count == bytes.count else { throw unwritable(file) }
   }
@@ -112,5 +112,5 @@ struct ModelFolder: Sendable {
 }
 
 /// Functions of the C library, out of the way of methods of those names.
-private let systemRename = rename
-private let systemWrite = write
+private let systemRename = unsafe rename
+private let systemWrite = unsafe write

@@ -27,14 +27,22 @@ struct ModelRun {
         try body(span.extracting(part(of: span.count)))
       }
     }
-    let values = try interpreter.dequantizedOutput(at: output)
+    let values = try numbers(of: output)
     return try body(values.span.extracting(part(of: values.count)))
   }
 
   /// An output's numbers.
   func values(of output: Int) throws(ApusError) -> [Float] {
-    let values = try interpreter.dequantizedOutput(at: output)
+    let values = try numbers(of: output)
     return count == 1 ? values : Array(values[part(of: values.count)])
+  }
+
+  /// An output's numbers for all pictures.
+  private func numbers(of output: Int) throws(ApusError) -> [Float] {
+    let tensor = interpreter.outputs[output]
+    // No overflow: what an operator computes is limited.
+    try requireMemory(4 * tensor.shape.elementCount, for: "the numbers of output \(output) (\(tensor.name))")
+    return try interpreter.dequantizedOutput(at: output)
   }
 
   private func part(of total: Int) -> Range<Int> {

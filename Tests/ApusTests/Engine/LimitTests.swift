@@ -127,6 +127,23 @@ import Testing
     #expect(ContinuousClock.now - began < .seconds(3))
   }
 
+  @Test("a run of microseconds is refused after its deadline, though it does not look for it on its way")
+  func lateBriefRun() throws {
+    var options = Interpreter.Options()
+    let deadline = ContinuousClock.now + .seconds(1)
+    options.deadline = deadline
+    let interpreter = try Interpreter(model: Self.product(4).model(), options: options)
+    while ContinuousClock.now < deadline { try? interpreter.invoke() }
+    let late = error { () throws(ApusError) in try interpreter.invoke() }
+    #expect(late?.code == .resourceLimit)
+    let cancellation = Cancellation()
+    cancellation.cancel()
+    let patient = try Interpreter(model: Self.product(4).model())
+    let cancelled = error { () throws(ApusError) in try patient.invoke(cancellation: cancellation) }
+    #expect(cancelled?.code == .cancelled)
+    try patient.invoke()
+  }
+
   @Test("tensors have no more elements than the limit")
   func elements() throws {
     var options = Interpreter.Options()

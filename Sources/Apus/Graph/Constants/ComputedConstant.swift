@@ -63,9 +63,9 @@ final class ComputedConstant: @unchecked Sendable {
       }
       // The operator works on addresses, which keep nothing alive.
       defer { withExtendedLifetime((lease, memories, working)) {} }
-      try self.compute(
+      try unsafe self.compute(
         inputs: try self.inputs.map { input throws(ApusError) in try lease.buffer(of: input.tensor) },
-        outputs: memories.map { $0.base }, scratch: working.map { $0.base })
+        outputs: unsafe memories.map { unsafe $0.base }, scratch: unsafe working.map { unsafe $0.base })
       state.kept = memories
       return self.buffer(memories, output)
     }
@@ -82,18 +82,18 @@ final class ComputedConstant: @unchecked Sendable {
   func lease(_ output: Int, from memory: inout LeasedMemory) throws(ApusError) -> TensorBuffer {
     guard !isShared else { return try keep(output) }
     var (targets, working, sources): ([UnsafeMutableRawPointer], [UnsafeMutableRawPointer], [TensorBuffer]) =
-      ([], [], [])
-    for piece in outputs { targets.append(try memory.take(piece.byteCount)) }
-    for piece in scratch { working.append(try memory.take(piece.byteCount)) }
+      unsafe ([], [], [])
+    for piece in outputs { unsafe targets.append(try memory.take(piece.byteCount)) }
+    for piece in scratch { unsafe working.append(try memory.take(piece.byteCount)) }
     for input in inputs { sources.append(try input.constant.lease(from: &memory)) }
     try state.withLock { _ throws(ApusError) in
-      try self.compute(inputs: sources, outputs: targets, scratch: working)
+      try unsafe self.compute(inputs: sources, outputs: targets, scratch: working)
     }
-    return TensorBuffer(base: targets[output], byteCount: outputs[output].byteCount)
+    return unsafe TensorBuffer(base: targets[output], byteCount: outputs[output].byteCount)
   }
 
   private func buffer(_ memories: [TensorMemory], _ output: Int) -> TensorBuffer {
-    TensorBuffer(base: memories[output].base, byteCount: outputs[output].byteCount)
+    unsafe TensorBuffer(base: memories[output].base, byteCount: outputs[output].byteCount)
   }
 
   /// Runs the operator with a tensor table of its own.
@@ -107,11 +107,11 @@ final class ComputedConstant: @unchecked Sendable {
     for piece in scratch { last = max(last, piece.slot) }
     let buffers = tables.take(capacity: last + 1)
     for (input, source) in zip(inputs, sources) { buffers[input.tensor] = source }
-    for (piece, target) in zip(outputs, targets) {
-      buffers[piece.slot] = TensorBuffer(base: target, byteCount: piece.byteCount)
+    for (index, piece) in outputs.enumerated() {
+      buffers[piece.slot] = unsafe TensorBuffer(base: targets[index], byteCount: piece.byteCount)
     }
-    for (piece, target) in zip(scratch, working) {
-      buffers[piece.slot] = TensorBuffer(base: target, byteCount: piece.byteCount)
+    for (index, piece) in scratch.enumerated() {
+      buffers[piece.slot] = unsafe TensorBuffer(base: working[index], byteCount: piece.byteCount)
     }
     defer {
       for input in inputs { buffers[input.tensor] = .none }
@@ -119,6 +119,6 @@ final class ComputedConstant: @unchecked Sendable {
       for piece in scratch { buffers[piece.slot] = .none }
       tables.giveBack(buffers)
     }
-    try operation.invoke(TensorTable(buffers.base, threads: threads))
+    try unsafe operation.invoke(TensorTable(buffers.base, threads: threads))
   }
 }

@@ -12,7 +12,7 @@ struct Constant: @unchecked Sendable {
   // @unchecked: bytes are never written once they are in place.
 
   /// Where the values are.
-  enum State {
+  @safe enum State {
     /// In memory that the owner keeps alive, aligned for the element type.
     case inPlace(UnsafeRawPointer, owner: AnyObject & Sendable)
     /// In a range of a file that is read in parts; possibly not in memory yet.
@@ -30,7 +30,7 @@ struct Constant: @unchecked Sendable {
 
   /// Makes a constant whose values are in place.
   init(_ memory: TensorMemory, byteCount: Int, isOfModel: Bool) {
-    state = .inPlace(UnsafeRawPointer(memory.base), owner: memory)
+    state = unsafe .inPlace(UnsafeRawPointer(memory.base), owner: memory)
     self.byteCount = byteCount
     self.isOfModel = isOfModel
   }
@@ -45,9 +45,9 @@ struct Constant: @unchecked Sendable {
   /// The bytes, if they are in place.
   var placed: TensorBuffer? {
     switch state {
-    case .inPlace(let base, _): return buffer(base)
+    case .inPlace(let base, _): return unsafe buffer(base)
     case .unread(let file, let range):
-      return file.contains(range) ? buffer(file.baseAddress + range.lowerBound) : nil
+      return unsafe file.contains(range) ? buffer(file.baseAddress + range.lowerBound) : nil
     case .computed(let constant, let output): return constant.kept(output)
     }
   }
@@ -57,10 +57,10 @@ struct Constant: @unchecked Sendable {
   /// - Throws: `unreadableFile` if the file can no longer be read; errors of the operators that compute the values.
   func pin() throws(ApusError) -> TensorBuffer {
     switch state {
-    case .inPlace(let base, _): return buffer(base)
+    case .inPlace(let base, _): return unsafe buffer(base)
     case .unread(let file, let range):
       do { try file.require(range) } catch { throw ApusError(.unreadableFile, error.message) }
-      return buffer(file.baseAddress + range.lowerBound)
+      return unsafe buffer(file.baseAddress + range.lowerBound)
     case .computed(let constant, let output): return try constant.keep(output)
     }
   }
@@ -78,11 +78,11 @@ struct Constant: @unchecked Sendable {
     switch state {
     case .inPlace: return try pin()
     case .unread(let file, let range):
-      let target = try memory.take(byteCount)
-      do { try file.copyFromFile(range, to: target) } catch {
+      let target = try unsafe memory.take(byteCount)
+      do { try unsafe file.copyFromFile(range, to: target) } catch {
         throw ApusError(.unreadableFile, error.message)
       }
-      return TensorBuffer(base: target, byteCount: byteCount)
+      return unsafe TensorBuffer(base: target, byteCount: byteCount)
     case .computed(let constant, let output): return try constant.lease(output, from: &memory)
     }
   }
@@ -90,14 +90,14 @@ struct Constant: @unchecked Sendable {
   /// The values as an array. The caller knows that `T` is as wide as the elements.
   func values<T: TensorElement>(as type: T.Type = T.self) throws(ApusError) -> [T] {
     let buffer = try pin()
-    guard let base = buffer.base else { return [] }
+    guard let base = unsafe buffer.base else { return [] }
     let count = byteCount / MemoryLayout<T>.stride
-    return Array(UnsafeBufferPointer(start: base.assumingMemoryBound(to: T.self), count: count))
+    return unsafe Array(UnsafeBufferPointer(start: base.assumingMemoryBound(to: T.self), count: count))
   }
 
   /// The bytes as readers see them; a constant is never written.
   private func buffer(_ base: UnsafeRawPointer) -> TensorBuffer {
-    TensorBuffer(base: UnsafeMutableRawPointer(mutating: base), byteCount: byteCount)
+    unsafe TensorBuffer(base: UnsafeMutableRawPointer(mutating: base), byteCount: byteCount)
   }
 }
 

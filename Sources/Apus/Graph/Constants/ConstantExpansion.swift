@@ -36,11 +36,11 @@ struct ConstantExpansion {
       try require(range)
       return try dense(tensor, sparsity, range, type, width: width)
     }
-    let base = file.bytes.baseAddress + range.lowerBound
+    let base = unsafe file.bytes.baseAddress + range.lowerBound
     let isAligned = UInt(bitPattern: base) % UInt(min(width, 8)) == 0
     if !type.isPacked, type != .bool, isAligned {
       let isUnread = !file.areUnread.isEmpty && file.areUnread[tensor.buffer]
-      return Constant(
+      return unsafe Constant(
         isUnread ? .unread(file.bytes, range) : .inPlace(base, owner: file.bytes), byteCount: range.count,
         isOfModel: true)
     }
@@ -81,8 +81,8 @@ struct ConstantExpansion {
     }
     sparseByteCount += byteCount
     let memory = try TensorMemory(byteCount: byteCount)
-    let isComplete = file.bytes.withUnsafeBytes { bytes in
-      layout.expand(
+    let isComplete = unsafe file.bytes.withUnsafeBytes { bytes in
+      unsafe layout.expand(
         UnsafeRawBufferPointer(rebasing: bytes[range]), width: width,
         into: UnsafeMutableRawBufferPointer(start: memory.base, count: byteCount))
     }
@@ -95,24 +95,25 @@ struct ConstantExpansion {
 
   private func expand(_ range: Range<Int>, _ type: ElementType, count: Int) throws(ApusError) -> Constant {
     let memory = try TensorMemory(byteCount: count)
-    file.bytes.withUnsafeBytes { bytes in
-      let source = bytes[range]
+    unsafe file.bytes.withUnsafeBytes { bytes in
+      let source = unsafe bytes[range]
       switch type {
       case .int4, .uint4, .int2:
         let bits = type == .int2 ? 2 : 4
         let perByte = 8 / bits
-        for index in 0..<min(count, source.count * perByte) {
-          let packed = source[source.startIndex + index / perByte] >> UInt8(index % perByte * bits)
+        for index in unsafe 0..<min(count, source.count * perByte) {
+          let packed = unsafe source[source.startIndex + index / perByte] >> UInt8(index % perByte * bits)
           let left = packed << UInt8(8 - bits)
           let value = type == .uint4 ? left >> 4 : UInt8(bitPattern: Int8(bitPattern: left) >> Int8(8 - bits))
-          memory.base.storeBytes(of: value, toByteOffset: index, as: UInt8.self)
+          unsafe memory.base.storeBytes(of: value, toByteOffset: index, as: UInt8.self)
         }
       case .bool:
-        for (index, value) in source.enumerated() {
-          memory.base.storeBytes(of: value == 0 ? 0 : 1, toByteOffset: index, as: UInt8.self)
+        for index in unsafe 0..<source.count {
+          let value = unsafe source[source.startIndex + index]
+          unsafe memory.base.storeBytes(of: value == 0 ? 0 : 1, toByteOffset: index, as: UInt8.self)
         }
       default:
-        UnsafeMutableRawBufferPointer(start: memory.base, count: count).copyBytes(from: source)
+        unsafe UnsafeMutableRawBufferPointer(start: memory.base, count: count).copyBytes(from: source)
       }
     }
     return Constant(memory, byteCount: count, isOfModel: true)

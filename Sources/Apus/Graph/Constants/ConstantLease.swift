@@ -19,11 +19,11 @@ final class ConstantLease {
   ) throws(ApusError) {
     let byteCount = constants.reduce(0) { $0 + $1.constant.leasedByteCount }
     var memory = LeasedMemory()
-    let lent = byteCount > 0 ? pool.lend(byteCount: byteCount, distance: distance) : nil
-    let own = byteCount > 0 && lent == nil ? try TensorMemory(byteCount: byteCount) : nil
-    if let base = lent ?? own?.base { memory = LeasedMemory(base, byteCount: byteCount) }
+    let lent = unsafe byteCount > 0 ? pool.lend(byteCount: byteCount, distance: distance) : nil
+    let own = unsafe byteCount > 0 && lent == nil ? try TensorMemory(byteCount: byteCount) : nil
+    if let base = unsafe lent ?? own?.base { memory = unsafe LeasedMemory(base, byteCount: byteCount) }
     self.own = own
-    self.pool = lent == nil ? nil : pool
+    self.pool = unsafe lent == nil ? nil : pool
     var placed: [PlacedConstant] = []
     placed.reserveCapacity(constants.count)
     do throws(ApusError) {
@@ -31,7 +31,7 @@ final class ConstantLease {
         placed.append(.init(tensor: entry.tensor, buffer: try entry.constant.lease(from: &memory)))
       }
     } catch {
-      if lent != nil { pool.takeBack() }
+      if unsafe lent != nil { pool.takeBack() }
       throw error
     }
     self.constants = placed
@@ -44,7 +44,8 @@ final class ConstantLease {
 
   /// A tensor's bytes, valid during the lease.
   func buffer(of tensor: Int) throws(ApusError) -> TensorBuffer {
-    guard let constant = constants.first(where: { $0.tensor == tensor }), constant.buffer.base != nil else {
+    guard let constant = constants.first(where: { $0.tensor == tensor }), unsafe constant.buffer.base != nil
+    else {
       throw ApusError(.internalError, "tensor #\(tensor) is packed, but was not leased")
     }
     return constant.buffer
@@ -54,13 +55,13 @@ final class ConstantLease {
   @_lifetime(borrow self)
   func bytes(of slot: TensorSlot) throws(ApusError) -> RawSpan {
     let buffer = try buffer(of: slot.index)
-    let bytes = UnsafeRawBufferPointer(start: buffer.base, count: buffer.byteCount)
-    return _overrideLifetime(RawSpan(_unsafeBytes: bytes), borrowing: self)
+    let bytes = unsafe UnsafeRawBufferPointer(start: buffer.base, count: buffer.byteCount)
+    return unsafe _overrideLifetime(RawSpan(_unsafeBytes: bytes), borrowing: self)
   }
 }
 
 /// Memory that a lease hands out piece by piece.
-struct LeasedMemory {
+@safe struct LeasedMemory {
   private var next: UnsafeMutableRawPointer?
   private var left = 0
 
@@ -69,18 +70,18 @@ struct LeasedMemory {
 
   /// Makes memory at an address that is aligned to 64 bytes.
   init(_ base: UnsafeMutableRawPointer, byteCount: Int) {
-    next = base
+    unsafe next = unsafe base
     left = byteCount
   }
 
   /// A piece, aligned to 64 bytes.
   mutating func take(_ byteCount: Int) throws(ApusError) -> UnsafeMutableRawPointer {
     let size = roundedUp(byteCount, to: TensorMemory.alignment)
-    guard let place = next, size <= left else {
+    guard let place = unsafe next, size <= left else {
       throw ApusError(.internalError, "a lease of constants takes \(byteCount) bytes, and \(left) are left")
     }
-    next = place + size
+    unsafe next = unsafe place + size
     left -= size
-    return place
+    return unsafe place
   }
 }

@@ -50,7 +50,7 @@ struct SparseLayout {
   func expand(_ source: UnsafeRawBufferPointer, width: Int, into target: UnsafeMutableRawBufferPointer)
     -> Bool
   {
-    expand(source, width: width, into: target, level: 0, parent: 0, offset: 0)
+    unsafe expand(source, width: width, into: target, level: 0, parent: 0, offset: 0)
   }
 
   private func expand(
@@ -60,7 +60,7 @@ struct SparseLayout {
     guard level < levels.count else {
       let (from, to) = (parent &* width, offset &* width)
       guard from >= 0, from <= source.count - width, to >= 0, to <= target.count - width else { return false }
-      UnsafeMutableRawBufferPointer(rebasing: target[to..<to + width]).copyMemory(
+      unsafe UnsafeMutableRawBufferPointer(rebasing: target[to..<to + width]).copyMemory(
         from: UnsafeRawBufferPointer(rebasing: source[from..<from + width]))
       return true
     }
@@ -70,7 +70,7 @@ struct SparseLayout {
       for index in 0..<max(size, 0) {
         let child = parent &* size &+ index
         guard
-          expand(
+          unsafe expand(
             source, width: width, into: target, level: level + 1, parent: child,
             offset: offset &+ index &* stride)
         else { return false }
@@ -81,7 +81,7 @@ struct SparseLayout {
       guard first >= 0, first <= last, last <= indices.count else { return false }
       for child in first..<last {
         guard
-          expand(
+          unsafe expand(
             source, width: width, into: target, level: level + 1, parent: child,
             offset: offset &+ indices[child] &* stride)
         else { return false }

@@ -102,17 +102,17 @@ extension PlanDraft {
     guard [.int8, .uint8].contains(input.type), [.int8, .uint8].contains(output.type),
       input.shape == output.shape, let depth = output.shape.dimensions.last
     else { return nil }
-    var constants: [UnsafeRawBufferPointer?] = []
+    var constants: [UnsafeRawBufferPointer?] = unsafe []
     for slot in inputs {
       guard let constant = facts[slot.index].constant else {
-        constants.append(nil)
+        unsafe constants.append(nil)
         continue
       }
       guard let buffer = try? constant.pin() else { return nil }
-      constants.append(UnsafeRawBufferPointer(start: buffer.base, count: buffer.byteCount))
+      unsafe constants.append(UnsafeRawBufferPointer(start: buffer.base, count: buffer.byteCount))
     }
     return withExtendedLifetime(facts) {
-      switch ElementwiseChain.tabulated(stages, constants, depth: depth) {
+      switch unsafe ElementwiseChain.tabulated(stages, constants, depth: depth) {
       case .table(let table): UnaryOperator(table, input: input, output: output, using: kernels)
       case .channels(let kernel): UnaryOperator(kernel, input: input, output: output)
       case nil: nil

@@ -87,11 +87,11 @@ extension Planner {
       throw ApusError(.valueNotKnown, "\(wiring.name(of: slot.index)) is known only when the model runs")
     }
     let buffer = graph.buffers[root]
-    let bytes = Array(UnsafeRawBufferPointer(start: buffer.base, count: buffer.byteCount))
+    let bytes = unsafe Array(UnsafeRawBufferPointer(start: buffer.base, count: buffer.byteCount))
     assume(root, holds: bytes)
-    return bytes.withUnsafeBytes { raw in
+    return unsafe bytes.withUnsafeBytes { raw in
       (0..<buffer.byteCount / MemoryLayout<T>.stride).map {
-        raw.loadUnaligned(fromByteOffset: $0 * MemoryLayout<T>.stride, as: T.self)
+        unsafe raw.loadUnaligned(fromByteOffset: $0 * MemoryLayout<T>.stride, as: T.self)
       }
     }
   }
@@ -99,7 +99,7 @@ extension Planner {
   /// Makes an output a constant of this plan.
   func setConstant(_ slot: TensorSlot, bytes: [UInt8]) throws(ApusError) {
     let memory = try TensorMemory(byteCount: bytes.count)
-    memory.base.copyMemory(from: bytes, byteCount: bytes.count)
+    unsafe memory.base.copyMemory(from: bytes, byteCount: bytes.count)
     setConstant(Constant(memory, byteCount: bytes.count, isOfModel: false), of: slot.index)
   }
 

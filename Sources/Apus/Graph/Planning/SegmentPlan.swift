@@ -7,7 +7,7 @@ import ApusKernels
 /// A segment ends before an operator whose preparation needs a value that only a run computes, and after one whose
 /// output shapes only a run decides. What follows is planned when the values are known, and kept as long as they
 /// stay equal.
-final class SegmentPlan {
+@safe final class SegmentPlan {
   /// Its position among the segments of its subgraph.
   let index: Int
   /// The operators of the file that it covers.
@@ -59,7 +59,7 @@ final class SegmentPlan {
     self.index = index
     self.nodes = nodes
     self.steps = steps
-    walk = steps.map { .passUnretained($0) }
+    unsafe walk = unsafe steps.map { unsafe .passUnretained($0) }
     var (work, nanoseconds) = (1, 0)
     for step in steps {
       let elements = step.elementCount(facts)

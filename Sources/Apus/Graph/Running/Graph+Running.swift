@@ -25,7 +25,7 @@ extension Graph {
       let table = table
       // The steps live as long as the walk, whatever a custom operator does.
       defer { withExtendedLifetime(plan) {} }
-      for index in plan.walk.indices {
+      for index in unsafe plan.walk.indices {
         if isWatched { try observer.check(withClock: plan.isLong) }
         observer.begin()
         var failure: ApusError?
@@ -37,7 +37,7 @@ extension Graph {
       }
       // Products that were ended early left their outputs unfinished.
       if plan.isLast(of: wiring.nodeCount) { return try observer.check(withClock: false) }
-      stepCount += plan.walk.count
+      unsafe stepCount += plan.walk.count
       current += 1
     }
   }
@@ -64,8 +64,8 @@ extension Graph {
     for (tensor, bytes) in plan.assumptions {
       let buffer = buffers[tensor]
       guard buffer.byteCount == bytes.count else { return false }
-      let now = UnsafeRawBufferPointer(start: buffer.base, count: buffer.byteCount)
-      guard now.elementsEqual(bytes) else { return false }
+      let now = unsafe UnsafeRawBufferPointer(start: buffer.base, count: buffer.byteCount)
+      guard unsafe now.elementsEqual(bytes) else { return false }
     }
     return true
   }

@@ -45,7 +45,7 @@ extension Graph {
     try withTable { table throws(ApusError) in
       let source = table.readBytes(at: tensor)
       precondition(source.byteCount == bytes.count, "the caller knows the output's shape")
-      source.withUnsafeBytes { bytes.copyMemory(from: $0) }
+      unsafe source.withUnsafeBytes { unsafe bytes.copyMemory(from: $0) }
     }
   }
 

@@ -62,7 +62,7 @@ final class Graph {
   deinit { heldMemory.byteCount -= countedByteCount }
 
   /// What operators see of the tensors' memory.
-  var table: TensorTable { TensorTable(buffers.base, threads: context.threadsInUse) }
+  var table: TensorTable { unsafe TensorTable(buffers.base, threads: context.threadsInUse) }
 
   /// Lends the table of tensors, whose elements are valid after a run.
   func withTable<R>(_ body: (borrowing TensorTable) throws(ApusError) -> R) throws(ApusError) -> R {
@@ -87,6 +87,9 @@ final class Graph {
   func setInputShape(_ position: Int, _ shape: TensorShape) {
     if inputShapes[position] != shape { inputShapes[position] = shape }
   }
+
+  /// Whether a run is over before it is worth to look at the clock within it.
+  var isBrief: Bool { isPlanned && segments.count == 1 && !segments[0].plan.isLong }
 
   /// Whether the whole graph is planned, so that the shapes of all outputs are known.
   var isPlanned: Bool { isPrepared && segments.last?.plan.isLast(of: wiring.nodeCount) == true }
@@ -141,7 +144,7 @@ final class Graph {
     }
     variables = made
     for ((tensor, memory), variable) in zip(made, inputs.variables) {
-      buffers[tensor] = TensorBuffer(base: memory.base, byteCount: variable.byteCount)
+      buffers[tensor] = unsafe TensorBuffer(base: memory.base, byteCount: variable.byteCount)
     }
   }
 
@@ -180,14 +183,14 @@ final class Graph {
     for (tensor, memory) in variables {
       let entry = subgraph.tensors[tensor]
       let zero = wiring.types[tensor] == .int8 ? entry.parameters?.zeroPoint ?? 0 : 0
-      memory.base.initializeMemory(
+      unsafe memory.base.initializeMemory(
         as: UInt8.self, repeating: UInt8(truncatingIfNeeded: zero), count: memory.byteCount)
     }
   }
 
   /// Makes a constant readable for code other than an operator.
   func present(_ tensor: Int) throws(ApusError) {
-    guard buffers[tensor].base == nil, let constant = facts[tensor].constant else { return }
+    guard unsafe buffers[tensor].base == nil, let constant = facts[tensor].constant else { return }
     buffers[tensor] = try constant.pin()
   }
 

@@ -19,8 +19,8 @@ final class ResourceStore {
 
     /// Copies a value of the same size.
     fileprivate func fill(_ bytes: RawSpan) {
-      bytes.withUnsafeBytes { source in
-        UnsafeMutableRawBufferPointer(start: memory.base, count: byteCount).copyMemory(from: source)
+      unsafe bytes.withUnsafeBytes { source in
+        unsafe UnsafeMutableRawBufferPointer(start: memory.base, count: byteCount).copyMemory(from: source)
       }
     }
   }

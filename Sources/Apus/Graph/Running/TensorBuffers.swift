@@ -1,45 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A growing list of where each tensor of a graph lies, scratch memory included.
-final class TensorBuffers {
+@safe final class TensorBuffers {
   /// The first entry; moves when the list grows.
   private(set) var base: UnsafeMutablePointer<TensorBuffer>
   private(set) var capacity: Int
 
   init(capacity: Int) {
     self.capacity = capacity
-    base = .allocate(capacity: capacity)
-    base.initialize(repeating: .none, count: capacity)
+    unsafe base = .allocate(capacity: capacity)
+    unsafe base.initialize(repeating: .none, count: capacity)
   }
 
   deinit {
-    base.deallocate()
+    unsafe base.deallocate()
   }
 
   subscript(index: Int) -> TensorBuffer {
     get {
       precondition(index < capacity, "the tensor has a state, so that its buffer was set")
-      return base[index]
+      return unsafe base[index]
     }
     set {
       if index >= capacity { grow(to: max(index + 1, capacity * 2)) }
-      base[index] = newValue
+      unsafe base[index] = newValue
     }
   }
 
   /// Records where the tensors of a layout and their views lie.
   func place(_ layout: Layout, in memory: TensorMemory) {
     for place in layout.places {
-      self[place.tensor] = TensorBuffer(base: memory.base + place.offset, byteCount: place.byteCount)
+      self[place.tensor] = unsafe TensorBuffer(base: memory.base + place.offset, byteCount: place.byteCount)
     }
     for view in layout.views { self[view.tensor] = self[view.root] }
   }
 
   private func grow(to larger: Int) {
     let moved = UnsafeMutablePointer<TensorBuffer>.allocate(capacity: larger)
-    moved.initialize(repeating: .none, count: larger)
-    moved.update(from: base, count: capacity)
-    base.deallocate()
-    (base, capacity) = (moved, larger)
+    unsafe moved.initialize(repeating: .none, count: larger)
+    unsafe moved.update(from: base, count: capacity)
+    unsafe base.deallocate()
+    unsafe (base, capacity) = unsafe (moved, larger)
   }
 }

@@ -21,7 +21,7 @@ final class TensorMemory: Sendable {
   }
 
   /// The first byte.
-  var base: UnsafeMutableRawPointer { memory.base }
+  var base: UnsafeMutableRawPointer { unsafe memory.base }
 
   /// The size in bytes; at least one.
   var byteCount: Int { memory.byteCount }
@@ -30,20 +30,21 @@ final class TensorMemory: Sendable {
   var bytes: RawSpan {
     @_lifetime(borrow self)
     get {
-      _overrideLifetime(
+      unsafe _overrideLifetime(
         RawSpan(_unsafeBytes: UnsafeRawBufferPointer(start: base, count: byteCount)), borrowing: self)
     }
   }
 
   /// Lends the bytes for writing, to the object's only owner.
   func withMutableBytes<R>(_ body: (inout MutableRawSpan) -> R) -> R {
-    var bytes = MutableRawSpan(_unsafeBytes: UnsafeMutableRawBufferPointer(start: base, count: byteCount))
+    var bytes = unsafe MutableRawSpan(
+      _unsafeBytes: UnsafeMutableRawBufferPointer(start: base, count: byteCount))
     return body(&bytes)
   }
 }
 
 /// Where a tensor's elements lie while its graph runs.
-struct TensorBuffer: @unchecked Sendable {
+@safe struct TensorBuffer: @unchecked Sendable {
   // @unchecked: the holder of a buffer owns its bytes, or only reads them.
 
   /// The first byte, aligned for the element type; nil while the tensor has no memory.
@@ -51,5 +52,5 @@ struct TensorBuffer: @unchecked Sendable {
   /// The size of all elements, in bytes.
   var byteCount: Int
 
-  static var none: TensorBuffer { TensorBuffer(base: nil, byteCount: 0) }
+  static var none: TensorBuffer { unsafe TensorBuffer(base: nil, byteCount: 0) }
 }

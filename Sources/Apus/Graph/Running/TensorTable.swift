@@ -6,7 +6,7 @@ import ApusKernels
 ///
 /// Spans borrow the table. A tensor that an operator writes is never one that it reads, unless the operator
 /// asked for a view of its input.
-struct TensorTable: ~Copyable {
+@safe struct TensorTable: ~Copyable {
   private let buffers: UnsafeMutablePointer<TensorBuffer>
 
   /// The threads that kernels may use.
@@ -14,26 +14,26 @@ struct TensorTable: ~Copyable {
 
   /// Wraps buffers that outlive the table, one for each tensor slot.
   init(_ buffers: UnsafeMutablePointer<TensorBuffer>, threads: ThreadTeam) {
-    self.buffers = buffers
+    unsafe self.buffers = unsafe buffers
     self.threads = threads
   }
 
   /// Another view of the same memory, which must not outlive it.
   init(sharing other: borrowing TensorTable) {
-    buffers = other.buffers
+    unsafe buffers = unsafe other.buffers
     threads = other.threads
   }
 
   /// The same memory for other threads; it must not outlive the other table.
   init(sharing other: borrowing TensorTable, threads: ThreadTeam) {
-    buffers = other.buffers
+    unsafe buffers = unsafe other.buffers
     self.threads = threads
   }
 
   /// Does each tile of work on the table's threads.
   @inline(__always)
   func forEachTile<Work: TableWork>(_ count: Int, _ work: Work) {
-    let tiles = Tiles(buffers: buffers, work: work)
+    let tiles = unsafe Tiles(buffers: buffers, work: work)
     unsafe withUnsafePointer(to: tiles) { tiles in
       threads.runCalls(
         tiles: count,
@@ -43,33 +43,33 @@ struct TensorTable: ~Copyable {
     }
   }
 
-  private struct Tiles<Work: TableWork> {
+  @safe private struct Tiles<Work: TableWork> {
     let buffers: UnsafeMutablePointer<TensorBuffer>
     let work: Work
 
-    func run(_ tile: Int) { work.run(tile: tile, TensorTable(buffers, threads: ThreadTeam(count: 1))) }
+    func run(_ tile: Int) { unsafe work.run(tile: tile, TensorTable(buffers, threads: ThreadTeam(count: 1))) }
   }
 
   /// A tensor's elements. Preparation has fixed the type and the count.
   @_lifetime(borrow self)
   func read<T: TensorElement>(_ slot: TensorSlot, as type: T.Type = T.self) -> Span<T> {
-    let buffer = buffers[slot.index]
+    let buffer = unsafe buffers[slot.index]
     precondition(slot.type.isReadable(as: T.elementType), "the slot's type was checked at preparation")
-    let pointer = UnsafeRawPointer(buffer.base)?.assumingMemoryBound(to: T.self)
-    let elements = UnsafeBufferPointer(
+    let pointer = unsafe UnsafeRawPointer(buffer.base)?.assumingMemoryBound(to: T.self)
+    let elements = unsafe UnsafeBufferPointer(
       start: pointer, count: pointer == nil ? 0 : buffer.byteCount / MemoryLayout<T>.stride)
-    return _overrideLifetime(Span(_unsafeElements: elements), borrowing: self)
+    return unsafe _overrideLifetime(Span(_unsafeElements: elements), borrowing: self)
   }
 
   /// A tensor's elements, for writing.
   @_lifetime(borrow self)
   func write<T: TensorElement>(_ slot: TensorSlot, as type: T.Type = T.self) -> MutableSpan<T> {
-    let buffer = buffers[slot.index]
+    let buffer = unsafe buffers[slot.index]
     precondition(slot.type.isReadable(as: T.elementType), "the slot's type was checked at preparation")
-    let pointer = buffer.base?.assumingMemoryBound(to: T.self)
-    let elements = UnsafeMutableBufferPointer(
+    let pointer = unsafe buffer.base?.assumingMemoryBound(to: T.self)
+    let elements = unsafe UnsafeMutableBufferPointer(
       start: pointer, count: pointer == nil ? 0 : buffer.byteCount / MemoryLayout<T>.stride)
-    return _overrideLifetime(MutableSpan(_unsafeElements: elements), borrowing: self)
+    return unsafe _overrideLifetime(MutableSpan(_unsafeElements: elements), borrowing: self)
   }
 
   /// Some of a tensor's elements, for writing.
@@ -77,15 +77,15 @@ struct TensorTable: ~Copyable {
   func write<T: TensorElement>(_ slot: TensorSlot, _ range: Range<Int>, as type: T.Type = T.self)
     -> MutableSpan<T>
   {
-    let buffer = buffers[slot.index]
+    let buffer = unsafe buffers[slot.index]
     precondition(slot.type.isReadable(as: T.elementType), "the slot's type was checked at preparation")
-    let count = buffer.base == nil ? 0 : buffer.byteCount / MemoryLayout<T>.stride
+    let count = unsafe buffer.base == nil ? 0 : buffer.byteCount / MemoryLayout<T>.stride
     precondition(
       range.lowerBound >= 0 && range.upperBound <= count, "the slot's shape was checked at preparation")
-    let pointer = buffer.base?.assumingMemoryBound(to: T.self)
-    let elements = UnsafeMutableBufferPointer(
-      start: pointer.map { $0 + range.lowerBound }, count: range.count)
-    return _overrideLifetime(MutableSpan(_unsafeElements: elements), borrowing: self)
+    let pointer = unsafe buffer.base?.assumingMemoryBound(to: T.self)
+    let elements = unsafe UnsafeMutableBufferPointer(
+      start: pointer.map { unsafe $0 + range.lowerBound }, count: range.count)
+    return unsafe _overrideLifetime(MutableSpan(_unsafeElements: elements), borrowing: self)
   }
 
   /// A tensor's bytes, whatever its type.
@@ -97,10 +97,10 @@ struct TensorTable: ~Copyable {
   @_lifetime(borrow self)
   @inline(__always)
   func readBytes(at index: Int) -> RawSpan {
-    let buffer = buffers[index]
-    let bytes = UnsafeRawBufferPointer(
+    let buffer = unsafe buffers[index]
+    let bytes = unsafe UnsafeRawBufferPointer(
       start: buffer.base, count: buffer.base == nil ? 0 : buffer.byteCount)
-    return _overrideLifetime(RawSpan(_unsafeBytes: bytes), borrowing: self)
+    return unsafe _overrideLifetime(RawSpan(_unsafeBytes: bytes), borrowing: self)
   }
 
   /// A tensor's bytes, for writing, whatever its type.
@@ -112,21 +112,22 @@ struct TensorTable: ~Copyable {
   @_lifetime(borrow self)
   @inline(__always)
   func writeBytes(at index: Int) -> MutableRawSpan {
-    let buffer = buffers[index]
-    let bytes = UnsafeMutableRawBufferPointer(
+    let buffer = unsafe buffers[index]
+    let bytes = unsafe UnsafeMutableRawBufferPointer(
       start: buffer.base, count: buffer.base == nil ? 0 : buffer.byteCount)
-    return _overrideLifetime(MutableRawSpan(_unsafeBytes: bytes), borrowing: self)
+    return unsafe _overrideLifetime(MutableRawSpan(_unsafeBytes: bytes), borrowing: self)
   }
 
   /// A part of a tensor's bytes, for writing. The range must lie within them.
   @_lifetime(borrow self)
   func writeBytes(_ slot: TensorSlot, in range: Range<Int>) -> MutableRawSpan {
-    let buffer = buffers[slot.index]
+    let buffer = unsafe buffers[slot.index]
     precondition(
       range.lowerBound >= 0 && range.upperBound <= buffer.byteCount, "the part lies within the tensor")
-    let bytes = UnsafeMutableRawBufferPointer(
-      start: buffer.base.map { $0 + range.lowerBound }, count: buffer.base == nil ? 0 : range.count)
-    return _overrideLifetime(MutableRawSpan(_unsafeBytes: bytes), borrowing: self)
+    let bytes = unsafe UnsafeMutableRawBufferPointer(
+      start: buffer.base.map { unsafe $0 + range.lowerBound },
+      count: unsafe buffer.base == nil ? 0 : range.count)
+    return unsafe _overrideLifetime(MutableRawSpan(_unsafeBytes: bytes), borrowing: self)
   }
 }
 

@@ -9,11 +9,11 @@ final class DeferredWhile: DeferredOperator {
     var memory: TensorMemory
     var byteCount: Int
 
-    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: memory.base, count: byteCount) }
+    var bytes: UnsafeRawBufferPointer { unsafe UnsafeRawBufferPointer(start: memory.base, count: byteCount) }
 
     func copy(_ source: RawSpan) {
-      source.withUnsafeBytes {
-        UnsafeMutableRawBufferPointer(start: memory.base, count: byteCount).copyMemory(from: $0)
+      unsafe source.withUnsafeBytes {
+        unsafe UnsafeMutableRawBufferPointer(start: memory.base, count: byteCount).copyMemory(from: $0)
       }
     }
   }
@@ -46,7 +46,7 @@ final class DeferredWhile: DeferredOperator {
   private func pass(to call: SubgraphCall) throws(ApusError) {
     for (position, value) in values.enumerated() { call.setShape(value.shape, at: position) }
     try call.prepare()
-    for (position, value) in values.enumerated() { try call.pass(value.bytes.bytes, to: position) }
+    for (position, value) in values.enumerated() { try unsafe call.pass(value.bytes.bytes, to: position) }
   }
 
   func invoke(_ tensors: borrowing TensorTable) throws(ApusError) {
@@ -68,7 +68,7 @@ final class DeferredWhile: DeferredOperator {
           byteCount: try graph.outputByteCount(position),
           at: position)
         let (value, memory) = (values[position], values[position].memory)
-        try graph.copyOutput(
+        try unsafe graph.copyOutput(
           position, to: UnsafeMutableRawBufferPointer(start: memory.base, count: value.byteCount))
       }
     }
@@ -77,6 +77,6 @@ final class DeferredWhile: DeferredOperator {
   func outputShape(_ position: Int) -> TensorShape { values[position].shape }
 
   func deliver(_ position: Int, into bytes: inout MutableRawSpan) {
-    copyBytes(values[position].bytes.bytes, to: &bytes)
+    unsafe copyBytes(values[position].bytes.bytes, to: &bytes)
   }
 }

@@ -43,8 +43,9 @@ struct ReadVariable: Operator {
         .invalidData,
         "\(place): the variable is \(variable.type) \(variable.shape), not \(output.type) \(output.shape)")
     }
-    bytes.withUnsafeMutableBytes {
-      $0.copyMemory(from: UnsafeRawBufferPointer(start: variable.memory.base, count: variable.byteCount))
+    unsafe bytes.withUnsafeMutableBytes {
+      unsafe $0.copyMemory(
+        from: UnsafeRawBufferPointer(start: variable.memory.base, count: variable.byteCount))
     }
   }
 }

@@ -55,7 +55,7 @@ struct While: Operator {
     try check(condition: graph.outputShape(0) ?? [0], place)
     let output = graph.subgraph.outputs[0]
     return try graph.withTable { table in
-      table.readBytes(at: output).withUnsafeBytes { $0.first != 0 }
+      unsafe table.readBytes(at: output).withUnsafeBytes { unsafe $0.first != 0 }
     }
   }
 

@@ -89,8 +89,8 @@ struct Conv3DTranspose: Operator {
     guard output.shape.elementCount > 0 else { return }
     let packed = try weights.packed(for: kernel, tensors)
     var result = tensors.writeBytes(output)
-    result.withUnsafeMutableBytes { bytes in
-      _ = bytes.initializeMemory(as: UInt8.self, repeating: 0)
+    unsafe result.withUnsafeMutableBytes { bytes in
+      _ = unsafe bytes.initializeMemory(as: UInt8.self, repeating: 0)
     }
     let blockByteCount = linesPerBlock &* window.places[2] &* input.shape[4] &* 4
     var line = 0

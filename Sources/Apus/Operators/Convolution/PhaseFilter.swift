@@ -24,7 +24,8 @@ struct PhaseFilter: FilterArrangement {
           let source = ((channel * shape[1] + row) * shape[2] + column) * run
           for byte in 0..<run {
             let value =
-              row < 0 || column < 0 ? zero : filter.unsafeLoad(fromByteOffset: source + byte, as: UInt8.self)
+              unsafe row < 0 || column < 0
+              ? zero : filter.unsafeLoad(fromByteOffset: source + byte, as: UInt8.self)
             arranged.storeBytes(of: value, toByteOffset: target + byte, as: UInt8.self)
           }
           target += run

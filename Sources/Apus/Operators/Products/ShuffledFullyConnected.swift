@@ -49,7 +49,7 @@ private struct ShuffledFilter: FilterArrangement {
       for firstColumn in stride(from: 0, to: depth, by: 16) {
         for row in firstRow..<firstRow + 4 {
           for column in firstColumn..<firstColumn + 16 {
-            let byte = filter.unsafeLoad(fromByteOffset: source, as: UInt8.self)
+            let byte = unsafe filter.unsafeLoad(fromByteOffset: source, as: UInt8.self)
             arranged.storeBytes(of: byte ^ 0x80, toByteOffset: row * depth + column, as: UInt8.self)
             source += 1
           }

@@ -30,7 +30,8 @@ struct BlockFunctions: Sendable {
     for shape in shapes {
       let index = (Int(lists[shape.columnCount]) - 1) * listLength + shape.rowCount
       guard addresses[index] == 0 else { continue }
-      addresses[index] = try CodeFunction<ConvolutionArguments>(generator(shape), placement: placement).bits
+      addresses[index] = try unsafe CodeFunction<ConvolutionArguments>(generator(shape), placement: placement)
+        .bits
     }
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Convolutions in generated code for one target: of the strategies that serve a layer, the first.
-package struct CodeKernels: ConvolutionKernels {
+@safe package struct CodeKernels: ConvolutionKernels {
   private let target: any CodeTarget
   /// How unsigned bytes are multiplied, and how in depthwise convolutions.
   private let bytes: ProductKind
@@ -18,12 +18,12 @@ package struct CodeKernels: ConvolutionKernels {
 
   init(
     _ target: any CodeTarget, bytes: ProductKind, depthwiseBytes: ProductKind? = nil,
-    placement: @escaping CodePlacement = { $0.place() }
+    placement: @escaping CodePlacement = { unsafe $0.place() }
   ) {
     self.target = target
     self.bytes = bytes
     self.depthwiseBytes = depthwiseBytes ?? bytes
-    self.placement = placement
+    unsafe self.placement = unsafe placement
     sharesPipes = target.sharesPipes
   }
 
@@ -36,14 +36,14 @@ package struct CodeKernels: ConvolutionKernels {
         switch strategy {
         case .filter:
           guard target.mostInnerRows(columnCount: 1) == nil, let filter = convolution.filter else { continue }
-          return try DepthwiseKernel(filter, target: target, bytes: bytes, placement: placement)
+          return unsafe try DepthwiseKernel(filter, target: target, bytes: bytes, placement: placement)
         case .winograd:
           guard convolution.filterHeight == 3, convolution.filterWidth == 3 else { continue }
-          return try WinogradKernel(
+          return unsafe try WinogradKernel(
             convolution, target: target, bytes: bytes, reckons: reckons, isForOneThread: isForOneThread,
             placement: placement)
         case .product:
-          return try ProductKernel(
+          return unsafe try ProductKernel(
             convolution, target: target, bytes: bytes, sharesPipes: sharesPipes,
             isForOneThread: isForOneThread, passedOver: passedOver, placement: placement)
         }
@@ -58,6 +58,6 @@ package struct CodeKernels: ConvolutionKernels {
   package func depthwiseConvolution(
     _ convolution: DepthwiseConvolution
   ) throws(Decline) -> any PreparedConvolution {
-    try DepthwiseKernel(convolution, target: target, bytes: depthwiseBytes, placement: placement)
+    unsafe try DepthwiseKernel(convolution, target: target, bytes: depthwiseBytes, placement: placement)
   }
 }

@@ -121,7 +121,7 @@ final class ConvolutionScheme: @unchecked Sendable {
   // MARK: Running
 
   /// The memory of one run, for as long as it takes.
-  struct Memory {
+  @safe struct Memory {
     /// The input, or the words or bytes that were made of it.
     let input: UnsafeRawPointer
     /// The scales of quantized images.

@@ -3,7 +3,7 @@
 import Synchronization
 
 /// One way of making the outputs of a layer: an epilogue's functions, and the factors that they read.
-final class OutputForm: @unchecked Sendable {
+@safe final class OutputForm: @unchecked Sendable {
   // @unchecked: factors are written once, before anybody else reads them.
 
   /// Functions of blocks of rows, or of pixels of depthwise convolutions.
@@ -40,7 +40,7 @@ final class OutputForm: @unchecked Sendable {
     _ form: inout OutputForm?, _ body: (CodePlacement) throws(Decline) -> OutputForm
   ) -> OutputForm {
     making.withLock { _ in
-      let made = form ?? (try? body { $0.place(withinLimit: false) })
+      let made = unsafe form ?? (try? body { unsafe $0.place(withinLimit: false) })
       guard let made else { preconditionFailure("no memory for code") }
       form = made
       return made

@@ -32,8 +32,10 @@ extension DepthwiseKernel {
         let column = run.first &* c.strideWidth &- c.paddingLeft
         let pixel = (image &* c.inputHeight &+ top) &* c.inputWidth &+ column
         let result = (image &* c.outputHeight &+ line) &* c.outputWidth &+ run.first
-        arguments.rows = Int(bitPattern: work.memory.input) &+ firstByte &+ pixel &* plan.pixelByteCount
-        arguments.output = Int(bitPattern: work.memory.output) &+ firstByte &+ result &* plan.pixelByteCount
+        arguments.rows =
+          unsafe Int(bitPattern: work.memory.input) &+ firstByte &+ pixel &* plan.pixelByteCount
+        arguments.output =
+          unsafe Int(bitPattern: work.memory.output) &+ firstByte &+ result &* plan.pixelByteCount
         arguments.blocks = run.blockCount
         form.runFunctions.call(rows: index, columns: 0, &arguments)
       }

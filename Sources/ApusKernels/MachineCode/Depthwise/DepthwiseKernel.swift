@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A depthwise convolution by generated products.
-final class DepthwiseKernel: PreparedConvolution, @unchecked Sendable {
+@safe final class DepthwiseKernel: PreparedConvolution, @unchecked Sendable {
   // @unchecked: `general` is made under a lock, and read where it was made.
 
   let scheme: ConvolutionScheme
@@ -55,10 +55,10 @@ final class DepthwiseKernel: PreparedConvolution, @unchecked Sendable {
     takesRows = mostColumns > 0
     takesLines = plan.groupsAreColumns && plan.runs.isEmpty
     blockColumns = plan.blocks(plan.columnCount).columns
-    form = try Self.form(scheme.epilogue, plan, scheme, target, placement)
+    form = try unsafe Self.form(scheme.epilogue, plan, scheme, target, placement)
     if let epilogue = scheme.general, !ExecutableMemory.growsFreely {
       // None might be made then.
-      general = try Self.form(epilogue, plan, scheme, target, placement)
+      general = unsafe try Self.form(epilogue, plan, scheme, target, placement)
     }
     self.target = target
 
@@ -90,7 +90,7 @@ final class DepthwiseKernel: PreparedConvolution, @unchecked Sendable {
         columnCount: columns, channelCount: channels, columnStep: step, tapStep: c.dilationWidth,
         tapRows: c.filterHeight, tapColumns: c.filterWidth)
     }
-    let functions = try BlockFunctions(
+    let functions = try unsafe BlockFunctions(
       takesLines ? plan.lineShapes : plan.shapes(most: plan.blocks(plan.columnCount).columns),
       placement: placement,
       generator: {
@@ -105,9 +105,9 @@ final class DepthwiseKernel: PreparedConvolution, @unchecked Sendable {
         return target.depthwiseRows?.generator(
           shape.readsInPlace ? scheme.product : scheme.gatheredProduct, c.operands, epilogue, shape)
       })
-    let runFunctions = try BlockFunctions(
+    let runFunctions = try unsafe BlockFunctions(
       plan.runs.indices.map { BlockShape(rowCount: $0, vectorCount: 1, columnCount: 0) },
-      placement: placement,
+      placement: unsafe placement,
       generator: {
         let run = plan.runs[$0.rowCount]
         var shape = rowShape(columns: run.columns, channels: target.lanes, step: c.strideWidth)
@@ -125,8 +125,8 @@ final class DepthwiseKernel: PreparedConvolution, @unchecked Sendable {
   /// What makes outputs of these weights.
   private func form(for packed: PackedWeights) -> OutputForm {
     guard scheme.needsGeneral(packed), let epilogue = scheme.general else { return form }
-    return OutputForm.made(&general) { placement throws(Decline) in
-      try Self.form(epilogue, plan, scheme, target, placement)
+    return unsafe OutputForm.made(&general) { placement throws(Decline) in
+      try unsafe Self.form(epilogue, plan, scheme, target, placement)
     }
   }
 
@@ -177,7 +177,7 @@ final class DepthwiseKernel: PreparedConvolution, @unchecked Sendable {
     let threads = threads.fitting(nanoseconds: plan.nanoseconds)
     let tilesPerImage = plan.tilesPerImage(threads: threads.count)
     scheme.run(input, &output, &scratch, threads: threads) { memory in
-      let work = Work(
+      let work = unsafe Work(
         owner: .passUnretained(self), packed: .passUnretained(packed), form: .passUnretained(form),
         tilesPerImage: tilesPerImage, memory: memory)
       withExtendedLifetime(form) {
@@ -187,7 +187,7 @@ final class DepthwiseKernel: PreparedConvolution, @unchecked Sendable {
   }
 
   /// One run: pointers that live as long as its call.
-  struct Work: TileWork {
+  @safe struct Work: TileWork {
     static var mayStop: Bool { true }
 
     let owner: Unmanaged<DepthwiseKernel>

@@ -38,11 +38,11 @@ extension CodeGenerator where Self: Hashable {
 
 extension CodeGenerator {
   package func place(withinLimit: Bool) -> UnsafeRawPointer? {
-    CodeCache.function(self, withinLimit: withinLimit)
+    unsafe CodeCache.function(self, withinLimit: withinLimit)
   }
 
   /// The address of the function, as long as the limit for code is not reached.
-  package func place() -> UnsafeRawPointer? { place(withinLimit: true) }
+  package func place() -> UnsafeRawPointer? { unsafe place(withinLimit: true) }
 }
 
 /// Places a generator's code and returns its address; nil where that is refused. The code can run after the next
@@ -54,7 +54,7 @@ enum CodeCache {
   private static let functions = Mutex(Functions())
 
   /// A function and the generator that wrote it.
-  private struct Function: @unchecked Sendable {
+  @safe private struct Function: @unchecked Sendable {
     let generator: any CodeGenerator
     let hash: Int
     /// Nil where the code could not be placed.
@@ -83,7 +83,7 @@ enum CodeCache {
         all[place] = function
         return
       }
-      if function.address == nil {
+      if unsafe function.address == nil {
         refusalCount += 1
         guard refusalCount <= Self.refusalLimit else { return }
       }
@@ -106,18 +106,20 @@ enum CodeCache {
   fileprivate static func function(_ generator: any CodeGenerator, withinLimit: Bool) -> UnsafeRawPointer? {
     let hash = generator.hash
     if let known = functions.withLock({ $0.find(generator, hash: hash) }),
-      known.address != nil || withinLimit
+      unsafe known.address != nil || withinLimit
     {
-      return known.address
+      return unsafe known.address
     }
     if withinLimit, ExecutableMemory.isFull { return nil }
-    let made = Function(
+    let made = unsafe Function(
       generator: generator, hash: hash,
-      address: generator.generate().flatMap { ExecutableMemory.append($0, withinLimit: withinLimit) })
-    return functions.withLock { functions in
-      if let known = functions.find(generator, hash: hash), known.address != nil { return known.address }
+      address: generator.generate().flatMap { unsafe ExecutableMemory.append($0, withinLimit: withinLimit) })
+    return unsafe functions.withLock { functions in
+      if let known = functions.find(generator, hash: hash), unsafe known.address != nil {
+        return unsafe known.address
+      }
       functions.remember(made)
-      return made.address
+      return unsafe made.address
     }
   }
 }

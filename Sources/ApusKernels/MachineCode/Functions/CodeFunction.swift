@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A function in generated code. It takes the address of its arguments.
-struct CodeFunction<Arguments: CodeArguments>: @unchecked Sendable {
+@safe struct CodeFunction<Arguments: CodeArguments>: @unchecked Sendable {
   // @unchecked: the address is of code that is never changed.
 
   private typealias Function = @convention(c) (UnsafeMutableRawPointer) -> Void
@@ -9,16 +9,16 @@ struct CodeFunction<Arguments: CodeArguments>: @unchecked Sendable {
   private let address: UnsafeRawPointer
 
   /// The function that a generator writes; throws if there is no generator, or its code cannot be placed.
-  init(_ generator: (any CodeGenerator)?, placement: CodePlacement = { $0.place() }) throws(Decline) {
+  init(_ generator: (any CodeGenerator)?, placement: CodePlacement = { unsafe $0.place() }) throws(Decline) {
     guard let generator else { throw Decline("the target has no generator for a function of it") }
-    guard let address = placement(generator) else { throw .noCodeMemory }
+    guard let address = unsafe placement(generator) else { throw .noCodeMemory }
     unsafe self.address = address
   }
 
   /// The function at an address; nil for zero.
   @inline(__always)
   init?(bits: Int) {
-    guard let address = UnsafeRawPointer(bitPattern: bits) else { return nil }
+    guard let address = unsafe UnsafeRawPointer(bitPattern: bits) else { return nil }
     unsafe self.address = address
   }
 

@@ -25,7 +25,7 @@ package enum ExecutableMemory {
   }
 
   /// Pages that are being filled, and what is known of the system.
-  fileprivate struct State: @unchecked Sendable {
+  @safe fileprivate struct State: @unchecked Sendable {
     // @unchecked: whoever holds the lock writes to the pages that are not sealed.
     /// The room for code: up to `sealed` executable, up to `written` full, up to `ready` made; zero or more bytes.
     var base: UnsafeMutableRawPointer?
@@ -50,9 +50,9 @@ package enum ExecutableMemory {
   ///
   /// - Returns: the address of its first byte; nil where the system refuses.
   package static func place(_ code: [UInt8], synchronizes: Bool = true) -> UnsafeRawPointer? {
-    let place = append(code, synchronizes: synchronizes)
+    let place = unsafe append(code, synchronizes: synchronizes)
     seal()
-    return place
+    return unsafe place
   }
 
   /// Writes code for the life of the process; it can run after the next ``seal()``.
@@ -65,18 +65,19 @@ package enum ExecutableMemory {
     let pageByteCount = Int(sysconf(Int32(_SC_PAGESIZE)))
     guard pageByteCount > 0 else { return nil }
     let address = state.withLock { state -> Int? in
-      let place = state.place(code, pageByteCount: pageByteCount, limit: withinLimit ? byteLimit : .max)
+      let place = unsafe state.place(
+        code, pageByteCount: pageByteCount, limit: withinLimit ? byteLimit : .max)
       #if arch(arm64)
         // Caches are told of code that can run already.
         state.seal(pageByteCount: pageByteCount)
       #endif
-      return place.map { Int(bitPattern: $0) }
+      return unsafe place.map { Int(bitPattern: $0) }
     }
-    guard let place = address.flatMap({ UnsafeRawPointer(bitPattern: $0) }) else { return nil }
+    guard let place = unsafe address.flatMap({ unsafe UnsafeRawPointer(bitPattern: $0) }) else { return nil }
     #if arch(arm64) && !canImport(Darwin)
-      if synchronizes { Arm64CacheMaintenance.synchronize(place, byteCount: code.count) }
+      if synchronizes { unsafe Arm64CacheMaintenance.synchronize(place, byteCount: code.count) }
     #endif
-    return place
+    return unsafe place
   }
 
   /// Whether nothing but a lack of memory stands against more code: pages that were written have been made executable.
@@ -100,19 +101,19 @@ package enum ExecutableMemory {
       // Looked up by name: the SDK's modules do not all show them.
       typealias Protect = @convention(c) (Int32) -> Void
       typealias Invalidate = @convention(c) (UnsafeMutableRawPointer, Int) -> Void
-      let anywhere = UnsafeMutableRawPointer(bitPattern: -2)
-      guard let protect = dlsym(anywhere, "pthread_jit_write_protect_np"),
-        let invalidate = dlsym(anywhere, "sys_icache_invalidate"),
-        let pages = mmap(
+      let anywhere = unsafe UnsafeMutableRawPointer(bitPattern: -2)
+      guard let protect = unsafe dlsym(anywhere, "pthread_jit_write_protect_np"),
+        let invalidate = unsafe dlsym(anywhere, "sys_icache_invalidate"),
+        let pages = unsafe mmap(
           nil, byteCount, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | anonymousMapping | MAP_JIT, -1, 0),
-        pages != MAP_FAILED
+        unsafe pages != MAP_FAILED
       else { return nil }
-      let setProtected = unsafeBitCast(protect, to: Protect.self)
+      let setProtected = unsafe unsafeBitCast(protect, to: Protect.self)
       setProtected(0)
-      pages.copyMemory(from: code, byteCount: code.count)
+      unsafe pages.copyMemory(from: code, byteCount: code.count)
       setProtected(1)
-      unsafeBitCast(invalidate, to: Invalidate.self)(pages, code.count)
-      return UnsafeRawPointer(pages)
+      unsafe unsafeBitCast(invalidate, to: Invalidate.self)(pages, code.count)
+      return unsafe UnsafeRawPointer(pages)
     }
   #endif
 
@@ -125,22 +126,24 @@ package enum ExecutableMemory {
     #if os(Linux)
       // Glibc's headers show it to C with extensions only.
       typealias MemoryFile = @convention(c) (UnsafePointer<CChar>, UInt32) -> Int32
-      guard let symbol = dlsym(nil, "memfd_create") else { return nil }
+      guard let symbol = unsafe dlsym(nil, "memfd_create") else { return nil }
       let closeOnExec: UInt32 = 1
-      let descriptor = unsafeBitCast(symbol, to: MemoryFile.self)("apus-code", closeOnExec)
+      let descriptor = unsafe unsafeBitCast(symbol, to: MemoryFile.self)("apus-code", closeOnExec)
       guard descriptor >= 0 else { return nil }
       defer { close(descriptor) }
       var written = 0
       while written < code.count {
-        let count = code[written...].withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+        let count = unsafe code[written...].withUnsafeBytes {
+          unsafe write(descriptor, $0.baseAddress, $0.count)
+        }
         guard count > 0 else { return nil }
         written += count
       }
       guard ftruncate(descriptor, off_t(byteCount)) == 0,
-        let pages = mmap(
+        let pages = unsafe mmap(
           place, byteCount, PROT_READ | PROT_EXEC, MAP_PRIVATE | (place == nil ? 0 : MAP_FIXED), descriptor, 0
         ),
-        pages != MAP_FAILED
+        unsafe pages != MAP_FAILED
       else { return nil }
       return UnsafeRawPointer(pages)
     #else
@@ -161,13 +164,15 @@ extension ExecutableMemory.State {
       defer { if limit == .max { used = counted } }
       guard used + byteCount <= limit else { return nil }
       #if os(macOS) && arch(arm64)
-        let place = ExecutableMemory.inWriteProtectedPages(code, byteCount)
+        let place = unsafe ExecutableMemory.inWriteProtectedPages(code, byteCount)
       #else
-        if !refusesSealing, let place = append(code, pageByteCount: pageByteCount) { return place }
-        let place = ExecutableMemory.placeInMemoryFile(code, byteCount: byteCount)
+        if !refusesSealing, let place = unsafe append(code, pageByteCount: pageByteCount) {
+          return unsafe place
+        }
+        let place = unsafe ExecutableMemory.placeInMemoryFile(code, byteCount: byteCount)
       #endif
-      if place != nil { used += byteCount }
-      return place
+      if unsafe place != nil { used += byteCount }
+      return unsafe place
     #endif
   }
 
@@ -175,23 +180,25 @@ extension ExecutableMemory.State {
   private mutating func append(_ code: [UInt8], pageByteCount: Int) -> UnsafeRawPointer? {
     if written + code.count > byteCount {
       seal(pageByteCount: pageByteCount)
-      if let base, sealed < byteCount { munmap(base + sealed, byteCount - sealed) }
-      (base, sealed, written, ready, byteCount) = (nil, 0, 0, 0, 0)
+      if let base = unsafe base, sealed < byteCount { unsafe munmap(base + sealed, byteCount - sealed) }
+      unsafe (base, sealed, written, ready, byteCount) = (nil, 0, 0, 0, 0)
       var flags = MAP_PRIVATE | anonymousMapping
       #if canImport(Darwin)
         flags |= MAP_JIT
       #endif
       let asked = roundedUp(max(code.count, ExecutableMemory.roomByteCount), to: pageByteCount)
-      guard let room = mmap(nil, asked, PROT_READ | PROT_WRITE, flags, -1, 0), room != MAP_FAILED else {
+      guard let room = unsafe mmap(nil, asked, PROT_READ | PROT_WRITE, flags, -1, 0),
+        unsafe room != MAP_FAILED
+      else {
         return nil
       }
-      (base, byteCount) = (room, asked)
+      unsafe (base, byteCount) = unsafe (room, asked)
     }
-    guard let base else { return nil }
-    let place = base + written
+    guard let base = unsafe base else { return nil }
+    let place = unsafe base + written
     if written + code.count > ready {
       let end = min(roundedUp(written + code.count, to: ExecutableMemory.readyByteCount), byteCount)
-      Pages.populate(base + ready, byteCount: end - ready)
+      unsafe Pages.populate(base + ready, byteCount: end - ready)
       ready = end
     }
     unsafe place.copyMemory(from: code, byteCount: code.count)
@@ -199,11 +206,11 @@ extension ExecutableMemory.State {
     written = min(roundedUp(written + code.count, to: ExecutableMemory.alignment), byteCount)
     if !allowsSealing {
       let end = roundedUp(written, to: pageByteCount)
-      allowsSealing = mprotect(base, end, PROT_READ | PROT_EXEC) == 0
+      allowsSealing = unsafe mprotect(base, end, PROT_READ | PROT_EXEC) == 0
       refusesSealing = !allowsSealing
       guard allowsSealing else {
-        munmap(base, byteCount)
-        (self.base, written, ready, byteCount, used) = (nil, 0, 0, 0, 0)
+        unsafe munmap(base, byteCount)
+        unsafe (self.base, written, ready, byteCount, used) = (nil, 0, 0, 0, 0)
         return nil
       }
       (sealed, written) = (end, end)
@@ -217,12 +224,13 @@ extension ExecutableMemory.State {
   ///
   /// Where a system that allowed it once does not now, a memory file takes the place of these pages.
   mutating func seal(pageByteCount: Int) {
-    guard let base, written > sealed else { return }
+    guard let base = unsafe base, written > sealed else { return }
     let end = roundedUp(written, to: pageByteCount)
-    if mprotect(base + sealed, end - sealed, PROT_READ | PROT_EXEC) != 0 {
-      let code = Array(UnsafeRawBufferPointer(start: base + sealed, count: end - sealed))
-      let pages = ExecutableMemory.placeInMemoryFile(code, byteCount: code.count, replacing: base + sealed)
-      precondition(
+    if unsafe mprotect(base + sealed, end - sealed, PROT_READ | PROT_EXEC) != 0 {
+      let code = unsafe Array(UnsafeRawBufferPointer(start: base + sealed, count: end - sealed))
+      let pages = unsafe ExecutableMemory.placeInMemoryFile(
+        code, byteCount: code.count, replacing: base + sealed)
+      unsafe precondition(
         pages != nil, "the system refuses to make code executable, in both ways that worked before")
     }
     (sealed, written, ready) = (end, end, max(ready, end))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A convolution by generated products: rows in place or gathered, outputs written by the same code that sums.
-final class ProductKernel: PreparedConvolution, @unchecked Sendable {
+@safe final class ProductKernel: PreparedConvolution, @unchecked Sendable {
   // @unchecked: `general` is made under a lock, and read where it was made.
 
   private let scheme: ConvolutionScheme
@@ -64,10 +64,11 @@ final class ProductKernel: PreparedConvolution, @unchecked Sendable {
       tapListOffset + roundedUp((plan.tapCount + (mayHaveExtras ? 2 * plan.stepCount : 0)) * 16, to: 64)
 
     let shapes = plan.shapes(movesAlongPanels: movesAlongPanels)
-    form = try Self.form(scheme.epilogue, shapes, plan, scheme, target, placement)
+    form = try unsafe Self.form(scheme.epilogue, shapes, plan, scheme, target, placement)
     if let general = scheme.general, !ExecutableMemory.growsFreely {
       // None might be made then.
-      self.general = try Self.form(general, shapes.map(\.alone), plan, scheme, target, placement)
+      self.general = unsafe try Self.form(
+        general, shapes.map(\.alone), plan, scheme, target, unsafe placement)
     }
     self.target = target
 
@@ -89,7 +90,7 @@ final class ProductKernel: PreparedConvolution, @unchecked Sendable {
   ) throws(Decline) -> OutputForm {
     let operands = plan.convolution.operands
     let product = plan.isInPlace ? scheme.product : scheme.gatheredProduct
-    return OutputForm(
+    return unsafe OutputForm(
       epilogue, operands, target: target, blockCount: plan.convolution.groups * plan.panels.count,
       lanes: plan.lanes,
       functions: try BlockFunctions(
@@ -100,9 +101,9 @@ final class ProductKernel: PreparedConvolution, @unchecked Sendable {
   /// What makes outputs of these weights.
   private func form(for packed: PackedWeights) -> OutputForm {
     guard scheme.needsGeneral(packed), let epilogue = scheme.general else { return form }
-    return OutputForm.made(&general) { placement throws(Decline) in
+    return unsafe OutputForm.made(&general) { placement throws(Decline) in
       let shapes = plan.shapes(movesAlongPanels: movesAlongPanels).map(\.alone)
-      return try Self.form(epilogue, shapes, plan, scheme, target, placement)
+      return try unsafe Self.form(epilogue, shapes, plan, scheme, target, placement)
     }
   }
 
@@ -174,14 +175,14 @@ final class ProductKernel: PreparedConvolution, @unchecked Sendable {
       }
       let work = unsafe Work(
         owner: .passUnretained(self), packed: .passUnretained(packed), form: .passUnretained(form),
-        tiling: tiling, memory: memory, postOperations: postOperations.map { .passUnretained($0) },
+        tiling: tiling, memory: memory, postOperations: postOperations.map { unsafe .passUnretained($0) },
         other: other)
       withExtendedLifetime(form) { threads.run(tiles: tiling.count, work) }
     }
   }
 
   /// One run: pointers that live as long as its call.
-  struct Work: TileWork {
+  @safe struct Work: TileWork {
     static var mayStop: Bool { true }
 
     let owner: Unmanaged<ProductKernel>
@@ -221,7 +222,7 @@ final class ProductKernel: PreparedConvolution, @unchecked Sendable {
         ? first &* convolution.strideWidth &* convolution.inputChannels
         : (image &* convolution.inputHeight &+ first &* convolution.strideHeight) &* convolution.inputWidth
           &* convolution.inputChannels
-      rows =
+      unsafe rows =
         unsafe work.memory.input + (elements &+ group &* convolution.channelsPerGroup) &* plan.laneByteCount
     } else {
       let (lines, columns) = plan.gathered(range)
@@ -229,7 +230,7 @@ final class ProductKernel: PreparedConvolution, @unchecked Sendable {
         work.memory.input, image: image, lines: lines, columns: columns,
         firstChannel: group &* convolution.channelsPerGroup,
         zeroPoint: plan.hasColumnSums ? work.memory.zeroPoint(image: image) : 0, to: scratch)
-      rows = UnsafeRawPointer(scratch)
+      unsafe rows = UnsafeRawPointer(scratch)
     }
     let list = unsafe (scratch + tapListOffset).assumingMemoryBound(to: Int.self)
     // Rows of a line are of one image, or each is one.

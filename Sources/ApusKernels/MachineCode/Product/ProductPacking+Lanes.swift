@@ -22,7 +22,7 @@ extension ProductPacking {
   }
 
   /// Four neighboring lanes of a panel, which are written together.
-  struct Quad {
+  @safe struct Quad {
     /// The lanes' first step.
     let target: UnsafeMutableRawPointer
     let stepByteCount: Int

@@ -207,7 +207,7 @@ struct ProductPacking {
     let offsets = unsafe packed.address + offsets(group: group) + panel.paddedBefore * plan.offsetByteCount
     /// Four columns of the panel from a place on.
     func quad(_ place: Int) -> Quad {
-      var quad = Quad(
+      var quad = unsafe Quad(
         target: unsafe packed.address + start + place * (pairs == nil ? plan.weightByteCount : 4),
         stepByteCount: pairs?.wholeByteCount ?? stepByteCount,
         pairByteCount: pairs?.stepByteCount ?? 2 * stepByteCount)

@@ -4,7 +4,7 @@
 /// ninths of them.
 ///
 /// Where weights or biases are such that sums of bytes might not be exact, the direct way serves.
-final class WinogradKernel: PreparedConvolution, @unchecked Sendable {
+@safe final class WinogradKernel: PreparedConvolution, @unchecked Sendable {
   // @unchecked: `general` is made under a lock, and read where it was made.
 
   let convolution: Convolution
@@ -32,22 +32,22 @@ final class WinogradKernel: PreparedConvolution, @unchecked Sendable {
     let plan = try WinogradPlan(convolution, target: target, bytes: bytes, reckons: reckons)
     let operands = convolution.operands.bytes
     let isSigned = operands?.signFlip == 0x80
-    inputs = try CodeFunction(
+    inputs = try unsafe CodeFunction(
       target.winograd?.generator(.inputs(plan.form, isSigned: isSigned)), placement: placement)
-    weights = try CodeFunction(
+    weights = try unsafe CodeFunction(
       target.winograd?.generator(.weights(plan.form, isSigned: isSigned)), placement: placement)
-    products = try BlockFunctions(
+    products = try unsafe BlockFunctions(
       plan.productShapes, placement: placement,
       generator: { target.generator(plan.form.product, convolution.operands, nil, $0) })
-    outputs = try Self.form(.stated(convolution.epilogue), plan, target, placement)
+    outputs = try unsafe Self.form(.stated(convolution.epilogue), plan, target, placement)
     if let epilogue = Self.general(convolution, target), !ExecutableMemory.growsFreely {
       // None might be made then.
-      general = try Self.form(epilogue, plan, target, placement)
+      general = unsafe try Self.form(epilogue, plan, target, placement)
     }
     weightPacking = WinogradPacking(
       plan: plan, operands: operands, sumLimit: target.sumLimit(.stated(convolution.epilogue)) ?? .max)
     direct =
-      weightPacking.isAlwaysExact
+      unsafe weightPacking.isAlwaysExact
       ? nil
       : try ProductKernel(
         convolution, target: target, bytes: bytes, sharesPipes: target.sharesPipes,
@@ -78,7 +78,7 @@ final class WinogradKernel: PreparedConvolution, @unchecked Sendable {
     _ placement: CodePlacement
   ) throws(Decline) -> OutputForm {
     let operands = plan.convolution.operands
-    return OutputForm(
+    return unsafe OutputForm(
       epilogue, operands, target: target, blockCount: plan.panels.count, lanes: plan.lanes(panel:),
       functions: try BlockFunctions(
         plan.outputShapes, placement: placement,
@@ -97,8 +97,8 @@ final class WinogradKernel: PreparedConvolution, @unchecked Sendable {
     guard operands != nil, WinogradPacking.isUnbounded(packed),
       let epilogue = Self.general(convolution, target)
     else { return outputs }
-    return OutputForm.made(&general) { placement throws(Decline) in
-      try Self.form(epilogue, plan, target, placement)
+    return unsafe OutputForm.made(&general) { placement throws(Decline) in
+      try unsafe Self.form(epilogue, plan, target, placement)
     }
   }
 
@@ -176,13 +176,13 @@ final class WinogradKernel: PreparedConvolution, @unchecked Sendable {
       let work = unsafe Work(
         owner: .passUnretained(self), packed: packed.address, form: .passUnretained(form), cut: cut,
         input: input, output: output, scratch: scratch.alignedUp(toMultipleOf: 64),
-        postOperations: postOperations.map { .passUnretained($0) }, other: other)
+        postOperations: postOperations.map { unsafe .passUnretained($0) }, other: other)
       withExtendedLifetime(form) { threads.run(tiles: cut.tiling.count, work) }
     }
   }
 
   /// One run: pointers that live as long as its call.
-  struct Work: TileWork {
+  @safe struct Work: TileWork {
     static var mayStop: Bool { true }
 
     let owner: Unmanaged<WinogradKernel>

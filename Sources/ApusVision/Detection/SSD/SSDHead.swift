@@ -164,7 +164,7 @@ struct SSDHead: DetectionHead {
   }
 
   private func candidates(_ encoded: [Float], _ values: Span<Float>, _ criteria: DetectionCriteria)
-    -> [Candidate]
+    -> BestValues<Candidate>
   {
     var isLogistic = hasLogits ?? false
     if hasLogits == nil {
@@ -174,7 +174,7 @@ struct SSDHead: DetectionHead {
       }
     }
     let first = hasBackground ? 1 : 0
-    var found: [Candidate] = []
+    var found = NonMaximumSuppression.collection()
     for row in anchors.indices {
       var best: (index: Int, score: Float) = (0, -.infinity)
       for column in first..<columns where criteria.categories.contains(column - first) {
@@ -195,7 +195,7 @@ struct SSDHead: DetectionHead {
   }
 
   private func add(
-    _ row: Int, _ index: Int, _ score: Float, _ encoded: [Float], _ found: inout [Candidate]
+    _ row: Int, _ index: Int, _ score: Float, _ encoded: [Float], _ found: inout BestValues<Candidate>
   ) {
     let anchor = anchors[row]
     let y = encoded[4 * row] / yScale * anchor.height + anchor.y
@@ -211,6 +211,6 @@ struct SSDHead: DetectionHead {
     guard candidate.x1.isFinite, candidate.y1.isFinite, candidate.x2.isFinite, candidate.y2.isFinite,
       width >= 0, height >= 0
     else { return }
-    found.append(candidate)
+    found.add(candidate, score: score)
   }
 }

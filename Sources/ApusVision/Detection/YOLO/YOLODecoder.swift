@@ -32,33 +32,31 @@ struct YOLODecoder {
   /// - Parameter isPixels: Whether positions are pixels already; see ``isPixels(_:)``.
   func candidates(_ values: Span<Float>, isPixels: Bool, _ criteria: DetectionCriteria) -> [Candidate] {
     let (unitX, unitY): (Float, Float) = isPixels ? (1, 1) : (width, height)
-    var found: [Candidate] = []
+    let isSuppressed = shape.layout == .yolo5 || shape.layout == .yolo8
+    var found =
+      isSuppressed ? NonMaximumSuppression.collection() : BestValues<Candidate>(limit: criteria.maxResults)
     func add(_ row: Int, _ index: Int, _ score: Float) {
       guard criteria.categories.contains(index) else { return }
       let box = columns(row, 0, 4, values)
       let (a, b, c, d) = (box[0] * unitX, box[1] * unitY, box[2] * unitX, box[3] * unitY)
       guard a.isFinite, b.isFinite, c.isFinite, d.isFinite else { return }
-      found.append(
+      found.add(
         shape.layout == .yolo10Raw || shape.layout == .yoloEndToEnd
           ? Candidate(x1: a, y1: b, x2: c, y2: d, score: score, index: index, row: row)
           : Candidate(
-            x1: a - c / 2, y1: b - d / 2, x2: a + c / 2, y2: b + d / 2, score: score, index: index, row: row))
+            x1: a - c / 2, y1: b - d / 2, x2: a + c / 2, y2: b + d / 2, score: score, index: index, row: row),
+        score: score)
     }
     switch shape.layout {
     case .yoloEndToEnd: scanRows(values, criteria.scoreThreshold, add)
     case .yolo5: scanWithObjectness(values, criteria, add)
     default: scanClasses(values, criteria, add)
     }
-    if shape.layout == .yolo5 || shape.layout == .yolo8 {
-      return NonMaximumSuppression(
-        iouThreshold: criteria.iouThreshold, isClassAgnostic: criteria.isClassAgnostic,
-        limit: criteria.maxResults, movesClasses: true
-      ).kept(found)
-    }
-    let order = found.indices.sorted {
-      found[$0].score > found[$1].score || found[$0].score == found[$1].score && $0 < $1
-    }
-    return order.prefix(criteria.maxResults).map { found[$0] }
+    guard isSuppressed else { return found.sorted() }
+    return NonMaximumSuppression(
+      iouThreshold: criteria.iouThreshold, isClassAgnostic: criteria.isClassAgnostic,
+      limit: criteria.maxResults, movesClasses: true
+    ).kept(found)
   }
 
   /// Scans rows with a score and a class.

@@ -5,17 +5,17 @@
 /// Linux does this itself when a page first becomes executable, which is what the code below relies on to run at all; what
 /// is placed after it is not left to that.
 package enum Arm64CacheMaintenance {
-  private struct UnsafeAddress: @unchecked Sendable {
+  @safe private struct UnsafeAddress: @unchecked Sendable {
     let address: UnsafeRawPointer?
   }
 
-  private static let function = UnsafeAddress(
-    address: code.flatMap { ExecutableMemory.place($0, synchronizes: false) })
+  private static let function = unsafe UnsafeAddress(
+    address: code.flatMap { unsafe ExecutableMemory.place($0, synchronizes: false) })
 
   /// Writes data caches back and empties instruction caches, for these bytes.
   static func synchronize(_ start: UnsafeRawPointer, byteCount: Int) {
     typealias Function = @convention(c) (UnsafeRawPointer, UnsafeRawPointer) -> Void
-    guard let address = function.address else { return }
+    guard let address = unsafe function.address else { return }
     unsafe unsafeBitCast(address, to: Function.self)(start, start + byteCount)
   }
 

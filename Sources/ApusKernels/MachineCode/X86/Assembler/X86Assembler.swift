@@ -5,7 +5,7 @@
 /// Vector instructions are written in one of two encodings: VEX (AVX2, FMA, AVX-VNNI; 16 registers, 128 and 256 bits)
 /// or EVEX (AVX-512; 32 registers, masks, embedded broadcasts, 512 bits). Operands follow Intel's order: destination
 /// first. Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2.
-package struct X86Assembler: ~Copyable {
+@safe package struct X86Assembler: ~Copyable {
   /// How vector instructions are encoded.
   package enum Encoding: Sendable {
     case vex

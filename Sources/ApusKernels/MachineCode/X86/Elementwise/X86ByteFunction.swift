@@ -43,7 +43,7 @@ struct X86ByteFunction: BinaryFunction {
       lhsHalves: Self.isHalf(lhs.multiplier), rhsHalves: Self.isHalf(rhs.multiplier),
       lhsShifts: lhs.multiplier.shift != 0, rhsShifts: rhs.multiplier.shift != 0,
       outputShifts: output.multiplier.shift != 0)
-    function = try CodeFunction(generator)
+    function = try unsafe CodeFunction(generator)
     factors = X86SumFactors(lhs: lhs, rhs: rhs, output: output, leftShift: kind.leftShift)
     self.operation = operation
     self.isSigned = isSigned

@@ -22,15 +22,15 @@ package struct X86ElementwiseKernels: ElementwiseKernels {
   ) throws(Decline) -> any BinaryKernel { try target.kernel(operation, shapes) }
 
   package func byteMapping(_ table: [UInt8]) throws(Decline) -> ByteMapping {
-    try target.mapping(table, by: looksUpRows ? .rows : nil)
+    try unsafe target.mapping(table, by: looksUpRows ? .rows : nil)
   }
 
   package func floatMapping(_ function: FloatFunction) throws(Decline) -> FloatMapping {
-    try target.mapping(function)
+    try unsafe target.mapping(function)
   }
 
   package func floatSoftmax(beta: Float, depth: Int) throws(Decline) -> FloatMapping {
-    try target.softmax(beta: beta, depth: depth)
+    try unsafe target.softmax(beta: beta, depth: depth)
   }
 
   package func postOperation(_ kind: PostOperationCode.Kind) -> PostOperationCode? {

@@ -44,6 +44,6 @@ struct X86FlippingGenerator: CodeGenerator, Hashable {
 extension FlippingCode {
   /// The code for x86; nil where it cannot be placed.
   static func x86(_ target: X86Target) -> FlippingCode? {
-    try? FlippingCode(X86FlippingGenerator(target: target))
+    try? unsafe FlippingCode(X86FlippingGenerator(target: target))
   }
 }

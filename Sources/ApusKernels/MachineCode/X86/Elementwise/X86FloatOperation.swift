@@ -141,11 +141,11 @@ extension X86Target {
       rhsStays: plan.innerSteps[1] == 0)
     var spread: CodeFunction<X86FloatOperationGenerator.Arguments>?
     if let courses = shapes.courses, courses.lhs.repeats > 1 || courses.rhs.repeats > 1 {
-      spread = try CodeFunction(
+      spread = unsafe try CodeFunction(
         X86FloatOperationGenerator(
           target: self, operation: operation.kind, lhsStays: false, rhsStays: false))
     }
-    return BroadcastBinary(
+    return unsafe BroadcastBinary(
       X86FloatOperation(
         function: try CodeFunction(generator), spread: spread, generator: generator, bounds: operation.bounds),
       shapes)

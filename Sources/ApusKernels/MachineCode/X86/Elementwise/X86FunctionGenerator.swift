@@ -204,7 +204,7 @@ extension X86Target {
     let generator = X86FunctionGenerator(target: self, function: function)
     let placed: CodeFunction<X86FunctionGenerator.Arguments>
     do throws(Decline) {
-      placed = try CodeFunction(generator)
+      placed = try unsafe CodeFunction(generator)
     } catch {
       guard generator.hasProgram else { throw Decline("there is no code for \(function)") }
       throw error

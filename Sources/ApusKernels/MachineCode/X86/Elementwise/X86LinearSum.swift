@@ -22,7 +22,9 @@ struct X86LinearSum {
     let steps = exact.steps
     let generator = X86LinearSumGenerator(
       target: target, isSigned: isSigned, lhsStays: steps.lhs == 0, rhsStays: steps.rhs == 0)
-    guard let function = try? CodeFunction<X86LinearSumGenerator.Arguments>(generator) else { return nil }
+    guard let function = try? unsafe CodeFunction<X86LinearSumGenerator.Arguments>(generator) else {
+      return nil
+    }
     self.function = function
     blockLength = X86LinearSumGenerator.blockLength(target)
     for excess in Self.excesses {

@@ -49,7 +49,7 @@ extension X86Target {
   /// Code for one of them; nil where it cannot be placed.
   func postOperation(_ kind: PostOperationCode.Kind) -> PostOperationCode? {
     let generator = X86PostOperationGenerator(target: self, kind: kind)
-    guard let function = try? CodeFunction<PostOperationCode.Arguments>(generator) else { return nil }
+    guard let function = try? unsafe CodeFunction<PostOperationCode.Arguments>(generator) else { return nil }
     return PostOperationCode(function: function, lanes: lanes)
   }
 }

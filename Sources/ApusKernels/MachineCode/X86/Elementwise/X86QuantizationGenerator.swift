@@ -179,9 +179,9 @@ struct X86Hybrid: HybridCode {
     // Words are for products without VNNI, 256 bits at a time.
     let target = makesBytes ? target : .avx2
     guard
-      let extremes = try? CodeFunction<QuantizationCode.Arguments>(
+      let extremes = try? unsafe CodeFunction<QuantizationCode.Arguments>(
         X86QuantizationGenerator(target: target, result: .extremes)),
-      let lanes = try? CodeFunction<QuantizationCode.Arguments>(
+      let lanes = try? unsafe CodeFunction<QuantizationCode.Arguments>(
         X86QuantizationGenerator(target: target, result: makesBytes ? .bytes : .words))
     else { return nil }
     ExecutableMemory.seal()

@@ -173,7 +173,7 @@ struct X86SumGenerator: CodeGenerator, Hashable {
 }
 
 /// The constants of a generated sum: vectors of 64 bytes, each of one value.
-final class X86SumFactors: @unchecked Sendable {
+@safe final class X86SumFactors: @unchecked Sendable {
   // @unchecked: written by `init` alone.
 
   static let half = 0

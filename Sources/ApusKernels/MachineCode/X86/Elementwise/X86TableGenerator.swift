@@ -126,7 +126,7 @@ extension X86Target {
   func mapping(_ table: [UInt8], by way: X86TableGenerator.Way? = nil) throws(Decline) -> ByteMapping {
     let generator = way.map { X86TableGenerator(self, $0) } ?? X86TableGenerator(self)
     guard table.count == 256 else { throw Decline("a table of \(table.count) bytes does not have 256") }
-    let code = X86TableCode(
+    let code = unsafe X86TableCode(
       function: try CodeFunction(generator), table: generator.layOut(table),
       blockLength: generator.blockLength)
     return { output, count, input in unsafe code.fill(output, count: count, input: input) }

@@ -32,7 +32,7 @@ struct X86WideningGenerator: CodeGenerator, Hashable {
 extension WideningCode {
   /// The code for x86; nil where it cannot be placed.
   static func x86(isSigned: Bool) -> WideningCode? {
-    guard let code = try? WideningCode(X86WideningGenerator(isSigned: isSigned)) else { return nil }
+    guard let code = try? unsafe WideningCode(X86WideningGenerator(isSigned: isSigned)) else { return nil }
     ExecutableMemory.seal()
     return code
   }

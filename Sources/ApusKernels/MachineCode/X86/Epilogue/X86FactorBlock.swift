@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A panel's block of factors while it is written.
-struct X86FactorBlock {
+@safe struct X86FactorBlock {
   private let start: UnsafeMutableRawPointer
   let layout: X86FactorLayout
   private let lanes: ChannelLanes

@@ -84,15 +84,15 @@ extension X86Target {
     var code = PictureCode()
     switch shape.method {
     case .copy: break
-    case .blend: code.blend = try? CodeFunction(X86PictureBlendGenerator())
+    case .blend: code.blend = try? unsafe CodeFunction(X86PictureBlendGenerator())
     case .sums:
       for taps in shape.rowTaps where taps <= X86PictureRowsGenerator.mostTaps {
         let generator = X86PictureRowsGenerator(target: self, taps: taps)
         code.rowBlock = generator.block
-        code.rows.append(try? CodeFunction(generator))
+        unsafe code.rows.append(try? CodeFunction(generator))
       }
       if shape.pairCount <= X86PictureColumnsGenerator.mostPairs {
-        code.columns = try? CodeFunction(
+        code.columns = try? unsafe CodeFunction(
           X86PictureColumnsGenerator(pairs: shape.pairCount, bytesPerPixel: shape.bytesPerPixel))
       }
     }

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Apus
+import ApusVision
+import TestSupport
+import Testing
+
+private typealias Answer = DetectorModel.Answer
+
+/// Models whose outputs no honest model has: they get an answer or an error.
+@Suite struct HostileAnswerTests {
+  private func picture(_ level: UInt8 = 0, side: Int = 9) throws -> ImageBuffer {
+    try ImageBuffer(
+      bytes: [UInt8](repeating: level, count: side * side * 3), width: side, height: side, format: .rgb)
+  }
+
+  @Test("a face whose points are farther apart than integers reach is aligned all the same")
+  func alignsFarPoints() throws {
+    let box = BoundingBox(ymin: 0, xmin: 0, ymax: 1, xmax: 1)
+    for size: Float in [1e15, 1e19, 1e30, .greatestFiniteMagnitude] {
+      let points = [(0.25, 0.25), (0.75, 0.25), (0.5, 0.5), (0.5, 0.75)].map {
+        Keypoint(x: Float($0.0) * size, y: Float($0.1) * size)
+      }
+      let face = Face(score: 1, boundingBox: box, rect: box.rect(width: 9, height: 9), keypoints: points)
+      let aligned = try #require(face.aligned(in: picture(255), size: 8))
+      #expect(aligned.width == 8 && aligned.height == 8)
+    }
+  }
+
+  @Test("a model without outputs, or with more coordinates than embeddings have, is no embedder")
+  func limitsEmbeddings() throws {
+    let none = #expect(throws: ApusError.self) {
+      try ImageEmbedder(model: DetectorModel.answering([]).model())
+    }
+    #expect(none?.message == "the model has no output, so no embedding")
+    let large = DetectorModel.answering([Answer.rows([Float](repeating: 0, count: 1 << 20 + 1))])
+    let error = #expect(throws: ApusError.self) { try ImageEmbedder(model: large.model()) }
+    #expect(error?.code == .resourceLimit)
+    _ = try ImageClassifier(model: DetectorModel.answering([]).model()).classify(picture())
+  }
+
+  @Test("maps of PoseNet whose size the picture decides are refused where it is another than at first")
+  func refusesGrowingMaps() throws {
+    let (cast, add, mul, fill, max): (Int32, Int32, Int32, Int32, Int32) = (53, 0, 18, 94, 82)
+    func ints(_ values: [Int32]) -> [UInt8] {
+      values.flatMap { value in (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
+    }
+    var model = DetectorModel(
+      tensors: [
+        .init(name: "picture", shape: [1, 9, 9, 3]),
+        .init(name: "axes", shape: [4], type: DetectorModel.int32, data: ints([0, 1, 2, 3])),
+        .init(name: "brightest", shape: []),
+        .init(name: "whole", shape: [], type: DetectorModel.int32),
+        .init(name: "sides", shape: [4], type: DetectorModel.int32, data: ints([0, 1, 1, 0])),
+        .init(name: "more", shape: [4], type: DetectorModel.int32),
+        .init(name: "half", shape: [], data: DetectorModel.data([0.5])),
+      ],
+      operators: [
+        .init(code: max, inputs: [0, 1], outputs: [2]), .init(code: cast, inputs: [2], outputs: [3]),
+        .init(code: mul, inputs: [3, 4], outputs: [5]),
+      ], outputs: [])
+    for channels: Int32 in [17, 34, 64] {
+      let first = Int32(model.tensors.count)
+      model.tensors += [
+        .init(
+          name: "least \(channels)", shape: [4], type: DetectorModel.int32, data: ints([1, 3, 3, channels])),
+        .init(name: "size \(channels)", shape: [4], type: DetectorModel.int32),
+        .init(name: "map \(channels)", shape: [1, 3, 3, channels]),
+      ]
+      model.operators += [
+        .init(code: add, inputs: [5, first], outputs: [first + 1]),
+        .init(code: fill, inputs: [first + 1, 6], outputs: [first + 2]),
+      ]
+      model.outputs.append(first + 2)
+    }
+    let detector = try KeypointDetector(model: model.model())
+    // Black is −1 and white 1, so that the maps have 2×2 and 4×4 cells.
+    for level: UInt8 in [0, 255] {
+      let error = #expect(throws: ApusError.self) { try detector.detect(picture(level)) }
+      #expect(error?.code == .invalidData)
+    }
+    #expect(try detector.detect(picture(128)).imageWidth == 9)
+  }
+
+  @Test("a classifier of sound whose number of scores changes from window to window is refused")
+  func refusesGrowingScores() throws {
+    let unique: Int32 = 103
+    let model = DetectorModel(
+      tensors: [
+        .init(name: "sound", shape: [4]), .init(name: "values", shape: [4]),
+        .init(name: "places", shape: [4], type: DetectorModel.int32),
+      ], operators: [.init(code: unique, inputs: [0], outputs: [1, 2], options: [0: .byte(2)])], outputs: [1])
+    let classifier = try AudioClassifier(model: model.model())
+    let steady = try AudioClip(samples: [0.1, 0.2, 0.1, 0.2, 0.3, 0.4, 0.3, 0.4], sampleRate: 16_000)
+    #expect(try classifier.classify(steady).windows.count == 2)
+    let growing = try AudioClip(samples: [0.1, 0.1, 0.1, 0.1, 0.1, 0.2, 0.3, 0.4], sampleRate: 16_000)
+    let error = #expect(throws: ApusError.self) { try classifier.classify(growing) }
+    #expect(error?.code == .invalidData)
+  }
+
+  @Test("the best values are those of a sort, however many there are", arguments: [0, 1, 7, 5_000, .max])
+  func collectsTheBest(limit: Int) {
+    var random = SeededGenerator(seed: UInt64(truncatingIfNeeded: limit))
+    // Few levels, so that order decides among equal scores; rising, falling and mixed.
+    for kind in 0..<3 {
+      var values: [(score: Float, place: Int)] = []
+      for place in 0..<40_000 {
+        let level = kind == 0 ? place / 8 : kind == 1 ? -place / 8 : Int(random.next() % 50)
+        values.append((Float(level), place))
+      }
+      var best = BestValues<Int>(limit: limit)
+      for value in values { best.add(value.place, score: value.score) }
+      let sorted = values.sorted { $0.score > $1.score || $0.score == $1.score && $0.place < $1.place }
+      #expect(best.sorted() == sorted.prefix(limit).map(\.place))
+    }
+  }
+}
