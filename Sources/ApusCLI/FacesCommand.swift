@@ -65,15 +65,20 @@ struct FacesCommand: ParsableCommand {
     }
     let stems = AnnotationOptions.stems(of: sources)
     let size = alignSize
+    let limits = input.limits
     try PictureRunner(
       sources: sources, options: pictures, annotations: files, annotationFolder: annotation.annotateDir,
       reduction: input.reduction(for: detector),
       answer: { image throws(ApusError) in try detector.detect(image, in: region) }, text: Self.text,
       draw: { image, result throws(ApusError) in try image.drawing(faces: result.faces) },
       finish: { place, image, result throws(ApusError) in
-        guard let alignDir else { return }
+        guard let alignDir, !result.faces.isEmpty else { return }
+        // Once, rather than for each face.
+        let picture = image.oriented().converted(to: .rgb)
+        let watch = limits.watch("aligning \(result.faces.count) faces")
         for (number, face) in result.faces.enumerated() {
-          guard let aligned = face.aligned(in: image, size: size) else { continue }
+          try watch()
+          guard let aligned = face.aligned(in: picture, size: size) else { continue }
           try aligned.write(toFile: "\(alignDir)/\(stems[place])-\(number).png")
         }
       }

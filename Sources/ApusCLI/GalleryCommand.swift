@@ -61,14 +61,19 @@ struct GalleryModels: ParsableArguments {
       detector = try FaceDetector(model: Model(contentsOfFile: faces), options: options)
     }
     let side = max(embedder.inputWidth, embedder.inputHeight)
-    return { [detector] image throws(ApusError) in
+    return { [detector, limits = input.limits] image throws(ApusError) in
       func embedding(_ picture: ImageBuffer, _ region: PixelRect?) throws(ApusError) -> Embedding {
         Embedding(try embedder.embed(picture, in: region).embeddings.flatMap(\.values)).l2Normalized()
       }
       guard let detector else { return [(try embedding(image, region), nil)] }
       var found: [(embedding: Embedding, box: PixelRect?)] = []
-      for face in try detector.detect(image, in: region).faces {
-        guard let aligned = face.aligned(in: image, size: min(side, 4096)) else { continue }
+      let faces = try detector.detect(image, in: region).faces
+      if faces.isEmpty { return found }
+      let picture = image.oriented().converted(to: .rgb)
+      let watch = limits.watch("embedding \(faces.count) faces")
+      for face in faces {
+        try watch()
+        guard let aligned = face.aligned(in: picture, size: min(side, 4096)) else { continue }
         found.append((try embedding(aligned, nil), face.rect))
       }
       return found

@@ -36,4 +36,15 @@ struct LimitOptions: ParsableArguments {
     options.deadline = timeLimit > 0 && !isShared ? Self.start + .seconds(timeLimit) : nil
     options.memoryLimit = memoryLimit << 20
   }
+
+  /// A function that throws once the time limit, counted from now, is over: for what follows a model's run.
+  func watch(_ what: String) -> () throws(ApusError) -> Void {
+    guard timeLimit > 0 else { return { () throws(ApusError) in } }
+    let end = ContinuousClock.now + .seconds(timeLimit)
+    return { [timeLimit] () throws(ApusError) in
+      guard ContinuousClock.now < end else {
+        throw ApusError(.resourceLimit, "\(what) takes longer than the limit of \(timeLimit) seconds")
+      }
+    }
+  }
 }

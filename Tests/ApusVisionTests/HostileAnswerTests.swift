@@ -82,6 +82,19 @@ private typealias Answer = DetectorModel.Answer
     #expect(try detector.detect(picture(128)).imageWidth == 9)
   }
 
+  @Test("masks over prototypes far larger than the input end where their memory does; the boxes stay")
+  func limitsMasks() throws {
+    let side = 2048
+    let row: [Float] = [0, 0, 1, 1, 0.9, 0, 1]
+    let model = DetectorModel.answering([
+      Answer(shape: [1, 300, 7], values: (0..<300).flatMap { _ in row }),
+      Answer(shape: [1, Int32(side), Int32(side), 1], values: [Float](repeating: 1, count: side * side)),
+    ])
+    let found = try ObjectDetector(model: model.model()).detect(picture()).detections
+    #expect(found.count == 300)
+    #expect(found.map { $0.mask != nil } == (0..<300).map { $0 < (1 << 26) / (side * side) })
+  }
+
   @Test("a classifier of sound whose number of scores changes from window to window is refused")
   func refusesGrowingScores() throws {
     let unique: Int32 = 103

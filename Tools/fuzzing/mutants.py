@@ -20,6 +20,7 @@ import time
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 
+import answers
 import damage
 from structure import Structure
 
@@ -28,7 +29,7 @@ from random_graphs.generator import Generator  # noqa: E402
 from random_graphs.writer import write  # noqa: E402
 
 TASKS = ["detect", "classify", "embed", "faces", "segment", "keypoints"]
-KINDS = ["models", "models", "goldens", "goldens", "graphs", "pictures", "archives", "labels", "arrays", "galleries", "filters", "settings"]
+KINDS = ["models", "models", "goldens", "goldens", "graphs", "pictures", "archives", "labels", "arrays", "galleries", "filters", "settings", "hostile"]
 
 
 def main():
@@ -174,9 +175,20 @@ class Runner:
     def kernels(self, random):
         return random.choice([[], [], [], ["--kernels", "portable"]])
 
-    def task(self, random, image):
+    def hostile(self, random, folder):
+        """A task with a model of the right shapes and wrong values."""
+        task = random.choice(TASKS)
+        (folder / "m.tflite").write_bytes(answers.model(task, random))
+        command = self.task(random, self.image(random), random.choice([task] * 6 + ["as", "compare", "add", "faces of"]))
+        if task in ("detect", "classify", "faces", "keypoints") and command[0] == task and random.random() < 0.5:
+            command += [f"--score-threshold={random.choice(['-1', '0', '1e30', '-inf'])}"]
+        if command[0] == "detect" and random.random() < 0.3:
+            command += random.choice([["--multi-label"], ["--class-agnostic"], ["--max-results", "1000000"]])
+        yield command
+
+    def task(self, random, image, choice=None):
         """A command that reads a model, and mostly a picture."""
-        choice = random.choice(TASKS + ["inspect", "inspect", "as", "compare", "add", "find", "faces of"])
+        choice = choice or random.choice(TASKS + ["inspect", "inspect", "as", "compare", "add", "find", "faces of"])
         if choice == "inspect":
             return ["inspect", "m.tflite", random.choice(["--plan", "--all", "--json"])]
         if choice == "as":

@@ -55,9 +55,6 @@ import Synchronization
   /// Ends it.
   package func end() { unsafe parent = nil }
 
-  /// Whether it has a parent.
-  package var hasParent: Bool { unsafe parent != nil }
-
   /// Whether anything can set it.
-  package var isWatched: Bool { deadline != .max || hasParent }
+  package var isWatched: Bool { unsafe deadline != .max || parent != nil }
 }

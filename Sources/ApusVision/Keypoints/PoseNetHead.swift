@@ -71,7 +71,9 @@ struct PoseNetHead: KeypointHead {
     if middle.count == 2 { between = Self.joined(between, try run.values(of: middle[1])) }
     let channels = PoseNetDecoder.channels
     let cells = decoder.cellCount
-    guard logits.count == cells * channels.scores, displacements.count == cells * channels.short, between.count == cells * channels.middle else {
+    guard logits.count == cells * channels.scores, displacements.count == cells * channels.short,
+      between.count == cells * channels.middle
+    else {
       throw ApusError(.invalidData, "the outputs have other shapes than when prepared")
     }
     return decoder.poses(scores: logits, short: displacements, middle: between, threshold: threshold).map {

@@ -127,7 +127,7 @@ import Testing
     #expect(ContinuousClock.now - began < .seconds(3))
   }
 
-  @Test("a run of microseconds is refused after its deadline, though it does not look for it on its way")
+  @Test("a run of microseconds is refused after its deadline")
   func lateBriefRun() throws {
     var options = Interpreter.Options()
     let deadline = ContinuousClock.now + .seconds(1)

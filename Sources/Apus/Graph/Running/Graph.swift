@@ -88,9 +88,6 @@ final class Graph {
     if inputShapes[position] != shape { inputShapes[position] = shape }
   }
 
-  /// Whether a run is over before it is worth to look at the clock within it.
-  var isBrief: Bool { isPlanned && segments.count == 1 && !segments[0].plan.isLong }
-
   /// Whether the whole graph is planned, so that the shapes of all outputs are known.
   var isPlanned: Bool { isPrepared && segments.last?.plan.isLast(of: wiring.nodeCount) == true }
 

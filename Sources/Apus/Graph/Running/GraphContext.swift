@@ -92,10 +92,7 @@ final class GraphContext {
   func beginRun(of graph: Graph, _ cancellation: Cancellation?) {
     nestedPreparations = 0
     limits.begin(cancellation)
-    // A run of microseconds is over before a deadline within it is worth a look; whether it began late was asked.
-    let isWatched = limits.isCancellable || limits.signal.isWatched && !(graph.isBrief && children.isEmpty)
-    limits.watchesSteps = isWatched
-    threadsInUse = ThreadTeam(count: threads.count, stoppedBy: isWatched ? limits.signal : nil)
+    threadsInUse = ThreadTeam(count: threads.count, stoppedBy: limits.watchedSignal)
       .forRun(nanoseconds: nanoseconds(of: graph))
   }
 

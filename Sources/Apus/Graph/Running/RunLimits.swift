@@ -50,10 +50,8 @@ final class RunLimits {
   /// Ends it.
   func end() { signal.end() }
 
-  /// Whether the run's caller can cancel it.
-  var isCancellable: Bool { signal.hasParent }
-  /// Whether anything can end the run between two of its steps, or within one.
-  var watchesSteps = false
+  /// The signal for threads to look at; nil where nothing can set it.
+  var watchedSignal: StopSignal? { signal.isWatched ? signal : nil }
 
   /// Throws if the run was cancelled or takes too long.
   func checkTime() throws(ApusError) {

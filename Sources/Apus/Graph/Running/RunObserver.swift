@@ -25,8 +25,8 @@ final class RunObserver {
     if durations.count != count { durations = Array(repeating: 0, count: count) }
   }
 
-  /// Whether anything can end the run between two steps.
-  var isWatched: Bool { limits.watchesSteps }
+  /// Whether anything can end the run early.
+  var isWatched: Bool { limits.signal.isWatched }
 
   /// Throws if the run was cancelled, or was found to be late.
   ///

@@ -27,12 +27,19 @@ struct MaskPrototypes: Hashable, Sendable {
     (height, width, count) = isPlanar ? (shape[2], shape[3], shape[1]) : (shape[1], shape[2], shape[3])
   }
 
-  /// The part of a mask that a box needs, before the threshold at 0.
+  /// How many values the masks of a picture may have together, and how many products may make them: twice what a model
+  /// for pictures of 1280 × 1280 needs for 300 objects as large as they.
+  static let budget = (values: 1 << 26, products: 1 << 32)
+
+  /// The part of a mask that a box needs, before the threshold at 0; nil beyond what is left of the ``budget``.
   ///
   /// - Parameters:
   ///   - values: The output's numbers.
   ///   - box: The box in fractions of the input.
-  func patch(_ coefficients: [Float], in box: BoundingBox, _ values: Span<Float>) -> MaskPatch? {
+  func patch(
+    _ coefficients: [Float], in box: BoundingBox, _ values: Span<Float>,
+    left: inout (values: Int, products: Int)
+  ) -> MaskPatch? {
     guard values.count == width * height * count, coefficients.count == count else { return nil }
     // One pixel more on each side, for interpolation.
     func range(_ low: Float, _ high: Float, _ size: Int) -> Range<Int> {
@@ -42,6 +49,10 @@ struct MaskPrototypes: Hashable, Sendable {
     }
     let columns = range(box.xmin, box.xmax, width)
     let rows = range(box.ymin, box.ymax, height)
+    // No overflow: the output is limited.
+    left.values -= rows.count * columns.count
+    left.products -= rows.count * columns.count * count
+    guard left.values >= 0, left.products >= 0 else { return nil }
     var patch = [Float](repeating: 0, count: rows.count * columns.count)
     let (perPixel, perPrototype) = isPlanar ? (1, width * height) : (count, 1)
     for (index, coefficient) in coefficients.enumerated() {

@@ -162,9 +162,11 @@ struct YOLOHead: DetectionHead {
       return kept.map { object($0, decoder, isPixels: isPixels, values) }
     }
     if let prototypes, !objects.isEmpty {
+      var left = MaskPrototypes.budget
       try run.withValues(of: prototypes.output) { values in
         for index in objects.indices {
-          objects[index].mask = prototypes.patch(coefficients[index], in: objects[index].box, values)
+          objects[index].mask = prototypes.patch(
+            coefficients[index], in: objects[index].box, values, left: &left)
         }
       }
     }
