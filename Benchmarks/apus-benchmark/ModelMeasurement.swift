@@ -14,8 +14,6 @@ struct ModelMeasurement {
 
   /// Loads, runs and describes the model.
   func report() throws(ApusError) -> ModelReport {
-    // What measures is touched before, as its own pages are not the model's.
-    _ = try milliseconds { () throws(ApusError) in _ = ResidentMemory.current }
     ResidentMemory.resetPeak()
     let before = ResidentMemory.current
     var prepared: (model: Model, interpreter: Interpreter)?
