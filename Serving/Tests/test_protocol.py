@@ -370,7 +370,7 @@ MISTAKES = [
     (b'{"inputs": []} x', "after the end"),
     (b'\xff\xfe', "malformed JSON"),
     (b"[" * 100_000, "expected an object"),
-    (b'{"x":' + b"[" * 100_000, "levels of nesting"),
+    (b'{"x":' + b"[" * 100_000, "JSON nesting depth exceeds maximum allowed limit (100)"),
     (b'{"inputs": 5}', "expected an array"),
     (b"{}", '"inputs"'),
     (b'{"inputs":[{"shape":[1,16],"datatype":"INT32","data":[1]}]}', "inputs[0]"),
@@ -496,6 +496,15 @@ def test_large_bodies(server):
     status, answer = server.json("/v2/models/simple/infer", bytes((8 << 20) + 1))
     assert status == 413 and "8388608" in answer["error"]
     assert server.json("/v2/repository/index", bytes((1 << 20) + 1))[0] == 413
+
+
+def test_a_body_said_to_be_endless_is_refused_at_once(server):
+    import socket
+
+    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
+        connection.sendall(b"POST /v2/models/simple/infer HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000000\r\n\r\n{")
+        answer = connection.recv(65536)
+    assert answer.startswith(b"HTTP/1.1 413 ") and b"8388608" in answer, answer
 
 
 def test_priority_and_timeout_are_taken(client):

@@ -30,7 +30,8 @@ struct LimitedInferenceService: RegistrableRPCService {
         "\(memory)Register", with: &router,
         error: "failed to register shared memory region: shared memory is not supported")
     }
-    registerEmpty("TraceSetting", with: &router, changing: "trace settings cannot be changed: traces are not supported")
+    registerEmpty(
+      "TraceSetting", with: &router, changing: "trace settings cannot be changed: traces are not supported")
     registerEmpty("LogSettings", with: &router, changing: "log settings cannot be changed: use --log-level")
   }
 

@@ -63,7 +63,8 @@ public final class ModelRepository: Sendable {
       guard let entry = versions[version] else {
         // Triton's clients look for its words about what is no version at all.
         let hint =
-          UInt64(version) == nil ? ": failed to get model version from specified version string '\(version)'" : ""
+          UInt64(version) != nil
+          ? "" : ": failed to get model version from specified version string '\(version)'"
         throw ServingError(
           .notFound, "Request for unknown model: '\(name)' version \(version) is not found\(hint)")
       }

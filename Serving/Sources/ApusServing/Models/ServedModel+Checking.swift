@@ -44,7 +44,8 @@ extension ServedModel {
   /// The error for a request without some of the inputs.
   private func missing(_ found: [InferenceRequest.Input?]) -> ServingError {
     let names = { (isFound: Bool) in
-      zip(self.inputs, found).filter { ($1 != nil) == isFound }.map { "'\($0.0.name)'" }.joined(separator: ",")
+      zip(self.inputs, found).filter { ($1 != nil) == isFound }.map { "'\($0.0.name)'" }
+        .joined(separator: ",")
     }
     return .bad(
       "expected \(inputs.count) inputs but got \(found.count { $0 != nil }) inputs for model '\(name)'. "
