@@ -139,19 +139,25 @@ def mistake(change):
 
 
 MISTAKES = [
-    (lambda r: r.raw_input_contents.extend([bytes(64)] * 2), "both contents and raw_input_contents"),
-    (lambda r: r.raw_input_contents.append(bytes(64)), "1 raw_input_contents for 2 inputs"),
+    (lambda r: r.raw_input_contents.extend([bytes(64)] * 2), 
+     "contents field must not be specified when using raw_input_contents for 'INPUT0' for model 'simple'"),
+    (lambda r: (r.raw_input_contents.append(bytes(64)), [tensor.ClearField("contents") for tensor in r.inputs]),
+     "1 raw_input_contents for 2 inputs"),
+    (lambda r: setattr(r, "model_version", "-1"),
+     "failed to get model version from specified version string '-1'"),
     (lambda r: r.inputs[0].contents.int64_contents.append(1), "INT32 is in int64_contents, not in int_contents"),
     (lambda r: r.inputs[0].contents.int_contents.append(1), "data has 17 elements, but the shape [1, 16] has 16"),
     (lambda r: r.inputs[0].shape.__setitem__(1, -16), "negative"),
     (lambda r: r.inputs[0].shape.__setitem__(slice(0, 2), [2**40, 2**22]), "inputs[0]"),
-    (lambda r: r.inputs[0].shape.__setitem__(slice(0, 2), [2**62, 2**62]), "more elements than memory"),
-    (lambda r: setattr(r.inputs[0], "name", "nobody"), "there is no input 'nobody'"),
+    (lambda r: r.inputs[0].shape.__setitem__(slice(0, 2), [2**62, 2**62]), "causes total element count to exceed maximum size of"),
+    (lambda r: setattr(r.inputs[0], "name", "nobody"), "unexpected inference input 'nobody' for model 'simple'"),
     (lambda r: setattr(r.inputs[0], "datatype", "FP32"), "FP32"),
     (lambda r: setattr(r.inputs[0], "datatype", "FP16"), "FP16 has no typed contents"),
     (lambda r: setattr(r.inputs[0], "datatype", "x"), "there is no datatype 'x'"),
     (lambda r: r.outputs.add(name="nobody"), "outputs[0] ('nobody')"),
-    (lambda r: r.inputs.pop(), "'INPUT1' is missing"),
+    (lambda r: [r.outputs.add(name="OUTPUT0") for _ in range(2)],
+     "output 'OUTPUT0' already exists in request"),
+    (lambda r: r.inputs.pop(), "missing required input(s) ['INPUT1']"),
     (lambda r: r.inputs.append(r.inputs[0]), "inputs[2]"),
     (lambda r: r.inputs[0].parameters["shared_memory_region"].MergeFrom(
         service_pb2.InferParameter(string_param="x")), "shared memory"),
@@ -163,7 +169,8 @@ def test_mistakes_are_invalid_arguments(stub, number):
     change, place = MISTAKES[number]
     with pytest.raises(grpc.RpcError) as error:
         stub.ModelInfer(mistake(change))
-    assert error.value.code() == grpc.StatusCode.INVALID_ARGUMENT and place in error.value.details()
+    code = grpc.StatusCode.NOT_FOUND if "version" in place else grpc.StatusCode.INVALID_ARGUMENT
+    assert error.value.code() == code and place in error.value.details()
 
 
 def test_values_beyond_their_type(stub):
@@ -223,6 +230,36 @@ def test_repository(client):
     assert client.is_model_ready("simple")
     with pytest.raises(InferenceServerException, match="failed to load"):
         client.load_model("wrong_model_name")
+    with pytest.raises(InferenceServerException, match="failed to poll from model repository") as error:
+        client.load_model("simple", config="{}", files={"file:" + "A" * 256: b"a"})
+    assert error.value.status() == "StatusCode.INTERNAL", "what Triton's own example expects"
+    assert client.is_model_ready("simple")
+
+
+def test_loading_needs_explicit_control(models):
+    with Server(models / "simple.tflite") as server:
+        with triton.InferenceServerClient(server.grpc) as client:
+            with pytest.raises(InferenceServerException, match="explicit model load / unload is not allowed") as error:
+                client.load_model("simple")
+            assert error.value.status() == "StatusCode.UNAVAILABLE"
+        assert server.stop() == 0
+
+
+def test_methods_of_triton_that_are_absent_say_so(client):
+    client.unregister_system_shared_memory()
+    client.unregister_cuda_shared_memory()
+    assert len(client.get_system_shared_memory_status().regions) == 0
+    assert len(client.get_cuda_shared_memory_status().regions) == 0
+    for register in (lambda: client.register_system_shared_memory("a", "/a", 64),
+                     lambda: client.register_cuda_shared_memory("a", b"", 0, 64)):
+        with pytest.raises(InferenceServerException, match="shared memory is not supported") as error:
+            register()
+        assert error.value.status() == "StatusCode.UNIMPLEMENTED"
+    assert len(client.get_trace_settings().settings) == 0 and len(client.update_trace_settings().settings) == 0
+    with pytest.raises(InferenceServerException, match="traces are not supported"):
+        client.update_trace_settings(settings={"trace_level": "TIMESTAMPS"})
+    with pytest.raises(InferenceServerException, match="--log-level"):
+        client.update_log_settings({"log_info": True})
 
 
 def test_field_numbers_are_those_of_the_client():

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import tritonclient.http as triton
 from make_models import LISTED
+from server import Server
 from tritonclient.utils import InferenceServerException
 
 A = np.arange(16, dtype=np.int32).reshape(1, 16)
@@ -247,7 +248,34 @@ def test_raw_requests(server):
     length = int(headers["Inference-Header-Content-Length"])
     assert status == 200 and json.loads(text[:length])["outputs"][0]["shape"] == [1, 3]
     np.testing.assert_array_equal(np.frombuffer(text[length:], "<f4"), [-1, -2, -3])
-    assert server.json("/v2/models/simple/infer", data, headers={"Inference-Header-Content-Length": "0"})[0] == 400
+    status, answer = server.json("/v2/models/simple/infer", data, headers={"Inference-Header-Content-Length": "0"})
+    assert status == 400 and answer["error"] == (
+        "Raw request must only have 1 input (found 1) to be deduced but got 2 inputs in 'simple' model configuration")
+
+
+def test_extensions_of_triton_that_are_absent_say_so(server, client):
+    client.unregister_system_shared_memory()
+    client.unregister_cuda_shared_memory("a")
+    assert client.get_system_shared_memory_status() == [] and client.get_cuda_shared_memory_status() == []
+    for register in (lambda: client.register_system_shared_memory("a", "/a", 64),
+                     lambda: client.register_cuda_shared_memory("a", b"", 0, 64),
+                     lambda: client.register_system_shared_memory("", "", 0)):
+        with pytest.raises(InferenceServerException, match="shared memory is not supported|there is nothing") as error:
+            register()
+        assert error.value.status() in ("400", "404")
+    tensor = triton.InferInput("INPUT0", [1, 16], "INT32")
+    tensor.set_shared_memory("a", 64)
+    with pytest.raises(InferenceServerException, match="shared memory is not supported"):
+        client.infer("simple", [tensor, infer_input("INPUT1", B)])
+    assert client.get_trace_settings() == {"trace_level": ["OFF"]} == client.update_trace_settings()
+    with pytest.raises(InferenceServerException, match="traces are not supported"):
+        client.update_trace_settings(settings={"trace_level": ["TIMESTAMPS"]})
+
+
+def test_the_name_of_the_server_can_be_chosen(models):
+    with Server(models / "simple.tflite", "--id", "triton") as server:
+        assert server.json("/v2")[1]["name"] == "triton"
+        assert server.stop() == 0
 
 
 def test_classification(client):
@@ -296,7 +324,7 @@ def test_metrics_follow_the_statistics(server, client):
     assert metrics[bucket] == metrics["nv_inference_request_success" + label]
 
 
-def test_repository(client):
+def test_repository(server, client):
     index = {(entry["name"], entry["version"]): entry["state"] for entry in client.get_model_repository_index()}
     assert index[("simple", "1")] == "READY" and index[("versioned", "2")] == "READY" and len(index) == LISTED
     client.unload_model("simple")
@@ -305,9 +333,14 @@ def test_repository(client):
         client.infer("simple", [infer_input("INPUT0", A), infer_input("INPUT1", B)])
     client.load_model("simple")
     assert client.is_model_ready("simple")
-    for wrong in ("wrong_model_name", "../simple", "/etc/passwd", "labelled/3"):
+    for wrong in ("wrong_model_name", "../simple", "/etc/passwd", "labelled/3", "...", "..simple"):
         with pytest.raises(InferenceServerException, match="failed to load|there is nothing"):
             client.load_model(wrong)
+    for wrong in ("..", " ..", "..%2Fsimple", "%2Fetc%2Fpasswd", "."):
+        status, answer = server.json(f"/v2/repository/models/{wrong.replace(' ', '%20')}/load", b"")
+        assert status == 400 and "must not contain path traversal characters" in answer["error"], answer
+    status, answer = server.json("/v2/repository/models/%20%09/load", b"")
+    assert status == 400 and "Model name cannot be empty" in answer["error"]
 
 
 def test_loading_with_another_maximum_batch(client):
@@ -323,7 +356,7 @@ def test_loading_with_another_maximum_batch(client):
 
 
 def test_loading_by_files_of_the_client_is_refused(client):
-    with pytest.raises(InferenceServerException, match="not supported"):
+    with pytest.raises(InferenceServerException, match="failed to poll from model repository.*not supported"):
         client.load_model("simple", config="{}", files={"file:1/model.tflite": b"x"})
 
 
@@ -337,19 +370,20 @@ MISTAKES = [
     (b'{"inputs": []} x', "after the end"),
     (b'\xff\xfe', "malformed JSON"),
     (b"[" * 100_000, "expected an object"),
-    (b'{"x":' + b"[" * 100_000, "levels of nesting"),
+    (b'{"x":' + b"[" * 100_000, "JSON nesting depth exceeds maximum allowed limit (100)"),
     (b'{"inputs": 5}', "expected an array"),
     (b"{}", '"inputs"'),
     (b'{"inputs":[{"shape":[1,16],"datatype":"INT32","data":[1]}]}', "inputs[0]"),
-    (body(name="nobody"), "inputs[0]: there is no input 'nobody', only: 'INPUT0', 'INPUT1'"),
+    (body(name="nobody"), "inputs[0]: unexpected inference input 'nobody' for model 'simple', which has only: 'INPUT0', 'INPUT1'"),
     (body(datatype="INT31"), "inputs[0]"),
-    (body(datatype="FP32"), "inputs[0] ('INPUT0'): the datatype is FP32, not INT32"),
+    (body(datatype="FP32"), "inputs[0] ('INPUT0'): inference input 'INPUT0' data-type is 'FP32', but model 'simple' expects 'INT32'"),
     (body(datatype="BYTES", data=["x"] * 16), "BYTES"),
     (body(shape=(1, 15)), "inputs[0]"),
-    (body(shape=(16,)), "the shape is [16], not [1, 16]"),
-    (body(shape=(2, 8)), "the shape is [2, 8]"),
+    (body(shape=(16,)), "unexpected shape for input 'INPUT0' for model 'simple'. Expected [1,16], got [16]"),
+    (body(shape=(2, 8)), "Expected [1,16], got [2,8]"),
     (body(shape=(1, -16)), "inputs[0]"),
-    (body(shape=(2**40, 2**22)), "inputs[0]"),
+    (body(shape=(2**40, 2**22)), "inputs[0] ('INPUT0'): byte size overflow for input 'INPUT0'"),
+    (body(shape=(2**60, 2**60)), "causes total element count to exceed maximum size of 9223372036854775807"),
     (body(shape=(1099511627776, 4194304)), "inputs[0]"),
     (body(shape=(2**64, 16)), "malformed JSON"),
     (body(shape=(1.5, 16)), "1.5"),
@@ -364,14 +398,15 @@ MISTAKES = [
     (body(data=[True] * 16), "data element 0"),
     (body(data=5), "data is not an array"),
     (body(outputs=[{"name": "nobody"}]), "outputs[0] ('nobody')"),
-    (body(outputs=[{"name": "OUTPUT0"}, {"name": "OUTPUT0"}]), "outputs[1]"),
+    (body(outputs=[{"name": "OUTPUT0"}, {"name": "OUTPUT0"}]), "outputs[1] ('OUTPUT0'): output 'OUTPUT0' already exists in request"),
     (body(outputs=[{"name": "OUTPUT0", "parameters": {"classification": -1}}]), "classification"),
     (body(outputs=[{"name": "OUTPUT0", "parameters": {"binary_data": 3}}]), "binary_data"),
     (body(parameters={"priority": "high"}), "priority"),
     (body(parameters={"timeout": -5}), "timeout"),
     (body(id=7), "malformed JSON"),
-    ({"inputs": body()["inputs"][:1]}, "'INPUT1' is missing"),
-    ({"inputs": body()["inputs"][:1] * 2}, "inputs[1]: the input 'INPUT0' is given twice"),
+    ({"inputs": body()["inputs"][:1]}, "expected 2 inputs but got 1 inputs for model 'simple'. Got input(s) ['INPUT0'], but "
+     "missing required input(s) ['INPUT1']"),
+    ({"inputs": body()["inputs"][:1] * 2}, "inputs[1]: input 'INPUT0' already exists in request"),
     (json.dumps(body()).replace("15]", "NaN]").encode(), "NaN"),
     (json.dumps(body()).replace("15]", "-Infinity]").encode(), "malformed JSON"),
     (json.dumps(body()).replace("15]", "015]").encode(), "malformed JSON"),
@@ -395,7 +430,7 @@ def test_batches_are_checked(server):
 
     assert rows(8, "simple_batch")[0] == 200
     status, answer = rows(9, "simple_batch")
-    assert status == 400 and "more than the maximum of 8" in answer["error"]
+    assert status == 400 and "batch-size must be <= 8 for 'simple_batch'" in answer["error"]
     assert rows(0, "simple_batch")[0] == 400 and rows(2, "simple")[0] == 400
     inputs = [{"name": f"INPUT{k}", "shape": [k + 1, 16], "datatype": "INT32", "data": [0] * 16 * (k + 1)}
               for k in (0, 1)]
@@ -461,6 +496,15 @@ def test_large_bodies(server):
     status, answer = server.json("/v2/models/simple/infer", bytes((8 << 20) + 1))
     assert status == 413 and "8388608" in answer["error"]
     assert server.json("/v2/repository/index", bytes((1 << 20) + 1))[0] == 413
+
+
+def test_a_body_said_to_be_endless_is_refused_at_once(server):
+    import socket
+
+    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
+        connection.sendall(b"POST /v2/models/simple/infer HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000000\r\n\r\n{")
+        answer = connection.recv(65536)
+    assert answer.startswith(b"HTTP/1.1 413 ") and b"8388608" in answer, answer
 
 
 def test_priority_and_timeout_are_taken(client):

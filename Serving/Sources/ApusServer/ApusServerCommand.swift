@@ -28,6 +28,9 @@ struct ApusServerCommand: AsyncParsableCommand {
   @Option(help: "Where to listen for gRPC; port 0 for any free one, 'off' for none.")
   var grpc = "127.0.0.1:8001"
 
+  @Option(help: "The server's name in metadata: some scripts for Triton insist on 'triton'.")
+  var id = ServerState.name
+
   @Option(help: "Threads that one run may use.")
   var threads = 1
 

@@ -10,18 +10,22 @@ extension RequestDescription {
   /// What a message says: data either in the inputs' typed fields or in the raw contents, never in both.
   public init(_ message: Inference_ModelInferRequest) throws(ServingError) {
     let isRaw = !message.rawInputContents.isEmpty
+    guard message.inputs.count <= Self.maximumTensors else { throw .tooManyTensors("inputs") }
+    guard message.outputs.count <= Self.maximumTensors else { throw .tooManyTensors("outputs") }
+    if isRaw, let index = message.inputs.firstIndex(where: { $0.hasContents }) {
+      let name = message.inputs[index].name
+      throw ServingError.bad(
+        "contents field must not be specified when using raw_input_contents for '\(name)' for model "
+          + "'\(message.modelName)'"
+      ).at("inputs[\(index)]")
+    }
     if isRaw, message.rawInputContents.count != message.inputs.count {
       throw .bad(
         "there are \(message.rawInputContents.count) raw_input_contents for \(message.inputs.count) inputs")
     }
-    guard message.inputs.count <= Self.maximumTensors else { throw .tooManyTensors("inputs") }
-    guard message.outputs.count <= Self.maximumTensors else { throw .tooManyTensors("outputs") }
     var inputs: [Input] = []
     for (index, input) in message.inputs.enumerated() {
       do throws(ServingError) {
-        guard !isRaw || !input.hasContents else {
-          throw .bad("there are both contents and raw_input_contents")
-        }
         guard input.shape.count <= 16 else { throw .bad("the shape has more than 16 dimensions") }
         inputs.append(
           Input(

@@ -35,7 +35,7 @@ struct InferenceService: Inference_GRPCInferenceService.SimpleServiceProtocol {
     request: Inference_ServerMetadataRequest, context: ServerContext
   ) async throws -> Inference_ServerMetadataResponse {
     .with {
-      $0.name = ServerState.name
+      $0.name = state.identifier
       $0.version = ServerState.version
       $0.extensions = ServerState.extensions
     }
@@ -247,7 +247,14 @@ struct InferenceService: Inference_GRPCInferenceService.SimpleServiceProtocol {
       let parameters = request.parameters.mapValues { parameter -> RequestParameter in
         if case .stringParam(let text) = parameter.parameterChoice { .text(text) } else { .bool(false) }
       }
-      let settings = try LoadSettings(parameters, ofModel: request.modelName)
+      let settings: LoadSettings
+      do throws(ServingError) {
+        settings = try LoadSettings(parameters, ofModel: request.modelName)
+      } catch {
+        // Triton's clients know a load of files that is refused by this status.
+        guard parameters.keys.contains(where: { $0.hasPrefix("file:") }) else { throw error }
+        throw ServingError(.internalFailure, error.message)
+      }
       try await state.change { repository throws(ServingError) in
         try repository.load(named: request.modelName, settings)
       }

@@ -5,7 +5,8 @@ import GRPCCore
 import GRPCProtobuf
 import InferenceProtocol
 
-/// The inference service, whose requests for inference are looked over before they are decoded.
+/// The inference service, whose requests for inference are looked over before they are decoded, and which says why it
+/// lacks some of Triton's methods.
 struct LimitedInferenceService: RegistrableRPCService {
   let service: InferenceService
 
@@ -21,6 +22,51 @@ struct LimitedInferenceService: RegistrableRPCService {
       deserializer: deserializer,
       serializer: ProtobufSerializer<Inference_ModelStreamInferResponse>()
     ) { [service] request, context in try await service.modelStreamInfer(request: request, context: context) }
+    // No region of shared memory is registered, and none can be: clients that only ask or clean up get empty answers.
+    for memory in ["SystemSharedMemory", "CudaSharedMemory"] {
+      registerEmpty("\(memory)Status", with: &router)
+      registerEmpty("\(memory)Unregister", with: &router)
+      registerEmpty(
+        "\(memory)Register", with: &router,
+        error: "failed to register shared memory region: shared memory is not supported")
+    }
+    registerEmpty(
+      "TraceSetting", with: &router, changing: "trace settings cannot be changed: traces are not supported")
+    registerEmpty("LogSettings", with: &router, changing: "log settings cannot be changed: use --log-level")
+  }
+
+  /// Registers a method whose answer is an empty message, or an error.
+  ///
+  /// - Parameters:
+  ///   - error: The error for every request; nil for none.
+  ///   - changing: The error for requests that are not empty; nil for none.
+  private func registerEmpty<Transport: ServerTransport>(
+    _ method: String, with router: inout RPCRouter<Transport>, error: String? = nil, changing: String? = nil
+  ) {
+    router.registerHandler(
+      forMethod: MethodDescriptor(
+        service: Inference_GRPCInferenceService.descriptor, method: method),
+      deserializer: MessageBytes(), serializer: MessageBytes()
+    ) { (request: StreamingServerRequest<[UInt8]>, _) in
+      var size = 0
+      for try await message in request.messages { size = message.count }
+      if let message = error ?? (size > 0 ? changing : nil) {
+        throw RPCError(code: .unimplemented, message: message)
+      }
+      return StreamingServerResponse(of: [UInt8].self) { writer in
+        try await writer.write([UInt8]())
+        return [:]
+      }
+    }
+  }
+
+  /// Messages as their bytes.
+  private struct MessageBytes: MessageSerializer, MessageDeserializer {
+    func serialize<Bytes: GRPCContiguousBytes>(_ message: [UInt8]) throws -> Bytes { Bytes(message) }
+
+    func deserialize<Bytes: GRPCContiguousBytes>(_ bytes: Bytes) throws -> [UInt8] {
+      bytes.withUnsafeBytes { Array($0) }
+    }
   }
 
   /// Decodes requests that take at most a number of bytes.

@@ -6,9 +6,9 @@ enum Descriptions {
   /// The platform in metadata.
   static let platform = "apus_tflite"
 
-  static func server(_ writer: inout JSONWriter) {
+  static func server(named name: String, _ writer: inout JSONWriter) {
     writer.object { writer in
-      writer.field("name", ServerState.name)
+      writer.field("name", name)
       writer.field("version", ServerState.version)
       writer.key("extensions")
       writer.array { writer in for name in ServerState.extensions { writer.string(name) } }

@@ -15,7 +15,7 @@ struct HTTPSurface: HTTPResponder {
   let connections: Connections
 
   /// The most bytes of a body that is neither a tensor nor a picture.
-  private static let smallBody = 1 << 20
+  static let smallBody = 1 << 20
 
   func respond(to request: Request, context: Context) async throws -> Response {
     let arrival = ContinuousClock.now
@@ -95,7 +95,7 @@ struct HTTPSurface: HTTPResponder {
     switch (parts.first, parts.count) {
     case (nil, _):
       try allow(request, .get)
-      return Answer { Descriptions.server(&$0) }
+      return Answer { Descriptions.server(named: state.identifier, &$0) }
     case ("health", 2) where parts[1] == "live":
       try allow(request, .get)
       return Answer { writer in writer.object { $0.field("live", true) } }
@@ -110,6 +110,9 @@ struct HTTPSurface: HTTPResponder {
       return Answer { Descriptions.statistics(of: state.repository.entries.compactMap(\.model), &$0) }
     case ("models", 2...): return try await routeModel(Array(parts.dropFirst()), exchange)
     case ("repository", 2...): return try await routeRepository(Array(parts.dropFirst()), exchange)
+    case ("systemsharedmemory", 2...), ("cudasharedmemory", 2...):
+      return try await routeSharedMemory(Array(parts.dropFirst()), exchange)
+    case ("trace", 2) where parts[1] == "setting": return try await respondWithTraceSettings(exchange)
     default: throw ServingError(.notFound, "there is nothing at \(request.uri.path)")
     }
   }
@@ -192,7 +195,7 @@ struct HTTPSurface: HTTPResponder {
     return result
   }
 
-  private func allow(_ request: Request, _ method: HTTPRequest.Method) throws(ServingError) {
+  func allow(_ request: Request, _ method: HTTPRequest.Method) throws(ServingError) {
     if request.method == method || (method == .get && request.method == .head) { return }
     var error = ServingError(
       .methodNotAllowed, "\(request.uri.path) takes \(method), not \(request.method)")

@@ -29,7 +29,11 @@ extension Request {
     var encoding: Compression?
     do throws(ServingError) { encoding = try bodyEncoding() } catch { failure = error }
     let tooLarge = ServingError(.tooLarge, "the body is larger than \(limit) bytes")
-    if let length = headers[.contentLength].flatMap({ Int($0) }), length > limit { failure = tooLarge }
+    if let length = headers[.contentLength].flatMap({ Int($0) }), length > limit {
+      failure = tooLarge
+      // A body that would not be read to its end is not waited for either.
+      if length > Self.mostDiscarded { throw tooLarge.leavingBody }
+    }
     var body = ByteChunks()
     var taken = 0
     var isHeld = false

@@ -34,7 +34,7 @@ struct ServerProcess {
     let refused = try repository.loadAll()
     report(repository, refused, logger)
     let state = ServerState(
-      repository: repository, scheduler: scheduler,
+      identifier: options.id, repository: repository, scheduler: scheduler,
       admission: Admission(maximumBytes: max(1 << 30, options.maxBody * 4)), tokens: tokens,
       allowsLoading: options.modelControl == .explicit, maximumBody: options.maxBody, logger: logger)
 

@@ -4,7 +4,7 @@ import Logging
 
 /// What both surfaces of a server share.
 struct ServerState: Sendable {
-  /// The name in metadata.
+  /// The name in metadata, unless the operator gives another, and that of the backend.
   static let name = "apus"
   /// The version in metadata.
   static let version = "0.1.0"
@@ -14,6 +14,8 @@ struct ServerState: Sendable {
     "model_repository(unload_dependents)", "schedule_policy", "statistics",
   ]
 
+  /// The server's name in metadata.
+  let identifier: String
   let repository: ModelRepository
   let scheduler: Scheduler
   let admission: Admission
@@ -49,8 +51,10 @@ struct ServerState: Sendable {
     async throws(ServingError)
   {
     guard allowsLoading else {
-      throw .bad(
-        "models cannot be loaded or unloaded: the server was started without --model-control explicit")
+      throw ServingError(
+        .notReady,
+        "explicit model load / unload is not allowed if polling is enabled, or, as here, without "
+          + "--model-control explicit")
     }
     let repository = repository
     let result: Result<Void, ServingError> = await withCheckedContinuation { continuation in

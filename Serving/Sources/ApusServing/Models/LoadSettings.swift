@@ -15,7 +15,9 @@ public struct LoadSettings: Sendable {
     do throws(ServingError) {
       for (key, value) in parameters.sorted(by: { $0.key < $1.key }) where key != "unload_dependents" {
         guard key == "config" else {
-          throw .bad("the parameter '\(key)' is not supported: models come from the repository")
+          throw .bad(
+            "failed to poll from model repository: the parameter '\(key)' is not supported, models come from "
+              + "the repository alone")
         }
         guard case .text(let text) = value else { throw .bad("the parameter 'config' is not a string") }
         try read(InferenceJSON.object(Array(text.utf8)), ofModel: name)

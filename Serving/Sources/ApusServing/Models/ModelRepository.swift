@@ -61,7 +61,12 @@ public final class ModelRepository: Sendable {
     }
     if let version, !version.isEmpty {
       guard let entry = versions[version] else {
-        throw ServingError(.notFound, "Request for unknown model: '\(name)' version \(version) is not found")
+        // Triton's clients look for its words about what is no version at all.
+        let hint =
+          UInt64(version) != nil
+          ? "" : ": failed to get model version from specified version string '\(version)'"
+        throw ServingError(
+          .notFound, "Request for unknown model: '\(name)' version \(version) is not found\(hint)")
       }
       return entry
     }
@@ -136,6 +141,7 @@ public final class ModelRepository: Sendable {
   ///
   /// Blocks: call it from a thread that may wait.
   public func load(named name: String, _ settings: LoadSettings = LoadSettings()) throws(ServingError) {
+    try Self.check(name)
     change.lock()
     defer { change.unlock() }
     var sources = state.withLock { $0.entries[name]?.values.map(\.source) ?? [] }
@@ -147,7 +153,8 @@ public final class ModelRepository: Sendable {
       } catch { throw ServingError(.internalFailure, error.message) }
     }
     guard !sources.isEmpty else {
-      throw ServingError(.notFound, "failed to load '\(name)': there is no such model in the repository")
+      throw ServingError(
+        .notFound, "failed to load '\(name)', failed to poll from model repository: there is no such model")
     }
     var loaded: [String: Entry] = [:]
     for source in sources {
@@ -163,6 +170,17 @@ public final class ModelRepository: Sendable {
       return old
     }
     for entry in old.values { entry.model.map(scheduler.retire) }
+  }
+
+  /// Refuses what is no name of a model: nothing, and what looks like a path.
+  private static func check(_ name: String) throws(ServingError) {
+    let trimmed = name.trimmingCharacters(in: .whitespacesAndNewlines)
+    guard !trimmed.isEmpty else {
+      throw .bad("failed to load '\(name)': Model name cannot be empty. Please enter a valid name to deploy.")
+    }
+    guard trimmed != "..", trimmed != ".", !trimmed.contains("/") else {
+      throw .bad("failed to load '\(name)': model name must not contain path traversal characters")
+    }
   }
 
   /// Unloads all versions of a model; requests that were accepted are answered.

@@ -4,6 +4,8 @@ import NIOCore
 extension ServedModel {
   /// Checks a request against the model: names, types, shapes, counts and parameters.
   ///
+  /// Errors repeat the words of Triton, which clients and tests look for, behind the place.
+  ///
   /// - Throws: the first thing that is wrong, with its place.
   public func check(_ description: RequestDescription) throws(ServingError) -> InferenceRequest {
     var found: [InferenceRequest.Input?] = Array(repeating: nil, count: inputs.count)
@@ -11,10 +13,12 @@ extension ServedModel {
     for (index, input) in description.inputs.enumerated() {
       let place = "inputs[\(index)]"
       guard let position = inputs.position(named: input.name) else {
-        throw ServingError.bad("there is no input '\(input.name)', only: \(inputs.known)").at(place)
+        throw ServingError.bad(
+          "unexpected inference input '\(input.name)' for model '\(name)', which has only: \(inputs.known)"
+        ).at(place)
       }
       guard found[position] == nil else {
-        throw ServingError.bad("the input '\(input.name)' is given twice").at(place)
+        throw ServingError.bad("input '\(input.name)' already exists in request").at(place)
       }
       let checked: InferenceRequest.Input
       do { checked = try check(input, position) } catch { throw error.at("\(place) ('\(input.name)')") }
@@ -28,8 +32,8 @@ extension ServedModel {
       }
     }
     var checked: [InferenceRequest.Input] = []
-    for (position, input) in found.enumerated() {
-      guard let input else { throw .bad("the input '\(inputs[position].name)' is missing") }
+    for input in found {
+      guard let input else { throw missing(found) }
       checked.append(input)
     }
     return InferenceRequest(
@@ -37,10 +41,24 @@ extension ServedModel {
       priority: try Self.priority(description.parameters), timeout: try Self.timeout(description.parameters))
   }
 
+  /// The error for a request without some of the inputs.
+  private func missing(_ found: [InferenceRequest.Input?]) -> ServingError {
+    let names = { (isFound: Bool) in
+      zip(self.inputs, found).filter { ($1 != nil) == isFound }.map { "'\($0.0.name)'" }
+        .joined(separator: ",")
+    }
+    return .bad(
+      "expected \(inputs.count) inputs but got \(found.count { $0 != nil }) inputs for model '\(name)'. "
+        + "Got input(s) [\(names(true))], but missing required input(s) [\(names(false))]. "
+        + "Please provide all required input(s).")
+  }
+
   /// A request of a body that is one input's data alone: all shapes are implied.
   public func rawRequest(_ body: ByteChunks) throws(ServingError) -> RequestDescription {
     guard inputs.count == 1, let input = inputs.first else {
-      throw .bad("a raw request is for models with one input, not \(inputs.count)")
+      throw .bad(
+        "Raw request must only have 1 input (found 1) to be deduced but got \(inputs.count) inputs in "
+          + "'\(name)' model configuration")
     }
     var shape = input.shape
     if batches { shape[0] = 1 } else if let first = input.defaultShape.first { shape[0] = first }
@@ -57,7 +75,9 @@ extension ServedModel {
       }
       shape[axis] = body.count / bytes
     } else if !open.isEmpty {
-      throw .bad("a raw request cannot say which shape it has: \(shape) leaves several dimensions open")
+      throw .bad(
+        "The shape of the raw input '\(input.name)' can not be deduced because there are more than one "
+          + "variable-sized dimension: \(shape)")
     }
     return RequestDescription(
       inputs: [.init(name: input.name, datatype: input.datatype.rawValue, shape: shape, data: .raw(body))],
@@ -90,26 +110,34 @@ extension ServedModel {
     }
     guard datatype == expected.datatype, let size = datatype.byteCount else {
       let also = pictureInputs[position] == nil ? "" : " or BYTES with encoded pictures"
-      throw .bad("the datatype is \(input.datatype), not \(expected.datatype.rawValue)\(also)")
+      throw .bad(
+        "inference input '\(expected.name)' data-type is '\(input.datatype)', but model '\(name)' expects "
+          + "'\(expected.datatype.rawValue)'\(also)")
+    }
+    let (bytes, overflows) = count.multipliedReportingOverflow(by: size)
+    guard !overflows else {
+      throw .bad("byte size overflow for input '\(expected.name)': \(count) elements of \(size) bytes")
     }
     if batches, let items = input.shape.first, items > maximumBatch {
-      throw .bad("the batch is \(items), which is more than the maximum of \(maximumBatch)")
+      throw .bad(
+        "inference request batch-size must be <= \(maximumBatch) for '\(name)', and the batch is \(items)")
     }
-    if let mismatch = expected.mismatch(of: input.shape, batches: batches) { throw .bad(mismatch) }
-    let (bytes, overflows) = count.multipliedReportingOverflow(by: size)
+    if let expected = expected.mismatch(of: input.shape, batches: batches) {
+      throw .bad("unexpected shape for input '\(input.name)' for model '\(name)'. \(expected)")
+    }
     let elements: ByteChunks
     switch input.data {
     case .missing: throw .bad("there is no data")
     case .strings: throw .bad("the data are strings, not \(expected.datatype.rawValue)")
     case .raw(let chunks):
-      guard !overflows, chunks.count == bytes else {
+      guard chunks.count == bytes else {
         throw .bad(
-          "there are \(chunks.count) bytes of data, not \(overflows ? "those" : "the \(bytes)") of \(input.shape)"
-        )
+          "input byte size mismatch for input '\(expected.name)' for model '\(name)'. "
+            + "Expected \(bytes), got \(chunks.count)")
       }
       elements = chunks
     case .elements(let buffer, let found):
-      guard !overflows, found == count else {
+      guard found == count else {
         throw .bad("data has \(found) elements, but the shape \(input.shape) has \(count)")
       }
       elements = ByteChunks(buffer)
@@ -123,7 +151,9 @@ extension ServedModel {
     for size in shape {
       guard size >= 0 else { throw .bad("the shape \(shape) has a negative dimension") }
       let (product, overflows) = count.multipliedReportingOverflow(by: size)
-      guard !overflows else { throw .bad("the shape \(shape) has more elements than memory can hold") }
+      guard !overflows else {
+        throw .bad("the shape \(shape) causes total element count to exceed maximum size of \(Int.max)")
+      }
       count = product
     }
     return count
@@ -178,11 +208,13 @@ extension ServedModel {
     for (index, output) in description.outputs.enumerated() {
       let place = "outputs[\(index)] ('\(output.name)')"
       guard let position = outputs.position(named: output.name) else {
-        throw ServingError.bad("there is no such output, only: \(outputs.known)").at(place)
+        throw ServingError.bad(
+          "unexpected inference output '\(output.name)' for model '\(name)', which has only: \(outputs.known)"
+        ).at(place)
       }
       do throws(ServingError) {
         guard !wanted.contains(where: { $0.position == position }) else {
-          throw .bad("the output is asked for twice")
+          throw .bad("output '\(output.name)' already exists in request")
         }
         for name in output.parameters.keys where name.hasPrefix("shared_memory") {
           throw .bad("shared memory is not supported")

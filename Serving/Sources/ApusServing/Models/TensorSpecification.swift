@@ -18,7 +18,7 @@ public struct TensorSpecification: Sendable {
   /// How integers stand for real numbers, if they do.
   let quantization: QuantizationParameters?
 
-  /// Why a shape does not fit; nil if it does.
+  /// Why a shape does not fit, as a sentence; nil if it does.
   ///
   /// - Parameter batches: Whether the first dimension may be any number from 1; otherwise it is the file's.
   func mismatch(of wanted: [Int], batches: Bool) -> String? {
@@ -32,7 +32,8 @@ public struct TensorSpecification: Sendable {
     if fits { return nil }
     var expected = shape
     if !batches, let first = defaultShape.first { expected[0] = first }
-    return "the shape is \(wanted), not \(expected)"
+    let text = { (shape: [Int]) in "[\(shape.map(String.init).joined(separator: ","))]" }
+    return "Expected \(text(expected)), got \(text(wanted))"
       + (expected.contains(-1) ? ", where -1 is 1 or more" : "")
   }
 }

@@ -10,7 +10,7 @@ struct JSONReader {
   private(set) var position = 0
   private var depth = 0
 
-  private static let maximumDepth = 64
+  private static let maximumDepth = 100
 
   /// Reads the text of these bytes.
   init(_ bytes: [UInt8]) { self.bytes = bytes }
@@ -127,7 +127,7 @@ struct JSONReader {
   private mutating func descend() throws(ServingError) {
     depth += 1
     guard depth <= Self.maximumDepth else {
-      throw failure("there are more than \(Self.maximumDepth) levels of nesting")
+      throw failure("JSON nesting depth exceeds maximum allowed limit (\(Self.maximumDepth))")
     }
   }
 
