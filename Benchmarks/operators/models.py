@@ -366,6 +366,87 @@ def islands():
     yield "island_112_32", island(112, 112, 32)
 
 
+def pool(name, side, channels, window, stride, type_name, padding=0):
+    graph = Graph()
+    choice = options(
+        "Pool2D", strideW=stride, strideH=stride, filterWidth=window, filterHeight=window, padding=padding,
+        fusedActivationFunction=0,
+    )
+    out = -(-side // stride) if padding == 0 else (side - window) // stride + 1
+    quantization = None if type_name == "float32" else Quantization.per_tensor(0.05, 3)
+    x = graph.argument_of(1, side, side, channels, type_name=type_name, quantization=quantization)
+    shape = (1, out, out, channels)
+    return graph.done(graph.of(name, [x], shape, choice, type_name, quantization, version=2))
+
+
+@model
+def pools():
+    """Padding as if there were none is 1, and 0 is that of equal sizes."""
+    for name, label in (("MAX_POOL_2D", "maximum"), ("AVERAGE_POOL_2D", "average")):
+        for type_name in ("float32", "int8", "uint8"):
+            for side, channels, window, stride, padding in (
+                (112, 3, 2, 2, 1), (112, 8, 3, 2, 0), (112, 16, 2, 2, 1), (56, 24, 3, 1, 0), (112, 32, 3, 2, 0),
+                (56, 48, 2, 2, 1), (56, 64, 3, 2, 0), (28, 192, 3, 1, 0), (14, 512, 2, 2, 1), (7, 1024, 7, 1, 1),
+            ):
+                key = f"pool_{label}_{side}x{channels}_{window}s{stride}_{type_name}"
+                yield key, pool(name, side, channels, window, stride, type_name, padding)
+
+
+def function(name, choice, type_name="float32"):
+    """A function of each of so many numbers as a picture of 112 × 112 × 16 has."""
+    graph = Graph()
+    shape = (1, 112, 112, 16)
+    x = graph.argument_of(*shape)
+    return graph.done(graph.of(name, [x], shape, choice, type_name))
+
+
+@model
+def functions():
+    for name in ("ABS", "CEIL", "COS", "EXP", "FLOOR", "LOG", "NEG", "ROUND", "RSQRT", "SIGN", "SIN", "SQRT", "SQUARE"):
+        yield f"function_{name.lower()}", function(name, None)
+    for name in ("ELU", "GELU", "HARD_SWISH", "LOGISTIC", "LOG_SOFTMAX", "TANH"):
+        yield f"function_{name.lower()}", function(name, options("Gelu", approximate=False) if name == "GELU" else None)
+    for type_name in ("int32", "int8", "uint8", "int64"):
+        casting = options("Cast", inDataType=0, outDataType={"int32": 2, "int8": 9, "uint8": 3, "int64": 4}[type_name])
+        yield f"cast_float32_{type_name}", function("CAST", casting, type_name)
+
+
+def multiplied(side, channels, multiplier, window, stride, type_name):
+    graph = Graph()
+    outputs = channels * multiplier
+    choice = options(
+        "DepthwiseConv2D", strideW=stride, strideH=stride, depthMultiplier=multiplier, dilationWFactor=1,
+        dilationHFactor=1, padding=0, fusedActivationFunction=1,
+    )
+    shape = (1, -(-side // stride), -(-side // stride), outputs)
+    if type_name == "float32":
+        x = graph.argument_of(1, side, side, channels)
+        inputs = [x, graph.constant(floats(1, window, window, outputs)), graph.constant(floats(outputs))]
+        return graph.done(graph.of("DEPTHWISE_CONV_2D", inputs, shape, choice, version=3))
+    x = graph.argument_of(1, side, side, channels, type_name="int8", quantization=Quantization.per_tensor(0.05, -3))
+    scales = tuple(np.float32(0.002 + 0.001 * RANDOM.random()) for _ in range(outputs))
+    weights = RANDOM.integers(-127, 128, (1, window, window, outputs), np.int8)
+    bias = Quantization(tuple(np.float32(0.05) * s for s in scales), (0,) * outputs)
+    inputs = [
+        x,
+        graph.constant(weights, Quantization(scales, (0,) * outputs, 3)),
+        graph.constant(RANDOM.integers(-2000, 2000, outputs, np.int32), bias),
+    ]
+    result = Quantization.per_tensor(0.08, -128)
+    return graph.done(
+        graph.of("DEPTHWISE_CONV_2D", inputs, shape, choice, type_name="int8", quantization=result, version=3)
+    )
+
+
+@model
+def multipliers():
+    for type_name in ("float32", "int8"):
+        for channels, multiplier in ((3, 8), (16, 2), (8, 4), (32, 2), (4, 16)):
+            for stride in (1, 2):
+                key = f"multiplied_{channels}x{multiplier}_s{stride}_{type_name}"
+                yield key, multiplied(56, channels, multiplier, 3, stride, type_name)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=pathlib.Path)

@@ -35,6 +35,7 @@ import Testing
     Case(
       function: .gelu(isApproximate: false), expected: { $0 * 0.5 * erfc(-$0 / 2.0.squareRoot()) },
       tolerance: 256),
+    Case(function: .sign, expected: { $0 > 0 ? 1 : $0 < 0 ? -1 : $0 }, tolerance: 0),
     Case(function: .floor, expected: { $0.rounded(.down) }, tolerance: 0),
     Case(function: .ceil, expected: { $0.rounded(.up) }, tolerance: 0),
     Case(function: .round, expected: { $0.rounded(.toNearestOrEven) }, tolerance: 0),
@@ -77,15 +78,34 @@ import Testing
     #expect(worst <= test.tolerance + 0.01)
   }
 
-  @Test("sines and cosines are right to the last places of numbers around one")
-  func sines() {
+  @Test("sines and cosines are right to the last places of numbers around one", arguments: sets)
+  func sines(_ set: KernelSet?) {
     let values = (-200_000...200_000).map { Float($0) * 0.0423 } + [1e6, -3e9, 1e30]
     for (function, expected) in [(FloatFunction.sin, sin as (Double) -> Double), (.cos, cos)] {
-      for (value, result) in zip(values, Self.results(function, values)) {
+      for (value, result) in zip(values, Self.results(function, values, set)) {
         if abs(Double(result) - expected(Double(value))) > 2e-7 {
           Issue.record("\(function) of \(value) is \(result)")
         }
       }
+    }
+    #expect(
+      Self.results(.sin, [0, .nan, .infinity], set)[0] == 0 && Self.results(.cos, [0, -0.0], set) == [1, 1])
+    #expect(Self.results(.cos, [.nan, .infinity, -.infinity], set).allSatisfy { $0.isNaN })
+  }
+
+  @Test("results may lie where arguments were", arguments: sets)
+  func worksInPlace(_ set: KernelSet?) {
+    for function in [FloatFunction.sin, .cos, .log, .exp, .round] {
+      var values = (0..<1_001).map { Float($0) * 0.37 }
+      // Some are so great that they go another way.
+      for place in [5, 300, 999] { values[place] = 3e6 }
+      let expected = Self.results(function, values, set)
+      values.withUnsafeMutableBytes { memory in
+        let input = unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(memory))
+        var output = unsafe MutableRawSpan(_unsafeBytes: memory)
+        function.kernel(count: 1_001, using: set).run(input, to: &output, threads: ThreadTeam(count: 1))
+      }
+      #expect(values == expected, "\(function)")
     }
   }
 

@@ -178,9 +178,10 @@ struct KernelChoiceTests {
         isSigned: false, shapes)
       #expect(try #require(sum.choice.declined.first).reason.contains("15 bits, not 20"))
 
-      let sine = FloatFunction.sin.choose(count: 100, using: kernels)
-      #expect(sine.choice.set == "portable")
-      #expect(try #require(sine.choice.declined.first).reason.contains("sin"))
+      let steps = FloatFunction.fakeQuantize(scale: 1, minimum: 0, maximum: 9)
+        .choose(count: 100, using: kernels)
+      #expect(steps.choice.set == "portable")
+      #expect(try #require(steps.choice.declined.first).reason.contains("fakeQuantize"))
       let table = ByteTable(isSigned: false) { $0 / 2 }
       let few = table.choose(count: 100, using: kernels)
       #expect(try #require(few.choice.declined.first).reason.contains("100 bytes are fewer than 256"))

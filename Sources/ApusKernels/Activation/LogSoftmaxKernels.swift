@@ -4,9 +4,25 @@ import ApusSystem
 
 /// The logarithm of SOFTMAX, row by row.
 package enum LogSoftmax {
-  /// The kernel for floats.
-  package static func floats(rows: Int, depth: Int) -> any UnaryKernel {
-    UnaryMap(FloatLogSoftmax(), rows: rows, depth: depth)
+  /// The kernel for floats, by code of a kernel set where that has some.
+  package static func floats(rows: Int, depth: Int, using set: KernelSet? = nil) -> any UnaryKernel {
+    chooseFloats(rows: rows, depth: depth, using: set).kernel
+  }
+
+  /// The same, and how it was chosen.
+  package static func chooseFloats(
+    rows: Int, depth: Int, using set: KernelSet?
+  ) -> KernelSet.Chosen<any UnaryKernel> {
+    do throws(Decline) {
+      let set = set ?? .portable
+      let code = try set.generatedElementwise().floatLogSoftmax(depth: depth)
+      return (
+        UnaryMap(FloatLogSoftmax(code: code), rows: rows, depth: depth),
+        KernelChoice(set: set.name, declined: [])
+      )
+    } catch {
+      return (UnaryMap(FloatLogSoftmax(code: nil), rows: rows, depth: depth), .portable(instead: set, error))
+    }
   }
 
   /// The kernel for bytes of a scale; results are in units of 1/16 below the type's greatest value.
@@ -16,6 +32,20 @@ package enum LogSoftmax {
 }
 
 private struct FloatLogSoftmax: RowFunction {
+  /// Generated code for whole rows.
+  let code: FloatMapping?
+
+  var way: String { code != nil ? "generated loop of a vector at a time" : "portable loop" }
+
+  func fill(
+    _ output: UnsafeMutablePointer<Float>, rows: Int, depth: Int, input: UnsafePointer<Float>
+  ) {
+    if let code { return unsafe code(output, rows &* depth, input) }
+    for row in 0..<rows {
+      unsafe fill(output + row &* depth, count: depth, input: input + row &* depth)
+    }
+  }
+
   func fill(_ output: UnsafeMutablePointer<Float>, count: Int, input: UnsafePointer<Float>) {
     var greatest = -Float.greatestFiniteMagnitude
     for index in 0..<count {

@@ -21,11 +21,23 @@ package protocol ElementwiseKernels: Sendable {
   /// What applies a function to floats.
   func floatMapping(_ function: FloatFunction) throws(Decline) -> FloatMapping
 
+  /// What makes `int32` of floats, as ``CastKernel`` does, written as their bits.
+  func truncation() throws(Decline) -> FloatMapping
+
   /// Softmax, with this factor, of rows of so many floats. Counts are of whole rows.
   func floatSoftmax(beta: Float, depth: Int) throws(Decline) -> FloatMapping
 
+  /// The logarithm of softmax, of rows of so many floats. Counts are of whole rows.
+  func floatLogSoftmax(depth: Int) throws(Decline) -> FloatMapping
+
   /// What changes floats that a convolution computed; nil where there is no code for it.
   func postOperation(_ kind: PostOperationCode.Kind) -> PostOperationCode?
+
+  /// Bytes of the widest vectors.
+  var vectorByteCount: Int { get }
+
+  /// What reduces the taps of a pool.
+  func pooling(_ reduction: TapReduction) throws(Decline) -> TapReductionCode
 
   /// Code for the resize of a picture.
   func pictures(_ shape: PictureCode.Shape) -> PictureCode

@@ -5,9 +5,14 @@
 /// Integers keep their low bits; floats lose their fraction and saturate, NaN becomes the greatest integer; truth
 /// values are 0 and 1, and everything but zero is true. Complex numbers give their real part.
 package enum CastKernel {
-  /// The kernel for `count` elements.
-  package static func kernel(from source: ScalarType, to target: ScalarType, count: Int) -> any UnaryKernel {
-    switch source {
+  /// The kernel for `count` elements, by code of a kernel set where that has some.
+  package static func kernel(
+    from source: ScalarType, to target: ScalarType, count: Int, using set: KernelSet? = nil
+  ) -> any UnaryKernel {
+    if source == .float32, let kernel = generatedKernel(to: target, count: count, using: set) {
+      return kernel
+    }
+    return switch source {
     case .bool: kernel(Truth.self, target, count)
     case .int8: kernel(Int8.self, target, count)
     case .uint8: kernel(UInt8.self, target, count)
@@ -47,6 +52,21 @@ package enum CastKernel {
     }
   }
 
+  /// The kernel for floats to integers of 32 bits or fewer by way of generated code; nil where there is none.
+  private static func generatedKernel(
+    to target: ScalarType, count: Int, using set: KernelSet?
+  ) -> (any UnaryKernel)? {
+    guard let mapping = try? set?.elementwise?.truncation() else { return nil }
+    return switch target {
+    case .int8: UnaryMap(TruncatingCast<Int8>(mapping: mapping), count: count)
+    case .uint8: UnaryMap(TruncatingCast<UInt8>(mapping: mapping), count: count)
+    case .int16: UnaryMap(TruncatingCast<Int16>(mapping: mapping), count: count)
+    case .uint16: UnaryMap(TruncatingCast<UInt16>(mapping: mapping), count: count)
+    case .int32: UnaryMap(TruncatingCast<Int32>(mapping: mapping), count: count)
+    default: nil
+    }
+  }
+
   /// The kernel for floats to integers of less than a byte, a byte each, brought into their range.
   package static func packed(minimum: Float, maximum: Float, count: Int) -> any UnaryKernel {
     UnaryMap(PackedCast(bounds: ScalarBounds(minimum: minimum, maximum: maximum)), count: count)
@@ -60,6 +80,39 @@ private struct PackedCast: UnaryFunction {
   func callAsFunction(_ value: Float) -> Int8 {
     // NaN becomes the greatest integer.
     Int8(bounds.clamp(value < bounds.maximum ? value : bounds.maximum))
+  }
+}
+
+/// Floats to integers that `int32` holds: code makes `int32` of them, which are brought into the type's range.
+private struct TruncatingCast<Target: CastElement & FixedWidthInteger>: UnaryFunction {
+  let mapping: FloatMapping
+
+  var way: String { "generated loop of a vector at a time" }
+
+  @inline(__always)
+  func callAsFunction(_ value: Float) -> Target { value.cast(to: Target.self) }
+
+  @inline(__always)
+  func fill(_ output: UnsafeMutablePointer<Target>, count: Int, input: UnsafePointer<Float>) {
+    if Target.self == Int32.self {
+      unsafe mapping(UnsafeMutableRawPointer(output).assumingMemoryBound(to: Float.self), count, input)
+      return
+    }
+    let (least, most) = (Int32(Target.min), Int32(Target.max))
+    unsafe withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 64) { memory in
+      guard let memory = memory.baseAddress else { return }
+      let integers = unsafe memory.assumingMemoryBound(to: Int32.self)
+      var first = 0
+      while first < count {
+        let part = min(256, count &- first)
+        unsafe mapping(memory.assumingMemoryBound(to: Float.self), part, input + first)
+        let target = unsafe output + first
+        for index in 0..<part {
+          unsafe target[index] = Target(truncatingIfNeeded: min(max(integers[index], least), most))
+        }
+        first &+= part
+      }
+    }
   }
 }
 

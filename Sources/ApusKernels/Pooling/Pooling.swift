@@ -30,9 +30,10 @@ package struct Pooling: Sendable {
   let inputHeight: Int
   let inputWidth: Int
   let outputWidth: Int
+  let strideWidth: Int
+  let rowTaps: [Taps]
+  let columnTaps: [Taps]
   private let outputHeight: Int
-  private let rowTaps: [Taps]
-  private let columnTaps: [Taps]
   private let inputCount: Int
   private let outputCount: Int
   private let rows: Int
@@ -41,15 +42,20 @@ package struct Pooling: Sendable {
   /// What all windows read.
   private let inputByteCount: Int
   private let width: Int
+  /// Generated code; nil for plain Swift.
+  private var generated: GeneratedPooling?
+  /// How that was chosen.
+  package private(set) var choice: KernelChoice?
 
   /// The most rows or columns of a result.
   package static let maximumSize = 1 << 24
 
-  /// Lays out the windows; nil where one has no value under it, or there are too many.
+  /// Lays out the windows; nil where one has no value under it, or there are too many. A kernel set's own code does them if
+  /// it has some.
   package init?(
     kind: Kind, elements: Elements, batches: Int, inputHeight: Int, inputWidth: Int, channels: Int,
     outputHeight: Int, outputWidth: Int, filterHeight: Int, filterWidth: Int, strideHeight: Int,
-    strideWidth: Int, paddingTop: Int, paddingLeft: Int
+    strideWidth: Int, paddingTop: Int, paddingLeft: Int, using set: KernelSet? = nil
   ) {
     self.kind = kind
     self.elements = elements
@@ -58,6 +64,7 @@ package struct Pooling: Sendable {
     self.inputWidth = inputWidth
     self.outputHeight = outputHeight
     self.outputWidth = outputWidth
+    self.strideWidth = strideWidth
     func taps(_ output: Int, _ stride: Int, _ padding: Int, _ filter: Int, _ size: Int) -> [Taps] {
       (0..<output).map { position in
         let origin = position * stride - padding
@@ -80,16 +87,49 @@ package struct Pooling: Sendable {
     let work = Double(outputCount) * Double(rowTaps.first?.count ?? 0) * Double(columnTaps.first?.count ?? 0)
     tiles = outputCount == 0 ? 0 : work > 200_000 ? rows : 1
     inputByteCount = Int(min(max(work, 0), 0x1p40)) * width
+    // Sizes beside one of zero are not bounded.
+    guard let set, batches > 0, tiles > 0 else { return }
+    do throws(Decline) {
+      generated = try GeneratedPooling(self, using: set.generatedElementwise())
+      choice = KernelChoice(set: set.name, declined: [])
+    } catch { choice = .portable(instead: set, error) }
   }
 
-  /// Pools; the spans must be as large as the tensors.
+  /// What does the work, for people to read.
+  package var implementation: String { generated?.implementation ?? "portable loops over each window" }
+
+  /// The scratch memory that a run needs.
+  package func scratchByteCount(threads: Int) -> Int { threads * (generated?.scratchByteCount ?? 0) }
+
+  /// Pools; the spans must be as large as the tensors, and as ``scratchByteCount(threads:)`` says.
+  package func run(
+    _ input: RawSpan, to output: inout MutableRawSpan, scratch: inout MutableRawSpan, threads: ThreadTeam
+  ) {
+    precondition(scratch.byteCount >= scratchByteCount(threads: threads.count))
+    unsafe scratch.withUnsafeMutableBytes { memory in
+      unsafe run(input, to: &output, memory.baseAddress, threads)
+    }
+  }
+
+  /// The same of one that needs no scratch memory.
   package func run(_ input: RawSpan, to output: inout MutableRawSpan, threads: ThreadTeam) {
+    precondition(scratchByteCount(threads: 1) == 0)
+    unsafe run(input, to: &output, nil, threads)
+  }
+
+  private func run(
+    _ input: RawSpan, to output: inout MutableRawSpan, _ scratch: UnsafeMutableRawPointer?,
+    _ threads: ThreadTeam
+  ) {
     precondition(input.byteCount >= inputCount * width && output.byteCount >= outputCount * width)
     guard tiles > 0 else { return }
+    if generated != nil { ExecutableMemory.seal() }
     unsafe withAddresses(input, &output) { input, output in
       unsafe withUnsafePointer(to: self) { owner in
         let tiles = threads.tileCount(rows: rows, bytes: inputByteCount, alone: tiles)
-        threads.run(tiles: tiles, unsafe Work(owner: owner, tiles: tiles, input: input, output: output))
+        unsafe threads.run(
+          tiles: tiles,
+          Work(owner: owner, tiles: tiles, input: input, output: output, scratch: scratch ?? output))
       }
     }
   }
@@ -102,16 +142,28 @@ package struct Pooling: Sendable {
     let tiles: Int
     let input: UnsafeRawPointer
     let output: UnsafeMutableRawPointer
+    /// Where there is none, no code writes to it.
+    let scratch: UnsafeMutableRawPointer
 
     func run(tile: Int, worker: Int) {
-      unsafe owner.pointee.poolRows(self, share(of: owner.pointee.rows, tile: tile, of: tiles))
+      let range = unsafe share(of: owner.pointee.rows, tile: tile, of: tiles)
+      guard let generated = unsafe owner.pointee.generated else {
+        return unsafe owner.pointee.poolRows(self, range)
+      }
+      unsafe generated.run(
+        input, to: output, rows: range, scratch: scratch + worker &* generated.scratchByteCount)
     }
+  }
+
+  /// The image that a row of the output is of, and what is under its windows.
+  func window(row: Int) -> (image: Int, taps: Taps) {
+    let (image, line) = row.quotientAndRemainder(dividingBy: outputHeight)
+    return (image, rowTaps[line])
   }
 
   private func poolRows(_ work: Work, _ range: Range<Int>) {
     for row in range {
-      let (batch, line) = (row / outputHeight, row % outputHeight)
-      let vertical = rowTaps[line]
+      let (batch, vertical) = window(row: row)
       for column in 0..<outputWidth {
         let horizontal = columnTaps[column]
         let first = ((batch &* inputHeight &+ vertical.first) &* inputWidth &+ horizontal.first) &* channels

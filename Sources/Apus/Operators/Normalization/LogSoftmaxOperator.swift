@@ -10,7 +10,8 @@ enum LogSoftmaxOperator {
     let output = try node.output(0, shape: input.shape, like: input)
     let (rows, depth) = input.shape.rows
     if input.type == .float32 {
-      return UnaryOperator(LogSoftmax.floats(rows: rows, depth: depth), input: input, output: output)
+      let (kernel, choice) = LogSoftmax.chooseFloats(rows: rows, depth: depth, using: node.kernels)
+      return UnaryOperator(kernel, choice: choice, input: input, output: output)
     }
     try node.requireScale(16 / 256, of: output)
     let expected: Int32 = input.type == .uint8 ? 255 : 127

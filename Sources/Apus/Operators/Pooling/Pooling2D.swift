@@ -8,6 +8,7 @@ struct Pooling2D: Operator {
   private let pooling: Pooling
   private let input: TensorSlot
   private let output: TensorSlot
+  private let scratch: TensorSlot?
 
   static func average(_ node: Node) throws(ApusError) -> any Operator { try Pooling2D(.average, node) }
   static func maximum(_ node: Node) throws(ApusError) -> any Operator { try Pooling2D(.maximum, node) }
@@ -46,16 +47,24 @@ struct Pooling2D: Operator {
         inputWidth: input.shape[2], channels: input.shape[3], outputHeight: window.outputHeight,
         outputWidth: window.outputWidth, filterHeight: filterHeight, filterWidth: filterWidth,
         strideHeight: window.strideHeight, strideWidth: window.strideWidth, paddingTop: window.paddingTop,
-        paddingLeft: window.paddingLeft)
+        paddingLeft: window.paddingLeft, using: node.kernels)
     else {
       throw node.malformed(
         "a window of \(filterHeight)×\(filterWidth) does not fit \(input.name), \(input.shape)")
     }
     self.pooling = pooling
+    let byteCount = pooling.scratchByteCount(threads: node.threadCount)
+    scratch = byteCount > 0 ? try node.scratch(byteCount: byteCount) : nil
   }
 
   func invoke(_ tensors: borrowing TensorTable) {
     var result = tensors.writeBytes(output)
-    pooling.run(tensors.readBytes(input), to: &result, threads: tensors.threads)
+    guard let scratch else {
+      return pooling.run(tensors.readBytes(input), to: &result, threads: tensors.threads)
+    }
+    var memory = tensors.writeBytes(scratch)
+    pooling.run(tensors.readBytes(input), to: &result, scratch: &memory, threads: tensors.threads)
   }
+
+  var implementation: Implementation { Implementation(text: pooling.implementation, choice: pooling.choice) }
 }

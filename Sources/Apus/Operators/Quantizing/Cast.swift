@@ -22,8 +22,8 @@ enum Cast {
     guard let source = input.type.castType, let target = output.type.castType,
       !input.type.isPacked || output.type == .float32, !output.type.isPacked
     else { throw node.unsupported("from \(input.type) to \(output.type) is not supported") }
-    return UnaryOperator(
-      CastKernel.kernel(from: source, to: target, count: count), input: input, output: output)
+    let kernel = CastKernel.kernel(from: source, to: target, count: count, using: node.kernels)
+    return UnaryOperator(kernel, input: input, output: output)
   }
 }
 

@@ -59,6 +59,8 @@ extension X86Assembler.Instruction {
   package static let vpmulld = Self("vpmulld", prefix: 1, map: 2, 0x40)
   /// Low halves of the products of `int16`.
   package static let vpmullw = Self("vpmullw", prefix: 1, map: 1, 0xD5, tuple: .fullMemory)
+  /// High halves of the products of `uint16`.
+  package static let vpmulhuw = Self("vpmulhuw", prefix: 1, map: 1, 0xE4, tuple: .fullMemory)
   /// `register = register · third + second` for floats.
   package static let vfmadd132ps = Self("vfmadd132ps", prefix: 1, map: 2, 0x98)
   /// `register = second · register + third` for floats.
@@ -94,6 +96,8 @@ extension X86Assembler.Instruction {
   package static let vpsllvd = Self("vpsllvd", prefix: 1, map: 2, 0x47)
   /// Shifts `int32` right by counts in the third operand, keeping signs.
   package static let vpsravd = Self("vpsravd", prefix: 1, map: 2, 0x46)
+  /// Shifts `uint16` right by the count in the first half of the third operand, of 128 bits: a register.
+  package static let vpsrlw = Self("vpsrlw", prefix: 1, map: 1, 0xD1, tuple: .fullMemory)
   /// Sums of absolute differences of eight bytes each.
   package static let vpsadbw = Self("vpsadbw", prefix: 1, map: 1, 0xF6, tuple: .fullMemory)
 
@@ -212,6 +216,16 @@ extension X86Assembler.Instruction {
   package static let vsqrtps = Self("vsqrtps", prefix: 0, map: 1, 0x51)
   /// The second operand times the power of two whose exponent is the third, rounded down.
   package static let vscalefps = Self("vscalefps", prefix: 1, map: 2, 0x2C)
+  /// The third operand's inverse root, but for a 2⁻¹⁴th of it. EVEX only.
+  package static let vrsqrt14ps = Self("vrsqrt14ps", prefix: 1, map: 2, 0x4E)
+  /// The third operand as an integer, as the immediate says how: 8 to nearest, ties to even; 9 down; 10 up. `vroundps` with VEX.
+  package static let vrndscaleps = Self("vrndscaleps", prefix: 1, map: 3, 0x08)
+  /// The exponent of the third operand, as a float. EVEX only.
+  package static let vgetexpps = Self("vgetexpps", prefix: 1, map: 2, 0x42)
+  /// The mantissa of the third operand, in the range and with the sign that the immediate names. EVEX only.
+  package static let vgetmantps = Self("vgetmantps", prefix: 1, map: 3, 0x26)
+  /// All bits where the comparison that the immediate names holds: 0 equal, 1 less, 5 not less. VEX only.
+  package static let vcmpps = Self("vcmpps", prefix: 0, map: 1, 0xC2)
   package static let vmaxps = Self("vmaxps", prefix: 0, map: 1, 0x5F)
   package static let vminps = Self("vminps", prefix: 0, map: 1, 0x5D)
   package static let vmulpd = Self("vmulpd", prefix: 1, map: 1, 0x59, w: 1, elementByteCount: 8)

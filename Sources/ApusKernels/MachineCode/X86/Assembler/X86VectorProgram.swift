@@ -9,11 +9,14 @@ struct X86VectorProgram {
     case input
     /// What a register holds that is the caller's.
     case held(Int)
-    /// `first ∘ second`; the second may be a constant in memory.
-    case binary(X86Assembler.Instruction, Int, Operand)
+    /// `first ∘ second`; the second may be a constant in memory. Some have an immediate.
+    case binary(X86Assembler.Instruction, Int, Operand, UInt8? = nil)
     /// `first · second + third`, of which the third may be a constant in memory.
     case product(Int, Operand, Operand)
-    case squareRoot(Int)
+    /// A function of one value; some have an immediate.
+    case unary(X86Assembler.Instruction, Int, UInt8?)
+    /// Keeps the greatest of integers in a register that is the caller's; it is no value.
+    case greatest(Int, register: Int)
     /// A shift of 32-bit lanes: `digit` as in ``X86Assembler/shift(_:digit:_:_:_:by:)``.
     case shift(digit: Int, Int, by: UInt8)
     /// A constant in a register.
@@ -84,7 +87,25 @@ struct X86VectorProgram {
   mutating func scale(_ value: Value, byPowerOfTwo exponent: Value) -> Value {
     binary(.vscalefps, value, .value(exponent))
   }
-  mutating func squareRoot(_ value: Value) -> Value { make(.squareRoot(value.number)) }
+  mutating func squareRoot(_ value: Value) -> Value { unary(.vsqrtps, value) }
+  /// What an instruction of one operand makes.
+  mutating func unary(
+    _ instruction: X86Assembler.Instruction, _ value: Value, immediate: UInt8? = nil
+  ) -> Value {
+    make(.unary(instruction, value.number, immediate))
+  }
+  /// The lesser of a value and a constant, which is the answer if the value is NaN.
+  mutating func lesserNumber(_ value: Value, _ constant: Float) -> Value {
+    binary(.vminps, value, .bits(constant.bitPattern))
+  }
+  /// All bits of lanes where a comparison with a constant holds, see ``X86Assembler/Instruction/vcmpps``. AVX2 alone has it.
+  mutating func compare(_ value: Value, _ constant: Float, by predicate: UInt8) -> Value {
+    make(.binary(.vcmpps, value.number, operand(.bits(constant.bitPattern)), predicate))
+  }
+  /// Keeps the greatest of 32-bit integers of each lane in a register of the caller's.
+  mutating func keepGreatest(_ value: Value, in register: Int) {
+    steps.append(.greatest(value.number, register: register))
+  }
   /// `first · second + third`, rounded once.
   mutating func fma(_ first: Value, _ second: Term, _ third: Term) -> Value {
     // Of the instruction's operands only one can lie in memory: the last.
@@ -128,18 +149,41 @@ struct X86VectorProgram {
 
   // MARK: Code
 
+  /// The registers that can hold constants for a loop: those that only AVX-512 has.
+  static func spareRegisters(_ target: X86Target) -> Range<Int> { target == .avx512 ? 16..<32 : 0..<0 }
+
+  /// Loads the first constants into ``spareRegisters(_:)``, to be done before a loop.
+  func holdConstants(_ a: inout X86Assembler, _ target: X86Target, at place: X86Assembler.General) {
+    for (constant, register) in zip(constants.indices, Self.spareRegisters(target)) {
+      a.vector(.vbroadcastss, target.width, register, 0, .init(place, constant * 4))
+    }
+  }
+
   /// Writes the steps with registers below `registerCount`, and answers which has `result`; nil where they do not suffice.
   ///
-  /// The argument lies at `source`. Constants lie side by side from `constants` on: single ones for AVX-512, whole vectors of
-  /// each otherwise.
+  /// The argument lies at `source`. Constants lie side by side from `constants` on: single ones for AVX-512, of which
+  /// ``holdConstants(_:_:at:)`` has loaded some unless `areHeld` is false, whole vectors of each otherwise.
   func write(
     _ result: Value, to a: inout X86Assembler, _ target: X86Target, registerCount: Int,
-    source: X86Assembler.Memory, constants: X86Assembler.General
+    source: X86Assembler.Memory?, constants: X86Assembler.General, areHeld: Bool = true
   ) -> Int? {
     let width = target.width
     let repeats = target == .avx512
     let distance = repeats ? 4 : width.byteCount
+    let spare = areHeld ? Self.spareRegisters(target) : 0..<0
+    func held(_ constant: Int) -> Int? { constant < spare.count ? spare.lowerBound + constant : nil }
     func place(_ constant: Int) -> X86Assembler.Memory { .init(constants, constant * distance) }
+    /// An instruction whose last operand is a constant.
+    func vector(
+      _ instruction: X86Assembler.Instruction, _ own: Int, _ first: Int, _ constant: Int, _ immediate: UInt8?
+    ) {
+      if let register = held(constant) {
+        a.vector(instruction, width, own, first, register, immediate: immediate)
+      } else {
+        a.vector(
+          instruction, width, own, first, place(constant), broadcasts: repeats, immediate: immediate)
+      }
+    }
     var lastUses = Array(repeating: 0, count: steps.count)
     for (index, step) in steps.enumerated() {
       for value in Self.values(of: step) { lastUses[value] = index }
@@ -154,10 +198,19 @@ struct X86VectorProgram {
         registers[index] = register
         continue
       }
+      if case .load(let constant) = step, let register = held(constant) {
+        (registers[index], lastUses[index]) = (register, .max)
+        continue
+      }
       // What is used for the last time gives its register to the result, or back.
       var ended: [Int] = []
       for value in Self.values(of: step) where lastUses[value] == index && !ended.contains(registers[value]) {
         ended.append(registers[value])
+      }
+      if case .greatest(let value, let register) = step {
+        a.vector(.vpmaxsd, width, register, register, registers[value])
+        free += ended
+        continue
       }
       var own: Int
       if case .product(let first, _, _) = step {
@@ -175,28 +228,31 @@ struct X86VectorProgram {
         own = next
       }
       switch step {
-      case .held: continue
-      case .input: a.vector(.vmovups, width, own, 0, source)
+      case .held, .greatest: continue
+      case .input:
+        guard let source else { return nil }
+        a.vector(.vmovups, width, own, 0, source)
       case .load(let constant):
         if repeats {
           a.vector(.vbroadcastss, width, own, 0, place(constant))
         } else {
           a.vector(.vmovups, width, own, 0, place(constant))
         }
-      case .squareRoot(let value): a.vector(.vsqrtps, width, own, 0, registers[value])
+      case .unary(let instruction, let value, let immediate):
+        a.vector(instruction, width, own, 0, registers[value], immediate: immediate)
       case .shift(let digit, let value, let count):
         a.shift(.shiftDoubles, digit: digit, width, own, registers[value], by: count)
-      case .binary(let instruction, let first, .value(let second)):
-        a.vector(instruction, width, own, registers[first], registers[second])
-      case .binary(let instruction, let first, .constant(let second)):
-        a.vector(instruction, width, own, registers[first], place(second), broadcasts: repeats)
+      case .binary(let instruction, let first, .value(let second), let immediate):
+        a.vector(instruction, width, own, registers[first], registers[second], immediate: immediate)
+      case .binary(let instruction, let first, .constant(let second), let immediate):
+        vector(instruction, own, registers[first], second, immediate)
       case .product(_, .value(let second), .value(let third)):
         a.vector(.vfmadd213ps, width, own, registers[second], registers[third])
       case .product(_, .value(let second), .constant(let third)):
-        a.vector(.vfmadd213ps, width, own, registers[second], place(third), broadcasts: repeats)
+        vector(.vfmadd213ps, own, registers[second], third, nil)
       case .product(_, .constant(let second), .value(let third)):
         // first · constant + third: the constant takes the last place.
-        a.vector(.vfmadd132ps, width, own, registers[third], place(second), broadcasts: repeats)
+        vector(.vfmadd132ps, own, registers[third], second, nil)
       case .product(_, .constant, .constant): return nil
       }
       registers[index] = own
@@ -209,9 +265,10 @@ struct X86VectorProgram {
     func value(_ operand: Operand) -> [Int] { if case .value(let number) = operand { [number] } else { [] } }
     return switch step {
     case .input, .held, .load: []
-    case .binary(_, let first, let second): [first] + value(second)
+    case .binary(_, let first, let second, _): [first] + value(second)
     case .product(let first, let second, let third): [first] + value(second) + value(third)
-    case .squareRoot(let value), .shift(_, let value, _): [value]
+    case .unary(_, let value, _), .greatest(let value, _): [value]
+    case .shift(_, let value, _): [value]
     }
   }
 }

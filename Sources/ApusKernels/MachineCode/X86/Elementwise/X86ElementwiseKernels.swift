@@ -29,12 +29,24 @@ package struct X86ElementwiseKernels: ElementwiseKernels {
     try unsafe target.mapping(function)
   }
 
+  package func truncation() throws(Decline) -> FloatMapping { try target.truncation() }
+
   package func floatSoftmax(beta: Float, depth: Int) throws(Decline) -> FloatMapping {
-    try unsafe target.softmax(beta: beta, depth: depth)
+    try target.softmax(beta: beta, depth: depth, isLogarithm: false)
+  }
+
+  package func floatLogSoftmax(depth: Int) throws(Decline) -> FloatMapping {
+    try target.softmax(beta: 1, depth: depth, isLogarithm: true)
   }
 
   package func postOperation(_ kind: PostOperationCode.Kind) -> PostOperationCode? {
     target.postOperation(kind)
+  }
+
+  package var vectorByteCount: Int { target.width.byteCount }
+
+  package func pooling(_ reduction: TapReduction) throws(Decline) -> TapReductionCode {
+    try target.pooling(reduction)
   }
 
   package func pictures(_ shape: PictureCode.Shape) -> PictureCode { target.pictures(shape) }

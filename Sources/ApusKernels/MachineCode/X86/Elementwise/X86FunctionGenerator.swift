@@ -3,20 +3,35 @@
 /// Generates functions of floats, a vector at a time: within two units in the last place of the true values, as
 /// ``FloatVectorFunction`` computes them without fused products.
 struct X86FunctionGenerator: CodeGenerator, Hashable {
+  /// What is computed.
+  enum Function: Hashable {
+    case floats(FloatFunction)
+    /// Floats without their fractions, as the bits of `int32`: the nearest of these for greater numbers, the greatest for NaN.
+    case truncation
+  }
+
   struct Arguments: CodeArguments {
     var source = 0
     var target = 0
     /// How many vectors.
     var vectors = 0
     var constants = 0
+    /// Where a vector is written: the greatest magnitude of each lane, of functions that have a limit.
+    var magnitudes = 0
   }
 
   let target: X86Target
-  let function: FloatFunction
+  let function: Function
 
   typealias Program = X86VectorProgram
   typealias Value = X86VectorProgram.Value
   private typealias A = Arguments
+
+  /// The greatest of each lane; programs of functions with a limit have the registers below.
+  static let magnitudes = 15
+
+  /// The magnitude up to which the code is precise, if it is not for all.
+  var limit: Float? { function == .floats(.sin) || function == .floats(.cos) ? 8192 : nil }
 
   func generate() -> [UInt8]? {
     guard let (program, result) = program else { return nil }
@@ -25,16 +40,23 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
     a.load(.rdx, .init(.rdi, A.offset(\.target)))
     a.load(.rcx, .init(.rdi, A.offset(\.vectors)))
     a.load(.rsi, .init(.rdi, A.offset(\.constants)))
+    program.holdConstants(&a, target, at: .rsi)
+    if limit != nil { a.zeroVector(Self.magnitudes, target.width) }
     let next = a.loopHead()
     guard
       let register = program.write(
-        result, to: &a, target, registerCount: 16, source: .init(.rax), constants: .rsi)
+        result, to: &a, target, registerCount: limit == nil ? 16 : Self.magnitudes, source: .init(.rax),
+        constants: .rsi)
     else { return nil }
     a.vector(.vmovupsStore, target.width, register, 0, .init(.rdx))
     a.add(.rax, target.width.byteCount)
     a.add(.rdx, target.width.byteCount)
     a.decrement(.rcx)
     a.jump(.notEqual, next)
+    if limit != nil {
+      a.load(.rax, .init(.rdi, A.offset(\.magnitudes)))
+      a.vector(.vmovupsStore, target.width, Self.magnitudes, 0, .init(.rax))
+    }
     a.zeroUpper()
     a.return()
     return a.finish()
@@ -44,42 +66,12 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
   private var program: (Program, result: Value)? {
     var program = Program()
     let x = program.input()
-    let result: Value
+    let result: Value?
     switch function {
-    case .exp: result = Self.exponential(x, &program)
-    case .logistic: result = Self.logistic(x, &program)
-    case .swish:
-      result = program.multiply(Self.logistic(x, &program), .value(x))
-    case .tanh: result = Self.hyperbolicTangent(x, &program)
-    case .elu:
-      let below = Self.exponentialMinusOne(program.lesser(0, x), &program)
-      // Negative zero stays what it is.
-      let signed = program.or(below, .value(program.and(x, .bits(1 << 31))))
-      result = Self.choose(signed, x, where: program.shiftRight(x, by: 31), &program)
-    case .gelu(isApproximate: true):
-      let cube = program.multiply(program.multiply(program.multiply(x, .value(x)), .value(x)), 0.044715)
-      // √(2/π)
-      let argument = program.multiply(program.add(cube, .value(x)), 0.797_884_560_802_865_36)
-      let tangent = program.add(Self.hyperbolicTangent(argument, &program), 1)
-      result = program.multiply(program.multiply(x, 0.5), .value(tangent))
-    case .gelu(isApproximate: false): result = Self.gelu(x, &program)
-    case .clamp(let minimum, let maximum):
-      result = program.lesser(maximum, program.greater(minimum, x))
-    case .leakyRelu(let alpha):
-      guard alpha.isFinite else { return nil }
-      let product = program.multiply(x, .bits(alpha.bitPattern))
-      result = Self.choose(product, x, where: program.shiftRight(x, by: 31), &program)
-    case .hardSwish:
-      let factor = program.lesser(6, program.greater(0, program.add(x, 3)))
-      result = program.divide(
-        program.multiply(x, .value(factor)), .value(program.constant((6 as Float).bitPattern)))
-    case .squareRoot: result = program.squareRoot(x)
-    case .inverseSquareRoot:
-      let root = program.squareRoot(x)
-      result = program.divide(program.constant((1 as Float).bitPattern), .value(root))
-    default: return nil
+    case .floats(let function): result = steps(of: function, x, &program)
+    case .truncation: result = Self.truncation(x, &program)
     }
-    return (program, result)
+    return result.map { (program, $0) }
   }
 
   /// Whether there is code for the function.
@@ -96,20 +88,81 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
       ? program.constants : program.constants.flatMap { Array(repeating: $0, count: target.lanes) }
   }
 
+  private func steps(of function: FloatFunction, _ x: Value, _ program: inout Program) -> Value? {
+    switch function {
+    case .exp: return exponential(x, &program)
+    case .log: return logarithm(x, &program)
+    case .sin: return Self.sine(x, &program)
+    case .cos: return Self.cosine(x, &program)
+    case .logistic: return logistic(x, &program)
+    case .swish: return program.multiply(logistic(x, &program), .value(x))
+    case .tanh: return Self.hyperbolicTangent(x, &program)
+    case .elu:
+      let below = Self.exponentialMinusOne(program.greater(-88, program.lesser(0, x)), &program)
+      // Negative zero stays what it is.
+      let signed = program.or(below, .value(program.and(x, .bits(1 << 31))))
+      return Self.choose(signed, x, where: program.shiftRight(x, by: 31), &program)
+    case .gelu(isApproximate: true):
+      let cube = program.multiply(program.multiply(program.multiply(x, .value(x)), .value(x)), 0.044715)
+      // √(2/π)
+      let argument = program.multiply(program.add(cube, .value(x)), 0.797_884_560_802_865_36)
+      let tangent = program.add(Self.hyperbolicTangent(argument, &program), 1)
+      return program.multiply(program.multiply(x, 0.5), .value(tangent))
+    case .gelu(isApproximate: false): return Self.gelu(x, &program)
+    case .clamp(let minimum, let maximum): return program.lesser(maximum, program.greater(minimum, x))
+    case .leakyRelu(let alpha):
+      guard alpha.isFinite else { return nil }
+      let product = program.multiply(x, .bits(alpha.bitPattern))
+      return Self.choose(product, x, where: program.shiftRight(x, by: 31), &program)
+    case .hardSwish:
+      let factor = program.lesser(6, program.greater(0, program.add(x, 3)))
+      return program.divide(
+        program.multiply(x, .value(factor)), .value(program.constant((6 as Float).bitPattern)))
+    case .absolute: return program.and(x, .bits(0x7FFF_FFFF))
+    case .negate: return program.xor(x, .bits(1 << 31))
+    case .square: return program.multiply(x, .value(x))
+    case .squareRoot: return program.squareRoot(x)
+    case .inverseSquareRoot: return inverseSquareRoot(x, &program)
+    case .round: return program.unary(.vrndscaleps, x, immediate: 8)
+    case .floor: return program.unary(.vrndscaleps, x, immediate: 9)
+    case .ceil: return program.unary(.vrndscaleps, x, immediate: 10)
+    case .sign:
+      // The least numbers times 2²⁰⁰ are above one, and −0 + 0 is 0.
+      let large = program.multiply(program.multiply(x, 0x1p100), 0x1p100)
+      return program.add(program.lesser(1, program.greater(-1, large)), 0)
+    default: return nil
+    }
+  }
+
   // MARK: Functions
 
-  /// `e^r − 1` and the bits of a float whose lowest are `n`, with `x = n·ln 2 + r` and `|r| ≤ ln 2 / 2`.
-  private static func reduced(_ x: Value, _ p: inout Program) -> (fractions: Value, exponents: Value) {
+  /// `n`, and the bits of a float whose lowest are `n`, and `r`, with `x = n·ln 2 + r` and `|r| ≤ ln 2 / 2`.
+  private static func reduced(
+    _ x: Value, _ p: inout Program
+  ) -> (rest: Value, exponents: Value, bits: Value) {
     // Adding 1.5·2²³ leaves the nearest integer as the lowest bits of the mantissa.
     let shifted = p.fma(x, 1.442_695_04, 0x1.8p23)
     let n = p.subtract(shifted, 0x1.8p23)
     // ln 2 with nine bits, so that small multiples of it are exact, and the rest.
     let high = p.fma(n, .bits((-0x1.63p-1 as Float).bitPattern), .value(x))
-    let r = p.fma(n, 2.121_944_4e-4, .value(high))
+    return (p.fma(n, 2.121_944_4e-4, .value(high)), n, shifted)
+  }
+
+  /// `e^r − 1`, and the bits of a float whose lowest are `n`.
+  private static func fractions(_ x: Value, _ p: inout Program) -> (fractions: Value, bits: Value) {
+    let (r, _, bits) = reduced(x, &p)
     let polynomial = p.polynomial(
       r, [0.001_392_644_084, 0.008_363_384_99, 0.041_666_553_07, 0.166_665_757_5, 0.5])
     let square = p.multiply(r, .value(r))
-    return (p.fma(square, .value(polynomial), .value(r)), shifted)
+    return (p.fma(square, .value(polynomial), .value(r)), bits)
+  }
+
+  /// `e^x` of numbers from −104 to 89 with AVX-512, which multiplies with powers of two.
+  private static func scaledPower(_ x: Value, _ p: inout Program) -> Value {
+    let (r, exponents, _) = reduced(x, &p)
+    let power = p.polynomial(
+      r, [0.001_392_644_084, 0.008_363_384_99, 0.041_666_553_07, 0.166_665_757_5, 0.5, 1, 1])
+    return p.scale(power, byPowerOfTwo: exponents)
   }
 
   /// 2ⁿ, for bits whose lowest are `n`, in `-126...127`.
@@ -117,9 +170,13 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
     p.addIntegers(p.shiftLeft(bits, by: 23), .bits((1 as Float).bitPattern))
   }
 
-  static func exponential(_ x: Value, _ p: inout Program) -> Value {
+  private func exponential(_ x: Value, _ p: inout Program) -> Value { Self.exponential(x, &p, target) }
+
+  static func exponential(_ x: Value, _ p: inout Program, _ target: X86Target) -> Value {
     // Beyond these bounds all results are infinite or 0.
-    let (fractions, bits) = reduced(p.lesser(89, p.greater(-104, x)), &p)
+    let bounded = p.lesser(89, p.greater(-104, x))
+    guard target != .avx512 else { return scaledPower(bounded, &p) }
+    let (fractions, bits) = fractions(bounded, &p)
     // Two factors, since neither 2¹²⁸ nor 2⁻¹⁵⁰ has a normal exponent.
     let exponents = p.subtractIntegers(bits, .bits(0x4B40_0000))
     let half = p.shiftRight(exponents, by: 1)
@@ -131,29 +188,37 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
 
   /// `eˣ` of numbers that are not above zero, in fewer steps, for AVX-512.
   static func exponentialBelowZero(_ x: Value, _ p: inout Program) -> Value {
-    let (fractions, bits) = reduced(p.greater(-104, x), &p)
-    let exponents = p.subtract(bits, 0x1.8p23)
-    return p.scale(p.add(fractions, 1), byPowerOfTwo: exponents)
+    scaledPower(p.greater(-104, x), &p)
   }
 
+  /// `eˣ − 1` of numbers from −88 to 88.
   private static func exponentialMinusOne(_ x: Value, _ p: inout Program) -> Value {
-    let (fractions, bits) = reduced(p.lesser(88, p.greater(-88, x)), &p)
+    let (fractions, bits) = fractions(x, &p)
     let power = powerOfTwo(bits, &p)
     let rest = p.subtract(power, 1)
     return p.fma(fractions, .value(power), .value(rest))
   }
 
-  /// `FloatFunction.logistic`; zero below −87, since subnormal numbers would take a hundred times as long.
-  private static func logistic(_ x: Value, _ p: inout Program) -> Value {
+  /// `FloatFunction.logistic`; zero below −87 or −88, since subnormal numbers would take a hundred times as long.
+  private func logistic(_ x: Value, _ p: inout Program) -> Value {
     let negative = p.xor(x, .bits(1 << 31))
-    let (fractions, bits) = reduced(p.lesser(87, p.greater(-87, negative)), &p)
-    let power = powerOfTwo(bits, &p)
-    let exponential = p.fma(fractions, .value(power), .value(power))
+    let isWide = target == .avx512
+    let bounded = p.lesser(isWide ? 89 : 87, p.greater(-87, negative))
+    let exponential: Value
+    if isWide {
+      exponential = Self.scaledPower(bounded, &p)
+    } else {
+      let (fractions, bits) = Self.fractions(bounded, &p)
+      let power = Self.powerOfTwo(bits, &p)
+      exponential = p.fma(fractions, .value(power), .value(power))
+    }
     let one = p.constant((1 as Float).bitPattern)
     // All bits where −x is at most the cutoff's magnitude; beyond it, the 1 beside the exponential falls away.
     let distance = p.subtract(negative, .bits((-FloatFunction.logisticCutoff).nextUp.bitPattern))
     let addend = p.and(p.shiftRight(distance, by: 31), .value(one))
     let quotient = p.divide(one, .value(p.add(exponential, .value(addend))))
+    // e⁸⁹ is infinite.
+    guard !isWide else { return quotient }
     // Zero from −88 on, and one from −87 on; NaN passes.
     let share = p.lesser(1, p.greater(0, p.add(x, 88)))
     return p.multiply(quotient, .value(share))
@@ -181,7 +246,7 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
         0.105_369_068_7, 0.119_869_120_4, 0.139_856_696_1, 0.139_621_704_8,
       ])
     let square = p.multiply(p.multiply(magnitude, -0.5), .value(magnitude))
-    let (fractions, bits) = reduced(p.greater(-84, square), &p)
+    let (fractions, bits) = fractions(p.greater(-84, square), &p)
     let power = powerOfTwo(bits, &p)
     let exponential = p.fma(fractions, .value(power), .value(power))
     let tail = p.multiply(p.multiply(p.multiply(exponential, .value(t)), .value(factor)), .value(magnitude))
@@ -191,55 +256,108 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
     return p.subtract(p.greater(0, x), .value(p.and(tail, .value(isSeen))))
   }
 
+  private func inverseSquareRoot(_ x: Value, _ p: inout Program) -> Value {
+    guard target == .avx512 else {
+      let root = p.squareRoot(x)
+      return p.divide(p.constant((1 as Float).bitPattern), .value(root))
+    }
+    // One of Newton's steps: y + y·(1 − x·y²)/2. Where y is infinite or zero it stays, as the step, NaN, becomes a number.
+    let y = p.unary(.vrsqrt14ps, x)
+    let half = p.multiply(p.multiply(x, .value(y)), -0.5)
+    let step = p.lesserNumber(p.fma(half, .value(y), 0.5), 0x1p-10)
+    return p.fma(step, .value(y), .value(y))
+  }
+
+  /// The natural logarithm; NaN below zero.
+  private func logarithm(_ x: Value, _ p: inout Program) -> Value { Self.logarithm(x, &p, target) }
+
+  static func logarithm(_ x: Value, _ p: inout Program, _ target: X86Target) -> Value {
+    // x = 2ⁿ·(1 + f), with 1 + f from ¾ to 1½.
+    let (n, mantissa): (Value, Value)
+    if target == .avx512 {
+      // Zero and infinity are 1 and an infinite n.
+      mantissa = p.unary(.vgetmantps, x, immediate: 0b1111)
+      n = p.subtract(p.unary(.vgetexpps, x), .value(p.unary(.vgetexpps, mantissa)))
+    } else {
+      (n, mantissa) = parts(x, &p)
+    }
+    let f = p.subtract(mantissa, 1)
+    // log(1 + f) = f + f²·(f·P(f) − ½)
+    let polynomial = p.polynomial(
+      f,
+      [
+        -0.046_166_673_3, 0.105_827_257_04, -0.131_869_077_68, 0.144_677_177_07, -0.166_437_417_27,
+        0.199_910_894_04, -0.250_001_937_15, 0.333_334_475_76, -0.5,
+      ])
+    let square = p.multiply(f, .value(f))
+    let small = p.fma(polynomial, .value(square), .value(f))
+    let result = p.fma(n, 0.693_147_180_56, .value(small))
+    guard target != .avx512 else { return result }
+    let number = choose(x, result, where: p.compare(x, .infinity, by: 5), &p)
+    let infinity = p.constant((-Float.infinity).bitPattern)
+    let withZero = choose(infinity, number, where: p.compare(x, 0, by: 0), &p)
+    return p.or(withZero, .value(p.compare(x, 0, by: 1)))
+  }
+
+  /// The exponents, as floats, and the mantissas, from ¾ to 1½, of numbers above zero.
+  private static func parts(_ x: Value, _ p: inout Program) -> (exponents: Value, mantissas: Value) {
+    // Subnormal numbers have no exponent of their own.
+    let isTiny = p.shiftRight(p.subtractIntegers(x, .bits(0x80_0000)), by: 31)
+    let one = (1 as Float).bitPattern
+    let factor = p.xor(p.and(isTiny, .bits((0x1p23 as Float).bitPattern ^ one)), .bits(one))
+    let distances = p.subtractIntegers(p.multiply(x, .value(factor)), .bits(0x3F40_0000))
+    let exponents = p.unary(.vcvtdq2ps, p.shiftRight(distances, by: 23))
+    let shift = p.and(isTiny, .bits((23 as Float).bitPattern))
+    return (
+      p.subtract(exponents, .value(shift)),
+      p.addIntegers(p.and(distances, .bits(0x7F_FFFF)), .bits(0x3F40_0000))
+    )
+  }
+
+  /// The sine: `(−1)ⁿ·sin r`, with `x = n·π + r` and `|r| ≤ π/2`.
+  private static func sine(_ x: Value, _ p: inout Program) -> Value {
+    keepMagnitude(x, &p)
+    let shifted = p.fma(x, 0.318_309_886_2, 0x1.8p23)
+    let n = p.subtract(shifted, 0x1.8p23)
+    return p.xor(sineOfRest(x, n, &p), .value(p.shiftLeft(shifted, by: 31)))
+  }
+
+  /// The cosine: `−(−1)ⁿ·sin r`, with `x = (n + ½)·π + r`.
+  private static func cosine(_ x: Value, _ p: inout Program) -> Value {
+    keepMagnitude(x, &p)
+    let shifted = p.add(p.fma(x, 0.318_309_886_2, -0.5), 0x1.8p23)
+    let n = p.add(p.subtract(shifted, 0x1.8p23), 0.5)
+    let sign = p.xor(p.shiftLeft(shifted, by: 31), .bits(1 << 31))
+    return p.xor(sineOfRest(x, n, &p), .value(sign))
+  }
+
+  private static func keepMagnitude(_ x: Value, _ p: inout Program) {
+    p.keepGreatest(p.and(x, .bits(0x7FFF_FFFF)), in: magnitudes)
+  }
+
+  /// `sin(x − n·π)`, where that is small. The first difference is exact: both are multiples of 2⁻²³, or those of smaller numbers.
+  private static func sineOfRest(_ x: Value, _ n: Value, _ p: inout Program) -> Value {
+    let first = p.fma(n, .bits((-0x1.921fb6p1 as Float).bitPattern), .value(x))
+    let r = p.fma(n, 8.742_278e-8, .value(first))
+    let square = p.multiply(r, .value(r))
+    // Coefficients by which the sine of a quarter turn is one.
+    let polynomial = p.polynomial(
+      square, [2.603_160_74e-6, -1.980_867_24e-4, 0.008_333_054_37, -0.166_666_582_23])
+    return p.fma(p.multiply(polynomial, .value(square)), .value(r), .value(r))
+  }
+
+  private static func truncation(_ x: Value, _ p: inout Program) -> Value {
+    // NaN and what is too large become 2³¹, of which an instruction makes the least integer, as of what is too small. Of 2³¹
+    // alone a difference is left, whose highest bits turn all others.
+    let bounded = p.lesserNumber(x, 0x1p31)
+    let excess = p.greater(0, p.subtract(bounded, .bits((0x1p31 as Float).nextDown.bitPattern)))
+    let isLarge = p.shiftRight(p.shiftLeft(excess, by: 1), by: 31)
+    return p.xor(p.unary(.vcvttps2dq, bounded), .value(isLarge))
+  }
+
   /// Lanes of `first` where all bits are set, of `second` where none is.
   private static func choose(_ first: Value, _ second: Value, where mask: Value, _ p: inout Program) -> Value
   {
     p.xor(p.and(p.xor(first, .value(second)), .value(mask)), .value(second))
-  }
-}
-
-extension X86Target {
-  /// Code for a function of floats; throws where there is none, or it cannot be placed.
-  func mapping(_ function: FloatFunction) throws(Decline) -> FloatMapping {
-    let generator = X86FunctionGenerator(target: self, function: function)
-    let placed: CodeFunction<X86FunctionGenerator.Arguments>
-    do throws(Decline) {
-      placed = try unsafe CodeFunction(generator)
-    } catch {
-      guard generator.hasProgram else { throw Decline("there is no code for \(function)") }
-      throw error
-    }
-    let code = X86FunctionCode(function: placed, constants: generator.constants, lanes: lanes)
-    return { output, count, input in unsafe code.fill(output, count: count, input: input) }
-  }
-}
-
-/// Placed code and its constants.
-private struct X86FunctionCode {
-  let function: CodeFunction<X86FunctionGenerator.Arguments>
-  let constants: [UInt32]
-  let lanes: Int
-
-  /// Computes `count` values; what is left over of vectors by way of one of its own.
-  func fill(_ output: UnsafeMutablePointer<Float>, count: Int, input: UnsafePointer<Float>) {
-    ExecutableMemory.seal()
-    unsafe constants.withUnsafeBufferPointer { constants in
-      let constants = Int(bitPattern: constants.baseAddress)
-      func call(_ source: Int, _ target: Int, _ vectors: Int) {
-        function.call(.init(source: source, target: target, vectors: vectors, constants: constants))
-      }
-      let vectors = count / lanes
-      let (source, target) = (Int(bitPattern: input), Int(bitPattern: output))
-      if vectors > 0 { call(source, target, vectors) }
-      let done = vectors &* lanes
-      guard done < count else { return }
-      var rest = SIMD16<Float>()
-      for lane in 0..<count &- done { rest[lane] = unsafe input[done &+ lane] }
-      unsafe withUnsafeMutablePointer(to: &rest) { rest in
-        let place = Int(bitPattern: rest)
-        call(place, place, 1)
-      }
-      for lane in 0..<count &- done { unsafe output[done &+ lane] = rest[lane] }
-    }
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Generates softmax of rows of floats that fill a vector or more: their greatest, exponentials and their sum, and what they
-/// are of that sum.
+/// are of that sum. Or its logarithm: the distance from the greatest, less the sum's logarithm.
 ///
 /// The last vector of a row, which may overlap the one before it, is computed before all others and written after them, so
 /// that a row may be written where it was read; of its exponentials the sum takes only those that the others lack.
@@ -29,6 +29,8 @@ struct X86SoftmaxGenerator: CodeGenerator, Hashable {
   let isBelowZero: Bool
   /// Whether rows end within a vector.
   let hasRest: Bool
+  /// Whether results are logarithms; the factor is one then.
+  let isLogarithm: Bool
 
   private typealias Memory = X86Assembler.Memory
   private typealias A = Arguments
@@ -53,6 +55,7 @@ struct X86SoftmaxGenerator: CodeGenerator, Hashable {
     a.load(.r9, .init(.rdi, A.offset(\.wholeByteCount)))
     a.load(.r10, .init(.rdi, A.offset(\.lastOffset)))
     a.load(.rsi, .init(.rdi, A.offset(\.constants)))
+    program.0.holdConstants(&a, target, at: .rsi)
     a.load(.rcx, .init(.rdi, A.offset(\.mask)))
     a.vector(.vmovups, width, mask, 0, Memory(.rcx))
     a.vector(.vbroadcastss, width, beta, 0, Memory(.rdi, A.offset(\.beta)))
@@ -77,6 +80,7 @@ struct X86SoftmaxGenerator: CodeGenerator, Hashable {
       guard let end = exponential(&a, at: Memory(.rax, index: .r10)) else { return nil }
       a.vector(.vmovups, width, last, 0, end)
       a.vector(.vpand, width, sum, last, mask)
+      if isLogarithm { a.vector(.vmovups, width, last, 0, Memory(.rax, index: .r10)) }
     } else {
       a.vector(.vpxor, width, sum, sum, sum)
     }
@@ -84,19 +88,30 @@ struct X86SoftmaxGenerator: CodeGenerator, Hashable {
     forEachVector(&a) { a in
       found = exponential(&a, at: Memory(.rax, index: .rcx))
       guard let found else { return }
-      a.vector(.vmovupsStore, width, found, 0, Memory(.rdx, index: .rcx))
+      if !isLogarithm { a.vector(.vmovupsStore, width, found, 0, Memory(.rdx, index: .rcx)) }
       a.vector(.vaddps, width, sum, sum, found)
     }
     guard found != nil else { return nil }
     reduce(&a, sum, .vaddps)
 
-    a.vector(.vdivps, width, most, one, sum)
+    if isLogarithm {
+      let (program, result) = logarithm
+      a.address(.r11, Memory(.rsi, exponentialConstants.count * 4))
+      guard
+        let logarithm = program.write(
+          result, to: &a, target, registerCount: spare, source: nil, constants: .r11, areHeld: false)
+      else { return nil }
+      a.vector(.vmovups, width, sum, 0, logarithm)
+    } else {
+      a.vector(.vdivps, width, most, one, sum)
+    }
     forEachVector(&a) { a in
-      a.vector(.vmulps, width, spare, most, Memory(.rdx, index: .rcx))
+      a.vector(.vmovups, width, spare, 0, Memory((isLogarithm ? .rax : .rdx), index: .rcx))
+      finish(&a, spare)
       a.vector(.vmovupsStore, width, spare, 0, Memory(.rdx, index: .rcx))
     }
     if hasRest {
-      a.vector(.vmulps, width, last, last, most)
+      finish(&a, last)
       a.vector(.vmovupsStore, width, last, 0, Memory(.rdx, index: .r10))
     }
     a.add(.rax, Memory(.rdi, A.offset(\.rowByteCount)))
@@ -118,6 +133,21 @@ struct X86SoftmaxGenerator: CodeGenerator, Hashable {
     a.jump(.notEqual, next)
   }
 
+  /// Makes a result of an exponential, or of an argument.
+  private func finish(_ a: inout X86Assembler, _ register: Int) {
+    guard isLogarithm else { return a.vector(.vmulps, width, register, register, most) }
+    a.vector(.vsubps, width, register, register, most)
+    a.vector(.vsubps, width, register, register, sum)
+  }
+
+  /// The logarithm of the sum.
+  private var logarithm: (X86VectorProgram, result: X86VectorProgram.Value) {
+    var program = X86VectorProgram()
+    let sum = program.held(in: sum)
+    let result = X86FunctionGenerator.logarithm(sum, &program, target)
+    return (program, result)
+  }
+
   /// Computes a vector of exponentials, and answers which register has them.
   private func exponential(_ a: inout X86Assembler, at place: Memory) -> Int? {
     let (program, result) = program
@@ -134,12 +164,16 @@ struct X86SoftmaxGenerator: CodeGenerator, Hashable {
     let result =
       isBelowZero && target == .avx512
       ? X86FunctionGenerator.exponentialBelowZero(exponent, &program)
-      : X86FunctionGenerator.exponential(exponent, &program)
+      : X86FunctionGenerator.exponential(exponent, &program, target)
     return (program, result)
   }
 
+  private var exponentialConstants: [UInt32] { X86FunctionGenerator.constants(of: program.0, target) }
+
   /// The constants as the code reads them.
-  var constants: [UInt32] { X86FunctionGenerator.constants(of: program.0, target) }
+  var constants: [UInt32] {
+    exponentialConstants + (isLogarithm ? X86FunctionGenerator.constants(of: logarithm.0, target) : [])
+  }
 
   /// Brings all lanes together, into each.
   private func reduce(_ a: inout X86Assembler, _ register: Int, _ instruction: X86Assembler.Instruction) {
@@ -149,11 +183,13 @@ struct X86SoftmaxGenerator: CodeGenerator, Hashable {
 }
 
 extension X86Target {
-  /// Code for softmax of rows of so many floats; throws where they do not fill a vector, or it cannot be placed.
-  func softmax(beta: Float, depth: Int) throws(Decline) -> FloatMapping {
+  /// Code for softmax of rows of so many floats, or for its logarithm; throws where they do not fill a vector, or it cannot be
+  /// placed.
+  func softmax(beta: Float, depth: Int, isLogarithm: Bool) throws(Decline) -> FloatMapping {
     guard depth >= lanes else { throw Decline("rows of \(depth) floats do not fill a vector of \(lanes)") }
-    let generator = X86SoftmaxGenerator(target: self, isBelowZero: beta > 0, hasRest: depth % lanes != 0)
-    let code = unsafe X86SoftmaxCode(
+    let generator = X86SoftmaxGenerator(
+      target: self, isBelowZero: beta > 0, hasRest: depth % lanes != 0, isLogarithm: isLogarithm)
+    let code = X86SoftmaxCode(
       function: try CodeFunction(generator), constants: generator.constants, lanes: lanes, beta: beta,
       depth: depth)
     return { output, count, input in unsafe code.fill(output, count: count, input: input) }

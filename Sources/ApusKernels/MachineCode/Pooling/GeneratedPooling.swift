@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How generated code runs a pool, by one reduction of taps or by two.
+///
+/// Either the taps of each window come together at once; or those of each column of the input do first, which are a row of
+/// memory however few channels there are, and then the columns of each window.
+final class GeneratedPooling: Sendable {
+  /// Columns of the output whose windows have as many columns of the input and lie a stride apart.
+  private struct Run {
+    let first: Int
+    var count: Int
+    /// The first window's columns of the input.
+    let taps: Pooling.Taps
+    /// Where the offsets of its taps begin.
+    let list: Int
+  }
+
+  private let pooling: Pooling
+  /// What brings whole rows of the input together; nil where windows are done at once.
+  private let rows: TapReductionCode?
+  /// What makes results.
+  private let windows: TapReductionCode
+  /// Offsets of taps: those of one column below each other, then those of windows, a list for each count of columns.
+  private let offsets: [Int]
+  private let runs: [Run]
+  /// Where vectors of a pixel begin, in channels; the last may overlap the one before it.
+  private let vectors: [Int]
+
+  /// Offsets that a list has at most.
+  private static let mostTaps = 64
+  /// As many whole vectors of a pixel are made one after the other.
+  private static let manyVectors = 4
+  private static let mostRows = 1 << 12
+
+  /// Lays out a pool; throws where the set has no code for it.
+  init(_ pooling: Pooling, using kernels: any ElementwiseKernels) throws(Decline) {
+    self.pooling = pooling
+    let (first, last) = try pooling.tapReductions
+    let p = pooling
+    let (kept, most) = (last.byteCounts.kept, kernels.vectorByteCount)
+    let widths = [16, 32, 64].filter { $0 <= most && ($0 > 16 || kept != 2) }
+    // The greatest vectors that a pixel fills, and the least that has room for all its channels.
+    let filled = widths.last { $0 <= p.channels * kept }
+    let roomy = widths.first { $0 >= p.channels * kept } ?? most
+    let byRows = widths.last { $0 <= p.inputWidth * p.channels * kept }
+    let (height, width) = (p.mostTaps.rows, p.mostTaps.columns)
+    /// Cycles of a reduction for a pixel: loads of 512 bits take two turns.
+    func cycles(_ loads: Int, _ width: Int, contiguous: Bool = false) -> Double {
+      let vectors =
+        contiguous
+        ? Double(p.channels * kept) / Double(width) : Double(ceilingQuotient(p.channels * kept, width))
+      return Double(loads) * vectors * (width == 64 ? 1 : 0.5)
+    }
+    let direct =
+      filled.map { height * width > Self.mostTaps ? .infinity : cycles(height * width + 1, $0) } ?? .infinity
+    let isContiguous = p.strideWidth == 1
+    let twice =
+      byRows.map {
+        cycles(height + 2, $0, contiguous: true) * Double(p.strideWidth)
+          + cycles(width + 2, isContiguous ? most : roomy, contiguous: isContiguous)
+      } ?? .infinity
+    guard min(direct, twice).isFinite, height <= Self.mostRows, width <= Self.mostRows else {
+      throw Decline("windows of \(height)×\(width) of \(p.channels) channels have no code")
+    }
+    let result: TapReduction.Result =
+      switch last {
+      case .greatestFloats, .greatestSignedBytes, .greatestUnsignedBytes: .bounded
+      case .sumOfFloats: p.countsArePowersOfTwo ? .product : .quotient
+      default: .product
+      }
+    let isDirect = direct <= twice
+    if isDirect {
+      rows = nil
+      windows = try kernels.pooling(TapReduction(operation: first, result: result, width: filled ?? most))
+    } else {
+      rows = try kernels.pooling(TapReduction(operation: first, result: .kept, width: byRows ?? most))
+      windows = try kernels.pooling(
+        TapReduction(operation: last, result: result, width: isContiguous ? most : roomy))
+    }
+
+    let lanes = windows.reduction.lanes
+    var vectors = Array(stride(from: 0, to: p.channels, by: lanes))
+    if p.channels > lanes { vectors[vectors.count - 1] = p.channels - lanes }
+    self.vectors = vectors
+
+    let source = first.byteCounts.source
+    let rowByteCount = p.inputWidth * p.channels * source
+    var offsets = (0..<height).map { $0 * rowByteCount }
+    var lists: [Int: Int] = [:]
+    // Of a row, lists of fewer columns are the beginning of the longest.
+    let start = offsets.count
+    if !isDirect { offsets += (0..<width).map { $0 * p.channels * kept } }
+    var runs: [Run] = []
+    for (column, taps) in p.columnTaps.enumerated() {
+      if let run = runs.last, run.taps.count == taps.count,
+        run.taps.first + run.count * p.strideWidth == taps.first
+      {
+        runs[runs.count - 1].count += 1
+        continue
+      }
+      var list = start
+      if isDirect {
+        list = lists[taps.count] ?? offsets.count
+        if list == offsets.count {
+          lists[taps.count] = list
+          for row in 0..<height {
+            for tap in 0..<taps.count { offsets.append(row * rowByteCount + tap * p.channels * source) }
+          }
+        }
+      }
+      runs.append(Run(first: column, count: 1, taps: taps, list: list))
+    }
+    self.offsets = offsets
+    self.runs = runs
+  }
+
+  var implementation: String {
+    rows == nil
+      ? "generated vectors of \(windows.reduction.lanes) channels, all taps of a window at once"
+      : "generated vectors of \(windows.reduction.lanes) channels, rows of the input first"
+  }
+
+  // MARK: Running
+
+  /// A worker's memory: what rows make, with room to read a vector beyond it; and a row of the output, with room to write one.
+  var scratchByteCount: Int { rows == nil ? 0 : rowByteCount + outputRowByteCount }
+  private var rowByteCount: Int {
+    roundedUp(pooling.inputWidth * pooling.channels * windows.reduction.operation.byteCounts.source, to: 64)
+      + 64
+  }
+  private var outputRowByteCount: Int {
+    roundedUp(pooling.outputWidth * pooling.channels * windows.reduction.resultByteCount, to: 64) + 64
+  }
+
+  /// Pools some rows of the output.
+  func run(
+    _ input: UnsafeRawPointer, to output: UnsafeMutableRawPointer, rows range: Range<Int>,
+    scratch: UnsafeMutableRawPointer
+  ) {
+    let p = pooling
+    let rowByteCount = p.outputWidth &* p.channels &* windows.reduction.resultByteCount
+    unsafe offsets.withUnsafeBufferPointer { offsets in
+      for row in range {
+        let (image, taps) = p.window(row: row)
+        let place = (image &* p.inputHeight &+ taps.first) &* p.inputWidth &* p.channels
+        let target = unsafe output + row &* rowByteCount
+        guard let code = rows else {
+          let source = Int(bitPattern: input) &+ place &* windows.reduction.operation.byteCounts.source
+          runWindows(source, Int(bitPattern: target), rows: taps.count, offsets)
+          continue
+        }
+        unsafe combineRows(
+          code, Int(bitPattern: input) &+ place &* code.reduction.operation.byteCounts.source,
+          to: Int(bitPattern: scratch), rows: taps.count, offsets)
+        // Vectors that are written beyond their pixels are overwritten by the next, up to the tile's last row.
+        let isLast = (range.upperBound &- 1 &- row) &* rowByteCount < 64
+        let spare = unsafe scratch + self.rowByteCount
+        runWindows(
+          Int(bitPattern: scratch), Int(bitPattern: isLast ? spare : target), rows: taps.count, offsets)
+        if isLast { unsafe target.copyMemory(from: spare, byteCount: rowByteCount) }
+      }
+    }
+  }
+
+  /// Brings rows of the input together.
+  private func combineRows(
+    _ code: TapReductionCode, _ source: Int, to target: Int, rows: Int, _ offsets: UnsafeBufferPointer<Int>
+  ) {
+    let (count, lanes) = (pooling.inputWidth &* pooling.channels, code.reduction.lanes)
+    let (from, kept) = code.reduction.operation.byteCounts
+    var arguments = pooling.arguments(of: code.reduction, taps: 1)
+    arguments.source = source
+    arguments.target = target
+    arguments.count = count / lanes
+    arguments.sourceStep = lanes &* from
+    arguments.targetStep = lanes &* kept
+    unsafe list(&arguments, offsets, first: 0, count: rows)
+    code.function.call(arguments)
+    guard !count.isMultiple(of: lanes) else { return }
+    // The last vector overlaps the one before it.
+    arguments.source = source &+ (count &- lanes) &* from
+    arguments.target = target &+ (count &- lanes) &* kept
+    arguments.count = 1
+    code.function.call(arguments)
+  }
+
+  /// Makes a row of the output of windows that begin in a row of the source.
+  private func runWindows(_ source: Int, _ target: Int, rows: Int, _ offsets: UnsafeBufferPointer<Int>) {
+    let (p, reduction) = (pooling, windows.reduction)
+    let (from, to) = (
+      reduction.operation.byteCounts.source &* p.channels, reduction.resultByteCount &* p.channels
+    )
+    for run in runs {
+      var arguments = p.arguments(of: reduction, taps: rows &* run.taps.count)
+      let (first, place) = (source &+ run.taps.first &* from, target &+ run.first &* to)
+      unsafe list(
+        &arguments, offsets, first: run.list,
+        count: self.rows == nil ? rows &* run.taps.count : run.taps.count)
+      if self.rows != nil, p.strideWidth == 1, run.count > 1 {
+        // Neighboring windows are neighbors in memory as well.
+        arguments.source = first
+        arguments.target = place
+        arguments.count = ceilingQuotient(run.count &* p.channels, reduction.lanes)
+        arguments.sourceStep = reduction.lanes &* reduction.operation.byteCounts.source
+        arguments.targetStep = reduction.lanes &* reduction.resultByteCount
+        windows.function.call(arguments)
+        continue
+      }
+      // Vectors of a pixel lie side by side; where there are few, those of neighboring pixels are made together.
+      let whole = p.channels / reduction.lanes
+      let isByPixels = whole >= Self.manyVectors || whole > run.count
+      if isByPixels {
+        arguments.source = first
+        arguments.target = place
+        arguments.count = whole
+        arguments.sourceStep = reduction.lanes &* reduction.operation.byteCounts.source
+        arguments.targetStep = reduction.lanes &* reduction.resultByteCount
+        arguments.pixels = run.count
+        arguments.sourcePixelStep = p.strideWidth &* from
+        arguments.targetPixelStep = to
+        windows.function.call(arguments)
+      }
+      arguments.count = run.count
+      arguments.sourceStep = p.strideWidth &* from
+      arguments.targetStep = to
+      arguments.pixels = 1
+      for channel in isByPixels ? vectors[whole...] : vectors[...] {
+        arguments.source = first &+ channel &* reduction.operation.byteCounts.source
+        arguments.target = place &+ channel &* reduction.resultByteCount
+        windows.function.call(arguments)
+      }
+    }
+  }
+
+  private func list(
+    _ arguments: inout TapReductionCode.Arguments, _ offsets: UnsafeBufferPointer<Int>, first: Int, count: Int
+  ) {
+    arguments.taps = Int(bitPattern: offsets.baseAddress) &+ 8 &* first
+    arguments.tapsEnd = arguments.taps &+ 8 &* count
+  }
+}

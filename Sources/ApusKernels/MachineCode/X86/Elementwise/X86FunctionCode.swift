@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension X86Target {
+  /// Code for a function of floats; throws where there is none, or it cannot be placed.
+  func mapping(_ function: FloatFunction) throws(Decline) -> FloatMapping {
+    let generator = X86FunctionGenerator(target: self, function: .floats(function))
+    guard let code = try? X86FunctionCode(generator) else {
+      guard generator.hasProgram else { throw Decline("there is no code for \(function)") }
+      throw .noCodeMemory
+    }
+    guard let limit = generator.limit else {
+      return { output, count, input in unsafe code.fill(output, count: count, input: input) }
+    }
+    return { output, count, input in
+      unsafe code.fill(output, count: count, input: input, limit: limit) { function($0) }
+    }
+  }
+
+  /// Code that makes the bits of `int32` of floats, see ``X86FunctionGenerator/Function/truncation``.
+  func truncation() throws(Decline) -> FloatMapping {
+    let code = try X86FunctionCode(X86FunctionGenerator(target: self, function: .truncation))
+    return { output, count, input in unsafe code.fill(output, count: count, input: input) }
+  }
+}
+
+/// Placed code and its constants.
+private struct X86FunctionCode {
+  typealias Arguments = X86FunctionGenerator.Arguments
+
+  private let function: CodeFunction<Arguments>
+  private let constants: [UInt32]
+  private let lanes: Int
+
+  init(_ generator: X86FunctionGenerator) throws(Decline) {
+    function = try CodeFunction(generator)
+    constants = generator.constants
+    lanes = generator.target.lanes
+  }
+
+  /// Computes `count` values; what is left over of vectors by way of one of its own.
+  func fill(_ output: UnsafeMutablePointer<Float>, count: Int, input: UnsafePointer<Float>) {
+    var magnitudes = SIMD16<UInt32>()
+    unsafe fill(output, count: count, input: input, &magnitudes)
+  }
+
+  /// The same of a function whose code is precise up to a limit: beyond it, another way is taken.
+  func fill(
+    _ output: UnsafeMutablePointer<Float>, count: Int, input: UnsafePointer<Float>, limit: Float,
+    beyond: (Float) -> Float
+  ) {
+    // Some at a time, as results may lie where arguments did.
+    unsafe withUnsafeTemporaryAllocation(of: Float.self, capacity: 256) { memory in
+      guard let copy = memory.baseAddress else { return }
+      var first = 0
+      while first < count {
+        let part = min(256, count &- first)
+        let (source, target) = unsafe (input + first, output + first)
+        let isInPlace = unsafe source == UnsafePointer(target)
+        if isInPlace { unsafe copy.update(from: source, count: part) }
+        let from = unsafe isInPlace ? UnsafePointer(copy) : source
+        var magnitudes = SIMD16<UInt32>()
+        unsafe fill(target, count: part, input: from, &magnitudes)
+        if magnitudes.max() >= limit.bitPattern {
+          for index in 0..<part where unsafe !(from[index].magnitude < limit) {
+            unsafe target[index] = beyond(from[index])
+          }
+        }
+        first &+= part
+      }
+    }
+  }
+
+  /// Computes values, and the greatest magnitudes of lanes if the function has a limit.
+  private func fill(
+    _ output: UnsafeMutablePointer<Float>, count: Int, input: UnsafePointer<Float>,
+    _ magnitudes: inout SIMD16<UInt32>
+  ) {
+    ExecutableMemory.seal()
+    unsafe constants.withUnsafeBufferPointer { constants in
+      let constants = Int(bitPattern: constants.baseAddress)
+      func call(_ source: Int, _ target: Int, _ vectors: Int) {
+        var lanes = SIMD16<UInt32>()
+        unsafe withUnsafeMutablePointer(to: &lanes) { lanes in
+          function.call(
+            .init(
+              source: source, target: target, vectors: vectors, constants: constants,
+              magnitudes: Int(bitPattern: lanes)))
+        }
+        magnitudes = pointwiseMax(magnitudes, lanes)
+      }
+      let vectors = count / lanes
+      let (source, target) = (Int(bitPattern: input), Int(bitPattern: output))
+      if vectors > 0 { call(source, target, vectors) }
+      let done = vectors &* lanes
+      guard done < count else { return }
+      var rest = SIMD16<Float>()
+      for lane in 0..<count &- done { rest[lane] = unsafe input[done &+ lane] }
+      unsafe withUnsafeMutablePointer(to: &rest) { rest in
+        let place = Int(bitPattern: rest)
+        call(place, place, 1)
+      }
+      for lane in 0..<count &- done { unsafe output[done &+ lane] = rest[lane] }
+    }
+  }
+}
