@@ -24,11 +24,23 @@ package protocol ElementwiseKernels: Sendable {
   /// What makes `int32` of floats, as ``CastKernel`` does, written as their bits.
   func truncation() throws(Decline) -> FloatMapping
 
+  /// What makes bytes of floats.
+  func quantization(_ quantization: FloatQuantization) throws(Decline) -> ConversionMapping
+
+  /// What makes floats of bytes.
+  func dequantization(_ dequantization: Dequantization, isSigned: Bool) throws(Decline) -> ConversionMapping
+
   /// Softmax, with this factor, of rows of so many floats. Counts are of whole rows.
   func floatSoftmax(beta: Float, depth: Int) throws(Decline) -> FloatMapping
 
   /// The logarithm of softmax, of rows of so many floats. Counts are of whole rows.
   func floatLogSoftmax(depth: Int) throws(Decline) -> FloatMapping
+
+  /// Softmax of rows of `depth` bytes; the exponentials are those of all 256 differences from a row's greatest, the summands the
+  /// same with 12 of 31 bits before the binary point.
+  func byteSoftmax(
+    exponentials: [Int32], summands: [Int32], isSigned: Bool, depth: Int
+  ) throws(Decline) -> ByteSoftmaxMapping
 
   /// What changes floats that a convolution computed; nil where there is no code for it.
   func postOperation(_ kind: PostOperationCode.Kind) -> PostOperationCode?
@@ -48,6 +60,12 @@ extension KernelSet {
   package func generatedElementwise() throws(Decline) -> any ElementwiseKernels {
     guard let elementwise else { throw Decline("the set has no elementwise kernels") }
     return elementwise
+  }
+
+  /// Whether there is generated code that makes bytes of floats.
+  package var convertsBytes: Bool {
+    let quantization = FloatQuantization(scale: 1, zeroPoint: 0, range: -128...127)
+    return (try? elementwise?.quantization(quantization)) != nil
   }
 
   /// Code for the resize of a picture; plain Swift where the set has none.

@@ -47,7 +47,7 @@ extension ElementwiseChain {
     unsafe bytes.withUnsafeBytes { bytes in
       unsafe results.withUnsafeMutableBytes { results in
         unsafe scratch.withUnsafeMutableBytes { scratch in
-          var inputs = Inputs()
+          var inputs = ChainInputs()
           for index in unsafe tensors.indices {
             inputs.add(unsafe RawSpan(_unsafeBytes: tensors[index] ?? bytes))
           }

@@ -60,4 +60,8 @@
   ) throws(Decline) -> any PreparedConvolution {
     unsafe try DepthwiseKernel(convolution, target: target, bytes: depthwiseBytes, placement: placement)
   }
+
+  package func thinProduct(rows: Int, depth: Int, columns: Int) throws(Decline) -> ThinProductCode {
+    try target.thinProduct(rows: rows, depth: depth, columns: columns)
+  }
 }
