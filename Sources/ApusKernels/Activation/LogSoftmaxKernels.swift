@@ -15,13 +15,15 @@ package enum LogSoftmax {
   ) -> KernelSet.Chosen<any UnaryKernel> {
     do throws(Decline) {
       let set = set ?? .portable
-      let code = try set.generatedElementwise().floatLogSoftmax(depth: depth)
-      return (
+      let code = try unsafe set.generatedElementwise().floatLogSoftmax(depth: depth)
+      return unsafe (
         UnaryMap(FloatLogSoftmax(code: code), rows: rows, depth: depth),
         KernelChoice(set: set.name, declined: [])
       )
     } catch {
-      return (UnaryMap(FloatLogSoftmax(code: nil), rows: rows, depth: depth), .portable(instead: set, error))
+      return unsafe (
+        UnaryMap(FloatLogSoftmax(code: nil), rows: rows, depth: depth), .portable(instead: set, error)
+      )
     }
   }
 
@@ -31,16 +33,16 @@ package enum LogSoftmax {
   }
 }
 
-private struct FloatLogSoftmax: RowFunction {
+@safe private struct FloatLogSoftmax: RowFunction {
   /// Generated code for whole rows.
   let code: FloatMapping?
 
-  var way: String { code != nil ? "generated loop of a vector at a time" : "portable loop" }
+  var way: String { unsafe code != nil ? "generated loop of a vector at a time" : "portable loop" }
 
   func fill(
     _ output: UnsafeMutablePointer<Float>, rows: Int, depth: Int, input: UnsafePointer<Float>
   ) {
-    if let code { return unsafe code(output, rows &* depth, input) }
+    if let code = unsafe code { return unsafe code(output, rows &* depth, input) }
     for row in 0..<rows {
       unsafe fill(output + row &* depth, count: depth, input: input + row &* depth)
     }

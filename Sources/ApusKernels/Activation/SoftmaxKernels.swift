@@ -52,15 +52,17 @@ package enum Softmax {
     let table = SoftmaxTable(factor: factor)
     func kernel(_ code: ByteSoftmaxMapping?) -> any UnaryKernel {
       if isWord {
-        let function = ByteSoftmax<Int16>(
+        let function = unsafe ByteSoftmax<Int16>(
           table: table, isSigned: isSigned, rows: rows, depth: depth, code: nil)
         return UnaryMap(function, rows: rows, depth: depth)
       }
       if isSigned {
-        let function = ByteSoftmax<Int8>(table: table, isSigned: true, rows: rows, depth: depth, code: code)
+        let function = unsafe ByteSoftmax<Int8>(
+          table: table, isSigned: true, rows: rows, depth: depth, code: code)
         return UnaryMap(function, rows: rows, depth: depth)
       }
-      let function = ByteSoftmax<UInt8>(table: table, isSigned: false, rows: rows, depth: depth, code: code)
+      let function = unsafe ByteSoftmax<UInt8>(
+        table: table, isSigned: false, rows: rows, depth: depth, code: code)
       return UnaryMap(function, rows: rows, depth: depth)
     }
     let set = set ?? .portable
@@ -69,10 +71,10 @@ package enum Softmax {
       guard depth >= leastDepth else {
         throw Decline("rows of \(depth) bytes are shorter than \(leastDepth)")
       }
-      let code = try set.generatedElementwise().byteSoftmax(
+      let code = try unsafe set.generatedElementwise().byteSoftmax(
         exponentials: (0..<256).map { unsafe table.exponentials.values[$0] },
         summands: (0..<256).map { unsafe table.summands.values[255 - $0] }, isSigned: isSigned, depth: depth)
-      return (kernel(code), KernelChoice(set: set.name, declined: []))
+      return unsafe (kernel(code), KernelChoice(set: set.name, declined: []))
     } catch { return (kernel(nil), .portable(instead: set, error)) }
   }
 
@@ -227,7 +229,7 @@ private final class SoftmaxTable: Sendable {
   }
 }
 
-private struct ByteSoftmax<Result: FixedWidthInteger & BitwiseCopyable & Sendable>: RowFunction {
+@safe private struct ByteSoftmax<Result: FixedWidthInteger & BitwiseCopyable & Sendable>: RowFunction {
   let table: SoftmaxTable
   let isSigned: Bool
   /// Generated code for rows.
@@ -236,7 +238,7 @@ private struct ByteSoftmax<Result: FixedWidthInteger & BitwiseCopyable & Sendabl
   private var pairs: Table<Result>?
 
   var way: String {
-    code != nil
+    unsafe code != nil
       ? "generated look-up of 64 bytes at a time"
       : pairs == nil ? "portable table of exponentials" : "portable table of all pairs"
   }
@@ -244,7 +246,7 @@ private struct ByteSoftmax<Result: FixedWidthInteger & BitwiseCopyable & Sendabl
   init(table: SoftmaxTable, isSigned: Bool, rows: Int, depth: Int, code: ByteSoftmaxMapping?) {
     self.table = table
     self.isSigned = isSigned
-    self.code = code
+    unsafe self.code = code
     guard depth == 2, rows >= 1024 else { return }
     let plain = self
     pairs = Table(count: 512) { place in
@@ -266,7 +268,7 @@ private struct ByteSoftmax<Result: FixedWidthInteger & BitwiseCopyable & Sendabl
     guard let pairs else {
       var row = 0
       while row < rows {
-        if let code {
+        if let code = unsafe code {
           unsafe row &+= code(output + row &* depth, rows &- row, input + row &* depth)
           guard row < rows else { return }
         }

@@ -79,7 +79,7 @@ package struct ThinProducts: Sendable {
   }
 
   /// A tile is a part of a product.
-  private struct Work: TileWork {
+  @safe private struct Work: TileWork {
     static var mayStop: Bool { true }
 
     let products: ThinProducts
@@ -98,7 +98,7 @@ package struct ThinProducts: Sendable {
         unsafe (target + row &* columns &* 4).initializeMemory(
           as: UInt8.self, repeating: 0, count: count &* 4)
       }
-      products.code(
+      unsafe products.code(
         ThinProductBlock(
           lhs: Int(bitPattern: lhs) &+ pair.lhs &* rows &* depth &* 4, lhsStride: depth &* 4, rows: rows,
           rhs: Int(bitPattern: rhs) &+ (pair.rhs &* depth &* columns &+ first) &* 4, rhsStride: columns &* 4,

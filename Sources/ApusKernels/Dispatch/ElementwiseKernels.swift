@@ -65,7 +65,7 @@ extension KernelSet {
   /// Whether there is generated code that makes bytes of floats.
   package var convertsBytes: Bool {
     let quantization = FloatQuantization(scale: 1, zeroPoint: 0, range: -128...127)
-    return (try? elementwise?.quantization(quantization)) != nil
+    return unsafe (try? elementwise?.quantization(quantization)) != nil
   }
 
   /// Code for the resize of a picture; plain Swift where the set has none.

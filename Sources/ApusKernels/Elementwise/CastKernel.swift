@@ -56,13 +56,13 @@ package enum CastKernel {
   private static func generatedKernel(
     to target: ScalarType, count: Int, using set: KernelSet?
   ) -> (any UnaryKernel)? {
-    guard let mapping = try? set?.elementwise?.truncation() else { return nil }
+    guard let mapping = try? unsafe set?.elementwise?.truncation() else { return nil }
     return switch target {
-    case .int8: UnaryMap(TruncatingCast<Int8>(mapping: mapping), count: count)
-    case .uint8: UnaryMap(TruncatingCast<UInt8>(mapping: mapping), count: count)
-    case .int16: UnaryMap(TruncatingCast<Int16>(mapping: mapping), count: count)
-    case .uint16: UnaryMap(TruncatingCast<UInt16>(mapping: mapping), count: count)
-    case .int32: UnaryMap(TruncatingCast<Int32>(mapping: mapping), count: count)
+    case .int8: unsafe UnaryMap(TruncatingCast<Int8>(mapping: mapping), count: count)
+    case .uint8: unsafe UnaryMap(TruncatingCast<UInt8>(mapping: mapping), count: count)
+    case .int16: unsafe UnaryMap(TruncatingCast<Int16>(mapping: mapping), count: count)
+    case .uint16: unsafe UnaryMap(TruncatingCast<UInt16>(mapping: mapping), count: count)
+    case .int32: unsafe UnaryMap(TruncatingCast<Int32>(mapping: mapping), count: count)
     default: nil
     }
   }
@@ -84,7 +84,7 @@ private struct PackedCast: UnaryFunction {
 }
 
 /// Floats to integers that `int32` holds: code makes `int32` of them, which are brought into the type's range.
-private struct TruncatingCast<Target: CastElement & FixedWidthInteger>: UnaryFunction {
+@safe private struct TruncatingCast<Target: CastElement & FixedWidthInteger>: UnaryFunction {
   let mapping: FloatMapping
 
   var way: String { "generated loop of a vector at a time" }

@@ -5,7 +5,7 @@
 ///
 /// Stages compute a value for each element or one for each row. The last may fold columns. Each stage is the kernel that would
 /// run alone, so that results are the same to the bit.
-package struct RowChain: ChainKernel {
+@safe package struct RowChain: ChainKernel {
   /// What a stage computes.
   package enum Stage: Sendable {
     /// A value for each element, or for each row.
@@ -217,10 +217,10 @@ package struct RowChain: ChainKernel {
         return Step(first: rows, second: rows, place: places[index], length: 1, byteCount: 4, hasTail: false)
       }
     }
-    fills = stages.map { stage in
+    unsafe fills = stages.map { stage in
       switch stage.stage {
-      case .elements(let kernel): kernel.fill
-      case .reduction(let reduction): reduction.fill
+      case .elements(let kernel): unsafe kernel.fill
+      case .reduction(let reduction): unsafe reduction.fill
       }
     }
     tails = stages.map { if case .elements(let kernel) = $0.stage { kernel.tail } else { nil } }
@@ -304,7 +304,7 @@ package struct RowChain: ChainKernel {
     }
   }
 
-  private struct Work: TileWork {
+  @safe private struct Work: TileWork {
     let chain: RowChain
     let inputs: SIMD8<Int>
     let output: UnsafeMutableRawPointer
@@ -331,7 +331,9 @@ package struct RowChain: ChainKernel {
   /// Copies rows that all others meet side by side, as many as a block has.
   private func repeatRows(_ inputs: SIMD8<Int>, _ memory: UnsafeMutableRawPointer) {
     for (index, tensor) in tensors.enumerated() {
-      guard let copy = tensor.copy, let source = UnsafeRawPointer(bitPattern: inputs[index]) else { continue }
+      guard let copy = tensor.copy, let source = unsafe UnsafeRawPointer(bitPattern: inputs[index]) else {
+        continue
+      }
       for row in 0..<blockRows {
         unsafe (memory + (copy &+ row &* tensor.byteCount)).copyMemory(
           from: source, byteCount: tensor.byteCount)
@@ -365,7 +367,7 @@ package struct RowChain: ChainKernel {
     _ output: UnsafeMutableRawPointer
   ) {
     let step = steps[index]
-    let fill = fills[index]
+    let fill = unsafe fills[index]
     let first = rows.lowerBound
     let result = unsafe step.place < 0 ? output + first &* step.byteCount : memory + step.place
     if step.isJoined {
@@ -400,7 +402,7 @@ package struct RowChain: ChainKernel {
       return unsafe UnsafeRawPointer(memory + (operand.place &+ row &* operand.stride))
     }
     // Tensors with elements have an address.
-    let source = UnsafeRawPointer(bitPattern: inputs[operand.tensor]) ?? UnsafeRawPointer(memory)
+    let source = unsafe UnsafeRawPointer(bitPattern: inputs[operand.tensor]) ?? UnsafeRawPointer(memory)
     let place = first &+ row
     let own = operand.rows == rows ? place : operand.rows == 1 ? 0 : place % operand.rows
     return unsafe source + own &* operand.stride

@@ -24,13 +24,13 @@ package struct Dequantization: Hashable, Sendable {
   ) -> KernelSet.Chosen<any UnaryKernel> {
     let set = set ?? .portable
     do throws(Decline) {
-      let code = try set.generatedElementwise().dequantization(self, isSigned: isSigned)
-      return (
+      let code = try unsafe set.generatedElementwise().dequantization(self, isSigned: isSigned)
+      return unsafe (
         UnaryMap(ByteDequantization(self, isSigned: isSigned, code: code), count: count),
         KernelChoice(set: set.name, declined: [])
       )
     } catch {
-      return (
+      return unsafe (
         UnaryMap(ByteDequantization(self, isSigned: isSigned, code: nil), count: count),
         .portable(instead: set, error)
       )
@@ -53,17 +53,17 @@ package struct Dequantization: Hashable, Sendable {
 }
 
 /// Bytes as floats, times the scale: a product of 24 and 9 bits, rounded once like that of doubles.
-private struct ByteDequantization: UnaryFunction {
+@safe private struct ByteDequantization: UnaryFunction {
   private let signFlip: UInt8
   private let scale: Float
   /// 2²³ and the zero point: what is subtracted from a float whose lowest bits are the byte.
   private let offset: Float
   private let code: ConversionMapping?
 
-  var way: String { code == nil ? "portable loop" : "generated loop of a vector at a time" }
+  var way: String { unsafe code == nil ? "portable loop" : "generated loop of a vector at a time" }
 
   init(_ dequantization: Dequantization, isSigned: Bool, code: ConversionMapping?) {
-    self.code = code
+    unsafe self.code = code
     signFlip = isSigned ? 0x80 : 0
     scale = dequantization.scale
     // The zero point is that of a byte; signed bytes are those with the sign flipped, less 128.

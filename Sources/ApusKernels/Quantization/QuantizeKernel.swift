@@ -33,13 +33,13 @@ package struct FloatQuantization: Hashable, Sendable {
   package func chooseBytes(count: Int, using set: KernelSet?) -> KernelSet.Chosen<any UnaryKernel> {
     let set = set ?? .portable
     do throws(Decline) {
-      let code = try set.generatedElementwise().quantization(self)
-      return (
+      let code = try unsafe set.generatedElementwise().quantization(self)
+      return unsafe (
         UnaryMap(ByteQuantization(quantization: self, code: code), count: count),
         KernelChoice(set: set.name, declined: [])
       )
     } catch {
-      return (
+      return unsafe (
         UnaryMap(ByteQuantization(quantization: self, code: nil), count: count),
         .portable(instead: set, error)
       )
@@ -88,11 +88,11 @@ package struct FloatQuantization: Hashable, Sendable {
 package typealias ConversionMapping =
   @Sendable (_ output: UnsafeMutableRawPointer, _ count: Int, _ input: UnsafeRawPointer) -> Int
 
-private struct ByteQuantization: UnaryFunction {
+@safe private struct ByteQuantization: UnaryFunction {
   let quantization: FloatQuantization
   let code: ConversionMapping?
 
-  var way: String { code == nil ? "portable loop" : "generated loop of a vector at a time" }
+  var way: String { unsafe code == nil ? "portable loop" : "generated loop of a vector at a time" }
 
   @inline(__always)
   func callAsFunction(_ value: Float) -> UInt8 { UInt8(truncatingIfNeeded: quantization(value)) }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A reduction of floats as a part of a ``RowChain``: each row, or each column, of a matrix becomes one float.
-package struct ReductionStage: Sendable {
+@safe package struct ReductionStage: Sendable {
   /// What becomes one float.
   package enum Direction: Sendable {
     /// Each row.
@@ -32,14 +32,14 @@ extension Reduction {
     let depth = matrix.depth
     guard matrix.foldsRows else {
       guard case .sum = kind else { return nil }
-      return ReductionStage(
+      return unsafe ReductionStage(
         rows: matrix.rows, depth: depth, direction: .columns(parts: rowParts), divisor: divisor,
         fill: { _, _, _, _, _, _ in })
     }
     let fill: ElementwiseStage.Fill
     switch kind {
     case .sum:
-      fill = { output, rows, input, _, _, _ in
+      unsafe fill = { output, rows, input, _, _, _ in
         let (output, input) = unsafe (
           output.assumingMemoryBound(to: Float.self), input.assumingMemoryBound(to: Float.self)
         )
@@ -49,7 +49,7 @@ extension Reduction {
         }
       }
     case .maximum, .minimum:
-      fill = { output, rows, input, _, _, _ in
+      unsafe fill = { output, rows, input, _, _, _ in
         let (output, input) = unsafe (
           output.assumingMemoryBound(to: Float.self), input.assumingMemoryBound(to: Float.self)
         )
@@ -66,7 +66,8 @@ extension Reduction {
       }
     case .product: return nil
     }
-    return ReductionStage(rows: matrix.rows, depth: depth, direction: .rows, divisor: divisor, fill: fill)
+    return unsafe ReductionStage(
+      rows: matrix.rows, depth: depth, direction: .rows, divisor: divisor, fill: fill)
   }
 
   /// The matrix whose rows or columns are folded; nil where there are more axes.

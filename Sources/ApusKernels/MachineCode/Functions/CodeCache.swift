@@ -109,8 +109,10 @@ enum CodeCache {
       return unsafe UnsafeRawPointer(bitPattern: known)
     }
     if withinLimit, ExecutableMemory.isFull { return nil }
-    let place = unsafe generator.generate().flatMap { unsafe ExecutableMemory.append($0, withinLimit: withinLimit) }
-    let made = unsafe Function(generator: generator, hash: hash, address: Int(bitPattern: place))
+    let place = unsafe generator.generate().flatMap {
+      unsafe ExecutableMemory.append($0, withinLimit: withinLimit)
+    }
+    let made = Function(generator: generator, hash: hash, address: Int(bitPattern: place))
     let address = functions.withLock { functions in
       if let known = functions.address(generator, hash: hash), known != 0 { return known }
       functions.remember(made)

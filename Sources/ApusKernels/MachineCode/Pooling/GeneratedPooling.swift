@@ -146,7 +146,7 @@ final class GeneratedPooling: Sendable {
         let target = unsafe output + row &* rowByteCount
         guard let code = rows else {
           let source = Int(bitPattern: input) &+ place &* windows.reduction.operation.byteCounts.source
-          runWindows(source, Int(bitPattern: target), rows: taps.count, offsets)
+          unsafe runWindows(source, Int(bitPattern: target), rows: taps.count, offsets)
           continue
         }
         unsafe combineRows(
@@ -155,7 +155,7 @@ final class GeneratedPooling: Sendable {
         // Vectors that are written beyond their pixels are overwritten by the next, up to the tile's last row.
         let isLast = (range.upperBound &- 1 &- row) &* rowByteCount < 64
         let spare = unsafe scratch + self.rowByteCount
-        runWindows(
+        unsafe runWindows(
           Int(bitPattern: scratch), Int(bitPattern: isLast ? spare : target), rows: taps.count, offsets)
         if isLast { unsafe target.copyMemory(from: spare, byteCount: rowByteCount) }
       }

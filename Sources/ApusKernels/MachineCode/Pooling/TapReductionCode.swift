@@ -36,6 +36,6 @@ package struct TapReductionCode: Sendable {
 
   init(_ reduction: TapReduction, _ generator: any CodeGenerator) throws(Decline) {
     self.reduction = reduction
-    function = try CodeFunction(generator)
+    function = try unsafe CodeFunction(generator)
   }
 }

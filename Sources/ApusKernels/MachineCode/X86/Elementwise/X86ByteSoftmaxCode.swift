@@ -30,8 +30,8 @@ struct X86ByteSoftmaxCode {
         part: part, isSigned: isSigned, hasWhole: depth >= 64, hasRest: depth % 64 != 0,
         tableCount: tableCount)
     }
-    sums = try CodeFunction(generator(.sums, tableCount: 0))
-    results = try CodeFunction(generator(.results, tableCount: ceilingQuotient(end, 64)))
+    sums = try unsafe CodeFunction(generator(.sums, tableCount: 0))
+    results = try unsafe CodeFunction(generator(.results, tableCount: ceilingQuotient(end, 64)))
     self.depth = depth
     self.summands = (0..<3).flatMap { byte in summands.map { UInt8(truncatingIfNeeded: $0 >> (8 * byte)) } }
     self.exponentials = Generator.order(exponentials)

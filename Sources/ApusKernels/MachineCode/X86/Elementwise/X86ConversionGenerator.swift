@@ -111,7 +111,7 @@ extension X86Target {
     guard least <= 0, most >= 0, most - least < 256 else {
       throw Decline("the zero point, \(quantization.zeroPoint), is no byte of the type")
     }
-    return try conversion(
+    return try unsafe conversion(
       .toBytes,
       .init(
         scale: quantization.scale, least: Float(least), most: Float(most), zeroPoint: quantization.zeroPoint,
@@ -120,7 +120,7 @@ extension X86Target {
 
   /// What makes floats of bytes; throws where there is no code, or it cannot be placed.
   func dequantization(_ dequantization: Dequantization, isSigned: Bool) throws(Decline) -> ConversionMapping {
-    try conversion(
+    try unsafe conversion(
       .toFloats(isSigned: isSigned), .init(scale: dequantization.scale, zeroPoint: dequantization.zeroPoint))
   }
 
@@ -128,7 +128,8 @@ extension X86Target {
     _ kind: X86ConversionGenerator.Kind, _ arguments: X86ConversionGenerator.Arguments
   ) throws(Decline) -> ConversionMapping {
     guard self == .avx512 else { throw Decline("there is no code that narrows lanes in one instruction") }
-    let function = try CodeFunction<X86ConversionGenerator.Arguments>(X86ConversionGenerator(kind: kind))
+    let function = try unsafe CodeFunction<X86ConversionGenerator.Arguments>(
+      X86ConversionGenerator(kind: kind))
     return { output, count, input in
       let vectors = count / 16
       guard vectors > 0 else { return 0 }

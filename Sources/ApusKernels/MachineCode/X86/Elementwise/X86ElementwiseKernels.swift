@@ -29,29 +29,31 @@ package struct X86ElementwiseKernels: ElementwiseKernels {
     try unsafe target.mapping(function)
   }
 
-  package func truncation() throws(Decline) -> FloatMapping { try target.truncation() }
+  package func truncation() throws(Decline) -> FloatMapping { try unsafe target.truncation() }
 
   package func quantization(_ quantization: FloatQuantization) throws(Decline) -> ConversionMapping {
-    try target.quantization(quantization)
+    try unsafe target.quantization(quantization)
   }
 
   package func dequantization(
     _ dequantization: Dequantization, isSigned: Bool
-  ) throws(Decline) -> ConversionMapping { try target.dequantization(dequantization, isSigned: isSigned) }
+  ) throws(Decline) -> ConversionMapping {
+    try unsafe target.dequantization(dequantization, isSigned: isSigned)
+  }
 
   package func floatSoftmax(beta: Float, depth: Int) throws(Decline) -> FloatMapping {
-    try target.softmax(beta: beta, depth: depth, isLogarithm: false)
+    try unsafe target.softmax(beta: beta, depth: depth, isLogarithm: false)
   }
 
   package func floatLogSoftmax(depth: Int) throws(Decline) -> FloatMapping {
-    try target.softmax(beta: 1, depth: depth, isLogarithm: true)
+    try unsafe target.softmax(beta: 1, depth: depth, isLogarithm: true)
   }
 
   package func byteSoftmax(
     exponentials: [Int32], summands: [Int32], isSigned: Bool, depth: Int
   ) throws(Decline) -> ByteSoftmaxMapping {
     guard !looksUpRows else { throw Decline("bytes are looked up row by row") }
-    return try target.byteSoftmax(
+    return try unsafe target.byteSoftmax(
       exponentials: exponentials, summands: summands, isSigned: isSigned, depth: depth)
   }
 

@@ -32,7 +32,7 @@ private struct X86FunctionCode {
   private let lanes: Int
 
   init(_ generator: X86FunctionGenerator) throws(Decline) {
-    function = try CodeFunction(generator)
+    function = try unsafe CodeFunction(generator)
     constants = generator.constants
     lanes = generator.target.lanes
   }

@@ -189,7 +189,7 @@ extension X86Target {
     guard depth >= lanes else { throw Decline("rows of \(depth) floats do not fill a vector of \(lanes)") }
     let generator = X86SoftmaxGenerator(
       target: self, isBelowZero: beta > 0, hasRest: depth % lanes != 0, isLogarithm: isLogarithm)
-    let code = X86SoftmaxCode(
+    let code = unsafe X86SoftmaxCode(
       function: try CodeFunction(generator), constants: generator.constants, lanes: lanes, beta: beta,
       depth: depth)
     return { output, count, input in unsafe code.fill(output, count: count, input: input) }

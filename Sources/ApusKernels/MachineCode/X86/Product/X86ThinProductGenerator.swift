@@ -136,9 +136,9 @@ private struct X86ThinProduct {
     var rest: [CodeFunction<X86ThinProductGenerator.Arguments>?] = []
     for rows in 1...mostRows {
       let terms = X86ThinProductGenerator.mostTerms(rows: rows)
-      whole.append(try CodeFunction(X86ThinProductGenerator(target: target, rows: rows, terms: terms)))
+      unsafe whole.append(try CodeFunction(X86ThinProductGenerator(target: target, rows: rows, terms: terms)))
       let left = depth % terms
-      rest.append(
+      unsafe rest.append(
         left == 0
           ? nil : try CodeFunction(X86ThinProductGenerator(target: target, rows: rows, terms: left)))
     }
