@@ -103,17 +103,17 @@ import Testing
 
   @Test("many random numbers end at a deadline, and the next run draws all")
   func deadlineOfRandomNumbers() throws {
-    // 2²⁵ normal numbers take a second, and what is drawn in pieces is what is drawn at once.
+    // 2²⁵ normal numbers take most of a second.
     let count: Int32 = 1 << 25
     let model = TestModel(
       tensors: [
         .init(name: "shape", type: TestModel.int32, shape: [1], data: [0, 0, 0, 2]),
         .init(name: "numbers", shape: [count]),
       ],
-      operators: [.init(code: 146, inputs: [0], outputs: [1], options: [0: .int(7), 1: .int(8)])], inputs: [],
+      operators: [.init(code: 146, inputs: [0], outputs: [1])], inputs: [],
       outputs: [1])
     var options = Interpreter.Options()
-    options.timeLimit = .milliseconds(20)
+    options.timeLimit = .milliseconds(200)
     let interpreter = try Interpreter(model: model.model(), options: options)
     #expect(error { () throws(ApusError) in try interpreter.invoke() }?.code == .resourceLimit)
     try Interpreter(model: model.model()).invoke()
