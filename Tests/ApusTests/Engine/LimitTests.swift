@@ -101,6 +101,24 @@ import Testing
     #expect(try interpreter.output(at: 0) == [1, 2, 3, 4] as [Float])
   }
 
+  @Test("many random numbers end at a deadline, and the next run draws all")
+  func deadlineOfRandomNumbers() throws {
+    // 2²⁵ normal numbers take most of a second.
+    let count: Int32 = 1 << 25
+    let model = TestModel(
+      tensors: [
+        .init(name: "shape", type: TestModel.int32, shape: [1], data: [0, 0, 0, 2]),
+        .init(name: "numbers", shape: [count]),
+      ],
+      operators: [.init(code: 146, inputs: [0], outputs: [1])], inputs: [],
+      outputs: [1])
+    var options = Interpreter.Options()
+    options.timeLimit = .milliseconds(200)
+    let interpreter = try Interpreter(model: model.model(), options: options)
+    #expect(error { () throws(ApusError) in try interpreter.invoke() }?.code == .resourceLimit)
+    try Interpreter(model: model.model()).invoke()
+  }
+
   @Test("preparation ends at a deadline")
   func preparation() throws {
     var options = Interpreter.Options()

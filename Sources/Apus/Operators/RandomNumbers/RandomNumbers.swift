@@ -28,8 +28,19 @@ struct RandomNumbers: Operator {
       output: try node.output(0, shape: shape, types: [.float32]), stream: stream, isNormal: isNormal)
   }
 
+  /// How many numbers are drawn between two looks at the clock: a multiple of the four of a draw.
+  private static let pieceCount = 1 << 20
+
   func invoke(_ tensors: borrowing TensorTable) {
-    var numbers = tensors.write(output, as: Float.self)
-    if isNormal { stream.stream.fillNormal(&numbers) } else { stream.stream.fillUniform(&numbers) }
+    let count = output.shape.elementCount
+    var first = 0
+    while first < count {
+      // A run that has to end leaves the rest out; nobody reads it.
+      if tensors.threads.mustStop { return }
+      let end = min(first + Self.pieceCount, count)
+      var numbers = tensors.write(output, first..<end, as: Float.self)
+      if isNormal { stream.stream.fillNormal(&numbers) } else { stream.stream.fillUniform(&numbers) }
+      first = end
+    }
   }
 }
