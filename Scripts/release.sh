@@ -35,7 +35,7 @@ git tag -a -m "Apus $version" "$version"
 # A user's view: a clone at the tag builds, and its program says the version.
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-if git clone -q --branch "$version" --depth 1 "file://$PWD" "$scratch/apus" &&
+if git -c advice.detachedHead=false clone -q --branch "$version" --depth 1 "file://$PWD" "$scratch/apus" &&
   swift build --package-path "$scratch/apus" -c release --product apus --quiet &&
   said=$("$(swift build --package-path "$scratch/apus" -c release --show-bin-path)/apus" --version) &&
   [[ $said == "apus $version" ]]; then
