@@ -268,6 +268,8 @@ def test_extensions_of_triton_that_are_absent_say_so(server, client):
     with pytest.raises(InferenceServerException, match="shared memory is not supported"):
         client.infer("simple", [tensor, infer_input("INPUT1", B)])
     assert client.get_trace_settings() == {"trace_level": ["OFF"]} == client.update_trace_settings()
+    status, headers, _ = server.request("/v2/trace/setting", method="OPTIONS")
+    assert status == 405 and headers["Allow"] == "GET, HEAD, POST"
     with pytest.raises(InferenceServerException, match="traces are not supported"):
         client.update_trace_settings(settings={"trace_level": ["TIMESTAMPS"]})
 

@@ -41,8 +41,11 @@ extension HTTPSurface {
       guard try text.isEmpty || InferenceJSON.object(text).isEmpty else {
         throw ServingError.bad("trace settings cannot be changed: traces are not supported")
       }
-    } else {
-      try allow(request, .get)
+    } else if request.method != .get, request.method != .head {
+      var error = ServingError(
+        .methodNotAllowed, "\(request.uri.path) takes GET and POST, not \(request.method)")
+      error.allowedMethod = "GET, HEAD, POST"
+      throw error
     }
     return Answer { writer in
       writer.object { writer in
