@@ -42,12 +42,17 @@ def hidden_operators():
     operators = ROOT / "Sources/Apus/Operators"
     files = {file.stem for file in operators.rglob("*.swift")}
     registry = (operators / "OperatorRegistry.swift").read_text()
-    for line in re.findall(r"\.init\((.*?)\),?\n(?=    \.init|  \])", registry, re.DOTALL):
+    builtin = re.findall(
+        r"case \.(\w+):\s+\.init\((.*?)\)\n(?=    case|    default)", registry, re.DOTALL)
+    custom = re.findall(r"\.init\(\s*(custom: \S+),(.*?)\),?\n(?=    \.init|  \])", registry, re.DOTALL)
+    if not builtin or not custom:
+        yield "OperatorRegistry: no operators found"
+    for name, line in builtin + custom:
         found = LINE.findall(line.strip())
         if not found:
-            yield f"OperatorRegistry: no type in the line {line.split(',')[0]}"
+            yield f"OperatorRegistry: no type in the line of {name}"
         elif found[-1] not in files:
-            yield f"OperatorRegistry: {line.split(',')[0]} is {found[-1]}, and there is no file {found[-1]}.swift"
+            yield f"OperatorRegistry: {name} is {found[-1]}, and there is no file {found[-1]}.swift"
 
 
 complaints = [*undeclared_imports(), *hidden_operators()]

@@ -44,7 +44,7 @@ extension Model {
     for subgraph in file.subgraphs {
       for node in subgraph.operators {
         let code = file.operatorCodes[node.operatorCode]
-        let place = OperatorRegistry.registration(for: code)?.data ?? .input(0)
+        let place = OperatorRegistry.registration(for: code).data
         counts[code, default: (0, [])].count += 1
         if let tensor = place.tensor(of: node) {
           counts[code, default: (0, [])].types.insert(ElementType(subgraph.tensors[tensor].type))

@@ -115,7 +115,7 @@ public final class Model: Sendable {
       }
     }
     self.limits = limits
-    registrations = file.operatorCodes.map { OperatorRegistry.registration(for: $0) ?? .unknown }
+    registrations = file.operatorCodes.map(OperatorRegistry.registration)
     packedMemory = MemoryPool(expectedByteCount: bytes.count)
     constants = try FileConstants(file)
   }

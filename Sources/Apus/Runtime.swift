@@ -48,7 +48,7 @@ public enum Runtime {
 
   /// Every operator of this build, sorted by name, custom operators last.
   public static var operators: [OperatorDescription] {
-    OperatorRegistry.all.map(OperatorRegistration.init).map {
+    OperatorRegistry.all.map {
       OperatorDescription(
         name: $0.name, isCustom: $0.isCustom, versions: $0.versions, types: $0.types,
         firstInputTypes: $0.firstInputTypes)

@@ -11,14 +11,14 @@ package struct OperatorCode: RawRepresentable, Hashable, Sendable {
   package let rawValue: Int32
 
   /// Makes a code of its number.
-  package init(rawValue: Int32) {
+  @inlinable package init(rawValue: Int32) {
     self.rawValue = rawValue
   }
 
-  // Those of all raw values, and of all patterns, would be generic.
-  package static func == (lhs: Self, rhs: Self) -> Bool { lhs.rawValue == rhs.rawValue }
-  package static func != (lhs: Self, rhs: Self) -> Bool { lhs.rawValue != rhs.rawValue }
-  package static func ~= (pattern: Self, code: Self) -> Bool { pattern.rawValue == code.rawValue }
+  // Those of all raw values, and of all patterns, would be generic. Inlined, a switch over codes becomes a jump.
+  @inlinable package static func == (lhs: Self, rhs: Self) -> Bool { lhs.rawValue == rhs.rawValue }
+  @inlinable package static func != (lhs: Self, rhs: Self) -> Bool { lhs.rawValue != rhs.rawValue }
+  @inlinable package static func ~= (pattern: Self, code: Self) -> Bool { pattern.rawValue == code.rawValue }
 
   /// Whether the schema that this build knows has the code.
   package var isKnown: Bool { Self.schemaNames.indices.contains(Int(rawValue)) }

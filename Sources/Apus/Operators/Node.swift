@@ -11,9 +11,9 @@ class Node {
   /// The position in the subgraph.
   let index: Int
   /// The schema's name, or the custom operator's.
-  let name: String
+  var name: String { code.name }
   /// The version that the file states.
-  let version: Int
+  var version: Int { code.version }
   /// Whether tensors that the operator sees as `float32` are `float16` in the file, see ``HalfPrecision``.
   var isHalfPrecision: Bool { false }
   /// The kernels to prefer.
@@ -23,8 +23,10 @@ class Node {
   /// How many threads a run may use; scratch memory is sized by it.
   var threadCount: Int { context.threads.count }
 
-  let entry: OperatorEntry
   let planner: Planner
+  /// The operator as it is in the file; looked up, as nodes are made several times and read little.
+  var entry: OperatorEntry { planner.wiring.subgraph.operators[index] }
+  private var code: OperatorCodeEntry { planner.model.file.operatorCodes[entry.operatorCode] }
   /// How to run, the other subgraphs, and resource variables.
   var context: GraphContext { planner.context }
   /// The model's file.
@@ -37,10 +39,6 @@ class Node {
   init(index: Int, in planner: Planner) {
     self.index = index
     self.planner = planner
-    entry = planner.wiring.subgraph.operators[index]
-    let code = planner.model.file.operatorCodes[entry.operatorCode]
-    name = code.name
-    version = code.version
   }
 
   // MARK: Options

@@ -9,6 +9,9 @@ final class OperatorRegistration: Sendable {
     (node) throws(ApusError) in throw node.unsupported("is not supported")
   }
 
+  /// A function that makes a runnable operator from a node.
+  typealias Preparation = @Sendable (Node) throws(ApusError) -> any Operator
+
   /// A tensor of an operator, by its position.
   enum Place: Hashable, Sendable, CustomStringConvertible {
     case input(Int)
@@ -49,26 +52,36 @@ final class OperatorRegistration: Sendable {
   /// Whether equal inputs give equal outputs, so that results on constants can be kept.
   let isPure: Bool
   /// Checks a node and makes a runnable operator from it.
-  let prepare: OperatorListing.Preparation
+  let prepare: Preparation
 
-  /// Registers a listed operator.
-  init(_ listing: OperatorListing) {
-    code = listing.code
-    name = listing.code == .custom ? listing.customName : listing.code.schemaName
-    versions = listing.versions
-    let floats = listing.floats()
-    types = listing.types() + floats
-    data = listing.data
-    firstInputTypes = listing.firstInputTypes()
-    isPure = listing.isPure
-    prepare =
-      floats.isEmpty ? listing.preparation() : HalfPrecision.preparation(of: floats, listing.preparation())
+  /// Registers a builtin operator.
+  ///
+  /// - Parameters:
+  ///   - types: the types of the data, which are the first input unless `data` says otherwise.
+  ///   - floats: further types of the data: floats of 16 bits, for which the operator computes in `float32` and
+  ///     rounds its results once.
+  ///   - first: the types of the first input where it is not the data.
+  @inline(never)  // Once for each operator of the registry, it would be most of its code.
+  init(
+    _ code: OperatorCode, versions: ClosedRange<Int>, types: [ElementType],
+    asFloats floats: [ElementType] = [],
+    at data: Place = .input(0), first: [ElementType] = [], isPure: Bool = true,
+    _ prepare: @escaping Preparation
+  ) {
+    self.code = code
+    name = code.schemaName
+    self.versions = versions
+    self.types = types + floats
+    self.data = data
+    firstInputTypes = first
+    self.isPure = isPure
+    self.prepare = floats.isEmpty ? prepare : HalfPrecision.preparation(of: floats, prepare)
   }
 
   /// Registers a custom operator.
   init(
-    custom name: String, versions: ClosedRange<Int>, types: [ElementType], isPure: Bool,
-    _ prepare: @escaping OperatorListing.Preparation
+    custom name: String, versions: ClosedRange<Int> = 1...1, types: [ElementType], isPure: Bool = true,
+    _ prepare: @escaping Preparation
   ) {
     code = .custom
     self.name = name

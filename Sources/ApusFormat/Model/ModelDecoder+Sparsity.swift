@@ -41,8 +41,13 @@ extension ModelDecoder {
   ) throws(FormatError) -> [Int] {
     guard let union = try table.table(field) else { throw FormatError("there are no \(what)") }
     let type = try table.integer(typeField, default: UInt8(0))
-    let elementSize = [1: 4, 2: 2, 3: 1][type]
-    guard let elementSize else { throw FormatError("the \(what) have the unknown type \(type)") }
+    let elementSize: Int
+    switch type {
+    case 1: elementSize = 4
+    case 2: elementSize = 2
+    case 3: elementSize = 1
+    default: throw FormatError("the \(what) have the unknown type \(type)")
+    }
     guard let values = try vector(union, 0, elementSize, what) else {
       throw FormatError("there are no \(what)")
     }

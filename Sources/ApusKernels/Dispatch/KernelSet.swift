@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One implementation of the dispatched kernels, for one instruction set or library.
-package struct KernelSet: Sendable {
+/// One implementation of the dispatched kernels, for one instruction set or library. Immutable.
+///
+/// It is a class, so that everything that chooses a kernel passes it on at little cost.
+package final class KernelSet: Sendable {
   /// The name by which people choose the set.
   package let name: String
   /// What the machine must have.
   package let requires: CPUFeatures
   /// The convolutions and products of the set.
-  package var convolutions: any ConvolutionKernels
+  package let convolutions: any ConvolutionKernels
   /// Generated code for elementwise operators and pictures; nil for a set that leaves them to plain Swift.
-  package var elementwise: (any ElementwiseKernels)?
+  package let elementwise: (any ElementwiseKernels)?
 
   /// A set of these kernels.
   package init(

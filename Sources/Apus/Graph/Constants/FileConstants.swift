@@ -16,9 +16,10 @@ struct FileConstants: Sendable {
     var values: [Constant] = []
     var (positions, firstTensors): ([Int], [Int]) = ([], [])
     positions.reserveCapacity(file.subgraphs.reduce(0) { $0 + $1.tensors.count })
-    for subgraph in file.subgraphs {
+    // By index, as an iterator would make the type of its array first.
+    for subgraph in file.subgraphs.indices {
       firstTensors.append(positions.count)
-      for tensor in subgraph.tensors {
+      for tensor in file.subgraphs[subgraph].tensors {
         let constant = try expansion.constant(of: tensor)
         positions.append(constant == nil ? -1 : values.count)
         if let constant { values.append(constant) }

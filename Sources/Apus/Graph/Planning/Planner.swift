@@ -249,18 +249,33 @@ final class Planner {
   }
 }
 
-/// What was planned, and possibly run, before a segment.
-struct PlanStart {
+/// What was planned, and possibly run, before a segment. Immutable.
+///
+/// It is a class, so that planners pass it on at little cost.
+final class PlanStart {
   /// The first operator of the segment.
-  var nextNode: Int
-  var facts: [TensorFacts]
+  let nextNode: Int
+  let facts: [TensorFacts]
   /// The size of each piece of scratch memory, in bytes.
-  var scratchByteCounts: [Int] = []
+  let scratchByteCounts: [Int]
   /// The tensors whose values exist.
-  var present: PresentTensors
-  var segmentCount: Int
+  let present: PresentTensors
+  let segmentCount: Int
   /// The size of inputs, variables and earlier segments, in bytes.
-  var heldByteCount: Int
+  let heldByteCount: Int
   /// Whether everything before has run, so that its results can be read.
-  var isRunning: Bool
+  let isRunning: Bool
+
+  init(
+    nextNode: Int, facts: [TensorFacts], scratchByteCounts: [Int] = [], present: PresentTensors,
+    segmentCount: Int, heldByteCount: Int, isRunning: Bool
+  ) {
+    self.nextNode = nextNode
+    self.facts = facts
+    self.scratchByteCounts = scratchByteCounts
+    self.present = present
+    self.segmentCount = segmentCount
+    self.heldByteCount = heldByteCount
+    self.isRunning = isRunning
+  }
 }

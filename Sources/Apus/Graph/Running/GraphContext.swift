@@ -26,8 +26,9 @@ final class GraphContext {
 
   private var randomStreams: [OperatorPlace: RandomStream] = [:]
   private let customOperators: [String: OperatorRegistration]
-  /// The graphs of called subgraphs, by index.
-  private var children: [Int: Graph] = [:]
+  /// The graphs of called subgraphs. Few are: they are searched, because the first dictionary of a type in a process takes
+  /// longer than planning several operators.
+  private var children: [Graph] = []
   private var nestedPreparations = 0
   /// What all graphs take.
   let heldMemory = HeldMemory()
@@ -67,9 +68,9 @@ final class GraphContext {
   /// The graph of a subgraph that operators call: one for all callers. Calls have no cycles, see ``SubgraphCalls``,
   /// so that a graph never runs within itself.
   func child(_ index: Int) throws(ApusError) -> Graph {
-    if let known = children[index] { return known }
+    if let known = children.first(where: { $0.subgraphIndex == index }) { return known }
     let graph = try Graph(context: self, subgraph: index, passes: passes)
-    children[index] = graph
+    children.append(graph)
     return graph
   }
 
@@ -114,7 +115,7 @@ final class GraphContext {
   /// About how long a run of a graph, with all that it may call, takes on one thread; no limit where a part is not planned yet.
   func nanoseconds(of graph: Graph) -> Int {
     guard graph.isPlanned else { return .max }
-    return children.values.reduce(graph.nanoseconds) { $1 === graph ? $0 : $0 &+ $1.nanoseconds }
+    return children.reduce(graph.nanoseconds) { $1 === graph ? $0 : $0 &+ $1.nanoseconds }
   }
 
   /// Refuses to pass the limit on memory with what all graphs take, of which one is about to take `held` bytes instead of
@@ -135,7 +136,7 @@ final class GraphContext {
     resources.removeAll()
     for index in wasCalled.indices { wasCalled[index] = false }
     for stream in randomStreams.values { stream.reset() }
-    for child in children.values { child.resetVariables() }
+    for child in children { child.resetVariables() }
   }
 
   /// An operator's position in a model.

@@ -25,12 +25,9 @@ final class ResourceStore {
     }
   }
 
-  private struct Name: Hashable {
-    let container: String
-    let name: String
-  }
-
-  private var handles: [Name: Int32] = [:]
+  /// By container and name in one text: the first dictionary with keys of a type of ours takes longer than planning several
+  /// operators.
+  private var handles: [String: Int32] = [:]
   /// By handle: handles are numbers from zero on.
   private var variables: [Variable?] = []
   /// Values assigned to numbers that are not handles; a model can take them from anywhere.
@@ -44,7 +41,7 @@ final class ResourceStore {
 
   /// The handle of a name; the same one for the same name.
   func handle(container: String, name: String) -> Int32 {
-    let key = Name(container: container, name: name)
+    let key = "\(container.utf8.count) \(container)\(name)"
     if let known = handles[key] { return known }
     let handle = Int32(clamping: handles.count)
     handles[key] = handle

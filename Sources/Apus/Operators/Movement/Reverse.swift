@@ -5,9 +5,9 @@ enum Reverse {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 2...2)
     let input = try node.input(0, ranks: 0...8)
-    var axes: Set<Int> = []
+    var isReversed = Array(repeating: false, count: input.shape.rank)
     for axis in try node.integers(of: node.input(1, types: [.int32], rank: 1)) {
-      axes.insert(try node.axis(axis, rank: input.shape.rank))
+      isReversed[try node.axis(axis, rank: input.shape.rank)] = true
     }
     let output = try node.output(0, shape: input.shape, like: input)
     guard input.shape.elementCount > 0 else { return DataMovement([]) }
@@ -15,8 +15,10 @@ enum Reverse {
     return DataMovement([
       try node.move(
         input.shape.dimensions, from: input,
-        strides: strides.enumerated().map { axes.contains($0) ? -$1 : $1 },
-        offset: axes.reduce(0) { $0 + (input.shape[$1] - 1) * strides[$1] }, to: output, strides: strides)
+        strides: strides.indices.map { isReversed[$0] ? -strides[$0] : strides[$0] },
+        offset: strides.indices.reduce(0) {
+          isReversed[$1] ? $0 + (input.shape[$1] - 1) * strides[$1] : $0
+        }, to: output, strides: strides)
     ])
   }
 }

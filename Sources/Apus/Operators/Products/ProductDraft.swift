@@ -16,9 +16,9 @@ struct ProductDraft: Draft {
   let filter: TensorSlot
   let bias: TensorSlot?
   let output: TensorSlot
-  var arrangement: (any FilterArrangement)?
+  let arrangement: (any FilterArrangement)?
   /// How often the bias is repeated; more than once only if it and the filter are constant.
-  var biasCopies = 1
+  let biasCopies: Int
   /// Whether the input is a picture, whose rows and columns may be padded.
   let readsPicture: Bool
 

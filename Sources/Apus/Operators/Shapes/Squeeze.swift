@@ -8,17 +8,17 @@ enum Squeeze {
     try node.expect(inputs: 1...1)
     let input = try node.input(0, ranks: 0...8)
     let named = try node.option { options throws(FormatError) in try options.int32Vector(0) } ?? []
-    var dropped: Set<Int> = []
+    var isDropped = Array(repeating: named.isEmpty, count: input.shape.rank)
     for name in named {
       let axis = try node.axis(Int(name), rank: input.shape.rank)
       guard input.shape[axis] == 1 else {
         throw node.malformed("axis \(name) of \(input.name), \(input.shape), does not have size 1")
       }
-      dropped.insert(axis)
+      isDropped[axis] = true
     }
-    let dimensions = input.shape.dimensions.enumerated().filter { axis, size in
-      named.isEmpty ? size != 1 : !dropped.contains(axis)
-    }
-    return try node.view(0, of: input, shape: TensorShape(dimensions.map(\.element)))
+    let shape = TensorShape(
+      input.shape.dimensions.indices.filter { input.shape[$0] != 1 || !isDropped[$0] }.map { input.shape[$0] }
+    )
+    return try node.view(0, of: input, shape: shape)
   }
 }

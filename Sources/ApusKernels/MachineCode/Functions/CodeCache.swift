@@ -54,11 +54,11 @@ enum CodeCache {
   private static let functions = Mutex(Functions())
 
   /// A function and the generator that wrote it.
-  private struct Function: @unchecked Sendable {
+  private struct Function: Sendable {
     let generator: any CodeGenerator
     let hash: Int
-    /// Nil where the code could not be placed.
-    let address: UnsafeRawPointer?
+    /// Zero where the code could not be placed.
+    let address: Int
   }
 
   /// Functions that are found by their generators.
@@ -72,9 +72,9 @@ enum CodeCache {
     private static let refusalLimit = 4_096
     private var refusalCount = 0
 
-    /// The function of a generator.
-    func find(_ generator: any CodeGenerator, hash: Int) -> Function? {
-      place(generator, hash: hash).map { all[$0] }
+    /// The address of a generator's function; zero if that was refused, nil if nobody asked for it yet.
+    func address(_ generator: any CodeGenerator, hash: Int) -> Int? {
+      place(generator, hash: hash).map { all[$0].address }
     }
 
     /// Remembers a function, in place of a refusal of the same.
@@ -83,7 +83,7 @@ enum CodeCache {
         all[place] = function
         return
       }
-      if function.address == nil {
+      if function.address == 0 {
         refusalCount += 1
         guard refusalCount <= Self.refusalLimit else { return }
       }
@@ -105,19 +105,17 @@ enum CodeCache {
   /// The address of the function that a generator writes; nil where it cannot be placed.
   fileprivate static func function(_ generator: any CodeGenerator, withinLimit: Bool) -> UnsafeRawPointer? {
     let hash = generator.hash
-    if let known = functions.withLock({ $0.find(generator, hash: hash) }),
-      known.address != nil || withinLimit
-    {
-      return known.address
+    if let known = functions.withLock({ $0.address(generator, hash: hash) }), known != 0 || withinLimit {
+      return UnsafeRawPointer(bitPattern: known)
     }
     if withinLimit, ExecutableMemory.isFull { return nil }
-    let made = Function(
-      generator: generator, hash: hash,
-      address: generator.generate().flatMap { ExecutableMemory.append($0, withinLimit: withinLimit) })
-    return functions.withLock { functions in
-      if let known = functions.find(generator, hash: hash), known.address != nil { return known.address }
+    let place = generator.generate().flatMap { ExecutableMemory.append($0, withinLimit: withinLimit) }
+    let made = Function(generator: generator, hash: hash, address: Int(bitPattern: place))
+    let address = functions.withLock { functions in
+      if let known = functions.address(generator, hash: hash), known != 0 { return known }
       functions.remember(made)
       return made.address
     }
+    return UnsafeRawPointer(bitPattern: address)
   }
 }
