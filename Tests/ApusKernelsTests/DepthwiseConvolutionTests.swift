@@ -133,6 +133,29 @@ struct DepthwiseConvolutionTests {
     }
   }
 
+  @Test("channels that each make several match the reference", arguments: KernelSet.tested)
+  func multipliers(kernels: KernelSet) throws {
+    let channels = [
+      (3, 8), (16, 2), (8, 4), (4, 16), (1, 24), (1, 64), (9, 8), (5, 2), (7, 4), (16, 3), (2, 20), (33, 2),
+    ]
+    for seed in kernels.seeds(96) {
+      var random = SeededGenerator(seed: UInt64(9_000 + seed))
+      let kind = [CaseKind.float32, .float32, .uint8, .int8PerChannel, .hybridPerChannel].pick(using: &random)
+      let (inputs, multiplier) = channels[seed % channels.count]
+      let filter = [1, 3, 3, 5].pick(using: &random)
+      let (stride, dilation) = [(1, 1), (1, 1), (2, 1), (2, 1), (1, 2)].pick(using: &random)
+      let (height, width) = (Int.random(in: 1...4, using: &random), Int.random(in: 1...20, using: &random))
+      let convolution = DepthwiseConvolution(
+        batches: 1, inputHeight: height * stride, inputWidth: width * stride, inputChannels: inputs,
+        depthMultiplier: multiplier, filterHeight: filter, filterWidth: filter, outputHeight: height,
+        outputWidth: width, strideHeight: stride, strideWidth: stride, dilationHeight: dilation,
+        dilationWidth: dilation, paddingTop: filter / 2 * dilation, paddingLeft: filter / 2 * dilation,
+        operands: kind.operands(using: &random),
+        epilogue: kind.epilogue(channels: inputs * multiplier, terms: filter * filter, using: &random))
+      try check(convolution, kernels, using: &random)
+    }
+  }
+
   @Test("strides and dilations of a hostile model overflow nothing", arguments: KernelSet.tested)
   func hostileGeometry(kernels: KernelSet) throws {
     let most = Int(Int32.max)

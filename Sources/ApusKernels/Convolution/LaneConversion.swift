@@ -2,7 +2,7 @@
 
 /// How gathered elements become the lanes of a kernel.
 protocol LaneConversion {
-  associatedtype Lane: BitwiseCopyable
+  associatedtype Lane: BitwiseCopyable & SIMDScalar
 
   /// The size of an element of the source.
   static var elementByteCount: Int { get }
@@ -190,7 +190,7 @@ struct FlippedBytes: LaneConversion {
 }
 
 /// Elements as they are.
-struct Copy<Lane: BitwiseCopyable>: LaneConversion {
+struct Copy<Lane: BitwiseCopyable & SIMDScalar>: LaneConversion {
   let padding: Lane
 
   static var elementByteCount: Int { MemoryLayout<Lane>.stride }

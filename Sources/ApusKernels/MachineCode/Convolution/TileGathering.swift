@@ -183,21 +183,41 @@ struct TileGathering {
             unsafe conversion.convert(
               pixel + firstChannel &* Conversion.elementByteCount, to: place, count: existing)
           } else {
-            var channel = 0
-            while channel < existing {
-              // All output channels of one input channel.
-              let from = (firstChannel &+ channel) / depthMultiplier
-              let end = min(existing, (from &+ 1) &* depthMultiplier &- firstChannel)
-              unsafe conversion.convert(
-                pixel + from &* Conversion.elementByteCount, to: place + channel, count: 1)
-              unsafe (place + channel).update(repeating: place[channel], count: end &- channel)
-              channel = end
-            }
+            unsafe repeatChannels(
+              pixel, conversion, from: firstChannel, count: existing, to: UnsafeMutableRawPointer(place))
           }
         }
         unsafe place += channels
         x &+= phases
       }
+    }
+  }
+
+  /// So many of a pixel's channels, each as often as the multiplier says. What is stored beyond them is overwritten: there is
+  /// room for a vector behind the last pixel.
+  @inline(__always)
+  private func repeatChannels<Conversion: LaneConversion>(
+    _ pixel: UnsafeRawPointer, _ conversion: Conversion, from first: Int, count: Int,
+    to place: UnsafeMutableRawPointer
+  ) {
+    let width = MemoryLayout<Conversion.Lane>.stride
+    var (source, missing) = first.quotientAndRemainder(dividingBy: depthMultiplier)
+    missing = depthMultiplier &- missing
+    let end = count &* width
+    var start = 0
+    while start < end {
+      var lane = conversion.padding
+      unsafe conversion.convert(pixel + source &* Conversion.elementByteCount, to: &lane, count: 1)
+      let lanes = SIMD8(repeating: lane)
+      let next = start &+ missing &* width
+      let last = min(next, end)
+      while start < last {
+        unsafe place.storeBytes(of: lanes, toByteOffset: start, as: SIMD8<Conversion.Lane>.self)
+        start &+= 8 &* width
+      }
+      start = next
+      source &+= 1
+      missing = depthMultiplier
     }
   }
 }

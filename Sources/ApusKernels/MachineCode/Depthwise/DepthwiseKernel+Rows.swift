@@ -12,14 +12,16 @@ extension DepthwiseKernel {
         work, packed, form, image: image, lines: lines, blocks: blocks, scratch: scratch)
     }
     let c = convolution
+    let outputPixelByteCount = plan.channels &* 4
     let weights = unsafe Int(
       bitPattern: packed.address + WeightTerms.record(packed, blocks.lowerBound).weights)
     var arguments = unsafe ConvolutionArguments(
       rows: 0, rowStride: plan.pixelByteCount, taps: 0, tapCount: 0, weights: 0, offsets: 0,
-      factors: form.factors(0), output: 0, outputStride: plan.pixelByteCount, blocks: 0, scales: 0,
+      factors: form.factors(0), output: 0, outputStride: outputPixelByteCount, blocks: 0, scales: 0,
       vectors: blocks.count &- (plan.tailCount > 0 ? 1 : 0),
       firstOffsets: Int(bitPattern: packed.address + weightPacking.offsets(block: blocks.lowerBound)))
     let firstByte = blocks.lowerBound &* plan.blockChannels &* 4
+    let firstInputByte = c.inputChannels == 1 ? 0 : firstByte / c.depthMultiplier
     for line in lines {
       let top = line &* c.strideHeight &- c.paddingTop
       let rows = plan.tapRows(top: top)
@@ -32,8 +34,10 @@ extension DepthwiseKernel {
         let column = run.first &* c.strideWidth &- c.paddingLeft
         let pixel = (image &* c.inputHeight &+ top) &* c.inputWidth &+ column
         let result = (image &* c.outputHeight &+ line) &* c.outputWidth &+ run.first
-        arguments.rows = Int(bitPattern: work.memory.input) &+ firstByte &+ pixel &* plan.pixelByteCount
-        arguments.output = Int(bitPattern: work.memory.output) &+ firstByte &+ result &* plan.pixelByteCount
+        arguments.rows =
+          Int(bitPattern: work.memory.input) &+ firstInputByte &+ pixel &* plan.pixelByteCount
+        arguments.output =
+          Int(bitPattern: work.memory.output) &+ firstByte &+ result &* outputPixelByteCount
         arguments.blocks = run.blockCount
         form.runFunctions.call(rows: index, columns: 0, &arguments)
       }

@@ -112,7 +112,10 @@ final class DepthwiseKernel: PreparedConvolution, @unchecked Sendable {
         let run = plan.runs[$0.rowCount]
         var shape = rowShape(columns: run.columns, channels: target.lanes, step: c.strideWidth)
         shape.place = .init(
-          missingFirst: run.missingFirst, missingLast: run.missingLast, tailCount: plan.tailCount)
+          missingFirst: run.missingFirst, missingLast: run.missingLast, tailCount: plan.tailCount,
+          repeats: c.inputChannels == 1 && c.depthMultiplier > 1
+            ? target.lanes : c.depthMultiplier,
+          hasOneChannel: c.inputChannels == 1)
         return target.depthwiseRows?.generator(scheme.gatheredProduct, c.operands, epilogue, shape)
       })
     // Where bytes are read in place, two blocks share factors.

@@ -101,7 +101,7 @@ final class DepthwisePlan: Sendable {
     var best = (cost: Int.max, count: 1)
     // With strides, columns of equal phase would be gathered one by one, which costs more than lanes without channels,
     // unless taps are many; a depth multiplier asks for that anyway.
-    let isFilter = c.inputChannels == 1 && c.taps >= Convolution.leastFilterTaps
+    let isFilter = Self.isFilter(c)
     let mostTogether =
       isFilter ? 16 : !runs.isEmpty || c.strideWidth > 1 && c.depthMultiplier == 1 ? 1 : 8
     for count in [1, 2, 4, 8, 16] where count == 1 || count <= mostTogether && channels * count <= 1024 {
@@ -165,6 +165,11 @@ final class DepthwisePlan: Sendable {
     planeRows = (mostLines - 1) * c.strideHeight + reachHeight
   }
 
+  /// Whether it has many taps and one channel, so that many pixels are taken together.
+  private static func isFilter(_ c: DepthwiseConvolution) -> Bool {
+    c.inputChannels == 1 && c.taps >= Convolution.leastFilterTaps
+  }
+
   /// Whether bytes of this shape become words as they are read.
   private static func canWidenInPlace(
     _ c: DepthwiseConvolution, _ product: ProductKind, _ target: any CodeTarget
@@ -203,10 +208,13 @@ final class DepthwisePlan: Sendable {
       tapColumns: c.filterWidth)
     // Every line has a row of the input.
     guard
-      c.inputChannels.isMultiple(of: target.lanes)
-        || product == .floats && code.readsRows(channels: c.inputChannels)
+      c.outputChannels.isMultiple(of: target.lanes)
+        || product == .floats && code.readsRows(channels: c.outputChannels)
     else { return [] }
-    guard c.depthMultiplier == 1, most > 0,
+    let repeatsInPlace =
+      product == .floats && !isFilter(c)
+      && code.readsRepeatedly(depthMultiplier: c.depthMultiplier, inputChannels: c.inputChannels)
+    guard c.depthMultiplier == 1 || repeatsInPlace, most > 0,
       c.paddingTop <= (c.filterHeight - 1) * c.dilationHeight, lastTop < c.inputHeight,
       c.dilationHeight == 1 || c.paddingTop == 0 || c.inputHeight > c.dilationHeight
     else { return [] }
@@ -293,7 +301,8 @@ final class DepthwisePlan: Sendable {
   }
   /// Bytes of a pixel of the plane, or of the input that is read in place.
   var pixelByteCount: Int {
-    runs.isEmpty ? chunkChannels * laneByteCount : channels * (widensInPlace ? 1 : laneByteCount)
+    runs.isEmpty
+      ? chunkChannels * laneByteCount : convolution.inputChannels * (widensInPlace ? 1 : laneByteCount)
   }
   var rowByteCount: Int { phases * phaseWidth * pixelByteCount }
   /// Room to read a block beyond the last pixel, and pixels beyond the last of those taken together. Where bytes are read in

@@ -9,6 +9,8 @@ protocol DepthwiseRowCode {
   ) -> Int
   /// Whether rows of so many channels of floats, which are no whole vectors, are read where they lie.
   func readsRows(channels: Int) -> Bool
+  /// Whether channels of floats that each make so many of the output are read where they lie.
+  func readsRepeatedly(depthMultiplier: Int, inputChannels: Int) -> Bool
   /// Whether such blocks of bytes can be read where they lie.
   var readsBytesInPlace: Bool { get }
   /// What writes such a block; nil where there is no such code.

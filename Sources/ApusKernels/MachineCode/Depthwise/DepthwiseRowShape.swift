@@ -31,5 +31,9 @@ struct DepthwiseRowShape: Hashable {
     let missingLast: Int
     /// Channels after all whole vectors, of floats.
     var tailCount = 0
+    /// How many channels of a vector a channel of the input makes, one after the other, of floats.
+    var repeats = 1
+    /// Whether all vectors are made of one channel.
+    var hasOneChannel = false
   }
 }

@@ -5,7 +5,8 @@
 ///
 /// A row of the filter has its weights in registers, and each pixel of the input is loaded once for all sums that it is
 /// part of. Terms are added in the order of the taps. Channels that are no whole vector, of an input that is read in place,
-/// are a narrower vector, masked if need be.
+/// are a narrower vector, masked if need be. Where each channel of such an input makes several, they are loaded with a mask, in
+/// `k3` or, of the last ones, `k4`, and put where they belong; a single one is repeated as it is loaded.
 struct X86DepthwiseRowGenerator: CodeGenerator, Hashable {
   let target: X86Target
   let epilogue: X86EpilogueGenerator.Kind
@@ -14,6 +15,8 @@ struct X86DepthwiseRowGenerator: CodeGenerator, Hashable {
   private typealias General = X86Assembler.General
   private typealias A = ConvolutionArguments
   private static let bases: [General] = [.rax, .rbx, .rbp, .rcx]
+  /// The register with the channel of each lane, where channels come several times.
+  private static let channels = 30
 
   /// The most columns that a block may have; zero where there is no such code.
   static func mostColumns(columnStep: Int, tapStep: Int, tapColumns: Int) -> Int {
@@ -59,6 +62,7 @@ struct X86DepthwiseRowGenerator: CodeGenerator, Hashable {
     let vectors = (shape.channelCount + target.lanes - 1) / target.lanes
     let last = tail ?? end(vector: vectors - 1)
     last.loadMasks(&a)
+    if repeats > 1, repeats < target.lanes { loadChannels(&a) }
 
     let nextBlock = a.loopHead(alignment: 16)
     if place == nil {
@@ -76,6 +80,24 @@ struct X86DepthwiseRowGenerator: CodeGenerator, Hashable {
 
     a.leave()
     return a.finish()
+  }
+
+  private var repeats: Int { place?.repeats ?? 1 }
+
+  /// Loads the channel of each lane, and masks of as many as vectors are made of.
+  private func loadChannels(_ a: inout X86Assembler) {
+    var words: [UInt64] = [0, 0]
+    for lane in 0..<target.lanes { words[lane / 8] |= UInt64(lane / repeats) << UInt64(8 * (lane % 8)) }
+    for word in words.reversed() {
+      a.moveWide(.rax, Int(bitPattern: UInt(word)))
+      a.push(.rax)
+    }
+    a.vector(.vpmovzxbd, width, Self.channels, 0, .init(.rsp))
+    for _ in words { a.pop(.rax) }
+    for (mask, count) in [(3, target.lanes), (4, place?.tailCount ?? 0)] {
+      a.move(.rax, (1 << ((count + repeats - 1) / repeats)) - 1)
+      a.moveMask(mask, .rax)
+    }
   }
 
   /// As many whole vectors as an argument says, then the rest.
@@ -121,7 +143,7 @@ struct X86DepthwiseRowGenerator: CodeGenerator, Hashable {
       a.add(.rax, bytes)
       a.store(.init(.rdi, field), .rax)
     }
-    a.add(.r8, width.byteCount)
+    if place?.hasOneChannel != true { a.add(.r8, width.byteCount / repeats) }
     a.add(.r14, width.byteCount)
     a.load(.rax, .init(.rdi, A.offset(\.left)))
     a.decrement(.rax)
@@ -176,7 +198,21 @@ struct X86DepthwiseRowGenerator: CodeGenerator, Hashable {
         return (end.sum(column, 0), end.free(distance / shape.tapStep))
       }
       let memory = end.place(used, pixel, vector * width.byteCount)
-      if uses.count == 1 {
+      if repeats > 1 {
+        guard !uses.isEmpty else { continue }
+        let value = end.free(tapColumns + turn % 2)
+        turn += 1
+        if repeats == target.lanes {
+          a.vector(.vbroadcastss, end.width, value, 0, memory)
+        } else {
+          // There is no permutation of 128 bits.
+          let wide = end.width == .xmm ? .ymm : end.width
+          let isTail = end.columnCount < target.lanes
+          a.vector(.vmovups, wide, value, 0, memory, mask: .init(isTail ? 4 : 3, zeroes: true))
+          a.vector(.vpermd, wide, value, Self.channels, value)
+        }
+        for use in uses { a.vector(.vfmadd231ps, end.width, use.sum, use.weight, value) }
+      } else if uses.count == 1 {
         a.vector(
           .vfmadd231ps, end.width, uses[0].sum, uses[0].weight, memory, mask: isMasked ? .init(2) : nil)
       } else if uses.count > 1 {

@@ -26,6 +26,11 @@ struct X86DepthwiseRows: DepthwiseRowCode {
     (target == .avx512 || channels.isMultiple(of: 4)) && 2 * channels > (channels + 7) / 8 * 8
   }
 
+  /// Where a vector is made of whole channels, or all of one.
+  func readsRepeatedly(depthMultiplier: Int, inputChannels: Int) -> Bool {
+    target == .avx512 && (inputChannels == 1 || target.lanes.isMultiple(of: depthMultiplier))
+  }
+
   func generator(
     _ product: ProductKind, _ operands: MatrixOperands, _ epilogue: LoweredEpilogue?,
     _ shape: DepthwiseRowShape

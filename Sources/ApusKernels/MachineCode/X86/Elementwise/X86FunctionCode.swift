@@ -39,8 +39,7 @@ private struct X86FunctionCode {
 
   /// Computes `count` values; what is left over of vectors by way of one of its own.
   func fill(_ output: UnsafeMutablePointer<Float>, count: Int, input: UnsafePointer<Float>) {
-    var magnitudes = SIMD16<UInt32>()
-    unsafe fill(output, count: count, input: input, &magnitudes)
+    _ = unsafe fill(output, count: count, input: input, hasLimit: false)
   }
 
   /// The same of a function whose code is precise up to a limit: beyond it, another way is taken.
@@ -48,19 +47,18 @@ private struct X86FunctionCode {
     _ output: UnsafeMutablePointer<Float>, count: Int, input: UnsafePointer<Float>, limit: Float,
     beyond: (Float) -> Float
   ) {
-    // Some at a time, as results may lie where arguments did.
+    let isInPlace = unsafe input == UnsafePointer(output)
+    // Some at a time where results lie where arguments did.
+    let length = isInPlace ? 256 : count
     unsafe withUnsafeTemporaryAllocation(of: Float.self, capacity: 256) { memory in
       guard let copy = memory.baseAddress else { return }
       var first = 0
       while first < count {
-        let part = min(256, count &- first)
+        let part = min(length, count &- first)
         let (source, target) = unsafe (input + first, output + first)
-        let isInPlace = unsafe source == UnsafePointer(target)
         if isInPlace { unsafe copy.update(from: source, count: part) }
         let from = unsafe isInPlace ? UnsafePointer(copy) : source
-        var magnitudes = SIMD16<UInt32>()
-        unsafe fill(target, count: part, input: from, &magnitudes)
-        if magnitudes.max() >= limit.bitPattern {
+        if unsafe fill(target, count: part, input: from, hasLimit: true) >= limit.bitPattern {
           for index in 0..<part where unsafe !(from[index].magnitude < limit) {
             unsafe target[index] = beyond(from[index])
           }
@@ -70,12 +68,12 @@ private struct X86FunctionCode {
     }
   }
 
-  /// Computes values, and the greatest magnitudes of lanes if the function has a limit.
+  /// Computes values, and returns the bits of the greatest magnitude if the function has a limit.
   private func fill(
-    _ output: UnsafeMutablePointer<Float>, count: Int, input: UnsafePointer<Float>,
-    _ magnitudes: inout SIMD16<UInt32>
-  ) {
+    _ output: UnsafeMutablePointer<Float>, count: Int, input: UnsafePointer<Float>, hasLimit: Bool
+  ) -> UInt32 {
     ExecutableMemory.seal()
+    var greatest: UInt32 = 0
     unsafe constants.withUnsafeBufferPointer { constants in
       let constants = Int(bitPattern: constants.baseAddress)
       func call(_ source: Int, _ target: Int, _ vectors: Int) {
@@ -86,7 +84,8 @@ private struct X86FunctionCode {
               source: source, target: target, vectors: vectors, constants: constants,
               magnitudes: Int(bitPattern: lanes)))
         }
-        magnitudes = pointwiseMax(magnitudes, lanes)
+        guard hasLimit else { return }
+        for lane in 0..<16 { greatest = max(greatest, lanes[lane]) }
       }
       let vectors = count / lanes
       let (source, target) = (Int(bitPattern: input), Int(bitPattern: output))
@@ -101,5 +100,6 @@ private struct X86FunctionCode {
       }
       for lane in 0..<count &- done { unsafe output[done &+ lane] = rest[lane] }
     }
+    return greatest
   }
 }
