@@ -230,12 +230,12 @@ struct RowChainTests {
         reduction.sum(.float32, squares.span.bytes, to: &$0, threads: Self.alone)
       }
       let stage = try #require(reduction.stage(.sum, divisor: rows))
+      let difference = try #require(kernel.stage)
       let chain = try #require(
         RowChain(
-          [
-            (.elements(try #require(kernel.stage)), [.tensor(0), .tensor(1)]),
-            (.reduction(stage), [.stage(0)]),
-          ], tensorCount: 2, rows: rows, depth: depth))
+          [(.elements(difference), [.tensor(0), .tensor(1)]), (.reduction(stage), [.stage(0)])],
+          tensorCount: 2,
+          rows: rows, depth: depth))
       for threads in [1, 3] {
         let found = Self.run(chain, [x, mean], count: depth, threads: threads)
         #expect(Self.isSame(found, sums.prefix(depth).map { $0 / Float(rows) }), "\(rows)×\(depth)")

@@ -62,12 +62,6 @@ extension KernelSet {
     return elementwise
   }
 
-  /// Whether there is generated code that makes bytes of floats.
-  package var convertsBytes: Bool {
-    let quantization = FloatQuantization(scale: 1, zeroPoint: 0, range: -128...127)
-    return unsafe (try? elementwise?.quantization(quantization)) != nil
-  }
-
   /// Code for the resize of a picture; plain Swift where the set has none.
   func pictureCode(_ shape: PictureCode.Shape) -> PictureCode { elementwise?.pictures(shape) ?? .portable }
 }

@@ -90,7 +90,7 @@ enum BooleanFolding: Folding {
   static var greatest: UInt8 { 1 }
 }
 
-/// Rows are summed in 32 parts, columns 32 at a time.
+/// Rows are summed in sixteen parts, columns 32 at a time.
 enum SumOfFloats: Summation {
   @inline(__always)
   static var zero: Float { 0 }
@@ -104,22 +104,14 @@ enum SumOfFloats: Summation {
   static func combine(_ result: Float, _ row: UnsafePointer<Float>, count: Int) -> Float {
     var result = result
     var index = 0
-    if count >= 32 {
+    if count >= 16 {
       var (first, second) = (SIMD8<Float>(), SIMD8<Float>())
-      var (third, fourth) = (SIMD8<Float>(), SIMD8<Float>())
-      while index &+ 32 <= count {
-        let next = unsafe UnsafeRawPointer(row + index)
-        first += unsafe next.loadUnaligned(as: SIMD8<Float>.self)
-        second += unsafe next.loadUnaligned(fromByteOffset: 32, as: SIMD8<Float>.self)
-        third += unsafe next.loadUnaligned(fromByteOffset: 64, as: SIMD8<Float>.self)
-        fourth += unsafe next.loadUnaligned(fromByteOffset: 96, as: SIMD8<Float>.self)
-        index &+= 32
+      while index &+ 16 <= count {
+        first += unsafe UnsafeRawPointer(row + index).loadUnaligned(as: SIMD8<Float>.self)
+        second += unsafe UnsafeRawPointer(row + (index &+ 8)).loadUnaligned(as: SIMD8<Float>.self)
+        index &+= 16
       }
-      result += ((first + second) + (third + fourth)).sum()
-    }
-    while index &+ 8 <= count {
-      result += unsafe UnsafeRawPointer(row + index).loadUnaligned(as: SIMD8<Float>.self).sum()
-      index &+= 8
+      result += (first + second).sum()
     }
     while index < count {
       unsafe result += row[index]

@@ -115,9 +115,7 @@ extension PlanDraft {
     return withExtendedLifetime(facts) {
       switch unsafe ElementwiseChain.tabulated(stages, constants, depth: depth) {
       case .table(let table): UnaryOperator(table, input: input, output: output, using: kernels)
-      case .channels(let kernel):
-        // Generated code converts bytes faster than a look-up of one after the other.
-        stages.count <= 5 && kernels.convertsBytes ? nil : UnaryOperator(kernel, input: input, output: output)
+      case .channels(let kernel): UnaryOperator(kernel, input: input, output: output)
       case nil: nil
       }
     }
