@@ -90,13 +90,16 @@ package struct BoxSuppression: Sendable {
     _ limits: Limits
   ) -> Bool {
     let lowers = limits.sigma > 0
+    if !lowers, limits.overlap > 0 {
+      return selected.contains(from: first, overlapping: candidate, by: limits.overlap)
+    }
     let factor = lowers ? Float(-0.5 / Double(limits.sigma)) : 0
     // Without an overlap the score stays, as the exponential is one.
     let passesApart = limits.overlap > 0 && factor.isFinite
     var place = selected.count
     while place > first {
       place &-= 1
-      let other = unsafe selected.boxes[place]
+      let other = selected[place]
       if passesApart, candidate.isApart(from: other) { continue }
       let overlap = candidate.overlap(other)
       if overlap >= limits.overlap { return true }

@@ -18,6 +18,12 @@ struct SelectedBoxes {
       area = (self.bottom - self.top) * (self.right - self.left)
     }
 
+    /// A box that was selected.
+    @inline(__always)
+    fileprivate init(top: Float, left: Float, bottom: Float, right: Float, area: Float) {
+      (self.top, self.left, self.bottom, self.right, self.area) = (top, left, bottom, right, area)
+    }
+
     /// Whether both have areas, and share nothing; false for edges that are no numbers.
     @inline(__always)
     func isApart(from other: Box) -> Bool {
@@ -48,21 +54,80 @@ struct SelectedBoxes {
     }
   }
 
-  /// The boxes, in the order in which they were selected.
-  let boxes: UnsafeMutablePointer<Box>
+  /// Edges and areas of the boxes, in the order in which they were selected: all tops, and so on.
+  private let values: UnsafeMutablePointer<Float>
+  private let capacity: Int
   private(set) var count = 0
 
   /// Memory for so many.
-  static func byteCount(_ capacity: Int) -> Int { capacity * MemoryLayout<Box>.stride }
+  static func byteCount(_ capacity: Int) -> Int {
+    5 * roundedUp(capacity, to: 8) * MemoryLayout<Float>.stride
+  }
 
   /// None yet; the memory has ``byteCount(_:)`` bytes.
   init(_ memory: UnsafeMutableRawPointer, capacity: Int) {
-    unsafe boxes = memory.bindMemory(to: Box.self, capacity: capacity)
+    self.capacity = roundedUp(capacity, to: 8)
+    unsafe values = memory.bindMemory(to: Float.self, capacity: 5 * self.capacity)
   }
 
   /// Adds a box.
   mutating func append(_ box: Box) {
-    unsafe (boxes + count).initialize(to: box)
+    // Vectors reach beyond the boxes.
+    if count.isMultiple(of: 8) {
+      for value in 0..<5 { unsafe (values + (value &* capacity &+ count)).initialize(repeating: 0, count: 8) }
+    }
+    unsafe values[count] = box.top
+    unsafe values[capacity &+ count] = box.left
+    unsafe values[2 &* capacity &+ count] = box.bottom
+    unsafe values[3 &* capacity &+ count] = box.right
+    unsafe values[4 &* capacity &+ count] = box.area
     count &+= 1
+  }
+
+  /// A box by its place.
+  subscript(place: Int) -> Box {
+    unsafe Box(
+      top: values[place], left: values[capacity &+ place], bottom: values[2 &* capacity &+ place],
+      right: values[3 &* capacity &+ place], area: values[4 &* capacity &+ place])
+  }
+
+  /// Whether a box from a place on overlaps the candidate at least so much, which is above zero.
+  ///
+  /// Eight are compared at once, the last first. To begin earlier makes no difference: those before did not overlap it either.
+  func contains(from first: Int, overlapping candidate: Box, by limit: Float) -> Bool {
+    // A quotient that is rounded up to the limit comes from products beyond this.
+    let bound = SIMD8(repeating: limit * (1 - 0x1p-20))
+    var place = roundedUp(count, to: 8)
+    while place > first {
+      place &-= 8
+      let heights = shared(candidate.top, candidate.bottom, tops: 0, bottoms: 2, at: place)
+      let widths = shared(candidate.left, candidate.right, tops: 1, bottoms: 3, at: place)
+      let intersections = heights * widths
+      let products = (vector(4, at: place) + candidate.area - intersections) * bound
+      // Where products are no normal numbers, their errors are greater.
+      guard any(intersections .>= products .| products .< 0x1p-100) else { continue }
+      for other in place..<min(place &+ 8, count) where candidate.overlap(self[other]) >= limit {
+        return true
+      }
+    }
+    return false
+  }
+
+  /// The lengths that eight boxes share with the candidate in one direction.
+  @inline(__always)
+  private func shared(_ start: Float, _ end: Float, tops: Int, bottoms: Int, at place: Int) -> SIMD8<Float> {
+    var last = SIMD8(repeating: end)
+    var first = vector(tops, at: place)
+    let ends = vector(bottoms, at: place)
+    last.replace(with: ends, where: ends .< last)
+    first.replace(with: SIMD8(repeating: start), where: first .< start)
+    var lengths = last - first
+    lengths.replace(with: 0, where: lengths .< 0)
+    return lengths
+  }
+
+  @inline(__always)
+  private func vector(_ edge: Int, at place: Int) -> SIMD8<Float> {
+    unsafe UnsafeRawPointer(values + (edge &* capacity &+ place)).loadUnaligned(as: SIMD8<Float>.self)
   }
 }
