@@ -13,8 +13,14 @@ package protocol ConvolutionKernels: Sendable {
 
   /// Prepares a depthwise convolution; throws where there is no kernel for it.
   func depthwiseConvolution(_ convolution: DepthwiseConvolution) throws(Decline) -> any PreparedConvolution
+
+  /// Code for products of few rows of floats with a `depth × columns` matrix as it lies; throws where there is none for them.
+  func thinProduct(rows: Int, depth: Int, columns: Int) throws(Decline) -> ThinProductCode
 }
 
 extension ConvolutionKernels {
   package func missing() -> String? { nil }
+  package func thinProduct(rows: Int, depth: Int, columns: Int) throws(Decline) -> ThinProductCode {
+    throw Decline("the set packs each matrix")
+  }
 }

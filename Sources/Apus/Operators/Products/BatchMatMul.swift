@@ -11,6 +11,8 @@ struct BatchMatMul: Operator {
   private let rhs: TensorSlot
   private let output: TensorSlot
   private let products: ProductBatch
+  /// What makes products of few rows with matrices that no run packs; nil for others.
+  private let thin: ThinProducts?
   private let isEmpty: Bool
   /// Whether the operands have changed places.
   private let isExchanged: Bool
@@ -79,7 +81,11 @@ struct BatchMatMul: Operator {
         widths: (lhs.type.byteCount ?? 1, rhs.type.byteCount ?? 1, output.type.byteCount ?? 1)),
       pairs: isExchanged ? pairs.map { (lhs: $0.rhs, rhs: $0.lhs) } : pairs,
       isLhsTransposed: adjointLeft && !isExchanged, isRhsTransposed: !adjointRight)
-    scratch = try node.scratch(byteCount: products.scratchByteCount(threads: node.threadCount))
+    thin =
+      operands == .float32 && !rhs.isConstant && !adjointRight && (!adjointLeft || rows == 1)
+      ? try? ThinProducts(rows: rows, depth: depth, columns: columns, pairs: pairs, using: node.kernels) : nil
+    scratch = try node.scratch(
+      byteCount: thin == nil ? products.scratchByteCount(threads: node.threadCount) : 0)
     try node.declare(multiplyAccumulates: Double(output.shape.elementCount) * Double(depth))
     let count = right[..<(rank - 2)].reduce(1, *)
     arePacked = rhs.isConstant && count <= Self.mostPacked && rhs.shape.elementCount > 0
@@ -89,10 +95,11 @@ struct BatchMatMul: Operator {
     form = adjointRight ? "matrix" : "transposed matrix"
   }
 
-  var hasWeights: Bool { true }
+  var hasWeights: Bool { thin == nil }
 
   var implementation: Implementation {
-    Implementation(text: kernel.implementation, choice: choice, notes: kernel.notes(weights.first))
+    if let thin { return Implementation(text: thin.implementation) }
+    return Implementation(text: kernel.implementation, choice: choice, notes: kernel.notes(weights.first))
   }
 
   /// Packs constant matrices one by one, or reserves memory for others.
@@ -186,6 +193,10 @@ struct BatchMatMul: Operator {
     guard !isEmpty else {
       for index in 0..<result.byteCount { result.storeBytes(of: 0, toByteOffset: index, as: UInt8.self) }
       return
+    }
+    if let thin {
+      return thin.run(
+        lhs: tensors.readBytes(lhs), rhs: tensors.readBytes(rhs), output: &result, threads: tensors.threads)
     }
     var scratch = tensors.writeBytes(scratch)
     products.run(

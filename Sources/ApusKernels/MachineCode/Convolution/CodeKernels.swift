@@ -60,4 +60,8 @@ package struct CodeKernels: ConvolutionKernels {
   ) throws(Decline) -> any PreparedConvolution {
     try DepthwiseKernel(convolution, target: target, bytes: depthwiseBytes, placement: placement)
   }
+
+  package func thinProduct(rows: Int, depth: Int, columns: Int) throws(Decline) -> ThinProductCode {
+    try target.thinProduct(rows: rows, depth: depth, columns: columns)
+  }
 }

@@ -43,6 +43,11 @@ protocol CodeTarget: Sendable {
   /// The product for activations that are gathered: of bytes that suit, where others' signs are turned meanwhile.
   func gathered(_ product: ProductKind) -> ProductKind
 
+  // MARK: Matrices as they lie
+
+  /// Code for products of few rows of floats with a matrix that is not packed; throws where there is none for them.
+  func thinProduct(rows: Int, depth: Int, columns: Int) throws(Decline) -> ThinProductCode
+
   // MARK: Epilogues
 
   /// The greatest magnitude of sums that the code for such an epilogue takes; nil where any will do. Where there is a limit,
@@ -97,4 +102,10 @@ protocol CodeTarget: Sendable {
   func widening(isSigned: Bool) -> WideningCode?
   /// What turns the highest bits of bytes.
   var flipping: FlippingCode? { get }
+}
+
+extension CodeTarget {
+  func thinProduct(rows: Int, depth: Int, columns: Int) throws(Decline) -> ThinProductCode {
+    throw Decline("the target packs each matrix")
+  }
 }

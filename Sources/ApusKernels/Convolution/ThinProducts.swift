@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Some rows times some columns of a matrix of floats, all of whose rows are added up. Addresses and strides are bytes.
+package struct ThinProductBlock {
+  var lhs: Int
+  var lhsStride: Int
+  var rows: Int
+  var rhs: Int
+  var rhsStride: Int
+  var output: Int
+  var outputStride: Int
+  /// Of the columns, which fill vectors.
+  var columnByteCount: Int
+}
+
+/// Adds products to what lies in the output.
+package typealias ThinProductCode = @Sendable (ThinProductBlock) -> Void
+
+/// Products of pairs of matrices of floats, those on the left of few rows: the matrices on the right are read as they lie, as to
+/// pack one takes longer than to multiply it.
+package struct ThinProducts: Sendable {
+  /// The most rows that pay.
+  private static let mostRows = 8
+  /// Bytes of a matrix that one thread reads at a time.
+  private static let tileByteCount = 1 << 17
+
+  private let code: ThinProductCode
+  private let rows: Int
+  private let depth: Int
+  private let columns: Int
+  private let pairs: [ProductBatch.Pair]
+  private let counts: ProductBatch.Pair
+  /// Parts of the columns of each product, and the columns of one.
+  private let parts: Int
+  private let partLength: Int
+
+  /// Prepares products of `rows × depth` with `depth × columns`; throws where a set has no code for them or they do not pay.
+  package init(rows: Int, depth: Int, columns: Int, pairs: [ProductBatch.Pair], using set: KernelSet)
+    throws(Decline)
+  {
+    guard (1...Self.mostRows).contains(rows), depth > 0 else {
+      throw Decline("\(rows) rows are more than \(Self.mostRows)")
+    }
+    code = try set.convolutions.thinProduct(rows: rows, depth: depth, columns: columns)
+    (self.rows, self.depth, self.columns, self.pairs) = (rows, depth, columns, pairs)
+    counts = pairs.reduce((lhs: 0, rhs: 0)) { (max($0.lhs, $1.lhs + 1), max($0.rhs, $1.rhs + 1)) }
+    // By shape alone; parts of cache lines would be shared by threads.
+    let wanted = max(1, depth * columns * 4 / Self.tileByteCount)
+    partLength = roundedUp(ceilingQuotient(columns, wanted), to: 64)
+    parts = ceilingQuotient(columns, partLength)
+  }
+
+  /// What does the work, for people to read.
+  package var implementation: String {
+    "generated product of \(rows) rows with matrices as they lie, up to \(min(partLength, columns)) columns at a time"
+  }
+
+  /// Makes all products.
+  package func run(lhs: RawSpan, rhs: RawSpan, output: inout MutableRawSpan, threads: ThreadTeam) {
+    precondition(
+      lhs.byteCount >= counts.lhs * rows * depth * 4 && rhs.byteCount >= counts.rhs * depth * columns * 4)
+    precondition(output.byteCount >= pairs.count * rows * columns * 4)
+    unsafe lhs.withUnsafeBytes { lhs in
+      unsafe rhs.withUnsafeBytes { rhs in
+        unsafe output.withUnsafeMutableBytes { output in
+          guard let lhs = lhs.baseAddress, let rhs = rhs.baseAddress, let output = output.baseAddress else {
+            return
+          }
+          let work = unsafe Work(products: self, lhs: lhs, rhs: rhs, output: output)
+          threads.fitting(nanoseconds: nanoseconds).run(tiles: pairs.count &* parts, work)
+        }
+      }
+    }
+  }
+
+  /// About how long all products take on one thread: what it takes to read the matrices.
+  private var nanoseconds: Int {
+    Int(min(Double(pairs.count) * Double(depth) * Double(columns) * 4, 0x1p40)) >> 5
+  }
+
+  /// A tile is a part of a product.
+  private struct Work: TileWork {
+    static var mayStop: Bool { true }
+
+    let products: ThinProducts
+    let lhs: UnsafeRawPointer
+    let rhs: UnsafeRawPointer
+    let output: UnsafeMutableRawPointer
+
+    func run(tile: Int, worker: Int) {
+      let (index, part) = tile.quotientAndRemainder(dividingBy: products.parts)
+      let (rows, depth, columns) = (products.rows, products.depth, products.columns)
+      let first = part &* products.partLength
+      let count = min(products.partLength, columns &- first)
+      let pair = products.pairs[index]
+      let target = unsafe output + (index &* rows &* columns &+ first) &* 4
+      for row in 0..<rows {
+        unsafe (target + row &* columns &* 4).initializeMemory(
+          as: UInt8.self, repeating: 0, count: count &* 4)
+      }
+      products.code(
+        ThinProductBlock(
+          lhs: Int(bitPattern: lhs) &+ pair.lhs &* rows &* depth &* 4, lhsStride: depth &* 4, rows: rows,
+          rhs: Int(bitPattern: rhs) &+ (pair.rhs &* depth &* columns &+ first) &* 4, rhsStride: columns &* 4,
+          output: Int(bitPattern: target), outputStride: columns &* 4, columnByteCount: count &* 4))
+    }
+  }
+}

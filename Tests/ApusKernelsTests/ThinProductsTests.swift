@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ApusKernels
+import TestSupport
+import Testing
+
+/// Products of few rows with matrices as they lie.
+@Suite struct ThinProductsTests {
+  /// Those of this machine that have code for them.
+  private static let sets = KernelSet.supported.filter {
+    (try? ThinProducts(rows: 1, depth: 1, columns: 64, pairs: [(lhs: 0, rhs: 0)], using: $0)) != nil
+  }
+
+  @Test("all rows, terms and columns are there, with any number of threads", arguments: sets)
+  func multiplies(set: KernelSet) throws {
+    for seed in 0..<120 {
+      var random = SeededGenerator(seed: UInt64(seed))
+      let rows = Int.random(in: 1...8, using: &random)
+      let depth = seed % 10 == 0 ? 1500 : Int.random(in: 1...70, using: &random)
+      let columns = 16 * Int.random(in: 1...(seed % 10 == 0 ? 30 : 9), using: &random)
+      let (lhsCount, rhsCount) = (
+        Int.random(in: 1...3, using: &random), Int.random(in: 1...3, using: &random)
+      )
+      let pairs = (0..<Int.random(in: 1...5, using: &random)).map { _ in
+        (lhs: Int.random(in: 0..<lhsCount, using: &random), rhs: Int.random(in: 0..<rhsCount, using: &random))
+      }
+      // Small integers, whose sums are exact in any order.
+      let lhs = (0..<lhsCount * rows * depth).map { _ in Float(Int.random(in: -9...9, using: &random)) }
+      let rhs = (0..<rhsCount * depth * columns).map { _ in Float(Int.random(in: -9...9, using: &random)) }
+      let products = try ThinProducts(rows: rows, depth: depth, columns: columns, pairs: pairs, using: set)
+      var expected: [Float] = []
+      for pair in pairs {
+        for row in 0..<rows {
+          var sums = [Float](repeating: 0, count: columns)
+          for term in 0..<depth {
+            let factor = lhs[(pair.lhs * rows + row) * depth + term]
+            let first = (pair.rhs * depth + term) * columns
+            for column in 0..<columns { sums[column] += factor * rhs[first + column] }
+          }
+          expected += sums
+        }
+      }
+      for threads in [1, 2, 3] {
+        // What lies behind the products must stay.
+        var output = [Float](repeating: .nan, count: expected.count) + Array(repeating: -7, count: 32)
+        var span = output.mutableSpan
+        var bytes = span.mutableBytes
+        products.run(
+          lhs: lhs.span.bytes, rhs: rhs.span.bytes, output: &bytes, threads: ThreadTeam(count: threads))
+        #expect(Array(output.dropLast(32)) == expected, "seed \(seed), \(threads) threads")
+        #expect(output.suffix(32).allSatisfy { $0 == -7 })
+      }
+    }
+  }
+
+  @Test("products of many rows, and of columns that do not fill vectors, are left to others", arguments: sets)
+  func declines(set: KernelSet) {
+    for (rows, columns) in [(9, 64), (0, 64), (1, 63), (1, 0)] {
+      #expect(throws: Decline.self) {
+        try ThinProducts(rows: rows, depth: 8, columns: columns, pairs: [(lhs: 0, rhs: 0)], using: set)
+      }
+    }
+  }
+}
