@@ -259,8 +259,9 @@ def softmax(rows, depth, type_name):
 
 @model
 def wide():
-    for type_name in ("float32", "int8"):
-        for rows, depth in ((1, 1001), (1, 32000), (8, 250000 if type_name == "float32" else 32000), (256, 128)):
+    for type_name in ("float32", "int8", "uint8"):
+        wide = ((1, 32000), (8, 250000 if type_name == "float32" else 32000))
+        for rows, depth in ((1, 10), (1, 1001), *wide, (256, 128), (1536, 128), (1917, 91), (3136, 49)):
             yield f"softmax_{rows}x{depth}_{type_name}", softmax(rows, depth, type_name)
 
 

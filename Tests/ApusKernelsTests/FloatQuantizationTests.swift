@@ -23,4 +23,41 @@ import Testing
     }
     #expect(output == expected)
   }
+
+  @Test("generated code converts as plain Swift does", arguments: KernelSet.supported, [-128, -3, 0, 127])
+  func generatedCodeMatches(set: KernelSet, zeroPoint: Int32) {
+    let alone = ThreadTeam(count: 1)
+    var values: [Float] = [
+      .nan, .infinity, -.infinity, 0, -0.0, 0x1p31, -0x1p31, (0x1p31 as Float).nextDown, 1e30,
+    ]
+    for step in -1300...1300 {
+      let value = Float(step) / 8
+      values += [value, value.nextUp, value.nextDown]
+    }
+    for scale in [1, 0.05, 3.7, 1e-20] as [Float] {
+      let quantization = FloatQuantization(scale: scale, zeroPoint: zeroPoint, range: -128...127)
+      let reals = values.map { $0 * scale }
+      func bytes(_ set: KernelSet?) -> [UInt8] {
+        var output = [UInt8](repeating: 0xA5, count: reals.count)
+        var span = output.mutableSpan
+        var memory = span.mutableBytes
+        quantization.bytes(count: reals.count, using: set).run(reals.span.bytes, to: &memory, threads: alone)
+        return output
+      }
+      let quantized = bytes(set)
+      #expect(quantized == bytes(nil), "\(scale)")
+      for isSigned in [false, true] {
+        func floats(_ set: KernelSet?) -> [UInt32] {
+          var output = [Float](repeating: -1, count: quantized.count)
+          var span = output.mutableSpan
+          var memory = span.mutableBytes
+          Dequantization(scale: scale, zeroPoint: zeroPoint + (isSigned ? 0 : 128))
+            .bytes(isSigned: isSigned, count: quantized.count, using: set)
+            .run(quantized.span.bytes, to: &memory, threads: alone)
+          return output.map(\.bitPattern)
+        }
+        #expect(floats(set) == floats(nil), "\(scale)")
+      }
+    }
+  }
 }

@@ -40,27 +40,44 @@ package enum Softmax {
     return try set.generatedElementwise().floatSoftmax(beta: beta, depth: depth)
   }
 
-  /// The kernel for bytes, in the reference's fixed point.
+  /// The kernel for bytes, in the reference's fixed point, by code of a kernel set where that has some, and how it was chosen.
   ///
   /// - Parameters:
   ///   - factor: `β` times the scale.
   ///   - isWord: whether the results are `int16` in units of 2⁻¹⁶, less 2¹⁵; otherwise bytes of the argument's type,
   ///     in units of 2⁻⁸ from its least value.
-  package static func bytes(
-    isSigned: Bool, factor: Double, isWord: Bool, rows: Int, depth: Int
-  ) -> any UnaryKernel {
+  package static func chooseBytes(
+    isSigned: Bool, factor: Double, isWord: Bool, rows: Int, depth: Int, using set: KernelSet?
+  ) -> KernelSet.Chosen<any UnaryKernel> {
     let table = SoftmaxTable(factor: factor)
-    if isWord {
-      let function = ByteSoftmax<Int16>(table: table, isSigned: isSigned, rows: rows, depth: depth)
+    func kernel(_ code: ByteSoftmaxMapping?) -> any UnaryKernel {
+      if isWord {
+        let function = ByteSoftmax<Int16>(
+          table: table, isSigned: isSigned, rows: rows, depth: depth, code: nil)
+        return UnaryMap(function, rows: rows, depth: depth)
+      }
+      if isSigned {
+        let function = ByteSoftmax<Int8>(table: table, isSigned: true, rows: rows, depth: depth, code: code)
+        return UnaryMap(function, rows: rows, depth: depth)
+      }
+      let function = ByteSoftmax<UInt8>(table: table, isSigned: false, rows: rows, depth: depth, code: code)
       return UnaryMap(function, rows: rows, depth: depth)
     }
-    if isSigned {
-      let function = ByteSoftmax<Int8>(table: table, isSigned: true, rows: rows, depth: depth)
-      return UnaryMap(function, rows: rows, depth: depth)
-    }
-    let function = ByteSoftmax<UInt8>(table: table, isSigned: false, rows: rows, depth: depth)
-    return UnaryMap(function, rows: rows, depth: depth)
+    let set = set ?? .portable
+    do throws(Decline) {
+      guard !isWord else { throw Decline("results are 16-bit integers") }
+      guard depth >= leastDepth else {
+        throw Decline("rows of \(depth) bytes are shorter than \(leastDepth)")
+      }
+      let code = try set.generatedElementwise().byteSoftmax(
+        exponentials: (0..<256).map { unsafe table.exponentials.values[$0] },
+        summands: (0..<256).map { unsafe table.summands.values[255 - $0] }, isSigned: isSigned, depth: depth)
+      return (kernel(code), KernelChoice(set: set.name, declined: []))
+    } catch { return (kernel(nil), .portable(instead: set, error)) }
   }
+
+  /// The shortest rows of bytes that generated code is faster for.
+  private static let leastDepth = 12
 
   /// The kernel for `int16`; `factor` is `β` times the scale, results are in units of 2⁻¹⁵.
   package static func words(factor: Double, rows: Int, depth: Int) -> any UnaryKernel {
@@ -181,6 +198,10 @@ private struct FloatSoftmax: RowFunction {
   }
 }
 
+/// Computes softmax of some rows of bytes, the first ones, and returns of how many; the next one is left to plain Swift.
+package typealias ByteSoftmaxMapping =
+  @Sendable (_ output: UnsafeMutableRawPointer, _ rows: Int, _ input: UnsafeRawPointer) -> Int
+
 /// The exponentials of all 256 differences from a row's greatest byte.
 private final class SoftmaxTable: Sendable {
   /// `e^(−factor·d)` as Q0, by the difference `d`.
@@ -209,14 +230,21 @@ private final class SoftmaxTable: Sendable {
 private struct ByteSoftmax<Result: FixedWidthInteger & BitwiseCopyable & Sendable>: RowFunction {
   let table: SoftmaxTable
   let isSigned: Bool
+  /// Generated code for rows.
+  private let code: ByteSoftmaxMapping?
   /// The results of the greater and the lesser of two bytes, by their difference, for many rows of two.
   private var pairs: Table<Result>?
 
-  var way: String { pairs == nil ? "portable table of exponentials" : "portable table of all pairs" }
+  var way: String {
+    code != nil
+      ? "generated look-up of 64 bytes at a time"
+      : pairs == nil ? "portable table of exponentials" : "portable table of all pairs"
+  }
 
-  init(table: SoftmaxTable, isSigned: Bool, rows: Int, depth: Int) {
+  init(table: SoftmaxTable, isSigned: Bool, rows: Int, depth: Int, code: ByteSoftmaxMapping?) {
     self.table = table
     self.isSigned = isSigned
+    self.code = code
     guard depth == 2, rows >= 1024 else { return }
     let plain = self
     pairs = Table(count: 512) { place in
@@ -236,7 +264,15 @@ private struct ByteSoftmax<Result: FixedWidthInteger & BitwiseCopyable & Sendabl
 
   func fill(_ output: UnsafeMutablePointer<Result>, rows: Int, depth: Int, input: UnsafePointer<UInt8>) {
     guard let pairs else {
-      for row in 0..<rows { unsafe fill(output + row &* depth, count: depth, input: input + row &* depth) }
+      var row = 0
+      while row < rows {
+        if let code {
+          unsafe row &+= code(output + row &* depth, rows &- row, input + row &* depth)
+          guard row < rows else { return }
+        }
+        unsafe fill(output + row &* depth, count: depth, input: input + row &* depth)
+        row &+= 1
+      }
       return
     }
     let flip: UInt8 = isSigned ? 0x80 : 0

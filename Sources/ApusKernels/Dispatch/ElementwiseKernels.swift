@@ -21,8 +21,20 @@ package protocol ElementwiseKernels: Sendable {
   /// What applies a function to floats.
   func floatMapping(_ function: FloatFunction) throws(Decline) -> FloatMapping
 
+  /// What makes bytes of floats.
+  func quantization(_ quantization: FloatQuantization) throws(Decline) -> ConversionMapping
+
+  /// What makes floats of bytes.
+  func dequantization(_ dequantization: Dequantization, isSigned: Bool) throws(Decline) -> ConversionMapping
+
   /// Softmax, with this factor, of rows of so many floats. Counts are of whole rows.
   func floatSoftmax(beta: Float, depth: Int) throws(Decline) -> FloatMapping
+
+  /// Softmax of rows of `depth` bytes; the exponentials are those of all 256 differences from a row's greatest, the summands the
+  /// same with 12 of 31 bits before the binary point.
+  func byteSoftmax(
+    exponentials: [Int32], summands: [Int32], isSigned: Bool, depth: Int
+  ) throws(Decline) -> ByteSoftmaxMapping
 
   /// What changes floats that a convolution computed; nil where there is no code for it.
   func postOperation(_ kind: PostOperationCode.Kind) -> PostOperationCode?

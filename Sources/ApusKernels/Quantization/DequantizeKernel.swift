@@ -13,9 +13,28 @@ package struct Dequantization: Hashable, Sendable {
     self.zeroPoint = zeroPoint
   }
 
-  /// The kernel for bytes.
-  package func bytes(isSigned: Bool, count: Int) -> any UnaryKernel {
-    UnaryMap(ByteDequantization(self, isSigned: isSigned), count: count)
+  /// The kernel for bytes, by code of a kernel set where that has some.
+  package func bytes(isSigned: Bool, count: Int, using set: KernelSet? = nil) -> any UnaryKernel {
+    chooseBytes(isSigned: isSigned, count: count, using: set).kernel
+  }
+
+  /// The same, and how it was chosen.
+  package func chooseBytes(
+    isSigned: Bool, count: Int, using set: KernelSet?
+  ) -> KernelSet.Chosen<any UnaryKernel> {
+    let set = set ?? .portable
+    do throws(Decline) {
+      let code = try set.generatedElementwise().dequantization(self, isSigned: isSigned)
+      return (
+        UnaryMap(ByteDequantization(self, isSigned: isSigned, code: code), count: count),
+        KernelChoice(set: set.name, declined: [])
+      )
+    } catch {
+      return (
+        UnaryMap(ByteDequantization(self, isSigned: isSigned, code: nil), count: count),
+        .portable(instead: set, error)
+      )
+    }
   }
 
   /// The kernel for `int16`.
@@ -39,8 +58,12 @@ private struct ByteDequantization: UnaryFunction {
   private let scale: Float
   /// 2²³ and the zero point: what is subtracted from a float whose lowest bits are the byte.
   private let offset: Float
+  private let code: ConversionMapping?
 
-  init(_ dequantization: Dequantization, isSigned: Bool) {
+  var way: String { code == nil ? "portable loop" : "generated loop of a vector at a time" }
+
+  init(_ dequantization: Dequantization, isSigned: Bool, code: ConversionMapping?) {
+    self.code = code
     signFlip = isSigned ? 0x80 : 0
     scale = dequantization.scale
     // The zero point is that of a byte; signed bytes are those with the sign flipped, less 128.
@@ -53,7 +76,7 @@ private struct ByteDequantization: UnaryFunction {
   }
 
   func fill(_ output: UnsafeMutablePointer<Float>, count: Int, input: UnsafePointer<UInt8>) {
-    var index = 0
+    var index = unsafe code?(output, count, input) ?? 0
     while index &+ 8 <= count {
       let bytes = unsafe UnsafeRawPointer(input + index).loadUnaligned(as: SIMD8<UInt8>.self)
       let wide = SIMD8<UInt32>(widening: bytes ^ SIMD8(repeating: signFlip)) | SIMD8(repeating: 0x4B00_0000)

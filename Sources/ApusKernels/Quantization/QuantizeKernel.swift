@@ -13,7 +13,7 @@ package struct FloatQuantization: Hashable, Sendable {
 
   /// The result where the quotient is NaN or does not fit 32 bits: on x86 the reference's conversion answers −2³¹,
   /// whose sum with the zero point wraps.
-  private let outOfRange: Int32
+  let outOfRange: Int32
 
   /// Describes a quantization to a type with this range; at most 16 bits wide.
   package init(scale: Float, zeroPoint: Int32, range: ClosedRange<Int32>) {
@@ -24,9 +24,26 @@ package struct FloatQuantization: Hashable, Sendable {
     outOfRange = min(max(Int32.min &+ zeroPoint, minimum), maximum)
   }
 
-  /// The kernel to bytes, signed or not.
-  package func bytes(count: Int) -> any UnaryKernel {
-    UnaryMap(ByteQuantization(quantization: self), count: count)
+  /// The kernel to bytes, signed or not, by code of a kernel set where that has some.
+  package func bytes(count: Int, using set: KernelSet? = nil) -> any UnaryKernel {
+    chooseBytes(count: count, using: set).kernel
+  }
+
+  /// The same, and how it was chosen.
+  package func chooseBytes(count: Int, using set: KernelSet?) -> KernelSet.Chosen<any UnaryKernel> {
+    let set = set ?? .portable
+    do throws(Decline) {
+      let code = try set.generatedElementwise().quantization(self)
+      return (
+        UnaryMap(ByteQuantization(quantization: self, code: code), count: count),
+        KernelChoice(set: set.name, declined: [])
+      )
+    } catch {
+      return (
+        UnaryMap(ByteQuantization(quantization: self, code: nil), count: count),
+        .portable(instead: set, error)
+      )
+    }
   }
 
   /// The kernel to `int16`.
@@ -67,8 +84,15 @@ package struct FloatQuantization: Hashable, Sendable {
   }
 }
 
+/// Converts whole vectors of elements, the first ones, and returns how many elements these are.
+package typealias ConversionMapping =
+  @Sendable (_ output: UnsafeMutableRawPointer, _ count: Int, _ input: UnsafeRawPointer) -> Int
+
 private struct ByteQuantization: UnaryFunction {
   let quantization: FloatQuantization
+  let code: ConversionMapping?
+
+  var way: String { code == nil ? "portable loop" : "generated loop of a vector at a time" }
 
   @inline(__always)
   func callAsFunction(_ value: Float) -> UInt8 { UInt8(truncatingIfNeeded: quantization(value)) }
@@ -76,7 +100,7 @@ private struct ByteQuantization: UnaryFunction {
   func fill(_ output: UnsafeMutablePointer<UInt8>, count: Int, input: UnsafePointer<Float>) {
     let least = SIMD8(repeating: Int16(truncatingIfNeeded: quantization.minimum))
     let most = SIMD8(repeating: Int16(truncatingIfNeeded: quantization.maximum))
-    var index = 0
+    var index = unsafe code?(output, count, input) ?? 0
     while index &+ 8 <= count {
       let values = unsafe UnsafeRawPointer(input + index).loadUnaligned(as: SIMD8<Float>.self)
       // Saturating to 16 bits first changes nothing, since the bounds are those of a byte.

@@ -35,8 +35,9 @@ enum SoftmaxOperator {
           "\(output.name) has the scale \(scale) and zero point \(zeroPoint), not 1/256 and -128")
       }
     }
-    let kernel = Softmax.bytes(
-      isSigned: input.type == .int8, factor: factor, isWord: output.type == .int16, rows: rows, depth: depth)
-    return UnaryOperator(kernel, input: input, output: output)
+    let (kernel, choice) = Softmax.chooseBytes(
+      isSigned: input.type == .int8, factor: factor, isWord: output.type == .int16, rows: rows, depth: depth,
+      using: node.kernels)
+    return UnaryOperator(kernel, choice: choice, input: input, output: output)
   }
 }

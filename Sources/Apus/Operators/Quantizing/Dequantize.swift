@@ -28,6 +28,6 @@ enum Dequantize {
       try node.requireNoZeroPoint(input)
       return slices[0].words(count: count)
     }
-    return slices[0].bytes(isSigned: isSigned, count: count)
+    return slices[0].bytes(isSigned: isSigned, count: count, using: node.kernels)
   }
 }

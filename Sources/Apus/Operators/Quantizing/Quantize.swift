@@ -45,7 +45,7 @@ enum Quantize {
     let isWord = output.type == .int16
     if let only = slices.first, slices.count == 1 {
       let count = input.shape.elementCount
-      return isWord ? only.words(count: count) : only.bytes(count: count)
+      return isWord ? only.words(count: count) : only.bytes(count: count, using: node.kernels)
     }
     let (outer, inner) = try node.slices(of: input.shape, by: parameters, of: output)
     return ChannelQuantization(slices: slices, outerCount: outer, innerCount: inner, isWord: isWord)

@@ -77,6 +77,7 @@ extension X86Assembler.Instruction {
   package static let vpaddsw = Self("vpaddsw", prefix: 1, map: 1, 0xED, tuple: .fullMemory)
   /// Subtracts signed bytes, saturating.
   package static let vpsubsb = Self("vpsubsb", prefix: 1, map: 1, 0xE8, tuple: .fullMemory)
+  package static let vpsubb = Self("vpsubb", prefix: 1, map: 1, 0xF8, tuple: .fullMemory)
   package static let vpsubd = Self("vpsubd", prefix: 1, map: 1, 0xFA)
   package static let vpsubw = Self("vpsubw", prefix: 1, map: 1, 0xF9, tuple: .fullMemory)
   package static let vpmaxsd = Self("vpmaxsd", prefix: 1, map: 2, 0x3D)

@@ -29,8 +29,24 @@ package struct X86ElementwiseKernels: ElementwiseKernels {
     try target.mapping(function)
   }
 
+  package func quantization(_ quantization: FloatQuantization) throws(Decline) -> ConversionMapping {
+    try target.quantization(quantization)
+  }
+
+  package func dequantization(
+    _ dequantization: Dequantization, isSigned: Bool
+  ) throws(Decline) -> ConversionMapping { try target.dequantization(dequantization, isSigned: isSigned) }
+
   package func floatSoftmax(beta: Float, depth: Int) throws(Decline) -> FloatMapping {
     try target.softmax(beta: beta, depth: depth)
+  }
+
+  package func byteSoftmax(
+    exponentials: [Int32], summands: [Int32], isSigned: Bool, depth: Int
+  ) throws(Decline) -> ByteSoftmaxMapping {
+    guard !looksUpRows else { throw Decline("bytes are looked up row by row") }
+    return try target.byteSoftmax(
+      exponentials: exponentials, summands: summands, isSigned: isSigned, depth: depth)
   }
 
   package func postOperation(_ kind: PostOperationCode.Kind) -> PostOperationCode? {
