@@ -86,7 +86,7 @@ struct ElementwiseChainTests {
       var scratch = [UInt8](repeating: 0, count: chain.scratchByteCount(threads: 1))
       var values = tensors[0]
       unsafe values.withUnsafeMutableBytes { memory in
-        var inputs = ElementwiseChain.Inputs()
+        var inputs = ChainInputs()
         for index in used {
           if index == 0 {
             inputs.add(unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(memory)))
@@ -157,7 +157,7 @@ struct ElementwiseChainTests {
     _ chain: ElementwiseChain, _ tensors: [[Float]], to output: inout MutableRawSpan,
     _ scratch: inout MutableRawSpan, threads: Int
   ) {
-    var inputs = ElementwiseChain.Inputs()
+    var inputs = ChainInputs()
     withExtendedLifetime(tensors) {
       for tensor in tensors { inputs.add(tensor.span.bytes) }
       chain.run(inputs, to: &output, scratch: &scratch, threads: ThreadTeam(count: threads))

@@ -37,6 +37,8 @@ protocol Operator {
 
   /// What it computes element by element, if it does nothing else.
   var elementwise: ElementwiseStep? { get }
+  /// What it folds of a matrix of floats, if it does nothing else.
+  var reduction: ReductionStep? { get }
   /// The inputs where its only output may lie: it reads each element before it writes the one in its place.
   var overwritableInputs: [TensorSlot] { get }
 
@@ -78,6 +80,7 @@ extension Operator {
   var hasWeights: Bool { false }
   func packed(by packer: WeightPacker) throws(ApusError) -> any Operator { self }
   var elementwise: ElementwiseStep? { nil }
+  var reduction: ReductionStep? { nil }
   var overwritableInputs: [TensorSlot] { [] }
   var padding: Padding? { nil }
   var paddableInput: TensorSlot? { nil }

@@ -47,7 +47,7 @@ extension ElementwiseChain {
     unsafe bytes.withUnsafeBytes { bytes in
       unsafe results.withUnsafeMutableBytes { results in
         unsafe scratch.withUnsafeMutableBytes { scratch in
-          var inputs = Inputs()
+          var inputs = ChainInputs()
           for tensor in unsafe tensors { inputs.add(unsafe RawSpan(_unsafeBytes: tensor ?? bytes)) }
           var output = unsafe MutableRawSpan(_unsafeBytes: results)
           var memory = unsafe MutableRawSpan(_unsafeBytes: scratch)

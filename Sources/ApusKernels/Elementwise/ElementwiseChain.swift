@@ -4,7 +4,7 @@
 /// cache when the next reads it, and takes no memory of its own.
 ///
 /// Each stage is the kernel that would run alone, so that results are the same to the bit.
-package struct ElementwiseChain: Sendable {
+package struct ElementwiseChain: ChainKernel {
   /// What a stage reads.
   package enum Source: Hashable, Sendable {
     /// A tensor, by its position among those that the chain reads.
@@ -15,7 +15,7 @@ package struct ElementwiseChain: Sendable {
 
   /// The most stages, and the most tensors that one may read.
   package static let mostStages = 12
-  package static let mostTensors = 8
+  package static let mostTensors = ChainInputs.mostTensors
   /// The elements of a stretch, and the bytes of one.
   private static let stretch = 1024
   private static let mostByteCount = 8
@@ -159,27 +159,9 @@ package struct ElementwiseChain: Sendable {
 
   // MARK: Running
 
-  /// Where the tensors of a run lie.
-  package struct Inputs {
-    fileprivate var addresses = SIMD8<Int>()
-    fileprivate var byteCounts = SIMD8<Int>()
-    fileprivate var count = 0
-
-    /// No tensors yet.
-    package init() {}
-
-    /// Adds the next tensor, which must stay where it is until the run is over.
-    package mutating func add(_ tensor: borrowing RawSpan) {
-      precondition(count < ElementwiseChain.mostTensors)
-      addresses[count] = unsafe tensor.withUnsafeBytes { Int(bitPattern: $0.baseAddress) }
-      byteCounts[count] = tensor.byteCount
-      count += 1
-    }
-  }
-
   /// Computes the result.
   package func run(
-    _ inputs: Inputs, to output: inout MutableRawSpan, scratch: inout MutableRawSpan, threads: ThreadTeam
+    _ inputs: ChainInputs, to output: inout MutableRawSpan, scratch: inout MutableRawSpan, threads: ThreadTeam
   ) {
     guard elementCount > 0, let last = steps.last else { return }
     precondition(inputs.count == tensors.count && output.byteCount >= elementCount * last.stage.stride)

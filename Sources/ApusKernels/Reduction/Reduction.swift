@@ -21,13 +21,13 @@ package struct Reduction: Sendable {
   }
 
   /// Outermost first; the last one's elements lie one after the other.
-  private let axes: [Axis]
+  let axes: [Axis]
   private let inputCount: Int
   /// How many results there are.
   package let outputCount: Int
   private let tiles: Int
   /// Where all rows are folded into one: how many parts of them are summed apart.
-  private let rowParts: Int
+  let rowParts: Int
 
   /// Plans the walk over a tensor of which the axes marked in `isFolded` disappear.
   package init(dimensions: [Int], isFolded: [Bool]) {

@@ -44,8 +44,4 @@ extension PlanDraft {
     }
     removeSteps { isAbsorbed[$0] }
   }
-
-  private func isVariable(_ tensor: Int) -> Bool {
-    tensor < wiring.tensorCount && wiring.isVariable(facts[tensor].root)
-  }
 }

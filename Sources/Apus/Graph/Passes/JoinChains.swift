@@ -51,8 +51,23 @@ extension PlanDraft {
     return members.sorted()
   }
 
-  private func isVariable(_ tensor: Int) -> Bool {
-    tensor < wiring.tensorCount && wiring.isVariable(facts[tensor].root)
+  /// What an operand is to a chain: the result of one of its stages, or one of its tensors, of which it may be a new one.
+  func source(
+    of operand: TensorSlot, _ results: ArraySlice<Int>, _ inputs: inout [TensorSlot]
+  ) -> ElementwiseChain.Source {
+    if let stage = results.firstIndex(of: operand.index) { return .stage(stage) }
+    if let known = inputs.firstIndex(where: { $0.index == operand.index }) { return .tensor(known) }
+    inputs.append(operand)
+    return .tensor(inputs.count - 1)
+  }
+
+  /// Memory for a chain: the last piece.
+  mutating func scratch(for chain: any ChainKernel, threadCount: Int) -> TensorSlot {
+    let byteCount = chain.scratchByteCount(threads: threadCount)
+    scratchByteCounts.append(byteCount)
+    return TensorSlot(
+      index: wiring.tensorCount + scratchByteCounts.count - 1, entry: nil, type: .uint8, shape: [byteCount],
+      isConstant: false)
   }
 
   /// One step for several.
@@ -62,18 +77,7 @@ extension PlanDraft {
     var results: [Int] = []
     for member in members {
       guard let step = steps[member].operation.elementwise else { return nil }
-      var sources: [ElementwiseChain.Source] = []
-      for operand in step.operands {
-        if let stage = results.firstIndex(of: operand.index) {
-          sources.append(.stage(stage))
-        } else if let known = inputs.firstIndex(where: { $0.index == operand.index }) {
-          sources.append(.tensor(known))
-        } else {
-          sources.append(.tensor(inputs.count))
-          inputs.append(operand)
-        }
-      }
-      stages.append((step.stage, sources))
+      stages.append((step.stage, step.operands.map { source(of: $0, results[...], &inputs) }))
       results.append(step.output.index)
     }
     guard let last = members.last, let output = steps[last].operation.elementwise?.output else { return nil }
@@ -84,10 +88,7 @@ extension PlanDraft {
         operation, absorbing: members.dropLast().map { steps[$0] }, reads: [input.index])
     }
     guard let chain = ElementwiseChain(stages, tensorCount: inputs.count) else { return nil }
-    scratchByteCounts.append(chain.scratchByteCount(threads: threadCount))
-    let scratch = TensorSlot(
-      index: wiring.tensorCount + scratchByteCounts.count - 1, entry: nil, type: .uint8,
-      shape: [chain.scratchByteCount(threads: threadCount)], isConstant: false)
+    let scratch = scratch(for: chain, threadCount: threadCount)
     return steps[last].doing(
       ChainOperator(chain, inputs, output: output, scratch: scratch),
       absorbing: members.dropLast().map { steps[$0] }, reads: inputs.map(\.index), scratch: [scratch.index])

@@ -107,10 +107,6 @@ extension PlanDraft {
     return nil
   }
 
-  private func isVariable(_ tensor: Int) -> Bool {
-    tensor < wiring.tensorCount && wiring.isVariable(facts[tensor].root)
-  }
-
   /// The slopes of each channel below and above zero after some steps in order; nil where one would round.
   private func slopes(_ path: [Int], channels: Int) -> [(below: Float, above: Float)]? {
     var slopes = Array(repeating: (below: 1 as Float, above: 1 as Float), count: channels)

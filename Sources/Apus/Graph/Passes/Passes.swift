@@ -23,6 +23,8 @@ package struct Passes: OptionSet, Sendable {
   package static let sums = Passes(rawValue: 1 << 4)
   /// A float function joins the step that computes its argument: `AbsorbFunctions.swift`.
   package static let functions = Passes(rawValue: 1 << 5)
+  /// Elementwise operators and reductions of rows are one step: `JoinRows.swift`.
+  package static let rows = Passes(rawValue: 1 << 10)
   /// Elementwise operators are one step: `JoinChains.swift`.
   package static let chains = Passes(rawValue: 1 << 8)
   /// Memory is reused once its tensor is dead: `PlaceTensors.swift`.
@@ -32,7 +34,7 @@ package struct Passes: OptionSet, Sendable {
   package static let overwriting = Passes(rawValue: 1 << 7)
 
   /// Every pass.
-  package static let all = Passes(rawValue: (1 << 10) - 1)
+  package static let all = Passes(rawValue: (1 << 11) - 1)
 
   /// The passes that keep every tensor of the file readable after a run.
   package static let preserving: Passes = [.folding, .views]
@@ -41,6 +43,7 @@ package struct Passes: OptionSet, Sendable {
   package static let named: [(name: String, pass: Passes)] = [
     ("folding", .folding), ("views", .views), ("padding", .padding), ("gates", .gates),
     ("rectifiers", .rectifiers), ("sums", .sums),
-    ("functions", .functions), ("chains", .chains), ("reuse", .reuse), ("overwriting", .overwriting),
+    ("functions", .functions), ("rows", .rows), ("chains", .chains), ("reuse", .reuse),
+    ("overwriting", .overwriting),
   ]
 }

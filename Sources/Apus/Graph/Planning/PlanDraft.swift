@@ -40,6 +40,11 @@ struct PlanDraft {
       && wiring.readers(of: tensor).allSatisfy(step.does)
   }
 
+  /// Whether a tensor, or the one whose bytes it shares, is a variable.
+  func isVariable(_ tensor: Int) -> Bool {
+    tensor < wiring.tensorCount && wiring.isVariable(facts[tensor].root)
+  }
+
   /// The size of a tensor whose shape is known, or of a piece of scratch memory.
   func byteCount(of tensor: Int) throws(ApusError) -> Int {
     tensor < wiring.tensorCount

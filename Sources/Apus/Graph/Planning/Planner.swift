@@ -165,6 +165,7 @@ final class Planner {
     if passes.contains(.rectifiers) { draft.joinRectifiers() }
     if passes.contains(.sums) { draft.absorbSums() }
     if passes.contains(.functions) { draft.absorbFunctions() }
+    if passes.contains(.rows) { draft.joinRows(threadCount: context.threads.count) }
     if passes.contains(.chains) { draft.joinChains(threadCount: context.threads.count) }
   }
 

@@ -2,15 +2,15 @@
 
 import ApusKernels
 
-/// Several elementwise operators in one pass over their tensors.
+/// Several operators in one pass over their tensors.
 struct ChainOperator: Operator {
-  private let chain: ElementwiseChain
+  private let chain: any ChainKernel
   private let inputs: [TensorSlot]
   private let output: TensorSlot
   private let scratch: TensorSlot
 
   /// Joins a chain with the tensors that it reads, in the order in which it counts them.
-  init(_ chain: ElementwiseChain, _ inputs: [TensorSlot], output: TensorSlot, scratch: TensorSlot) {
+  init(_ chain: any ChainKernel, _ inputs: [TensorSlot], output: TensorSlot, scratch: TensorSlot) {
     self.chain = chain
     self.inputs = inputs
     self.output = output
@@ -24,7 +24,7 @@ struct ChainOperator: Operator {
   }
 
   func invoke(_ tensors: borrowing TensorTable) {
-    var addresses = ElementwiseChain.Inputs()
+    var addresses = ChainInputs()
     for input in inputs { addresses.add(tensors.readBytes(input)) }
     var result = tensors.writeBytes(output)
     var memory = tensors.writeBytes(scratch)

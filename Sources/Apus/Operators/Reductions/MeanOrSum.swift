@@ -18,7 +18,7 @@ struct MeanOrSum: Operator {
   }
 
   private let elements: ScalarType
-  private let reduction: Reduction
+  private let walk: Reduction
   private let finish: Finish
   private let count: Int
   private let input: TensorSlot
@@ -34,7 +34,7 @@ struct MeanOrSum: Operator {
     let axes = try FoldedAxes(node, input: input)
     output = try node.output(0, shape: axes.shape, like: input)
     count = axes.count
-    reduction = axes.reduction(of: input.shape.dimensions)
+    walk = axes.reduction(of: input.shape.dimensions)
     var elements = input.type.scalarType(in: .reducible) ?? .float32
     var finish = Finish.quotient
     var bounds = output.type.integerRange
@@ -62,7 +62,14 @@ struct MeanOrSum: Operator {
     self.finish = input.shape.elementCount == 0 ? .empty : finish
     // Wide enough for int32 sums of bytes, int64 sums of int32.
     sumByteCount = input.type == .int32 || input.type == .int64 ? 8 : 4
-    sums = try node.scratch(count: reduction.sumCount, width: sumByteCount)
+    sums = try node.scratch(count: walk.sumCount, width: sumByteCount)
+  }
+
+  var reduction: ReductionStep? {
+    guard elements == .float32, case .quotient = finish, let stage = walk.stage(.sum, divisor: count) else {
+      return nil
+    }
+    return ReductionStep(stage: stage, operand: input, output: output)
   }
 
   func invoke(_ tensors: borrowing TensorTable) {
@@ -72,9 +79,9 @@ struct MeanOrSum: Operator {
       return fillElements(&result, with: bits, width: output.type.byteCount ?? 1)
     }
     var memory = tensors.writeBytes(sums)
-    reduction.sum(elements, tensors.readBytes(input), to: &memory, threads: tensors.threads)
+    walk.sum(elements, tensors.readBytes(input), to: &memory, threads: tensors.threads)
     // The sums of parts follow.
-    let totals = tensors.readBytes(sums).extracting(first: reduction.outputCount * sumByteCount)
+    let totals = tensors.readBytes(sums).extracting(first: walk.outputCount * sumByteCount)
     switch finish {
     case .quantized(let sum, let width): sum.store(totals, to: &result, width: width)
     case .quotient: divideSums(elements, totals, by: count, to: &result)

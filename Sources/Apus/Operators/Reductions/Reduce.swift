@@ -7,7 +7,7 @@ import ApusKernels
 struct Reduce: Operator {
   private let kind: Reduction.Kind
   private let elements: ScalarType
-  private let reduction: Reduction
+  private let walk: Reduction
   private let startsWithFirst: Bool
   private let input: TensorSlot
   private let output: TensorSlot
@@ -40,12 +40,19 @@ struct Reduce: Operator {
     self.kind = kind
     self.elements = elements
     startsWithFirst = axes.isFolded.allSatisfy { $0 }
-    reduction = axes.reduction(of: input.shape.dimensions)
+    walk = axes.reduction(of: input.shape.dimensions)
+  }
+
+  var reduction: ReductionStep? {
+    guard elements == .float32, let stage = walk.stage(kind, startsWithFirst: startsWithFirst),
+      case .rows = stage.direction
+    else { return nil }
+    return ReductionStep(stage: stage, operand: input, output: output)
   }
 
   func invoke(_ tensors: borrowing TensorTable) {
     var result = tensors.writeBytes(output)
-    reduction.run(
+    walk.run(
       kind, elements, tensors.readBytes(input), to: &result, startsWithFirst: startsWithFirst,
       threads: tensors.threads)
   }

@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Elementwise kernels and reductions of a matrix done one after the other to a block of rows at a time, which stays in the
+/// first-level cache: what normalizes rows by their means is so.
+///
+/// Stages compute a value for each element or one for each row. The last may fold columns. Each stage is the kernel that would
+/// run alone, so that results are the same to the bit.
+package struct RowChain: ChainKernel {
+  /// What a stage computes.
+  package enum Stage: Sendable {
+    /// A value for each element, or for each row.
+    case elements(ElementwiseStage)
+    /// A float for each row, or, as the last stage, for each column.
+    case reduction(ReductionStage)
+  }
+
+  /// The most stages.
+  package static let mostStages = 16
+  /// The elements of a block, unless a row has more.
+  private static let blockLength = 2048
+  /// The longest rows whose stages stay in the cache.
+  private static let mostDepth = 4096
+  /// Rows up to this length that all others meet are copied side by side.
+  private static let longestCopy = 256
+  /// The shortest rows that are folded.
+  private static let leastDepth = 4
+
+  /// How an operand runs along the rows: so many rows, then it begins anew; and the elements that each row has of its own.
+  private struct Course: Equatable {
+    let rows: Int
+    let elements: Int
+    var count: Int { rows * elements }
+  }
+
+  /// Where a stage reads. A few numbers, so that no run counts references to them.
+  private struct Operand {
+    /// A tensor by its number; −1 for what lies in a worker's memory.
+    let tensor: Int
+    let place: Int
+    /// After how many rows it begins anew.
+    let rows: Int
+    /// Bytes from a row to the next.
+    let stride: Int
+    /// One, or zero where a row has one element for all of the result's.
+    let step: Int
+    /// Whether one stretch of it serves all rows of a block.
+    let isJoined: Bool
+
+    /// The operand of a stage that takes all rows of a block at once.
+    var joined: Self {
+      Self(tensor: tensor, place: place, rows: rows, stride: stride, step: 1, isJoined: true)
+    }
+  }
+
+  /// Where a stage reads and writes; numbers alone, as for operands.
+  private struct Step {
+    let first: Operand
+    let second: Operand
+    /// Where results are kept, in bytes from a worker's memory on; −1 for those of the chain.
+    let place: Int
+    /// Elements of a row of the result, and its bytes.
+    let length: Int
+    let byteCount: Int
+    let hasTail: Bool
+    var isJoined: Bool { first.isJoined && second.isJoined }
+  }
+
+  private struct Tensor {
+    let course: Course
+    let stride: Int
+    /// Where its row is repeated, in bytes from a worker's memory on; nil where it is read as it lies.
+    var copy: Int?
+    var byteCount: Int { course.count * stride }
+  }
+
+  private let rows: Int
+  private let depth: Int
+  private let blockRows: Int
+  private let steps: [Step]
+  /// What stages compute, and what is done to the floats of some.
+  private let fills: [ElementwiseStage.Fill]
+  private let tails: [PostOperation?]
+  private let tensors: [Tensor]
+  /// The tensors that the last stage reads.
+  private let lastTensors: [Int]
+  /// The reduction of columns at the end, whose sums of parts come first in the memory of a run.
+  private let columns: ReductionStage?
+  private let outputByteCount: Int
+  private let workerByteCount: Int
+  /// Whether the last elementwise stage allows its result where an operand is.
+  private let lastMayOverwrite: Bool
+
+  /// Chains stages over `rows` rows of `depth` elements, each of which reads tensors and results of those before it.
+  ///
+  /// Nil where they do not fit each other, are too many, or do not pay.
+  package init?(
+    _ stages: [(stage: Stage, sources: [ElementwiseChain.Source])], tensorCount: Int, rows: Int, depth: Int
+  ) {
+    guard rows > 0, (1...Self.mostDepth).contains(depth), (2...Self.mostStages).contains(stages.count),
+      tensorCount <= ChainInputs.mostTensors
+    else { return nil }
+    var known = [Tensor?](repeating: nil, count: tensorCount)
+    var shapes: [(course: Course, stride: Int)] = []
+    var lastReaders = Array(repeating: -1, count: stages.count)
+    var columns: ReductionStage?
+    var folds = false
+    for (index, (stage, sources)) in stages.enumerated() {
+      var operands: [(course: Course, stride: Int)] = []
+      switch stage {
+      case .reduction(let reduction):
+        guard reduction.rows == rows, reduction.depth == depth else { return nil }
+        operands = [(Course(rows: rows, elements: depth), 4)]
+        if case .columns = reduction.direction {
+          guard index == stages.count - 1 else { return nil }
+          columns = reduction
+        } else if depth < Self.leastDepth {
+          return nil
+        }
+        folds = true
+        shapes.append((Course(rows: rows, elements: 1), 4))
+      case .elements(let stage):
+        let length = stage.elementCount == rows * depth ? depth : 1
+        guard stage.elementCount == rows * length, stage.stride <= 8 else { return nil }
+        for operand in stage.operands {
+          guard let course = Self.course(operand, rows: rows, depth: depth, length: length) else {
+            return nil
+          }
+          operands.append((course, operand.stride))
+        }
+        shapes.append((Course(rows: rows, elements: length), stage.stride))
+      }
+      guard sources.count == operands.count, (1...2).contains(sources.count) else { return nil }
+      for (source, operand) in zip(sources, operands) {
+        switch source {
+        case .tensor(let number):
+          guard known.indices.contains(number) else { return nil }
+          if let before = known[number] {
+            guard before.course == operand.course, before.stride == operand.stride else { return nil }
+          }
+          known[number] = Tensor(course: operand.course, stride: operand.stride)
+        case .stage(let number):
+          guard number < index, shapes[number] == operand else { return nil }
+          lastReaders[number] = index
+        }
+      }
+    }
+    guard folds, lastReaders.dropLast().allSatisfy({ $0 >= 0 }) else { return nil }
+    self.rows = rows
+    self.depth = depth
+    self.columns = columns
+    let blockRows = max(1, min(Self.blockLength / depth, rows))
+    self.blockRows = blockRows
+    // Results lie where those lie that nobody reads any more.
+    var places = Array(repeating: -1, count: stages.count)
+    var busy: [(until: Int, length: Int, place: Int)] = []
+    let byteCount = shapes.map(\.stride).max() ?? 8
+    var end = 0
+    for index in stages.indices.dropLast() {
+      let length = shapes[index].course.elements
+      var slot = busy.firstIndex { $0.until < index && $0.length == length }
+      if slot == nil {
+        slot = busy.count
+        busy.append((0, length, end))
+        // A line more, so that results do not follow each other by whole pages, which the processor takes for one place.
+        end += roundedUp(blockRows * length * byteCount, to: 64) + 64
+      }
+      guard let slot else { return nil }
+      busy[slot].until = lastReaders[index]
+      places[index] = busy[slot].place
+    }
+    var tensors: [Tensor] = []
+    for tensor in known {
+      guard var tensor else { return nil }
+      if tensor.course == Course(rows: 1, elements: depth), depth > 1, blockRows > 1,
+        depth <= Self.longestCopy
+      {
+        tensor.copy = end
+        end += roundedUp(blockRows * depth * tensor.stride, to: 64)
+      }
+      tensors.append(tensor)
+    }
+    self.tensors = tensors
+    workerByteCount = roundedUp(end, to: 64)
+    steps = stages.enumerated().map { index, stage in
+      let length = shapes[index].course.elements
+      func operand(_ source: ElementwiseChain.Source) -> Operand {
+        switch source {
+        case .stage(let number):
+          let (course, stride) = shapes[number]
+          let isOwn = course.elements == length
+          return Operand(
+            tensor: -1, place: places[number], rows: rows, stride: course.elements * stride,
+            step: isOwn ? 1 : 0,
+            isJoined: isOwn)
+        case .tensor(let number):
+          let (course, stride) = (tensors[number].course, tensors[number].stride)
+          if let copy = tensors[number].copy {
+            return Operand(
+              tensor: -1, place: copy, rows: rows, stride: depth * stride, step: 1, isJoined: true)
+          }
+          let stays = course.count == 1
+          return Operand(
+            tensor: number, place: 0, rows: course.rows, stride: course.elements * stride,
+            step: stays || course.elements != length ? 0 : 1,
+            isJoined: stays || course == Course(rows: rows, elements: length))
+        }
+      }
+      let operands = stage.sources.map(operand)
+      switch stage.stage {
+      case .elements(let kernel):
+        return Step(
+          first: operands[0], second: operands[operands.count - 1], place: places[index], length: length,
+          byteCount: length * kernel.stride, hasTail: kernel.tail != nil)
+      case .reduction:
+        // All rows of a block are folded at once.
+        let rows = operands[0].joined
+        return Step(first: rows, second: rows, place: places[index], length: 1, byteCount: 4, hasTail: false)
+      }
+    }
+    fills = stages.map { stage in
+      switch stage.stage {
+      case .elements(let kernel): kernel.fill
+      case .reduction(let reduction): reduction.fill
+      }
+    }
+    tails = stages.map { if case .elements(let kernel) = $0.stage { kernel.tail } else { nil } }
+    let last = stages[stages.count - 1]
+    lastTensors = last.sources.compactMap { if case .tensor(let number) = $0 { number } else { nil } }
+    outputByteCount = columns == nil ? rows * steps[steps.count - 1].byteCount : depth * 4
+    if case .elements(let stage) = last.stage {
+      lastMayOverwrite = stage.mayOverwrite
+    } else {
+      lastMayOverwrite = false
+    }
+  }
+
+  /// How an operand of a stage runs along the rows, of which the stage's results have `length` elements; nil if in no way
+  /// that is known here.
+  private static func course(_ operand: ElementwiseStage.Operand, rows: Int, depth: Int, length: Int)
+    -> Course?
+  {
+    let (period, repeats) = (operand.period, operand.repeats)
+    if period == 1, repeats == 1 { return Course(rows: 1, elements: 1) }
+    if length == 1 { return period == rows && repeats == 1 ? Course(rows: rows, elements: 1) : nil }
+    if repeats == 1 {
+      return period.isMultiple(of: depth) ? Course(rows: period / depth, elements: depth) : nil
+    }
+    return repeats == depth && period == rows ? Course(rows: rows, elements: 1) : nil
+  }
+
+  /// The sums of the parts of columns.
+  private var sumByteCount: Int { parts > 0 ? roundedUp(parts * depth * 4, to: 64) : 0 }
+  private var parts: Int { if case .columns(let parts) = columns?.direction { parts } else { 0 } }
+
+  package func scratchByteCount(threads: Int) -> Int { 64 + sumByteCount + threads * workerByteCount }
+
+  package func mayOverwrite(_ tensor: Int) -> Bool {
+    guard columns == nil, let last = steps.last else { return false }
+    let own = tensors[tensor]
+    guard own.course.rows == rows, own.course.elements * own.stride == last.byteCount, own.copy == nil,
+      own.course.elements == last.length
+    else { return false }
+    return lastMayOverwrite || !lastTensors.contains(tensor)
+  }
+
+  package var implementation: String {
+    "\(steps.count) kernels of elements and rows, one after the other to \(blockRows) rows of \(depth) at a time"
+  }
+
+  // MARK: Running
+
+  package func run(
+    _ inputs: ChainInputs, to output: inout MutableRawSpan, scratch: inout MutableRawSpan, threads: ThreadTeam
+  ) {
+    precondition(inputs.count == tensors.count && output.byteCount >= outputByteCount)
+    precondition(scratch.byteCount >= scratchByteCount(threads: threads.count))
+    for (index, tensor) in tensors.enumerated() {
+      precondition(inputs.byteCounts[index] >= tensor.byteCount)
+    }
+    unsafe output.withUnsafeMutableBytes { output in
+      unsafe scratch.withUnsafeMutableBytes { scratch in
+        guard let output = output.baseAddress, let scratch = scratch.baseAddress else { return }
+        let memory = unsafe scratch.alignedUp(toMultipleOf: 64)
+        let length = threads.tileLength(rows &* depth, least: 1 << 12, most: 1 << 15)
+        let work = unsafe Work(
+          chain: self, inputs: inputs.addresses, output: output, sums: memory, scratch: memory + sumByteCount,
+          rows: roundedUp(max(1, length / depth), to: blockRows))
+        guard parts == 0 else {
+          threads.run(tiles: parts, work)
+          return unsafe join(
+            memory.assumingMemoryBound(to: Float.self), output.assumingMemoryBound(to: Float.self))
+        }
+        threads.run(tiles: ceilingQuotient(rows, work.rows), work)
+      }
+    }
+  }
+
+  /// Adds the sums of the parts, in their order.
+  private func join(_ sums: UnsafeMutablePointer<Float>, _ output: UnsafeMutablePointer<Float>) {
+    for column in 0..<depth {
+      var sum = unsafe sums[column]
+      for part in 1..<max(parts, 1) { sum = unsafe SumOfFloats.join(sum, sums[part &* depth &+ column]) }
+      unsafe output[column] = columns?.divisor.map { sum / $0 } ?? sum
+    }
+  }
+
+  private struct Work: TileWork {
+    let chain: RowChain
+    let inputs: SIMD8<Int>
+    let output: UnsafeMutableRawPointer
+    let sums: UnsafeMutableRawPointer
+    let scratch: UnsafeMutableRawPointer
+    /// Rows of a tile.
+    let rows: Int
+
+    func run(tile: Int, worker: Int) {
+      let memory = unsafe scratch + worker &* chain.workerByteCount
+      unsafe chain.repeatRows(inputs, memory)
+      guard chain.parts > 0 else {
+        let first = tile &* rows
+        return unsafe chain.run(first..<min(first &+ rows, chain.rows), inputs, output, memory)
+      }
+      let sums = unsafe sums + tile &* chain.depth &* 4
+      for column in 0..<chain.depth {
+        unsafe sums.storeBytes(of: 0, toByteOffset: 4 &* column, as: Float.self)
+      }
+      unsafe chain.run(share(of: chain.rows, tile: tile, of: chain.parts), inputs, sums, memory)
+    }
+  }
+
+  /// Copies rows that all others meet side by side, as many as a block has.
+  private func repeatRows(_ inputs: SIMD8<Int>, _ memory: UnsafeMutableRawPointer) {
+    for (index, tensor) in tensors.enumerated() {
+      guard let copy = tensor.copy, let source = UnsafeRawPointer(bitPattern: inputs[index]) else { continue }
+      for row in 0..<blockRows {
+        unsafe (memory + (copy &+ row &* tensor.byteCount)).copyMemory(
+          from: source, byteCount: tensor.byteCount)
+      }
+    }
+  }
+
+  /// Does a range of rows, a block at a time.
+  private func run(
+    _ range: Range<Int>, _ inputs: SIMD8<Int>, _ output: UnsafeMutableRawPointer,
+    _ memory: UnsafeMutableRawPointer
+  ) {
+    var first = range.lowerBound
+    while first < range.upperBound {
+      let end = min(first &+ blockRows, range.upperBound)
+      for index in 0..<steps.count {
+        if parts > 0, index == steps.count &- 1 {
+          unsafe addColumns(
+            of: steps[index].first, inputs, from: first, count: end &- first, memory, to: output)
+        } else {
+          unsafe run(index, inputs, first..<end, memory, output)
+        }
+      }
+      first = end
+    }
+  }
+
+  /// Does a stage of a block of rows.
+  private func run(
+    _ index: Int, _ inputs: SIMD8<Int>, _ rows: Range<Int>, _ memory: UnsafeMutableRawPointer,
+    _ output: UnsafeMutableRawPointer
+  ) {
+    let step = steps[index]
+    let fill = fills[index]
+    let first = rows.lowerBound
+    let result = unsafe step.place < 0 ? output + first &* step.byteCount : memory + step.place
+    if step.isJoined {
+      unsafe fill(
+        result, rows.count &* step.length, address(of: step.first, inputs, first, 0, memory), step.first.step,
+        address(of: step.second, inputs, first, 0, memory), step.second.step)
+    } else {
+      for row in 0..<rows.count {
+        unsafe fill(
+          result + row &* step.byteCount, step.length, address(of: step.first, inputs, first, row, memory),
+          step.first.step, address(of: step.second, inputs, first, row, memory), step.second.step)
+      }
+    }
+    guard step.hasTail, let tail = tails[index] else { return }
+    let total = rows.count &* step.length
+    var done = 0
+    while done < total {
+      let part = min(total &- done, PostOperation.stretch)
+      unsafe tail.apply(
+        to: result.assumingMemoryBound(to: Float.self) + done, position: first &* step.length &+ done,
+        count: part)
+      done &+= part
+    }
+  }
+
+  /// Where a row of an operand begins: so many rows after the first one of a block.
+  @inline(__always)
+  private func address(
+    of operand: Operand, _ inputs: SIMD8<Int>, _ first: Int, _ row: Int, _ memory: UnsafeMutableRawPointer
+  ) -> UnsafeRawPointer {
+    guard operand.tensor >= 0 else {
+      return unsafe UnsafeRawPointer(memory + (operand.place &+ row &* operand.stride))
+    }
+    // Tensors with elements have an address.
+    let source = UnsafeRawPointer(bitPattern: inputs[operand.tensor]) ?? UnsafeRawPointer(memory)
+    let place = first &+ row
+    let own = operand.rows == rows ? place : operand.rows == 1 ? 0 : place % operand.rows
+    return unsafe source + own &* operand.stride
+  }
+
+  /// Adds a block of rows to the sums of their columns.
+  private func addColumns(
+    of operand: Operand, _ inputs: SIMD8<Int>, from first: Int, count: Int, _ memory: UnsafeMutableRawPointer,
+    to sums: UnsafeMutableRawPointer
+  ) {
+    let source = unsafe address(of: operand, inputs, first, 0, memory)
+    unsafe SumOfFloats.combineColumns(
+      sums.assumingMemoryBound(to: Float.self), source.assumingMemoryBound(to: Float.self), stride: depth,
+      rows: count, columns: depth)
+  }
+}
