@@ -99,7 +99,8 @@ private struct PackedCast: UnaryFunction {
       return
     }
     let (least, most) = (Int32(Target.min), Int32(Target.max))
-    unsafe withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 64) { memory in
+    // More, or a greater alignment, would come from the heap.
+    unsafe withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 16) { memory in
       guard let memory = memory.baseAddress else { return }
       let integers = unsafe memory.assumingMemoryBound(to: Int32.self)
       var first = 0

@@ -12,10 +12,19 @@ struct X86ByteSoftmaxCode {
   /// The exponentials as the code reads them.
   private let exponentials: [Int32]
 
-  /// Rows that are done together.
+  /// Rows that are done together, four times four.
   private static let mostRows = 16
   /// The sum of one exponential, that of zero. A lesser one has overflowed.
   private static let leastSum: Int32 = 1 << 19
+
+  /// What is known of the rows that are done together.
+  private struct Facts {
+    struct Four {
+      var rows = (Generator.Row(), Generator.Row(), Generator.Row(), Generator.Row())
+    }
+
+    var rows = (Four(), Four(), Four(), Four())
+  }
 
   /// Prepares rows of `depth` bytes; throws where code cannot be placed.
   ///
@@ -41,7 +50,10 @@ struct X86ByteSoftmaxCode {
   func fill(_ output: UnsafeMutableRawPointer, rows: Int, input: UnsafeRawPointer) -> Int {
     ExecutableMemory.seal()
     let most = max(1, min(Self.mostRows, (1 << 13) / depth))
-    return unsafe withUnsafeTemporaryAllocation(of: Generator.Row.self, capacity: most) { facts in
+    // A temporary allocation of this size and alignment would come from the heap.
+    var memory = Facts()
+    return unsafe withUnsafeMutablePointer(to: &memory) { memory in
+      let facts = unsafe UnsafeMutableRawPointer(memory).assumingMemoryBound(to: Generator.Row.self)
       var done = 0
       while done < rows {
         let wanted = min(most, rows &- done)
@@ -49,7 +61,7 @@ struct X86ByteSoftmaxCode {
           source: Int(bitPattern: unsafe input + done &* depth),
           target: Int(bitPattern: unsafe output + done &* depth),
           rows: wanted, rowByteCount: depth, wholeByteCount: depth & ~63, mask: 1 &<< (depth & 63) &- 1,
-          facts: Int(bitPattern: facts.baseAddress))
+          facts: Int(bitPattern: facts))
         unsafe summands.withUnsafeBufferPointer { tables in
           arguments.tables = Int(bitPattern: tables.baseAddress)
           var own = arguments
