@@ -18,7 +18,7 @@ extension PlanDraft {
     for step in steps {
       guard let stage = step.operation.reduction?.stage else { continue }
       let matrix = Matrix(stage)
-      if !matrices.contains(matrix) { matrices.append(matrix) }
+      if matrices.count < Self.mostMatrices, !matrices.contains(matrix) { matrices.append(matrix) }
     }
     guard !matrices.isEmpty else { return }
     var isAbsorbed = Array(repeating: false, count: steps.count)
@@ -36,6 +36,9 @@ extension PlanDraft {
     }
     removeSteps { isAbsorbed[$0] }
   }
+
+  /// The most matrices that are looked for: each is compared with each step, and hostile models have any number of both.
+  private static let mostMatrices = 64
 
   /// A matrix that is folded, and how.
   private struct Matrix: Equatable {
