@@ -3,7 +3,11 @@
 
 import gzip
 import json
+import os
+import pathlib
+import re
 import struct
+import subprocess
 import zlib
 
 import numpy as np
@@ -54,6 +58,14 @@ def test_server_metadata(client):
     assert metadata["name"] == "apus"
     assert {"binary_tensor_data", "classification", "model_repository", "schedule_policy", "statistics"} <= set(
         metadata["extensions"])
+
+
+def test_the_version_is_that_of_the_engine(client):
+    engine = subprocess.run([os.environ["APUS"], "--version"], check=True, capture_output=True, text=True).stdout
+    version = client.get_server_metadata()["version"]
+    assert engine.split() == ["apus", version]
+    description = pathlib.Path(__file__).parents[1] / "openapi.yaml"
+    assert re.search(r"^  version: (.*)$", description.read_text(), re.MULTILINE)[1] == version
 
 
 def test_names_are_the_signatures(client):

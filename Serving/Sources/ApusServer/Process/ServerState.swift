@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Apus
 import ApusServing
 import Logging
 
@@ -7,7 +8,7 @@ struct ServerState: Sendable {
   /// The name in metadata, unless the operator gives another, and that of the backend.
   static let name = "apus"
   /// The version in metadata.
-  static let version = "0.1.0"
+  static let version = Runtime.version
   /// The extensions of the protocol that this server has.
   static let extensions = [
     "binary_tensor_data", "classification", "model_configuration", "model_repository",
