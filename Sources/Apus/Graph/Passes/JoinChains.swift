@@ -28,16 +28,34 @@ extension PlanDraft {
   /// The steps that can be done together with the one at `end`, in their order.
   private func chain(endingAt end: Int, writers: [Int]) -> [Int] {
     guard let last = steps[end].operation.elementwise else { return [] }
+    return members(
+      endingAt: end, atMost: ElementwiseChain.mostStages, writers: writers,
+      operands: { $0.operation.elementwise?.operands ?? [] },
+      accepts: { step, tensor in
+        guard let stage = step.operation.elementwise else { return false }
+        return stage.output.index == tensor && stage.output.shape == last.output.shape
+      })
+  }
+
+  /// The step at `end` and those before it whose results only they and it read, in their order.
+  ///
+  /// - Parameters:
+  ///   - limit: The maximum number of steps.
+  ///   - writers: The step that writes each tensor, or −1.
+  ///   - operands: What a step reads and another could hand to it.
+  ///   - accepts: Whether a step that writes a tensor can be one of them.
+  func members(
+    endingAt end: Int, atMost limit: Int, writers: [Int], operands: (Step) -> [TensorSlot],
+    accepts: (Step, Int) -> Bool
+  ) -> [Int] {
     var members = [end]
     var next = 0
-    while next < members.count, members.count < ElementwiseChain.mostStages {
-      for operand in steps[members[next]].operation.elementwise?.operands ?? [] {
+    while next < members.count, members.count < limit {
+      for operand in operands(steps[members[next]]) {
         let tensor = operand.index
         guard tensor < wiring.tensorCount, facts[tensor].root == tensor, facts[tensor].constant == nil,
           !wiring.isVariable(tensor), !wiring.isOutput[tensor], writers[tensor] >= 0,
-          !members.contains(writers[tensor]), members.count < ElementwiseChain.mostStages,
-          let stage = steps[writers[tensor]].operation.elementwise, stage.output.index == tensor,
-          stage.output.shape == last.output.shape,
+          !members.contains(writers[tensor]), accepts(steps[writers[tensor]], tensor),
           wiring.readers(of: tensor).allSatisfy({ reader in members.contains { steps[$0].does(reader) } }),
           steps[writers[tensor]].reads.allSatisfy({ !isVariable($0) })
         else { continue }

@@ -62,25 +62,9 @@ extension PlanDraft {
 
   /// The steps that can be done together with the one at `end`, in their order.
   private func rowMembers(endingAt end: Int, of matrix: Matrix, writers: [Int]) -> [Int] {
-    var members = [end]
-    var next = 0
-    while next < members.count, members.count < RowChain.mostStages {
-      for operand in rowOperands(of: steps[members[next]]) {
-        let tensor = operand.index
-        guard tensor < wiring.tensorCount, facts[tensor].root == tensor, facts[tensor].constant == nil,
-          !wiring.isVariable(tensor), !wiring.isOutput[tensor], writers[tensor] >= 0,
-          !members.contains(writers[tensor]), isMember(steps[writers[tensor]], writing: tensor, of: matrix),
-          wiring.readers(of: tensor).allSatisfy({ reader in members.contains { steps[$0].does(reader) } }),
-          steps[writers[tensor]].reads.allSatisfy({ !isVariable($0) })
-        else { continue }
-        members.append(writers[tensor])
-        // What was refused for this reader may now have all of its readers here.
-        next = -1
-        break
-      }
-      next += 1
-    }
-    return members.sorted()
+    members(
+      endingAt: end, atMost: RowChain.mostStages, writers: writers, operands: rowOperands,
+      accepts: { step, tensor in isMember(step, writing: tensor, of: matrix) })
   }
 
   private func rowOperands(of step: Step) -> [TensorSlot] {
