@@ -222,7 +222,8 @@ public final class Interpreter {
 
   /// Computes the outputs from the inputs. Allocates nothing after the first run, unless shapes change.
   ///
-  /// - Parameter cancellation: A flag that stops the run, before the next operator or in the middle of a long one.
+  /// - Parameter cancellation: A flag that stops the run, before the next operator or in the middle of a long one. Runs of
+  ///   microseconds end first, and then throw.
   /// - Throws: `invalidData`, naming the operator, if a value in a tensor is invalid, such as an index out of range;
   ///   `cancelled`; `resourceLimit` if the run takes more time or work than ``Options`` allow. If data decides shapes,
   ///   also the errors of ``init(model:options:signature:)``.
@@ -230,7 +231,7 @@ public final class Interpreter {
     try prepare()
     context.beginRun(of: graph, cancellation)
     defer { withExtendedLifetime(cancellation) { context.endRun() } }
-    try context.limits.checkTime()
+    try observer.checkSignal()
     try graph.run(observer)
   }
 

@@ -30,7 +30,7 @@ final class RunLimits {
     return overflow ? (seconds < 0 ? 0 : .max) : nanoseconds &+ Int(attoseconds / 1_000_000_000)
   }
 
-  /// Begins a run, or a preparation.
+  /// Begins a run, or a preparation, of which nothing is known to be long yet.
   func begin(_ cancellation: Cancellation? = nil) {
     var limit = timeLimit
     endsByCancellation = false
@@ -53,8 +53,9 @@ final class RunLimits {
   /// The signal for threads to look at; nil where nothing can set it.
   var watchedSignal: StopSignal? { signal.isWatched ? signal : nil }
 
-  /// Throws if the run was cancelled or takes too long.
+  /// Throws if the run was cancelled or takes too long. Until told otherwise, threads look at the clock from now on.
   func checkTime() throws(ApusError) {
+    signal.watchClock()
     if signal.mustStop { throw reason }
   }
 

@@ -28,12 +28,16 @@ final class RunObserver {
   /// Whether anything can end the run early.
   var isWatched: Bool { limits.signal.isWatched }
 
+  /// Throws if the run was cancelled or takes too long; looks at the clock if there is a deadline.
+  func checkTime() throws(ApusError) { try limits.checkTime() }
+
   /// Throws if the run was cancelled, or was found to be late.
-  ///
-  /// - Parameter looks: whether to look at the clock if there is a deadline.
-  func check(withClock looks: Bool) throws(ApusError) {
-    if looks ? limits.signal.mustStop : limits.signal.isSet { throw limits.reason }
+  func checkSignal() throws(ApusError) {
+    if limits.signal.isSet { throw limits.reason }
   }
+
+  /// From now on, nobody looks at the clock until somebody checks the time.
+  func ignoreClock() { limits.signal.ignoreClock() }
 
   /// Takes the work of a segment from what the run may do.
   func charge(_ work: Int) throws(ApusError) { try limits.charge(work) }

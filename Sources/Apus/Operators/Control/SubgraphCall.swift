@@ -80,7 +80,7 @@ final class SubgraphCall {
 
   /// Runs on the inputs that were passed.
   func run() throws(ApusError) {
-    try observer.check(withClock: false)
+    try observer.checkSignal()
     try graph.run(observer)
   }
 
