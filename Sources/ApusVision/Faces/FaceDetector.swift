@@ -49,6 +49,9 @@ public final class FaceDetector: VisionTask {
   /// What the task assumes about the model.
   public let assumptions: TaskAssumptions
 
+  /// The box and at most 64 keypoints; real models have 6. Thousands of faces with thousands of points are gigabytes of JSON.
+  private static let maximumColumns = 4 + 2 * 64
+
   private let pictures: PictureModel
   private let predictions: Int
   private let scores: Int
@@ -66,7 +69,7 @@ public final class FaceDetector: VisionTask {
     let shapes = prepared.outputs.map(\.shape)
     let found = [(0, 1), (1, 0)].first { predictions, scores in
       guard shapes.count == 2, let columns = shapes[predictions].dimensions.last else { return false }
-      return columns >= 4 && columns.isMultiple(of: 2) && shapes[scores].elementCount > 1
+      return (4...Self.maximumColumns).contains(columns) && columns.isMultiple(of: 2) && shapes[scores].elementCount > 1
         && shapes[predictions].elementCount / columns == shapes[scores].elementCount
     }
     guard let found,
