@@ -39,6 +39,24 @@ private typealias Answer = DetectorModel.Answer
     _ = try ImageClassifier(model: DetectorModel.answering([]).model()).classify(picture())
   }
 
+  @Test("faces have at most 64 keypoints: thousands of each would be gigabytes of text")
+  func limitsKeypoints() throws {
+    func detector(keypoints: Int) throws -> FaceDetector {
+      let columns = 4 + 2 * keypoints
+      return try FaceDetector(
+        model: DetectorModel.answering(
+          [
+            Answer(shape: [1, 896, Int32(columns)], values: [Float](repeating: 1, count: 896 * columns)),
+            Answer(shape: [1, 896, 1], values: [Float](repeating: 1, count: 896)),
+          ], shape: [1, 128, 128, 3]
+        ).model())
+    }
+    let face = try #require(try detector(keypoints: 64).detect(picture()).faces.first)
+    #expect(face.keypoints.count == 64)
+    let error = #expect(throws: ApusError.self) { try detector(keypoints: 65) }
+    #expect(error?.code == .invalidArgument)
+  }
+
   @Test("maps of PoseNet whose size the picture decides are refused where it is another than at first")
   func refusesGrowingMaps() throws {
     let (cast, add, mul, fill, max): (Int32, Int32, Int32, Int32, Int32) = (53, 0, 18, 94, 82)

@@ -69,7 +69,8 @@ public final class FaceDetector: VisionTask {
     let shapes = prepared.outputs.map(\.shape)
     let found = [(0, 1), (1, 0)].first { predictions, scores in
       guard shapes.count == 2, let columns = shapes[predictions].dimensions.last else { return false }
-      return (4...Self.maximumColumns).contains(columns) && columns.isMultiple(of: 2) && shapes[scores].elementCount > 1
+      return (4...Self.maximumColumns).contains(columns) && columns.isMultiple(of: 2)
+        && shapes[scores].elementCount > 1
         && shapes[predictions].elementCount / columns == shapes[scores].elementCount
     }
     guard let found,
