@@ -75,5 +75,8 @@ import Synchronization
   package func end() { unsafe parent = nil }
 
   /// Whether anything can set it.
-  package var isWatched: Bool { unsafe limit != .max || parent != nil }
+  package var isWatched: Bool { limit != .max || hasParent }
+
+  /// Whether somebody can cancel the run.
+  package var hasParent: Bool { unsafe parent != nil }
 }

@@ -8,7 +8,7 @@ extension Graph {
     precondition(!segments.isEmpty, "the interpreter prepares before it runs")
     isRunning = true
     defer { isRunning = false }
-    let isWatched = observer.isWatched
+    let (isWatched, isCancellable) = (observer.isWatched, observer.isCancellable)
     var current = 0
     var stepCount = 0
     while true {
@@ -20,15 +20,19 @@ extension Graph {
       }
       let plan = segments[current].plan
       try observer.charge(plan.work)
-      // What takes microseconds is not asked about: to read the clock takes as long as a small operator.
-      let asks = isWatched && plan.isLong
-      if isWatched, !asks { observer.ignoreClock() }
+      // In what takes microseconds nobody reads the clock: that takes as long as a small operator.
+      let readsClock = isWatched && plan.isLong
+      if isWatched, !readsClock { observer.ignoreClock() }
       if let delivery = plan.delivery { try deliver(delivery) }
       let table = table
       // The steps live as long as the walk, whatever a custom operator does.
       defer { withExtendedLifetime(plan) {} }
       for index in unsafe plan.walk.indices {
-        if asks { try observer.checkTime() }
+        if readsClock {
+          try observer.checkTime()
+        } else if isCancellable {
+          try observer.checkSignal()
+        }
         observer.begin()
         var failure: ApusError?
         unsafe plan.walk[index]._withUnsafeGuaranteedRef { step in

@@ -28,6 +28,9 @@ final class RunObserver {
   /// Whether anything can end the run early.
   var isWatched: Bool { limits.signal.isWatched }
 
+  /// Whether somebody can cancel the run.
+  var isCancellable: Bool { limits.signal.hasParent }
+
   /// Throws if the run was cancelled or takes too long; looks at the clock if there is a deadline.
   func checkTime() throws(ApusError) { try limits.checkTime() }
 
