@@ -21,6 +21,9 @@ package protocol ElementwiseKernels: Sendable {
   /// What applies a function to floats.
   func floatMapping(_ function: FloatFunction) throws(Decline) -> FloatMapping
 
+  /// What computes a formula.
+  func formula(_ formula: FloatFormula) throws(Decline) -> FormulaCode
+
   /// What makes `int32` of floats, as ``CastKernel`` does, written as their bits.
   func truncation() throws(Decline) -> FloatMapping
 

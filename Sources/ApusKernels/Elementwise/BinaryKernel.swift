@@ -86,10 +86,16 @@ extension BinaryFunction {
   private let leastTileLength: Int
   private let computesFloats: Bool
   private var tail: PostOperation?
+  /// The function and the tail, of floats, as code can compute them.
+  private var formula: FloatFormula?
 
   /// Plans the function for operands of these shapes, which broadcast to the result's.
+  ///
+  /// - Parameter formula: the same function, if chains may have code for it.
   @inline(__always)
-  init<Function: BinaryFunction>(_ function: Function, _ shapes: BroadcastShapes) {
+  init<Function: BinaryFunction>(
+    _ function: Function, _ shapes: BroadcastShapes, formula: FloatFormula? = nil
+  ) {
     unsafe fill = { output, count, lhs, lhsStep, rhs, rhsStep in
       unsafe function.fill(
         output.assumingMemoryBound(to: Function.Result.self), count: count,
@@ -106,6 +112,7 @@ extension BinaryFunction {
     )
     leastTileLength = Function.leastTileLength
     computesFloats = Function.Result.self == Float.self
+    self.formula = formula
   }
 
   var implementation: String {
@@ -120,7 +127,7 @@ extension BinaryFunction {
   var stage: ElementwiseStage? {
     guard let courses else { return nil }
     return unsafe ElementwiseStage(
-      fill: fill, tail: tail,
+      fill: fill, tail: tail, formula: formula,
       operands: [
         .init(period: courses.lhs.period, stride: strides.lhs, repeats: courses.lhs.repeats),
         .init(period: courses.rhs.period, stride: strides.rhs, repeats: courses.rhs.repeats),
@@ -141,6 +148,7 @@ extension BinaryFunction {
     guard computesFloats, self.tail == nil, plan.repeated == nil else { return nil }
     var chain = self
     chain.tail = tail
+    chain.formula = tail.floatFunction.flatMap { formula?.followed(by: $0) }
     return chain
   }
 

@@ -19,6 +19,8 @@
   let fill: Fill
   /// What is done to the floats that it computes.
   let tail: PostOperation?
+  /// All of it, as code may compute it together with other stages.
+  let formula: FloatFormula?
   let operands: [Operand]
   /// The elements of the result, and their bytes.
   package let elementCount: Int
@@ -33,7 +35,7 @@ extension UnaryMap {
     guard takesStretches else { return nil }
     return unsafe ElementwiseStage(
       fill: { [fill = unsafe fill] output, count, input, _, _, _ in unsafe fill(output, count, input) },
-      tail: nil,
+      tail: nil, formula: formula,
       operands: [.init(period: elementCount, stride: elementByteCounts.argument)], elementCount: elementCount,
       stride: elementByteCounts.result, mayOverwrite: mayOverwrite)
   }

@@ -100,7 +100,9 @@ package enum FloatFunction: Hashable, Sendable {
     do throws(Decline) {
       let function = unsafe MappedFunction(
         function: self, mapping: try set.generatedElementwise().floatMapping(self))
-      return (UnaryMap(function, count: count), KernelChoice(set: set.name, declined: []))
+      return (
+        UnaryMap(function, count: count, formula: FloatFormula(self)),
+        KernelChoice(set: set.name, declined: []))
     } catch { return (portableKernel(count: count), .portable(instead: set, error)) }
   }
 

@@ -31,13 +31,14 @@ package struct FloatOperation: Sendable {
 
   /// The kernel in plain Swift.
   package func kernel(_ shapes: BroadcastShapes) -> any BinaryKernel {
+    let formula = FloatFormula(self)
     // A loop for each.
-    switch kind {
-    case .add: BroadcastBinary(FloatSum(bounds: bounds), shapes)
-    case .subtract: BroadcastBinary(FloatDifference(bounds: bounds), shapes)
-    case .multiply: BroadcastBinary(FloatProduct(bounds: bounds), shapes)
-    case .divide: BroadcastBinary(FloatQuotient(bounds: bounds), shapes)
-    case .squaredDifference: BroadcastBinary(FloatSquaredDifference(bounds: bounds), shapes)
+    return switch kind {
+    case .add: BroadcastBinary(FloatSum(bounds: bounds), shapes, formula: formula)
+    case .subtract: BroadcastBinary(FloatDifference(bounds: bounds), shapes, formula: formula)
+    case .multiply: BroadcastBinary(FloatProduct(bounds: bounds), shapes, formula: formula)
+    case .divide: BroadcastBinary(FloatQuotient(bounds: bounds), shapes, formula: formula)
+    case .squaredDifference: BroadcastBinary(FloatSquaredDifference(bounds: bounds), shapes, formula: formula)
     }
   }
 }

@@ -52,6 +52,8 @@ extension UnaryFunction {
 @safe struct UnaryMap: UnaryKernel {
   let fill: @Sendable (UnsafeMutableRawPointer, Int, UnsafeRawPointer) -> Void
   private let way: String
+  /// The function, where it is one of floats.
+  private(set) var formula: FloatFormula?
   /// The length of a row; zero where there are none.
   private let depth: Int
   private let count: Int
@@ -63,14 +65,19 @@ extension UnaryFunction {
   private let strides: (argument: Int, result: Int)
 
   /// Applies the function to `count` elements; `isCostly` says that one takes more than a few nanoseconds.
+  ///
+  /// - Parameter formula: the same function, if chains may have code for it.
   @inline(__always)
-  init<Function: UnaryFunction>(_ function: Function, count: Int, isCostly: Bool = false) {
+  init<Function: UnaryFunction>(
+    _ function: Function, count: Int, isCostly: Bool = false, formula: FloatFormula? = nil
+  ) {
     unsafe fill = { output, count, input in
       unsafe function.fill(
         output.assumingMemoryBound(to: Function.Result.self), count: count,
         input: input.assumingMemoryBound(to: Function.Argument.self))
     }
     (way, depth) = (function.way, 0)
+    self.formula = formula
     self.count = count
     tileLength = isCostly ? 1 << 12 : 1 << 15
     leastTileLength = isCostly ? 1 << 9 : 1 << 12

@@ -11,11 +11,14 @@ package struct PostOperation: Sendable {
   }
 
   private let function: Function
+  /// What is applied to each value, where that is one function.
+  private(set) var floatFunction: FloatFunction?
 
   /// Applies one function to each value, by code of a kernel set where that has some.
   package init?(_ function: FloatFunction, using set: KernelSet) {
     guard let map = function.kernel(count: 0, using: set) as? UnaryMap else { return nil }
     self.function = unsafe .map(map.fill)
+    floatFunction = function
   }
 
   /// Multiplies values below zero with a factor, those of a row one after the other.

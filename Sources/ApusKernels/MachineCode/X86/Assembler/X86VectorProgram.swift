@@ -6,7 +6,7 @@
 struct X86VectorProgram {
   /// What a step makes a value with.
   private enum Step {
-    case input
+    case input(Int)
     /// What a register holds that is the caller's.
     case held(Int)
     /// `first ∘ second`; the second may be a constant in memory. Some have an immediate.
@@ -49,8 +49,8 @@ struct X86VectorProgram {
 
   // MARK: Writing
 
-  /// The argument of the function.
-  mutating func input() -> Value { make(.input) }
+  /// An argument of the function, by its number.
+  mutating func input(_ number: Int = 0) -> Value { make(.input(number)) }
 
   /// What the caller holds in a register, beyond those that the program may use.
   mutating func held(in register: Int) -> Value { make(.held(register)) }
@@ -159,14 +159,18 @@ struct X86VectorProgram {
     }
   }
 
-  /// Writes the steps with registers below `registerCount`, and answers which has `result`; nil where they do not suffice.
+  /// Writes the steps with registers below `registerCount` for some vectors side by side, and answers which registers have their
+  /// results; nil where the registers do not suffice.
   ///
-  /// The argument lies at `source`. Constants lie side by side from `constants` on: single ones for AVX-512, of which
+  /// The steps of one vector mostly wait for each other, and processors look some sixty steps ahead: with several, each step is
+  /// followed by the same of the others. Constants lie side by side from `constants` on: single ones for AVX-512, of which
   /// ``holdConstants(_:_:at:)`` has loaded some unless `areHeld` is false, whole vectors of each otherwise.
+  ///
+  /// - Parameter inputs: where the arguments of each vector lie, in the order of their numbers.
   func write(
     _ result: Value, to a: inout X86Assembler, _ target: X86Target, registerCount: Int,
-    source: X86Assembler.Memory?, constants: X86Assembler.General, areHeld: Bool = true
-  ) -> Int? {
+    inputs: [[X86Assembler.Memory]], constants: X86Assembler.General, areHeld: Bool = true
+  ) -> [Int]? {
     let width = target.width
     let repeats = target == .avx512
     let distance = repeats ? 4 : width.byteCount
@@ -190,75 +194,86 @@ struct X86VectorProgram {
     }
     lastUses[result.number] = .max
     // What is held stays.
-    for (index, step) in steps.enumerated() { if case .held = step { lastUses[index] = .max } }
-    var free = Array((0..<registerCount).reversed())
-    var registers = Array(repeating: -1, count: steps.count)
     for (index, step) in steps.enumerated() {
-      if case .held(let register) = step {
-        registers[index] = register
-        continue
+      switch step {
+      case .held: lastUses[index] = .max
+      case .load(let constant): if held(constant) != nil { lastUses[index] = .max }
+      default: continue
       }
-      if case .load(let constant) = step, let register = held(constant) {
-        (registers[index], lastUses[index]) = (register, .max)
-        continue
-      }
-      // What is used for the last time gives its register to the result, or back.
-      var ended: [Int] = []
-      for value in Self.values(of: step) where lastUses[value] == index && !ended.contains(registers[value]) {
-        ended.append(registers[value])
-      }
-      if case .greatest(let value, let register) = step {
-        a.vector(.vpmaxsd, width, register, register, registers[value])
-        free += ended
-        continue
-      }
-      var own: Int
-      if case .product(let first, _, _) = step {
-        // The first factor is overwritten.
-        own = registers[first]
-        if !ended.contains(own) {
+    }
+    var free = Array((0..<registerCount).reversed())
+    var allRegisters = Array(
+      repeating: Array(repeating: -1, count: steps.count), count: inputs.count)
+    for (index, step) in steps.enumerated() {
+      for (copy, inputs) in inputs.enumerated() {
+        let registers = allRegisters[copy]
+        if case .held(let register) = step {
+          allRegisters[copy][index] = register
+          continue
+        }
+        if case .load(let constant) = step, let register = held(constant) {
+          allRegisters[copy][index] = register
+          continue
+        }
+        // What is used for the last time gives its register to the result, or back.
+        var ended: [Int] = []
+        for value in Self.values(of: step)
+        where lastUses[value] == index && !ended.contains(registers[value]) {
+          ended.append(registers[value])
+        }
+        if case .greatest(let value, let register) = step {
+          a.vector(.vpmaxsd, width, register, register, registers[value])
+          free += ended
+          continue
+        }
+        var own: Int
+        if case .product(let first, _, _) = step {
+          // The first factor is overwritten.
+          own = registers[first]
+          if !ended.contains(own) {
+            guard let next = free.popLast() else { return nil }
+            a.vector(.vmovups, width, next, 0, own)
+            own = next
+          }
+        } else if let register = ended.first {
+          own = register
+        } else {
           guard let next = free.popLast() else { return nil }
-          a.vector(.vmovups, width, next, 0, own)
           own = next
         }
-      } else if let register = ended.first {
-        own = register
-      } else {
-        guard let next = free.popLast() else { return nil }
-        own = next
-      }
-      switch step {
-      case .held, .greatest: continue
-      case .input:
-        guard let source else { return nil }
-        a.vector(.vmovups, width, own, 0, source)
-      case .load(let constant):
-        if repeats {
-          a.vector(.vbroadcastss, width, own, 0, place(constant))
-        } else {
-          a.vector(.vmovups, width, own, 0, place(constant))
+        switch step {
+        case .held, .greatest: continue
+        case .input(let number):
+          guard inputs.indices.contains(number) else { return nil }
+          a.vector(.vmovups, width, own, 0, inputs[number])
+        case .load(let constant):
+          if repeats {
+            a.vector(.vbroadcastss, width, own, 0, place(constant))
+          } else {
+            a.vector(.vmovups, width, own, 0, place(constant))
+          }
+        case .unary(let instruction, let value, let immediate):
+          a.vector(instruction, width, own, 0, registers[value], immediate: immediate)
+        case .shift(let digit, let value, let count):
+          a.shift(.shiftDoubles, digit: digit, width, own, registers[value], by: count)
+        case .binary(let instruction, let first, .value(let second), let immediate):
+          a.vector(instruction, width, own, registers[first], registers[second], immediate: immediate)
+        case .binary(let instruction, let first, .constant(let second), let immediate):
+          vector(instruction, own, registers[first], second, immediate)
+        case .product(_, .value(let second), .value(let third)):
+          a.vector(.vfmadd213ps, width, own, registers[second], registers[third])
+        case .product(_, .value(let second), .constant(let third)):
+          vector(.vfmadd213ps, own, registers[second], third, nil)
+        case .product(_, .constant(let second), .value(let third)):
+          // first · constant + third: the constant takes the last place.
+          vector(.vfmadd132ps, own, registers[third], second, nil)
+        case .product(_, .constant, .constant): return nil
         }
-      case .unary(let instruction, let value, let immediate):
-        a.vector(instruction, width, own, 0, registers[value], immediate: immediate)
-      case .shift(let digit, let value, let count):
-        a.shift(.shiftDoubles, digit: digit, width, own, registers[value], by: count)
-      case .binary(let instruction, let first, .value(let second), let immediate):
-        a.vector(instruction, width, own, registers[first], registers[second], immediate: immediate)
-      case .binary(let instruction, let first, .constant(let second), let immediate):
-        vector(instruction, own, registers[first], second, immediate)
-      case .product(_, .value(let second), .value(let third)):
-        a.vector(.vfmadd213ps, width, own, registers[second], registers[third])
-      case .product(_, .value(let second), .constant(let third)):
-        vector(.vfmadd213ps, own, registers[second], third, nil)
-      case .product(_, .constant(let second), .value(let third)):
-        // first · constant + third: the constant takes the last place.
-        vector(.vfmadd132ps, own, registers[third], second, nil)
-      case .product(_, .constant, .constant): return nil
+        allRegisters[copy][index] = own
+        free += ended.filter { $0 != own }
       }
-      registers[index] = own
-      free += ended.filter { $0 != own }
     }
-    return registers[result.number]
+    return allRegisters.map { $0[result.number] }
   }
 
   private static func values(of step: Step) -> [Int] {

@@ -29,6 +29,10 @@ package struct X86ElementwiseKernels: ElementwiseKernels {
     try unsafe target.mapping(function)
   }
 
+  package func formula(_ formula: FloatFormula) throws(Decline) -> FormulaCode {
+    try target.formula(formula)
+  }
+
   package func truncation() throws(Decline) -> FloatMapping { try unsafe target.truncation() }
 
   package func quantization(_ quantization: FloatQuantization) throws(Decline) -> ConversionMapping {

@@ -4,13 +4,16 @@ extension X86Target {
   /// Code for a function of floats; throws where there is none, or it cannot be placed.
   func mapping(_ function: FloatFunction) throws(Decline) -> FloatMapping {
     let generator = X86FunctionGenerator(target: self, function: .floats(function))
-    guard let code = try? X86FunctionCode(generator) else {
-      guard generator.hasProgram else { throw Decline("there is no code for \(function)") }
-      throw .noCodeMemory
-    }
+    guard generator.hasProgram else { throw Decline("there is no code for \(function)") }
     guard let limit = generator.limit else {
-      return { output, count, input in unsafe code.fill(output, count: count, input: input) }
+      let code = try formula(FloatFormula(function))
+      return { output, count, input in
+        code.run(
+          .init(output: Int(bitPattern: output), inputs: SIMD8(Int(bitPattern: input), 0, 0, 0, 0, 0, 0, 0)),
+          depth: count)
+      }
     }
+    let code = try X86FunctionCode(generator)
     return { output, count, input in
       unsafe code.fill(output, count: count, input: input, limit: limit) { function($0) }
     }

@@ -44,11 +44,11 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
     if limit != nil { a.zeroVector(Self.magnitudes, target.width) }
     let next = a.loopHead()
     guard
-      let register = program.write(
-        result, to: &a, target, registerCount: limit == nil ? 16 : Self.magnitudes, source: .init(.rax),
-        constants: .rsi)
+      let registers = program.write(
+        result, to: &a, target, registerCount: limit == nil ? 16 : Self.magnitudes,
+        inputs: [[.init(.rax)]], constants: .rsi)
     else { return nil }
-    a.vector(.vmovupsStore, target.width, register, 0, .init(.rdx))
+    a.vector(.vmovupsStore, target.width, registers[0], 0, .init(.rdx))
     a.add(.rax, target.width.byteCount)
     a.add(.rdx, target.width.byteCount)
     a.decrement(.rcx)
@@ -88,7 +88,7 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
       ? program.constants : program.constants.flatMap { Array(repeating: $0, count: target.lanes) }
   }
 
-  private func steps(of function: FloatFunction, _ x: Value, _ program: inout Program) -> Value? {
+  func steps(of function: FloatFunction, _ x: Value, _ program: inout Program) -> Value? {
     switch function {
     case .exp: return exponential(x, &program)
     case .log: return logarithm(x, &program)

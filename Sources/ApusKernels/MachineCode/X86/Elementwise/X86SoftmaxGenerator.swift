@@ -99,9 +99,9 @@ struct X86SoftmaxGenerator: CodeGenerator, Hashable {
       a.address(.r11, Memory(.rsi, exponentialConstants.count * 4))
       guard
         let logarithm = program.write(
-          result, to: &a, target, registerCount: spare, source: nil, constants: .r11, areHeld: false)
+          result, to: &a, target, registerCount: spare, inputs: [[]], constants: .r11, areHeld: false)
       else { return nil }
-      a.vector(.vmovups, width, sum, 0, logarithm)
+      a.vector(.vmovups, width, sum, 0, logarithm[0])
     } else {
       a.vector(.vdivps, width, most, one, sum)
     }
@@ -152,7 +152,7 @@ struct X86SoftmaxGenerator: CodeGenerator, Hashable {
   private func exponential(_ a: inout X86Assembler, at place: Memory) -> Int? {
     let (program, result) = program
     return program.write(
-      result, to: &a, target, registerCount: spare, source: place, constants: .rsi)
+      result, to: &a, target, registerCount: spare, inputs: [[place]], constants: .rsi)?[0]
   }
 
   /// `e^(β·(x − most))`.

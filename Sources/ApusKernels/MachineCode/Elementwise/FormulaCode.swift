@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Generated code that computes a ``FloatFormula`` for rows of elements.
+@safe package struct FormulaCode: Sendable {
+  struct Arguments: CodeArguments {
+    /// Where the inputs of the first row lie, and how many bytes each goes on from row to row.
+    var inputs = SIMD8<Int>()
+    var strides = SIMD8<Int>()
+    var output = 0
+    var outputStride = 0
+    var rows = 0
+    /// Bytes of a row, and of those of it that are computed some vectors at a time.
+    var byteCount = 0
+    var wideByteCount = 0
+    var constants = 0
+    /// What sums are divided by.
+    var divisor: Float = 1
+  }
+
+  let function: CodeFunction<Arguments>
+  let formula: FloatFormula
+  /// Floats of a vector, at most 16.
+  let lanes: Int
+  /// Vectors that are computed side by side.
+  let vectorsAtOnce: Int
+  /// What the code reads; vectors of it, or single ones.
+  let constants: [UInt32]
+
+  /// Rows whose lengths are multiples of this can be done several by one call, and be summed.
+  static let unit = 16
+
+  /// Where inputs and results lie, and how they go on from row to row.
+  struct Rows {
+    var count = 1
+    var output: Int
+    var outputStride = 0
+    var inputs: SIMD8<Int>
+    var strides = SIMD8<Int>()
+    /// What sums are divided by.
+    var divisor: Float = 1
+  }
+
+  /// Computes rows of `depth` elements, or the sum of each. Where they are no multiples of ``unit``, there is one row, and no sum.
+  func run(_ rows: Rows, depth: Int) {
+    guard depth > 0, rows.count > 0 else { return }
+    precondition(!formula.sums || depth.isMultiple(of: Self.unit))
+    ExecutableMemory.seal()
+    let vectors = depth / lanes
+    var arguments = Arguments(
+      inputs: rows.inputs, strides: rows.strides, output: rows.output, outputStride: rows.outputStride,
+      rows: rows.count, byteCount: vectors &* lanes &* 4,
+      wideByteCount: vectors / vectorsAtOnce &* vectorsAtOnce &* lanes &* 4, divisor: rows.divisor)
+    unsafe constants.withUnsafeBufferPointer { constants in
+      arguments.constants = Int(bitPattern: constants.baseAddress)
+      let done = vectors &* lanes
+      if done == depth { return function.call(arguments) }
+      precondition(rows.count == 1)
+      // What is left over of vectors is read before anything is written, and goes by way of vectors of its own.
+      unsafe withUnsafeTemporaryAllocation(
+        byteCount: (FloatFormula.mostInputs + 1) * 64, alignment: 16
+      ) { memory in
+        guard let memory = memory.baseAddress else { return }
+        unsafe memory.initializeMemory(as: UInt8.self, repeating: 0, count: (FloatFormula.mostInputs + 1) * 64)
+        let result = unsafe memory + FloatFormula.mostInputs * 64
+        let rest = (depth &- done) &* 4
+        var last = arguments
+        for (index, isRepeated) in formula.repeats.enumerated() where !isRepeated {
+          let place = unsafe memory + index &* 64
+          guard let source = unsafe UnsafeRawPointer(bitPattern: rows.inputs[index] &+ done &* 4) else {
+            return
+          }
+          unsafe place.copyMemory(from: source, byteCount: rest)
+          last.inputs[index] = Int(bitPattern: place)
+        }
+        last.output = Int(bitPattern: result)
+        last.byteCount = lanes &* 4
+        last.wideByteCount = 0
+        function.call(last)
+        if done > 0 { function.call(arguments) }
+        guard let target = unsafe UnsafeMutableRawPointer(bitPattern: rows.output &+ done &* 4) else { return }
+        unsafe target.copyMemory(from: result, byteCount: rest)
+      }
+    }
+  }
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Generates the code of a formula of floats: a loop over rows, in it one of some vectors at a time and one of what is left.
+struct X86FormulaGenerator: CodeGenerator, Hashable {
+  let target: X86Target
+  let formula: FloatFormula
+  /// Vectors that are computed side by side.
+  let vectorsAtOnce: Int
+
+  private typealias Memory = X86Assembler.Memory
+  private typealias A = FormulaCode.Arguments
+  private var width: X86Assembler.Width { target.width }
+
+  // General registers. `rdi` has the arguments' address.
+  private static let inputs: [X86Assembler.General] = [.rax, .rdx, .r8, .r9, .r10, .r11, .rbx, .rbp]
+  private let constants = X86Assembler.General.rsi
+  private let place = X86Assembler.General.rcx
+  private let wideEnd = X86Assembler.General.r12
+  private let end = X86Assembler.General.r13
+  private let output = X86Assembler.General.r14
+  private let rows = X86Assembler.General.r15
+  private static let kept: [X86Assembler.General] = [.rbx, .rbp, .r12, .r13, .r14, .r15]
+
+  // Vector registers: those of the program first, then sums, then inputs that have one float for a row.
+  /// Lanes are summed apart, sixteen of them: as ``SumOfFloats`` does it.
+  private var sumCount: Int { formula.sums ? FormulaCode.unit / target.lanes : 0 }
+  private var repeatedCount: Int { formula.repeats.count { $0 } }
+  private var firstSum: Int { 16 - repeatedCount - sumCount }
+
+  func generate() -> [UInt8]? {
+    guard let (program, result) = program else { return nil }
+    let inputs = Array(zip(formula.repeats.indices, Self.inputs))
+    var a = X86Assembler(encoding: target == .avx512 ? .evex : .vex)
+    for register in Self.kept { a.push(register) }
+    for (index, register) in inputs { a.load(register, .init(.rdi, A.offset(\.inputs) + 8 * index)) }
+    a.load(output, .init(.rdi, A.offset(\.output)))
+    a.load(rows, .init(.rdi, A.offset(\.rows)))
+    a.load(constants, .init(.rdi, A.offset(\.constants)))
+    a.load(wideEnd, .init(.rdi, A.offset(\.wideByteCount)))
+    a.load(end, .init(.rdi, A.offset(\.byteCount)))
+    program.holdConstants(&a, target, at: constants)
+    let nextRow = a.loopHead()
+    var register = 16 - repeatedCount
+    for (index, address) in inputs where formula.repeats[index] {
+      a.vector(.vbroadcastss, width, register, 0, .init(address))
+      register += 1
+    }
+    for sum in 0..<sumCount { a.zeroVector(firstSum + sum, width) }
+    a.zero(place)
+    let (single, done) = (a.makeLabel(), a.makeLabel())
+    let leastAtOnce = max(1, sumCount)
+    if vectorsAtOnce > leastAtOnce {
+      a.test(wideEnd)
+      a.jump(.equal, single)
+      guard writeLoop(&a, program, result, vectorsAtOnce, until: wideEnd) else { return nil }
+      a.place(single)
+      a.compare(place, end)
+      a.jump(.equal, done)
+    }
+    guard writeLoop(&a, program, result, leastAtOnce, until: end) else { return nil }
+    a.place(done)
+    if formula.sums { writeSum(&a) }
+    for (index, register) in inputs { a.add(register, Memory(.rdi, A.offset(\.strides) + 8 * index)) }
+    a.add(output, Memory(.rdi, A.offset(\.outputStride)))
+    a.decrement(rows)
+    a.jump(.notEqual, nextRow)
+    a.zeroUpper()
+    for register in Self.kept.reversed() { a.pop(register) }
+    a.return()
+    return a.finish()
+  }
+
+  /// A loop of so many vectors at a time.
+  private func writeLoop(
+    _ a: inout X86Assembler, _ program: X86VectorProgram, _ result: X86VectorProgram.Value, _ count: Int,
+    until end: X86Assembler.General
+  ) -> Bool {
+    let next = a.loopHead()
+    let places = (0..<count).map { vector in
+      zip(formula.repeats, Self.inputs).map { _, address in
+        Memory(address, index: place, vector * width.byteCount)
+      }
+    }
+    guard
+      let registers = program.write(
+        result, to: &a, target, registerCount: firstSum, inputs: places, constants: constants)
+    else { return false }
+    for (vector, register) in registers.enumerated() {
+      if formula.sums {
+        let sum = firstSum + vector % sumCount
+        a.vector(.vaddps, width, sum, sum, register)
+      } else {
+        a.vector(.vmovupsStore, width, register, 0, Memory(output, index: place, vector * width.byteCount))
+      }
+    }
+    a.add(place, count * width.byteCount)
+    a.compare(place, end)
+    a.jump(.notEqual, next)
+    return true
+  }
+
+  /// Stores the sum of all lanes.
+  private func writeSum(_ a: inout X86Assembler) {
+    let (sum, spare) = (firstSum, 0)
+    if sumCount == 2 { a.vector(.vaddps, width, sum, sum, sum + 1) }
+    a.foldLanes(sum, width, .vaddps, spare: spare)
+    a.vector(.vbroadcastss, .xmm, spare, 0, Memory(.rdi, A.offset(\.divisor)))
+    a.vector(.vdivps, .xmm, sum, sum, spare)
+    a.vector(.vmovdStore, .xmm, sum, 0, Memory(output))
+  }
+
+  /// The formula's steps; nil where one has no code.
+  private var program: (X86VectorProgram, result: X86VectorProgram.Value)? {
+    guard formula.repeats.count <= Self.inputs.count else { return nil }
+    var program = X86VectorProgram()
+    var results: [X86VectorProgram.Value] = []
+    var held: [Int: X86VectorProgram.Value] = [:]
+    func value(_ operand: FloatFormula.Operand) -> X86VectorProgram.Value {
+      switch operand {
+      case .step(let number): return results[number]
+      case .input(let number):
+        guard formula.repeats[number] else { return program.input(number) }
+        if let value = held[number] { return value }
+        let before = formula.repeats[..<number].count { $0 }
+        let value = program.held(in: 16 - repeatedCount + before)
+        held[number] = value
+        return value
+      }
+    }
+    for step in formula.steps {
+      switch step {
+      case .function(let function, let operand):
+        let generator = X86FunctionGenerator(target: target, function: .floats(function))
+        guard generator.limit == nil, let result = generator.steps(of: function, value(operand), &program)
+        else { return nil }
+        results.append(result)
+      case .operation(let kind, let lhs, let rhs, let minimum, let maximum):
+        let (left, right) = (value(lhs), value(rhs))
+        var result = program.binary(kind, left, right)
+        // The second source is the answer where it is NaN.
+        if minimum != -.infinity { result = program.greater(minimum, result) }
+        if maximum != .infinity { result = program.lesser(maximum, result) }
+        results.append(result)
+      case .parametricRelu(let operand, let factors):
+        results.append(program.parametricRelu(value(operand), factors: value(factors)))
+      }
+    }
+    return (program, results.last ?? value(.input(0)))
+  }
+
+  /// The constants as the code reads them.
+  var programConstants: [UInt32] {
+    program.map { X86FunctionGenerator.constants(of: $0.0, target) } ?? []
+  }
+}
+
+extension X86VectorProgram {
+  fileprivate mutating func binary(_ kind: FloatOperation.Kind, _ left: Value, _ right: Value) -> Value {
+    switch kind {
+    case .add: return add(left, .value(right))
+    case .subtract: return subtract(left, .value(right))
+    case .multiply: return multiply(left, .value(right))
+    case .divide: return divide(left, .value(right))
+    case .squaredDifference:
+      let difference = subtract(left, .value(right))
+      return multiply(difference, .value(difference))
+    }
+  }
+
+  fileprivate mutating func parametricRelu(_ value: Value, factors: Value) -> Value {
+    // The product where the sign is set, but for −0, which is not below zero: the sum with 0 has no sign there.
+    let product = multiply(value, .value(factors))
+    let sign = shiftRight(add(value, 0), by: 31)
+    return xor(value, .value(and(xor(product, .value(value)), .value(sign))))
+  }
+}
+
+extension X86Target {
+  /// Code for a formula; throws where a step has none, registers do not suffice, or it cannot be placed.
+  func formula(_ formula: FloatFormula) throws(Decline) -> FormulaCode {
+    let least = formula.sums ? FormulaCode.unit / lanes : 1
+    for vectorsAtOnce in [4, 2, 1] where vectorsAtOnce >= least {
+      let generator = X86FormulaGenerator(target: self, formula: formula, vectorsAtOnce: vectorsAtOnce)
+      guard generator.generate() != nil else { continue }
+      return FormulaCode(
+        function: try unsafe CodeFunction(generator), formula: formula, lanes: lanes,
+        vectorsAtOnce: vectorsAtOnce, constants: generator.programConstants)
+    }
+    throw Decline("a step of it has no code, or registers do not suffice")
+  }
+}
