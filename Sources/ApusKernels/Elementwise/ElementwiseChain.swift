@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Elementwise kernels done one after the other to a stretch of elements at a time: what one computes is still in the first-level
-/// cache when the next reads it, and takes no memory of its own.
+/// cache when the next reads it, and takes no memory of its own. Those of floats for which there is code are one function of it.
 ///
-/// Each stage is the kernel that would run alone, so that results are the same to the bit.
+/// Each stage computes what its kernel would alone: results are the same to the bit.
 package struct ElementwiseChain: ChainKernel {
   /// What a stage reads.
   package enum Source: Hashable, Sendable {
@@ -25,10 +25,10 @@ package struct ElementwiseChain: ChainKernel {
   private static let leastRepeats = 64
 
   private struct Step {
+    /// The stage, or the last one of those that `code` does.
     let stage: ElementwiseStage
-    /// What it reads first, and second, if it reads two operands.
-    let first: Operand
-    let second: Operand
+    let code: FormulaCode?
+    let operands: Operands
     /// Where its results are kept, in bytes from a worker's memory on; −1 for those of the chain.
     let place: Int
     let stride: Int
@@ -42,6 +42,25 @@ package struct ElementwiseChain: ChainKernel {
     let place: Int
     /// One, or zero for an operand that stays.
     let step: Int
+  }
+
+  /// The operands of a step.
+  private struct Operands {
+    private var tensors = SIMD8<Int>()
+    private var places = SIMD8<Int>()
+    private var steps = SIMD8<Int>()
+    let count: Int
+
+    init(_ operands: [Operand]) {
+      count = min(operands.count, FloatFormula.mostInputs)
+      for (index, operand) in operands.prefix(count).enumerated() {
+        (tensors[index], places[index], steps[index]) = (operand.tensor, operand.place, operand.step)
+      }
+    }
+
+    subscript(index: Int) -> Operand {
+      Operand(tensor: tensors[index], place: places[index], step: steps[index])
+    }
   }
 
   /// A tensor that the chain reads.
@@ -62,18 +81,26 @@ package struct ElementwiseChain: ChainKernel {
   private let lastTensors: [Int]
   private let elementCount: Int
   private let workerByteCount: Int
+  /// The elements that are done at a time.
+  private let stretch: Int
+  private let stageCount: Int
 
   /// Chains stages, each of which reads tensors and results of those before it. Only the last result is kept.
   ///
   /// Nil where they do not fit each other, or are too many.
-  package init?(_ stages: [(stage: ElementwiseStage, sources: [Source])], tensorCount: Int) {
+  ///
+  /// - Parameter kernels: what may have code for stages of floats that follow each other.
+  package init?(
+    _ stages: [(stage: ElementwiseStage, sources: [Source])], tensorCount: Int,
+    using kernels: (any ElementwiseKernels)? = nil
+  ) {
     guard let last = stages.last?.stage, stages.count <= Self.mostStages, tensorCount <= Self.mostTensors
     else {
       return nil
     }
     elementCount = last.elementCount
     var tensors = [Tensor?](repeating: nil, count: tensorCount)
-    var lastReaders = Array(repeating: -1, count: stages.count)
+    var isRead = Array(repeating: false, count: stages.count)
     for (index, (stage, sources)) in stages.enumerated() {
       guard stage.elementCount == last.elementCount, stage.operands.count == sources.count,
         stage.stride <= Self.mostByteCount
@@ -94,21 +121,24 @@ package struct ElementwiseChain: ChainKernel {
           guard number < index, operand.period == elementCount, operand.repeats == 1,
             operand.stride == stages[number].stage.stride
           else { return nil }
-          lastReaders[number] = index
+          isRead[number] = true
         }
       }
     }
-    // Results lie where those lie that nobody reads any more.
-    var places = Array(repeating: 0, count: stages.count)
-    var busyUntil: [Int] = []
-    for index in stages.indices.dropLast() {
-      guard lastReaders[index] >= 0 else { return nil }
-      let slot = busyUntil.firstIndex { $0 < index } ?? busyUntil.count
-      if slot == busyUntil.count { busyUntil.append(0) }
-      busyUntil[slot] = lastReaders[index]
-      places[index] = slot * Self.stretch * Self.mostByteCount
+    guard isRead.dropLast().allSatisfy({ $0 }) else { return nil }
+    stageCount = stages.count
+    var codes = [FormulaCode?](repeating: nil, count: stages.count)
+    let grouped = stages.map { GroupedStage(formula: $0.stage.formula, sources: $0.sources, level: 0) }
+    let groups = StageGroups.groups(of: grouped) { formula, last, sources in
+      guard formula.steps.count > 1 else { return false }
+      let repeats = sources.map { source in
+        if case .tensor(let number) = source { tensors[number]?.stays == true } else { false }
+      }
+      codes[last] = try? kernels?.formula(formula.repeating(repeats))
+      return codes[last] != nil
     }
-    var end = busyUntil.count * Self.stretch * Self.mostByteCount
+    let places = Self.places(of: groups)
+    var end = groups.count > 1 ? (places.max() ?? 0) + Self.stretch * Self.mostByteCount : 0
     var known: [Tensor] = []
     for tensor in tensors {
       guard var tensor else { return nil }
@@ -124,21 +154,42 @@ package struct ElementwiseChain: ChainKernel {
     }
     self.tensors = known
     workerByteCount = end
-    steps = stages.enumerated().map { index, stage in
-      let operands = stage.sources.map { source in
+    stretch =
+      groups.count == 1 && codes[stages.count - 1] != nil && known.allSatisfy { $0.copy == nil }
+      ? elementCount : Self.stretch
+    steps = groups.enumerated().map { index, group in
+      let stage = stages[group.last].stage
+      let operands = group.sources.map { source in
         switch source {
         case .stage(let number): Operand(tensor: -1, place: places[number], step: 1)
         case .tensor(let number): Operand(tensor: number, place: 0, step: known[number].stays ? 0 : 1)
         }
       }
       return Step(
-        stage: stage.stage, first: operands[0], second: operands[operands.count - 1],
-        place: index == stages.count - 1 ? -1 : places[index], stride: stage.stage.stride,
-        hasTail: stage.stage.tail != nil)
+        stage: stage, code: codes[group.last], operands: Operands(operands),
+        place: index == groups.count - 1 ? -1 : places[index], stride: stage.stride,
+        hasTail: codes[group.last] == nil && stage.tail != nil)
     }
-    lastTensors = stages[stages.count - 1].sources.compactMap { source in
+    lastTensors = groups[groups.count - 1].sources.compactMap { source in
       if case .tensor(let number) = source { number } else { nil }
     }
+  }
+
+  /// Where the results of groups lie: where those lie that nobody reads any more.
+  private static func places(of groups: [StageGroup]) -> [Int] {
+    var lastReaders = Array(repeating: -1, count: groups.count)
+    for (index, group) in groups.enumerated() {
+      for case .stage(let number) in group.sources { lastReaders[number] = index }
+    }
+    var places = Array(repeating: 0, count: groups.count)
+    var busyUntil: [Int] = []
+    for index in groups.indices.dropLast() {
+      let slot = busyUntil.firstIndex { $0 < index } ?? busyUntil.count
+      if slot == busyUntil.count { busyUntil.append(0) }
+      busyUntil[slot] = lastReaders[index]
+      places[index] = slot * stretch * mostByteCount
+    }
+    return places
   }
 
   /// The bytes that a run works in.
@@ -154,7 +205,9 @@ package struct ElementwiseChain: ChainKernel {
 
   /// What does the work, for people to read.
   package var implementation: String {
-    "\(steps.count) elementwise kernels, one after the other to \(Self.stretch) elements at a time"
+    steps.count < stageCount
+      ? "\(stageCount) elementwise operators as \(steps.count) generated loops and kernels, to \(stretch) elements at a time"
+      : "\(steps.count) elementwise kernels, one after the other to \(stretch) elements at a time"
   }
 
   // MARK: Running
@@ -206,7 +259,7 @@ package struct ElementwiseChain: ChainKernel {
     }
     var position = range.lowerBound
     while position < range.upperBound {
-      var count = min(Self.stretch, range.upperBound &- position)
+      var count = min(stretch, range.upperBound &- position)
       for tensor in tensors where tensor.copy == nil && !tensor.stays {
         count = min(count, tensor.period &- position % tensor.period)
       }
@@ -217,7 +270,17 @@ package struct ElementwiseChain: ChainKernel {
         for index in steps.indices {
           let (place, stride) = unsafe (steps[index].place, steps[index].stride)
           let result = unsafe place < 0 ? output + position &* stride : memory + place
-          let (first, second) = unsafe (steps[index].first, steps[index].second)
+          let operands = unsafe steps[index].operands
+          if let code = unsafe steps[index].code {
+            var addresses = SIMD8<Int>()
+            for operand in 0..<operands.count {
+              addresses[operand] = unsafe Int(
+                bitPattern: address(of: operands[operand], inputs, position: position, memory))
+            }
+            code.run(.init(output: Int(bitPattern: result), inputs: addresses), depth: count)
+            continue
+          }
+          let (first, second) = (operands[0], operands[operands.count &- 1])
           unsafe steps[index].stage.fill(
             result, count, address(of: first, inputs, position: position, memory), first.step,
             address(of: second, inputs, position: position, memory), second.step)

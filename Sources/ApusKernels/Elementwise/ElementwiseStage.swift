@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An elementwise kernel as a part of an ``ElementwiseChain``: a function of one or two stretches of elements.
+/// An elementwise kernel as a part of a chain: a function of one or two stretches of elements.
 @safe package struct ElementwiseStage: Sendable {
   /// Fills a stretch; steps are one, or zero for an operand that stays. A function of one operand gets it twice.
   typealias Fill =

@@ -3,8 +3,9 @@
 /// Elementwise kernels and reductions of a matrix done one after the other to a block of rows at a time, which stays in the
 /// first-level cache: what normalizes rows by their means is so.
 ///
-/// Stages compute a value for each element or one for each row. The last may fold columns. Each stage is the kernel that would
-/// run alone, so that results are the same to the bit.
+/// Stages compute a value for each element or one for each row. The last may fold columns. Those of floats for which there is
+/// code are one function of it, sums of rows included. Each computes what its kernel would alone: results are the same to the
+/// bit.
 @safe package struct RowChain: ChainKernel {
   /// What a stage computes.
   package enum Stage: Sendable {
@@ -18,6 +19,8 @@
   package static let mostStages = 16
   /// The elements of a block, unless a row has more.
   private static let blockLength = 2048
+  /// The same where most of them are done by code.
+  private static let codeBlockLength = 4096
   /// The longest rows whose stages stay in the cache.
   private static let mostDepth = 4096
   /// Rows up to this length that all others meet are copied side by side.
@@ -52,17 +55,42 @@
     }
   }
 
+  /// The operands of a step.
+  private struct Operands {
+    private var numbers = (SIMD8<Int>(), SIMD8<Int>(), SIMD8<Int>(), SIMD8<Int>(), SIMD8<Int>())
+    private var joined = SIMD8<Int>()
+    let count: Int
+
+    init(_ operands: [Operand]) {
+      count = min(operands.count, FloatFormula.mostInputs)
+      for (index, operand) in operands.prefix(count).enumerated() {
+        (numbers.0[index], numbers.1[index], numbers.2[index], numbers.3[index], numbers.4[index]) = (
+          operand.tensor, operand.place, operand.rows, operand.stride, operand.step
+        )
+        joined[index] = operand.isJoined ? 1 : 0
+      }
+    }
+
+    subscript(index: Int) -> Operand {
+      Operand(
+        tensor: numbers.0[index], place: numbers.1[index], rows: numbers.2[index], stride: numbers.3[index],
+        step: numbers.4[index], isJoined: joined[index] != 0)
+    }
+  }
+
   /// Where a stage reads and writes; numbers alone, as for operands.
   private struct Step {
-    let first: Operand
-    let second: Operand
+    let operands: Operands
     /// Where results are kept, in bytes from a worker's memory on; −1 for those of the chain.
     let place: Int
     /// Elements of a row of the result, and its bytes.
     let length: Int
     let byteCount: Int
     let hasTail: Bool
-    var isJoined: Bool { first.isJoined && second.isJoined }
+    /// Whether rows of a block are one stretch.
+    let isJoined: Bool
+    /// What code divides sums by.
+    let divisor: Float
   }
 
   private struct Tensor {
@@ -80,6 +108,9 @@
   /// What stages compute, and what is done to the floats of some.
   private let fills: [ElementwiseStage.Fill]
   private let tails: [PostOperation?]
+  /// The code of steps that are several stages, or a sum.
+  private let codes: [FormulaCode?]
+  private let stageCount: Int
   private let tensors: [Tensor]
   /// The tensors that the last stage reads.
   private let lastTensors: [Int]
@@ -93,15 +124,18 @@
   /// Chains stages over `rows` rows of `depth` elements, each of which reads tensors and results of those before it.
   ///
   /// Nil where they do not fit each other, are too many, or do not pay.
+  ///
+  /// - Parameter kernels: what may have code for stages of floats that follow each other.
   package init?(
-    _ stages: [(stage: Stage, sources: [ElementwiseChain.Source])], tensorCount: Int, rows: Int, depth: Int
+    _ stages: [(stage: Stage, sources: [ElementwiseChain.Source])], tensorCount: Int, rows: Int, depth: Int,
+    using kernels: (any ElementwiseKernels)? = nil
   ) {
     guard rows > 0, (1...Self.mostDepth).contains(depth), (2...Self.mostStages).contains(stages.count),
       tensorCount <= ChainInputs.mostTensors
     else { return nil }
     var known = [Tensor?](repeating: nil, count: tensorCount)
     var shapes: [(course: Course, stride: Int)] = []
-    var lastReaders = Array(repeating: -1, count: stages.count)
+    var isRead = Array(repeating: false, count: stages.count)
     var columns: ReductionStage?
     var folds = false
     for (index, (stage, sources)) in stages.enumerated() {
@@ -140,38 +174,59 @@
           known[number] = Tensor(course: operand.course, stride: operand.stride)
         case .stage(let number):
           guard number < index, shapes[number] == operand else { return nil }
-          lastReaders[number] = index
+          isRead[number] = true
         }
       }
     }
-    guard folds, lastReaders.dropLast().allSatisfy({ $0 >= 0 }) else { return nil }
+    guard folds, isRead.dropLast().allSatisfy({ $0 }) else { return nil }
     self.rows = rows
     self.depth = depth
     self.columns = columns
-    let blockRows = max(1, min(Self.blockLength / depth, rows))
-    self.blockRows = blockRows
-    // Results lie where those lie that nobody reads any more.
-    var places = Array(repeating: -1, count: stages.count)
-    var busy: [(until: Int, length: Int, place: Int)] = []
-    let byteCount = shapes.map(\.stride).max() ?? 8
-    var end = 0
-    for index in stages.indices.dropLast() {
-      let length = shapes[index].course.elements
-      var slot = busy.firstIndex { $0.until < index && $0.length == length }
-      if slot == nil {
-        slot = busy.count
-        busy.append((0, length, end))
-        // A line more, so that results do not follow each other by whole pages, which the processor takes for one place.
-        end += roundedUp(blockRows * length * byteCount, to: 64) + 64
+    stageCount = stages.count
+    var codes = [FormulaCode?](repeating: nil, count: stages.count)
+    let grouped = stages.map { stage in
+      switch stage.stage {
+      case .elements(let own):
+        GroupedStage(
+          formula: own.formula, sources: stage.sources, level: own.elementCount == rows * depth ? depth : 1)
+      case .reduction(let own):
+        GroupedStage(
+          formula: own.isSum && columns == nil ? FloatFormula(repeats: [false]).summed() : nil,
+          sources: stage.sources, level: depth)
       }
-      guard let slot else { return nil }
-      busy[slot].until = lastReaders[index]
-      places[index] = busy[slot].place
+    }
+    let groups = StageGroups.groups(of: grouped) { formula, last, sources in
+      let courses = sources.map { source in
+        switch source {
+        case .tensor(let number): known[number]?.course ?? Course(rows: 0, elements: 0)
+        case .stage(let number): shapes[number].course
+        }
+      }
+      let length = grouped[last].level
+      guard
+        let repeats = Self.repeats(of: courses, rows: rows, length: length, isJoined: length < depth),
+        length < depth ? formula.steps.count > 1 : depth.isMultiple(of: FormulaCode.unit)
+      else { return false }
+      codes[last] = try? kernels?.formula(formula.repeating(repeats))
+      return codes[last] != nil
+    }
+    let hasCode = groups.contains { codes[$0.last] != nil }
+    let blockRows = max(1, min((hasCode ? Self.codeBlockLength : Self.blockLength) / depth, rows))
+    self.blockRows = blockRows
+    let groupShapes = groups.map { shapes[$0.last] }
+    var (places, end) = Self.places(of: groups, groupShapes, blockRows: blockRows)
+    // What code reads lies where it does.
+    var isCopied = Array(repeating: false, count: tensorCount)
+    for group in groups where codes[group.last] == nil {
+      for case .tensor(let number) in group.sources { isCopied[number] = true }
+    }
+    for group in groups where codes[group.last] != nil {
+      for case .tensor(let number) in group.sources { isCopied[number] = false }
     }
     var tensors: [Tensor] = []
-    for tensor in known {
+    for (number, tensor) in known.enumerated() {
       guard var tensor else { return nil }
-      if tensor.course == Course(rows: 1, elements: depth), depth > 1, blockRows > 1,
+      if isCopied[number], tensor.course == Course(rows: 1, elements: depth), depth > 1, blockRows > 1,
         depth <= Self.longestCopy
       {
         tensor.copy = end
@@ -181,13 +236,16 @@
     }
     self.tensors = tensors
     workerByteCount = roundedUp(end, to: 64)
-    steps = stages.enumerated().map { index, stage in
-      let length = shapes[index].course.elements
+    steps = groups.enumerated().map { index, group in
+      let length = groupShapes[index].course.elements
+      let code = codes[group.last]
+      // The elements that a row of operands has, of sums more than one of the result.
+      let operandLength = grouped[group.last].level
       func operand(_ source: ElementwiseChain.Source) -> Operand {
         switch source {
         case .stage(let number):
-          let (course, stride) = shapes[number]
-          let isOwn = course.elements == length
+          let (course, stride) = groupShapes[number]
+          let isOwn = course.elements == operandLength
           return Operand(
             tensor: -1, place: places[number], rows: rows, stride: course.elements * stride,
             step: isOwn ? 1 : 0,
@@ -201,37 +259,86 @@
           let stays = course.count == 1
           return Operand(
             tensor: number, place: 0, rows: course.rows, stride: course.elements * stride,
-            step: stays || course.elements != length ? 0 : 1,
-            isJoined: stays || course == Course(rows: rows, elements: length))
+            step: stays || course.elements != operandLength ? 0 : 1,
+            isJoined: stays || course == Course(rows: rows, elements: operandLength))
         }
       }
-      let operands = stage.sources.map(operand)
-      switch stage.stage {
+      let operands = group.sources.map(operand)
+      switch stages[group.last].stage {
       case .elements(let kernel):
         return Step(
-          first: operands[0], second: operands[operands.count - 1], place: places[index], length: length,
-          byteCount: length * kernel.stride, hasTail: kernel.tail != nil)
-      case .reduction:
+          operands: Operands(operands), place: places[index], length: length,
+          byteCount: length * kernel.stride, hasTail: code == nil && kernel.tail != nil,
+          isJoined: code == nil ? operands.allSatisfy(\.isJoined) : length < depth, divisor: 1)
+      case .reduction(let reduction):
         // All rows of a block are folded at once.
-        let rows = operands[0].joined
-        return Step(first: rows, second: rows, place: places[index], length: 1, byteCount: 4, hasTail: false)
+        return Step(
+          operands: Operands(code == nil ? operands.map(\.joined) : operands), place: places[index], length: 1,
+          byteCount: 4, hasTail: false, isJoined: code == nil, divisor: reduction.divisor ?? 1)
       }
     }
-    unsafe fills = stages.map { stage in
-      switch stage.stage {
+    self.codes = groups.map { codes[$0.last] }
+    unsafe fills = groups.map { group in
+      switch stages[group.last].stage {
       case .elements(let kernel): unsafe kernel.fill
       case .reduction(let reduction): unsafe reduction.fill
       }
     }
-    tails = stages.map { if case .elements(let kernel) = $0.stage { kernel.tail } else { nil } }
+    tails = groups.map { if case .elements(let kernel) = stages[$0.last].stage { kernel.tail } else { nil } }
     let last = stages[stages.count - 1]
-    lastTensors = last.sources.compactMap { if case .tensor(let number) = $0 { number } else { nil } }
+    lastTensors = groups[groups.count - 1].sources.compactMap { if case .tensor(let number) = $0 { number } else { nil } }
     outputByteCount = columns == nil ? rows * steps[steps.count - 1].byteCount : depth * 4
     if case .elements(let stage) = last.stage {
       lastMayOverwrite = stage.mayOverwrite
     } else {
       lastMayOverwrite = false
     }
+  }
+
+  /// Which operands have one float for a row, if code can read them all: each has an element or a row for each of the result, or
+  /// one for all rows.
+  private static func repeats(of courses: [Course], rows: Int, length: Int, isJoined: Bool) -> [Bool]? {
+    var repeats: [Bool] = []
+    for course in courses {
+      guard course.rows == rows || course.rows == 1, course.elements == length || course.elements == 1 else {
+        return nil
+      }
+      if isJoined {
+        guard course.count == 1 || course.rows == rows else { return nil }
+        repeats.append(course.count == 1)
+      } else {
+        repeats.append(course.elements == 1)
+      }
+    }
+    return repeats
+  }
+
+  /// Where the results of groups lie: where those lie that nobody reads any more; and the bytes that they take.
+  private static func places(
+    of groups: [StageGroup], _ shapes: [(course: Course, stride: Int)], blockRows: Int
+  ) -> (places: [Int], end: Int) {
+    var lastReaders = Array(repeating: -1, count: groups.count)
+    for (index, group) in groups.enumerated() {
+      for case .stage(let number) in group.sources { lastReaders[number] = index }
+    }
+    var places = Array(repeating: -1, count: groups.count)
+    var busy: [(until: Int, length: Int, place: Int)] = []
+    let byteCount = shapes.map(\.stride).max() ?? 8
+    var end = 0
+    for index in groups.indices.dropLast() {
+      let length = shapes[index].course.elements
+      var slot = busy.firstIndex { $0.until < index && $0.length == length }
+      if slot == nil {
+        slot = busy.count
+        busy.append((0, length, end))
+        // A line more, so that results do not follow each other by whole pages, which the processor takes for one place.
+        end += roundedUp(blockRows * length * byteCount, to: 64) + 64
+      }
+      guard let slot else { continue }
+      busy[slot].until = lastReaders[index]
+      places[index] = busy[slot].place
+    }
+    return (places, end)
   }
 
   /// How an operand of a stage runs along the rows, of which the stage's results have `length` elements; nil if in no way
@@ -264,7 +371,9 @@
   }
 
   package var implementation: String {
-    "\(steps.count) kernels of elements and rows, one after the other to \(blockRows) rows of \(depth) at a time"
+    steps.count < stageCount
+      ? "\(stageCount) operators of elements and rows as \(steps.count) generated loops and kernels, to \(blockRows) rows of \(depth) at a time"
+      : "\(steps.count) kernels of elements and rows, one after the other to \(blockRows) rows of \(depth) at a time"
   }
 
   // MARK: Running
@@ -352,7 +461,7 @@
       for index in 0..<steps.count {
         if parts > 0, index == steps.count &- 1 {
           unsafe addColumns(
-            of: steps[index].first, inputs, from: first, count: end &- first, memory, to: output)
+            of: steps[index].operands[0], inputs, from: first, count: end &- first, memory, to: output)
         } else {
           unsafe run(index, inputs, first..<end, memory, output)
         }
@@ -367,18 +476,20 @@
     _ output: UnsafeMutableRawPointer
   ) {
     let step = steps[index]
+    if let code = codes[index] { return unsafe run(code, step, inputs, rows, memory, output) }
     let fill = unsafe fills[index]
     let first = rows.lowerBound
+    let (left, right) = (step.operands[0], step.operands[step.operands.count &- 1])
     let result = unsafe step.place < 0 ? output + first &* step.byteCount : memory + step.place
     if step.isJoined {
       unsafe fill(
-        result, rows.count &* step.length, address(of: step.first, inputs, first, 0, memory), step.first.step,
-        address(of: step.second, inputs, first, 0, memory), step.second.step)
+        result, rows.count &* step.length, address(of: left, inputs, first, 0, memory), left.step,
+        address(of: right, inputs, first, 0, memory), right.step)
     } else {
       for row in 0..<rows.count {
         unsafe fill(
-          result + row &* step.byteCount, step.length, address(of: step.first, inputs, first, row, memory),
-          step.first.step, address(of: step.second, inputs, first, row, memory), step.second.step)
+          result + row &* step.byteCount, step.length, address(of: left, inputs, first, row, memory),
+          left.step, address(of: right, inputs, first, row, memory), right.step)
       }
     }
     guard step.hasTail, let tail = tails[index] else { return }
@@ -391,6 +502,26 @@
         count: part)
       done &+= part
     }
+  }
+
+  /// Does stages of a block of rows by code.
+  private func run(
+    _ code: FormulaCode, _ step: Step, _ inputs: SIMD8<Int>, _ rows: Range<Int>,
+    _ memory: UnsafeMutableRawPointer, _ output: UnsafeMutableRawPointer
+  ) {
+    let first = rows.lowerBound
+    let result = unsafe step.place < 0 ? output + first &* step.byteCount : memory + step.place
+    var call = FormulaCode.Rows(output: Int(bitPattern: result), inputs: SIMD8<Int>())
+    for index in 0..<step.operands.count {
+      let operand = step.operands[index]
+      call.inputs[index] = unsafe Int(bitPattern: address(of: operand, inputs, first, 0, memory))
+      call.strides[index] = operand.rows == 1 ? 0 : operand.stride
+    }
+    guard !step.isJoined else { return code.run(call, depth: rows.count) }
+    call.count = rows.count
+    call.outputStride = step.byteCount
+    call.divisor = step.divisor
+    code.run(call, depth: depth)
   }
 
   /// Where a row of an operand begins: so many rows after the first one of a block.

@@ -16,6 +16,8 @@
   package let direction: Direction
   /// What sums are divided by; nil where they are not.
   let divisor: Float?
+  /// Whether it sums.
+  let isSum: Bool
   /// Folds rows, whose number is the count, into a float each.
   let fill: ElementwiseStage.Fill
 }
@@ -34,11 +36,14 @@ extension Reduction {
       guard case .sum = kind else { return nil }
       return unsafe ReductionStage(
         rows: matrix.rows, depth: depth, direction: .columns(parts: rowParts), divisor: divisor,
+        isSum: true,
         fill: { _, _, _, _, _, _ in })
     }
     let fill: ElementwiseStage.Fill
+    var isSum = false
     switch kind {
     case .sum:
+      isSum = true
       unsafe fill = { output, rows, input, _, _, _ in
         let (output, input) = unsafe (
           output.assumingMemoryBound(to: Float.self), input.assumingMemoryBound(to: Float.self)
@@ -67,7 +72,7 @@ extension Reduction {
     case .product: return nil
     }
     return unsafe ReductionStage(
-      rows: matrix.rows, depth: depth, direction: .rows, divisor: divisor, fill: fill)
+      rows: matrix.rows, depth: depth, direction: .rows, divisor: divisor, isSum: isSum, fill: fill)
   }
 
   /// The matrix whose rows or columns are folded; nil where there are more axes.

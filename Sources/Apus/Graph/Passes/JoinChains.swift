@@ -105,7 +105,9 @@ extension PlanDraft {
       return steps[last].doing(
         operation, absorbing: members.dropLast().map { steps[$0] }, reads: [input.index])
     }
-    guard let chain = ElementwiseChain(stages, tensorCount: inputs.count) else { return nil }
+    guard let chain = ElementwiseChain(stages, tensorCount: inputs.count, using: kernels.elementwise) else {
+      return nil
+    }
     let scratch = scratch(for: chain, threadCount: threadCount)
     return steps[last].doing(
       ChainOperator(chain, inputs, output: output, scratch: scratch),

@@ -104,7 +104,8 @@ extension PlanDraft {
         (stage, rowOperands(of: steps[member]).map { source(of: $0, results.dropLast(), &inputs) }))
     }
     guard let last = members.last, let output = output(of: steps[last]),
-      let chain = RowChain(stages, tensorCount: inputs.count, rows: matrix.rows, depth: matrix.depth)
+      let chain = RowChain(
+        stages, tensorCount: inputs.count, rows: matrix.rows, depth: matrix.depth, using: kernels.elementwise)
     else { return nil }
     let scratch = scratch(for: chain, threadCount: threadCount)
     return steps[last].doing(

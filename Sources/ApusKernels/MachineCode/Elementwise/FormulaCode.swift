@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Generated code that computes a ``FloatFormula`` for rows of elements.
-@safe package struct FormulaCode: Sendable {
+package final class FormulaCode: Sendable {
   struct Arguments: CodeArguments {
     /// Where the inputs of the first row lie, and how many bytes each goes on from row to row.
     var inputs = SIMD8<Int>()
@@ -25,6 +25,17 @@
   let vectorsAtOnce: Int
   /// What the code reads; vectors of it, or single ones.
   let constants: [UInt32]
+
+  init(
+    function: CodeFunction<Arguments>, formula: FloatFormula, lanes: Int, vectorsAtOnce: Int,
+    constants: [UInt32]
+  ) {
+    self.function = function
+    self.formula = formula
+    self.lanes = lanes
+    self.vectorsAtOnce = vectorsAtOnce
+    self.constants = constants
+  }
 
   /// Rows whose lengths are multiples of this can be done several by one call, and be summed.
   static let unit = 16

@@ -145,7 +145,9 @@ struct X86FormulaGenerator: CodeGenerator, Hashable {
         results.append(program.parametricRelu(value(operand), factors: value(factors)))
       }
     }
-    return (program, results.last ?? value(.input(0)))
+    // It may add a step.
+    let result = results.last ?? value(.input(0))
+    return (program, result)
   }
 
   /// The constants as the code reads them.

@@ -186,9 +186,13 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
     return p.multiply(p.multiply(p.add(fractions, 1), .value(first)), .value(second))
   }
 
-  /// `eˣ` of numbers that are not above zero, in fewer steps, for AVX-512.
-  static func exponentialBelowZero(_ x: Value, _ p: inout Program) -> Value {
-    scaledPower(p.greater(-104, x), &p)
+  /// `eˣ` of numbers that are not above zero, in fewer steps: with AVX2, what would be subnormal is zero.
+  static func exponentialBelowZero(_ x: Value, _ p: inout Program, _ target: X86Target) -> Value {
+    guard target != .avx512 else { return scaledPower(p.greater(-104, x), &p) }
+    // Of −88, n is −127, whose power of two has the bits of zero.
+    let (fractions, bits) = fractions(p.greater(-88, x), &p)
+    let power = powerOfTwo(bits, &p)
+    return p.fma(fractions, .value(power), .value(power))
   }
 
   /// `eˣ − 1` of numbers from −88 to 88.
@@ -199,29 +203,23 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
     return p.fma(fractions, .value(power), .value(rest))
   }
 
-  /// `FloatFunction.logistic`; zero below −87 or −88, since subnormal numbers would take a hundred times as long.
+  /// `FloatFunction.logistic`; zero below −88 or −89, since subnormal numbers would take a hundred times as long.
   private func logistic(_ x: Value, _ p: inout Program) -> Value {
     let negative = p.xor(x, .bits(1 << 31))
-    let isWide = target == .avx512
-    let bounded = p.lesser(isWide ? 89 : 87, p.greater(-87, negative))
+    // e⁸⁹ is infinite: its n is 128, whose power of two has the bits of infinity.
+    let bounded = p.lesser(89, p.greater(-87, negative))
     let exponential: Value
-    if isWide {
+    if target == .avx512 {
       exponential = Self.scaledPower(bounded, &p)
     } else {
       let (fractions, bits) = Self.fractions(bounded, &p)
-      let power = Self.powerOfTwo(bits, &p)
-      exponential = p.fma(fractions, .value(power), .value(power))
+      exponential = p.multiply(p.add(fractions, 1), .value(Self.powerOfTwo(bits, &p)))
     }
     let one = p.constant((1 as Float).bitPattern)
     // All bits where −x is at most the cutoff's magnitude; beyond it, the 1 beside the exponential falls away.
     let distance = p.subtract(negative, .bits((-FloatFunction.logisticCutoff).nextUp.bitPattern))
     let addend = p.and(p.shiftRight(distance, by: 31), .value(one))
-    let quotient = p.divide(one, .value(p.add(exponential, .value(addend))))
-    // e⁸⁹ is infinite.
-    guard !isWide else { return quotient }
-    // Zero from −88 on, and one from −87 on; NaN passes.
-    let share = p.lesser(1, p.greater(0, p.add(x, 88)))
-    return p.multiply(quotient, .value(share))
+    return p.divide(one, .value(p.add(exponential, .value(addend))))
   }
 
   private static func hyperbolicTangent(_ x: Value, _ p: inout Program) -> Value {

@@ -14,6 +14,8 @@ struct X86SoftmaxGenerator: CodeGenerator, Hashable {
     var rowByteCount = 0
     /// Bytes of the vectors of a row that do not overlap.
     var wholeByteCount = 0
+    /// The same of those of which some are computed side by side.
+    var wideByteCount = 0
     /// Where the last vector begins.
     var lastOffset = 0
     var constants = 0
@@ -46,6 +48,9 @@ struct X86SoftmaxGenerator: CodeGenerator, Hashable {
   private let sum = 14
   /// The greatest of a row, and later what its exponentials are multiplied with.
   private let most = 15
+
+  /// Vectors whose exponentials are computed side by side.
+  static let vectorsAtOnce = 2
 
   func generate() -> [UInt8]? {
     var a = X86Assembler(encoding: target == .avx512 ? .evex : .vex)
@@ -84,14 +89,17 @@ struct X86SoftmaxGenerator: CodeGenerator, Hashable {
     } else {
       a.vector(.vpxor, width, sum, sum, sum)
     }
-    var found: Int?
-    forEachVector(&a) { a in
-      found = exponential(&a, at: Memory(.rax, index: .rcx))
-      guard let found else { return }
-      if !isLogarithm { a.vector(.vmovupsStore, width, found, 0, Memory(.rdx, index: .rcx)) }
-      a.vector(.vaddps, width, sum, sum, found)
-    }
-    guard found != nil else { return nil }
+    a.zero(.rcx)
+    let (single, done) = (a.makeLabel(), a.makeLabel())
+    a.load(.r11, Memory(.rdi, A.offset(\.wideByteCount)))
+    a.test(.r11)
+    a.jump(.equal, single)
+    guard writeExponentials(&a, Self.vectorsAtOnce, until: .r11) else { return nil }
+    a.place(single)
+    a.compare(.rcx, .r9)
+    a.jump(.equal, done)
+    guard writeExponentials(&a, 1, until: .r9) else { return nil }
+    a.place(done)
     reduce(&a, sum, .vaddps)
 
     if isLogarithm {
@@ -121,6 +129,28 @@ struct X86SoftmaxGenerator: CodeGenerator, Hashable {
     a.zeroUpper()
     a.return()
     return a.finish()
+  }
+
+  /// A loop from `rcx` on that sums and stores exponentials of some vectors at a time.
+  private func writeExponentials(
+    _ a: inout X86Assembler, _ count: Int, until end: X86Assembler.General
+  ) -> Bool {
+    let next = a.loopHead()
+    let (program, result) = program
+    let offsets = (0..<count).map { $0 * width.byteCount }
+    guard
+      let registers = program.write(
+        result, to: &a, target, registerCount: spare,
+        inputs: offsets.map { [Memory(.rax, index: .rcx, $0)] }, constants: .rsi)
+    else { return false }
+    for (register, offset) in zip(registers, offsets) {
+      if !isLogarithm { a.vector(.vmovupsStore, width, register, 0, Memory(.rdx, index: .rcx, offset)) }
+      a.vector(.vaddps, width, sum, sum, register)
+    }
+    a.add(.rcx, count * width.byteCount)
+    a.compare(.rcx, end)
+    a.jump(.notEqual, next)
+    return true
   }
 
   /// A loop over the vectors of a row that do not overlap; `rcx` is the place of each.
@@ -162,8 +192,8 @@ struct X86SoftmaxGenerator: CodeGenerator, Hashable {
     let distance = program.subtract(program.input(), .value(most))
     let exponent = program.multiply(distance, .value(beta))
     let result =
-      isBelowZero && target == .avx512
-      ? X86FunctionGenerator.exponentialBelowZero(exponent, &program)
+      isBelowZero
+      ? X86FunctionGenerator.exponentialBelowZero(exponent, &program, target)
       : X86FunctionGenerator.exponential(exponent, &program, target)
     return (program, result)
   }
@@ -214,7 +244,9 @@ private struct X86SoftmaxCode {
     let rest = depth % lanes
     mask = (0..<lanes).map { $0 < lanes - rest ? 0 : .max }
     numbers = X86SoftmaxGenerator.Arguments(
-      rowByteCount: 4 * depth, wholeByteCount: 4 * (depth - rest), lastOffset: 4 * (depth - lanes),
+      rowByteCount: 4 * depth, wholeByteCount: 4 * (depth - rest),
+      wideByteCount: 4 * depth / (4 * lanes * X86SoftmaxGenerator.vectorsAtOnce)
+        * (4 * lanes * X86SoftmaxGenerator.vectorsAtOnce), lastOffset: 4 * (depth - lanes),
       beta: beta)
   }
 
