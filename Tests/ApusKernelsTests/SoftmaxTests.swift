@@ -34,7 +34,9 @@ import Testing
             let powers = values[range].map { exp((Double($0) - greatest) * Double(beta)) }
             let sum = powers.reduce(0, +)
             for (power, result) in zip(powers, results[range]) {
-              worst = max(worst, abs(Double(result) - power / sum) / max(power / sum, 0x1p-118))
+              // What is below the least normal number may be zero.
+              let error = max(0, abs(Double(result) - power / sum) - 0x1p-126)
+              worst = max(worst, error / max(power / sum, 0x1p-118))
             }
           }
           // The distance to the greatest is rounded before the exponential makes its error as many times as great.

@@ -39,7 +39,9 @@ package enum NumberFunction: Hashable, Sendable {
   /// The functions of floats that cost less than a call.
   private func cheapFloats(_ shapes: BroadcastShapes) -> (any BinaryKernel)? {
     if let operation = ofFloats { return operation.kernel(shapes) }
-    return self == .parametricRelu ? BroadcastBinary(FloatParametricRelu(), shapes) : nil
+    guard self == .parametricRelu else { return nil }
+    let formula = FloatFormula(.parametricRelu(.input(0), factors: .input(1)))
+    return BroadcastBinary(FloatParametricRelu(), shapes, formula: formula)
   }
 
   /// The same as an operation of floats that kernel sets may have code for.

@@ -105,7 +105,8 @@ package enum FloatFunction: Hashable, Sendable {
         function: self, mapping: try set.generatedElementwise().floatMapping(self))
       return (
         UnaryMap(function, count: count, formula: joinsOthers ? FloatFormula(self) : nil),
-        KernelChoice(set: set.name, declined: []))
+        KernelChoice(set: set.name, declined: [])
+      )
     } catch { return (portableKernel(count: count), .portable(instead: set, error)) }
   }
 

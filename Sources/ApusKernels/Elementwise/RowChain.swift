@@ -273,7 +273,8 @@
       case .reduction(let reduction):
         // All rows of a block are folded at once.
         return Step(
-          operands: Operands(code == nil ? operands.map(\.joined) : operands), place: places[index], length: 1,
+          operands: Operands(code == nil ? operands.map(\.joined) : operands), place: places[index],
+          length: 1,
           byteCount: 4, hasTail: false, isJoined: code == nil, divisor: reduction.divisor ?? 1)
       }
     }
@@ -286,7 +287,9 @@
     }
     tails = groups.map { if case .elements(let kernel) = stages[$0.last].stage { kernel.tail } else { nil } }
     let last = stages[stages.count - 1]
-    lastTensors = groups[groups.count - 1].sources.compactMap { if case .tensor(let number) = $0 { number } else { nil } }
+    lastTensors = groups[groups.count - 1].sources.compactMap {
+      if case .tensor(let number) = $0 { number } else { nil }
+    }
     outputByteCount = columns == nil ? rows * steps[steps.count - 1].byteCount : depth * 4
     if case .elements(let stage) = last.stage {
       lastMayOverwrite = stage.mayOverwrite

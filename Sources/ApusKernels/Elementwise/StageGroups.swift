@@ -39,7 +39,8 @@ enum StageGroups {
       if let own = stages[last].formula {
         var members = [last]
         for index in (0..<last).reversed() {
-          guard !isTaken[index], stages[index].formula?.sums == false, stages[index].level == stages[last].level,
+          guard !isTaken[index], stages[index].formula?.sums == false,
+            stages[index].level == stages[last].level,
             !readers[index].isEmpty, readers[index].allSatisfy(members.contains),
             sources(of: members + [index], stages).count <= FloatFormula.mostInputs
           else { continue }

@@ -56,7 +56,8 @@ import Testing
           other.offset + other.byteCount <= entry.offset || entry.offset + entry.byteCount <= other.offset)
       }
     }
-    #expect(interpreter.memoryPlan.arenaByteCount >= 3 * 4000)
+    // A chain in one generated loop needs no memory of its own; one of kernels does.
+    #expect(interpreter.memoryPlan.arenaByteCount >= 2 * 4000)
     #expect(interpreter.memoryPlan.arenaByteCount < 4 * 4096)
   }
 }

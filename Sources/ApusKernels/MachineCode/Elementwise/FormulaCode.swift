@@ -71,7 +71,8 @@ package final class FormulaCode: Sendable {
         byteCount: (FloatFormula.mostInputs + 1) * 64, alignment: 16
       ) { memory in
         guard let memory = memory.baseAddress else { return }
-        unsafe memory.initializeMemory(as: UInt8.self, repeating: 0, count: (FloatFormula.mostInputs + 1) * 64)
+        unsafe memory.initializeMemory(
+          as: UInt8.self, repeating: 0, count: (FloatFormula.mostInputs + 1) * 64)
         let result = unsafe memory + FloatFormula.mostInputs * 64
         let rest = (depth &- done) &* 4
         var last = arguments
@@ -88,7 +89,9 @@ package final class FormulaCode: Sendable {
         last.wideByteCount = 0
         function.call(last)
         if done > 0 { function.call(arguments) }
-        guard let target = unsafe UnsafeMutableRawPointer(bitPattern: rows.output &+ done &* 4) else { return }
+        guard let target = unsafe UnsafeMutableRawPointer(bitPattern: rows.output &+ done &* 4) else {
+          return
+        }
         unsafe target.copyMemory(from: result, byteCount: rest)
       }
     }

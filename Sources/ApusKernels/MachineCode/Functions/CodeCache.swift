@@ -7,7 +7,7 @@ import Synchronization
 /// Generators are `Hashable`, but the protocol is not: to set that up for each type of generator takes longer than to make
 /// a function.
 package protocol CodeGenerator: Sendable {
-  /// The code of a function of one argument, the address of its arguments; nil only if the generator is wrong.
+  /// The code of a function of one argument, the address of its arguments; nil if registers do not suffice.
   func generate() -> [UInt8]?
 
   /// The address of the function, which is made once for the process; nil where it cannot be placed. It can run after

@@ -181,13 +181,32 @@ extension X86Target {
   /// Code for a formula; throws where a step has none, registers do not suffice, or it cannot be placed.
   func formula(_ formula: FloatFormula) throws(Decline) -> FormulaCode {
     let least = formula.sums ? FormulaCode.unit / lanes : 1
-    for vectorsAtOnce in [4, 2, 1] where vectorsAtOnce >= least {
+    var declined = Decline("a step of it has no code")
+    // Few steps are soon done: memory is what they wait for.
+    let most = formula.steps.allSatisfy(\.isShort) ? 2 : 4
+    for vectorsAtOnce in [4, 2, 1] where (least...most).contains(vectorsAtOnce) {
       let generator = X86FormulaGenerator(target: self, formula: formula, vectorsAtOnce: vectorsAtOnce)
-      guard generator.generate() != nil else { continue }
-      return FormulaCode(
-        function: try unsafe CodeFunction(generator), formula: formula, lanes: lanes,
-        vectorsAtOnce: vectorsAtOnce, constants: generator.programConstants)
+      do throws(Decline) {
+        return FormulaCode(
+          function: try unsafe CodeFunction(generator), formula: formula, lanes: lanes,
+          vectorsAtOnce: vectorsAtOnce, constants: generator.programConstants)
+      } catch {
+        // Perhaps only because registers do not suffice.
+        declined = error
+      }
     }
-    throw Decline("a step of it has no code, or registers do not suffice")
+    throw declined
+  }
+}
+
+extension FloatFormula.Step {
+  /// Whether it is a few instructions.
+  fileprivate var isShort: Bool {
+    switch self {
+    case .function(.exp, _), .function(.log, _), .function(.tanh, _), .function(.logistic, _),
+      .function(.swish, _), .function(.elu, _), .function(.gelu, _):
+      false
+    default: true
+    }
   }
 }
