@@ -112,6 +112,8 @@ struct PreparedCustomOperator: Operator {
     invokePlan = plan.invoke
   }
 
+  var isForeign: Bool { true }
+
   func invoke(_ tensors: borrowing TensorTable) throws(ApusError) {
     try invokePlan(
       CustomOperatorTensors(tensors, inputs: inputs, outputs: outputs, scratch: scratch, place: place))

@@ -33,6 +33,9 @@ protocol Operator {
   /// The operator with its constant weights packed, after the last pass.
   func packed(by packer: WeightPacker) throws(ApusError) -> any Operator
 
+  /// Whether a caller wrote it, so that nobody knows how long it takes.
+  var isForeign: Bool { get }
+
   // MARK: What passes ask
 
   /// What it computes element by element, if it does nothing else.
@@ -79,6 +82,7 @@ extension Operator {
   func chosen(for node: Node) throws(ApusError) -> any Operator { self }
   var hasWeights: Bool { false }
   func packed(by packer: WeightPacker) throws(ApusError) -> any Operator { self }
+  var isForeign: Bool { false }
   var elementwise: ElementwiseStep? { nil }
   var reduction: ReductionStep? { nil }
   var overwritableInputs: [TensorSlot] { [] }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Apus
+import Foundation
+import Synchronization
 import Testing
 
 /// Operators that a caller registers.
@@ -70,6 +72,63 @@ import Testing
     }
     #expect(try Self.run(Self.model(options: Self.options), [scale]) == [-2, -4, 8])
     #expect(try Self.run(Self.model(), [scale]) == [2, 4, -8])
+  }
+
+  /// Two operators in a row, of which the first does something more and the second is counted.
+  private static func pair(_ first: @escaping @Sendable () -> Void, _ count: Counter)
+    -> (model: TestModel, operators: [CustomOperator])
+  {
+    func copying(_ name: String, _ body: @escaping @Sendable () -> Void) -> CustomOperator {
+      CustomOperator(name: name) { node throws(ApusError) in
+        CustomOperator.Plan(outputShapes: [try node.input(0).shape]) { _ throws(ApusError) in body() }
+      }
+    }
+    let model = TestModel(
+      tensors: [
+        .init(name: "x", shape: [1, 3]), .init(name: "a", shape: [1, 3]), .init(name: "y", shape: [1, 3]),
+      ],
+      operators: [
+        .init(code: TestModel.custom, inputs: [0], outputs: [1], customName: "First"),
+        .init(code: TestModel.custom, inputs: [1], outputs: [2], customName: "Second"),
+      ],
+      inputs: [0], outputs: [2])
+    return (model, [copying("First", first), copying("Second") { count.add() }])
+  }
+
+  /// Counts calls.
+  private final class Counter: Sendable {
+    private let value = Atomic<Int>(0)
+    func add() { value.add(1, ordering: .relaxed) }
+    var count: Int { value.load(ordering: .relaxed) }
+  }
+
+  @Test("a small model that is cancelled within a custom operator does not begin the next one")
+  func cancellation() throws {
+    let flag = Cancellation()
+    let count = Counter()
+    let (model, operators) = Self.pair({ flag.cancel() }, count)
+    var options = Interpreter.Options()
+    options.customOperators = operators
+    let interpreter = try Interpreter(model: model.model(), options: options)
+    #expect(throws: ApusError(.cancelled, "the run was cancelled")) {
+      try interpreter.invoke(cancellation: flag)
+    }
+    #expect(count.count == 0)
+    try interpreter.invoke()
+    #expect(count.count == 1)
+  }
+
+  @Test("a small model whose custom operator takes longer than the limit does not begin the next one")
+  func deadline() throws {
+    let count = Counter()
+    let (model, operators) = Self.pair({ Thread.sleep(forTimeInterval: 0.05) }, count)
+    var options = Interpreter.Options()
+    options.customOperators = operators
+    options.timeLimit = .milliseconds(10)
+    let interpreter = try Interpreter(model: model.model(), options: options)
+    let error = #expect(throws: ApusError.self) { try interpreter.invoke() }
+    #expect(error?.code == .resourceLimit)
+    #expect(count.count == 0)
   }
 
   @Test func anUnknownOperatorIsRefusedByName() throws {

@@ -38,8 +38,8 @@ import ApusKernels
   let constantByteCount: Int
   /// About how many steps a run of it takes, those of called subgraphs apart.
   let work: Int
-  /// Whether a run takes long enough for the clock to be read before each step.
-  var isLong: Bool { work > 1 << 22 }
+  /// Whether a run takes long enough for the clock to be read before each step, or nobody knows.
+  let isLong: Bool
   /// The tensors whose values exist after it has run; set by the checker, for the next segment.
   let present: PresentTensors
 
@@ -71,6 +71,7 @@ import ApusKernels
         elements: elements >> (areBytes ? 1 : 0))
     }
     self.work = work
+    isLong = work > 1 << 22 || steps.contains { $0.operation.isForeign }
     self.nanoseconds = nanoseconds
     self.facts = facts
     self.layout = layout
