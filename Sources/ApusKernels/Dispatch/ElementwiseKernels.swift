@@ -27,12 +27,6 @@ package protocol ElementwiseKernels: Sendable {
   /// What makes `int32` of floats, as ``CastKernel`` does, written as their bits.
   func truncation() throws(Decline) -> FloatMapping
 
-  /// What makes bytes of floats.
-  func quantization(_ quantization: FloatQuantization) throws(Decline) -> ConversionMapping
-
-  /// What makes floats of bytes.
-  func dequantization(_ dequantization: Dequantization, isSigned: Bool) throws(Decline) -> ConversionMapping
-
   /// Softmax, with this factor, of rows of so many floats. Counts are of whole rows.
   func floatSoftmax(beta: Float, depth: Int) throws(Decline) -> FloatMapping
 

@@ -134,7 +134,7 @@ package struct ElementwiseChain: ChainKernel {
       let repeats = sources.map { source in
         if case .tensor(let number) = source { tensors[number]?.stays == true } else { false }
       }
-      codes[last] = try? kernels?.formula(formula.repeating(repeats))
+      codes[last] = formula.repeating(repeats).flatMap { try? kernels?.formula($0) }
       return codes[last] != nil
     }
     let places = Self.places(of: groups)
@@ -191,6 +191,9 @@ package struct ElementwiseChain: ChainKernel {
     }
     return places
   }
+
+  /// Whether all stages are one generated loop.
+  package var isOneLoop: Bool { steps.count == 1 && steps[0].code != nil }
 
   /// The bytes that a run works in.
   package func scratchByteCount(threads: Int) -> Int { 64 + threads * workerByteCount }

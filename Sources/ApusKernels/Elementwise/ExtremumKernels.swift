@@ -23,9 +23,10 @@ package enum Extremum: Hashable, Sendable {
   private func kernel<T: Comparable & BitwiseCopyable & Sendable>(
     _ type: T.Type, _ shapes: BroadcastShapes
   ) -> any BinaryKernel {
-    switch self {
-    case .maximum: BroadcastBinary(Greater<T>(), shapes)
-    case .minimum: BroadcastBinary(Lesser<T>(), shapes)
+    let formula = T.self == Float.self ? FloatFormula(.extremum(self, .input(0), .input(1))) : nil
+    return switch self {
+    case .maximum: BroadcastBinary(Greater<T>(), shapes, formula: formula)
+    case .minimum: BroadcastBinary(Lesser<T>(), shapes, formula: formula)
     }
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Functions and operations of floats, element by element, each of which reads inputs and results of those before it: what
-/// generated code computes in one pass.
+/// generated code computes in one pass. Inputs and the result may be bytes that stand for floats.
 package struct FloatFormula: Hashable, Sendable {
   /// What a step reads.
   enum Operand: Hashable, Sendable {
@@ -9,35 +9,53 @@ package struct FloatFormula: Hashable, Sendable {
     case step(Int)
   }
 
+  /// What an input has for each element.
+  enum Input: Hashable, Sendable {
+    case float
+    /// One float for all elements of a row.
+    case repeatedFloat
+    case byte(isSigned: Bool)
+
+    var byteCount: Int { if case .byte = self { 1 } else { 4 } }
+  }
+
   enum Step: Hashable, Sendable {
     case function(FloatFunction, Operand)
     /// The result is brought between the bounds; NaN passes.
     case operation(FloatOperation.Kind, Operand, Operand, minimum: Float, maximum: Float)
+    /// The greater or the lesser; the second where they do not compare.
+    case extremum(Extremum, Operand, Operand)
     /// Multiplies values below zero with factors.
     case parametricRelu(Operand, factors: Operand)
+    /// The float that a byte stands for.
+    case dequantization(Dequantization, Operand)
+    /// The byte that stands for a float; as a result of all, it is stored as such.
+    case quantization(FloatQuantization, Operand)
   }
 
   /// The most inputs.
   static let mostInputs = 8
 
-  /// Which inputs have one float for all elements of a row.
-  private(set) var repeats: [Bool]
+  private(set) var inputs: [Input]
   /// The last one computes the result; without any, it is the first input.
   private(set) var steps: [Step]
   /// Whether the results of each row are summed.
   private(set) var sums = false
 
-  /// One step, of all of its inputs.
-  init(_ step: Step) {
+  /// One step, of floats unless told otherwise.
+  init(_ step: Step, of input: Input = .float) {
     steps = [step]
-    repeats = Array(repeating: false, count: step.operands.count)
+    inputs = Array(repeating: input, count: step.operands.count)
   }
 
-  /// A formula of inputs, without steps yet.
-  init(repeats: [Bool]) {
-    self.repeats = repeats
+  /// A formula of so many floats, without steps yet.
+  init(inputCount: Int) {
+    inputs = Array(repeating: .float, count: inputCount)
     steps = []
   }
+
+  /// Bytes of a result.
+  var resultByteCount: Int { if case .quantization = steps.last { 1 } else { 4 } }
 
   /// Whose result takes one step more.
   func followed(by function: FloatFunction) -> Self {
@@ -63,6 +81,9 @@ package struct FloatFormula: Hashable, Sendable {
       }
     }
     for step in other.steps { steps.append(step.reading(own)) }
+    for (input, operand) in zip(other.inputs, operands) {
+      if case .input(let number) = operand, case .byte = input { inputs[number] = input }
+    }
     return other.steps.isEmpty ? operands[0] : .step(steps.count - 1)
   }
 }
@@ -70,8 +91,8 @@ package struct FloatFormula: Hashable, Sendable {
 extension FloatFormula.Step {
   var operands: [FloatFormula.Operand] {
     switch self {
-    case .function(_, let operand): [operand]
-    case .operation(_, let lhs, let rhs, _, _): [lhs, rhs]
+    case .function(_, let operand), .dequantization(_, let operand), .quantization(_, let operand): [operand]
+    case .operation(_, let lhs, let rhs, _, _), .extremum(_, let lhs, let rhs): [lhs, rhs]
     case .parametricRelu(let value, let factors): [value, factors]
     }
   }
@@ -82,8 +103,11 @@ extension FloatFormula.Step {
     case .function(let function, let value): .function(function, operand(value))
     case .operation(let kind, let lhs, let rhs, let minimum, let maximum):
       .operation(kind, operand(lhs), operand(rhs), minimum: minimum, maximum: maximum)
+    case .extremum(let kind, let lhs, let rhs): .extremum(kind, operand(lhs), operand(rhs))
     case .parametricRelu(let value, let factors):
       .parametricRelu(operand(value), factors: operand(factors))
+    case .dequantization(let kind, let value): .dequantization(kind, operand(value))
+    case .quantization(let kind, let value): .quantization(kind, operand(value))
     }
   }
 }
@@ -100,10 +124,25 @@ extension FloatFormula {
         maximum: operation.bounds.maximum))
   }
 
-  /// The same where some inputs have one float for all elements.
-  func repeating(_ repeats: [Bool]) -> Self {
+  /// What stands for bytes as floats.
+  init(_ dequantization: Dequantization, isSigned: Bool) {
+    self.init(.dequantization(dequantization, .input(0)), of: .byte(isSigned: isSigned))
+  }
+
+  /// What makes bytes of floats; nil where the zero point is no byte of the type.
+  init?(_ quantization: FloatQuantization) {
+    let range = quantization.minimum...quantization.maximum
+    guard range.contains(quantization.zeroPoint), range.count <= 256 else { return nil }
+    self.init(.quantization(quantization, .input(0)))
+  }
+
+  /// The same where some inputs have one float for all elements; nil where these are bytes.
+  func repeating(_ isRepeated: [Bool]) -> Self? {
     var copy = self
-    copy.repeats = repeats
+    for index in inputs.indices where isRepeated[index] {
+      guard inputs[index].byteCount == 4 else { return nil }
+      copy.inputs[index] = .repeatedFloat
+    }
     return copy
   }
 }

@@ -191,7 +191,7 @@
           formula: own.formula, sources: stage.sources, level: own.elementCount == rows * depth ? depth : 1)
       case .reduction(let own):
         GroupedStage(
-          formula: own.isSum && columns == nil ? FloatFormula(repeats: [false]).summed() : nil,
+          formula: own.isSum && columns == nil ? FloatFormula(inputCount: 1).summed() : nil,
           sources: stage.sources, level: depth)
       }
     }
@@ -207,7 +207,7 @@
         let repeats = Self.repeats(of: courses, rows: rows, length: length, isJoined: length < depth),
         length < depth ? formula.steps.count > 1 : depth.isMultiple(of: FormulaCode.unit)
       else { return false }
-      codes[last] = try? kernels?.formula(formula.repeating(repeats))
+      codes[last] = formula.repeating(repeats).flatMap { try? kernels?.formula($0) }
       return codes[last] != nil
     }
     let hasCode = groups.contains { codes[$0.last] != nil }

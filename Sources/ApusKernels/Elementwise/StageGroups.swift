@@ -81,7 +81,7 @@ enum StageGroups {
   private static func formula(
     _ members: [Int], _ last: FloatFormula, _ sources: [ElementwiseChain.Source], _ stages: [GroupedStage]
   ) -> FloatFormula? {
-    var joined = FloatFormula(repeats: Array(repeating: false, count: sources.count))
+    var joined = FloatFormula(inputCount: sources.count)
     var results = [FloatFormula.Operand?](repeating: nil, count: stages.count)
     for member in members {
       guard let formula = stages[member].formula else { return nil }

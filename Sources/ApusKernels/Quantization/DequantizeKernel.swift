@@ -24,13 +24,12 @@ package struct Dequantization: Hashable, Sendable {
   ) -> KernelSet.Chosen<any UnaryKernel> {
     let set = set ?? .portable
     do throws(Decline) {
-      let code = try unsafe set.generatedElementwise().dequantization(self, isSigned: isSigned)
-      return unsafe (
-        UnaryMap(ByteDequantization(self, isSigned: isSigned, code: code), count: count),
-        KernelChoice(set: set.name, declined: [])
-      )
+      let formula = FloatFormula(self, isSigned: isSigned)
+      let function = ByteDequantization(
+        self, isSigned: isSigned, code: try set.generatedElementwise().formula(formula))
+      return (UnaryMap(function, count: count, formula: formula), KernelChoice(set: set.name, declined: []))
     } catch {
-      return unsafe (
+      return (
         UnaryMap(ByteDequantization(self, isSigned: isSigned, code: nil), count: count),
         .portable(instead: set, error)
       )
@@ -53,17 +52,17 @@ package struct Dequantization: Hashable, Sendable {
 }
 
 /// Bytes as floats, times the scale: a product of 24 and 9 bits, rounded once like that of doubles.
-@safe private struct ByteDequantization: UnaryFunction {
+private struct ByteDequantization: UnaryFunction {
   private let signFlip: UInt8
   private let scale: Float
   /// 2²³ and the zero point: what is subtracted from a float whose lowest bits are the byte.
   private let offset: Float
-  private let code: ConversionMapping?
+  private let code: FormulaCode?
 
-  var way: String { unsafe code == nil ? "portable loop" : "generated loop of a vector at a time" }
+  var way: String { code == nil ? "portable loop" : "generated loop of a vector at a time" }
 
-  init(_ dequantization: Dequantization, isSigned: Bool, code: ConversionMapping?) {
-    unsafe self.code = code
+  init(_ dequantization: Dequantization, isSigned: Bool, code: FormulaCode?) {
+    self.code = code
     signFlip = isSigned ? 0x80 : 0
     scale = dequantization.scale
     // The zero point is that of a byte; signed bytes are those with the sign flipped, less 128.
@@ -76,7 +75,8 @@ package struct Dequantization: Hashable, Sendable {
   }
 
   func fill(_ output: UnsafeMutablePointer<Float>, count: Int, input: UnsafePointer<UInt8>) {
-    var index = unsafe code?(output, count, input) ?? 0
+    if let code { return code.map(Int(bitPattern: input), to: Int(bitPattern: output), count: count) }
+    var index = 0
     while index &+ 8 <= count {
       let bytes = unsafe UnsafeRawPointer(input + index).loadUnaligned(as: SIMD8<UInt8>.self)
       let wide = SIMD8<UInt32>(widening: bytes ^ SIMD8(repeating: signFlip)) | SIMD8(repeating: 0x4B00_0000)

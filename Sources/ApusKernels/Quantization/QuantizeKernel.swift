@@ -33,13 +33,14 @@ package struct FloatQuantization: Hashable, Sendable {
   package func chooseBytes(count: Int, using set: KernelSet?) -> KernelSet.Chosen<any UnaryKernel> {
     let set = set ?? .portable
     do throws(Decline) {
-      let code = try unsafe set.generatedElementwise().quantization(self)
-      return unsafe (
-        UnaryMap(ByteQuantization(quantization: self, code: code), count: count),
-        KernelChoice(set: set.name, declined: [])
-      )
+      guard let formula = FloatFormula(self) else {
+        throw Decline("the zero point, \(zeroPoint), is no byte of the type")
+      }
+      let function = ByteQuantization(
+        quantization: self, code: try set.generatedElementwise().formula(formula))
+      return (UnaryMap(function, count: count, formula: formula), KernelChoice(set: set.name, declined: []))
     } catch {
-      return unsafe (
+      return (
         UnaryMap(ByteQuantization(quantization: self, code: nil), count: count),
         .portable(instead: set, error)
       )
@@ -84,23 +85,20 @@ package struct FloatQuantization: Hashable, Sendable {
   }
 }
 
-/// Converts whole vectors of elements, the first ones, and returns how many elements these are.
-package typealias ConversionMapping =
-  @Sendable (_ output: UnsafeMutableRawPointer, _ count: Int, _ input: UnsafeRawPointer) -> Int
-
-@safe private struct ByteQuantization: UnaryFunction {
+private struct ByteQuantization: UnaryFunction {
   let quantization: FloatQuantization
-  let code: ConversionMapping?
+  let code: FormulaCode?
 
-  var way: String { unsafe code == nil ? "portable loop" : "generated loop of a vector at a time" }
+  var way: String { code == nil ? "portable loop" : "generated loop of a vector at a time" }
 
   @inline(__always)
   func callAsFunction(_ value: Float) -> UInt8 { UInt8(truncatingIfNeeded: quantization(value)) }
 
   func fill(_ output: UnsafeMutablePointer<UInt8>, count: Int, input: UnsafePointer<Float>) {
+    if let code { return code.map(Int(bitPattern: input), to: Int(bitPattern: output), count: count) }
     let least = SIMD8(repeating: Int16(truncatingIfNeeded: quantization.minimum))
     let most = SIMD8(repeating: Int16(truncatingIfNeeded: quantization.maximum))
-    var index = unsafe code?(output, count, input) ?? 0
+    var index = 0
     while index &+ 8 <= count {
       let values = unsafe UnsafeRawPointer(input + index).loadUnaligned(as: SIMD8<Float>.self)
       // Saturating to 16 bits first changes nothing, since the bounds are those of a byte.

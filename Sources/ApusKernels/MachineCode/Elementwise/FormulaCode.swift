@@ -9,9 +9,9 @@ package final class FormulaCode: Sendable {
     var output = 0
     var outputStride = 0
     var rows = 0
-    /// Bytes of a row, and of those of it that are computed some vectors at a time.
-    var byteCount = 0
-    var wideByteCount = 0
+    /// Elements of a row, and those of it that are computed some vectors at a time.
+    var count = 0
+    var wideCount = 0
     var constants = 0
     /// What sums are divided by.
     var divisor: Float = 1
@@ -51,6 +51,11 @@ package final class FormulaCode: Sendable {
     var divisor: Float = 1
   }
 
+  /// Computes so many elements of one input.
+  func map(_ input: Int, to output: Int, count: Int) {
+    run(.init(output: output, inputs: SIMD8(input, 0, 0, 0, 0, 0, 0, 0)), depth: count)
+  }
+
   /// Computes rows of `depth` elements, or the sum of each. Where they are no multiples of ``unit``, there is one row, and no sum.
   func run(_ rows: Rows, depth: Int) {
     guard depth > 0, rows.count > 0 else { return }
@@ -59,8 +64,8 @@ package final class FormulaCode: Sendable {
     let vectors = depth / lanes
     var arguments = Arguments(
       inputs: rows.inputs, strides: rows.strides, output: rows.output, outputStride: rows.outputStride,
-      rows: rows.count, byteCount: vectors &* lanes &* 4,
-      wideByteCount: vectors / vectorsAtOnce &* vectorsAtOnce &* lanes &* 4, divisor: rows.divisor)
+      rows: rows.count, count: vectors &* lanes,
+      wideCount: vectors / vectorsAtOnce &* vectorsAtOnce &* lanes, divisor: rows.divisor)
     unsafe constants.withUnsafeBufferPointer { constants in
       arguments.constants = Int(bitPattern: constants.baseAddress)
       let done = vectors &* lanes
@@ -74,19 +79,18 @@ package final class FormulaCode: Sendable {
         unsafe memory.initializeMemory(
           as: UInt8.self, repeating: 0, count: (FloatFormula.mostInputs + 1) * 64)
         let result = unsafe memory + FloatFormula.mostInputs * 64
-        let rest = (depth &- done) &* 4
+        let rest = depth &- done
         var last = arguments
-        for (index, isRepeated) in formula.repeats.enumerated() where !isRepeated {
+        for (index, input) in formula.inputs.enumerated() where input != .repeatedFloat {
           let place = unsafe memory + index &* 64
-          guard let source = unsafe UnsafeRawPointer(bitPattern: rows.inputs[index] &+ done &* 4) else {
-            return
-          }
-          unsafe place.copyMemory(from: source, byteCount: rest)
+          let address = rows.inputs[index] &+ done &* input.byteCount
+          guard let source = unsafe UnsafeRawPointer(bitPattern: address) else { return }
+          unsafe place.copyMemory(from: source, byteCount: rest &* input.byteCount)
           last.inputs[index] = Int(bitPattern: place)
         }
         last.output = Int(bitPattern: result)
-        last.byteCount = lanes &* 4
-        last.wideByteCount = 0
+        last.count = lanes
+        last.wideCount = 0
         function.call(last)
         if done > 0 { function.call(arguments) }
         guard let target = unsafe UnsafeMutableRawPointer(bitPattern: rows.output &+ done &* 4) else {

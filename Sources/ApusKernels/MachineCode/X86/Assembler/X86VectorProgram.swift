@@ -7,6 +7,8 @@ struct X86VectorProgram {
   /// What a step makes a value with.
   private enum Step {
     case input(Int)
+    /// Bytes as `int32`.
+    case bytes(Int, isSigned: Bool)
     /// What a register holds that is the caller's.
     case held(Int)
     /// `first ∘ second`; the second may be a constant in memory. Some have an immediate.
@@ -52,6 +54,9 @@ struct X86VectorProgram {
   /// An argument of the function, by its number.
   mutating func input(_ number: Int = 0) -> Value { make(.input(number)) }
 
+  /// An argument of the function that has bytes, as `int32`.
+  mutating func bytes(_ number: Int, isSigned: Bool) -> Value { make(.bytes(number, isSigned: isSigned)) }
+
   /// What the caller holds in a register, beyond those that the program may use.
   mutating func held(in register: Int) -> Value { make(.held(register)) }
 
@@ -70,6 +75,12 @@ struct X86VectorProgram {
   mutating func lesser(_ constant: Float, _ value: Value) -> Value {
     binary(.vminps, self.constant(constant.bitPattern), .value(value))
   }
+  /// The greater of two values, the second where they do not compare.
+  mutating func greaterOne(_ first: Value, _ second: Value) -> Value {
+    binary(.vmaxps, first, .value(second))
+  }
+  /// The lesser of two values, the second where they do not compare.
+  mutating func lesserOne(_ first: Value, _ second: Value) -> Value { binary(.vminps, first, .value(second)) }
   mutating func and(_ first: Value, _ second: Term) -> Value { binary(.vpand, first, second) }
   mutating func or(_ first: Value, _ second: Term) -> Value { binary(.vpor, first, second) }
   mutating func xor(_ first: Value, _ second: Term) -> Value { binary(.vpxor, first, second) }
@@ -246,6 +257,9 @@ struct X86VectorProgram {
         case .input(let number):
           guard inputs.indices.contains(number) else { return nil }
           a.vector(.vmovups, width, own, 0, inputs[number])
+        case .bytes(let number, let isSigned):
+          guard inputs.indices.contains(number) else { return nil }
+          a.vector(isSigned ? .vpmovsxbd : .vpmovzxbd, width, own, 0, inputs[number])
         case .load(let constant):
           if repeats {
             a.vector(.vbroadcastss, width, own, 0, place(constant))
@@ -279,7 +293,7 @@ struct X86VectorProgram {
   private static func values(of step: Step) -> [Int] {
     func value(_ operand: Operand) -> [Int] { if case .value(let number) = operand { [number] } else { [] } }
     return switch step {
-    case .input, .held, .load: []
+    case .input, .bytes, .held, .load: []
     case .binary(_, let first, let second, _): [first] + value(second)
     case .product(let first, let second, let third): [first] + value(second) + value(third)
     case .unary(_, let value, _), .greatest(let value, _): [value]

@@ -35,16 +35,6 @@ package struct X86ElementwiseKernels: ElementwiseKernels {
 
   package func truncation() throws(Decline) -> FloatMapping { try unsafe target.truncation() }
 
-  package func quantization(_ quantization: FloatQuantization) throws(Decline) -> ConversionMapping {
-    try unsafe target.quantization(quantization)
-  }
-
-  package func dequantization(
-    _ dequantization: Dequantization, isSigned: Bool
-  ) throws(Decline) -> ConversionMapping {
-    try unsafe target.dequantization(dequantization, isSigned: isSigned)
-  }
-
   package func floatSoftmax(beta: Float, depth: Int) throws(Decline) -> FloatMapping {
     try unsafe target.softmax(beta: beta, depth: depth, isLogarithm: false)
   }

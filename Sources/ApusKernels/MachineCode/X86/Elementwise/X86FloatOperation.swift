@@ -21,7 +21,9 @@ private struct X86FloatOperation: BinaryFunction {
     rhs: UnsafePointer<Float>, rhsStep: Int
   ) {
     var code = code
-    var fits = (lhsStep == 0) == code.formula.repeats[0] && (rhsStep == 0) == code.formula.repeats[1]
+    let inputs = code.formula.inputs
+    var fits =
+      (lhsStep == 0) == (inputs[0] == .repeatedFloat) && (rhsStep == 0) == (inputs[1] == .repeatedFloat)
     if let spread, lhsStep != 0, rhsStep != 0 {
       code = spread
       fits = true
@@ -32,8 +34,8 @@ private struct X86FloatOperation: BinaryFunction {
       }
       return
     }
-    let inputs = SIMD8(Int(bitPattern: lhs), Int(bitPattern: rhs), 0, 0, 0, 0, 0, 0)
-    code.run(.init(output: Int(bitPattern: output), inputs: inputs), depth: count)
+    let addresses = SIMD8(Int(bitPattern: lhs), Int(bitPattern: rhs), 0, 0, 0, 0, 0, 0)
+    code.run(.init(output: Int(bitPattern: output), inputs: addresses), depth: count)
   }
 }
 
@@ -49,7 +51,8 @@ extension X86Target {
       throw Decline("stretches of \(stretch) floats are shorter than \(Self.leastStretch)")
     }
     let formula = FloatFormula(operation)
-    let code = try self.formula(formula.repeating([plan.innerSteps[0] == 0, plan.innerSteps[1] == 0]))
+    let repeats = [plan.innerSteps[0] == 0, plan.innerSteps[1] == 0]
+    let code = try self.formula(formula.repeating(repeats) ?? formula)
     var spread: FormulaCode?
     if let courses = shapes.courses, courses.lhs.repeats > 1 || courses.rhs.repeats > 1 {
       spread = try self.formula(formula)

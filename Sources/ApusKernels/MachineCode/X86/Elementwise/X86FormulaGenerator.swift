@@ -24,24 +24,27 @@ struct X86FormulaGenerator: CodeGenerator, Hashable {
   // Vector registers: those of the program first, then sums, then inputs that have one float for a row.
   /// Lanes are summed apart, sixteen of them: as ``SumOfFloats`` does it.
   private var sumCount: Int { formula.sums ? FormulaCode.unit / target.lanes : 0 }
-  private var repeatedCount: Int { formula.repeats.count { $0 } }
+  private var repeatedCount: Int { formula.inputs.count { $0 == .repeatedFloat } }
   private var firstSum: Int { 16 - repeatedCount - sumCount }
+  /// AVX2 narrows lanes by way of another register.
+  private var spareCount: Int { formula.resultByteCount == 1 && target != .avx512 ? 1 : 0 }
+  private var spare: Int { firstSum - 1 }
 
   func generate() -> [UInt8]? {
     guard let (program, result) = program else { return nil }
-    let inputs = Array(zip(formula.repeats.indices, Self.inputs))
+    let inputs = Array(zip(formula.inputs.indices, Self.inputs))
     var a = X86Assembler(encoding: target == .avx512 ? .evex : .vex)
     for register in Self.kept { a.push(register) }
     for (index, register) in inputs { a.load(register, .init(.rdi, A.offset(\.inputs) + 8 * index)) }
     a.load(output, .init(.rdi, A.offset(\.output)))
     a.load(rows, .init(.rdi, A.offset(\.rows)))
     a.load(constants, .init(.rdi, A.offset(\.constants)))
-    a.load(wideEnd, .init(.rdi, A.offset(\.wideByteCount)))
-    a.load(end, .init(.rdi, A.offset(\.byteCount)))
+    a.load(wideEnd, .init(.rdi, A.offset(\.wideCount)))
+    a.load(end, .init(.rdi, A.offset(\.count)))
     program.holdConstants(&a, target, at: constants)
     let nextRow = a.loopHead()
     var register = 16 - repeatedCount
-    for (index, address) in inputs where formula.repeats[index] {
+    for (index, address) in inputs where formula.inputs[index] == .repeatedFloat {
       a.vector(.vbroadcastss, width, register, 0, .init(address))
       register += 1
     }
@@ -77,26 +80,44 @@ struct X86FormulaGenerator: CodeGenerator, Hashable {
   ) -> Bool {
     let next = a.loopHead()
     let places = (0..<count).map { vector in
-      zip(formula.repeats, Self.inputs).map { _, address in
-        Memory(address, index: place, vector * width.byteCount)
+      zip(formula.inputs, Self.inputs).map { input, address in
+        memory(address, vector, byteCount: input.byteCount)
       }
     }
     guard
       let registers = program.write(
-        result, to: &a, target, registerCount: firstSum, inputs: places, constants: constants)
+        result, to: &a, target, registerCount: firstSum - spareCount, inputs: places, constants: constants)
     else { return false }
     for (vector, register) in registers.enumerated() {
       if formula.sums {
         let sum = firstSum + vector % sumCount
         a.vector(.vaddps, width, sum, sum, register)
+      } else if formula.resultByteCount == 1 {
+        storeBytes(&a, register, at: memory(output, vector, byteCount: 1))
       } else {
-        a.vector(.vmovupsStore, width, register, 0, Memory(output, index: place, vector * width.byteCount))
+        a.vector(.vmovupsStore, width, register, 0, memory(output, vector, byteCount: 4))
       }
     }
-    a.add(place, count * width.byteCount)
+    a.add(place, count * target.lanes)
     a.compare(place, end)
     a.jump(.notEqual, next)
     return true
+  }
+
+  /// Where a vector of elements of so many bytes lies.
+  private func memory(_ address: X86Assembler.General, _ vector: Int, byteCount: Int) -> Memory {
+    Memory(address, index: place, scale: byteCount, vector * target.lanes * byteCount)
+  }
+
+  /// Stores the low bytes of 32-bit lanes, which are bytes of the result's type.
+  private func storeBytes(_ a: inout X86Assembler, _ register: Int, at place: Memory) {
+    guard target != .avx512 else { return a.vector(.vpmovdb, width, register, 0, place) }
+    var isSigned = false
+    if case .quantization(let quantization, _) = formula.steps.last { isSigned = quantization.minimum < 0 }
+    a.vector(.vextracti128, .ymm, register, 0, spare, immediate: 1)
+    a.vector(.vpackssdw, .xmm, register, register, spare)
+    a.vector(isSigned ? .vpacksswb : .vpackuswb, .xmm, register, register, register)
+    a.vector(.vmovqStore, .xmm, register, 0, place)
   }
 
   /// Stores the sum of all lanes.
@@ -111,20 +132,24 @@ struct X86FormulaGenerator: CodeGenerator, Hashable {
 
   /// The formula's steps; nil where one has no code.
   private var program: (X86VectorProgram, result: X86VectorProgram.Value)? {
-    guard formula.repeats.count <= Self.inputs.count else { return nil }
+    guard formula.inputs.count <= Self.inputs.count else { return nil }
     var program = X86VectorProgram()
     var results: [X86VectorProgram.Value] = []
-    var held: [Int: X86VectorProgram.Value] = [:]
+    var held = [X86VectorProgram.Value?](repeating: nil, count: formula.inputs.count)
     func value(_ operand: FloatFormula.Operand) -> X86VectorProgram.Value {
       switch operand {
       case .step(let number): return results[number]
       case .input(let number):
-        guard formula.repeats[number] else { return program.input(number) }
-        if let value = held[number] { return value }
-        let before = formula.repeats[..<number].count { $0 }
-        let value = program.held(in: 16 - repeatedCount + before)
-        held[number] = value
-        return value
+        switch formula.inputs[number] {
+        case .float: return program.input(number)
+        case .byte(let isSigned): return program.bytes(number, isSigned: isSigned)
+        case .repeatedFloat:
+          if let value = held[number] { return value }
+          let before = formula.inputs[..<number].count { $0 == .repeatedFloat }
+          let value = program.held(in: 16 - repeatedCount + before)
+          held[number] = value
+          return value
+        }
       }
     }
     for step in formula.steps {
@@ -141,6 +166,14 @@ struct X86FormulaGenerator: CodeGenerator, Hashable {
         if minimum != -.infinity { result = program.greater(minimum, result) }
         if maximum != .infinity { result = program.lesser(maximum, result) }
         results.append(result)
+      case .extremum(let kind, let lhs, let rhs):
+        let (left, right) = (value(lhs), value(rhs))
+        results.append(
+          kind == .maximum ? program.greaterOne(left, right) : program.lesserOne(left, right))
+      case .dequantization(let dequantization, let operand):
+        results.append(program.dequantized(value(operand), dequantization))
+      case .quantization(let quantization, let operand):
+        results.append(program.quantized(value(operand), quantization))
       case .parametricRelu(let operand, let factors):
         results.append(program.parametricRelu(value(operand), factors: value(factors)))
       }
@@ -167,6 +200,28 @@ extension X86VectorProgram {
       let difference = subtract(left, .value(right))
       return multiply(difference, .value(difference))
     }
+  }
+
+  fileprivate mutating func dequantized(_ value: Value, _ kind: Dequantization) -> Value {
+    let distance = subtractIntegers(value, .bits(UInt32(bitPattern: kind.zeroPoint)))
+    return multiply(unary(.vcvtdq2ps, distance), .bits(kind.scale.bitPattern))
+  }
+
+  /// `int32` that are bytes.
+  fileprivate mutating func quantized(_ value: Value, _ kind: FloatQuantization) -> Value {
+    let quotient = divide(value, .bits(kind.scale.bitPattern))
+    // All bits where the quotient fits 32 bits, which NaN does not: its magnitude is below the bits of 2³¹.
+    let magnitude = and(quotient, .bits(0x7FFF_FFFF))
+    let fits = shiftRight(subtractIntegers(magnitude, .bits(0x4F00_0000)), by: 31)
+    // Bounds are integers, on either side of zero: clamping before rounding makes no difference.
+    let bounded = lesser(
+      Float(kind.maximum - kind.zeroPoint), greater(Float(kind.minimum - kind.zeroPoint), quotient))
+    // Away from zero by almost one half, then cut off: nearest, halves away from zero.
+    let half = or(and(bounded, .bits(1 << 31)), .bits((0x1.fffffep-2 as Float).bitPattern))
+    let rounded = unary(.vcvttps2dq, add(bounded, .value(half)))
+    let result = addIntegers(rounded, .bits(UInt32(bitPattern: kind.zeroPoint)))
+    let outOfRange = Term.bits(UInt32(bitPattern: kind.outOfRange))
+    return xor(and(xor(result, outOfRange), .value(fits)), outOfRange)
   }
 
   fileprivate mutating func parametricRelu(_ value: Value, factors: Value) -> Value {

@@ -8,9 +8,7 @@ extension X86Target {
     guard let limit = generator.limit else {
       let code = try formula(FloatFormula(function))
       return { output, count, input in
-        code.run(
-          .init(output: Int(bitPattern: output), inputs: SIMD8(Int(bitPattern: input), 0, 0, 0, 0, 0, 0, 0)),
-          depth: count)
+        code.map(Int(bitPattern: input), to: Int(bitPattern: output), count: count)
       }
     }
     let code = try X86FunctionCode(generator)
