@@ -146,9 +146,32 @@ struct ElementwiseChainTests {
       #expect(depth > 1)
       #expect(bytesOf(kernel, bytes.span.bytes) == expected)
     }
+    // The same as a chain, which is one generated loop where there is code.
+    let whole = [
+      Dequantization(scale: 0.07, zeroPoint: -5).bytes(isSigned: true, count: count, using: kernels).stage,
+      second.stage, third.stage,
+      FloatQuantization(scale: 0.011, zeroPoint: 3, range: -128...127).bytes(count: count, using: kernels)
+        .stage,
+    ]
+    let parts = zip(whole.compactMap { $0 }, stages).map { (stage: $0, sources: $1.sources) }
+    let chain = try #require(ElementwiseChain(parts, tensorCount: 2, using: kernels.elementwise))
+    #expect(chain.implementation.contains("as 1 generated") == (kernels.elementwise != nil))
+    for threads in [1, 3] {
+      var scratch = [UInt8](repeating: 0xA5, count: chain.scratchByteCount(threads: threads))
+      var found = [UInt8](repeating: 0xA5, count: count)
+      var inputs = ChainInputs()
+      inputs.add(bytes.span.bytes)
+      inputs.add(factors.span.bytes)
+      var span = found.mutableSpan
+      var output = span.mutableBytes
+      var memory = scratch.mutableSpan
+      var room = memory.mutableBytes
+      chain.run(inputs, to: &output, scratch: &room, threads: ThreadTeam(count: threads))
+      #expect(found == expected)
+    }
     // A factor for each element is no table's.
-    let whole = kernels.prepare(FloatOperation(.multiply), try #require(BroadcastShapes(shape, shape)))
-    let others = stages.prefix(2) + [(try #require(whole.stage), [.stage(1), .tensor(1)]), stages[3]]
+    let product = kernels.prepare(FloatOperation(.multiply), try #require(BroadcastShapes(shape, shape)))
+    let others = stages.prefix(2) + [(try #require(product.stage), [.stage(1), .tensor(1)]), stages[3]]
     let none = unsafe reals.withUnsafeBytes { reals in
       unsafe ElementwiseChain.tabulated(Array(others), [nil, reals], depth: depth)
     }

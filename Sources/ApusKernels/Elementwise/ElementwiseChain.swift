@@ -192,9 +192,6 @@ package struct ElementwiseChain: ChainKernel {
     return places
   }
 
-  /// Whether all stages are one generated loop.
-  package var isOneLoop: Bool { steps.count == 1 && steps[0].code != nil }
-
   /// The bytes that a run works in.
   package func scratchByteCount(threads: Int) -> Int { 64 + threads * workerByteCount }
 

@@ -99,15 +99,15 @@ extension PlanDraft {
       results.append(step.output.index)
     }
     guard let last = members.last, let output = steps[last].operation.elementwise?.output else { return nil }
-    let chain = ElementwiseChain(stages, tensorCount: inputs.count, using: kernels.elementwise)
     if let input = inputs.first(where: { facts[$0.index].constant == nil }),
-      let operation = tabulated(
-        stages, inputs, input: input, output: output, ofChannels: chain?.isOneLoop != true)
+      let operation = tabulated(stages, inputs, input: input, output: output)
     {
       return steps[last].doing(
         operation, absorbing: members.dropLast().map { steps[$0] }, reads: [input.index])
     }
-    guard let chain else { return nil }
+    guard let chain = ElementwiseChain(stages, tensorCount: inputs.count, using: kernels.elementwise) else {
+      return nil
+    }
     let scratch = scratch(for: chain, threadCount: threadCount)
     return steps[last].doing(
       ChainOperator(chain, inputs, output: output, scratch: scratch),
@@ -115,11 +115,10 @@ extension PlanDraft {
   }
 
   /// **Rule:** a chain that makes bytes of one tensor of bytes and of constants is a look-up.
-  /// **Reason:** converters leave functions of floats between DEQUANTIZE and QUANTIZE: there are 256 results for each channel. One
-  /// table is faster than the functions; a table for each channel is not where these are one generated loop.
+  /// **Reason:** converters leave functions of floats between DEQUANTIZE and QUANTIZE: there are 256 results for each channel.
   private func tabulated(
     _ stages: [(stage: ElementwiseStage, sources: [ElementwiseChain.Source])], _ inputs: [TensorSlot],
-    input: TensorSlot, output: TensorSlot, ofChannels: Bool
+    input: TensorSlot, output: TensorSlot
   ) -> (any Operator)? {
     guard [.int8, .uint8].contains(input.type), [.int8, .uint8].contains(output.type),
       input.shape == output.shape, let depth = output.shape.dimensions.last
@@ -136,8 +135,8 @@ extension PlanDraft {
     return withExtendedLifetime(facts) {
       switch unsafe ElementwiseChain.tabulated(stages, constants, depth: depth) {
       case .table(let table): UnaryOperator(table, input: input, output: output, using: kernels)
-      case .channels(let kernel) where ofChannels: UnaryOperator(kernel, input: input, output: output)
-      case .channels, nil: nil
+      case .channels(let kernel): UnaryOperator(kernel, input: input, output: output)
+      case nil: nil
       }
     }
   }

@@ -93,10 +93,11 @@ package final class FormulaCode: Sendable {
         last.wideCount = 0
         function.call(last)
         if done > 0 { function.call(arguments) }
-        guard let target = unsafe UnsafeMutableRawPointer(bitPattern: rows.output &+ done &* 4) else {
+        let stride = formula.resultByteCount
+        guard let target = unsafe UnsafeMutableRawPointer(bitPattern: rows.output &+ done &* stride) else {
           return
         }
-        unsafe target.copyMemory(from: result, byteCount: rest)
+        unsafe target.copyMemory(from: result, byteCount: rest &* stride)
       }
     }
   }
