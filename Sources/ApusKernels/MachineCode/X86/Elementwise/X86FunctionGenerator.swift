@@ -172,18 +172,15 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
 
   private func exponential(_ x: Value, _ p: inout Program) -> Value { Self.exponential(x, &p, target) }
 
+  /// `eˣ`; with AVX2, zero below 2⁻¹²⁵.
   static func exponential(_ x: Value, _ p: inout Program, _ target: X86Target) -> Value {
     // Beyond these bounds all results are infinite or 0.
-    let bounded = p.lesser(89, p.greater(-104, x))
-    guard target != .avx512 else { return scaledPower(bounded, &p) }
-    let (fractions, bits) = fractions(bounded, &p)
-    // Two factors, since neither 2¹²⁸ nor 2⁻¹⁵⁰ has a normal exponent.
-    let exponents = p.subtractIntegers(bits, .bits(0x4B40_0000))
-    let half = p.shiftRight(exponents, by: 1)
-    let rest = p.subtractIntegers(exponents, .value(half))
-    let first = powerOfTwo(half, &p)
-    let second = powerOfTwo(rest, &p)
-    return p.multiply(p.multiply(p.add(fractions, 1), .value(first)), .value(second))
+    guard target != .avx512 else { return scaledPower(p.lesser(89, p.greater(-104, x)), &p) }
+    let (fractions, bits) = fractions(p.lesser(89, p.greater(-87.33, x)), &p)
+    // Half of the power, since 2¹²⁸ has no exponent; that of n = −126, the least, has the bits of zero.
+    let half = p.addIntegers(p.shiftLeft(bits, by: 23), .bits((0.5 as Float).bitPattern))
+    let result = p.fma(fractions, .value(half), .value(half))
+    return p.add(result, .value(result))
   }
 
   /// `eˣ` of numbers that are not above zero, in fewer steps: with AVX2, what would be subnormal is zero.
