@@ -108,6 +108,29 @@ struct ElementwiseChainTests {
     }
   }
 
+  @Test("zeros of either sign are constants of their own", arguments: sets)
+  func signedZeros(kernels: KernelSet) throws {
+    let alone = ThreadTeam(count: 1)
+    let values = (0..<40).map { Float($0) - 20.5 }
+    for alpha in [0, -0.0] as [Float] {
+      var floats = values
+      var stages: [(stage: ElementwiseStage, sources: [ElementwiseChain.Source])] = []
+      for function in [FloatFunction.leakyRelu(alpha: alpha), .negate] {
+        let kernel = function.choose(count: values.count, using: kernels).kernel
+        floats = result(values.count) { kernel.run(floats.span.bytes, to: &$0, threads: alone) }
+        stages.append((try #require(kernel.stage), [stages.isEmpty ? .tensor(0) : .stage(0)]))
+      }
+      let chain = try #require(ElementwiseChain(stages, tensorCount: 1, using: kernels.elementwise))
+      var scratch = [UInt8](repeating: 0xA5, count: chain.scratchByteCount(threads: 1))
+      let found = result(values.count) { output in
+        var span = scratch.mutableSpan
+        var memory = span.mutableBytes
+        run(chain, [values], to: &output, &memory, threads: 1)
+      }
+      #expect(found.map(\.bitPattern) == floats.map(\.bitPattern), "\(alpha)")
+    }
+  }
+
   @Test("a chain of bytes is a table of the results of its kernels", arguments: sets, [1, 3, 32])
   func tables(kernels: KernelSet, depth: Int) throws {
     let alone = ThreadTeam(count: 1)

@@ -28,7 +28,7 @@ package struct ElementwiseChain: ChainKernel {
     /// The stage, or the last one of those that `code` does.
     let stage: ElementwiseStage
     let code: FormulaCode?
-    let operands: Operands
+    let operands: UpToEight<Operand>
     /// Where its results are kept, in bytes from a worker's memory on; −1 for those of the chain.
     let place: Int
     let stride: Int
@@ -37,30 +37,11 @@ package struct ElementwiseChain: ChainKernel {
 
   /// What a stage reads: a tensor by its number, or what lies in a worker's memory. A few numbers, so that no run counts
   /// references to them.
-  private struct Operand {
+  private struct Operand: BitwiseCopyable, Sendable {
     let tensor: Int
     let place: Int
     /// One, or zero for an operand that stays.
     let step: Int
-  }
-
-  /// The operands of a step.
-  private struct Operands {
-    private var tensors = SIMD8<Int>()
-    private var places = SIMD8<Int>()
-    private var steps = SIMD8<Int>()
-    let count: Int
-
-    init(_ operands: [Operand]) {
-      count = min(operands.count, FloatFormula.mostInputs)
-      for (index, operand) in operands.prefix(count).enumerated() {
-        (tensors[index], places[index], steps[index]) = (operand.tensor, operand.place, operand.step)
-      }
-    }
-
-    subscript(index: Int) -> Operand {
-      Operand(tensor: tensors[index], place: places[index], step: steps[index])
-    }
   }
 
   /// A tensor that the chain reads.
@@ -127,18 +108,16 @@ package struct ElementwiseChain: ChainKernel {
     }
     guard isRead.dropLast().allSatisfy({ $0 }) else { return nil }
     stageCount = stages.count
-    var codes = [FormulaCode?](repeating: nil, count: stages.count)
     let grouped = stages.map { GroupedStage(formula: $0.stage.formula, sources: $0.sources, level: 0) }
-    let groups = StageGroups.groups(of: grouped) { formula, last, sources in
-      guard formula.steps.count > 1 else { return false }
+    let groups = StageGroups.groups(of: grouped) { formula, _, sources in
+      guard formula.steps.count > 1 else { return nil }
       let repeats = sources.map { source in
         if case .tensor(let number) = source { tensors[number]?.stays == true } else { false }
       }
-      codes[last] = formula.repeating(repeats).flatMap { try? kernels?.formula($0) }
-      return codes[last] != nil
+      return formula.repeating(repeats).flatMap { try? kernels?.formula($0) }
     }
-    let places = Self.places(of: groups)
-    var end = groups.count > 1 ? (places.max() ?? 0) + Self.stretch * Self.mostByteCount : 0
+    var (places, end) = StageGroups.places(
+      of: groups, byteCounts: groups.map { _ in Self.stretch * Self.mostByteCount })
     var known: [Tensor] = []
     for tensor in tensors {
       guard var tensor else { return nil }
@@ -155,7 +134,7 @@ package struct ElementwiseChain: ChainKernel {
     self.tensors = known
     workerByteCount = end
     stretch =
-      groups.count == 1 && codes[stages.count - 1] != nil && known.allSatisfy { $0.copy == nil }
+      groups.count == 1 && groups[0].code != nil && known.allSatisfy { $0.copy == nil }
       ? elementCount : Self.stretch
     steps = groups.enumerated().map { index, group in
       let stage = stages[group.last].stage
@@ -166,30 +145,12 @@ package struct ElementwiseChain: ChainKernel {
         }
       }
       return Step(
-        stage: stage, code: codes[group.last], operands: Operands(operands),
-        place: index == groups.count - 1 ? -1 : places[index], stride: stage.stride,
-        hasTail: codes[group.last] == nil && stage.tail != nil)
+        stage: stage, code: group.code, operands: UpToEight(operands), place: places[index],
+        stride: stage.stride, hasTail: group.code == nil && stage.tail != nil)
     }
     lastTensors = groups[groups.count - 1].sources.compactMap { source in
       if case .tensor(let number) = source { number } else { nil }
     }
-  }
-
-  /// Where the results of groups lie: where those lie that nobody reads any more.
-  private static func places(of groups: [StageGroup]) -> [Int] {
-    var lastReaders = Array(repeating: -1, count: groups.count)
-    for (index, group) in groups.enumerated() {
-      for case .stage(let number) in group.sources { lastReaders[number] = index }
-    }
-    var places = Array(repeating: 0, count: groups.count)
-    var busyUntil: [Int] = []
-    for index in groups.indices.dropLast() {
-      let slot = busyUntil.firstIndex { $0 < index } ?? busyUntil.count
-      if slot == busyUntil.count { busyUntil.append(0) }
-      busyUntil[slot] = lastReaders[index]
-      places[index] = slot * stretch * mostByteCount
-    }
-    return places
   }
 
   /// The bytes that a run works in.

@@ -2,9 +2,9 @@
 
 /// Functions and operations of floats, element by element, each of which reads inputs and results of those before it: what
 /// generated code computes in one pass. Inputs and the result may be bytes that stand for floats.
-package struct FloatFormula: Hashable, Sendable {
+package struct FloatFormula: Sendable {
   /// What a step reads.
-  enum Operand: Hashable, Sendable {
+  enum Operand: Sendable {
     case input(Int)
     case step(Int)
   }
@@ -19,7 +19,7 @@ package struct FloatFormula: Hashable, Sendable {
     var byteCount: Int { if case .byte = self { 1 } else { 4 } }
   }
 
-  enum Step: Hashable, Sendable {
+  enum Step: Sendable {
     case function(FloatFunction, Operand)
     /// The result is brought between the bounds; NaN passes.
     case operation(FloatOperation.Kind, Operand, Operand, minimum: Float, maximum: Float)
@@ -33,6 +33,16 @@ package struct FloatFormula: Hashable, Sendable {
     case quantization(FloatQuantization, Operand)
   }
 
+  /// What is made of the last step.
+  enum Output: Hashable, Sendable {
+    case float
+    case byte(isSigned: Bool)
+    /// The sum of all elements of a row, as one float.
+    case sum
+
+    var byteCount: Int { if case .byte = self { 1 } else { 4 } }
+  }
+
   /// The most inputs.
   static let mostInputs = 8
 
@@ -41,6 +51,12 @@ package struct FloatFormula: Hashable, Sendable {
   private(set) var steps: [Step]
   /// Whether the results of each row are summed.
   private(set) var sums = false
+
+  var output: Output {
+    if sums { return .sum }
+    guard case .quantization(let quantization, _) = steps.last else { return .float }
+    return .byte(isSigned: quantization.minimum < 0)
+  }
 
   /// One step, of floats unless told otherwise.
   init(_ step: Step, of input: Input = .float) {
@@ -54,11 +70,9 @@ package struct FloatFormula: Hashable, Sendable {
     steps = []
   }
 
-  /// Bytes of a result.
-  var resultByteCount: Int { if case .quantization = steps.last { 1 } else { 4 } }
-
-  /// Whose result takes one step more.
-  func followed(by function: FloatFunction) -> Self {
+  /// Whose result takes one step more; nil for a function that formulas do not have.
+  func followed(by function: FloatFunction) -> Self? {
+    guard function.isStep else { return nil }
     var copy = self
     copy.steps.append(.function(function, .step(steps.count - 1)))
     return copy
@@ -113,8 +127,11 @@ extension FloatFormula.Step {
 }
 
 extension FloatFormula {
-  /// A function of one input.
-  init(_ function: FloatFunction) { self.init(.function(function, .input(0))) }
+  /// A function of one input; nil for one that formulas do not have.
+  init?(_ function: FloatFunction) {
+    guard function.isStep else { return nil }
+    self.init(.function(function, .input(0)))
+  }
 
   /// An operation of two inputs.
   init(_ operation: FloatOperation) {
@@ -145,4 +162,9 @@ extension FloatFormula {
     }
     return copy
   }
+}
+
+extension FloatFunction {
+  /// Whether formulas have it: sines of large numbers are done apart.
+  fileprivate var isStep: Bool { self != .sin && self != .cos }
 }

@@ -61,9 +61,6 @@ package enum FloatFunction: Hashable, Sendable {
     }
   }
 
-  /// Whether code can do it between others: sines of large numbers are done apart.
-  private var joinsOthers: Bool { self != .sin && self != .cos }
-
   /// Below this, LiteRT's reference computes the logistic function as `eˣ`, which is up to 1.2·10⁻⁴ of it larger.
   static let logisticCutoff: Float = -9
 
@@ -104,7 +101,7 @@ package enum FloatFunction: Hashable, Sendable {
       let function = unsafe MappedFunction(
         function: self, mapping: try set.generatedElementwise().floatMapping(self))
       return (
-        UnaryMap(function, count: count, formula: joinsOthers ? FloatFormula(self) : nil),
+        UnaryMap(function, count: count, formula: FloatFormula(self)),
         KernelChoice(set: set.name, declined: [])
       )
     } catch { return (portableKernel(count: count), .portable(instead: set, error)) }

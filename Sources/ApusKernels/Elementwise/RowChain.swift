@@ -19,7 +19,7 @@
   package static let mostStages = 16
   /// The elements of a block, unless a row has more.
   private static let blockLength = 2048
-  /// The same where most of them are done by code.
+  /// The same where code does some of the stages.
   private static let codeBlockLength = 4096
   /// The longest rows whose stages stay in the cache.
   private static let mostDepth = 4096
@@ -36,7 +36,7 @@
   }
 
   /// Where a stage reads. A few numbers, so that no run counts references to them.
-  private struct Operand {
+  private struct Operand: BitwiseCopyable, Sendable {
     /// A tensor by its number; −1 for what lies in a worker's memory.
     let tensor: Int
     let place: Int
@@ -55,32 +55,9 @@
     }
   }
 
-  /// The operands of a step.
-  private struct Operands {
-    private var numbers = (SIMD8<Int>(), SIMD8<Int>(), SIMD8<Int>(), SIMD8<Int>(), SIMD8<Int>())
-    private var joined = SIMD8<Int>()
-    let count: Int
-
-    init(_ operands: [Operand]) {
-      count = min(operands.count, FloatFormula.mostInputs)
-      for (index, operand) in operands.prefix(count).enumerated() {
-        (numbers.0[index], numbers.1[index], numbers.2[index], numbers.3[index], numbers.4[index]) = (
-          operand.tensor, operand.place, operand.rows, operand.stride, operand.step
-        )
-        joined[index] = operand.isJoined ? 1 : 0
-      }
-    }
-
-    subscript(index: Int) -> Operand {
-      Operand(
-        tensor: numbers.0[index], place: numbers.1[index], rows: numbers.2[index], stride: numbers.3[index],
-        step: numbers.4[index], isJoined: joined[index] != 0)
-    }
-  }
-
   /// Where a stage reads and writes; numbers alone, as for operands.
   private struct Step {
-    let operands: Operands
+    let operands: UpToEight<Operand>
     /// Where results are kept, in bytes from a worker's memory on; −1 for those of the chain.
     let place: Int
     /// Elements of a row of the result, and its bytes.
@@ -183,7 +160,6 @@
     self.depth = depth
     self.columns = columns
     stageCount = stages.count
-    var codes = [FormulaCode?](repeating: nil, count: stages.count)
     let grouped = stages.map { stage in
       switch stage.stage {
       case .elements(let own):
@@ -206,21 +182,24 @@
       guard
         let repeats = Self.repeats(of: courses, rows: rows, length: length, isJoined: length < depth),
         length < depth ? formula.steps.count > 1 : depth.isMultiple(of: FormulaCode.unit)
-      else { return false }
-      codes[last] = formula.repeating(repeats).flatMap { try? kernels?.formula($0) }
-      return codes[last] != nil
+      else { return nil }
+      return formula.repeating(repeats).flatMap { try? kernels?.formula($0) }
     }
-    let hasCode = groups.contains { codes[$0.last] != nil }
+    let hasCode = groups.contains { $0.code != nil }
     let blockRows = max(1, min((hasCode ? Self.codeBlockLength : Self.blockLength) / depth, rows))
     self.blockRows = blockRows
     let groupShapes = groups.map { shapes[$0.last] }
-    var (places, end) = Self.places(of: groups, groupShapes, blockRows: blockRows)
+    let stride = groupShapes.map(\.stride).max() ?? 8
+    // A line more, so that results do not follow each other by whole pages, which the processor takes for one place.
+    var (places, end) = StageGroups.places(
+      of: groups,
+      byteCounts: groupShapes.map { roundedUp(blockRows * $0.course.elements * stride, to: 64) + 64 })
     // What code reads lies where it does.
     var isCopied = Array(repeating: false, count: tensorCount)
-    for group in groups where codes[group.last] == nil {
+    for group in groups where group.code == nil {
       for case .tensor(let number) in group.sources { isCopied[number] = true }
     }
-    for group in groups where codes[group.last] != nil {
+    for group in groups where group.code != nil {
       for case .tensor(let number) in group.sources { isCopied[number] = false }
     }
     var tensors: [Tensor] = []
@@ -238,7 +217,7 @@
     workerByteCount = roundedUp(end, to: 64)
     steps = groups.enumerated().map { index, group in
       let length = groupShapes[index].course.elements
-      let code = codes[group.last]
+      let code = group.code
       // The elements that a row of operands has, of sums more than one of the result.
       let operandLength = grouped[group.last].level
       func operand(_ source: ElementwiseChain.Source) -> Operand {
@@ -267,18 +246,18 @@
       switch stages[group.last].stage {
       case .elements(let kernel):
         return Step(
-          operands: Operands(operands), place: places[index], length: length,
+          operands: UpToEight(operands), place: places[index], length: length,
           byteCount: length * kernel.stride, hasTail: code == nil && kernel.tail != nil,
           isJoined: code == nil ? operands.allSatisfy(\.isJoined) : length < depth, divisor: 1)
       case .reduction(let reduction):
         // All rows of a block are folded at once.
         return Step(
-          operands: Operands(code == nil ? operands.map(\.joined) : operands), place: places[index],
+          operands: UpToEight(code == nil ? operands.map(\.joined) : operands), place: places[index],
           length: 1,
           byteCount: 4, hasTail: false, isJoined: code == nil, divisor: reduction.divisor ?? 1)
       }
     }
-    self.codes = groups.map { codes[$0.last] }
+    codes = groups.map(\.code)
     unsafe fills = groups.map { group in
       switch stages[group.last].stage {
       case .elements(let kernel): unsafe kernel.fill
@@ -314,34 +293,6 @@
       }
     }
     return repeats
-  }
-
-  /// Where the results of groups lie: where those lie that nobody reads any more; and the bytes that they take.
-  private static func places(
-    of groups: [StageGroup], _ shapes: [(course: Course, stride: Int)], blockRows: Int
-  ) -> (places: [Int], end: Int) {
-    var lastReaders = Array(repeating: -1, count: groups.count)
-    for (index, group) in groups.enumerated() {
-      for case .stage(let number) in group.sources { lastReaders[number] = index }
-    }
-    var places = Array(repeating: -1, count: groups.count)
-    var busy: [(until: Int, length: Int, place: Int)] = []
-    let byteCount = shapes.map(\.stride).max() ?? 8
-    var end = 0
-    for index in groups.indices.dropLast() {
-      let length = shapes[index].course.elements
-      var slot = busy.firstIndex { $0.until < index && $0.length == length }
-      if slot == nil {
-        slot = busy.count
-        busy.append((0, length, end))
-        // A line more, so that results do not follow each other by whole pages, which the processor takes for one place.
-        end += roundedUp(blockRows * length * byteCount, to: 64) + 64
-      }
-      guard let slot else { continue }
-      busy[slot].until = lastReaders[index]
-      places[index] = busy[slot].place
-    }
-    return (places, end)
   }
 
   /// How an operand of a stage runs along the rows, of which the stage's results have `length` elements; nil if in no way

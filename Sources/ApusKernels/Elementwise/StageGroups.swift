@@ -2,8 +2,8 @@
 
 /// Stages of a chain that one function in generated code does.
 struct StageGroup {
-  /// What they compute together; nil for a stage that is done by its kernel.
-  var formula: FloatFormula?
+  /// What does them together; nil for a stage that is done by its kernel.
+  var code: FormulaCode?
   /// The last of them, whose result is the group's.
   let last: Int
   /// What it reads: tensors, and results of groups by the numbers of their last stages until ``StageGroups`` renumbers them.
@@ -23,9 +23,10 @@ struct GroupedStage {
 enum StageGroups {
   /// Groups in the order of their last stages, with sources that name groups.
   ///
-  /// - Parameter accepts: whether a formula of more than one stage can be had. Where it cannot, each of its stages is a group.
+  /// - Parameter code: the code of stages that read these sources, if it can be had and pays. Where not, the last of them is done by
+  ///   its kernel.
   static func groups(
-    of stages: [GroupedStage], accepts: (FloatFormula, _ last: Int, [ElementwiseChain.Source]) -> Bool
+    of stages: [GroupedStage], code: (FloatFormula, _ last: Int, [ElementwiseChain.Source]) -> FormulaCode?
   ) -> [StageGroup] {
     var readers = Array(repeating: [Int](), count: stages.count)
     for (index, stage) in stages.enumerated() {
@@ -47,9 +48,11 @@ enum StageGroups {
           members.append(index)
         }
         let sources = sources(of: members, stages)
-        if let joined = formula(members.sorted(), own, sources, stages), accepts(joined, last, sources) {
+        if let joined = formula(members.sorted(), own, sources, stages),
+          let code = code(joined, last, sources)
+        {
           for member in members { isTaken[member] = true }
-          group = StageGroup(formula: joined, last: last, sources: sources)
+          group = StageGroup(code: code, last: last, sources: sources)
         }
       }
       groups.append(group)
@@ -98,5 +101,50 @@ enum StageGroups {
       results[member] = joined.append(formula, of: operands)
     }
     return last.sums ? joined.summed() : joined
+  }
+
+  /// Where the results of groups lie, which take so many bytes each: where those lie that nobody reads any more. −1 for the last
+  /// one's; and the bytes of all.
+  static func places(of groups: [StageGroup], byteCounts: [Int]) -> (places: [Int], end: Int) {
+    var lastReaders = Array(repeating: -1, count: groups.count)
+    for (index, group) in groups.enumerated() {
+      for case .stage(let number) in group.sources { lastReaders[number] = index }
+    }
+    var places = Array(repeating: -1, count: groups.count)
+    var slots: [(until: Int, byteCount: Int, place: Int)] = []
+    var end = 0
+    for index in groups.indices.dropLast() {
+      let slot = slots.firstIndex { $0.until < index && $0.byteCount == byteCounts[index] } ?? slots.count
+      if slot == slots.count {
+        slots.append((0, byteCounts[index], end))
+        end += byteCounts[index]
+      }
+      slots[slot].until = lastReaders[index]
+      places[index] = slots[slot].place
+    }
+    return (places, end)
+  }
+}
+
+/// At most eight elements in place: what a run reads without counting references.
+struct UpToEight<Element: BitwiseCopyable & Sendable>: Sendable {
+  private var elements: (Element, Element, Element, Element, Element, Element, Element, Element)
+  let count: Int
+
+  /// The first elements of an array that is not empty.
+  init(_ array: [Element]) {
+    func element(_ index: Int) -> Element { array[min(index, array.count - 1)] }
+    elements = (
+      element(0), element(1), element(2), element(3), element(4), element(5), element(6), element(7)
+    )
+    count = min(array.count, 8)
+  }
+
+  @inline(__always)
+  subscript(index: Int) -> Element {
+    precondition((0..<8).contains(index))
+    return unsafe withUnsafeBytes(of: elements) {
+      unsafe $0.load(fromByteOffset: index &* MemoryLayout<Element>.stride, as: Element.self)
+    }
   }
 }

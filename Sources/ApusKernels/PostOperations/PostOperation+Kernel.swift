@@ -15,7 +15,7 @@ private struct PostOperationKernel: UnaryKernel {
   var stage: ElementwiseStage? {
     unsafe ElementwiseStage(
       fill: { output, count, input, _, _, _ in unsafe Self.copy(output, input, count: count) },
-      tail: operation, formula: operation.floatFunction.map { FloatFormula($0) },
+      tail: operation, formula: operation.floatFunction.flatMap { FloatFormula($0) },
       operands: [.init(period: count, stride: 4)], elementCount: count, stride: 4, mayOverwrite: true)
   }
 

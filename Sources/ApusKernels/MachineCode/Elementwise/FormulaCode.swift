@@ -18,7 +18,8 @@ package final class FormulaCode: Sendable {
   }
 
   let function: CodeFunction<Arguments>
-  let formula: FloatFormula
+  let inputs: [FloatFormula.Input]
+  let output: FloatFormula.Output
   /// Floats of a vector, at most 16.
   let lanes: Int
   /// Vectors that are computed side by side.
@@ -27,11 +28,12 @@ package final class FormulaCode: Sendable {
   let constants: [UInt32]
 
   init(
-    function: CodeFunction<Arguments>, formula: FloatFormula, lanes: Int, vectorsAtOnce: Int,
-    constants: [UInt32]
+    function: CodeFunction<Arguments>, inputs: [FloatFormula.Input], output: FloatFormula.Output, lanes: Int,
+    vectorsAtOnce: Int, constants: [UInt32]
   ) {
     self.function = function
-    self.formula = formula
+    self.inputs = inputs
+    self.output = output
     self.lanes = lanes
     self.vectorsAtOnce = vectorsAtOnce
     self.constants = constants
@@ -59,7 +61,7 @@ package final class FormulaCode: Sendable {
   /// Computes rows of `depth` elements, or the sum of each. Where they are no multiples of ``unit``, there is one row, and no sum.
   func run(_ rows: Rows, depth: Int) {
     guard depth > 0, rows.count > 0 else { return }
-    precondition(!formula.sums || depth.isMultiple(of: Self.unit))
+    precondition(output != .sum || depth.isMultiple(of: Self.unit))
     ExecutableMemory.seal()
     let vectors = depth / lanes
     var arguments = Arguments(
@@ -81,7 +83,7 @@ package final class FormulaCode: Sendable {
         let result = unsafe memory + FloatFormula.mostInputs * 64
         let rest = depth &- done
         var last = arguments
-        for (index, input) in formula.inputs.enumerated() where input != .repeatedFloat {
+        for (index, input) in inputs.enumerated() where input != .repeatedFloat {
           let place = unsafe memory + index &* 64
           let address = rows.inputs[index] &+ done &* input.byteCount
           guard let source = unsafe UnsafeRawPointer(bitPattern: address) else { return }
@@ -93,7 +95,7 @@ package final class FormulaCode: Sendable {
         last.wideCount = 0
         function.call(last)
         if done > 0 { function.call(arguments) }
-        let stride = formula.resultByteCount
+        let stride = output.byteCount
         guard let target = unsafe UnsafeMutableRawPointer(bitPattern: rows.output &+ done &* stride) else {
           return
         }

@@ -16,7 +16,7 @@ extension X86Assembler {
   }
 
   /// What identifies a vector instruction.
-  package struct Instruction: Sendable {
+  package struct Instruction: Hashable, Sendable {
     package let name: String
     let prefix: UInt8  // 0: none, 1: 66, 2: F3, 3: F2
     let map: UInt8  // 1: 0F, 2: 0F38, 3: 0F3A
@@ -39,6 +39,14 @@ extension X86Assembler {
       self.elementByteCount = elementByteCount
       self.tuple = tuple
     }
+
+    /// The opcode with its map and prefix tells instructions apart, but for those that `W` does.
+    package static func == (first: Self, second: Self) -> Bool {
+      (first.opcode, first.map, first.prefix, first.evexW, first.vexW)
+        == (second.opcode, second.map, second.prefix, second.evexW, second.vexW)
+    }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(opcode) }
   }
 }
 

@@ -2,10 +2,11 @@
 
 /// A computation on vectors of floats without branches, written down value by value and then as code for a loop.
 ///
-/// Values are numbered in the order of their making. A register is a value's from there to its last use.
-struct X86VectorProgram {
+/// Values are numbered in the order of their making. A register is a value's from there to its last use. Constants are data: the
+/// code of equal programs, whose constants may differ, is the same.
+struct X86VectorProgram: Hashable {
   /// What a step makes a value with.
-  private enum Step {
+  private enum Step: Hashable {
     case input(Int)
     /// Bytes as `int32`.
     case bytes(Int, isSigned: Bool)
@@ -26,13 +27,13 @@ struct X86VectorProgram {
   }
 
   /// A value, or a constant by its number.
-  private enum Operand {
+  private enum Operand: Hashable {
     case value(Int)
     case constant(Int)
   }
 
   /// A value of the program.
-  struct Value {
+  struct Value: Hashable {
     fileprivate let number: Int
   }
 
@@ -48,6 +49,18 @@ struct X86VectorProgram {
   private var steps: [Step] = []
   /// The constants, each once.
   private(set) var constants: [UInt32] = []
+
+  static func == (first: Self, second: Self) -> Bool {
+    first.steps == second.steps && first.constants.count == second.constants.count
+  }
+
+  func hash(into hasher: inout Hasher) {
+    for step in steps { hasher.combine(step) }
+    hasher.combine(constants.count)
+  }
+
+  /// How many steps there are.
+  var count: Int { steps.count }
 
   // MARK: Writing
 

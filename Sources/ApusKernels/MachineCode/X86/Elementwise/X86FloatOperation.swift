@@ -21,7 +21,7 @@ private struct X86FloatOperation: BinaryFunction {
     rhs: UnsafePointer<Float>, rhsStep: Int
   ) {
     var code = code
-    let inputs = code.formula.inputs
+    let inputs = code.inputs
     var fits =
       (lhsStep == 0) == (inputs[0] == .repeatedFloat) && (rhsStep == 0) == (inputs[1] == .repeatedFloat)
     if let spread, lhsStep != 0, rhsStep != 0 {

@@ -3,7 +3,11 @@
 /// Generates the code of a formula of floats: a loop over rows, in it one of some vectors at a time and one of what is left.
 struct X86FormulaGenerator: CodeGenerator, Hashable {
   let target: X86Target
-  let formula: FloatFormula
+  let inputs: [FloatFormula.Input]
+  let output: FloatFormula.Output
+  /// The steps, which find repeated inputs in the last registers, see ``held(_:of:)``.
+  let program: X86VectorProgram
+  let result: X86VectorProgram.Value
   /// Vectors that are computed side by side.
   let vectorsAtOnce: Int
 
@@ -12,41 +16,44 @@ struct X86FormulaGenerator: CodeGenerator, Hashable {
   private var width: X86Assembler.Width { target.width }
 
   // General registers. `rdi` has the arguments' address.
-  private static let inputs: [X86Assembler.General] = [.rax, .rdx, .r8, .r9, .r10, .r11, .rbx, .rbp]
+  private static let addresses: [X86Assembler.General] = [.rax, .rdx, .r8, .r9, .r10, .r11, .rbx, .rbp]
   private let constants = X86Assembler.General.rsi
   private let place = X86Assembler.General.rcx
   private let wideEnd = X86Assembler.General.r12
   private let end = X86Assembler.General.r13
-  private let output = X86Assembler.General.r14
+  private let written = X86Assembler.General.r14
   private let rows = X86Assembler.General.r15
   private static let kept: [X86Assembler.General] = [.rbx, .rbp, .r12, .r13, .r14, .r15]
 
   // Vector registers: those of the program first, then sums, then inputs that have one float for a row.
   /// Lanes are summed apart, sixteen of them: as ``SumOfFloats`` does it.
-  private var sumCount: Int { formula.sums ? FormulaCode.unit / target.lanes : 0 }
-  private var repeatedCount: Int { formula.inputs.count { $0 == .repeatedFloat } }
+  private var sumCount: Int { output == .sum ? FormulaCode.unit / target.lanes : 0 }
+  private var repeatedCount: Int { inputs.count { $0 == .repeatedFloat } }
   private var firstSum: Int { 16 - repeatedCount - sumCount }
   /// AVX2 narrows lanes by way of another register.
-  private var spareCount: Int { formula.resultByteCount == 1 && target != .avx512 ? 1 : 0 }
+  private var spareCount: Int { output.byteCount == 1 && target != .avx512 ? 1 : 0 }
   private var spare: Int { firstSum - 1 }
 
+  /// The register that has a repeated input.
+  private static func held(_ input: Int, of inputs: [FloatFormula.Input]) -> Int {
+    16 - inputs[input...].count { $0 == .repeatedFloat }
+  }
+
   func generate() -> [UInt8]? {
-    guard let (program, result) = program else { return nil }
-    let inputs = Array(zip(formula.inputs.indices, Self.inputs))
+    guard inputs.count <= Self.addresses.count else { return nil }
+    let addresses = Array(zip(inputs.indices, Self.addresses))
     var a = X86Assembler(encoding: target == .avx512 ? .evex : .vex)
     for register in Self.kept { a.push(register) }
-    for (index, register) in inputs { a.load(register, .init(.rdi, A.offset(\.inputs) + 8 * index)) }
-    a.load(output, .init(.rdi, A.offset(\.output)))
+    for (index, register) in addresses { a.load(register, .init(.rdi, A.offset(\.inputs) + 8 * index)) }
+    a.load(written, .init(.rdi, A.offset(\.output)))
     a.load(rows, .init(.rdi, A.offset(\.rows)))
     a.load(constants, .init(.rdi, A.offset(\.constants)))
     a.load(wideEnd, .init(.rdi, A.offset(\.wideCount)))
     a.load(end, .init(.rdi, A.offset(\.count)))
     program.holdConstants(&a, target, at: constants)
     let nextRow = a.loopHead()
-    var register = 16 - repeatedCount
-    for (index, address) in inputs where formula.inputs[index] == .repeatedFloat {
-      a.vector(.vbroadcastss, width, register, 0, .init(address))
-      register += 1
+    for (index, address) in addresses where inputs[index] == .repeatedFloat {
+      a.vector(.vbroadcastss, width, Self.held(index, of: inputs), 0, .init(address))
     }
     for sum in 0..<sumCount { a.zeroVector(firstSum + sum, width) }
     a.zero(place)
@@ -55,16 +62,16 @@ struct X86FormulaGenerator: CodeGenerator, Hashable {
     if vectorsAtOnce > leastAtOnce {
       a.test(wideEnd)
       a.jump(.equal, single)
-      guard writeLoop(&a, program, result, vectorsAtOnce, until: wideEnd) else { return nil }
+      guard writeLoop(&a, vectorsAtOnce, until: wideEnd) else { return nil }
       a.place(single)
       a.compare(place, end)
       a.jump(.equal, done)
     }
-    guard writeLoop(&a, program, result, leastAtOnce, until: end) else { return nil }
+    guard writeLoop(&a, leastAtOnce, until: end) else { return nil }
     a.place(done)
-    if formula.sums { writeSum(&a) }
-    for (index, register) in inputs { a.add(register, Memory(.rdi, A.offset(\.strides) + 8 * index)) }
-    a.add(output, Memory(.rdi, A.offset(\.outputStride)))
+    if output == .sum { writeSum(&a) }
+    for (index, register) in addresses { a.add(register, Memory(.rdi, A.offset(\.strides) + 8 * index)) }
+    a.add(written, Memory(.rdi, A.offset(\.outputStride)))
     a.decrement(rows)
     a.jump(.notEqual, nextRow)
     a.zeroUpper()
@@ -75,12 +82,11 @@ struct X86FormulaGenerator: CodeGenerator, Hashable {
 
   /// A loop of so many vectors at a time.
   private func writeLoop(
-    _ a: inout X86Assembler, _ program: X86VectorProgram, _ result: X86VectorProgram.Value, _ count: Int,
-    until end: X86Assembler.General
+    _ a: inout X86Assembler, _ count: Int, until end: X86Assembler.General
   ) -> Bool {
     let next = a.loopHead()
     let places = (0..<count).map { vector in
-      zip(formula.inputs, Self.inputs).map { input, address in
+      zip(inputs, Self.addresses).map { input, address in
         memory(address, vector, byteCount: input.byteCount)
       }
     }
@@ -89,13 +95,13 @@ struct X86FormulaGenerator: CodeGenerator, Hashable {
         result, to: &a, target, registerCount: firstSum - spareCount, inputs: places, constants: constants)
     else { return false }
     for (vector, register) in registers.enumerated() {
-      if formula.sums {
+      let place = memory(written, vector, byteCount: output.byteCount)
+      switch output {
+      case .sum:
         let sum = firstSum + vector % sumCount
         a.vector(.vaddps, width, sum, sum, register)
-      } else if formula.resultByteCount == 1 {
-        storeBytes(&a, register, at: memory(output, vector, byteCount: 1))
-      } else {
-        a.vector(.vmovupsStore, width, register, 0, memory(output, vector, byteCount: 4))
+      case .byte(let isSigned): storeBytes(&a, register, isSigned: isSigned, at: place)
+      case .float: a.vector(.vmovupsStore, width, register, 0, place)
       }
     }
     a.add(place, count * target.lanes)
@@ -110,10 +116,8 @@ struct X86FormulaGenerator: CodeGenerator, Hashable {
   }
 
   /// Stores the low bytes of 32-bit lanes, which are bytes of the result's type.
-  private func storeBytes(_ a: inout X86Assembler, _ register: Int, at place: Memory) {
+  private func storeBytes(_ a: inout X86Assembler, _ register: Int, isSigned: Bool, at place: Memory) {
     guard target != .avx512 else { return a.vector(.vpmovdb, width, register, 0, place) }
-    var isSigned = false
-    if case .quantization(let quantization, _) = formula.steps.last { isSigned = quantization.minimum < 0 }
     a.vector(.vextracti128, .ymm, register, 0, spare, immediate: 1)
     a.vector(.vpackssdw, .xmm, register, register, spare)
     a.vector(isSigned ? .vpacksswb : .vpackuswb, .xmm, register, register, register)
@@ -127,12 +131,13 @@ struct X86FormulaGenerator: CodeGenerator, Hashable {
     a.foldLanes(sum, width, .vaddps, spare: spare)
     a.vector(.vbroadcastss, .xmm, spare, 0, Memory(.rdi, A.offset(\.divisor)))
     a.vector(.vdivps, .xmm, sum, sum, spare)
-    a.vector(.vmovdStore, .xmm, sum, 0, Memory(output))
+    a.vector(.vmovdStore, .xmm, sum, 0, Memory(written))
   }
 
-  /// The formula's steps; nil where one has no code.
-  private var program: (X86VectorProgram, result: X86VectorProgram.Value)? {
-    guard formula.inputs.count <= Self.inputs.count else { return nil }
+  /// A formula's steps, and which has its result; throws where one has no code.
+  static func program(
+    of formula: FloatFormula, _ target: X86Target
+  ) throws(Decline) -> (X86VectorProgram, result: X86VectorProgram.Value) {
     var program = X86VectorProgram()
     var results: [X86VectorProgram.Value] = []
     var held = [X86VectorProgram.Value?](repeating: nil, count: formula.inputs.count)
@@ -144,9 +149,7 @@ struct X86FormulaGenerator: CodeGenerator, Hashable {
         case .float: return program.input(number)
         case .byte(let isSigned): return program.bytes(number, isSigned: isSigned)
         case .repeatedFloat:
-          if let value = held[number] { return value }
-          let before = formula.inputs[..<number].count { $0 == .repeatedFloat }
-          let value = program.held(in: 16 - repeatedCount + before)
+          let value = held[number] ?? program.held(in: Self.held(number, of: formula.inputs))
           held[number] = value
           return value
         }
@@ -155,9 +158,9 @@ struct X86FormulaGenerator: CodeGenerator, Hashable {
     for step in formula.steps {
       switch step {
       case .function(let function, let operand):
-        let generator = X86FunctionGenerator(target: target, function: .floats(function))
+        let generator = X86FunctionGenerator(target: target, function: function)
         guard generator.limit == nil, let result = generator.steps(of: function, value(operand), &program)
-        else { return nil }
+        else { throw Decline("there is no code for \(function)") }
         results.append(result)
       case .operation(let kind, let lhs, let rhs, let minimum, let maximum):
         let (left, right) = (value(lhs), value(rhs))
@@ -181,11 +184,6 @@ struct X86FormulaGenerator: CodeGenerator, Hashable {
     // It may add a step.
     let result = results.last ?? value(.input(0))
     return (program, result)
-  }
-
-  /// The constants as the code reads them.
-  var programConstants: [UInt32] {
-    program.map { X86FunctionGenerator.constants(of: $0.0, target) } ?? []
   }
 }
 
@@ -235,33 +233,32 @@ extension X86VectorProgram {
 extension X86Target {
   /// Code for a formula; throws where a step has none, registers do not suffice, or it cannot be placed.
   func formula(_ formula: FloatFormula) throws(Decline) -> FormulaCode {
-    let least = formula.sums ? FormulaCode.unit / lanes : 1
-    var declined = Decline("a step of it has no code")
+    let (program, result) = try X86FormulaGenerator.program(of: formula, self)
+    return try code(program, result, of: formula.inputs, to: formula.output)
+  }
+
+  /// Code for steps that are written down.
+  func code(
+    _ program: X86VectorProgram, _ result: X86VectorProgram.Value, of inputs: [FloatFormula.Input],
+    to output: FloatFormula.Output
+  ) throws(Decline) -> FormulaCode {
     // Few steps are soon done: memory is what they wait for.
-    let most = formula.steps.allSatisfy(\.isShort) ? 2 : 4
+    let most = program.count < 12 ? 2 : 4
+    let least = output == .sum ? FormulaCode.unit / lanes : 1
+    var declined = Decline("registers do not suffice")
     for vectorsAtOnce in [4, 2, 1] where (least...most).contains(vectorsAtOnce) {
-      let generator = X86FormulaGenerator(target: self, formula: formula, vectorsAtOnce: vectorsAtOnce)
+      let generator = X86FormulaGenerator(
+        target: self, inputs: inputs, output: output, program: program, result: result,
+        vectorsAtOnce: vectorsAtOnce)
       do throws(Decline) {
         return FormulaCode(
-          function: try unsafe CodeFunction(generator), formula: formula, lanes: lanes,
-          vectorsAtOnce: vectorsAtOnce, constants: generator.programConstants)
+          function: try unsafe CodeFunction(generator), inputs: inputs, output: output, lanes: lanes,
+          vectorsAtOnce: vectorsAtOnce, constants: X86FunctionGenerator.constants(of: program, self))
       } catch {
         // Perhaps only because registers do not suffice.
         declined = error
       }
     }
     throw declined
-  }
-}
-
-extension FloatFormula.Step {
-  /// Whether it is a few instructions.
-  fileprivate var isShort: Bool {
-    switch self {
-    case .function(.exp, _), .function(.log, _), .function(.tanh, _), .function(.logistic, _),
-      .function(.swish, _), .function(.elu, _), .function(.gelu, _):
-      false
-    default: true
-    }
   }
 }

@@ -3,28 +3,32 @@
 extension X86Target {
   /// Code for a function of floats; throws where there is none, or it cannot be placed.
   func mapping(_ function: FloatFunction) throws(Decline) -> FloatMapping {
-    let generator = X86FunctionGenerator(target: self, function: .floats(function))
-    guard generator.hasProgram else { throw Decline("there is no code for \(function)") }
-    guard let limit = generator.limit else {
-      let code = try formula(FloatFormula(function))
+    let generator = X86FunctionGenerator(target: self, function: function)
+    if let limit = generator.limit {
+      let code = try X86FunctionCode(generator)
       return { output, count, input in
-        code.map(Int(bitPattern: input), to: Int(bitPattern: output), count: count)
+        unsafe code.fill(output, count: count, input: input, limit: limit) { function($0) }
       }
     }
-    let code = try X86FunctionCode(generator)
-    return { output, count, input in
-      unsafe code.fill(output, count: count, input: input, limit: limit) { function($0) }
-    }
+    guard let formula = FloatFormula(function) else { throw Decline("there is no code for \(function)") }
+    return unsafe Self.mapping(try self.formula(formula))
   }
 
-  /// Code that makes the bits of `int32` of floats, see ``X86FunctionGenerator/Function/truncation``.
+  /// Code that makes the bits of `int32` of floats, see ``X86FunctionGenerator/truncation(_:_:)``.
   func truncation() throws(Decline) -> FloatMapping {
-    let code = try X86FunctionCode(X86FunctionGenerator(target: self, function: .truncation))
-    return { output, count, input in unsafe code.fill(output, count: count, input: input) }
+    var program = X86VectorProgram()
+    let result = X86FunctionGenerator.truncation(program.input(), &program)
+    return unsafe Self.mapping(try code(program, result, of: [.float], to: .float))
+  }
+
+  private static func mapping(_ code: FormulaCode) -> FloatMapping {
+    { output, count, input in
+      code.map(Int(bitPattern: input), to: Int(bitPattern: output), count: count)
+    }
   }
 }
 
-/// Placed code and its constants.
+/// Placed code, which is precise up to a limit, and its constants.
 private struct X86FunctionCode {
   typealias Arguments = X86FunctionGenerator.Arguments
 
@@ -38,12 +42,7 @@ private struct X86FunctionCode {
     lanes = generator.target.lanes
   }
 
-  /// Computes `count` values; what is left over of vectors by way of one of its own.
-  func fill(_ output: UnsafeMutablePointer<Float>, count: Int, input: UnsafePointer<Float>) {
-    _ = unsafe fill(output, count: count, input: input, hasLimit: false)
-  }
-
-  /// The same of a function whose code is precise up to a limit: beyond it, another way is taken.
+  /// Computes `count` values; beyond the limit, another way is taken.
   func fill(
     _ output: UnsafeMutablePointer<Float>, count: Int, input: UnsafePointer<Float>, limit: Float,
     beyond: (Float) -> Float
@@ -59,7 +58,7 @@ private struct X86FunctionCode {
         let (source, target) = unsafe (input + first, output + first)
         if isInPlace { unsafe copy.update(from: source, count: part) }
         let from = unsafe isInPlace ? UnsafePointer(copy) : source
-        if unsafe fill(target, count: part, input: from, hasLimit: true) >= limit.bitPattern {
+        if unsafe fill(target, count: part, input: from) >= limit.bitPattern {
           for index in 0..<part where unsafe !(from[index].magnitude < limit) {
             unsafe target[index] = beyond(from[index])
           }
@@ -69,9 +68,9 @@ private struct X86FunctionCode {
     }
   }
 
-  /// Computes values, and returns the bits of the greatest magnitude if the function has a limit.
+  /// Computes values, and returns the bits of the greatest magnitude. What is left over of vectors goes by way of one of its own.
   private func fill(
-    _ output: UnsafeMutablePointer<Float>, count: Int, input: UnsafePointer<Float>, hasLimit: Bool
+    _ output: UnsafeMutablePointer<Float>, count: Int, input: UnsafePointer<Float>
   ) -> UInt32 {
     ExecutableMemory.seal()
     var greatest: UInt32 = 0
@@ -85,7 +84,6 @@ private struct X86FunctionCode {
               source: source, target: target, vectors: vectors, constants: constants,
               magnitudes: Int(bitPattern: lanes)))
         }
-        guard hasLimit else { return }
         for lane in 0..<16 { greatest = max(greatest, lanes[lane]) }
       }
       let vectors = count / lanes

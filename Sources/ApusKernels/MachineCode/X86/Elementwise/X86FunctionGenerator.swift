@@ -1,37 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Generates functions of floats, a vector at a time: within two units in the last place of the true values, as
-/// ``FloatVectorFunction`` computes them without fused products.
+/// The steps of functions of floats: within two units in the last place of the true values, as ``FloatVectorFunction`` computes
+/// them without fused products. ``X86FormulaGenerator`` writes most of them as code; this generates those that are precise up to
+/// a limit, a vector at a time.
 struct X86FunctionGenerator: CodeGenerator, Hashable {
-  /// What is computed.
-  enum Function: Hashable {
-    case floats(FloatFunction)
-    /// Floats without their fractions, as the bits of `int32`: the nearest of these for greater numbers, the greatest for NaN.
-    case truncation
-  }
-
   struct Arguments: CodeArguments {
     var source = 0
     var target = 0
     /// How many vectors.
     var vectors = 0
     var constants = 0
-    /// Where a vector is written: the greatest magnitude of each lane, of functions that have a limit.
+    /// Where a vector is written: the greatest magnitude of each lane.
     var magnitudes = 0
   }
 
   let target: X86Target
-  let function: Function
+  let function: FloatFunction
 
   typealias Program = X86VectorProgram
   typealias Value = X86VectorProgram.Value
   private typealias A = Arguments
 
-  /// The greatest of each lane; programs of functions with a limit have the registers below.
+  /// The greatest of each lane; programs have the registers below.
   static let magnitudes = 15
 
   /// The magnitude up to which the code is precise, if it is not for all.
-  var limit: Float? { function == .floats(.sin) || function == .floats(.cos) ? 8192 : nil }
+  var limit: Float? { function == .sin || function == .cos ? 8192 : nil }
 
   func generate() -> [UInt8]? {
     guard let (program, result) = program else { return nil }
@@ -41,22 +35,19 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
     a.load(.rcx, .init(.rdi, A.offset(\.vectors)))
     a.load(.rsi, .init(.rdi, A.offset(\.constants)))
     program.holdConstants(&a, target, at: .rsi)
-    if limit != nil { a.zeroVector(Self.magnitudes, target.width) }
+    a.zeroVector(Self.magnitudes, target.width)
     let next = a.loopHead()
     guard
       let registers = program.write(
-        result, to: &a, target, registerCount: limit == nil ? 16 : Self.magnitudes,
-        inputs: [[.init(.rax)]], constants: .rsi)
+        result, to: &a, target, registerCount: Self.magnitudes, inputs: [[.init(.rax)]], constants: .rsi)
     else { return nil }
     a.vector(.vmovupsStore, target.width, registers[0], 0, .init(.rdx))
     a.add(.rax, target.width.byteCount)
     a.add(.rdx, target.width.byteCount)
     a.decrement(.rcx)
     a.jump(.notEqual, next)
-    if limit != nil {
-      a.load(.rax, .init(.rdi, A.offset(\.magnitudes)))
-      a.vector(.vmovupsStore, target.width, Self.magnitudes, 0, .init(.rax))
-    }
+    a.load(.rax, .init(.rdi, A.offset(\.magnitudes)))
+    a.vector(.vmovupsStore, target.width, Self.magnitudes, 0, .init(.rax))
     a.zeroUpper()
     a.return()
     return a.finish()
@@ -65,17 +56,8 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
   /// The function's steps; nil where it has none.
   private var program: (Program, result: Value)? {
     var program = Program()
-    let x = program.input()
-    let result: Value?
-    switch function {
-    case .floats(let function): result = steps(of: function, x, &program)
-    case .truncation: result = Self.truncation(x, &program)
-    }
-    return result.map { (program, $0) }
+    return steps(of: function, program.input(), &program).map { (program, $0) }
   }
-
-  /// Whether there is code for the function.
-  var hasProgram: Bool { program != nil }
 
   /// The constants as the code reads them.
   var constants: [UInt32] {
@@ -341,7 +323,8 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
     return p.fma(p.multiply(polynomial, .value(square)), .value(r), .value(r))
   }
 
-  private static func truncation(_ x: Value, _ p: inout Program) -> Value {
+  /// Floats without their fractions, as the bits of `int32`: the nearest of these for greater numbers, the greatest for NaN.
+  static func truncation(_ x: Value, _ p: inout Program) -> Value {
     // NaN and what is too large become 2³¹, of which an instruction makes the least integer, as of what is too small. Of 2³¹
     // alone a difference is left, whose highest bits turn all others.
     let bounded = p.lesserNumber(x, 0x1p31)
