@@ -367,6 +367,38 @@ def islands():
     yield "island_112_32", island(112, 112, 32)
 
 
+def gate(height, width, channels, gate_shape, type_name):
+    """Bytes times a sigmoid of bytes, plus themselves: attention by channels, by places, or of each element."""
+    graph = Graph()
+    shape = (1, height, width, channels)
+    scale, zero = (0.0517, -10) if type_name == "int8" else (0.0517, 118)
+    sigmoid = (1 / 256, -128) if type_name == "int8" else (1 / 256, 0)
+    x = graph.argument_of(*shape, type_name=type_name, quantization=Quantization.per_tensor(scale, zero))
+    y = graph.argument_of(*gate_shape, type_name=type_name, quantization=Quantization.per_tensor(scale, zero))
+    open_ = graph.of(
+        "LOGISTIC", [y], gate_shape, type_name=type_name, quantization=Quantization.per_tensor(*sigmoid), version=2
+    )
+    passed = graph.of(
+        "MUL", [x, open_], shape, options("Mul", fusedActivationFunction=0), type_name,
+        Quantization.per_tensor(0.0431, zero), version=2,
+    )
+    return graph.done(
+        graph.of(
+            "ADD", [x, passed], shape, options("Add", fusedActivationFunction=0), type_name,
+            Quantization.per_tensor(0.0829, zero), version=2,
+        )
+    )
+
+
+@model
+def gates():
+    for type_name in ("int8", "uint8"):
+        yield f"gate_channels_{type_name}", gate(28, 28, 96, (1, 1, 1, 96), type_name)
+        yield f"gate_places_{type_name}", gate(28, 28, 96, (1, 28, 28, 1), type_name)
+        yield f"gate_elements_{type_name}", gate(28, 28, 96, (1, 28, 28, 96), type_name)
+        yield f"gate_plane_{type_name}", gate(48, 48, 1, (1, 48, 48, 1), type_name)
+
+
 def pool(name, side, channels, window, stride, type_name, padding=0):
     graph = Graph()
     choice = options(

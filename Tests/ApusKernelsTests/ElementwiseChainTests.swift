@@ -70,7 +70,7 @@ struct ElementwiseChainTests {
       }
       let chain = try #require(
         ElementwiseChain(
-          stages, tensorCount: used.count, using: seed.isMultiple(of: 4) ? nil : kernels.elementwise))
+          stages, tensorCount: used.count, using: seed.isMultiple(of: 4) ? nil : kernels))
       let expected = try #require(results.last)
       for threads in [1, 3] {
         var scratch = [UInt8](repeating: 0xA5, count: chain.scratchByteCount(threads: threads))
@@ -108,6 +108,98 @@ struct ElementwiseChainTests {
     }
   }
 
+  @Test("random chains of bytes match their kernels one by one", arguments: sets)
+  func chainsOfBytes(kernels: KernelSet) throws {
+    let alone = ThreadTeam(count: 1)
+    for seed in 0..<160 {
+      var random = SeededGenerator(seed: UInt64(seed))
+      let isSigned = Bool.random(using: &random)
+      let shape = [[1, 6, 6, 64], [1, 28, 28, 96], [3, 1, 70], [40_000], [1, 5, 7, 16]].pick(using: &random)
+      let count = shape.reduce(1, *)
+      let channels = shape[shape.count - 1]
+      // Whole tensors, one of the last axis, a number, and one whose elements follow themselves.
+      let isSpread = shape.count > 1 && channels >= 64
+      let shapes = [shape, [channels], [1]] + (isSpread ? [shape.dropLast() + [1]] : [])
+      let tensors = shapes.map { shape in
+        (0..<shape.reduce(1, *)).map { _ in UInt8.random(in: 0...255, using: &random) }
+      }
+      var used = [0]
+      var results: [[UInt8]] = []
+      var stages: [(stage: ElementwiseStage, sources: [ElementwiseChain.Source])] = []
+      func add(
+        _ stage: ElementwiseStage?, _ sources: [ElementwiseChain.Source],
+        _ run: (inout MutableRawSpan) -> Void
+      )
+        throws
+      {
+        stages.append((try #require(stage), sources))
+        var result = [UInt8](repeating: 0xA5, count: count)
+        var span = result.mutableSpan
+        var bytes = span.mutableBytes
+        run(&bytes)
+        results.append(result)
+      }
+      func zeroPoint() -> Int32 {
+        isSigned ? .random(in: -128...127, using: &random) : .random(in: 0...255, using: &random)
+      }
+      func result(_ factor: Double) -> QuantizedResult {
+        QuantizedResult(
+          multiplier: FixedPointMultiplier(factor), zeroPoint: zeroPoint(), minimum: isSigned ? -128 : 0,
+          maximum: isSigned ? 127 : 255)
+      }
+      for index in 0..<Int.random(in: 2...5, using: &random) {
+        let source: ElementwiseChain.Source = index == 0 ? .tensor(0) : .stage(index - 1)
+        let left = index == 0 ? tensors[0] : results[index - 1]
+        let choice = Int.random(in: 0..<shapes.count + 1, using: &random)
+        guard choice < shapes.count else {
+          let table = ByteTable(isSigned: isSigned) { ($0 &* 77) >> 2 }
+          let kernel = table.kernel(count: count, using: kernels)
+          try add(kernel.stage, [source]) { kernel.run(left.span.bytes, to: &$0, threads: alone) }
+          continue
+        }
+        if !used.contains(choice) { used.append(choice) }
+        let sources = [source, .tensor(used.firstIndex(of: choice) ?? 0)]
+        let pair = try #require(BroadcastShapes(shape, shapes[choice]))
+        let kernel: any BinaryKernel
+        if Bool.random(using: &random) {
+          let product = QuantizedProduct(
+            lhsZeroPoint: zeroPoint(), rhsZeroPoint: zeroPoint(),
+            output: result(.random(in: 0.001...0.05, using: &random)))
+          kernel = kernels.prepare(product, isSigned: isSigned, pair)
+        } else {
+          let operand = QuantizedOperand(zeroPoint: zeroPoint(), multiplier: FixedPointMultiplier(0.5))
+          let other = QuantizedOperand(
+            zeroPoint: zeroPoint(),
+            multiplier: FixedPointMultiplier(.random(in: 0.05...0.5, using: &random)))
+          let sum = QuantizedSum(
+            lhs: operand, rhs: other, isDifference: Bool.random(using: &random), leftShift: 20,
+            output: result(.random(in: 0.6...1.4, using: &random) * 0x1p-20))
+          kernel = kernels.prepare(sum, isSigned: isSigned, pair)
+        }
+        let right = tensors[choice]
+        try add(kernel.stage, sources) {
+          kernel.run(left.span.bytes, right.span.bytes, to: &$0, threads: alone)
+        }
+      }
+      let chain = try #require(ElementwiseChain(stages, tensorCount: used.count, using: kernels))
+      for threads in [1, 3] {
+        var scratch = [UInt8](repeating: 0xA5, count: chain.scratchByteCount(threads: threads))
+        var found = [UInt8](repeating: 0xA5, count: count)
+        var inputs = ChainInputs()
+        for index in used {
+          let tensor = tensors[index]
+          inputs.add(tensor.span.bytes)
+        }
+        var span = found.mutableSpan
+        var output = span.mutableBytes
+        var work = scratch.mutableSpan
+        var memory = work.mutableBytes
+        chain.run(inputs, to: &output, scratch: &memory, threads: ThreadTeam(count: threads))
+        #expect(found == results.last, "seed \(seed), \(shape), \(chain.implementation)")
+      }
+    }
+  }
+
   @Test("zeros of either sign are constants of their own", arguments: sets)
   func signedZeros(kernels: KernelSet) throws {
     let alone = ThreadTeam(count: 1)
@@ -120,7 +212,7 @@ struct ElementwiseChainTests {
         floats = result(values.count) { kernel.run(floats.span.bytes, to: &$0, threads: alone) }
         stages.append((try #require(kernel.stage), [stages.isEmpty ? .tensor(0) : .stage(0)]))
       }
-      let chain = try #require(ElementwiseChain(stages, tensorCount: 1, using: kernels.elementwise))
+      let chain = try #require(ElementwiseChain(stages, tensorCount: 1, using: kernels))
       var scratch = [UInt8](repeating: 0xA5, count: chain.scratchByteCount(threads: 1))
       let found = result(values.count) { output in
         var span = scratch.mutableSpan
@@ -177,8 +269,8 @@ struct ElementwiseChainTests {
         .stage,
     ]
     let parts = zip(whole.compactMap { $0 }, stages).map { (stage: $0, sources: $1.sources) }
-    let chain = try #require(ElementwiseChain(parts, tensorCount: 2, using: kernels.elementwise))
-    #expect(chain.implementation.contains("as 1 generated") == (kernels.elementwise != nil))
+    let chain = try #require(ElementwiseChain(parts, tensorCount: 2, using: kernels))
+    #expect(chain.implementation.contains("generated loop of") == (kernels.elementwise != nil))
     for threads in [1, 3] {
       var scratch = [UInt8](repeating: 0xA5, count: chain.scratchByteCount(threads: threads))
       var found = [UInt8](repeating: 0xA5, count: count)

@@ -45,7 +45,7 @@ struct GuardedChainTests {
       let chain = try #require(
         ElementwiseChain(
           zip(stages, sources).map { (stage: $0, sources: $1) }, tensorCount: 2,
-          using: kernels.elementwise))
+          using: kernels))
       var floats = [Float](repeating: 0, count: count)
       var expected = [UInt8](repeating: 0, count: count)
       do {
@@ -83,7 +83,7 @@ struct GuardedChainTests {
           [
             (.reduction(mean), [.tensor(0)]), (.elements(difference), [.tensor(0), .stage(0)]),
             (.elements(product), [.stage(1), .tensor(1)]),
-          ], tensorCount: 2, rows: rows, depth: depth, using: kernels.elementwise))
+          ], tensorCount: 2, rows: rows, depth: depth, using: kernels))
       let found = try run(chain, [bytes(x), bytes(gamma)], byteCount: 4 * rows * depth)
       let expected = x.indices.map { index in
         let line = x[index / depth * depth..<(index / depth + 1) * depth]

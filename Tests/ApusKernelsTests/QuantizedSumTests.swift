@@ -75,6 +75,44 @@ struct QuantizedSumTests {
     }
   }
 
+  @Test("products of all pairs of bytes match the formula", arguments: KernelSet.tested)
+  func allProducts(kernels: KernelSet) throws {
+    let shapes = try #require(BroadcastShapes([256, 256], [256, 256]))
+    let (left, right) = (
+      (0..<65_536).map { UInt8($0 / 256) }, (0..<65_536).map { UInt8(truncatingIfNeeded: $0) }
+    )
+    var random = SeededGenerator(seed: 11)
+    for seed in 0..<(kernels.isEmulated ? 6 : 60) {
+      let isSigned = seed.isMultiple(of: 2)
+      let (lowest, highest) = range(isSigned)
+      // Many results are halves, or near them.
+      let factor = [
+        0.25, 1.0 / 256, 0x1.000002p-7, 0.75, .random(in: 0.0005...0.01, using: &random),
+        .random(in: 0.01...0.999, using: &random),
+      ].pick(using: &random)
+      func zeroPoint() -> Int32 {
+        [lowest, highest, .random(in: lowest...highest, using: &random)].pick(using: &random)
+      }
+      let product = QuantizedProduct(
+        lhsZeroPoint: zeroPoint(), rhsZeroPoint: zeroPoint(), output: output(factor, isSigned, using: &random)
+      )
+      let kernel = kernels.prepare(product, isSigned: isSigned, shapes)
+      var result = [UInt8](repeating: 0xA5, count: 65_536)
+      var span = result.mutableSpan
+      var bytes = span.mutableBytes
+      kernel.run(left.span.bytes, right.span.bytes, to: &bytes, threads: ThreadTeam(count: 1))
+      func number(_ byte: UInt8) -> Int32 { isSigned ? Int32(Int8(bitPattern: byte)) : Int32(byte) }
+      let wrong = (0..<65_536).count { index in
+        let distances = (
+          number(left[index]) - product.lhsZeroPoint, number(right[index]) - product.rhsZeroPoint
+        )
+        let expected = bounded(distances.0 * distances.1, product.output)
+        return UInt8(truncatingIfNeeded: expected) != result[index]
+      }
+      #expect(wrong == 0, "factor \(factor), \(kernel.implementation)")
+    }
+  }
+
   @Test("generated sets have sums and products of their own")
   func ownKernels() throws {
     let shapes = try #require(BroadcastShapes([100], [100]))

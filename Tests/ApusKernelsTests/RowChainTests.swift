@@ -181,7 +181,7 @@ struct RowChainTests {
       }
       let chain = RowChain(
         made.stages, tensorCount: made.tensors.count, rows: made.rows, depth: made.depth,
-        using: seed.isMultiple(of: 4) ? nil : kernels.elementwise)
+        using: seed.isMultiple(of: 4) ? nil : kernels)
       guard (4...4096).contains(made.depth) else {
         #expect(chain == nil)
         continue
@@ -239,7 +239,7 @@ struct RowChainTests {
         RowChain(
           [(.elements(difference), [.tensor(0), .tensor(1)]), (.reduction(stage), [.stage(0)])],
           tensorCount: 2,
-          rows: rows, depth: depth, using: kernels.elementwise))
+          rows: rows, depth: depth, using: kernels))
       for threads in [1, 3] {
         let found = Self.run(chain, [x, mean], count: depth, threads: threads)
         #expect(Self.isSame(found, sums.prefix(depth).map { $0 / Float(rows) }), "\(rows)×\(depth)")

@@ -19,6 +19,9 @@ package struct KernelChoice: Sendable {
 }
 
 extension KernelChoice {
+  /// A set that was asked first.
+  package init(set: String) { self.init(set: set, declined: []) }
+
   /// Plain Swift, after `set` had nothing better.
   static func portable(instead set: KernelSet?, _ decline: Decline) -> KernelChoice {
     let declined = set.map {

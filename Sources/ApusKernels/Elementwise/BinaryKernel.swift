@@ -127,7 +127,7 @@ extension BinaryFunction {
   var stage: ElementwiseStage? {
     guard let courses else { return nil }
     return unsafe ElementwiseStage(
-      fill: fill, tail: tail, formula: formula,
+      fill: fill, way: way, tail: tail, formula: formula,
       operands: [
         .init(period: courses.lhs.period, stride: strides.lhs, repeats: courses.lhs.repeats),
         .init(period: courses.rhs.period, stride: strides.rhs, repeats: courses.rhs.repeats),

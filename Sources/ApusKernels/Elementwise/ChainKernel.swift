@@ -11,10 +11,50 @@ package protocol ChainKernel: Sendable {
   /// What does the work, for people to read.
   var implementation: String { get }
 
+  /// What does each part of it.
+  var parts: ChainParts { get }
+
   /// Computes the result.
   func run(
     _ inputs: ChainInputs, to output: inout MutableRawSpan, scratch: inout MutableRawSpan, threads: ThreadTeam
   )
+}
+
+/// What does the parts of a chain, for people to read.
+package struct ChainParts: Sendable {
+  private let parts: [Part]
+  /// The name of the set whose code does some of it, or of plain Swift.
+  package let kernelSet: String
+
+  /// One stage, or several that are one function in generated code.
+  struct Part: Sendable {
+    let way: String
+    let stageCount: Int
+    let isCode: Bool
+    let choice: KernelChoice?
+  }
+
+  init(_ parts: [Part], using set: KernelSet?) {
+    self.parts = parts
+    let own = parts.contains(where: \.isCode) ? set?.name : nil
+    let portable = KernelSet.portable.name
+    kernelSet = own ?? parts.lazy.compactMap { $0.choice?.set }.first { $0 != portable } ?? portable
+  }
+
+  /// What does them, in their order.
+  var text: String {
+    parts.map { part in
+      part.isCode && part.stageCount > 1 ? "generated loop of \(part.stageCount) operators" : part.way
+    }.joined(separator: "; ")
+  }
+
+  /// Why some are in plain Swift.
+  package var notes: [String] {
+    parts.flatMap { part in
+      part.isCode
+        ? [] : (part.choice?.declined ?? []).map { "\(part.way), as \($0.set) declined: \($0.reason)" }
+    }
+  }
 }
 
 /// Where the tensors of a chain's run lie.

@@ -72,7 +72,7 @@ extension ElementwiseStage {
   /// The same of another number of elements, to which its whole operands change as well.
   fileprivate func resized(to count: Int) -> ElementwiseStage {
     unsafe ElementwiseStage(
-      fill: fill, tail: tail, formula: nil,
+      fill: fill, way: way, tail: tail, formula: nil,
       operands: operands.map {
         Operand(
           period: $0.period == elementCount ? count : $0.period, stride: $0.stride, repeats: $0.repeats)

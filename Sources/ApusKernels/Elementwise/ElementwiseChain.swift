@@ -16,8 +16,8 @@ package struct ElementwiseChain: ChainKernel {
   /// The most stages, and the most tensors that one may read.
   package static let mostStages = 12
   package static let mostTensors = ChainInputs.mostTensors
-  /// The elements of a stretch, and the bytes of one.
-  private static let stretch = 1024
+  /// The bytes of the widest elements of a stretch, and those of one.
+  private static let stretchByteCount = 4096
   private static let mostByteCount = 8
   /// Operands that begin anew after more elements are read where they are, which ends a stretch there.
   private static let longestCopy = 1024
@@ -62,18 +62,19 @@ package struct ElementwiseChain: ChainKernel {
   private let lastTensors: [Int]
   private let elementCount: Int
   private let workerByteCount: Int
-  /// The elements that are done at a time.
+  /// The elements that are done at a time; all of them where `isWhole`.
   private let stretch: Int
-  private let stageCount: Int
+  private let isWhole: Bool
+  package let parts: ChainParts
 
   /// Chains stages, each of which reads tensors and results of those before it. Only the last result is kept.
   ///
   /// Nil where they do not fit each other, or are too many.
   ///
-  /// - Parameter kernels: what may have code for stages of floats that follow each other.
+  /// - Parameter set: what may have code for stages of floats that follow each other.
   package init?(
     _ stages: [(stage: ElementwiseStage, sources: [Source])], tensorCount: Int,
-    using kernels: (any ElementwiseKernels)? = nil
+    using set: KernelSet? = nil
   ) {
     guard let last = stages.last?.stage, stages.count <= Self.mostStages, tensorCount <= Self.mostTensors
     else {
@@ -107,35 +108,41 @@ package struct ElementwiseChain: ChainKernel {
       }
     }
     guard isRead.dropLast().allSatisfy({ $0 }) else { return nil }
-    stageCount = stages.count
+    let widest = stages.reduce(1) { max($0, $1.stage.stride) }
+    let stretch = Self.stretchByteCount / tensors.reduce(widest) { max($0, $1?.stride ?? 0) }
     let grouped = stages.map { GroupedStage(formula: $0.stage.formula, sources: $0.sources, level: 0) }
     let groups = StageGroups.groups(of: grouped) { formula, _, sources in
       guard formula.steps.count > 1 else { return nil }
       let repeats = sources.map { source in
         if case .tensor(let number) = source { tensors[number]?.stays == true } else { false }
       }
-      return formula.repeating(repeats).flatMap { try? kernels?.formula($0) }
+      return formula.repeating(repeats).flatMap { try? set?.elementwise?.formula($0) }
     }
+    parts = ChainParts(
+      groups.map { group in
+        let stage = stages[group.last].stage
+        return ChainParts.Part(
+          way: stage.way, stageCount: group.stageCount, isCode: group.code != nil, choice: stage.choice)
+      }, using: set)
     var (places, end) = StageGroups.places(
-      of: groups, byteCounts: groups.map { _ in Self.stretch * Self.mostByteCount })
+      of: groups, byteCounts: groups.map { _ in Self.stretchByteCount })
     var known: [Tensor] = []
     for tensor in tensors {
       guard var tensor else { return nil }
       if tensor.repeats > 1 {
         tensor.copy = end
-        end += roundedUp(Self.stretch * tensor.stride, to: 64) + 64
+        end += roundedUp(stretch * tensor.stride, to: 64) + 64
       } else if tensor.period > 1, tensor.period < elementCount, tensor.period <= Self.longestCopy {
         tensor.copy = end
-        end += (Self.stretch + tensor.period) * tensor.stride + 64
+        end += (stretch + tensor.period) * tensor.stride + 64
         end = roundedUp(end, to: 64)
       }
       known.append(tensor)
     }
     self.tensors = known
     workerByteCount = end
-    stretch =
-      groups.count == 1 && groups[0].code != nil && known.allSatisfy { $0.copy == nil }
-      ? elementCount : Self.stretch
+    isWhole = groups.count == 1 && groups[0].code != nil && known.allSatisfy { $0.copy == nil }
+    self.stretch = isWhole ? elementCount : stretch
     steps = groups.enumerated().map { index, group in
       let stage = stages[group.last].stage
       let operands = group.sources.map { source in
@@ -166,9 +173,7 @@ package struct ElementwiseChain: ChainKernel {
 
   /// What does the work, for people to read.
   package var implementation: String {
-    steps.count < stageCount
-      ? "\(stageCount) elementwise operators as \(steps.count) generated loops and kernels, to \(stretch) elements at a time"
-      : "\(steps.count) elementwise kernels, one after the other to \(stretch) elements at a time"
+    isWhole ? parts.text : "in stretches of \(stretch) elements: \(parts.text)"
   }
 
   // MARK: Running
@@ -187,7 +192,7 @@ package struct ElementwiseChain: ChainKernel {
       unsafe scratch.withUnsafeMutableBytes { scratch in
         guard let output = output.baseAddress, let scratch = scratch.baseAddress else { return }
         let length = roundedUp(
-          threads.tileLength(elementCount, least: 1 << 12, most: 1 << 15), to: Self.stretch)
+          threads.tileLength(elementCount, least: 1 << 12, most: 1 << 15), to: isWhole ? 1024 : stretch)
         let work = unsafe Work(
           chain: self, inputs: inputs.addresses, output: output,
           scratch: scratch.alignedUp(toMultipleOf: 64), length: length)
@@ -259,7 +264,7 @@ package struct ElementwiseChain: ChainKernel {
   private func repeatElements(of tensor: Tensor, at address: Int, _ memory: UnsafeMutableRawPointer) {
     guard let copy = tensor.copy, let source = unsafe UnsafeRawPointer(bitPattern: address) else { return }
     let row = tensor.period &* tensor.stride
-    let needed = (Self.stretch &+ tensor.period) &* tensor.stride
+    let needed = (stretch &+ tensor.period) &* tensor.stride
     let target = unsafe memory + copy
     var done = 0
     while done < needed {

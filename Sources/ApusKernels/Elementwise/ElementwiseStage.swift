@@ -17,6 +17,10 @@
   }
 
   let fill: Fill
+  /// What fills a stretch, for people to read.
+  let way: String
+  /// How that was chosen, if there was a choice.
+  package var choice: KernelChoice?
   /// What is done to the floats that it computes.
   let tail: PostOperation?
   /// All of it, as code may compute it together with other stages.
@@ -35,7 +39,7 @@ extension UnaryMap {
     guard takesStretches else { return nil }
     return unsafe ElementwiseStage(
       fill: { [fill = unsafe fill] output, count, input, _, _, _ in unsafe fill(output, count, input) },
-      tail: nil, formula: formula,
+      way: way, tail: nil, formula: formula,
       operands: [.init(period: elementCount, stride: elementByteCounts.argument)], elementCount: elementCount,
       stride: elementByteCounts.result, mayOverwrite: mayOverwrite)
   }

@@ -87,7 +87,7 @@
   private let tails: [PostOperation?]
   /// The code of steps that are several stages, or a sum.
   private let codes: [FormulaCode?]
-  private let stageCount: Int
+  package let parts: ChainParts
   private let tensors: [Tensor]
   /// The tensors that the last stage reads.
   private let lastTensors: [Int]
@@ -102,10 +102,10 @@
   ///
   /// Nil where they do not fit each other, are too many, or do not pay.
   ///
-  /// - Parameter kernels: what may have code for stages of floats that follow each other.
+  /// - Parameter set: what may have code for stages of floats that follow each other.
   package init?(
     _ stages: [(stage: Stage, sources: [ElementwiseChain.Source])], tensorCount: Int, rows: Int, depth: Int,
-    using kernels: (any ElementwiseKernels)? = nil
+    using set: KernelSet? = nil
   ) {
     guard rows > 0, (1...Self.mostDepth).contains(depth), (2...Self.mostStages).contains(stages.count),
       tensorCount <= ChainInputs.mostTensors
@@ -159,7 +159,6 @@
     self.rows = rows
     self.depth = depth
     self.columns = columns
-    stageCount = stages.count
     let grouped = stages.map { stage in
       switch stage.stage {
       case .elements(let own):
@@ -183,8 +182,21 @@
         let repeats = Self.repeats(of: courses, rows: rows, length: length, isJoined: length < depth),
         length < depth ? formula.steps.count > 1 : depth.isMultiple(of: FormulaCode.unit)
       else { return nil }
-      return formula.repeating(repeats).flatMap { try? kernels?.formula($0) }
+      return formula.repeating(repeats).flatMap { try? set?.elementwise?.formula($0) }
     }
+    parts = ChainParts(
+      groups.map { group in
+        let isCode = group.code != nil
+        switch stages[group.last].stage {
+        case .elements(let stage):
+          return ChainParts.Part(
+            way: stage.way, stageCount: group.stageCount, isCode: isCode, choice: stage.choice)
+        case .reduction(let stage):
+          return ChainParts.Part(
+            way: isCode ? "generated sums of rows" : stage.way, stageCount: group.stageCount, isCode: isCode,
+            choice: nil)
+        }
+      }, using: set)
     let hasCode = groups.contains { $0.code != nil }
     let blockRows = max(1, min((hasCode ? Self.codeBlockLength : Self.blockLength) / depth, rows))
     self.blockRows = blockRows
@@ -310,8 +322,8 @@
   }
 
   /// The sums of the parts of columns.
-  private var sumByteCount: Int { parts > 0 ? roundedUp(parts * depth * 4, to: 64) : 0 }
-  private var parts: Int { if case .columns(let parts) = columns?.direction { parts } else { 0 } }
+  private var sumByteCount: Int { columnParts > 0 ? roundedUp(columnParts * depth * 4, to: 64) : 0 }
+  private var columnParts: Int { if case .columns(let parts) = columns?.direction { parts } else { 0 } }
 
   package func scratchByteCount(threads: Int) -> Int { 64 + sumByteCount + threads * workerByteCount }
 
@@ -325,9 +337,7 @@
   }
 
   package var implementation: String {
-    steps.count < stageCount
-      ? "\(stageCount) operators of elements and rows as \(steps.count) generated loops and kernels, to \(blockRows) rows of \(depth) at a time"
-      : "\(steps.count) kernels of elements and rows, one after the other to \(blockRows) rows of \(depth) at a time"
+    "in blocks of \(blockRows) rows of \(depth): \(parts.text)"
   }
 
   // MARK: Running
@@ -348,8 +358,8 @@
         let work = unsafe Work(
           chain: self, inputs: inputs.addresses, output: output, sums: memory, scratch: memory + sumByteCount,
           rows: roundedUp(max(1, length / depth), to: blockRows))
-        guard parts == 0 else {
-          threads.run(tiles: parts, work)
+        guard columnParts == 0 else {
+          threads.run(tiles: columnParts, work)
           return unsafe join(
             memory.assumingMemoryBound(to: Float.self), output.assumingMemoryBound(to: Float.self))
         }
@@ -362,7 +372,9 @@
   private func join(_ sums: UnsafeMutablePointer<Float>, _ output: UnsafeMutablePointer<Float>) {
     for column in 0..<depth {
       var sum = unsafe sums[column]
-      for part in 1..<max(parts, 1) { sum = unsafe SumOfFloats.join(sum, sums[part &* depth &+ column]) }
+      for part in 1..<max(columnParts, 1) {
+        sum = unsafe SumOfFloats.join(sum, sums[part &* depth &+ column])
+      }
       unsafe output[column] = columns?.divisor.map { sum / $0 } ?? sum
     }
   }
@@ -379,7 +391,7 @@
     func run(tile: Int, worker: Int) {
       let memory = unsafe scratch + worker &* chain.workerByteCount
       unsafe chain.repeatRows(inputs, memory)
-      guard chain.parts > 0 else {
+      guard chain.columnParts > 0 else {
         let first = tile &* rows
         return unsafe chain.run(first..<min(first &+ rows, chain.rows), inputs, output, memory)
       }
@@ -387,7 +399,7 @@
       for column in 0..<chain.depth {
         unsafe sums.storeBytes(of: 0, toByteOffset: 4 &* column, as: Float.self)
       }
-      unsafe chain.run(share(of: chain.rows, tile: tile, of: chain.parts), inputs, sums, memory)
+      unsafe chain.run(share(of: chain.rows, tile: tile, of: chain.columnParts), inputs, sums, memory)
     }
   }
 
@@ -413,7 +425,7 @@
     while first < range.upperBound {
       let end = min(first &+ blockRows, range.upperBound)
       for index in 0..<steps.count {
-        if parts > 0, index == steps.count &- 1 {
+        if columnParts > 0, index == steps.count &- 1 {
           unsafe addColumns(
             of: steps[index].operands[0], inputs, from: first, count: end &- first, memory, to: output)
         } else {

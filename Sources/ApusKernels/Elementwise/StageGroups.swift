@@ -6,6 +6,8 @@ struct StageGroup {
   var code: FormulaCode?
   /// The last of them, whose result is the group's.
   let last: Int
+  /// How many they are.
+  let stageCount: Int
   /// What it reads: tensors, and results of groups by the numbers of their last stages until ``StageGroups`` renumbers them.
   var sources: [ElementwiseChain.Source]
 }
@@ -36,7 +38,7 @@ enum StageGroups {
     var groups: [StageGroup] = []
     for last in stages.indices.reversed() where !isTaken[last] {
       isTaken[last] = true
-      var group = StageGroup(last: last, sources: stages[last].sources)
+      var group = StageGroup(last: last, stageCount: 1, sources: stages[last].sources)
       if let own = stages[last].formula {
         var members = [last]
         for index in (0..<last).reversed() {
@@ -52,7 +54,7 @@ enum StageGroups {
           let code = code(joined, last, sources)
         {
           for member in members { isTaken[member] = true }
-          group = StageGroup(code: code, last: last, sources: sources)
+          group = StageGroup(code: code, last: last, stageCount: members.count, sources: sources)
         }
       }
       groups.append(group)

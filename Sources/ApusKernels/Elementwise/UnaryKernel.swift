@@ -51,7 +51,7 @@ extension UnaryFunction {
 /// wherever it is reached through a protocol.
 @safe struct UnaryMap: UnaryKernel {
   let fill: @Sendable (UnsafeMutableRawPointer, Int, UnsafeRawPointer) -> Void
-  private let way: String
+  let way: String
   /// The function, where it is one of floats.
   private(set) var formula: FloatFormula?
   /// The length of a row; zero where there are none.

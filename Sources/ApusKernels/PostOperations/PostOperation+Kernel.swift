@@ -10,12 +10,13 @@ private struct PostOperationKernel: UnaryKernel {
   let operation: PostOperation
   let count: Int
 
-  var implementation: String { "copies of \(PostOperation.stretch) floats, changed in place" }
+  private static let way = "copies of \(PostOperation.stretch) floats, changed in place"
+  var implementation: String { Self.way }
 
   var stage: ElementwiseStage? {
     unsafe ElementwiseStage(
       fill: { output, count, input, _, _, _ in unsafe Self.copy(output, input, count: count) },
-      tail: operation, formula: operation.floatFunction.flatMap { FloatFormula($0) },
+      way: Self.way, tail: operation, formula: operation.floatFunction.flatMap { FloatFormula($0) },
       operands: [.init(period: count, stride: 4)], elementCount: count, stride: 4, mayOverwrite: true)
   }
 

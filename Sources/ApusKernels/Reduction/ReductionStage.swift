@@ -18,6 +18,15 @@
   let divisor: Float?
   /// Whether it sums.
   let isSum: Bool
+
+  /// What folds, for people to read.
+  var way: String {
+    switch direction {
+    case .rows: isSum ? "portable sums of rows" : "portable extremes of rows"
+    case .columns: "portable sums of columns"
+    }
+  }
+
   /// Folds rows, whose number is the count, into a float each.
   let fill: ElementwiseStage.Fill
 }

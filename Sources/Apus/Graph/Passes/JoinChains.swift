@@ -105,7 +105,7 @@ extension PlanDraft {
       return steps[last].doing(
         operation, absorbing: members.dropLast().map { steps[$0] }, reads: [input.index])
     }
-    guard let chain = ElementwiseChain(stages, tensorCount: inputs.count, using: kernels.elementwise) else {
+    guard let chain = ElementwiseChain(stages, tensorCount: inputs.count, using: kernels) else {
       return nil
     }
     let scratch = scratch(for: chain, threadCount: threadCount)

@@ -105,7 +105,7 @@ extension PlanDraft {
     }
     guard let last = members.last, let output = output(of: steps[last]),
       let chain = RowChain(
-        stages, tensorCount: inputs.count, rows: matrix.rows, depth: matrix.depth, using: kernels.elementwise)
+        stages, tensorCount: inputs.count, rows: matrix.rows, depth: matrix.depth, using: kernels)
     else { return nil }
     let scratch = scratch(for: chain, threadCount: threadCount)
     return steps[last].doing(

@@ -47,7 +47,9 @@ struct BinaryOperator: Operator {
 
 extension BinaryOperator {
   var elementwise: ElementwiseStep? {
-    kernel.stage.map { ElementwiseStep(stage: $0, operands: [lhs, rhs], output: output) }
+    guard var stage = kernel.stage else { return nil }
+    stage.choice = choice
+    return ElementwiseStep(stage: stage, operands: [lhs, rhs], output: output)
   }
 
   var overwritableInputs: [TensorSlot] {

@@ -17,7 +17,11 @@ struct ChainOperator: Operator {
     self.scratch = scratch
   }
 
-  var implementation: Implementation { Implementation(text: chain.implementation) }
+  var implementation: Implementation {
+    let parts = chain.parts
+    return Implementation(
+      text: chain.implementation, choice: KernelChoice(set: parts.kernelSet), notes: parts.notes)
+  }
 
   var overwritableInputs: [TensorSlot] {
     inputs.indices.filter { chain.mayOverwrite($0) }.map { inputs[$0] }

@@ -55,7 +55,9 @@ struct UnaryOperator: Operator {
   var unary: UnaryOperator? { self }
 
   var elementwise: ElementwiseStep? {
-    kernel.stage.map { ElementwiseStep(stage: $0, operands: [input], output: output) }
+    guard var stage = kernel.stage else { return nil }
+    stage.choice = choice
+    return ElementwiseStep(stage: stage, operands: [input], output: output)
   }
 
   var overwritableInputs: [TensorSlot] { kernel.mayOverwrite ? [input] : [] }

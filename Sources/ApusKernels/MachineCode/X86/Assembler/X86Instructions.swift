@@ -67,6 +67,8 @@ extension X86Assembler.Instruction {
   package static let vpmulld = Self("vpmulld", prefix: 1, map: 2, 0x40)
   /// Low halves of the products of `int16`.
   package static let vpmullw = Self("vpmullw", prefix: 1, map: 1, 0xD5, tuple: .fullMemory)
+  /// High halves of the products of `int16`.
+  package static let vpmulhw = Self("vpmulhw", prefix: 1, map: 1, 0xE5, tuple: .fullMemory)
   /// High halves of the products of `uint16`.
   package static let vpmulhuw = Self("vpmulhuw", prefix: 1, map: 1, 0xE4, tuple: .fullMemory)
   /// `register = register · third + second` for floats.

@@ -2,71 +2,70 @@
 
 /// An elementwise function of quantized bytes by generated code; what is left over of a stretch is done one by one.
 struct X86ByteFunction: BinaryFunction {
-  private let function: CodeFunction<X86SumGenerator.Arguments>
-  private let factors: X86SumFactors
-  let steps: (lhs: Int, rhs: Int)
+  private let planned: Code
+  /// The code for operands neither of which stays: chains spread out an operand whose elements follow themselves.
+  private let spread: Code?
   private let operation: Operation
   private let isSigned: Bool
-  /// A faster way to the same, for most elements.
-  private var linear: X86LinearSum?
 
   enum Operation {
     case sum(QuantizedSum)
     case product(QuantizedProduct)
   }
 
+  /// What computes stretches along which each operand goes on by a step of one, or stays, with zero.
+  private struct Code {
+    let lhsStep: Int
+    let rhsStep: Int
+    let exact: X86ExactByteFunction
+    /// A faster way to the same, for most elements.
+    var single: (any X86ByteCode)?
+  }
+
   /// Generates the function; throws where factors shift left, stretches are shorter than a block, or code cannot be placed.
   init(_ operation: Operation, target: X86Target, isSigned: Bool, _ shapes: BroadcastShapes) throws(Decline) {
-    let (lhs, rhs, output, kind): (QuantizedOperand, QuantizedOperand, QuantizedResult, X86SumGenerator.Kind)
-    switch operation {
-    case .sum(let sum):
-      (lhs, rhs, output) = (sum.lhs, sum.rhs, sum.output)
-      kind = sum.isSquared ? .squaredDifference : sum.isDifference ? .difference : .sum
-    case .product(let product):
-      let one = FixedPointMultiplier(0.5)
-      lhs = QuantizedOperand(zeroPoint: product.lhsZeroPoint, multiplier: one)
-      rhs = QuantizedOperand(zeroPoint: product.rhsZeroPoint, multiplier: one)
-      (output, kind) = (product.output, .product)
-    }
-    let multipliers = [lhs.multiplier, rhs.multiplier, output.multiplier]
     let plan = BroadcastPlan([shapes.lhs, shapes.rhs], to: shapes.result, joiningRows: true)
-    if let factor = multipliers.first(where: { $0.value < 0 || !(-30...0).contains($0.shift) }) {
-      throw Decline("a factor of \(factor.text) is negative, or does not shift right by 0 to 30 bits")
-    }
     let stretch = plan.longestStretch
-    guard stretch >= Self.blockLength else {
-      throw Decline("stretches of \(stretch) bytes are shorter than \(Self.blockLength)")
+    guard stretch >= X86ExactByteFunction.blockLength else {
+      throw Decline("stretches of \(stretch) bytes are shorter than \(X86ExactByteFunction.blockLength)")
     }
-    steps = (plan.innerSteps[0], plan.innerSteps[1])
-    let generator = X86SumGenerator(
-      target: target, kind: kind, isSigned: isSigned, lhsStays: steps.lhs == 0, rhsStays: steps.rhs == 0,
-      lhsHalves: Self.isHalf(lhs.multiplier), rhsHalves: Self.isHalf(rhs.multiplier),
-      lhsShifts: lhs.multiplier.shift != 0, rhsShifts: rhs.multiplier.shift != 0,
-      outputShifts: output.multiplier.shift != 0)
-    function = try unsafe CodeFunction(generator)
-    factors = X86SumFactors(lhs: lhs, rhs: rhs, output: output, leftShift: kind.leftShift)
     self.operation = operation
     self.isSigned = isSigned
-    if case .sum(let sum) = operation, !sum.isSquared, plan.elementCount >= X86LinearSum.leastCount {
-      linear = X86LinearSum(sum, like: self, target: target, isSigned: isSigned)
+    let steps = (plan.innerSteps[0], plan.innerSteps[1])
+    planned = try Self.code(operation, target, isSigned: isSigned, steps, count: plan.elementCount)
+    if let courses = shapes.courses, courses.lhs.repeats > 1 || courses.rhs.repeats > 1, steps != (1, 1) {
+      spread = try Self.code(operation, target, isSigned: isSigned, (1, 1), count: plan.elementCount)
+    } else {
+      spread = nil
     }
+  }
+
+  private static func code(
+    _ operation: Operation, _ target: X86Target, isSigned: Bool, _ steps: (lhs: Int, rhs: Int), count: Int
+  ) throws(Decline) -> Code {
+    let exact = try X86ExactByteFunction(operation, target: target, isSigned: isSigned, steps)
+    var code = Code(lhsStep: steps.lhs, rhsStep: steps.rhs, exact: exact)
+    switch operation {
+    case .sum(let sum):
+      if !sum.isSquared, count >= X86LinearSum.leastCount {
+        code.single = X86LinearSum(sum, like: exact, steps, target: target, isSigned: isSigned)
+      }
+    case .product(let product):
+      if count >= X86SingleProduct.leastCount {
+        code.single = X86SingleProduct(product, steps, target: target, isSigned: isSigned)
+      }
+    }
+    return code
   }
 
   var way: String {
-    switch (operation, linear) {
-    case (.sum(let sum), nil) where sum.isSquared: "generated squared differences in fixed point"
-    case (.sum, nil): "generated sums in fixed point"
-    case (.sum, _): "generated sums in single precision"
-    case (.product, _): "generated products in fixed point"
+    switch (operation, planned.single == nil) {
+    case (.sum(let sum), _) where sum.isSquared: "generated squared differences in fixed point"
+    case (.sum, true): "generated sums in fixed point"
+    case (.sum, false): "generated sums in single precision"
+    case (.product, true): "generated products in fixed point"
+    case (.product, false): "generated products in single precision"
     }
-  }
-
-  /// The bytes that the function does at once.
-  private static let blockLength = 16
-
-  /// Whether a factor is exactly one half.
-  private static func isHalf(_ multiplier: FixedPointMultiplier) -> Bool {
-    multiplier.value == 1 << 30 && multiplier.shift == 0
   }
 
   static var leastTileLength: Int { 1 << 14 }
@@ -87,25 +86,99 @@ struct X86ByteFunction: BinaryFunction {
     rhs: UnsafePointer<UInt8>, rhsStep: Int
   ) {
     var done = 0
-    let isAsPlanned = lhsStep == steps.lhs && rhsStep == steps.rhs
-    ExecutableMemory.seal()
-    if let linear, count >= linear.blockLength, isAsPlanned {
-      let blocks = count / linear.blockLength
-      unsafe linear.fill(output, blocks: blocks, lhs: lhs, rhs: rhs)
-      done = blocks &* linear.blockLength
-    }
-    if count &- done >= Self.blockLength, isAsPlanned {
-      let blocks = (count &- done) / Self.blockLength
-      let arguments = unsafe X86SumGenerator.Arguments(
-        lhs: Int(bitPattern: lhs + done &* lhsStep), rhs: Int(bitPattern: rhs + done &* rhsStep),
-        output: Int(bitPattern: output + done), blocks: blocks, factors: Int(bitPattern: factors.address))
-      function.call(arguments)
-      done &+= blocks &* Self.blockLength
+    if planned.lhsStep == lhsStep, planned.rhsStep == rhsStep {
+      done = unsafe fill(output, count, lhs, rhs, by: planned)
+    } else if let spread, spread.lhsStep == lhsStep, spread.rhsStep == rhsStep {
+      done = unsafe fill(output, count, lhs, rhs, by: spread)
     }
     while done < count {
       unsafe output[done] = self(lhs[done &* lhsStep], rhs[done &* rhsStep])
       done &+= 1
     }
+  }
+
+  /// Computes whole blocks, and answers how many elements they have.
+  @inline(__always)
+  private func fill(
+    _ output: UnsafeMutablePointer<UInt8>, _ count: Int, _ lhs: UnsafePointer<UInt8>,
+    _ rhs: UnsafePointer<UInt8>, by code: borrowing Code
+  ) -> Int {
+    var done = 0
+    ExecutableMemory.seal()
+    if let single = code.single, count >= single.blockLength {
+      let blocks = count / single.blockLength
+      unsafe single.fill(output, blocks: blocks, lhs: lhs, rhs: rhs)
+      done = blocks &* single.blockLength
+    }
+    let blocks = (count &- done) / X86ExactByteFunction.blockLength
+    if blocks > 0 {
+      unsafe code.exact.fill(
+        output + done, blocks: blocks, lhs: lhs + done &* code.lhsStep, rhs: rhs + done &* code.rhsStep)
+      done &+= blocks &* X86ExactByteFunction.blockLength
+    }
+    return done
+  }
+}
+
+/// Code that computes blocks of bytes of two operands.
+protocol X86ByteCode: Sendable {
+  /// The elements of a block.
+  var blockLength: Int { get }
+
+  /// Computes whole blocks; code must be sealed.
+  func fill(
+    _ output: UnsafeMutablePointer<UInt8>, blocks: Int, lhs: UnsafePointer<UInt8>, rhs: UnsafePointer<UInt8>)
+}
+
+/// A function of quantized bytes in fixed point, as the reference has it.
+struct X86ExactByteFunction: X86ByteCode {
+  private let function: CodeFunction<X86SumGenerator.Arguments>
+  private let factors: X86SumFactors
+
+  /// The bytes that the function does at once.
+  static let blockLength = 16
+  var blockLength: Int { Self.blockLength }
+
+  /// Generates the function; throws where factors shift left, or code cannot be placed.
+  init(
+    _ operation: X86ByteFunction.Operation, target: X86Target, isSigned: Bool, _ steps: (lhs: Int, rhs: Int)
+  ) throws(Decline) {
+    let (lhs, rhs, output, kind): (QuantizedOperand, QuantizedOperand, QuantizedResult, X86SumGenerator.Kind)
+    switch operation {
+    case .sum(let sum):
+      (lhs, rhs, output) = (sum.lhs, sum.rhs, sum.output)
+      kind = sum.isSquared ? .squaredDifference : sum.isDifference ? .difference : .sum
+    case .product(let product):
+      let one = FixedPointMultiplier(0.5)
+      lhs = QuantizedOperand(zeroPoint: product.lhsZeroPoint, multiplier: one)
+      rhs = QuantizedOperand(zeroPoint: product.rhsZeroPoint, multiplier: one)
+      (output, kind) = (product.output, .product)
+    }
+    let multipliers = [lhs.multiplier, rhs.multiplier, output.multiplier]
+    if let factor = multipliers.first(where: { $0.value < 0 || !(-30...0).contains($0.shift) }) {
+      throw Decline("a factor of \(factor.text) is negative, or does not shift right by 0 to 30 bits")
+    }
+    let generator = X86SumGenerator(
+      target: target, kind: kind, isSigned: isSigned, lhsStays: steps.lhs == 0, rhsStays: steps.rhs == 0,
+      lhsHalves: Self.isHalf(lhs.multiplier), rhsHalves: Self.isHalf(rhs.multiplier),
+      lhsShifts: lhs.multiplier.shift != 0, rhsShifts: rhs.multiplier.shift != 0,
+      outputShifts: output.multiplier.shift != 0)
+    function = try unsafe CodeFunction(generator)
+    factors = X86SumFactors(lhs: lhs, rhs: rhs, output: output, leftShift: kind.leftShift)
+  }
+
+  /// Whether a factor is exactly one half.
+  private static func isHalf(_ multiplier: FixedPointMultiplier) -> Bool {
+    multiplier.value == 1 << 30 && multiplier.shift == 0
+  }
+
+  func fill(
+    _ output: UnsafeMutablePointer<UInt8>, blocks: Int, lhs: UnsafePointer<UInt8>, rhs: UnsafePointer<UInt8>
+  ) {
+    function.call(
+      unsafe .init(
+        lhs: Int(bitPattern: lhs), rhs: Int(bitPattern: rhs), output: Int(bitPattern: output), blocks: blocks,
+        factors: Int(bitPattern: factors.address)))
   }
 }
 

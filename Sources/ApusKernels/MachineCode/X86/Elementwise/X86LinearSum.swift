@@ -5,10 +5,9 @@
 /// Exact arithmetic takes three times as long. Two bytes are one of 65,536 pairs: all are tried, which takes as long as the
 /// exact function of so many elements. Where halves come up, floats are scaled up a little, as the reference rounds them away
 /// from zero. Of random factors, some nineteen in twenty pass.
-struct X86LinearSum {
+struct X86LinearSum: X86ByteCode {
   private let function: CodeFunction<X86LinearSumGenerator.Arguments>
   private var numbers = X86LinearSumGenerator.Arguments()
-  /// The elements that are computed at once.
   let blockLength: Int
 
   /// Results of fewer elements are not worth the trial.
@@ -18,8 +17,10 @@ struct X86LinearSum {
   private static let excesses = [0, 0x1p-23, 0x1p-16, 0x1p-14]
 
   /// Finds the numbers that give what `exact` gives; nil where there are none, or code cannot be placed.
-  init?(_ sum: QuantizedSum, like exact: borrowing X86ByteFunction, target: X86Target, isSigned: Bool) {
-    let steps = exact.steps
+  init?(
+    _ sum: QuantizedSum, like exact: X86ExactByteFunction, _ steps: (lhs: Int, rhs: Int), target: X86Target,
+    isSigned: Bool
+  ) {
     let generator = X86LinearSumGenerator(
       target: target, isSigned: isSigned, lhsStays: steps.lhs == 0, rhsStays: steps.rhs == 0)
     guard let function = try? unsafe CodeFunction<X86LinearSumGenerator.Arguments>(generator) else {
@@ -29,7 +30,7 @@ struct X86LinearSum {
     blockLength = X86LinearSumGenerator.blockLength(target)
     for excess in Self.excesses {
       numbers = Self.numbers(sum, target: target, scale: 1 + excess)
-      if equals(exact) { return }
+      if equals(exact, rhsStays: steps.rhs == 0) { return }
     }
     return nil
   }
@@ -55,17 +56,16 @@ struct X86LinearSum {
   }
 
   /// Whether all pairs of bytes give the same.
-  private func equals(_ exact: borrowing X86ByteFunction) -> Bool {
-    let steps = exact.steps
-    return unsafe withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 64) { memory in
+  private func equals(_ exact: X86ExactByteFunction, rhsStays: Bool) -> Bool {
+    unsafe withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 64) { memory in
       ExecutableMemory.seal()
       guard let values = unsafe memory.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return false }
       let (same, expected, found) = unsafe (values + 256, values + 512, values + 768)
       for byte in 0..<256 { unsafe values[byte] = UInt8(truncatingIfNeeded: byte) }
       for byte in 0..<256 {
         unsafe same.update(repeating: UInt8(truncatingIfNeeded: byte), count: 256)
-        let (lhs, rhs) = unsafe steps.rhs == 0 ? (values, same) : (same, values)
-        unsafe exact.fill(expected, count: 256, lhs: lhs, lhsStep: steps.lhs, rhs: rhs, rhsStep: steps.rhs)
+        let (lhs, rhs) = unsafe rhsStays ? (values, same) : (same, values)
+        unsafe exact.fill(expected, blocks: 256 / exact.blockLength, lhs: lhs, rhs: rhs)
         unsafe fill(found, blocks: 256 / blockLength, lhs: lhs, rhs: rhs)
         for offset in stride(from: 0, to: 256, by: 8) {
           let wanted = unsafe UnsafeRawPointer(expected).load(fromByteOffset: offset, as: UInt64.self)
@@ -78,7 +78,6 @@ struct X86LinearSum {
     }
   }
 
-  /// Computes whole blocks.
   func fill(
     _ output: UnsafeMutablePointer<UInt8>, blocks: Int, lhs: UnsafePointer<UInt8>, rhs: UnsafePointer<UInt8>
   ) {
