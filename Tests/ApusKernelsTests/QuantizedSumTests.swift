@@ -161,10 +161,12 @@ struct QuantizedSumTests {
   private func randomShapes(using random: inout SeededGenerator) -> BroadcastShapes? {
     let count = Int.random(in: 1...90, using: &random)
     let rows = [1, 1, 3].pick(using: &random)
-    switch Int.random(in: 0..<6, using: &random) {
+    switch Int.random(in: 0..<7, using: &random) {
     case 0: return BroadcastShapes([rows, count], [1])
     case 1: return BroadcastShapes([rows, 1], [rows, count])
     case 2: return BroadcastShapes([rows, count], [count])
+    // Rows that go at once.
+    case 6: return BroadcastShapes([130, count], [[130, 1], [1, count]].pick(using: &random))
     // From some size on, another way may be tried.
     case 3: return BroadcastShapes([40_000], [40_000])
     case 4: return BroadcastShapes([2, 20_000], [[1], [2, 1]].pick(using: &random))

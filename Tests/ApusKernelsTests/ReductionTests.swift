@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ApusKernels
+import TestSupport
 import Testing
 
 /// Reductions and searches, against loops over each element.
@@ -38,6 +39,56 @@ import Testing
         kind, .int32, values.span.bytes, to: &bytes, startsWithFirst: false,
         threads: ThreadTeam(count: threads))
       #expect(output == expected)
+    }
+  }
+
+  @Test("extremes and sums of rows and columns of any length", arguments: [1, 15, 16, 17, 31, 64, 77, 4_200])
+  func foldsAnyLength(length: Int) {
+    var random = SeededGenerator(seed: UInt64(length))
+    func check<T: Comparable & BitwiseCopyable>(_ type: ScalarType, _ values: [T], others: Int) {
+      for foldsRows in [true, false] {
+        // Rows of the length, or columns of it.
+        let dimensions = foldsRows ? [others, length] : [length, others]
+        let reduction = Reduction(dimensions: dimensions, isFolded: [!foldsRows, foldsRows])
+        for kind in [Reduction.Kind.maximum, .minimum] {
+          let expected = (0..<others).map { other in
+            (0..<length).map { values[foldsRows ? other * length + $0 : $0 * others + other] }
+              .reduce(nil as T?) { best, next in
+                guard let best else { return next }
+                return kind == .maximum ? (next > best ? next : best) : (next < best ? next : best)
+              }
+          }
+          var output = Array(values.prefix(others))
+          var span = output.mutableSpan
+          var bytes = span.mutableBytes
+          reduction.run(
+            kind, type, values.span.bytes, to: &bytes, startsWithFirst: false, threads: ThreadTeam(count: 2))
+          #expect(output.map { $0 as T? } == expected, "\(type), \(kind), \(dimensions)")
+        }
+      }
+    }
+    let others = 21
+    func values<T>(_ make: (inout SeededGenerator) -> T) -> [T] {
+      (0..<others * length).map { _ in make(&random) }
+    }
+    check(.float32, values { Float.random(in: -9...9, using: &$0) }, others: others)
+    check(.uint8, values { UInt8.random(in: 0...255, using: &$0) }, others: others)
+    check(.int8, values { Int8.random(in: -128...127, using: &$0) }, others: others)
+    check(.int16, values { Int16.random(in: .min ... .max, using: &$0) }, others: others)
+    check(.int64, values { Int64.random(in: .min ... .max, using: &$0) }, others: others)
+    for isSigned in [false, true] {
+      let bytes = values { UInt8.random(in: 0...255, using: &$0) }
+      let reduction = Reduction(dimensions: [others, length], isFolded: [false, true])
+      var sums = [Int32](repeating: 77, count: others)
+      var span = sums.mutableSpan
+      var output = span.mutableBytes
+      reduction.sum(isSigned ? .int8 : .uint8, bytes.span.bytes, to: &output, threads: ThreadTeam(count: 2))
+      let expected = (0..<others).map { row in
+        bytes[row * length..<(row + 1) * length].reduce(Int32(0)) {
+          $0 + (isSigned ? Int32(Int8(bitPattern: $1)) : Int32($1))
+        }
+      }
+      #expect(sums == expected)
     }
   }
 
@@ -112,11 +163,13 @@ import Testing
     }
   }
 
-  @Test("any number beats NaN, and equal zeros count as equal")
-  func searchesFloats() {
-    let values: [Float] = [.nan, -1, .nan, -0.0, 0.0, -.infinity, .nan, .nan, .nan]
+  @Test("any number beats NaN, and equal zeros count as equal", arguments: [3, 8, 11, 30])
+  func searchesFloats(length: Int) {
+    let rows: [[Float]] = [[.nan, -1, .nan], [-0.0, 0.0, -.infinity], [.nan, .nan, .nan]]
+    let values = rows.flatMap { $0 + Array(repeating: .nan, count: length - 3) }
     for (isMaximum, expected) in [(true, [Int32(1), 0, 0]), (false, [1, 2, 0])] {
-      let search = ExtremeSearch(.float32, isMaximum: isMaximum, outer: 3, length: 3, inner: 1, isWide: false)
+      let search = ExtremeSearch(
+        .float32, isMaximum: isMaximum, outer: 3, length: length, inner: 1, isWide: false)
       var output = [Int32](repeating: -1, count: 3)
       var span = output.mutableSpan
       var bytes = span.mutableBytes

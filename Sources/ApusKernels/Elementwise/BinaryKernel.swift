@@ -41,6 +41,14 @@ protocol BinaryFunction: Sendable {
   /// The function's value.
   func callAsFunction(_ lhs: Left, _ rhs: Right) -> Result
 
+  /// Whether ``fill(_:rows:depth:lhs:lhsSteps:rhs:rhsSteps:)`` is faster than row after row.
+  func takesRows(of depth: Int) -> Bool
+
+  /// Fills rows of the result that follow each other. Operands have a step along a row, one or zero, and one from row to row.
+  func fill(
+    _ output: UnsafeMutablePointer<Result>, rows: Int, depth: Int, lhs: UnsafePointer<Left>,
+    lhsSteps: RowSteps, rhs: UnsafePointer<Right>, rhsSteps: RowSteps)
+
   /// Fills a stretch of the result. A step is one, or zero for an operand that stays. An operand whose elements are as wide as
   /// the result's may lie where the result goes.
   func fill(
@@ -48,7 +56,24 @@ protocol BinaryFunction: Sendable {
     rhs: UnsafePointer<Right>, rhsStep: Int)
 }
 
+/// How an operand goes along a row, and from row to row.
+typealias RowSteps = (inner: Int, row: Int)
+
 extension BinaryFunction {
+  func takesRows(of depth: Int) -> Bool { false }
+
+  @inline(__always)
+  func fill(
+    _ output: UnsafeMutablePointer<Result>, rows: Int, depth: Int, lhs: UnsafePointer<Left>,
+    lhsSteps: RowSteps, rhs: UnsafePointer<Right>, rhsSteps: RowSteps
+  ) {
+    for row in 0..<rows {
+      unsafe fill(
+        output + row &* depth, count: depth, lhs: lhs + row &* lhsSteps.row, lhsStep: lhsSteps.inner,
+        rhs: rhs + row &* rhsSteps.row, rhsStep: rhsSteps.inner)
+    }
+  }
+
   static var leastTileLength: Int { 1 << 12 }
   var way: String { "portable loop" }
 
@@ -77,7 +102,12 @@ extension BinaryFunction {
   private typealias Fill =
     @Sendable (UnsafeMutableRawPointer, Int, UnsafeRawPointer, Int, UnsafeRawPointer, Int) -> Void
 
+  private typealias FillRows =
+    @Sendable (UnsafeMutableRawPointer, Int, UnsafeRawPointer, RowSteps, UnsafeRawPointer, RowSteps) -> Void
+
   private let fill: Fill
+  /// What fills rows, where they go at once.
+  private let fillRows: FillRows?
   private let way: String
   private let plan: BroadcastPlan
   private let counts: (lhs: Int, rhs: Int)
@@ -103,7 +133,20 @@ extension BinaryFunction {
         rhs: rhs.assumingMemoryBound(to: Function.Right.self), rhsStep: rhsStep)
     }
     way = function.way
-    plan = BroadcastPlan([shapes.lhs, shapes.rhs], to: shapes.result, joiningRows: true)
+    let plan = BroadcastPlan([shapes.lhs, shapes.rhs], to: shapes.result)
+    let depth = plan.longestStretch
+    if plan.rowSteps != nil, function.takesRows(of: depth) {
+      unsafe fillRows = { output, rows, lhs, lhsSteps, rhs, rhsSteps in
+        unsafe function.fill(
+          output.assumingMemoryBound(to: Function.Result.self), rows: rows, depth: depth,
+          lhs: lhs.assumingMemoryBound(to: Function.Left.self), lhsSteps: lhsSteps,
+          rhs: rhs.assumingMemoryBound(to: Function.Right.self), rhsSteps: rhsSteps)
+      }
+      self.plan = plan
+    } else {
+      unsafe fillRows = nil
+      self.plan = BroadcastPlan([shapes.lhs, shapes.rhs], to: shapes.result, joiningRows: true)
+    }
     courses = shapes.courses
     counts = (shapes.lhs.reduce(1, &*), shapes.rhs.reduce(1, &*))
     strides = (
@@ -116,6 +159,7 @@ extension BinaryFunction {
   }
 
   var implementation: String {
+    guard unsafe fillRows == nil else { return "\(way), rows of \(plan.longestStretch)" }
     let rows =
       plan.repeated.map {
         "rows of \($0.period) repeated in \(1024 / max(strides.lhs, strides.rhs)) elements"
@@ -132,7 +176,7 @@ extension BinaryFunction {
         .init(period: courses.lhs.period, stride: strides.lhs, repeats: courses.lhs.repeats),
         .init(period: courses.rhs.period, stride: strides.rhs, repeats: courses.rhs.repeats),
       ],
-      elementCount: plan.elementCount, stride: strides.result, mayOverwrite: true)
+      elementCount: self.plan.elementCount, stride: strides.result, mayOverwrite: true)
   }
 
   /// Each element of an operand as large as the result is read before the element in its place is written: loops go from the
@@ -145,7 +189,7 @@ extension BinaryFunction {
   }
 
   func followed(by tail: PostOperation) -> (any BinaryKernel)? {
-    guard computesFloats, self.tail == nil, plan.repeated == nil else { return nil }
+    guard computesFloats, self.tail == nil, plan.repeated == nil, unsafe fillRows == nil else { return nil }
     var chain = self
     chain.tail = tail
     chain.formula = tail.floatFunction.flatMap { formula?.followed(by: $0) }
@@ -183,6 +227,15 @@ extension BinaryFunction {
       if let repeated = kernel.plan.repeated { return runRepeating(repeated, tile: tile) }
       if let tail = kernel.tail { return run(tile: tile, tail) }
       let (plan, strides) = (kernel.plan, kernel.strides)
+      if let fillRows = unsafe kernel.fillRows, let steps = plan.rowSteps,
+        let rows = plan.rows(ofTile: tile, of: tiling)
+      {
+        let first = rows.lowerBound
+        return unsafe fillRows(
+          output + first &* plan.longestStretch &* strides.result, rows.count,
+          lhs + first &* steps[0] &* strides.lhs, (plan.innerSteps[0], steps[0]),
+          rhs + first &* steps[1] &* strides.rhs, (plan.innerSteps[1], steps[1]))
+      }
       plan.forEachStretch(inTile: tile, of: tiling) { offsets, position, count in
         unsafe kernel.fill(
           output + position &* strides.result, count, lhs + offsets[0] &* strides.lhs, plan.innerSteps[0],

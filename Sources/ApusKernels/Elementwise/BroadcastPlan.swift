@@ -22,6 +22,16 @@ package struct BroadcastPlan: Sendable {
     var operands: SIMD4<Int>
   }
 
+  /// Rows that follow each other: where there is one loop around the innermost one, what it adds to the operands' positions.
+  var rowSteps: SIMD4<Int>? { outerSteps.count == 1 ? outerSteps[0].operands : nil }
+
+  /// The rows of a tile; nil where tiles are parts of rows.
+  func rows(ofTile tile: Int, of tiling: Tiling) -> Range<Int>? {
+    guard tiling.segmentsPerRow == 1 else { return nil }
+    let first = tile &* tiling.rowsPerTile
+    return first..<min(first &+ tiling.rowsPerTile, rowCount)
+  }
+
   /// How many elements the innermost loop has.
   var longestStretch: Int { innerCount }
 

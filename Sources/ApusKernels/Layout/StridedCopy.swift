@@ -269,6 +269,11 @@ private func transposeUnits(
     }
     return
   }
+  if outer.source == run, inner.destination == run,
+    unsafe transposeSquares(outer, inner, width: run, source, destination)
+  {
+    return
+  }
   let block = 32
   var row = 0
   while row < outer.count {

@@ -52,7 +52,7 @@ extension Combination {
 
 /// The combinations and bounds of one element type.
 protocol Folding {
-  associatedtype Element: BitwiseCopyable & Comparable
+  associatedtype Element: ExtremeElement
   associatedtype Sum: Combination where Sum.Element == Element, Sum.Result == Element
   associatedtype Product: Combination where Product.Element == Element, Product.Result == Element
 
@@ -71,7 +71,7 @@ enum FloatFolding: Folding {
   static var greatest: Float { .greatestFiniteMagnitude }
 }
 
-enum IntegerFolding<T: FixedWidthInteger & BitwiseCopyable>: Folding {
+enum IntegerFolding<T: FixedWidthInteger & ExtremeElement>: Folding {
   typealias Sum = WrappingSum<T, T>
   typealias Product = WrappingProduct<T>
   static var zero: T { 0 }
@@ -173,7 +173,7 @@ enum WrappingSum<Element: FixedWidthInteger & BitwiseCopyable, Result: FixedWidt
   }
 }
 
-/// Columns of bytes are summed 64 or sixteen at a time.
+/// Columns of bytes are summed 64 or sixteen at a time, rows sixteen.
 enum SumOfBytes<Element: FixedWidthInteger & BitwiseCopyable>: Summation {
   @inline(__always)
   static func combine(_ result: Int32, _ element: Element) -> Int32 {
@@ -187,6 +187,29 @@ enum SumOfBytes<Element: FixedWidthInteger & BitwiseCopyable>: Summation {
   ) {
     let flip: UInt8 = Element.isSigned ? 0x80 : 0
     unsafe addByteColumns(results, elements, stride: stride, rows: rows, columns: columns, flip: flip)
+  }
+
+  @inline(__always)
+  static func combine(_ result: Int32, _ row: UnsafePointer<Element>, count: Int) -> Int32 {
+    let flip: UInt8 = Element.isSigned ? 0x80 : 0
+    var result = result
+    var index = 0
+    while index &+ 16 <= count {
+      var sums = ByteSums()
+      // 257 bytes sum to less than 2¹⁶.
+      let end = min(count, index &+ 16 &* 256)
+      while index &+ 16 <= end {
+        unsafe sums.add(UnsafeRawPointer(row + index), UInt16(flip) << 8 | UInt16(flip))
+        index &+= 16
+      }
+      result &+= sums.total
+    }
+    result &-= Int32(truncatingIfNeeded: index) &* Int32(flip)
+    while index < count {
+      result = unsafe combine(result, row[index])
+      index &+= 1
+    }
+    return result
   }
 }
 
@@ -248,6 +271,13 @@ private struct ByteSums {
     odd &+= pairs &>> 8
   }
 
+  /// The sum of all columns.
+  @inline(__always)
+  var total: Int32 {
+    let pairs = SIMD8<UInt32>(truncatingIfNeeded: even) &+ SIMD8<UInt32>(truncatingIfNeeded: odd)
+    return Int32(truncatingIfNeeded: pairs.wrappedSum())
+  }
+
   /// Adds the sums to results, without what turned bits have added.
   @inline(__always)
   func store(to results: UnsafeMutablePointer<Int32>, less excess: Int32) {
@@ -263,51 +293,153 @@ enum WrappingProduct<Element: FixedWidthInteger & BitwiseCopyable>: Combination 
   static func combine(_ result: Element, _ element: Element) -> Element { result &* element }
 }
 
-enum Maximum<Element: BitwiseCopyable & Comparable>: Combination {
+enum Maximum<Element: ExtremeElement>: Extremes {
   @inline(__always)
   static func combine(_ result: Element, _ element: Element) -> Element {
     element > result ? element : result
   }
 
   @inline(__always)
-  static func combine(_ result: Element, _ row: UnsafePointer<Element>, count: Int) -> Element {
-    unsafe extreme(Self.self, result, row, count: count)
+  static func combine(_ results: SIMD16<Element>, _ elements: SIMD16<Element>) -> SIMD16<Element> {
+    Element.greater(results, elements)
   }
 }
 
-enum Minimum<Element: BitwiseCopyable & Comparable>: Combination {
+enum Minimum<Element: ExtremeElement>: Extremes {
   @inline(__always)
   static func combine(_ result: Element, _ element: Element) -> Element {
     element < result ? element : result
   }
 
   @inline(__always)
-  static func combine(_ result: Element, _ row: UnsafePointer<Element>, count: Int) -> Element {
-    unsafe extreme(Self.self, result, row, count: count)
+  static func combine(_ results: SIMD16<Element>, _ elements: SIMD16<Element>) -> SIMD16<Element> {
+    Element.lesser(results, elements)
   }
 }
 
-/// The extreme of a row, of eight parts of it, none of which waits for the others.
-@inline(__always)
-private func extreme<C: Combination>(
-  _ combination: C.Type, _ first: C.Result, _ row: UnsafePointer<C.Element>, count: Int
-) -> C.Result where C.Result == C.Element {
-  var (a, b, c, d) = (first, first, first, first)
-  var (e, f, g, h) = (first, first, first, first)
-  var index = 0
-  while index &+ 8 <= count {
-    let next = unsafe row + index
-    unsafe (a, b) = (C.combine(a, next[0]), C.combine(b, next[1]))
-    unsafe (c, d) = (C.combine(c, next[2]), C.combine(d, next[3]))
-    unsafe (e, f) = (C.combine(e, next[4]), C.combine(f, next[5]))
-    unsafe (g, h) = (C.combine(g, next[6]), C.combine(h, next[7]))
-    index &+= 8
+/// What is compared sixteen at a time. Each type has functions of its own: generic ones of vectors are calls for each lane.
+protocol ExtremeElement: SIMDScalar, BitwiseCopyable, Codable, Comparable, Hashable {
+  /// The second where it is greater, otherwise the first.
+  static func greater(_ first: SIMD16<Self>, _ second: SIMD16<Self>) -> SIMD16<Self>
+  /// The second where it is less, otherwise the first.
+  static func lesser(_ first: SIMD16<Self>, _ second: SIMD16<Self>) -> SIMD16<Self>
+}
+
+extension Float: ExtremeElement {
+  @inline(__always)
+  static func greater(_ first: SIMD16<Self>, _ second: SIMD16<Self>) -> SIMD16<Self> {
+    first.replacing(with: second, where: second .> first)
   }
-  a = C.combine(C.combine(a, b), C.combine(c, d))
-  a = C.combine(a, C.combine(C.combine(e, f), C.combine(g, h)))
-  while index < count {
-    a = unsafe C.combine(a, row[index])
-    index &+= 1
+  @inline(__always)
+  static func lesser(_ first: SIMD16<Self>, _ second: SIMD16<Self>) -> SIMD16<Self> {
+    first.replacing(with: second, where: second .< first)
   }
-  return a
+}
+
+extension Int8: ExtremeElement {
+  @inline(__always)
+  static func greater(_ first: SIMD16<Self>, _ second: SIMD16<Self>) -> SIMD16<Self> {
+    first.replacing(with: second, where: second .> first)
+  }
+  @inline(__always)
+  static func lesser(_ first: SIMD16<Self>, _ second: SIMD16<Self>) -> SIMD16<Self> {
+    first.replacing(with: second, where: second .< first)
+  }
+}
+
+extension UInt8: ExtremeElement {
+  @inline(__always)
+  static func greater(_ first: SIMD16<Self>, _ second: SIMD16<Self>) -> SIMD16<Self> {
+    first.replacing(with: second, where: second .> first)
+  }
+  @inline(__always)
+  static func lesser(_ first: SIMD16<Self>, _ second: SIMD16<Self>) -> SIMD16<Self> {
+    first.replacing(with: second, where: second .< first)
+  }
+}
+
+extension Int16: ExtremeElement {
+  @inline(__always)
+  static func greater(_ first: SIMD16<Self>, _ second: SIMD16<Self>) -> SIMD16<Self> {
+    first.replacing(with: second, where: second .> first)
+  }
+  @inline(__always)
+  static func lesser(_ first: SIMD16<Self>, _ second: SIMD16<Self>) -> SIMD16<Self> {
+    first.replacing(with: second, where: second .< first)
+  }
+}
+
+extension Int32: ExtremeElement {
+  @inline(__always)
+  static func greater(_ first: SIMD16<Self>, _ second: SIMD16<Self>) -> SIMD16<Self> {
+    first.replacing(with: second, where: second .> first)
+  }
+  @inline(__always)
+  static func lesser(_ first: SIMD16<Self>, _ second: SIMD16<Self>) -> SIMD16<Self> {
+    first.replacing(with: second, where: second .< first)
+  }
+}
+
+extension Int64: ExtremeElement {
+  @inline(__always)
+  static func greater(_ first: SIMD16<Self>, _ second: SIMD16<Self>) -> SIMD16<Self> {
+    first.replacing(with: second, where: second .> first)
+  }
+  @inline(__always)
+  static func lesser(_ first: SIMD16<Self>, _ second: SIMD16<Self>) -> SIMD16<Self> {
+    first.replacing(with: second, where: second .< first)
+  }
+}
+
+/// The greatest or the least, sixteen at a time.
+protocol Extremes: Combination where Element: ExtremeElement, Result == Element {
+  static func combine(_ results: SIMD16<Element>, _ elements: SIMD16<Element>) -> SIMD16<Element>
+}
+
+extension Extremes {
+  @inline(__always)
+  static func combine(_ result: Element, _ row: UnsafePointer<Element>, count: Int) -> Element {
+    var result = result
+    var index = 0
+    if count >= 16 {
+      var lanes = SIMD16<Element>(repeating: result)
+      while true {
+        lanes = unsafe combine(
+          lanes, UnsafeRawPointer(row + index).loadUnaligned(as: SIMD16<Element>.self))
+        if index &+ 16 == count { break }
+        // What is taken twice makes no difference.
+        index = min(index &+ 16, count &- 16)
+      }
+      for lane in 0..<16 { result = combine(result, lanes[lane]) }
+      return result
+    }
+    while index < count {
+      result = unsafe combine(result, row[index])
+      index &+= 1
+    }
+    return result
+  }
+
+  @inline(__always)
+  static func combineColumns(
+    _ results: UnsafeMutablePointer<Element>, _ elements: UnsafePointer<Element>, stride: Int, rows: Int,
+    columns: Int
+  ) {
+    var column = 0
+    while column &+ 16 <= columns {
+      let place = unsafe UnsafeMutableRawPointer(results + column)
+      var lanes = unsafe place.loadUnaligned(as: SIMD16<Element>.self)
+      for row in 0..<rows {
+        let line = unsafe UnsafeRawPointer(elements + (row &* stride &+ column))
+        lanes = unsafe combine(lanes, line.loadUnaligned(as: SIMD16<Element>.self))
+      }
+      unsafe place.storeBytes(of: lanes, as: SIMD16<Element>.self)
+      column &+= 16
+    }
+    guard column < columns else { return }
+    for row in 0..<rows {
+      let line = unsafe elements + row &* stride
+      for column in column..<columns { unsafe results[column] = combine(results[column], line[column]) }
+    }
+  }
 }

@@ -138,6 +138,49 @@ extension BilinearResize {
     }
   }
 
+  /// Sums of two rows of signed bytes, in sixteenths, of which weights of ten bits have 64.
+  func weighSignedSixteenths(
+    _ upper: UnsafeRawPointer, _ lower: UnsafeRawPointer, _ tap: InterpolationTap,
+    _ scratch: UnsafeMutableRawPointer
+  ) {
+    let weight = Int16(truncatingIfNeeded: tap.weight >> 6)
+    unsafe weigh(
+      upper.assumingMemoryBound(to: Int8.self), lower.assumingMemoryBound(to: Int8.self), 16 &- weight,
+      weight, to: scratch.assumingMemoryBound(to: Int16.self))
+  }
+
+  /// Signed bytes from sums in sixteenths of sixteenths, halves rounded away from zero.
+  func interpolateSignedSixteenths(
+    _ columns: UnsafeBufferPointer<InterpolationTap>, _ scratch: UnsafeMutableRawPointer,
+    _ result: UnsafeMutableRawPointer
+  ) {
+    let sums = UnsafeRawPointer(scratch)
+    var place = unsafe result
+    let half = SIMD8<UInt16>(repeating: 128)
+    for index in columns.indices {
+      let column = unsafe columns[index]
+      let (left, right) = unsafe (
+        sums + 2 &* column.lower &* channels, sums + 2 &* column.upper &* channels
+      )
+      let weight = Int16(truncatingIfNeeded: column.weight >> 6)
+      let (near, far) = (SIMD8(repeating: 16 &- weight), SIMD8(repeating: weight))
+      var channel = 0
+      while channel < channels {
+        let first = unsafe left.loadUnaligned(fromByteOffset: 2 &* channel, as: SIMD8<Int16>.self)
+        let second = unsafe right.loadUnaligned(fromByteOffset: 2 &* channel, as: SIMD8<Int16>.self)
+        // Between −128 · 256 and 127 · 256. Magnitudes are rounded, halves up, and get their sign back.
+        let sum = first &* near &+ second &* far
+        let signs = sum &>> SIMD8(repeating: 15)
+        let magnitudes = SIMD8<UInt16>(truncatingIfNeeded: (sum ^ signs) &- signs)
+        let rounded = SIMD8<Int16>(truncatingIfNeeded: (magnitudes &+ half) &>> SIMD8(repeating: 8))
+        unsafe (place + channel).storeBytes(
+          of: SIMD8<UInt8>(lowBytes: (rounded ^ signs) &- signs), as: SIMD8<UInt8>.self)
+        channel &+= 8
+      }
+      unsafe place += channels
+    }
+  }
+
   /// Sums of two rows of signed bytes, with weights of ten bits.
   func weighSigned(
     _ upper: UnsafeRawPointer, _ lower: UnsafeRawPointer, _ tap: InterpolationTap,

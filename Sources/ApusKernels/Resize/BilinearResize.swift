@@ -4,7 +4,7 @@
 ///
 /// Floats and uint8 are interpolated in single precision, in the reference's order of operations; int8 and
 /// int16 with weights of ten bits. Where all fractions are whole sixteenths, as they are where sizes are doubled, each step
-/// is exact, and words do the same for uint8.
+/// is exact, and words do the same for bytes.
 package struct BilinearResize: Sendable {
   /// The most rows or columns of a result.
   package static let maximumSize = 1 << 24
@@ -46,7 +46,7 @@ package struct BilinearResize: Sendable {
       input: inputWidth, output: outputWidth, alignsCorners: alignsCorners,
       usesHalfPixelCenters: usesHalfPixelCenters,
       isInteger: isInteger)
-    hasSixteenths = (vertical + horizontal).allSatisfy(\.isInSixteenths)
+    hasSixteenths = (vertical + horizontal).allSatisfy { isInteger ? $0.weight & 63 == 0 : $0.isInSixteenths }
     // Empty where there is no batch or no channel.
     tiles = channels == 0 ? 0 : min(batches, 1) == 0 ? 0 : batches &* outputHeight
   }
@@ -136,6 +136,9 @@ package struct BilinearResize: Sendable {
     case .uint8:
       if !again { unsafe weigh(upper, lower, tap, scratch) }
       unsafe interpolateBytes(columns, scratch, result)
+    case .int8 where hasSixteenths:
+      if !again { unsafe weighSignedSixteenths(upper, lower, tap, scratch) }
+      unsafe interpolateSignedSixteenths(columns, scratch, result)
     case .int8:
       if !again { unsafe weighSigned(upper, lower, tap, scratch) }
       unsafe interpolateSignedBytes(columns, scratch, result)

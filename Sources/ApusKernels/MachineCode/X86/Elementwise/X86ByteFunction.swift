@@ -81,6 +81,47 @@ struct X86ByteFunction: BinaryFunction {
     }
   }
 
+  /// Rows up to this length are too short for a call each.
+  private static let shortRow = 512
+  /// The bytes that are spread out at a time.
+  private static let spreadCount = 4096
+
+  func takesRows(of depth: Int) -> Bool { spread != nil && depth <= Self.shortRow }
+
+  /// Spreads out the operand that has a byte for each row.
+  func fill(
+    _ output: UnsafeMutablePointer<UInt8>, rows: Int, depth: Int, lhs: UnsafePointer<UInt8>,
+    lhsSteps: RowSteps, rhs: UnsafePointer<UInt8>, rhsSteps: RowSteps
+  ) {
+    let spreadsLeft = lhsSteps.inner == 0
+    let other = spreadsLeft ? rhsSteps : lhsSteps
+    guard other == (1, depth) else {
+      for row in 0..<rows {
+        unsafe fill(
+          output + row &* depth, count: depth, lhs: lhs + row &* lhsSteps.row, lhsStep: lhsSteps.inner,
+          rhs: rhs + row &* rhsSteps.row, rhsStep: rhsSteps.inner)
+      }
+      return
+    }
+    let (bytes, step) = unsafe spreadsLeft ? (lhs, lhsSteps.row) : (rhs, rhsSteps.row)
+    let most = Self.spreadCount / depth
+    unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.spreadCount) { memory in
+      guard let copy = memory.baseAddress else { return }
+      var row = 0
+      while row < rows {
+        let part = min(most, rows &- row)
+        for index in 0..<part {
+          unsafe (copy + index &* depth).initialize(repeating: bytes[(row &+ index) &* step], count: depth)
+        }
+        let (place, count) = (row &* depth, part &* depth)
+        unsafe fill(
+          output + place, count: count, lhs: spreadsLeft ? UnsafePointer(copy) : lhs + place, lhsStep: 1,
+          rhs: spreadsLeft ? rhs + place : UnsafePointer(copy), rhsStep: 1)
+        row &+= part
+      }
+    }
+  }
+
   func fill(
     _ output: UnsafeMutablePointer<UInt8>, count: Int, lhs: UnsafePointer<UInt8>, lhsStep: Int,
     rhs: UnsafePointer<UInt8>, rhsStep: Int

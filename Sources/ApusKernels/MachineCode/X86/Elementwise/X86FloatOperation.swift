@@ -16,6 +16,21 @@ private struct X86FloatOperation: BinaryFunction {
     operation.bounds.clamp(operation.kind(lhs, rhs))
   }
 
+  func takesRows(of depth: Int) -> Bool { depth.isMultiple(of: FormulaCode.unit) }
+
+  func fill(
+    _ output: UnsafeMutablePointer<Float>, rows: Int, depth: Int, lhs: UnsafePointer<Float>,
+    lhsSteps: RowSteps, rhs: UnsafePointer<Float>, rhsSteps: RowSteps
+  ) {
+    // The kernel's code is that of the steps along its rows.
+    let inputs = SIMD8(Int(bitPattern: lhs), Int(bitPattern: rhs), 0, 0, 0, 0, 0, 0)
+    let strides = SIMD8(lhsSteps.row &* 4, rhsSteps.row &* 4, 0, 0, 0, 0, 0, 0)
+    code.run(
+      .init(
+        count: rows, output: Int(bitPattern: output), outputStride: depth &* 4, inputs: inputs,
+        strides: strides), depth: depth)
+  }
+
   func fill(
     _ output: UnsafeMutablePointer<Float>, count: Int, lhs: UnsafePointer<Float>, lhsStep: Int,
     rhs: UnsafePointer<Float>, rhsStep: Int

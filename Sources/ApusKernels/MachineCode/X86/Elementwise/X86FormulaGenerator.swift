@@ -155,7 +155,7 @@ struct X86FormulaGenerator: CodeGenerator, Hashable {
         }
       }
     }
-    for step in formula.steps {
+    for (index, step) in formula.steps.enumerated() {
       switch step {
       case .function(let function, let operand):
         let generator = X86FunctionGenerator(target: target, function: function)
@@ -176,7 +176,12 @@ struct X86FormulaGenerator: CodeGenerator, Hashable {
       case .dequantization(let dequantization, let operand):
         results.append(program.dequantized(value(operand), dequantization))
       case .quantization(let quantization, let operand):
-        results.append(program.quantized(value(operand), quantization))
+        // AVX2 stores results by packing, which brings them between the bounds of bytes.
+        let saturates = target != .avx512 && index == formula.steps.count - 1 && quantization.fillsBytes
+        results.append(
+          saturates
+            ? program.roundedQuotient(value(operand), quantization)
+            : program.quantized(value(operand), quantization))
       case .parametricRelu(let operand, let factors):
         results.append(program.parametricRelu(value(operand), factors: value(factors)))
       }
@@ -205,6 +210,19 @@ extension X86VectorProgram {
     return multiply(unary(.vcvtdq2ps, distance), .bits(kind.scale.bitPattern))
   }
 
+  /// The quotient, rounded, and the zero point: integers that may be beyond the bounds. Of what is NaN or no `int32` it is −2³¹,
+  /// and the sum wraps, as that of ``FloatQuantization``.
+  fileprivate mutating func roundedQuotient(_ value: Value, _ kind: FloatQuantization) -> Value {
+    let quotient = divide(value, .bits(kind.scale.bitPattern))
+    return addIntegers(rounded(quotient), .bits(UInt32(bitPattern: kind.zeroPoint)))
+  }
+
+  /// The nearest integers, halves away from zero: away from zero by almost one half, then cut off.
+  private mutating func rounded(_ value: Value) -> Value {
+    let half = or(and(value, .bits(1 << 31)), .bits((0x1.fffffep-2 as Float).bitPattern))
+    return unary(.vcvttps2dq, add(value, .value(half)))
+  }
+
   /// `int32` that are bytes.
   fileprivate mutating func quantized(_ value: Value, _ kind: FloatQuantization) -> Value {
     let quotient = divide(value, .bits(kind.scale.bitPattern))
@@ -214,10 +232,7 @@ extension X86VectorProgram {
     // Bounds are integers, on either side of zero: clamping before rounding makes no difference.
     let bounded = lesser(
       Float(kind.maximum - kind.zeroPoint), greater(Float(kind.minimum - kind.zeroPoint), quotient))
-    // Away from zero by almost one half, then cut off: nearest, halves away from zero.
-    let half = or(and(bounded, .bits(1 << 31)), .bits((0x1.fffffep-2 as Float).bitPattern))
-    let rounded = unary(.vcvttps2dq, add(bounded, .value(half)))
-    let result = addIntegers(rounded, .bits(UInt32(bitPattern: kind.zeroPoint)))
+    let result = addIntegers(rounded(bounded), .bits(UInt32(bitPattern: kind.zeroPoint)))
     let outOfRange = Term.bits(UInt32(bitPattern: kind.outOfRange))
     return xor(and(xor(result, outOfRange), .value(fits)), outOfRange)
   }
@@ -228,6 +243,11 @@ extension X86VectorProgram {
     let sign = shiftRight(add(value, 0), by: 31)
     return xor(value, .value(and(xor(product, .value(value)), .value(sign))))
   }
+}
+
+extension FloatQuantization {
+  /// Whether its bounds are those of bytes, signed or not.
+  fileprivate var fillsBytes: Bool { (minimum, maximum) == (-128, 127) || (minimum, maximum) == (0, 255) }
 }
 
 extension X86Target {

@@ -98,8 +98,7 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
       return Self.choose(product, x, where: program.shiftRight(x, by: 31), &program)
     case .hardSwish:
       let factor = program.lesser(6, program.greater(0, program.add(x, 3)))
-      return program.divide(
-        program.multiply(x, .value(factor)), .value(program.constant((6 as Float).bitPattern)))
+      return program.multiply(program.multiply(x, .value(factor)), 0x1.555556p-3)
     case .absolute: return program.and(x, .bits(0x7FFF_FFFF))
     case .negate: return program.xor(x, .bits(1 << 31))
     case .square: return program.multiply(x, .value(x))
