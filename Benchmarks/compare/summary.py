@@ -28,7 +28,8 @@ def svg(result):
     groups = list(bars(result["models"]))
     rows = sum(len(found) + 1.6 for _, found in groups)
     height = int(TOP + rows * ROW + 30)
-    top = max(value for _, found in groups for _, value in found)
+    # Single operators belong to no scheme.
+    top = max((value for _, found in groups for _, value in found), default=2)
     # Ratios are compared by their logarithms: 2 is as far from 1 as ½.
     low, high = math.log2(0.9), math.log2(top * 1.05)
 

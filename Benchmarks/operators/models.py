@@ -480,6 +480,98 @@ def multipliers():
                 yield key, multiplied(56, channels, multiplier, 3, stride, type_name)
 
 
+def quantized(type_name, scale=0.0517, zero=-10):
+    """None for floats."""
+    return None if type_name == "float32" else Quantization.per_tensor(scale, zero if type_name == "int8" else zero + 128)
+
+
+def mapped(name, shape, result, choice, type_name, *constants, version=2):
+    """An operator of one tensor and of constants: sizes, axes, orders."""
+    graph = Graph()
+    x = graph.argument_of(*shape, type_name=type_name, quantization=quantized(type_name))
+    inputs = [x] + [graph.constant(np.array(constant, np.int32)) for constant in constants]
+    return graph.done(graph.of(name, inputs, result, choice, type_name, quantized(type_name), version=version))
+
+
+TYPES = ("float32", "int8", "uint8")
+
+
+@model
+def broadcasts():
+    """Sums and the like with one number for each channel, for each place, and for each row and column."""
+    picture, matrix = (1, 56, 56, 64), (1, 128, 256)
+    shapes = {
+        "elements": (picture, picture), "channels": (picture, (64,)), "places": (picture, (1, 56, 56, 1)),
+        "rows": (matrix, (1, 128, 1)), "outer": ((1, 128, 1), (1, 1, 256)),
+    }
+    for type_name in TYPES:
+        for name in ("Add", "Sub", "Mul"):
+            for label, (left, right) in shapes.items():
+                graph = Graph()
+                x = graph.argument_of(*left, type_name=type_name, quantization=quantized(type_name))
+                y = graph.argument_of(*right, type_name=type_name, quantization=quantized(type_name, 0.0431, 5))
+                result = np.broadcast_shapes(left, right)
+                choice = options(name, fusedActivationFunction=0)
+                sum_ = graph.of(
+                    name.upper(), [x, y], result, choice, type_name, quantized(type_name, 0.0829, 3), version=2
+                )
+                yield f"{name.lower()}_{label}_{type_name}", graph.done(sum_)
+
+
+@model
+def movements():
+    """Axes in another order, and pixels that become channels and back."""
+    orders = {
+        "to_planes": ((1, 56, 56, 64), (0, 3, 1, 2)), "to_pixels": ((1, 64, 56, 56), (0, 2, 3, 1)),
+        "matrix": ((1, 196, 384), (0, 2, 1)), "heads": ((1, 128, 12, 64), (0, 2, 1, 3)),
+        "shuffle": ((1, 28, 28, 2, 58), (0, 1, 2, 4, 3)),
+    }
+    for type_name in TYPES:
+        for label, (shape, order) in orders.items():
+            result = tuple(shape[axis] for axis in order)
+            graph = mapped("TRANSPOSE", shape, result, options("Transpose"), type_name, order)
+            yield f"transpose_{label}_{type_name}", graph
+        for half in (False, True):
+            choice = options("ResizeBilinear", alignCorners=not half, halfPixelCenters=half)
+            graph = mapped(
+                "RESIZE_BILINEAR", (1, 28, 28, 64), (1, 56, 56, 64), choice, type_name, (56, 56), version=3
+            )
+            yield f"bilinear_{'half' if half else 'aligned'}_{type_name}", graph
+        choice = options("DepthToSpace", blockSize=2)
+        graph = mapped("DEPTH_TO_SPACE", (1, 56, 56, 64), (1, 112, 112, 16), choice, type_name)
+        yield f"depth_to_space_{type_name}", graph
+
+
+@model
+def reductions():
+    """Of channels and of places; and where the greatest channel is."""
+    picture = (1, 56, 56, 64)
+    for type_name in TYPES:
+        for name in ("MEAN", "REDUCE_MAX", "REDUCE_MIN"):
+            for label, axes, result in (("channels", (3,), (1, 56, 56, 1)), ("places", (1, 2), (1, 1, 1, 64))):
+                graph = mapped(name, picture, result, options("Reducer", keepDims=True), type_name, axes)
+                yield f"{name.lower()}_{label}_{type_name}", graph
+        graph = Graph()
+        x = graph.argument_of(1, 65, 65, 21, type_name=type_name, quantization=quantized(type_name))
+        axis = graph.constant(np.array(3, np.int32))
+        place = graph.of("ARG_MAX", [x, axis], (1, 65, 65), options("ArgMax", outputType=2), "int32", version=2)
+        yield f"arg_max_{type_name}", graph.done(place)
+
+
+@model
+def conversions():
+    shape = (1, 56, 56, 64)
+    for label, source, target, first, second in (
+        ("quantize", "float32", "int8", None, (0.05, -3)), ("dequantize", "int8", "float32", (0.05, -3), None),
+        ("rescale", "int8", "int8", (0.05, -3), (0.061, 7)), ("sign", "uint8", "int8", (0.05, 125), (0.05, -3)),
+    ):
+        graph = Graph()
+        x = graph.argument_of(*shape, type_name=source, quantization=first and Quantization.per_tensor(*first))
+        name = "DEQUANTIZE" if target == "float32" else "QUANTIZE"
+        result = graph.of(name, [x], shape, None, target, second and Quantization.per_tensor(*second), version=2)
+        yield f"convert_{label}", graph.done(result)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=pathlib.Path)

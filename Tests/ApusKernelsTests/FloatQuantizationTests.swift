@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ApusKernels
+import TestSupport
 import Testing
 
 /// From floats to bytes.
@@ -34,7 +35,9 @@ import Testing
       let value = Float(step) / 8
       values += [value, value.nextUp, value.nextDown]
     }
-    for scale in [1, 0.05, 3.7, 1e-20] as [Float] {
+    var random = SeededGenerator(seed: 3)
+    let scales = (0..<30).map { _ in Float.random(in: 0.001...1, using: &random) }
+    for scale in [1, 0.05, 3.7, 1e-20] + scales {
       let quantization = FloatQuantization(scale: scale, zeroPoint: zeroPoint, range: -128...127)
       let reals = values.map { $0 * scale }
       func bytes(_ set: KernelSet?) -> [UInt8] {

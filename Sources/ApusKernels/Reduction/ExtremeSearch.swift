@@ -120,7 +120,8 @@ package struct ExtremeSearch: Sendable {
       let line = unsafe UnsafeRawPointer(values + row &* length)
       @inline(__always)
       func eight(_ index: Int) -> SIMD8<Float> {
-        SIMD8<Float>(bits: unsafe line.loadUnaligned(fromByteOffset: 4 &* index, as: SIMD8<Int32>.self) ^ flips)
+        SIMD8<Float>(
+          bits: unsafe line.loadUnaligned(fromByteOffset: 4 &* index, as: SIMD8<Int32>.self) ^ flips)
       }
       var lanes = SIMD8<Float>(repeating: -.infinity)
       var index = 0

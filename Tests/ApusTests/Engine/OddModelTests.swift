@@ -3,6 +3,14 @@
 import Apus
 import Testing
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// Forms that converters write seldom, and that the format allows.
 @Suite struct OddModelTests {
   private func outputs(of model: TestModel, _ input: [Float]) throws -> (TensorShape, [Float]) {
@@ -23,6 +31,22 @@ import Testing
     let (shape, values) = try outputs(of: model, [7])
     #expect(shape == [])
     #expect(values == [7])
+  }
+
+  @Test("powers with a constant exponent", arguments: [2, 3, 0.5, -1] as [Float])
+  func powers(exponent: Float) throws {
+    let values: [Float] = [0.1, 2, 7.5, 1e20, 0]
+    let model = TestModel(
+      tensors: [
+        .init(name: "x", shape: [1, 5]),
+        .init(name: "exponent", shape: [], data: TestModel.bytes([exponent])),
+        .init(name: "y", shape: [1, 5]),
+      ],
+      operators: [.init(code: 78, inputs: [0, 1], outputs: [2])], inputs: [0], outputs: [2])
+    for (value, found) in zip(values, try outputs(of: model, values).1) {
+      let expected = Float(pow(Double(value), Double(exponent)))
+      #expect(found == expected || abs(found - expected) <= 2 * expected.ulp, "\(value)")
+    }
   }
 
   /// A window that fits nowhere, under weights that are fetched ahead for the next panel.

@@ -9,7 +9,9 @@ enum Pow {
     let output = try node.output(0, shape: operands.resultShape, like: operands.lhs)
     // With one exponent for all, the reference multiplies; otherwise it computes in double precision.
     let isShared = operands.rhs.shape.elementCount == 1 && operands.lhs.shape != operands.rhs.shape
-    if isShared, operands.type == .float32, operands.rhs.isConstant, try node.values(of: operands.rhs) == [2] {
+    if isShared, operands.type == .float32, operands.rhs.isConstant,
+      try node.values(of: operands.rhs, as: Float.self) == [2]
+    {
       return UnaryOperator(.square, input: operands.lhs, output: output, using: node.kernels)
     }
     let function = try node.binary(.power(wraps: isShared), operands, output: output)
