@@ -11,5 +11,7 @@ if [[ ! -x .build/python/bin/python ]]; then Scripts/setup.sh --tests; fi
 swift build -c release --product apus
 data=()
 if [[ -n "${APUS_TEST_DATA:-}" ]]; then data=(--data "$APUS_TEST_DATA"); fi
-exec .build/python/bin/python Tools/fuzzing/mutants.py --apus "$(swift build -c release --show-bin-path)/apus" "${data[@]}" \
+# A copy, which builds that go on beside this do not replace.
+cp "$(swift build -c release --show-bin-path)/apus" .build/apus-for-mutants
+exec .build/python/bin/python Tools/fuzzing/mutants.py --apus "$PWD/.build/apus-for-mutants" "${data[@]}" \
   --count "${1:-1000}" --seed "${2:-0}" --kept .build/findings "${@:3}"

@@ -166,7 +166,11 @@ struct QuantizedSumTests {
     case 1: return BroadcastShapes([rows, 1], [rows, count])
     case 2: return BroadcastShapes([rows, count], [count])
     // Rows that go at once.
-    case 6: return BroadcastShapes([130, count], [[130, 1], [1, count]].pick(using: &random))
+    case 6:
+      let (left, right) = (
+        [130, [1, count].pick(using: &random)], [[130, 1], [1, count]].pick(using: &random)
+      )
+      return Bool.random(using: &random) ? BroadcastShapes(left, right) : BroadcastShapes(right, left)
     // From some size on, another way may be tried.
     case 3: return BroadcastShapes([40_000], [40_000])
     case 4: return BroadcastShapes([2, 20_000], [[1], [2, 1]].pick(using: &random))

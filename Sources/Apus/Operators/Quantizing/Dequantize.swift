@@ -8,12 +8,15 @@ enum Dequantize {
     try node.expect(inputs: 1...1)
     let input = try node.input(0, types: [.uint8, .int8, .int16, .int4, .uint4, .int2, .float16])
     let output = try node.output(0, shape: input.shape, types: [.float32])
-    return UnaryOperator(try kernel(input, node), input: input, output: output)
+    let (kernel, choice) = try kernel(input, node)
+    return UnaryOperator(kernel, choice: choice, input: input, output: output)
   }
 
-  private static func kernel(_ input: TensorSlot, _ node: Node) throws(ApusError) -> any UnaryKernel {
+  private static func kernel(
+    _ input: TensorSlot, _ node: Node
+  ) throws(ApusError) -> (any UnaryKernel, KernelChoice?) {
     let count = input.shape.elementCount
-    if input.type == .float16 { return Dequantization.halves(count: count) }
+    if input.type == .float16 { return (Dequantization.halves(count: count), nil) }
     let parameters = try node.channelQuantization(of: input)
     let slices = zip(parameters.scales, parameters.zeroPoints).map {
       Dequantization(scale: $0, zeroPoint: Int32($1))
@@ -22,12 +25,14 @@ enum Dequantize {
     guard slices.count == 1 else {
       guard input.type != .int16 else { throw node.unsupported("int16 with a scale for each channel") }
       let (outer, inner) = try node.slices(of: input.shape, by: parameters, of: input)
-      return ChannelDequantization(slices: slices, outerCount: outer, innerCount: inner, isSigned: isSigned)
+      let kernel = ChannelDequantization(
+        slices: slices, outerCount: outer, innerCount: inner, isSigned: isSigned)
+      return (kernel, nil)
     }
     if input.type == .int16 {
       try node.requireNoZeroPoint(input)
-      return slices[0].words(count: count)
+      return (slices[0].words(count: count), nil)
     }
-    return slices[0].bytes(isSigned: isSigned, count: count, using: node.kernels)
+    return slices[0].chooseBytes(isSigned: isSigned, count: count, using: node.kernels)
   }
 }

@@ -16,7 +16,8 @@ enum Quantize {
       }
     let output = try node.output(0, shape: input.shape, types: targets)
     if input.type == .float32 {
-      return UnaryOperator(try kernel(input, output, node), input: input, output: output)
+      let (kernel, choice) = try kernel(input, output, node)
+      return UnaryOperator(kernel, choice: choice, input: input, output: output)
     }
     if input.type == .int16, output.type == .int16 {
       try node.requireNoZeroPoint(input)
@@ -36,7 +37,7 @@ enum Quantize {
 
   private static func kernel(
     _ input: TensorSlot, _ output: TensorSlot, _ node: Node
-  ) throws(ApusError) -> any UnaryKernel {
+  ) throws(ApusError) -> (any UnaryKernel, KernelChoice?) {
     let parameters = try node.channelQuantization(of: output)
     let range = Int32(output.type.integerRange.lowerBound)...Int32(output.type.integerRange.upperBound)
     let slices = zip(parameters.scales, parameters.zeroPoints).map {
@@ -45,9 +46,9 @@ enum Quantize {
     let isWord = output.type == .int16
     if let only = slices.first, slices.count == 1 {
       let count = input.shape.elementCount
-      return isWord ? only.words(count: count) : only.bytes(count: count, using: node.kernels)
+      return isWord ? (only.words(count: count), nil) : only.chooseBytes(count: count, using: node.kernels)
     }
     let (outer, inner) = try node.slices(of: input.shape, by: parameters, of: output)
-    return ChannelQuantization(slices: slices, outerCount: outer, innerCount: inner, isWord: isWord)
+    return (ChannelQuantization(slices: slices, outerCount: outer, innerCount: inner, isWord: isWord), nil)
   }
 }

@@ -83,19 +83,21 @@ struct X86ByteFunction: BinaryFunction {
 
   /// Rows up to this length are too short for a call each.
   private static let shortRow = 512
-  /// The bytes that are spread out at a time.
-  private static let spreadCount = 4096
+  /// The bytes that are spread out at a time: a kilobyte comes from the stack.
+  private static let spreadCount = 1024
 
   func takesRows(of depth: Int) -> Bool { spread != nil && depth <= Self.shortRow }
 
-  /// Spreads out the operand that has a byte for each row.
+  /// Spreads out the operand that has a byte for each row; and, if the other one has the same row for all, repeats that.
   func fill(
     _ output: UnsafeMutablePointer<UInt8>, rows: Int, depth: Int, lhs: UnsafePointer<UInt8>,
     lhsSteps: RowSteps, rhs: UnsafePointer<UInt8>, rhsSteps: RowSteps
   ) {
     let spreadsLeft = lhsSteps.inner == 0
-    let other = spreadsLeft ? rhsSteps : lhsSteps
-    guard other == (1, depth) else {
+    let (bytes, step) = unsafe spreadsLeft ? (lhs, lhsSteps.row) : (rhs, rhsSteps.row)
+    let (other, otherSteps) = unsafe spreadsLeft ? (rhs, rhsSteps) : (lhs, lhsSteps)
+    let repeats = otherSteps == (1, 0)
+    guard repeats || otherSteps == (1, depth) else {
       for row in 0..<rows {
         unsafe fill(
           output + row &* depth, count: depth, lhs: lhs + row &* lhsSteps.row, lhsStep: lhsSteps.inner,
@@ -103,21 +105,27 @@ struct X86ByteFunction: BinaryFunction {
       }
       return
     }
-    let (bytes, step) = unsafe spreadsLeft ? (lhs, lhsSteps.row) : (rhs, rhsSteps.row)
-    let most = Self.spreadCount / depth
-    unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.spreadCount) { memory in
-      guard let copy = memory.baseAddress else { return }
-      var row = 0
-      while row < rows {
-        let part = min(most, rows &- row)
-        for index in 0..<part {
-          unsafe (copy + index &* depth).initialize(repeating: bytes[(row &+ index) &* step], count: depth)
+    let most = min(rows, Self.spreadCount / depth)
+    unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.spreadCount) { spread in
+      unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.spreadCount) { row in
+        guard let spread = spread.baseAddress, let row = row.baseAddress else { return }
+        for index in 0..<(repeats ? most : 0) {
+          unsafe (row + index &* depth).initialize(from: other, count: depth)
         }
-        let (place, count) = (row &* depth, part &* depth)
-        unsafe fill(
-          output + place, count: count, lhs: spreadsLeft ? UnsafePointer(copy) : lhs + place, lhsStep: 1,
-          rhs: spreadsLeft ? rhs + place : UnsafePointer(copy), rhsStep: 1)
-        row &+= part
+        var first = 0
+        while first < rows {
+          let part = min(most, rows &- first)
+          for index in 0..<part {
+            unsafe (spread + index &* depth).initialize(
+              repeating: bytes[(first &+ index) &* step], count: depth)
+          }
+          let (place, count) = (first &* depth, part &* depth)
+          let rest = unsafe repeats ? UnsafePointer(row) : other + place
+          unsafe fill(
+            output + place, count: count, lhs: spreadsLeft ? UnsafePointer(spread) : rest, lhsStep: 1,
+            rhs: spreadsLeft ? rest : UnsafePointer(spread), rhsStep: 1)
+          first &+= part
+        }
       }
     }
   }
