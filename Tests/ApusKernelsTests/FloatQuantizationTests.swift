@@ -49,6 +49,15 @@ import Testing
       }
       let quantized = bytes(set)
       #expect(quantized == bytes(nil), "\(scale)")
+      let unsigned = FloatQuantization(scale: scale, zeroPoint: zeroPoint + 128, range: 0...255)
+      func unsignedBytes(_ set: KernelSet?) -> [UInt8] {
+        var output = [UInt8](repeating: 0xA5, count: reals.count)
+        var span = output.mutableSpan
+        var memory = span.mutableBytes
+        unsigned.bytes(count: reals.count, using: set).run(reals.span.bytes, to: &memory, threads: alone)
+        return output
+      }
+      #expect(unsignedBytes(set) == unsignedBytes(nil), "\(scale)")
       for isSigned in [false, true] {
         func floats(_ set: KernelSet?) -> [UInt32] {
           var output = [Float](repeating: -1, count: quantized.count)

@@ -16,7 +16,7 @@ package struct ElementwiseChain: ChainKernel {
   /// The most stages, and the most tensors that one may read.
   package static let mostStages = 12
   package static let mostTensors = ChainInputs.mostTensors
-  /// The bytes of the widest elements of a stretch, and those of one.
+  /// The bytes that a stretch has of the tensor with the widest elements; and the widest element of a stage.
   private static let stretchByteCount = 4096
   private static let mostByteCount = 8
   /// Operands that begin anew after more elements are read where they are, which ends a stretch there.

@@ -211,7 +211,7 @@ extension X86VectorProgram {
   }
 
   /// The quotient, rounded, and the zero point: integers that may be beyond the bounds. Of what is NaN or no `int32` it is −2³¹,
-  /// and the sum wraps, as that of ``FloatQuantization``.
+  /// and only then the sum may wrap, as ``FloatQuantization/outOfRange`` does.
   fileprivate mutating func roundedQuotient(_ value: Value, _ kind: FloatQuantization) -> Value {
     let quotient = divide(value, .bits(kind.scale.bitPattern))
     return addIntegers(rounded(quotient), .bits(UInt32(bitPattern: kind.zeroPoint)))
@@ -246,8 +246,11 @@ extension X86VectorProgram {
 }
 
 extension FloatQuantization {
-  /// Whether its bounds are those of bytes, signed or not.
-  fileprivate var fillsBytes: Bool { (minimum, maximum) == (-128, 127) || (minimum, maximum) == (0, 255) }
+  /// Whether packing can bring its results between the bounds: those of bytes, signed or not, and no zero point that makes the
+  /// greatest quotient of 32 bits, 2³¹ − 128, wrap.
+  fileprivate var fillsBytes: Bool {
+    zeroPoint < 128 && ((minimum, maximum) == (-128, 127) || (minimum, maximum) == (0, 255))
+  }
 }
 
 extension X86Target {

@@ -98,6 +98,7 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
       return Self.choose(product, x, where: program.shiftRight(x, by: 31), &program)
     case .hardSwish:
       let factor = program.lesser(6, program.greater(0, program.add(x, 3)))
+      // A sixth of it: within a unit in the last place of the quotient, and quotients take four times as long.
       return program.multiply(program.multiply(x, .value(factor)), 0x1.555556p-3)
     case .absolute: return program.and(x, .bits(0x7FFF_FFFF))
     case .negate: return program.xor(x, .bits(1 << 31))
