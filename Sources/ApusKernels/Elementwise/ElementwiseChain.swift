@@ -266,10 +266,11 @@ package struct ElementwiseChain: ChainKernel {
     let row = tensor.period &* tensor.stride
     let needed = (stretch &+ tensor.period) &* tensor.stride
     let target = unsafe memory + copy
-    var done = 0
+    unsafe target.copyMemory(from: source, byteCount: row)
+    var done = row
     while done < needed {
-      let part = min(row, needed &- done)
-      unsafe (target + done).copyMemory(from: source, byteCount: part)
+      let part = min(done, needed &- done)
+      unsafe (target + done).copyMemory(from: target, byteCount: part)
       done &+= part
     }
   }

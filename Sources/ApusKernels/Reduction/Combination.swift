@@ -301,7 +301,7 @@ enum Maximum<Element: ExtremeElement>: Extremes {
 
   @inline(__always)
   static func combine(_ results: SIMD16<Element>, _ elements: SIMD16<Element>) -> SIMD16<Element> {
-    Element.greater(results, elements)
+    Element.extreme(results, elements, isGreatest: true)
   }
 }
 
@@ -313,81 +313,56 @@ enum Minimum<Element: ExtremeElement>: Extremes {
 
   @inline(__always)
   static func combine(_ results: SIMD16<Element>, _ elements: SIMD16<Element>) -> SIMD16<Element> {
-    Element.lesser(results, elements)
+    Element.extreme(results, elements, isGreatest: false)
   }
 }
 
-/// What is compared sixteen at a time. Each type has functions of its own: generic ones of vectors are calls for each lane.
+/// What is compared sixteen at a time. Each type says the same for itself, since comparisons of vectors are instructions for types
+/// that are known, and a loop over lanes for others.
 protocol ExtremeElement: SIMDScalar, BitwiseCopyable, Codable, Comparable, Hashable {
-  /// The second where it is greater, otherwise the first.
-  static func greater(_ first: SIMD16<Self>, _ second: SIMD16<Self>) -> SIMD16<Self>
-  /// The second where it is less, otherwise the first.
-  static func lesser(_ first: SIMD16<Self>, _ second: SIMD16<Self>) -> SIMD16<Self>
+  /// The second where it is greater, or less, otherwise the first.
+  static func extreme(_ first: SIMD16<Self>, _ second: SIMD16<Self>, isGreatest: Bool) -> SIMD16<Self>
 }
 
 extension Float: ExtremeElement {
   @inline(__always)
-  static func greater(_ first: SIMD16<Self>, _ second: SIMD16<Self>) -> SIMD16<Self> {
-    first.replacing(with: second, where: second .> first)
-  }
-  @inline(__always)
-  static func lesser(_ first: SIMD16<Self>, _ second: SIMD16<Self>) -> SIMD16<Self> {
-    first.replacing(with: second, where: second .< first)
+  static func extreme(_ first: SIMD16<Self>, _ second: SIMD16<Self>, isGreatest: Bool) -> SIMD16<Self> {
+    first.replacing(with: second, where: isGreatest ? second .> first : second .< first)
   }
 }
 
 extension Int8: ExtremeElement {
   @inline(__always)
-  static func greater(_ first: SIMD16<Self>, _ second: SIMD16<Self>) -> SIMD16<Self> {
-    first.replacing(with: second, where: second .> first)
-  }
-  @inline(__always)
-  static func lesser(_ first: SIMD16<Self>, _ second: SIMD16<Self>) -> SIMD16<Self> {
-    first.replacing(with: second, where: second .< first)
+  static func extreme(_ first: SIMD16<Self>, _ second: SIMD16<Self>, isGreatest: Bool) -> SIMD16<Self> {
+    first.replacing(with: second, where: isGreatest ? second .> first : second .< first)
   }
 }
 
 extension UInt8: ExtremeElement {
   @inline(__always)
-  static func greater(_ first: SIMD16<Self>, _ second: SIMD16<Self>) -> SIMD16<Self> {
-    first.replacing(with: second, where: second .> first)
-  }
-  @inline(__always)
-  static func lesser(_ first: SIMD16<Self>, _ second: SIMD16<Self>) -> SIMD16<Self> {
-    first.replacing(with: second, where: second .< first)
+  static func extreme(_ first: SIMD16<Self>, _ second: SIMD16<Self>, isGreatest: Bool) -> SIMD16<Self> {
+    first.replacing(with: second, where: isGreatest ? second .> first : second .< first)
   }
 }
 
 extension Int16: ExtremeElement {
   @inline(__always)
-  static func greater(_ first: SIMD16<Self>, _ second: SIMD16<Self>) -> SIMD16<Self> {
-    first.replacing(with: second, where: second .> first)
-  }
-  @inline(__always)
-  static func lesser(_ first: SIMD16<Self>, _ second: SIMD16<Self>) -> SIMD16<Self> {
-    first.replacing(with: second, where: second .< first)
+  static func extreme(_ first: SIMD16<Self>, _ second: SIMD16<Self>, isGreatest: Bool) -> SIMD16<Self> {
+    first.replacing(with: second, where: isGreatest ? second .> first : second .< first)
   }
 }
 
 extension Int32: ExtremeElement {
   @inline(__always)
-  static func greater(_ first: SIMD16<Self>, _ second: SIMD16<Self>) -> SIMD16<Self> {
-    first.replacing(with: second, where: second .> first)
-  }
-  @inline(__always)
-  static func lesser(_ first: SIMD16<Self>, _ second: SIMD16<Self>) -> SIMD16<Self> {
-    first.replacing(with: second, where: second .< first)
+  static func extreme(_ first: SIMD16<Self>, _ second: SIMD16<Self>, isGreatest: Bool) -> SIMD16<Self> {
+    first.replacing(with: second, where: isGreatest ? second .> first : second .< first)
   }
 }
 
 extension Int64: ExtremeElement {
   @inline(__always)
-  static func greater(_ first: SIMD16<Self>, _ second: SIMD16<Self>) -> SIMD16<Self> {
-    first.replacing(with: second, where: second .> first)
-  }
-  @inline(__always)
-  static func lesser(_ first: SIMD16<Self>, _ second: SIMD16<Self>) -> SIMD16<Self> {
-    first.replacing(with: second, where: second .< first)
+  static func extreme(_ first: SIMD16<Self>, _ second: SIMD16<Self>, isGreatest: Bool) -> SIMD16<Self> {
+    first.replacing(with: second, where: isGreatest ? second .> first : second .< first)
   }
 }
 

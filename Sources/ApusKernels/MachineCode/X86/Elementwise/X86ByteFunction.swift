@@ -2,9 +2,9 @@
 
 /// An elementwise function of quantized bytes by generated code; what is left over of a stretch is done one by one.
 struct X86ByteFunction: BinaryFunction {
-  private let planned: Code
-  /// The code for operands neither of which stays: chains spread out an operand whose elements follow themselves.
-  private let spread: Code?
+  private let plannedCode: Code
+  /// The code for operands neither of which stays: chains, and rows, spread out an operand whose elements follow themselves.
+  private let spreadCode: Code?
   private let operation: Operation
   private let isSigned: Bool
 
@@ -20,46 +20,39 @@ struct X86ByteFunction: BinaryFunction {
     let exact: X86ExactByteFunction
     /// A faster way to the same, for most elements.
     var single: (any X86ByteCode)?
+
+    func withoutStaying() throws(Decline) -> Code {
+      Code(lhsStep: 1, rhsStep: 1, exact: try exact.withoutStaying(), single: try single?.withoutStaying())
+    }
   }
 
   /// Generates the function; throws where factors shift left, stretches are shorter than a block, or code cannot be placed.
   init(_ operation: Operation, target: X86Target, isSigned: Bool, _ shapes: BroadcastShapes) throws(Decline) {
     let plan = BroadcastPlan([shapes.lhs, shapes.rhs], to: shapes.result, joiningRows: true)
     let stretch = plan.longestStretch
-    guard stretch >= X86ExactByteFunction.blockLength else {
-      throw Decline("stretches of \(stretch) bytes are shorter than \(X86ExactByteFunction.blockLength)")
+    guard stretch >= X86SumGenerator.blockLength else {
+      throw Decline("stretches of \(stretch) bytes are shorter than \(X86SumGenerator.blockLength)")
     }
     self.operation = operation
     self.isSigned = isSigned
-    let steps = (plan.innerSteps[0], plan.innerSteps[1])
-    planned = try Self.code(operation, target, isSigned: isSigned, steps, count: plan.elementCount)
-    if let courses = shapes.courses, courses.lhs.repeats > 1 || courses.rhs.repeats > 1, steps != (1, 1) {
-      spread = try Self.code(operation, target, isSigned: isSigned, (1, 1), count: plan.elementCount)
-    } else {
-      spread = nil
-    }
-  }
-
-  private static func code(
-    _ operation: Operation, _ target: X86Target, isSigned: Bool, _ steps: (lhs: Int, rhs: Int), count: Int
-  ) throws(Decline) -> Code {
-    let exact = try X86ExactByteFunction(operation, target: target, isSigned: isSigned, steps)
-    var code = Code(lhsStep: steps.lhs, rhsStep: steps.rhs, exact: exact)
+    let (lhsStep, rhsStep) = (plan.innerSteps[0], plan.innerSteps[1])
+    let exact = try X86ExactByteFunction(
+      operation, target: target, isSigned: isSigned, (lhs: lhsStep, rhs: rhsStep))
+    var code = Code(lhsStep: lhsStep, rhsStep: rhsStep, exact: exact)
     switch operation {
-    case .sum(let sum):
-      if !sum.isSquared, count >= X86LinearSum.leastCount {
-        code.single = X86LinearSum(sum, like: exact, steps, target: target, isSigned: isSigned)
-      }
-    case .product(let product):
-      if count >= X86SingleProduct.leastCount {
-        code.single = X86SingleProduct(product, steps, target: target, isSigned: isSigned)
-      }
+    case .sum(let sum) where !sum.isSquared && plan.elementCount >= X86LinearSum.leastCount:
+      code.single = X86LinearSum(sum, like: exact, target: target, isSigned: isSigned)
+    case .product(let product) where plan.elementCount >= X86SingleProduct.leastCount:
+      code.single = X86SingleProduct(product, like: exact, target: target, isSigned: isSigned)
+    default: break
     }
-    return code
+    plannedCode = code
+    let spreads = shapes.courses.map { $0.lhs.repeats > 1 || $0.rhs.repeats > 1 } ?? false
+    spreadCode = spreads && (lhsStep, rhsStep) != (1, 1) ? try code.withoutStaying() : nil
   }
 
   var way: String {
-    switch (operation, planned.single == nil) {
+    switch (operation, plannedCode.single == nil) {
     case (.sum(let sum), _) where sum.isSquared: "generated squared differences in fixed point"
     case (.sum, true): "generated sums in fixed point"
     case (.sum, false): "generated sums in single precision"
@@ -86,7 +79,7 @@ struct X86ByteFunction: BinaryFunction {
   /// The bytes that are spread out at a time: a kilobyte comes from the stack.
   private static let spreadCount = 1024
 
-  func takesRows(of depth: Int) -> Bool { spread != nil && depth <= Self.shortRow }
+  func takesRows(of depth: Int) -> Bool { spreadCode != nil && depth <= Self.shortRow }
 
   /// Spreads out the operand that has a byte for each row; and, if the other one has the same row for all, repeats that.
   func fill(
@@ -96,15 +89,9 @@ struct X86ByteFunction: BinaryFunction {
     let spreadsLeft = lhsSteps.inner == 0
     let (bytes, step) = unsafe spreadsLeft ? (lhs, lhsSteps.row) : (rhs, rhsSteps.row)
     let (other, otherSteps) = unsafe spreadsLeft ? (rhs, rhsSteps) : (lhs, lhsSteps)
-    let repeats = otherSteps == (1, 0)
-    guard repeats || otherSteps == (1, depth) else {
-      for row in 0..<rows {
-        unsafe fill(
-          output + row &* depth, count: depth, lhs: lhs + row &* lhsSteps.row, lhsStep: lhsSteps.inner,
-          rhs: rhs + row &* rhsSteps.row, rhsStep: rhsSteps.inner)
-      }
-      return
-    }
+    // One operand stays along a row, or there would be no code for spreading it; rows of the other follow each other, or are one.
+    let repeats = otherSteps.row == 0
+    precondition(otherSteps.inner == 1 && (repeats || otherSteps.row == depth))
     let most = min(rows, Self.spreadCount / depth)
     unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.spreadCount) { spread in
       unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.spreadCount) { row in
@@ -135,10 +122,10 @@ struct X86ByteFunction: BinaryFunction {
     rhs: UnsafePointer<UInt8>, rhsStep: Int
   ) {
     var done = 0
-    if planned.lhsStep == lhsStep, planned.rhsStep == rhsStep {
-      done = unsafe fill(output, count, lhs, rhs, by: planned)
-    } else if let spread, spread.lhsStep == lhsStep, spread.rhsStep == rhsStep {
-      done = unsafe fill(output, count, lhs, rhs, by: spread)
+    if plannedCode.lhsStep == lhsStep, plannedCode.rhsStep == rhsStep {
+      done = unsafe fillBlocks(output, count, lhs, rhs, by: plannedCode)
+    } else if let spreadCode, lhsStep == 1, rhsStep == 1 {
+      done = unsafe fillBlocks(output, count, lhs, rhs, by: spreadCode)
     }
     while done < count {
       unsafe output[done] = self(lhs[done &* lhsStep], rhs[done &* rhsStep])
@@ -148,7 +135,7 @@ struct X86ByteFunction: BinaryFunction {
 
   /// Computes whole blocks, and answers how many elements they have.
   @inline(__always)
-  private func fill(
+  private func fillBlocks(
     _ output: UnsafeMutablePointer<UInt8>, _ count: Int, _ lhs: UnsafePointer<UInt8>,
     _ rhs: UnsafePointer<UInt8>, by code: borrowing Code
   ) -> Int {
@@ -159,75 +146,13 @@ struct X86ByteFunction: BinaryFunction {
       unsafe single.fill(output, blocks: blocks, lhs: lhs, rhs: rhs)
       done = blocks &* single.blockLength
     }
-    let blocks = (count &- done) / X86ExactByteFunction.blockLength
+    let blocks = (count &- done) / code.exact.blockLength
     if blocks > 0 {
       unsafe code.exact.fill(
         output + done, blocks: blocks, lhs: lhs + done &* code.lhsStep, rhs: rhs + done &* code.rhsStep)
-      done &+= blocks &* X86ExactByteFunction.blockLength
+      done &+= blocks &* code.exact.blockLength
     }
     return done
-  }
-}
-
-/// Code that computes blocks of bytes of two operands.
-protocol X86ByteCode: Sendable {
-  /// The elements of a block.
-  var blockLength: Int { get }
-
-  /// Computes whole blocks; code must be sealed.
-  func fill(
-    _ output: UnsafeMutablePointer<UInt8>, blocks: Int, lhs: UnsafePointer<UInt8>, rhs: UnsafePointer<UInt8>)
-}
-
-/// A function of quantized bytes in fixed point, as the reference has it.
-struct X86ExactByteFunction: X86ByteCode {
-  private let function: CodeFunction<X86SumGenerator.Arguments>
-  private let factors: X86SumFactors
-
-  /// The bytes that the function does at once.
-  static let blockLength = 16
-  var blockLength: Int { Self.blockLength }
-
-  /// Generates the function; throws where factors shift left, or code cannot be placed.
-  init(
-    _ operation: X86ByteFunction.Operation, target: X86Target, isSigned: Bool, _ steps: (lhs: Int, rhs: Int)
-  ) throws(Decline) {
-    let (lhs, rhs, output, kind): (QuantizedOperand, QuantizedOperand, QuantizedResult, X86SumGenerator.Kind)
-    switch operation {
-    case .sum(let sum):
-      (lhs, rhs, output) = (sum.lhs, sum.rhs, sum.output)
-      kind = sum.isSquared ? .squaredDifference : sum.isDifference ? .difference : .sum
-    case .product(let product):
-      let one = FixedPointMultiplier(0.5)
-      lhs = QuantizedOperand(zeroPoint: product.lhsZeroPoint, multiplier: one)
-      rhs = QuantizedOperand(zeroPoint: product.rhsZeroPoint, multiplier: one)
-      (output, kind) = (product.output, .product)
-    }
-    let multipliers = [lhs.multiplier, rhs.multiplier, output.multiplier]
-    if let factor = multipliers.first(where: { $0.value < 0 || !(-30...0).contains($0.shift) }) {
-      throw Decline("a factor of \(factor.text) is negative, or does not shift right by 0 to 30 bits")
-    }
-    let generator = X86SumGenerator(
-      target: target, kind: kind, isSigned: isSigned, lhsStays: steps.lhs == 0, rhsStays: steps.rhs == 0,
-      lhsHalves: Self.isHalf(lhs.multiplier), rhsHalves: Self.isHalf(rhs.multiplier),
-      lhsShifts: lhs.multiplier.shift != 0, rhsShifts: rhs.multiplier.shift != 0,
-      outputShifts: output.multiplier.shift != 0)
-    function = try unsafe CodeFunction(generator)
-    factors = X86SumFactors(lhs: lhs, rhs: rhs, output: output, leftShift: kind.leftShift)
-  }
-
-  /// Whether a factor is exactly one half.
-  private static func isHalf(_ multiplier: FixedPointMultiplier) -> Bool {
-    multiplier.value == 1 << 30 && multiplier.shift == 0
-  }
-
-  func fill(
-    _ output: UnsafeMutablePointer<UInt8>, blocks: Int, lhs: UnsafePointer<UInt8>, rhs: UnsafePointer<UInt8>
-  ) {
-    function.call(
-      unsafe .init(
-        lhs: Int(bitPattern: lhs), rhs: Int(bitPattern: rhs), output: Int(bitPattern: output), blocks: blocks,
-        factors: Int(bitPattern: factors.address)))
   }
 }
 

@@ -6,9 +6,9 @@
 /// exact function of so many elements. Where halves come up, floats are scaled up a little, as the reference rounds them away
 /// from zero. Of random factors, some nineteen in twenty pass.
 struct X86LinearSum: X86ByteCode {
-  private let function: CodeFunction<X86LinearSumGenerator.Arguments>
-  private var numbers = X86LinearSumGenerator.Arguments()
-  let blockLength: Int
+  var generator: X86LinearSumGenerator
+  var function: CodeFunction<X86LinearSumGenerator.Arguments>
+  private(set) var arguments = X86LinearSumGenerator.Arguments()
 
   /// Results of fewer elements are not worth the trial.
   static let leastCount = 1 << 15
@@ -17,20 +17,17 @@ struct X86LinearSum: X86ByteCode {
   private static let excesses = [0, 0x1p-23, 0x1p-16, 0x1p-14]
 
   /// Finds the numbers that give what `exact` gives; nil where there are none, or code cannot be placed.
-  init?(
-    _ sum: QuantizedSum, like exact: X86ExactByteFunction, _ steps: (lhs: Int, rhs: Int), target: X86Target,
-    isSigned: Bool
-  ) {
-    let generator = X86LinearSumGenerator(
-      target: target, isSigned: isSigned, lhsStays: steps.lhs == 0, rhsStays: steps.rhs == 0)
+  init?(_ sum: QuantizedSum, like exact: X86ExactByteFunction, target: X86Target, isSigned: Bool) {
+    generator = X86LinearSumGenerator(
+      target: target, isSigned: isSigned, lhsStays: exact.generator.lhsStays,
+      rhsStays: exact.generator.rhsStays)
     guard let function = try? unsafe CodeFunction<X86LinearSumGenerator.Arguments>(generator) else {
       return nil
     }
     self.function = function
-    blockLength = X86LinearSumGenerator.blockLength(target)
     for excess in Self.excesses {
-      numbers = Self.numbers(sum, target: target, scale: 1 + excess)
-      if equals(exact, rhsStays: steps.rhs == 0) { return }
+      arguments = Self.numbers(sum, target: target, scale: 1 + excess)
+      if equals(exact) { return }
     }
     return nil
   }
@@ -56,7 +53,7 @@ struct X86LinearSum: X86ByteCode {
   }
 
   /// Whether all pairs of bytes give the same.
-  private func equals(_ exact: X86ExactByteFunction, rhsStays: Bool) -> Bool {
+  private func equals(_ exact: X86ExactByteFunction) -> Bool {
     unsafe withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 64) { memory in
       ExecutableMemory.seal()
       guard let values = unsafe memory.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return false }
@@ -64,7 +61,7 @@ struct X86LinearSum: X86ByteCode {
       for byte in 0..<256 { unsafe values[byte] = UInt8(truncatingIfNeeded: byte) }
       for byte in 0..<256 {
         unsafe same.update(repeating: UInt8(truncatingIfNeeded: byte), count: 256)
-        let (lhs, rhs) = unsafe rhsStays ? (values, same) : (same, values)
+        let (lhs, rhs) = unsafe generator.rhsStays ? (values, same) : (same, values)
         unsafe exact.fill(expected, blocks: 256 / exact.blockLength, lhs: lhs, rhs: rhs)
         unsafe fill(found, blocks: 256 / blockLength, lhs: lhs, rhs: rhs)
         for offset in stride(from: 0, to: 256, by: 8) {
@@ -76,16 +73,5 @@ struct X86LinearSum: X86ByteCode {
       }
       return true
     }
-  }
-
-  func fill(
-    _ output: UnsafeMutablePointer<UInt8>, blocks: Int, lhs: UnsafePointer<UInt8>, rhs: UnsafePointer<UInt8>
-  ) {
-    var arguments = numbers
-    arguments.lhs = Int(bitPattern: lhs)
-    arguments.rhs = Int(bitPattern: rhs)
-    arguments.output = Int(bitPattern: output)
-    arguments.blocks = blocks
-    function.call(arguments)
   }
 }

@@ -4,12 +4,11 @@
 ///
 /// A sum is `round(c + a·x + b·y)`, summed in that order. Whether that gives the bytes of ``X86SumGenerator`` depends on the
 /// numbers: ``X86LinearSum`` finds out.
-struct X86LinearSumGenerator: CodeGenerator, Hashable {
-  struct Arguments: CodeArguments {
+struct X86LinearSumGenerator: X86ByteGenerator, Hashable {
+  struct Arguments: X86ByteArguments {
     var lhs = 0
     var rhs = 0
     var output = 0
-    /// How many blocks.
     var blocks = 0
     var lhsFactor: Float = 0
     var rhsFactor: Float = 0
@@ -24,16 +23,14 @@ struct X86LinearSumGenerator: CodeGenerator, Hashable {
 
   let target: X86Target
   let isSigned: Bool
-  /// Whether an operand is one byte for all.
-  let lhsStays: Bool
-  let rhsStays: Bool
+  var lhsStays: Bool
+  var rhsStays: Bool
 
   private typealias General = X86Assembler.General
   private typealias Memory = X86Assembler.Memory
   private typealias A = Arguments
   private var width: X86Assembler.Width { target.width }
-  /// Bytes of a block.
-  static func blockLength(_ target: X86Target) -> Int { target.width.byteCount }
+  var blockLength: Int { width.byteCount }
 
   // The registers of constants, after four results and the operands of two vectors in turn.
   private var lhsFactor: Int { 8 }

@@ -4,12 +4,11 @@
 ///
 /// A product of two distances from zero points has 17 bits, which a float holds. With a float that has its sign added, times
 /// the factor, and without the fraction, it is a result: see ``SinglePrecisionFactor``.
-struct X86SingleProductGenerator: CodeGenerator, Hashable {
-  struct Arguments: CodeArguments {
+struct X86SingleProductGenerator: X86ByteGenerator, Hashable {
+  struct Arguments: X86ByteArguments {
     var lhs = 0
     var rhs = 0
     var output = 0
-    /// How many blocks.
     var blocks = 0
     var factor: Float = 0
     var rest: Float = 0
@@ -27,9 +26,8 @@ struct X86SingleProductGenerator: CodeGenerator, Hashable {
 
   let target: X86Target
   let isSigned: Bool
-  /// Whether an operand is one byte for all.
-  let lhsStays: Bool
-  let rhsStays: Bool
+  var lhsStays: Bool
+  var rhsStays: Bool
   /// Whether the factor has a second float.
   let hasRest: Bool
 
@@ -37,8 +35,7 @@ struct X86SingleProductGenerator: CodeGenerator, Hashable {
   private typealias Memory = X86Assembler.Memory
   private typealias A = Arguments
   private var width: X86Assembler.Width { target.width }
-  /// Bytes of a block.
-  static func blockLength(_ target: X86Target) -> Int { target.width.byteCount }
+  var blockLength: Int { width.byteCount }
 
   // The registers of constants, after two results and what they are made with.
   private let factor = 6

@@ -4,7 +4,7 @@
 ///
 /// Sums bring each operand to the common scale and the result to its own, as the reference does: a product with a factor
 /// of 31 bits, rounded, and a shift to the right, rounded again.
-struct X86SumGenerator: CodeGenerator, Hashable {
+struct X86SumGenerator: X86ByteGenerator, Hashable {
   /// What is computed from two operands.
   enum Kind: Hashable {
     case sum
@@ -16,13 +16,11 @@ struct X86SumGenerator: CodeGenerator, Hashable {
     var leftShift: Int { self == .squaredDifference ? 7 : 20 }
   }
 
-  /// The arguments of a generated function: addresses and a count, all of 64 bits.
-  struct Arguments: CodeArguments {
-    var lhs: Int
-    var rhs: Int
-    var output: Int
-    /// How many sixteens.
-    var blocks: Int
+  struct Arguments: X86ByteArguments {
+    var lhs = 0
+    var rhs = 0
+    var output = 0
+    var blocks = 0
     /// See ``X86SumFactors``.
     var factors: Int
   }
@@ -30,9 +28,8 @@ struct X86SumGenerator: CodeGenerator, Hashable {
   let target: X86Target
   let kind: Kind
   let isSigned: Bool
-  /// Whether an operand is one byte for all.
-  let lhsStays: Bool
-  let rhsStays: Bool
+  var lhsStays: Bool
+  var rhsStays: Bool
   /// Whether an operand's factor is one half, as that with the larger scale has it.
   var lhsHalves = false
   var rhsHalves = false
@@ -40,6 +37,10 @@ struct X86SumGenerator: CodeGenerator, Hashable {
   let lhsShifts: Bool
   let rhsShifts: Bool
   let outputShifts: Bool
+
+  /// The bytes that are done at once.
+  static let blockLength = 16
+  var blockLength: Int { Self.blockLength }
 
   private typealias General = X86Assembler.General
   private var width: X86Assembler.Width { target.width }
