@@ -367,27 +367,23 @@ def islands():
     yield "island_112_32", island(112, 112, 32)
 
 
+def quantized(type_name, scale=0.0517, zero=-10):
+    """None for floats."""
+    return None if type_name == "float32" else Quantization.per_tensor(scale, zero if type_name == "int8" else zero + 128)
+
+
 def gate(height, width, channels, gate_shape, type_name):
     """Bytes times a sigmoid of bytes, plus themselves: attention by channels, by places, or of each element."""
     graph = Graph()
     shape = (1, height, width, channels)
-    scale, zero = (0.0517, -10) if type_name == "int8" else (0.0517, 118)
-    sigmoid = (1 / 256, -128) if type_name == "int8" else (1 / 256, 0)
-    x = graph.argument_of(*shape, type_name=type_name, quantization=Quantization.per_tensor(scale, zero))
-    y = graph.argument_of(*gate_shape, type_name=type_name, quantization=Quantization.per_tensor(scale, zero))
-    open_ = graph.of(
-        "LOGISTIC", [y], gate_shape, type_name=type_name, quantization=Quantization.per_tensor(*sigmoid), version=2
-    )
-    passed = graph.of(
-        "MUL", [x, open_], shape, options("Mul", fusedActivationFunction=0), type_name,
-        Quantization.per_tensor(0.0431, zero), version=2,
-    )
-    return graph.done(
-        graph.of(
-            "ADD", [x, passed], shape, options("Add", fusedActivationFunction=0), type_name,
-            Quantization.per_tensor(0.0829, zero), version=2,
-        )
-    )
+    x = graph.argument_of(*shape, type_name=type_name, quantization=quantized(type_name))
+    y = graph.argument_of(*gate_shape, type_name=type_name, quantization=quantized(type_name))
+    sigmoid = quantized(type_name, 1 / 256, -128)
+    open_ = graph.of("LOGISTIC", [y], gate_shape, type_name=type_name, quantization=sigmoid, version=2)
+    choice = options("Mul", fusedActivationFunction=0)
+    passed = graph.of("MUL", [x, open_], shape, choice, type_name, quantized(type_name, 0.0431), version=2)
+    choice = options("Add", fusedActivationFunction=0)
+    return graph.done(graph.of("ADD", [x, passed], shape, choice, type_name, quantized(type_name, 0.0829), version=2))
 
 
 @model
@@ -478,11 +474,6 @@ def multipliers():
             for stride in (1, 2):
                 key = f"multiplied_{channels}x{multiplier}_s{stride}_{type_name}"
                 yield key, multiplied(56, channels, multiplier, 3, stride, type_name)
-
-
-def quantized(type_name, scale=0.0517, zero=-10):
-    """None for floats."""
-    return None if type_name == "float32" else Quantization.per_tensor(scale, zero if type_name == "int8" else zero + 128)
 
 
 def mapped(name, shape, result, choice, type_name, *constants, version=2):
