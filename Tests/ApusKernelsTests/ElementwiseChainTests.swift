@@ -11,7 +11,9 @@ struct ElementwiseChainTests {
   private static let functions: [FloatFunction] = [
     .negate, .absolute, .clamp(minimum: 0, maximum: 6), .exp, .square,
   ]
-  private static let kinds: [FloatOperation.Kind] = [.add, .subtract, .multiply, .squaredDifference]
+  private static let kinds: [FloatOperation.Kind] = [
+    .add, .subtract, .multiply, .squaredDifference, .parametricRelu,
+  ]
 
   /// What a kernel of one tensor or two computes.
   private func result(_ count: Int, _ body: (inout MutableRawSpan) -> Void) -> [Float] {

@@ -6,7 +6,9 @@ import Testing
 
 /// Sums, products and the like of floats.
 @Suite struct FloatOperationTests {
-  private static let kinds: [FloatOperation.Kind] = [.add, .subtract, .multiply, .divide, .squaredDifference]
+  private static let kinds: [FloatOperation.Kind] = [
+    .add, .subtract, .multiply, .divide, .squaredDifference, .parametricRelu,
+  ]
 
   @Test("every set answers as plain Swift does, bit by bit", arguments: KernelSet.tested)
   func agreesWithPlainSwift(set: KernelSet) throws {

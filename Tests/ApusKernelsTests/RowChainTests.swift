@@ -11,7 +11,9 @@ struct RowChainTests {
   private static let functions: [FloatFunction] = [
     .negate, .absolute, .clamp(minimum: -1, maximum: 6), .exp, .tanh,
   ]
-  private static let kinds: [FloatOperation.Kind] = [.add, .subtract, .multiply, .squaredDifference]
+  private static let kinds: [FloatOperation.Kind] = [
+    .add, .subtract, .multiply, .squaredDifference, .parametricRelu,
+  ]
   private static let alone = ThreadTeam(count: 1)
 
   /// How a value runs along the rows.

@@ -24,7 +24,7 @@ package enum NumberFunction: Hashable, Sendable {
   /// The kernel; nil for a type that has none. Divisors of integers are not zero.
   package func kernel(_ type: ScalarType, _ shapes: BroadcastShapes) -> (any BinaryKernel)? {
     switch type {
-    case .float32: cheapFloats(shapes) ?? floats.map { BroadcastBinary(ClosureBinary(body: $0), shapes) }
+    case .float32: ofFloats?.kernel(shapes) ?? floats.map { BroadcastBinary(ClosureBinary(body: $0), shapes) }
     case .int8: integers(Int8.self).map { BroadcastBinary(ClosureBinary(body: $0), shapes) }
     case .uint8: integers(UInt8.self).map { BroadcastBinary(ClosureBinary(body: $0), shapes) }
     case .int16: integers(Int16.self).map { BroadcastBinary(ClosureBinary(body: $0), shapes) }
@@ -36,19 +36,12 @@ package enum NumberFunction: Hashable, Sendable {
     }
   }
 
-  /// The functions of floats that cost less than a call.
-  private func cheapFloats(_ shapes: BroadcastShapes) -> (any BinaryKernel)? {
-    if let operation = ofFloats { return operation.kernel(shapes) }
-    guard self == .parametricRelu else { return nil }
-    let formula = FloatFormula(.parametricRelu(.input(0), factors: .input(1)))
-    return BroadcastBinary(FloatParametricRelu(), shapes, formula: formula)
-  }
-
   /// The same as an operation of floats that kernel sets may have code for.
   package var ofFloats: FloatOperation? {
     switch self {
     case .divide(let minimum, let maximum): FloatOperation(.divide, minimum: minimum, maximum: maximum)
     case .squaredDifference: FloatOperation(.squaredDifference)
+    case .parametricRelu: FloatOperation(.parametricRelu)
     default: nil
     }
   }
@@ -171,11 +164,6 @@ package struct QuantizedQuotient: Hashable, Sendable {
     if bits < 32 { return roundingDivideByPowerOfTwo(value, bits) }
     return (value &>> (bits &- 32)) &+ (value >= 0 ? 1 : 0)
   }
-}
-
-private struct FloatParametricRelu: BinaryFunction {
-  @inline(__always)
-  func callAsFunction(_ lhs: Float, _ rhs: Float) -> Float { lhs >= 0 ? lhs : lhs * rhs }
 }
 
 /// PRELU of quantized values: below zero, a factor that is a tensor.

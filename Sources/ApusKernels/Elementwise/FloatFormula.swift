@@ -25,8 +25,6 @@ package struct FloatFormula: Sendable {
     case operation(FloatOperation.Kind, Operand, Operand, minimum: Float, maximum: Float)
     /// The greater or the lesser; the second where they do not compare.
     case extremum(Extremum, Operand, Operand)
-    /// Multiplies values below zero with factors.
-    case parametricRelu(Operand, factors: Operand)
     /// The float that a byte stands for.
     case dequantization(Dequantization, Operand)
     /// The byte that stands for a float; as a result of all, it is stored as such.
@@ -107,7 +105,6 @@ extension FloatFormula.Step {
     switch self {
     case .function(_, let operand), .dequantization(_, let operand), .quantization(_, let operand): [operand]
     case .operation(_, let lhs, let rhs, _, _), .extremum(_, let lhs, let rhs): [lhs, rhs]
-    case .parametricRelu(let value, let factors): [value, factors]
     }
   }
 
@@ -118,8 +115,6 @@ extension FloatFormula.Step {
     case .operation(let kind, let lhs, let rhs, let minimum, let maximum):
       .operation(kind, operand(lhs), operand(rhs), minimum: minimum, maximum: maximum)
     case .extremum(let kind, let lhs, let rhs): .extremum(kind, operand(lhs), operand(rhs))
-    case .parametricRelu(let value, let factors):
-      .parametricRelu(operand(value), factors: operand(factors))
     case .dequantization(let kind, let value): .dequantization(kind, operand(value))
     case .quantization(let kind, let value): .quantization(kind, operand(value))
     }

@@ -5,6 +5,8 @@ package struct FloatOperation: Sendable {
   /// What is computed.
   package enum Kind: Hashable, Sendable {
     case add, subtract, multiply, divide, squaredDifference
+    /// The first where it is not below zero, otherwise the product.
+    case parametricRelu
 
     @inline(__always)
     func callAsFunction(_ lhs: Float, _ rhs: Float) -> Float {
@@ -16,6 +18,7 @@ package struct FloatOperation: Sendable {
       case .squaredDifference:
         let difference = lhs - rhs
         return difference * difference
+      case .parametricRelu: return lhs >= 0 ? lhs : lhs * rhs
       }
     }
   }
@@ -39,6 +42,7 @@ package struct FloatOperation: Sendable {
     case .multiply: BroadcastBinary(FloatProduct(bounds: bounds), shapes, formula: formula)
     case .divide: BroadcastBinary(FloatQuotient(bounds: bounds), shapes, formula: formula)
     case .squaredDifference: BroadcastBinary(FloatSquaredDifference(bounds: bounds), shapes, formula: formula)
+    case .parametricRelu: BroadcastBinary(FloatParametricRelu(bounds: bounds), shapes, formula: formula)
     }
   }
 }
@@ -79,4 +83,11 @@ private struct FloatSquaredDifference: BinaryFunction {
     let difference = lhs - rhs
     return bounds.clamp(difference * difference)
   }
+}
+
+private struct FloatParametricRelu: BinaryFunction {
+  let bounds: ScalarBounds<Float>
+
+  @inline(__always)
+  func callAsFunction(_ lhs: Float, _ rhs: Float) -> Float { bounds.clamp(lhs >= 0 ? lhs : lhs * rhs) }
 }

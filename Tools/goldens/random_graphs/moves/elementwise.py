@@ -112,7 +112,13 @@ def binary(w, name, a, b, activation=0, quantization="fit"):
     if name == "MUL" and a.type not in ("float32", *QUANTIZED, "int32", "int64"):
         raise Abandoned
     value = numeric.activated(FUNCTIONS[name](a.value, b.value), activation)
-    return w.emit(name, [a, b], value, a.type, quantization, table_of(name, activation))
+    result = w.emit(name, [a, b], value, a.type, quantization, table_of(name, activation))
+    if name in ("ADD", "SUB") and a.type == "int16" and result.quantization:
+        greatest = max(a.quantization.scale, b.quantization.scale)
+        if 2 * greatest >= (1 << 15) * result.quantization.scale:
+            # The reference shifts sums by a negative number.
+            raise Abandoned
+    return result
 
 
 def operand(w, x, name):

@@ -182,8 +182,6 @@ struct X86FormulaGenerator: CodeGenerator, Hashable {
           saturates
             ? program.roundedQuotient(value(operand), quantization)
             : program.quantized(value(operand), quantization))
-      case .parametricRelu(let operand, let factors):
-        results.append(program.parametricRelu(value(operand), factors: value(factors)))
       }
     }
     // It may add a step.
@@ -202,6 +200,7 @@ extension X86VectorProgram {
     case .squaredDifference:
       let difference = subtract(left, .value(right))
       return multiply(difference, .value(difference))
+    case .parametricRelu: return parametricRelu(left, factors: right)
     }
   }
 
@@ -237,7 +236,7 @@ extension X86VectorProgram {
     return xor(and(xor(result, outOfRange), .value(fits)), outOfRange)
   }
 
-  fileprivate mutating func parametricRelu(_ value: Value, factors: Value) -> Value {
+  private mutating func parametricRelu(_ value: Value, factors: Value) -> Value {
     // The product where the sign is set, but for −0, which is not below zero: the sum with 0 has no sign there.
     let product = multiply(value, .value(factors))
     let sign = shiftRight(add(value, 0), by: 31)
