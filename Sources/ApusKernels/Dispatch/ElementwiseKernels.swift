@@ -15,6 +15,9 @@ package protocol ElementwiseKernels: Sendable {
   /// Prepares an operation of floats.
   func floats(_ operation: FloatOperation, _ shapes: BroadcastShapes) throws(Decline) -> any BinaryKernel
 
+  /// PRELU of rows of bytes, whose second input is the factors of a row, see ``SinglePrecisionRelu``.
+  func parametricRelu(_ relu: SinglePrecisionRelu) throws(Decline) -> FormulaCode
+
   /// What maps bytes by a table of 256.
   func byteMapping(_ table: [UInt8]) throws(Decline) -> ByteMapping
 

@@ -45,7 +45,7 @@ package struct SinglePrecisionFactor: Hashable, Sendable {
     guard factor.value > 0, -16...3 ~= factor.shift, steps.lowerBound > 0, steps.upperBound < 256 else {
       return nil
     }
-    let real = Double(sign: .plus, exponent: Int(factor.shift) - 31, significand: Double(factor.value))
+    let real = factor.real
     let nearest = Float(real)
     // Factors that do not shift right are rounded once.
     let first = factor.shift < 0 ? 0x1p30 / Double(factor.value) : 0
@@ -195,6 +195,9 @@ extension Decline {
 }
 
 extension FixedPointMultiplier {
+  /// The number that it stands for.
+  var real: Double { Double(value) * Double(sign: .plus, exponent: Int(shift) - 31, significand: 1) }
+
   /// The integer and the power of two that it stands for.
   var text: String { "\(value) · 2^\(Int(shift) - 31)" }
 }

@@ -30,16 +30,15 @@ enum PRelu {
       alphaZeroPoint: factor.zeroPoint, negative: FixedPointMultiplier(Double(source * factor.scale / target))
     )
     let isByte = input.type == .uint8 || input.type == .int8
-    if isByte, isPerChannel, alpha.isConstant,
-      input.shape.elementCount >= QuantizedParametricRelu.leastTableRows * count
-    {
+    let rows = input.shape.elementCount / max(count, 1)
+    if isByte, isPerChannel, alpha.isConstant, rows >= QuantizedParametricRelu.leastRows {
       let factors: [Int32] =
         input.type == .int8
         ? try node.values(of: alpha, as: Int8.self).map { Int32($0) }
         : try node.values(of: alpha, as: UInt8.self).map { Int32($0) }
-      let tables = function.tables(
-        isSigned: input.type == .int8, rows: input.shape.elementCount / max(count, 1), factors: factors)
-      return UnaryOperator(tables, input: input, output: output)
+      let (kernel, choice) = function.choose(
+        isSigned: input.type == .int8, rows: rows, factors: factors, using: node.kernels)
+      return UnaryOperator(kernel, choice: choice, input: input, output: output)
     }
     guard let type = input.type.scalarType(in: .numbers), let kernel = function.kernel(type, shapes) else {
       throw node.unsupported("\(input.type) is not supported")

@@ -15,6 +15,8 @@ package final class FormulaCode: Sendable {
     var constants = 0
     /// What sums are divided by.
     var divisor: Float = 1
+    /// Where the dwords of packed bytes belong: of each half, they are one of each vector.
+    var order: UInt64 = 0x0703_0602_0501_0400
   }
 
   let function: CodeFunction<Arguments>

@@ -122,6 +122,10 @@ struct X86VectorProgram: Hashable {
   mutating func lesserNumber(_ value: Value, _ constant: Float) -> Value {
     binary(.vminps, value, .bits(constant.bitPattern))
   }
+  /// The greater of a value and a constant, which is the answer if the value is NaN.
+  mutating func greaterNumber(_ value: Value, _ constant: Float) -> Value {
+    binary(.vmaxps, value, .bits(constant.bitPattern))
+  }
   /// All bits of lanes where a comparison with a constant holds, see ``X86Assembler/Instruction/vcmpps``. AVX2 alone has it.
   mutating func compare(_ value: Value, _ constant: Float, by predicate: UInt8) -> Value {
     make(.binary(.vcmpps, value.number, operand(.bits(constant.bitPattern)), predicate))

@@ -21,6 +21,10 @@ package struct X86ElementwiseKernels: ElementwiseKernels {
     _ operation: FloatOperation, _ shapes: BroadcastShapes
   ) throws(Decline) -> any BinaryKernel { try target.kernel(operation, shapes) }
 
+  package func parametricRelu(_ relu: SinglePrecisionRelu) throws(Decline) -> FormulaCode {
+    try target.parametricRelu(relu)
+  }
+
   package func byteMapping(_ table: [UInt8]) throws(Decline) -> ByteMapping {
     try unsafe target.mapping(table, by: looksUpRows ? .rows : nil)
   }

@@ -95,15 +95,16 @@ struct X86FormulaGenerator: CodeGenerator, Hashable {
         result, to: &a, target, registerCount: firstSum - spareCount, inputs: places, constants: constants)
     else { return false }
     for (vector, register) in registers.enumerated() {
-      let place = memory(written, vector, byteCount: output.byteCount)
       switch output {
       case .sum:
         let sum = firstSum + vector % sumCount
         a.vector(.vaddps, width, sum, sum, register)
-      case .byte(let isSigned): storeBytes(&a, register, isSigned: isSigned, at: place)
-      case .float: a.vector(.vmovupsStore, width, register, 0, place)
+      case .byte where target != .avx512: continue
+      case .byte: a.vector(.vpmovdb, width, register, 0, memory(written, vector, byteCount: 1))
+      case .float: a.vector(.vmovupsStore, width, register, 0, memory(written, vector, byteCount: 4))
       }
     }
+    if case .byte(let isSigned) = output, target != .avx512 { pack(&a, registers, isSigned: isSigned) }
     a.add(place, count * target.lanes)
     a.compare(place, end)
     a.jump(.notEqual, next)
@@ -115,13 +116,24 @@ struct X86FormulaGenerator: CodeGenerator, Hashable {
     Memory(address, index: place, scale: byteCount, vector * target.lanes * byteCount)
   }
 
-  /// Stores the low bytes of 32-bit lanes, which are bytes of the result's type.
-  private func storeBytes(_ a: inout X86Assembler, _ register: Int, isSigned: Bool, at place: Memory) {
-    guard target != .avx512 else { return a.vector(.vpmovdb, width, register, 0, place) }
-    a.vector(.vextracti128, .ymm, register, 0, spare, immediate: 1)
-    a.vector(.vpackssdw, .xmm, register, register, spare)
-    a.vector(isSigned ? .vpacksswb : .vpackuswb, .xmm, register, register, register)
-    a.vector(.vmovqStore, .xmm, register, 0, place)
+  /// Stores the bytes nearest to 32-bit lanes of one, two or four vectors: AVX2 packs halves of vectors by themselves.
+  private func pack(_ a: inout X86Assembler, _ values: [Int], isSigned: Bool) {
+    let narrow = isSigned ? X86Assembler.Instruction.vpacksswb : .vpackuswb
+    let (place, first) = (memory(written, 0, byteCount: 1), values[0])
+    guard values.count > 1 else {
+      a.vector(.vextracti128, .ymm, first, 0, spare, immediate: 1)
+      a.vector(.vpackssdw, .xmm, first, first, spare)
+      a.vector(narrow, .xmm, first, first, first)
+      return a.vector(.vmovqStore, .xmm, first, 0, place)
+    }
+    for pair in stride(from: 0, to: values.count, by: 2) {
+      a.vector(.vpackssdw, width, values[pair], values[pair], values[pair + 1])
+    }
+    a.vector(narrow, width, first, first, values.count == 4 ? values[2] : first)
+    // Four bytes of each vector's first half, then those of the others: by turns, they are in order.
+    a.vector(.vpmovzxbd, width, spare, 0, Memory(.rdi, A.offset(\.order)))
+    a.vector(.vpermd, width, first, spare, first)
+    a.vector(.vmovdquStore, values.count == 4 ? .ymm : .xmm, first, 0, place)
   }
 
   /// Stores the sum of all lanes.
@@ -259,13 +271,44 @@ extension X86Target {
     return try code(program, result, of: formula.inputs, to: formula.output)
   }
 
+  /// Code for PRELU of rows of bytes, whose second input is the factors of what is below zero.
+  func parametricRelu(_ relu: SinglePrecisionRelu) throws(Decline) -> FormulaCode {
+    var program = X86VectorProgram()
+    let bytes = program.bytes(0, isSigned: relu.isSigned)
+    let distance = program.subtractIntegers(bytes, .bits(UInt32(bitPattern: relu.zeroPoint)))
+    let value = program.unary(.vcvtdq2ps, distance)
+    // One of the two is zero.
+    let below = program.multiply(program.lesserNumber(value, 0), .value(program.input(1)))
+    let above = program.greaterNumber(value, 0)
+    let product = program.fma(above, .bits(relu.positive.bitPattern), .value(below))
+    let offset = program.or(program.and(product, .bits(1 << 31)), .bits(relu.offset.bitPattern))
+    var sum = product
+    if relu.extra != 0 {
+      // What is above zero is at least one, which is more.
+      let more = program.lesserNumber(above, relu.extra.magnitude)
+      sum = relu.extra < 0 ? program.subtract(sum, .value(more)) : program.add(sum, .value(more))
+    }
+    sum = program.add(sum, .value(offset))
+    if self == .avx512 {
+      // Bytes are cut off there, not packed.
+      let least: Int32 = relu.isSigned ? -128 : 0
+      sum = program.lesserNumber(sum, Float(least + 255 - relu.outputZeroPoint))
+      sum = program.greaterNumber(sum, Float(least - relu.outputZeroPoint))
+    }
+    let result = program.addIntegers(
+      program.unary(.vcvttps2dq, sum), .bits(UInt32(bitPattern: relu.outputZeroPoint)))
+    return try code(
+      program, result, of: [.byte(isSigned: relu.isSigned), .float], to: .byte(isSigned: relu.isSigned))
+  }
+
   /// Code for steps that are written down.
   func code(
     _ program: X86VectorProgram, _ result: X86VectorProgram.Value, of inputs: [FloatFormula.Input],
     to output: FloatFormula.Output
   ) throws(Decline) -> FormulaCode {
-    // Few steps are soon done: memory is what they wait for.
-    let most = program.count < 12 ? 2 : 4
+    // Few steps are soon done: memory is what they wait for. But bytes are packed better the more there are.
+    let packs = output.byteCount == 1 && self != .avx512
+    let most = program.count < 12 && !packs ? 2 : 4
     let least = output == .sum ? FormulaCode.unit / lanes : 1
     var declined = Decline("registers do not suffice")
     for vectorsAtOnce in [4, 2, 1] where (least...most).contains(vectorsAtOnce) {

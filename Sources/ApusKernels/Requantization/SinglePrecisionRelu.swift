@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// PRELU of bytes in single precision: the distance from the zero point times one factor, or below zero times that of its channel,
+/// and an offset that has the product's sign, without the fraction.
+///
+/// A factor stands for the product with a channel's byte and for the scale, and an offset is right for all channels where it lies
+/// between bounds that each of the 256 values sets. Both sides of zero mostly agree on one; where they do not, one side has some
+/// more. The results of all values are computed and compared with the reference's.
+package struct SinglePrecisionRelu: Sendable {
+  package let isSigned: Bool
+  package let zeroPoint: Int32
+  /// What is multiplied with where nothing is below zero.
+  package let positive: Float
+  /// For what is below zero, those of a row.
+  package let factors: [Float]
+  package let offset: Float
+  /// What is added to the offset of what is above zero; mostly nothing.
+  package let extra: Float
+  /// What is added then; results are brought between the bounds of bytes.
+  package let outputZeroPoint: Int32
+
+  /// Finds the floats; throws where there are none.
+  init(_ relu: QuantizedParametricRelu, isSigned: Bool, factors: [Int32]) throws(Decline) {
+    let output = relu.positive.output
+    let bytes: ClosedRange<Int32> = isSigned ? -128...127 : 0...255
+    guard output.minimum == bytes.lowerBound, output.maximum == bytes.upperBound else {
+      throw Decline("results are not brought between the bounds of bytes alone")
+    }
+    self.isSigned = isSigned
+    zeroPoint = relu.positive.zeroPoint
+    outputZeroPoint = output.zeroPoint
+    let room = (bytes.lowerBound - output.zeroPoint)...(bytes.upperBound - output.zeroPoint)
+    let distances = bytes.lowerBound - zeroPoint...bytes.upperBound - zeroPoint
+    let above = Side(
+      distances: distances.clamped(to: 0...max(0, distances.upperBound)), room: room,
+      factor: output.multiplier.real, result: output.multiplier.apply)
+    let below = factors.map { factor in
+      let factor = factor - relu.alphaZeroPoint
+      return Side(
+        distances: distances.clamped(to: min(0, distances.lowerBound)...0), room: room,
+        factor: relu.negative.real * Double(factor)
+      ) { relu.negative.apply($0 &* factor) }
+    }
+    var aboveBounds = Bounds()
+    guard let positive = above.float(&aboveBounds) else {
+      throw Decline("no float makes the same results of what is above zero")
+    }
+    var bounds = Bounds()
+    var floats: [Float] = []
+    floats.reserveCapacity(factors.count)
+    for (channel, side) in below.enumerated() {
+      guard let float = side.float(&bounds) else {
+        throw Decline("no float makes the same results of what is below zero in channel \(channel)")
+      }
+      floats.append(float)
+    }
+    let common = Bounds(least: max(bounds.least, aboveBounds.least), end: min(bounds.end, aboveBounds.end))
+    let sidesAgree = common.length > 0
+    let offset = (sidesAgree ? common : bounds).middle
+    let extra = sidesAgree ? 0 : aboveBounds.middle - offset
+    // Sums with the offset are rounded: what comes of that is looked at.
+    guard above.agrees(positive, offset, extra), zip(below, floats).allSatisfy({ $0.agrees($1, offset, 0) })
+    else {
+      throw Decline("no offset makes the same results in all channels")
+    }
+    self.positive = positive
+    self.factors = floats
+    self.offset = offset
+    self.extra = extra
+  }
+
+  /// Where offsets may lie: from the least on, and before the end.
+  private struct Bounds {
+    var least = 0.0
+    var end = 1.0
+
+    var length: Double { end - least }
+    var middle: Float { Float((least + end) / 2) }
+  }
+
+  /// The values on one side of zero.
+  private struct Side {
+    let distances: ClosedRange<Int32>
+    /// What results are brought between.
+    let room: ClosedRange<Int32>
+    let factor: Double
+    /// The reference's, which may be beyond the room.
+    let results: [Int32]
+
+    /// Products up to this magnitude, and some more, are integers of 32 bits.
+    private static let limit = 0x1p30
+
+    init(
+      distances: ClosedRange<Int32>, room: ClosedRange<Int32>, factor: Double, result: (Int32) -> Int32
+    ) {
+      self.distances = distances
+      self.room = room
+      self.factor = factor
+      results = distances.map(result)
+    }
+
+    /// The float next to the factor that leaves most room for offsets, of which it takes the rest away; nil where none leaves some.
+    func float(_ bounds: inout Bounds) -> Float? {
+      let nearest = Float(factor)
+      let next = [nearest.nextUp, nearest.nextDown, nearest.nextUp.nextUp, nearest.nextDown.nextDown]
+      var best: (float: Float, bounds: Bounds)?
+      for float in [nearest] + next {
+        guard let found = self.bounds(float, within: bounds), found.length > best?.bounds.length ?? 0 else {
+          continue
+        }
+        best = (float, found)
+        // Most leave enough.
+        if found.length > 0x1p-9 { break }
+      }
+      guard let best else { return nil }
+      bounds = best.bounds
+      return best.float
+    }
+
+    /// The offsets with which a float makes all results.
+    private func bounds(_ float: Float, within bounds: Bounds) -> Bounds? {
+      var bounds = bounds
+      for (distance, result) in zip(distances, results) {
+        let product = Float(distance) * float
+        let magnitude = Double(product.magnitude)
+        guard magnitude < Self.limit, result == 0 || (result < 0) == (product < 0) else { return nil }
+        let bounded = min(max(result, room.lowerBound), room.upperBound)
+        bounds.least = max(bounds.least, Double(bounded.magnitude) - magnitude)
+        if bounded == result { bounds.end = min(bounds.end, Double(result.magnitude) + 1 - magnitude) }
+      }
+      return bounds
+    }
+
+    /// Whether code computes all results.
+    func agrees(_ float: Float, _ offset: Float, _ extra: Float) -> Bool {
+      zip(distances, results).allSatisfy { distance, result in
+        let product = Float(distance) * float
+        let more = min(Float(max(distance, 0)), extra.magnitude)
+        let base = extra < 0 ? product - more : product + more
+        let sum = Int32(base + Float(signOf: product, magnitudeOf: offset))
+        return min(max(sum, room.lowerBound), room.upperBound)
+          == min(max(result, room.lowerBound), room.upperBound)
+      }
+    }
+  }
+}
