@@ -17,66 +17,6 @@
 
   /// The most stages.
   package static let mostStages = 16
-  /// The elements of a block, unless a row has more.
-  private static let blockLength = 2048
-  /// The same where code does some of the stages.
-  private static let codeBlockLength = 4096
-  /// The longest rows whose stages stay in the cache.
-  private static let mostDepth = 4096
-  /// Rows up to this length that all others meet are copied side by side.
-  private static let longestCopy = 256
-  /// The shortest rows that are folded.
-  private static let leastDepth = 4
-
-  /// How an operand runs along the rows: so many rows, then it begins anew; and the elements that each row has of its own.
-  private struct Course: Equatable {
-    let rows: Int
-    let elements: Int
-    var count: Int { rows * elements }
-  }
-
-  /// Where a stage reads. A few numbers, so that no run counts references to them.
-  private struct Operand: BitwiseCopyable, Sendable {
-    /// A tensor by its number; −1 for what lies in a worker's memory.
-    let tensor: Int
-    let place: Int
-    /// After how many rows it begins anew.
-    let rows: Int
-    /// Bytes from a row to the next.
-    let stride: Int
-    /// One, or zero where a row has one element for all of the result's.
-    let step: Int
-    /// Whether one stretch of it serves all rows of a block.
-    let isJoined: Bool
-
-    /// The operand of a stage that takes all rows of a block at once.
-    var joined: Self {
-      Self(tensor: tensor, place: place, rows: rows, stride: stride, step: 1, isJoined: true)
-    }
-  }
-
-  /// Where a stage reads and writes; numbers alone, as for operands.
-  private struct Step {
-    let operands: UpToEight<Operand>
-    /// Where results are kept, in bytes from a worker's memory on; −1 for those of the chain.
-    let place: Int
-    /// Elements of a row of the result, and its bytes.
-    let length: Int
-    let byteCount: Int
-    let hasTail: Bool
-    /// Whether rows of a block are one stretch.
-    let isJoined: Bool
-    /// What code divides sums by.
-    let divisor: Float
-  }
-
-  private struct Tensor {
-    let course: Course
-    let stride: Int
-    /// Where its row is repeated, in bytes from a worker's memory on; nil where it is read as it lies.
-    var copy: Int?
-    var byteCount: Int { course.count * stride }
-  }
 
   private let rows: Int
   private let depth: Int
@@ -107,218 +47,27 @@
     _ stages: [(stage: Stage, sources: [ElementwiseChain.Source])], tensorCount: Int, rows: Int, depth: Int,
     using set: KernelSet? = nil
   ) {
-    guard rows > 0, (1...Self.mostDepth).contains(depth), (2...Self.mostStages).contains(stages.count),
-      tensorCount <= ChainInputs.mostTensors
-    else { return nil }
-    var known = [Tensor?](repeating: nil, count: tensorCount)
-    var shapes: [(course: Course, stride: Int)] = []
-    var isRead = Array(repeating: false, count: stages.count)
-    var columns: ReductionStage?
-    var folds = false
-    for (index, (stage, sources)) in stages.enumerated() {
-      var operands: [(course: Course, stride: Int)] = []
-      switch stage {
-      case .reduction(let reduction):
-        guard reduction.rows == rows, reduction.depth == depth else { return nil }
-        operands = [(Course(rows: rows, elements: depth), 4)]
-        if case .columns = reduction.direction {
-          guard index == stages.count - 1 else { return nil }
-          columns = reduction
-        } else if depth < Self.leastDepth {
-          return nil
-        }
-        folds = true
-        shapes.append((Course(rows: rows, elements: 1), 4))
-      case .elements(let stage):
-        let length = stage.elementCount == rows * depth ? depth : 1
-        guard stage.elementCount == rows * length, stage.stride <= 8 else { return nil }
-        for operand in stage.operands {
-          guard let course = Self.course(operand, rows: rows, depth: depth, length: length) else {
-            return nil
-          }
-          operands.append((course, operand.stride))
-        }
-        shapes.append((Course(rows: rows, elements: length), stage.stride))
-      }
-      guard sources.count == operands.count, (1...2).contains(sources.count) else { return nil }
-      for (source, operand) in zip(sources, operands) {
-        switch source {
-        case .tensor(let number):
-          guard known.indices.contains(number) else { return nil }
-          if let before = known[number] {
-            guard before.course == operand.course, before.stride == operand.stride else { return nil }
-          }
-          known[number] = Tensor(course: operand.course, stride: operand.stride)
-        case .stage(let number):
-          guard number < index, shapes[number] == operand else { return nil }
-          isRead[number] = true
-        }
-      }
+    guard let outline = Outline(stages, tensorCount: tensorCount, rows: rows, depth: depth) else {
+      return nil
     }
-    guard folds, isRead.dropLast().allSatisfy({ $0 }) else { return nil }
+    let groups = outline.groups(using: set)
+    let layout = Layout(outline, groups)
     self.rows = rows
     self.depth = depth
-    self.columns = columns
-    let grouped = stages.map { stage in
-      switch stage.stage {
-      case .elements(let own):
-        GroupedStage(
-          formula: own.formula, sources: stage.sources, level: own.elementCount == rows * depth ? depth : 1)
-      case .reduction(let own):
-        GroupedStage(
-          formula: own.isSum && columns == nil ? FloatFormula(inputCount: 1).summed() : nil,
-          sources: stage.sources, level: depth)
-      }
-    }
-    let groups = StageGroups.groups(of: grouped) { formula, last, sources in
-      let courses = sources.map { source in
-        switch source {
-        case .tensor(let number): known[number]?.course ?? Course(rows: 0, elements: 0)
-        case .stage(let number): shapes[number].course
-        }
-      }
-      let length = grouped[last].level
-      guard
-        let repeats = Self.repeats(of: courses, rows: rows, length: length, isJoined: length < depth),
-        length < depth ? formula.steps.count > 1 : depth.isMultiple(of: FormulaCode.unit)
-      else { return nil }
-      return formula.repeating(repeats).flatMap { try? set?.elementwise?.formula($0) }
-    }
-    parts = ChainParts(
-      groups.map { group in
-        let isCode = group.code != nil
-        switch stages[group.last].stage {
-        case .elements(let stage):
-          return ChainParts.Part(
-            way: stage.way, stageCount: group.stageCount, isCode: isCode, choice: stage.choice)
-        case .reduction(let stage):
-          return ChainParts.Part(
-            way: isCode ? "generated sums of rows" : stage.way, stageCount: group.stageCount, isCode: isCode,
-            choice: nil)
-        }
-      }, using: set)
-    let hasCode = groups.contains { $0.code != nil }
-    let blockRows = max(1, min((hasCode ? Self.codeBlockLength : Self.blockLength) / depth, rows))
-    self.blockRows = blockRows
-    let groupShapes = groups.map { shapes[$0.last] }
-    let stride = groupShapes.map(\.stride).max() ?? 8
-    // A line more, so that results do not follow each other by whole pages, which the processor takes for one place.
-    var (places, end) = StageGroups.places(
-      of: groups,
-      byteCounts: groupShapes.map { roundedUp(blockRows * $0.course.elements * stride, to: 64) + 64 })
-    // What code reads lies where it does.
-    var isCopied = Array(repeating: false, count: tensorCount)
-    for group in groups where group.code == nil {
-      for case .tensor(let number) in group.sources { isCopied[number] = true }
-    }
-    for group in groups where group.code != nil {
-      for case .tensor(let number) in group.sources { isCopied[number] = false }
-    }
-    var tensors: [Tensor] = []
-    for (number, tensor) in known.enumerated() {
-      guard var tensor else { return nil }
-      if isCopied[number], tensor.course == Course(rows: 1, elements: depth), depth > 1, blockRows > 1,
-        depth <= Self.longestCopy
-      {
-        tensor.copy = end
-        end += roundedUp(blockRows * depth * tensor.stride, to: 64)
-      }
-      tensors.append(tensor)
-    }
-    self.tensors = tensors
-    workerByteCount = roundedUp(end, to: 64)
-    steps = groups.enumerated().map { index, group in
-      let length = groupShapes[index].course.elements
-      let code = group.code
-      // The elements that a row of operands has, of sums more than one of the result.
-      let operandLength = grouped[group.last].level
-      func operand(_ source: ElementwiseChain.Source) -> Operand {
-        switch source {
-        case .stage(let number):
-          let (course, stride) = groupShapes[number]
-          let isOwn = course.elements == operandLength
-          return Operand(
-            tensor: -1, place: places[number], rows: rows, stride: course.elements * stride,
-            step: isOwn ? 1 : 0,
-            isJoined: isOwn)
-        case .tensor(let number):
-          let (course, stride) = (tensors[number].course, tensors[number].stride)
-          if let copy = tensors[number].copy {
-            return Operand(
-              tensor: -1, place: copy, rows: rows, stride: depth * stride, step: 1, isJoined: true)
-          }
-          let stays = course.count == 1
-          return Operand(
-            tensor: number, place: 0, rows: course.rows, stride: course.elements * stride,
-            step: stays || course.elements != operandLength ? 0 : 1,
-            isJoined: stays || course == Course(rows: rows, elements: operandLength))
-        }
-      }
-      let operands = group.sources.map(operand)
-      switch stages[group.last].stage {
-      case .elements(let kernel):
-        return Step(
-          operands: UpToEight(operands), place: places[index], length: length,
-          byteCount: length * kernel.stride, hasTail: code == nil && kernel.tail != nil,
-          isJoined: code == nil ? operands.allSatisfy(\.isJoined) : length < depth, divisor: 1)
-      case .reduction(let reduction):
-        // All rows of a block are folded at once.
-        return Step(
-          operands: UpToEight(code == nil ? operands.map(\.joined) : operands), place: places[index],
-          length: 1,
-          byteCount: 4, hasTail: false, isJoined: code == nil, divisor: reduction.divisor ?? 1)
-      }
-    }
+    columns = outline.columns
+    blockRows = layout.blockRows
+    tensors = layout.tensors
+    workerByteCount = layout.byteCount
+    steps = groups.indices.map { layout.step($0) }
+    parts = outline.parts(groups, using: set)
     codes = groups.map(\.code)
-    unsafe fills = groups.map { group in
-      switch stages[group.last].stage {
-      case .elements(let kernel): unsafe kernel.fill
-      case .reduction(let reduction): unsafe reduction.fill
-      }
-    }
-    tails = groups.map { if case .elements(let kernel) = stages[$0.last].stage { kernel.tail } else { nil } }
-    let last = stages[stages.count - 1]
+    unsafe fills = groups.map { unsafe stages[$0.last].stage.fill }
+    tails = groups.map { stages[$0.last].stage.tail }
     lastTensors = groups[groups.count - 1].sources.compactMap {
       if case .tensor(let number) = $0 { number } else { nil }
     }
     outputByteCount = columns == nil ? rows * steps[steps.count - 1].byteCount : depth * 4
-    if case .elements(let stage) = last.stage {
-      lastMayOverwrite = stage.mayOverwrite
-    } else {
-      lastMayOverwrite = false
-    }
-  }
-
-  /// Which operands have one float for a row, if code can read them all: each has an element or a row for each of the result, or
-  /// one for all rows.
-  private static func repeats(of courses: [Course], rows: Int, length: Int, isJoined: Bool) -> [Bool]? {
-    var repeats: [Bool] = []
-    for course in courses {
-      guard course.rows == rows || course.rows == 1, course.elements == length || course.elements == 1 else {
-        return nil
-      }
-      if isJoined {
-        guard course.count == 1 || course.rows == rows else { return nil }
-        repeats.append(course.count == 1)
-      } else {
-        repeats.append(course.elements == 1)
-      }
-    }
-    return repeats
-  }
-
-  /// How an operand of a stage runs along the rows, of which the stage's results have `length` elements; nil if in no way
-  /// that is known here.
-  private static func course(_ operand: ElementwiseStage.Operand, rows: Int, depth: Int, length: Int)
-    -> Course?
-  {
-    let (period, repeats) = (operand.period, operand.repeats)
-    if period == 1, repeats == 1 { return Course(rows: 1, elements: 1) }
-    if length == 1 { return period == rows && repeats == 1 ? Course(rows: rows, elements: 1) : nil }
-    if repeats == 1 {
-      return period.isMultiple(of: depth) ? Course(rows: period / depth, elements: depth) : nil
-    }
-    return repeats == depth && period == rows ? Course(rows: rows, elements: 1) : nil
+    lastMayOverwrite = stages[stages.count - 1].stage.mayOverwrite
   }
 
   /// The sums of the parts of columns.
@@ -329,9 +78,9 @@
 
   package func mayOverwrite(_ tensor: Int) -> Bool {
     guard columns == nil, let last = steps.last else { return false }
-    let own = tensors[tensor]
-    guard own.course.rows == rows, own.course.elements * own.stride == last.byteCount, own.copy == nil,
-      own.course.elements == last.length
+    let own = tensors[tensor].strip
+    guard own.course.rows == rows, own.course.elements * own.stride == last.byteCount,
+      tensors[tensor].copy == nil, own.course.elements == last.length
     else { return false }
     return lastMayOverwrite || !lastTensors.contains(tensor)
   }

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension RowChain {
+  /// How an operand runs along the rows: so many rows, then it begins anew; and the elements that each row has of its own.
+  struct Course: Equatable {
+    let rows: Int
+    let elements: Int
+    var count: Int { rows * elements }
+  }
+
+  /// What runs along the rows: a tensor, or what a stage computes.
+  struct Strip: Equatable {
+    let course: Course
+    /// Bytes of an element.
+    let stride: Int
+  }
+
+  /// Stages that fit each other, and what they read and compute.
+  struct Outline {
+    let stages: [(stage: Stage, sources: [ElementwiseChain.Source])]
+    let rows: Int
+    let depth: Int
+    let tensors: [Strip]
+    /// Of each stage.
+    let results: [Strip]
+    /// The reduction of columns at the end.
+    let columns: ReductionStage?
+
+    /// The longest rows whose stages stay in the cache.
+    private static let mostDepth = 4096
+    /// The shortest rows that are folded.
+    private static let leastDepth = 4
+
+    /// Nil where stages do not fit each other, are too many, or fold nothing.
+    init?(
+      _ stages: [(stage: Stage, sources: [ElementwiseChain.Source])], tensorCount: Int, rows: Int, depth: Int
+    ) {
+      guard rows > 0, (1...Self.mostDepth).contains(depth), (2...RowChain.mostStages).contains(stages.count),
+        tensorCount <= ChainInputs.mostTensors
+      else { return nil }
+      var tensors = [Strip?](repeating: nil, count: tensorCount)
+      var results: [Strip] = []
+      var isRead = Array(repeating: false, count: stages.count)
+      var columns: ReductionStage?
+      var folds = false
+      for (index, (stage, sources)) in stages.enumerated() {
+        if case .reduction(let reduction) = stage {
+          folds = true
+          if case .columns = reduction.direction {
+            guard index == stages.count - 1 else { return nil }
+            columns = reduction
+          } else if depth < Self.leastDepth {
+            return nil
+          }
+        }
+        guard let (operands, result) = Self.strips(of: stage, rows: rows, depth: depth),
+          sources.count == operands.count, (1...2).contains(sources.count)
+        else { return nil }
+        results.append(result)
+        for (source, operand) in zip(sources, operands) {
+          switch source {
+          case .tensor(let number):
+            guard tensors.indices.contains(number), tensors[number] ?? operand == operand else { return nil }
+            tensors[number] = operand
+          case .stage(let number):
+            guard number < index, results[number] == operand else { return nil }
+            isRead[number] = true
+          }
+        }
+      }
+      self.tensors = tensors.compactMap { $0 }
+      guard folds, isRead.dropLast().allSatisfy({ $0 }), self.tensors.count == tensorCount else { return nil }
+      self.stages = stages
+      self.rows = rows
+      self.depth = depth
+      self.results = results
+      self.columns = columns
+    }
+
+    /// What a stage reads and computes; nil where it is not one of these rows.
+    private static func strips(
+      of stage: Stage, rows: Int, depth: Int
+    ) -> (operands: [Strip], result: Strip)? {
+      switch stage {
+      case .reduction(let reduction):
+        guard reduction.rows == rows, reduction.depth == depth else { return nil }
+        return (
+          [Strip(course: Course(rows: rows, elements: depth), stride: 4)],
+          Strip(course: Course(rows: rows, elements: 1), stride: 4)
+        )
+      case .elements(let stage):
+        let length = stage.elementCount == rows * depth ? depth : 1
+        guard stage.elementCount == rows * length, stage.stride <= 8 else { return nil }
+        var operands: [Strip] = []
+        for operand in stage.operands {
+          guard let course = course(operand, rows: rows, depth: depth, length: length) else { return nil }
+          operands.append(Strip(course: course, stride: operand.stride))
+        }
+        return (operands, Strip(course: Course(rows: rows, elements: length), stride: stage.stride))
+      }
+    }
+
+    // MARK: Groups
+
+    /// The elements that a row of a stage's operands has: of sums more than one of the result.
+    func operandLength(_ stage: Int) -> Int {
+      if case .reduction = stages[stage].stage { depth } else { results[stage].course.elements }
+    }
+
+    /// The stages that code does together, and the others.
+    func groups(using set: KernelSet?) -> [StageGroup] {
+      let grouped = stages.indices.map { index in
+        let formula: FloatFormula? =
+          switch stages[index].stage {
+          case .elements(let own): own.formula
+          case .reduction(let own):
+            own.isSum && columns == nil ? FloatFormula(inputCount: 1).summed() : nil
+          }
+        return GroupedStage(
+          formula: formula, sources: stages[index].sources, level: operandLength(index))
+      }
+      return StageGroups.groups(of: grouped) { formula, last, sources in
+        let courses = sources.map { source in
+          switch source {
+          case .tensor(let number): tensors[number].course
+          case .stage(let number): results[number].course
+          }
+        }
+        let length = operandLength(last)
+        guard
+          let repeats = Self.repeats(of: courses, rows: rows, length: length, isJoined: length < depth),
+          length < depth ? formula.steps.count > 1 : depth.isMultiple(of: FormulaCode.unit)
+        else { return nil }
+        return formula.repeating(repeats).flatMap { try? set?.elementwise?.formula($0) }
+      }
+    }
+
+    /// What does each group, for people to read.
+    func parts(_ groups: [StageGroup], using set: KernelSet?) -> ChainParts {
+      ChainParts(
+        groups.map { group in
+          let isCode = group.code != nil
+          switch stages[group.last].stage {
+          case .elements(let stage):
+            return ChainParts.Part(
+              way: stage.way, stageCount: group.stageCount, isCode: isCode, choice: stage.choice)
+          case .reduction(let stage):
+            return ChainParts.Part(
+              way: isCode ? "generated sums of rows" : stage.way, stageCount: group.stageCount,
+              isCode: isCode,
+              choice: nil)
+          }
+        }, using: set)
+    }
+
+    /// Which operands have one float for a row, if code can read them all: each has an element or a row for each of the result, or
+    /// one for all rows.
+    private static func repeats(of courses: [Course], rows: Int, length: Int, isJoined: Bool) -> [Bool]? {
+      var repeats: [Bool] = []
+      for course in courses {
+        guard course.rows == rows || course.rows == 1, course.elements == length || course.elements == 1
+        else {
+          return nil
+        }
+        if isJoined {
+          guard course.count == 1 || course.rows == rows else { return nil }
+          repeats.append(course.count == 1)
+        } else {
+          repeats.append(course.elements == 1)
+        }
+      }
+      return repeats
+    }
+
+    /// How an operand of a stage runs along the rows, of which the stage's results have `length` elements; nil if in no way
+    /// that is known here.
+    private static func course(_ operand: ElementwiseStage.Operand, rows: Int, depth: Int, length: Int)
+      -> Course?
+    {
+      let (period, repeats) = (operand.period, operand.repeats)
+      if period == 1, repeats == 1 { return Course(rows: 1, elements: 1) }
+      if length == 1 { return period == rows && repeats == 1 ? Course(rows: rows, elements: 1) : nil }
+      if repeats == 1 {
+        return period.isMultiple(of: depth) ? Course(rows: period / depth, elements: depth) : nil
+      }
+      return repeats == depth && period == rows ? Course(rows: rows, elements: 1) : nil
+    }
+  }
+}
+
+extension RowChain.Stage {
+  /// What computes it.
+  var fill: ElementwiseStage.Fill {
+    switch self {
+    case .elements(let stage): unsafe stage.fill
+    case .reduction(let stage): unsafe stage.fill
+    }
+  }
+
+  var tail: PostOperation? { if case .elements(let stage) = self { stage.tail } else { nil } }
+  var mayOverwrite: Bool { if case .elements(let stage) = self { stage.mayOverwrite } else { false } }
+}
