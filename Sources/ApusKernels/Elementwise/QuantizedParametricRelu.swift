@@ -25,6 +25,8 @@ package struct QuantizedParametricRelu: Hashable, Sendable {
     }
   }
 
+  /// The longest rows whose factors are repeated, for as many rows as vectors are a multiple of.
+  private static let mostChannels = 4096
   /// The fewest rows for which looking at all values of each channel pays: that costs as much as twice so many.
   package static let leastRows = 128
 
@@ -33,8 +35,12 @@ package struct QuantizedParametricRelu: Hashable, Sendable {
     isSigned: Bool, rows: Int, factors: [Int32], using set: KernelSet
   ) -> KernelSet.Chosen<any UnaryKernel> {
     do throws(Decline) {
+      let kernels = try set.generatedElementwise()
+      guard factors.count <= Self.mostChannels else {
+        throw Decline("rows of \(factors.count) bytes are longer than \(Self.mostChannels)")
+      }
       let floats = try SinglePrecisionRelu(self, isSigned: isSigned, factors: factors)
-      let code = try set.generatedElementwise().parametricRelu(floats)
+      let code = try kernels.parametricRelu(floats)
       return (
         UnaryMap(RectifiedRows(code: code, factors: floats.factors), rows: rows, depth: factors.count),
         KernelChoice(set: set.name)
@@ -68,13 +74,14 @@ package struct QuantizedParametricRelu: Hashable, Sendable {
 /// PRELU of rows of bytes by generated code.
 private struct RectifiedRows: RowFunction {
   private let code: FormulaCode
-  /// Those of some rows, as many as make a length that code does rows of.
+  /// Repeated for the rows that code does as one, whose length is a multiple of what it does side by side.
   private let factors: Table<Float>
   private let rowsAtOnce: Int
 
   init(code: FormulaCode, factors: [Float]) {
     self.code = code
-    let rows = (1...FormulaCode.unit).first { (factors.count * $0).isMultiple(of: FormulaCode.unit) } ?? 1
+    let unit = code.lanes * code.vectorsAtOnce
+    let rows = (1...unit).first { (factors.count * $0).isMultiple(of: unit) } ?? unit
     rowsAtOnce = rows
     self.factors = Table(count: rows * factors.count) { factors[$0 % factors.count] }
   }

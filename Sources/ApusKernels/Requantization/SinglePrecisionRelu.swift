@@ -9,14 +9,14 @@
 package struct SinglePrecisionRelu: Sendable {
   package let isSigned: Bool
   package let zeroPoint: Int32
-  /// What is multiplied with where nothing is below zero.
+  /// The factor of distances that are not below zero.
   package let positive: Float
   /// For what is below zero, those of a row.
   package let factors: [Float]
   package let offset: Float
-  /// What is added to the offset of what is above zero; mostly nothing.
+  /// Added to products above zero, besides the offset; 0 where both sides agree on one.
   package let extra: Float
-  /// What is added then; results are brought between the bounds of bytes.
+  /// Added to sums without their fraction; what comes of that is brought between the bounds of bytes.
   package let outputZeroPoint: Int32
 
   /// Finds the floats; throws where there are none.
@@ -34,13 +34,8 @@ package struct SinglePrecisionRelu: Sendable {
     let above = Side(
       distances: distances.clamped(to: 0...max(0, distances.upperBound)), room: room,
       factor: output.multiplier.real, result: output.multiplier.apply)
-    let below = factors.map { factor in
-      let factor = factor - relu.alphaZeroPoint
-      return Side(
-        distances: distances.clamped(to: min(0, distances.lowerBound)...0), room: room,
-        factor: relu.negative.real * Double(factor)
-      ) { relu.negative.apply($0 &* factor) }
-    }
+    // Factors are bytes: channels with the same one have the same float.
+    var below: [Int32: (side: Side, float: Float)] = [:]
     var aboveBounds = Bounds()
     guard let positive = above.float(&aboveBounds) else {
       throw Decline("no float makes the same results of what is above zero")
@@ -48,10 +43,20 @@ package struct SinglePrecisionRelu: Sendable {
     var bounds = Bounds()
     var floats: [Float] = []
     floats.reserveCapacity(factors.count)
-    for (channel, side) in below.enumerated() {
+    for (channel, factor) in factors.enumerated() {
+      if let known = below[factor] {
+        floats.append(known.float)
+        continue
+      }
+      let distance = factor - relu.alphaZeroPoint
+      let side = Side(
+        distances: distances.clamped(to: min(0, distances.lowerBound)...0), room: room,
+        factor: relu.negative.real * Double(distance)
+      ) { relu.negative.apply($0 &* distance) }
       guard let float = side.float(&bounds) else {
         throw Decline("no float makes the same results of what is below zero in channel \(channel)")
       }
+      below[factor] = (side, float)
       floats.append(float)
     }
     let common = Bounds(least: max(bounds.least, aboveBounds.least), end: min(bounds.end, aboveBounds.end))
@@ -59,7 +64,8 @@ package struct SinglePrecisionRelu: Sendable {
     let offset = (sidesAgree ? common : bounds).middle
     let extra = sidesAgree ? 0 : aboveBounds.middle - offset
     // Sums with the offset are rounded: what comes of that is looked at.
-    guard above.agrees(positive, offset, extra), zip(below, floats).allSatisfy({ $0.agrees($1, offset, 0) })
+    guard above.agrees(positive, offset, extra),
+      below.values.allSatisfy({ $0.side.agrees($0.float, offset, 0) })
     else {
       throw Decline("no offset makes the same results in all channels")
     }
@@ -87,7 +93,7 @@ package struct SinglePrecisionRelu: Sendable {
     /// The reference's, which may be beyond the room.
     let results: [Int32]
 
-    /// Products up to this magnitude, and some more, are integers of 32 bits.
+    /// Products stay below this, so that their sums with offsets become integers of 32 bits.
     private static let limit = 0x1p30
 
     init(
@@ -99,7 +105,8 @@ package struct SinglePrecisionRelu: Sendable {
       results = distances.map(result)
     }
 
-    /// The float next to the factor that leaves most room for offsets, of which it takes the rest away; nil where none leaves some.
+    /// A float at most two places from the factor: the first that leaves enough offsets, or else the one that leaves most. Takes the
+    /// others away from the bounds; nil where no offset is left.
     func float(_ bounds: inout Bounds) -> Float? {
       let nearest = Float(factor)
       let next = [nearest.nextUp, nearest.nextDown, nearest.nextUp.nextUp, nearest.nextDown.nextDown]
@@ -131,7 +138,7 @@ package struct SinglePrecisionRelu: Sendable {
       return bounds
     }
 
-    /// Whether code computes all results.
+    /// Whether code, see ``X86Target/parametricRelu(_:)``, computes all results.
     func agrees(_ float: Float, _ offset: Float, _ extra: Float) -> Bool {
       zip(distances, results).allSatisfy { distance, result in
         let product = Float(distance) * float

@@ -15,7 +15,7 @@ package final class FormulaCode: Sendable {
     var constants = 0
     /// What sums are divided by.
     var divisor: Float = 1
-    /// Where the dwords of packed bytes belong: of each half, they are one of each vector.
+    /// Which dword each of a vector of bytes comes from: packing leaves those of the vectors' low halves first.
     var order: UInt64 = 0x0703_0602_0501_0400
   }
 

@@ -116,7 +116,8 @@ struct X86FormulaGenerator: CodeGenerator, Hashable {
     Memory(address, index: place, scale: byteCount, vector * target.lanes * byteCount)
   }
 
-  /// Stores the bytes nearest to 32-bit lanes of one, two or four vectors: AVX2 packs halves of vectors by themselves.
+  /// Narrows 32-bit lanes of one, two or four vectors to bytes, with saturation, and stores them. AVX2 packs each half of vectors by
+  /// itself.
   private func pack(_ a: inout X86Assembler, _ values: [Int], isSigned: Bool) {
     let narrow = isSigned ? X86Assembler.Instruction.vpacksswb : .vpackuswb
     let (place, first) = (memory(written, 0, byteCount: 1), values[0])
@@ -130,7 +131,7 @@ struct X86FormulaGenerator: CodeGenerator, Hashable {
       a.vector(.vpackssdw, width, values[pair], values[pair], values[pair + 1])
     }
     a.vector(narrow, width, first, first, values.count == 4 ? values[2] : first)
-    // Four bytes of each vector's first half, then those of the others: by turns, they are in order.
+    // Four bytes of each vector's low half, then of each one's high half: by turns, they are in order.
     a.vector(.vpmovzxbd, width, spare, 0, Memory(.rdi, A.offset(\.order)))
     a.vector(.vpermd, width, first, spare, first)
     a.vector(.vmovdquStore, values.count == 4 ? .ymm : .xmm, first, 0, place)
@@ -277,14 +278,14 @@ extension X86Target {
     let bytes = program.bytes(0, isSigned: relu.isSigned)
     let distance = program.subtractIntegers(bytes, .bits(UInt32(bitPattern: relu.zeroPoint)))
     let value = program.unary(.vcvtdq2ps, distance)
-    // One of the two is zero.
+    // One of the two is zero, so that their sum is exact, and each product is rounded once.
     let below = program.multiply(program.lesserNumber(value, 0), .value(program.input(1)))
     let above = program.greaterNumber(value, 0)
     let product = program.fma(above, .bits(relu.positive.bitPattern), .value(below))
     let offset = program.or(program.and(product, .bits(1 << 31)), .bits(relu.offset.bitPattern))
     var sum = product
     if relu.extra != 0 {
-      // What is above zero is at least one, which is more.
+      // Distances above zero are at least one, which is more, and others are zero.
       let more = program.lesserNumber(above, relu.extra.magnitude)
       sum = relu.extra < 0 ? program.subtract(sum, .value(more)) : program.add(sum, .value(more))
     }
