@@ -95,10 +95,15 @@ for relation in ("LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL"):
 
 @operator("PRELU", ("uint8", "int8", "float32", "int16"))
 def prelu(draw):
-    rank = draw.pick("rank", [1, 2, 3, 4])
-    draw.tag(f"rank{rank}")
-    shape = [0, *draw.shape(rank)[1:]] if draw.flag("empty", 10) else draw.shape(rank)
-    alpha_shape = draw.pick("alpha", [shape, shape[-1:], [1] * rank, [1] * (rank - 1) + shape[-1:]])
+    if draw.flag("many_rows", 4):
+        # Engines may prepare more for factors of channels that serve many rows.
+        shape = [1, 12, 11, draw.pick("channels", [16, 33, 3])]
+        alpha_shape = draw.pick("channel_alpha", [shape[-1:], [1, 1, shape[-1]]])
+    else:
+        rank = draw.pick("rank", [1, 2, 3, 4])
+        draw.tag(f"rank{rank}")
+        shape = [0, *draw.shape(rank)[1:]] if draw.flag("empty", 10) else draw.shape(rank)
+        alpha_shape = draw.pick("alpha", [shape, shape[-1:], [1] * rank, [1] * (rank - 1) + shape[-1:]])
     alpha_type = "int8" if draw.type == "int16" else draw.type
     quantization = draw.quantization("input")
     model = ModelBuilder()
