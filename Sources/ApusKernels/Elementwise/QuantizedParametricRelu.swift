@@ -25,6 +25,11 @@ package struct QuantizedParametricRelu: Hashable, Sendable {
     }
   }
 
+  /// The function of bytes where all have one factor.
+  package func table(isSigned: Bool, factor: Int32) -> ByteTable {
+    ByteTable(isSigned: isSigned) { self($0, factor) }
+  }
+
   /// The longest rows whose factors are repeated, for as many rows as vectors are a multiple of.
   private static let mostChannels = 4096
   /// The fewest rows for which looking at all values of each channel pays: that costs as much as twice so many.

@@ -29,16 +29,22 @@ enum PRelu {
       positive: try node.rescaling(Double(source / target), from: input, to: output),
       alphaZeroPoint: factor.zeroPoint, negative: FixedPointMultiplier(Double(source * factor.scale / target))
     )
-    let isByte = input.type == .uint8 || input.type == .int8
-    let rows = input.shape.elementCount / max(count, 1)
-    if isByte, isPerChannel, alpha.isConstant, rows >= QuantizedParametricRelu.leastRows {
+    let isSigned = input.type == .int8
+    if isSigned || input.type == .uint8, alpha.isConstant, count == 1 || isPerChannel {
       let factors: [Int32] =
-        input.type == .int8
+        isSigned
         ? try node.values(of: alpha, as: Int8.self).map { Int32($0) }
         : try node.values(of: alpha, as: UInt8.self).map { Int32($0) }
-      let (kernel, choice) = function.choose(
-        isSigned: input.type == .int8, rows: rows, factors: factors, using: node.kernels)
-      return UnaryOperator(kernel, choice: choice, input: input, output: output)
+      if count == 1, let factor = factors.first {
+        let table = function.table(isSigned: isSigned, factor: factor)
+        return UnaryOperator(table, input: input, output: output, using: node.kernels)
+      }
+      let rows = input.shape.elementCount / max(count, 1)
+      if rows >= QuantizedParametricRelu.leastRows {
+        let (kernel, choice) = function.choose(
+          isSigned: isSigned, rows: rows, factors: factors, using: node.kernels)
+        return UnaryOperator(kernel, choice: choice, input: input, output: output)
+      }
     }
     guard let type = input.type.scalarType(in: .numbers), let kernel = function.kernel(type, shapes) else {
       throw node.unsupported("\(input.type) is not supported")
