@@ -207,9 +207,9 @@ class Network:
     def mean(self, x, axes=(1, 2), keep=True):
         sh = self.shapes[x]
         o = (
-            tuple((1 if i in axes else v for i, v in enumerate(sh)))
+            tuple(1 if i in axes else v for i, v in enumerate(sh))
             if keep
-            else tuple((v for i, v in enumerate(sh) if i not in axes))
+            else tuple(v for i, v in enumerate(sh) if i not in axes)
         )
         return self.operator("MEAN", [x, self.integers(axes)], o, options("Reducer", keepDims=keep))
 
@@ -243,7 +243,7 @@ class Network:
         return self.operator(
             "TRANSPOSE",
             [x, self.integers(order)],
-            tuple((self.shapes[x][i] for i in order)),
+            tuple(self.shapes[x][i] for i in order),
             options("Transpose"),
             quantization=self.quantizations[x],
         )

@@ -15,6 +15,18 @@ from network_builder import Network
 
 NETWORKS = []
 
+# Of EfficientNets: channels, expanded channels, window and stride of each block.
+EFFICIENT_BLOCKS = (
+    (16, 32, 3, 1),
+    (24, 96, 3, 2),
+    (24, 144, 3, 1),
+    (40, 144, 5, 2),
+    (80, 240, 3, 2),
+    (80, 480, 3, 1),
+    (112, 480, 5, 1),
+    (192, 672, 5, 2),
+)
+
 
 def network(*types):
     """Adds a network of these types; its function takes a builder, and returns a tensor or several."""
@@ -137,16 +149,7 @@ def efficientnet(net):
     """EfficientNet-Lite."""
     x = net.input(1, 160, 160, 3)
     x = net.convolution(x, 32, 3, 2, 3)
-    for c, e, k, s in (
-        (16, 32, 3, 1),
-        (24, 96, 3, 2),
-        (24, 144, 3, 1),
-        (40, 144, 5, 2),
-        (80, 240, 3, 2),
-        (80, 480, 3, 1),
-        (112, 480, 5, 1),
-        (192, 672, 5, 2),
-    ):
+    for c, e, k, s in EFFICIENT_BLOCKS:
         y = net.convolution(x, e, 1, 1, 3)
         y = net.depthwise(y, k, s, 3)
         y = net.convolution(y, c, 1, 1, 0)
@@ -162,14 +165,7 @@ def efficientnet_swish(net):
     """EfficientNet with SiLU and gates."""
     x = net.input(1, 112, 112, 3)
     x = net.silu(net.convolution(x, 32, 3, 2, 0))
-    for c, e, k, s in (
-        (16, 32, 3, 1),
-        (24, 96, 3, 2),
-        (24, 144, 3, 1),
-        (40, 144, 5, 2),
-        (80, 240, 3, 2),
-        (80, 480, 3, 1),
-    ):
+    for c, e, k, s in EFFICIENT_BLOCKS[:6]:
         y = net.silu(net.convolution(x, e, 1, 1, 0))
         y = net.silu(net.depthwise(y, k, s, 0))
         m = net.mean(y)
