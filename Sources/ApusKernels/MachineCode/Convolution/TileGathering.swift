@@ -36,6 +36,8 @@ struct TileGathering {
   let phaseWidth: Int
   /// How often each channel of the input comes.
   let depthMultiplier: Int
+  /// Whether nobody reads rows above and below the image.
+  var leavesOutPadding = false
 
   /// Copies what `lines` of an image's outputs read, from a channel of the output on; `zeroPoint` is that of an image
   /// quantized to bytes.
@@ -107,6 +109,7 @@ struct TileGathering {
       let destination = unsafe lanes + row &* lanesPerRow
       let y = top &+ row
       guard y >= 0, y < inputHeight else {
+        if leavesOutPadding { continue }
         unsafe destination.update(repeating: conversion.padding, count: lanesPerRow)
         continue
       }

@@ -16,6 +16,8 @@
   private let target: any CodeTarget
   /// Whether neighboring panels are one call.
   private let movesAlongPanels: Bool
+  /// Whether lines leave out rows of the filter that meet padding alone.
+  private let leavesOutPadding: Bool
   /// A worker's memory: the gathered part of the input, then taps with room for all extra steps.
   private let tapListOffset: Int
   private let workerByteCount: Int
@@ -48,7 +50,6 @@
     self.passedOver = passedOver
     self.scheme = scheme
     self.plan = plan
-    gathering = plan.gathering(scheme.lanes)
     weightPacking = ProductPacking(
       plan: plan, terms: WeightTerms(scheme, target: target, areNarrow: plan.hasNarrowWeights))
     let mayHaveExtras = weightPacking.terms.mayHaveExtras
@@ -58,6 +59,8 @@
         "weights with such a zero point may take extra steps, and \(count) steps are over \(limit)")
     }
     movesAlongPanels = plan.movesAlongPanels && !mayHaveExtras
+    leavesOutPadding = plan.mayLeaveOutPadding && !mayHaveExtras
+    gathering = plan.gathering(scheme.lanes, leavesOutPadding: leavesOutPadding)
     rowStride = plan.rowStride
     tapListOffset = roundedUp(plan.planeByteCount, to: 64)
     workerByteCount =
@@ -279,6 +282,7 @@
         for line in first..<end {
           let pixel = (image &* convolution.outputHeight &+ line) &* convolution.outputWidth
           let output = unsafe work.memory.output + pixel &* outputStride + columnOffset
+          if leavesOutPadding { unsafe call.take(ProductPlan.filterRows(convolution, line: line), of: plan, taps: taps) }
           unsafe runLine(
             &call, form, rows: rows + (line &- first) &* lineStride, output: output, length: plan.lineLength)
         }
@@ -304,6 +308,20 @@
   private struct Call {
     var arguments: ConvolutionArguments
     let panel: ProductPlan.Panel
+    /// Where the panel's weights begin.
+    let weights: Int
+
+    init(arguments: ConvolutionArguments, panel: ProductPlan.Panel) {
+      (self.arguments, self.panel, weights) = (arguments, panel, arguments.weights)
+    }
+
+    /// Multiplies some rows of the filter only.
+    mutating func take(_ rows: Range<Int>, of plan: ProductPlan, taps: UnsafeMutablePointer<Int>) {
+      let first = rows.lowerBound &* plan.tapColumns
+      arguments.taps = Int(bitPattern: unsafe taps + 2 &* first)
+      arguments.tapCount = rows.count &* plan.tapColumns
+      arguments.weights = weights &+ first &* plan.stepsPerTap &* plan.stepByteCount(panel)
+    }
   }
 
   private func listTaps(
@@ -344,14 +362,14 @@
 
 extension ProductPlan {
   /// How tiles are gathered that cannot be read in place.
-  fileprivate func gathering(_ lanes: TileGathering.Lanes) -> TileGathering {
+  fileprivate func gathering(_ lanes: TileGathering.Lanes, leavesOutPadding: Bool) -> TileGathering {
     TileGathering(
       lanes: lanes, inputHeight: convolution.inputHeight, inputWidth: convolution.inputWidth,
       inputChannels: convolution.inputChannels, paddingTop: convolution.paddingTop,
       paddingLeft: convolution.paddingLeft, strideHeight: convolution.strideHeight,
       reachHeight: (convolution.filterHeight - 1) * convolution.dilationHeight + 1, isDense: isDense,
       planeWidth: planeWidth, channels: convolution.channelsPerGroup, phases: 1, phaseWidth: planeWidth,
-      depthMultiplier: 1)
+      depthMultiplier: 1, leavesOutPadding: leavesOutPadding)
   }
 }
 

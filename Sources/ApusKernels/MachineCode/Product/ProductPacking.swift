@@ -128,62 +128,6 @@ struct ProductPacking {
     (group &* convolution.columnCount &+ column) &* convolution.depth &+ tap &* plan.lanesPerTap
   }
 
-  /// Counts, for each step, the extra steps that a panel needs; answers their sum.
-  private func mark(
-    _ marks: UnsafeMutablePointer<UInt8>, weights: UnsafeRawPointer, group: Int,
-    panel: ProductPlan.Panel
-  ) -> Int {
-    unsafe marks.update(repeating: 0, count: plan.stepCount)
-    guard let operands = terms.operands, terms.mayHaveExtras else { return 0 }
-    unsafe forEachWide(weights, operands, group: group, panel: panel) { _, term, value in
-      let step = self.step(ofTerm: term)
-      unsafe marks[step] = max(marks[step], UInt8(truncatingIfNeeded: terms.extraCount(value)))
-    }
-    var count = 0
-    for step in 0..<plan.stepCount { unsafe count += Int(marks[step]) }
-    return count
-  }
-
-  private func step(ofTerm term: Int) -> Int {
-    term / plan.lanesPerTap &* plan.stepsPerTap &+ term % plan.lanesPerTap / plan.lanesPerStep
-  }
-
-  /// Calls `body` with each weight that is beyond what a step multiplies: its column of the panel, its term, and the weight.
-  @inline(__always)
-  private func forEachWide(
-    _ weights: UnsafeRawPointer, _ operands: ByteOperands, group: Int,
-    panel: ProductPlan.Panel, _ body: (_ column: Int, _ term: Int, _ value: Int32) -> Void
-  ) {
-    // Weights are too wide to one side only. Nearly all fit, so sixteen are looked at together; the last sixteen of a
-    // column may overlap those before.
-    let (least, greatest) = (
-      operands.rhsZeroPoint + terms.bounds.lowerBound, operands.rhsZeroPoint + terms.bounds.upperBound
-    )
-    let isHigh = greatest < 255
-    let turns = SIMD16(repeating: operands.signFlip ^ (isHigh ? 0 : 0xFF))
-    let most = SIMD16(repeating: UInt8(clamping: isHigh ? greatest : 255 - least))
-    let depth = convolution.depth
-    for column in 0..<panel.columnCount {
-      let start = position(group: group, column: panel.firstColumn + column, tap: 0)
-      var term = 0
-      while term < depth {
-        let isWhole = depth >= 16
-        let first = isWhole ? min(term, depth &- 16) : term
-        let end = isWhole ? first &+ 16 : depth
-        term = end
-        if isWhole {
-          let bytes =
-            unsafe weights.loadUnaligned(fromByteOffset: start &+ first, as: SIMD16<UInt8>.self) ^ turns
-          if most.isAtLeast(bytes) { continue }
-        }
-        for index in first..<end {
-          let value = unsafe terms.value(weights, start &+ index, operands)
-          if !terms.bounds.contains(value) { body(column, index, value) }
-        }
-      }
-    }
-  }
-
   private func packPanel(
     _ weights: UnsafeRawPointer, bias: RawSpan?, group: Int, panel: ProductPlan.Panel,
     at start: Int, into packed: PackedWeights, bounds: inout SumBounds
@@ -259,50 +203,5 @@ struct ProductPacking {
         entries: packed.address + extras)
     }
     return WeightTerms.Record(weights: start, extras: extras, extraCount: extraCount)
-  }
-
-  /// Writes what signed bytes could not hold, and where in the rows it belongs.
-  private func packExtras(
-    _ weights: UnsafeRawPointer, _ operands: ByteOperands, marks: UnsafeMutablePointer<UInt8>, group: Int,
-    panel: ProductPlan.Panel, steps: UnsafeMutableRawPointer, entries: UnsafeMutableRawPointer
-  ) {
-    // Other weights may have been packed here before, with extra steps elsewhere.
-    unsafe steps.initializeMemory(as: UInt8.self, repeating: 0, count: entries - steps)
-    var count = 0
-    for step in 0..<plan.stepCount {
-      for _ in 0..<Int(unsafe marks[step]) {
-        unsafe entries.storeBytes(of: step / plan.stepsPerTap, toByteOffset: count * 16, as: Int.self)
-        unsafe entries.storeBytes(of: step % plan.stepsPerTap, toByteOffset: count * 16 + 8, as: Int.self)
-        count += 1
-      }
-    }
-    // A few hundred bytes, which are no allocation.
-    unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: panel.columnCount) { places in
-      for (place, column) in panel.columns.enumerated() where column < panel.columnCount {
-        unsafe places[column] = UInt8(truncatingIfNeeded: place)
-      }
-      unsafe forEachWide(weights, operands, group: group, panel: panel) { column, term, value in
-        let first = unsafe firstExtra(of: step(ofTerm: term), in: entries, count: count)
-        let byte = term % plan.lanesPerTap % plan.lanesPerStep
-        for round in 0..<terms.extraCount(value) {
-          let lane = unsafe (first + round) * panel.paddedCount + Int(places[column])
-          unsafe steps.storeBytes(
-            of: terms.piece(value, round: round + 1), toByteOffset: lane * plan.weightByteCount + byte,
-            as: Int8.self)
-        }
-      }
-    }
-  }
-
-  /// The first extra step that belongs to a step, in a list in their order.
-  private func firstExtra(of step: Int, in entries: UnsafeRawPointer, count: Int) -> Int {
-    var (low, high) = (0, count)
-    while low < high {
-      let middle = (low + high) / 2
-      let tap = unsafe entries.load(fromByteOffset: middle * 16, as: Int.self)
-      let place = unsafe entries.load(fromByteOffset: middle * 16 + 8, as: Int.self)
-      if tap * plan.stepsPerTap + place < step { low = middle + 1 } else { high = middle }
-    }
-    return low
   }
 }

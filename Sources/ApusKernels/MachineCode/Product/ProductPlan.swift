@@ -58,6 +58,8 @@ final class ProductPlan: Sendable {
   /// The gathered part of the input: columns of a row, and rows for a tile.
   let planeWidth: Int
   let planeRows: Int
+  /// Whether rows of the filter that meet padding alone may be left out, and so gathered rows of it.
+  let mayLeaveOutPadding: Bool
 
   /// Tiles that need more gathered memory than this are left to other kernels.
   static let planeLimit = 1_700_000
@@ -147,9 +149,12 @@ final class ProductPlan: Sendable {
     if !isInPlace { try Decline.require(reachHeight, below: 1 << 10, "the rows that an output reaches") }
 
     // The tiles.
+    mayLeaveOutPadding =
+      !isInPlace && !takesPixels && Self.leavesOutPadding(c, strategy, product, target)
     let lengths = TileLengths(
       c, laneByteCount: laneByteCount, lineLength: lineLength, lineWidth: lineWidth, isDense: isDense,
-      isInPlace: isInPlace, takesPixels: takesPixels, hasFarWeights: layout.hasFarWeights, isSmall: isSmall)
+      isInPlace: isInPlace, takesPixels: takesPixels, leavesOutPadding: mayLeaveOutPadding,
+      hasFarWeights: layout.hasFarWeights, isSmall: isSmall)
     (planeWidth, planeRows) = (lengths.planeWidth, lengths.planeRows)
     if !isInPlace {
       try Decline.require(

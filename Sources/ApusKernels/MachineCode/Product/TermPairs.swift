@@ -42,6 +42,11 @@ extension ProductPlan {
     strategy.isPaired
       ? TermPairs(columnCount: panel.columnCount, lanes: panel.paddedCount / panel.vectorCount) : nil
   }
+
+  /// Bytes of a step's weights.
+  func stepByteCount(_ panel: Panel) -> Int {
+    pairs(panel)?.stepByteCount ?? panel.paddedCount &* weightByteCount
+  }
 }
 
 extension ProductPacking {

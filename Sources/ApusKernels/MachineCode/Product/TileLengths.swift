@@ -16,11 +16,13 @@ struct TileLengths {
 
   /// Pixels of so many bytes may stay in the second-level cache while weights from beyond it pass by.
   private static let nearByteCount = 3 << 18
+  /// The same where else most rows would be gathered again for each line: those of dilated filters.
+  private static let dilatedByteCount = 1 << 20
 
   /// The lengths for a product whose lines reach `lineWidth` pixels of the input.
   init(
     _ convolution: Convolution, laneByteCount: Int, lineLength: Int, lineWidth: Int, isDense: Bool,
-    isInPlace: Bool, takesPixels: Bool, hasFarWeights: Bool, isSmall: Bool
+    isInPlace: Bool, takesPixels: Bool, leavesOutPadding: Bool, hasFarWeights: Bool, isSmall: Bool
   ) {
     let c = convolution
     let reachHeight = (c.filterHeight - 1) * c.dilationHeight + 1
@@ -52,8 +54,16 @@ struct TileLengths {
       let firstRows = isInPlace ? min(reachHeight, c.filterHeight) : reachHeight
       let fitting = ((160 << 10) / bytesPerRow - firstRows) / rowsPerLine + 1
       let isWhole = hasFarWeights && c.outputHeight * rowsPerLine * bytesPerRow <= Self.nearByteCount
-      most = max(1, isWhole ? c.outputHeight : min(fitting, c.outputHeight))
-      part = max(1, ceilingQuotient(c.outputHeight, wanted))
+      let isDilated = !isInPlace && c.dilationHeight > 1 && 2 * fitting < firstRows
+      let length =
+        isDilated
+        ? Self.dilatedLength(
+          c, bytesPerRow: bytesPerRow, reachHeight: reachHeight, leavesOutPadding: leavesOutPadding)
+        : fitting
+      most = max(1, isWhole ? c.outputHeight : min(length, c.outputHeight))
+      part = max(
+        isDilated ? min(most, reachHeight, ceilingQuotient(c.outputHeight, 2)) : 1,
+        ceilingQuotient(c.outputHeight, wanted))
       planeRows = isInPlace ? 0 : (most - 1) * c.strideHeight + reachHeight
     }
     // No part is longer than `most`, but where it ends at a multiple of pixels.
@@ -62,5 +72,15 @@ struct TileLengths {
       ? lineWidth : min(lineWidth, (roundedUp(most, to: 12) + 12) * c.strideWidth + reachWidth)
     planeByteCount =
       isDense ? most * bytesPerRow : planeRows * planeWidth * c.channelsPerGroup * laneByteCount
+  }
+
+  /// The lines of a tile whose filter reaches over many rows: as many as there is room for.
+  private static func dilatedLength(
+    _ c: Convolution, bytesPerRow: Int, reachHeight: Int, leavesOutPadding: Bool
+  ) -> Int {
+    var rows = Self.dilatedByteCount / bytesPerRow
+    // Rows of padding take room, but nobody reads them.
+    if leavesOutPadding, c.inputHeight <= rows { rows = ProductPlan.planeLimit / bytesPerRow }
+    return (rows - reachHeight) / c.strideHeight + 1
   }
 }
