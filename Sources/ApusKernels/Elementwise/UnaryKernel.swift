@@ -115,10 +115,12 @@ extension UnaryFunction {
     precondition(input.byteCount >= count * strides.argument && output.byteCount >= count * strides.result)
     guard count > 0 else { return }
     unsafe withAddresses(input, &output) { input, output in
-      let length = threads.tileLength(count, least: leastTileLength, most: tileLength)
-      let work = unsafe Work(
-        kernel: self, tileLength: roundedUp(length, to: unit), input: input, output: output)
-      threads.run(tiles: ceilingQuotient(count, work.tileLength), work)
+      let length = roundedUp(
+        threads.tileLength(count, least: leastTileLength, most: tileLength), to: unit)
+      // A piece of work would be a copy of the kernel.
+      if count <= length { return unsafe fill(output, count, input) }
+      let work = unsafe Work(kernel: self, tileLength: length, input: input, output: output)
+      threads.run(tiles: ceilingQuotient(count, length), work)
     }
   }
 

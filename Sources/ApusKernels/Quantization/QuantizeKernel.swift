@@ -14,6 +14,8 @@ package struct FloatQuantization: Hashable, Sendable {
   /// The result where the quotient is NaN or does not fit 32 bits: on x86 the reference's conversion answers −2³¹,
   /// whose sum with the zero point wraps.
   let outOfRange: Int32
+  /// What quotients may be made with instead; nil where division alone is known to be right, or nobody has asked.
+  private(set) var reciprocal: ScaleReciprocal?
 
   /// Describes a quantization to a type with this range; at most 16 bits wide.
   package init(scale: Float, zeroPoint: Int32, range: ClosedRange<Int32>) {
@@ -33,11 +35,16 @@ package struct FloatQuantization: Hashable, Sendable {
   package func chooseBytes(count: Int, using set: KernelSet?) -> KernelSet.Chosen<any UnaryKernel> {
     let set = set ?? .portable
     do throws(Decline) {
-      guard let formula = FloatFormula(self) else {
+      let code = try set.generatedElementwise()
+      guard (minimum...maximum).contains(zeroPoint) else {
         throw Decline("the zero point, \(zeroPoint), is no byte of the type")
       }
-      let function = ByteQuantization(
-        quantization: self, code: try set.generatedElementwise().formula(formula))
+      var quantization = self
+      if ScaleReciprocal.pays(count: count, vectorByteCount: code.vectorByteCount) {
+        quantization.reciprocal = ScaleReciprocal(of: self)
+      }
+      guard let formula = FloatFormula(quantization) else { throw Decline("the type has more than a byte") }
+      let function = ByteQuantization(quantization: quantization, code: try code.formula(formula))
       return (UnaryMap(function, count: count, formula: formula), KernelChoice(set: set.name, declined: []))
     } catch {
       return (

@@ -193,8 +193,9 @@ extension X86Assembler.Instruction {
   package static let vpbroadcastq = Self(
     "vpbroadcastq", prefix: 1, map: 2, 0x59, w: 1, elementByteCount: 8, tuple: .scalar)
   package static let vbroadcastss = Self("vbroadcastss", prefix: 1, map: 2, 0x18, tuple: .scalar)
-  /// Stores the low bytes of 32-bit lanes. EVEX only.
-  package static let vpmovdb = Self("vpmovdb", prefix: 2, map: 2, 0x31, tuple: .quarter)
+  /// Narrows 32-bit lanes of the first operand to bytes, saturating, into the third: signed ones, and unsigned ones. EVEX only.
+  package static let vpmovsdb = Self("vpmovsdb", prefix: 2, map: 2, 0x21, tuple: .quarter)
+  package static let vpmovusdb = Self("vpmovusdb", prefix: 2, map: 2, 0x11, tuple: .quarter)
   /// Narrows 32-bit lanes of the first operand to 16 bits, saturating, into the third. EVEX only.
   package static let vpmovsdw = Self("vpmovsdw", prefix: 2, map: 2, 0x23, tuple: .half)
   /// Narrows 64-bit lanes of the first operand to 32 bits, into the third. EVEX only.

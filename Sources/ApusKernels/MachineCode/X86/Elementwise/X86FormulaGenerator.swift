@@ -30,8 +30,10 @@ struct X86FormulaGenerator: CodeGenerator, Hashable {
   private var sumCount: Int { output == .sum ? FormulaCode.unit / target.lanes : 0 }
   private var repeatedCount: Int { inputs.count { $0 == .repeatedFloat } }
   private var firstSum: Int { 16 - repeatedCount - sumCount }
-  /// AVX2 narrows lanes by way of another register.
-  private var spareCount: Int { output.byteCount == 1 && target != .avx512 ? 1 : 0 }
+  /// AVX2 narrows lanes by way of another register, AVX-512 those of unsigned bytes.
+  private var spareCount: Int {
+    output == .byte(isSigned: true) && target == .avx512 || output.byteCount != 1 ? 0 : 1
+  }
   private var spare: Int { firstSum - 1 }
 
   /// The register that has a repeated input.
@@ -51,6 +53,7 @@ struct X86FormulaGenerator: CodeGenerator, Hashable {
     a.load(wideEnd, .init(.rdi, A.offset(\.wideCount)))
     a.load(end, .init(.rdi, A.offset(\.count)))
     program.holdConstants(&a, target, at: constants)
+    if spareCount > 0 { a.zeroVector(spare, width) }
     let nextRow = a.loopHead()
     for (index, address) in addresses where inputs[index] == .repeatedFloat {
       a.vector(.vbroadcastss, width, Self.held(index, of: inputs), 0, .init(address))
@@ -100,7 +103,12 @@ struct X86FormulaGenerator: CodeGenerator, Hashable {
         let sum = firstSum + vector % sumCount
         a.vector(.vaddps, width, sum, sum, register)
       case .byte where target != .avx512: continue
-      case .byte: a.vector(.vpmovdb, width, register, 0, memory(written, vector, byteCount: 1))
+      case .byte(isSigned: true):
+        a.vector(.vpmovsdb, width, register, 0, memory(written, vector, byteCount: 1))
+      case .byte(isSigned: false):
+        // Negative lanes are large ones to it.
+        a.vector(.vpmaxsd, width, register, register, spare)
+        a.vector(.vpmovusdb, width, register, 0, memory(written, vector, byteCount: 1))
       case .float: a.vector(.vmovupsStore, width, register, 0, memory(written, vector, byteCount: 4))
       }
     }
@@ -189,8 +197,8 @@ struct X86FormulaGenerator: CodeGenerator, Hashable {
       case .dequantization(let dequantization, let operand):
         results.append(program.dequantized(value(operand), dequantization))
       case .quantization(let quantization, let operand):
-        // AVX2 stores results by packing, which brings them between the bounds of bytes.
-        let saturates = target != .avx512 && index == formula.steps.count - 1 && quantization.fillsBytes
+        // Narrowing brings results between the bounds of bytes.
+        let saturates = index == formula.steps.count - 1 && quantization.fillsBytes
         results.append(
           saturates
             ? program.roundedQuotient(value(operand), quantization)
@@ -225,8 +233,14 @@ extension X86VectorProgram {
   /// The quotient, rounded, and the zero point: integers that may be beyond the bounds. Of what is NaN or no `int32` it is −2³¹,
   /// and only then the sum may wrap, as ``FloatQuantization/outOfRange`` does.
   fileprivate mutating func roundedQuotient(_ value: Value, _ kind: FloatQuantization) -> Value {
-    let quotient = divide(value, .bits(kind.scale.bitPattern))
-    return addIntegers(rounded(quotient), .bits(UInt32(bitPattern: kind.zeroPoint)))
+    addIntegers(rounded(quotient(value, kind)), .bits(UInt32(bitPattern: kind.zeroPoint)))
+  }
+
+  /// The value by the scale, or what leads to the same integers.
+  private mutating func quotient(_ value: Value, _ kind: FloatQuantization) -> Value {
+    guard let reciprocal = kind.reciprocal else { return divide(value, .bits(kind.scale.bitPattern)) }
+    let low = multiply(value, .bits(reciprocal.low.bitPattern))
+    return fma(value, .bits(reciprocal.high.bitPattern), .value(low))
   }
 
   /// The nearest integers, halves away from zero: away from zero by almost one half, then cut off.
@@ -237,7 +251,7 @@ extension X86VectorProgram {
 
   /// `int32` that are bytes.
   fileprivate mutating func quantized(_ value: Value, _ kind: FloatQuantization) -> Value {
-    let quotient = divide(value, .bits(kind.scale.bitPattern))
+    let quotient = quotient(value, kind)
     // All bits where the quotient fits 32 bits, which NaN does not: its magnitude is below the bits of 2³¹.
     let magnitude = and(quotient, .bits(0x7FFF_FFFF))
     let fits = shiftRight(subtractIntegers(magnitude, .bits(0x4F00_0000)), by: 31)
@@ -290,12 +304,6 @@ extension X86Target {
       sum = relu.extra < 0 ? program.subtract(sum, .value(more)) : program.add(sum, .value(more))
     }
     sum = program.add(sum, .value(offset))
-    if self == .avx512 {
-      // Bytes are cut off there, not packed.
-      let least: Int32 = relu.isSigned ? -128 : 0
-      sum = program.lesserNumber(sum, Float(least + 255 - relu.outputZeroPoint))
-      sum = program.greaterNumber(sum, Float(least - relu.outputZeroPoint))
-    }
     let result = program.addIntegers(
       program.unary(.vcvttps2dq, sum), .bits(UInt32(bitPattern: relu.outputZeroPoint)))
     return try code(
