@@ -39,7 +39,11 @@ import Testing
     let scales = (0..<30).map { _ in Float.random(in: 0.001...1, using: &random) }
     for scale in [1, 0.05, 3.7, 1e-20] + scales {
       let quantization = FloatQuantization(scale: scale, zeroPoint: zeroPoint, range: -128...127)
-      let reals = values.map { $0 * scale }
+      // From 8,192 floats on, generated code may make quotients without dividing.
+      let reals = values.flatMap { value -> [Float] in
+        let real = value * scale
+        return [real, real.nextUp, real.nextDown]
+      }
       func bytes(_ set: KernelSet?) -> [UInt8] {
         var output = [UInt8](repeating: 0xA5, count: reals.count)
         var span = output.mutableSpan

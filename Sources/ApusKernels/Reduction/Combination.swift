@@ -401,6 +401,29 @@ extension Extremes {
     columns: Int
   ) {
     var column = 0
+    // Rows of 64 are read once, and no extreme waits for the one before.
+    while column &+ 64 <= columns {
+      let place = unsafe UnsafeMutableRawPointer(results + column)
+      let part = MemoryLayout<SIMD16<Element>>.stride
+      @inline(__always)
+      func sixteen(_ address: UnsafeRawPointer, _ index: Int) -> SIMD16<Element> {
+        unsafe address.loadUnaligned(fromByteOffset: index &* part, as: SIMD16<Element>.self)
+      }
+      var (first, second) = unsafe (sixteen(place, 0), sixteen(place, 1))
+      var (third, fourth) = unsafe (sixteen(place, 2), sixteen(place, 3))
+      for row in 0..<rows {
+        let line = unsafe UnsafeRawPointer(elements + (row &* stride &+ column))
+        first = unsafe combine(first, sixteen(line, 0))
+        second = unsafe combine(second, sixteen(line, 1))
+        third = unsafe combine(third, sixteen(line, 2))
+        fourth = unsafe combine(fourth, sixteen(line, 3))
+      }
+      unsafe place.storeBytes(of: first, as: SIMD16<Element>.self)
+      unsafe place.storeBytes(of: second, toByteOffset: part, as: SIMD16<Element>.self)
+      unsafe place.storeBytes(of: third, toByteOffset: 2 &* part, as: SIMD16<Element>.self)
+      unsafe place.storeBytes(of: fourth, toByteOffset: 3 &* part, as: SIMD16<Element>.self)
+      column &+= 64
+    }
     while column &+ 16 <= columns {
       let place = unsafe UnsafeMutableRawPointer(results + column)
       var lanes = unsafe place.loadUnaligned(as: SIMD16<Element>.self)
