@@ -13,8 +13,10 @@ class Network:
     """Builds a network of one type, layer by layer: a layer takes tensors and returns one. Scales are as they may be, not fitted."""
 
     def __init__(self, type_name):
+        """Of tensors of a type, or "hybrid": those are floats, and weights int8."""
         self.graph = Graph()
-        self.type_name = type_name
+        self.is_hybrid = type_name == "hybrid"
+        self.type_name = "float32" if self.is_hybrid else type_name
         self.shapes = {}
         self.quantizations = {}
         self.count = 0
@@ -61,6 +63,12 @@ class Network:
         graph = self.graph
         terms = int(np.prod(shape[:3])) if axis == 3 else int(np.prod(shape)) // outputs
         spread = 1.7 / np.sqrt(terms)
+        if self.is_hybrid:
+            # Matrices have one scale for all, as converters write them.
+            count = 1 if len(shape) == 2 else outputs
+            scales = tuple(np.float32(spread / 127 * (0.6 + 0.8 * RANDOM.random())) for _ in range(count))
+            values = RANDOM.integers(-127, 128, shape, np.int8)
+            return [graph.constant(values, Quantization(scales, (0,) * count, axis)), graph.constant(floats(outputs))]
         if self.type_name == "float32":
             return [graph.constant(floats(*shape, spread=spread)), graph.constant(floats(outputs))]
         scale = np.float32(self.quantizations[x].scale)
@@ -142,8 +150,13 @@ class Network:
             "FULLY_CONNECTED",
             [x] + self.weights((outs, sh[-1]), 0, x, outs),
             o,
-            options("FullyConnected", fusedActivationFunction=activation, keepNumDims=keep),
-            version=5,
+            options(
+                "FullyConnected",
+                fusedActivationFunction=activation,
+                keepNumDims=keep,
+                asymmetricQuantizeInputs=self.is_hybrid,
+            ),
+            version=9 if self.is_hybrid else 5,
         )
 
     def binary(self, name, a, b, activation=0):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes small networks of common kinds with random weights, as floats, int8 and uint8, for `Benchmarks/compare/compare.py`.
+"""Writes small networks of common kinds with random weights, as floats, int8 and uint8, for `Benchmarks/compare/compare.py`; those
+of floats as hybrid ones, too: with weights of int8.
 
 .build/python/bin/python Benchmarks/operators/networks.py FOLDER
 """
@@ -32,7 +33,7 @@ def network(*types):
     """Adds a network of these types; its function takes a builder, and returns a tensor or several."""
 
     def add(function):
-        NETWORKS.extend((function, type_name) for type_name in types)
+        NETWORKS.extend((function, type_name) for type_name in types + ("hybrid",) * ("float32" in types))
         return function
 
     return add
