@@ -87,7 +87,7 @@ class Network:
             graph.constant(biases, Quantization.per_tensor(scale * spread / 80, 0)),
         ]
 
-    def convolution(self, x, outs, k=1, stride=1, activation=1, pad=0, dilation=1):
+    def convolution(self, x, outs, k=1, stride=1, activation=1, pad=0, dilation=1, groups=1):
         b, h, w, c = self.shapes[x]
         kk = k if isinstance(k, tuple) else (k, k)
         o = (
@@ -97,7 +97,7 @@ class Network:
         )
         return self.operator(
             "CONV_2D",
-            [x] + self.weights((outs, *kk, c), 0, x, outs),
+            [x] + self.weights((outs, *kk, c // groups), 0, x, outs),
             o,
             options(
                 "Conv2D",
@@ -225,6 +225,23 @@ class Network:
             else tuple(v for i, v in enumerate(sh) if i not in axes)
         )
         return self.operator("MEAN", [x, self.integers(axes)], o, options("Reducer", keepDims=keep))
+
+    def normalized(self, x):
+        """A norm over the last axis, as converters write it."""
+        shape = self.shapes[x]
+        narrow = (*shape[:-1], 1)
+        axis = self.integers([len(shape) - 1])
+        choice = options("Reducer", keepDims=True)
+        mean = self.operator("MEAN", [x, axis], narrow, choice)
+        distance = self.binary("Sub", x, mean)
+        square = self.mul(distance, distance)
+        variance = self.operator("MEAN", [square, axis], narrow, choice)
+        epsilon = self.number(1e-6)
+        factor = self.unary("RSQRT", self.add(variance, epsilon))
+        y = self.mul(distance, factor)
+        gamma = self.constant(shape[-1])
+        beta = self.constant(shape[-1])
+        return self.add(self.mul(y, gamma), beta)
 
     def resized(self, x, f=2, name="RESIZE_NEAREST_NEIGHBOR", half=True):
         b, h, w, c = self.shapes[x]

@@ -359,23 +359,6 @@ def vit(net):
 def bert_norm(net):
     """BERT, with norms as converters write them."""
     x = net.input(1, 128, 128)
-
-    def ln(x):
-        sh = net.shapes[x]
-        nar = (*sh[:-1], 1)
-        ax = net.integers([2])
-        red = options("Reducer", keepDims=True)
-        m = net.operator("MEAN", [x, ax], nar, red)
-        d = net.binary("Sub", x, m)
-        sq = net.mul(d, d)
-        v = net.operator("MEAN", [sq, ax], nar, red)
-        e = net.number(1e-6)
-        r = net.unary("RSQRT", net.add(v, e))
-        y = net.mul(d, r)
-        ga = net.constant(sh[-1])
-        be = net.constant(sh[-1])
-        return net.add(net.mul(y, ga), be)
-
     for _ in range(3):
         D = 128
         H = 4
@@ -389,9 +372,9 @@ def bert_norm(net):
         s = net.add(s, mask)
         a = net.softmax(s)
         o = net.reshape(net.transpose(net.product(a, v), 0, 2, 1, 3), 1, 128, D)
-        x = ln(net.add(x, net.dense(o, D, keep=True)))
+        x = net.normalized(net.add(x, net.dense(o, D, keep=True)))
         f = net.dense(x, 512, 1, keep=True)
-        x = ln(net.add(x, net.dense(f, D, keep=True)))
+        x = net.normalized(net.add(x, net.dense(f, D, keep=True)))
     return x
 
 
@@ -565,6 +548,128 @@ def crop_slice(net):
         quantization=net.quantizations[y],
         version=1,
     )
+
+@network("float32")
+def convnext(net):
+    """ConvNeXt: large windows, norms over channels, and GELU."""
+    x = net.convolution(net.input(1, 128, 128, 3), 48, 4, 4, 0)
+    for channels in (48, 96):
+        if channels > 48:
+            x = net.convolution(x, channels, 2, 2, 0)
+        for _ in range(2):
+            y = net.normalized(net.depthwise(x, 7, 1, 0))
+            y = net.convolution(y, 4 * channels, 1, 1, 0)
+            y = net.unary("GELU", y, options("Gelu", approximate=False))
+            y = net.mul(net.convolution(y, channels, 1, 1, 0), net.constant(channels))
+            x = net.add(x, y)
+    return net.dense(net.mean(x, (1, 2), False), 100)
+
+
+@network("float32", "int8")
+def mixer(net):
+    """An MLP mixer: dense layers across places, and across channels."""
+    x = net.input(1, 196, 128)
+    for _ in range(3):
+        y = net.transpose(x, 0, 2, 1)
+        y = net.dense(net.unary("GELU", net.dense(y, 64, keep=True), options("Gelu", approximate=True)), 196, keep=True)
+        x = net.add(x, net.transpose(y, 0, 2, 1))
+        y = net.unary("GELU", net.dense(x, 512, keep=True), options("Gelu", approximate=True))
+        x = net.add(x, net.dense(y, 128, keep=True))
+    return net.dense(net.mean(x, (1,), False), 100)
+
+
+@network(*TYPES)
+def wav2letter(net):
+    """Speech: long windows along one axis."""
+    x = net.input(1, 1, 296, 39)
+    x = net.convolution(x, 125, (1, 48), 2)
+    for _ in range(2):
+        x = net.convolution(x, 125, (1, 7))
+    x = net.convolution(x, 250, (1, 32))
+    return net.convolution(x, 29, 1, 1, 0)
+
+
+@network(*TYPES)
+def squeezenet(net):
+    """SqueezeNet: few channels, and their expansions joined."""
+    x = net.pool(net.convolution(net.input(1, 128, 128, 3), 64, 3, 2), 3, 2)
+    for few, many in ((16, 64), (16, 64), (32, 128), (32, 128)):
+        y = net.convolution(x, few)
+        x = net.joined([net.convolution(y, many), net.convolution(y, many, 3)])
+        if many == 64 and net.shapes[x][1] == 32:
+            x = net.pool(x, 3, 2)
+    return net.mean(net.convolution(x, 100), (1, 2), False)
+
+
+@network(*TYPES)
+def repvgg(net):
+    """RepVGG: nothing but windows of three by three."""
+    x = net.input(1, 112, 112, 3)
+    for channels, stride in ((48, 2), (48, 2), (48, 1), (96, 2), (96, 1), (192, 2), (192, 1)):
+        x = net.convolution(x, channels, 3, stride)
+    return net.dense(net.mean(x, (1, 2), False), 100)
+
+
+@network("float32", "int8")
+def mobilevit(net):
+    """MobileViT: attention between the places of patches."""
+    x = net.convolution(net.input(1, 128, 128, 3), 16, 3, 2)
+    x = net.convolution(net.depthwise(net.convolution(x, 64), 3, 2), 32, 1, 1, 0)
+    x = net.convolution(net.depthwise(net.convolution(x, 128), 3, 2), 48, 1, 1, 0)
+    y = net.convolution(net.convolution(x, 48, 3), 64, 1, 1, 0)
+    # Patches of two by two: the same place of each is a sequence.
+    y = net.reshape(net.transpose(net.reshape(y, 8, 2, 8, 128), 0, 2, 1, 3), 64, 4, 64)
+    y = net.transpose(y, 1, 0, 2)
+    for _ in range(2):
+        q, k, v = [
+            net.transpose(net.reshape(net.dense(y, 64, keep=True), 4, 64, 4, 16), 0, 2, 1, 3) for _ in range(3)
+        ]
+        a = net.product(net.softmax(net.product(q, k, True)), v)
+        a = net.reshape(net.transpose(a, 0, 2, 1, 3), 4, 64, 64)
+        y = net.add(y, net.dense(a, 64, keep=True))
+        y = net.add(y, net.dense(net.dense(y, 128, 1, keep=True), 64, keep=True))
+    y = net.reshape(net.transpose(y, 1, 0, 2), 8, 8, 2, 128)
+    y = net.reshape(net.transpose(y, 0, 2, 1, 3), 1, 16, 16, 64)
+    y = net.joined([x, net.convolution(y, 48)])
+    return net.dense(net.mean(net.convolution(y, 64, 3), (1, 2), False), 100)
+
+
+@network(*TYPES)
+def hrnet(net):
+    """HRNet: branches of several resolutions, which are exchanged."""
+    x = net.convolution(net.convolution(net.input(1, 128, 128, 3), 32, 3, 2), 32, 3, 2)
+    fine, coarse = x, net.convolution(x, 64, 3, 2)
+    for _ in range(2):
+        fine = net.add(fine, net.convolution(net.convolution(fine, 32, 3), 32, 3, 1, 0), 1)
+        coarse = net.add(coarse, net.convolution(net.convolution(coarse, 64, 3), 64, 3, 1, 0), 1)
+        up = net.resized(net.convolution(coarse, 32, 1, 1, 0), 2, "RESIZE_BILINEAR")
+        fine, coarse = net.add(fine, up, 1), net.add(coarse, net.convolution(fine, 64, 3, 2, 0), 1)
+    return net.convolution(fine, 17, 1, 1, 0)
+
+
+@network(*TYPES)
+def ghost(net):
+    """GhostNet: half of the channels are made of the other half."""
+    x = net.convolution(net.input(1, 128, 128, 3), 16, 3, 2)
+    for channels, stride in ((24, 2), (24, 1), (40, 2), (40, 1), (80, 2), (80, 1)):
+        y = net.convolution(x, 3 * channels // 2)
+        y = net.joined([y, net.depthwise(y)])
+        if stride == 2:
+            y = net.depthwise(y, 3, 2, 0)
+        z = net.convolution(y, channels // 2, 1, 1, 0)
+        z = net.joined([z, net.depthwise(z, 3, 1, 0)])
+        x = z if stride == 2 else net.add(x, z)
+    return net.dense(net.mean(x, (1, 2), False), 100)
+
+
+@network("float32", "int8")
+def resnext(net):
+    """ResNeXt: convolutions of groups."""
+    x = net.convolution(net.input(1, 56, 56, 3), 64, 3)
+    for _ in range(3):
+        y = net.convolution(net.convolution(x, 64), 64, 3, groups=8)
+        x = net.add(x, net.convolution(y, 64, 1, 1, 0), 1)
+    return net.dense(net.mean(x, (1, 2), False), 100)
 
 
 def main():
