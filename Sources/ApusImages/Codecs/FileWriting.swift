@@ -7,8 +7,8 @@ import ApusVision
 /// Creates or replaces a file: where that fails, what was there before stays as it was.
 ///
 /// A regular file is written beside its place and then moved there, so that nobody ever sees a part of it. While it is written
-/// it has no name where the system has such files, so that a process that is killed leaves nothing behind. Pipes and
-/// devices are written to directly.
+/// it has no name where the system has such files, so that a process that is killed leaves nothing behind; if it is killed at the
+/// moment in which it replaces another file, the new one may be left beside it, whole. Pipes and devices are written to directly.
 ///
 /// - Throws: `unwritableFile` with the system's reason.
 package func writeWholeFile(_ bytes: [UInt8], to path: String) throws(ApusError) {
@@ -37,8 +37,15 @@ package func writeWholeFile(pieces: [[UInt8]], to path: String) throws(ApusError
   let nameless = openNameless(beside: target, mode)
   if nameless >= 0 {
     failure = writeAll(pieces, to: nameless, path)
-    let isNamed = failure == nil && name(nameless, partial)
+    // A new file gets its name at once, unless another process is faster.
+    let isInPlace = failure == nil && !exists && name(nameless, target)
+    let isNamed = isInPlace || failure == nil && name(nameless, partial)
     if close(nameless) != 0, failure == nil { failure = unwritable(path) }
+    if isInPlace {
+      guard let failure else { return }
+      unsafe unlink(target)
+      throw failure
+    }
     if failure == nil, !isNamed { failure = writeNamed(pieces, to: partial, mode, path) }
   } else {
     failure = writeNamed(pieces, to: partial, mode, path)

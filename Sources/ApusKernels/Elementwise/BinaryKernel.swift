@@ -97,8 +97,8 @@ extension BinaryFunction {
 /// A function of two elements, applied along a plan.
 ///
 /// The function is held as a closure made where its type is known: a generic conformance would run unspecialized
-/// wherever it is reached through a protocol.
-@safe struct BroadcastBinary: BinaryKernel {
+/// wherever it is reached through a protocol. It is a class, so that a run copies none of it.
+@safe final class BroadcastBinary: BinaryKernel {
   private typealias Fill =
     @Sendable (UnsafeMutableRawPointer, Int, UnsafeRawPointer, Int, UnsafeRawPointer, Int) -> Void
 
@@ -115,9 +115,9 @@ extension BinaryFunction {
   private let strides: (lhs: Int, rhs: Int, result: Int)
   private let leastTileLength: Int
   private let computesFloats: Bool
-  private var tail: PostOperation?
+  private let tail: PostOperation?
   /// The function and the tail, of floats, as code can compute them.
-  private var formula: FloatFormula?
+  private let formula: FloatFormula?
 
   /// Plans the function for operands of these shapes, which broadcast to the result's.
   ///
@@ -155,7 +155,17 @@ extension BinaryFunction {
     )
     leastTileLength = Function.leastTileLength
     computesFloats = Function.Result.self == Float.self
-    self.formula = formula
+    (tail, self.formula) = (nil, formula)
+  }
+
+  /// The same, followed by something.
+  private init(_ function: BroadcastBinary, followedBy tail: PostOperation) {
+    unsafe (fill, fillRows) = (function.fill, function.fillRows)
+    (way, plan, counts, courses) = (function.way, function.plan, function.counts, function.courses)
+    (strides, leastTileLength) = (function.strides, function.leastTileLength)
+    computesFloats = function.computesFloats
+    self.tail = tail
+    formula = tail.floatFunction.flatMap { function.formula?.followed(by: $0) }
   }
 
   var implementation: String {
@@ -190,10 +200,7 @@ extension BinaryFunction {
 
   func followed(by tail: PostOperation) -> (any BinaryKernel)? {
     guard computesFloats, self.tail == nil, plan.repeated == nil, unsafe fillRows == nil else { return nil }
-    var chain = self
-    chain.tail = tail
-    chain.formula = tail.floatFunction.flatMap { formula?.followed(by: $0) }
-    return chain
+    return BroadcastBinary(self, followedBy: tail)
   }
 
   func run(_ lhs: RawSpan, _ rhs: RawSpan, to output: inout MutableRawSpan, threads: ThreadTeam) {

@@ -42,6 +42,8 @@ struct DataMovement: Operator {
   /// Fills only where nothing else is copied; without these, the whole output is filled first.
   private let rim: [StridedCopy]
   private let steps: [Step]
+  /// The only step, where nothing else is to be done: taken from an array, it would be counted, which takes as long as a small copy.
+  private let alone: Step?
   /// If several steps copy equally many narrow rows: their number, and the bytes of one row of all steps.
   private let rows: (count: Int, byteCount: Int)?
   /// How many bytes are copied before the next step, so that they stay in the first-level cache.
@@ -53,6 +55,7 @@ struct DataMovement: Operator {
     self.filling = filling
     self.rim = rim
     self.steps = steps
+    alone = filling == nil && steps.count == 1 ? steps[0] : nil
     rows =
       if steps.count > 1, let count = steps[0].copy.rowCount,
         steps.allSatisfy({ $0.copy.rowCount == count && $0.copy.rowByteCount <= Self.narrowByteCount })
@@ -64,6 +67,7 @@ struct DataMovement: Operator {
   }
 
   func invoke(_ tensors: borrowing TensorTable) {
+    if let alone { return alone.run(tensors) }
     if let filling {
       var destination = tensors.writeBytes(filling.slot)
       let width = filling.slot.type.byteCount ?? 1

@@ -3,11 +3,16 @@ import ApusKernels
 
 /// A product with a kernel, whose weights are not packed yet.
 struct WeightedProduct: Draft {
-  /// The post-operations, their other tensor, and the kernel that does both product and post-operations.
-  struct Following {
+  /// The post-operations, their other tensor, and the kernel that does both product and post-operations. It is a class, so that
+  /// a run copies none of it.
+  final class Following: Sendable {
     let kernel: any PostOperatingConvolution
-    var operations: PostOperations
+    let operations: PostOperations
     let other: TensorSlot?
+
+    init(kernel: any PostOperatingConvolution, operations: PostOperations, other: TensorSlot?) {
+      (self.kernel, self.operations, self.other) = (kernel, operations, other)
+    }
   }
 
   let kernel: any PreparedConvolution
@@ -37,7 +42,7 @@ struct WeightedProduct: Draft {
     copy.output = output
     if let following {
       guard let longer = following.operations.followed(by: tail) else { return nil }
-      copy.following?.operations = longer
+      copy.following = Following(kernel: following.kernel, operations: longer, other: following.other)
     } else {
       guard let kernel = kernel.postOperating else { return nil }
       copy.following = Following(kernel: kernel, operations: PostOperations(last: tail), other: nil)

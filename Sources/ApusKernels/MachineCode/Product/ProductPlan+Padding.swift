@@ -18,8 +18,10 @@ extension ProductPlan {
       return false
     }
     // Each line has one row at least, and some have not all.
-    let rows = (0..<c.outputHeight).map { filterRows(c, line: $0) }
-    return rows.allSatisfy { !$0.isEmpty } && rows.contains { $0.count < c.filterHeight }
+    guard c.outputHeight < 1 << 16 else { return false }
+    var least = c.filterHeight
+    for line in 0..<c.outputHeight { least = min(least, filterRows(c, line: line).count) }
+    return least > 0 && least < c.filterHeight
   }
 
   /// The rows of the filter that meet the image from a line of the output.
