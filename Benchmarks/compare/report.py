@@ -144,7 +144,8 @@ def _kernels(measured):
 
 
 def _command(settings):
-    options = [f"--{key} {settings[key]}" for key in ("only", "threads", "rounds", "burst", "loads") if settings.get(key)]
+    given = {key: settings[key] for key in ("only", "threads", "rounds", "burst", "loads") if settings.get(key)}
+    options = [f"--{key} {value:g}" if isinstance(value, float) else f"--{key} {value}" for key, value in given.items()]
     return " ".join(["Benchmarks/compare/run.sh MODELS_DIR", *options])
 
 
