@@ -18,6 +18,10 @@ import Testing
     Block(
       dimensions: [3, 5, 7], sourceStrides: [35, 7, 1], sourceOffset: 0, destinationStrides: [35, 7, 1]),
     Block(dimensions: [67, 33], sourceStrides: [1, 67], sourceOffset: 0, destinationStrides: [33, 1]),
+    Block(dimensions: [143, 81], sourceStrides: [1, 143], sourceOffset: 0, destinationStrides: [81, 1]),
+    Block(
+      dimensions: [2, 16, 260], sourceStrides: [4160, 1, 16], sourceOffset: 0,
+      destinationStrides: [4160, 260, 1]),
     Block(
       dimensions: [3, 2, 65, 40], sourceStrides: [1, 3, 240, 6], sourceOffset: 0,
       destinationStrides: [5200, 2600, 40, 1]),
@@ -33,6 +37,12 @@ import Testing
 
   @Test("each element arrives at its place", arguments: blocks, [1, 2, 4, 8])
   func copiesEachElement(block: Block, width: Int) throws {
+    for set in [nil] + KernelSet.supported {
+      try copiesEachElement(block, width: width, set)
+    }
+  }
+
+  private func copiesEachElement(_ block: Block, width: Int, _ set: KernelSet?) throws {
     for threads in [1, 3] {
       let count = block.dimensions.reduce(1, *)
       let places = (0..<count).map { place in
@@ -58,7 +68,7 @@ import Testing
       let copy = try #require(
         StridedCopy(
           elementByteCount: width, dimensions: block.dimensions, sourceStrides: block.sourceStrides,
-          sourceOffset: block.sourceOffset, destinationStrides: block.destinationStrides))
+          sourceOffset: block.sourceOffset, destinationStrides: block.destinationStrides, using: set))
       var span = output.mutableSpan
       var bytes = span.mutableBytes
       copy.run(source.span.bytes, to: &bytes, threads: ThreadTeam(count: threads))

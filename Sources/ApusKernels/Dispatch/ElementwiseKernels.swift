@@ -51,6 +51,9 @@ package protocol ElementwiseKernels: Sendable {
   /// What reduces the taps of a pool.
   func pooling(_ reduction: TapReduction) throws(Decline) -> TapReductionCode
 
+  /// What transposes matrices of elements of 1, 2 or 4 bytes.
+  func transposition(width: Int) throws(Decline) -> TranspositionCode
+
   /// Code for the resize of a picture.
   func pictures(_ shape: PictureCode.Shape) -> PictureCode
 }

@@ -25,14 +25,18 @@ package final class StridedCopy: Sendable {
   /// Tiles for one thread.
   private let tiles: Int
   private let byteCount: Int
-  /// A run of no more bytes is copied at once, by the calling thread.
+  /// What transposes the two inner loops; nil for plain Swift.
+  private let transposition: TranspositionCode?
+  /// The kernel set that it belongs to.
+  package let generatingSet: String?
+  /// A run of no more bytes is copied at once, by the calling thread, and so few are transposed in Swift.
   private static let smallByteCount = 1 << 12
 
   /// Copies a block of `dimensions`, strides and offsets in elements; nil where an address would be negative
-  /// or overflow.
+  /// or overflow. A kernel set may have code for transpositions.
   package init?(
     elementByteCount: Int, dimensions: [Int], sourceStrides: [Int], sourceOffset: Int = 0,
-    destinationStrides: [Int], destinationOffset: Int = 0
+    destinationStrides: [Int], destinationOffset: Int = 0, using set: KernelSet? = nil
   ) {
     guard elementByteCount > 0, dimensions.count == sourceStrides.count,
       dimensions.count == destinationStrides.count, dimensions.allSatisfy({ $0 >= 0 })
@@ -43,6 +47,7 @@ package final class StridedCopy: Sendable {
     guard !isEmpty else {
       (self.run, self.loops, self.sourceOffset, self.destinationOffset) = (run, loops, 0, 0)
       (sourceEnd, destinationEnd, tiles, byteCount) = (0, 0, 0, 0)
+      (transposition, generatingSet) = (nil, nil)
       return
     }
     guard
@@ -80,6 +85,10 @@ package final class StridedCopy: Sendable {
     self.run = run
     self.loops = loops
     byteCount = loops.reduce(run) { $0 * $1.count }
+    transposition =
+      byteCount > Self.smallByteCount && TranspositionCode.serves(loops, width: run)
+      ? try? set?.elementwise?.transposition(width: run) : nil
+    generatingSet = transposition == nil ? nil : set?.name
     // Gathered elements cost more than long runs.
     tiles = loops.isEmpty ? 1 : max(1, min(loops[0].count, byteCount >> (run < 64 ? 16 : 18)))
   }
@@ -109,6 +118,7 @@ package final class StridedCopy: Sendable {
     guard !isEmpty else { return }
     precondition(
       shift >= 0 && source.byteCount >= sourceEnd && destination.byteCount - shift >= destinationEnd)
+    if transposition != nil { ExecutableMemory.seal() }
     unsafe withAddresses(source, &destination) { source, destination in
       if loops.isEmpty, byteCount <= Self.smallByteCount {
         unsafe (destination + (destinationOffset &+ shift)).copyMemory(
@@ -120,7 +130,7 @@ package final class StridedCopy: Sendable {
         let rows = loops.isEmpty ? run / 64 : unsafe loops[0].count
         let tiles = threads.tileCount(rows: rows, bytes: byteCount, alone: tiles)
         let work = unsafe Work(
-          loops: loops, run: run, tiles: tiles, source: source + sourceOffset,
+          loops: loops, run: run, transposition: transposition, tiles: tiles, source: source + sourceOffset,
           destination: destination + (destinationOffset + shift))
         threads.run(tiles: tiles, work)
       }
@@ -150,6 +160,7 @@ package final class StridedCopy: Sendable {
   @safe private struct Work: TileWork {
     let loops: UnsafeBufferPointer<Loop>
     let run: Int
+    let transposition: TranspositionCode?
     let tiles: Int
     let source: UnsafeRawPointer
     let destination: UnsafeMutableRawPointer
@@ -185,7 +196,7 @@ package final class StridedCopy: Sendable {
         return unsafe copyUnits(loop, run: run, source, destination)
       }
       if unsafe depth == loops.count &- 2, unsafe loop.source == run && loops[depth &+ 1].source != run {
-        return unsafe transposeUnits(loop, loops[depth &+ 1], run: run, source, destination)
+        return unsafe transposeUnits(loop, loops[depth &+ 1], run: run, transposition, source, destination)
       }
       for index in 0..<count {
         unsafe copy(depth &+ 1, source + index &* loop.source, destination + index &* loop.destination)
@@ -258,8 +269,8 @@ private func copyUnits<T: BitwiseCopyable>(
 
 /// Copies units of `run` bytes along two loops, in blocks that keep both sides in the first-level cache.
 private func transposeUnits(
-  _ outer: StridedCopy.Loop, _ inner: StridedCopy.Loop, run: Int, _ source: UnsafeRawPointer,
-  _ destination: UnsafeMutableRawPointer
+  _ outer: StridedCopy.Loop, _ inner: StridedCopy.Loop, run: Int, _ transposition: TranspositionCode?,
+  _ source: UnsafeRawPointer, _ destination: UnsafeMutableRawPointer
 ) {
   // A few long walks cost less than many short ones.
   if inner.count < 8, outer.count > inner.count {
@@ -267,6 +278,11 @@ private func transposeUnits(
       unsafe copyUnits(
         outer, run: run, source + index &* inner.source, destination + index &* inner.destination)
     }
+    return
+  }
+  if let transposition,
+    unsafe transposition.transpose(outer, inner, source, destination)
+  {
     return
   }
   if outer.source == run, inner.destination == run,

@@ -66,6 +66,12 @@ struct DataMovement: Operator {
       }
   }
 
+  var implementation: Implementation {
+    guard let set = steps.lazy.compactMap(\.copy.generatingSet).first else { return .plain }
+    return Implementation(
+      text: "generated transposition of sixteen rows at a time", choice: KernelChoice(set: set))
+  }
+
   func invoke(_ tensors: borrowing TensorTable) {
     if let alone { return alone.run(tensors) }
     if let filling {
@@ -152,7 +158,7 @@ extension Node {
       let copy = StridedCopy(
         elementByteCount: width, dimensions: dimensions, sourceStrides: sourceStrides,
         sourceOffset: sourceOffset, destinationStrides: destinationStrides,
-        destinationOffset: destinationOffset)
+        destinationOffset: destinationOffset, using: kernels)
     else { throw malformed("cannot copy \(TensorShape(dimensions)) elements of \(source.name)") }
     return DataMovement.Step(source: source, destination: destination, copy: copy)
   }

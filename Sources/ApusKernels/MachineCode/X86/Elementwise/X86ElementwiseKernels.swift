@@ -65,5 +65,9 @@ package struct X86ElementwiseKernels: ElementwiseKernels {
     try target.pooling(reduction)
   }
 
+  package func transposition(width: Int) throws(Decline) -> TranspositionCode {
+    TranspositionCode(function: try unsafe CodeFunction(X86TranspositionGenerator(width: width)), width: width)
+  }
+
   package func pictures(_ shape: PictureCode.Shape) -> PictureCode { target.pictures(shape) }
 }
