@@ -43,7 +43,9 @@ import Testing
   }
 
   private func copiesEachElement(_ block: Block, width: Int, _ set: KernelSet?) throws {
-    for threads in [1, 3] {
+    for threads in [1, 1, 3, 3] {
+      // Every second memory is guarded at its other end.
+      _ = GuardedMemory(count: 1, repeating: 0)
       let count = block.dimensions.reduce(1, *)
       let places = (0..<count).map { place in
         var (rest, source, destination) = (place, block.sourceOffset, 0)
@@ -64,15 +66,18 @@ import Testing
           expected[place.destination * width + byte] = source[place.source * width + byte]
         }
       }
-      var output = [UInt8](repeating: 0, count: count * width)
+      let input = try #require(GuardedMemory(source))
+      let output = try #require(GuardedMemory(count: count * width, repeating: 0))
       let copy = try #require(
         StridedCopy(
           elementByteCount: width, dimensions: block.dimensions, sourceStrides: block.sourceStrides,
           sourceOffset: block.sourceOffset, destinationStrides: block.destinationStrides, using: set))
-      var span = output.mutableSpan
-      var bytes = span.mutableBytes
-      copy.run(source.span.bytes, to: &bytes, threads: ThreadTeam(count: threads))
-      #expect(output == expected)
+      withExtendedLifetime((input, output)) {
+        var bytes = unsafe output.bytes.mutableBytes
+        copy.run(
+          unsafe UnsafeRawBufferPointer(input.bytes).bytes, to: &bytes, threads: ThreadTeam(count: threads))
+        #expect(unsafe Array(output.bytes) == expected)
+      }
     }
   }
 

@@ -25,7 +25,9 @@ struct ScaleReciprocal: Hashable {
     let exact = 1 / Double(scale)
     high = Float(exact)
     low = Float(exact - Double(high))
-    let (least, most) = (quantization.minimum - quantization.zeroPoint, quantization.maximum - quantization.zeroPoint)
+    let (least, most) = (
+      quantization.minimum - quantization.zeroPoint, quantization.maximum - quantization.zeroPoint
+    )
     // Beyond the bounds integers are the same. Both signs have the same magnitudes.
     for step in 0...max(least.magnitude, most.magnitude) {
       guard isRight(near: Float(step) + 0.5, scale) else { return nil }

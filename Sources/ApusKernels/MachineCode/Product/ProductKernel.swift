@@ -282,7 +282,9 @@
         for line in first..<end {
           let pixel = (image &* convolution.outputHeight &+ line) &* convolution.outputWidth
           let output = unsafe work.memory.output + pixel &* outputStride + columnOffset
-          if leavesOutPadding { unsafe call.take(ProductPlan.filterRows(convolution, line: line), of: plan, taps: taps) }
+          if leavesOutPadding {
+            unsafe call.take(ProductPlan.filterRows(convolution, line: line), of: plan, taps: taps)
+          }
           unsafe runLine(
             &call, form, rows: rows + (line &- first) &* lineStride, output: output, length: plan.lineLength)
         }

@@ -66,7 +66,8 @@ package struct X86ElementwiseKernels: ElementwiseKernels {
   }
 
   package func transposition(width: Int) throws(Decline) -> TranspositionCode {
-    TranspositionCode(function: try unsafe CodeFunction(X86TranspositionGenerator(width: width)), width: width)
+    TranspositionCode(
+      function: try unsafe CodeFunction(X86TranspositionGenerator(width: width)), width: width)
   }
 
   package func pictures(_ shape: PictureCode.Shape) -> PictureCode { target.pictures(shape) }
