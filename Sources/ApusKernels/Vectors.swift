@@ -196,13 +196,6 @@ extension SIMD16<UInt8> {
     replacing(with: other, where: self .< other)
   }
 
-  /// Whether no value of the other is greater.
-  @inline(__always)
-  func isAtLeast(_ other: Self) -> Bool {
-    unsafe unsafeBitCast(greater(other), to: SIMD2<UInt64>.self)
-      == unsafeBitCast(self, to: SIMD2<UInt64>.self)
-  }
-
   /// The greatest value.
   @inline(__always)
   var greatest: UInt8 {

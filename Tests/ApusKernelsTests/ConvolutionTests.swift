@@ -149,6 +149,41 @@ struct ConvolutionTests {
         try check(convolution, kernels, using: &random)
       }
     }
+    // A dilated filter that reaches over more rows than the image has, and than a tile gathers.
+    for kind in CaseKind.allCases {
+      var random = SeededGenerator(seed: 8)
+      let convolution = Convolution(
+        batches: 1, inputHeight: 38, inputWidth: 32, inputChannels: 32, filterHeight: 3, filterWidth: 3,
+        outputHeight: 0, outputWidth: 30, outputChannels: 16, strideHeight: 2, strideWidth: 1,
+        dilationHeight: 20, dilationWidth: 1, paddingTop: 0, paddingLeft: 0,
+        operands: kind.operands(using: &random),
+        epilogue: kind.epilogue(channels: 16, terms: 9 * 32, using: &random))
+      try check(convolution, kernels, using: &random)
+    }
+  }
+
+  @Test("dilated filters of any reach match the reference", arguments: KernelSet.testedConvolutions)
+  func dilated(kernels: KernelSet) throws {
+    for seed in kernels.seeds(24) {
+      var random = SeededGenerator(seed: UInt64(seed))
+      let kind = CaseKind.allCases.pick(using: &random)
+      let (height, width) = (Int.random(in: 3...24, using: &random), Int.random(in: 3...24, using: &random))
+      let channels = [3, 16, 40].pick(using: &random)
+      let (dilation, stride) = (Int.random(in: 2...30, using: &random), [1, 1, 2].pick(using: &random))
+      // As SAME has it: so many outputs as inputs by the stride.
+      let (rows, columns) = ((height + stride - 1) / stride, (width + stride - 1) / stride)
+      let (top, left) = (
+        max(0, (rows - 1) * stride + 2 * dilation + 1 - height) / 2,
+        max(0, (columns - 1) * stride + 2 * dilation + 1 - width) / 2
+      )
+      let convolution = Convolution(
+        batches: 2, inputHeight: height, inputWidth: width, inputChannels: channels, filterHeight: 3,
+        filterWidth: 3, outputHeight: rows, outputWidth: columns, outputChannels: 24, strideHeight: stride,
+        strideWidth: stride, dilationHeight: dilation, dilationWidth: dilation, paddingTop: top,
+        paddingLeft: left, operands: kind.operands(using: &random),
+        epilogue: kind.epilogue(channels: 24, terms: 9 * channels, using: &random))
+      try check(convolution, kernels, using: &random)
+    }
   }
 
   @Test("few columns of many terms match the reference", arguments: KernelSet.testedConvolutions)

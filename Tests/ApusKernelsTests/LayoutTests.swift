@@ -20,6 +20,8 @@ import Testing
     Block(dimensions: [67, 33], sourceStrides: [1, 67], sourceOffset: 0, destinationStrides: [33, 1]),
     Block(dimensions: [143, 81], sourceStrides: [1, 143], sourceOffset: 0, destinationStrides: [81, 1]),
     Block(
+      dimensions: [143, 81], sourceStrides: [1, -143], sourceOffset: 11_440, destinationStrides: [81, 1]),
+    Block(
       dimensions: [2, 16, 260], sourceStrides: [4160, 1, 16], sourceOffset: 0,
       destinationStrides: [4160, 260, 1]),
     Block(

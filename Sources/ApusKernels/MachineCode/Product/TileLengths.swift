@@ -61,9 +61,9 @@ struct TileLengths {
           c, bytesPerRow: bytesPerRow, reachHeight: reachHeight, leavesOutPadding: leavesOutPadding)
         : fitting
       most = max(1, isWhole ? c.outputHeight : min(length, c.outputHeight))
-      part = max(
-        isDilated ? min(most, reachHeight, ceilingQuotient(c.outputHeight, 2)) : 1,
-        ceilingQuotient(c.outputHeight, wanted))
+      // Each part of a dilated layer gathers most rows again.
+      let parts = isDilated ? min(wanted, 4) : wanted
+      part = max(1, ceilingQuotient(c.outputHeight, parts))
       planeRows = isInPlace ? 0 : (most - 1) * c.strideHeight + reachHeight
     }
     // No part is longer than `most`, but where it ends at a multiple of pixels.
@@ -79,7 +79,7 @@ struct TileLengths {
     _ c: Convolution, bytesPerRow: Int, reachHeight: Int, leavesOutPadding: Bool
   ) -> Int {
     var rows = Self.dilatedByteCount / bytesPerRow
-    // Rows of padding take room, but nobody reads them.
+    // Rows of padding take room, but as a rule nobody fills or reads them.
     if leavesOutPadding, c.inputHeight <= rows { rows = ProductPlan.planeLimit / bytesPerRow }
     return (rows - reachHeight) / c.strideHeight + 1
   }
