@@ -36,7 +36,7 @@ import Testing
     Case(function: .elu, expected: { $0 < 0 ? expm1($0) : $0 }, tolerance: 3),
     Case(
       function: .gelu(isApproximate: false), expected: { $0 * 0.5 * erfc(-$0 / 2.0.squareRoot()) },
-      tolerance: 3, isOfArgument: true),
+      tolerance: 256),
     Case(
       function: .gelu(isApproximate: true),
       expected: { $0 * 0.5 * (1 + tanh((2 / Double.pi).squareRoot() * ($0 + 0.044715 * $0 * $0 * $0))) },
