@@ -8,6 +8,18 @@ import numpy as np
 
 from models import RANDOM, Graph, Quantization, floats, options
 
+NETWORKS = []
+
+
+def network(*types):
+    """Adds a network of these types; its function takes a builder, and returns a tensor or several."""
+
+    def add(function):
+        NETWORKS.extend((function, type_name) for type_name in types + ("hybrid",) * ("float32" in types))
+        return function
+
+    return add
+
 
 class Network:
     """Builds a network of one type, layer by layer: a layer takes tensors and returns one. Scales are as they may be, not fitted."""
@@ -37,11 +49,21 @@ class Network:
         return tensor
 
     def constant(self, *shape):
-        """Small random floats."""
-        return self.known(self.graph.constant(floats(*shape, spread=1)), shape, None)
+        """Small random numbers."""
+        return self.held(floats(*shape, spread=1))
 
     def number(self, value):
-        return self.known(self.graph.constant(np.array(value, np.float32)), (), None)
+        return self.held(np.array(value, np.float32))
+
+    def held(self, values):
+        """A constant of the network's type; of bytes, the greatest magnitude is 127 steps."""
+        if self.type_name == "float32":
+            return self.known(self.graph.constant(values), values.shape, None)
+        quantization = self.quantization(0, np.float32(np.abs(values).max() / 127))
+        bytes_ = np.clip(np.round(values / quantization.scale) + quantization.zero_point, 0 if "u" in self.type_name else -128, 255)
+        return self.known(
+            self.graph.constant(bytes_.astype(self.type_name), quantization), values.shape, quantization
+        )
 
     def input(self, *shape):
         quantization = self.quantization()
@@ -226,6 +248,30 @@ class Network:
         )
         return self.operator("MEAN", [x, self.integers(axes)], o, options("Reducer", keepDims=keep))
 
+    def extreme(self, x, axes):
+        """The greatest along some axes, which are kept."""
+        shape = tuple(1 if axis in axes else count for axis, count in enumerate(self.shapes[x]))
+        return self.operator(
+            "REDUCE_MAX", [x, self.integers(axes)], shape, options("Reducer", keepDims=True),
+            quantization=self.quantizations[x],
+        )
+
+    def tanh(self, x):
+        return self.unary("TANH", x, quantization=self.quantization(0, 1 / 128))
+
+    def prelu(self, x):
+        """PRELU with a factor for each channel."""
+        return self.operator("PRELU", [x, self.constant(1, 1, self.shapes[x][-1])], self.shapes[x], version=1)
+
+    def cut(self, x, width):
+        """The first columns."""
+        shape = list(self.shapes[x])
+        shape[2] = width
+        return self.operator(
+            "SLICE", [x, self.integers([0, 0, 0, 0]), self.integers(shape)], tuple(shape), options("Slice"),
+            quantization=self.quantizations[x],
+        )
+
     def normalized(self, x):
         """A norm over the last axis, as converters write it."""
         shape = self.shapes[x]
@@ -243,12 +289,13 @@ class Network:
         beta = self.constant(shape[-1])
         return self.add(self.mul(y, gamma), beta)
 
-    def resized(self, x, f=2, name="RESIZE_NEAREST_NEIGHBOR", half=True):
+    def resized(self, x, f=2, name="RESIZE_NEAREST_NEIGHBOR", half=True, aligned=False):
+        half = half and not aligned
         b, h, w, c = self.shapes[x]
         ch = (
-            options("ResizeNearestNeighbor", alignCorners=False, halfPixelCenters=half)
+            options("ResizeNearestNeighbor", alignCorners=aligned, halfPixelCenters=half)
             if "NEAR" in name
-            else options("ResizeBilinear", alignCorners=False, halfPixelCenters=half)
+            else options("ResizeBilinear", alignCorners=aligned, halfPixelCenters=half)
         )
         return self.operator(
             name,

@@ -12,9 +12,8 @@ import pathlib
 import numpy as np
 
 from models import TYPES, Quantization, floats, options
-from network_builder import Network
-
-NETWORKS = []
+import attention_networks  # noqa: F401, its networks are added
+from network_builder import NETWORKS, Network, network
 
 # Of EfficientNets: channels, expanded channels, window and stride of each block.
 EFFICIENT_BLOCKS = (
@@ -27,16 +26,6 @@ EFFICIENT_BLOCKS = (
     (112, 480, 5, 1),
     (192, 672, 5, 2),
 )
-
-
-def network(*types):
-    """Adds a network of these types; its function takes a builder, and returns a tensor or several."""
-
-    def add(function):
-        NETWORKS.extend((function, type_name) for type_name in types + ("hybrid",) * ("float32" in types))
-        return function
-
-    return add
 
 
 @network(*TYPES)

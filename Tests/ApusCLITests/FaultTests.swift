@@ -7,24 +7,6 @@ import Testing
 /// What the system refuses is one line on standard error, never a signal; nothing half-written is left behind.
 @Suite(.enabled(if: builtExecutable("apus") != nil, "apus is missing"))
 struct FaultTests {
-  /// Runs a line of the shell, in which `$APUS` is the program.
-  private func shell(_ line: String, in folder: URL) throws -> (status: Int32, signal: Bool, errors: String) {
-    let process = Process()
-    let program: URL = try #require(builtExecutable("apus"))
-    process.executableURL = URL(filePath: "/bin/bash")
-    process.arguments = ["-c", line]
-    process.currentDirectoryURL = folder
-    process.environment = ProcessInfo.processInfo.environment.merging(["APUS": program.path]) { $1 }
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = FileHandle.nullDevice
-    let errors = Pipe()
-    process.standardError = errors
-    try process.run()
-    let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    return (process.terminationStatus, process.terminationReason == .uncaughtSignal, text)
-  }
-
   private func files(in folder: URL) throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
   }

@@ -54,6 +54,9 @@ package protocol ElementwiseKernels: Sendable {
   /// What transposes matrices of elements of 1, 2 or 4 bytes.
   func transposition(width: Int) throws(Decline) -> TranspositionCode
 
+  /// What interpolates bytes, signed with integer weights, or unsigned with floats.
+  func resize(isSigned: Bool) throws(Decline) -> ResizeCode
+
   /// Code for the resize of a picture.
   func pictures(_ shape: PictureCode.Shape) -> PictureCode
 }

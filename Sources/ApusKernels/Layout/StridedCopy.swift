@@ -24,6 +24,8 @@ package final class StridedCopy: Sendable {
   private let isEmpty: Bool
   /// Tiles for one thread.
   private let tiles: Int
+  /// Steps of the first loop that stay together.
+  private let unit: Int
   private let byteCount: Int
   /// What transposes the two inner loops; nil for plain Swift.
   private let transposition: TranspositionCode?
@@ -46,7 +48,7 @@ package final class StridedCopy: Sendable {
     var run = elementByteCount
     guard !isEmpty else {
       (self.run, self.loops, self.sourceOffset, self.destinationOffset) = (run, loops, 0, 0)
-      (sourceEnd, destinationEnd, tiles, byteCount) = (0, 0, 0, 0)
+      (sourceEnd, destinationEnd, tiles, unit, byteCount) = (0, 0, 0, 1, 0)
       (transposition, generatingSet) = (nil, nil)
       return
     }
@@ -90,7 +92,12 @@ package final class StridedCopy: Sendable {
       ? try? set?.elementwise?.transposition(width: run) : nil
     generatingSet = transposition == nil ? nil : set?.name
     // Gathered elements cost more than long runs.
-    tiles = loops.isEmpty ? 1 : max(1, min(loops[0].count, byteCount >> (run < 64 ? 16 : 18)))
+    // Of a matrix that is transposed, tiles are whole lines of the cache: to cut them costs more than it gains.
+    let isMatrix = loops.count == 2 && loops[0].source == run && loops[1].source != run && run <= 16
+    let lines = 64 / max(1, min(run, 64))
+    unit = isMatrix && loops[0].count >= 4 * lines ? lines : 1
+    tiles =
+      loops.isEmpty || isMatrix ? 1 : max(1, min(loops[0].count, byteCount >> (run < 64 ? 16 : 18)))
   }
 
   /// One past the last byte that a walk touches; nil where it overflows or goes below zero.
@@ -127,10 +134,11 @@ package final class StridedCopy: Sendable {
       }
       unsafe loops.withUnsafeBufferPointer { loops in
         // A single run is cut between cache lines.
-        let rows = loops.isEmpty ? run / 64 : unsafe loops[0].count
+        let rows = loops.isEmpty ? run / 64 : unsafe ceilingQuotient(loops[0].count, unit)
         let tiles = threads.tileCount(rows: rows, bytes: byteCount, alone: tiles)
         let work = unsafe Work(
-          loops: loops, run: run, transposition: transposition, tiles: tiles, source: source + sourceOffset,
+          loops: loops, run: run, transposition: transposition, tiles: tiles, unit: unit,
+          source: source + sourceOffset,
           destination: destination + (destinationOffset + shift))
         threads.run(tiles: tiles, work)
       }
@@ -162,6 +170,7 @@ package final class StridedCopy: Sendable {
     let run: Int
     let transposition: TranspositionCode?
     let tiles: Int
+    let unit: Int
     let source: UnsafeRawPointer
     let destination: UnsafeMutableRawPointer
 
@@ -174,7 +183,8 @@ package final class StridedCopy: Sendable {
         return unsafe (destination + first).copyMemory(from: source + first, byteCount: end &- first)
       }
       let outer = unsafe loops[0]
-      let range = share(of: outer.count, tile: tile, of: tiles)
+      let units = share(of: ceilingQuotient(outer.count, unit), tile: tile, of: tiles)
+      let range = units.lowerBound &* unit..<min(units.upperBound &* unit, outer.count)
       unsafe copy(
         0, source + outer.source &* range.lowerBound, destination + outer.destination &* range.lowerBound,
         count: range.count)

@@ -47,8 +47,11 @@ extension BilinearResize {
     let from = unsafe upper.assumingMemoryBound(to: UInt8.self)
     let below = unsafe lower.assumingMemoryBound(to: UInt8.self)
     let (near, far) = (1 - tap.fraction, tap.fraction)
-    for index in 0..<count { unsafe top[index] = Float(from[index]) * near }
-    for index in 0..<count { unsafe bottom[index] = Float(below[index]) * far }
+    let first =
+      unsafe code?.weigh(
+        upper, lower, tap, count: count, to: scratch, lowerDistance: 4 &* inputLanes) ?? 0
+    for index in first..<count { unsafe top[index] = Float(from[index]) * near }
+    for index in first..<count { unsafe bottom[index] = Float(below[index]) * far }
   }
 
   /// Bytes from sums in the reference's order: where halves lie, each rounding counts.
@@ -88,9 +91,9 @@ extension BilinearResize {
   @inline(__always)
   private func weigh<Element: FixedWidthInteger, Sum: FixedWidthInteger>(
     _ upper: UnsafePointer<Element>, _ lower: UnsafePointer<Element>, _ near: Sum, _ far: Sum,
-    to sums: UnsafeMutablePointer<Sum>
+    from first: Int = 0, to sums: UnsafeMutablePointer<Sum>
   ) {
-    for index in 0..<inputWidth &* channels {
+    for index in first..<inputWidth &* channels {
       let (above, below) = unsafe (
         Sum(truncatingIfNeeded: upper[index]), Sum(truncatingIfNeeded: lower[index])
       )
@@ -186,9 +189,12 @@ extension BilinearResize {
     _ upper: UnsafeRawPointer, _ lower: UnsafeRawPointer, _ tap: InterpolationTap,
     _ scratch: UnsafeMutableRawPointer
   ) {
+    let first =
+      unsafe code?.weigh(
+        upper, lower, tap, count: inputWidth &* channels, to: scratch, lowerDistance: 0) ?? 0
     unsafe weigh(
       upper.assumingMemoryBound(to: Int8.self), lower.assumingMemoryBound(to: Int8.self), 1024 &- tap.weight,
-      tap.weight,
+      tap.weight, from: first,
       to: scratch.assumingMemoryBound(to: Int32.self))
   }
 

@@ -18,13 +18,18 @@ package struct BilinearResize: Sendable {
   let vertical: [InterpolationTap]
   let horizontal: [InterpolationTap]
   private let hasSixteenths: Bool
+  /// Generated code of bytes whose weights are not whole sixteenths, and the columns as it reads them.
+  let code: ResizeCode?
+  let columns: [ResizeCode.Column]
+  /// Which set it was chosen from; nil for code that all sets share.
+  package let choice: KernelChoice?
   private let batches: Int
   private let tiles: Int
 
-  /// Lays out the taps; nil where a size is out of range.
+  /// Lays out the taps; nil where a size is out of range. What the set has no code for is done in plain Swift.
   package init?(
     _ elements: ScalarType, batches: Int, inputHeight: Int, inputWidth: Int, channels: Int, outputHeight: Int,
-    outputWidth: Int, alignsCorners: Bool, usesHalfPixelCenters: Bool
+    outputWidth: Int, alignsCorners: Bool, usesHalfPixelCenters: Bool, using set: KernelSet? = nil
   ) {
     let sizes = 1...Self.maximumSize
     guard sizes.contains(inputHeight), sizes.contains(inputWidth), sizes.contains(outputHeight),
@@ -47,11 +52,31 @@ package struct BilinearResize: Sendable {
       usesHalfPixelCenters: usesHalfPixelCenters,
       isInteger: isInteger)
     hasSixteenths = (vertical + horizontal).allSatisfy { isInteger ? $0.weight & 63 == 0 : $0.isInSixteenths }
+    let isBytes = elements == .int8 || elements == .uint8
+    if isBytes, !hasSixteenths, let set {
+      do throws(Decline) {
+        code = try set.generatedElementwise().resize(isSigned: elements == .int8)
+        choice = KernelChoice(set: set.name)
+      } catch {
+        code = nil
+        choice = .portable(instead: set, error)
+      }
+    } else {
+      code = nil
+      choice = nil
+    }
+    columns = code?.table(horizontal, channels: channels) ?? []
     // Empty where there is no batch or no channel.
     tiles = channels == 0 ? 0 : min(batches, 1) == 0 ? 0 : batches &* outputHeight
   }
 
-  /// Four bytes for each lane of an input row; columns are padded by eight lanes.
+  /// What interpolates, for people to read.
+  package var implementation: String {
+    let weights = hasSixteenths ? "whole sixteenths" : "any weights"
+    return code == nil ? "portable loops, \(weights)" : "generated loops, \(weights)"
+  }
+
+  /// Four bytes for each lane of an input row; there is room for a vector behind the last column.
   var inputLanes: Int { inputWidth * channels + 16 }
   private var outputLanes: Int { outputWidth * channels + 16 }
 
@@ -71,6 +96,7 @@ package struct BilinearResize: Sendable {
     _ input: RawSpan, to output: inout MutableRawSpan, scratch: inout MutableRawSpan, threads: ThreadTeam
   ) {
     guard tiles > 0 else { return }
+    if code != nil { ExecutableMemory.seal() }
     precondition(
       input.byteCount >= batches * inputHeight * inputWidth * channels * elements.byteCount
         && output.byteCount >= batches * outputHeight * outputWidth * channels * elements.byteCount
@@ -106,46 +132,55 @@ package struct BilinearResize: Sendable {
     let lower = unsafe plane + tap.upper &* lane &* width
     let rowByteCount = outputWidth &* channels &* width
     let result = unsafe work.output + row &* rowByteCount
-    // Eight channels are stored at once, and those beyond the last belong to the next column: the columns at the end
-    // of a row, whose next one is another tile's, are made elsewhere.
-    let overhang = ceilingQuotient(roundedUp(channels, to: 8), channels) &- 1
+    // Whole vectors are stored, and channels beyond the last belong to the next column: the columns at the end of a row, whose
+    // next one is another tile's, are made elsewhere.
+    let overhang = ceilingQuotient(roundedUp(channels, to: code?.lanes ?? 8), channels) &- 1
     let direct = max(0, outputWidth &- overhang)
     let rest = unsafe scratch + 2 &* inputLanes &* 8
-    unsafe horizontal.withUnsafeBufferPointer { columns in
-      unsafe interpolate(upper, lower, tap, columns.extracting(0..<direct), scratch, result)
-      unsafe interpolate(
-        upper, lower, tap, columns.extracting(direct..<outputWidth), scratch, rest, again: true)
-    }
+    unsafe weigh(upper, lower, tap, to: scratch)
+    unsafe interpolate(0..<direct, scratch, to: result)
+    unsafe interpolate(direct..<outputWidth, scratch, to: rest)
     let done = direct &* channels &* width
     unsafe (result + done).copyMemory(from: rest, byteCount: rowByteCount &- done)
   }
 
-  /// Makes some columns of a row; `again` says that the scratch memory holds the two rows already.
-  private func interpolate(
+  /// Weighs two rows of the input.
+  private func weigh(
     _ upper: UnsafeRawPointer, _ lower: UnsafeRawPointer, _ tap: InterpolationTap,
-    _ columns: UnsafeBufferPointer<InterpolationTap>, _ scratch: UnsafeMutableRawPointer,
-    _ result: UnsafeMutableRawPointer, again: Bool = false
+    to scratch: UnsafeMutableRawPointer
   ) {
     switch elements {
-    case .float32:
-      if !again { unsafe blend(upper, lower, tap, scratch) }
-      unsafe interpolateFloats(columns, scratch, result)
-    case .uint8 where hasSixteenths:
-      if !again { unsafe weighSixteenths(upper, lower, tap, scratch) }
-      unsafe interpolateSixteenths(columns, scratch, result)
-    case .uint8:
-      if !again { unsafe weigh(upper, lower, tap, scratch) }
-      unsafe interpolateBytes(columns, scratch, result)
-    case .int8 where hasSixteenths:
-      if !again { unsafe weighSignedSixteenths(upper, lower, tap, scratch) }
-      unsafe interpolateSignedSixteenths(columns, scratch, result)
-    case .int8:
-      if !again { unsafe weighSigned(upper, lower, tap, scratch) }
-      unsafe interpolateSignedBytes(columns, scratch, result)
-    case .int16:
-      if !again { unsafe weighWords(upper, lower, tap, scratch) }
-      unsafe interpolateWords(columns, scratch, result)
+    case .float32: unsafe blend(upper, lower, tap, scratch)
+    case .uint8 where hasSixteenths: unsafe weighSixteenths(upper, lower, tap, scratch)
+    case .uint8: unsafe weigh(upper, lower, tap, scratch)
+    case .int8 where hasSixteenths: unsafe weighSignedSixteenths(upper, lower, tap, scratch)
+    case .int8: unsafe weighSigned(upper, lower, tap, scratch)
+    case .int16: unsafe weighWords(upper, lower, tap, scratch)
     default: elements.isNotTaken()
+    }
+  }
+
+  /// Makes some columns of a row.
+  private func interpolate(
+    _ range: Range<Int>, _ scratch: UnsafeMutableRawPointer, to result: UnsafeMutableRawPointer
+  ) {
+    if let code {
+      return unsafe columns.withUnsafeBufferPointer { columns in
+        unsafe code.interpolate(
+          columns.extracting(range), channels: channels, scratch, lowerDistance: 4 &* inputLanes, to: result)
+      }
+    }
+    unsafe horizontal.withUnsafeBufferPointer { taps in
+      let columns = taps.extracting(range)
+      switch elements {
+      case .float32: unsafe interpolateFloats(columns, scratch, result)
+      case .uint8 where hasSixteenths: unsafe interpolateSixteenths(columns, scratch, result)
+      case .uint8: unsafe interpolateBytes(columns, scratch, result)
+      case .int8 where hasSixteenths: unsafe interpolateSignedSixteenths(columns, scratch, result)
+      case .int8: unsafe interpolateSignedBytes(columns, scratch, result)
+      case .int16: unsafe interpolateWords(columns, scratch, result)
+      default: elements.isNotTaken()
+      }
     }
   }
 }

@@ -153,45 +153,99 @@ struct TileGathering {
     }
   }
 
-  /// A row column by column: those of equal phase side by side, channels repeated.
+  /// A row whose columns of equal phase lie side by side, channels repeated.
   @inline(__always)
   private func gatherColumns<Conversion: LaneConversion>(
     _ source: UnsafeRawPointer, _ conversion: Conversion, firstChannel: Int, left: Int, inside: Int,
     to row: UnsafeMutablePointer<Conversion.Lane>
   ) {
-    if inputChannels == 1, depthMultiplier == 1 {
-      for phase in 0..<phases {
-        for index in 0..<phaseWidth {
-          let x = index &* phases &+ phase &- left
-          let place = unsafe row + (phase &* phaseWidth &+ index)
-          if x < 0 || x >= inside {
-            unsafe place.pointee = conversion.padding
+    let size = Conversion.elementByteCount
+    let step = phases &* inputChannels &* size
+    let existing = min(channels, inputChannels &* depthMultiplier &- firstChannel)
+    // Whether bytes are repeated in vectors: whole channels, which fill the pixel.
+    let repeatsBytes =
+      depthMultiplier > 1 && size == 1 && conversion.flips != nil && existing == channels
+      && firstChannel % depthMultiplier == 0 && channels % depthMultiplier == 0
+    for phase in 0..<phases {
+      let line = unsafe row + phase &* phaseWidth &* channels
+      // The columns that lie in the input.
+      let x = phase &- left
+      let first = x >= 0 ? 0 : min(phaseWidth, ceilingQuotient(0 &- x, phases))
+      let end = inside > x ? max(first, min(phaseWidth, ceilingQuotient(inside &- x, phases))) : first
+      unsafe line.update(repeating: conversion.padding, count: first &* channels)
+      let origin = (x &+ first &* phases) &* inputChannels
+      let pixels = unsafe source + origin &* size
+      let place = unsafe line + first &* channels
+      if depthMultiplier == 1, existing == channels {
+        unsafe conversion.convert(
+          pixels + firstChannel &* size, step: step, to: place, count: channels, runs: end &- first)
+      } else if repeatsBytes, let flips = conversion.flips {
+        let channel = firstChannel / depthMultiplier
+        unsafe repeatBytes(
+          pixels + channel, step: step, count: channels / depthMultiplier,
+          room: inside &* inputChannels &- origin &- channel, runs: end &- first, flips: flips, to: place)
+      } else {
+        for index in 0..<end &- first {
+          let pixel = unsafe pixels + index &* step
+          if depthMultiplier == 1 {
+            unsafe conversion.convert(
+              pixel + firstChannel &* size, to: place + index &* channels, count: existing)
           } else {
-            unsafe conversion.convert(source + x &* Conversion.elementByteCount, to: place, count: 1)
+            unsafe repeatChannels(
+              pixel, conversion, from: firstChannel, count: existing,
+              to: UnsafeMutableRawPointer(place + index &* channels))
           }
         }
       }
-      return
+      unsafe (line + end &* channels).update(
+        repeating: conversion.padding, count: (phaseWidth &- end) &* channels)
     }
-    let existing = min(channels, inputChannels &* depthMultiplier &- firstChannel)
-    for phase in 0..<phases {
-      var place = unsafe row + phase &* phaseWidth &* channels
-      var x = phase &- left
-      for _ in 0..<phaseWidth {
-        if x < 0 || x >= inside {
-          unsafe place.update(repeating: conversion.padding, count: channels)
-        } else {
-          let pixel = unsafe source + x &* inputChannels &* Conversion.elementByteCount
-          if depthMultiplier == 1 {
-            unsafe conversion.convert(
-              pixel + firstChannel &* Conversion.elementByteCount, to: place, count: existing)
-          } else {
-            unsafe repeatChannels(
-              pixel, conversion, from: firstChannel, count: existing, to: UnsafeMutableRawPointer(place))
-          }
+  }
+
+  /// Bytes of pixels that begin `step` bytes apart, each as often as the multiplier says, into pixels that follow each other.
+  /// What is stored beyond them is overwritten: there is room for two vectors behind the last pixel.
+  ///
+  /// - Parameter room: How many bytes there are to read, from the first on.
+  private func repeatBytes(
+    _ source: UnsafeRawPointer, step: Int, count: Int, room: Int, runs: Int, flips: UInt8,
+    to target: UnsafeMutableRawPointer
+  ) {
+    let isDense = step == count
+    let (count, runs) = isDense && runs > 0 ? (count &* runs, 1) : (count, runs)
+    let turns = SIMD8<UInt8>(repeating: flips)
+    let multiplier = depthMultiplier
+    for run in 0..<runs {
+      let from = unsafe source + run &* step
+      let to = unsafe target + run &* count &* multiplier
+      let readable = room &- run &* step
+      var index = 0
+      if multiplier == 2 {
+        while index < count, index &+ 8 <= readable {
+          let bytes = unsafe from.loadUnaligned(fromByteOffset: index, as: SIMD8<UInt8>.self) ^ turns
+          unsafe to.storeBytes(of: bytes.doubled, toByteOffset: 2 &* index, as: SIMD16<UInt8>.self)
+          index &+= 8
         }
-        unsafe place += channels
-        x &+= phases
+      } else if multiplier == 4 {
+        while index < count, index &+ 8 <= readable {
+          let bytes = unsafe from.loadUnaligned(fromByteOffset: index, as: SIMD8<UInt8>.self) ^ turns
+          let pairs = bytes.doubled
+          unsafe to.storeBytes(
+            of: pairs.lowHalf.doubled, toByteOffset: 4 &* index, as: SIMD16<UInt8>.self)
+          unsafe to.storeBytes(
+            of: pairs.highHalf.doubled, toByteOffset: 4 &* index &+ 16, as: SIMD16<UInt8>.self)
+          index &+= 8
+        }
+      }
+      while index < count {
+        let byte = unsafe from.load(fromByteOffset: index, as: UInt8.self) ^ flips
+        let lanes = UInt64(byte) &* 0x0101_0101_0101_0101
+        var place = index &* multiplier
+        let end = place &+ multiplier
+        while place < end {
+          unsafe to.storeBytes(of: lanes, toByteOffset: place, as: UInt64.self)
+          place &+= 8
+        }
+        index &+= 1
       }
     }
   }
@@ -222,6 +276,17 @@ struct TileGathering {
       source &+= 1
       missing = depthMultiplier
     }
+  }
+}
+
+extension SIMD8<UInt8> {
+  /// Each byte twice.
+  @inline(__always)
+  fileprivate var doubled: SIMD16<UInt8> {
+    var result = SIMD16<UInt8>()
+    result.evenHalf = self
+    result.oddHalf = self
+    return result
   }
 }
 

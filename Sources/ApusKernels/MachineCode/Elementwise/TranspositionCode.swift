@@ -50,7 +50,6 @@ extension TranspositionCode {
     guard loops.count > 1, width == 1 || width == 2 || width == 4 else { return false }
     let (outer, inner) = (loops[loops.count - 2], loops[loops.count - 1])
     return outer.source == width && inner.destination == width && inner.source != width
-      && (width < 4 || outer.destination < 1 << 12)
       && inner.count >= rows && outer.count >= byteCount / width
   }
 

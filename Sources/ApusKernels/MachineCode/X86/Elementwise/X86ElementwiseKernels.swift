@@ -70,5 +70,7 @@ package struct X86ElementwiseKernels: ElementwiseKernels {
       function: try unsafe CodeFunction(X86TranspositionGenerator(width: width)), width: width)
   }
 
+  package func resize(isSigned: Bool) throws(Decline) -> ResizeCode { try target.resize(isSigned: isSigned) }
+
   package func pictures(_ shape: PictureCode.Shape) -> PictureCode { target.pictures(shape) }
 }

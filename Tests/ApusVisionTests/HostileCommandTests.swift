@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestSupport
+import Testing
+
+private typealias Answer = DetectorModel.Answer
+
+/// Models whose outputs no honest model has, through the command-line tool: within its limits of time and memory.
+@Suite(.enabled(if: builtExecutable("apus") != nil, "apus is missing"))
+struct HostileCommandTests {
+  @Test("aligning faces ends at the time limit, after whole pictures only")
+  func limitsAlignment() throws {
+    try withTemporaryFolder { folder in
+      // Eight hundred faces, none of which suppresses another; a picture of each takes longer than a thousandth of the limit.
+      let (anchors, columns) = (896, 4 + 2 * 6)
+      let boxes = (0..<anchors).flatMap { _ -> [Float] in
+        [0, 0, 40, 40] + [-9, -9, 9, -9, 0, 0, 0, 9, -15, 0, 15, 0]
+      }
+      let model = DetectorModel.answering(
+        [
+          Answer(shape: [1, Int32(anchors), Int32(columns)], values: boxes),
+          Answer(shape: [1, Int32(anchors), 1], values: [Float](repeating: 2, count: anchors)),
+        ], shape: [1, 128, 128, 3])
+      try Data(model.bytes).write(to: folder.appending(path: "faces.tflite"))
+      let line = """
+        "$APUS" detect --annotate in.png && exec "$APUS" faces in.png --model faces.tflite --iou-threshold 1 \
+          --max-results 800 --align-dir out --align-size 2048 --time-limit 2
+        """
+      let answer = try shell(line, in: folder)
+      #expect(answer.status == 2 && !answer.signal)
+      #expect(
+        answer.errors
+          == "error: in.png: aligning 800 faces takes longer than the limit of 2.0 seconds\n")
+      let written = try FileManager.default.contentsOfDirectory(
+        atPath: folder.appending(path: "out").path)
+      #expect((1..<800).contains(written.count))
+      #expect(written.allSatisfy { $0.hasSuffix(".png") })
+    }
+  }
+
+  @Test("of sixteen million boxes, only the best take memory")
+  func limitsCandidates() throws {
+    try withTemporaryFolder { folder in
+      // 384 MiB of output; a candidate for each row would take more than there is.
+      let rows: [Int32] = [1, 1 << 24, 6]
+      let model = DetectorModel(
+        tensors: [
+          .init(name: "image", shape: [1, 64, 64, 3]),
+          .init(
+            name: "shape", shape: [3], type: DetectorModel.int32,
+            data: rows.flatMap { value in (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }),
+          .init(name: "value", shape: [], data: DetectorModel.data([0.75])),
+          .init(name: "boxes", shape: rows),
+        ], operators: [.init(code: 94, inputs: [1, 2], outputs: [3])], outputs: [3])
+      try Data(model.bytes).write(to: folder.appending(path: "boxes.tflite"))
+      let line = """
+        "$APUS" detect --annotate in.png
+        ulimit -v \(1200 << 10); exec "$APUS" detect in.png --model boxes.tflite --layout yolo-end-to-end
+        """
+      let answer = try shell(line, in: folder)
+      #expect(answer.status == 0 && answer.errors.isEmpty, "\(answer.errors)")
+    }
+  }
+}
