@@ -42,6 +42,8 @@ package struct Convolution: Hashable, Sendable {
   package var operands: MatrixOperands
   /// What makes an output of a sum.
   package var epilogue: Epilogue
+  /// Whether weights come with each run, so that to pack them takes time from it.
+  package var hasTransientWeights = false
 
   /// Describes a convolution; the defaults are those of a plain one.
   package init(

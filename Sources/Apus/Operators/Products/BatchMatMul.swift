@@ -66,12 +66,12 @@ struct BatchMatMul: Operator {
     self.lhs = isExchanged ? rhs : lhs
     self.rhs = isExchanged ? lhs : rhs
     let (productRows, productColumns) = isExchanged ? (columns, rows) : (rows, columns)
+    var convolution = Convolution(
+      rows: productRows, depth: max(depth, 1), columns: max(productColumns, 1), operands: operands,
+      epilogue: epilogue)
+    convolution.hasTransientWeights = !self.rhs.isConstant
     guard
-      let (kernel, choice) = node.kernels.choose(
-        Convolution(
-          rows: productRows, depth: max(depth, 1), columns: max(productColumns, 1), operands: operands,
-          epilogue: epilogue),
-        isForOneThread: node.isForOneThread)
+      let (kernel, choice) = node.kernels.choose(convolution, isForOneThread: node.isForOneThread)
     else { throw node.mismatch(lhs, rhs) }
     isEmpty = depth == 0
     products = ProductBatch(

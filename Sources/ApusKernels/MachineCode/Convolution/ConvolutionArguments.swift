@@ -27,7 +27,7 @@ package struct ConvolutionArguments: CodeArguments {
   package var blocks = 0
   /// The scales of quantized images: of each row, or of all.
   package var scales = 0
-  /// The zero points of their bytes, negated.
+  /// The zero points of their bytes, negated; or what the sums of each row begin with, see ``RowTerms``.
   package var zeroPoints = 0
   /// Of depthwise rows: the vectors of channels, where the first one's weights and offsets lie, and room for a count.
   package var vectors = 0

@@ -236,15 +236,17 @@ struct TileGathering {
           index &+= 8
         }
       }
+      var place = unsafe to + index &* multiplier
       while index < count {
         let byte = unsafe from.load(fromByteOffset: index, as: UInt8.self) ^ flips
         let lanes = UInt64(byte) &* 0x0101_0101_0101_0101
-        var place = index &* multiplier
-        let end = place &+ multiplier
-        while place < end {
-          unsafe to.storeBytes(of: lanes, toByteOffset: place, as: UInt64.self)
-          place &+= 8
+        unsafe place.storeBytes(of: lanes, as: UInt64.self)
+        var offset = 8
+        while offset < multiplier {
+          unsafe place.storeBytes(of: lanes, toByteOffset: offset, as: UInt64.self)
+          offset &+= 8
         }
+        unsafe place += multiplier
         index &+= 1
       }
     }

@@ -17,6 +17,8 @@ struct WeightTerms {
 
   /// Nil for floats.
   let operands: ByteOperands?
+  /// The same as far as weights are packed with it: without their zero point, where ``RowTerms`` have its share.
+  let packedOperands: ByteOperands?
   /// The size of a weight where it is not packed.
   let elementByteCount: Int
   let areWords: Bool
@@ -30,9 +32,11 @@ struct WeightTerms {
   private(set) var faint: FaintChannels?
 
   init(
-    _ scheme: ConvolutionScheme, target: any CodeTarget, areNarrow: Bool = false, areCentered: Bool = true
+    _ scheme: ConvolutionScheme, target: any CodeTarget, areNarrow: Bool = false, areCentered: Bool = true,
+    rowTerms: RowTerms? = nil
   ) {
     operands = scheme.operands
+    packedOperands = scheme.operands.map { rowTerms?.packed($0) ?? $0 }
     areWords = scheme.product == .words
     faint = scheme.faint
     elementByteCount = operands == nil ? 4 : 1
@@ -40,7 +44,7 @@ struct WeightTerms {
     sumLimit = scheme.packedSumLimit ?? .max
     let (lhs, rhs) = (operands?.lhsZeroPoint ?? 0, operands?.rhsZeroPoint ?? 0)
     mayHaveExtras =
-      operands != nil && (!areWords || areNarrow)
+      operands != nil && rowTerms == nil && (!areWords || areNarrow)
       && !(bounds.contains(0 &- rhs) && bounds.contains(255 &- rhs))
     // Words have the zero point of activations taken off already, as a rule; otherwise signed ones have their signs.
     missing =

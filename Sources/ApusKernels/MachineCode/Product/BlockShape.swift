@@ -15,6 +15,8 @@ struct BlockShape: Hashable {
   var sumSets = 1
   /// Whether blocks are panels side by side, full ones, of the same rows.
   var movesAlongPanels = false
+  /// Whether sums begin with a number for each row.
+  var hasRowTerms = false
 
   /// Lines of the next panel's weights that four steps fetch ahead.
   var fetches = 0

@@ -25,7 +25,7 @@ final class DirectCalls {
   ) {
     let c = plan.convolution
     guard plan.movesAlongPanels, plan.isInPlace, c.groups == 1, plan.alone.count == 1,
-      !weightPacking.terms.mayHaveExtras
+      !weightPacking.terms.mayHaveExtras, plan.rowTerms == nil
     else { return nil }
     let panelCount = plan.panels.count
     let alikeCount = plan.alikeCount(panelCount)

@@ -20,6 +20,8 @@
   private let leavesOutPadding: Bool
   /// A worker's memory: the gathered part of the input, then taps with room for all extra steps.
   private let tapListOffset: Int
+  /// After them, the terms of a tile's rows, if they have any.
+  private let rowTermsOffset: Int
   private let workerByteCount: Int
   /// Bytes between neighboring rows of the product.
   private let rowStride: Int
@@ -51,7 +53,9 @@
     self.scheme = scheme
     self.plan = plan
     weightPacking = ProductPacking(
-      plan: plan, terms: WeightTerms(scheme, target: target, areNarrow: plan.hasNarrowWeights))
+      plan: plan,
+      terms: WeightTerms(
+        scheme, target: target, areNarrow: plan.hasNarrowWeights, rowTerms: plan.rowTerms))
     let mayHaveExtras = weightPacking.terms.mayHaveExtras
     guard !mayHaveExtras || plan.stepCount <= ProductPlan.stepLimit else {
       let (count, limit) = (plan.stepCount, ProductPlan.stepLimit)
@@ -63,8 +67,9 @@
     gathering = plan.gathering(scheme.lanes, leavesOutPadding: leavesOutPadding)
     rowStride = plan.rowStride
     tapListOffset = roundedUp(plan.planeByteCount, to: 64)
-    workerByteCount =
+    rowTermsOffset =
       tapListOffset + roundedUp((plan.tapCount + (mayHaveExtras ? 2 * plan.stepCount : 0)) * 16, to: 64)
+    workerByteCount = rowTermsOffset + (plan.rowTerms == nil ? 0 : roundedUp(plan.lineLength * 4, to: 64))
 
     let shapes = plan.shapes(movesAlongPanels: movesAlongPanels)
     form = try unsafe Self.form(scheme.epilogue, shapes, plan, scheme, target, placement)
@@ -130,7 +135,7 @@
       "columns",
       [
         plan.tapRows, plan.tapColumns, plan.lanesPerTap, convolution.columnCount, convolution.groups,
-        plan.hasNarrowWeights ? 1 : 0, plan.mostVectors, plan.lanesPerStep,
+        plan.hasNarrowWeights ? 1 : 0, plan.mostVectors, plan.lanesPerStep, plan.rowTerms == nil ? 0 : 1,
       ])
   }
 
@@ -239,7 +244,12 @@
     // Rows of a line are of one image, or each is one.
     let firstImage = plan.areRowsImages ? first : image
     let scales = unsafe work.memory.scales + 4 &* firstImage
-    let zeroPoints = unsafe work.memory.zeroPoints + 4 &* firstImage
+    var zeroPoints = unsafe work.memory.zeroPoints + 4 &* firstImage
+    if let rowTerms = plan.rowTerms {
+      unsafe rowTerms.fill(
+        scratch + rowTermsOffset, from: work.memory.input + first &* convolution.depth, rows: end &- first)
+      unsafe zeroPoints = UnsafeRawPointer(scratch + rowTermsOffset)
+    }
     let outputStride = convolution.outputChannels &* scheme.elementByteCount
 
     let panels = tiling.panels(panelTile)
@@ -347,7 +357,7 @@
   ) {
     let (rowCount, count, rest) = plan.blocks(length, vectorCount: call.panel.vectorCount)
     guard rowCount > 0 else { return }
-    let columns = call.panel.columnCount
+    let (columns, zeroPoints) = (call.panel.columnCount, call.arguments.zeroPoints)
     call.arguments.rows = Int(bitPattern: rows)
     call.arguments.output = Int(bitPattern: output)
     if !movesAlongPanels { call.arguments.blocks = count }
@@ -356,6 +366,7 @@
       let row = length &- rest
       unsafe call.arguments.rows = Int(bitPattern: rows + row &* rowStride)
       unsafe call.arguments.output = Int(bitPattern: output + row &* call.arguments.outputStride)
+      if plan.rowTerms != nil { call.arguments.zeroPoints = zeroPoints &+ 4 &* row }
       call.arguments.blocks = 1
       form.functions.call(rows: rest, columns: columns, &call.arguments)
     }

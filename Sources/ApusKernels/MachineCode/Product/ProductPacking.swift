@@ -173,9 +173,12 @@ struct ProductPacking {
       }
     }
     for place in stride(from: 0, to: plan.strategy.isInner ? 0 : columns.count, by: 4) {
-      guard let operands = terms.operands else { break }
+      guard let operands = terms.operands, let packedOperands = terms.packedOperands else { break }
       let quad = quad(place)
-      let totals = unsafe packWeights(weights, operands, quad)
+      var totals = unsafe packWeights(weights, packedOperands, quad)
+      // As many zero points as there are weights.
+      let rest = (packedOperands.rhsZeroPoint &- operands.rhsZeroPoint) &* Int32(truncatingIfNeeded: depth)
+      totals &+= SIMD4(repeating: rest)
       let sources = quad.sources
       for lane in 0..<4 where quad.masks[lane] != 0 {
         let channel = firstChannel &+ columns[place + lane]

@@ -13,6 +13,8 @@ final class ProductPlan: Sendable {
   /// Bytes of a term in the rows that the product reads.
   let laneByteCount: Int
   let strategy: ProductStrategy
+  /// What sums begin with beside the offsets of columns; nil for nothing.
+  let rowTerms: RowTerms?
 
   let tapRows: Int
   let tapColumns: Int
@@ -91,8 +93,10 @@ final class ProductPlan: Sendable {
     // The strategy, and what a step multiplies.
     let taps = TapLayout(c)
     (tapRows, tapColumns, lanesPerTap) = (taps.rows, taps.columns, taps.lanesPerTap)
+    rowTerms = isMatrix ? RowTerms(c, product, target) : nil
     strategy = ProductStrategy(
-      c, epilogue, product, target, taps: taps, lineLength: lineLength, sharesPipes: sharesPipes)
+      c, epilogue, product, target, taps: taps, lineLength: lineLength, sharesPipes: sharesPipes,
+      hasRowTerms: rowTerms != nil)
     lanesPerStep = strategy.lanesPerStep(product, target)
     stepsPerTap = ceilingQuotient(lanesPerTap, lanesPerStep)
     let stepCount = taps.count * stepsPerTap
@@ -325,7 +329,7 @@ final class ProductPlan: Sendable {
       let shape = BlockShape(
         rowCount: rows, vectorCount: panel.vectorCount, columnCount: panel.columnCount,
         isPerRow: areRowsImages, hasNarrowWeights: hasNarrowWeights, sumSets: sumSets,
-        movesAlongPanels: movesAlongPanels, fetches: fetches, way: way(panel))
+        movesAlongPanels: movesAlongPanels, hasRowTerms: rowTerms != nil, fetches: fetches, way: way(panel))
       shapes.append(isRest ? shape.alone : shape)
     }
     func add(_ panel: Panel, length: Int) {

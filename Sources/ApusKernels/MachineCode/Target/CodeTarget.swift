@@ -98,6 +98,8 @@ protocol CodeTarget: Sendable {
   var winograd: (any WinogradCode)? { get }
   /// Floats that are quantized when they come.
   var hybrid: (any HybridCode)? { get }
+  /// Whether sums of bytes may begin with a number for each row: see ``RowTerms``.
+  var hasRowTerms: Bool { get }
   /// What makes words of bytes.
   func widening(isSigned: Bool) -> WideningCode?
   /// What turns the highest bits of bytes.
@@ -105,6 +107,8 @@ protocol CodeTarget: Sendable {
 }
 
 extension CodeTarget {
+  var hasRowTerms: Bool { false }
+
   func thinProduct(rows: Int, depth: Int, columns: Int) throws(Decline) -> ThinProductCode {
     throw Decline("the target packs each matrix")
   }

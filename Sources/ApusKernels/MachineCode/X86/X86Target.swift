@@ -15,6 +15,7 @@ extension X86Target: CodeTarget {
   var mostVectors: Int { self == .avx512 ? 4 : 2 }
   var depthwiseVectors: Int { self == .avx512 ? 4 : 2 }
   var hasFunctionsForFewRows: Bool { true }
+  var hasRowTerms: Bool { true }
   var fetchesAhead: Bool { true }
 
   func mostRows(_ product: ProductKind, vectorCount: Int) -> Int {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Products of floats that were quantized to unsigned bytes: the share of their zero point, which differs from image to
-/// image, is what sums begin with.
+/// What sums begin with where rows have something of their own: of floats that were quantized to unsigned bytes, the share of their
+/// zero point, which differs from image to image; of other bytes, ``RowTerms``.
 extension X86ProductGenerator {
   private var vectorCount: Int { shape.vectorCount }
 
@@ -29,7 +29,20 @@ extension X86ProductGenerator {
     }
   }
 
-  /// Moves on to the rows of the next block, which are images; by way of `rcx`.
+  /// Adds what the sums of each row begin with, see ``RowTerms``; by way of `rcx`.
+  func addRowTerms(_ a: inout X86Assembler) {
+    let term = end.free(0)
+    a.load(.rcx, .init(.rdi, A.offset(\.zeroPoints)))
+    for row in 0..<rowCount {
+      a.vector(.vpbroadcastd, width, term, 0, .init(.rcx, 4 * row))
+      for vector in 0..<vectorCount {
+        let sum = end.sum(row, vector)
+        a.vector(.vpaddd, width, sum, sum, term)
+      }
+    }
+  }
+
+  /// Moves on to the rows of the next block; by way of `rcx`.
   func nextZeroPoints(_ a: inout X86Assembler) {
     a.load(.rcx, .init(.rdi, A.offset(\.zeroPoints)))
     a.add(.rcx, 4 * rowCount)

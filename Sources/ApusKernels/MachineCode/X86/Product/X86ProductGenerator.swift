@@ -57,6 +57,7 @@ struct X86ProductGenerator: CodeGenerator, Hashable {
 
     let nextBlock = a.loopHead(alignment: 16)
     if hasColumnSums { beginWithZeroPoints(&a) } else { end.begin(&a) }
+    if shape.hasRowTerms { addRowTerms(&a) }
     for index in setCount..<sumCount { a.zeroVector(index, width) }
     end.loadStride(&a, A.offset(\.rowStride))
     a.load(.r12, .init(.rdi, A.offset(\.taps)))
@@ -105,6 +106,7 @@ struct X86ProductGenerator: CodeGenerator, Hashable {
         a.store(.init(.rdi, A.offset(\.scales)), .rcx)
         if hasColumnSums { nextZeroPoints(&a) }
       }
+      if shape.hasRowTerms { nextZeroPoints(&a) }
     }
     a.decrement(.r15)
     a.jump(.notEqual, nextBlock)
