@@ -135,6 +135,13 @@ struct WeightTerms {
     return (UInt32(bitPattern: bias &- missing &* sum), isBounded ? .kept : .exceeded)
   }
 
+  /// Whether offsets of columns of so many weights, without biases, are nothing but the zero points' share.
+  func hasPlainOffsets(count: Int) -> Bool { faint == nil && count <= sumLimit / (255 * 255) }
+
+  /// Those offsets.
+  @inline(__always)
+  func plainOffsets(sums: SIMD4<Int32>) -> SIMD4<Int32> { SIMD4() &- sums &* SIMD4(repeating: missing) }
+
   /// From this magnitude on, sums make the greatest output or the least: factors that limit sums are 2⁻²² at least, which makes
   /// 256 of it.
   private static let saturation = 1 << 30

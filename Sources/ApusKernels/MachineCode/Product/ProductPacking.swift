@@ -20,8 +20,8 @@ struct ProductPacking {
   }
 
   private var marksOffset: Int { roundedUp(offsets(group: convolution.groups), to: 64) }
-  private var weightsOffset: Int { roundedUp(marksOffset + plan.stepCount, to: 64) }
-  private var weightByteCount: Int {
+  var weightsOffset: Int { roundedUp(marksOffset + plan.stepCount, to: 64) }
+  var weightByteCount: Int {
     convolution.groups * plan.paddedColumnCount * plan.stepCount * plan.weightByteCount
   }
 
@@ -84,40 +84,6 @@ struct ProductPacking {
     }
   }
 
-  /// Whether ``pack(rows:into:)`` can pack these weights.
-  var packsRows: Bool {
-    terms.operands == nil && !plan.strategy.isInner && plan.tapCount == 1 && convolution.groups == 1
-  }
-
-  /// Packs floats of `depth × outputs`, without a bias: steps are parts of their rows.
-  func pack(rows: RawSpan, into packed: PackedWeights) {
-    precondition(
-      packsRows && rows.byteCount >= convolution.weightCount * 4
-        && packed.byteCount >= weightsOffset + weightByteCount)
-    unsafe rows.withUnsafeBytes { rows in
-      guard let rows = rows.baseAddress else { return }
-      var next = weightsOffset
-      for (index, panel) in plan.panels.enumerated() {
-        let pairs = plan.pairs(panel)
-        let stepByteCount = pairs?.stepByteCount ?? panel.paddedCount * 4
-        var source = unsafe rows + panel.firstColumn * 4
-        let first = next
-        for _ in 0..<plan.stepCount {
-          if let pairs {
-            unsafe packRows(source, pairs, columnCount: panel.columnCount, to: packed.address + next)
-          } else {
-            unsafe (packed.address + next).copyMemory(from: source, byteCount: panel.columnCount * 4)
-          }
-          unsafe source += convolution.columnCount * plan.lanesPerStep * 4
-          next += stepByteCount
-        }
-        WeightTerms.setRecord(
-          WeightTerms.Record(weights: first, extras: next, extraCount: 0), index, in: packed)
-      }
-    }
-    WeightTerms.setBounds(.kept, in: packed)
-  }
-
   // MARK: Panels
 
   /// Terms of which floats are packed for one line of columns after the other.
@@ -172,6 +138,7 @@ struct ProductPacking {
         }
       }
     }
+    let hasPlainOffsets = bias == nil && !plan.hasColumnSums && terms.hasPlainOffsets(count: depth)
     for place in stride(from: 0, to: plan.strategy.isInner ? 0 : columns.count, by: 4) {
       guard let operands = terms.operands, let packedOperands = terms.packedOperands else { break }
       let quad = quad(place)
@@ -179,6 +146,11 @@ struct ProductPacking {
       // As many zero points as there are weights.
       let rest = (packedOperands.rhsZeroPoint &- operands.rhsZeroPoint) &* Int32(truncatingIfNeeded: depth)
       totals &+= SIMD4(repeating: rest)
+      if hasPlainOffsets {
+        unsafe offsets.storeBytes(
+          of: terms.plainOffsets(sums: totals), toByteOffset: place * 4, as: SIMD4<Int32>.self)
+        continue
+      }
       let sources = quad.sources
       for lane in 0..<4 where quad.masks[lane] != 0 {
         let channel = firstChannel &+ columns[place + lane]
