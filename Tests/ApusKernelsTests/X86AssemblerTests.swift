@@ -147,6 +147,7 @@ struct X86AssemblerTests {
     Row(
       instruction: .vextracti32x4, form: .store(divisor: 4), encodings: [.evex], narrowest: .zmm, immediate: 3
     ),
+    Row(instruction: .vshufi32x4, encodings: [.evex], narrowest: .ymm, immediate: 0x36, broadcast: 4),
     Row(instruction: .vinserti64x4, form: .insertion, encodings: [.evex], narrowest: .zmm, immediate: 1),
     Row(instruction: .vxorps, encodings: [.vex]),
   ]

@@ -12,7 +12,7 @@ extension Arm64Target: CodeTarget {
   var name: String { self == .dotProduct ? "arm64 dot" : "arm64 neon" }
   var lanes: Int { 4 }
   var mostVectors: Int { 4 }
-  var depthwiseVectors: Int { 4 }
+  func depthwiseVectors(_ product: ProductKind) -> Int { 4 }
   var hasFunctionsForFewRows: Bool { false }
 
   func mostRows(_ product: ProductKind, vectorCount: Int) -> Int {
@@ -53,8 +53,6 @@ extension Arm64Target: CodeTarget {
     default: throw Decline("there is no generated code for \(epilogue.name)")
     }
   }
-
-  func depthwiseTarget(_ operands: MatrixOperands) -> Arm64Target { self }
 
   // What x86 alone has.
   func mostInnerRows(columnCount: Int) -> Int? { nil }

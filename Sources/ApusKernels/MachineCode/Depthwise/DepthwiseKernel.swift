@@ -36,7 +36,6 @@
     _ convolution: DepthwiseConvolution, target: any CodeTarget, bytes: ProductKind,
     placement: CodePlacement
   ) throws(Decline) {
-    let target = target.depthwiseTarget(convolution.operands)
     let scheme = try ConvolutionScheme(
       convolution.operands, convolution.epilogue, batches: convolution.batches,
       inputCount: convolution.inputCount, outputChannels: convolution.outputChannels,

@@ -93,10 +93,14 @@ final class DepthwisePlan: Sendable {
     channels = c.outputChannels
     widensInPlace = Self.canWidenInPlace(c, product, target)
     runs = product == .floats || widensInPlace ? Self.runs(c, product, target) : []
-    vectorCount = runs.isEmpty ? target.depthwiseVectors : 1
+    vectorCount = runs.isEmpty ? target.depthwiseVectors(product) : 1
     blockChannels = vectorCount * target.lanes
     let inOrder = LaneOrder(count: blockChannels)
-    weightColumns = product == .floats ? inOrder : target.byteColumns(vectorCount: vectorCount)
+    switch product {
+    case .floats: weightColumns = inOrder
+    case .words: weightColumns = LaneOrder(quartersOf: vectorCount, lanes: target.lanes)
+    case .unsignedBytes, .signedBytes: weightColumns = target.byteColumns(vectorCount: vectorCount)
+    }
     columns = c.operands.isHybrid ? inOrder : weightColumns
     var best = (cost: Int.max, count: 1)
     // With strides, columns of equal phase would be gathered one by one, which costs more than lanes without channels,

@@ -15,7 +15,7 @@ protocol CodeTarget: Sendable {
   /// The most vectors of a panel's columns.
   var mostVectors: Int { get }
   /// The vectors of a block of channels of a depthwise convolution.
-  var depthwiseVectors: Int { get }
+  func depthwiseVectors(_ product: ProductKind) -> Int
   /// The most rows of a block that registers and addressing allow.
   func mostRows(_ product: ProductKind, vectorCount: Int) -> Int
   /// The column, within a panel of bytes, that each lane stands for, vector by vector.
@@ -81,8 +81,6 @@ protocol CodeTarget: Sendable {
   func depthwiseGenerator(
     _ product: ProductKind, _ operands: MatrixOperands, _ epilogue: LoweredEpilogue?, _ shape: BlockShape
   ) -> any CodeGenerator
-  /// The target whose depthwise convolutions serve these operands.
-  func depthwiseTarget(_ operands: MatrixOperands) -> Self
 
   // MARK: What some targets can do
 

@@ -13,7 +13,8 @@ package enum X86Target: Hashable, Sendable {
 extension X86Target: CodeTarget {
   var name: String { self == .avx512 ? "x86 avx512" : "x86 avx2" }
   var mostVectors: Int { self == .avx512 ? 4 : 2 }
-  var depthwiseVectors: Int { self == .avx512 ? 4 : 2 }
+  /// Bytes of four taps, interleaved, fill four vectors; words of two fill two.
+  func depthwiseVectors(_ product: ProductKind) -> Int { self == .avx2 || product == .words ? 2 : 4 }
   var hasFunctionsForFewRows: Bool { true }
   var hasRowTerms: Bool { true }
   var fetchesAhead: Bool { true }
@@ -104,8 +105,6 @@ extension X86Target: CodeTarget {
       epilogue, faint: faint, outputsPerChannel: outputsPerChannel, depth: depth, cutsOff: self == .avx512)
   }
 
-  /// Words are multiplied 256 bits at a time everywhere.
-  func depthwiseTarget(_ operands: MatrixOperands) -> X86Target { operands.isHybrid ? .avx2 : self }
   var flipping: FlippingCode? { .x86(self) }
   func widening(isSigned: Bool) -> WideningCode? { .x86(isSigned: isSigned) }
 

@@ -212,6 +212,8 @@ extension X86Assembler.Instruction {
   package static let vinserti128 = Self("vinserti128", prefix: 1, map: 3, 0x38)
   /// Two 128-bit halves of the second and third operands, chosen by the immediate. VEX only.
   package static let vperm2i128 = Self("vperm2i128", prefix: 1, map: 3, 0x46)
+  /// Quarters of 128 bits: two of the second operand, then two of the third, chosen by the immediate. EVEX only.
+  package static let vshufi32x4 = Self("vshufi32x4", prefix: 1, map: 3, 0x43)
   /// Extracts the 256-bit half that the immediate names. EVEX only.
   package static let vextracti64x4 = Self("vextracti64x4", prefix: 1, map: 3, 0x3B, w: 1, tuple: .half)
   /// Extracts the quarter of 128 bits that the immediate names. EVEX only.

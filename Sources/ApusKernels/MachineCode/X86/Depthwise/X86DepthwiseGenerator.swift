@@ -15,7 +15,7 @@ struct X86DepthwiseGenerator: CodeGenerator, Hashable {
   private typealias General = X86Assembler.General
   private typealias A = ConvolutionArguments
 
-  private var vectorCount: Int { target.depthwiseVectors }
+  private var vectorCount: Int { target.depthwiseVectors(product) }
   private var width: X86Assembler.Width { target.width }
   private var end: X86EpilogueGenerator {
     X86EpilogueGenerator(
@@ -68,6 +68,15 @@ struct X86DepthwiseGenerator: CodeGenerator, Hashable {
   private func orderSums(_ a: inout X86Assembler) {
     for pixel in 0..<pixelCount {
       let (first, second) = (end.sum(pixel, 0), end.sum(pixel, 1))
+      if target == .avx512 {
+        // Quarters 0 and 1 of both, then 2 and 3; of these, the second and the third change places.
+        let (low, high) = (end.free(0), end.free(1))
+        a.vector(.vshufi32x4, width, low, first, second, immediate: 0x44)
+        a.vector(.vshufi32x4, width, high, first, second, immediate: 0xEE)
+        a.vector(.vshufi32x4, width, first, low, low, immediate: 0xD8)
+        a.vector(.vshufi32x4, width, second, high, high, immediate: 0xD8)
+        continue
+      }
       a.vector(.vperm2i128, width, end.free(0), first, second, immediate: 0x20)
       a.vector(.vperm2i128, width, second, first, second, immediate: 0x31)
       a.vector(.vmovdqu, width, first, 0, end.free(0))
@@ -133,6 +142,12 @@ struct X86DepthwiseGenerator: CodeGenerator, Hashable {
     }
     a.vector(.vpunpcklwd, width, pairs[0], taps[0], taps[1])
     a.vector(.vpunpckhwd, width, pairs[1], taps[0], taps[1])
+    if target == .avx512 {
+      for vector in 0..<2 {
+        a.vector(.vpdpwssd, width, end.sum(pixel, vector), pairs[vector], weights[vector])
+      }
+      return
+    }
     for vector in 0..<2 { a.vector(.vpmaddwd, width, pairs[vector], pairs[vector], weights[vector]) }
     for vector in 0..<2 {
       a.vector(.vpaddd, width, end.sum(pixel, vector), end.sum(pixel, vector), pairs[vector])

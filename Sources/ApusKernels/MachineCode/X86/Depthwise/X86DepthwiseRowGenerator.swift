@@ -33,7 +33,7 @@ struct X86DepthwiseRowGenerator: CodeGenerator, Hashable {
   private var tapColumns: Int { shape.tapColumns }
   private var place: DepthwiseRowShape.Place? { shape.place }
   private var tapByteCount: Int {
-    place == nil ? target.depthwiseVectors * width.byteCount : width.byteCount
+    place == nil ? target.depthwiseVectors(.floats) * width.byteCount : width.byteCount
   }
 
   private func end(vector: Int) -> X86EpilogueGenerator {
