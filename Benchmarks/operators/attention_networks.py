@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """More networks for `networks.py`: of gates, attention and sequences."""
 
-import numpy as np
-
 from models import TYPES, options
 from network_builder import network
 
@@ -40,7 +38,7 @@ def swin(net):
     x = net.convolution(net.input(1, 112, 112, 3), 64, 4, 4, 0, 1)
     for _ in range(2):
         y = net.normalized(x)
-        y = net.transpose(net.reshape(y, 4, 7, 4, 7 * 64 // 64, 64), 0, 2, 1, 3, 4)
+        y = net.transpose(net.reshape(y, 4, 7, 4, 7, 64), 0, 2, 1, 3, 4)
         y = attention(net, net.reshape(y, 16, 49, 64), 2)
         y = net.transpose(net.reshape(y, 4, 4, 7, 7, 64), 0, 2, 1, 3, 4)
         x = net.add(x, net.reshape(y, 1, 28, 28, 64))

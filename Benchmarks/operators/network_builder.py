@@ -60,7 +60,7 @@ class Network:
         if self.type_name == "float32":
             return self.known(self.graph.constant(values), values.shape, None)
         quantization = self.quantization(0, np.float32(np.abs(values).max() / 127))
-        bytes_ = np.clip(np.round(values / quantization.scale) + quantization.zero_point, 0 if "u" in self.type_name else -128, 255)
+        bytes_ = np.clip(np.round(values / quantization.scale) + quantization.zero_point, *((0, 255) if self.type_name == "uint8" else (-128, 127)))
         return self.known(
             self.graph.constant(bytes_.astype(self.type_name), quantization), values.shape, quantization
         )

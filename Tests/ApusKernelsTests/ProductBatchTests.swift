@@ -60,6 +60,89 @@ import Testing
     }
   }
 
+  @Test(
+    "products of bytes whose right matrices come with each run are the sums that the definition says",
+    arguments: KernelSet.testedConvolutions)
+  func multipliesBytes(set: KernelSet) throws {
+    for (index, seed) in set.seeds(160).enumerated() {
+      var random = SeededGenerator(seed: UInt64(seed) &+ 4_711)
+      let rows = index % 8 == 0 ? 400 : index % 2 == 0 ? index % 5 + 1 : .random(in: 1...40, using: &random)
+      let depth = Int.random(in: 1...70, using: &random)
+      let outputs = Int.random(in: 1...130, using: &random)
+      let (lhsZero, rhsZero) = (zeroPoint(&random), zeroPoint(&random))
+      // Few factors, of which some need code that takes any sum.
+      let factor = FixedPointMultiplier([0.004, 0.000_37, 0.5, 1.25].pick(using: &random))
+      let (lhsTurns, rhsTurns) = (Bool.random(using: &random), Bool.random(using: &random))
+      let lhs = (0..<2 * rows * depth).map { _ in Int8.random(in: -128...127, using: &random) }
+      let rhs = (0..<3 * outputs * depth).map { _ in Int8.random(in: -128...127, using: &random) }
+      let pairs = [(lhs: 0, rhs: 0), (lhs: 1, rhs: 0), (lhs: 0, rhs: 2), (lhs: 1, rhs: 1)]
+      var expected: [Int8] = []
+      for pair in pairs {
+        for row in 0..<rows {
+          for output in 0..<outputs {
+            var sum: Int32 = 0
+            for term in 0..<depth {
+              let left = lhsTurns ? term * rows + row : row * depth + term
+              let right = rhsTurns ? term * outputs + output : output * depth + term
+              sum +=
+                (Int32(lhs[pair.lhs * rows * depth + left]) - lhsZero)
+                * (Int32(rhs[pair.rhs * outputs * depth + right]) - rhsZero)
+            }
+            expected.append(Int8(clamping: factor.apply(sum) - 3))
+          }
+        }
+      }
+      for isTransient in [false, true] {
+        var convolution = Convolution(
+          rows: rows, depth: depth, columns: outputs,
+          operands: .int8(lhsZeroPoint: lhsZero, rhsZeroPoint: rhsZero),
+          epilogue: .fixedPoint([factor], zeroPoint: -3, minimum: -128, maximum: 127))
+        convolution.hasTransientWeights = isTransient
+        let kernel = try #require(set.prepare(convolution))
+        let batch = ProductBatch(
+          kernel,
+          ProductBatch.Shape(
+            rows: rows, depth: depth, outputs: outputs, widths: (lhs: 1, rhs: 1, product: 1)),
+          pairs: pairs, isLhsTransposed: lhsTurns, isRhsTransposed: rhsTurns)
+        for threads in set.threads([1, 2, 3]) {
+          let found = try run(
+            batch, kernel, lhs, rhs, count: expected.count, threads: threads)
+          #expect(
+            found == expected,
+            "seed \(seed), \(threads) threads, \(rows)×\(depth)×\(outputs), \(kernel.implementation)")
+        }
+      }
+      set.expectNoFaults()
+    }
+  }
+
+  private func zeroPoint(_ random: inout SeededGenerator) -> Int32 {
+    Bool.random(using: &random)
+      ? [-128, 0, 127].pick(using: &random) : Int32.random(in: -128...127, using: &random)
+  }
+
+  /// Matrices between pages that nobody may touch, the right ones packed in the run.
+  private func run(
+    _ batch: ProductBatch, _ kernel: any PreparedConvolution, _ lhs: [Int8], _ rhs: [Int8], count: Int,
+    threads: Int
+  ) throws -> [Int8] {
+    let left = try #require(GuardedMemory(lhs.map { UInt8(bitPattern: $0) }))
+    let right = try #require(GuardedMemory(rhs.map { UInt8(bitPattern: $0) }))
+    let result = try #require(GuardedMemory(count: count, repeating: 0x5A))
+    let work = try #require(
+      GuardedMemory(count: batch.scratchByteCount(threads: threads), repeating: 0xFF))
+    let weights = (0..<batch.packedCount(threads: threads)).map { _ in
+      PackedWeights(byteCount: kernel.packedByteCount)
+    }
+    var output = unsafe result.bytes.mutableBytes
+    var scratch = unsafe work.bytes.mutableBytes
+    batch.run(
+      lhs: unsafe UnsafeRawBufferPointer(left.bytes).bytes,
+      rhs: unsafe UnsafeRawBufferPointer(right.bytes).bytes, weights: weights, arePacked: false,
+      output: &output, scratch: &scratch, threads: ThreadTeam(count: threads))
+    return unsafe result.bytes.map { Int8(bitPattern: $0) }
+  }
+
   private func run(
     _ batch: ProductBatch, _ kernel: any PreparedConvolution, _ lhs: [Float], _ rhs: [Float], rhsCount: Int,
     count: Int, arePacked: Bool, threads: Int

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusImages
+import ApusVision
 import Foundation
 import TestSupport
 import Testing
@@ -12,7 +14,7 @@ struct HostileCommandTests {
   @Test("aligning faces ends at the time limit, after whole pictures only")
   func limitsAlignment() throws {
     try withTemporaryFolder { folder in
-      // Eight hundred faces, none of which suppresses another; a picture of each takes longer than a thousandth of the limit.
+      // Eight hundred faces, none of which suppresses another. The picture of each takes milliseconds, and all longer than the limit.
       let (anchors, columns) = (896, 4 + 2 * 6)
       let boxes = (0..<anchors).flatMap { _ -> [Float] in
         [0, 0, 40, 40] + [-9, -9, 9, -9, 0, 0, 0, 9, -15, 0, 15, 0]
@@ -25,7 +27,7 @@ struct HostileCommandTests {
       try Data(model.bytes).write(to: folder.appending(path: "faces.tflite"))
       let line = """
         "$APUS" detect --annotate in.png && exec "$APUS" faces in.png --model faces.tflite --iou-threshold 1 \
-          --max-results 800 --align-dir out --align-size 2048 --time-limit 2
+          --max-results 800 --align-dir out --align-size 4096 --time-limit 2
         """
       let answer = try shell(line, in: folder)
       #expect(answer.status == 2 && !answer.signal)
@@ -35,7 +37,10 @@ struct HostileCommandTests {
       let written = try FileManager.default.contentsOfDirectory(
         atPath: folder.appending(path: "out").path)
       #expect((1..<800).contains(written.count))
-      #expect(written.allSatisfy { $0.hasSuffix(".png") })
+      for name in written {
+        let picture = try ImageBuffer(contentsOfFile: folder.appending(path: "out/\(name)").path)
+        #expect(picture.width == 4096 && picture.height == 4096)
+      }
     }
   }
 

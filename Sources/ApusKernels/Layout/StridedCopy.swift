@@ -91,9 +91,10 @@ package final class StridedCopy: Sendable {
       byteCount > Self.smallByteCount && TranspositionCode.serves(loops, width: run)
       ? try? set?.elementwise?.transposition(width: run) : nil
     generatingSet = transposition == nil ? nil : set?.name
-    // Gathered elements cost more than long runs.
-    // Of a matrix that is transposed, tiles are whole lines of the cache: to cut them costs more than it gains.
-    let isMatrix = loops.count == 2 && loops[0].source == run && loops[1].source != run && run <= 16
+    // One thread transposes a matrix at once; for several, tiles are whole lines of the cache, as to cut those costs more than it
+    // gains. Of other copies, gathered elements cost more than long runs.
+    let isMatrix =
+      loops.count == 2 && run <= 16 && loops[0].source == run && loops[1].source > run
     let lines = 64 / max(1, min(run, 64))
     unit = isMatrix && loops[0].count >= 4 * lines ? lines : 1
     tiles =

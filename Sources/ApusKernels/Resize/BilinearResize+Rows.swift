@@ -87,7 +87,7 @@ extension BilinearResize {
 
   // MARK: Fixed point
 
-  /// Weighed sums of two rows.
+  /// Weighted sums of two rows.
   @inline(__always)
   private func weigh<Element: FixedWidthInteger, Sum: FixedWidthInteger>(
     _ upper: UnsafePointer<Element>, _ lower: UnsafePointer<Element>, _ near: Sum, _ far: Sum,

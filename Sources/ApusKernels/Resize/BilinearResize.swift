@@ -18,7 +18,7 @@ package struct BilinearResize: Sendable {
   let vertical: [InterpolationTap]
   let horizontal: [InterpolationTap]
   private let hasSixteenths: Bool
-  /// Generated code of bytes whose weights are not whole sixteenths, and the columns as it reads them.
+  /// Generated code of bytes whose weights are not whole sixteenths, and the columns as it reads them, in place of ``horizontal``.
   let code: ResizeCode?
   let columns: [ResizeCode.Column]
   /// Which set it was chosen from; nil for code that all sets share.
@@ -47,11 +47,11 @@ package struct BilinearResize: Sendable {
       input: inputHeight, output: outputHeight, alignsCorners: alignsCorners,
       usesHalfPixelCenters: usesHalfPixelCenters,
       isInteger: isInteger)
-    horizontal = InterpolationTap.table(
+    let taps = InterpolationTap.table(
       input: inputWidth, output: outputWidth, alignsCorners: alignsCorners,
       usesHalfPixelCenters: usesHalfPixelCenters,
       isInteger: isInteger)
-    hasSixteenths = (vertical + horizontal).allSatisfy { isInteger ? $0.weight & 63 == 0 : $0.isInSixteenths }
+    hasSixteenths = (vertical + taps).allSatisfy { isInteger ? $0.weight & 63 == 0 : $0.isInSixteenths }
     let isBytes = elements == .int8 || elements == .uint8
     if isBytes, !hasSixteenths, let set {
       do throws(Decline) {
@@ -65,7 +65,8 @@ package struct BilinearResize: Sendable {
       code = nil
       choice = nil
     }
-    columns = code?.table(horizontal, channels: channels) ?? []
+    columns = code?.table(taps, channels: channels) ?? []
+    horizontal = code == nil ? taps : []
     // Empty where there is no batch or no channel.
     tiles = channels == 0 ? 0 : min(batches, 1) == 0 ? 0 : batches &* outputHeight
   }

@@ -69,7 +69,9 @@ struct BatchMatMul: Operator {
     var convolution = Convolution(
       rows: productRows, depth: max(depth, 1), columns: max(productColumns, 1), operands: operands,
       epilogue: epilogue)
-    convolution.hasTransientWeights = !self.rhs.isConstant
+    let count = right[..<(rank - 2)].reduce(1, *)
+    arePacked = rhs.isConstant && count <= Self.mostPacked && rhs.shape.elementCount > 0
+    convolution.hasTransientWeights = !arePacked
     guard
       let (kernel, choice) = node.kernels.choose(convolution, isForOneThread: node.isForOneThread)
     else { throw node.mismatch(lhs, rhs) }
@@ -87,8 +89,6 @@ struct BatchMatMul: Operator {
     scratch = try node.scratch(
       byteCount: thin == nil ? products.scratchByteCount(threads: node.threadCount) : 0)
     try node.declare(multiplyAccumulates: Double(output.shape.elementCount) * Double(depth))
-    let count = right[..<(rank - 2)].reduce(1, *)
-    arePacked = rhs.isConstant && count <= Self.mostPacked && rhs.shape.elementCount > 0
     self.kernel = kernel
     self.choice = choice
     packedCount = arePacked ? count : products.packedCount(threads: node.threadCount)

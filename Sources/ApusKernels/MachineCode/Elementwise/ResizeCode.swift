@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Generated code that interpolates bytes for ``BilinearResize``, as its portable loops do: weighed sums of rows first, then the
+/// Generated code that interpolates bytes for ``BilinearResize``, as its portable loops do: weighted sums of rows first, then the
 /// columns between them.
 package struct ResizeCode: Sendable {
   /// Elements of a row times their weights, in vectors.

@@ -44,8 +44,7 @@ extension TranspositionCode {
   /// How many parts of rows are read before the next rows are.
   private static let partsAtOnce = 8
 
-  /// Whether the inner two of some loops, which copy elements of so many bytes, transpose a matrix that is large enough. Those of four
-  /// bytes whose results go to another page with each row take as long in Swift.
+  /// Whether the inner two of some loops, which copy elements of so many bytes, transpose a matrix that is large enough.
   static func serves(_ loops: [StridedCopy.Loop], width: Int) -> Bool {
     guard loops.count > 1, width == 1 || width == 2 || width == 4 else { return false }
     let (outer, inner) = (loops[loops.count - 2], loops[loops.count - 1])

@@ -69,7 +69,7 @@
     tapListOffset = roundedUp(plan.planeByteCount, to: 64)
     rowTermsOffset =
       tapListOffset + roundedUp((plan.tapCount + (mayHaveExtras ? 2 * plan.stepCount : 0)) * 16, to: 64)
-    workerByteCount = rowTermsOffset + (plan.rowTerms == nil ? 0 : roundedUp(plan.lineLength * 4, to: 64))
+    workerByteCount = rowTermsOffset + (plan.rowTerms == nil ? 0 : roundedUp(plan.longestTile * 4, to: 64))
 
     let shapes = plan.shapes(movesAlongPanels: movesAlongPanels)
     form = try unsafe Self.form(scheme.epilogue, shapes, plan, scheme, target, placement)
@@ -135,7 +135,7 @@
       "columns",
       [
         plan.tapRows, plan.tapColumns, plan.lanesPerTap, convolution.columnCount, convolution.groups,
-        plan.hasNarrowWeights ? 1 : 0, plan.mostVectors, plan.lanesPerStep, plan.rowTerms == nil ? 0 : 1,
+        plan.hasNarrowWeights ? 1 : 0, plan.mostVectors, plan.lanesPerStep,
       ])
   }
 

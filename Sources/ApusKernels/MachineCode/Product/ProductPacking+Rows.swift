@@ -2,7 +2,7 @@
 
 /// Weights that come as `depth × outputs`, as the right side of a product of two tensors does: packed row by row.
 extension ProductPacking {
-  /// Whether ``pack(rows:into:)`` can pack these weights: floats, or bytes without a zero point or extra steps.
+  /// Whether ``pack(rows:into:)`` can pack these weights: floats, or bytes that are packed as they are.
   var packsRows: Bool {
     let arePlain =
       terms.operands == nil

@@ -19,6 +19,11 @@ extension ProductPlan {
       return units.lowerBound &* unit..<min(units.upperBound &* unit, length)
     }
 
+    /// The pixels or lines of the longest tile.
+    var longest: Int {
+      tilesPerImage == 0 ? 0 : ceilingQuotient(ceilingQuotient(length, unit), tilesPerImage) * unit
+    }
+
     /// The panels of a tile, in equal parts as well.
     func panels(_ panelTile: Int) -> Range<Int> { share(of: panelCount, tile: panelTile, of: panelTiles) }
 

@@ -315,6 +315,9 @@ final class ProductPlan: Sendable {
     return (0..<1, first..<first &+ max(0, range.count &- 1) &* convolution.strideWidth &+ reach)
   }
 
+  /// The pixels or lines of the longest tile.
+  var longestTile: Int { max(alone.longest, isForOneThread ? 0 : shared.longest) }
+
   func tiling(threads: Int) -> Tiling { threads > 1 && !isForOneThread ? shared : alone }
 
   /// Whether rows may be computed twice: functions count scales of rows as they go.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Generates the weighed sums of two rows of bytes, see ``ResizeCode``.
+/// Generates the weighted sums of two rows of bytes, see ``ResizeCode``.
 struct X86ResizeRowsGenerator: CodeGenerator, Hashable {
   let target: X86Target
   let isSigned: Bool
@@ -111,7 +111,7 @@ struct X86ResizeColumnsGenerator: CodeGenerator, Hashable {
     a.shift(.shiftDoubles, digit: 4, width, value, value, by: 20)
   }
 
-  /// Products in the reference's order, each step rounded; none is negative.
+  /// Products in the reference's order, each step rounded. Sums are not negative, so that to cut off their fractions rounds down.
   private func blendFloats(_ a: inout X86Assembler) {
     let width = target.width
     a.vector(.vmulps, width, value, near, Memory(.r8))
