@@ -2,6 +2,7 @@
 
 import ApusKernels
 import ReferenceKernels
+import TestSupport
 import Testing
 
 /// The functions of 16-bit gates.
@@ -31,5 +32,79 @@ import Testing
     var span = values.mutableSpan
     RecurrentWords.tanh(source.span, integerBits: 3, into: &span)
     #expect(values == source.map { ReferenceWordFunctions.tanh($0, integerBits: 3) })
+  }
+
+  // MARK: Generated code
+
+  private static let sets = KernelSet.tested.filter { $0.elementwise != nil }
+
+  private func code(_ set: KernelSet) throws -> RecurrentCode {
+    try #require(try set.elementwise?.recurrence(tangentBits: Set(0...6)))
+  }
+
+  @Test("functions of every word by generated code are the reference's", arguments: sets)
+  func generatedFunctions(set: KernelSet) throws {
+    let code = try code(set)
+    var values = Self.all
+    var span = values.mutableSpan
+    RecurrentWords.applyLogistic(&span, using: code)
+    #expect(values == Self.all.map { ReferenceWordFunctions.logistic($0) })
+    for bits in 0...6 {
+      var values = [Int16](repeating: 0, count: Self.all.count)
+      var span = values.mutableSpan
+      RecurrentWords.tanh(Self.all.span, integerBits: bits, into: &span, using: code)
+      #expect(values == Self.all.map { ReferenceWordFunctions.tanh($0, integerBits: bits) }, "\(bits) bits")
+    }
+    // Rows of any length, between pages that nobody may touch.
+    for count in 1...70 {
+      let source = (0..<count).map { Int16(truncatingIfNeeded: $0 &* 7919 &- 12_345) }
+      let memory = try #require(GuardedMemory(source.withUnsafeBytes { unsafe Array($0) }))
+      var words = unsafe MutableSpan(_unsafeElements: memory.bytes.bindMemory(to: Int16.self))
+      RecurrentWords.applyTanh(&words, integerBits: 3, using: code)
+      #expect((0..<count).map { words[$0] } == source.map { ReferenceWordFunctions.tanh($0, integerBits: 3) })
+    }
+  }
+
+  @Test(
+    "products by generated code are those of the definition, between pages that nobody may touch",
+    arguments: sets)
+  func generatedProducts(set: KernelSet) throws {
+    let code = try code(set)
+    for seed in 0..<600 {
+      var random = SeededGenerator(seed: UInt64(seed))
+      let rows = Int.random(in: 1...150, using: &random)
+      let depth = seed < 140 ? seed + 1 : Int.random(in: 1...300, using: &random)
+      let multiplier = FixedPointMultiplier(
+        Double(
+          sign: Bool.random(using: &random) ? .plus : .minus, exponent: .random(in: -33...31, using: &random),
+          significand: .random(in: 1..<2, using: &random)))
+      let isExtreme = seed % 5 == 0
+      let matrix = (0..<rows * depth).map { _ in
+        isExtreme ? Int8.min : Int8.random(in: -128...127, using: &random)
+      }
+      let vector = (0..<depth).map { _ in isExtreme ? Int8.min : Int8.random(in: -128...127, using: &random) }
+      let bias = (0..<rows).map { _ in
+        isExtreme
+          ? [Int32.min, .max, -1, 0, 1 << 30].pick(using: &random)
+          : Int32.random(in: -1 << 20...1 << 20, using: &random)
+      }
+      let words = (0..<rows).map { _ in Int16.random(in: .min ... .max, using: &random) }
+      let expected = (0..<rows).map { row -> Int16 in
+        var sum = bias[row]
+        for index in 0..<depth { sum &+= Int32(matrix[row * depth + index]) * Int32(vector[index]) }
+        return Int16(clamping: multiplier.apply(sum) &+ Int32(words[row]))
+      }
+      let (left, right) = (
+        try #require(GuardedMemory(matrix.map { UInt8(bitPattern: $0) })),
+        try #require(GuardedMemory(vector.map { UInt8(bitPattern: $0) }))
+      )
+      let result = try #require(GuardedMemory(words.withUnsafeBytes { unsafe Array($0) }))
+      var results = unsafe MutableSpan(_unsafeElements: result.bytes.bindMemory(to: Int16.self))
+      RecurrentProducts.add(
+        unsafe Span(_unsafeElements: left.bytes.bindMemory(to: Int8.self)),
+        unsafe Span(_unsafeElements: right.bytes.bindMemory(to: Int8.self)), bias: bias.span, multiplier,
+        to: &results, using: code)
+      #expect((0..<rows).map { results[$0] } == expected, "seed \(seed), \(rows)×\(depth), \(multiplier)")
+    }
   }
 }

@@ -48,7 +48,7 @@ struct X86AssemblerTests {
     Row(instruction: .vpmaddwd),
     Row(instruction: .vpmuldq, broadcast: 8), Row(instruction: .vpmulld, broadcast: 4),
     Row(instruction: .vpmuludq, broadcast: 8), Row(instruction: .vpmullw), Row(instruction: .vpmulhw),
-    Row(instruction: .vpmulhuw),
+    Row(instruction: .vpmulhuw), Row(instruction: .vpmulhrsw),
     Row(instruction: .vpsrlw, widest: .xmm),
     Row(instruction: .vpsrlw, form: .insertion, narrowest: .ymm, widest: .ymm, takesMemory: false),
     Row(instruction: .vfmadd132ps, broadcast: 4), Row(instruction: .vfmadd213ps, broadcast: 4),
@@ -114,6 +114,7 @@ struct X86AssemblerTests {
     Row(instruction: .vpmovwb, form: .store(divisor: 2), encodings: [.evex]),
     Row(instruction: .vpmovzxbw, form: .two(divisor: 2)),
     Row(instruction: .vpmovsxbw, form: .two(divisor: 2)),
+    Row(instruction: .vpmovsxwd, form: .two(divisor: 2)),
     Row(instruction: .vpmovzxbd, form: .two(divisor: 4)),
     Row(instruction: .vpmovsxbd, form: .two(divisor: 4)),
     Row(
@@ -248,7 +249,7 @@ struct X86AssemblerTests {
     let rows: [(Instruction, Int, String)] = [
       (.shiftQuads, 2, "vpsrlq"), (.shiftQuads, 6, "vpsllq"), (.shiftDoubles, 4, "vpsrad"),
       (.shiftDoubles, 2, "vpsrld"), (.shiftDoubles, 6, "vpslld"), (.shiftWords, 4, "vpsraw"),
-      (.shiftWords, 6, "vpsllw"),
+      (.shiftWords, 2, "vpsrlw"), (.shiftWords, 6, "vpsllw"),
     ]
     for (instruction, digit, name) in rows {
       for width in encoding == .evex ? [Width.xmm, .ymm, .zmm] : [.xmm, .ymm] {

@@ -49,10 +49,26 @@ package enum RecurrentProducts {
   /// Sets `results` to the rescaled and saturated `weights · vector + bias`, plus what is there already.
   package static func add(
     _ weights: Span<Int8>, _ vector: Span<Int8>, bias: Span<Int32>, _ multiplier: FixedPointMultiplier,
-    to results: inout MutableSpan<Int16>
+    to results: inout MutableSpan<Int16>, using code: RecurrentCode? = nil
   ) {
     let depth = vector.count
     precondition(weights.count == depth * results.count && bias.count == results.count)
+    if let code {
+      let rows = results.count
+      unsafe weights.withUnsafeBufferPointer { weights in
+        unsafe vector.withUnsafeBufferPointer { vector in
+          unsafe bias.withUnsafeBufferPointer { bias in
+            unsafe results.withUnsafeMutableBufferPointer { results in
+              guard let weights = weights.baseAddress, let vector = vector.baseAddress,
+                let bias = bias.baseAddress, let results = results.baseAddress
+              else { return }
+              unsafe code.add(weights, vector, depth: depth, bias: bias, multiplier, to: results, rows: rows)
+            }
+          }
+        }
+      }
+      return
+    }
     unsafe weights.withUnsafeBufferPointer { weights in
       unsafe vector.withUnsafeBufferPointer { vector in
         guard let row = weights.baseAddress, let values = vector.baseAddress else { return }

@@ -29,30 +29,35 @@ package enum RecurrentWords {
   }
 
   /// The logistic function of Q3 numbers, in place.
-  package static func applyLogistic(_ values: inout MutableSpan<Int16>) {
+  package static func applyLogistic(_ values: inout MutableSpan<Int16>, using code: RecurrentCode? = nil) {
     unsafe values.withUnsafeMutableBufferPointer { values in
       guard let place = values.baseAddress else { return }
-      unsafe map(place, to: place, count: values.count, by: .logistic)
+      unsafe map(place, to: place, count: values.count, by: .logistic, using: code)
     }
   }
 
   /// The hyperbolic tangent of numbers with some bits before their binary point, 0 to 6, in place.
-  package static func applyTanh(_ values: inout MutableSpan<Int16>, integerBits: Int) {
+  package static func applyTanh(
+    _ values: inout MutableSpan<Int16>, integerBits: Int, using code: RecurrentCode? = nil
+  ) {
     let bits = Int16(integerBits)
     unsafe values.withUnsafeMutableBufferPointer { values in
       guard let place = values.baseAddress else { return }
-      unsafe map(place, to: place, count: values.count, by: .tanh(integerBits: bits))
+      unsafe map(place, to: place, count: values.count, by: .tanh(integerBits: bits), using: code)
     }
   }
 
   /// The hyperbolic tangent of a row, into another.
-  package static func tanh(_ source: Span<Int16>, integerBits: Int, into values: inout MutableSpan<Int16>) {
+  package static func tanh(
+    _ source: Span<Int16>, integerBits: Int, into values: inout MutableSpan<Int16>,
+    using code: RecurrentCode? = nil
+  ) {
     precondition(source.count == values.count)
     let bits = Int16(integerBits)
     unsafe source.withUnsafeBufferPointer { source in
       unsafe values.withUnsafeMutableBufferPointer { values in
         guard let from = source.baseAddress, let to = values.baseAddress else { return }
-        unsafe map(from, to: to, count: values.count, by: .tanh(integerBits: bits))
+        unsafe map(from, to: to, count: values.count, by: .tanh(integerBits: bits), using: code)
       }
     }
   }
@@ -61,6 +66,9 @@ package enum RecurrentWords {
   private enum Function {
     case logistic
     case tanh(integerBits: Int16)
+
+    /// The bits before the binary point of a hyperbolic tangent's argument.
+    var integerBits: Int? { if case .tanh(let bits) = self { Int(bits) } else { nil } }
 
     @inline(__always)
     func callAsFunction(_ words: SIMD8<Int16>) -> SIMD8<Int16> {
@@ -71,11 +79,15 @@ package enum RecurrentWords {
     }
   }
 
-  /// A function of each word, eight at a time.
+  /// A function of each word, eight at a time, or by generated code.
   private static func map(
-    _ source: UnsafePointer<Int16>, to target: UnsafeMutablePointer<Int16>, count: Int, by function: Function
+    _ source: UnsafePointer<Int16>, to target: UnsafeMutablePointer<Int16>, count: Int, by function: Function,
+    using code: RecurrentCode?
   ) {
     var index = 0
+    if let code, unsafe code.map(source, to: target, count: count, integerBits: function.integerBits) {
+      index = count & ~1
+    }
     while index < count {
       let rest = count &- index
       if rest >= 8 {

@@ -48,6 +48,8 @@ struct IntegerLSTMLayer: SequenceLayer {
   private let cellState: TensorSlot
   private let scratch: [TensorSlot]
   private let hidden: TensorSlot
+  /// Generated code for most of it; nil where plain Swift does all.
+  private let code: RecurrentCode?
 
   /// Reads and checks the tensors; `intermediates` are the scales inside the gates, then that of the hidden values.
   init(
@@ -177,6 +179,7 @@ struct IntegerLSTMLayer: SequenceLayer {
     for _ in 0..<4 { scratch.append(try node.scratch(cellCount, of: .int16)) }
     self.scratch = scratch
     hidden = try node.scratch(cellCount, of: .int8)
+    code = try? node.kernels.elementwise?.recurrence(tangentBits: [3, 15 + exponent])
   }
 
   func step(
@@ -212,11 +215,12 @@ struct IntegerLSTMLayer: SequenceLayer {
     RecurrentProducts.add(
       tensors.read(gate.input),
       tensors.read(input, as: Int8.self).extracting(row * inputCount..<(row + 1) * inputCount),
-      bias: gate.inputBias.values.span, gate.inputMultiplier, to: &sums)
+      bias: gate.inputBias.values.span, gate.inputMultiplier, to: &sums, using: code)
     RecurrentProducts.add(
       tensors.read(gate.recurrent),
       tensors.read(outputState, as: Int8.self).extracting(batch * outputCount..<(batch + 1) * outputCount),
-      bias: gate.recurrentBias.values.span, gate.recurrentMultiplier, to: &sums)
+      bias: gate.recurrentBias.values.span, gate.recurrentMultiplier, to: &sums,
+      using: code)
     if let peephole = gate.peephole {
       let cells = tensors.read(cellState, as: Int16.self)
       RecurrentWords.addDiagonal(
@@ -231,9 +235,9 @@ struct IntegerLSTMLayer: SequenceLayer {
         gate.normalizationMultiplier, varianceGuard: gate.varianceGuard)
     }
     if isTanh {
-      RecurrentWords.applyTanh(&sums, integerBits: 3)
+      RecurrentWords.applyTanh(&sums, integerBits: 3, using: code)
     } else {
-      RecurrentWords.applyLogistic(&sums)
+      RecurrentWords.applyLogistic(&sums, using: code)
     }
   }
 
@@ -245,7 +249,7 @@ struct IntegerLSTMLayer: SequenceLayer {
       var squashed = tensors.write(scratch[0], as: Int16.self)
       RecurrentWords.tanh(
         cells.extracting(batch * cellCount..<(batch + 1) * cellCount), integerBits: 15 + cellExponent,
-        into: &squashed)
+        into: &squashed, using: code)
     }
     var state = tensors.write(outputState, batch * outputCount..<(batch + 1) * outputCount, as: Int8.self)
     if let projection {

@@ -69,6 +69,8 @@ extension X86Assembler.Instruction {
   package static let vpmullw = Self("vpmullw", prefix: 1, map: 1, 0xD5, tuple: .fullMemory)
   /// High halves of the products of `int16`.
   package static let vpmulhw = Self("vpmulhw", prefix: 1, map: 1, 0xE5, tuple: .fullMemory)
+  /// Products of `int16` without their last fifteen bits, rounded, halves up.
+  package static let vpmulhrsw = Self("vpmulhrsw", prefix: 1, map: 2, 0x0B, tuple: .fullMemory)
   /// High halves of the products of `uint16`.
   package static let vpmulhuw = Self("vpmulhuw", prefix: 1, map: 1, 0xE4, tuple: .fullMemory)
   /// `register = register · third + second` for floats.
@@ -118,7 +120,7 @@ extension X86Assembler.Instruction {
   package static let shiftQuads = Self("vpsrlq/vpsllq", prefix: 1, map: 1, 0x73, w: 1)
   /// With digit 4: right keeping signs, 32 bits; with digit 2: right, 32 bits; with digit 6: left, 32 bits.
   package static let shiftDoubles = Self("vpsrad/vpsrld/vpslld", prefix: 1, map: 1, 0x72)
-  /// With digit 4: right keeping signs, 16 bits; with digit 6: left, 16 bits.
+  /// With digit 4: right keeping signs, 16 bits; with digit 2: right, 16 bits; with digit 6: left, 16 bits.
   package static let shiftWords = Self("vpsraw/vpsllw", prefix: 1, map: 1, 0x71, tuple: .fullMemory)
 
   // MARK: Order
@@ -204,6 +206,7 @@ extension X86Assembler.Instruction {
   package static let vpmovwb = Self("vpmovwb", prefix: 2, map: 2, 0x30, tuple: .half)
   package static let vpmovzxbw = Self("vpmovzxbw", prefix: 1, map: 2, 0x30, tuple: .half)
   package static let vpmovsxbw = Self("vpmovsxbw", prefix: 1, map: 2, 0x20, tuple: .half)
+  package static let vpmovsxwd = Self("vpmovsxwd", prefix: 1, map: 2, 0x23, tuple: .half)
   package static let vpmovzxbd = Self("vpmovzxbd", prefix: 1, map: 2, 0x31, tuple: .quarter)
   package static let vpmovsxbd = Self("vpmovsxbd", prefix: 1, map: 2, 0x21, tuple: .quarter)
   /// Extracts the 128-bit half that the immediate names. VEX only.

@@ -20,8 +20,8 @@ struct X86VectorProgram: Hashable {
     case unary(X86Assembler.Instruction, Int, UInt8?)
     /// Keeps the greatest of integers in a register that is the caller's; it is no value.
     case greatest(Int, register: Int)
-    /// A shift of 32-bit lanes: `digit` as in ``X86Assembler/shift(_:digit:_:_:_:by:)``.
-    case shift(digit: Int, Int, by: UInt8)
+    /// A shift of 32-bit lanes, or of words: `digit` as in ``X86Assembler/shift(_:digit:_:_:_:by:)``.
+    case shift(X86Assembler.Instruction, digit: Int, Int, by: UInt8)
     /// A constant in a register.
     case load(Int)
   }
@@ -101,11 +101,24 @@ struct X86VectorProgram: Hashable {
   mutating func addIntegers(_ first: Value, _ second: Term) -> Value { binary(.vpaddd, first, second) }
   mutating func subtractIntegers(_ first: Value, _ second: Term) -> Value { binary(.vpsubd, first, second) }
   mutating func shiftLeft(_ value: Value, by count: UInt8) -> Value {
-    make(.shift(digit: 6, value.number, by: count))
+    make(.shift(.shiftDoubles, digit: 6, value.number, by: count))
   }
   /// Keeps the sign.
   mutating func shiftRight(_ value: Value, by count: UInt8) -> Value {
-    make(.shift(digit: 4, value.number, by: count))
+    make(.shift(.shiftDoubles, digit: 4, value.number, by: count))
+  }
+  /// How words are shifted: to the right, with their sign or with zeros.
+  enum WordShift: Int {
+    case rightUnsigned = 2
+    case right = 4
+    case left = 6
+  }
+  mutating func shiftWords(_ value: Value, _ way: WordShift, by count: UInt8) -> Value {
+    make(.shift(.shiftWords, digit: way.rawValue, value.number, by: count))
+  }
+  /// What an instruction makes of the words of two values.
+  mutating func words(_ instruction: X86Assembler.Instruction, _ first: Value, _ second: Value) -> Value {
+    binary(instruction, first, .value(second))
   }
   /// A value times two to the power of another; AVX-512 alone has it.
   mutating func scale(_ value: Value, byPowerOfTwo exponent: Value) -> Value {
@@ -285,8 +298,8 @@ struct X86VectorProgram: Hashable {
           }
         case .unary(let instruction, let value, let immediate):
           a.vector(instruction, width, own, 0, registers[value], immediate: immediate)
-        case .shift(let digit, let value, let count):
-          a.shift(.shiftDoubles, digit: digit, width, own, registers[value], by: count)
+        case .shift(let instruction, let digit, let value, let count):
+          a.shift(instruction, digit: digit, width, own, registers[value], by: count)
         case .binary(let instruction, let first, .value(let second), let immediate):
           a.vector(instruction, width, own, registers[first], registers[second], immediate: immediate)
         case .binary(let instruction, let first, .constant(let second), let immediate):
@@ -314,7 +327,7 @@ struct X86VectorProgram: Hashable {
     case .binary(_, let first, let second, _): [first] + value(second)
     case .product(let first, let second, let third): [first] + value(second) + value(third)
     case .unary(_, let value, _), .greatest(let value, _): [value]
-    case .shift(_, let value, _): [value]
+    case .shift(_, _, let value, _): [value]
     }
   }
 }
