@@ -15,12 +15,8 @@ import Testing
         Int.random(in: 1...40, using: &random), Int.random(in: 1...70, using: &random),
         Int.random(in: 1...90, using: &random)
       )
-      let (lhsCount, rhsCount) = (
-        Int.random(in: 1...3, using: &random), Int.random(in: 1...4, using: &random)
-      )
-      let pairs = (0..<Int.random(in: 1...9, using: &random)).map { _ in
-        (lhs: Int.random(in: 0..<lhsCount, using: &random), rhs: Int.random(in: 0..<rhsCount, using: &random))
-      }
+      let pairs = matrixPairs(using: &random)
+      let (lhsCount, rhsCount) = (pairs.lhsCount, pairs.rhsCount)
       let (lhsTurns, rhsTurns) = (Bool.random(using: &random), Bool.random(using: &random))
       // Small integers, whose sums are exact in any order.
       let lhs = (0..<lhsCount * rows * depth).map { _ in Float(Int.random(in: -9...9, using: &random)) }
@@ -35,7 +31,7 @@ import Testing
         ProductBatch.Shape(rows: rows, depth: depth, outputs: outputs, widths: (lhs: 4, rhs: 4, product: 4)),
         pairs: pairs, isLhsTransposed: lhsTurns, isRhsTransposed: rhsTurns)
       var expected: [Float] = []
-      for pair in pairs {
+      for pair in (0..<pairs.count).map({ pairs[$0] }) {
         for row in 0..<rows {
           for output in 0..<outputs {
             var sum: Float = 0
@@ -73,11 +69,13 @@ import Testing
       // Few factors, of which some need code that takes any sum.
       let factor = FixedPointMultiplier([0.004, 0.000_37, 0.5, 1.25].pick(using: &random))
       let (lhsTurns, rhsTurns) = (Bool.random(using: &random), Bool.random(using: &random))
-      let lhs = (0..<2 * rows * depth).map { _ in Int8.random(in: -128...127, using: &random) }
-      let rhs = (0..<3 * outputs * depth).map { _ in Int8.random(in: -128...127, using: &random) }
-      let pairs = [(lhs: 0, rhs: 0), (lhs: 1, rhs: 0), (lhs: 0, rhs: 2), (lhs: 1, rhs: 1)]
+      let pairs = matrixPairs(using: &random)
+      let lhs = (0..<pairs.lhsCount * rows * depth).map { _ in Int8.random(in: -128...127, using: &random) }
+      let rhs = (0..<pairs.rhsCount * outputs * depth).map { _ in
+        Int8.random(in: -128...127, using: &random)
+      }
       var expected: [Int8] = []
-      for pair in pairs {
+      for pair in (0..<pairs.count).map({ pairs[$0] }) {
         for row in 0..<rows {
           for output in 0..<outputs {
             var sum: Int32 = 0
@@ -162,5 +160,45 @@ import Testing
       lhs: lhs.span.bytes, rhs: rhs.span.bytes, weights: weights, arePacked: arePacked, output: &bytes,
       scratch: &scratchBytes, threads: ThreadTeam(count: threads))
     return output
+  }
+
+  @Test("pairs are those of all indices, one after the other")
+  func pairs() {
+    for seed in 0..<200 {
+      var random = SeededGenerator(seed: UInt64(seed))
+      let dimensions = dimensions(using: &random)
+      let pairs = MatrixPairs(lhs: dimensions.lhs, rhs: dimensions.rhs)
+      var expected = [(lhs: 0, rhs: 0)]
+      for (left, right) in zip(dimensions.lhs, dimensions.rhs) {
+        expected = expected.flatMap { pair in
+          (0..<max(left, right)).map { index in
+            (
+              lhs: pair.lhs * left + (left == 1 ? 0 : index),
+              rhs: pair.rhs * right + (right == 1 ? 0 : index)
+            )
+          }
+        }
+      }
+      #expect(pairs.count == expected.count)
+      #expect((0..<pairs.count).allSatisfy { pairs[$0] == expected[$0] })
+      #expect((0..<pairs.count).allSatisfy { pairs.exchanged[$0] == (expected[$0].rhs, expected[$0].lhs) })
+    }
+    #expect(MatrixPairs.none.count == 0)
+  }
+
+  private func dimensions(using random: inout SeededGenerator) -> (lhs: [Int], rhs: [Int]) {
+    var (lhs, rhs): ([Int], [Int]) = ([], [])
+    for _ in 0..<Int.random(in: 0...3, using: &random) {
+      let count = Int.random(in: 1...3, using: &random)
+      let kind = Int.random(in: 0..<4, using: &random)
+      lhs.append(kind == 1 ? 1 : count)
+      rhs.append(kind == 2 ? 1 : count)
+    }
+    return (lhs, rhs)
+  }
+
+  private func matrixPairs(using random: inout SeededGenerator) -> MatrixPairs {
+    let dimensions = dimensions(using: &random)
+    return MatrixPairs(lhs: dimensions.lhs, rhs: dimensions.rhs)
   }
 }

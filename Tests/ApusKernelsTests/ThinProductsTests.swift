@@ -8,7 +8,8 @@ import Testing
 @Suite struct ThinProductsTests {
   /// Those of this machine that have code for them.
   private static let sets = KernelSet.supported.filter {
-    (try? ThinProducts(rows: 1, depth: 1, columns: 64, pairs: [(lhs: 0, rhs: 0)], using: $0)) != nil
+    (try? ThinProducts(rows: 1, depth: 1, columns: 64, pairs: MatrixPairs(lhs: [], rhs: []), using: $0))
+      != nil
   }
 
   @Test("all rows, terms and columns are there, with any number of threads", arguments: sets)
@@ -18,18 +19,18 @@ import Testing
       let rows = Int.random(in: 1...8, using: &random)
       let depth = seed % 10 == 0 ? 1500 : Int.random(in: 1...70, using: &random)
       let columns = 16 * Int.random(in: 1...(seed % 10 == 0 ? 30 : 9), using: &random)
-      let (lhsCount, rhsCount) = (
-        Int.random(in: 1...3, using: &random), Int.random(in: 1...3, using: &random)
-      )
-      let pairs = (0..<Int.random(in: 1...5, using: &random)).map { _ in
-        (lhs: Int.random(in: 0..<lhsCount, using: &random), rhs: Int.random(in: 0..<rhsCount, using: &random))
-      }
+      let pairs = [
+        MatrixPairs(lhs: [], rhs: []), MatrixPairs(lhs: [3], rhs: [3]),
+        MatrixPairs(lhs: [2, 1], rhs: [1, 2]),
+        MatrixPairs(lhs: [1, 4], rhs: [2, 1]),
+      ][seed % 4]
+      let (lhsCount, rhsCount) = (pairs.lhsCount, pairs.rhsCount)
       // Small integers, whose sums are exact in any order.
       let lhs = (0..<lhsCount * rows * depth).map { _ in Float(Int.random(in: -9...9, using: &random)) }
       let rhs = (0..<rhsCount * depth * columns).map { _ in Float(Int.random(in: -9...9, using: &random)) }
       let products = try ThinProducts(rows: rows, depth: depth, columns: columns, pairs: pairs, using: set)
       var expected: [Float] = []
-      for pair in pairs {
+      for pair in (0..<pairs.count).map({ pairs[$0] }) {
         for row in 0..<rows {
           var sums = [Float](repeating: 0, count: columns)
           for term in 0..<depth {
@@ -57,7 +58,8 @@ import Testing
   func declines(set: KernelSet) {
     for (rows, columns) in [(9, 64), (0, 64), (1, 63), (1, 0)] {
       #expect(throws: Decline.self) {
-        try ThinProducts(rows: rows, depth: 8, columns: columns, pairs: [(lhs: 0, rhs: 0)], using: set)
+        try ThinProducts(
+          rows: rows, depth: 8, columns: columns, pairs: MatrixPairs(lhs: [], rhs: []), using: set)
       }
     }
   }

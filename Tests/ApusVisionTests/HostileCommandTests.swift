@@ -44,6 +44,29 @@ struct HostileCommandTests {
     }
   }
 
+  @Test("products of sixty-seven million matrices take no memory beside them")
+  func limitsPairs() throws {
+    try withTemporaryFolder { folder in
+      let quantization: (Float, Int64) = (0.05, -3)
+      for (name, rows) in [("empty", Int32(0)), ("tiny", 1)] {
+        // A tensor times itself.
+        let shape: [Int32] = [1 << 26, rows, rows]
+        let model = DetectorModel(
+          tensors: ["matrices", "products"].map { name in
+            .init(name: name, shape: shape, type: DetectorModel.int8, quantization: quantization)
+          }, operators: [.init(code: 126, inputs: [0, 0], outputs: [1])], outputs: [1])
+        try Data(model.bytes).write(to: folder.appending(path: "\(name).tflite"))
+        // 128 MiB of tensors; a pair of numbers for each product would be a gibibyte.
+        let answer = try shell(
+          "ulimit -v \(700 << 10); exec \"$APUS\" run \(name).tflite --time-limit 2", in: folder)
+        #expect(!answer.signal)
+        // As many products take longer than a moment, unless they are empty.
+        let isLate = answer.errors == "error: the model takes longer than the limit of 2.0 seconds\n"
+        #expect(answer.status == 0 && answer.errors.isEmpty || rows == 1 && isLate, "\(answer.errors)")
+      }
+    }
+  }
+
   @Test("of sixteen million boxes, only the best take memory")
   func limitsCandidates() throws {
     try withTemporaryFolder { folder in

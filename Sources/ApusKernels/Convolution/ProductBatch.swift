@@ -4,15 +4,10 @@
 ///
 /// Each matrix on the left is `rows × depth`, each on the right `outputs × depth`; either may come transposed.
 package struct ProductBatch: Sendable {
-  /// Which matrix is on either side of each product.
-  package typealias Pair = (lhs: Int, rhs: Int)
-
   private let kernel: any PreparedConvolution
-  private let pairs: [Pair]
-  /// Products with neighboring numbers and the same matrix on the right; it is packed once for each of them.
-  private let groups: [Range<Int>]
-  /// How many matrices there are on either side, as far as they are needed.
-  private let counts: Pair
+  private let pairs: MatrixPairs
+  /// How many groups there are of products with neighboring numbers and the same matrix on the right, which is packed once for each.
+  private let groupCount: Int
   private let shape: Shape
   private let isLhsTransposed: Bool
   private let isRhsTransposed: Bool
@@ -38,7 +33,7 @@ package struct ProductBatch: Sendable {
 
   /// Products by a kernel for matrices of this shape, the depth of which is positive.
   package init(
-    _ kernel: any PreparedConvolution, _ shape: Shape, pairs: [Pair], isLhsTransposed: Bool,
+    _ kernel: any PreparedConvolution, _ shape: Shape, pairs: MatrixPairs, isLhsTransposed: Bool,
     isRhsTransposed: Bool
   ) {
     self.kernel = kernel
@@ -47,16 +42,7 @@ package struct ProductBatch: Sendable {
     self.isLhsTransposed = isLhsTransposed
     self.isRhsTransposed = isRhsTransposed
     packsRows = isRhsTransposed && kernel.packingRows != nil
-    var groups: [Range<Int>] = []
-    for (index, pair) in pairs.enumerated() {
-      if let last = groups.last, pairs[last.lowerBound].rhs == pair.rhs {
-        groups[groups.count - 1] = last.lowerBound..<index + 1
-      } else {
-        groups.append(index..<index + 1)
-      }
-    }
-    self.groups = groups
-    counts = pairs.reduce((lhs: 0, rhs: 0)) { (max($0.lhs, $1.lhs + 1), max($0.rhs, $1.rhs + 1)) }
+    groupCount = pairs.count / pairs.together
   }
 
   // MARK: Memory
@@ -71,7 +57,7 @@ package struct ProductBatch: Sendable {
 
   /// How many groups are done whole, as many by each thread; of the products of the others, each thread does a part.
   private func wholeCount(threads: Int) -> Int {
-    threads > 1 ? groups.count / threads * threads : 0
+    threads > 1 ? groupCount / threads * threads : 0
   }
 
   /// How many `PackedWeights` a run needs for matrices on the right that are not constant.
@@ -104,9 +90,9 @@ package struct ProductBatch: Sendable {
   ) {
     precondition(scratch.byteCount >= scratchByteCount(threads: threads.count))
     precondition(output.byteCount >= pairs.count * shape.productByteCount)
-    precondition(weights.count >= (arePacked ? counts.rhs : packedCount(threads: threads.count)))
-    precondition(lhs.byteCount >= counts.lhs * shape.lhsByteCount)
-    precondition(arePacked || rhs.byteCount >= counts.rhs * shape.rhsByteCount)
+    precondition(weights.count >= (arePacked ? pairs.rhsCount : packedCount(threads: threads.count)))
+    precondition(lhs.byteCount >= pairs.lhsCount * shape.lhsByteCount)
+    precondition(arePacked || rhs.byteCount >= pairs.rhsCount * shape.rhsByteCount)
     let alone = threads.alone
     let fitting = threads.fitting(nanoseconds: nanoseconds)
     let whole = fitting.count > 1 ? wholeCount(threads: fitting.count) : 0
@@ -125,7 +111,7 @@ package struct ProductBatch: Sendable {
                 workerByteCount: workerByteCount(threads: threads.count))
             }
             fitting.run(tiles: whole, work(from: 0, threads: alone))
-            alone.run(tiles: groups.count - whole, work(from: whole, threads: fitting))
+            alone.run(tiles: groupCount - whole, work(from: whole, threads: fitting))
           }
         }
       }
@@ -156,14 +142,14 @@ package struct ProductBatch: Sendable {
     let workerByteCount: Int
 
     func run(tile: Int, worker: Int) {
-      let group = batch.groups[first &+ tile]
-      let matrix = batch.pairs[group.lowerBound].rhs
+      let number = (first &+ tile) &* batch.pairs.together
+      let matrix = batch.pairs[number].rhs
       let packed = weights[arePacked ? matrix : worker]
       let scratch = unsafe scratch + worker &* workerByteCount
       if !arePacked {
         unsafe batch.pack(rhs + matrix &* batch.shape.rhsByteCount, into: packed, scratch: scratch)
       }
-      for index in group {
+      for index in number..<number &+ batch.pairs.together {
         unsafe batch.multiply(
           lhs + batch.pairs[index].lhs &* batch.shape.lhsByteCount, packed,
           to: output + index &* batch.shape.productByteCount, scratch: scratch,

@@ -28,14 +28,13 @@ package struct ThinProducts: Sendable {
   private let rows: Int
   private let depth: Int
   private let columns: Int
-  private let pairs: [ProductBatch.Pair]
-  private let counts: ProductBatch.Pair
+  private let pairs: MatrixPairs
   /// Parts of the columns of each product, and the columns of one.
   private let parts: Int
   private let partLength: Int
 
   /// Prepares products of `rows × depth` with `depth × columns`; throws where a set has no code for them or they do not pay.
-  package init(rows: Int, depth: Int, columns: Int, pairs: [ProductBatch.Pair], using set: KernelSet)
+  package init(rows: Int, depth: Int, columns: Int, pairs: MatrixPairs, using set: KernelSet)
     throws(Decline)
   {
     guard (1...Self.mostRows).contains(rows), depth > 0 else {
@@ -43,7 +42,6 @@ package struct ThinProducts: Sendable {
     }
     code = try set.convolutions.thinProduct(rows: rows, depth: depth, columns: columns)
     (self.rows, self.depth, self.columns, self.pairs) = (rows, depth, columns, pairs)
-    counts = pairs.reduce((lhs: 0, rhs: 0)) { (max($0.lhs, $1.lhs + 1), max($0.rhs, $1.rhs + 1)) }
     // By shape alone; parts of cache lines would be shared by threads.
     let wanted = max(1, depth * columns * 4 / Self.tileByteCount)
     partLength = roundedUp(ceilingQuotient(columns, wanted), to: 64)
@@ -58,7 +56,8 @@ package struct ThinProducts: Sendable {
   /// Makes all products.
   package func run(lhs: RawSpan, rhs: RawSpan, output: inout MutableRawSpan, threads: ThreadTeam) {
     precondition(
-      lhs.byteCount >= counts.lhs * rows * depth * 4 && rhs.byteCount >= counts.rhs * depth * columns * 4)
+      lhs.byteCount >= pairs.lhsCount * rows * depth * 4
+        && rhs.byteCount >= pairs.rhsCount * depth * columns * 4)
     precondition(output.byteCount >= pairs.count * rows * columns * 4)
     unsafe lhs.withUnsafeBytes { lhs in
       unsafe rhs.withUnsafeBytes { rhs in

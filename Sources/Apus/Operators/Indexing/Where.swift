@@ -7,11 +7,13 @@ enum Where {
     let input = try node.input(0)
     let isSet = try flags(of: input, node)
     let shape = input.shape
+    let count = isSet.count { $0 }
+    // Before memory is taken: each element may have as many coordinates as there are axes.
+    _ = try node.output(0, shape: [count, shape.rank], types: [.int64])
     var coordinates: [Int64] = []
-    var count = 0
+    coordinates.reserveCapacity(count * shape.rank)
     let strides = shape.strides
     for index in isSet.indices where isSet[index] {
-      count += 1
       for axis in 0..<shape.rank { coordinates.append(Int64(index / strides[axis] % shape[axis])) }
     }
     return try node.constantOutput(0, shape: [count, shape.rank], values: coordinates)

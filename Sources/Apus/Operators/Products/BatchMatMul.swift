@@ -59,7 +59,10 @@ struct BatchMatMul: Operator {
       0, shape: TensorShape(outer + [rows, columns]), types: type == .int8 ? [.int8, .int32] : [type])
     let (operands, epilogue) = try Self.scheme(
       lhs: lhs, rhs: rhs, output: output, columns: columns, node: node)
-    let pairs = Self.pairs(outer, left, right)
+    // Where no product has an element, there may be any number of them.
+    let pairs =
+      output.shape.elementCount == 0
+      ? .none : MatrixPairs(lhs: Array(left[..<(rank - 2)]), rhs: Array(right[..<(rank - 2)]))
     // A row times the rows of a matrix is that matrix times a column, which needs no packed matrix.
     isExchanged =
       operands == .float32 && rows == 1 && columns > 1 && adjointRight && !rhs.isConstant && !lhs.isConstant
@@ -81,7 +84,7 @@ struct BatchMatMul: Operator {
       ProductBatch.Shape(
         rows: productRows, depth: depth, outputs: productColumns,
         widths: (lhs.type.byteCount ?? 1, rhs.type.byteCount ?? 1, output.type.byteCount ?? 1)),
-      pairs: isExchanged ? pairs.map { (lhs: $0.rhs, rhs: $0.lhs) } : pairs,
+      pairs: isExchanged ? pairs.exchanged : pairs,
       isLhsTransposed: adjointLeft && !isExchanged, isRhsTransposed: !adjointRight)
     thin =
       operands == .float32 && !rhs.isConstant && !adjointRight && (!adjointLeft || rows == 1)
@@ -122,21 +125,6 @@ struct BatchMatMul: Operator {
       copy.weights.append(made.weights)
     }
     return copy
-  }
-
-  private static func pairs(_ outer: [Int], _ left: [Int], _ right: [Int]) -> [(lhs: Int, rhs: Int)] {
-    var pairs = [(lhs: 0, rhs: 0)]
-    for axis in outer.indices {
-      pairs = pairs.flatMap { pair in
-        (0..<outer[axis]).map { index in
-          (
-            lhs: pair.lhs * left[axis] + (left[axis] == 1 ? 0 : index),
-            rhs: pair.rhs * right[axis] + (right[axis] == 1 ? 0 : index)
-          )
-        }
-      }
-    }
-    return pairs
   }
 
   private static func scheme(
