@@ -27,6 +27,9 @@ public struct TensorShape: Hashable, Sendable {
     elementCount = saturated && !dimensions.contains(0) ? .max : count
   }
 
+  /// The product of the dimensions that are not zero, which products of some of them do not exceed. It saturates at `Int.max`.
+  var extent: Int { TensorShape(dimensions.filter { $0 != 0 }).elementCount }
+
   /// The number of dimensions; 0 for a scalar.
   public var rank: Int { dimensions.count }
 

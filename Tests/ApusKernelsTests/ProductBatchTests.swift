@@ -129,6 +129,8 @@ import Testing
     let result = try #require(GuardedMemory(count: count, repeating: 0x5A))
     let work = try #require(
       GuardedMemory(count: batch.scratchByteCount(threads: threads), repeating: 0xFF))
+    // Memory begins behind a page and ends before one in turn: with one more, each kind changes from run to run.
+    _ = GuardedMemory(count: 1, repeating: 0)
     let weights = (0..<batch.packedCount(threads: threads)).map { _ in
       PackedWeights(byteCount: kernel.packedByteCount)
     }
@@ -182,8 +184,13 @@ import Testing
       #expect(pairs.count == expected.count)
       #expect((0..<pairs.count).allSatisfy { pairs[$0] == expected[$0] })
       #expect((0..<pairs.count).allSatisfy { pairs.exchanged[$0] == (expected[$0].rhs, expected[$0].lhs) })
+      for pairs in [pairs, pairs.exchanged] {
+        let together = pairs.together
+        #expect(pairs.count.isMultiple(of: together))
+        #expect((0..<pairs.count).allSatisfy { pairs[$0].rhs == pairs[$0 / together * together].rhs })
+      }
     }
-    #expect(MatrixPairs.none.count == 0)
+    #expect(MatrixPairs(lhs: [3, 0], rhs: [1, 0]).count == 0)
   }
 
   private func dimensions(using random: inout SeededGenerator) -> (lhs: [Int], rhs: [Int]) {

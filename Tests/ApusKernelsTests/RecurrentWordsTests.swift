@@ -62,6 +62,11 @@ import Testing
       var words = unsafe MutableSpan(_unsafeElements: memory.bytes.bindMemory(to: Int16.self))
       RecurrentWords.applyTanh(&words, integerBits: 3, using: code)
       #expect((0..<count).map { words[$0] } == source.map { ReferenceWordFunctions.tanh($0, integerBits: 3) })
+      let gates = try #require(GuardedMemory(source.withUnsafeBytes { unsafe Array($0) }))
+      var values = unsafe MutableSpan(_unsafeElements: gates.bytes.bindMemory(to: Int16.self))
+      RecurrentWords.applyLogistic(&values, using: code)
+      #expect((0..<count).map { values[$0] } == source.map { ReferenceWordFunctions.logistic($0) })
+      _ = GuardedMemory(count: 1, repeating: 0)
     }
   }
 
@@ -99,10 +104,14 @@ import Testing
         try #require(GuardedMemory(vector.map { UInt8(bitPattern: $0) }))
       )
       let result = try #require(GuardedMemory(words.withUnsafeBytes { unsafe Array($0) }))
+      let biases = try #require(GuardedMemory(bias.withUnsafeBytes { unsafe Array($0) }))
+      // Memory begins behind a page and ends before one in turn: with one more, each kind changes from run to run.
+      _ = GuardedMemory(count: 1, repeating: 0)
       var results = unsafe MutableSpan(_unsafeElements: result.bytes.bindMemory(to: Int16.self))
       RecurrentProducts.add(
         unsafe Span(_unsafeElements: left.bytes.bindMemory(to: Int8.self)),
-        unsafe Span(_unsafeElements: right.bytes.bindMemory(to: Int8.self)), bias: bias.span, multiplier,
+        unsafe Span(_unsafeElements: right.bytes.bindMemory(to: Int8.self)),
+        bias: unsafe Span(_unsafeElements: biases.bytes.bindMemory(to: Int32.self)), multiplier,
         to: &results, using: code)
       #expect((0..<rows).map { results[$0] } == expected, "seed \(seed), \(rows)×\(depth), \(multiplier)")
     }

@@ -37,7 +37,7 @@ struct HostileCommandTests {
       let written = try FileManager.default.contentsOfDirectory(
         atPath: folder.appending(path: "out").path)
       #expect((1..<800).contains(written.count))
-      for name in written {
+      for name in written.prefix(3) {
         let picture = try ImageBuffer(contentsOfFile: folder.appending(path: "out/\(name)").path)
         #expect(picture.width == 4096 && picture.height == 4096)
       }
@@ -56,9 +56,9 @@ struct HostileCommandTests {
             .init(name: name, shape: shape, type: DetectorModel.int8, quantization: quantization)
           }, operators: [.init(code: 126, inputs: [0, 0], outputs: [1])], outputs: [1])
         try Data(model.bytes).write(to: folder.appending(path: "\(name).tflite"))
-        // 128 MiB of tensors; a pair of numbers for each product would be a gibibyte.
+        // At most 128 MiB of tensors; a pair of numbers for each product would be a gibibyte.
         let answer = try shell(
-          "ulimit -v \(700 << 10); exec \"$APUS\" run \(name).tflite --time-limit 2", in: folder)
+          "ulimit -v \(700 << 10); exec \"$APUS\" run \(name).tflite --threads 2 --time-limit 2", in: folder)
         #expect(!answer.signal)
         // As many products take longer than a moment, unless they are empty.
         let isLate = answer.errors == "error: the model takes longer than the limit of 2.0 seconds\n"

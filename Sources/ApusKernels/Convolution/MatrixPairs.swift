@@ -22,7 +22,7 @@ package struct MatrixPairs: Sendable {
   package let lhsCount: Int
   package let rhsCount: Int
   /// How many neighbors, from each multiple of it on, have the same matrix on the right.
-  let together: Int
+  package let together: Int
 
   /// Pairs of matrices in tensors with such leading dimensions, as many on both sides, of which each two are equal or one of them is
   /// 1. Their products do not overflow.
@@ -42,9 +42,6 @@ package struct MatrixPairs: Sendable {
     (self.axes, self.count, self.lhsCount, self.rhsCount) = (axes, count, lhsCount, rhsCount)
     self.together = max(together, 1)
   }
-
-  /// No pairs.
-  package static let none = MatrixPairs(lhs: [0], rhs: [0])
 
   private init(exchanging other: MatrixPairs) {
     axes = other.axes.map { Axis(count: $0.count, lhs: $0.rhs, rhs: $0.lhs) }

@@ -150,6 +150,8 @@ package struct ProductBatch: Sendable {
         unsafe batch.pack(rhs + matrix &* batch.shape.rhsByteCount, into: packed, scratch: scratch)
       }
       for index in number..<number &+ batch.pairs.together {
+        // Tiny products may be many, each with no tile that asks.
+        if index & 1023 == 1023, threads.mustStop { return }
         unsafe batch.multiply(
           lhs + batch.pairs[index].lhs &* batch.shape.lhsByteCount, packed,
           to: output + index &* batch.shape.productByteCount, scratch: scratch,

@@ -56,6 +56,13 @@ extension Planner {
         "\(node.place): output \(wiring.name(of: index)), \(shape), has \(shape.elementCount) elements, more than the "
           + "limit of \(context.elementLimit)")
     }
+    // Memory does not bound the sizes of what has no elements.
+    guard shape.elementCount > 0 || shape.extent <= context.elementLimit else {
+      throw ApusError(
+        .resourceLimit,
+        "\(node.place): output \(wiring.name(of: index)), \(shape), has sizes whose product is more than the limit of "
+          + "\(context.elementLimit)")
+    }
     guard byteCount <= context.memoryLimit else {
       throw ApusError(
         .resourceLimit,

@@ -32,10 +32,11 @@ struct BatchMatMul: Operator {
 
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 2...2)
-    return try BatchMatMul(node)
+    return try BatchMatMul(node) ?? DataMovement([])
   }
 
-  private init(_ node: Node) throws(ApusError) {
+  /// Reads and checks the tensors; nil where no product has an element, of which there may be any number.
+  private init?(_ node: Node) throws(ApusError) {
     let lhs = try node.input(0, types: [.float32, .int8, .int16], ranks: 2...5)
     let rhs = try node.input(1, types: [.float32, .int8, .int16], ranks: 2...5)
     let (adjointLeft, adjointRight) = (try node.boolOption(0), try node.boolOption(1))
@@ -59,10 +60,8 @@ struct BatchMatMul: Operator {
       0, shape: TensorShape(outer + [rows, columns]), types: type == .int8 ? [.int8, .int32] : [type])
     let (operands, epilogue) = try Self.scheme(
       lhs: lhs, rhs: rhs, output: output, columns: columns, node: node)
-    // Where no product has an element, there may be any number of them.
-    let pairs =
-      output.shape.elementCount == 0
-      ? .none : MatrixPairs(lhs: Array(left[..<(rank - 2)]), rhs: Array(right[..<(rank - 2)]))
+    guard output.shape.elementCount > 0 else { return nil }
+    let pairs = MatrixPairs(lhs: Array(left[..<(rank - 2)]), rhs: Array(right[..<(rank - 2)]))
     // A row times the rows of a matrix is that matrix times a column, which needs no packed matrix.
     isExchanged =
       operands == .float32 && rows == 1 && columns > 1 && adjointRight && !rhs.isConstant && !lhs.isConstant
@@ -176,7 +175,6 @@ struct BatchMatMul: Operator {
   }
 
   func invoke(_ tensors: borrowing TensorTable) {
-    guard output.shape.elementCount > 0 else { return }
     var result = tensors.writeBytes(output)
     guard !isEmpty else {
       for index in 0..<result.byteCount { result.storeBytes(of: 0, toByteOffset: index, as: UInt8.self) }

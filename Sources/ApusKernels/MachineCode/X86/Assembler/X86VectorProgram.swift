@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A computation on vectors of floats without branches, written down value by value and then as code for a loop.
+/// A computation on vectors of floats, or of words, without branches, written down value by value and then as code for a loop.
 ///
 /// Values are numbered in the order of their making. A register is a value's from there to its last use. Constants are data: the
 /// code of equal programs, whose constants may differ, is the same.
