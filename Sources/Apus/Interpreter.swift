@@ -208,6 +208,12 @@ public final class Interpreter {
     guard shape.dimensions.allSatisfy({ $0 >= 0 }) else {
       throw ApusError(.invalidArgument, "input \(position): \(shape) has a negative dimension")
     }
+    // Memory does not bound the sizes of what has no elements.
+    guard shape.elementCount > 0 || shape.extent <= Int(Int32.max) else {
+      throw ApusError(
+        .resourceLimit,
+        "input \(position): \(shape) has sizes whose product is more than the limit of \(Int32.max)")
+    }
   }
 
   func inputTensor(_ position: Int) throws(ApusError) -> Int {

@@ -53,9 +53,7 @@ struct Conv3D: Operator {
       strideWidth: window.strides[2], dilationHeight: window.dilations[1],
       dilationWidth: window.dilations[2], paddingTop: padding[1], paddingLeft: padding[2], groups: 1,
       operands: .float32, epilogue: node.floatEpilogue(try node.activationOption(4)))
-    guard
-      let (kernel, choice) = node.kernels.choose(convolution, isForOneThread: node.isForOneThread)
-    else { throw node.mismatch(input, filter) }
+    let (kernel, choice) = try node.kernel(for: convolution, input, filter)
     self.kernel = kernel
     self.choice = choice
     weights = ProductWeights(

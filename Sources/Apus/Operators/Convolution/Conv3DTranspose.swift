@@ -61,9 +61,7 @@ struct Conv3DTranspose: Operator {
     let convolution = Convolution(
       rows: linesPerBlock * input.shape[3], depth: input.shape[4], columns: window.depth, operands: .float32,
       epilogue: node.floatEpilogue(.none))
-    guard
-      let (kernel, choice) = node.kernels.choose(convolution, isForOneThread: node.isForOneThread)
-    else { throw node.mismatch(input, filter) }
+    let (kernel, choice) = try node.kernel(for: convolution, input, filter)
     self.kernel = kernel
     self.choice = choice
     weights = ProductWeights(filter: filter, bias: nil)

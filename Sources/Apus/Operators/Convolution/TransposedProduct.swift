@@ -88,9 +88,7 @@ struct TransposedProduct: Operator {
         outputChannels: filter.shape[0], paddingTop: isEmpty ? 0 : rows.padding,
         paddingLeft: isEmpty ? 0 : columns.padding, operands: description.operands,
         epilogue: description.epilogue)
-      guard
-        let (kernel, choice) = node.kernels.choose(convolution, isForOneThread: node.isForOneThread)
-      else { throw node.mismatch(input, filter) }
+      let (kernel, choice) = try node.kernel(for: convolution, input, filter)
       scratchByteCount = max(scratchByteCount, kernel.scratchByteCount(threads: node.threadCount))
       return Part(
         kernel: kernel, choice: choice,

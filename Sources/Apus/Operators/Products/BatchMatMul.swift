@@ -74,9 +74,7 @@ struct BatchMatMul: Operator {
     let count = right[..<(rank - 2)].reduce(1, *)
     arePacked = rhs.isConstant && count <= Self.mostPacked && rhs.shape.elementCount > 0
     convolution.hasTransientWeights = !arePacked
-    guard
-      let (kernel, choice) = node.kernels.choose(convolution, isForOneThread: node.isForOneThread)
-    else { throw node.mismatch(lhs, rhs) }
+    let (kernel, choice) = try node.kernel(for: convolution, lhs, rhs)
     isEmpty = depth == 0
     products = ProductBatch(
       kernel,

@@ -33,6 +33,36 @@ extension Node {
     }
   }
 
+  /// The most output channels: kernels keep up to some hundred bytes for each beside what the limit of memory counts.
+  private static let channelLimit = 1 << 23
+
+  private func checkChannels(_ count: Int) throws(ApusError) {
+    guard count <= Self.channelLimit else {
+      throw ApusError(
+        .resourceLimit, "\(place): has \(count) output channels, more than the limit of \(Self.channelLimit)")
+    }
+  }
+
+  /// A kernel for a convolution of tensors of such types.
+  func kernel(
+    for convolution: Convolution, _ input: TensorSlot, _ filter: TensorSlot
+  ) throws(ApusError) -> KernelSet.Chosen<any PreparedConvolution> {
+    try checkChannels(convolution.outputChannels)
+    guard let chosen = kernels.choose(convolution, isForOneThread: isForOneThread) else {
+      throw mismatch(input, filter)
+    }
+    return chosen
+  }
+
+  /// The same of a depthwise convolution.
+  func kernel(
+    for convolution: DepthwiseConvolution, _ input: TensorSlot, _ filter: TensorSlot
+  ) throws(ApusError) -> KernelSet.Chosen<any PreparedConvolution> {
+    try checkChannels(convolution.outputChannels)
+    guard let chosen = kernels.choose(convolution) else { throw mismatch(input, filter) }
+    return chosen
+  }
+
   /// The error for a combination of types that no kernel supports.
   func mismatch(_ input: TensorSlot, _ filter: TensorSlot) -> ApusError {
     unsupported("an input of \(input.type) with a filter of \(filter.type) is not supported")

@@ -45,15 +45,11 @@ struct ProductDraft: Draft {
 
   /// The product with a kernel.
   func product(for node: Node) throws(ApusError) -> WeightedProduct {
-    let chosen =
+    let (kernel, choice) =
       switch description {
-      case .convolution(let convolution):
-        node.kernels.choose(convolution, isForOneThread: node.isForOneThread)
-      case .depthwise(let convolution): node.kernels.choose(convolution)
+      case .convolution(let convolution): try node.kernel(for: convolution, input, filter)
+      case .depthwise(let convolution): try node.kernel(for: convolution, input, filter)
       }
-    guard let (kernel, choice) = chosen else {
-      throw node.unsupported("\(input.type) with a filter of \(filter.type) has no kernel")
-    }
     return WeightedProduct(
       kernel: kernel, choice: choice, input: input, output: output,
       weights: ProductWeights(filter: filter, bias: bias, arrangement: arrangement, biasCopies: biasCopies))

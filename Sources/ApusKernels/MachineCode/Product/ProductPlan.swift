@@ -78,8 +78,6 @@ final class ProductPlan: Sendable {
     _ convolution: Convolution, _ epilogue: LoweredEpilogue, product: ProductKind, target: any CodeTarget,
     sharesPipes: Bool, isForOneThread: Bool
   ) throws(Decline) {
-    // Panels and their factors are beside what the limit of memory counts.
-    try Decline.require(convolution.outputChannels, below: 1 << 22, "the number of output channels")
     self.convolution = convolution
     self.isForOneThread = isForOneThread
     laneByteCount = product.laneByteCount
