@@ -26,6 +26,9 @@ struct ModelsCommand: ParsableCommand {
   @Option(name: .long, help: "Measured inferences.")
   var runs = 50
 
+  @Option(name: .long, help: "The time limit of a run, in seconds, to see what it costs; none otherwise.")
+  var timeLimit: Double?
+
   @Flag(help: "Also measure each operator.")
   var profile = false
 
@@ -39,7 +42,12 @@ struct ModelsCommand: ParsableCommand {
     guard (1...1_000_000).contains(runs) else {
       throw ApusError(.invalidArgument, "--runs is \(runs), not 1 to 1000000")
     }
-    let options = try engine.interpreterOptions
+    guard timeLimit.map({ $0 > 0 && $0 <= 1e9 }) ?? true else {
+      throw ApusError(
+        .invalidArgument, "--time-limit is \(timeLimit ?? 0), not more than 0 and up to 1000000000")
+    }
+    var options = try engine.interpreterOptions
+    options.timeLimit = timeLimit.map { .seconds($0) }
     try Runtime.checkKernels(named: options.kernels)
     var reports: [ModelReport] = []
     for model in models {
@@ -67,6 +75,7 @@ struct ModelsCommand: ParsableCommand {
       "models", "--json", "--threads", "\(engine.threads)", "--warmup", "\(warmup)", "--runs", "\(runs)",
     ]
     if let kernels = engine.kernels { arguments += ["--kernels", kernels] }
+    if let timeLimit { arguments += ["--time-limit", "\(timeLimit)"] }
     if profile { arguments.append("--profile") }
     let output = try ChildProcess.output(arguments: arguments + ["--", model])
     let decoder = JSONDecoder()
