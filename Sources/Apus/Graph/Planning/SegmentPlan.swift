@@ -38,10 +38,25 @@ import ApusKernels
   let constantByteCount: Int
   /// About how many steps a run of it takes, those of called subgraphs apart.
   let work: Int
-  /// Whether a run takes long enough for the clock to be read before each step, or nobody knows.
+  /// Whether a run takes long enough for the clock to be read at all, or nobody knows.
   let isLong: Bool
+  /// How the clock is read at each step.
+  let clock: [ClockUse]
   /// The tensors whose values exist after it has run; set by the checker, for the next segment.
   let present: PresentTensors
+
+  /// How a step of a long run deals with the clock, which takes as long to read as a small operator to run.
+  enum ClockUse {
+    /// Nobody reads it.
+    case ignored
+    /// It is read before the step.
+    case read
+    /// The same, and within the step, which is long or may be.
+    case watched
+  }
+
+  /// Work after which the clock is read, and that of a step within which it is: some ten microseconds of products.
+  private static let (clockWork, watchedWork) = (1 << 22, 1 << 20)
 
   /// A deferred operator and its position.
   struct Delivery {
@@ -61,9 +76,16 @@ import ApusKernels
     self.steps = steps
     unsafe walk = unsafe steps.map { unsafe .passUnretained($0) }
     var (work, nanoseconds) = (1, 0)
+    var (clock, workSinceClock): ([ClockUse], Int) = ([], 0)
+    clock.reserveCapacity(steps.count)
     for step in steps {
       let elements = step.elementCount(facts)
-      work = work.addingClamped(step.multiplyAccumulates.addingClamped(1)).addingClamped(elements)
+      let own = step.multiplyAccumulates.addingClamped(1).addingClamped(elements)
+      work = work.addingClamped(own)
+      workSinceClock = workSinceClock.addingClamped(own)
+      let isWatched = own > Self.watchedWork || step.operation.isForeign
+      clock.append(isWatched ? .watched : workSinceClock > Self.clockWork ? .read : .ignored)
+      if clock.last != .ignored { workSinceClock = 0 }
       // Bytes are multiplied four times as fast as floats, and moved at least twice as fast.
       let areBytes = step.writes.first.map { checker.wiring.types[$0].isByte } ?? false
       nanoseconds &+= ThreadPolicy.nanoseconds(
@@ -71,7 +93,8 @@ import ApusKernels
         elements: elements >> (areBytes ? 1 : 0))
     }
     self.work = work
-    isLong = work > 1 << 22 || steps.contains { $0.operation.isForeign }
+    self.clock = clock
+    isLong = work > Self.clockWork || steps.contains { $0.operation.isForeign }
     self.nanoseconds = nanoseconds
     self.facts = facts
     self.layout = layout

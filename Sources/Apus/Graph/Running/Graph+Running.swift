@@ -29,7 +29,7 @@ extension Graph {
       defer { withExtendedLifetime(plan) {} }
       for index in unsafe plan.walk.indices {
         if readsClock {
-          try observer.checkTime()
+          try observer.check(plan.clock[index])
         } else if isCancellable {
           try observer.checkSignal()
         }

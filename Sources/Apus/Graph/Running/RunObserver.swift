@@ -31,12 +31,19 @@ final class RunObserver {
   /// Whether somebody can cancel the run.
   var isCancellable: Bool { limits.signal.hasParent }
 
-  /// Throws if the run was cancelled or takes too long; looks at the clock if there is a deadline.
-  func checkTime() throws(ApusError) { try limits.checkTime() }
-
   /// Throws if the run was cancelled, or was found to be late.
   func checkSignal() throws(ApusError) {
     if limits.signal.isSet { throw limits.reason }
+  }
+
+  /// Looks at the clock as a step asks for it.
+  func check(_ clock: SegmentPlan.ClockUse) throws(ApusError) {
+    if clock != .ignored {
+      try limits.checkTime()
+    } else {
+      try checkSignal()
+    }
+    if clock != .watched { limits.signal.ignoreClock() }
   }
 
   /// From now on, nobody looks at the clock until somebody checks the time.
