@@ -264,6 +264,7 @@ class Node {
     guard count <= Double(limit) else {
       throw ApusError(.resourceLimit, "\(place): takes \(count) steps, more than the limit of \(limit)")
     }
+    note(work: count)
   }
 
   /// As ``check(work:)`` for steps that a run takes one by one, and does not end early: each counts for many.
@@ -273,6 +274,12 @@ class Node {
       throw ApusError(
         .resourceLimit, "\(place): takes \(count) steps, one by one, more than the limit of \(limit)")
     }
+    note(work: count * Double(Self.plainWorkCost))
+  }
+
+  /// Keeps the greatest number that is declared, so that runs look at the clock where they are long.
+  private func note(work count: Double) {
+    planner.record.work = max(planner.record.work, Int(min(max(count, 0), 1e18)))
   }
 
   /// How many multiply-accumulates fast kernels do while plain code takes a step.

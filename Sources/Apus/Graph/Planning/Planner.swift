@@ -30,6 +30,7 @@ final class Planner {
     var writes: [Int] = []
     var scratch: [Int] = []
     var multiplyAccumulates = 0
+    var work = 0
   }
 
   /// Prepares to plan what follows `start`.
@@ -114,7 +115,7 @@ final class Planner {
     }
     let step = Step(
       position: index, nodes: [index], operation: operation, reads: record.reads, writes: record.writes,
-      scratch: record.scratch, multiplyAccumulates: record.multiplyAccumulates)
+      scratch: record.scratch, multiplyAccumulates: record.multiplyAccumulates, work: record.work)
     if let deferred = operation.deferred {
       draft.steps.append(step)
       return deferred

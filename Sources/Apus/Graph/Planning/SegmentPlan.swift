@@ -80,7 +80,7 @@ import ApusKernels
     clock.reserveCapacity(steps.count)
     for step in steps {
       let elements = step.elementCount(facts)
-      let own = step.multiplyAccumulates.addingClamped(1).addingClamped(elements)
+      let own = step.work.addingClamped(1).addingClamped(elements)
       work = work.addingClamped(own)
       workSinceClock = workSinceClock.addingClamped(own)
       let isWatched = own > Self.watchedWork || step.operation.isForeign

@@ -17,10 +17,12 @@ final class Step {
   let scratch: [Int]
   /// The multiply-accumulates of one run.
   let multiplyAccumulates: Int
+  /// The same and other work that the operator declared, in multiply-accumulates of fast kernels that take as long.
+  let work: Int
 
   init(
     position: Int, nodes: [Int], operation: any Operator, reads: [Int], writes: [Int], scratch: [Int],
-    multiplyAccumulates: Int = 0
+    multiplyAccumulates: Int = 0, work: Int = 0
   ) {
     self.position = position
     self.nodes = nodes
@@ -29,6 +31,7 @@ final class Step {
     self.writes = writes
     self.scratch = scratch
     self.multiplyAccumulates = multiplyAccumulates
+    self.work = max(work, multiplyAccumulates)
   }
 
   /// The step with another operation, which may do the work of other steps, too.
@@ -40,16 +43,18 @@ final class Step {
     _ operation: any Operator, absorbing others: [Step] = [], position: Int? = nil, reads: [Int]? = nil,
     writes: [Int]? = nil, scratch more: [Int] = []
   ) -> Step {
-    var (nodes, scratch, work) = (nodes, scratch, multiplyAccumulates)
+    var (nodes, scratch, multiplyAccumulates, work) = (nodes, scratch, multiplyAccumulates, work)
     for other in others {
       nodes += other.nodes
       scratch += other.scratch
-      work += other.multiplyAccumulates
+      multiplyAccumulates = multiplyAccumulates.addingClamped(other.multiplyAccumulates)
+      work = work.addingClamped(other.work)
     }
     if !more.isEmpty { scratch += more }
     return Step(
       position: position ?? self.position, nodes: nodes, operation: operation, reads: reads ?? self.reads,
-      writes: writes ?? self.writes, scratch: scratch, multiplyAccumulates: work)
+      writes: writes ?? self.writes, scratch: scratch,
+      multiplyAccumulates: multiplyAccumulates, work: work)
   }
 
   /// Whether it covers an operator of the file.
