@@ -421,7 +421,26 @@ def every_input(model, random):
         tensor.shape, tensor.shapeSignature = np.array(sizes, np.int32), None
 
 
-CHANGES = [metadata, rank, open_dimensions, constant_input, every_input, tensor_indices, graph_indices, shape, one_dimension, input_dimension, same_dimensions, element_type, is_variable,
+def fitting_sizes(model, random):
+    """Sizes of all inputs by chance, zeros and huge ones among them, that a reader accepts; mostly the same for alike inputs."""
+    graph = model.subgraphs[0]
+    last = None
+    for place in graph.inputs:
+        tensor = graph.tensors[int(place)]
+        sizes = [int(size) for size in tensor.shape]
+        if last is not None and len(last) == len(sizes) and random.random() < 0.6:
+            sizes = [size if random.random() < 0.8 else random.choice([1, own]) for size, own in zip(last, sizes)]
+        else:
+            for _ in range(60):
+                drawn = [random.choice(SIZES + [0, 1, 46340]) if random.random() < 0.6 else size for size in sizes]
+                if np.prod([size for size in drawn if size > 0], dtype=np.float64) < (1 << 31):
+                    sizes = drawn
+                    break
+        last = sizes
+        tensor.shape, tensor.shapeSignature = np.array(sizes, np.int32), None
+
+
+CHANGES = [fitting_sizes, metadata, rank, open_dimensions, constant_input, every_input, tensor_indices, graph_indices, shape, one_dimension, input_dimension, same_dimensions, element_type, is_variable,
            buffer_index, buffer_bytes, small_integers, quantization, operator_code, version, options, no_options,
            custom_options, operators, output_is_input, add_call, called_subgraph, condition_is_true, signatures]
-WEIGHTS = [5, 4, 5, 4, 4, 8, 3, 5, 8, 8, 10, 5, 2, 3, 8, 10, 6, 4, 1, 14, 2, 4, 3, 2, 2, 3, 2, 1]
+WEIGHTS = [8, 5, 4, 5, 4, 4, 8, 3, 5, 8, 8, 10, 5, 2, 3, 8, 10, 6, 4, 1, 14, 2, 4, 3, 2, 2, 3, 2, 1]
