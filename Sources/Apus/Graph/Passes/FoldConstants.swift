@@ -4,7 +4,7 @@ import ApusKernels
 extension PlanDraft {
   /// Larger results, in bytes, are computed in each run instead of being kept.
   private static let foldLimit = 256 << 20
-  /// Results that take more work than this are computed in each run, which can be cancelled.
+  /// Results that take more multiply-accumulates than this, or sixteen times as much other work, are computed in each run, which can be cancelled.
   private static let workLimit = 1 << 32
   /// Results up to this size, in bytes, are computed at once; larger ones on first use, see ``ComputedConstant``.
   private static let eagerLimit = 256
@@ -19,7 +19,8 @@ extension PlanDraft {
     let operation = wiring.subgraph.operators[step.position]
     let outputs = operation.outputs
     guard let sources = sources(operation.inputs, step.reads),
-      outputs.allSatisfy({ !wiring.isVariable($0) }), step.work <= Self.workLimit
+      outputs.allSatisfy({ !wiring.isVariable($0) }), step.multiplyAccumulates <= Self.workLimit,
+      step.work <= Self.workLimit << 4
     else { return nil }
     let (results, scratch) = (try pieces(outputs), try pieces(step.scratch))
     var total = 0

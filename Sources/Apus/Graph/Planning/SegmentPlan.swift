@@ -76,12 +76,13 @@ import ApusKernels
     self.steps = steps
     unsafe walk = unsafe steps.map { unsafe .passUnretained($0) }
     var (work, nanoseconds) = (1, 0)
-    var (clock, workSinceClock): ([ClockUse], Int) = ([], 0)
+    var (clock, workSinceClock, allWork): ([ClockUse], Int, Int) = ([], 0, 0)
     clock.reserveCapacity(steps.count)
     for step in steps {
       let elements = step.elementCount(facts)
+      work = work.addingClamped(step.multiplyAccumulates.addingClamped(1)).addingClamped(elements)
       let own = step.work.addingClamped(1).addingClamped(elements)
-      work = work.addingClamped(own)
+      allWork = allWork.addingClamped(own)
       workSinceClock = workSinceClock.addingClamped(own)
       let isWatched = own > Self.watchedWork || step.operation.isForeign
       clock.append(isWatched ? .watched : workSinceClock > Self.clockWork ? .read : .ignored)
@@ -94,7 +95,7 @@ import ApusKernels
     }
     self.work = work
     self.clock = clock
-    isLong = work > Self.clockWork || steps.contains { $0.operation.isForeign }
+    isLong = allWork > Self.clockWork || steps.contains { $0.operation.isForeign }
     self.nanoseconds = nanoseconds
     self.facts = facts
     self.layout = layout

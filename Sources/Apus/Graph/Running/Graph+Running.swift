@@ -19,6 +19,8 @@ extension Graph {
         try planNextSegment()
       }
       let plan = segments[current].plan
+      // What was ended early is unfinished: nothing may build on it.
+      if current > 0, isWatched { try observer.checkSignal() }
       try observer.charge(plan.work)
       // In what takes microseconds nobody reads the clock: that takes as long as a small operator.
       let readsClock = isWatched && plan.isLong

@@ -14,6 +14,8 @@ final class RunLimits {
   /// Whether the deadline of this run is its cancellation's own.
   private var endsByCancellation = false
   private var workLeft = 0
+  /// Work of segments that did not look at the clock, since somebody did.
+  private var workSinceClock = 0
   private var iterationsLeft = 0
 
   /// Takes the limits from an interpreter's options.
@@ -44,6 +46,7 @@ final class RunLimits {
     }
     signal.begin(nanoseconds: limit, parent: cancellation?.signal)
     workLeft = runWorkLimit
+    workSinceClock = 0
     iterationsLeft = loopLimit
   }
 
@@ -68,14 +71,23 @@ final class RunLimits {
     return ApusError(.resourceLimit, "the model takes longer than the limit of \(seconds) seconds")
   }
 
-  /// Takes work from what is left of it.
+  /// Takes the work of a segment from what is left of it. Of many short segments, as of subgraphs that are called, some look at the
+  /// clock.
   @inline(__always)
   func charge(_ work: Int) throws(ApusError) {
     workLeft &-= work
     if workLeft < 0 {
       throw ApusError(.resourceLimit, "the run takes more steps than the limit of \(runWorkLimit)")
     }
+    workSinceClock &+= min(work, Self.clockWork) &+ Self.segmentWork
+    if workSinceClock > Self.clockWork {
+      workSinceClock = 0
+      if signal.isWatched { try checkTime() }
+    }
   }
+
+  /// Work after which somebody looks at the clock, and what a segment takes beside its own.
+  private static let (clockWork, segmentWork) = (1 << 22, 1 << 8)
 
   /// Counts an iteration of a loop.
   func countIteration(_ place: String) throws(ApusError) {

@@ -13,8 +13,8 @@ enum Convolution2DTransposeBias {
     let bias = try node.input(2, types: [.float32], rank: 1)
     let options = try node.customIntegers(count: 3)
     let (padding, strideWidth, strideHeight) = (options[0], options[1], options[2])
-    guard strideWidth > 0, strideHeight > 0 else {
-      throw node.malformed("the strides \(strideHeight), \(strideWidth) are not positive")
+    guard (1...32_767).contains(strideWidth), (1...32_767).contains(strideHeight) else {
+      throw node.malformed("the strides \(strideHeight), \(strideWidth) are not in 1 to 32767")
     }
     guard input.shape[1] > 0, input.shape[2] > 0, filter.shape.elementCount > 0,
       input.shape[3] == filter.shape[3],

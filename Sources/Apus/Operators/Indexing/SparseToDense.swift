@@ -26,6 +26,7 @@ struct SparseToDense: Operator {
     }
     let output = try node.output(0, shape: shape, like: values)
     guard shape.elementCount > 0 else { return DataMovement([]) }
+    try node.check(plainWork: Double(count))
     let width = values.type.byteCount ?? 1
     return SparseToDense(
       indices: indices, values: values, other: other, output: output,

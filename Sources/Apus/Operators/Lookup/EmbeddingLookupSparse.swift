@@ -45,6 +45,9 @@ struct EmbeddingLookupSparse: Operator {
     let width = table.shape.dimensions.dropFirst()
     output = try node.output(0, shape: TensorShape(sizes + width), types: [.float32])
     try node.requireCountable(sizes)
+    try node.check(
+      plainWork: Double(count)
+        * Double(table.shape.elementCount(in: 1..<table.shape.rank) / 4 + sizes.count + 8))
     kernel = EmbeddingSums(
       sizes: sizes, tableRows: table.shape[0], width: table.shape.elementCount(in: 1..<table.shape.rank),
       combiner: combiner)

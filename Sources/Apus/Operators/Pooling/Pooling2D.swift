@@ -10,11 +10,18 @@ struct Pooling2D: Operator {
   private let output: TensorSlot
   private let scratch: TensorSlot?
 
-  static func average(_ node: Node) throws(ApusError) -> any Operator { try Pooling2D(.average, node) }
-  static func maximum(_ node: Node) throws(ApusError) -> any Operator { try Pooling2D(.maximum, node) }
-  static func l2(_ node: Node) throws(ApusError) -> any Operator { try Pooling2D(.l2, node) }
+  static func average(_ node: Node) throws(ApusError) -> any Operator {
+    try Pooling2D(.average, node) ?? DataMovement([])
+  }
+  static func maximum(_ node: Node) throws(ApusError) -> any Operator {
+    try Pooling2D(.maximum, node) ?? DataMovement([])
+  }
+  static func l2(_ node: Node) throws(ApusError) -> any Operator {
+    try Pooling2D(.l2, node) ?? DataMovement([])
+  }
 
-  private init(_ kind: Pooling.Kind, _ node: Node) throws(ApusError) {
+  /// Reads and checks the tensors; nil where the output has no elements.
+  private init?(_ kind: Pooling.Kind, _ node: Node) throws(ApusError) {
     try node.expect(inputs: 1...1)
     input = try node.input(0, rank: 4)
     let filterWidth = try node.int32Option(3, default: 0)
@@ -24,6 +31,7 @@ struct Pooling2D: Operator {
       strideWidthField: 1, strideHeightField: 2, dilationFields: nil, mayMiss: true)
     let shape = TensorShape([input.shape[0], window.outputHeight, window.outputWidth, input.shape[3]])
     output = try node.output(0, shape: shape, like: input)
+    guard shape.elementCount > 0 else { return nil }
     // No window has more of the input than there is.
     try node.check(
       work: Double(shape.elementCount) * Double(min(filterHeight, input.shape[1]))

@@ -28,6 +28,7 @@ struct BasicLSTM: Operator {
     let (depth, isTooDeep) = input.shape[1].addingReportingOverflow(units)
     let (rows, isTooHigh) = units.multipliedReportingOverflow(by: 4)
     guard !isTooDeep, !isTooHigh else { throw node.malformed("has too many units") }
+    try node.declare(multiplyAccumulates: Double(batch) * Double(rows) * Double(depth))
     _ = try node.input(2, types: [.float32])
     weights = try node.recurrentWeights(2, rows: rows, depth: depth)
     bias = try node.vector(3, count: rows)
@@ -47,6 +48,8 @@ struct BasicLSTM: Operator {
     let inputs = tensors.read(input, as: Float.self)
     let outputs = tensors.read(oldOutput, as: Float.self)
     for row in 0..<input.shape[0] {
+      // A run that has to end leaves the rest out; nobody reads it.
+      if tensors.threads.mustStop { return }
       do {
         var all = tensors.write(joined, as: Float.self)
         for index in 0..<depth {

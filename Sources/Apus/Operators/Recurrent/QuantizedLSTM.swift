@@ -26,6 +26,7 @@ struct QuantizedLSTM: Operator {
     let (depth, isTooDeep) = input.shape[1].addingReportingOverflow(units)
     let (rows, isTooHigh) = units.multipliedReportingOverflow(by: 4)
     guard !isTooDeep, !isTooHigh else { throw node.malformed("has too many units") }
+    try node.declare(multiplyAccumulates: Double(batch) * Double(rows) * Double(depth))
     bias = try node.vector(3, count: rows, types: [.int32])
     guard weights.shape == [rows, depth], oldOutput.shape == [batch, units], oldCell.shape == [batch, units]
     else {
@@ -52,6 +53,8 @@ struct QuantizedLSTM: Operator {
     let inputs = tensors.read(input, as: UInt8.self)
     let outputs = tensors.read(oldOutput, as: UInt8.self)
     for row in 0..<input.shape[0] {
+      // A run that has to end leaves the rest out; nobody reads it.
+      if tensors.threads.mustStop { return }
       do {
         var values = tensors.write(joined, row * depth..<(row + 1) * depth, as: UInt8.self)
         let width = depth - units

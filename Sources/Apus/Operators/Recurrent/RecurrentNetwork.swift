@@ -72,7 +72,7 @@ enum RecurrentNetwork {
     let second = isMerged ? first : try output(1, backward.unitCount)
     // If time comes first and weights are bytes, the reference reads the sequence once for each of its steps.
     let readings = layout.isTimeMajor && forward.isQuantized ? layout.time : 1
-    try node.check(work: layout.work * Double(readings))
+    try node.check(work: layout.runWork * Double(readings))
     return SequenceNetwork(
       layout: layout,
       directions: [

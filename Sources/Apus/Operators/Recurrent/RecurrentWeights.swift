@@ -172,6 +172,8 @@ struct SequenceLayout {
   let isTimeMajor: Bool
   /// The multiply-accumulates of all steps.
   let work: Double
+  /// The same, and what each step takes beside them.
+  let runWork: Double
 
   /// The layout of an operator's input of rank 2 (one step) or 3. Throws if the steps, each of which reads
   /// all weights, take too long.
@@ -184,8 +186,11 @@ struct SequenceLayout {
       guard let slot = try node.optionalInput(position), slot.shape.rank <= 2 else { continue }
       weightCount += Double(slot.shape.elementCount)
     }
-    work = Double(batch) * Double(time) * weightCount
+    let steps = Double(batch) * Double(time)
+    work = steps * weightCount
+    runWork = steps * (weightCount + 64)
     try node.declare(multiplyAccumulates: work)
+    try node.check(work: runWork)
   }
 
   /// The row of a step.

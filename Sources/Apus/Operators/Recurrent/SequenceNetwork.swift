@@ -53,6 +53,7 @@ struct SequenceNetwork: Operator {
         directions.count, Work(network: self, team: tensors.threads.alone))
     }
     for _ in 0..<readings {
+      if tensors.threads.mustStop { return }
       for direction in directions { direction.layer.read(direction, layout, tensors) }
     }
   }
