@@ -170,6 +170,7 @@ import Testing
       var random = SeededGenerator(seed: UInt64(seed))
       let dimensions = dimensions(using: &random)
       let pairs = MatrixPairs(lhs: dimensions.lhs, rhs: dimensions.rhs)
+      let exchanged = MatrixPairs(lhs: dimensions.rhs, rhs: dimensions.lhs)
       var expected = [(lhs: 0, rhs: 0)]
       for (left, right) in zip(dimensions.lhs, dimensions.rhs) {
         expected = expected.flatMap { pair in
@@ -183,8 +184,8 @@ import Testing
       }
       #expect(pairs.count == expected.count)
       #expect((0..<pairs.count).allSatisfy { pairs[$0] == expected[$0] })
-      #expect((0..<pairs.count).allSatisfy { pairs.exchanged[$0] == (expected[$0].rhs, expected[$0].lhs) })
-      for pairs in [pairs, pairs.exchanged] {
+      #expect((0..<pairs.count).allSatisfy { exchanged[$0] == (expected[$0].rhs, expected[$0].lhs) })
+      for pairs in [pairs, exchanged] {
         let together = pairs.together
         #expect(pairs.count.isMultiple(of: together))
         #expect((0..<pairs.count).allSatisfy { pairs[$0].rhs == pairs[$0 / together * together].rhs })

@@ -43,20 +43,6 @@ package struct MatrixPairs: Sendable {
     self.together = max(together, 1)
   }
 
-  private init(exchanging other: MatrixPairs) {
-    axes = other.axes.map { Axis(count: $0.count, lhs: $0.rhs, rhs: $0.lhs) }
-    (count, lhsCount, rhsCount) = (other.count, other.rhsCount, other.lhsCount)
-    var together = 1
-    for axis in axes {
-      guard axis.rhs == 0 else { break }
-      together *= axis.count
-    }
-    self.together = max(together, 1)
-  }
-
-  /// The same with the sides exchanged.
-  package var exchanged: MatrixPairs { MatrixPairs(exchanging: self) }
-
   /// A pair by its number, below ``count``.
   package subscript(number: Int) -> Pair {
     var (rest, pair) = (number, (lhs: 0, rhs: 0))

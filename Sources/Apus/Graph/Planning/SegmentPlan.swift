@@ -55,8 +55,8 @@ import ApusKernels
     case watched
   }
 
-  /// Work after which the clock is read, and that of a step within which it is: some ten microseconds of products.
-  private static let (clockWork, watchedWork) = (1 << 22, 1 << 20)
+  /// The work of a step within which the clock is read: some ten microseconds of products.
+  private static let watchedWork = 1 << 20
 
   /// A deferred operator and its position.
   struct Delivery {
@@ -85,7 +85,7 @@ import ApusKernels
       allWork = allWork.addingClamped(own)
       workSinceClock = workSinceClock.addingClamped(own)
       let isWatched = own > Self.watchedWork || step.operation.isForeign
-      clock.append(isWatched ? .watched : workSinceClock > Self.clockWork ? .read : .ignored)
+      clock.append(isWatched ? .watched : workSinceClock > RunLimits.clockWork ? .read : .ignored)
       if clock.last != .ignored { workSinceClock = 0 }
       // Bytes are multiplied four times as fast as floats, and moved at least twice as fast.
       let areBytes = step.writes.first.map { checker.wiring.types[$0].isByte } ?? false
@@ -95,7 +95,7 @@ import ApusKernels
     }
     self.work = work
     self.clock = clock
-    isLong = allWork > Self.clockWork || steps.contains { $0.operation.isForeign }
+    isLong = allWork > RunLimits.clockWork || steps.contains { $0.operation.isForeign }
     self.nanoseconds = nanoseconds
     self.facts = facts
     self.layout = layout

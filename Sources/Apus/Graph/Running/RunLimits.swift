@@ -86,8 +86,10 @@ final class RunLimits {
     }
   }
 
-  /// Work after which somebody looks at the clock, and what a segment takes beside its own.
-  private static let (clockWork, segmentWork) = (1 << 22, 1 << 8)
+  /// Work after which somebody looks at the clock.
+  static let clockWork = 1 << 22
+  /// What a segment takes beside its own work.
+  private static let segmentWork = 1 << 8
 
   /// Counts an iteration of a loop.
   func countIteration(_ place: String) throws(ApusError) {

@@ -10,14 +10,12 @@ struct Pooling2D: Operator {
   private let output: TensorSlot
   private let scratch: TensorSlot?
 
-  static func average(_ node: Node) throws(ApusError) -> any Operator {
-    try Pooling2D(.average, node) ?? DataMovement([])
-  }
-  static func maximum(_ node: Node) throws(ApusError) -> any Operator {
-    try Pooling2D(.maximum, node) ?? DataMovement([])
-  }
-  static func l2(_ node: Node) throws(ApusError) -> any Operator {
-    try Pooling2D(.l2, node) ?? DataMovement([])
+  static func average(_ node: Node) throws(ApusError) -> any Operator { try prepare(.average, node) }
+  static func maximum(_ node: Node) throws(ApusError) -> any Operator { try prepare(.maximum, node) }
+  static func l2(_ node: Node) throws(ApusError) -> any Operator { try prepare(.l2, node) }
+
+  private static func prepare(_ kind: Pooling.Kind, _ node: Node) throws(ApusError) -> any Operator {
+    try Pooling2D(kind, node) ?? DataMovement([])
   }
 
   /// Reads and checks the tensors; nil where the output has no elements.

@@ -61,12 +61,14 @@ struct BatchMatMul: Operator {
     let (operands, epilogue) = try Self.scheme(
       lhs: lhs, rhs: rhs, output: output, columns: columns, node: node)
     guard output.shape.elementCount > 0 else { return nil }
-    let pairs = MatrixPairs(lhs: Array(left[..<(rank - 2)]), rhs: Array(right[..<(rank - 2)]))
     // A row times the rows of a matrix is that matrix times a column, which needs no packed matrix.
     isExchanged =
       operands == .float32 && rows == 1 && columns > 1 && adjointRight && !rhs.isConstant && !lhs.isConstant
     self.lhs = isExchanged ? rhs : lhs
     self.rhs = isExchanged ? lhs : rhs
+    let sides = (Array(left[..<(rank - 2)]), Array(right[..<(rank - 2)]))
+    let pairs =
+      isExchanged ? MatrixPairs(lhs: sides.1, rhs: sides.0) : MatrixPairs(lhs: sides.0, rhs: sides.1)
     let (productRows, productColumns) = isExchanged ? (columns, rows) : (rows, columns)
     var convolution = Convolution(
       rows: productRows, depth: max(depth, 1), columns: max(productColumns, 1), operands: operands,
@@ -81,7 +83,7 @@ struct BatchMatMul: Operator {
       ProductBatch.Shape(
         rows: productRows, depth: depth, outputs: productColumns,
         widths: (lhs.type.byteCount ?? 1, rhs.type.byteCount ?? 1, output.type.byteCount ?? 1)),
-      pairs: isExchanged ? pairs.exchanged : pairs,
+      pairs: pairs,
       isLhsTransposed: adjointLeft && !isExchanged, isRhsTransposed: !adjointRight)
     thin =
       operands == .float32 && !rhs.isConstant && !adjointRight && (!adjointLeft || rows == 1)
