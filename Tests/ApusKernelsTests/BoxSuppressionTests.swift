@@ -53,7 +53,8 @@ import Testing
         var memory = span.mutableBytes
         let found = kernel.run(
           boxes: boxes.span, scores: scores.span, limits: .init(overlap: overlap, score: 0, sigma: 0),
-          indices: &places, selectedScores: &selectedScores, scratch: &memory)
+          indices: &places, selectedScores: &selectedScores, scratch: &memory,
+          threads: ThreadTeam(count: 1))
         let wanted = expected(boxes, scores, overlap, most)
         #expect(found == wanted.count && Array(indices.prefix(found)) == wanted, "\(size), \(most)")
       }

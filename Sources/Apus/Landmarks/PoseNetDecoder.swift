@@ -60,7 +60,8 @@ package struct PoseNetDecoder: Sendable {
     var scratchBytes = unsafe scratchSpan.mutableBytes
     let found = unsafe decoding.run(
       scores: scores.span.bytes, short: short.span.bytes, middle: middle.span.bytes, points: &pointSpan,
-      pointScores: &pointScoreSpan, scores: &scoreSpan, scratch: &scratchBytes)
+      pointScores: &pointScoreSpan, scores: &scoreSpan, scratch: &scratchBytes,
+      threads: ThreadTeam(count: 1))
     return (0..<found).map { pose in
       Pose(
         score: poseScores[pose],

@@ -163,6 +163,7 @@ class Node {
         "\(place): needs the \(slot.shape.elementCount) values of \(slot.name) while it is prepared, more than the "
           + "limit of \(Self.valueLimit)")
     }
+    try need(arraysOf: slot.shape.elementCount, entryByteCount: 2 * MemoryLayout<Int>.stride)
     return try planner.values(of: slot, as: T.self)
   }
 
@@ -250,6 +251,22 @@ class Node {
   /// Scratch memory for this operator; its contents are undefined when a run begins.
   func scratch(byteCount: Int) throws(ApusError) -> TensorSlot {
     try planner.scratch(byteCount: byteCount, of: self)
+  }
+
+  /// Counts tables that an operator is about to make and keeps, of so many entries, towards the limit on memory.
+  func keep(tablesOf count: Int, entryByteCount: Int) throws(ApusError) {
+    let (byteCount, overflow) = count.multipliedReportingOverflow(by: entryByteCount)
+    do throws(ApusError) { try planner.hold(overflow ? .max : byteCount) } catch {
+      throw ApusError(error.code, "\(place): tables: \(error.message)")
+    }
+  }
+
+  /// Throws if what preparation needs for a while would exceed the limit on memory.
+  func need(arraysOf count: Int, entryByteCount: Int) throws(ApusError) {
+    let (byteCount, overflow) = count.multipliedReportingOverflow(by: entryByteCount)
+    do throws(ApusError) { try planner.reserve(overflow ? .max : byteCount) } catch {
+      throw ApusError(error.code, "\(place): values: \(error.message)")
+    }
   }
 
   /// Declares the multiply-accumulates of one run, for profiles; throws beyond the limit on work.

@@ -41,7 +41,7 @@ package struct BoxSuppression: Sendable {
   /// - Returns: how many boxes were selected.
   package func run(
     boxes: Span<Float>, scores: Span<Float>, limits: Limits, indices: inout MutableSpan<Int32>,
-    selectedScores: inout MutableSpan<Float>, scratch: inout MutableRawSpan
+    selectedScores: inout MutableSpan<Float>, scratch: inout MutableRawSpan, threads: ThreadTeam
   ) -> Int {
     precondition(
       boxes.count >= 4 * boxCount && scores.count >= boxCount && scratch.byteCount >= scratchByteCount)
@@ -58,7 +58,8 @@ package struct BoxSuppression: Sendable {
       }
       let most = min(queue.count, indices.count)
       var count = 0
-      while count < most, queue.count > 0 {
+      var poll = StopPoll(threads)
+      while count < most, queue.count > 0, !poll.mustStop(before: count) {
         var candidate = queue.removeFirst()
         let first = candidate.score
         let box = Int(candidate.item)

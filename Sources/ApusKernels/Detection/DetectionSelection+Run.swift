@@ -234,7 +234,8 @@ extension DetectionSelection {
     }
     memory.chosen.removeAll()
     var chosen = 0
-    while chosen < maximumDetections, let number = candidates.removeFirst() {
+    var poll = StopPoll(threads)
+    while chosen < maximumDetections, !poll.mustStop(before: chosen), let number = candidates.removeFirst() {
       let (index, row) = number.quotientAndRemainder(dividingBy: boxCount)
       if perClass < .max, unsafe Int(memory.classCounts[index]) >= perClass { continue }
       let box = decoder.box(row)

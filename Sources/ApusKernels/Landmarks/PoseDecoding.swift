@@ -51,7 +51,8 @@ package struct PoseDecoding: Sendable {
   ///   - short: floats in units of the maps' pixels, as `middle` is.
   package func run(
     scores logits: RawSpan, short: RawSpan, middle: RawSpan, points: inout MutableSpan<Float>,
-    pointScores: inout MutableSpan<Float>, scores: inout MutableSpan<Float>, scratch: inout MutableRawSpan
+    pointScores: inout MutableSpan<Float>, scores: inout MutableSpan<Float>, scratch: inout MutableRawSpan,
+    threads: ThreadTeam
   ) -> Int {
     let (count, channels) = (Self.pointCount, Self.channels)
     let byteCount = 4 * height * width
@@ -74,7 +75,7 @@ package struct PoseDecoding: Sendable {
               short: PixelSampling(short, height, width, channels: channels.short),
               middle: PixelSampling(middle, height, width, channels: channels.middle),
               queue: ScoreHeap(base, capacity: candidateCount), poses: PoseList(base + queueByteCount, most))
-            finder.findPoses(threshold: threshold, radius: radius)
+            finder.findPoses(threshold: threshold, radius: radius, threads: threads)
             return write(finder.poses, &points, &pointScores, &scores)
           }
         }

@@ -58,9 +58,10 @@ struct PoseFinder {
   }
 
   /// Fills the list, in order of the final scores.
-  mutating func findPoses(threshold: Float, radius: Float) {
+  mutating func findPoses(threshold: Float, radius: Float, threads: ThreadTeam) {
     addCandidates(leastLogit: Float(-log(1 / (Double(threshold) + 1e-6) - 1)))
-    while poses.count < poses.capacity, queue.count > 0 {
+    var poll = StopPoll(threads)
+    while poses.count < poses.capacity, queue.count > 0, !poll.mustStop(before: poses.count &+ 2048) {
       let index = Int(queue.removeFirst().item)
       let root = point(ofCandidate: index)
       guard !isNearOther(root, index % pointCount, radius) else { continue }

@@ -38,7 +38,7 @@ package struct EmbeddingSums: Sendable {
   /// Writes the sums. Lookups of one place follow each other; `indices` has one column more than the result has axes.
   package func run(
     ids: Span<Int32>, indices: Span<Int32>, weights: Span<Float>, table: Span<Float>,
-    to output: inout MutableSpan<Float>
+    to output: inout MutableSpan<Float>, threads: ThreadTeam
   ) -> Failure? {
     let columns = sizes.count + 1
     precondition(
@@ -54,7 +54,9 @@ package struct EmbeddingSums: Sendable {
       let divisor = combiner == .mean ? total : squares.squareRoot()
       for index in current &* width..<(current &+ 1) &* width { output[index] /= divisor }
     }
+    var poll = StopPoll(threads)
     for lookup in ids.indices {
+      if poll.mustStop(before: width) { return nil }
       let row = Int(ids[lookup])
       guard row >= 0, row < tableRows else { return .row(lookup) }
       var place = 0

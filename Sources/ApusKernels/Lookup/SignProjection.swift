@@ -14,6 +14,9 @@ package struct SignProjection: Sendable {
   /// The bytes of memory that ``bit(seed:_:weights:scratch:)`` needs.
   package var scratchByteCount: Int { itemByteCount + 4 }
 
+  /// The bytes that a bit hashes.
+  package var hashedByteCount: Int { items * scratchByteCount }
+
   /// Whether the sum is above zero. Without weights, each item counts once.
   package func bit(
     seed: Float, _ input: RawSpan, weights: Span<Float>, scratch: inout MutableRawSpan

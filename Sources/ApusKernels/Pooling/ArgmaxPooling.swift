@@ -47,17 +47,19 @@ package struct ArgmaxPooling: Sendable {
   /// Writes each window's maximum, clamped, and the number of its tap, counted by rows, plus 0.1.
   package func pool(
     _ input: Span<Float>, to output: inout MutableSpan<Float>, indices: inout MutableSpan<Float>,
-    minimum: Float,
-    maximum: Float
+    minimum: Float, maximum: Float, threads: ThreadTeam
   ) {
     precondition(input.count >= largeCount && output.count >= smallCount && indices.count >= smallCount)
     var target = 0
+    var poll = StopPoll(threads)
+    let taps = min(filterHeight, largeHeight) * min(filterWidth, largeWidth)
     for batch in 0..<batches {
       for row in 0..<smallHeight {
         let y0 = row &* strideHeight &- paddingTop
         for column in 0..<smallWidth {
           let x0 = column &* strideWidth &- paddingLeft
           for channel in 0..<channels {
+            if poll.mustStop(before: taps) { return }
             var best = -Float.greatestFiniteMagnitude
             var tap = 0
             var tapY = max(0, 0 &- y0)

@@ -71,7 +71,7 @@ package struct PhiloxStream: Sendable {
   ///   - write: takes the position in the output, row by row, and the class.
   package mutating func drawClasses(
     _ logits: Span<Float>, rows: Int, classes: Int, count: Int, scratch: inout MutableRawSpan,
-    write: (Int, Int) -> Void
+    threads: ThreadTeam, write: (Int, Int) -> Void
   ) {
     precondition(logits.count >= rows * classes && scratch.byteCount >= 8 * classes)
     var stream = self
@@ -80,7 +80,9 @@ package struct PhiloxStream: Sendable {
       let sums = unsafe scratch.bindMemory(to: Double.self)
       var bits = SIMD4<UInt32>()
       var used = 4
+      var poll = StopPoll(threads)
       for row in 0..<rows {
+        if poll.mustStop(before: classes &* 8) { return }
         var greatest = -Float.greatestFiniteMagnitude
         for index in row &* classes..<(row &+ 1) &* classes where logits[index].isFinite {
           greatest = max(greatest, logits[index])
@@ -92,6 +94,7 @@ package struct PhiloxStream: Sendable {
           unsafe sums[index] = total
         }
         for place in 0..<count {
+          if poll.mustStop(before: 16) { return }
           if used == 4 { (bits, used) = (stream.next(), 0) }
           let wanted = Self.unit(bits[used], bits[used &+ 1]) * total
           used &+= 2

@@ -58,11 +58,13 @@ package struct SVDFShape: Hashable, Sendable {
   /// Sums what is remembered of each unit's filters, weighted by time, and rescales it; no bias may be empty.
   package func finish(
     _ state: Span<Int16>, time: Span<Int16>, bias: Span<Int32>, _ multiplier: FixedPointMultiplier,
-    zeroPoint: Int32, output: inout MutableSpan<Int8>
+    zeroPoint: Int32, output: inout MutableSpan<Int8>, threads: ThreadTeam
   ) {
     precondition(state.count == batch * filters * memory && time.count == filters * memory)
     let units = filters / rank
+    var poll = StopPoll(threads)
     for index in 0..<output.count {
+      if poll.mustStop(before: rank * memory) { return }
       let (row, unit) = (index / units, index % units)
       var sum: Int32 = bias.count == units ? bias[unit] : 0
       for filter in unit * rank..<(unit + 1) * rank {

@@ -6,14 +6,16 @@ import ApusSystem
 /// `radius` before it up to, not with, `radius` after it: the reference's window.
 package func normalizeResponses(
   _ input: Span<Float>, channels: Int, radius: Int, bias: Float, alpha: Float, beta: Float,
-  to output: inout MutableSpan<Float>
+  to output: inout MutableSpan<Float>, threads: ThreadTeam
 ) {
   precondition(output.count >= input.count)
   guard channels > 0 else { return }
+  var poll = StopPoll(threads)
   for row in stride(from: 0, to: input.count, by: channels) {
     for channel in 0..<channels {
       let first = max(0, channel - radius)
       let end = min(channels, channel + radius)
+      if poll.mustStop(before: end - first) { return }
       var sum: Float = 0
       var index = first
       while index < end {

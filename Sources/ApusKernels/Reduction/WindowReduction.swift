@@ -49,24 +49,28 @@ package struct WindowReduction: Sendable {
   }
 
   /// Writes what the elements under each place of the window fold to.
-  package func run(_ input: RawSpan, initial: RawSpan, to output: inout MutableRawSpan) {
+  package func run(
+    _ input: RawSpan, initial: RawSpan, to output: inout MutableRawSpan, threads: ThreadTeam
+  ) {
+    var poll = StopPoll(threads)
     switch elements {
-    case .float32: run(input, initial, &output, fold.floats(Float.self))
-    case .float64: run(input, initial, &output, fold.floats(Double.self))
-    case .int8, .bool: run(input, initial, &output, fold.integers(Int8.self))
-    case .uint8: run(input, initial, &output, fold.integers(UInt8.self))
-    case .int16: run(input, initial, &output, fold.integers(Int16.self))
-    case .uint16: run(input, initial, &output, fold.integers(UInt16.self))
-    case .int32: run(input, initial, &output, fold.integers(Int32.self))
-    case .uint32: run(input, initial, &output, fold.integers(UInt32.self))
-    case .int64: run(input, initial, &output, fold.integers(Int64.self))
-    case .uint64: run(input, initial, &output, fold.integers(UInt64.self))
+    case .float32: run(input, initial, &output, &poll, fold.floats(Float.self))
+    case .float64: run(input, initial, &output, &poll, fold.floats(Double.self))
+    case .int8, .bool: run(input, initial, &output, &poll, fold.integers(Int8.self))
+    case .uint8: run(input, initial, &output, &poll, fold.integers(UInt8.self))
+    case .int16: run(input, initial, &output, &poll, fold.integers(Int16.self))
+    case .uint16: run(input, initial, &output, &poll, fold.integers(UInt16.self))
+    case .int32: run(input, initial, &output, &poll, fold.integers(Int32.self))
+    case .uint32: run(input, initial, &output, &poll, fold.integers(UInt32.self))
+    case .int64: run(input, initial, &output, &poll, fold.integers(Int64.self))
+    case .uint64: run(input, initial, &output, &poll, fold.integers(UInt64.self))
     default: elements.isNotTaken()
     }
   }
 
   private func run<T: BitwiseCopyable>(
-    _ input: RawSpan, _ initial: RawSpan, _ output: inout MutableRawSpan, _ fold: (T, T) -> T
+    _ input: RawSpan, _ initial: RawSpan, _ output: inout MutableRawSpan, _ poll: inout StopPoll,
+    _ fold: (T, T) -> T
   ) {
     let width = MemoryLayout<T>.stride
     // A product wraps only where it is zero in the end.
@@ -81,7 +85,7 @@ package struct WindowReduction: Sendable {
         var place = SIMD8<Int>.zero
         for target in 0..<count {
           var result = start
-          unsafe reduce(0, 0, place, start, input, &result, fold)
+          unsafe reduce(0, 0, place, start, input, &result, &poll, fold)
           unsafe output.storeBytes(of: result, toByteOffset: target &* width, as: T.self)
           advance(&place)
         }
@@ -92,7 +96,7 @@ package struct WindowReduction: Sendable {
   /// Folds the part of the window along an axis and those after it; `element` is nil outside of the tensor.
   private func reduce<T: BitwiseCopyable>(
     _ axis: Int, _ element: Int?, _ place: SIMD8<Int>, _ start: T, _ input: UnsafeRawBufferPointer,
-    _ result: inout T, _ fold: (T, T) -> T
+    _ result: inout T, _ poll: inout StopPoll, _ fold: (T, T) -> T
   ) {
     guard axis < axes.count else {
       let value = element.map {
@@ -104,9 +108,10 @@ package struct WindowReduction: Sendable {
     let shape = axes[axis]
     var position = place[axis] &* shape.stride &- shape.before
     for _ in 0..<shape.window {
+      if poll.mustStop(before: 4) { return }
       let isInside = position >= 0 && position % shape.spread == 0 && position / shape.spread < shape.size
       let next = isInside ? element.map { $0 &* shape.size &+ position / shape.spread } : nil
-      unsafe reduce(axis &+ 1, next, place, start, input, &result, fold)
+      unsafe reduce(axis &+ 1, next, place, start, input, &result, &poll, fold)
       position &+= shape.dilation
     }
   }

@@ -108,6 +108,8 @@ package struct CepstrumKernel: Sendable {
   }
 
   @safe private struct Work: TileWork {
+    static var mayStop: Bool { true }
+
     let kernel: CepstrumKernel
     let input: UnsafePointer<Float>
     let output: UnsafeMutablePointer<Float>

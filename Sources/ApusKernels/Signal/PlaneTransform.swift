@@ -44,25 +44,30 @@ package struct PlaneTransform: Sendable {
             unsafe Work(
               transform: self, input: input.baseAddress?.assumingMemoryBound(to: Float.self),
               output: output.assumingMemoryBound(to: Float.self),
-              scratch: scratch.assumingMemoryBound(to: Double.self), workCount: work))
+              scratch: scratch.assumingMemoryBound(to: Double.self), workCount: work, threads: threads))
         }
       }
     }
   }
 
   @safe private struct Work: TileWork {
+    static var mayStop: Bool { true }
+
     let transform: PlaneTransform
     let input: UnsafePointer<Float>?
     let output: UnsafeMutablePointer<Float>
     let scratch: UnsafeMutablePointer<Double>
     let workCount: Int
+    let threads: ThreadTeam
 
     func run(tile: Int, worker: Int) {
       let (height, width) = (transform.columns.count, transform.rows.resultCount)
       let plane = unsafe scratch + worker &* workCount
       let row = unsafe plane + 2 &* height &* width
       let column = unsafe row + transform.rows.workCount
+      var poll = StopPoll(threads)
       for index in 0..<height {
+        if poll.mustStop(before: 16 &* width) { return }
         unsafe transform.transformRow(index, ofPlane: tile, of: input, row)
         for place in 0..<width {
           unsafe plane[2 &* (index &* width &+ place)] = row[place]
@@ -70,7 +75,10 @@ package struct PlaneTransform: Sendable {
         }
       }
       if height > 1 {
-        for place in 0..<width { unsafe transform.transformColumn(plane + 2 &* place, column) }
+        for place in 0..<width {
+          if poll.mustStop(before: 16 &* height) { return }
+          unsafe transform.transformColumn(plane + 2 &* place, column)
+        }
       }
       let result = unsafe output + tile &* 2 &* height &* width
       for index in 0..<2 &* height &* width { unsafe result[index] = Float(plane[index]) }

@@ -55,6 +55,8 @@ package struct SpectrogramKernel: Sendable {
   }
 
   @safe private struct Work: TileWork {
+    static var mayStop: Bool { true }
+
     let kernel: SpectrogramKernel
     let input: UnsafePointer<Float>
     let output: UnsafeMutablePointer<Float>

@@ -61,7 +61,7 @@ struct NonMaxSuppression: Operator {
     let found = kernel.run(
       boxes: tensors.read(boxes), scores: tensors.read(scores),
       limits: .init(overlap: limit(0), score: limit(1), sigma: sigma), indices: &indices,
-      selectedScores: &selected, scratch: &scratch)
+      selectedScores: &selected, scratch: &scratch, threads: tensors.threads)
     var count = tensors.write(count, as: Int32.self)
     count[0] = Int32(found)
   }

@@ -97,7 +97,7 @@ struct PosenetDecoder: Operator {
     let found = poses.run(
       scores: tensors.readBytes(maps[0].scratch), short: tensors.readBytes(maps[1].scratch),
       middle: tensors.readBytes(maps[2].scratch), points: &points, pointScores: &pointScores,
-      scores: &scores, scratch: &scratch)
+      scores: &scores, scratch: &scratch, threads: tensors.threads)
     count[0] = Float(found)
     guard maps.count == 4 else { return }
     var result = tensors.write(outputs[4], as: Float.self)

@@ -19,6 +19,8 @@ enum Unique {
   private static func find<T: TensorElement & Hashable>(
     _ type: T.Type, in input: TensorSlot, _ node: Node
   ) throws(ApusError) -> any Operator {
+    // A table of places has up to four times as many entries as it needs while it grows.
+    try node.need(arraysOf: input.shape.elementCount, entryByteCount: 96)
     var places: [T: Int] = [:]
     var unique: [T] = []
     var indices: [Int] = []

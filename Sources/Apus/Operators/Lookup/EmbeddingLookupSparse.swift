@@ -58,7 +58,7 @@ struct EmbeddingLookupSparse: Operator {
     var result = tensors.write(output, as: Float.self)
     let failure = kernel.run(
       ids: tensors.read(ids), indices: tensors.read(indices), weights: tensors.read(weights),
-      table: tensors.read(table), to: &result)
+      table: tensors.read(table), to: &result, threads: tensors.threads)
     switch failure {
     case .row(let lookup):
       throw ApusError(

@@ -57,9 +57,11 @@ struct LSHProjection: Operator {
     var result = tensors.write(output, as: Int32.self)
     var scratch = tensors.writeBytes(scratch)
     let bits = self.seeds.shape[1]
+    var poll = StopPoll(tensors.threads)
     for row in 0..<self.seeds.shape[0] {
       var word: Int32 = 0
       for bit in 0..<bits {
+        if poll.mustStop(before: kernel.hashedByteCount) { return }
         let isSet = kernel.bit(
           seed: seeds[row * bits + bit], tensors.readBytes(input), weights: weights, scratch: &scratch)
         if isSparse { word = word << 1 | (isSet ? 1 : 0) } else { result[row * bits + bit] = isSet ? 1 : 0 }

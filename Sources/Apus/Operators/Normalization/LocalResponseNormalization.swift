@@ -25,6 +25,6 @@ struct LocalResponseNormalization: Operator {
     var result = tensors.write(output, as: Float.self)
     normalizeResponses(
       tensors.read(input, as: Float.self), channels: input.shape[3], radius: radius, bias: bias, alpha: alpha,
-      beta: beta, to: &result)
+      beta: beta, to: &result, threads: tensors.threads)
   }
 }

@@ -93,7 +93,8 @@ enum ArgmaxPooling2D {
       var result = tensors.write(output, as: Float.self)
       var places = tensors.write(indices, as: Float.self)
       kernel.pool(
-        tensors.read(input), to: &result, indices: &places, minimum: bounds.minimum, maximum: bounds.maximum)
+        tensors.read(input), to: &result, indices: &places, minimum: bounds.minimum, maximum: bounds.maximum,
+        threads: tensors.threads)
     }
   }
 

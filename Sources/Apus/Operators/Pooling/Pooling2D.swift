@@ -34,6 +34,8 @@ struct Pooling2D: Operator {
     try node.check(
       work: Double(shape.elementCount) * Double(min(filterHeight, input.shape[1]))
         * Double(min(filterWidth, input.shape[2])))
+    // The taps of each row and column, and the vectors that code makes of channels.
+    try node.keep(tablesOf: window.outputHeight + window.outputWidth + input.shape[3], entryByteCount: 48)
     let activation = try node.activationOption(5)
     let elements: Pooling.Elements
     switch input.type {

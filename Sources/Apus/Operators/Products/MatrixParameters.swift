@@ -33,21 +33,24 @@ extension Node {
     }
   }
 
-  /// The most output channels: kernels keep up to some hundred bytes for each beside what the limit of memory counts.
+  /// The most output channels.
   private static let channelLimit = 1 << 23
+  /// What kernels keep of a channel beside packed weights: its scale, factors and bounds.
+  private static let channelByteCount = 64
 
-  private func checkChannels(_ count: Int) throws(ApusError) {
+  private func keepChannels(_ count: Int) throws(ApusError) {
     guard count <= Self.channelLimit else {
       throw ApusError(
         .resourceLimit, "\(place): has \(count) output channels, more than the limit of \(Self.channelLimit)")
     }
+    try keep(tablesOf: count, entryByteCount: Self.channelByteCount)
   }
 
   /// A kernel for a convolution of tensors of such types.
   func kernel(
     for convolution: Convolution, _ input: TensorSlot, _ filter: TensorSlot
   ) throws(ApusError) -> KernelSet.Chosen<any PreparedConvolution> {
-    try checkChannels(convolution.outputChannels)
+    try keepChannels(convolution.outputChannels)
     guard let chosen = kernels.choose(convolution, isForOneThread: isForOneThread) else {
       throw mismatch(input, filter)
     }
@@ -58,7 +61,7 @@ extension Node {
   func kernel(
     for convolution: DepthwiseConvolution, _ input: TensorSlot, _ filter: TensorSlot
   ) throws(ApusError) -> KernelSet.Chosen<any PreparedConvolution> {
-    try checkChannels(convolution.outputChannels)
+    try keepChannels(convolution.outputChannels)
     guard let chosen = kernels.choose(convolution) else { throw mismatch(input, filter) }
     return chosen
   }

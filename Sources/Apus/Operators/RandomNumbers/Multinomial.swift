@@ -32,12 +32,14 @@ struct Multinomial: Operator {
     if output.type == .int64 {
       var result = tensors.write(output, as: Int64.self)
       stream.stream.drawClasses(
-        tensors.read(logits), rows: rows, classes: classes, count: count, scratch: &scratch
+        tensors.read(logits), rows: rows, classes: classes, count: count, scratch: &scratch,
+        threads: tensors.threads
       ) { result[$0] = Int64($1) }
     } else {
       var result = tensors.write(output, as: Int32.self)
       stream.stream.drawClasses(
-        tensors.read(logits), rows: rows, classes: classes, count: count, scratch: &scratch
+        tensors.read(logits), rows: rows, classes: classes, count: count, scratch: &scratch,
+        threads: tensors.threads
       ) { result[$0] = Int32(truncatingIfNeeded: $1) }
     }
   }

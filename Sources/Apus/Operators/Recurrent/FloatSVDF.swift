@@ -18,6 +18,7 @@ struct FloatSVDF: Operator {
 
   func invoke(_ tensors: borrowing TensorTable) {
     for batch in 0..<shape.batch {
+      if tensors.threads.mustStop { return }
       let x = RecurrentVector(
         input, row: batch, count: input.shape[1], quantized: quantized, isAsymmetric: isAsymmetric, tensors)
       do {

@@ -21,6 +21,7 @@ struct IntegerSVDF: Operator {
     shape.shift(&states)
     let depth = input.shape[1]
     for batch in 0..<shape.batch {
+      if tensors.threads.mustStop { return }
       RecurrentProducts.set(
         tensors.read(feature),
         tensors.read(input, as: Int8.self).extracting(batch * depth..<(batch + 1) * depth),
@@ -31,12 +32,12 @@ struct IntegerSVDF: Operator {
     if let bias {
       shape.finish(
         tensors.read(state), time: tensors.read(time), bias: tensors.read(bias), outputMultiplier,
-        zeroPoint: outputZeroPoint, output: &outputs)
+        zeroPoint: outputZeroPoint, output: &outputs, threads: tensors.threads)
     } else {
       let none: [Int32] = []
       shape.finish(
         tensors.read(state), time: tensors.read(time), bias: none.span, outputMultiplier,
-        zeroPoint: outputZeroPoint, output: &outputs)
+        zeroPoint: outputZeroPoint, output: &outputs, threads: tensors.threads)
     }
   }
 }

@@ -116,7 +116,8 @@ struct ReduceWindow: Operator {
 
   func invoke(_ tensors: borrowing TensorTable) {
     var result = tensors.writeBytes(output)
-    kernel.run(tensors.readBytes(input), initial: tensors.readBytes(initial), to: &result)
+    kernel.run(
+      tensors.readBytes(input), initial: tensors.readBytes(initial), to: &result, threads: tensors.threads)
   }
 }
 

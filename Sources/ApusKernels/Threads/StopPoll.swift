@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Asks now and then, in plain loops that may be long, whether a run has to end. Loops that end early leave results that nobody
+/// reads, see ``StopSignal``.
+package struct StopPoll {
+  private let threads: ThreadTeam
+  private var stepsLeft = Self.interval
+
+  /// Steps of plain code between two questions: some milliseconds.
+  private static let interval = 1 << 21
+
+  /// Asks for a team.
+  package init(_ threads: ThreadTeam) {
+    self.threads = threads
+  }
+
+  /// Counts steps that are about to be taken, at least one; true where the run has to end.
+  @inline(__always)
+  package mutating func mustStop(before steps: Int) -> Bool {
+    stepsLeft &-= max(1, min(steps, Self.interval))
+    return stepsLeft < 0 && asks()
+  }
+
+  @inline(never)
+  private mutating func asks() -> Bool {
+    stepsLeft = Self.interval
+    return threads.mustStop
+  }
+}
