@@ -188,6 +188,40 @@ import Testing
         == .resourceLimit)
   }
 
+  @Test("tables of operators count towards the limit of memory")
+  func memoryOfTables() throws {
+    // A million maxima of two rows, which take 12 megabytes, and taps of 48.
+    let rows: Int32 = 1 << 20
+    let pool = TestModel(
+      tensors: [.init(name: "x", shape: [1, 2 * rows, 1, 1]), .init(name: "y", shape: [1, rows, 1, 1])],
+      operators: [
+        .init(
+          code: 17, inputs: [0], outputs: [1],
+          options: [0: .byte(1), 1: .int(1), 2: .int(2), 3: .int(1), 4: .int(2)])
+      ], inputs: [0], outputs: [1])
+    // Distinct values are looked for in a dictionary, which takes more than they do.
+    let unique = TestModel(
+      tensors: [
+        .init(name: "x", type: TestModel.int32, shape: [rows]),
+        .init(name: "values", type: TestModel.int32, shape: [rows]),
+        .init(name: "places", type: TestModel.int32, shape: [rows]),
+      ], operators: [.init(code: 103, inputs: [0], outputs: [1, 2], options: [0: .byte(2)])], inputs: [0],
+      outputs: [1, 2])
+    for (model, place) in [(pool, "MAX_POOL_2D: tables: "), (unique, "UNIQUE: values: ")] {
+      func run(_ limit: Int) -> ApusError? {
+        error { () throws(ApusError) in
+          var options = Interpreter.Options()
+          options.memoryLimit = limit
+          try Interpreter(model: Model(bytes: model.bytes), options: options).invoke()
+        }
+      }
+      #expect(run(256 << 20) == nil)
+      let refused = run(32 << 20)
+      #expect(
+        refused?.code == .resourceLimit && refused?.message.contains(place) == true, "\(refused as Any)")
+    }
+  }
+
   @Test("a model larger than its limits is refused")
   func models() throws {
     let bytes = Self.endlessLoop().bytes

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ApusKernels
+import Testing
+
+/// Long loops of plain code ask whether a run has to end: with a signal that is set, each leaves the end of its result alone.
+@Suite struct StopPollTests {
+  private let signal = StopSignal()
+  /// A team that has to stop.
+  private var stopped: ThreadTeam { ThreadTeam(count: 1, stoppedBy: signal) }
+  /// What results hold before.
+  private static let mark: Float = 7777
+
+  init() {
+    signal.begin(nanoseconds: nil, parent: nil)
+    signal.set()
+  }
+
+  /// Whether work leaves the last of `count` floats alone if its run has to end, and writes it if not.
+  private func stops(count: Int, _ work: (inout MutableSpan<Float>, ThreadTeam) -> Void) -> Bool {
+    func last(_ team: ThreadTeam) -> Float {
+      var result = [Float](repeating: Self.mark, count: count)
+      var span = result.mutableSpan
+      work(&span, team)
+      return result[count - 1]
+    }
+    return last(stopped) == Self.mark && last(ThreadTeam(count: 1)) != Self.mark
+  }
+
+  @Test("questions come after some millions of steps, and again")
+  func interval() {
+    var poll = StopPoll(stopped)
+    var answers = 0
+    for _ in 0..<1 << 24 where poll.mustStop(before: 1) { answers += 1 }
+    #expect((2...64).contains(answers))
+    var other = StopPoll(ThreadTeam(count: 1))
+    #expect(!(0..<1 << 10).contains { _ in other.mustStop(before: .max) })
+    var large = StopPoll(stopped)
+    #expect((0..<4).contains { _ in large.mustStop(before: .max) })
+  }
+
+  @Test("responses of neighboring channels")
+  func responses() {
+    let channels = 2048
+    let input = [Float](repeating: 1, count: 2 * channels)
+    #expect(
+      stops(count: input.count) { result, team in
+        normalizeResponses(
+          input.span, channels: channels, radius: channels, bias: 1, alpha: 1, beta: 1, to: &result,
+          threads: team)
+      })
+  }
+
+  @Test("maxima and where they lay")
+  func maxima() {
+    let side = 512
+    let pooling = ArgmaxPooling(
+      batches: 1, large: (side, side), small: (8, 8), channels: 1, filter: (side, side), stride: (1, 1),
+      padding: (0, 0))
+    let input = [Float](repeating: 1, count: side * side)
+    #expect(
+      stops(count: 64) { result, team in
+        var places = [Float](repeating: 0, count: 64)
+        var placeSpan = places.mutableSpan
+        pooling.pool(
+          input.span, to: &result, indices: &placeSpan, minimum: -1, maximum: 1, threads: team)
+      })
+  }
+
+  @Test("windows that fold, whose folds end within")
+  func windows() {
+    let reduction = WindowReduction(
+      [
+        .init(size: 1 << 21, spread: 1, before: 0, window: 1 << 20, dilation: 1, stride: 1 << 20, count: 2)
+      ], .add, .float32)
+    let input = [Float](repeating: 1, count: 1 << 21)
+    let initial: [Float] = [0]
+    var sums = [Float](repeating: 0, count: 2)
+    var span = sums.mutableSpan
+    var bytes = span.mutableBytes
+    reduction.run(input.span.bytes, initial: initial.span.bytes, to: &bytes, threads: stopped)
+    #expect(sums[1] < 0x1p20)
+    span = sums.mutableSpan
+    bytes = span.mutableBytes
+    reduction.run(input.span.bytes, initial: initial.span.bytes, to: &bytes, threads: ThreadTeam(count: 1))
+    #expect(sums == [0x1p20, 0x1p20])
+  }
+
+  @Test("sums of a table's rows")
+  func lookups() {
+    let width = 1 << 12
+    let count = 1 << 10
+    let sums = EmbeddingSums(sizes: [count], tableRows: 1, width: width, combiner: .sum)
+    let ids = [Int32](repeating: 0, count: count)
+    let indices = (0..<Int32(count)).flatMap { [$0, 0] as [Int32] }
+    let weights = [Float](repeating: 1, count: count)
+    let table = [Float](repeating: 1, count: width)
+    var result = [Float](repeating: 0, count: count * width)
+    var span = result.mutableSpan
+    _ = sums.run(
+      ids: ids.span, indices: indices.span, weights: weights.span, table: table.span, to: &span,
+      threads: stopped)
+    #expect(result[0] == 1 && result[count * width - 1] == 0)
+  }
+
+  @Test("draws of classes")
+  func draws() {
+    let logits: [Float] = [0, 0]
+    let count = 1 << 20
+    #expect(
+      stops(count: count) { result, team in
+        var stream = PhiloxStream(seed: 1, seed2: 2)
+        var scratch = [Double](repeating: 0, count: 2)
+        var scratchSpan = scratch.mutableSpan
+        var bytes = scratchSpan.mutableBytes
+        stream.drawClasses(
+          logits.span, rows: 1, classes: 2, count: count, scratch: &bytes, threads: team
+        ) { result[$0] = Float($1) }
+      })
+  }
+
+  @Test("boxes that are many and apart")
+  func boxes() {
+    let count = 4096
+    let kernel = BoxSuppression(boxCount: count)
+    let boxes = (0..<count).flatMap { [Float($0) * 2, 0, Float($0) * 2 + 1, 1] as [Float] }
+    let scores = [Float](repeating: 1, count: count)
+    func found(_ team: ThreadTeam) -> Int {
+      var indices = [Int32](repeating: 0, count: count)
+      var scratch = [UInt8](repeating: 0, count: kernel.scratchByteCount)
+      var places = indices.mutableSpan
+      var selectedScores = MutableSpan<Float>()
+      var span = scratch.mutableSpan
+      var memory = span.mutableBytes
+      return kernel.run(
+        boxes: boxes.span, scores: scores.span, limits: .init(overlap: 0.5, score: 0, sigma: 0),
+        indices: &places, selectedScores: &selectedScores, scratch: &memory, threads: team)
+    }
+    #expect(found(ThreadTeam(count: 1)) == count && found(stopped) < count)
+  }
+}
