@@ -38,8 +38,8 @@ import Testing
 
   private static let sets = KernelSet.tested.filter { $0.elementwise != nil }
 
-  private func code(_ set: KernelSet) throws -> RecurrentCode {
-    try #require(try set.elementwise?.recurrence(tangentBits: Set(0...6)))
+  private func code(_ set: KernelSet, wordCount: Int = .max) throws -> RecurrentCode {
+    try #require(try set.elementwise?.recurrence(tangentBits: Array(0...6), wordCount: wordCount))
   }
 
   @Test("functions of every word by generated code are the reference's", arguments: sets)
@@ -55,8 +55,9 @@ import Testing
       RecurrentWords.tanh(Self.all.span, integerBits: bits, into: &span, using: code)
       #expect(values == Self.all.map { ReferenceWordFunctions.tanh($0, integerBits: bits) }, "\(bits) bits")
     }
-    // Rows of any length, between pages that nobody may touch.
-    for count in 1...70 {
+    // Rows of any length, between pages that nobody may touch, with code for no more.
+    for count in 1...140 {
+      let code = try self.code(set, wordCount: count)
       let source = (0..<count).map { Int16(truncatingIfNeeded: $0 &* 7919 &- 12_345) }
       let memory = try #require(GuardedMemory(source.withUnsafeBytes { unsafe Array($0) }))
       var words = unsafe MutableSpan(_unsafeElements: memory.bytes.bindMemory(to: Int16.self))

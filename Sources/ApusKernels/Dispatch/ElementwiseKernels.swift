@@ -57,8 +57,9 @@ package protocol ElementwiseKernels: Sendable {
   /// What interpolates bytes, signed with integer weights, or unsigned with floats.
   func resize(isSigned: Bool) throws(Decline) -> ResizeCode
 
-  /// What a recurrent layer on bytes computes with; its hyperbolic tangents are of numbers with so many bits before their binary point.
-  func recurrence(tangentBits: Set<Int>) throws(Decline) -> RecurrentCode
+  /// What a recurrent layer on bytes computes with, of whose words so many are together at most; its hyperbolic tangents are of numbers
+  /// with so many bits before their binary point.
+  func recurrence(tangentBits: [Int], wordCount: Int) throws(Decline) -> RecurrentCode
 
   /// Code for the resize of a picture.
   func pictures(_ shape: PictureCode.Shape) -> PictureCode

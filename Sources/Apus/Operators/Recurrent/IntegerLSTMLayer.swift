@@ -179,7 +179,8 @@ struct IntegerLSTMLayer: SequenceLayer {
     for _ in 0..<4 { scratch.append(try node.scratch(cellCount, of: .int16)) }
     self.scratch = scratch
     hidden = try node.scratch(cellCount, of: .int8)
-    code = try? node.kernels.elementwise?.recurrence(tangentBits: [3, 15 + exponent])
+    code = try? node.kernels.elementwise?.recurrence(
+      tangentBits: [3, 15 + exponent], wordCount: cellCount)
   }
 
   func step(

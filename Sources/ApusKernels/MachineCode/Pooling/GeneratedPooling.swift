@@ -86,7 +86,7 @@ final class GeneratedPooling: Sendable {
     let source = first.byteCounts.source
     let rowByteCount = p.inputWidth * p.channels * source
     var offsets = (0..<height).map { $0 * rowByteCount }
-    var lists: [Int: Int] = [:]
+    var lists: [(columns: Int, offsets: Int)] = []
     // Of a row, lists of fewer columns are the beginning of the longest.
     let start = offsets.count
     if !isDirect { offsets += (0..<width).map { $0 * p.channels * kept } }
@@ -100,9 +100,11 @@ final class GeneratedPooling: Sendable {
       }
       var list = start
       if isDirect {
-        list = lists[taps.count] ?? offsets.count
-        if list == offsets.count {
-          lists[taps.count] = list
+        if let known = lists.first(where: { $0.columns == taps.count }) {
+          list = known.offsets
+        } else {
+          list = offsets.count
+          lists.append((taps.count, list))
           for row in 0..<height {
             for tap in 0..<taps.count { offsets.append(row * rowByteCount + tap * p.channels * source) }
           }

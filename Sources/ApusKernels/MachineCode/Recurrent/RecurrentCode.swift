@@ -60,13 +60,19 @@ package final class RecurrentCode: Sendable {
   private let stepByteCount: Int
   private let hasMasks: Bool
   private let logistic: FormulaCode
-  /// By the number of bits before the binary point.
-  private let tangents: [Int: FormulaCode]
+  private let tangents: [Tangent]
+
+  /// The hyperbolic tangent of words.
+  struct Tangent {
+    /// How many bits are before the binary point.
+    let integerBits: Int
+    let code: FormulaCode
+  }
 
   /// The functions that generators write.
   init(
     lanes: Int, hasMasks: Bool, products: any CodeGenerator, rescaling: any CodeGenerator,
-    logistic: FormulaCode, tangents: [Int: FormulaCode]
+    logistic: FormulaCode, tangents: [Tangent]
   ) throws(Decline) {
     self.lanes = lanes
     self.hasMasks = hasMasks
@@ -137,7 +143,11 @@ package final class RecurrentCode: Sendable {
   func map(
     _ source: UnsafePointer<Int16>, to target: UnsafeMutablePointer<Int16>, count: Int, integerBits: Int?
   ) -> Bool {
-    guard let code = integerBits.map({ tangents[$0] }) ?? logistic else { return false }
+    var code = logistic
+    if let integerBits {
+      guard let tangent = tangents.first(where: { $0.integerBits == integerBits }) else { return false }
+      code = tangent.code
+    }
     code.map(Int(bitPattern: source), to: Int(bitPattern: target), count: count / 2)
     return true
   }

@@ -72,8 +72,8 @@ package struct X86ElementwiseKernels: ElementwiseKernels {
 
   package func resize(isSigned: Bool) throws(Decline) -> ResizeCode { try target.resize(isSigned: isSigned) }
 
-  package func recurrence(tangentBits: Set<Int>) throws(Decline) -> RecurrentCode {
-    try target.recurrence(tangentBits: tangentBits)
+  package func recurrence(tangentBits: [Int], wordCount: Int) throws(Decline) -> RecurrentCode {
+    try target.recurrence(tangentBits: tangentBits, wordCount: wordCount)
   }
 
   package func pictures(_ shape: PictureCode.Shape) -> PictureCode { target.pictures(shape) }

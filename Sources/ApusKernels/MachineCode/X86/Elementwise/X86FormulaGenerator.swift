@@ -310,15 +310,15 @@ extension X86Target {
       program, result, of: [.byte(isSigned: relu.isSigned), .float], to: .byte(isSigned: relu.isSigned))
   }
 
-  /// Code for steps that are written down.
+  /// Code for steps that are written down; no call has more than so many whole `vectors`.
   func code(
     _ program: X86VectorProgram, _ result: X86VectorProgram.Value, of inputs: [FloatFormula.Input],
-    to output: FloatFormula.Output
+    to output: FloatFormula.Output, vectors: Int = .max
   ) throws(Decline) -> FormulaCode {
     // Few steps are soon done: memory is what they wait for. But bytes are packed better the more there are.
     let packs = output.byteCount == 1 && self != .avx512
-    let most = program.count < 12 && !packs ? 2 : 4
     let least = output == .sum ? FormulaCode.unit / lanes : 1
+    let most = max(least, min(program.count < 12 && !packs ? 2 : 4, vectors))
     var declined = Decline("registers do not suffice")
     for vectorsAtOnce in [4, 2, 1] where (least...most).contains(vectorsAtOnce) {
       let generator = X86FormulaGenerator(

@@ -231,19 +231,21 @@ struct X86RecurrentRescalingGenerator: CodeGenerator, Hashable {
 
 extension X86Target {
   /// The code of a recurrent layer; throws where there is none, or it cannot be placed.
-  func recurrence(tangentBits: Set<Int>) throws(Decline) -> RecurrentCode {
-    var tangents: [Int: FormulaCode] = [:]
-    for bits in tangentBits { tangents[bits] = try code(of: .tangent(integerBits: bits)) }
+  func recurrence(tangentBits: [Int], wordCount: Int) throws(Decline) -> RecurrentCode {
+    // Two words are a lane of the formula. Vectors that no layer fills are no code.
+    let vectors = wordCount / 2 / lanes
+    func code(of function: X86WordFunction) throws(Decline) -> FormulaCode {
+      var program = X86WordProgram()
+      let result = program.write(function)
+      return try self.code(program.steps, result, of: [.float], to: .float, vectors: vectors)
+    }
+    var tangents: [RecurrentCode.Tangent] = []
+    for bits in tangentBits where !tangents.contains(where: { $0.integerBits == bits }) {
+      tangents.append(.init(integerBits: bits, code: try code(of: .tangent(integerBits: bits))))
+    }
     return try RecurrentCode(
       lanes: lanes, hasMasks: self == .avx512, products: X86RecurrentProductGenerator(target: self),
       rescaling: X86RecurrentRescalingGenerator(target: self), logistic: try code(of: .logistic),
       tangents: tangents)
-  }
-
-  /// Two words are a lane of the formula.
-  private func code(of function: X86WordFunction) throws(Decline) -> FormulaCode {
-    var program = X86WordProgram()
-    let result = program.write(function)
-    return try code(program.steps, result, of: [.float], to: .float)
   }
 }
