@@ -57,6 +57,9 @@ extension TensorShape: ExpressibleByArrayLiteral {
 extension TensorShape: CustomStringConvertible {
   /// For example `1×300×300×3`, or `scalar`.
   public var description: String {
-    dimensions.isEmpty ? "scalar" : dimensions.map(String.init).joined(separator: "×")
+    if dimensions.isEmpty { return "scalar" }
+    // Data may ask for any number of dimensions.
+    let text = dimensions.prefix(32).map(String.init).joined(separator: "×")
+    return dimensions.count > 32 ? "\(text)×… (\(dimensions.count) dimensions)" : text
   }
 }

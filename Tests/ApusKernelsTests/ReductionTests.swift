@@ -191,7 +191,8 @@ import Testing
     var placeBytes = placeSpan.mutableBytes
     var heapBytes = heapSpan.mutableBytes
     Selection(.int32, rows: 2, length: 30, count: count, placeByteCount: 4).run(
-      values.span.bytes, values: &foundBytes, places: &placeBytes, heap: &heapBytes)
+      values.span.bytes, values: &foundBytes, places: &placeBytes, heap: &heapBytes,
+      threads: ThreadTeam(count: 1))
     for row in 0..<2 {
       let line = Array(values[row * 30..<row * 30 + 30])
       func precedes(_ lhs: Int, _ rhs: Int) -> Bool {

@@ -23,3 +23,10 @@ extension Node {
     guard found == scale else { throw malformed("\(slot.name) has the scale \(found), not \(scale)") }
   }
 }
+
+extension [Int] {
+  /// The numbers for a message, the first few where there are many.
+  var brief: String {
+    count <= 16 ? "\(self)" : "[\(prefix(8).map(String.init).joined(separator: ", ")), … \(count) in all]"
+  }
+}

@@ -164,6 +164,8 @@ class Node {
           + "limit of \(Self.valueLimit)")
     }
     try need(arraysOf: slot.shape.elementCount, entryByteCount: 2 * MemoryLayout<Int>.stride)
+    // Some operators keep them.
+    try keep(tablesOf: slot.shape.elementCount, entryByteCount: MemoryLayout<T>.stride)
     return try planner.values(of: slot, as: T.self)
   }
 
@@ -244,7 +246,7 @@ class Node {
     guard values.count == shape.elementCount else {
       throw malformed("has \(values.count) values for an output of the shape \(shape)")
     }
-    try unsafe planner.setConstant(slot, bytes: values.withUnsafeBytes { unsafe Array($0) })
+    try planner.setConstant(slot, values: values)
     return ConstantOutputs()
   }
 

@@ -59,7 +59,7 @@ package struct BoxSuppression: Sendable {
       let most = min(queue.count, indices.count)
       var count = 0
       var poll = StopPoll(threads)
-      while count < most, queue.count > 0, !poll.mustStop(before: count) {
+      while count < most, queue.count > 0, !poll.mustStop(before: count &+ 64) {
         var candidate = queue.removeFirst()
         let first = candidate.score
         let box = Int(candidate.item)

@@ -235,7 +235,9 @@ extension DetectionSelection {
     memory.chosen.removeAll()
     var chosen = 0
     var poll = StopPoll(threads)
-    while chosen < maximumDetections, !poll.mustStop(before: chosen), let number = candidates.removeFirst() {
+    while chosen < maximumDetections, !poll.mustStop(before: chosen &+ 64),
+      let number = candidates.removeFirst()
+    {
       let (index, row) = number.quotientAndRemainder(dividingBy: boxCount)
       if perClass < .max, unsafe Int(memory.classCounts[index]) >= perClass { continue }
       let box = decoder.box(row)

@@ -224,6 +224,8 @@ extension BinaryFunction {
   }
 
   @safe private struct Work: TileWork {
+    static var mayStop: Bool { true }
+
     let kernel: BroadcastBinary
     let tiling: BroadcastPlan.Tiling
     let lhs: UnsafeRawPointer

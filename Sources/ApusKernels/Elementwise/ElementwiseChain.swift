@@ -202,6 +202,8 @@ package struct ElementwiseChain: ChainKernel {
   }
 
   @safe private struct Work: TileWork {
+    static var mayStop: Bool { true }
+
     let chain: ElementwiseChain
     let inputs: SIMD8<Int>
     let output: UnsafeMutableRawPointer

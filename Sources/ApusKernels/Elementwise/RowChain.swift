@@ -129,6 +129,8 @@
   }
 
   @safe private struct Work: TileWork {
+    static var mayStop: Bool { true }
+
     let chain: RowChain
     let inputs: SIMD8<Int>
     let output: UnsafeMutableRawPointer

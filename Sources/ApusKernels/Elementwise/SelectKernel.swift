@@ -43,6 +43,8 @@ package struct SelectKernel: Sendable {
   }
 
   @safe private struct Work: TileWork {
+    static var mayStop: Bool { true }
+
     let plan: BroadcastPlan
     let tiling: BroadcastPlan.Tiling
     let elementByteCount: Int

@@ -125,6 +125,8 @@ extension UnaryFunction {
   }
 
   @safe private struct Work: TileWork {
+    static var mayStop: Bool { true }
+
     let kernel: UnaryMap
     let tileLength: Int
     let input: UnsafeRawPointer

@@ -47,13 +47,15 @@ package struct AffineMap: Sendable {
   /// Fills an image with what another has where the map leads from each pixel, interpolated between four; zero outside.
   package func sample(
     _ image: Span<Float>, height: Int, width: Int, channels: Int, to result: inout MutableSpan<Float>,
-    height resultHeight: Int, width resultWidth: Int
+    height resultHeight: Int, width resultWidth: Int, threads: ThreadTeam
   ) {
     precondition(
       image.count >= height * width * channels && result.count >= resultHeight * resultWidth * channels)
     var target = 0
+    var poll = StopPoll(threads)
     for row in 0..<resultHeight {
       for column in 0..<resultWidth {
+        if poll.mustStop(before: 8 &* channels) { return }
         let point = self(Float(column), Float(row))
         if point.x >= 0, point.x <= Float(width &- 1), point.y >= 0, point.y <= Float(height &- 1) {
           let (left, top) = (min(Int(point.x), width &- 1), min(Int(point.y), height &- 1))

@@ -129,27 +129,34 @@ package struct PoseMasks: Sendable {
     guard count > 0 else { return }
     unsafe displacements.withUnsafeBytes { values in
       let map = unsafe PixelSampling(values, size, size, channels: channels)
-      for row in 0..<size {
-        for column in 0..<size {
-          let pose = nearest(row, column, map, points, count)
-          masks[(pose &* size &+ row) &* size &+ column] = 1
+      unsafe withUnsafeTemporaryAllocation(of: SIMD2<Float>.self, capacity: PoseSkeleton.pointCount) {
+        places in
+        for row in 0..<size {
+          for column in 0..<size {
+            // Where a pixel's displacements lead, which is the same for all poses.
+            for index in 0..<PoseSkeleton.pointCount {
+              var place = SIMD2(Float(row), Float(column), yFirst: ())
+              for _ in 0..<3 { place = map.displaced(place, index, index &+ PoseSkeleton.pointCount) }
+              unsafe places.initializeElement(at: index, to: place * stride)
+            }
+            let pose = unsafe nearest(UnsafeBufferPointer(places), points, count)
+            masks[(pose &* size &+ row) &* size &+ column] = 1
+          }
         }
       }
     }
   }
 
-  /// The pose whose points are nearest to where a pixel's displacements lead.
-  private func nearest(
-    _ row: Int, _ column: Int, _ map: PixelSampling, _ points: Span<Float>, _ count: Int
-  ) -> Int {
+  /// The pose whose points are nearest to places.
+  private func nearest(_ places: UnsafeBufferPointer<SIMD2<Float>>, _ points: Span<Float>, _ count: Int)
+    -> Int
+  {
     var (best, least) = (0, Float.infinity)
     for pose in 0..<count {
       var distance: Float = 0
       for index in 0..<PoseSkeleton.pointCount {
-        var place = SIMD2(Float(row), Float(column), yFirst: ())
-        for _ in 0..<3 { place = map.displaced(place, index, index &+ PoseSkeleton.pointCount) }
         let first = 2 &* (pose &* PoseSkeleton.pointCount &+ index)
-        let difference = place * stride - SIMD2(points[first], points[first &+ 1], yFirst: ())
+        let difference = unsafe places[index] - SIMD2(points[first], points[first &+ 1], yFirst: ())
         distance += (difference * difference).sum()
       }
       if distance < least { (best, least) = (pose, distance) }

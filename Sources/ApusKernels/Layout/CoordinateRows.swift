@@ -34,12 +34,16 @@ package struct CoordinateRows: Sendable {
   }
 
   /// Copies named slices one after the other; returns the first row that names no place, if any.
-  package func gather(_ tensor: RawSpan, by indices: RawSpan, to slices: inout MutableRawSpan) -> Int? {
+  package func gather(
+    _ tensor: RawSpan, by indices: RawSpan, to slices: inout MutableRawSpan, threads: ThreadTeam
+  ) -> Int? {
     precondition(
       slices.byteCount >= count * sliceByteCount && indices.byteCount >= count * sizes.count * indexByteCount)
     return unsafe tensor.withUnsafeBytes { tensor in
       unsafe slices.withUnsafeMutableBytes { slices in
+        var poll = StopPoll(threads)
         for row in 0..<count {
+          if poll.mustStop(before: 4 &+ sliceByteCount / 16) { return nil }
           guard let offset = offset(of: row, indices), offset &+ sliceByteCount <= tensor.count,
             let from = tensor.baseAddress, let to = slices.baseAddress
           else { return row }
@@ -53,14 +57,16 @@ package struct CoordinateRows: Sendable {
   /// Adds slices to zeros at the named places; returns the first row that names no place, if any.
   package func scatter(
     _ slices: RawSpan, by indices: RawSpan, adding elements: ScalarType,
-    to tensor: inout MutableRawSpan
+    to tensor: inout MutableRawSpan, threads: ThreadTeam
   ) -> Int? {
     precondition(
       slices.byteCount >= count * sliceByteCount && indices.byteCount >= count * sizes.count * indexByteCount)
     return unsafe slices.withUnsafeBytes { slices in
       unsafe tensor.withUnsafeMutableBytes { tensor in
         unsafe _ = tensor.initializeMemory(as: UInt8.self, repeating: 0)
+        var poll = StopPoll(threads)
         for row in 0..<count {
+          if poll.mustStop(before: 4 &+ sliceByteCount / 16) { return nil }
           guard let offset = offset(of: row, indices), offset &+ sliceByteCount <= tensor.count else {
             return row
           }
@@ -74,15 +80,17 @@ package struct CoordinateRows: Sendable {
 
   /// Copies slices, or one slice for all, to the named places; returns the first row that names no place, if
   /// any.
-  package func put(_ slices: RawSpan, by indices: RawSpan, isOne: Bool, in tensor: inout MutableRawSpan)
-    -> Int?
-  {
+  package func put(
+    _ slices: RawSpan, by indices: RawSpan, isOne: Bool, in tensor: inout MutableRawSpan, threads: ThreadTeam
+  ) -> Int? {
     precondition(
       slices.byteCount >= (isOne ? min(count, 1) : count) * sliceByteCount
         && indices.byteCount >= count * sizes.count * indexByteCount)
     return unsafe slices.withUnsafeBytes { slices in
       unsafe tensor.withUnsafeMutableBytes { tensor in
+        var poll = StopPoll(threads)
         for row in 0..<count {
+          if poll.mustStop(before: 4 &+ sliceByteCount / 16) { return nil }
           guard let offset = offset(of: row, indices), offset &+ sliceByteCount <= tensor.count else {
             return row
           }

@@ -70,6 +70,8 @@ package struct IndexedCopy: Sendable {
 
   /// One run: pointers that live as long as its call.
   @safe private struct Work: TileWork {
+    static var mayStop: Bool { true }
+
     let owner: UnsafePointer<IndexedCopy>
     let source: UnsafeRawPointer
     let destination: UnsafeMutableRawPointer

@@ -5,7 +5,7 @@
 /// Indices are cut to 32 bits, as the reference does; those outside the axis mark nothing.
 package func markPlaces(
   _ indices: RawSpan, indexByteCount: Int, outer: Int, depth: Int, with element: RawSpan,
-  in output: inout MutableRawSpan
+  in output: inout MutableRawSpan, threads: ThreadTeam
 ) {
   let count = indices.byteCount / indexByteCount
   guard outer > 0, count > 0 else { return }
@@ -15,7 +15,9 @@ package func markPlaces(
   unsafe element.withUnsafeBytes { element in
     unsafe output.withUnsafeMutableBytes { output in
       guard let from = element.baseAddress, let to = output.baseAddress else { return }
+      var poll = StopPoll(threads)
       for place in 0..<count {
+        if poll.mustStop(before: 4) { return }
         let index = Int(Int32(truncatingIfNeeded: indices.integer(at: place, byteCount: indexByteCount)))
         guard index >= 0, index < depth else { continue }
         let position = (place / inner &* depth &+ index) &* inner &+ place % inner

@@ -21,17 +21,21 @@ package struct RowGathering: Sendable {
   }
 
   /// Copies; returns the first index that is outside the axis, if any, and then has copied only a part.
-  package func run(_ input: RawSpan, by positions: RawSpan, to output: inout MutableRawSpan) -> Int? {
+  package func run(
+    _ input: RawSpan, by positions: RawSpan, to output: inout MutableRawSpan, threads: ThreadTeam
+  ) -> Int? {
     precondition(
       input.byteCount >= batches * outer * length * rowByteCount
         && positions.byteCount >= batches * indices * indexByteCount
         && output.byteCount >= batches * outer * indices * rowByteCount)
     return unsafe input.withUnsafeBytes { input in
       unsafe output.withUnsafeMutableBytes { output in
+        var poll = StopPoll(threads)
         for batch in 0..<batches {
           for line in 0..<outer {
             let block = batch &* outer &+ line
             for place in 0..<indices {
+              if poll.mustStop(before: 4 &+ rowByteCount / 16) { return nil }
               let index = positions.integer(at: batch &* indices &+ place, byteCount: indexByteCount)
               guard index >= 0, index < length else { return index }
               guard let from = input.baseAddress, let to = output.baseAddress else { return nil }

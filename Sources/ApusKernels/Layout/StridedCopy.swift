@@ -167,6 +167,8 @@ package final class StridedCopy: Sendable {
 
   /// One run: pointers that live as long as its call.
   @safe private struct Work: TileWork {
+    static var mayStop: Bool { true }
+
     let loops: UnsafeBufferPointer<Loop>
     let run: Int
     let transposition: TranspositionCode?

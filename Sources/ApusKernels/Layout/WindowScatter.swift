@@ -47,24 +47,28 @@ package struct WindowScatter: Sendable {
   }
 
   /// Folds, in the order of the updates; those outside of the tensor have no effect.
-  package func run(_ updates: RawSpan, at places: RawSpan, into tensor: inout MutableRawSpan) {
+  package func run(
+    _ updates: RawSpan, at places: RawSpan, into tensor: inout MutableRawSpan, threads: ThreadTeam
+  ) {
+    var poll = StopPoll(threads)
     switch elements {
-    case .float32: run(updates, places, &tensor, fold.floats(Float.self))
-    case .float64: run(updates, places, &tensor, fold.floats(Double.self))
-    case .int8: run(updates, places, &tensor, fold.integers(Int8.self))
-    case .uint8, .bool: run(updates, places, &tensor, fold.integers(UInt8.self))
-    case .int16: run(updates, places, &tensor, fold.integers(Int16.self))
-    case .uint16: run(updates, places, &tensor, fold.integers(UInt16.self))
-    case .int32: run(updates, places, &tensor, fold.integers(Int32.self))
-    case .uint32: run(updates, places, &tensor, fold.integers(UInt32.self))
-    case .int64: run(updates, places, &tensor, fold.integers(Int64.self))
-    case .uint64: run(updates, places, &tensor, fold.integers(UInt64.self))
+    case .float32: run(updates, places, &tensor, &poll, fold.floats(Float.self))
+    case .float64: run(updates, places, &tensor, &poll, fold.floats(Double.self))
+    case .int8: run(updates, places, &tensor, &poll, fold.integers(Int8.self))
+    case .uint8, .bool: run(updates, places, &tensor, &poll, fold.integers(UInt8.self))
+    case .int16: run(updates, places, &tensor, &poll, fold.integers(Int16.self))
+    case .uint16: run(updates, places, &tensor, &poll, fold.integers(UInt16.self))
+    case .int32: run(updates, places, &tensor, &poll, fold.integers(Int32.self))
+    case .uint32: run(updates, places, &tensor, &poll, fold.integers(UInt32.self))
+    case .int64: run(updates, places, &tensor, &poll, fold.integers(Int64.self))
+    case .uint64: run(updates, places, &tensor, &poll, fold.integers(UInt64.self))
     default: elements.isNotTaken()
     }
   }
 
   private func run<T: BitwiseCopyable>(
-    _ values: RawSpan, _ places: RawSpan, _ tensor: inout MutableRawSpan, _ fold: (T, T) -> T
+    _ values: RawSpan, _ places: RawSpan, _ tensor: inout MutableRawSpan, _ poll: inout StopPoll,
+    _ fold: (T, T) -> T
   ) {
     let width = MemoryLayout<T>.stride
     // A product wraps only where it is zero in the end.
@@ -75,6 +79,7 @@ package struct WindowScatter: Sendable {
     unsafe tensor.withUnsafeMutableBytes { tensor in
       var place = SIMD8<Int>.zero
       for source in 0..<count {
+        if poll.mustStop(before: 16) { return }
         if let target = target(of: place, places) {
           let update = unsafe values.unsafeLoadUnaligned(fromByteOffset: source &* width, as: T.self)
           let old = unsafe tensor.loadUnaligned(fromByteOffset: target &* width, as: T.self)

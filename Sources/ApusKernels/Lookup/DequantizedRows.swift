@@ -26,10 +26,14 @@ package struct DequantizedRows: Sendable {
   }
 
   /// Writes a row for each index; returns the first index that is outside the table, if any.
-  package func run(_ table: RawSpan, by indices: Span<Int32>, to output: inout MutableRawSpan) -> Int32? {
+  package func run(
+    _ table: RawSpan, by indices: Span<Int32>, to output: inout MutableRawSpan, threads: ThreadTeam
+  ) -> Int32? {
     let width = isHalf ? 2 : 4
     precondition(table.byteCount >= rows * columns && output.byteCount >= indices.count * columns * width)
+    var poll = StopPoll(threads)
     for place in indices.indices {
+      if poll.mustStop(before: 2 &* columns) { return nil }
       let row = Int(indices[place])
       guard (0..<rows).contains(row) else { return indices[place] }
       for column in 0..<columns {

@@ -14,12 +14,10 @@ package struct SignProjection: Sendable {
   /// The bytes of memory that ``bit(seed:_:weights:scratch:)`` needs.
   package var scratchByteCount: Int { itemByteCount + 4 }
 
-  /// The bytes that a bit hashes.
-  package var hashedByteCount: Int { items * scratchByteCount }
-
   /// Whether the sum is above zero. Without weights, each item counts once.
   package func bit(
-    seed: Float, _ input: RawSpan, weights: Span<Float>, scratch: inout MutableRawSpan
+    seed: Float, _ input: RawSpan, weights: Span<Float>, scratch: inout MutableRawSpan,
+    poll: inout StopPoll
   ) -> Bool {
     precondition(
       input.byteCount >= items * itemByteCount && scratch.byteCount >= scratchByteCount
@@ -31,6 +29,7 @@ package struct SignProjection: Sendable {
         let key = unsafe UnsafeMutableRawBufferPointer(rebasing: scratch[..<(itemByteCount + 4)])
         let content = unsafe UnsafeMutableRawBufferPointer(rebasing: key[4...])
         for item in 0..<items {
+          if poll.mustStop(before: scratchByteCount &+ 16) { return }
           let first = item &* itemByteCount
           unsafe content.copyMemory(
             from: UnsafeRawBufferPointer(rebasing: input[first..<first &+ itemByteCount]))

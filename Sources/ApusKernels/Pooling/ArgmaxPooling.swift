@@ -83,13 +83,17 @@ package struct ArgmaxPooling: Sendable {
   }
 
   /// Puts each value where its index says, the last one of those that meet; zeros elsewhere.
-  package func unpool(_ input: Span<Float>, indices: Span<Float>, to output: inout MutableSpan<Float>) {
+  package func unpool(
+    _ input: Span<Float>, indices: Span<Float>, to output: inout MutableSpan<Float>, threads: ThreadTeam
+  ) {
     precondition(input.count >= smallCount && indices.count >= smallCount && output.count >= largeCount)
     for index in 0..<largeCount { output[index] = 0 }
     var source = 0
+    var poll = StopPoll(threads)
     for batch in 0..<batches {
       for row in 0..<smallHeight {
         for column in 0..<smallWidth {
+          if poll.mustStop(before: 8 &* channels) { return }
           for channel in 0..<channels {
             let index = indices[source]
             let tap = index.isFinite && abs(index) < 0x1p31 ? Int(index) : -1

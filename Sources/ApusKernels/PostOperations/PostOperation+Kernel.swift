@@ -41,6 +41,8 @@ private struct PostOperationKernel: UnaryKernel {
   }
 
   @safe private struct Work: TileWork {
+    static var mayStop: Bool { true }
+
     let kernel: PostOperationKernel
     let length: Int
     let input: UnsafeRawPointer

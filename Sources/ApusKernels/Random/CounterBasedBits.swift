@@ -47,7 +47,7 @@ package enum RandomBits: Sendable {
 
   /// Fills `output`, whose bytes are a multiple of four, and writes the next state.
   package func fill(
-    _ output: inout MutableRawSpan, state: RawSpan, nextState: inout MutableRawSpan
+    _ output: inout MutableRawSpan, state: RawSpan, nextState: inout MutableRawSpan, threads: ThreadTeam
   ) {
     func word(_ index: Int) -> UInt32 {
       unsafe state.unsafeLoadUnaligned(fromByteOffset: 4 * index, as: UInt32.self)
@@ -57,7 +57,8 @@ package enum RandomBits: Sendable {
     let high = state.byteCount >= 24 ? SIMD2(word(4), word(5)) : key
     var counter = SIMD2(word(2), word(3))
     var offset = 0
-    while offset < output.byteCount {
+    var poll = StopPoll(threads)
+    while offset < output.byteCount, !poll.mustStop(before: 16) {
       switch self {
       case .philox:
         let bits = CounterBasedBits.philox(

@@ -2,9 +2,11 @@
 
 /// For each value, how many of the sorted boundaries are not above it.
 package func countBoundaries(
-  _ values: Span<Float>, _ boundaries: Span<Float>, to output: inout MutableSpan<Int32>
+  _ values: Span<Float>, _ boundaries: Span<Float>, to output: inout MutableSpan<Int32>, threads: ThreadTeam
 ) {
+  var poll = StopPoll(threads)
   for index in values.indices {
+    if poll.mustStop(before: 16) { return }
     let value = values[index]
     output[index] = partition(boundaries) { value < $0 }
   }
@@ -12,9 +14,11 @@ package func countBoundaries(
 
 /// As for floats, compared in double precision.
 package func countBoundaries(
-  _ values: Span<Double>, _ boundaries: Span<Float>, to output: inout MutableSpan<Int32>
+  _ values: Span<Double>, _ boundaries: Span<Float>, to output: inout MutableSpan<Int32>, threads: ThreadTeam
 ) {
+  var poll = StopPoll(threads)
   for index in values.indices {
+    if poll.mustStop(before: 16) { return }
     let value = values[index]
     output[index] = partition(boundaries) { value < Double($0) }
   }
@@ -22,9 +26,11 @@ package func countBoundaries(
 
 /// As for floats, to which the values are rounded.
 package func countBoundaries(
-  _ values: Span<Int32>, _ boundaries: Span<Float>, to output: inout MutableSpan<Int32>
+  _ values: Span<Int32>, _ boundaries: Span<Float>, to output: inout MutableSpan<Int32>, threads: ThreadTeam
 ) {
+  var poll = StopPoll(threads)
   for index in values.indices {
+    if poll.mustStop(before: 16) { return }
     let value = Float(values[index])
     output[index] = partition(boundaries) { value < $0 }
   }
@@ -32,9 +38,11 @@ package func countBoundaries(
 
 /// As for floats, to which the values are rounded.
 package func countBoundaries(
-  _ values: Span<Int64>, _ boundaries: Span<Float>, to output: inout MutableSpan<Int32>
+  _ values: Span<Int64>, _ boundaries: Span<Float>, to output: inout MutableSpan<Int32>, threads: ThreadTeam
 ) {
+  var poll = StopPoll(threads)
   for index in values.indices {
+    if poll.mustStop(before: 16) { return }
     let value = Float(values[index])
     output[index] = partition(boundaries) { value < $0 }
   }

@@ -102,14 +102,14 @@ extension Reduction {
   /// Writes int64 products. The first value of each result is not rescaled.
   package func quantizedProduct(
     _ elements: ScalarType, _ input: RawSpan, zeroPoint: Int32, step: ProductStep,
-    products: inout MutableRawSpan
+    products: inout MutableRawSpan, threads: ThreadTeam
   ) {
     precondition(
       input.byteCount >= inputByteCount(elements) && products.byteCount >= outputCount * 8)
     for index in 0..<outputCount {
       products.storeBytes(of: Int64.min, toByteOffset: index &* 8, as: Int64.self)
     }
-    forEachPair { from, to in
+    forEachPair(threads: threads) { from, to in
       let value: Int32
       if elements == .int8 {
         value = Int32(unsafe input.unsafeLoad(fromByteOffset: from, as: Int8.self)) &- zeroPoint

@@ -122,12 +122,16 @@ package struct Reduction: Sendable {
   /// The size of an input.
   func inputByteCount(_ elements: ScalarType) -> Int { inputCount * elements.byteCount }
 
-  /// Calls `body` with the places of each value and of its result, in the input's order.
-  func forEachPair(_ body: (_ input: Int, _ output: Int) -> Void) {
+  /// Calls `body` with the places of each value and of its result, in the input's order, unless the run has to end.
+  func forEachPair(threads: ThreadTeam, _ body: (_ input: Int, _ output: Int) -> Void) {
     guard inputCount > 0 else { return }
+    var poll = StopPoll(threads)
+    var isOver = false
     func walk(_ depth: Int, _ input: Int, _ output: Int) {
       let axis = axes[depth]
       for index in 0..<axis.count {
+        if isOver { return }
+        if poll.mustStop(before: 2) { isOver = true }
         let from = input &+ index &* axis.inputStride
         let to = output &+ index &* axis.outputStride
         if depth == axes.count &- 1 { body(from, to) } else { walk(depth &+ 1, from, to) }
@@ -186,6 +190,8 @@ package struct Reduction: Sendable {
 ///
 /// The type is concrete and the fold a function value, so that threads run code that was specialized here.
 @safe private struct FoldingWork: TileWork {
+  static var mayStop: Bool { true }
+
   let axes: UnsafeBufferPointer<Reduction.Axis>
   let tiles: Int
   /// Whether each tile folds some of the rows, into results of its own.

@@ -19,27 +19,30 @@ package struct SegmentFold: Sendable {
 
   /// Folds; rows that name a negative segment are left out. Returns the first segment that is too great, if
   /// any.
-  package func run(_ input: RawSpan, by names: Span<Int32>, to output: inout MutableRawSpan) -> Int32? {
-    if elements == .float32 { return run(FloatFolding.self, input, names, &output) }
-    return run(IntegerFolding<Int32>.self, input, names, &output)
+  package func run(
+    _ input: RawSpan, by names: Span<Int32>, to output: inout MutableRawSpan, threads: ThreadTeam
+  ) -> Int32? {
+    if elements == .float32 { return run(FloatFolding.self, input, names, &output, threads) }
+    return run(IntegerFolding<Int32>.self, input, names, &output, threads)
   }
 
   @inline(__always)
   private func run<F: Folding>(
-    _ folding: F.Type, _ input: RawSpan, _ names: Span<Int32>, _ output: inout MutableRawSpan
+    _ folding: F.Type, _ input: RawSpan, _ names: Span<Int32>, _ output: inout MutableRawSpan,
+    _ threads: ThreadTeam
   ) -> Int32? {
     switch kind {
-    case .sum: fold(F.Sum.self, F.zero, input, names, &output)
-    case .product: fold(F.Product.self, F.one, input, names, &output)
-    case .maximum: fold(Maximum<F.Element>.self, F.least, input, names, &output)
-    case .minimum: fold(Minimum<F.Element>.self, F.greatest, input, names, &output)
+    case .sum: fold(F.Sum.self, F.zero, input, names, &output, threads)
+    case .product: fold(F.Product.self, F.one, input, names, &output, threads)
+    case .maximum: fold(Maximum<F.Element>.self, F.least, input, names, &output, threads)
+    case .minimum: fold(Minimum<F.Element>.self, F.greatest, input, names, &output, threads)
     }
   }
 
   @inline(__always)
   private func fold<C: Combination>(
     _ combination: C.Type, _ initial: C.Result, _ input: RawSpan, _ names: Span<Int32>,
-    _ output: inout MutableRawSpan
+    _ output: inout MutableRawSpan, _ threads: ThreadTeam
   ) -> Int32? {
     let width = MemoryLayout<C.Element>.stride
     precondition(
@@ -50,7 +53,9 @@ package struct SegmentFold: Sendable {
         let from = unsafe input.assumingMemoryBound(to: C.Element.self)
         let to = unsafe output.assumingMemoryBound(to: C.Result.self)
         for index in 0..<segments &* length { unsafe to[index] = initial }
+        var poll = StopPoll(threads)
         for row in 0..<rows {
+          if poll.mustStop(before: length) { return nil }
           let segment = names[row]
           guard segment >= 0 else { continue }
           guard segment < segments else { return segment }

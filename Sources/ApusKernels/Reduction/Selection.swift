@@ -20,16 +20,20 @@ package struct Selection: Sendable {
 
   /// Selects; `heap` has four bytes for each selected value of a row.
   package func run(
-    _ input: RawSpan, values: inout MutableRawSpan, places: inout MutableRawSpan, heap: inout MutableRawSpan
+    _ input: RawSpan, values: inout MutableRawSpan, places: inout MutableRawSpan,
+    heap: inout MutableRawSpan, threads: ThreadTeam
   ) {
+    var poll = StopPoll(threads)
     switch elements {
     case .float32:
-      run(input, &values, &places, &heap) { (lhs: Float, rhs: Float) in lhs > rhs || rhs.isNaN && !lhs.isNaN }
-    case .int32: run(input, &values, &places, &heap) { (lhs: Int32, rhs: Int32) in lhs > rhs }
-    case .int64: run(input, &values, &places, &heap) { (lhs: Int64, rhs: Int64) in lhs > rhs }
-    case .uint8, .bool: run(input, &values, &places, &heap) { (lhs: UInt8, rhs: UInt8) in lhs > rhs }
-    case .int8: run(input, &values, &places, &heap) { (lhs: Int8, rhs: Int8) in lhs > rhs }
-    case .int16: run(input, &values, &places, &heap) { (lhs: Int16, rhs: Int16) in lhs > rhs }
+      run(input, &values, &places, &heap, &poll) { (lhs: Float, rhs: Float) in
+        lhs > rhs || rhs.isNaN && !lhs.isNaN
+      }
+    case .int32: run(input, &values, &places, &heap, &poll) { (lhs: Int32, rhs: Int32) in lhs > rhs }
+    case .int64: run(input, &values, &places, &heap, &poll) { (lhs: Int64, rhs: Int64) in lhs > rhs }
+    case .uint8, .bool: run(input, &values, &places, &heap, &poll) { (lhs: UInt8, rhs: UInt8) in lhs > rhs }
+    case .int8: run(input, &values, &places, &heap, &poll) { (lhs: Int8, rhs: Int8) in lhs > rhs }
+    case .int16: run(input, &values, &places, &heap, &poll) { (lhs: Int16, rhs: Int16) in lhs > rhs }
     default: elements.isNotTaken()
     }
   }
@@ -37,7 +41,7 @@ package struct Selection: Sendable {
   @inline(__always)
   private func run<T: BitwiseCopyable>(
     _ input: RawSpan, _ values: inout MutableRawSpan, _ places: inout MutableRawSpan,
-    _ heap: inout MutableRawSpan,
+    _ heap: inout MutableRawSpan, _ poll: inout StopPoll,
     _ isGreater: (T, T) -> Bool
   ) {
     let width = MemoryLayout<T>.stride
@@ -48,6 +52,7 @@ package struct Selection: Sendable {
       unsafe heap.withUnsafeMutableBytes { heap in
         guard let memory = heap.baseAddress else { return }
         for row in 0..<rows {
+          if poll.mustStop(before: length) { return }
           guard let base = input.baseAddress else { return }
           let line = unsafe (base + row &* length &* width).assumingMemoryBound(to: T.self)
           let chosen = unsafe memory.assumingMemoryBound(to: Int32.self)
@@ -56,7 +61,7 @@ package struct Selection: Sendable {
             let (first, second) = unsafe (line[Int(lhs)], line[Int(rhs)])
             return isGreater(first, second) || !isGreater(second, first) && lhs < rhs
           }
-          unsafe select(chosen, precedes)
+          unsafe select(chosen, &poll, precedes)
           for place in 0..<count {
             let index = unsafe chosen[place]
             let position = row &* count &+ place
@@ -73,9 +78,13 @@ package struct Selection: Sendable {
     }
   }
 
-  /// Leaves the first `count` places in order: a heap with the last of them at its root, then sorted.
+  /// Leaves the first `count` places in order: a heap with the last of them at its root, then sorted. Where the run has to end, they
+  /// are places in any order.
   @inline(__always)
-  private func select(_ heap: UnsafeMutablePointer<Int32>, _ precedes: (Int32, Int32) -> Bool) {
+  private func select(
+    _ heap: UnsafeMutablePointer<Int32>, _ poll: inout StopPoll, _ precedes: (Int32, Int32) -> Bool
+  ) {
+    let depth = Int.bitWidth - count.leadingZeroBitCount
     /// Puts a place where both below it precede it.
     func sink(_ place: Int32, from root: Int, size: Int) {
       var parent = root
@@ -90,12 +99,19 @@ package struct Selection: Sendable {
       unsafe heap[parent] = place
     }
     for index in 0..<count { unsafe heap[index] = Int32(truncatingIfNeeded: index) }
-    for root in (0..<count / 2).reversed() { unsafe sink(heap[root], from: root, size: count) }
+    for root in (0..<count / 2).reversed() {
+      if poll.mustStop(before: 4) { return }
+      unsafe sink(heap[root], from: root, size: count)
+    }
     for index in count..<length {
       let place = Int32(truncatingIfNeeded: index)
-      if unsafe precedes(place, heap[0]) { sink(place, from: 0, size: count) }
+      if unsafe precedes(place, heap[0]) {
+        if poll.mustStop(before: 4 &* depth) { return }
+        sink(place, from: 0, size: count)
+      }
     }
     for end in (1..<count).reversed() {
+      if poll.mustStop(before: 4 &* depth) { return }
       let last = unsafe heap[end]
       unsafe heap[end] = heap[0]
       sink(last, from: 0, size: end)

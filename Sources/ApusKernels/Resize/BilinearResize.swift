@@ -113,6 +113,8 @@ package struct BilinearResize: Sendable {
 
   /// One run: pointers that live as long as its call.
   @safe private struct Work: TileWork {
+    static var mayStop: Bool { true }
+
     let owner: UnsafePointer<BilinearResize>
     let input: UnsafeRawPointer
     let output: UnsafeMutableRawPointer

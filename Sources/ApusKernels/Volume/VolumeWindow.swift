@@ -60,6 +60,8 @@ package struct VolumeWindow: Sendable {
 
   /// A tile is a line of an image.
   @safe private struct GatherWork: TileWork {
+    static var mayStop: Bool { true }
+
     let window: VolumeWindow
     let input: UnsafeRawPointer
     let target: UnsafeMutableRawPointer
@@ -111,7 +113,9 @@ package struct VolumeWindow: Sendable {
   }
 
   /// Adds rows of floats, one for each place of some lines, to the elements under the window there.
-  package func scatter(_ rows: RawSpan, lines: Range<Int>, to output: inout MutableRawSpan) {
+  package func scatter(
+    _ rows: RawSpan, lines: Range<Int>, to output: inout MutableRawSpan, threads: ThreadTeam
+  ) {
     precondition(
       output.byteCount >= batches * size[0] * size[1] * size[2] * channels * 4
         && rows.byteCount >= lines.count * places[2] * depth * 4)
@@ -120,8 +124,10 @@ package struct VolumeWindow: Sendable {
         guard let rows = rows.baseAddress, let output = output.baseAddress else { return }
         var source = unsafe rows.assumingMemoryBound(to: Float.self)
         let target = unsafe output.assumingMemoryBound(to: Float.self)
+        var poll = StopPoll(threads)
         for line in lines {
           for place in 0..<places[2] {
+            if poll.mustStop(before: depth) { return }
             forEachTap(line: line, place: place) { element in
               if let element { unsafe addFloats(source, to: target + element &* channels, count: channels) }
               unsafe source += channels

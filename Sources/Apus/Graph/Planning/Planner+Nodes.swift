@@ -94,20 +94,23 @@ extension Planner {
       throw ApusError(.valueNotKnown, "\(wiring.name(of: slot.index)) is known only when the model runs")
     }
     let buffer = graph.buffers[root]
-    let bytes = unsafe Array(UnsafeRawBufferPointer(start: buffer.base, count: buffer.byteCount))
-    assume(root, holds: bytes)
-    return unsafe bytes.withUnsafeBytes { raw in
-      (0..<buffer.byteCount / MemoryLayout<T>.stride).map {
-        unsafe raw.loadUnaligned(fromByteOffset: $0 * MemoryLayout<T>.stride, as: T.self)
-      }
+    let raw = unsafe UnsafeRawBufferPointer(start: buffer.base, count: buffer.byteCount)
+    try unsafe assume(root, holds: raw)
+    return (0..<buffer.byteCount / MemoryLayout<T>.stride).map {
+      unsafe raw.loadUnaligned(fromByteOffset: $0 * MemoryLayout<T>.stride, as: T.self)
     }
   }
 
   /// Makes an output a constant of this plan.
-  func setConstant(_ slot: TensorSlot, bytes: [UInt8]) throws(ApusError) {
-    let memory = try TensorMemory(byteCount: bytes.count)
-    unsafe memory.base.copyMemory(from: bytes, byteCount: bytes.count)
-    setConstant(Constant(memory, byteCount: bytes.count, isOfModel: false), of: slot.index)
+  func setConstant<T: BitwiseCopyable>(_ slot: TensorSlot, values: [T]) throws(ApusError) {
+    let byteCount = values.count * MemoryLayout<T>.stride
+    try hold(byteCount)
+    let memory = try TensorMemory(byteCount: byteCount)
+    unsafe values.withUnsafeBytes { bytes in
+      guard let base = bytes.baseAddress else { return }
+      unsafe memory.base.copyMemory(from: base, byteCount: byteCount)
+    }
+    setConstant(Constant(memory, byteCount: byteCount, isOfModel: false), of: slot.index)
   }
 
   /// Whether all operators before `node` have run, and none after them.

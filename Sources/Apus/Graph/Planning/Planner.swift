@@ -15,6 +15,8 @@ final class Planner {
   /// What the operator in preparation has read and written.
   var record = AccessRecord()
   private var assumptions: [(tensor: Int, bytes: [UInt8])] = []
+  /// For each tensor: whether it is among them. Empty while none is.
+  private var isAssumed: [Bool] = []
   private var conditions: [() -> Bool] = []
   /// For each tensor: the operator that was last prepared to write it.
   private var lastWriters: [Int]
@@ -229,8 +231,14 @@ final class Planner {
     return wiring.tensorCount + draft.scratchByteCounts.count - 1
   }
 
-  /// Records that planning relies on a tensor's bytes from the last run.
-  func assume(_ tensor: Int, holds bytes: [UInt8]) { assumptions.append((tensor, bytes)) }
+  /// Records that planning relies on a tensor's bytes from the last run, once.
+  func assume(_ tensor: Int, holds bytes: UnsafeRawBufferPointer) throws(ApusError) {
+    if isAssumed.isEmpty { isAssumed = Array(repeating: false, count: wiring.tensorCount) }
+    guard !isAssumed[tensor] else { return }
+    isAssumed[tensor] = true
+    try hold(bytes.count)
+    assumptions.append((tensor, unsafe Array(bytes)))
+  }
 
   /// Records that planning relies on a condition, which is evaluated before each run of the segment.
   func assume(_ condition: @escaping () -> Bool) { conditions.append(condition) }

@@ -79,9 +79,9 @@ import ApusKernels
     var (clock, workSinceClock, allWork): ([ClockUse], Int, Int) = ([], 0, 0)
     clock.reserveCapacity(steps.count)
     for step in steps {
-      let elements = step.elementCount(facts)
+      let (elements, emptySizes) = step.elementCount(facts)
       work = work.addingClamped(step.multiplyAccumulates.addingClamped(1)).addingClamped(elements)
-      let own = step.work.addingClamped(1).addingClamped(elements)
+      let own = step.work.addingClamped(1).addingClamped(elements).addingClamped(emptySizes)
       allWork = allWork.addingClamped(own)
       workSinceClock = workSinceClock.addingClamped(own)
       let isWatched = own > Self.watchedWork || step.operation.isForeign

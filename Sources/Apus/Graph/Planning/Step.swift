@@ -60,16 +60,19 @@ final class Step {
   /// Whether it covers an operator of the file.
   func does(_ node: Int) -> Bool { nodes.contains(node) }
 
-  /// How many elements it reads and writes; tensors without a shape and scratch memory have none.
-  func elementCount(_ facts: [TensorFacts]) -> Int {
-    var count = 0
-    for tensor in reads where tensor < facts.count {
-      count = count.addingClamped(facts[tensor].elementCount)
+  /// How many elements it reads and writes; tensors without a shape and scratch memory have none. Operators may count along the sizes of
+  /// tensors without elements: these are `emptySizes`.
+  func elementCount(_ facts: [TensorFacts]) -> (count: Int, emptySizes: Int) {
+    var (count, emptySizes) = (0, 0)
+    func add(_ tensor: Int) {
+      guard tensor < facts.count, let shape = facts[tensor].shape else { return }
+      let elements = shape.elementCount
+      count = count.addingClamped(elements)
+      if elements == 0 { emptySizes = emptySizes.addingClamped(shape.extent) }
     }
-    for tensor in writes where tensor < facts.count {
-      count = count.addingClamped(facts[tensor].elementCount)
-    }
-    return count
+    for tensor in reads { add(tensor) }
+    for tensor in writes { add(tensor) }
+    return (count, emptySizes)
   }
 
   /// Runs the operator without copying it.

@@ -19,12 +19,14 @@ struct AddN: Operator {
       }
       inputs.append(input)
     }
+    try node.check(work: Double(inputs.count) * Double(first.shape.elementCount))
     return AddN(inputs: inputs, output: try node.output(0, shape: first.shape, like: first))
   }
 
   func invoke(_ tensors: borrowing TensorTable) {
     var result = tensors.writeBytes(output)
     for (position, input) in inputs.enumerated() {
+      if tensors.threads.mustStop { return }
       if position == 0 {
         copyBytes(tensors.readBytes(input), to: &result)
       } else {

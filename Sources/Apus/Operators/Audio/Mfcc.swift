@@ -24,9 +24,12 @@ struct Mfcc: Operator {
     let input = try node.input(0, types: [.float32], rank: 3)
     let rate = try node.integer(of: node.input(1, types: [.int32]))
     guard rate > 0 else { throw node.malformed("the sample rate is \(rate), not above zero") }
-    guard input.shape[2] >= 2 else {
-      throw node.malformed("\(input.name) has \(input.shape[2]) frequencies, not 2 or more")
+    guard (2...RFFT2D.limit).contains(input.shape[2]) else {
+      throw node.malformed(
+        "\(input.name) has \(input.shape[2]) frequencies, not 2 to \(RFFT2D.limit)")
     }
+    // The band of each frequency, and its share in it.
+    try node.keep(tablesOf: input.shape[2], entryByteCount: 16)
     let output = try node.output(
       0, shape: [input.shape[0], input.shape[1], coefficients], types: [.float32])
     guard output.shape.elementCount > 0 else { return DataMovement([]) }

@@ -23,7 +23,7 @@ struct RFFT2D: Operator {
     }
     let lengths = try node.integers(of: node.input(1, types: [.int32], rank: 1))
     guard lengths.count == 2, lengths.allSatisfy({ $0 > 0 && $0 & ($0 - 1) == 0 }) else {
-      throw node.malformed("the lengths of the transform are \(lengths), not two powers of two")
+      throw node.malformed("the lengths of the transform are \(lengths.brief), not two powers of two")
     }
     let (height, width) = (lengths[0], lengths[1])
     guard height <= limit, width <= limit,
@@ -31,7 +31,7 @@ struct RFFT2D: Operator {
         height: height, width: width, threads: node.threadCount)
     else {
       throw ApusError(
-        .resourceLimit, "\(node.place): transforms of \(lengths) are longer than \(limit) each way")
+        .resourceLimit, "\(node.place): transforms of \(lengths.brief) are longer than \(limit) each way")
     }
     let batch = input.shape.dimensions.dropLast(2)
     let output = try node.output(

@@ -10,7 +10,7 @@ enum VarHandle {
     let name = try node.option { options throws(FormatError) in try options.string(1) } ?? ""
     let handle = node.context.resources.handle(container: container, name: name)
     let output = try node.output(0, shape: [], types: [.resource])
-    try unsafe node.planner.setConstant(output, bytes: withUnsafeBytes(of: handle) { unsafe Array($0) })
+    try node.planner.setConstant(output, values: [handle])
     return ConstantOutputs()
   }
 }

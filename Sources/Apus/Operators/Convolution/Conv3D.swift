@@ -83,6 +83,7 @@ struct Conv3D: Operator {
     let imageByteCount = window.places[1] &* window.places[2] &* output.shape[4] &* 4
     var image = 0
     while image < window.batches &* window.places[0] {
+      if tensors.threads.mustStop { return }
       let range = image..<image &+ imagesPerBlock
       var layers = tensors.writeBytes(images)
       window.gather(tensors.readBytes(input), images: range, to: &layers, threads: tensors.threads)

@@ -35,7 +35,7 @@ struct Conv3DTranspose: Operator {
       dimensions[4] == filter.shape[3], dimensions.allSatisfy({ $0 >= 0 })
     else {
       throw node.malformed(
-        "\(input.shape) with a filter of \(filter.shape) cannot become \(dimensions.map(String.init).joined(separator: "×"))"
+        "\(input.shape) with a filter of \(filter.shape) cannot become \(TensorShape(dimensions))"
       )
     }
     let options = try VolumeOptions(node)
@@ -93,6 +93,7 @@ struct Conv3DTranspose: Operator {
     let blockByteCount = linesPerBlock &* window.places[2] &* input.shape[4] &* 4
     var line = 0
     while line < window.lineCount {
+      if tensors.threads.mustStop { return }
       let start = line / linesPerBlock &* blockByteCount
       var rows = tensors.writeBytes(products)
       var scratch = tensors.writeBytes(scratch)
@@ -100,7 +101,7 @@ struct Conv3DTranspose: Operator {
         packed, input: tensors.readBytes(input).extracting(start..<start &+ blockByteCount),
         output: &rows,
         scratch: &scratch, threads: tensors.threads)
-      window.scatter(rows.bytes, lines: line..<line &+ linesPerBlock, to: &result)
+      window.scatter(rows.bytes, lines: line..<line &+ linesPerBlock, to: &result, threads: tensors.threads)
       line &+= linesPerBlock
     }
     if let bias {

@@ -13,7 +13,13 @@ struct PhaseFilter: FilterArrangement {
   let zero: UInt8
 
   var byteCount: Int { shape[0] * rows.count * columns.count * shape[3] * width }
-  var name: String { "rows \(rows) columns \(columns)" }
+  var name: String { "rows \(Self.text(rows)) columns \(Self.text(columns))" }
+
+  /// Taps of a phase: zeros, and then others at equal distances, which the first, the last and their number tell.
+  private static func text(_ taps: [Int]) -> String {
+    let zeros = taps.prefix { $0 < 0 }.count
+    return "\(taps.count), \(zeros) of zeros, \(taps[min(zeros, taps.count - 1)]) to \(taps.last ?? -1)"
+  }
 
   func arrange(_ filter: RawSpan, into arranged: inout MutableRawSpan) {
     let run = shape[3] * width

@@ -44,6 +44,11 @@ struct TransposedProduct: Operator {
 
   /// The operator: one product if each input makes outputs of its own, otherwise one for each phase.
   static func prepare(_ description: Description, node: Node) throws(ApusError) -> any Operator {
+    for (axis, stride) in [(1, description.strideHeight), (2, description.strideWidth)] {
+      // Of each phase, its taps, and zeros before them.
+      try node.keep(tablesOf: description.filter.shape[axis], entryByteCount: 16)
+      try node.keep(tablesOf: stride, entryByteCount: 128)
+    }
     let vertical = TransposedAxis(
       input: description.input.shape[1], output: description.output.shape[1],
       filter: description.filter.shape[1], stride: description.strideHeight, padding: description.paddingTop)

@@ -43,7 +43,7 @@ struct TransformTensorBilinear: Operator {
     var result = tensors.write(output, as: Float.self)
     (countsFromCenters ? map.ofPixelCenters : map).sample(
       tensors.read(image), height: image.shape[1], width: image.shape[2], channels: image.shape[3],
-      to: &result, height: output.shape[1], width: output.shape[2])
+      to: &result, height: output.shape[1], width: output.shape[2], threads: tensors.threads)
   }
 }
 

@@ -16,6 +16,7 @@ struct Bucketize: Operator {
     guard zip(boundaries, boundaries.dropFirst()).allSatisfy({ $0 <= $1 }) else {
       throw node.malformed("the boundaries are not sorted")
     }
+    try node.keep(tablesOf: boundaries.count, entryByteCount: 4)
     return Bucketize(
       input: input, output: try node.output(0, shape: input.shape, types: [.int32]), boundaries: boundaries)
   }
@@ -24,10 +25,14 @@ struct Bucketize: Operator {
     var result = tensors.write(output, as: Int32.self)
     let limits = boundaries.span
     switch input.type {
-    case .float32: countBoundaries(tensors.read(input, as: Float.self), limits, to: &result)
-    case .float64: countBoundaries(tensors.read(input, as: Double.self), limits, to: &result)
-    case .int32: countBoundaries(tensors.read(input, as: Int32.self), limits, to: &result)
-    default: countBoundaries(tensors.read(input, as: Int64.self), limits, to: &result)
+    case .float32:
+      countBoundaries(tensors.read(input, as: Float.self), limits, to: &result, threads: tensors.threads)
+    case .float64:
+      countBoundaries(tensors.read(input, as: Double.self), limits, to: &result, threads: tensors.threads)
+    case .int32:
+      countBoundaries(tensors.read(input, as: Int32.self), limits, to: &result, threads: tensors.threads)
+    default:
+      countBoundaries(tensors.read(input, as: Int64.self), limits, to: &result, threads: tensors.threads)
     }
   }
 }

@@ -60,7 +60,9 @@ struct Gather: Operator {
 
   func invoke(_ tensors: borrowing TensorTable) throws(ApusError) {
     var result = tensors.writeBytes(output)
-    if let index = rows.run(tensors.readBytes(input), by: tensors.readBytes(indices), to: &result) {
+    if let index = rows.run(
+      tensors.readBytes(input), by: tensors.readBytes(indices), to: &result, threads: tensors.threads)
+    {
       throw ApusError(
         .invalidData,
         "\(place): index \(index) in \(indices.name) is outside the axis of \(input.name), \(input.shape)")

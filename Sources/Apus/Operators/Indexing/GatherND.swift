@@ -63,9 +63,11 @@ struct GatherND: Operator {
     let row: Int?
     if let addition {
       row = rows.scatter(
-        tensors.readBytes(slices), by: tensors.readBytes(indices), adding: addition, to: &result)
+        tensors.readBytes(slices), by: tensors.readBytes(indices), adding: addition, to: &result,
+        threads: tensors.threads)
     } else {
-      row = rows.gather(tensors.readBytes(slices), by: tensors.readBytes(indices), to: &result)
+      row = rows.gather(
+        tensors.readBytes(slices), by: tensors.readBytes(indices), to: &result, threads: tensors.threads)
     }
     if let row {
       throw ApusError(

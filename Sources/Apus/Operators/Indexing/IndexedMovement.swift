@@ -9,6 +9,13 @@ struct IndexedMovement: Operator {
   private let output: TensorSlot
   private let copy: IndexedCopy
 
+  /// Counts tables of so many entries towards the limit on memory, before they are made.
+  static func keepTables(_ counts: [Int], _ node: Node) throws(ApusError) {
+    // An entry, and its offset in bytes.
+    try node.keep(
+      tablesOf: counts.reduce(0) { $0.addingClamped($1) }, entryByteCount: 2 * MemoryLayout<Int>.stride)
+  }
+
   /// `tables[axis][i]` is the input's coordinate; axes without a table are copied whole. Neither tensor is
   /// empty.
   init(_ tables: [[Int]], from input: TensorSlot, to output: TensorSlot, _ node: Node) throws(ApusError) {

@@ -41,6 +41,7 @@ struct OneHot: Operator {
     fillElements(&result, with: tensors.readBytes(off).extracting(first: width))
     markPlaces(
       tensors.readBytes(indices), indexByteCount: indices.type.byteCount ?? 4, outer: outer, depth: depth,
-      with: tensors.readBytes(on).extracting(first: width), in: &result)
+      with: tensors.readBytes(on).extracting(first: width), in: &result,
+      threads: tensors.threads)
   }
 }

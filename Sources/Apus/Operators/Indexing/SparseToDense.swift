@@ -41,7 +41,8 @@ struct SparseToDense: Operator {
     fillElements(&result, with: tensors.readBytes(other).extracting(first: other.type.byteCount ?? 1))
     let isOne = values.shape.rank == 0
     if let row = rows.put(
-      tensors.readBytes(values), by: tensors.readBytes(indices), isOne: isOne, in: &result)
+      tensors.readBytes(values), by: tensors.readBytes(indices), isOne: isOne, in: &result,
+      threads: tensors.threads)
     {
       throw ApusError(
         .invalidData, "\(place): row \(row) of \(indices.name) names a place outside \(output.shape)")

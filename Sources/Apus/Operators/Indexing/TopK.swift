@@ -32,10 +32,12 @@ struct TopK: Operator {
       throw node.malformed("places in rows of \(length) do not fit int16")
     }
     guard shape.elementCount > 0 else { return DataMovement([]) }
+    let rows = shape.elementCount / count
+    try node.check(work: Double(rows) * Double(length) * Double(Int.bitWidth - count.leadingZeroBitCount))
     return TopK(
       input: input, values: values, places: places, heap: try node.scratch(count: count, width: 4),
       selection: Selection(
-        input.type.scalarType(in: .reducible) ?? .float32, rows: shape.elementCount / count, length: length,
+        input.type.scalarType(in: .reducible) ?? .float32, rows: rows, length: length,
         count: count,
         placeByteCount: places.type == .int32 ? 4 : 2))
   }
@@ -44,6 +46,8 @@ struct TopK: Operator {
     var found = tensors.writeBytes(values)
     var positions = tensors.writeBytes(places)
     var memory = tensors.writeBytes(heap)
-    selection.run(tensors.readBytes(input), values: &found, places: &positions, heap: &memory)
+    selection.run(
+      tensors.readBytes(input), values: &found, places: &positions, heap: &memory,
+      threads: tensors.threads)
   }
 }

@@ -24,10 +24,13 @@ enum Unique {
     var places: [T: Int] = [:]
     var unique: [T] = []
     var indices: [Int] = []
-    for value in try node.values(of: input, as: T.self) {
-      let place = places[value] ?? unique.count
-      if place == unique.count {
-        places[value] = place
+    for (position, value) in try node.values(of: input, as: T.self).enumerated() {
+      if position & 0xFFFF == 0xFFFF { try node.context.limits.checkTime() }
+      // What is no number is like nothing else, and would be looked for in vain, longer each time.
+      let known = value == value ? places[value] : nil
+      let place = known ?? unique.count
+      if known == nil {
+        if value == value { places[value] = place }
         unique.append(value)
       }
       indices.append(place)

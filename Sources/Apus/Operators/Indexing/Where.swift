@@ -10,6 +10,7 @@ enum Where {
     let count = isSet.count { $0 }
     // Before memory is taken: each element may have as many coordinates as there are axes.
     _ = try node.output(0, shape: [count, shape.rank], types: [.int64])
+    try node.need(arraysOf: count * shape.rank, entryByteCount: 2 * MemoryLayout<Int64>.stride)
     var coordinates: [Int64] = []
     coordinates.reserveCapacity(count * shape.rank)
     let strides = shape.strides

@@ -27,14 +27,14 @@ enum Split {
     var sum = 0
     for length in lengths where length != -1 {
       guard length >= 0, length <= input.shape[axis] - sum else {
-        throw node.malformed("the lengths \(lengths) are not parts of axis \(axis) of \(input.shape)")
+        throw node.malformed("the lengths \(lengths.brief) are not parts of axis \(axis) of \(input.shape)")
       }
       sum += length
     }
     if open.count == 1 {
       lengths[open[0]] = input.shape[axis] - sum
     } else if !open.isEmpty || sum != input.shape[axis] {
-      throw node.malformed("the lengths \(lengths) do not make axis \(axis) of \(input.shape)")
+      throw node.malformed("the lengths \(lengths.brief) do not make axis \(axis) of \(input.shape)")
     }
     return try parts(of: input, axis: axis, lengths: lengths, node)
   }

@@ -61,7 +61,9 @@ struct EmbeddingLookup: Operator {
 
   func invoke(_ tensors: borrowing TensorTable) throws(ApusError) {
     var result = tensors.writeBytes(output)
-    if let index = rows.run(tensors.readBytes(values), by: tensors.read(indices), to: &result) {
+    if let index = rows.run(
+      tensors.readBytes(values), by: tensors.read(indices), to: &result, threads: tensors.threads)
+    {
       throw ApusError(
         .invalidData,
         "\(place): index \(index) in \(indices.name) is outside the rows of \(values.name), \(values.shape)")

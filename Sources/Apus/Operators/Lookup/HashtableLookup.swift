@@ -35,6 +35,7 @@ struct HashtableLookup: Operator {
     var result = tensors.writeBytes(output)
     var hits = tensors.write(hits, as: UInt8.self)
     kernel.look(
-      up: tensors.read(wanted), in: tensors.read(keys), tensors.readBytes(values), to: &result, hits: &hits)
+      up: tensors.read(wanted), in: tensors.read(keys), tensors.readBytes(values), to: &result, hits: &hits,
+      threads: tensors.threads)
   }
 }

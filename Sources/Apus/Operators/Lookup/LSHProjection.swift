@@ -61,9 +61,10 @@ struct LSHProjection: Operator {
     for row in 0..<self.seeds.shape[0] {
       var word: Int32 = 0
       for bit in 0..<bits {
-        if poll.mustStop(before: kernel.hashedByteCount) { return }
+        if poll.mustStop(before: 1) { return }
         let isSet = kernel.bit(
-          seed: seeds[row * bits + bit], tensors.readBytes(input), weights: weights, scratch: &scratch)
+          seed: seeds[row * bits + bit], tensors.readBytes(input), weights: weights, scratch: &scratch,
+          poll: &poll)
         if isSparse { word = word << 1 | (isSet ? 1 : 0) } else { result[row * bits + bit] = isSet ? 1 : 0 }
       }
       // Rows begin at multiples of 2^bits, which may wrap.

@@ -32,7 +32,7 @@ enum BroadcastTo {
     lhs = Array(repeating: 1, count: rank - lhs.count) + lhs
     rhs = Array(repeating: 1, count: rank - rhs.count) + rhs
     guard zip(lhs, rhs).allSatisfy({ $0 == $1 || $0 == 1 || $1 == 1 }) else {
-      throw node.malformed("the shapes \(lhs) and \(rhs) do not fit each other")
+      throw node.malformed("the shapes \(lhs.brief) and \(rhs.brief) do not fit each other")
     }
     return try node.integerOutput(0, shape: [rank], zip(lhs, rhs).map { $0 == 1 ? $1 : $0 })
   }

@@ -42,6 +42,7 @@ enum NumberRange {
   /// The number of values, if memory can hold them.
   private static func count(_ steps: Double, _ node: Node) throws(ApusError) -> Int {
     guard steps < 0x1p26 else { throw node.unsupported("\(steps) values are too many; 2²⁶ are supported") }
+    try node.need(arraysOf: Int(steps), entryByteCount: 3 * MemoryLayout<Int>.stride)
     return Int(steps)
   }
 }

@@ -83,7 +83,10 @@ enum SpaceToBatch {
     }
     guard blocks.allSatisfy({ (1...placeLimit).contains($0) }), blocks.reduce(1, *) <= placeLimit,
       amounts.allSatisfy({ $0 >= 0 })
-    else { throw node.malformed("blocks of \(blocks) with paddings or crops of \(amounts) are not possible") }
+    else {
+      throw node.malformed(
+        "blocks of \(blocks.brief) with paddings or crops of \(amounts.brief) are not possible")
+    }
     return (input, blocks, amounts)
   }
 

@@ -9,7 +9,7 @@ enum Transpose {
     var axes: [Int] = []
     for axis in try node.integers(of: order) { axes.append(try node.axis(axis, rank: input.shape.rank)) }
     guard axes.count == input.shape.rank, Set(axes).count == axes.count else {
-      throw node.malformed("\(axes) is not an order of the axes of \(input.name), \(input.shape)")
+      throw node.malformed("\(axes.brief) is not an order of the axes of \(input.name), \(input.shape)")
     }
     let shape = TensorShape(axes.map { input.shape[$0] })
     if axes.filter({ input.shape[$0] != 1 }) == axes.filter({ input.shape[$0] != 1 }).sorted() {

@@ -106,7 +106,8 @@ enum ArgmaxPooling2D {
 
     func invoke(_ tensors: borrowing TensorTable) {
       var result = tensors.write(output, as: Float.self)
-      kernel.unpool(tensors.read(input), indices: tensors.read(indices), to: &result)
+      kernel.unpool(
+        tensors.read(input), indices: tensors.read(indices), to: &result, threads: tensors.threads)
     }
   }
 }

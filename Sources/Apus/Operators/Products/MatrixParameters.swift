@@ -38,7 +38,8 @@ extension Node {
   /// What kernels keep of a channel beside packed weights: its scale, factors and bounds.
   private static let channelByteCount = 64
 
-  private func keepChannels(_ count: Int) throws(ApusError) {
+  /// Refuses more channels than kernels are made for, and counts what they keep of them.
+  func keepChannels(_ count: Int) throws(ApusError) {
     guard count <= Self.channelLimit else {
       throw ApusError(
         .resourceLimit, "\(place): has \(count) output channels, more than the limit of \(Self.channelLimit)")

@@ -18,6 +18,7 @@ enum Dequantize {
     let count = input.shape.elementCount
     if input.type == .float16 { return (Dequantization.halves(count: count), nil) }
     let parameters = try node.channelQuantization(of: input)
+    try node.keep(tablesOf: parameters.scales.count, entryByteCount: 64)
     let slices = zip(parameters.scales, parameters.zeroPoints).map {
       Dequantization(scale: $0, zeroPoint: Int32($1))
     }

@@ -39,6 +39,7 @@ enum Quantize {
     _ input: TensorSlot, _ output: TensorSlot, _ node: Node
   ) throws(ApusError) -> (any UnaryKernel, KernelChoice?) {
     let parameters = try node.channelQuantization(of: output)
+    try node.keep(tablesOf: parameters.scales.count, entryByteCount: 64)
     let range = Int32(output.type.integerRange.lowerBound)...Int32(output.type.integerRange.upperBound)
     let slices = zip(parameters.scales, parameters.zeroPoints).map {
       FloatQuantization(scale: $0, zeroPoint: Int32($1), range: range)

@@ -44,6 +44,7 @@ struct BasicLSTM: Operator {
   }
 
   func invoke(_ tensors: borrowing TensorTable) {
+    guard joined.shape.elementCount > 0 else { return }
     let (units, depth) = (output.shape[1], joined.shape[1])
     let inputs = tensors.read(input, as: Float.self)
     let outputs = tensors.read(oldOutput, as: Float.self)

@@ -17,6 +17,7 @@ struct FloatSVDF: Operator {
   let values: TensorSlot
 
   func invoke(_ tensors: borrowing TensorTable) {
+    guard shape.filters > 0 else { return }
     for batch in 0..<shape.batch {
       if tensors.threads.mustStop { return }
       let x = RecurrentVector(

@@ -51,6 +51,9 @@ struct GateProducts {
     let (stepByteCount, overflow) = (4 * columnCount).multipliedReportingOverflow(by: layout.batch)
     guard !overflow else { return nil }
     let stepCount = max(1, min(layout.time, Self.mostSumBytes / stepByteCount))
+    try node.keepChannels(columnCount)
+    // The weights of all gates, while they are packed.
+    try node.need(arraysOf: columnCount, entryByteCount: 4 * (max(inputCount, stateCount) + 1))
     let epilogue = node.floatEpilogue(.none)
     func kernel(rows: Int, depth: Int) -> KernelSet.Chosen<any PreparedConvolution>? {
       node.kernels.choose(

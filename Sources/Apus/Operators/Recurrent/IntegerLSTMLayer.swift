@@ -63,6 +63,9 @@ struct IntegerLSTMLayer: SequenceLayer {
     self.cellCount = cellCount
     self.outputCount = outputCount
     guard cellCount > 0, outputCount > 0 else { throw node.malformed("has no cells") }
+    // Biases of inputs and states of four gates, and of the projection.
+    try node.keep(tablesOf: cellCount, entryByteCount: 8 * MemoryLayout<Int32>.stride)
+    try node.keep(tablesOf: outputCount, entryByteCount: MemoryLayout<Int32>.stride)
     outputState = try node.state(18, rows: batch, count: outputCount, type: .int8)
     cellState = try node.state(19, rows: batch, count: cellCount, type: .int16)
     let intermediates = node.entry.intermediates

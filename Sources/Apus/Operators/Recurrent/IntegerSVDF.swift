@@ -17,6 +17,7 @@ struct IntegerSVDF: Operator {
   let outputMultiplier: FixedPointMultiplier
 
   func invoke(_ tensors: borrowing TensorTable) {
+    guard shape.filters > 0 else { return }
     var states = tensors.write(state, as: Int16.self)
     shape.shift(&states)
     let depth = input.shape[1]

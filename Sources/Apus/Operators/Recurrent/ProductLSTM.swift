@@ -39,6 +39,7 @@ struct ProductLSTM: SequenceReader {
       count: layer.cellCount, hasInputGate: layer.inputGate != nil, activation: layer.options.activation,
       clip: layer.options.cellClip, using: node.kernels)
     guard let weights = layer.projection else { return }
+    try node.keepChannels(layer.outputCount)
     guard let filter = weights.floats, filter.isConstant, layer.projectionBias?.isConstant ?? true,
       let (kernel, _) = node.kernels.choose(
         Convolution(

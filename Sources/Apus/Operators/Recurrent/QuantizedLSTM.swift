@@ -49,6 +49,7 @@ struct QuantizedLSTM: Operator {
   }
 
   func invoke(_ tensors: borrowing TensorTable) {
+    guard joined.shape.elementCount > 0 else { return }
     let (units, depth) = (output.shape[1], joined.shape[1])
     let inputs = tensors.read(input, as: UInt8.self)
     let outputs = tensors.read(oldOutput, as: UInt8.self)

@@ -48,6 +48,7 @@ struct SequenceNetwork: Operator {
   }
 
   func invoke(_ tensors: borrowing TensorTable) {
+    guard layout.batch > 0, layout.time > 0 else { return }
     if areSeparate, tensors.threads.count > 1 {
       return tensors.forEachTile(
         directions.count, Work(network: self, team: tensors.threads.alone))

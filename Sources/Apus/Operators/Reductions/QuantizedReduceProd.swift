@@ -36,7 +36,8 @@ struct QuantizedReduceProd: Operator {
     guard input.shape.elementCount > 0 else { return }
     var memory = tensors.writeBytes(products)
     reduction.quantizedProduct(
-      elements, tensors.readBytes(input), zeroPoint: inputZeroPoint, step: step, products: &memory)
+      elements, tensors.readBytes(input), zeroPoint: inputZeroPoint, step: step, products: &memory,
+      threads: tensors.threads)
     var result = tensors.writeBytes(output)
     storeProducts(
       tensors.readBytes(products), step: step, zeroPoint: zeroPoint, to: &result,

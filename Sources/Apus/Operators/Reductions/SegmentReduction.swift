@@ -60,7 +60,8 @@ struct SegmentReduction: Operator {
   func invoke(_ tensors: borrowing TensorTable) throws(ApusError) {
     var result = tensors.writeBytes(output)
     if let segment = fold.run(
-      tensors.readBytes(input), by: tensors.read(segments, as: Int32.self), to: &result)
+      tensors.readBytes(input), by: tensors.read(segments, as: Int32.self), to: &result,
+      threads: tensors.threads)
     {
       throw ApusError(
         .invalidData, "\(place): segment \(segment) in \(segments.name) is not below \(output.shape[0])")

@@ -58,7 +58,8 @@ extension Node {
     let size = try integers(of: slot)
     guard size.count == 2, size.allSatisfy({ (1...BilinearResize.maximumSize).contains($0) }) else {
       throw malformed(
-        "the size \(size) in \(slot.name) is not a height and a width up to \(BilinearResize.maximumSize)")
+        "the size \(size.brief) in \(slot.name) is not a height and a width up to \(BilinearResize.maximumSize)"
+      )
     }
     return (size[0], size[1])
   }

@@ -17,6 +17,7 @@ enum ResizeNearestNeighbor {
     guard input.shape.elementCount > 0 else {
       throw node.malformed("\(input.name), \(input.shape), has no pixel to repeat")
     }
+    try IndexedMovement.keepTables([input.shape[0], size.height, size.width], node)
     func places(_ axis: Int) -> [Int] {
       nearestPlaces(
         input: input.shape[axis], output: output.shape[axis], alignsCorners: alignsCorners,

@@ -25,7 +25,7 @@ enum Reshape {
   ) throws(ApusError) -> TensorShape {
     let open = target.indices.filter { target[$0] == -1 }
     guard open.count <= 1, target.allSatisfy({ $0 >= -1 }) else {
-      throw node.malformed("the shape \(target) has negative sizes")
+      throw node.malformed("the shape \(target.brief) has negative sizes")
     }
     guard let axis = open.first else { return TensorShape(target) }
     var dimensions = target

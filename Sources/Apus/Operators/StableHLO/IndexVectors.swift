@@ -38,7 +38,7 @@ extension Node {
   func axisSet(_ axes: [Int], rank: Int) throws(ApusError) -> Set<Int> {
     let set = Set(axes)
     guard set.count == axes.count, axes.allSatisfy({ (0..<rank).contains($0) }) else {
-      throw malformed("\(axes) are not different axes of \(rank)")
+      throw malformed("\(axes.brief) are not different axes of \(rank)")
     }
     return set
   }

@@ -34,10 +34,10 @@ struct StableHLOGather: Operator {
       axes: node.integersOption2(2), rank: rank, node)
     let sizes = try node.integersOption2(4)
     guard sizes.count == rank, zip(sizes, operand.shape.dimensions).allSatisfy({ (0...$1).contains($0) })
-    else { throw node.malformed("blocks of \(sizes) do not fit \(operand.shape)") }
+    else { throw node.malformed("blocks of \(sizes.brief) do not fit \(operand.shape)") }
     let collapsed = try node.axisSet(node.integersOption2(1), rank: rank)
     guard collapsed.allSatisfy({ sizes[$0] > 0 }) else {
-      throw node.malformed("blocks of \(sizes) have nothing along the axes \(collapsed.sorted())")
+      throw node.malformed("blocks of \(sizes.brief) have nothing along the axes \(collapsed.sorted().brief)")
     }
     let kept = (0..<rank).filter { !collapsed.contains($0) }
     let resultRank = vectors.sizes.count + kept.count
@@ -52,12 +52,13 @@ struct StableHLOGather: Operator {
     let output = try node.output(0, shape: TensorShape(shape), like: operand)
     try node.requireCountable(shape)
     guard output.shape.elementCount > 0 else { return DataMovement([]) }
+    try node.check(work: Double(vectors.sizes.reduce(1.0) { $0 * Double($1) }) * 64)
     let (from, to) = (operand.shape.strides, output.shape.strides)
     guard
       let copy = StridedCopy(
         elementByteCount: width, dimensions: kept.map { sizes[$0] }, sourceStrides: kept.map { from[$0] },
         destinationStrides: offsetAxes.sorted().map { to[$0] })
-    else { throw node.malformed("cannot copy blocks of \(sizes)") }
+    else { throw node.malformed("cannot copy blocks of \(sizes.brief)") }
     return StableHLOGather(
       operand: operand, starts: starts, output: output, batchSizes: vectors.sizes,
       batchStrides: batchAxes.indices.map { (to[batchAxes[$0]], vectors.strides[$0]) },
@@ -69,7 +70,9 @@ struct StableHLOGather: Operator {
     let width = operand.type.byteCount ?? 1
     let source = tensors.readBytes(operand)
     var result = tensors.writeBytes(output)
+    var poll = StopPoll(tensors.threads)
     for block in 0..<batchSizes.reduce(1, *) {
+      if poll.mustStop(before: 32) { return }
       var (rest, target, vector) = (block, 0, 0)
       for axis in batchSizes.indices.reversed() {
         let place = rest % batchSizes[axis]

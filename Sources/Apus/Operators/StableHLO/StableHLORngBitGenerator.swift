@@ -32,6 +32,6 @@ struct StableHLORngBitGenerator: Operator {
   func invoke(_ tensors: borrowing TensorTable) {
     var result = tensors.writeBytes(output)
     var next = tensors.writeBytes(nextState)
-    bits.fill(&result, state: tensors.readBytes(state), nextState: &next)
+    bits.fill(&result, state: tensors.readBytes(state), nextState: &next, threads: tensors.threads)
   }
 }

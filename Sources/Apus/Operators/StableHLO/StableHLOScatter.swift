@@ -38,7 +38,7 @@ struct StableHLOScatter: Operator {
       batchAxes.map({ updates.shape[$0] }) == vectors.sizes
     else {
       throw node.malformed(
-        "updates of \(updates.shape) with blocks along \(windowAxes) do not fit \(input.shape) and \(places.shape)"
+        "updates of \(updates.shape) with blocks along \(windowAxes.brief) do not fit \(input.shape) and \(places.shape)"
       )
     }
     var roles: [WindowScatter.Role] = []
@@ -66,6 +66,7 @@ struct StableHLOScatter: Operator {
   func invoke(_ tensors: borrowing TensorTable) {
     var result = tensors.writeBytes(output)
     copyBytes(tensors.readBytes(input), to: &result)
-    kernel.run(tensors.readBytes(updates), at: tensors.readBytes(places), into: &result)
+    kernel.run(
+      tensors.readBytes(updates), at: tensors.readBytes(places), into: &result, threads: tensors.threads)
   }
 }
