@@ -297,6 +297,49 @@ def size_cases():
            one(B.ADD, [(T.INT8, (1 << 16, 1), None, 1.0), (T.INT8, (1, 1 << 16), None, 1.0)], [(T.INT8, (1, 1), None, 1.0)], made("Add")))
 
 
+# MARK: Tables, and values that preparation reads, beyond the limit on memory of the tests
+
+def table_cases():
+    yield ("tables/MAX_POOL_2D", LIMIT,
+           one(B.MAX_POOL_2D, [(T.UINT8, (1, 1 << 23, 1, 1), None, 0.5, 0)], [(T.UINT8, (1, 1 << 23, 1, 1), None, 0.5, 0)],
+               made("Pool2D", strideW=1, strideH=1, filterWidth=1, filterHeight=1)))
+    for kind in ("BILINEAR", "NEAREST_NEIGHBOR"):
+        name = "ResizeBilinear" if kind == "BILINEAR" else "ResizeNearestNeighbor"
+        yield (f"tables/RESIZE_{kind}", LIMIT,
+               one(getattr(B, f"RESIZE_{kind}"), [(T.UINT8, (1, 1, 1, 1), None, 0.5, 0), I([1 << 24, 1])],
+                   [(T.UINT8, (1, 1 << 24, 1, 1), None, 0.5, 0)], made(name)))
+    yield ("tables/RESIZE_NEAREST_NEIGHBOR_batches", LIMIT,
+           one(B.RESIZE_NEAREST_NEIGHBOR, [(T.UINT8, (1 << 25, 1, 1, 1)), I([1, 1])], [(T.UINT8, (1 << 25, 1, 1, 1))],
+               made("ResizeNearestNeighbor")))
+    yield ("tables/MIRROR_PAD", LIMIT,
+           one(B.MIRROR_PAD, [(T.UINT8, (1 << 23,)), I([[(1 << 23) - 1] * 2])], [(T.UINT8, (1,))], made("MirrorPad", mode=0)))
+    for name, reads in {"REVERSE_SEQUENCE": 1, "UNIQUE": 0, "WHERE": 0}.items():
+        model = empty_model()
+        graph = empty_graph(model)
+        count = 1 << 20 if reads else 1 << 22
+        size, value = tensor(model, graph, T.INT32, (1,), [count]), tensor(model, graph, T.INT32, (), [1])
+        filled = tensor(model, graph, T.INT32, (count,))
+        operator(model, graph, B.FILL, [size, value], [filled], made("Fill"))
+        if name == "REVERSE_SEQUENCE":
+            graph.inputs = [tensor(model, graph, T.UINT8, (count, 2))]
+            graph.outputs = [tensor(model, graph, T.UINT8, (count, 2))]
+            operator(model, graph, B.REVERSE_SEQUENCE, graph.inputs + [filled], graph.outputs,
+                     made("ReverseSequence", seqDim=1, batchDim=0))
+        elif name == "UNIQUE":
+            graph.outputs = [tensor(model, graph, T.INT32, (1,)), tensor(model, graph, T.INT32, (count,))]
+            operator(model, graph, B.UNIQUE, [filled], graph.outputs, made("Unique", idxOutType=T.INT32))
+        else:
+            shape = tensor(model, graph, T.INT32, (6,), [count >> 1, 2, 1, 1, 1, 1])
+            wide = tensor(model, graph, T.INT32, (count >> 1, 2, 1, 1, 1, 1))
+            operator(model, graph, B.RESHAPE, [filled, shape], [wide], made("Reshape"))
+            graph.outputs = [tensor(model, graph, T.INT64, (1, 6))]
+            operator(model, graph, B.WHERE, [wide], graph.outputs)
+        yield f"tables/{name}", LIMIT, pack(model)
+    yield "tables/RANGE", LIMIT, one(B.RANGE, [I(0), I(1 << 24), I(1)], [(T.INT32, (1,))], made("Range"))
+    yield ("tables/FULLY_CONNECTED_channels", LIMIT,
+           one(B.FULLY_CONNECTED, [F(1, 1), F(1 << 23, 1), None], [F(1, 1 << 23)], made("FullyConnected")))
+
+
 # MARK: Quantization
 
 def quantization_cases():
@@ -534,7 +577,7 @@ def main():
     lines = []
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as files:
-        for cases in (format_cases, call_cases, division_cases, index_cases, size_cases, quantization_cases, detection_cases,
+        for cases in (format_cases, call_cases, division_cases, index_cases, size_cases, table_cases, quantization_cases, detection_cases,
                       general_cases):
             for name, kind, contents in cases():
                 files.writestr(zipfile.ZipInfo(f"{name}.tflite", (1980, 1, 1, 0, 0, 0)), contents,

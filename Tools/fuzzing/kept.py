@@ -55,7 +55,78 @@ def remainder():
     return one(B.FULLY_CONNECTED, [F(1, 7), (T.FLOAT32, (2, 4), np.ones((2, 4))), None], [F(1, 2)], made("FullyConnected"))
 
 
+def sum_of_thousands():
+    """One tensor of 16 million floats, 4,096 times."""
+    model = empty_model()
+    graph = empty_graph(model)
+    graph.inputs = [tensor(model, graph, T.FLOAT32, (1 << 24,))]
+    graph.outputs = [tensor(model, graph, T.FLOAT32, (1 << 24,))]
+    operator(model, graph, B.ADD_N, graph.inputs * 4096, graph.outputs, made("AddN"))
+    return pack(model)
+
+
+def filled(model, graph, shape, type, value):
+    size, number = tensor(model, graph, T.INT32, (len(shape),), shape), tensor(model, graph, type, (), [value])
+    result = tensor(model, graph, type, shape)
+    operator(model, graph, B.FILL, [size, number], [result], made("Fill"))
+    return result
+
+
+def unique_of_nans():
+    model = empty_model()
+    graph = empty_graph(model)
+    values = filled(model, graph, (1 << 18,), T.FLOAT32, np.nan)
+    graph.outputs = [tensor(model, graph, T.FLOAT32, (1 << 18,)), tensor(model, graph, T.INT32, (1 << 18,))]
+    operator(model, graph, B.UNIQUE, [values], graph.outputs, made("Unique", idxOutType=T.INT32))
+    return pack(model)
+
+
+def sorted_by_top_k():
+    """All of 33 million random values in order."""
+    model = empty_model()
+    graph = empty_graph(model)
+    count = 1 << 25
+    size, most = tensor(model, graph, T.INT32, (1,), [count]), tensor(model, graph, T.INT32, (), [count])
+    values = tensor(model, graph, T.FLOAT32, (count,))
+    operator(model, graph, B.RANDOM_UNIFORM, [size], [values], made("Random", seed=1, seed2=2))
+    graph.outputs = [tensor(model, graph, T.FLOAT32, (count,)), tensor(model, graph, T.INT32, (count,))]
+    operator(model, graph, B.TOPK_V2, [values, most], graph.outputs, made("TopKV2"))
+    return pack(model)
+
+
+def volume_of_skipped_rows():
+    """Windows as deep as the volume, whose strides skip most of what is gathered."""
+    return one(B.CONV_3D, [F(1, 4096, 64, 64, 1), (T.FLOAT32, (4096, 1, 1, 1, 1), np.ones(4096)), None], [F(1, 4096, 1, 1, 1)],
+               made("Conv3D", strideD=1, strideH=64, strideW=64, dilationDFactor=1, dilationHFactor=1, dilationWFactor=1))
+
+
+def empty_rows(code):
+    """A layer over two thousand million rows without elements."""
+    model = empty_model()
+    graph = empty_graph(model)
+    count = (1 << 31) - 1
+    if code == B.SVDF:
+        shapes, options = [(count, 0), (0, 0), (0, 1), None, (0,)], made("SVDF", rank=1)
+        outputs = [(count, 0)]
+    else:
+        shapes, outputs = [(count, 0), (count, 0), (0, 0), (0,), (count, 0)], [(count, 0)] * 4
+        options = made("LSTM", kernelType=1)
+    reads = [-1 if shape is None else tensor(model, graph, T.FLOAT32, shape) for shape in shapes]
+    if code == B.SVDF:
+        graph.tensors[reads[4]].isVariable = True
+    graph.inputs = [read for read in reads if read >= 0 and not graph.tensors[read].isVariable]
+    graph.outputs = [tensor(model, graph, T.FLOAT32, shape) for shape in outputs]
+    operator(model, graph, code, reads, graph.outputs, options)
+    return pack(model)
+
+
 CASES = {
+    "sum-of-thousands-of-inputs": sum_of_thousands,
+    "unique-of-many-nans": unique_of_nans,
+    "top-33-million-of-as-many": sorted_by_top_k,
+    "volume-of-skipped-rows": volume_of_skipped_rows,
+    "filters-over-rows-without-elements": lambda: empty_rows(B.SVDF),
+    "cells-over-rows-without-elements": lambda: empty_rows(B.LSTM),
     "fill-of-22000-dimensions": lambda: one(B.FILL, [I([0] * 22000), (T.FLOAT32, (), 1.0)], [F(1)], made("Fill")),
     "recurrent-over-200000-steps": lambda: recurrent(200_000),
     "control-characters-in-names": names_with_controls,

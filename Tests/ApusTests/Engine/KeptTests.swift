@@ -32,7 +32,7 @@ import Testing
       var options = Interpreter.Options()
       options.kernels = kernels.name
       options.loopLimit = 1 << 12
-      options.timeLimit = .seconds(3)
+      options.timeLimit = .seconds(1)
       let began = ContinuousClock.now
       do throws(ApusError) {
         let interpreter = try Interpreter(model: Model(bytes: bytes), options: options)
