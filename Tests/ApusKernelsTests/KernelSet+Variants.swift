@@ -29,12 +29,14 @@ extension KernelSet {
   }
 
   #if arch(x86_64)
-    /// AVX-512 as on machines with more pipes for 512 bits, or with fewer: products alone.
-    static let withOtherPipes =
+    /// AVX-512 as on machines with more pipes for 512 bits, or with fewer, or where half a vector takes half the time, or not: products
+    /// alone.
+    static let withOtherPipes = [\VectorPipes.areShared, \.areFullWidth].compactMap { path in
       x86AVX512VNNI.varied {
-        $0.sharesPipes.toggle()
+        $0.pipes[keyPath: path].toggle()
         $0.strategies = [.product]
-      } ?? x86AVX512VNNI
+      }
+    }
 
     /// The sets that know Winograd's way, taking it wherever it serves, be it slower.
     static let withWinogradEverywhere = [x86AVX512VNNI, x86AVX2].compactMap { set in

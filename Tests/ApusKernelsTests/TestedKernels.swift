@@ -26,7 +26,7 @@ extension KernelSet {
   static let testedConvolutions: [KernelSet] = {
     #if arch(x86_64)
       let sets = tested
-      return sets + [KernelSet.withOtherPipes].filter { other in sets.contains { $0.name == other.name } }
+      return sets + KernelSet.withOtherPipes.filter { other in sets.contains { $0.name == other.name } }
     #else
       return tested
     #endif

@@ -23,6 +23,9 @@ package struct CPUFeatures: OptionSet, Hashable, Sendable {
   /// Two pipes for all that takes 512 bits, as in Intel's processors; others have two for products and as many beside
   /// them. No set requires it; it decides what is worth doing beside products.
   package static let twoWidePipes = CPUFeatures(rawValue: 1 << 7)
+  /// Products of 512 bits take as long as those of 256: on Intel's processors, and on AMD's from family 26 (Zen 5) on. Those before do half
+  /// of them at a time, and so do Zen 5's for small computers, where it costs little to take them for the others. No set requires it.
+  package static let fullWidth = CPUFeatures(rawValue: 1 << 8)
   /// Pages for code that is written at run time; not a property of the processor, but as needful.
   package static let generatedCode = CPUFeatures(rawValue: 1 << 3)
 
@@ -39,6 +42,7 @@ package struct CPUFeatures: OptionSet, Hashable, Sendable {
     let known: [(CPUFeatures, String)] = [
       (.avx2, "AVX2 with FMA"), (.avxVNNI, "AVX-VNNI"), (.avx512VNNI, "AVX-512 VNNI"),
       (.avx512VBMI, "AVX-512 VBMI"), (.twoWidePipes, "two pipes for 512 bits"),
+      (.fullWidth, "512 bits at a time"),
       (.neon, "NEON"), (.dotProduct, "DotProd"), (.generatedCode, "pages for generated code"),
     ]
     return known.filter { contains($0.0) }.map(\.1)
@@ -74,8 +78,12 @@ package struct CPUFeatures: OptionSet, Hashable, Sendable {
       let hasAVX512 = extended[1] & avx512 == avx512
       if state & 0xE6 == 0xE6, hasAVX512, bit(extended[2], 11) { features.insert(.avx512VNNI) }
       if features.contains(.avx512VNNI), bit(extended[2], 1) { features.insert(.avx512VBMI) }
-      // Family 6 is Intel's.
-      if features.contains(.avx512VNNI), basic[0] >> 8 & 15 == 6 { features.insert(.twoWidePipes) }
+      // Family 6 is Intel's. Above 15, what is more stands apart.
+      let family = basic[0] >> 8 & 15 &+ basic[0] >> 20 & 255
+      if features.contains(.avx512VNNI) {
+        if family == 6 { features.insert(.twoWidePipes) }
+        if family == 6 || family >= 26 { features.insert(.fullWidth) }
+      }
       return features
     }
 

@@ -27,7 +27,7 @@ extension Arm64Target: CodeTarget {
   var activationOffset: Int32 { 128 }
   func gathered(_ product: ProductKind) -> ProductKind { product }
   func rate(_ product: ProductKind) -> Double { 32 }
-  var sharesPipes: Bool { false }
+  var pipes: VectorPipes { VectorPipes(areShared: false, areFullWidth: false) }
   var fetchesAhead: Bool { false }
 
   // Any sum and any factor will do, and no form is faster.

@@ -12,9 +12,8 @@
   package var strategies = ConvolutionStrategy.allCases
   /// Whether Winograd's way is left where it is reckoned to be slower.
   package var reckons = true
-  /// Whether products are laid out for machines whose pipes of products are all that there are: see
-  /// ``CodeTarget/sharesPipes``.
-  package var sharesPipes: Bool
+  /// For which machine products are laid out.
+  package var pipes: VectorPipes
 
   init(
     _ target: any CodeTarget, bytes: ProductKind, depthwiseBytes: ProductKind? = nil,
@@ -24,7 +23,7 @@
     self.bytes = bytes
     self.depthwiseBytes = depthwiseBytes ?? bytes
     unsafe self.placement = unsafe placement
-    sharesPipes = target.sharesPipes
+    pipes = target.pipes
   }
 
   package func convolution(
@@ -44,7 +43,7 @@
             placement: placement)
         case .product:
           return unsafe try ProductKernel(
-            convolution, target: target, bytes: bytes, sharesPipes: sharesPipes,
+            convolution, target: target, bytes: bytes, pipes: pipes,
             isForOneThread: isForOneThread, passedOver: passedOver, placement: placement)
         }
       } catch {

@@ -35,11 +35,11 @@
   ///
   /// - Parameters:
   ///   - bytes: how unsigned bytes are multiplied.
-  ///   - sharesPipes: for which machine it is laid out: see ``CodeTarget/sharesPipes``.
+  ///   - pipes: those of the machine that it is laid out for.
   ///   - isForOneThread: whether it never runs on more than one.
   ///   - passedOver: why something faster declined.
   init(
-    _ convolution: Convolution, target: any CodeTarget, bytes: ProductKind, sharesPipes: Bool,
+    _ convolution: Convolution, target: any CodeTarget, bytes: ProductKind, pipes: VectorPipes,
     isForOneThread: Bool, passedOver: Decline? = nil, placement: CodePlacement
   ) throws(Decline) {
     let scheme = try ConvolutionScheme(
@@ -48,7 +48,7 @@
       outputsPerChannel: convolution.rowCount, depth: convolution.depth, target: target, bytes: bytes)
     let plan = try ProductPlan(
       convolution, scheme.epilogue, product: scheme.product, target: target,
-      sharesPipes: sharesPipes, isForOneThread: isForOneThread)
+      pipes: pipes, isForOneThread: isForOneThread)
     self.passedOver = passedOver
     self.scheme = scheme
     self.plan = plan

@@ -76,7 +76,7 @@ final class ProductPlan: Sendable {
 
   init(
     _ convolution: Convolution, _ epilogue: LoweredEpilogue, product: ProductKind, target: any CodeTarget,
-    sharesPipes: Bool, isForOneThread: Bool
+    pipes: VectorPipes, isForOneThread: Bool
   ) throws(Decline) {
     self.convolution = convolution
     self.isForOneThread = isForOneThread
@@ -95,7 +95,7 @@ final class ProductPlan: Sendable {
     (tapRows, tapColumns, lanesPerTap) = (taps.rows, taps.columns, taps.lanesPerTap)
     rowTerms = isMatrix ? RowTerms(c, product, target) : nil
     strategy = ProductStrategy(
-      c, epilogue, product, target, taps: taps, lineLength: lineLength, sharesPipes: sharesPipes,
+      c, epilogue, product, target, taps: taps, lineLength: lineLength, pipes: pipes,
       hasRowTerms: rowTerms != nil)
     lanesPerStep = strategy.lanesPerStep(product, target)
     stepsPerTap = ceilingQuotient(lanesPerTap, lanesPerStep)
@@ -120,7 +120,7 @@ final class ProductPlan: Sendable {
     let reachWidth = (c.filterWidth - 1) * c.dilationWidth + 1
     gatheringReason = Self.gatheringReason(
       c, strategy, product, target, lanesPerTap: lanesPerTap, stepsPerTap: stepsPerTap,
-      lineLength: lineLength, sharesPipes: sharesPipes, isSmall: isSmall)
+      lineLength: lineLength, pipes: pipes, isSmall: isSmall)
     isInPlace = gatheringReason == nil
     isDense = isMatrix || isInPlace && c.batches == 1 && c.outputHeight == 1
     takesPixels = isDense || !isInPlace && c.outputHeight == 1
@@ -191,7 +191,7 @@ final class ProductPlan: Sendable {
   /// Why rows are gathered; nil where they are read in place.
   private static func gatheringReason(
     _ c: Convolution, _ strategy: ProductStrategy, _ product: ProductKind, _ target: any CodeTarget,
-    lanesPerTap: Int, stepsPerTap: Int, lineLength: Int, sharesPipes: Bool, isSmall: Bool
+    lanesPerTap: Int, stepsPerTap: Int, lineLength: Int, pipes: VectorPipes, isSmall: Bool
   ) -> GatheringReason? {
     let reachHeight = (c.filterHeight - 1) * c.dilationHeight + 1
     let reachWidth = (c.filterWidth - 1) * c.dilationWidth + 1
@@ -207,7 +207,7 @@ final class ProductPlan: Sendable {
     // layer may copy more than it reads: others have its functions then.
     let readsAll = c.strideWidth <= c.filterWidth && c.strideHeight <= c.filterHeight || isSmall
     let paysFlips =
-      sharesPipes
+      pipes.areShared
       ? lineLength > 4 && c.columnCount >= target.lanes && readsAll
       : strategy.overlappingSteps != nil && stepsPerTap <= 16
     return paysFlips && target.gathered(product) != product ? .signs : nil

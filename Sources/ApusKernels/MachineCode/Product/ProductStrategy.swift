@@ -17,13 +17,13 @@ enum ProductStrategy {
   /// The strategy for a convolution with such taps, of which a line has so many pixels.
   init(
     _ convolution: Convolution, _ epilogue: LoweredEpilogue, _ product: ProductKind, _ target: any CodeTarget,
-    taps: TapLayout, lineLength: Int, sharesPipes: Bool, hasRowTerms: Bool
+    taps: TapLayout, lineLength: Int, pipes: VectorPipes, hasRowTerms: Bool
   ) {
     if let rows = InnerProduct.mostRows(convolution, product, target, taps) {
       self = .inner(mostRows: rows)
-    } else if sharesPipes, TermPairs.serve(convolution, product, target, taps) {
+    } else if pipes.areFullWidth, TermPairs.serve(convolution, product, target, taps) {
       self = .pairs
-    } else if !sharesPipes, !hasRowTerms,
+    } else if !pipes.areShared, !hasRowTerms,
       let overlapping = OverlappingBlocks.strategy(
         convolution, epilogue, product, target, taps, lineLength: lineLength)
     {

@@ -2,7 +2,7 @@
 
 /// Products of floats whose last columns fill no more than half of a vector: these have two lanes each, for every second term.
 ///
-/// Where all pipes have 512 bits, half a vector takes as long as a whole one; so the last columns of two terms take the time
+/// Where half a vector takes as long as a whole one (``VectorPipes/areFullWidth``), the last columns of two terms take the time
 /// of those of one. A step is two terms: weights of whole vectors for the first, those for the second, then the others'. At
 /// the end the two lanes of each sum are added.
 struct TermPairs: Hashable {

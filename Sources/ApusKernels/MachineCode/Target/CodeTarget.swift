@@ -30,9 +30,8 @@ protocol CodeTarget: Sendable {
 
   /// About how many products of terms one processor does in a nanosecond.
   func rate(_ product: ProductKind) -> Double
-  /// Whether the pipes of products are all that there are on this machine, so that whatever is done beside products
-  /// takes time from them.
-  var sharesPipes: Bool { get }
+  /// What the pipes of this machine are like.
+  var pipes: VectorPipes { get }
 
   // MARK: Numbers
 

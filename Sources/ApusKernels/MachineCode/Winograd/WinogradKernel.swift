@@ -50,7 +50,7 @@
       unsafe weightPacking.isAlwaysExact
       ? nil
       : try ProductKernel(
-        convolution, target: target, bytes: bytes, sharesPipes: target.sharesPipes,
+        convolution, target: target, bytes: bytes, pipes: target.pipes,
         isForOneThread: isForOneThread, placement: placement)
     self.convolution = convolution
     self.plan = plan

@@ -65,7 +65,11 @@ extension X86Target: CodeTarget {
   func gathered(_ product: ProductKind) -> ProductKind {
     product == .signedBytes ? .unsignedBytes : product
   }
-  var sharesPipes: Bool { self == .avx512 && CPUFeatures.current.contains(.twoWidePipes) }
+  var pipes: VectorPipes {
+    VectorPipes(
+      areShared: self == .avx512 && CPUFeatures.current.contains(.twoWidePipes),
+      areFullWidth: self == .avx512 && CPUFeatures.current.contains(.fullWidth))
+  }
   func sumLimit(_ epilogue: LoweredEpilogue) -> Int? {
     switch epilogue {
     case .stated(.fixedPoint(let multipliers, _, _, _)):
