@@ -93,9 +93,11 @@ extension Interpreter {
     for (index, segment) in graph.segments.enumerated() {
       let plan = segment.plan
       var isDone = Set<Int>()
+      var places: [Int: Layout.Place] = [:]
+      for place in plan.layout.places { places[place.tensor] = place }
       for step in plan.steps {
         isDone.formUnion(step.nodes)
-        steps.append(describe(step, in: plan, segment: index))
+        steps.append(describe(step, in: plan, places, segment: index))
       }
       for node in plan.nodes where !isDone.contains(node) {
         let outputs = graph.subgraph.operators[node].outputs
@@ -114,9 +116,12 @@ extension Interpreter {
     return .init(index: node, name: model.file.operatorCodes[code].name)
   }
 
-  private func describe(_ step: Step, in plan: SegmentPlan, segment: Int) -> ExecutionPlan.Step {
-    let touched = step.writes + step.scratch
-    let places = plan.layout.places.filter { touched.contains($0.tensor) }.map {
+  private func describe(
+    _ step: Step, in plan: SegmentPlan, _ all: [Int: Layout.Place], segment: Int
+  ) -> ExecutionPlan.Step {
+    // In the order of the layout: by when they are taken and where they lie.
+    let touched = Set(step.writes + step.scratch).compactMap { all[$0] }
+    let places = touched.sorted { $0.tensor < $1.tensor }.map {
       ExecutionPlan.Place(
         name: $0.tensor < graph.wiring.tensorCount ? graph.wiring.name(of: $0.tensor) : "",
         block: plan.index + 1, offset: $0.offset, byteCount: $0.byteCount)

@@ -41,15 +41,20 @@ extension Model {
   public var operatorCounts: [OperatorCount] {
     // Several entries of a file may name the same operator.
     var counts: [OperatorCodeEntry: (count: Int, types: Set<ElementType>)] = [:]
+    let places = file.operatorCodes.map { OperatorRegistry.registration(for: $0).data }
+    // By entry first, as names may be long.
+    var entries: [(count: Int, types: Set<ElementType>)] = places.map { _ in (0, []) }
     for subgraph in file.subgraphs {
       for node in subgraph.operators {
-        let code = file.operatorCodes[node.operatorCode]
-        let place = OperatorRegistry.registration(for: code).data
-        counts[code, default: (0, [])].count += 1
-        if let tensor = place.tensor(of: node) {
-          counts[code, default: (0, [])].types.insert(ElementType(subgraph.tensors[tensor].type))
+        entries[node.operatorCode].count += 1
+        if let tensor = places[node.operatorCode].tensor(of: node) {
+          entries[node.operatorCode].types.insert(ElementType(subgraph.tensors[tensor].type))
         }
       }
+    }
+    for (code, entry) in zip(file.operatorCodes, entries) where entry.count > 0 {
+      counts[code, default: (0, [])].count += entry.count
+      counts[code, default: (0, [])].types.formUnion(entry.types)
     }
     return counts.map { code, entry in
       OperatorCount(

@@ -198,22 +198,23 @@ public final class Model: Sendable {
     let own = code.code == .custom ? custom[code.name] : nil
     guard let registration = own ?? self.registration(node.operatorCode) else {
       let kind = code.code == .custom ? "custom operator" : "operator"
-      return "operator #\(index), \(code.name): version \(code.version) of this \(kind) is not supported"
+      return
+        "operator #\(index), \(code.name.brief): version \(code.version) of this \(kind) is not supported"
     }
     guard registration.versions.contains(code.version) else {
       return
-        "operator #\(index), \(code.name): version \(code.version) is not supported, only "
+        "operator #\(index), \(code.name.brief): version \(code.version) is not supported, only "
         + "\(registration.versions.lowerBound) to \(registration.versions.upperBound)"
     }
     return registration.unsupportedReason(of: node, in: subgraph, types).map {
-      "operator #\(index), \(code.name): \($0)"
+      "operator #\(index), \(code.name.brief): \($0)"
     }
   }
 
   /// The registration of a supported operator.
   func registration(of node: OperatorEntry, at index: Int) throws(ApusError) -> OperatorRegistration {
     guard let registration = registration(node.operatorCode) else {
-      let name = file.operatorCodes[node.operatorCode].name
+      let name = file.operatorCodes[node.operatorCode].name.brief
       throw ApusError(.unsupportedOperator, "operator #\(index), \(name): is not supported")
     }
     return registration

@@ -317,7 +317,7 @@ def table_cases():
         model = empty_model()
         graph = empty_graph(model)
         count = 1 << 20 if reads else 1 << 22
-        size, value = tensor(model, graph, T.INT32, (1,), [count]), tensor(model, graph, T.INT32, (), [1])
+        size, value = tensor(model, graph, T.INT32, (1,), [count]), tensor(model, graph, T.INT32, (), [2])
         filled = tensor(model, graph, T.INT32, (count,))
         operator(model, graph, B.FILL, [size, value], [filled], made("Fill"))
         if name == "REVERSE_SEQUENCE":

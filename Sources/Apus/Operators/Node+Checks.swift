@@ -30,3 +30,8 @@ extension [Int] {
     count <= 16 ? "\(self)" : "[\(prefix(8).map(String.init).joined(separator: ", ")), … \(count) in all]"
   }
 }
+
+extension String {
+  /// A name for a message: the beginning of one that is longer than any honest one.
+  var brief: String { utf8.count <= 1024 ? self : "\(prefix(256))…" }
+}

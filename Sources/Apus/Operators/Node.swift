@@ -11,7 +11,7 @@ class Node {
   /// The position in the subgraph.
   let index: Int
   /// The schema's name, or the custom operator's.
-  var name: String { code.name }
+  var name: String { code.name.brief }
   /// The version that the file states.
   var version: Int { code.version }
   /// Whether tensors that the operator sees as `float32` are `float16` in the file, see ``HalfPrecision``.
@@ -286,7 +286,7 @@ class Node {
     note(work: count)
   }
 
-  /// As ``check(work:)`` for steps that a run takes one by one, and does not end early: each counts for many.
+  /// As ``check(work:)`` for steps that a run takes one by one, of plain code: each counts for many.
   func check(plainWork count: Double) throws(ApusError) {
     let limit = context.workLimit / Self.plainWorkCost
     guard count <= Double(limit) else {

@@ -14,6 +14,8 @@ extension ModelDecoder {
     }
     let inputs = try indices(table, 1, "input", "inputs", count)
     let outputs = try indices(table, 2, "output", "outputs", count)
+    for tensor in inputs { try chargeDescription(of: tensors[tensor]) }
+    for tensor in outputs { try chargeDescription(of: tensors[tensor]) }
     operatorCount += try table.vector(3, elementSize: 4)?.count ?? 0
     guard operatorCount <= limits.maximumOperators else {
       throw FormatError(
@@ -25,6 +27,11 @@ extension ModelDecoder {
     return SubgraphEntry(name: name, tensors: tensors, inputs: inputs, outputs: outputs, operators: operators)
   }
 
+  /// Charges what describes a tensor wherever it is listed: one may be listed any number of times.
+  mutating func chargeDescription(of tensor: TensorEntry) throws(FormatError) {
+    try budget.charge(tensor.name.utf8.count + 8 * (tensor.quantization?.scaleCount ?? 0))
+  }
+
   private mutating func operatorEntry(
     _ table: FlatBufferTable, _ tensorCount: Int
   ) throws(FormatError) -> OperatorEntry {
@@ -32,6 +39,7 @@ extension ModelDecoder {
     guard operatorCodes.indices.contains(code) else {
       throw FormatError("it refers to operator code \(code) of \(operatorCodes.count)")
     }
+    try budget.charge(operatorCodes[code].customName.utf8.count)
     do throws(FormatError) {
       return OperatorEntry(
         operatorCode: code,
@@ -64,7 +72,12 @@ extension ModelDecoder {
     do throws(FormatError) {
       guard let options = try table.table(field) else { return .empty }
       try budget.charge(DecodingBudget.table)
-      return OptionsTable(bytes, options.header)
+      let read = OptionsTable(bytes, options.header)
+      // Its branches, of which each is followed.
+      if expectedType == OperatorCode.stablehloCase.options2Type, typeField == 11 {
+        try budget.charge((try options.vector(0, elementSize: 4)?.count ?? 0) * DecodingBudget.table)
+      }
+      return read
     } catch {
       throw error.inside("options")
     }

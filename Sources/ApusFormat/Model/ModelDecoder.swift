@@ -87,6 +87,8 @@ struct ModelDecoder {
     let count = subgraphs[subgraph].tensors.count
     let inputs = try signatureTensors(table, 0, "input", count)
     let outputs = try signatureTensors(table, 1, "output", count)
+    for argument in inputs { try chargeDescription(of: subgraphs[subgraph].tensors[argument.tensor]) }
+    for argument in outputs { try chargeDescription(of: subgraphs[subgraph].tensors[argument.tensor]) }
     return SignatureEntry(key: key, subgraph: subgraph, inputs: inputs, outputs: outputs)
   }
 

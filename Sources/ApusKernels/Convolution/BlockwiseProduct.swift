@@ -52,15 +52,22 @@ package struct BlockwiseProduct: Sendable {
             let words = unsafe quantization.run(input, to: scratch, threads: threads)
               .assumingMemoryBound(to: Int16.self)
             let results = unsafe output.assumingMemoryBound(to: Float.self)
-            for unit in 0..<units {
-              var start: Float = 0
-              if let bias { start = unsafe bias.unsafeLoad(fromByteOffset: unit * 4, as: Float.self) }
-              for row in 0..<rows { unsafe results[row * units + unit] = start }
+            var poll = StopPoll(threads)
+            for row in 0..<rows {
+              if poll.mustStop(before: units) { return }
+              for unit in 0..<units {
+                var start: Float = 0
+                if let bias { start = unsafe bias.unsafeLoad(fromByteOffset: unit &* 4, as: Float.self) }
+                unsafe results[row &* units &+ unit] = start
+              }
             }
+            // As many rows as take some milliseconds, unless that is less than one.
+            let tileRows = max(1, min(rows, (1 << 22) / max(1, depth * Self.tileUnits)))
             let work = unsafe Work(
               product: self, words: words, steps: steps, weights: weights.assumingMemoryBound(to: Int8.self),
-              output: results)
-            threads.run(tiles: ceilingQuotient(units, Self.tileUnits), work)
+              output: results, tileRows: tileRows)
+            threads.run(
+              tiles: ceilingQuotient(units, Self.tileUnits) * ceilingQuotient(rows, tileRows), work)
           }
         }
       }
@@ -77,13 +84,16 @@ package struct BlockwiseProduct: Sendable {
     let steps: UnsafePointer<Float>
     let weights: UnsafePointer<Int8>
     let output: UnsafeMutablePointer<Float>
+    let tileRows: Int
 
     func run(tile: Int, worker: Int) {
       let (depth, units, size) = (product.depth, product.units, product.blockSize)
       let blocks = depth / size
-      let first = tile &* BlockwiseProduct.tileUnits
+      let rowTiles = ceilingQuotient(product.rows, tileRows)
+      let first = tile / rowTiles &* BlockwiseProduct.tileUnits
+      let firstRow = tile % rowTiles &* tileRows
       for unit in first..<min(units, first &+ BlockwiseProduct.tileUnits) {
-        for row in 0..<product.rows {
+        for row in firstRow..<min(product.rows, firstRow &+ tileRows) {
           var sum: Float = 0
           for block in 0..<blocks {
             let offset = block &* size

@@ -16,14 +16,14 @@ package struct KeyedRows: Sendable {
     up wanted: Span<Int32>, in keys: Span<Int32>, _ rows: RawSpan, to output: inout MutableRawSpan,
     hits: inout MutableSpan<UInt8>, threads: ThreadTeam
   ) {
-    var poll = StopPoll(threads)
     precondition(
       keys.count >= count && rows.byteCount >= count * rowByteCount && hits.count >= wanted.count
         && output.byteCount >= wanted.count * rowByteCount)
     unsafe rows.withUnsafeBytes { rows in
       unsafe output.withUnsafeMutableBytes { output in
+        var poll = StopPoll(threads)
         for place in wanted.indices {
-          if poll.mustStop(before: 64) { return }
+          if poll.mustStop(before: 64 &+ rowByteCount / 16) { return }
           let row = find(wanted[place], in: keys)
           hits[place] = row == nil ? 0 : 1
           guard rowByteCount > 0, let from = rows.baseAddress, let to = output.baseAddress else { continue }

@@ -126,12 +126,10 @@ package struct Reduction: Sendable {
   func forEachPair(threads: ThreadTeam, _ body: (_ input: Int, _ output: Int) -> Void) {
     guard inputCount > 0 else { return }
     var poll = StopPoll(threads)
-    var isOver = false
     func walk(_ depth: Int, _ input: Int, _ output: Int) {
       let axis = axes[depth]
       for index in 0..<axis.count {
-        if isOver { return }
-        if poll.mustStop(before: 2) { isOver = true }
+        if poll.mustStop(before: 2) { return }
         let from = input &+ index &* axis.inputStride
         let to = output &+ index &* axis.outputStride
         if depth == axes.count &- 1 { body(from, to) } else { walk(depth &+ 1, from, to) }

@@ -84,6 +84,7 @@ package struct WindowReduction: Sendable {
       unsafe output.withUnsafeMutableBytes { output in
         var place = SIMD8<Int>.zero
         for target in 0..<count {
+          if poll.mustStop(before: 1) { return }
           var result = start
           unsafe reduce(0, 0, place, start, input, &result, &poll, fold)
           unsafe output.storeBytes(of: result, toByteOffset: target &* width, as: T.self)

@@ -14,7 +14,7 @@ package struct StopPoll {
     self.threads = threads
   }
 
-  /// Counts steps that are about to be taken, at least one; true where the run has to end.
+  /// Counts steps that are about to be taken, or one where there are none; true where the run has to end, from then on.
   @inline(__always)
   package mutating func mustStop(before steps: Int) -> Bool {
     stepsLeft &-= max(1, min(steps, Self.interval))
@@ -23,7 +23,9 @@ package struct StopPoll {
 
   @inline(never)
   private mutating func asks() -> Bool {
-    stepsLeft = Self.interval
-    return threads.mustStop
+    let stops = threads.mustStop
+    // Loops around the one that ends ask as well.
+    stepsLeft = stops ? 0 : Self.interval
+    return stops
   }
 }

@@ -5,8 +5,8 @@ import Synchronization
 
 /// What ends a run early, within long operators too: somebody who says so, or a deadline.
 ///
-/// Tiles of products ask ``mustStop`` before they begin, see ``TileWork/mayStop``. What they leave out is never read: whoever
-/// started the run asks again before anything else happens.
+/// Tiles ask ``mustStop`` before they begin, see ``TileWork/mayStop``, and plain loops now and then, see ``StopPoll``. What they leave out is
+/// never read: whoever started the run asks again before anything else happens.
 ///
 /// The clock is read only where work is long, because reading it takes as long as a small operator: whoever runs says where, see
 /// ``watchClock()``.

@@ -9,12 +9,12 @@
   package let count: Int
   /// Whether threads that sleep are woken.
   private let wakes: Bool
-  /// What ends products early; uncounted, as teams are copied into everything.
+  /// What ends work early; uncounted, as teams are copied into everything.
   private let signal: Unmanaged<StopSignal>?
 
   /// Asks for `count` threads, brought into `1...maximumCount`; none is started before it is needed.
   ///
-  /// - Parameter signal: What ends products early; it outlives every copy of the team.
+  /// - Parameter signal: What ends work early; it outlives every copy of the team.
   package init(count: Int, stoppedBy signal: StopSignal? = nil) {
     unsafe self.init(
       min(max(count, 1), Self.maximumCount), wakes: true, signal.map { unsafe .passUnretained($0) })
@@ -26,7 +26,7 @@
     unsafe self.signal = signal
   }
 
-  /// One thread, with what ends products early.
+  /// One thread, with what ends work early.
   package var alone: ThreadTeam { unsafe ThreadTeam(1, wakes: false, signal) }
 
   /// Whether work has to end; looks at the clock if there is a deadline.
@@ -43,7 +43,8 @@
   /// Each thread begins with an equal share of neighboring tiles and then helps the others. With one thread or one
   /// tile, with a busy pool, or inside another run, the calling thread does them all as worker 0.
   package func run<W: TileWork>(tiles: Int, _ work: W) {
-    let stops = unsafe W.mayStop && signal != nil
+    // What is one tile is short, or asks itself.
+    let stops = unsafe W.mayStop && signal != nil && tiles > 1
     if count > 1, tiles > 1, tiles <= TileShares.mostTiles {
       let isDone = unsafe withUnsafePointer(to: work) { address in
         unsafe ThreadPool.shared.run(

@@ -6,8 +6,8 @@
 package protocol TileWork {
   /// Does one tile; `worker` is below the team's count, and no two calls of one run share it at the same time.
   func run(tile: Int, worker: Int)
-  /// Whether tiles may be left out once a ``StopSignal`` is set: only where they compute values, never what code later
-  /// takes for places or counts.
+  /// Whether tiles may be left out once a ``StopSignal`` is set: only where they compute values, never what later code of
+  /// the same operator takes for places or counts.
   static var mayStop: Bool { get }
 }
 

@@ -55,14 +55,16 @@ struct DetectionLayout: Hashable, Sendable {
       self = ofOperator
       return
     }
+    let outputs = model.outputs
     var candidates = [Self.named(metadata?.outputs.map(\.name) ?? [])]
     for signature in model.signatures where signature.subgraph == 0 {
-      let names = model.outputs.map { output in
-        signature.outputs.first { $0.tensor.index == output.index }?.name ?? ""
+      var known: [Int: String] = [:]
+      for output in signature.outputs where known[output.tensor.index] == nil {
+        known[output.tensor.index] = output.name
       }
-      candidates.append(Self.named(names))
+      candidates.append(Self.named(outputs.map { known[$0.index] ?? "" }))
     }
-    let names = model.outputs.map(\.name)
+    let names = outputs.map(\.name)
     candidates.append(Self.named(names))
     candidates += Self.numbered(names)
     if let found = candidates.lazy.compactMap({ $0 }).first(where: { Self.fits($0, shapes) }) {

@@ -27,7 +27,9 @@ final class ComputedConstant: @unchecked Sendable {
   private let pool: MemoryPool
   private let tables: SpareTables
   /// Whether the values have several readers; then they are computed once and kept.
-  private let isShared: Bool
+  let isShared: Bool
+  /// How many computations follow each other until its values are there.
+  let depth: Int
   private let state = Mutex(State())
 
   /// Describes the computation; nothing is computed yet.
@@ -43,6 +45,7 @@ final class ComputedConstant: @unchecked Sendable {
     self.pool = pool
     self.tables = tables
     self.isShared = isShared
+    depth = 1 + (inputs.map { $0.constant.depth }.max() ?? 0)
   }
 
   /// An output's bytes, if they are kept.

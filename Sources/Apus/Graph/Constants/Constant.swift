@@ -52,6 +52,18 @@ struct Constant: @unchecked Sendable {
     }
   }
 
+  /// Whether it is computed, once, and kept for several readers.
+  var isShared: Bool {
+    if case .computed(let constant, _) = state { return constant.isShared }
+    return false
+  }
+
+  /// How many computations follow each other until the values are there; zero for those of a file.
+  var depth: Int {
+    if case .computed(let constant, _) = state { return constant.depth }
+    return 0
+  }
+
   /// Puts the bytes in place for as long as the constant lives.
   ///
   /// - Throws: `unreadableFile` if the file can no longer be read; errors of the operators that compute the values.

@@ -20,11 +20,14 @@ struct ConstantExpansion {
   /// The maximum size of all sparse tensors with their zeros, in bytes: a few indices can describe any number of zeros.
   private let sparseLimit: Int
 
+  /// What sparse tensors take at most, however large the file is.
+  private static let mostSparseBytes = 1 << 29
+
   init(_ file: ModelFile) {
     self.file = file
     // Two bits become a byte, and buffers may overlap a little.
     limit = 65_536 + 8 * file.bytes.count
-    sparseLimit = (1 << 20) + 64 * file.bytes.count
+    sparseLimit = min((1 << 20) + 64 * file.bytes.count, Self.mostSparseBytes)
   }
 
   /// A tensor's values, if the file has any. Misaligned, packed and unclean values are expanded once.

@@ -46,17 +46,23 @@ struct SparseLayout {
     self.levels = levels
   }
 
-  /// Copies stored values of `width` bytes to their places. Returns false if an index is outside either array.
+  /// Copies stored values of `width` bytes to their places. Returns false if an index is outside either array, or levels without
+  /// values are more than honest files have.
   func expand(_ source: UnsafeRawBufferPointer, width: Int, into target: UnsafeMutableRawBufferPointer)
     -> Bool
   {
-    unsafe expand(source, width: width, into: target, level: 0, parent: 0, offset: 0)
+    if unsafe target.isEmpty { return unsafe source.isEmpty }
+    var visitsLeft = (1 << 16) + 4 * (source.count + target.count)
+    return unsafe expand(
+      source, width: width, into: target, level: 0, parent: 0, offset: 0, &visitsLeft)
   }
 
   private func expand(
     _ source: UnsafeRawBufferPointer, width: Int, into target: UnsafeMutableRawBufferPointer, level: Int,
-    parent: Int, offset: Int
+    parent: Int, offset: Int, _ visitsLeft: inout Int
   ) -> Bool {
+    visitsLeft -= 1
+    guard visitsLeft > 0 else { return false }
     guard level < levels.count else {
       let (from, to) = (parent &* width, offset &* width)
       guard from >= 0, from <= source.count - width, to >= 0, to <= target.count - width else { return false }
@@ -72,7 +78,7 @@ struct SparseLayout {
         guard
           unsafe expand(
             source, width: width, into: target, level: level + 1, parent: child,
-            offset: offset &+ index &* stride)
+            offset: offset &+ index &* stride, &visitsLeft)
         else { return false }
       }
     case .sparseCSR(let segments, let indices):
@@ -83,7 +89,7 @@ struct SparseLayout {
         guard
           unsafe expand(
             source, width: width, into: target, level: level + 1, parent: child,
-            offset: offset &+ indices[child] &* stride)
+            offset: offset &+ indices[child] &* stride, &visitsLeft)
         else { return false }
       }
     }

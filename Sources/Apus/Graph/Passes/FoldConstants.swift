@@ -6,13 +6,15 @@ extension PlanDraft {
   private static let foldLimit = 256 << 20
   /// Results that take more multiply-accumulates than this, or sixteen times as much other work, are computed in each run, which can be cancelled.
   private static let workLimit = 1 << 32
+  /// The most computations that follow each other.
+  private static let mostDepth = 64
   /// Results up to this size, in bytes, are computed at once; larger ones on first use, see ``ComputedConstant``.
   private static let eagerLimit = 256
 
   /// **Rule:** the outputs of a pure operator that reads constants alone are constants.
   /// **Reason:** models compute shapes, axes and paddings this way, and float32 weights from float16 ones.
   ///
-  /// - Returns: the size of the results in bytes, and how much of it is in memory now; nil if the rule does not apply.
+  /// - Returns: the size of the results in bytes, and how much of it stays in memory; nil if the rule does not apply.
   mutating func fold(
     _ step: Step, threads: ThreadTeam, model: Model
   ) throws(ApusError) -> (byteCount: Int, keptByteCount: Int)? {
@@ -26,17 +28,23 @@ extension PlanDraft {
     var total = 0
     for piece in results { total += min(piece.byteCount, Self.foldLimit + 1) }
     for piece in scratch { total += min(piece.byteCount, Self.foldLimit + 1) }
-    guard total <= Self.foldLimit else { return nil }
+    // What it is computed from may be computed with it.
+    var chain = total
+    for source in sources { chain = chain.addingClamped(source.constant.leasedByteCount) }
+    guard chain <= Self.foldLimit, sources.allSatisfy({ $0.constant.depth < Self.mostDepth }) else {
+      return nil
+    }
     let isEager = total <= Self.eagerLimit
     let isOfModel = sources.allSatisfy { $0.constant.isOfModel }
     if isOfModel, let known = model.foldedConstants(wiring, tensors: outputs) {
       for (output, constant) in zip(outputs, known) { facts[output].constant = constant }
-      return (total, isEager ? total : 0)
+      return (total, known.contains { $0.isShared } ? total : 0)
     }
+    let isShared = isEager || outputs.contains { wiring.isOutput[$0] || wiring.readers(of: $0).count > 1 }
     let computed = ComputedConstant(
       step.operation, inputs: sources, outputs: results, scratch: scratch, threads: threads,
       pool: model.packedMemory, tables: model.spareTables,
-      isShared: isEager || outputs.contains { wiring.isOutput[$0] || wiring.readers(of: $0).count > 1 })
+      isShared: isShared)
     var constants: [Constant] = []
     constants.reserveCapacity(outputs.count)
     for (position, output) in outputs.enumerated() {
@@ -47,7 +55,7 @@ extension PlanDraft {
       facts[output].constant = constant
     }
     if isOfModel { model.remember(constants, wiring, tensors: outputs) }
-    return (total, isEager ? total : 0)
+    return (total, isShared ? total : 0)
   }
 
   /// The constants that an operator needs, each once; nil if it has no inputs, or others.

@@ -12,11 +12,12 @@ extension PlanDraft {
   /// **Rule:** elementwise operators whose results, all of one shape, nothing reads but others of them and the last one's
   /// readers, are one step, in the last one's place.
   /// **Reason:** they take their time from reading and writing memory; of a chain, only what goes in and what comes out does.
-  mutating func joinChains(threadCount: Int) {
+  mutating func joinChains(threadCount: Int) throws(ApusError) {
     guard contains(where: { $0.elementwise != nil }) else { return }
     var isAbsorbed = Array(repeating: false, count: steps.count)
     let writers = writers
     for index in steps.indices.reversed() where !isAbsorbed[index] {
+      try checkTime(at: index)
       let members = chain(endingAt: index, writers: writers)
       guard members.count > 1, let joined = joined(members, threadCount: threadCount) else { continue }
       for member in members.dropLast() { isAbsorbed[member] = true }

@@ -5,11 +5,12 @@ extension PlanDraft {
   /// **Rule:** a sum of two functions of one tensor of floats that are linear on either side of zero, whose slope is one above it,
   /// is a PRELU; as long as each step on the way is exact and nothing else reads what is between.
   /// **Reason:** converters write PRELU as `RELU(x) + a · RELU(−x)`: five operators for one, which what computes `x` may do.
-  mutating func joinRectifiers() {
+  mutating func joinRectifiers() throws(ApusError) {
     guard contains(where: { $0.floatSum != nil }) else { return }
     var isAbsorbed = Array(repeating: false, count: steps.count)
     let writers = writers
     for index in steps.indices where !isAbsorbed[index] {
+      try checkTime(at: index)
       guard let sum = steps[index].operation.floatSum, sum.minimum == -.infinity, sum.maximum == .infinity,
         let rectifier = rectifier(index, sum, writers: writers),
         rectifier.members.allSatisfy({ !isAbsorbed[$0] }),
@@ -23,6 +24,9 @@ extension PlanDraft {
     removeSteps { isAbsorbed[$0] }
   }
 
+  /// The most channels: slopes are listed for each.
+  private static let mostChannels = 1 << 16
+
   /// A PRELU of several steps.
   private struct Rectifier {
     let input: TensorSlot
@@ -34,7 +38,7 @@ extension PlanDraft {
   /// The PRELU that a sum ends; nil where it ends none.
   private func rectifier(_ index: Int, _ sum: FloatSum, writers: [Int]) -> Rectifier? {
     guard sum.lhs.shape == sum.output.shape, sum.rhs.shape == sum.output.shape,
-      let channels = sum.output.shape.dimensions.last
+      let channels = sum.output.shape.dimensions.last, channels <= Self.mostChannels
     else { return nil }
     let (left, right) = (path(to: sum.lhs, writers: writers), path(to: sum.rhs, writers: writers))
     // Where both ways begin, the input of all.

@@ -13,7 +13,7 @@ extension PlanDraft {
   /// the last one's readers are one step, in the last one's place; so are elementwise operators and the sum of columns that
   /// reads what they compute.
   /// **Reason:** what normalizes rows reads them several times. A few rows stay in the cache; a tensor does not.
-  mutating func joinRows(threadCount: Int) {
+  mutating func joinRows(threadCount: Int) throws(ApusError) {
     var matrices: [Matrix] = []
     for step in steps {
       guard let stage = step.operation.reduction?.stage else { continue }
@@ -24,6 +24,7 @@ extension PlanDraft {
     var isAbsorbed = Array(repeating: false, count: steps.count)
     let writers = writers
     for index in steps.indices.reversed() where !isAbsorbed[index] {
+      try checkTime(at: index)
       for matrix in matrices where ends(steps[index], matrix) {
         let members = rowMembers(endingAt: index, of: matrix, writers: writers)
         guard members.count > 1, members.contains(where: { steps[$0].operation.reduction != nil }),

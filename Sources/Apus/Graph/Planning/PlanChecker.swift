@@ -27,6 +27,8 @@ struct PlanChecker {
   let wiring: Wiring
   /// The tensors whose values exist before: inputs, and results of earlier segments.
   let before: PresentTensors
+  /// What preparation may take, if it is limited.
+  var limits: RunLimits?
 
   /// The plan as the checker sees it.
   struct Subject {
@@ -52,7 +54,10 @@ struct PlanChecker {
     if let node = plan.delivered {
       for output in wiring.subgraph.operators[node].outputs { try walk.deliver(output) }
     }
-    for step in plan.steps { try walk.take(step) }
+    for (index, step) in plan.steps.enumerated() {
+      if index & 0xFF == 0xFF { try limits?.checkTime() }
+      try walk.take(step)
+    }
     if plan.nodes.upperBound == wiring.nodeCount, !plan.isDeferred { try walk.checkOutputs() }
     return walk.present(after: before)
   }

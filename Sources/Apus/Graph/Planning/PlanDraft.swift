@@ -13,6 +13,13 @@ struct PlanDraft {
   var facts: [TensorFacts]
   /// The size of each piece of scratch memory; the first is tensor `wiring.tensorCount`.
   var scratchByteCounts: [Int]
+  /// What preparation may take.
+  let limits: RunLimits
+
+  /// Throws if preparation takes too long; asks at some of a pass's steps.
+  func checkTime(at index: Int) throws(ApusError) {
+    if index & 0xFF == 0 { try limits.checkTime() }
+  }
 
   /// For each tensor: the step that writes it, or −1.
   var writers: [Int] {

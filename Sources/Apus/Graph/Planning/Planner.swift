@@ -17,10 +17,11 @@ final class Planner {
   private var assumptions: [(tensor: Int, bytes: [UInt8])] = []
   /// For each tensor: whether it is among them. Empty while none is.
   private var isAssumed: [Bool] = []
+  private var assumedByteCount = 0
   private var conditions: [() -> Bool] = []
   /// For each tensor: the operator that was last prepared to write it.
   private var lastWriters: [Int]
-  /// The size of folded constants and packed weights, in bytes.
+  /// The size of what the segment keeps beside the arena: packed weights, folded constants, tables, values that it relies on.
   private var heldByteCount = 0
 
   var model: Model { graph.model }
@@ -43,7 +44,7 @@ final class Planner {
     lastWriters = Array(repeating: -1, count: graph.wiring.tensorCount)
     draft = PlanDraft(
       wiring: graph.wiring, kernels: graph.context.kernels, steps: [], facts: start.facts,
-      scratchByteCounts: start.scratchByteCounts)
+      scratchByteCounts: start.scratchByteCounts, limits: graph.context.limits)
   }
 
   /// Plans to the end, or to the first operator whose preparation lacks a value.
@@ -62,6 +63,7 @@ final class Planner {
       }
       node += 1
     }
+    if start.segmentCount > 0 { try hold(wiring.tensorCount * Self.tensorByteCount) }
     try applyPasses()
     try packWeights()
     let pinned = try pinConstants(of: first..<node)
@@ -72,12 +74,16 @@ final class Planner {
     return try SegmentPlan(
       index: start.segmentCount, nodes: first..<node, steps: draft.steps, facts: draft.facts, layout: layout,
       pinned: pinned, scratchByteCounts: draft.scratchByteCounts, assumptions: assumptions,
-      conditions: conditions, deferred: deferred, constantByteCount: heldByteCount,
-      checkedWith: PlanChecker(wiring: wiring, before: start.present))
+      conditions: conditions, deferred: deferred, heldByteCount: heldByteCount,
+      checkedWith: PlanChecker(wiring: wiring, before: start.present, limits: context.limits))
   }
+
+  /// What each segment keeps of each tensor: what is known about it, and whether it is there.
+  private static let tensorByteCount = MemoryLayout<TensorFacts>.stride + 16
 
   /// Plans an empty segment with memory for the outputs of a deferred operator, whose shapes are now known.
   func delivery(of operation: any DeferredOperator) throws(ApusError) -> SegmentPlan {
+    try hold(wiring.tensorCount * Self.tensorByteCount)
     let next = start.nextNode
     let node = Node(index: next - 1, in: self)
     let outputs = wiring.subgraph.operators[next - 1].outputs
@@ -92,8 +98,8 @@ final class Planner {
     return try SegmentPlan(
       index: start.segmentCount, nodes: next..<next, steps: [], facts: draft.facts, layout: layout,
       pinned: try pinConstants(of: next..<next), scratchByteCounts: draft.scratchByteCounts,
-      delivery: .init(operation: operation, node: next - 1), constantByteCount: heldByteCount,
-      checkedWith: PlanChecker(wiring: wiring, before: start.present))
+      delivery: .init(operation: operation, node: next - 1), heldByteCount: heldByteCount,
+      checkedWith: PlanChecker(wiring: wiring, before: start.present, limits: context.limits))
   }
 
   // MARK: Operators
@@ -109,9 +115,12 @@ final class Planner {
     record = AccessRecord()
     record.reads.reserveCapacity(entry.inputs.count)
     let scratchCount = draft.scratchByteCounts.count
+    let (heldBefore, assumedBefore) = (heldByteCount, assumedByteCount)
     let operation: any Operator
     do throws(ApusError) { operation = try registration.prepare(node) } catch {
       draft.scratchByteCounts.removeSubrange(scratchCount...)
+      // What it has read stays.
+      heldByteCount = heldBefore + assumedByteCount - assumedBefore
       for output in record.writes where !wiring.isVariable(output) { draft.facts[output].shape = nil }
       throw error
     }
@@ -165,11 +174,11 @@ final class Planner {
       draft.steps[index] = step.doing(try step.operation.chosen(for: Node(index: step.nodes[0], in: self)))
     }
     if passes.contains(.gates) { draft.joinGates() }
-    if passes.contains(.rectifiers) { draft.joinRectifiers() }
+    if passes.contains(.rectifiers) { try draft.joinRectifiers() }
     if passes.contains(.sums) { draft.absorbSums() }
     if passes.contains(.functions) { draft.absorbFunctions() }
-    if passes.contains(.rows) { draft.joinRows(threadCount: context.threads.count) }
-    if passes.contains(.chains) { draft.joinChains(threadCount: context.threads.count) }
+    if passes.contains(.rows) { try draft.joinRows(threadCount: context.threads.count) }
+    if passes.contains(.chains) { try draft.joinChains(threadCount: context.threads.count) }
   }
 
   private func packWeights() throws(ApusError) {
@@ -198,7 +207,11 @@ final class Planner {
         return
       }
       isPinned[tensor] = true
-      if constant.placed == nil, case .computed = constant.state { try hold(constant.byteCount) }
+      // Those with several readers are counted where they are folded.
+      if constant.placed == nil, !constant.isShared, case .computed = constant.state {
+        try reserve(constant.leasedByteCount)
+        try hold(constant.byteCount)
+      }
       pinned.append(.init(tensor: tensor, buffer: try constant.pin()))
     }
     for step in draft.steps { for tensor in step.reads { try pin(tensor) } }
@@ -237,6 +250,7 @@ final class Planner {
     guard !isAssumed[tensor] else { return }
     isAssumed[tensor] = true
     try hold(bytes.count)
+    assumedByteCount += bytes.count
     assumptions.append((tensor, unsafe Array(bytes)))
   }
 

@@ -34,8 +34,8 @@ import ApusKernels
   let deferred: (any DeferredOperator)?
   /// The deferred operator for whose outputs this empty segment has memory.
   let delivery: Delivery?
-  /// The size of folded constants and packed weights, in bytes.
-  let constantByteCount: Int
+  /// The size of what it keeps beside its block: packed weights, folded constants, tables, values that it relies on.
+  let heldByteCount: Int
   /// About how many steps a run of it takes, those of called subgraphs apart.
   let work: Int
   /// Whether a run takes long enough for the clock to be read at all, or nobody knows.
@@ -68,7 +68,7 @@ import ApusKernels
     index: Int, nodes: Range<Int>, steps: [Step], facts: [TensorFacts], layout: Layout,
     pinned: [PlacedConstant], scratchByteCounts: [Int],
     assumptions: [(tensor: Int, bytes: [UInt8])] = [], conditions: [() -> Bool] = [],
-    deferred: (any DeferredOperator)? = nil, delivery: Delivery? = nil, constantByteCount: Int,
+    deferred: (any DeferredOperator)? = nil, delivery: Delivery? = nil, heldByteCount: Int,
     checkedWith checker: PlanChecker
   ) throws(ApusError) {
     self.index = index
@@ -79,9 +79,9 @@ import ApusKernels
     var (clock, workSinceClock, allWork): ([ClockUse], Int, Int) = ([], 0, 0)
     clock.reserveCapacity(steps.count)
     for step in steps {
-      let (elements, emptySizes) = step.elementCount(facts)
+      let (elements, emptyExtent) = step.elementCount(facts)
       work = work.addingClamped(step.multiplyAccumulates.addingClamped(1)).addingClamped(elements)
-      let own = step.work.addingClamped(1).addingClamped(elements).addingClamped(emptySizes)
+      let own = step.work.addingClamped(1).addingClamped(elements).addingClamped(emptyExtent)
       allWork = allWork.addingClamped(own)
       workSinceClock = workSinceClock.addingClamped(own)
       let isWatched = own > Self.watchedWork || step.operation.isForeign
@@ -105,7 +105,7 @@ import ApusKernels
     self.conditions = conditions
     self.deferred = deferred
     self.delivery = delivery
-    self.constantByteCount = constantByteCount
+    self.heldByteCount = heldByteCount
     present = try checker.check(
       .init(
         nodes: nodes, steps: steps, facts: facts, layout: layout, pinned: pinned.map { $0.tensor },

@@ -60,19 +60,19 @@ final class Step {
   /// Whether it covers an operator of the file.
   func does(_ node: Int) -> Bool { nodes.contains(node) }
 
-  /// How many elements it reads and writes; tensors without a shape and scratch memory have none. Operators may count along the sizes of
-  /// tensors without elements: these are `emptySizes`.
-  func elementCount(_ facts: [TensorFacts]) -> (count: Int, emptySizes: Int) {
-    var (count, emptySizes) = (0, 0)
+  /// How many elements it reads and writes; tensors without a shape and scratch memory have none. Loops may run over the other sizes of
+  /// tensors without elements: the sum of their extents.
+  func elementCount(_ facts: [TensorFacts]) -> (count: Int, emptyExtent: Int) {
+    var (count, emptyExtent) = (0, 0)
     func add(_ tensor: Int) {
       guard tensor < facts.count, let shape = facts[tensor].shape else { return }
       let elements = shape.elementCount
       count = count.addingClamped(elements)
-      if elements == 0 { emptySizes = emptySizes.addingClamped(shape.extent) }
+      if elements == 0 { emptyExtent = emptyExtent.addingClamped(shape.extent) }
     }
     for tensor in reads { add(tensor) }
     for tensor in writes { add(tensor) }
-    return (count, emptySizes)
+    return (count, emptyExtent)
   }
 
   /// Runs the operator without copying it.

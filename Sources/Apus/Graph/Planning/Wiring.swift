@@ -141,8 +141,8 @@ final class Wiring: Sendable {
   /// The operator that writes a tensor; −1 if none does.
   func producerOrNone(of tensor: Int) -> Int { producer(of: tensor) ?? -1 }
 
-  /// A tensor's name in the file.
+  /// A tensor's name in the file, for messages.
   func name(of tensor: Int) -> String {
-    tensor < tensorCount ? subgraph.tensors[tensor].name : "scratch memory"
+    tensor < tensorCount ? subgraph.tensors[tensor].name.brief : "scratch memory"
   }
 }

@@ -194,7 +194,7 @@ final class Graph {
   /// The size of inputs, variables and planned segments, in bytes.
   private var heldByteCount: Int {
     segments.reduce(inputs?.heldByteCount ?? 0) {
-      $0 + $1.plan.layout.byteCount + $1.plan.constantByteCount
+      $0 + $1.plan.layout.byteCount + $1.plan.heldByteCount
     }
   }
 

@@ -31,7 +31,7 @@ final class GraphContext {
   private var children: [Graph] = []
   private var nestedPreparations = 0
   /// What all graphs take.
-  let heldMemory = HeldMemory()
+  let heldMemory: HeldMemory
 
   /// The maximum number of subgraph preparations per preparation of the model: operators may share subgraphs and
   /// disagree on shapes at every level.
@@ -52,7 +52,8 @@ final class GraphContext {
     elementLimit = options.elementLimit
     limits = RunLimits(options)
     self.customOperators = customOperators
-    resources = ResourceStore(memoryLimit: options.memoryLimit)
+    heldMemory = HeldMemory()
+    resources = ResourceStore(memoryLimit: options.memoryLimit, heldMemory: heldMemory)
     wasCalled = Array(repeating: false, count: model.file.subgraphs.count)
   }
 

@@ -34,9 +34,12 @@ final class ResourceStore {
   private var strays: [Int32: Variable] = [:]
   private var byteCount = 0
   private let memoryLimit: Int
+  /// What all graphs take, of which this is a part.
+  private let heldMemory: HeldMemory
 
-  init(memoryLimit: Int) {
+  init(memoryLimit: Int, heldMemory: HeldMemory) {
     self.memoryLimit = memoryLimit
+    self.heldMemory = heldMemory
   }
 
   /// The handle of a name; the same one for the same name.
@@ -69,15 +72,16 @@ final class ResourceStore {
     }
     var memory = old?.memory
     if old?.byteCount != bytes.byteCount {
-      let others = byteCount - (old?.byteCount ?? 0)
-      guard bytes.byteCount <= memoryLimit, others <= memoryLimit - bytes.byteCount else {
+      let more = bytes.byteCount - (old?.byteCount ?? 0)
+      guard bytes.byteCount <= memoryLimit, heldMemory.byteCount <= memoryLimit - more else {
         throw ApusError(
           .resourceLimit,
-          "resource variables take \(others) bytes and \(bytes.byteCount) more, over the limit of \(memoryLimit)"
-        )
+          "resource variables take \(byteCount) bytes and \(more) more beside \(heldMemory.byteCount - byteCount), over "
+            + "the limit of \(memoryLimit)")
       }
       memory = try TensorMemory(byteCount: bytes.byteCount)
-      byteCount = others + bytes.byteCount
+      byteCount += more
+      heldMemory.byteCount += more
     }
     guard let memory else { return }
     let variable = Variable(type: type, shape: shape, memory: memory, byteCount: bytes.byteCount)
@@ -89,6 +93,7 @@ final class ResourceStore {
   func removeAll() {
     for handle in variables.indices { variables[handle] = nil }
     strays.removeAll()
+    heldMemory.byteCount -= byteCount
     byteCount = 0
   }
 }

@@ -19,7 +19,8 @@ struct AddN: Operator {
       }
       inputs.append(input)
     }
-    try node.check(work: Double(inputs.count) * Double(first.shape.elementCount))
+    // Memory is what additions wait for.
+    try node.check(work: Double(inputs.count) * Double(first.shape.elementCount) * 16)
     return AddN(inputs: inputs, output: try node.output(0, shape: first.shape, like: first))
   }
 

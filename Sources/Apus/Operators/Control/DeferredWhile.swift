@@ -23,12 +23,15 @@ final class DeferredWhile: DeferredOperator {
   private let inputs: [TensorSlot]
   private let place: String
   private var values: [Value]
+  /// Counts them; it outlives graphs.
+  private let heldMemory: HeldMemory
 
   init(condition: SubgraphCall, body: SubgraphCall, inputs: [TensorSlot], place: String) throws(ApusError) {
     self.condition = condition
     self.body = body
     self.inputs = inputs
     self.place = place
+    heldMemory = body.graph.context.heldMemory
     values = try inputs.map { _ throws(ApusError) in
       Value(shape: [0], memory: try TensorMemory(byteCount: 1), byteCount: 0)
     }
@@ -37,10 +40,15 @@ final class DeferredWhile: DeferredOperator {
   private func hold(_ shape: TensorShape, byteCount: Int, at position: Int) throws(ApusError) {
     values[position].shape = shape
     guard values[position].byteCount != byteCount else { return }
-    let others = values.reduce(-values[position].byteCount) { $0 + $1.byteCount }
-    try body.graph.context.checkMemory(byteCount, beside: others, insteadOf: 0, "\(place): a value")
+    try body.graph.context.checkMemory(
+      byteCount, beside: 0, insteadOf: values[position].byteCount, "\(place): a value")
     values[position].memory = try TensorMemory(byteCount: byteCount)
+    heldMemory.byteCount += byteCount - values[position].byteCount
     values[position].byteCount = byteCount
+  }
+
+  deinit {
+    for value in values { heldMemory.byteCount -= value.byteCount }
   }
 
   private func pass(to call: SubgraphCall) throws(ApusError) {

@@ -47,7 +47,7 @@ struct TransposedProduct: Operator {
     for (axis, stride) in [(1, description.strideHeight), (2, description.strideWidth)] {
       // Of each phase, its taps, and zeros before them.
       try node.keep(tablesOf: description.filter.shape[axis], entryByteCount: 16)
-      try node.keep(tablesOf: stride, entryByteCount: 128)
+      try node.keep(tablesOf: min(stride, description.output.shape[axis]), entryByteCount: 128)
     }
     let vertical = TransposedAxis(
       input: description.input.shape[1], output: description.output.shape[1],

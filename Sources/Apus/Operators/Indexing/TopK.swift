@@ -33,7 +33,8 @@ struct TopK: Operator {
     }
     guard shape.elementCount > 0 else { return DataMovement([]) }
     let rows = shape.elementCount / count
-    try node.check(work: Double(rows) * Double(length) * Double(Int.bitWidth - count.leadingZeroBitCount))
+    try node.check(
+      plainWork: Double(rows) * Double(length) * Double(Int.bitWidth - count.leadingZeroBitCount))
     return TopK(
       input: input, values: values, places: places, heap: try node.scratch(count: count, width: 4),
       selection: Selection(

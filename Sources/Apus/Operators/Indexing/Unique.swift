@@ -19,8 +19,11 @@ enum Unique {
   private static func find<T: TensorElement & Hashable>(
     _ type: T.Type, in input: TensorSlot, _ node: Node
   ) throws(ApusError) -> any Operator {
+    let count = input.shape.elementCount
+    try node.need(arraysOf: count, entryByteCount: 32)
     // A table of places has up to four times as many entries as it needs while it grows.
-    try node.need(arraysOf: input.shape.elementCount, entryByteCount: 96)
+    let most = MemoryLayout<T>.size < 4 ? min(count, 1 << (8 * MemoryLayout<T>.size)) : count
+    try node.need(arraysOf: most, entryByteCount: 64)
     var places: [T: Int] = [:]
     var unique: [T] = []
     var indices: [Int] = []

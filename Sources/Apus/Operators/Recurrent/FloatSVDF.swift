@@ -31,8 +31,12 @@ struct FloatSVDF: Operator {
       var outputs = tensors.write(output, as: Float.self)
       shape.apply(tensors.read(values), batch: batch, state: &states, time: time.span, output: &outputs)
     }
-    var outputs = tensors.write(output, as: Float.self)
-    if let bias { shape.add(tensors.read(bias), to: &outputs) }
-    activation.apply(to: &outputs)
+    let units = output.shape[1]
+    for batch in 0..<shape.batch {
+      if tensors.threads.mustStop { return }
+      var outputs = tensors.write(output, batch * units..<(batch + 1) * units, as: Float.self)
+      if let bias { shape.add(tensors.read(bias), to: &outputs) }
+      activation.apply(to: &outputs)
+    }
   }
 }

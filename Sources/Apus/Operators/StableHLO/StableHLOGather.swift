@@ -52,7 +52,7 @@ struct StableHLOGather: Operator {
     let output = try node.output(0, shape: TensorShape(shape), like: operand)
     try node.requireCountable(shape)
     guard output.shape.elementCount > 0 else { return DataMovement([]) }
-    try node.check(work: Double(vectors.sizes.reduce(1.0) { $0 * Double($1) }) * 64)
+    try node.check(work: vectors.sizes.reduce(Double(Self.blockSteps)) { $0 * Double($1) })
     let (from, to) = (operand.shape.strides, output.shape.strides)
     guard
       let copy = StridedCopy(
@@ -66,13 +66,16 @@ struct StableHLOGather: Operator {
       coordinateStride: vectors.coordinateStride, copy: copy)
   }
 
+  /// About how many steps a block takes beside its copy.
+  private static let blockSteps = 32
+
   func invoke(_ tensors: borrowing TensorTable) {
     let width = operand.type.byteCount ?? 1
     let source = tensors.readBytes(operand)
     var result = tensors.writeBytes(output)
     var poll = StopPoll(tensors.threads)
     for block in 0..<batchSizes.reduce(1, *) {
-      if poll.mustStop(before: 32) { return }
+      if poll.mustStop(before: Self.blockSteps) { return }
       var (rest, target, vector) = (block, 0, 0)
       for axis in batchSizes.indices.reversed() {
         let place = rest % batchSizes[axis]
