@@ -340,6 +340,35 @@ def table_cases():
            one(B.FULLY_CONNECTED, [F(1, 1), F(1 << 23, 1), None], [F(1, 1 << 23)], made("FullyConnected")))
 
 
+# MARK: What is stored once and named often
+
+def repeated_cases():
+    # Not all alike, as archives of what is are refused.
+    random = np.random.default_rng(1)
+    model = empty_model()
+    graph = empty_graph(model)
+    first = tensor(model, graph, T.INT8, (10_000,), None, random.random(10_000) + 0.5)
+    graph.inputs, graph.outputs = [first] * 100, [tensor(model, graph, T.INT8, (10_000,), None, 0.5)]
+    operator(model, graph, B.RELU, [first], graph.outputs)
+    yield "repeated/inputs_with_scales", MALFORMED, pack(model)
+    model = empty_model()
+    graph = empty_graph(model)
+    graph.inputs = [tensor(model, graph, T.FLOAT32, (1,))]
+    graph.outputs = [tensor(model, graph, T.FLOAT32, (1,))]
+    operator(model, graph, 32, graph.inputs, graph.outputs, custom="".join(map(chr, random.integers(97, 123, 100_000))))
+    graph.operators = graph.operators * 100
+    yield "repeated/custom_name", MALFORMED, pack(model)
+    model = empty_model()
+    graph, branch = empty_graph(model), empty_graph(model)
+    graph.inputs = [tensor(model, graph, T.INT32, (), None)]
+    graph.outputs = [tensor(model, graph, T.FLOAT32, (1,))]
+    branch.outputs = [tensor(model, branch, T.FLOAT32, (1,), [1.0])]
+    node = operator(model, graph, B.STABLEHLO_CASE, graph.inputs, graph.outputs)
+    node.builtinOptions2Type, node.builtinOptions2 = schema.BuiltinOptions2.StablehloCaseOptions, schema.StablehloCaseOptionsT()
+    node.builtinOptions2.branchSubgraphIndices = random.integers(1, 200, 65_536).astype(np.int32)
+    yield "repeated/branches", MALFORMED, pack(model)
+
+
 # MARK: Quantization
 
 def quantization_cases():
@@ -569,6 +598,14 @@ def format_cases():
     }
     for name, entry in sparsities.items():
         yield f"sparsity/{name}", MALFORMED, changed(field(1, "sparsity", entry))
+    # Two thousand million levels without a value.
+    model = empty_model()
+    graph = empty_graph(model)
+    graph.inputs = [tensor(model, graph, T.FLOAT32, (1,))]
+    graph.outputs = [tensor(model, graph, T.FLOAT32, (1,))]
+    operator(model, graph, B.RELU, graph.inputs, graph.outputs)
+    graph.tensors[tensor(model, graph, T.INT8, (32768, 65535, 0), [])].sparsity = sparse([0, 1, 2], [], [32768, 65535, 0])
+    yield "sparsity/levels_without_values", RUNS, pack(model)
 
 
 def main():
@@ -577,7 +614,7 @@ def main():
     lines = []
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as files:
-        for cases in (format_cases, call_cases, division_cases, index_cases, size_cases, table_cases, quantization_cases, detection_cases,
+        for cases in (format_cases, call_cases, division_cases, index_cases, size_cases, table_cases, repeated_cases, quantization_cases, detection_cases,
                       general_cases):
             for name, kind, contents in cases():
                 files.writestr(zipfile.ZipInfo(f"{name}.tflite", (1980, 1, 1, 0, 0, 0)), contents,

@@ -120,7 +120,33 @@ def empty_rows(code):
     return pack(model)
 
 
+def chain_of_constants():
+    """Functions of 67 million constants, one after the other."""
+    model = empty_model()
+    graph = empty_graph(model)
+    last = filled(model, graph, (1 << 26,), T.FLOAT32, 1.0)
+    for _ in range(9):
+        next = tensor(model, graph, T.FLOAT32, (1 << 26,))
+        operator(model, graph, B.ABS, [last], [next], made("Abs"))
+        last = next
+    graph.outputs = [last]
+    return pack(model)
+
+
+def rectifier_of_many_channels():
+    model = empty_model()
+    graph = empty_graph(model)
+    x, above, below, sum = (tensor(model, graph, T.FLOAT32, (1 << 25,)) for _ in range(4))
+    operator(model, graph, B.RELU, [x], [above])
+    operator(model, graph, B.NEG, [x], [below], made("Neg"))
+    operator(model, graph, B.ADD, [above, below], [sum], made("Add"))
+    graph.inputs, graph.outputs = [x], [sum]
+    return pack(model)
+
+
 CASES = {
+    "chain-of-67-million-constants": chain_of_constants,
+    "rectifier-of-33-million-channels": rectifier_of_many_channels,
     "sum-of-thousands-of-inputs": sum_of_thousands,
     "unique-of-many-nans": unique_of_nans,
     "top-33-million-of-as-many": sorted_by_top_k,
