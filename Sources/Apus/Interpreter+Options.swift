@@ -17,7 +17,8 @@ extension Interpreter {
     /// variable `APUS_KERNELS` names, or else the fastest that this machine runs.
     public var kernels: String?
 
-    /// The maximum number of bytes of tensors and packed weights, of all subgraphs together; the file is not counted. Beyond
+    /// The maximum number of bytes of tensors, packed weights, operators' tables and values that preparation reads, of all
+    /// subgraphs together; the file is not counted. Beyond
     /// it, preparation throws `resourceLimit` before memory is taken. The default is 1 GiB.
     public var memoryLimit = 1 << 30
 

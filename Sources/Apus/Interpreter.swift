@@ -228,6 +228,8 @@ public final class Interpreter {
 
   /// Computes the outputs from the inputs. Allocates nothing after the first run, unless shapes change.
   ///
+  /// After an error, outputs are undefined, and variables are those of some moment of the run: ``resetVariables()`` begins anew.
+  ///
   /// - Parameter cancellation: A flag that stops the run, before the next operator or in the middle of a long one.
   /// - Throws: `invalidData`, naming the operator, if a value in a tensor is invalid, such as an index out of range;
   ///   `cancelled`; `resourceLimit` if the run takes more time or work than ``Options`` allow. If data decides shapes,
