@@ -119,11 +119,11 @@ extension Interpreter {
   private func describe(
     _ step: Step, in plan: SegmentPlan, _ all: [Int: Layout.Place], segment: Int
   ) -> ExecutionPlan.Step {
-    // In the order of the layout: by when they are taken and where they lie.
+    // Those of tensors, then scratch memory.
     let touched = Set(step.writes + step.scratch).compactMap { all[$0] }
     let places = touched.sorted { $0.tensor < $1.tensor }.map {
       ExecutionPlan.Place(
-        name: $0.tensor < graph.wiring.tensorCount ? graph.wiring.name(of: $0.tensor) : "",
+        name: $0.tensor < graph.wiring.tensorCount ? graph.subgraph.tensors[$0.tensor].name : "",
         block: plan.index + 1, offset: $0.offset, byteCount: $0.byteCount)
     }
     return .init(

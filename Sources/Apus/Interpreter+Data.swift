@@ -151,21 +151,21 @@ extension Interpreter {
     let index = try outputTensor(position)
     let (type, name) = (graph.wiring.types[index], graph.wiring.name(of: index))
     let parameters = graph.subgraph.tensors[index].parameters
-    func real(_ values: [Int]) throws(ApusError) -> [Float] {
-      guard let parameters else { return values.map(Float.init) }
+    func real<T: BinaryInteger>(_ values: [T]) throws(ApusError) -> [Float] {
+      guard let parameters else { return values.map { Float(Int(truncatingIfNeeded: $0)) } }
       guard !parameters.isPerChannel else {
         throw ApusError(.invalidArgument, "output \(position) (\(name)) has a scale for each channel")
       }
       // The file's zero point may be any number; a difference that wraps is meaningless anyway.
-      return values.map { parameters.scale * Float($0 &- parameters.zeroPoint) }
+      return values.map { parameters.scale * Float(Int(truncatingIfNeeded: $0) &- parameters.zeroPoint) }
     }
     switch type {
     case .float32: return try output(at: position, as: Float.self)
-    case .uint8, .uint4: return try real(output(at: position, as: UInt8.self).map(Int.init))
-    case .int8, .int4, .int2: return try real(output(at: position, as: Int8.self).map(Int.init))
-    case .int16: return try real(output(at: position, as: Int16.self).map(Int.init))
-    case .int32: return try real(output(at: position, as: Int32.self).map(Int.init))
-    case .int64: return try real(output(at: position, as: Int64.self).map(Int.init))
+    case .uint8, .uint4: return try real(output(at: position, as: UInt8.self))
+    case .int8, .int4, .int2: return try real(output(at: position, as: Int8.self))
+    case .int16: return try real(output(at: position, as: Int16.self))
+    case .int32: return try real(output(at: position, as: Int32.self))
+    case .int64: return try real(output(at: position, as: Int64.self))
     default:
       throw ApusError(
         .invalidArgument, "output \(position) (\(name)) is \(type), which cannot be read as real numbers")

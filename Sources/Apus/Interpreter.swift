@@ -156,7 +156,9 @@ public final class Interpreter {
     {
       return position
     }
-    if let position = tensors.firstIndex(where: { graph.wiring.name(of: $0) == name }) { return position }
+    if let position = tensors.firstIndex(where: { graph.subgraph.tensors[$0].name == name }) {
+      return position
+    }
     let known = tensors.map { graph.wiring.name(of: $0) }.joined(separator: ", ")
     throw ApusError(.invalidArgument, "there is no tensor \(name) here, only: \(known)")
   }

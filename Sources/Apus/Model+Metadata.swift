@@ -112,6 +112,9 @@ extension Model {
     return texts.count == 1 ? texts[0] : nil
   }
 
+  /// More lines are no labels.
+  private static let mostLabels = 1 << 20
+
   /// The labels of the outputs, one per line of ``labelFile``; empty if there are none, or none readable.
   ///
   /// Decoded at each access: keep the result.
@@ -121,7 +124,10 @@ extension Model {
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes = bytes.dropFirst(3) }
     if bytes.last == UInt8(ascii: "\n") { bytes = bytes.dropLast() }
     if bytes.isEmpty { return [] }
-    return bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { line in
+    let lines = bytes.split(
+      separator: UInt8(ascii: "\n"), maxSplits: Self.mostLabels, omittingEmptySubsequences: false)
+    guard lines.count <= Self.mostLabels else { return [] }
+    return lines.map { line in
       String(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
     }
   }

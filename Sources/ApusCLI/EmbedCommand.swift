@@ -51,7 +51,7 @@ struct EmbedCommand: ParsableCommand {
     }
     let columns = embedder.dimensions[0]
     let (count, overflow) = sources.count.multipliedReportingOverflow(by: columns)
-    guard !overflow, count <= 1 << 28 else {
+    guard !overflow, count <= 1 << 26 else {
       throw ApusError(
         .resourceLimit, "\(sources.count) embeddings of \(columns) numbers are too many for a file")
     }

@@ -70,7 +70,7 @@ struct GalleryModels: ParsableArguments {
       let faces = try detector.detect(image, in: region).faces
       if faces.isEmpty { return found }
       let picture = image.oriented().converted(to: .rgb)
-      let watch = limits.watch("embedding \(faces.count) faces")
+      let watch = limits.watch("embedding \(faces.count) faces", isShared: count > 1)
       for face in faces {
         try watch()
         guard let aligned = face.aligned(in: picture, size: min(side, 4096)) else { continue }
@@ -155,9 +155,9 @@ extension GalleryCommand {
 
     func run() throws {
       let gallery = try file.read()
-      let names = gallery.names.map { name in
-        Name(name: name, embeddings: gallery.entries.reduce(0) { $0 + ($1.name == name ? 1 : 0) })
-      }
+      var counts: [String: Int] = [:]
+      for entry in gallery.entries { counts[entry.name, default: 0] += 1 }
+      let names = gallery.names.map { Name(name: $0, embeddings: counts[$0] ?? 0) }
       if json { return try Output.writeJSON(names) }
       Output.write(
         table([["name", "embeddings"]] + names.map { [$0.name, "\($0.embeddings)"] }, rightAligned: [1]))
@@ -191,14 +191,17 @@ extension GalleryCommand {
       let files = try annotation.files(for: sources)
       let gallery = try file.read()
       let find = try models.finder(pictures: sources.count)
-      let (k, distance) = (k, distance)
+      let (k, distance, limits, isShared) = (k, distance, models.input.limits, sources.count > 1)
       try PictureRunner(
         sources: sources, options: pictures, annotations: files, annotationFolder: annotation.annotateDir,
         answer: { image throws(ApusError) in
           let clock = ContinuousClock()
           let start = clock.now
           var matches: [GalleryResult.Match] = []
-          for (embedding, box) in try find(image) {
+          let found = try find(image)
+          let watch = limits.watch("finding \(found.count) faces", isShared: isShared)
+          for (embedding, box) in found {
+            try watch()
             let nearest = gallery.nearest(to: embedding, k: k, distance: distance)
             matches += nearest.map { .init(name: $0.name, distance: $0.distance, box: box) }
             if nearest.isEmpty { matches.append(.init(name: nil, distance: nil, box: box)) }

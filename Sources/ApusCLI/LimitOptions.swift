@@ -37,10 +37,11 @@ struct LimitOptions: ParsableArguments {
     options.memoryLimit = memoryLimit << 20
   }
 
-  /// A function that throws once the time limit, counted from now, is over: for what follows a model's run.
-  func watch(_ what: String) -> () throws(ApusError) -> Void {
+  /// A function that throws once the time limit is over: for what follows a model's run. It counts from the command's beginning, or, where
+  /// there are several pictures, from now.
+  func watch(_ what: String, isShared: Bool) -> () throws(ApusError) -> Void {
     guard timeLimit > 0 else { return { () throws(ApusError) in } }
-    let end = ContinuousClock.now + .seconds(timeLimit)
+    let end = (isShared ? .now : Self.start) + .seconds(timeLimit)
     return { [timeLimit] () throws(ApusError) in
       guard ContinuousClock.now < end else {
         throw ApusError(.resourceLimit, "\(what) takes longer than the limit of \(timeLimit) seconds")

@@ -29,12 +29,13 @@ extension KernelSet {
   }
 
   #if arch(x86_64)
-    /// AVX-512 as on machines with more pipes for 512 bits, or with fewer, or where half a vector takes half the time, or not: products
-    /// alone.
-    static let withOtherPipes = [\VectorPipes.areShared, \.areFullWidth].compactMap { path in
-      x86AVX512VNNI.varied {
-        $0.pipes[keyPath: path].toggle()
-        $0.strategies = [.product]
+    /// AVX-512 as on machines with any pipes for 512 bits: products alone.
+    static let withOtherPipes = [false, true].flatMap { areShared in
+      [false, true].compactMap { areFullWidth in
+        x86AVX512VNNI.varied {
+          $0.pipes = VectorPipes(areShared: areShared, areFullWidth: areFullWidth)
+          $0.strategies = [.product]
+        }
       }
     }
 

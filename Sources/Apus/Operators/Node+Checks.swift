@@ -33,5 +33,7 @@ extension [Int] {
 
 extension String {
   /// A name for a message: the beginning of one that is longer than any honest one.
-  var brief: String { utf8.count <= 1024 ? self : "\(prefix(256))…" }
+  var brief: String {
+    utf8.count <= 1024 ? self : String(String.UnicodeScalarView(unicodeScalars.prefix(256))) + "…"
+  }
 }

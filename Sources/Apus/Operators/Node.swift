@@ -11,7 +11,7 @@ class Node {
   /// The position in the subgraph.
   let index: Int
   /// The schema's name, or the custom operator's.
-  var name: String { code.name.brief }
+  var name: String { code.name }
   /// The version that the file states.
   var version: Int { code.version }
   /// Whether tensors that the operator sees as `float32` are `float16` in the file, see ``HalfPrecision``.
@@ -308,7 +308,7 @@ class Node {
 
   /// The node's name in messages: `operator #12, ADD`.
   var place: String {
-    let place = "operator #\(index), \(name)"
+    let place = "operator #\(index), \(name.brief)"
     return subgraphIndex == 0 ? place : "subgraph \(subgraphIndex), \(place)"
   }
 

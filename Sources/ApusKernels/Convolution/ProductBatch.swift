@@ -149,9 +149,10 @@ package struct ProductBatch: Sendable {
       if !arePacked {
         unsafe batch.pack(rhs + matrix &* batch.shape.rhsByteCount, into: packed, scratch: scratch)
       }
+      // Products of one tile may be many, and do not ask.
+      var poll = StopPoll(threads)
       for index in number..<number &+ batch.pairs.together {
-        // Tiny products may be many, each with no tile that asks.
-        if index & 1023 == 1023, threads.mustStop { return }
+        if poll.mustStop(before: 16 &+ batch.shape.productByteCount) { return }
         unsafe batch.multiply(
           lhs + batch.pairs[index].lhs &* batch.shape.lhsByteCount, packed,
           to: output + index &* batch.shape.productByteCount, scratch: scratch,

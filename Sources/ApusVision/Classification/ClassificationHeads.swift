@@ -13,6 +13,10 @@ struct ClassificationHeads: Sendable {
     let calibration: ScoreCalibration?
   }
 
+  /// The most outputs, and scores of all of them.
+  private static let mostHeads = 64
+  private static let mostScores = 1 << 27
+
   private let heads: [Head]
   private let options: ResultOptions
 
@@ -23,7 +27,15 @@ struct ClassificationHeads: Sendable {
     of prepared: some DescribedModel, labels: LabelMap?, options: ResultOptions
   ) throws(ApusError) {
     self.options = options
+    guard prepared.outputs.count <= Self.mostHeads else {
+      throw ApusError(
+        .resourceLimit,
+        "the model has \(prepared.outputs.count) outputs, a classifier at most \(Self.mostHeads)")
+    }
     var heads: [Head] = []
+    // Outputs may share files, which are read once.
+    var known: (file: String?, source: LabelSource?)?
+    var total = 0
     for output in prepared.outputs.indices {
       guard let classes = prepared.rowLength(of: output) else {
         throw ApusError(
@@ -33,9 +45,20 @@ struct ClassificationHeads: Sendable {
           \(prepared.outputDescription)
           """)
       }
-      var source = LabelSource(
-        given: labels, of: prepared, output: output, locale: options.displayNamesLocale,
-        offset: options.labelOffset)
+      total += min(classes, Self.mostScores)
+      guard total <= Self.mostScores else {
+        throw ApusError(.resourceLimit, "the model has more than \(Self.mostScores) scores")
+      }
+      let file = prepared.description(of: output)?.labelFile?.name
+      if known.map({ $0.file != file }) ?? true {
+        known = (
+          file,
+          LabelSource(
+            given: labels, of: prepared, output: output, locale: options.displayNamesLocale,
+            offset: options.labelOffset)
+        )
+      }
+      var source = known?.source
       if options.labelOffset == nil { source?.align(toScores: classes) }
       heads.append(
         Head(

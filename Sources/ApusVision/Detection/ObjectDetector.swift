@@ -128,7 +128,7 @@ public final class ObjectDetector: VisionTask {
   }
 
   private func result(of run: ModelRun, in placement: Placement) throws(ApusError) -> DetectionResult {
-    var maskPixels = 0
+    var masks = (pixels: 0, runs: 0)
     let detections = try head.objects(in: run, criteria).map { object in
       var rect = placement.imageRect(ofModelBox: object.box)
       if head.clipsBoxes { rect = placement.clipped(rect) }
@@ -141,23 +141,26 @@ public final class ObjectDetector: VisionTask {
           let position = placement.imagePoint(modelX: point.x, modelY: point.y)
           return Keypoint(
             name: keypointNames?[index], x: position.x, y: position.y, score: point.score)
-        }, mask: object.mask.flatMap { mask(of: $0, in: rect, placement, &maskPixels) })
+        }, mask: object.mask.flatMap { mask(of: $0, in: rect, placement, &masks) })
     }
     return DetectionResult(
       imageWidth: placement.imageWidth, imageHeight: placement.imageHeight, detections: detections)
   }
 
-  /// The mask, unless the picture's masks have too many pixels already.
+  /// The mask, unless the picture's masks have too many pixels already, or perhaps too many runs of them.
   private func mask(
-    of patch: MaskPatch, in rect: PixelRect, _ placement: Placement, _ pixels: inout Int
+    of patch: MaskPatch, in rect: PixelRect, _ placement: Placement, _ sum: inout (pixels: Int, runs: Int)
   ) -> DetectionMask? {
     guard let mask = DetectionMask(patch, in: rect, placement) else { return nil }
-    pixels += mask.width * mask.height
-    return pixels <= Self.maximumMaskPixels ? mask : nil
+    sum.pixels += mask.width * mask.height
+    // A column changes sides once between two rows of the patch, at most.
+    sum.runs += mask.width * (min(patch.height, mask.height) + 2)
+    return sum.pixels <= Self.maximumMaskPixels && sum.runs <= Self.maximumMaskRuns ? mask : nil
   }
 
-  /// The maximum number of pixels in all masks of a picture; later masks are left out.
-  private static let maximumMaskPixels = 1 << 32
+  /// The maximum number of pixels in all masks of a picture, and of runs; later masks are left out.
+  private static let maximumMaskPixels = 1 << 28
+  private static let maximumMaskRuns = 1 << 24
 
   // MARK: Recognition
 

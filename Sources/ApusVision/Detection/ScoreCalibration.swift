@@ -19,6 +19,8 @@ struct ScoreCalibration: Hashable, Sendable {
 
   /// The maximum number of classes that are read.
   private static let maximumCount = 1 << 20
+  /// The most bytes of a line.
+  private static let maximumLineLength = 1 << 10
 
   /// What the metadata says about an output; nil if there is nothing, or nothing readable.
   init?(of prepared: some DescribedModel, output: Int) {
@@ -34,8 +36,10 @@ struct ScoreCalibration: Hashable, Sendable {
     transformation = calibration.transformation
     defaultScore = calibration.defaultScore
     var sigmoids: [Sigmoid?] = []
-    for line in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
-      guard sigmoids.count < Self.maximumCount else { return nil }
+    let lines = text.split(
+      separator: UInt8(ascii: "\n"), maxSplits: Self.maximumCount, omittingEmptySubsequences: false)
+    for line in lines {
+      guard sigmoids.count < Self.maximumCount, line.count <= Self.maximumLineLength else { return nil }
       let line = String(decoding: line.filter { ![0x0D, 0x20, 0x09].contains($0) }, as: UTF8.self)
       if line.isEmpty {
         sigmoids.append(nil)

@@ -35,6 +35,8 @@ public struct EmbeddingGallery: Hashable, Sendable {
   public static let maximumDimension = 1 << 16
   /// The maximum size of a file, in bytes.
   public static let maximumFileSize = 1 << 28
+  /// The maximum number of embeddings of a file.
+  public static let maximumEntryCount = 1 << 20
 
   private static let magic = Array("ApusGallery1\n".utf8)
 
@@ -91,15 +93,23 @@ public struct EmbeddingGallery: Hashable, Sendable {
   ///   - k: The maximum number of matches.
   ///   - limit: The maximum distance of a match with a name; nil for no limit.
   public func nearest(to embedding: Embedding, k: Int = 1, distance limit: Double? = nil) -> [Match] {
-    let found = entries.compactMap { entry -> (name: String, distance: Double)? in
-      Embedding(entry.values).euclideanDistance(to: embedding).map { (entry.name, $0) }
+    guard k > 0 else { return [] }
+    // The nearest so far, in order. Where there are many, all are sorted at the end of each stretch.
+    var nearest: [(place: Int, distance: Double)] = []
+    func keep() {
+      nearest.sort { $0.distance < $1.distance || $0.distance == $1.distance && $0.place < $1.place }
+      if nearest.count > k { nearest.removeSubrange(k...) }
     }
-    let order = found.indices.sorted {
-      found[$0].distance < found[$1].distance || found[$0].distance == found[$1].distance && $0 < $1
+    let most = k > 1 << 20 ? .max : max(2 * k, 256)
+    for (place, entry) in entries.enumerated() {
+      guard let distance = Embedding(entry.values).euclideanDistance(to: embedding) else { continue }
+      nearest.append((place, distance))
+      if nearest.count >= most { keep() }
     }
-    return order.prefix(max(k, 0)).map { index in
-      let isKnown = limit.map { found[index].distance <= $0 } ?? true
-      return Match(name: isKnown ? found[index].name : nil, distance: found[index].distance)
+    keep()
+    return nearest.map { place, distance in
+      let isKnown = limit.map { distance <= $0 } ?? true
+      return Match(name: isKnown ? entries[place].name : nil, distance: distance)
     }
   }
 
@@ -150,6 +160,10 @@ public struct EmbeddingGallery: Hashable, Sendable {
     guard dimension <= Self.maximumDimension else {
       throw ApusError(
         .malformedGallery, "embeddings have \(dimension) coordinates, at most \(Self.maximumDimension)")
+    }
+    guard count <= Self.maximumEntryCount else {
+      throw ApusError(
+        .resourceLimit, "the gallery has \(count) entries, at most \(Self.maximumEntryCount)")
     }
     var position = Self.magic.count + 8
     for index in 0..<count {

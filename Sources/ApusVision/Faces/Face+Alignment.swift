@@ -59,13 +59,17 @@ struct SimilarityTransform: Hashable, Sendable {
 }
 
 extension ImageBuffer {
+  /// Samples of a large square are fewer for each pixel.
+  private static let mostSamples = 1 << 26
+
   /// A square whose pixel centers are taken from where a transform leads in this picture as it is seen, as rgb.
   ///
   /// Where the picture shrinks, a pixel is the mean of several samples, at most 8 × 8; samples are bilinear.
   func warped(by transform: SimilarityTransform, size: Int) -> ImageBuffer {
     let source = oriented().converted(to: .rgb)
     // Points far outside the picture have a scale that no integer holds.
-    let samples = Int(min(max(transform.scale.rounded(.up), 1), 8))
+    var samples = Int(min(max(transform.scale.rounded(.up), 1), 8))
+    while samples > 1, size * size * samples * samples > Self.mostSamples { samples -= 1 }
     var pixels = [UInt8](repeating: 0, count: size * size * 3)
     for row in 0..<size {
       for column in 0..<size {

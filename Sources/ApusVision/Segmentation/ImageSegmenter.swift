@@ -54,7 +54,7 @@ public final class ImageSegmenter: VisionTask {
   private let names: LabelSource?
 
   /// The maximum number of pixels times classes that are compared: minutes of work.
-  private static let maximumWork = 1 << 32
+  private static let maximumWork = 1 << 30
   /// The maximum number of pixels times classes of confidence masks.
   private static let maximumConfidences = 1 << 28
 

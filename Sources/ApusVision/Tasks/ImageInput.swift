@@ -129,6 +129,7 @@ struct ImageInput: Sendable {
     _ span: inout MutableSpan<Value>, _ image: ImageBuffer, _ region: PixelRect?, _ processor: ImageProcessor,
     _ order: ChannelOrder, _ scale: Float, _ zeroPoint: Int
   ) throws(ApusError) -> ImageTransform {
+    try requireMemory(4 * span.count, for: "the pixels of the input")
     var values = [Float](repeating: 0, count: span.count)
     var floats = values.mutableSpan
     let transform = try processor.fill(

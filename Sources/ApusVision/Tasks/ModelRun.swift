@@ -41,7 +41,8 @@ struct ModelRun {
   private func numbers(of output: Int) throws(ApusError) -> [Float] {
     let tensor = interpreter.outputs[output]
     // No overflow: what an operator computes is limited.
-    try requireMemory(4 * tensor.shape.elementCount, for: "the numbers of output \(output) (\(tensor.name))")
+    try requireMemory(
+      12 * tensor.shape.elementCount, for: "the numbers of output \(output) (\(tensor.name))")
     return try interpreter.dequantizedOutput(at: output)
   }
 

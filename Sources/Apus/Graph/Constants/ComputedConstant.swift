@@ -28,14 +28,15 @@ final class ComputedConstant: @unchecked Sendable {
   private let tables: SpareTables
   /// Whether the values have several readers; then they are computed once and kept.
   let isShared: Bool
-  /// How many computations follow each other until its values are there.
+  /// How many computations follow each other until its values are there, and the work of all.
   let depth: Int
+  let work: Int
   private let state = Mutex(State())
 
   /// Describes the computation; nothing is computed yet.
   init(
     _ operation: any Operator, inputs: [NamedConstant], outputs: [Piece],
-    scratch: [Piece], threads: ThreadTeam, pool: MemoryPool, tables: SpareTables, isShared: Bool
+    scratch: [Piece], threads: ThreadTeam, pool: MemoryPool, tables: SpareTables, isShared: Bool, work: Int
   ) {
     self.operation = operation
     self.inputs = inputs
@@ -46,6 +47,7 @@ final class ComputedConstant: @unchecked Sendable {
     self.tables = tables
     self.isShared = isShared
     depth = 1 + (inputs.map { $0.constant.depth }.max() ?? 0)
+    self.work = work
   }
 
   /// An output's bytes, if they are kept.
@@ -73,6 +75,12 @@ final class ComputedConstant: @unchecked Sendable {
       return self.buffer(memories, output)
     }
   }
+
+  /// The bytes that are kept once any output is.
+  var keptByteCount: Int { outputs.reduce(0) { $0.addingClamped($1.byteCount) } }
+
+  /// The memory of an output that is kept.
+  func keptMemory(_ output: Int) -> TensorMemory? { state.withLock { $0.kept?[output] } }
 
   /// The bytes that a lease takes.
   var leasedByteCount: Int {

@@ -52,17 +52,14 @@ struct Constant: @unchecked Sendable {
     }
   }
 
-  /// Whether it is computed, once, and kept for several readers.
-  var isShared: Bool {
-    if case .computed(let constant, _) = state { return constant.isShared }
-    return false
+  /// The computation that makes it; nil for values of a file, and those that were computed at once.
+  var computation: ComputedConstant? {
+    if case .computed(let constant, _) = state { return constant }
+    return nil
   }
 
-  /// How many computations follow each other until the values are there; zero for those of a file.
-  var depth: Int {
-    if case .computed(let constant, _) = state { return constant.depth }
-    return 0
-  }
+  /// How many computations follow each other until the values are there; zero where they are.
+  var depth: Int { computation?.depth ?? 0 }
 
   /// Puts the bytes in place for as long as the constant lives.
   ///

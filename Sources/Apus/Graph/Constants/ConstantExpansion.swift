@@ -74,8 +74,8 @@ struct ConstantExpansion {
     let (byteCount, overflow) = TensorShape(tensor.shape).elementCount.multipliedReportingOverflow(by: width)
     guard !overflow, byteCount <= sparseLimit - sparseByteCount else {
       throw ApusError(
-        .malformedModel,
-        "tensor \(tensor.name): sparse constants of \(TensorShape(tensor.shape)) take more than \(sparseLimit) bytes"
+        sparseLimit == Self.mostSparseBytes ? .resourceLimit : .malformedModel,
+        "tensor \(tensor.name.brief): sparse constants of \(TensorShape(tensor.shape)) take more than \(sparseLimit) bytes"
       )
     }
     guard let layout = SparseLayout(sparsity, shape: tensor.shape) else {

@@ -28,34 +28,41 @@ extension PlanDraft {
     var total = 0
     for piece in results { total += min(piece.byteCount, Self.foldLimit + 1) }
     for piece in scratch { total += min(piece.byteCount, Self.foldLimit + 1) }
+    guard total <= Self.foldLimit else { return nil }
     // What it is computed from may be computed with it.
-    var chain = total
-    for source in sources { chain = chain.addingClamped(source.constant.leasedByteCount) }
-    guard chain <= Self.foldLimit, sources.allSatisfy({ $0.constant.depth < Self.mostDepth }) else {
-      return nil
+    var (chain, work, depth) = (total, step.work, 0)
+    for source in sources {
+      guard let computation = source.constant.computation else { continue }
+      chain = chain.addingClamped(source.constant.leasedByteCount)
+      work = work.addingClamped(computation.work)
+      depth = max(depth, computation.depth)
     }
+    guard chain <= 2 * Self.foldLimit, work <= Self.workLimit << 4, depth < Self.mostDepth else { return nil }
+    let keptByteCount = results.reduce(0) { $0 + $1.byteCount }
     let isEager = total <= Self.eagerLimit
     let isOfModel = sources.allSatisfy { $0.constant.isOfModel }
     if isOfModel, let known = model.foldedConstants(wiring, tensors: outputs) {
       for (output, constant) in zip(outputs, known) { facts[output].constant = constant }
-      return (total, known.contains { $0.isShared } ? total : 0)
+      return (total, known.contains { $0.computation?.isShared ?? true } ? keptByteCount : 0)
     }
     let isShared = isEager || outputs.contains { wiring.isOutput[$0] || wiring.readers(of: $0).count > 1 }
     let computed = ComputedConstant(
       step.operation, inputs: sources, outputs: results, scratch: scratch, threads: threads,
       pool: model.packedMemory, tables: model.spareTables,
-      isShared: isShared)
+      isShared: isShared, work: work)
     var constants: [Constant] = []
     constants.reserveCapacity(outputs.count)
     for (position, output) in outputs.enumerated() {
       if isEager { _ = try computed.keep(position) }
-      let constant = Constant(
-        .computed(computed, output: position), byteCount: results[position].byteCount, isOfModel: isOfModel)
+      let byteCount = results[position].byteCount
+      let constant =
+        computed.keptMemory(position).map { Constant($0, byteCount: byteCount, isOfModel: isOfModel) }
+        ?? Constant(.computed(computed, output: position), byteCount: byteCount, isOfModel: isOfModel)
       constants.append(constant)
       facts[output].constant = constant
     }
     if isOfModel { model.remember(constants, wiring, tensors: outputs) }
-    return (total, isShared ? total : 0)
+    return (total, isShared ? keptByteCount : 0)
   }
 
   /// The constants that an operator needs, each once; nil if it has no inputs, or others.

@@ -23,9 +23,11 @@ extension PlanDraft {
     guard !matrices.isEmpty else { return }
     var isAbsorbed = Array(repeating: false, count: steps.count)
     let writers = writers
+    var triesLeft = Self.triesPerStep * steps.count
     for index in steps.indices.reversed() where !isAbsorbed[index] {
       try checkTime(at: index)
-      for matrix in matrices where ends(steps[index], matrix) {
+      for matrix in matrices where triesLeft > 0 && ends(steps[index], matrix) {
+        triesLeft -= 1
         let members = rowMembers(endingAt: index, of: matrix, writers: writers)
         guard members.count > 1, members.contains(where: { steps[$0].operation.reduction != nil }),
           let joined = joined(members, matrix, threadCount: threadCount)
@@ -38,6 +40,9 @@ extension PlanDraft {
     removeSteps { isAbsorbed[$0] }
   }
 
+  /// How many matrices steps are looked at for, on average: where reductions fold one tensor in many ways, and none can be joined, all
+  /// would be in vain.
+  private static let triesPerStep = 8
   /// The most matrices that are looked for: each is compared with each step, and hostile models have any number of both.
   private static let mostMatrices = 64
 

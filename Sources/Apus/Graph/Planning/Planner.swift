@@ -21,7 +21,8 @@ final class Planner {
   private var conditions: [() -> Bool] = []
   /// For each tensor: the operator that was last prepared to write it.
   private var lastWriters: [Int]
-  /// The size of what the segment keeps beside the arena: packed weights, folded constants, tables, values that it relies on.
+  /// The size of what the segment keeps beside the arena: packed weights, folded constants, tables, values
+  /// that it relies on, and what it knows of tensors.
   private var heldByteCount = 0
 
   var model: Model { graph.model }
@@ -207,10 +208,13 @@ final class Planner {
         return
       }
       isPinned[tensor] = true
-      // Those with several readers are counted where they are folded.
-      if constant.placed == nil, !constant.isShared, case .computed = constant.state {
-        try reserve(constant.leasedByteCount)
-        try hold(constant.byteCount)
+      // Those with several readers are counted where they are folded. All outputs of an operator are kept together.
+      if constant.placed == nil, case .computed(let computed, _) = constant.state {
+        try context.limits.checkTime()
+        if !computed.isShared {
+          try reserve(constant.leasedByteCount)
+          try hold(computed.keptByteCount)
+        }
       }
       pinned.append(.init(tensor: tensor, buffer: try constant.pin()))
     }
@@ -262,14 +266,14 @@ final class Planner {
   /// Throws if the limit on memory would be exceeded.
   func reserve(_ byteCount: Int) throws(ApusError) {
     try context.checkMemory(
-      byteCount, beside: start.heldByteCount + heldByteCount, insteadOf: graph.countedByteCount,
+      byteCount, beside: start.heldByteCount.addingClamped(heldByteCount), insteadOf: graph.countedByteCount,
       "subgraph \(wiring.index)")
   }
 
   /// Records bytes that the segment keeps outside the arena.
   func hold(_ byteCount: Int) throws(ApusError) {
     try reserve(byteCount)
-    heldByteCount += byteCount
+    heldByteCount = heldByteCount.addingClamped(byteCount)
   }
 }
 

@@ -34,7 +34,7 @@ import ApusKernels
   let deferred: (any DeferredOperator)?
   /// The deferred operator for whose outputs this empty segment has memory.
   let delivery: Delivery?
-  /// The size of what it keeps beside its block: packed weights, folded constants, tables, values that it relies on.
+  /// The size of what it keeps beside its block, in bytes.
   let heldByteCount: Int
   /// About how many steps a run of it takes, those of called subgraphs apart.
   let work: Int

@@ -73,7 +73,7 @@ final class ResourceStore {
     var memory = old?.memory
     if old?.byteCount != bytes.byteCount {
       let more = bytes.byteCount - (old?.byteCount ?? 0)
-      guard bytes.byteCount <= memoryLimit, heldMemory.byteCount <= memoryLimit - more else {
+      guard more <= 0 || more <= memoryLimit && heldMemory.byteCount <= memoryLimit - more else {
         throw ApusError(
           .resourceLimit,
           "resource variables take \(byteCount) bytes and \(more) more beside \(heldMemory.byteCount - byteCount), over "

@@ -6,4 +6,10 @@ package struct VectorPipes: Hashable, Sendable {
   package var areShared: Bool
   /// Whether a product of half a vector takes as long as one of a whole vector.
   package var areFullWidth: Bool
+
+  /// States both.
+  package init(areShared: Bool, areFullWidth: Bool) {
+    self.areShared = areShared
+    self.areFullWidth = areFullWidth
+  }
 }

@@ -54,14 +54,26 @@ struct MaskPrototypes: Hashable, Sendable {
     left.products -= rows.count * columns.count * count
     guard left.values >= 0, left.products >= 0 else { return nil }
     var patch = [Float](repeating: 0, count: rows.count * columns.count)
-    let (perPixel, perPrototype) = isPlanar ? (1, width * height) : (count, 1)
-    for (index, coefficient) in coefficients.enumerated() {
+    // Both ways read memory as it lies, and add in the same order.
+    if isPlanar {
+      for (index, coefficient) in coefficients.enumerated() {
+        var target = 0
+        for row in rows {
+          let source = (index * height + row) * width
+          for column in columns {
+            patch[target] += coefficient * values[source + column]
+            target += 1
+          }
+        }
+      }
+    } else {
       var target = 0
       for row in rows {
-        var source = (row * width + columns.lowerBound) * perPixel + index * perPrototype
-        for _ in columns {
-          patch[target] += coefficient * values[source]
-          source += perPixel
+        for column in columns {
+          let source = (row * width + column) * count
+          var sum: Float = 0
+          for index in 0..<count { sum += coefficients[index] * values[source + index] }
+          patch[target] = sum
           target += 1
         }
       }
