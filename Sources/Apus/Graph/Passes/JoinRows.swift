@@ -23,7 +23,7 @@ extension PlanDraft {
     guard !matrices.isEmpty else { return }
     var isAbsorbed = Array(repeating: false, count: steps.count)
     let writers = writers
-    var triesLeft = Self.triesPerStep * steps.count
+    var triesLeft = steps.count + Self.moreTries
     for index in steps.indices.reversed() where !isAbsorbed[index] {
       try checkTime(at: index)
       for matrix in matrices where triesLeft > 0 && ends(steps[index], matrix) {
@@ -40,9 +40,8 @@ extension PlanDraft {
     removeSteps { isAbsorbed[$0] }
   }
 
-  /// How many matrices steps are looked at for, on average: where reductions fold one tensor in many ways, and none can be joined, all
-  /// would be in vain.
-  private static let triesPerStep = 8
+  /// How often more than once a step is looked at as the last of some matrix: where one tensor is folded in many ways, all could be in vain.
+  private static let moreTries = 4096
   /// The most matrices that are looked for: each is compared with each step, and hostile models have any number of both.
   private static let mostMatrices = 64
 
