@@ -107,7 +107,8 @@ def test_a_picture_is_shown_with_its_boxes(browser, shapes, tmp_path):
     expected = shapes.json("/v1/detect", sample)[1]["detections"]
     browser.call("Page.navigate", url=f"http://{shapes.http}/")
     wait(lambda: browser.value("document.querySelectorAll('#model option').length") == 1)
-    assert "shapes" in browser.value("document.getElementById('models').textContent")
+    # The table follows the choice, when the server has described the model.
+    wait(lambda: "shapes" in browser.value("document.getElementById('models').textContent"))
     browser.choose("#file", tmp_path / "picture.jpg")
     wait(lambda: "found" in status(browser))
     assert status(browser).startswith(f"{len(expected)} found: {expected[0]['label']}")

@@ -51,11 +51,12 @@ struct EmbedCommand: ParsableCommand {
     }
     let columns = embedder.dimensions[0]
     let (count, overflow) = sources.count.multipliedReportingOverflow(by: columns)
-    guard !overflow, count <= 1 << 26 else {
+    guard output == nil || !overflow && count <= 1 << 28 else {
       throw ApusError(
         .resourceLimit, "\(sources.count) embeddings of \(columns) numbers are too many for a file")
     }
-    try requireMemory(output == nil ? 0 : 8 * count, for: "\(sources.count) embeddings")
+    // The numbers, their bytes, and the file's.
+    try requireMemory(output == nil ? 0 : 12 * count, for: "\(sources.count) embeddings")
     let rows = Mutex([Float](repeating: .nan, count: output == nil ? 0 : count))
     let collects = output != nil
     var failure: (any Error)?

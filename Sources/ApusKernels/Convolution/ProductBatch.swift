@@ -152,7 +152,7 @@ package struct ProductBatch: Sendable {
       // Products of one tile may be many, and do not ask.
       var poll = StopPoll(threads)
       for index in number..<number &+ batch.pairs.together {
-        if poll.mustStop(before: 16 &+ batch.shape.productByteCount) { return }
+        if poll.mustStop(before: 16 &+ batch.shape.lhsByteCount &+ batch.shape.productByteCount) { return }
         unsafe batch.multiply(
           lhs + batch.pairs[index].lhs &* batch.shape.lhsByteCount, packed,
           to: output + index &* batch.shape.productByteCount, scratch: scratch,

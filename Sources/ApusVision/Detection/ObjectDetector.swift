@@ -152,14 +152,16 @@ public final class ObjectDetector: VisionTask {
     of patch: MaskPatch, in rect: PixelRect, _ placement: Placement, _ sum: inout (pixels: Int, runs: Int)
   ) -> DetectionMask? {
     guard let mask = DetectionMask(patch, in: rect, placement) else { return nil }
-    sum.pixels += mask.width * mask.height
-    // A column changes sides once between two rows of the patch, at most.
-    sum.runs += mask.width * (min(patch.height, mask.height) + 2)
-    return sum.pixels <= Self.maximumMaskPixels && sum.runs <= Self.maximumMaskRuns ? mask : nil
+    let pixels = sum.pixels + mask.width * mask.height
+    // A column of the picture lies between two of the patch, and changes sides where one of them does.
+    let runs = sum.runs + 2 * mask.width + 2 * patch.changeCount * ((mask.width - 1) / patch.width + 1)
+    guard pixels <= Self.maximumMaskPixels, runs <= Self.maximumMaskRuns else { return nil }
+    sum = (pixels, runs)
+    return mask
   }
 
-  /// The maximum number of pixels in all masks of a picture, and of runs; later masks are left out.
-  private static let maximumMaskPixels = 1 << 28
+  /// The maximum number of pixels in all masks of a picture, and of runs; masks beyond are left out.
+  private static let maximumMaskPixels = 1 << 29
   private static let maximumMaskRuns = 1 << 24
 
   // MARK: Recognition

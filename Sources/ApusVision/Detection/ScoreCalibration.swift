@@ -22,13 +22,30 @@ struct ScoreCalibration: Hashable, Sendable {
   /// The most bytes of a line.
   private static let maximumLineLength = 1 << 10
 
+  /// What the metadata says about an output: the file, which several may share, and how it is meant.
+  struct Key: Hashable {
+    let file: String
+    let calibration: TensorMetadata.ScoreCalibration
+
+    /// Nil if there is nothing.
+    init?(of prepared: some DescribedModel, output: Int) {
+      guard let tensor = prepared.description(of: output), let calibration = tensor.scoreCalibration,
+        let file = tensor.associatedFiles.first(where: { $0.type == .tensorAxisScoreCalibration })
+      else { return nil }
+      (self.file, self.calibration) = (file.name, calibration)
+    }
+  }
+
+  /// Reads what the metadata names; nil if it is not readable.
+  init?(of prepared: some DescribedModel, _ key: Key) {
+    guard let text = try? prepared.model.associatedFile(named: key.file) else { return nil }
+    self.init(parsing: text, key.calibration)
+  }
+
   /// What the metadata says about an output; nil if there is nothing, or nothing readable.
   init?(of prepared: some DescribedModel, output: Int) {
-    guard let tensor = prepared.description(of: output), let calibration = tensor.scoreCalibration,
-      let file = tensor.associatedFiles.first(where: { $0.type == .tensorAxisScoreCalibration }),
-      let text = try? prepared.model.associatedFile(named: file.name)
-    else { return nil }
-    self.init(parsing: text, calibration)
+    guard let key = Key(of: prepared, output: output) else { return nil }
+    self.init(of: prepared, key)
   }
 
   /// Reads the file; nil if a line is neither empty nor three or four numbers with a scale from 0 on.

@@ -73,6 +73,10 @@ public struct EmbeddingGallery: Hashable, Sendable {
     guard embedding.values.allSatisfy(\.isFinite) else {
       throw ApusError(.invalidArgument, "the embedding has a coordinate that is not finite")
     }
+    guard entries.count < Self.maximumEntryCount else {
+      throw ApusError(
+        .resourceLimit, "the gallery has \(entries.count) embeddings, the most that there can be")
+    }
     entries.append(Entry(name: name, values: embedding.values))
   }
 
@@ -143,7 +147,7 @@ public struct EmbeddingGallery: Hashable, Sendable {
 
   /// Reads a gallery from the bytes of a file.
   ///
-  /// - Throws: `malformedGallery` with the place of the damage.
+  /// - Throws: `malformedGallery` with the place of the damage, or `resourceLimit` for too many entries.
   public init(bytes: [UInt8]) throws(ApusError) {
     guard bytes.starts(with: Self.magic), bytes.count >= Self.magic.count + 12 else {
       throw ApusError(.malformedGallery, "\(bytes.count) bytes are not a gallery")
@@ -189,7 +193,7 @@ public struct EmbeddingGallery: Hashable, Sendable {
 
   /// Reads a gallery from a file.
   ///
-  /// - Throws: `unreadableFile`, `resourceLimit` for a file that is too long, or `malformedGallery`.
+  /// - Throws: `unreadableFile`, `resourceLimit` for a file that is too long or has too many entries, or `malformedGallery`.
   public init(contentsOfFile path: String) throws(ApusError) {
     let bytes = try readWholeFile(at: path, limit: Self.maximumFileSize)
     do { try self.init(bytes: bytes) } catch {

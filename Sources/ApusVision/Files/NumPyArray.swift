@@ -22,12 +22,13 @@ package struct NumPyArray {
 
   /// Wraps floats.
   package init(floats: [Float], shape: [Int]) {
-    self.init(
-      type: "<f4", shape: shape,
-      bytes: floats.flatMap { value in
-        let bits = value.bitPattern
-        return (0..<4).map { UInt8(truncatingIfNeeded: bits >> (8 * UInt32($0))) }
-      })
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(4 * floats.count)
+    for value in floats {
+      let bits = value.bitPattern
+      for shift: UInt32 in [0, 8, 16, 24] { bytes.append(UInt8(truncatingIfNeeded: bits >> shift)) }
+    }
+    self.init(type: "<f4", shape: shape, bytes: bytes)
   }
 
   /// NumPy's name for a tensor's elements; nil for strings and handles.

@@ -11,7 +11,7 @@ public struct Detection: Hashable, Sendable {
 
   /// The object's points; empty for most models.
   public var keypoints: [Keypoint]
-  /// The object's pixels; nil for models that give only boxes.
+  /// The object's pixels; nil for models that give only boxes, and where the masks of a picture have too many pixels together.
   public var mask: DetectionMask?
 
   /// Makes a detection from both forms of its box.

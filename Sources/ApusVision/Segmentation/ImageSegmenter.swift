@@ -53,8 +53,8 @@ public final class ImageSegmenter: VisionTask {
   private let channels: MaskEnlargement.Channels
   private let names: LabelSource?
 
-  /// The maximum number of pixels times classes that are compared: minutes of work.
-  private static let maximumWork = 1 << 30
+  /// The maximum number of pixels times classes that are compared: some twenty seconds of work.
+  private static let maximumWork = 1 << 32
   /// The maximum number of pixels times classes of confidence masks.
   private static let maximumConfidences = 1 << 28
 
@@ -165,7 +165,8 @@ public final class ImageSegmenter: VisionTask {
   ///     class of the region's edge.
   ///   - cancellation: A flag that stops the run, even in the middle of a long operator.
   /// - Throws: `cancelled`; `invalidArgument` for a region without pixels; `invalidData` if an operator refuses a value;
-  ///   `resourceLimit` if confidence masks take too much memory, or the run more than the options of `interpreter` allow.
+  ///   `resourceLimit` if a picture has too many pixels for so many classes, confidence masks take too much memory, or the run and what
+  ///   follows it more than the options of `interpreter` allow.
   public func segment(
     _ image: ImageBuffer, in region: PixelRect? = nil, cancellation: Cancellation? = nil
   ) throws(ApusError) -> SegmentationResult {
@@ -208,7 +209,7 @@ public final class ImageSegmenter: VisionTask {
       guard pixels * channels.count <= Self.maximumConfidences else {
         throw ApusError(
           .resourceLimit,
-          "confidence masks of \(channels.count) classes and \(pixels) pixels take more than 2 GiB")
+          "confidence masks of \(channels.count) classes and \(pixels) pixels take more than 1 GiB")
       }
     }
     let enlargement = MaskEnlargement(placement, gridWidth: gridWidth, gridHeight: gridHeight)
@@ -220,7 +221,7 @@ public final class ImageSegmenter: VisionTask {
       }
       mask =
         switch form {
-        case .scores: enlargement.largest(values, channels)
+        case .scores: try enlargement.largest(values, channels, run.checkTime)
         case .probability: enlargement.above(values, channels)
         case .classes: enlargement.nearest(values)
         }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Apus
 
 /// Enlarges the cells of a model's grid to the pixels of a picture.
 struct MaskEnlargement {
@@ -56,11 +57,14 @@ struct MaskEnlargement {
     return result
   }
 
-  /// The channel with the largest value at each pixel; the first of equal ones.
-  func largest(_ values: Span<Float>, _ channels: Channels) -> [UInt8] {
+  /// The channel with the largest value at each pixel; the first of equal ones. `checkTime` is asked before each row.
+  func largest(
+    _ values: Span<Float>, _ channels: Channels, _ checkTime: () throws(ApusError) -> Void
+  ) throws(ApusError) -> [UInt8] {
     var result = [UInt8](repeating: 0, count: rows.count * columns.count)
     var best = [Float](repeating: 0, count: columns.count)
     for (line, row) in rows.enumerated() {
+      try checkTime()
       for channel in 0..<channels.count {
         var column = 0
         forEachColumn(values, channels, channel, row) { value in

@@ -7,16 +7,28 @@ struct ModelRun {
   /// Which picture of how many.
   private let slot: Int
   private let count: Int
+  /// When answers must be there; nil where there is no limit.
+  private let deadline: ContinuousClock.Instant?
 
   /// The outputs of an interpreter's last run, for one picture of its batch.
-  init(_ interpreter: Interpreter, slot: Int = 0, of count: Int = 1) {
+  init(
+    _ interpreter: Interpreter, slot: Int = 0, of count: Int = 1,
+    until deadline: ContinuousClock.Instant? = nil
+  ) {
     self.interpreter = interpreter
+    self.deadline = deadline
     self.slot = slot
     self.count = count
   }
 
   /// The outputs after the run, in the model's order.
   var outputs: [Tensor] { interpreter.outputs }
+
+  /// Throws once the answer is late: for long work on outputs.
+  func checkTime() throws(ApusError) {
+    guard let deadline, ContinuousClock.now >= deadline else { return }
+    throw ApusError(.resourceLimit, "what follows the run takes longer than the limit of time")
+  }
 
   /// Lends an output's numbers to `body`; floats are not copied.
   func withValues<R>(

@@ -53,6 +53,9 @@ final class PictureModel: Sendable {
   let processor: ImageProcessor
   let outputs: [Tensor]
   private let threads: Int
+  /// How long a run may take, and until when.
+  private let timeLimit: Duration?
+  private let lastMoment: ContinuousClock.Instant?
   private let interpreters: InterpreterPool
 
   /// The maximum number of pictures in one run.
@@ -71,6 +74,8 @@ final class PictureModel: Sendable {
       width: prepared.geometry.width, height: prepared.geometry.height, channels: input.channels,
       fit: options.fit ?? defaults.fit, resampling: options.resampling)
     threads = options.interpreter.threadCount
+    timeLimit = options.interpreter.timeLimit
+    lastMoment = options.interpreter.deadline
     let geometry = prepared.geometry
     interpreters = InterpreterPool(prepared.interpreter, options: prepared.interpreterOptions) {
       geometry.shape(batch: $0)
@@ -94,12 +99,17 @@ final class PictureModel: Sendable {
       let ready = clock.now
       try interpreter.invoke(cancellation: cancellation)
       let done = clock.now
-      var answer = try body(ModelRun(interpreter), placement)
+      var answer = try body(ModelRun(interpreter, until: deadline(since: ready)), placement)
       answer.timings = StageTimings(
         preprocess: ready.milliseconds(since: start), inference: done.milliseconds(since: ready),
         postprocess: clock.now.milliseconds(since: done))
       return answer
     }
+  }
+
+  /// When an answer must be there whose run, or what follows it, began at `start`.
+  private func deadline(since start: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+    lastMoment ?? timeLimit.map { start + $0 }
   }
 
   /// Runs the model on several pictures: together if its batch is open, otherwise one by one.
@@ -150,7 +160,8 @@ final class PictureModel: Sendable {
       var answers: [Answer] = []
       for (slot, placement) in placements.enumerated() {
         let begin = clock.now
-        var answer = try body(ModelRun(interpreter, slot: slot, of: count), placement)
+        let run = ModelRun(interpreter, slot: slot, of: count, until: deadline(since: begin))
+        var answer = try body(run, placement)
         answer.timings = StageTimings(
           preprocess: preprocess, inference: inference, postprocess: clock.now.milliseconds(since: begin))
         answers.append(answer)

@@ -83,8 +83,10 @@ final class ComputedConstant: @unchecked Sendable {
   func keptMemory(_ output: Int) -> TensorMemory? { state.withLock { $0.kept?[output] } }
 
   /// The bytes that a lease takes.
-  var leasedByteCount: Int {
-    guard !isShared else { return 0 }
+  var leasedByteCount: Int { isShared ? 0 : workingByteCount }
+
+  /// The bytes that its computation takes, with what is computed for it.
+  var workingByteCount: Int {
     let own = (outputs + scratch).reduce(0) { $0 + roundedUp($1.byteCount, to: TensorMemory.alignment) }
     return inputs.reduce(own) { $0 + $1.constant.leasedByteCount }
   }

@@ -2,7 +2,8 @@
 import ApusKernels
 
 extension PlanDraft {
-  /// Larger results, in bytes, are computed in each run instead of being kept.
+  /// Larger results, in bytes, are computed in each run instead of being kept; so are those that take twice as much with all that they are
+  /// computed from.
   private static let foldLimit = 256 << 20
   /// Results that take more multiply-accumulates than this, or sixteen times as much other work, are computed in each run, which can be cancelled.
   private static let workLimit = 1 << 32

@@ -42,6 +42,7 @@ extension PlanDraft {
 
   /// How often more than once a step is looked at as the last of some matrix: where one tensor is folded in many ways, all could be in vain.
   private static let moreTries = 4096
+
   /// The most matrices that are looked for: each is compared with each step, and hostile models have any number of both.
   private static let mostMatrices = 64
 

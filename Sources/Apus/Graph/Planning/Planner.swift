@@ -211,10 +211,8 @@ final class Planner {
       // Those with several readers are counted where they are folded. All outputs of an operator are kept together.
       if constant.placed == nil, case .computed(let computed, _) = constant.state {
         try context.limits.checkTime()
-        if !computed.isShared {
-          try reserve(constant.leasedByteCount)
-          try hold(computed.keptByteCount)
-        }
+        if !computed.isShared { try hold(computed.keptByteCount) }
+        try reserve(computed.workingByteCount - computed.keptByteCount)
       }
       pinned.append(.init(tensor: tensor, buffer: try constant.pin()))
     }

@@ -30,7 +30,6 @@ final class GraphContext {
   /// longer than planning several operators.
   private var children: [Graph] = []
   private var nestedPreparations = 0
-  /// What all graphs, variables and loops take.
   let heldMemory: HeldMemory
 
   /// The maximum number of subgraph preparations per preparation of the model: operators may share subgraphs and

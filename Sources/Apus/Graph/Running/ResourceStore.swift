@@ -34,7 +34,7 @@ final class ResourceStore {
   private var strays: [Int32: Variable] = [:]
   private var byteCount = 0
   private let memoryLimit: Int
-  /// What all graphs take, of which this is a part.
+  /// What they are counted in.
   private let heldMemory: HeldMemory
 
   init(memoryLimit: Int, heldMemory: HeldMemory) {

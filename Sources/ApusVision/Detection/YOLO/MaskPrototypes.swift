@@ -96,6 +96,15 @@ struct MaskPatch: Hashable, Sendable {
   let gridWidth: Int
   let gridHeight: Int
 
+  /// How often the columns change sides, together.
+  var changeCount: Int {
+    var count = 0
+    for place in values.indices.dropFirst(width) where (values[place] > 0) != (values[place - width] > 0) {
+      count += 1
+    }
+    return count
+  }
+
   /// The value at a position in fractions of the input, interpolated between pixels' centers.
   func value(atX fractionX: Float, y fractionY: Float) -> Float {
     let px = clamp(fractionX * Float(gridWidth) - 0.5 - Float(x), to: Float(width - 1))
