@@ -17,9 +17,9 @@ extension Interpreter {
     /// variable `APUS_KERNELS` names, or else the fastest that this machine runs.
     public var kernels: String?
 
-    /// The maximum number of bytes of tensors, packed weights, operators' tables and values that preparation reads, of all
-    /// subgraphs together; the file is not counted. Beyond
-    /// it, preparation throws `resourceLimit` before memory is taken. The default is 1 GiB.
+    /// The maximum number of bytes of tensors, packed weights, variables, operators' tables and values that preparation reads, of all
+    /// subgraphs together; the file is not counted. Beyond it, preparation throws `resourceLimit` before memory is taken, and so
+    /// does a run where data decides sizes. The default is 1 GiB.
     public var memoryLimit = 1 << 30
 
     /// The maximum number of elements of one tensor. Beyond it, preparation throws `resourceLimit`.

@@ -73,10 +73,9 @@ struct FacesCommand: ParsableCommand {
       draw: { image, result throws(ApusError) in try image.drawing(faces: result.faces) },
       finish: { place, image, result throws(ApusError) in
         guard let alignDir, !result.faces.isEmpty else { return }
-        let isShared = stems.count > 1
         // Once, rather than for each face.
         let picture = image.oriented().converted(to: .rgb)
-        let watch = limits.watch("aligning \(result.faces.count) faces", isShared: isShared)
+        let watch = limits.watch("aligning \(result.faces.count) faces", isShared: stems.count > 1)
         for (number, face) in result.faces.enumerated() {
           try watch()
           guard let aligned = face.aligned(in: picture, size: size) else { continue }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Apus
+
 /// A number with a fixed count of decimals, without Foundation's formatters; a dash for none.
 package func decimal(_ value: Double?, _ places: Int) -> String {
   guard let value else { return "–" }
@@ -17,11 +19,7 @@ package func decimal(_ value: Double?, _ places: Int) -> String {
 /// Rows of text in columns as wide as they need; the first row is a heading.
 package func table(_ rows: [[String]], rightAligned: Set<Int> = []) -> String {
   // One cell makes all of its column as wide.
-  let rows = rows.map { row in
-    row.map {
-      $0.utf8.count <= 1024 ? $0 : String(String.UnicodeScalarView($0.unicodeScalars.prefix(256))) + "…"
-    }
-  }
+  let rows = rows.map { $0.map(\.brief) }
   let columns = rows.map(\.count).max() ?? 0
   let widths = (0..<columns).map { column in rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0
   }

@@ -23,17 +23,3 @@ extension Node {
     guard found == scale else { throw malformed("\(slot.name) has the scale \(found), not \(scale)") }
   }
 }
-
-extension [Int] {
-  /// The numbers for a message, the first few where there are many.
-  var brief: String {
-    count <= 16 ? "\(self)" : "[\(prefix(8).map(String.init).joined(separator: ", ")), … \(count) in all]"
-  }
-}
-
-extension String {
-  /// A name for a message: the beginning of one that is longer than any honest one.
-  var brief: String {
-    utf8.count <= 1024 ? self : String(String.UnicodeScalarView(unicodeScalars.prefix(256))) + "…"
-  }
-}

@@ -23,8 +23,9 @@ package struct CPUFeatures: OptionSet, Hashable, Sendable {
   /// Two pipes for all that takes 512 bits, as in Intel's processors; others have two for products and as many beside
   /// them. No set requires it; it decides what is worth doing beside products.
   package static let twoWidePipes = CPUFeatures(rawValue: 1 << 7)
-  /// Products of 512 bits take as long as those of 256: on Intel's processors of family 6, and on AMD's from family 26 (Zen 5) on. Those before do half
-  /// of them at a time, and so do Zen 5's for small computers, where it costs little to take them for the others. No set requires it.
+  /// Products of 512 bits take as long as those of 256: on Intel's processors of family 6, and on AMD's from family 26 (Zen 5) on.
+  /// Those before do half of them at a time, and so do Zen 5's for small computers, where it costs little to take them for the
+  /// others. No set requires it.
   package static let fullWidth = CPUFeatures(rawValue: 1 << 8)
   /// Pages for code that is written at run time; not a property of the processor, but as needful.
   package static let generatedCode = CPUFeatures(rawValue: 1 << 3)

@@ -43,9 +43,7 @@ package struct CoordinateRows: Sendable {
       unsafe slices.withUnsafeMutableBytes { slices in
         var poll = StopPoll(threads)
         for row in 0..<count {
-          if row & 0x3FF == 0, poll.mustStop(before: min(count, 1 << 10) &* (4 &+ sliceByteCount / 16)) {
-            return nil
-          }
+          if poll.mustStop(atTurn: row, of: count, steps: 4 &+ sliceByteCount / 16) { return nil }
           guard let offset = offset(of: row, indices), offset &+ sliceByteCount <= tensor.count,
             let from = tensor.baseAddress, let to = slices.baseAddress
           else { return row }
@@ -68,9 +66,7 @@ package struct CoordinateRows: Sendable {
         unsafe _ = tensor.initializeMemory(as: UInt8.self, repeating: 0)
         var poll = StopPoll(threads)
         for row in 0..<count {
-          if row & 0x3FF == 0, poll.mustStop(before: min(count, 1 << 10) &* (4 &+ sliceByteCount / 16)) {
-            return nil
-          }
+          if poll.mustStop(atTurn: row, of: count, steps: 4 &+ sliceByteCount / 16) { return nil }
           guard let offset = offset(of: row, indices), offset &+ sliceByteCount <= tensor.count else {
             return row
           }
@@ -94,9 +90,7 @@ package struct CoordinateRows: Sendable {
       unsafe tensor.withUnsafeMutableBytes { tensor in
         var poll = StopPoll(threads)
         for row in 0..<count {
-          if row & 0x3FF == 0, poll.mustStop(before: min(count, 1 << 10) &* (4 &+ sliceByteCount / 16)) {
-            return nil
-          }
+          if poll.mustStop(atTurn: row, of: count, steps: 4 &+ sliceByteCount / 16) { return nil }
           guard let offset = offset(of: row, indices), offset &+ sliceByteCount <= tensor.count else {
             return row
           }

@@ -35,10 +35,7 @@ package struct RowGathering: Sendable {
           for line in 0..<outer {
             let block = batch &* outer &+ line
             for place in 0..<indices {
-              if place & 0x3FF == 0, poll.mustStop(before: min(indices, 1 << 10) &* (4 &+ rowByteCount / 16))
-              {
-                return nil
-              }
+              if poll.mustStop(atTurn: place, of: indices, steps: 4 &+ rowByteCount / 16) { return nil }
               let index = positions.integer(at: batch &* indices &+ place, byteCount: indexByteCount)
               guard index >= 0, index < length else { return index }
               guard let from = input.baseAddress, let to = output.baseAddress else { return nil }

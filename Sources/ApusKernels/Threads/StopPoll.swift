@@ -21,6 +21,12 @@ package struct StopPoll {
     return stepsLeft < 0 && asks()
   }
 
+  /// The same for one of many short turns of a loop, by its number: counts a thousand of them at a time, of so many `steps` each.
+  @inline(__always)
+  package mutating func mustStop(atTurn turn: Int, of count: Int, steps: Int) -> Bool {
+    turn & 0x3FF == 0 && mustStop(before: min(count, 1 << 10) &* steps)
+  }
+
   @inline(never)
   private mutating func asks() -> Bool {
     let stops = threads.mustStop

@@ -16,15 +16,14 @@ struct ClassificationHeads: Sendable {
   /// The most outputs, and scores of all of them.
   private static let mostHeads = 64
   private static let mostScores = 1 << 27
-  /// The most labels of all outputs' files.
-  private static let mostRows = 1 << 21
 
   private let heads: [Head]
   private let options: ResultOptions
 
   /// Looks at a model's outputs.
   ///
-  /// - Throws: `resourceLimit` for too many outputs or labels; `invalidArgument` if one is no list of scores, or the options contradict each other or name unknown labels.
+  /// - Throws: `resourceLimit` for too many outputs or labels; `invalidArgument` if one is no list of scores, or the options contradict
+  ///   each other or name unknown labels.
   init(
     of prepared: some DescribedModel, labels: LabelMap?, options: ResultOptions
   ) throws(ApusError) {
@@ -35,10 +34,7 @@ struct ClassificationHeads: Sendable {
         "the model has \(prepared.outputs.count) outputs, a classifier at most \(Self.mostHeads)")
     }
     var heads: [Head] = []
-    // Outputs may share files, which are read once.
-    var sources: [[String?]: LabelSource?] = [:]
-    var calibrations: [ScoreCalibration.Key: ScoreCalibration?] = [:]
-    var rows = 0
+    var files = HeadFiles(labels, options)
     var total = 0
     for output in prepared.outputs.indices {
       guard let classes = prepared.rowLength(of: output) else {
@@ -53,35 +49,14 @@ struct ClassificationHeads: Sendable {
       guard total <= Self.mostScores else {
         throw ApusError(.resourceLimit, "the model has more than \(Self.mostScores) scores")
       }
-      let own = prepared.description(of: output)
-      let files = [
-        own?.labelFile?.name, options.displayNamesLocale.flatMap { own?.labelFile(locale: $0)?.name },
-      ]
-      if sources[files] == nil {
-        let read = LabelSource(
-          given: labels, of: prepared, output: output, locale: options.displayNamesLocale,
-          offset: options.labelOffset)
-        rows += (read?.map.rowCount ?? 0) + (read?.displayNames?.rowCount ?? 0)
-        guard rows <= Self.mostRows else {
-          throw ApusError(.resourceLimit, "the outputs have more than \(Self.mostRows) labels")
-        }
-        sources[files] = .some(read)
-      }
-      var source = sources[files] ?? nil
+      var source = try files.labels(of: prepared, output)
       if options.labelOffset == nil { source?.align(toScores: classes) }
-      var calibration: ScoreCalibration?
-      if let key = ScoreCalibration.Key(of: prepared, output: output) {
-        if calibrations[key] == nil {
-          calibrations[key] = .some(ScoreCalibration(of: prepared, key))
-        }
-        calibration = calibrations[key] ?? nil
-      }
       heads.append(
         Head(
           output: output, name: prepared.name(of: output), classes: classes, labels: source,
           selection: try CategorySelection(
             allowlist: options.categoryAllowlist, denylist: options.categoryDenylist, labels: source?.map),
-          calibration: calibration))
+          calibration: files.calibration(of: prepared, output)))
     }
     self.heads = heads
   }

@@ -36,7 +36,8 @@ final class ComputedConstant: @unchecked Sendable {
   /// Describes the computation; nothing is computed yet.
   init(
     _ operation: any Operator, inputs: [NamedConstant], outputs: [Piece],
-    scratch: [Piece], threads: ThreadTeam, pool: MemoryPool, tables: SpareTables, isShared: Bool, work: Int
+    scratch: [Piece], threads: ThreadTeam, pool: MemoryPool, tables: SpareTables, isShared: Bool,
+    depth: Int, work: Int
   ) {
     self.operation = operation
     self.inputs = inputs
@@ -46,7 +47,7 @@ final class ComputedConstant: @unchecked Sendable {
     self.pool = pool
     self.tables = tables
     self.isShared = isShared
-    depth = 1 + (inputs.map { $0.constant.depth }.max() ?? 0)
+    self.depth = depth
     self.work = work
   }
 

@@ -58,9 +58,6 @@ struct Constant: @unchecked Sendable {
     return nil
   }
 
-  /// How many computations follow each other until the values are there; zero where they are.
-  var depth: Int { computation?.depth ?? 0 }
-
   /// Puts the bytes in place for as long as the constant lives.
   ///
   /// - Throws: `unreadableFile` if the file can no longer be read; errors of the operators that compute the values.

@@ -5,7 +5,8 @@ extension PlanDraft {
   /// Larger results, in bytes, are computed in each run instead of being kept; so are those that take twice as much with all that they are
   /// computed from.
   private static let foldLimit = 256 << 20
-  /// Results that take more multiply-accumulates than this, or sixteen times as much other work, are computed in each run, which can be cancelled.
+  /// Results that take more multiply-accumulates than this, or sixteen times as much other work, are computed in each run, which can
+  /// be cancelled.
   private static let workLimit = 1 << 32
   /// The most computations that follow each other.
   private static let mostDepth = 64
@@ -31,14 +32,16 @@ extension PlanDraft {
     for piece in scratch { total += min(piece.byteCount, Self.foldLimit + 1) }
     guard total <= Self.foldLimit else { return nil }
     // What it is computed from may be computed with it.
-    var (chain, work, depth) = (total, step.work, 0)
+    var (chain, work, depth) = (total, step.work, 1)
     for source in sources {
       guard let computation = source.constant.computation else { continue }
       chain = chain.addingClamped(source.constant.leasedByteCount)
       work = work.addingClamped(computation.work)
-      depth = max(depth, computation.depth)
+      depth = max(depth, computation.depth + 1)
     }
-    guard chain <= 2 * Self.foldLimit, work <= Self.workLimit << 4, depth < Self.mostDepth else { return nil }
+    guard chain <= 2 * Self.foldLimit, work <= Self.workLimit << 4, depth <= Self.mostDepth else {
+      return nil
+    }
     let keptByteCount = results.reduce(0) { $0 + $1.byteCount }
     let isEager = total <= Self.eagerLimit
     let isOfModel = sources.allSatisfy { $0.constant.isOfModel }
@@ -50,7 +53,7 @@ extension PlanDraft {
     let computed = ComputedConstant(
       step.operation, inputs: sources, outputs: results, scratch: scratch, threads: threads,
       pool: model.packedMemory, tables: model.spareTables,
-      isShared: isShared, work: work)
+      isShared: isShared, depth: depth, work: work)
     var constants: [Constant] = []
     constants.reserveCapacity(outputs.count)
     for (position, output) in outputs.enumerated() {

@@ -17,7 +17,7 @@ extension PlanDraft {
     var isAbsorbed = Array(repeating: false, count: steps.count)
     let writers = writers
     for index in steps.indices.reversed() where !isAbsorbed[index] {
-      try checkTime(at: index)
+      try limits.checkTime(at: index)
       let members = chain(endingAt: index, writers: writers)
       guard members.count > 1, let joined = joined(members, threadCount: threadCount) else { continue }
       for member in members.dropLast() { isAbsorbed[member] = true }

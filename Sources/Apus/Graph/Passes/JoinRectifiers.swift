@@ -10,7 +10,7 @@ extension PlanDraft {
     var isAbsorbed = Array(repeating: false, count: steps.count)
     let writers = writers
     for index in steps.indices where !isAbsorbed[index] {
-      try checkTime(at: index)
+      try limits.checkTime(at: index)
       guard let sum = steps[index].operation.floatSum, sum.minimum == -.infinity, sum.maximum == .infinity,
         let rectifier = rectifier(index, sum, writers: writers),
         rectifier.members.allSatisfy({ !isAbsorbed[$0] }),

@@ -25,7 +25,7 @@ extension PlanDraft {
     let writers = writers
     var triesLeft = steps.count + Self.moreTries
     for index in steps.indices.reversed() where !isAbsorbed[index] {
-      try checkTime(at: index)
+      try limits.checkTime(at: index)
       for matrix in matrices where triesLeft > 0 && ends(steps[index], matrix) {
         triesLeft -= 1
         let members = rowMembers(endingAt: index, of: matrix, writers: writers)
@@ -40,7 +40,8 @@ extension PlanDraft {
     removeSteps { isAbsorbed[$0] }
   }
 
-  /// How often more than once a step is looked at as the last of some matrix: where one tensor is folded in many ways, all could be in vain.
+  /// How often more than once a step is looked at as the last of some matrix: where one tensor is folded in many ways, all could be
+  /// in vain.
   private static let moreTries = 4096
 
   /// The most matrices that are looked for: each is compared with each step, and hostile models have any number of both.

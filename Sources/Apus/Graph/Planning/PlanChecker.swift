@@ -55,7 +55,7 @@ struct PlanChecker {
       for output in wiring.subgraph.operators[node].outputs { try walk.deliver(output) }
     }
     for (index, step) in plan.steps.enumerated() {
-      if index & 0xFF == 0xFF { try limits?.checkTime() }
+      try limits?.checkTime(at: index)
       try walk.take(step)
     }
     if plan.nodes.upperBound == wiring.nodeCount, !plan.isDeferred { try walk.checkOutputs() }

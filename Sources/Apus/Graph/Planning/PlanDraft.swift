@@ -16,11 +16,6 @@ struct PlanDraft {
   /// What preparation may take.
   let limits: RunLimits
 
-  /// Throws if preparation takes too long; asks at some of a pass's steps.
-  func checkTime(at index: Int) throws(ApusError) {
-    if index & 0xFF == 0 { try limits.checkTime() }
-  }
-
   /// For each tensor: the step that writes it, or −1.
   var writers: [Int] {
     var writers = Array(repeating: -1, count: wiring.tensorCount)

@@ -62,6 +62,11 @@ final class RunLimits {
     if signal.mustStop { throw reason }
   }
 
+  /// The same in a loop of preparation, by the number of the turn: at every 256th.
+  func checkTime(at turn: Int) throws(ApusError) {
+    if turn & 0xFF == 0xFF { try checkTime() }
+  }
+
   /// Why the run ends early.
   var reason: ApusError {
     guard !signal.isCancelled, !endsByCancellation else {

@@ -28,7 +28,7 @@ enum Unique {
     var unique: [T] = []
     var indices: [Int] = []
     for (position, value) in try node.values(of: input, as: T.self).enumerated() {
-      if position & 0xFFFF == 0xFFFF { try node.context.limits.checkTime() }
+      try node.context.limits.checkTime(at: position)
       // What is no number is like nothing else, and would be looked for in vain, longer each time.
       let known = value == value ? places[value] : nil
       let place = known ?? unique.count

@@ -18,7 +18,6 @@ struct IntegerSVDF: Operator {
 
   func invoke(_ tensors: borrowing TensorTable) {
     guard shape.filters > 0 else { return }
-    if tensors.threads.mustStop { return }
     var states = tensors.write(state, as: Int16.self)
     shape.shift(&states)
     let depth = input.shape[1]

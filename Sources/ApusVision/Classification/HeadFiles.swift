@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+
+/// The files that a classifier's outputs name: several may share one, which is read once.
+struct HeadFiles {
+  private let given: LabelMap?
+  private let options: ResultOptions
+  /// By the files of labels and display names; what is not readable is kept as nil.
+  private var sources: [[String?]: LabelSource?] = [:]
+  private var calibrations: [ScoreCalibration.Key: ScoreCalibration?] = [:]
+  private var rowCount = 0
+
+  /// The most labels of all files.
+  private static let mostRows = 1 << 21
+
+  /// No files yet; labels that are given come before theirs.
+  init(_ given: LabelMap?, _ options: ResultOptions) {
+    self.given = given
+    self.options = options
+  }
+
+  /// The names of an output's classes; nil if there are none.
+  mutating func labels(of prepared: some DescribedModel, _ output: Int) throws(ApusError) -> LabelSource? {
+    let own = prepared.description(of: output)
+    let locale = options.displayNamesLocale
+    let files = [own?.labelFile?.name, locale.flatMap { own?.labelFile(locale: $0)?.name }]
+    if let known = sources[files] { return known }
+    let source = LabelSource(
+      given: given, of: prepared, output: output, locale: locale, offset: options.labelOffset)
+    rowCount += (source?.map.rowCount ?? 0) + (source?.displayNames?.rowCount ?? 0)
+    guard rowCount <= Self.mostRows else {
+      throw ApusError(.resourceLimit, "the outputs have more than \(Self.mostRows) labels")
+    }
+    sources.updateValue(source, forKey: files)
+    return source
+  }
+
+  /// What an output's scores mean; nil if nothing readable says so.
+  mutating func calibration(of prepared: some DescribedModel, _ output: Int) -> ScoreCalibration? {
+    guard let key = ScoreCalibration.Key(of: prepared, output: output) else { return nil }
+    if let known = calibrations[key] { return known }
+    let calibration = ScoreCalibration(of: prepared, key)
+    calibrations.updateValue(calibration, forKey: key)
+    return calibration
+  }
+}
