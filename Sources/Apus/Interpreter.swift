@@ -258,6 +258,12 @@ public final class Interpreter {
   /// The size of packed weights in bytes, shared by all interpreters of the model.
   public var packedWeightByteCount: Int { model.packedByteCount }
 
+  /// The bytes that this interpreter takes, and those that share its variables, without what the model's interpreters share; nil
+  /// before its first run if data decides them.
+  package var ownByteCount: Int? {
+    graph.isPlanned ? max(context.heldMemory.byteCount - model.packedByteCount, 0) : nil
+  }
+
   /// The multiply-accumulates of one run: a measure of its work.
   public var multiplyAccumulates: Int { steps.reduce(0) { $0 &+ $1.multiplyAccumulates } }
 

@@ -75,7 +75,7 @@ struct FacesCommand: ParsableCommand {
         guard let alignDir, !result.faces.isEmpty else { return }
         // Once, rather than for each face.
         let picture = image.oriented().converted(to: .rgb)
-        let watch = limits.watch("aligning \(result.faces.count) faces", isShared: stems.count > 1)
+        let watch = limits.time.watch("aligning \(result.faces.count) faces", isShared: stems.count > 1)
         for (number, face) in result.faces.enumerated() {
           try watch()
           guard let aligned = face.aligned(in: picture, size: size) else { continue }

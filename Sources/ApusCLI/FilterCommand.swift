@@ -28,6 +28,8 @@ struct FilterCommand: ParsableCommand {
   @Option(name: .long, help: "The filters in order, separated by commas.")
   var chain: String
 
+  @OptionGroup var time: TimeLimitOptions
+
   func validate() throws {
     guard [.png, .jpeg, .pnm].contains(ImageFileFormat(path: output)) else {
       throw ValidationError("\(output) is not a .png, .jpg or .ppm file")
@@ -36,10 +38,13 @@ struct FilterCommand: ParsableCommand {
   }
 
   func run() throws {
+    let watch = time.watch("filtering", isShared: false)
     let chain = try FilterChain(parsing: chain)
     let result: ImageBuffer
     do {
-      result = try chain.apply(ImageBuffer(decoding: PictureSource(name: image).bytes()))
+      result = try chain.apply(
+        ImageBuffer(decoding: PictureSource(name: image).bytes()),
+        checkTime: watch)
     } catch {
       Output.writeError("error: \(image): \(error.message)")
       throw ExitCode(2)

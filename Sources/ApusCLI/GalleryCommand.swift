@@ -70,7 +70,7 @@ struct GalleryModels: ParsableArguments {
       let faces = try detector.detect(image, in: region).faces
       if faces.isEmpty { return found }
       let picture = image.oriented().converted(to: .rgb)
-      let watch = limits.watch("embedding \(faces.count) faces", isShared: count > 1)
+      let watch = limits.time.watch("embedding \(faces.count) faces", isShared: count > 1)
       for face in faces {
         try watch()
         guard let aligned = face.aligned(in: picture, size: min(side, 4096)) else { continue }
@@ -199,7 +199,7 @@ extension GalleryCommand {
           let start = clock.now
           var matches: [GalleryResult.Match] = []
           let found = try find(image)
-          let watch = limits.watch("finding \(found.count) faces", isShared: isShared)
+          let watch = limits.time.watch("finding \(found.count) faces", isShared: isShared)
           for (embedding, box) in found {
             try watch()
             let nearest = gallery.nearest(to: embedding, k: k, distance: distance)

@@ -3,8 +3,8 @@
 import Apus
 import ArgumentParser
 
-/// What a model may take: the limits that commands share.
-struct LimitOptions: ParsableArguments {
+/// How long a command may take.
+struct TimeLimitOptions: ParsableArguments {
   @Option(
     name: .long,
     help:
@@ -12,30 +12,14 @@ struct LimitOptions: ParsableArguments {
   )
   var timeLimit = 15.0
 
-  @Option(name: .long, help: "The maximum memory of a model's tensors and packed weights, in MiB.")
-  var memoryLimit = 1024
-
   func validate() throws {
     guard timeLimit >= 0, timeLimit <= 1e9 else {
       throw ValidationError("--time-limit is \(timeLimit), not 0 to 1000000000 seconds")
     }
-    guard (1...1 << 40).contains(memoryLimit) else {
-      throw ValidationError("--memory-limit is \(memoryLimit), not 1 to \(1 << 40) MiB")
-    }
   }
 
   /// When the command began.
-  private static let start = ContinuousClock.now
-
-  /// Sets the limits.
-  ///
-  /// - Parameter isShared: Whether a model is for several pictures, each of which may take the whole time. Otherwise it is for
-  ///   everything that the command does.
-  func apply(to options: inout Interpreter.Options, isShared: Bool = false) {
-    options.timeLimit = timeLimit > 0 ? .seconds(timeLimit) : nil
-    options.deadline = timeLimit > 0 && !isShared ? Self.start + .seconds(timeLimit) : nil
-    options.memoryLimit = memoryLimit << 20
-  }
+  fileprivate static let start = ContinuousClock.now
 
   /// A function that throws once the time limit is over: for what follows a model's run. It counts from the command's beginning, or, where
   /// there are several pictures, from now.
@@ -47,5 +31,30 @@ struct LimitOptions: ParsableArguments {
         throw ApusError(.resourceLimit, "\(what) takes longer than the limit of \(timeLimit) seconds")
       }
     }
+  }
+}
+
+/// What a model may take: the limits that commands share.
+struct LimitOptions: ParsableArguments {
+  @OptionGroup var time: TimeLimitOptions
+
+  @Option(name: .long, help: "The maximum memory of a model's tensors and packed weights, in MiB.")
+  var memoryLimit = 1024
+
+  func validate() throws {
+    guard (1...1 << 40).contains(memoryLimit) else {
+      throw ValidationError("--memory-limit is \(memoryLimit), not 1 to \(1 << 40) MiB")
+    }
+  }
+
+  /// Sets the limits.
+  ///
+  /// - Parameter isShared: Whether a model is for several pictures, each of which may take the whole time. Otherwise it is for
+  ///   everything that the command does.
+  func apply(to options: inout Interpreter.Options, isShared: Bool = false) {
+    let limit = time.timeLimit
+    options.timeLimit = limit > 0 ? .seconds(limit) : nil
+    options.deadline = limit > 0 && !isShared ? TimeLimitOptions.start + .seconds(limit) : nil
+    options.memoryLimit = memoryLimit << 20
   }
 }

@@ -10,8 +10,11 @@ extension ImageBuffer {
   /// quarter of them.
   ///
   /// - Parameter quality: 1 to 100, for JPEG.
-  /// - Throws: `unsupportedImage` for BMP, which is only read; `invalidArgument` for another quality.
+  /// - Throws: `unsupportedImage` for BMP, which is only read; `invalidArgument` for another quality; `resourceLimit` if the
+  ///   system refuses memory.
   public func encoded(as fileFormat: ImageFileFormat, quality: Int = 90) throws(ApusError) -> [UInt8] {
+    // The upright picture and the file.
+    try requireMemory(9 * width * height, for: "the file of a picture of \(width) × \(height) pixels")
     switch fileFormat {
     case .png:
       return try encodePNG(oriented().converted(to: format == .gray ? .gray : format.hasAlpha ? .rgba : .rgb))

@@ -47,8 +47,9 @@ public final class SignatureRunner {
   private static func names(
     _ arguments: [Apus.Signature.Argument], in tensors: [Apus.Tensor]
   ) -> ([String], [String: Int]) {
+    let known = Dictionary(tensors.enumerated().map { ($1.index, $0) }) { first, _ in first }
     let places = arguments.compactMap { argument in
-      tensors.firstIndex { $0.index == argument.tensor.index }.map { (argument.name, $0) }
+      known[argument.tensor.index].map { (argument.name, $0) }
     }
     let indices = Dictionary(places) { first, _ in first }
     return (indices.keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }, indices)

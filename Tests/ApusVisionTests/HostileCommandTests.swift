@@ -67,11 +67,11 @@ struct HostileCommandTests {
     }
   }
 
-  @Test("of sixteen million boxes, only the best take memory")
+  @Test("of eight million boxes, only the best take memory")
   func limitsCandidates() throws {
     try withTemporaryFolder { folder in
-      // 384 MiB of output; a candidate for each row would take more than there is.
-      let rows: [Int32] = [1, 1 << 24, 6]
+      // 192 MiB of output; a candidate for each row would take more than there is.
+      let rows: [Int32] = [1, 1 << 23, 6]
       let model = DetectorModel(
         tensors: [
           .init(name: "image", shape: [1, 64, 64, 3]),
@@ -84,7 +84,7 @@ struct HostileCommandTests {
       try Data(model.bytes).write(to: folder.appending(path: "boxes.tflite"))
       let line = """
         "$APUS" detect --annotate in.png
-        ulimit -v \(1200 << 10); exec "$APUS" detect in.png --model boxes.tflite --layout yolo-end-to-end
+        ulimit -v \(800 << 10); exec "$APUS" detect in.png --model boxes.tflite --layout yolo-end-to-end
         """
       let answer = try shell(line, in: folder)
       #expect(answer.status == 0 && answer.errors.isEmpty, "\(answer.errors)")

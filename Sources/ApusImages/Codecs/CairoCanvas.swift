@@ -14,7 +14,7 @@ import ApusVision
       throw ApusError(
         .unsupportedImage, "a picture of \(image.width) × \(image.height) pixels is too large to draw on")
     }
-    let canvas = try CairoCanvas(image)
+    let canvas = try CairoCanvas(width: image.width, height: image.height)
     let meanSide = Float(image.width * image.height).squareRoot()
     canvas.setFont(
       style.fontFamily,
@@ -34,17 +34,31 @@ import ApusVision
         width: (text.width + 2 * padding).rounded(.up), height: (text.height + padding).rounded(.up), at: box)
       return (rect, text)
     }
-    for annotation in annotations.reversed() {
-      canvas.stroke(annotation.box, annotation.color, width: lineWidth)
+    var pixels = image.bytes
+    for first in stride(from: 0, to: image.height, by: canvas.rowCount) {
+      let rows = first..<min(first + canvas.rowCount, image.height)
+      canvas.load(rows, of: pixels)
+      for annotation in annotations.reversed() where annotation.box.touches(rows, margin: lineWidth) {
+        canvas.stroke(annotation.box, annotation.color, width: lineWidth)
+      }
+      for line in sketch.lines { canvas.stroke(from: line.from, to: line.to, line.color, width: lineWidth) }
+      for dot in sketch.dots { canvas.fillCircle(x: dot.x, y: dot.y, radius: lineWidth * 1.5, dot.color) }
+      for (annotation, plate) in zip(annotations, plates).reversed() {
+        // Letters may be higher than their font says.
+        guard let (rect, text) = plate, rect.touches(rows, margin: rect.height) else { continue }
+        canvas.fill(rect, annotation.color)
+        canvas.write(annotation.text, text, in: rect, annotation.color.contrasting)
+      }
+      try canvas.store(rows, in: &pixels)
     }
-    for line in sketch.lines { canvas.stroke(from: line.from, to: line.to, line.color, width: lineWidth) }
-    for dot in sketch.dots { canvas.fillCircle(x: dot.x, y: dot.y, radius: lineWidth * 1.5, dot.color) }
-    for (annotation, plate) in zip(annotations, plates).reversed() {
-      guard let (rect, text) = plate else { continue }
-      canvas.fill(rect, annotation.color)
-      canvas.write(annotation.text, text, in: rect, annotation.color.contrasting)
+    return try ImageBuffer(bytes: pixels, width: image.width, height: image.height, format: .rgb)
+  }
+
+  extension PixelRect {
+    /// Whether some of the rectangle, or what is as near to it as the margin, is in these rows.
+    fileprivate func touches(_ rows: Range<Int>, margin: Float) -> Bool {
+      y - margin < Float(rows.upperBound) && maxY + margin > Float(rows.lowerBound)
     }
-    return try canvas.picture()
   }
 
   private func sensible(_ value: Float?, in range: ClosedRange<Float>) -> Float? {
@@ -58,21 +72,25 @@ import ApusVision
     let ascent: Float
   }
 
-  /// A cairo surface with a context on it, both freed with the canvas.
+  /// A cairo surface with a context on it, both freed with the canvas: room for some rows of a picture at a time.
   @safe private final class CairoCanvas {
     private let surface: OpaquePointer
     private let context: OpaquePointer
     private let width: Int
-    private let height: Int
+    /// How many rows fit.
+    let rowCount: Int
     private var family = ""
     private var fontSize: Float = 0
 
-    init(_ image: ImageBuffer) throws(ApusError) {
-      width = image.width
-      height = image.height
-      let surface = unsafe cairo_image_surface_create(CAIRO_FORMAT_RGB24, Int32(width), Int32(height))
+    /// The maximum number of pixels in memory once more while a picture is drawn on.
+    private static let pixelCount = 1 << 24
+
+    init(width: Int, height: Int) throws(ApusError) {
+      self.width = width
+      rowCount = min(height, max(Self.pixelCount / max(width, 1), 1))
+      let surface = unsafe cairo_image_surface_create(CAIRO_FORMAT_RGB24, Int32(width), Int32(rowCount))
       guard let surface = unsafe surface, unsafe cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS,
-        let data = unsafe cairo_image_surface_get_data(surface)
+        unsafe cairo_image_surface_get_data(surface) != nil
       else {
         unsafe cairo_surface_destroy(surface)
         throw ApusError(.resourceLimit, "there is no memory to draw on \(width) × \(height) pixels")
@@ -85,19 +103,26 @@ import ApusVision
       }
       unsafe self.surface = unsafe surface
       unsafe self.context = unsafe context
+    }
+
+    /// Takes rows of a picture, whose places are those of the picture from now on.
+    func load(_ rows: Range<Int>, of pixels: [UInt8]) {
+      guard let data = unsafe cairo_image_surface_get_data(surface) else { return }
+      unsafe cairo_surface_flush(surface)
       let stride = unsafe Int(cairo_image_surface_get_stride(surface))
-      for y in 0..<height {
+      var source = rows.lowerBound * width * 3
+      for y in 0..<rows.count {
         // A pixel of this format is a 32-bit number in the machine's byte order; rows are aligned for it.
         let row = unsafe UnsafeMutableRawPointer(data + y * stride).assumingMemoryBound(to: UInt32.self)
-        var source = y * image.bytesPerRow
         for x in 0..<width {
           unsafe row[x] =
-            UInt32(image.bytes[source]) << 16 | UInt32(image.bytes[source + 1]) << 8
-            | UInt32(image.bytes[source + 2])
+            UInt32(pixels[source]) << 16 | UInt32(pixels[source + 1]) << 8 | UInt32(pixels[source + 2])
           source += 3
         }
       }
       unsafe cairo_surface_mark_dirty(surface)
+      unsafe cairo_identity_matrix(context)
+      unsafe cairo_translate(context, 0, -Double(rows.lowerBound))
     }
 
     deinit {
@@ -176,7 +201,8 @@ import ApusVision
       unsafe cairo_new_path(context)
     }
 
-    func picture() throws(ApusError) -> ImageBuffer {
+    /// Gives the rows back.
+    func store(_ rows: Range<Int>, in pixels: inout [UInt8]) throws(ApusError) {
       unsafe cairo_surface_flush(surface)
       guard unsafe cairo_status(context) == CAIRO_STATUS_SUCCESS,
         let data = unsafe cairo_image_surface_get_data(surface)
@@ -187,9 +213,8 @@ import ApusVision
         )
       }
       let stride = unsafe Int(cairo_image_surface_get_stride(surface))
-      var pixels = [UInt8](repeating: 0, count: width * height * 3)
-      var target = 0
-      for y in 0..<height {
+      var target = rows.lowerBound * width * 3
+      for y in 0..<rows.count {
         let row = unsafe UnsafeRawPointer(data + y * stride).assumingMemoryBound(to: UInt32.self)
         for x in 0..<width {
           pixels[target] = unsafe UInt8(truncatingIfNeeded: row[x] >> 16)
@@ -198,7 +223,6 @@ import ApusVision
           target += 3
         }
       }
-      return try ImageBuffer(bytes: pixels, width: width, height: height, format: .rgb)
     }
   }
 #else

@@ -27,7 +27,7 @@ extension ImageBuffer {
         detection.rect, style.caption(for: detection), color, width: uprightWidth, height: uprightHeight)
       sketch.add(detection.keypoints, 0.3, color)
     }
-    let picture = try oriented().converted(to: .rgb).blended(detections, style.palette)
+    let picture = try copyToDrawOn().blended(detections, style.palette)
     return try draw(sketch, on: picture, style: style)
   }
 }

@@ -20,7 +20,7 @@ extension ImageBuffer {
         face.rect, style.caption(for: detection), color, width: pictureWidth, height: pictureHeight)
       sketch.dots += face.keypoints.map { Sketch.Dot(x: $0.x, y: $0.y, color: style.palette[1]) }
     }
-    return try draw(sketch, on: oriented().converted(to: .rgb), style: style)
+    return try draw(sketch, on: copyToDrawOn(), style: style)
   }
 
   /// The picture after orientation, as rgb, with the names that a gallery knows drawn on it: around faces, or around
@@ -44,7 +44,7 @@ extension ImageBuffer {
         box, style.caption(for: match), style.color(ofName: match.name), width: pictureWidth,
         height: pictureHeight)
     }
-    return try draw(sketch, on: oriented().converted(to: .rgb), style: style)
+    return try draw(sketch, on: copyToDrawOn(), style: style)
   }
 
   /// The picture after orientation, as rgb, in a frame with the name and the score of its best class, the first one.
@@ -63,7 +63,7 @@ extension ImageBuffer {
         whole.rect, style.caption(for: whole), style.palette[best.index], width: pictureWidth,
         height: pictureHeight)
     }
-    return try draw(sketch, on: oriented().converted(to: .rgb), style: style)
+    return try draw(sketch, on: copyToDrawOn(), style: style)
   }
 
   /// The picture after orientation, as rgb, with poses drawn on it: their points and, for people of seventeen points, the limbs
@@ -78,7 +78,7 @@ extension ImageBuffer {
     for (number, pose) in poses.enumerated() {
       sketch.add(pose.keypoints, keypointThreshold, style.palette[number])
     }
-    return try draw(sketch, on: oriented().converted(to: .rgb), style: style)
+    return try draw(sketch, on: copyToDrawOn(), style: style)
   }
 
   /// The picture after orientation, as rgb, tinted by the classes of its pixels; class 0, usually the background, is
@@ -89,7 +89,7 @@ extension ImageBuffer {
   public func drawing(
     segmentation: SegmentationResult, opacity: Float = 0.5, palette: ClassPalette = .standard
   ) throws(ApusError) -> ImageBuffer {
-    let picture = oriented().converted(to: .rgb)
+    let picture = try copyToDrawOn()
     let mask = segmentation.categoryMask
     guard segmentation.imageWidth == picture.width, segmentation.imageHeight == picture.height,
       mask.count == picture.width * picture.height
@@ -107,6 +107,14 @@ extension ImageBuffer {
       blend(&bytes, at: pixel * 3, palette[Int(index) - 1], weight)
     }
     return try ImageBuffer(bytes: bytes, width: picture.width, height: picture.height, format: .rgb)
+  }
+
+  /// The picture after orientation, as tightly packed rgb.
+  ///
+  /// - Throws: `resourceLimit` if the system refuses memory for it, for one that is turned, and for one that is drawn on.
+  func copyToDrawOn() throws(ApusError) -> ImageBuffer {
+    try requireMemory(10 * width * height, for: "drawing on a picture of \(width) × \(height) pixels")
+    return oriented().converted(to: .rgb)
   }
 
   /// A tightly packed rgb picture with the masks of detections.

@@ -45,6 +45,9 @@ public final class AudioClassifier: Sendable {
   /// The number of samples in a window.
   public let windowSampleCount: Int
 
+  /// The most classes that the windows of an answer name together.
+  private static let mostCategories = 1 << 23
+
   private let input: WaveformInput
   private let heads: ClassificationHeads
   private let hop: Int
@@ -95,21 +98,30 @@ public final class AudioClassifier: Sendable {
   ///   - clip: The sound, of any rate and number of channels.
   ///   - cancellation: A flag that stops the run, even in the middle of a long operator.
   /// - Throws: `cancelled`; `invalidArgument` for a clip without samples; `invalidData` if an operator refuses a value;
-  ///   `resourceLimit` if a run takes more than the options of `interpreter` allow.
+  ///   `resourceLimit` if a run takes more than the options of `interpreter` allow, or the windows name more than 8,388,608 classes.
   public func classify(
     _ clip: AudioClip, cancellation: Cancellation? = nil
   ) throws(ApusError) -> AudioClassificationResult {
     guard clip.frameCount > 0 else { throw ApusError(.invalidArgument, "the clip has no samples") }
     let clock = ContinuousClock()
     let start = clock.now
-    let sound = clip.mono().resampled(to: sampleRate)
+    let sound = MonoSound(clip, sampleRate: sampleRate)
+    // Every sample is in a window, and the last one is the first that reaches the end. No overflow: both factors are small.
+    let count = (max(sound.count - windowSampleCount, 0) + hop - 1) / hop + 1
+    guard count * max(heads.categoryCount, 1) <= Self.mostCategories else {
+      throw ApusError(
+        .resourceLimit,
+        "\(count) windows of \(heads.categoryCount) classes are more than \(Self.mostCategories); choose maxResults"
+      )
+    }
     var timings = StageTimings(preprocess: clock.now.milliseconds(since: start))
     var windows: [AudioClassificationResult.Window] = []
     var sums: [[Double]] = []
     try interpreters.withInterpreter { interpreter throws(ApusError) in
-      for begin in starts(in: sound.samples.count) {
+      for begin in stride(from: 0, to: count * hop, by: hop) {
         let beginning = clock.now
-        try input.write(sound.samples, from: begin, to: interpreter)
+        let samples = sound.samples(begin..<min(begin + windowSampleCount, sound.count))
+        try input.write(samples, to: interpreter)
         let ready = clock.now
         try interpreter.invoke(cancellation: cancellation)
         let done = clock.now
@@ -142,10 +154,5 @@ public final class AudioClassifier: Sendable {
     try await cancellable { cancellation throws(ApusError) in
       try self.classify(clip, cancellation: cancellation)
     }
-  }
-
-  /// Where windows begin: every sample is in one, and the last one is the first that reaches the end.
-  private func starts(in count: Int) -> StrideTo<Int> {
-    stride(from: 0, to: max(count - windowSampleCount, 0) + hop, by: hop)
   }
 }

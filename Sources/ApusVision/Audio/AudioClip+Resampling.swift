@@ -13,29 +13,84 @@ extension AudioClip {
   public func resampled(to rate: Int) -> AudioClip {
     let rate = min(max(rate, Self.sampleRates.lowerBound), Self.sampleRates.upperBound)
     guard rate != sampleRate, frameCount > 0 else { return self }
-    let divisor = greatestCommonDivisor(rate, sampleRate)
-    let (up, down) = (rate / divisor, sampleRate / divisor)
-    let half = 10 * max(up, down)
-    let taps = lowPass(half: half, cutoff: 1 / Double(max(up, down)), gain: Double(up))
+    let change = RateChange(from: sampleRate, to: rate)
     // What does not fit the limit is left out at the end.
-    let wanted = (frameCount * up + down - 1) / down
-    let count = min(wanted, Self.maximumSampleCount / channelCount)
+    let count = min(change.count(of: frameCount), Self.maximumSampleCount / channelCount)
     var result = [Float](repeating: 0, count: count * channelCount)
     for frame in 0..<count {
-      // The middle of the filter lies at this place of the stretched sound, whose every `up`-th sample is one of ours.
-      let middle = frame * down
-      let first = max((middle - half + up - 1) / up, 0)
-      let last = min((middle + half) / up, frameCount - 1)
-      guard first <= last else { continue }
       for channel in 0..<channelCount {
-        var sum = 0.0
-        for source in first...last {
-          sum += taps[middle - source * up + half] * Double(samples[source * channelCount + channel])
-        }
-        result[frame * channelCount + channel] = Float(sum)
+        result[frame * channelCount + channel] = change.value(
+          at: frame, of: samples, channel: channel, of: channelCount)
       }
     }
     return AudioClip(trusted: result, sampleRate: rate, channelCount: channelCount)
+  }
+}
+
+/// A clip as one channel at another rate: like `mono().resampled(to:)`, but parts are computed when they are asked for, so that a
+/// long clip takes no more memory.
+struct MonoSound {
+  private let clip: AudioClip
+  private let change: RateChange?
+  /// How many samples there are.
+  let count: Int
+
+  init(_ clip: AudioClip, sampleRate: Int) {
+    self.clip = clip
+    change = clip.sampleRate == sampleRate ? nil : RateChange(from: clip.sampleRate, to: sampleRate)
+    count = min(change?.count(of: clip.frameCount) ?? clip.frameCount, AudioClip.maximumSampleCount)
+  }
+
+  /// Some samples.
+  func samples(_ range: Range<Int>) -> [Float] {
+    guard let change, !range.isEmpty else { return clip.means(range) }
+    // The frames that the first and the last sample are made of.
+    let sources =
+      change.sources(of: range.lowerBound, in: clip.frameCount)
+      .lowerBound..<change.sources(
+        of: range.upperBound - 1, in: clip.frameCount
+      ).upperBound
+    let means = clip.means(sources)
+    return range.map { change.value(at: $0, of: means, from: sources.lowerBound, before: clip.frameCount) }
+  }
+}
+
+/// How sound gets another rate.
+private struct RateChange {
+  private let up: Int
+  private let down: Int
+  private let half: Int
+  private let taps: [Double]
+
+  init(from rate: Int, to other: Int) {
+    let divisor = greatestCommonDivisor(other, rate)
+    (up, down) = (other / divisor, rate / divisor)
+    half = 10 * max(up, down)
+    taps = lowPass(half: half, cutoff: 1 / Double(max(up, down)), gain: Double(up))
+  }
+
+  /// How many frames become of `frameCount` ones.
+  func count(of frameCount: Int) -> Int { (frameCount * up + down - 1) / down }
+
+  /// The frames that a new one is made of.
+  func sources(of frame: Int, in frameCount: Int) -> Range<Int> {
+    // The middle of the filter lies at this place of the stretched sound, whose every `up`-th sample is one of ours.
+    let middle = frame * down
+    let first = max((middle - half + up - 1) / up, 0)
+    return first..<max(min((middle + half) / up, frameCount - 1) + 1, first)
+  }
+
+  /// One channel of a new frame; `samples` begins with the frame `start`.
+  func value(
+    at frame: Int, of samples: [Float], from start: Int = 0, before frameCount: Int? = nil, channel: Int = 0,
+    of channelCount: Int = 1
+  ) -> Float {
+    let middle = frame * down
+    var sum = 0.0
+    for source in sources(of: frame, in: frameCount ?? samples.count / channelCount) {
+      sum += taps[middle - source * up + half] * Double(samples[(source - start) * channelCount + channel])
+    }
+    return Float(sum)
   }
 }
 

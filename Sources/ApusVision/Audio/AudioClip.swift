@@ -69,11 +69,16 @@ public struct AudioClip: Hashable, Sendable {
   /// The mean of all channels.
   public func mono() -> AudioClip {
     guard channelCount > 1 else { return self }
+    return AudioClip(trusted: means(0..<frameCount), sampleRate: sampleRate, channelCount: 1)
+  }
+
+  /// The means of all channels for some frames.
+  func means(_ frames: Range<Int>) -> [Float] {
+    guard channelCount > 1 else { return Array(samples[frames]) }
     let scale = 1 / Float(channelCount)
-    let means = (0..<frameCount).map { frame in
+    return frames.map { frame in
       samples[frame * channelCount..<(frame + 1) * channelCount].reduce(0, +) * scale
     }
-    return AudioClip(trusted: means, sampleRate: sampleRate, channelCount: 1)
   }
 }
 

@@ -94,18 +94,18 @@ struct WaveformInput: Sendable {
   }
 
   /// Writes as many samples as the input takes, and silence where there are no more.
-  func write(_ samples: [Float], from start: Int, to interpreter: Interpreter) throws(ApusError) {
+  func write(_ samples: [Float], to interpreter: Interpreter) throws(ApusError) {
     switch tensor.type {
     case .int16:
-      try interpreter.withInput(at: 0, as: Int16.self) { span in fill(&span, samples, start) }
+      try interpreter.withInput(at: 0, as: Int16.self) { span in fill(&span, samples) }
     case .int8:
-      try interpreter.withInput(at: 0, as: Int8.self) { span in fill(&span, samples, start) }
+      try interpreter.withInput(at: 0, as: Int8.self) { span in fill(&span, samples) }
     case .uint8:
-      try interpreter.withInput(at: 0, as: UInt8.self) { span in fill(&span, samples, start) }
+      try interpreter.withInput(at: 0, as: UInt8.self) { span in fill(&span, samples) }
     default:
       try interpreter.withInput(at: 0, as: Float.self) { span in
         for index in 0..<span.count {
-          span[index] = start + index < samples.count ? samples[start + index] : 0
+          span[index] = index < samples.count ? samples[index] : 0
         }
       }
     }
@@ -113,12 +113,12 @@ struct WaveformInput: Sendable {
 
   /// Quantizes samples; int16 without a scale takes −1 to 1 as −32,768 to 32,768.
   private func fill<Value: FixedWidthInteger>(
-    _ span: inout MutableSpan<Value>, _ samples: [Float], _ start: Int
+    _ span: inout MutableSpan<Value>, _ samples: [Float]
   ) {
     let scale = tensor.quantization.map(\.scale) ?? 1 / 32_768
     let zeroPoint = Float(tensor.quantization?.zeroPoint ?? 0)
     for index in 0..<span.count {
-      let sample = start + index < samples.count ? samples[start + index] : 0
+      let sample = index < samples.count ? samples[index] : 0
       let value = (sample / scale).rounded() + zeroPoint
       span[index] = value >= Float(Value.max) ? .max : value > Float(Value.min) ? Value(value) : .min
     }

@@ -13,9 +13,10 @@ struct ClassificationHeads: Sendable {
     let calibration: ScoreCalibration?
   }
 
-  /// The most outputs, and scores of all of them.
+  /// The most outputs, scores of all of them, and classes that an answer names.
   private static let mostHeads = 64
-  private static let mostScores = 1 << 27
+  private static let mostScores = 1 << 25
+  private static let mostCategories = 1 << 22
 
   private let heads: [Head]
   private let options: ResultOptions
@@ -59,6 +60,11 @@ struct ClassificationHeads: Sendable {
           calibration: files.calibration(of: prepared, output)))
     }
     self.heads = heads
+    guard categoryCount <= Self.mostCategories else {
+      throw ApusError(
+        .resourceLimit,
+        "an answer would name \(categoryCount) classes, more than \(Self.mostCategories); choose maxResults")
+    }
   }
 
   // MARK: Facts
@@ -67,6 +73,8 @@ struct ClassificationHeads: Sendable {
   var count: Int { heads.count }
   /// How many classes the first output has.
   var classCount: Int { heads.first?.classes ?? 0 }
+  /// How many classes an answer names at most.
+  var categoryCount: Int { heads.reduce(0) { $0 + min($1.classes, options.maxResults ?? .max) } }
   /// The names of the first output's classes.
   var labels: LabelSource? { heads.first?.labels }
   /// What each output holds.

@@ -26,8 +26,22 @@ public struct FilterChain: ImageFilter {
 
   /// The picture after all filters; without any, the picture itself.
   public func apply(_ image: ImageBuffer) throws(ApusError) -> ImageBuffer {
+    try apply(image) { () throws(ApusError) in }
+  }
+
+  /// The same; `checkTime` is asked before each filter, and often within those of this library.
+  package func apply(
+    _ image: ImageBuffer, checkTime: () throws(ApusError) -> Void
+  ) throws(ApusError) -> ImageBuffer {
     var image = image
-    for filter in filters { image = try filter.apply(image) }
+    for filter in filters {
+      try checkTime()
+      if let standard = filter as? StandardFilter {
+        image = try standard.apply(image, checkTime)
+      } else {
+        image = try filter.apply(image)
+      }
+    }
     return image
   }
 }

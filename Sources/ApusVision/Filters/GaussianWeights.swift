@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-
+import Apus
 import ApusSystem
 
 /// The weights of a blur: those of a pixel and its neighbors to one side, whose sum over both sides is 1.
@@ -24,8 +24,10 @@ struct GaussianWeights: Hashable, Sendable {
 
 extension ImageBuffer {
   /// The weighted means of each channel of a tightly packed, upright picture along rows, then along columns; each rounded to
-  /// bytes, halves upward. Alpha stays as it is.
-  func blurred(_ weights: GaussianWeights) -> ImageBuffer {
+  /// bytes, halves upward. Alpha stays as it is. `checkTime` is asked before each row.
+  func blurred(
+    _ weights: GaussianWeights, _ checkTime: () throws(ApusError) -> Void
+  ) throws(ApusError) -> ImageBuffer {
     guard weights.values.count > 1 else { return self }
     let step = format.bytesPerPixel
     let rowBytes = width * step
@@ -34,6 +36,7 @@ extension ImageBuffer {
     var line = [UInt8](repeating: 0, count: rowBytes + 2 * reach * step)
     var sums = [Double](repeating: 0, count: rowBytes)
     for y in 0..<height {
+      try checkTime()
       for index in line.indices {
         let pixel = min(max(index / step - reach, 0), width - 1)
         line[index] = bytes[y * rowBytes + pixel * step + index % step]
@@ -50,6 +53,7 @@ extension ImageBuffer {
     }
     var result = passed
     for y in 0..<height {
+      try checkTime()
       func row(_ index: Int) -> Range<Int> {
         let inside = min(max(index, 0), height - 1)
         return inside * rowBytes..<(inside + 1) * rowBytes

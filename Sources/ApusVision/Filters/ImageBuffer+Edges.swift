@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Apus
 
 extension ImageBuffer {
   /// How steep a tightly packed, upright picture is, in each of its color channels alike.
@@ -7,7 +8,11 @@ extension ImageBuffer {
   ///   - sideWeight: What neighbors that share a side count: 1 for Prewitt's operator, 2 for Sobel's.
   ///   - strength: What the result is multiplied by.
   ///   - source: Which numbers are looked at.
-  func edges(sideWeight: Int32, strength: Double, of source: StandardFilter.EdgeSource) -> ImageBuffer {
+  ///   - checkTime: Asked before each row.
+  func edges(
+    sideWeight: Int32, strength: Double, of source: StandardFilter.EdgeSource,
+    _ checkTime: () throws(ApusError) -> Void
+  ) throws(ApusError) -> ImageBuffer {
     let levels = levels(of: source)
     var result = bytes
     var output = result.mutableSpan
@@ -15,6 +20,7 @@ extension ImageBuffer {
     let colors = format.hasAlpha || step == 3 ? 3 : 1
     let offsets = [format.redOffset, format.greenOffset, format.blueOffset]
     for y in 0..<height {
+      try checkTime()
       let above = levels.span.extracting(max(y - 1, 0) * width..<max(y - 1, 0) * width + width)
       let row = levels.span.extracting(y * width..<y * width + width)
       let next = min(y + 1, height - 1)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Apus
 
 /// Which value of a window is taken.
 enum WindowExtreme {
@@ -8,8 +9,10 @@ enum WindowExtreme {
 
 extension ImageBuffer {
   /// The minimum or maximum of each channel of a tightly packed, upright picture over `2 · radius + 1` pixels of a row, then
-  /// of a column. Alpha stays as it is.
-  func extremes(_ extreme: WindowExtreme, radius: Int) -> ImageBuffer {
+  /// of a column. Alpha stays as it is. `checkTime` is asked before each row and each strip of columns.
+  func extremes(
+    _ extreme: WindowExtreme, radius: Int, _ checkTime: () throws(ApusError) -> Void
+  ) throws(ApusError) -> ImageBuffer {
     guard radius > 0 else { return self }
     let step = format.bytesPerPixel
     let rowBytes = width * step
@@ -19,17 +22,31 @@ extension ImageBuffer {
     var output = result.mutableSpan
     var line = [UInt8](repeating: 0, count: (width + 2 * across) * step)
     for y in 0..<height {
+      try checkTime()
       let row = bytes.span.extracting(y * rowBytes..<(y + 1) * rowBytes)
       pad(row, by: across, of: step, into: &line)
       slide(&line, window: 2 * across + 1, step: step, extreme)
       for x in 0..<rowBytes { output[y * rowBytes + x] = line[x] }
     }
-    var column = [UInt8](repeating: 0, count: (height + 2 * down) * rowBytes)
-    pad(result.span, by: down, of: rowBytes, into: &column)
-    slide(&column, window: 2 * down + 1, step: rowBytes, extreme)
-    column.removeLast(column.count - bytes.count)
-    return replacingColors(with: column)
+    for first in stride(from: 0, to: rowBytes, by: Self.stripByteCount) {
+      try checkTime()
+      let count = min(Self.stripByteCount, rowBytes - first)
+      var strip = [UInt8](repeating: 0, count: height * count)
+      for y in 0..<height {
+        for x in 0..<count { strip[y * count + x] = output[y * rowBytes + first + x] }
+      }
+      var columns = [UInt8](repeating: 0, count: (height + 2 * down) * count)
+      pad(strip.span, by: down, of: count, into: &columns)
+      slide(&columns, window: 2 * down + 1, step: count, extreme)
+      for y in 0..<height {
+        for x in 0..<count { output[y * rowBytes + first + x] = columns[y * count + x] }
+      }
+    }
+    return replacingColors(with: result)
   }
+
+  /// How many bytes of each row are in memory once more while columns are filtered.
+  private static let stripByteCount = 256
 }
 
 /// Writes values between copies of the first and the last `step` of them.

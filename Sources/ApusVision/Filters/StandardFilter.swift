@@ -50,21 +50,33 @@ extension StandardFilter: ImageFilter {
 
   /// The filtered picture: as it is seen, tightly packed, in the same format.
   ///
-  /// - Throws: `invalidArgument` for a negative radius, a strength that is negative or not finite, or a blur beyond σ 61.
+  /// - Throws: `invalidArgument` for a negative radius, a strength that is negative or not finite, or a blur beyond σ 61;
+  ///   `resourceLimit` if the system refuses memory.
   public func apply(_ image: ImageBuffer) throws(ApusError) -> ImageBuffer {
+    try apply(image) { () throws(ApusError) in }
+  }
+
+  /// The same; `checkTime` is asked now and then.
+  func apply(
+    _ image: ImageBuffer, _ checkTime: () throws(ApusError) -> Void
+  ) throws(ApusError) -> ImageBuffer {
     try check()
+    // The upright picture, a result of rows, one of columns, and the one with its alpha.
+    try requireMemory(4 * image.width * image.height * image.format.bytesPerPixel, for: "the filter \(self)")
     let image = image.oriented()
     switch self {
     case .prewitt(let strength, let source):
-      return image.edges(sideWeight: 1, strength: strength, of: source)
+      return try image.edges(sideWeight: 1, strength: strength, of: source, checkTime)
     case .sobel(let strength, let source):
-      return image.edges(sideWeight: 2, strength: strength, of: source)
-    case .erosion(let radius): return image.extremes(.minimum, radius: radius)
-    case .dilation(let radius): return image.extremes(.maximum, radius: radius)
+      return try image.edges(sideWeight: 2, strength: strength, of: source, checkTime)
+    case .erosion(let radius): return try image.extremes(.minimum, radius: radius, checkTime)
+    case .dilation(let radius): return try image.extremes(.maximum, radius: radius, checkTime)
     case .closing(let radius):
-      return image.extremes(.maximum, radius: radius).extremes(.minimum, radius: radius)
+      return try image.extremes(.maximum, radius: radius, checkTime)
+        .extremes(.minimum, radius: radius, checkTime)
     case .inversion: return image.replacingColors(with: image.bytes.map { 255 - $0 })
-    case .gaussianBlur(let radius): return image.blurred(GaussianWeights(sigma: Int(radius.rounded())))
+    case .gaussianBlur(let radius):
+      return try image.blurred(GaussianWeights(sigma: Int(radius.rounded())), checkTime)
     }
   }
 

@@ -68,7 +68,7 @@ public final class ImageSegmenter: VisionTask {
   /// - Throws: `invalidArgument` if the model is not a segmenter; errors of `Apus.Interpreter`.
   public init(model: Model, labels: LabelMap? = nil, options: Options = Options()) throws(ApusError) {
     self.options = options
-    let prepared = try PreparedModel(model, options: options.baseOptions)
+    let prepared = try PreparedModel(model, options: options.baseOptions, outputLimit: 1 << 27)
     // Of several outputs, such as one for each head, the first that covers the picture counts.
     guard let found = prepared.outputs.indices.lazy.compactMap({ Self.grid(prepared, $0) }).first else {
       throw ApusError(

@@ -119,10 +119,16 @@ public struct EdgeModelMetadata: Hashable, Sendable {
   ///
   /// If ``maxDetections`` is known, this prepares an interpreter, because files leave the shapes of detections open.
   ///
+  /// - Parameters:
+  ///   - model: The model.
+  ///   - options: What the interpreter may take.
   /// - Throws: `invalidArgument` if they differ; `reasons` has a sentence for each difference. With ``maxDetections``, also
   ///   the errors of `Apus.Interpreter`.
-  public func check(_ model: Model) throws(ApusError) {
-    let outputs = maxDetections == nil ? model.outputs : try Interpreter(model: model).outputs
+  public func check(
+    _ model: Model, options: Interpreter.Options = Interpreter.Options()
+  ) throws(ApusError) {
+    let outputs =
+      maxDetections == nil ? model.outputs : try Interpreter(model: model, options: options).outputs
     let differences = differences(from: model, outputs)
     guard let first = differences.first else { return }
     let more = differences.count > 1 ? " (and \(differences.count - 1) more)" : ""

@@ -5,40 +5,55 @@
 ///
 /// Of equal scores, earlier values are better. Scores are numbers, not NaN.
 package struct BestValues<Value> {
-  private typealias Entry = (score: Float, order: Int, value: Value)
+  private struct Entry {
+    let score: Float
+    let order: Int
+    let value: Value
 
-  /// Fewer values are not worth being sorted early.
-  private static var leastBatch: Int { 1 << 12 }
+    func isWorse(than other: Entry) -> Bool {
+      score < other.score || score == other.score && order > other.order
+    }
+  }
 
   private let limit: Int
+  /// A full collection is a heap: each entry is worse than the two that it is above, those at 2 · position + 1 and + 2.
   private var entries: [Entry] = []
   private var added = 0
-  /// The worst score of a full collection: as much is not enough any more.
-  private var worst: Float?
 
   /// Collects up to `limit` values.
   package init(limit: Int) {
     self.limit = max(limit, 0)
   }
 
-  /// Adds a value.
+  /// Adds a value; in a full collection, instead of the worst.
   package mutating func add(_ value: Value, score: Float) {
-    if let worst, score <= worst { return }
-    entries.append((score, added, value))
     added += 1
-    guard entries.count / 2 >= max(limit, Self.leastBatch) else { return }
-    sort()
-    worst = entries.last?.score
+    let entry = Entry(score: score, order: added, value: value)
+    if entries.count < limit {
+      entries.append(entry)
+      guard entries.count == limit else { return }
+      for position in (0..<limit / 2).reversed() { sink(entries[position], from: position) }
+    } else if let worst = entries.first, score > worst.score {
+      sink(entry, from: 0)
+    }
+  }
+
+  /// Puts an entry at a position, or below it where a worse one can come up.
+  private mutating func sink(_ entry: Entry, from position: Int) {
+    var position = position
+    while 2 * position + 1 < limit {
+      var below = 2 * position + 1
+      if below + 1 < limit, entries[below + 1].isWorse(than: entries[below]) { below += 1 }
+      guard entries[below].isWorse(than: entry) else { break }
+      entries[position] = entries[below]
+      position = below
+    }
+    entries[position] = entry
   }
 
   /// The values, best first.
   package consuming func sorted() -> [Value] {
-    sort()
+    entries.sort { $1.isWorse(than: $0) }
     return entries.map(\.value)
-  }
-
-  private mutating func sort() {
-    entries.sort { $0.score > $1.score || $0.score == $1.score && $0.order < $1.order }
-    if entries.count > limit { entries.removeLast(entries.count - limit) }
   }
 }

@@ -1,22 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
+import Dispatch
 import Synchronization
 
 /// Interpreters of one model; each caller gets one for itself.
 ///
-/// There are as many as there were concurrent callers; they share the model's weights.
+/// There are as many as there were concurrent callers; they share the model's weights. Together they take no more than the limit of
+/// memory of one interpreter: callers wait rather than exceed it.
 final class InterpreterPool: Sendable {
-  /// An idle interpreter. Whoever takes it from the pool has the only reference, so it may change threads.
-  private struct Idle: @unchecked Sendable {
+  /// An interpreter with the bytes that it is counted with. Whoever takes it from the pool has the only reference, so it may
+  /// change threads.
+  private struct Pooled: @unchecked Sendable {
     let interpreter: Interpreter
     let batch: Int
+    var byteCount: Int
+  }
+
+  private struct State {
+    var idle: [Pooled]
+    /// How many are lent or being made.
+    var lentCount = 0
+    /// The bytes of all, idle ones included.
+    var byteCount: Int
+    /// What an interpreter takes for each picture of its batch, as far as is known.
+    var byteCountOfPicture: Int?
+    var waiting: [DispatchSemaphore] = []
+  }
+
+  /// What a caller is told.
+  private enum Answer {
+    case take(Pooled)
+    case make(byteCount: Int)
+    case wait(DispatchSemaphore)
   }
 
   private let model: Model
   private let options: Interpreter.Options
   /// The shape of the input for this many pictures.
   private let shape: @Sendable (Int) -> TensorShape
-  private let idle: Mutex<[Idle]>
+  private let state: Mutex<State>
 
   /// Makes a pool with an interpreter for one picture, to which the caller keeps no reference.
   init(
@@ -26,7 +48,14 @@ final class InterpreterPool: Sendable {
     model = interpreter.model
     self.options = options
     self.shape = shape
-    idle = Mutex([Idle(interpreter: interpreter, batch: 1)])
+    let own = interpreter.ownByteCount
+    let first = Pooled(interpreter: interpreter, batch: 1, byteCount: own ?? options.memoryLimit)
+    state = Mutex(State(idle: [first], byteCount: first.byteCount, byteCountOfPicture: own))
+  }
+
+  /// How many pictures an interpreter's memory has room for, at least one.
+  var mostPictures: Int {
+    state.withLock { max(options.memoryLimit / max($0.byteCountOfPicture ?? options.memoryLimit, 1), 1) }
   }
 
   /// Lends an interpreter whose input takes this many pictures.
@@ -34,17 +63,70 @@ final class InterpreterPool: Sendable {
     batch: Int = 1, _ body: (Interpreter) throws(ApusError) -> R
   ) throws(ApusError) -> R {
     let lent = try take(batch: batch)
-    defer { idle.withLock { $0.append(lent) } }
+    defer { give(lent) }
     return try body(lent.interpreter)
   }
 
-  private func take(batch: Int) throws(ApusError) -> Idle {
-    let found = idle.withLock { idle in
-      idle.lastIndex { $0.batch == batch }.map { idle.remove(at: $0) }
+  private func take(batch: Int) throws(ApusError) -> Pooled {
+    while true {
+      switch state.withLock({ answer(batch: batch, &$0) }) {
+      case .take(let pooled): return pooled
+      case .wait(let semaphore): semaphore.wait()
+      case .make(let byteCount):
+        var options = options
+        options.inputShapes[0] = shape(batch)
+        do {
+          return Pooled(
+            interpreter: try Interpreter(model: model, options: options), batch: batch, byteCount: byteCount)
+        } catch {
+          state.withLock { release(byteCount, &$0) }
+          throw error
+        }
+      }
     }
-    if let found { return found }
-    var options = options
-    options.inputShapes[0] = shape(batch)
-    return Idle(interpreter: try Interpreter(model: model, options: options), batch: batch)
+  }
+
+  private func answer(batch: Int, _ state: inout State) -> Answer {
+    if let place = state.idle.lastIndex(where: { $0.batch == batch }) {
+      state.lentCount += 1
+      return .take(state.idle.remove(at: place))
+    }
+    let limit = options.memoryLimit
+    let (product, overflow) = (state.byteCountOfPicture ?? limit).multipliedReportingOverflow(by: batch)
+    let byteCount = overflow ? limit : min(product, limit)
+    // Those for other batches make room.
+    while byteCount > limit - state.byteCount, let other = state.idle.popLast() {
+      state.byteCount -= other.byteCount
+    }
+    guard byteCount <= limit - state.byteCount || state.lentCount == 0 else {
+      let semaphore = DispatchSemaphore(value: 0)
+      state.waiting.append(semaphore)
+      return .wait(semaphore)
+    }
+    state.lentCount += 1
+    state.byteCount += byteCount
+    return .make(byteCount: byteCount)
+  }
+
+  private func give(_ lent: Pooled) {
+    // After a failed run, the memory may be unknown again.
+    let byteCount = lent.interpreter.ownByteCount ?? lent.byteCount
+    state.withLock { state in
+      let ofPicture = (byteCount + lent.batch - 1) / lent.batch
+      state.byteCountOfPicture = max(state.byteCountOfPicture ?? 0, ofPicture)
+      var returned = lent
+      returned.byteCount = byteCount
+      state.idle.append(returned)
+      state.byteCount += byteCount
+      release(lent.byteCount, &state)
+    }
+  }
+
+  /// Ends one caller's turn, and lets those that wait ask again.
+  private func release(_ byteCount: Int, _ state: inout State) {
+    state.lentCount -= 1
+    state.byteCount -= byteCount
+    for semaphore in state.waiting { semaphore.signal() }
+    state.waiting.removeAll()
   }
 }

@@ -12,11 +12,11 @@ struct PreparedModel: DescribedModel {
   fileprivate let options: BaseOptions
   fileprivate let interpreterOptions: Interpreter.Options
 
-  /// The maximum number of elements of an output that tasks convert to floats.
-  private static let outputLimit = 1 << 27
-
   /// Checks that the model's only input is a picture, and prepares an interpreter.
-  init(_ model: Model, options: BaseOptions) throws(ApusError) {
+  ///
+  /// - Parameter outputLimit: The maximum number of elements of an output. By default, as many as a task looks at one by one within
+  ///   a second or two, whatever they are.
+  init(_ model: Model, options: BaseOptions, outputLimit: Int = 1 << 26) throws(ApusError) {
     self.model = model
     self.options = options
     metadata = model.formatMetadata
@@ -29,11 +29,11 @@ struct PreparedModel: DescribedModel {
     self.interpreterOptions = interpreterOptions
     interpreter = try Interpreter(model: model, options: interpreterOptions)
     for (position, output) in interpreter.outputs.enumerated() {
-      guard output.shape.elementCount <= Self.outputLimit else {
+      guard output.shape.elementCount <= outputLimit else {
         throw ApusError(
           .resourceLimit,
           "output \(position) (\(output.name)) has \(output.shape.elementCount) elements, more than the limit of "
-            + "\(Self.outputLimit) for answers about pictures")
+            + "\(outputLimit) for such answers about pictures")
       }
     }
   }
@@ -126,7 +126,8 @@ final class PictureModel: Sendable {
     }
     var first = 0
     while first < images.count {
-      let part = images[first..<min(first + Self.maximumBatch, images.count)]
+      let most = min(Self.maximumBatch, interpreters.mostPictures)
+      let part = images[first..<min(first + most, images.count)]
       first = part.endIndex
       if part.count > 1, let together = try runTogether(part, cancellation, body) {
         answers += together

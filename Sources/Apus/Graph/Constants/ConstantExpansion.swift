@@ -20,13 +20,15 @@ struct ConstantExpansion {
   /// The maximum size of all sparse tensors with their zeros, in bytes: a few indices can describe any number of zeros.
   private let sparseLimit: Int
 
+  /// What copies take at most, where they are larger than the file.
+  private static let mostCopiedBytes = 1 << 29
   /// What sparse tensors take at most, however large the file is.
   private static let mostSparseBytes = 1 << 29
 
   init(_ file: ModelFile) {
     self.file = file
-    // Two bits become a byte, and buffers may overlap a little.
-    limit = 65_536 + 8 * file.bytes.count
+    // Two bits become a byte, and buffers may overlap a little; a large file has no reason to need as much more.
+    limit = 65_536 + min(8 * file.bytes.count, max(file.bytes.count, Self.mostCopiedBytes))
     sparseLimit = min((1 << 20) + 64 * file.bytes.count, Self.mostSparseBytes)
   }
 
@@ -52,7 +54,8 @@ struct ConstantExpansion {
     if let known = expanded[key] { return known }
     guard count <= limit - byteCount else {
       throw ApusError(
-        .malformedModel, "tensor \(tensor.name): constants that must be copied take more than \(limit) bytes")
+        .malformedModel,
+        "tensor \(tensor.name.brief): constants that must be copied take more than \(limit) bytes")
     }
     byteCount += count
     try require(range)
@@ -80,7 +83,7 @@ struct ConstantExpansion {
     }
     guard let layout = SparseLayout(sparsity, shape: tensor.shape) else {
       throw ApusError(
-        .malformedModel, "tensor \(tensor.name): sparsity does not fit \(TensorShape(tensor.shape))")
+        .malformedModel, "tensor \(tensor.name.brief): sparsity does not fit \(TensorShape(tensor.shape))")
     }
     sparseByteCount += byteCount
     let memory = try TensorMemory(byteCount: byteCount)
@@ -91,7 +94,7 @@ struct ConstantExpansion {
     }
     guard isComplete else {
       throw ApusError(
-        .malformedModel, "tensor \(tensor.name): \(range.count) bytes are not its sparse values")
+        .malformedModel, "tensor \(tensor.name.brief): \(range.count) bytes are not its sparse values")
     }
     return Constant(memory, byteCount: byteCount, isOfModel: true)
   }

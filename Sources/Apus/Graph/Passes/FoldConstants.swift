@@ -16,10 +16,11 @@ extension PlanDraft {
   /// **Rule:** the outputs of a pure operator that reads constants alone are constants.
   /// **Reason:** models compute shapes, axes and paddings this way, and float32 weights from float16 ones.
   ///
-  /// - Returns: the size of the results in bytes, and how much of it stays in memory; nil if the rule does not apply.
+  /// - Parameter reserve: Refuses to pass the limit on memory with so many bytes.
+  /// - Returns: how many bytes of the results stay in memory; nil if the rule does not apply.
   mutating func fold(
-    _ step: Step, threads: ThreadTeam, model: Model
-  ) throws(ApusError) -> (byteCount: Int, keptByteCount: Int)? {
+    _ step: Step, threads: ThreadTeam, model: Model, reserve: (_ byteCount: Int) throws(ApusError) -> Void
+  ) throws(ApusError) -> Int? {
     let operation = wiring.subgraph.operators[step.position]
     let outputs = operation.outputs
     guard let sources = sources(operation.inputs, step.reads),
@@ -47,8 +48,9 @@ extension PlanDraft {
     let isOfModel = sources.allSatisfy { $0.constant.isOfModel }
     if isOfModel, let known = model.foldedConstants(wiring, tensors: outputs) {
       for (output, constant) in zip(outputs, known) { facts[output].constant = constant }
-      return (total, known.contains { $0.computation?.isShared ?? true } ? keptByteCount : 0)
+      return known.contains { $0.computation?.isShared ?? true } ? keptByteCount : 0
     }
+    try reserve(isEager ? chain : total)
     let isShared = isEager || outputs.contains { wiring.isOutput[$0] || wiring.readers(of: $0).count > 1 }
     let computed = ComputedConstant(
       step.operation, inputs: sources, outputs: results, scratch: scratch, threads: threads,
@@ -66,7 +68,7 @@ extension PlanDraft {
       facts[output].constant = constant
     }
     if isOfModel { model.remember(constants, wiring, tensors: outputs) }
-    return (total, isShared ? keptByteCount : 0)
+    return isShared ? keptByteCount : 0
   }
 
   /// The constants that an operator needs, each once; nil if it has no inputs, or others.

@@ -142,9 +142,11 @@ final class Planner {
       return nil
     }
     let finished = try finished(step, node)
-    if let folded = try draft.fold(finished, threads: context.threads, model: model) {
-      try reserve(folded.byteCount)
-      try hold(folded.keptByteCount)
+    let keptByteCount = try draft.fold(
+      finished, threads: context.threads, model: model,
+      reserve: { (byteCount: Int) throws(ApusError) in try self.reserve(byteCount) })
+    if let keptByteCount {
+      try hold(keptByteCount)
     } else {
       draft.steps.append(finished)
     }

@@ -82,6 +82,9 @@ final class WeightPacker {
   ) throws(ApusError) -> ConstantLease {
     if let lease, constants.allSatisfy({ lease.contains($0.tensor) }) { return lease }
     lease = nil
+    // They lie beside what is packed from them.
+    let byteCount = constants.reduce(distance) { $0.addingClamped($1.constant.leasedByteCount) }
+    try within { () throws(ApusError) in try planner.reserve(byteCount) }
     let made = try ConstantLease(constants, pool: planner.model.packedMemory, distance: distance)
     lease = made
     return made
@@ -96,7 +99,12 @@ final class WeightPacker {
   }
 
   private func hold(_ byteCount: Int) throws(ApusError) {
-    do throws(ApusError) { try planner.hold(byteCount) } catch {
+    try within { () throws(ApusError) in try planner.hold(byteCount) }
+  }
+
+  /// Names the place in errors of a request for memory.
+  private func within(_ request: () throws(ApusError) -> Void) throws(ApusError) {
+    do throws(ApusError) { try request() } catch {
       throw ApusError(error.code, "\(node.place): packed weights: \(error.message)")
     }
   }

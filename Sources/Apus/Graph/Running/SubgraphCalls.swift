@@ -26,7 +26,7 @@ enum SubgraphCalls {
     var deepest = 0
     for (position, entry) in file.subgraphs[index].operators.enumerated() {
       let code = file.operatorCodes[entry.operatorCode]
-      var place: String { "subgraph \(index), operator #\(position), \(code.name)" }
+      var place: String { "subgraph \(index), operator #\(position), \(code.name.brief)" }
       let called: [Int]
       do { called = try calls(of: entry, code.code) } catch {
         throw ApusError(.malformedModel, "\(place): options: \(error.message)")
