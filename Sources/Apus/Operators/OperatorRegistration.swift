@@ -101,7 +101,7 @@ final class OperatorRegistration: Sendable {
       guard !types.isEmpty, let index = place.tensor(of: node) else { return nil }
       let type = tensorTypes[index]
       guard !types.contains(type) else { return nil }
-      let name = subgraph.tensors[index].name
+      let name = subgraph.tensors[index].name.brief
       return "\(place) (\(name)) is \(type), not \(types.map(\.rawValue).joined(separator: ", "))"
     }
     if !firstInputTypes.isEmpty, let reason = mismatch(.input(0), firstInputTypes) { return reason }

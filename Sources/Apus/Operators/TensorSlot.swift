@@ -31,7 +31,7 @@ final class TensorSlot: Sendable {
   }
 
   /// The name in messages.
-  var name: String { entry?.name ?? "scratch memory" }
+  var name: String { entry?.name.brief ?? "scratch memory" }
   /// The file's quantization, unchecked; ``Node/quantization(of:)`` checks.
   var quantization: QuantizationParameters? { storedQuantization.flatMap { QuantizationParameters($0) } }
   /// The same in the file's form; it may have no scales.

@@ -20,7 +20,7 @@ extension FloatFunction {
 
 extension PlanDraft {
   /// **Rule:** a function of floats is done by the convolution, sum or product that computes its argument, if nothing else
-  /// reads that.
+  /// reads that; except if its result keeps its values between runs, because these may be read before they are replaced.
   /// **Reason:** the argument is still in the cache.
   mutating func absorbFunctions() {
     guard contains(where: { $0.functionInput != nil }) else { return }
@@ -31,7 +31,8 @@ extension PlanDraft {
         input.index < writers.count, writers[input.index] >= 0,
         isRead(input.index, byNoneBut: steps[index]),
         steps[writers[input.index]].operation.canBeFollowed,
-        let function = steps[index].operation.floatFunction(using: kernels)
+        let function = steps[index].operation.floatFunction(using: kernels),
+        !isVariable(function.output.index)
       else { continue }
       let source = writers[input.index]
       guard let fused = steps[source].operation.followed(by: function.tail, to: function.output) else {

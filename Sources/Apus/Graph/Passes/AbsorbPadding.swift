@@ -20,7 +20,7 @@ extension PlanDraft {
       guard let tensor = steps[index].operation.paddableInput, tensor.index < writers.count,
         writers[tensor.index] >= 0,
         let padding = steps[writers[tensor.index]].operation.padding, padding.isOfPicture,
-        isRead(tensor.index, byNoneBut: steps[index]),
+        isRead(tensor.index, byNoneBut: steps[index]), !isVariable(padding.input.index),
         wiring.readers(of: tensor.index).count == 1,
         let padded = steps[index].operation.absorbing(padding)
       else { continue }

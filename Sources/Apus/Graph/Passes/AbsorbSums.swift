@@ -19,7 +19,8 @@ extension PlanDraft {
     var isAbsorbed = Array(repeating: false, count: steps.count)
     var writers = writers
     for index in steps.indices {
-      guard let sum = steps[index].operation.floatSum else { continue }
+      // What reads a variable before the sum must not see the result.
+      guard let sum = steps[index].operation.floatSum, !isVariable(sum.output.index) else { continue }
       for (input, other) in [(sum.lhs, sum.rhs), (sum.rhs, sum.lhs)] {
         guard input.shape == other.shape, input.shape == sum.output.shape, input.index != other.index,
           input.index < writers.count, writers[input.index] >= 0, other.index < writers.count,

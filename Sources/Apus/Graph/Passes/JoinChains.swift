@@ -12,14 +12,14 @@ extension PlanDraft {
   /// **Rule:** elementwise operators whose results, all of one shape, nothing reads but others of them and the last one's
   /// readers, are one step, in the last one's place.
   /// **Reason:** they take their time from reading and writing memory; of a chain, only what goes in and what comes out does.
-  mutating func joinChains(threadCount: Int) throws(ApusError) {
+  mutating func joinChains(threadCount: Int, planner: Planner) throws(ApusError) {
     guard contains(where: { $0.elementwise != nil }) else { return }
     var isAbsorbed = Array(repeating: false, count: steps.count)
     let writers = writers
     for index in steps.indices.reversed() where !isAbsorbed[index] {
       try limits.checkTime(at: index)
       let members = chain(endingAt: index, writers: writers)
-      guard members.count > 1, let joined = joined(members, threadCount: threadCount) else { continue }
+      guard members.count > 1, let joined = try joined(members, threadCount: threadCount, planner) else { continue }
       for member in members.dropLast() { isAbsorbed[member] = true }
       steps[index] = joined
     }
@@ -90,7 +90,9 @@ extension PlanDraft {
   }
 
   /// One step for several.
-  private mutating func joined(_ members: [Int], threadCount: Int) -> Step? {
+  private mutating func joined(
+    _ members: [Int], threadCount: Int, _ planner: Planner
+  ) throws(ApusError) -> Step? {
     var stages: [(stage: ElementwiseStage, sources: [ElementwiseChain.Source])] = []
     var inputs: [TensorSlot] = []
     var results: [Int] = []
@@ -101,7 +103,7 @@ extension PlanDraft {
     }
     guard let last = members.last, let output = steps[last].operation.elementwise?.output else { return nil }
     if let input = inputs.first(where: { facts[$0.index].constant == nil }),
-      let operation = tabulated(stages, inputs, input: input, output: output)
+      let operation = try tabulated(stages, inputs, input: input, output: output, planner)
     {
       return steps[last].doing(
         operation, absorbing: members.dropLast().map { steps[$0] }, reads: [input.index])
@@ -119,8 +121,8 @@ extension PlanDraft {
   /// **Reason:** converters leave functions of floats between DEQUANTIZE and QUANTIZE: there are 256 results for each channel.
   private func tabulated(
     _ stages: [(stage: ElementwiseStage, sources: [ElementwiseChain.Source])], _ inputs: [TensorSlot],
-    input: TensorSlot, output: TensorSlot
-  ) -> (any Operator)? {
+    input: TensorSlot, output: TensorSlot, _ planner: Planner
+  ) throws(ApusError) -> (any Operator)? {
     guard [.int8, .uint8].contains(input.type), [.int8, .uint8].contains(output.type),
       input.shape == output.shape, let depth = output.shape.dimensions.last
     else { return nil }
@@ -130,15 +132,20 @@ extension PlanDraft {
         unsafe constants.append(nil)
         continue
       }
-      guard let buffer = try? constant.pin() else { return nil }
+      // At most one number for each channel.
+      guard constant.byteCount / MemoryLayout<Float>.size <= depth else { return nil }
+      let buffer = try planner.pinned(constant)
       unsafe constants.append(UnsafeRawBufferPointer(start: buffer.base, count: buffer.byteCount))
     }
-    return withExtendedLifetime(facts) {
-      switch unsafe ElementwiseChain.tabulated(stages, constants, depth: depth) {
-      case .table(let table): UnaryOperator(table, input: input, output: output, using: kernels)
-      case .channels(let kernel): UnaryOperator(kernel, input: input, output: output)
-      case nil: nil
-      }
+    let tabulated = withExtendedLifetime(facts) {
+      unsafe ElementwiseChain.tabulated(stages, constants, depth: depth)
+    }
+    switch tabulated {
+    case .table(let table): return UnaryOperator(table, input: input, output: output, using: kernels)
+    case .channels(let kernel):
+      try planner.hold(256 * depth)
+      return UnaryOperator(kernel, input: input, output: output)
+    case nil: return nil
     }
   }
 }

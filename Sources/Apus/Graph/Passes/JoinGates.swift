@@ -29,7 +29,7 @@ extension PlanDraft {
       guard let product = steps[index].operation.gatedProduct else { continue }
       for (gate, input) in [(product.lhs, product.rhs), (product.rhs, product.lhs)] {
         guard gate.shape == input.shape, gate.index != input.index, gate.index < writers.count,
-          writers[gate.index] >= 0, !wiring.isVariable(input.index),
+          writers[gate.index] >= 0, !isVariable(input.index),
           let unary = steps[writers[gate.index]].operation.unary,
           unary.input.index == input.index, let function = unary.function,
           isRead(gate.index, byNoneBut: steps[index]),

@@ -5,14 +5,14 @@ extension PlanDraft {
   /// **Rule:** a sum of two functions of one tensor of floats that are linear on either side of zero, whose slope is one above it,
   /// is a PRELU; as long as each step on the way is exact and nothing else reads what is between.
   /// **Reason:** converters write PRELU as `RELU(x) + a · RELU(−x)`: five operators for one, which what computes `x` may do.
-  mutating func joinRectifiers() throws(ApusError) {
+  mutating func joinRectifiers(planner: Planner) throws(ApusError) {
     guard contains(where: { $0.floatSum != nil }) else { return }
     var isAbsorbed = Array(repeating: false, count: steps.count)
     let writers = writers
     for index in steps.indices where !isAbsorbed[index] {
       try limits.checkTime(at: index)
       guard let sum = steps[index].operation.floatSum, sum.minimum == -.infinity, sum.maximum == .infinity,
-        let rectifier = rectifier(index, sum, writers: writers),
+        let rectifier = try rectifier(index, sum, writers: writers, planner),
         rectifier.members.allSatisfy({ !isAbsorbed[$0] }),
         let tail = PostOperation(parametricRelu: rectifier.factors, using: kernels)
       else { continue }
@@ -36,11 +36,14 @@ extension PlanDraft {
   }
 
   /// The PRELU that a sum ends; nil where it ends none.
-  private func rectifier(_ index: Int, _ sum: FloatSum, writers: [Int]) -> Rectifier? {
+  private func rectifier(
+    _ index: Int, _ sum: FloatSum, writers: [Int], _ planner: Planner
+  ) throws(ApusError) -> Rectifier? {
     guard sum.lhs.shape == sum.output.shape, sum.rhs.shape == sum.output.shape,
       let channels = sum.output.shape.dimensions.last, channels <= Self.mostChannels
     else { return nil }
-    let (left, right) = (path(to: sum.lhs, writers: writers), path(to: sum.rhs, writers: writers))
+    let left = try path(to: sum.lhs, writers: writers, planner)
+    let right = try path(to: sum.rhs, writers: writers, planner)
     // Where both ways begin, the input of all.
     for (leftCount, tensor) in left.tensors.enumerated() {
       guard let rightCount = right.tensors.firstIndex(where: { $0.index == tensor.index }) else { continue }
@@ -48,13 +51,13 @@ extension PlanDraft {
       guard tensor.shape == sum.output.shape, !isVariable(tensor.index), leftCount + rightCount > 1,
         Set(members).count == members.count,
         (left.tensors.prefix(leftCount) + right.tensors.prefix(rightCount)).allSatisfy({ between in
-          !wiring.isOutput[between.index]
+          !wiring.isOutput[between.index] && !wiring.isVariable(between.index)
             && wiring.readers(of: between.index).allSatisfy { reader in
               steps[index].does(reader) || members.contains { steps[$0].does(reader) }
             }
         }),
-        let first = slopes(left.steps.prefix(leftCount).reversed(), channels: channels),
-        let second = slopes(right.steps.prefix(rightCount).reversed(), channels: channels)
+        let first = try slopes(left.steps.prefix(leftCount).reversed(), channels: channels, planner),
+        let second = try slopes(right.steps.prefix(rightCount).reversed(), channels: channels, planner)
       else { return nil }
       var factors: [Float] = []
       for channel in 0..<channels {
@@ -72,10 +75,12 @@ extension PlanDraft {
 
   /// The tensors on the way to one, itself first, by functions that are linear on either side of zero; and the steps that
   /// compute each from the next.
-  private func path(to tensor: TensorSlot, writers: [Int]) -> (tensors: [TensorSlot], steps: [Int]) {
+  private func path(
+    to tensor: TensorSlot, writers: [Int], _ planner: Planner
+  ) throws(ApusError) -> (tensors: [TensorSlot], steps: [Int]) {
     var (tensors, path) = ([tensor], [Int]())
     while path.count < 6, let last = tensors.last, last.index < writers.count, writers[last.index] >= 0,
-      facts[last.index].root == last.index, let (input, _) = kink(writers[last.index])
+      facts[last.index].root == last.index, let (input, _) = try kink(writers[last.index], planner)
     {
       path.append(writers[last.index])
       tensors.append(input)
@@ -89,7 +94,7 @@ extension PlanDraft {
     case multiply([Float])
   }
 
-  private func kink(_ index: Int) -> (input: TensorSlot, kink: Kink)? {
+  private func kink(_ index: Int, _ planner: Planner) throws(ApusError) -> (input: TensorSlot, kink: Kink)? {
     if let unary = steps[index].operation.unary {
       return switch unary.function {
       case .floats(.negate): (unary.input, .negate)
@@ -104,18 +109,21 @@ extension PlanDraft {
       && input.shape == product.output.shape
       && [1, factor.shape.dimensions.last].contains(factor.shape.elementCount)
     {
-      if let values = try? facts[factor.index].constant?.values() as [Float]? {
-        return (input, .multiply(values))
+      if let constant = facts[factor.index].constant {
+        _ = try planner.pinned(constant)
+        return (input, .multiply(try constant.values()))
       }
     }
     return nil
   }
 
   /// The slopes of each channel below and above zero after some steps in order; nil where one would round.
-  private func slopes(_ path: [Int], channels: Int) -> [(below: Float, above: Float)]? {
+  private func slopes(
+    _ path: [Int], channels: Int, _ planner: Planner
+  ) throws(ApusError) -> [(below: Float, above: Float)]? {
     var slopes = Array(repeating: (below: 1 as Float, above: 1 as Float), count: channels)
     for index in path {
-      guard let (_, kink) = kink(index) else { return nil }
+      guard let (_, kink) = try kink(index, planner) else { return nil }
       for channel in slopes.indices {
         let (below, above) = slopes[channel]
         switch kink {
@@ -126,7 +134,8 @@ extension PlanDraft {
           guard
             let factor = factors.count == 1
               ? factors.first : factors.count == channels ? factors[channel] : nil,
-            factor.isFinite, [0, 1].contains(abs(below)), [0, 1].contains(abs(above))
+            // Zero times infinity is not zero.
+            factor.isFinite, factor != 0, [0, 1].contains(abs(below)), [0, 1].contains(abs(above))
           else { return nil }
           slopes[channel] = (below * factor, above * factor)
         }

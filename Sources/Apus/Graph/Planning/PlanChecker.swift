@@ -165,7 +165,13 @@ private struct PlanWalk {
   mutating func take(_ step: Step) throws(ApusError) {
     for tensor in step.reads { try checkIsThere(tensor, for: step) }
     for tensor in step.scratch { try write(tensor, by: step) }
-    for tensor in step.writes where !wiring.isVariable(tensor) { try write(tensor, by: step) }
+    for tensor in step.writes {
+      if tensor < wiring.tensorCount, wiring.isVariable(tensor) {
+        try checkMoment(ofWriting: tensor, by: step)
+      } else {
+        try write(tensor, by: step)
+      }
+    }
     // Its outputs must not overlap what it reads, nor each other.
     for tensor in step.reads
     where isComputed(tensor) && !isPresent[plan.facts[tensor].root] && !mayOverwrite(tensor, step) {
@@ -206,6 +212,7 @@ private struct PlanWalk {
       guard isPresent[tensor] else {
         throw failure(step, "reads the constant \(wiring.name(of: tensor)), which is not in place")
       }
+      try checkSize(ofConstant: tensor)
       return
     }
     guard step.nodes.contains(where: { wiring.isRead(tensor, by: $0) }) else {
@@ -221,6 +228,23 @@ private struct PlanWalk {
     guard isPresent[plan.facts[tensor].root] else {
       throw failure(
         step, "reads \(wiring.name(of: tensor)), which is not written yet or was written over")
+    }
+  }
+
+  /// Checks that a constant has as many bytes as its shape says; texts have a size of their own.
+  private func checkSize(ofConstant tensor: Int) throws(ApusError) {
+    guard let found = plan.facts[tensor].constant?.byteCount, wiring.types[tensor] != .string else { return }
+    let expected = try wiring.byteCount(of: tensor, shape: plan.facts[tensor].shape)
+    guard found == expected else {
+      throw ApusError(
+        .internalError, "the constant \(wiring.name(of: tensor)) has \(found) bytes, not \(expected)")
+    }
+  }
+
+  /// Checks that a step changes a variable where its operator stands: neither before another reads it, nor after.
+  private func checkMoment(ofWriting tensor: Int, by step: Step) throws(ApusError) {
+    guard step.nodes.count == 1 || wiring.subgraph.operators[step.position].outputs.contains(tensor) else {
+      throw failure(step, "writes the variable \(wiring.name(of: tensor)) early or late")
     }
   }
 

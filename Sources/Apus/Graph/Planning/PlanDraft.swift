@@ -36,9 +36,9 @@ struct PlanDraft {
     steps = steps.indices.filter { !isAbsorbed($0) }.map { steps[$0] }
   }
 
-  /// Whether a tensor is read by this step alone, and not by the caller.
+  /// Whether a tensor is read by this step alone, and neither by the caller nor by the next run.
   func isRead(_ tensor: Int, byNoneBut step: Step) -> Bool {
-    tensor < wiring.tensorCount && !wiring.isOutput[tensor]
+    tensor < wiring.tensorCount && !wiring.isOutput[tensor] && !wiring.isVariable(tensor)
       && wiring.readers(of: tensor).allSatisfy(step.does)
   }
 

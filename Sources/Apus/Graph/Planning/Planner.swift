@@ -136,7 +136,7 @@ final class Planner {
       throw node.unsupported("output \(wiring.name(of: output)) is not computed")
     }
     if operation.isDone { return nil }
-    if let view = operation.view, graph.passes.contains(.views), draft.share(view) { return nil }
+    if let view = operation.view, graph.passes.contains(.views), draft.share(view, operands: entry.inputs) { return nil }
     guard registration.isPure, graph.passes.contains(.folding), readsConstantsAlone(entry) else {
       draft.steps.append(step)
       return nil
@@ -177,11 +177,11 @@ final class Planner {
       draft.steps[index] = step.doing(try step.operation.chosen(for: Node(index: step.nodes[0], in: self)))
     }
     if passes.contains(.gates) { draft.joinGates() }
-    if passes.contains(.rectifiers) { try draft.joinRectifiers() }
+    if passes.contains(.rectifiers) { try draft.joinRectifiers(planner: self) }
     if passes.contains(.sums) { draft.absorbSums() }
     if passes.contains(.functions) { draft.absorbFunctions() }
     if passes.contains(.rows) { try draft.joinRows(threadCount: context.threads.count) }
-    if passes.contains(.chains) { try draft.joinChains(threadCount: context.threads.count) }
+    if passes.contains(.chains) { try draft.joinChains(threadCount: context.threads.count, planner: self) }
   }
 
   private func packWeights() throws(ApusError) {
@@ -201,6 +201,17 @@ final class Planner {
       operation, reads: step.reads.filter { !packer.packed.contains($0) }, scratch: record.scratch)
   }
 
+  /// Puts a constant in place, and counts what stays in memory.
+  func pinned(_ constant: Constant) throws(ApusError) -> TensorBuffer {
+    // Those with several readers are counted where they are folded. All outputs of an operator are kept together.
+    if constant.placed == nil, let computed = constant.computation {
+      try context.limits.checkTime()
+      if !computed.isShared { try hold(computed.keptByteCount) }
+      try reserve(computed.workingByteCount - computed.keptByteCount)
+    }
+    return try constant.pin()
+  }
+
   /// Pins the constants that are read during or after runs.
   private func pinConstants(of nodes: Range<Int>) throws(ApusError) -> [PlacedConstant] {
     var pinned: [PlacedConstant] = []
@@ -210,13 +221,7 @@ final class Planner {
         return
       }
       isPinned[tensor] = true
-      // Those with several readers are counted where they are folded. All outputs of an operator are kept together.
-      if constant.placed == nil, case .computed(let computed, _) = constant.state {
-        try context.limits.checkTime()
-        if !computed.isShared { try hold(computed.keptByteCount) }
-        try reserve(computed.workingByteCount - computed.keptByteCount)
-      }
-      pinned.append(.init(tensor: tensor, buffer: try constant.pin()))
+      pinned.append(.init(tensor: tensor, buffer: try self.pinned(constant)))
     }
     for step in draft.steps { for tensor in step.reads { try pin(tensor) } }
     for output in wiring.subgraph.outputs { try pin(output) }

@@ -44,6 +44,11 @@ final class Graph {
     }
   }
 
+  /// How many operators call it; see ``SubgraphCall``.
+  var callCount = 0
+  /// Whether no tensor is several of its inputs.
+  private(set) lazy var hasDistinctInputs = Set(subgraph.inputs).count == subgraph.inputs.count
+
   /// Whether a walk is under way, so that a new segment can read the results of earlier ones.
   var isRunning = false
 

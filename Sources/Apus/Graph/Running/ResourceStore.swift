@@ -32,7 +32,10 @@ final class ResourceStore {
   private var variables: [Variable?] = []
   /// Values assigned to numbers that are not handles; a model can take them from anywhere.
   private var strays: [Int32: Variable] = [:]
+  /// The bytes of the values, with what each takes beside them.
   private var byteCount = 0
+  /// The bytes of the names.
+  private var nameByteCount = 0
   private let memoryLimit: Int
   /// What they are counted in.
   private let heldMemory: HeldMemory
@@ -42,10 +45,21 @@ final class ResourceStore {
     self.heldMemory = heldMemory
   }
 
+  /// About what a name or a value takes beside its bytes.
+  private static let entryByteCount = 512
+
+  deinit { heldMemory.byteCount -= byteCount + nameByteCount }
+
   /// The handle of a name; the same one for the same name.
-  func handle(container: String, name: String) -> Int32 {
+  ///
+  /// - Throws: `resourceLimit` if the names take too much memory.
+  func handle(container: String, name: String) throws(ApusError) -> Int32 {
     let key = "\(container.utf8.count) \(container)\(name)"
     if let known = handles[key] { return known }
+    let more = key.utf8.count + Self.entryByteCount
+    try check(more)
+    nameByteCount += more
+    heldMemory.byteCount += more
     let handle = Int32(clamping: handles.count)
     handles[key] = handle
     variables.append(strays.removeValue(forKey: handle))
@@ -72,13 +86,8 @@ final class ResourceStore {
     }
     var memory = old?.memory
     if old?.byteCount != bytes.byteCount {
-      let more = bytes.byteCount - (old?.byteCount ?? 0)
-      guard more <= 0 || more <= memoryLimit && heldMemory.byteCount <= memoryLimit - more else {
-        throw ApusError(
-          .resourceLimit,
-          "resource variables take \(byteCount) bytes and \(more) more beside \(heldMemory.byteCount - byteCount), over "
-            + "the limit of \(memoryLimit)")
-      }
+      let more = bytes.byteCount - (old?.byteCount ?? -Self.entryByteCount)
+      try check(more)
       memory = try TensorMemory(byteCount: bytes.byteCount)
       byteCount += more
       heldMemory.byteCount += more
@@ -87,6 +96,16 @@ final class ResourceStore {
     let variable = Variable(type: type, shape: shape, memory: memory, byteCount: bytes.byteCount)
     variable.fill(bytes)
     self[handle] = variable
+  }
+
+  private func check(_ more: Int) throws(ApusError) {
+    guard more <= 0 || more <= memoryLimit && heldMemory.byteCount <= memoryLimit - more else {
+      let own = byteCount + nameByteCount
+      throw ApusError(
+        .resourceLimit,
+        "resource variables take \(own) bytes and \(more) more beside \(heldMemory.byteCount - own), over the limit of "
+          + "\(memoryLimit)")
+    }
   }
 
   /// Drops all values; handles stay.

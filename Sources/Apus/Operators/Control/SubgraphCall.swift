@@ -7,7 +7,6 @@ final class SubgraphCall {
   /// The subgraph's plan, which other operators may share.
   let graph: Graph
   private let observer: RunObserver
-  private let isRead: [Bool]
   private let place: String
 
   /// Checks the subgraph's inputs and outputs against the operator's, and prepares it.
@@ -15,11 +14,14 @@ final class SubgraphCall {
     _ index: Int, inputs: [(type: ElementType, shape: TensorShape)], outputTypes: [ElementType]?,
     of node: Node
   ) throws(ApusError) {
+    // There may be thousands of calls of a subgraph with as many inputs.
+    try node.context.limits.checkTime()
     graph = try node.context.child(index)
     observer = RunObserver(profiles: false, limits: node.context.limits)
     place = node.place
+    graph.callCount += 1
     let entry = graph.subgraph
-    guard entry.inputs.count == inputs.count, Set(entry.inputs).count == entry.inputs.count else {
+    guard entry.inputs.count == inputs.count, graph.hasDistinctInputs else {
       throw node.malformed(
         "subgraph \(index) has \(entry.inputs.count) inputs, not \(inputs.count) different ones")
     }
@@ -38,12 +40,15 @@ final class SubgraphCall {
           "input \(position) of subgraph \(index) is \(graph.inputType(position)), not \(input.type)")
       }
     }
-    let graph = graph
-    isRead = inputs.indices.map { graph.reads(input: $0) }
     try node.context.countPreparation()
     for (position, input) in inputs.enumerated() { graph.setInputShape(position, input.shape) }
     try graph.prepare()
   }
+
+  deinit { graph.callCount -= 1 }
+
+  /// Whether no other operator calls the subgraph.
+  var isOnlyCall: Bool { graph.callCount == 1 }
 
   /// The shapes of the outputs, unless data decides them.
   var plannedShapes: [TensorShape]? {
@@ -64,7 +69,7 @@ final class SubgraphCall {
 
   /// Fills an input, unless nothing reads it.
   func pass(_ bytes: RawSpan, to position: Int) throws(ApusError) {
-    if isRead[position] { try graph.copyInput(position, from: bytes) }
+    if graph.reads(input: position) { try graph.copyInput(position, from: bytes) }
   }
 
   /// Passes all inputs and runs.

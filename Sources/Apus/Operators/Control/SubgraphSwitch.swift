@@ -37,9 +37,9 @@ struct SubgraphSwitch: Operator {
   ) throws(ApusError) -> any Operator {
     var calls: [SubgraphCall] = []
     var shapes: [[TensorShape]?] = []
+    let (arguments, outputTypes) = (inputs.map { ($0.type, $0.shape) }, try node.outputTypes())
     for index in try node.calledSubgraphs() {
-      let call = try SubgraphCall(
-        index, inputs: inputs.map { ($0.type, $0.shape) }, outputTypes: try node.outputTypes(), of: node)
+      let call = try SubgraphCall(index, inputs: arguments, outputTypes: outputTypes, of: node)
       calls.append(call)
       // Now, because preparing another subgraph may prepare this one anew, if both call the same one.
       shapes.append(call.plannedShapes)

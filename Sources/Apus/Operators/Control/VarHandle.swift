@@ -8,7 +8,7 @@ enum VarHandle {
     try node.expect(inputs: 0...0)
     let container = try node.option { options throws(FormatError) in try options.string(0) } ?? ""
     let name = try node.option { options throws(FormatError) in try options.string(1) } ?? ""
-    let handle = node.context.resources.handle(container: container, name: name)
+    let handle = try node.context.resources.handle(container: container, name: name)
     let output = try node.output(0, shape: [], types: [.resource])
     try node.planner.setConstant(output, values: [handle])
     return ConstantOutputs()

@@ -61,22 +61,14 @@ struct While: Operator {
 
   func invoke(_ tensors: borrowing TensorTable) throws(ApusError) {
     for (position, input) in inputs.enumerated() {
-      condition.setShape(input.shape, at: position)
-      body.setShape(input.shape, at: position)
       var result = tensors.writeBytes(outputs[position])
       copyBytes(tensors.readBytes(input), to: &result)
     }
-    try condition.prepare()
-    try body.prepare()
     var isFirst = true
     repeat {
-      for (position, output) in outputs.enumerated() where isFirst || !isInvariant[position] {
-        try condition.pass(tensors.readBytes(output), to: position)
-      }
+      try pass(tensors, to: condition, isFirst: isFirst)
       guard try Self.holds(condition, place) else { return }
-      for (position, output) in outputs.enumerated() where isFirst || !isInvariant[position] {
-        try body.pass(tensors.readBytes(output), to: position)
-      }
+      try pass(tensors, to: body, isFirst: isFirst)
       try body.countIteration()
       try body.run()
       for (position, output) in outputs.enumerated() where !isInvariant[position] {
@@ -84,5 +76,19 @@ struct While: Operator {
       }
       isFirst = false
     } while true
+  }
+
+  /// Passes the values; after the first time, only those that the body changes, unless somebody else calls the subgraph in between.
+  private func pass(
+    _ tensors: borrowing TensorTable, to call: SubgraphCall, isFirst: Bool
+  ) throws(ApusError) {
+    let passesAll = isFirst || !call.isOnlyCall
+    if passesAll {
+      for (position, input) in inputs.enumerated() { call.setShape(input.shape, at: position) }
+      try call.prepare()
+    }
+    for (position, output) in outputs.enumerated() where passesAll || !isInvariant[position] {
+      try call.pass(tensors.readBytes(output), to: position)
+    }
   }
 }
