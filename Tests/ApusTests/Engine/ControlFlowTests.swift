@@ -116,4 +116,73 @@ import Testing
     let error = #expect(throws: ApusError.self) { try Interpreter(model: model.model()) }
     #expect(error?.message.hasPrefix("subgraph 2, operator #0, ADD") == true)
   }
+
+  @Test("a loop's body may call the loop's condition with another shape")
+  func conditionIsShared() throws {
+    let floats = TestModel.bytes
+    let zero: [UInt8] = [0, 0, 0, 0]
+    // Whether the sum is below 100.
+    let condition = TestModel(
+      tensors: [
+        .init(name: "x", shape: [4]), .init(name: "axis", type: Self.int32, shape: [1], data: zero),
+        .init(name: "sum", shape: []), .init(name: "limit", shape: [], data: floats([100])),
+        .init(name: "goes on", type: TestModel.bool, shape: []),
+      ],
+      operators: [
+        .init(code: 74, inputs: [0, 1], outputs: [2]),
+        .init(code: TestModel.less, inputs: [2, 3], outputs: [4]),
+      ], inputs: [0], outputs: [4])
+    // Adds one to each, after the condition has seen twice as many.
+    let body = TestModel(
+      tensors: [
+        .init(name: "x", shape: [4]), .init(name: "twice", shape: [8]),
+        .init(name: "true", type: TestModel.bool, shape: [], data: [1]),
+        .init(name: "ignored", type: TestModel.bool, shape: []),
+        .init(name: "ones", shape: [4], data: floats([1, 1, 1, 1])), .init(name: "y", shape: [4]),
+      ],
+      operators: [
+        .init(code: TestModel.concatenation, inputs: [0, 0], outputs: [1]),
+        .init(
+          code: TestModel.conditional, inputs: [2, 1], outputs: [3], options: [0: .int(1), 1: .int(1)]),
+        .init(code: TestModel.add, inputs: [0, 4], outputs: [5]),
+      ], inputs: [0], outputs: [5])
+    let model = TestModel(
+      tensors: [.init(name: "x", shape: [4]), .init(name: "y", shape: [4])],
+      operators: [
+        .init(code: TestModel.loop, inputs: [0], outputs: [1], options: [0: .int(1), 1: .int(2)])
+      ], inputs: [0], outputs: [1], children: [condition, body])
+    let interpreter = try Interpreter(model: model.model())
+    for _ in 0..<2 {
+      try interpreter.copy([0, 0, 0, 0] as [Float], toInputAt: 0)
+      try interpreter.invoke()
+      #expect(try interpreter.output(at: 0) == [25, 25, 25, 25] as [Float])
+    }
+  }
+
+  @Test("a constant whose shape an input decides is not kept for other shapes")
+  func viewsOfConstants() throws {
+    let model = TestModel(
+      tensors: [
+        .init(name: "x", shape: [1, 2], signature: [-1, -1]),
+        .init(name: "shape", type: Self.int32, shape: [2]),
+        .init(name: "a", shape: [2], data: TestModel.bytes([1, 2])),
+        .init(name: "view", shape: [1, 2]), .init(name: "b", shape: [2], data: TestModel.bytes([10, 20])),
+        .init(name: "sum", shape: [1, 2]), .init(name: "y", shape: [1, 2]),
+      ],
+      operators: [
+        .init(code: 77, inputs: [0], outputs: [1], options: [0: .byte(2)]),
+        .init(code: TestModel.reshape, inputs: [2, 1], outputs: [3]),
+        .init(code: TestModel.add, inputs: [3, 4], outputs: [5]),
+        .init(code: TestModel.add, inputs: [0, 5], outputs: [6]),
+      ], inputs: [0], outputs: [6])
+    let interpreter = try Interpreter(model: model.model())
+    for (shape, expected) in [
+      ([1, 2], [11, 22]), ([2, 1], [11, 21, 12, 22]), ([1, 2], [11, 22]),
+    ] as [(TensorShape, [Float])] {
+      try interpreter.resizeInput(at: 0, to: shape)
+      try interpreter.copy([0, 0] as [Float], toInputAt: 0)
+      try interpreter.invoke()
+      #expect(try interpreter.output(at: 0) == expected)
+    }
+  }
 }

@@ -242,4 +242,87 @@ import Testing
     let model = try Model(bytes: bytes, limits: shallow)
     #expect(error { () throws(ApusError) in _ = try Interpreter(model: model) }?.code == .resourceLimit)
   }
+
+  @Test(
+    "values that are assigned to any number of handles count towards the limit of memory, with what each takes beside them"
+  )
+  func strays() throws {
+    var model = Self.endlessLoop()
+    let int32 = TestModel.int32
+    model.tensors = ["x", "y"].map { .init(name: $0, type: int32, shape: []) }
+    model.children[0].tensors[0] = .init(name: "x", type: int32, shape: [])
+    model.children[1] = TestModel(
+      tensors: [
+        .init(name: "x", type: int32, shape: []), .init(name: "y", type: int32, shape: []),
+        .init(name: "one", type: int32, shape: [], data: [1, 0, 0, 0]),
+      ],
+      operators: [
+        .init(code: 144, inputs: [0, 2], outputs: []),
+        .init(code: TestModel.add, inputs: [0, 2], outputs: [1]),
+      ], inputs: [0], outputs: [1])
+    var options = Interpreter.Options()
+    options.memoryLimit = 1 << 20
+    options.loopLimit = 100_000
+    let interpreter = try Interpreter(model: model.model(), options: options)
+    for _ in 0..<2 {
+      let found = error { () throws(ApusError) in try interpreter.invoke() }
+      #expect(
+        found?.code == .resourceLimit && found?.message.contains("resource variables") == true,
+        "\(found as Any)")
+      interpreter.resetVariables()
+    }
+  }
+
+  @Test("names of variables count towards the limit of memory")
+  func handles() throws {
+    let model = TestModel(
+      tensors: (0..<100).map { .init(name: "\($0)", type: 13, shape: []) },
+      operators: (0..<100).map {
+        .init(
+          code: 142, inputs: [], outputs: [Int32($0)],
+          options: [1: .text("\($0)" + String(repeating: "n", count: 10_000))])
+      }, inputs: [], outputs: [0])
+    var options = Interpreter.Options()
+    let file = try model.model()
+    _ = try Interpreter(model: file, options: options)
+    options.memoryLimit = 500_000
+    let found = error { () throws(ApusError) in _ = try Interpreter(model: file, options: options) }
+    #expect(
+      found?.code == .resourceLimit && found?.message.contains("resource variables") == true,
+      "\(found as Any)")
+  }
+
+  @Test("constants that a pass looks at count towards the limit of memory")
+  func pinnedConstants() throws {
+    // Each sum has a constant of 4 MiB, which a file of some bytes describes.
+    let (width, count) = (1 << 20 as Int32, 9 as Int32)
+    var model = TestModel(
+      tensors: [
+        .init(name: "x", type: TestModel.int8, shape: [1, width], scale: 0.1),
+        .init(
+          name: "shape", type: TestModel.int32, shape: [2],
+          data: [1, width].flatMap { value in withUnsafeBytes(of: value.littleEndian) { Array($0) } }),
+        .init(name: "value", shape: [], data: TestModel.bytes([2])),
+        .init(name: "floats", shape: [1, width]),
+      ], operators: [.init(code: 6, inputs: [0], outputs: [3])], inputs: [0], outputs: [])
+    for _ in 0..<count {
+      let first = Int32(model.tensors.count)
+      model.tensors += [
+        .init(name: "filled", shape: [1, width]), .init(name: "product", shape: [1, width]),
+        .init(name: "y", type: TestModel.int8, shape: [1, width], scale: 0.1),
+      ]
+      model.operators += [
+        .init(code: 94, inputs: [1, 2], outputs: [first]),
+        .init(code: TestModel.mul, inputs: [3, first], outputs: [first + 1]),
+        .init(code: 114, inputs: [first + 1], outputs: [first + 2]),
+      ]
+      model.outputs.append(first + 2)
+    }
+    let file = try model.model()
+    var options = Interpreter.Options()
+    _ = try Interpreter(model: file, options: options)
+    options.memoryLimit = 24 << 20
+    let found = error { () throws(ApusError) in _ = try Interpreter(model: model.model(), options: options) }
+    #expect(found?.code == .resourceLimit, "\(found as Any)")
+  }
 }
