@@ -18,6 +18,9 @@ struct ConvolutionTiling {
   let rowTiles: Int
   let columnTiles: Int
 
+  /// Multiply-accumulates of a tile, unless its fewest columns take more.
+  private static let mostProducts = 1 << 30
+
   /// Plans tiles whose gathered block has about `gatheredCount` elements and at most `maximumRows` rows; few
   /// rows are shared out in multiples of `leastSharedRows`.
   init(
@@ -39,8 +42,11 @@ struct ConvolutionTiling {
     let wanted = ceilingQuotient(8, max(1, rowTiles * groups))
     let worthwhile = ceilingQuotient(32_768, max(1, rowsPerTile * depth))
     let step = columnStep
+    // A run can be stopped between tiles.
+    let most = max(1, Self.mostProducts / max(1, rowsPerTile * depth))
     columnsPerTile = min(
-      max(1, columnCount), roundedUp(max(ceilingQuotient(columnCount, wanted), worthwhile, 1), to: step))
+      max(1, columnCount),
+      roundedUp(min(max(ceilingQuotient(columnCount, wanted), worthwhile, 1), most), to: step))
     columnTiles = ceilingQuotient(columnCount, columnsPerTile)
   }
 

@@ -129,7 +129,9 @@ package struct Pooling: Sendable {
         let tiles = threads.tileCount(rows: rows, bytes: inputByteCount, alone: tiles)
         unsafe threads.run(
           tiles: tiles,
-          Work(owner: owner, tiles: tiles, input: input, output: output, scratch: scratch ?? output))
+          Work(
+            owner: owner, tiles: tiles, threads: threads, input: input, output: output,
+            scratch: scratch ?? output))
       }
     }
   }
@@ -140,6 +142,7 @@ package struct Pooling: Sendable {
 
     let owner: UnsafePointer<Pooling>
     let tiles: Int
+    let threads: ThreadTeam
     let input: UnsafeRawPointer
     let output: UnsafeMutableRawPointer
     /// Where there is none, no code writes to it.
@@ -151,7 +154,8 @@ package struct Pooling: Sendable {
         return unsafe owner.pointee.poolRows(self, range)
       }
       unsafe generated.run(
-        input, to: output, rows: range, scratch: scratch + worker &* generated.scratchByteCount)
+        input, to: output, rows: range, scratch: scratch + worker &* generated.scratchByteCount,
+        threads: threads)
     }
   }
 
@@ -162,6 +166,7 @@ package struct Pooling: Sendable {
   }
 
   private func poolRows(_ work: Work, _ range: Range<Int>) {
+    var poll = StopPoll(work.threads)
     for row in range {
       let (batch, vertical) = window(row: row)
       for column in 0..<outputWidth {
@@ -172,6 +177,7 @@ package struct Pooling: Sendable {
         let window = PoolingWindow(
           rows: vertical.count, columns: horizontal.count, rowStride: inputWidth &* channels,
           channels: channels)
+        if poll.mustStop(before: window.count &* channels) { return }
         switch elements {
         case .float32(let minimum, let maximum):
           unsafe window.poolFloats(kind, source, to: destination, minimum: minimum, maximum: maximum)

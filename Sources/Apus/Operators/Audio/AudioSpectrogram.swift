@@ -23,6 +23,8 @@ struct AudioSpectrogram: Operator {
     let output = try node.output(0, shape: [channels, frames, frequencies], types: [.float32])
     guard output.shape.elementCount > 0 else { return DataMovement([]) }
     try node.check(plainWork: Double(output.shape.elementCount) * 64)
+    // The transform's factors and order, and the shape of the window.
+    try node.keep(tablesOf: 2 * frequencies, entryByteCount: 24)
     let kernel = SpectrogramKernel(
       channels: channels, frames: frames, stride: stride, windowLength: windowLength,
       isSquared: options.bool("magnitude_squared"))

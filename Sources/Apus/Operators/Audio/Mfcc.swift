@@ -28,8 +28,9 @@ struct Mfcc: Operator {
       throw node.malformed(
         "\(input.name) has \(input.shape[2]) frequencies, not 2 to \(RFFT2D.limit)")
     }
-    // The band of each frequency, and its share in it.
+    // The band of each frequency, and its share in it; the cosines.
     try node.keep(tablesOf: input.shape[2], entryByteCount: 16)
+    try node.keep(tablesOf: bands * coefficients, entryByteCount: 8)
     let output = try node.output(
       0, shape: [input.shape[0], input.shape[1], coefficients], types: [.float32])
     guard output.shape.elementCount > 0 else { return DataMovement([]) }

@@ -38,6 +38,8 @@ struct RFFT2D: Operator {
       0, shape: TensorShape(batch + [height, width / 2 + 1]), types: [.complex64])
     guard output.shape.elementCount > 0 else { return DataMovement([]) }
     try node.check(plainWork: Double(output.shape.elementCount) * 64)
+    // The factors of both transforms, and the order of their results.
+    try node.keep(tablesOf: height + width, entryByteCount: 24)
     let scratch = try node.scratch(byteCount: byteCount)
     let sizes = (height: input.shape[batch.count], width: input.shape[batch.count + 1])
     return RFFT2D(

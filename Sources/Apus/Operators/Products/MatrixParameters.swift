@@ -37,6 +37,11 @@ extension Node {
   private static let channelLimit = 1 << 23
   /// What kernels keep of a channel beside packed weights: its scale, factors and bounds.
   private static let channelByteCount = 64
+  /// What they keep of the columns that they multiply at once, of each group: factors in vectors, of two forms.
+  private static let panelByteCount = 3 << 10
+  private static let panelColumnCount = 64
+  /// What they keep of each tap of a filter: where it lies.
+  private static let tapByteCount = 16
 
   /// Refuses more channels than kernels are made for, and counts what they keep of them.
   func keepChannels(_ count: Int) throws(ApusError) {
@@ -52,6 +57,14 @@ extension Node {
     for convolution: Convolution, _ input: TensorSlot, _ filter: TensorSlot
   ) throws(ApusError) -> KernelSet.Chosen<any PreparedConvolution> {
     try keepChannels(convolution.outputChannels)
+    // No overflow: there are no more groups than channels, and no more taps than the filter has elements.
+    let columnCount = convolution.outputChannels / max(convolution.groups, 1)
+    let panels = (columnCount + Self.panelColumnCount - 1) / Self.panelColumnCount
+    try keep(tablesOf: convolution.groups * panels, entryByteCount: Self.panelByteCount)
+    if convolution.dilationWidth > 1 || convolution.groups > 1 {
+      try keep(
+        tablesOf: convolution.filterHeight * convolution.filterWidth, entryByteCount: Self.tapByteCount)
+    }
     guard let chosen = kernels.choose(convolution, isForOneThread: isForOneThread) else {
       throw mismatch(input, filter)
     }
@@ -63,6 +76,8 @@ extension Node {
     for convolution: DepthwiseConvolution, _ input: TensorSlot, _ filter: TensorSlot
   ) throws(ApusError) -> KernelSet.Chosen<any PreparedConvolution> {
     try keepChannels(convolution.outputChannels)
+    try keep(
+      tablesOf: convolution.filterHeight * convolution.filterWidth, entryByteCount: Self.tapByteCount)
     guard let chosen = kernels.choose(convolution) else { throw mismatch(input, filter) }
     return chosen
   }

@@ -31,6 +31,8 @@ final class GeneratedPooling: Sendable {
   /// As many whole vectors of a pixel are made one after the other.
   private static let manyVectors = 4
   private static let mostRows = 1 << 12
+  /// Vectors that one call of a function reads, unless a single result takes more: some milliseconds.
+  private static let mostReads = 1 << 22
 
   /// Lays out a pool; throws where the set has no code for it.
   init(_ pooling: Pooling, using kernels: any ElementwiseKernels) throws(Decline) {
@@ -137,8 +139,9 @@ final class GeneratedPooling: Sendable {
   /// Pools some rows of the output.
   func run(
     _ input: UnsafeRawPointer, to output: UnsafeMutableRawPointer, rows range: Range<Int>,
-    scratch: UnsafeMutableRawPointer
+    scratch: UnsafeMutableRawPointer, threads: ThreadTeam
   ) {
+    var poll = StopPoll(threads)
     let p = pooling
     let rowByteCount = p.outputWidth &* p.channels &* windows.reduction.resultByteCount
     unsafe offsets.withUnsafeBufferPointer { offsets in
@@ -148,17 +151,18 @@ final class GeneratedPooling: Sendable {
         let target = unsafe output + row &* rowByteCount
         guard let code = rows else {
           let source = Int(bitPattern: input) &+ place &* windows.reduction.operation.byteCounts.source
-          unsafe runWindows(source, Int(bitPattern: target), rows: taps.count, offsets)
+          unsafe runWindows(source, Int(bitPattern: target), rows: taps.count, offsets, &poll)
           continue
         }
         unsafe combineRows(
           code, Int(bitPattern: input) &+ place &* code.reduction.operation.byteCounts.source,
-          to: Int(bitPattern: scratch), rows: taps.count, offsets)
+          to: Int(bitPattern: scratch), rows: taps.count, offsets, &poll)
         // Vectors that are written beyond their pixels are overwritten by the next, up to the tile's last row.
         let isLast = (range.upperBound &- 1 &- row) &* rowByteCount < 64
         let spare = unsafe scratch + self.rowByteCount
         unsafe runWindows(
-          Int(bitPattern: scratch), Int(bitPattern: isLast ? spare : target), rows: taps.count, offsets)
+          Int(bitPattern: scratch), Int(bitPattern: isLast ? spare : target), rows: taps.count, offsets,
+          &poll)
         if isLast { unsafe target.copyMemory(from: spare, byteCount: rowByteCount) }
       }
     }
@@ -166,7 +170,8 @@ final class GeneratedPooling: Sendable {
 
   /// Brings rows of the input together.
   private func combineRows(
-    _ code: TapReductionCode, _ source: Int, to target: Int, rows: Int, _ offsets: UnsafeBufferPointer<Int>
+    _ code: TapReductionCode, _ source: Int, to target: Int, rows: Int,
+    _ offsets: UnsafeBufferPointer<Int>, _ poll: inout StopPoll
   ) {
     let (count, lanes) = (pooling.inputWidth &* pooling.channels, code.reduction.lanes)
     let (from, kept) = code.reduction.operation.byteCounts
@@ -177,7 +182,7 @@ final class GeneratedPooling: Sendable {
     arguments.sourceStep = lanes &* from
     arguments.targetStep = lanes &* kept
     unsafe list(&arguments, offsets, first: 0, count: rows)
-    code.function.call(arguments)
+    call(code, arguments, taps: rows, &poll)
     guard !count.isMultiple(of: lanes) else { return }
     // The last vector overlaps the one before it.
     arguments.source = source &+ (count &- lanes) &* from
@@ -187,17 +192,18 @@ final class GeneratedPooling: Sendable {
   }
 
   /// Makes a row of the output of windows that begin in a row of the source.
-  private func runWindows(_ source: Int, _ target: Int, rows: Int, _ offsets: UnsafeBufferPointer<Int>) {
+  private func runWindows(
+    _ source: Int, _ target: Int, rows: Int, _ offsets: UnsafeBufferPointer<Int>, _ poll: inout StopPoll
+  ) {
     let (p, reduction) = (pooling, windows.reduction)
     let (from, to) = (
       reduction.operation.byteCounts.source &* p.channels, reduction.resultByteCount &* p.channels
     )
     for run in runs {
+      let taps = self.rows == nil ? rows &* run.taps.count : run.taps.count
       var arguments = p.arguments(of: reduction, taps: rows &* run.taps.count)
       let (first, place) = (source &+ run.taps.first &* from, target &+ run.first &* to)
-      unsafe list(
-        &arguments, offsets, first: run.list,
-        count: self.rows == nil ? rows &* run.taps.count : run.taps.count)
+      unsafe list(&arguments, offsets, first: run.list, count: taps)
       if self.rows != nil, p.strideWidth == 1, run.count > 1 {
         // Neighboring windows are neighbors in memory as well.
         arguments.source = first
@@ -205,7 +211,7 @@ final class GeneratedPooling: Sendable {
         arguments.count = ceilingQuotient(run.count &* p.channels, reduction.lanes)
         arguments.sourceStep = reduction.lanes &* reduction.operation.byteCounts.source
         arguments.targetStep = reduction.lanes &* reduction.resultByteCount
-        windows.function.call(arguments)
+        call(windows, arguments, taps: taps, &poll)
         continue
       }
       // Vectors of a pixel lie side by side; where there are few, those of neighboring pixels are made together.
@@ -220,7 +226,7 @@ final class GeneratedPooling: Sendable {
         arguments.pixels = run.count
         arguments.sourcePixelStep = p.strideWidth &* from
         arguments.targetPixelStep = to
-        windows.function.call(arguments)
+        call(windows, arguments, taps: taps, &poll)
       }
       arguments.count = run.count
       arguments.sourceStep = p.strideWidth &* from
@@ -229,7 +235,39 @@ final class GeneratedPooling: Sendable {
       for channel in isByPixels ? vectors[whole...] : vectors[...] {
         arguments.source = first &+ channel &* reduction.operation.byteCounts.source
         arguments.target = place &+ channel &* reduction.resultByteCount
-        windows.function.call(arguments)
+        call(windows, arguments, taps: taps, &poll)
+      }
+    }
+  }
+
+  /// Calls a function: in pieces, between which it asks whether to stop, where it reads many vectors.
+  @inline(__always)
+  private func call(
+    _ code: TapReductionCode, _ arguments: TapReductionCode.Arguments, taps: Int, _ poll: inout StopPoll
+  ) {
+    guard taps &* arguments.count &* arguments.pixels > Self.mostReads else {
+      return code.function.call(arguments)
+    }
+    callInPieces(code, arguments, taps: taps, &poll)
+  }
+
+  @inline(never)
+  private func callInPieces(
+    _ code: TapReductionCode, _ arguments: TapReductionCode.Arguments, taps: Int, _ poll: inout StopPoll
+  ) {
+    for pixel in 0..<arguments.pixels {
+      var piece = arguments
+      piece.pixels = 1
+      piece.source = arguments.source &+ pixel &* arguments.sourcePixelStep
+      piece.target = arguments.target &+ pixel &* arguments.targetPixelStep
+      var left = arguments.count
+      while left > 0 {
+        piece.count = min(left, max(1, Self.mostReads / max(taps, 1)))
+        if poll.mustStop(before: taps &* piece.count) { return }
+        code.function.call(piece)
+        piece.source &+= piece.count &* piece.sourceStep
+        piece.target &+= piece.count &* piece.targetStep
+        left &-= piece.count
       }
     }
   }

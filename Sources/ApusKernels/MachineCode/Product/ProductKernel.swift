@@ -183,7 +183,8 @@
       }
       let work = unsafe Work(
         owner: .passUnretained(self), packed: .passUnretained(packed), form: .passUnretained(form),
-        tiling: tiling, memory: memory, postOperations: postOperations.map { unsafe .passUnretained($0) },
+        tiling: tiling, threads: threads, memory: memory,
+        postOperations: postOperations.map { unsafe .passUnretained($0) },
         other: other)
       withExtendedLifetime(form) { threads.run(tiles: tiling.count, work) }
     }
@@ -197,6 +198,7 @@
     let packed: Unmanaged<PackedWeights>
     let form: Unmanaged<OutputForm>
     let tiling: ProductPlan.Tiling
+    let threads: ThreadTeam
     let memory: ConvolutionScheme.Memory
     let postOperations: Unmanaged<PostOperations>?
     let other: UnsafePointer<Float>?
@@ -252,6 +254,7 @@
     }
     let outputStride = convolution.outputChannels &* scheme.elementByteCount
 
+    var poll = StopPoll(work.threads)
     let panels = tiling.panels(panelTile)
     var next = panels.lowerBound
     let lastPanel = panels.upperBound
@@ -286,7 +289,7 @@
       if plan.takesPixels {
         let pixel = plan.isDense ? first : image &* convolution.outputWidth &+ first
         let output = unsafe work.memory.output + pixel &* outputStride + columnOffset
-        unsafe runLine(&call, form, rows: rows, output: output, length: end &- first)
+        unsafe runLine(&call, form, rows: rows, output: output, length: end &- first, &poll)
       } else {
         let lineStride = convolution.strideHeight &* plan.imageRowByteCount
         for line in first..<end {
@@ -296,7 +299,8 @@
             unsafe call.take(ProductPlan.filterRows(convolution, line: line), of: plan, taps: taps)
           }
           unsafe runLine(
-            &call, form, rows: rows + (line &- first) &* lineStride, output: output, length: plan.lineLength)
+            &call, form, rows: rows + (line &- first) &* lineStride, output: output, length: plan.lineLength,
+            &poll)
         }
       }
     }
@@ -350,18 +354,32 @@
     }
   }
 
+  /// How long a call of a function is at most, in steps of plain code, unless a block takes longer.
+  private static let mostSteps = 1 << 22
+
   /// Runs a panel over rows that lie equally far apart.
   private func runLine(
     _ call: inout Call, _ form: OutputForm, rows: UnsafeRawPointer, output: UnsafeMutableRawPointer,
-    length: Int
+    length: Int, _ poll: inout StopPoll
   ) {
     let (rowCount, count, rest) = plan.blocks(length, vectorCount: call.panel.vectorCount)
     guard rowCount > 0 else { return }
     let (columns, zeroPoints) = (call.panel.columnCount, call.arguments.zeroPoints)
-    call.arguments.rows = Int(bitPattern: rows)
-    call.arguments.output = Int(bitPattern: output)
-    if !movesAlongPanels { call.arguments.blocks = count }
-    form.functions.call(rows: rowCount, columns: columns, &call.arguments)
+    // About as long as so many steps of plain code.
+    let stepsPerBlock = 1 &+ (call.arguments.tapCount &* plan.stepsPerTap) >> 4
+    let blocks = movesAlongPanels ? 1 : count
+    let most = blocks &* stepsPerBlock > Self.mostSteps ? max(1, Self.mostSteps / stepsPerBlock) : blocks
+    var first = 0
+    while first < blocks {
+      if poll.mustStop(before: min(most, blocks &- first) &* stepsPerBlock) { return }
+      let row = first &* rowCount
+      unsafe call.arguments.rows = Int(bitPattern: rows + row &* rowStride)
+      unsafe call.arguments.output = Int(bitPattern: output + row &* call.arguments.outputStride)
+      if plan.rowTerms != nil { call.arguments.zeroPoints = zeroPoints &+ 4 &* row }
+      if !movesAlongPanels { call.arguments.blocks = min(most, blocks &- first) }
+      form.functions.call(rows: rowCount, columns: columns, &call.arguments)
+      first &+= most
+    }
     if rest > 0 {
       let row = length &- rest
       unsafe call.arguments.rows = Int(bitPattern: rows + row &* rowStride)
