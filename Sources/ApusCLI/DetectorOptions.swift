@@ -46,14 +46,15 @@ struct DetectorOptions: ParsableArguments {
       return detector
     }
     let model = try Model(contentsOfFile: file)
-    var detector = try ObjectDetector(model: model, labels: labels, options: options)
-    if input.fit == .letterbox, detector.layout.isYOLO {
-      // YOLO's own letterbox is gray.
+    var detector: ObjectDetector? = try ObjectDetector(model: model, labels: labels, options: options)
+    if input.fit == .letterbox, detector?.layout.isYOLO == true {
+      // YOLO's own letterbox is gray. The first detector's memory is free before the second takes as much.
+      detector = nil
       options.fit = nil
-      detector = try ObjectDetector(model: model, labels: labels, options: options)
     }
-    try categories.check(detector.labels)
-    return detector
+    let made = try detector ?? ObjectDetector(model: model, labels: labels, options: options)
+    try categories.check(made.labels)
+    return made
   }
 }
 

@@ -63,7 +63,7 @@ struct FacesCommand: ParsableCommand {
         throw ApusError(.unwritableFile, "cannot make the folder '\(alignDir)'")
       }
     }
-    let stems = AnnotationOptions.stems(of: sources)
+    let stems = alignDir == nil ? [] : AnnotationOptions.stems(of: sources)
     let size = alignSize
     let limits = input.limits
     try PictureRunner(

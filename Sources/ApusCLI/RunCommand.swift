@@ -63,11 +63,11 @@ struct RunCommand: ParsableCommand {
     var options = try engine.interpreterOptions
     limits.apply(to: &options)
     options.profiles = profile
-    let arrays = try inputArrays(for: model)
+    let files = try inputFiles(for: model)
     options.inputShapes = Dictionary(
-      uniqueKeysWithValues: arrays.enumerated().map { ($0, TensorShape($1.shape)) })
+      uniqueKeysWithValues: files.enumerated().map { ($0, TensorShape($1.head.shape)) })
     let interpreter = try Interpreter(model: model, options: options)
-    try fillInputs(of: interpreter, with: arrays)
+    try fillInputs(of: interpreter, with: files)
     let start = ContinuousClock.now
     try interpreter.invoke()
     let milliseconds = (ContinuousClock.now - start).milliseconds
@@ -77,9 +77,9 @@ struct RunCommand: ParsableCommand {
     for (position, tensor) in interpreter.outputs.enumerated() {
       var file: String?
       if let outputDir {
-        file = "\(outputDir)/output_\(position).npy"
-        let array = try array(of: tensor, at: position, in: interpreter)
-        try writeWholeFile(pieces: [array.head, array.bytes], to: "\(outputDir)/output_\(position).npy")
+        let path = "\(outputDir)/output_\(position).npy"
+        try write(tensor, at: position, of: interpreter, to: path)
+        file = path
       }
       outputs.append(
         .init(name: tensor.name, type: tensor.type.rawValue, shape: tensor.shape.dimensions, file: file))
@@ -106,51 +106,80 @@ struct RunCommand: ParsableCommand {
       "\(decimal(milliseconds, 3)) ms, kernels \(interpreter.kernels), threads \(options.threadCount)")
   }
 
-  /// The arrays of the files, each of its input's type and of a shape that the model allows.
-  private func inputArrays(for model: Model) throws -> [NumPyArray] {
+  /// A file whose head is read, and whose elements are read into the input once there is one.
+  private struct InputFile {
+    let rest: FileReader
+    let head: NumPyArray
+
+    init(_ path: String) throws(ApusError) {
+      rest = try FileReader(path)
+      do throws(ApusError) {
+        let start = try rest.next(NumPyArray.leastHead)
+        let count = try NumPyArray.headByteCount(of: start)
+        head = try NumPyArray(file: start + rest.next(max(count - start.count, 0)))
+      } catch {
+        throw error.code == .unreadableFile
+          ? error : ApusError(error.code, "the file '\(path)': \(error.message)")
+      }
+    }
+  }
+
+  /// The files, each of its input's type and of a shape that the model allows.
+  private func inputFiles(for model: Model) throws -> [InputFile] {
     let tensors = model.inputs
     guard input.isEmpty || input.count == tensors.count else {
       throw ApusError(
         .invalidArgument, "the model has \(tensors.count) inputs, but --input is given \(input.count) times")
     }
-    let arrays = try input.map { path in
-      let bytes = try readWholeFile(at: path, limit: 1 << 30)
-      do throws(ApusError) { return try NumPyArray(file: bytes) } catch {
-        throw ApusError(error.code, "the file '\(path)': \(error.message)")
-      }
-    }
-    for (position, array) in arrays.enumerated() {
-      let tensor = tensors[position]
-      guard array.fits(tensor.type) else {
+    let files = try input.map { try InputFile($0) }
+    for (position, file) in files.enumerated() {
+      let (tensor, head) = (tensors[position], file.head)
+      guard head.fits(tensor.type) else {
         throw ApusError(
           .invalidArgument,
-          "input \(position) (\(tensor.name)) is \(tensor.type), but \(input[position]) holds \(array.type)")
+          "input \(position) (\(tensor.name)) is \(tensor.type), but \(input[position]) holds \(head.type)")
       }
-      if array.shape != tensor.shape.dimensions {
-        try checkResize(of: tensor, to: array.shape, position: position)
+      if head.shape != tensor.shape.dimensions {
+        try checkResize(of: tensor, to: head.shape, position: position)
       }
     }
-    return arrays
+    return files
   }
 
-  private func fillInputs(of interpreter: Interpreter, with arrays: [NumPyArray]) throws {
-    for (position, array) in arrays.enumerated() {
-      let bytes = array.tensorBytes(of: interpreter.inputs[position].type)
+  /// Reads the files piece by piece: beside the inputs, they take no memory.
+  private func fillInputs(of interpreter: Interpreter, with files: [InputFile]) throws {
+    let tensors = interpreter.inputs
+    for (position, file) in files.enumerated() {
       try interpreter.withInputBytes(at: position) { span throws(ApusError) in
-        guard span.byteCount == bytes.count else {
+        var offset = 0
+        while true {
+          let piece = try file.rest.next(Self.pieceByteCount)
+          if piece.isEmpty { break }
+          let bytes = NumPyArray(type: file.head.type, shape: [], bytes: piece).tensorBytes(
+            of: tensors[position].type)
+          guard bytes.count <= span.byteCount - offset else {
+            throw ApusError(
+              .invalidArgument, "input \(position) takes \(span.byteCount) bytes, but the file has more")
+          }
+          for index in bytes.indices {
+            span.storeBytes(of: bytes[index], toByteOffset: offset + index, as: UInt8.self)
+          }
+          offset += bytes.count
+        }
+        guard offset == span.byteCount else {
           throw ApusError(
             .invalidArgument,
-            "input \(position) takes \(span.byteCount) bytes, but the file has \(bytes.count)")
-        }
-        for index in bytes.indices {
-          span.storeBytes(of: bytes[index], toByteOffset: index, as: UInt8.self)
+            "input \(position) takes \(span.byteCount) bytes, but the file has \(offset)")
         }
       }
     }
-    if arrays.isEmpty {
+    if files.isEmpty {
       try RandomBytes.fillInputs(of: interpreter)
     }
   }
+
+  /// How much of a file is in memory at a time; whole elements of every type.
+  private static let pieceByteCount = 1 << 20
 
   private func makeFolder(_ path: String) throws(ApusError) {
     do { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) } catch {
@@ -172,15 +201,24 @@ struct RunCommand: ParsableCommand {
     }
   }
 
-  private func array(of tensor: Tensor, at position: Int, in interpreter: Interpreter) throws -> NumPyArray {
-    let bytes = try interpreter.withOutputBytes(at: position) { span throws(ApusError) in
-      // Of `bfloat16`, an array twice as large is made.
-      let factor = tensor.type == .bfloat16 ? 3 : 1
-      try requireMemory(factor * span.byteCount, for: "output \(position) (\(tensor.name))")
-      return unsafe span.withUnsafeBytes { unsafe Array($0) }
+  /// Writes an output piece by piece.
+  private func write(
+    _ tensor: Tensor, at position: Int, of interpreter: Interpreter, to path: String
+  ) throws(ApusError) {
+    func array(_ bytes: [UInt8]) throws(ApusError) -> NumPyArray {
+      do { return try NumPyArray(tensor: bytes, of: tensor.type, shape: tensor.shape.dimensions) } catch {
+        throw ApusError(error.code, "output \(position) (\(tensor.name)): \(error.message)")
+      }
     }
-    do { return try NumPyArray(tensor: bytes, of: tensor.type, shape: tensor.shape.dimensions) } catch {
-      throw ApusError(error.code, "output \(position) (\(tensor.name)): \(error.message)")
+    let head = try array([]).head
+    try writeWholeFile(to: path) { number throws(ApusError) in
+      if number == 0 { return head }
+      return try interpreter.withOutputBytes(at: position) { span throws(ApusError) -> [UInt8]? in
+        let first = (number - 1) * Self.pieceByteCount
+        guard first < span.byteCount else { return nil }
+        let piece = span.extracting(first..<min(first + Self.pieceByteCount, span.byteCount))
+        return try array(unsafe piece.withUnsafeBytes { unsafe Array($0) }).bytes
+      }
     }
   }
 }

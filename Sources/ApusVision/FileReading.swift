@@ -34,26 +34,84 @@ func readFile(
   at path: String, limit: Int, begin: (Int) throws(ApusError) -> Void = { _ in },
   body: (ArraySlice<UInt8>) throws(ApusError) -> Void
 ) throws(ApusError) {
-  let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-  guard descriptor >= 0 else { throw unreadable(path) }
-  defer { _ = close(descriptor) }
-  var status = stat()
-  if unsafe fstat(descriptor, &status) == 0, status.st_size > 0 { try begin(min(Int(status.st_size), limit)) }
+  let file = try FileReader(path)
+  if let count = file.byteCount, count > 0 { try begin(min(count, limit)) }
   var chunk = [UInt8](repeating: 0, count: 1 << 18)
   var total = 0
   while true {
-    let count = unsafe read(descriptor, &chunk, chunk.count)
+    let count = try file.fill(&chunk)
     if count == 0 { return }
-    guard count > 0 else {
-      if errno == EINTR { continue }
-      throw unreadable(path)
-    }
     total += count
     guard total <= limit else {
       throw ApusError(.resourceLimit, "the file '\(path)' is longer than \(limit) bytes")
     }
     try body(chunk[..<count])
   }
+}
+
+/// An open file, read from its beginning to its end; pipes are read as well.
+package final class FileReader {
+  private let path: String
+  private let descriptor: Int32
+  /// The number of bytes of a regular file; nil for others.
+  package let byteCount: Int?
+
+  /// Opens a file.
+  ///
+  /// - Throws: `unreadableFile` with the system's reason.
+  package init(_ path: String) throws(ApusError) {
+    self.path = path
+    descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw unreadable(path) }
+    var status = stat()
+    let isRegular = unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    byteCount = isRegular ? Int(status.st_size) : nil
+  }
+
+  deinit {
+    if descriptor > 0 { _ = close(descriptor) }
+  }
+
+  /// What comes in on standard input.
+  package static var standardInput: FileReader { FileReader(descriptor: 0, "standard input") }
+
+  private init(descriptor: Int32, _ name: String) {
+    (path, self.descriptor, byteCount) = (name, descriptor, nil)
+  }
+
+  /// The next bytes, as many as requested; fewer only at the end.
+  package func next(_ count: Int) throws(ApusError) -> [UInt8] {
+    var chunk = [UInt8](repeating: 0, count: count)
+    let filled = try fill(&chunk)
+    chunk.removeLast(count - filled)
+    return chunk
+  }
+
+  /// Reads as many bytes as the chunk has room for, and returns how many there were: fewer only at the end.
+  fileprivate func fill(_ chunk: inout [UInt8]) throws(ApusError) -> Int {
+    var filled = 0
+    while filled < chunk.count {
+      let count = unsafe chunk.withUnsafeMutableBytes { target in
+        unsafe read(descriptor, target.baseAddress.map { unsafe $0 + filled }, target.count - filled)
+      }
+      if count == 0 { break }
+      guard count > 0 else {
+        if errno == EINTR { continue }
+        throw unreadable(path)
+      }
+      filled += count
+    }
+    return filled
+  }
+}
+
+/// The number of bytes of a regular file, without opening it; nil for pipes and devices.
+///
+/// - Throws: `unreadableFile` with the system's reason.
+package func regularFileSize(at path: String) throws(ApusError) -> Int? {
+  var status = stat()
+  guard unsafe stat(path, &status) == 0 else { throw unreadable(path) }
+  return status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
 }
 
 /// Makes room for so many bytes in all.

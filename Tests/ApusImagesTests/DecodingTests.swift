@@ -187,6 +187,54 @@ import Testing
     #expect(image.width == 1 && image.bytes == [0])
   }
 
+  @Test("what the decoder takes for garbage hides no scans")
+  func aHiddenBombOfScansIsRefused() throws {
+    let file = PictureFixture.named("jpeg progressive").file
+    let last = try #require(file.indices.dropLast().last { file[$0] == 0xFF && file[$0 + 1] == 0xDA })
+    let scan = file[last..<file.count - 2]
+    var bomb = Array(file[2..<last])
+    for _ in 0..<150 { bomb += scan }
+    bomb += [0xFF, 0xD9]
+    let length = bomb.count + 2
+    #expect(length < 1 << 16)
+    // Markers that begin no segment; if they did, it would be as long as the bomb, and the picture would follow.
+    for marker: UInt8 in [0x00, 0x02, 0xBF] {
+      let hidden = [0xFF, 0xD8, 0xFF, marker, UInt8(length >> 8), UInt8(length & 255)] + bomb
+      let error = #expect(throws: ApusError.self) { try ImageBuffer(decoding: hidden + file[2...]) }
+      // The decoder knows no reserved markers, and refuses them itself.
+      #expect(error?.code == (marker == 0 ? .malformedImage : .unsupportedImage))
+      #expect(ImageBuffer.storedSize(ofFile: hidden + file[2...]) == nil)
+    }
+  }
+
+  @Test("the size in a header is the decoder's", arguments: PictureFixture.all)
+  func readsSizes(fixture: PictureFixture) throws {
+    let size = try #require(ImageBuffer.storedSize(ofFile: fixture.file))
+    let image = try ImageBuffer(decoding: fixture.file)
+    #expect(size.width == image.width && size.height == image.height)
+    let byteCount = try #require(
+      ImageBuffer.decodingByteCount(ofFileBeginningWith: fixture.file, reduction: .none, isDrawnOn: false))
+    #expect(byteCount >= image.bytes.count)
+  }
+
+  @Test func sizesAreThoseOfTheDecoderAndCountWhatItNeeds() throws {
+    // A comment ends with either kind of line.
+    let size = try #require(ImageBuffer.storedSize(ofFile: Array("P5 #\r1000 1000 255 #\n1 1".utf8)))
+    #expect(size.width == 1_000 && size.height == 1_000)
+    func byteCount(_ name: String, _ reduction: ImageReduction = .none) -> Int? {
+      let bytes = Array(PictureFixture.named(name).file)
+      return ImageBuffer.decodingByteCount(
+        ofFileBeginningWith: bytes, reduction: reduction, isDrawnOn: false)
+    }
+    let pixels = { (name: String) in PictureFixture.named(name).width * PictureFixture.named(name).height }
+    #expect(byteCount("jpeg 4:2:0") == 4 * pixels("jpeg 4:2:0"))
+    #expect(byteCount("jpeg progressive") == 12 * pixels("jpeg progressive"))
+    // Beyond the limit nothing is decoded.
+    #expect(
+      ImageBuffer.decodingByteCount(
+        ofFileBeginningWith: Array("P6 999999 999999 255\n".utf8), reduction: .none, isDrawnOn: false) == 0)
+  }
+
   @Test func aBombOfScansIsRefused() throws {
     let file = PictureFixture.named("jpeg progressive").file
     let starts = file.indices.dropLast().filter { file[$0] == 0xFF && file[$0 + 1] == 0xDA }

@@ -46,8 +46,12 @@ struct DetectorModel {
   var metadataNames: [String]?
   /// The normalization in the metadata.
   var metadataNormalization: (mean: [Float], std: [Float])?
+  /// The score of what has no calibration, by output, in the metadata: all share the appended file.
+  var metadataCalibrations: [Float]?
   /// A label file, stored in a zip archive behind the model.
   var labels: String?
+  /// The name of that file; another than a text's for what is no list of labels.
+  var appendedName = "labels.txt"
 
   /// The file.
   var bytes: [UInt8] {
@@ -90,7 +94,7 @@ struct DetectorModel {
         ])
       ]),
     ]
-    if metadataNames != nil || metadataNormalization != nil {
+    if metadataNames != nil || metadataNormalization != nil || metadataCalibrations != nil {
       model[6] = .tables([FlatTable([0: .text("TFLITE_METADATA"), 1: buffer(metadata)])])
     }
     if let signature {
@@ -102,7 +106,8 @@ struct DetectorModel {
       ])
     }
     model[4] = .tables(buffers)
-    return FlatTable(model).file(identifier: "TFL3") + (labels.map(Self.archive) ?? [])
+    return FlatTable(model).file(identifier: "TFL3")
+      + (labels.map { Self.archive(of: $0, appendedName) } ?? [])
   }
 
   private var metadata: [UInt8] {
@@ -111,14 +116,21 @@ struct DetectorModel {
       let numbers = FlatTable([0: .floats(normalization.mean), 1: .floats(normalization.std)])
       input[4] = .tables([FlatTable([0: .byte(1), 1: .table(numbers)])])
     }
-    let names = (metadataNames ?? []).map { FlatTable([0: .text($0)]) }
+    var names = (metadataNames ?? []).map { FlatTable([0: .text($0)]) }
+    for score in metadataCalibrations ?? [] {
+      let unit = FlatTable([0: .byte(2), 1: .table(FlatTable([1: .float(score)]))])
+      names.append(
+        FlatTable([
+          4: .tables([unit]), 6: .tables([FlatTable([0: .text(appendedName), 2: .byte(4)])]),
+        ]))
+    }
     return FlatTable([3: .tables([FlatTable([2: .tables([FlatTable(input)]), 3: .tables(names)])])])
       .file(identifier: "M001")
   }
 
   /// A zip archive of one stored file, as appended to a model that is `begin` bytes long.
-  private static func archive(of labels: String) -> [UInt8] {
-    let (name, contents) = (Array("labels.txt".utf8), Array(labels.utf8))
+  private static func archive(of labels: String, _ name: String) -> [UInt8] {
+    let (name, contents) = (Array(name.utf8), Array(labels.utf8))
     var common: [UInt8] = []
     for value in [20, 0, 0, 0, 0] as [UInt16] { common.appendLittleEndian(value) }
     for value in [contents.crc32, UInt32(contents.count), UInt32(contents.count)] {

@@ -57,6 +57,94 @@ private typealias Answer = DetectorModel.Answer
     #expect(error?.code == .invalidArgument)
   }
 
+  @Test("objects of YOLO have at most 512 keypoints, however many the metadata names")
+  func limitsKeypointsOfObjects() throws {
+    func detector(keypoints: Int, values: Int) throws -> ObjectDetector {
+      let columns = 6 + keypoints * values
+      var model = DetectorModel.answering([
+        Answer(
+          shape: [1, 255, Int32(columns)],
+          values: (0..<255).flatMap { _ in [0, 0, 1, 1, 0.9, 0] + [Float](repeating: 0.5, count: columns - 6)
+          })
+      ])
+      model.labels = "{'task': 'pose', 'names': {0: 'face'}, 'kpt_shape': [\(keypoints), \(values)]}"
+      model.appendedName = "metadata.json"
+      return try ObjectDetector(model: model.model())
+    }
+    let found = try detector(keypoints: 512, values: 2).detect(picture()).detections
+    #expect(found.count == 255 && found.allSatisfy { $0.keypoints.count == 512 })
+    for (keypoints, values) in [(513, 2), (1, 4)] {
+      let error = #expect(throws: ApusError.self) { try detector(keypoints: keypoints, values: values) }
+      #expect(
+        error?.message.contains("\(keypoints) keypoints of \(values) numbers, not at most 512 of 3") == true)
+    }
+  }
+
+  @Test("masks have at most 1,024 prototypes: each object has a coefficient for each")
+  func limitsPrototypes() throws {
+    for (count, isFine) in [(1 << 10, true), (1 << 10 + 1, false)] {
+      let model = DetectorModel.answering([
+        Answer(
+          shape: [1, 2, Int32(6 + count)],
+          values: (0..<2).flatMap { _ in [0, 0, 1, 1, 0.9, 0] + [Float](repeating: 1, count: count) }),
+        Answer(shape: [1, 2, 2, Int32(count)], values: [Float](repeating: 1, count: 4 * count)),
+      ])
+      if isFine {
+        let found = try ObjectDetector(model: model.model()).detect(picture()).detections
+        #expect(found.count == 2 && found.allSatisfy { $0.mask != nil })
+      } else {
+        #expect(throws: ApusError.self) { try ObjectDetector(model: model.model()) }
+      }
+    }
+  }
+
+  @Test("a model has at most 256 outputs, and may name one more than once")
+  func limitsOutputs() throws {
+    var model = DetectorModel.answering([Answer.rows([1, 0])])
+    model.outputs = [Int32](repeating: 1, count: 256)
+    #expect(try ImageEmbedder(model: model.model()).embed(picture()).embeddings.count == 256)
+    model.outputs.append(1)
+    let error = #expect(throws: ApusError.self) { try ImageEmbedder(model: model.model()) }
+    #expect(error?.code == .resourceLimit && error?.message.hasPrefix("the model has 257 outputs") == true)
+  }
+
+  @Test("outputs that share a file of calibrations may mean it in their own way")
+  func sharesCalibrations() throws {
+    var model = DetectorModel.answering([Answer.rows([1, 1]), Answer.rows([1, 1])])
+    // The sigmoid of zero times the score, times two; the other class has none.
+    model.labels = "2,0,0\n"
+    model.appendedName = "calibration"
+    model.metadataCalibrations = [0.25, 0.5]
+    let found = try ImageClassifier(model: model.model()).classify(picture()).classifications
+    #expect(found.map { $0.categories.map(\.score) } == [[1, 0.25], [1, 0.5]])
+  }
+
+  @Test("wide integers of an input are computed as floats, so it has a limit of its own")
+  func limitsWideIntegers() throws {
+    let model = DetectorModel(
+      tensors: [
+        .init(name: "image", shape: [1, 1 << 13, 1 << 13 + 1, 1], type: DetectorModel.int32),
+        .init(name: "scores", shape: [1, 2], data: DetectorModel.data([1, 0])),
+      ], outputs: [1])
+    let error = #expect(throws: ApusError.self) { try ImageClassifier(model: model.model()) }
+    #expect(error?.code == .resourceLimit && error?.message.contains("67117056 elements") == true)
+  }
+
+  @Test("a row of tens of thousands of classes asks for the time before its end")
+  func limitsRowsOfClasses() throws {
+    let classes = 1 << 15
+    let model = DetectorModel.answering([
+      Answer(shape: [1, 2, 2, Int32(classes)], values: [Float](repeating: 0, count: 4 * classes))
+    ])
+    var options = ImageSegmenter.Options()
+    options.interpreter.timeLimit = .milliseconds(50)
+    let segmenter = try ImageSegmenter(model: model.model(), options: options)
+    let row = try ImageBuffer(
+      bytes: [UInt8](repeating: 0, count: 1 << 15), width: 1 << 15, height: 1, format: .gray)
+    let error = #expect(throws: ApusError.self) { try segmenter.segment(row) }
+    #expect(error?.code == .resourceLimit && error?.message.hasPrefix("what follows the run") == true)
+  }
+
   @Test("maps of PoseNet whose size the picture decides are refused where it is another than at first")
   func refusesGrowingMaps() throws {
     let (cast, add, mul, fill, max): (Int32, Int32, Int32, Int32, Int32) = (53, 0, 18, 94, 82)

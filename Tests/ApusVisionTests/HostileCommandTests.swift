@@ -44,6 +44,55 @@ struct HostileCommandTests {
     }
   }
 
+  @Test("tensors of files are never in memory beside those of the interpreter")
+  func limitsArrays() throws {
+    try withTemporaryFolder { folder in
+      let count = 1 << 25
+      let model = DetectorModel(
+        tensors: ["numbers", "doubled"].map { .init(name: $0, shape: [Int32(count)]) },
+        operators: [.init(code: 0, inputs: [0, 0], outputs: [1])], outputs: [1])
+      try Data(model.bytes).write(to: folder.appending(path: "model.tflite"))
+      for (name, size) in [("in", 4 * count), ("short", 4 * count - 4), ("long", 4 * count + 4)] {
+        let file = folder.appending(path: "\(name).npy")
+        let head = NumPyArray(type: "<f4", shape: [count], bytes: []).head
+        try Data(head).write(to: file)
+        // What is not written is zeros, and takes no place.
+        let handle = try FileHandle(forWritingTo: file)
+        try handle.truncate(atOffset: UInt64(head.count + size))
+        try handle.close()
+      }
+      func run(_ name: String) throws -> (status: Int32, signal: Bool, errors: String) {
+        // At most 256 MiB of tensors.
+        try shell(
+          "ulimit -v \(384 << 10); exec \"$APUS\" run model.tflite --input \(name).npy --output-dir out",
+          in: folder)
+      }
+      let answer = try run("in")
+      #expect(answer.status == 0 && answer.errors.isEmpty, "\(answer.errors)")
+      let written = try FileManager.default.attributesOfItem(
+        atPath: folder.appending(path: "out/output_0.npy").path)
+      #expect(written[.size] as? Int == 128 + 4 * count)
+      let takes = "error: input 0 takes \(4 * count) bytes, but the file has "
+      #expect(try run("short").errors == takes + "\(4 * count - 4)\n")
+      #expect(try run("long").errors == takes + "more\n")
+    }
+  }
+
+  @Test("thousands of pictures of one name get names in a moment, and a line has an end")
+  func limitsNames() throws {
+    try withTemporaryFolder { folder in
+      let names = "{ for i in {1..40000}; do echo a.jpg; done; }"
+      let answer = try shell(
+        "\(names) | timeout 20 \"$APUS\" detect - --annotate-dir out --quiet 2> errors; exit ${PIPESTATUS[1]}",
+        in: folder)
+      #expect(answer.status == 2)
+      let line = try shell(
+        "head -c 100000 /dev/zero | tr '\\0' a | \"$APUS\" detect -", in: folder)
+      #expect(
+        line.errors == "error: a line on standard input is longer than 65536 bytes, so no file's name\n")
+    }
+  }
+
   @Test("products of sixty-seven million matrices take no memory beside them")
   func limitsPairs() throws {
     try withTemporaryFolder { folder in

@@ -67,16 +67,16 @@ struct AnnotationOptions: ParsableArguments {
   /// A different file name without its extension for each picture.
   static func stems(of sources: [PictureSource]) -> [String] {
     var taken: Set<String> = []
+    // Where to go on for each stem: what was taken stays so.
+    var numbers: [String: Int] = [:]
     return sources.map { source in
       let name = source.name.split(separator: "/").last.map(String.init) ?? "picture"
       let stem = name.lastIndex(of: ".").map { String(name[..<$0]) } ?? name
-      var candidates = [stem, name].makeIterator()
-      var number = 1
-      while true {
-        number += 1
-        let candidate = candidates.next() ?? "\(stem)-\(number)"
-        if taken.insert(candidate).inserted { return candidate }
-      }
+      for candidate in [stem, name] where taken.insert(candidate).inserted { return candidate }
+      var number = numbers[stem] ?? 4
+      while !taken.insert("\(stem)-\(number)").inserted { number += 1 }
+      numbers[stem] = number + 1
+      return "\(stem)-\(number)"
     }
   }
 }

@@ -54,7 +54,7 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
     guard !sources.isEmpty else { return }
     try makeFolder()
     let progress = Mutex(Progress(bar: ProgressBar(total: sources.count, isQuiet: options.quiet)))
-    let budget = PixelBudget()
+    let budget = PictureBudget()
     let jobs = min(options.jobs ?? ProcessInfo.processInfo.activeProcessorCount, sources.count)
     DispatchQueue.concurrentPerform(iterations: max(jobs, 1)) { _ in
       while let place = take(progress) {
@@ -89,18 +89,15 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
   }
 
   /// Processes one picture; throws only errors that concern all of them.
-  private func outcome(_ place: Int, _ budget: PixelBudget) throws -> Outcome {
+  private func outcome(_ place: Int, _ budget: PictureBudget) throws -> Outcome {
     let source = sources[place]
     do throws(ApusError) {
-      let bytes = try source.bytes()
-      let size = ImageBuffer.storedSize(ofFile: bytes) ?? (0, 0)
-      let (product, overflow) = size.width.multipliedReportingOverflow(by: size.height)
-      // A picture beyond the limit is refused before memory is allocated for it.
-      let pixels = overflow ? 0 : min(max(product, 0), 1 << 32)
-      budget.take(pixels)
-      defer { budget.give(pixels) }
-      let picture = try ImageBuffer(
-        decoding: bytes, reduction: annotations.isEmpty && finish == nil ? reduction : .none)
+      let isDrawnOn = !annotations.isEmpty || finish != nil
+      let reduction = isDrawnOn ? .none : reduction
+      let byteCount = try source.workingByteCount(reduction, isDrawnOn: isDrawnOn) ?? budget.limit
+      budget.take(byteCount)
+      defer { budget.give(byteCount) }
+      let picture = try ImageBuffer(decoding: source.bytes(), reduction: reduction)
       let answer = try answer(picture)
       try finish?(place, picture, answer)
       var file: String?

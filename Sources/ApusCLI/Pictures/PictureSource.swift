@@ -16,10 +16,35 @@ struct PictureSource: Sendable {
   /// Folders deeper than this are not looked into: they may be links in a circle.
   private static let maximumDepth = 64
 
+  /// How much of a file is read to learn the size of its picture.
+  private static let beginningByteCount = 1 << 18
+
   /// The file's bytes.
   func bytes() throws(ApusError) -> [UInt8] {
     if let embedded { return embedded }
-    do { return try readWholeFile(at: name, limit: ImageLimits().maximumFileSize) } catch {
+    return try named { () throws(ApusError) in
+      try readWholeFile(at: name, limit: ImageLimits().maximumFileSize)
+    }
+  }
+
+  /// How many bytes the file and its picture take at most, roughly; nil if that is not known before all of it is read.
+  func workingByteCount(_ reduction: ImageReduction, isDrawnOn: Bool) throws(ApusError) -> Int? {
+    func picture(_ beginning: [UInt8]) -> Int? {
+      ImageBuffer.decodingByteCount(
+        ofFileBeginningWith: beginning, reduction: reduction, isDrawnOn: isDrawnOn)
+    }
+    if let embedded { return picture(embedded) }
+    return try named { () throws(ApusError) in
+      // Opening a pipe might end its writer.
+      guard let size = try regularFileSize(at: name) else { return nil }
+      let beginning = try FileReader(name).next(min(size, Self.beginningByteCount))
+      guard let picture = picture(beginning) else { return size > beginning.count ? nil : size }
+      return min(size, ImageLimits().maximumFileSize) + picture
+    }
+  }
+
+  private func named<R>(_ body: () throws(ApusError) -> R) throws(ApusError) -> R {
+    do { return try body() } catch {
       // The name stands before the message already.
       let prefix = "cannot read the file '\(name)': "
       throw error.message.hasPrefix(prefix)
@@ -33,9 +58,7 @@ struct PictureSource: Sendable {
     var sources: [PictureSource] = []
     for argument in arguments {
       if argument == "-" {
-        while let line = readLine() {
-          if !line.isEmpty { try add(line, recursive, &sources) }
-        }
+        try forEachLine { line throws(ApusError) in try add(line, recursive, &sources) }
       } else {
         try add(argument, recursive, &sources)
       }
@@ -43,13 +66,49 @@ struct PictureSource: Sendable {
     return sources
   }
 
+  /// The maximum number of pictures, and of bytes of a line on standard input.
+  private static let maximumCount = 1 << 22
+  private static let maximumLineLength = 1 << 16
+
+  /// The lines of standard input that are not empty.
+  private static func forEachLine(_ body: (String) throws(ApusError) -> Void) throws(ApusError) {
+    let input = FileReader.standardInput
+    var line: [UInt8] = []
+    func end() throws(ApusError) {
+      if line.last == UInt8(ascii: "\r") { line.removeLast() }
+      if !line.isEmpty { try body(String(decoding: line, as: UTF8.self)) }
+      line.removeAll(keepingCapacity: true)
+    }
+    while true {
+      let bytes = try input.next(1 << 16)
+      if bytes.isEmpty { break }
+      for byte in bytes {
+        if byte == UInt8(ascii: "\n") {
+          try end()
+          continue
+        }
+        guard line.count < maximumLineLength else {
+          throw ApusError(
+            .resourceLimit,
+            "a line on standard input is longer than \(maximumLineLength) bytes, so no file's name")
+        }
+        line.append(byte)
+      }
+    }
+    try end()
+  }
+
+  private static func append(_ path: String, to sources: inout [PictureSource]) throws(ApusError) {
+    guard sources.count < maximumCount else {
+      throw ApusError(.resourceLimit, "there are more than \(maximumCount) pictures")
+    }
+    sources.append(PictureSource(name: path))
+  }
+
   private static func add(_ path: String, _ recursive: Bool, _ sources: inout [PictureSource])
     throws(ApusError)
   {
-    guard isFolder(path) else {
-      sources.append(PictureSource(name: path))
-      return
-    }
+    guard isFolder(path) else { return try append(path, to: &sources) }
     try addFolder(path, recursive, depth: 0, &sources)
   }
 
@@ -67,7 +126,7 @@ struct PictureSource: Sendable {
       } else if let dot = name.lastIndex(of: "."),
         endings.contains(name[name.index(after: dot)...].lowercased())
       {
-        sources.append(PictureSource(name: inside))
+        try append(inside, to: &sources)
       }
     }
   }

@@ -41,8 +41,14 @@ import ApusVision
       for annotation in annotations.reversed() where annotation.box.touches(rows, margin: lineWidth) {
         canvas.stroke(annotation.box, annotation.color, width: lineWidth)
       }
-      for line in sketch.lines { canvas.stroke(from: line.from, to: line.to, line.color, width: lineWidth) }
-      for dot in sketch.dots { canvas.fillCircle(x: dot.x, y: dot.y, radius: lineWidth * 1.5, dot.color) }
+      for line in sketch.lines.prefix(Sketch.mostLines)
+      where PixelRect(line.from, line.to).touches(rows, margin: lineWidth) {
+        canvas.stroke(from: line.from, to: line.to, line.color, width: lineWidth)
+      }
+      for dot in sketch.dots.prefix(Sketch.mostDots)
+      where PixelRect((dot.x, dot.y), (dot.x, dot.y)).touches(rows, margin: lineWidth * 2) {
+        canvas.fillCircle(x: dot.x, y: dot.y, radius: lineWidth * 1.5, dot.color)
+      }
       for (annotation, plate) in zip(annotations, plates).reversed() {
         // Letters may be higher than their font says.
         guard let (rect, text) = plate, rect.touches(rows, margin: rect.height) else { continue }
@@ -55,6 +61,13 @@ import ApusVision
   }
 
   extension PixelRect {
+    /// What lies between two points.
+    fileprivate init(_ one: (x: Float, y: Float), _ other: (x: Float, y: Float)) {
+      self.init(
+        x: min(one.x, other.x), y: min(one.y, other.y), width: abs(one.x - other.x),
+        height: abs(one.y - other.y))
+    }
+
     /// Whether some of the rectangle, or what is as near to it as the margin, is in these rows.
     fileprivate func touches(_ rows: Range<Int>, margin: Float) -> Bool {
       y - margin < Float(rows.upperBound) && maxY + margin > Float(rows.lowerBound)

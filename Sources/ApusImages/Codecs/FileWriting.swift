@@ -12,17 +12,22 @@ import ApusVision
 ///
 /// - Throws: `unwritableFile` with the system's reason.
 package func writeWholeFile(_ bytes: [UInt8], to path: String) throws(ApusError) {
-  try writeWholeFile(pieces: [bytes], to: path)
+  try writeWholeFile(to: path) { $0 == 0 ? bytes : nil }
 }
 
 /// As ``writeWholeFile(_:to:)`` for bytes in pieces.
-package func writeWholeFile(pieces: [[UInt8]], to path: String) throws(ApusError) {
+///
+/// - Parameter piece: Returns a piece by its number, counted from 0; nil after the last. Where writing has to begin again, it is asked
+///   again.
+package func writeWholeFile(
+  to path: String, piece: (Int) throws(ApusError) -> [UInt8]?
+) throws(ApusError) {
   var status = stat()
   let exists = unsafe stat(path, &status) == 0
   if exists, status.st_mode & S_IFMT != S_IFREG {
     let descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw unwritable(path) }
-    var failure = writeAll(pieces, to: descriptor, path)
+    var failure = writeAll(piece, to: descriptor, path)
     if close(descriptor) != 0, failure == nil { failure = unwritable(path) }
     if let failure { throw failure }
     return
@@ -36,7 +41,7 @@ package func writeWholeFile(pieces: [[UInt8]], to path: String) throws(ApusError
   var failure: ApusError?
   let nameless = openNameless(beside: target, mode)
   if nameless >= 0 {
-    failure = writeAll(pieces, to: nameless, path)
+    failure = writeAll(piece, to: nameless, path)
     // A new file gets its name at once, unless another process is faster.
     let isInPlace = failure == nil && !exists && name(nameless, target)
     let isNamed = isInPlace || failure == nil && name(nameless, partial)
@@ -46,9 +51,9 @@ package func writeWholeFile(pieces: [[UInt8]], to path: String) throws(ApusError
       unsafe unlink(target)
       throw failure
     }
-    if failure == nil, !isNamed { failure = writeNamed(pieces, to: partial, mode, path) }
+    if failure == nil, !isNamed { failure = writeNamed(piece, to: partial, mode, path) }
   } else {
-    failure = writeNamed(pieces, to: partial, mode, path)
+    failure = writeNamed(piece, to: partial, mode, path)
   }
   if failure == nil, unsafe rename(partial, target) != 0 { failure = unwritable(path) }
   if let failure {
@@ -56,6 +61,8 @@ package func writeWholeFile(pieces: [[UInt8]], to path: String) throws(ApusError
     throw failure
   }
 }
+
+private typealias Pieces = (Int) throws(ApusError) -> [UInt8]?
 
 /// A file without a name in the folder of another; negative where the system has none.
 private func openNameless(beside path: String, _ mode: mode_t) -> Int32 {
@@ -75,32 +82,37 @@ private func name(_ descriptor: Int32, _ path: String) -> Bool {
 }
 
 /// Writes a file that does not exist yet; says what went wrong.
-private func writeNamed(_ pieces: [[UInt8]], to path: String, _ mode: mode_t, _ asked: String) -> ApusError? {
+private func writeNamed(_ piece: Pieces, to path: String, _ mode: mode_t, _ asked: String) -> ApusError? {
   let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
   guard descriptor >= 0 else { return unwritable(asked) }
-  var failure = writeAll(pieces, to: descriptor, asked)
+  var failure = writeAll(piece, to: descriptor, asked)
   // Some file systems report a full disk only here.
   if close(descriptor) != 0, failure == nil { failure = unwritable(asked) }
   return failure
 }
 
 /// Writes everything; says what went wrong.
-private func writeAll(_ pieces: [[UInt8]], to descriptor: Int32, _ path: String) -> ApusError? {
-  var failure: ApusError?
-  for bytes in pieces {
-    var written = 0
-    while written < bytes.count, failure == nil {
-      let count = unsafe bytes[written...].withUnsafeBytes {
-        unsafe write(descriptor, $0.baseAddress, $0.count)
-      }
-      if count >= 0 {
-        written += count
-      } else if errno != EINTR {
-        failure = unwritable(path)
+private func writeAll(_ piece: Pieces, to descriptor: Int32, _ path: String) -> ApusError? {
+  do throws(ApusError) {
+    var number = 0
+    while let bytes = try piece(number) {
+      number += 1
+      var written = 0
+      while written < bytes.count {
+        let count = unsafe bytes[written...].withUnsafeBytes {
+          unsafe write(descriptor, $0.baseAddress, $0.count)
+        }
+        if count >= 0 {
+          written += count
+        } else if errno != EINTR {
+          throw unwritable(path)
+        }
       }
     }
+    return nil
+  } catch {
+    return error
   }
-  return failure
 }
 
 /// What a path leads to.

@@ -71,6 +71,10 @@ import ApusVision
     var layout = png_uint_32(image.format == .gray ? 0 : PNG_FORMAT_FLAG_COLOR)
     if image.format == .rgba { layout |= png_uint_32(PNG_FORMAT_FLAG_ALPHA) }
     unsafe control.format = layout
+    // Of pictures larger than most cameras take, a file that is a little larger, in a fraction of the time.
+    if image.width * image.height > 1 << 25 {
+      unsafe control.flags |= png_uint_32(PNG_IMAGE_FLAG_FAST)
+    }
     defer { unsafe png_image_free(&control) }
     // What deflate and the chunks around it can add to incompressible rows, generously.
     let capacity = image.bytes.count + image.height + image.bytes.count / 4 + 4_096

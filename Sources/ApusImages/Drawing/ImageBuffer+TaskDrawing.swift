@@ -158,6 +158,10 @@ struct Sketch {
     let color: PixelColor
   }
 
+  /// How many lines and dots are drawn at most, the first ones: each takes microseconds.
+  static let mostLines = 1 << 14
+  static let mostDots = 1 << 15
+
   var boxes: [Annotation] = []
   var lines: [Line] = []
   var dots: [Dot] = []

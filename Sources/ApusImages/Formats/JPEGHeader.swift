@@ -12,42 +12,30 @@ struct JPEGHeader {
   private(set) var hasSingleScan = false
   /// How many scans there are; counted only where there may be more than one.
   private(set) var scanCount = 1
+  /// How many components a pixel has; 0 where no frame says so.
+  private(set) var componentCount = 0
   /// Whether an end marker follows the start of the first scan. Within a scan its bytes cannot occur by chance.
   private(set) var hasEndMarker = false
 
-  /// Walks the segments before the first scan. Every step moves forward, so damage can only end the walk.
+  /// Looks at the segments before the first scan.
   init(_ bytes: [UInt8]) {
     var hasExif = false
     var sequentialComponents: UInt8?
-    var position = 2
-    while position + 4 <= bytes.count, bytes[position] == 0xFF {
-      let marker = bytes[position + 1]
-      if marker == 0xFF {
-        position += 1
-        continue
-      }
-      if marker == 0xD9 { return }
-      if marker == 0x01 || (0xD0...0xD8).contains(marker) {
-        position += 2
-        continue
-      }
-      let length = Int(bytes[position + 2]) << 8 | Int(bytes[position + 3])
-      guard length >= 2, position + 2 + length <= bytes.count else { return }
-      let body = bytes[position + 4..<position + 2 + length]
+    for (marker, body) in JPEGSegments(bytes) {
       if marker == 0xE1, !hasExif, body.starts(with: [0x45, 0x78, 0x69, 0x66, 0, 0]) {
         hasExif = true
         orientation = Self.orientation(inTIFF: body.dropFirst(6)) ?? .up
       } else if marker == 0xEE, body.starts(with: "Adobe".utf8) {
         hasAdobeMarker = true
-      } else if marker == 0xC0 || marker == 0xC1 {
-        sequentialComponents = body.dropFirst(5).first
+      } else if JPEGSegments.isFrame(marker) {
+        let components = body.dropFirst(5).first
+        componentCount = Int(components ?? 0)
+        if marker == 0xC0 || marker == 0xC1 { sequentialComponents = components }
       } else if marker == 0xDA {
         hasSingleScan = sequentialComponents != nil && sequentialComponents == body.first
-        hasEndMarker = Self.hasEndMarker(bytes[(position + 2 + length)...])
-        if !hasSingleScan { scanCount += Self.countScans(bytes[(position + 2 + length)...]) }
-        return
+        hasEndMarker = Self.hasEndMarker(bytes[body.endIndex...])
+        if !hasSingleScan { scanCount += Self.countScans(bytes[body.endIndex...]) }
       }
-      position += 2 + length
     }
   }
 

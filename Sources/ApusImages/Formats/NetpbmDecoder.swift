@@ -22,8 +22,7 @@ struct NetpbmDecoder {
   static func decode(_ bytes: [UInt8], limits: ImageLimits) throws(ApusError) -> ImageBuffer {
     var decoder = NetpbmDecoder(bytes)
     let kind = bytes[1] - 0x30
-    let width = try decoder.number("the width", limit: 1 << 30)
-    let height = try decoder.number("the height", limit: 1 << 30)
+    let (width, height) = try decoder.size()
     try limits.check(width: width, height: height)
     let isBitmap = kind == 1 || kind == 4
     let maximum = isBitmap ? 1 : try decoder.number("the largest sample", limit: 65_535)
@@ -51,6 +50,16 @@ struct NetpbmDecoder {
       default: try decoder.samples(count, maximum: maximum)
       }
     return try ImageBuffer(bytes: pixels, width: width, height: height, format: format)
+  }
+
+  /// The width and height that a file begins with.
+  static func size(of bytes: [UInt8]) throws(ApusError) -> (width: Int, height: Int) {
+    var decoder = NetpbmDecoder(bytes)
+    return try decoder.size()
+  }
+
+  private mutating func size() throws(ApusError) -> (width: Int, height: Int) {
+    (try number("the width", limit: 1 << 30), try number("the height", limit: 1 << 30))
   }
 
   /// Skips white space and comments, which reach from `#` to the end of the line.

@@ -22,52 +22,40 @@ extension ImageBuffer {
       found = isCore ? (little(18, 2), little(20, 2)) : (little(18, 4), little(22, 4))
       // The height of a bitmap from top to bottom is negative.
       if !isCore, let height = found.1 { found.1 = abs(Int(Int32(truncatingIfNeeded: height))) }
-    case .jpeg: found = jpegSize(bytes, big)
-    case .pnm: found = netpbmSize(bytes)
+    case .jpeg:
+      guard let body = JPEGSegments(bytes).first(where: { JPEGSegments.isFrame($0.marker) })?.body else {
+        return nil
+      }
+      found = (big(body.startIndex + 3, 2), big(body.startIndex + 1, 2))
+    case .pnm: return try? NetpbmDecoder.size(of: bytes)
     case nil: return nil
     }
     guard let width = found.0, let height = found.1 else { return nil }
     return (width, height)
   }
 
-  /// The size in the first frame header; every step moves forward.
-  private static func jpegSize(_ bytes: [UInt8], _ big: (Int, Int) -> Int?) -> (Int?, Int?) {
-    var position = 2
-    while position + 4 <= bytes.count, bytes[position] == 0xFF {
-      let marker = bytes[position + 1]
-      switch marker {
-      case 0xFF: position += 1
-      case 0x01, 0xD0...0xD8: position += 2
-      case 0xD9, 0xDA: return (nil, nil)
-      case 0xC0...0xCF where ![0xC4, 0xC8, 0xCC].contains(marker):
-        return (big(position + 7, 2), big(position + 5, 2))
-      default:
-        guard let length = big(position + 2, 2), length >= 2 else { return (nil, nil) }
-        position += 2 + length
-      }
+  /// How many bytes a picture takes at most, roughly, while it is decoded; the file's are not counted. Nil if the beginning of the
+  /// file does not say so.
+  ///
+  /// - Parameter isDrawnOn: Whether it is copied, drawn on and encoded again.
+  package static func decodingByteCount(
+    ofFileBeginningWith bytes: [UInt8], reduction: ImageReduction, isDrawnOn: Bool
+  ) -> Int? {
+    guard let (width, height) = storedSize(ofFile: bytes) else { return nil }
+    let (pixels, overflow) = width.multipliedReportingOverflow(by: height)
+    // What is beyond the limit is refused before memory is allocated.
+    guard !overflow, (0...ImageLimits().maximumPixelCount).contains(pixels) else { return 0 }
+    if isDrawnOn { return 16 * pixels }
+    guard ImageFileFormat(detecting: bytes) == .jpeg else { return 4 * pixels }
+    let header = JPEGHeader(bytes)
+    let colorBytes = header.componentCount > 3 ? 8 : 4
+    if header.hasSingleScan {
+      let factor =
+        header.orientation.swapsSides
+        ? reduction.factor(width: height, height: width) : reduction.factor(width: width, height: height)
+      return colorBytes * pixels / (factor * factor)
     }
-    return (nil, nil)
-  }
-
-  /// The first two numbers, past white space and comments.
-  private static func netpbmSize(_ bytes: [UInt8]) -> (Int?, Int?) {
-    var numbers: [Int] = []
-    var position = 2
-    while position < bytes.count, numbers.count < 2 {
-      let byte = bytes[position]
-      if byte == UInt8(ascii: "#") {
-        while position < bytes.count, bytes[position] != 0x0A { position += 1 }
-      } else if (0x30...0x39).contains(byte) {
-        var value = 0
-        while position < bytes.count, (0x30...0x39).contains(bytes[position]), value < 1 << 30 {
-          value = value * 10 + Int(bytes[position]) - 0x30
-          position += 1
-        }
-        numbers.append(value)
-      } else {
-        position += 1
-      }
-    }
-    return numbers.count == 2 ? (numbers[0], numbers[1]) : (nil, nil)
+    // The coefficients of all scans are in memory, two bytes each.
+    return (colorBytes + 8) * pixels
   }
 }

@@ -8,6 +8,7 @@ struct PreparedWaveformModel: DescribedModel {
   let metadata: ModelMetadata?
   let export: ExportMetadata? = nil
   let interpreter: Interpreter
+  let outputs: [Tensor]
   let interpreterOptions: Interpreter.Options
   let input: WaveformInput
   let sampleRate: Int
@@ -35,10 +36,9 @@ struct PreparedWaveformModel: DescribedModel {
     interpreterOptions.inputShapes[0] = shape
     self.interpreterOptions = interpreterOptions
     interpreter = try Interpreter(model: model, options: interpreterOptions)
+    outputs = interpreter.outputs
     input = WaveformInput(tensor: interpreter.inputs[0])
   }
-
-  var outputs: [Tensor] { interpreter.outputs }
 }
 
 /// The input of a model that takes a waveform, and how samples become its numbers.

@@ -57,7 +57,7 @@ struct ClassificationHeads: Sendable {
           output: output, name: prepared.name(of: output), classes: classes, labels: source,
           selection: try CategorySelection(
             allowlist: options.categoryAllowlist, denylist: options.categoryDenylist, labels: source?.map),
-          calibration: files.calibration(of: prepared, output)))
+          calibration: try files.calibration(of: prepared, output)))
     }
     self.heads = heads
     guard categoryCount <= Self.mostCategories else {

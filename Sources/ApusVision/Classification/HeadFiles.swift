@@ -7,10 +7,11 @@ struct HeadFiles {
   private let options: ResultOptions
   /// By the files of labels and display names; what is not readable is kept as nil.
   private var sources: [[String?]: LabelSource?] = [:]
-  private var calibrations: [ScoreCalibration.Key: ScoreCalibration?] = [:]
+  /// By the file of calibrations, however its outputs mean it.
+  private var sigmoids: [String: [ScoreCalibration.Sigmoid?]?] = [:]
   private var rowCount = 0
 
-  /// The most labels of all files.
+  /// The most rows of all files.
   private static let mostRows = 1 << 21
 
   /// No files yet; labels that are given come before theirs.
@@ -27,20 +28,33 @@ struct HeadFiles {
     if let known = sources[files] { return known }
     let source = LabelSource(
       given: given, of: prepared, output: output, locale: locale, offset: options.labelOffset)
-    rowCount += (source?.map.rowCount ?? 0) + (source?.displayNames?.rowCount ?? 0)
-    guard rowCount <= Self.mostRows else {
-      throw ApusError(.resourceLimit, "the outputs have more than \(Self.mostRows) labels")
-    }
+    try count((source?.map.rowCount ?? 0) + (source?.displayNames?.rowCount ?? 0))
     sources.updateValue(source, forKey: files)
     return source
   }
 
   /// What an output's scores mean; nil if nothing readable says so.
-  mutating func calibration(of prepared: some DescribedModel, _ output: Int) -> ScoreCalibration? {
-    guard let key = ScoreCalibration.Key(of: prepared, output: output) else { return nil }
-    if let known = calibrations[key] { return known }
-    let calibration = ScoreCalibration(of: prepared, key)
-    calibrations.updateValue(calibration, forKey: key)
-    return calibration
+  mutating func calibration(of prepared: some DescribedModel, _ output: Int) throws(ApusError)
+    -> ScoreCalibration?
+  {
+    guard let (file, calibration) = ScoreCalibration.named(by: prepared, output: output) else { return nil }
+    if let known = sigmoids[file] { return known.map { ScoreCalibration($0, calibration) } }
+    var found: [ScoreCalibration.Sigmoid?]?
+    if let text = try? prepared.model.associatedFile(named: file) {
+      found = ScoreCalibration.sigmoids(parsing: text)
+      // What turns out not to be readable may have taken as long as the longest file.
+      try count(found?.count ?? ScoreCalibration.maximumCount)
+    }
+    sigmoids.updateValue(found, forKey: file)
+    return found.map { ScoreCalibration($0, calibration) }
+  }
+
+  private mutating func count(_ rows: Int) throws(ApusError) {
+    rowCount += rows
+    guard rowCount <= Self.mostRows else {
+      throw ApusError(
+        .resourceLimit,
+        "the files of the outputs' labels and calibrations have more than \(Self.mostRows) rows")
+    }
   }
 }

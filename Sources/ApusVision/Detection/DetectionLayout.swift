@@ -25,6 +25,9 @@ struct DetectionLayout: Hashable, Sendable {
   /// Whether values have to tell classes from scores.
   let isAmbiguous: Bool
 
+  /// The most signatures whose names are looked at: each has one for every output.
+  private static let mostSignatures = 64
+
   private init(_ outputs: DetectionOutputs, rowsPerObject: Int = 1, isAmbiguous: Bool = false) {
     self.outputs = outputs
     self.rowsPerObject = rowsPerObject
@@ -57,7 +60,7 @@ struct DetectionLayout: Hashable, Sendable {
     }
     let outputs = model.outputs
     var candidates = [Self.named(metadata?.outputs.map(\.name) ?? [])]
-    for signature in model.signatures where signature.subgraph == 0 {
+    for signature in model.signatures.lazy.filter({ $0.subgraph == 0 }).prefix(Self.mostSignatures) {
       var known: [Int: String] = [:]
       for output in signature.outputs where known[output.tensor.index] == nil {
         known[output.tensor.index] = output.name

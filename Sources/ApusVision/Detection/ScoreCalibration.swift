@@ -18,45 +18,42 @@ struct ScoreCalibration: Hashable, Sendable {
   private let defaultScore: Float
 
   /// The maximum number of classes that are read.
-  private static let maximumCount = 1 << 20
+  static let maximumCount = 1 << 20
   /// The most bytes of a line.
   private static let maximumLineLength = 1 << 10
 
-  /// What the metadata says about an output: the file, which several may share, and how it is meant.
-  struct Key: Hashable {
-    let file: String
-    let calibration: TensorMetadata.ScoreCalibration
-
-    /// Nil if there is nothing.
-    init?(of prepared: some DescribedModel, output: Int) {
-      guard let tensor = prepared.description(of: output), let calibration = tensor.scoreCalibration,
-        let file = tensor.associatedFiles.first(where: { $0.type == .tensorAxisScoreCalibration })
-      else { return nil }
-      (self.file, self.calibration) = (file.name, calibration)
-    }
+  /// What the metadata says about an output: the file, which several may share, and how it is meant; nil if there is nothing.
+  static func named(
+    by prepared: some DescribedModel, output: Int
+  ) -> (file: String, calibration: TensorMetadata.ScoreCalibration)? {
+    guard let tensor = prepared.description(of: output), let calibration = tensor.scoreCalibration,
+      let file = tensor.associatedFiles.first(where: { $0.type == .tensorAxisScoreCalibration })
+    else { return nil }
+    return (file.name, calibration)
   }
 
-  /// Reads what the metadata names; nil if it is not readable.
-  init?(of prepared: some DescribedModel, _ key: Key) {
-    guard let text = try? prepared.model.associatedFile(named: key.file) else { return nil }
-    self.init(parsing: text, key.calibration)
+  /// The sigmoids of a file, meant as the metadata says.
+  init(_ sigmoids: [Sigmoid?], _ calibration: TensorMetadata.ScoreCalibration) {
+    self.sigmoids = sigmoids
+    transformation = calibration.transformation
+    defaultScore = calibration.defaultScore
   }
 
   /// What the metadata says about an output; nil if there is nothing, or nothing readable.
   init?(of prepared: some DescribedModel, output: Int) {
-    guard let key = Key(of: prepared, output: output) else { return nil }
-    self.init(of: prepared, key)
+    guard let (file, calibration) = Self.named(by: prepared, output: output),
+      let text = try? prepared.model.associatedFile(named: file), let sigmoids = Self.sigmoids(parsing: text)
+    else { return nil }
+    self.init(sigmoids, calibration)
   }
 
-  /// Reads the file; nil if a line is neither empty nor three or four numbers with a scale from 0 on.
-  init?(parsing text: [UInt8], _ calibration: TensorMetadata.ScoreCalibration) {
-    transformation = calibration.transformation
-    defaultScore = calibration.defaultScore
+  /// Reads a file; nil if a line is neither empty nor three or four numbers with a scale from 0 on.
+  static func sigmoids(parsing text: [UInt8]) -> [Sigmoid?]? {
     var sigmoids: [Sigmoid?] = []
     let lines = text.split(
-      separator: UInt8(ascii: "\n"), maxSplits: Self.maximumCount, omittingEmptySubsequences: false)
+      separator: UInt8(ascii: "\n"), maxSplits: maximumCount, omittingEmptySubsequences: false)
     for line in lines {
-      guard sigmoids.count < Self.maximumCount, line.count <= Self.maximumLineLength else { return nil }
+      guard sigmoids.count < maximumCount, line.count <= maximumLineLength else { return nil }
       let line = String(decoding: line.filter { ![0x0D, 0x20, 0x09].contains($0) }, as: UTF8.self)
       if line.isEmpty {
         sigmoids.append(nil)
@@ -71,7 +68,7 @@ struct ScoreCalibration: Hashable, Sendable {
           scale: numbers[0], slope: numbers[1], offset: numbers[2],
           minimum: numbers.count == 4 ? numbers[3] : nil))
     }
-    self.sigmoids = sigmoids
+    return sigmoids
   }
 
   /// The calibrated score of a class.

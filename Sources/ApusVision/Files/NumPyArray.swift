@@ -90,42 +90,52 @@ package struct NumPyArray {
     return halves
   }
 
-  /// Parses a file.
-  package init(file: [UInt8]) throws(ApusError) {
-    func malformed(_ text: String) -> ApusError {
-      ApusError(.invalidArgument, "not a usable .npy file: \(text)")
-    }
-    guard file.count >= 12, file[0] == 0x93, file[1..<6].elementsEqual("NUMPY".utf8) else {
+  /// How many bytes of a file say how long its head is.
+  package static let leastHead = 12
+
+  /// The number of bytes in front of the elements, by the first bytes of the file.
+  package static func headByteCount(of file: [UInt8]) throws(ApusError) -> Int {
+    guard file.count >= leastHead, file[0] == 0x93, file[1..<6].elementsEqual("NUMPY".utf8) else {
       throw malformed("it does not begin with NumPy's signature")
     }
-    let start = file[6] == 1 ? 10 : 12
     let length =
       file[6] == 1
       ? Int(file[8]) | Int(file[9]) << 8
       : Int(file[8]) | Int(file[9]) << 8 | Int(file[10]) << 16 | Int(file[11]) << 24
-    guard (1...3).contains(file[6]), length <= 1 << 20, file.count - start >= length else {
+    guard (1...3).contains(file[6]), length <= 1 << 20 else {
       throw malformed("its header is cut off or of an unknown version")
     }
-    let header = String(decoding: file[start..<start + length], as: UTF8.self)
+    return (file[6] == 1 ? 10 : 12) + length
+  }
+
+  private static func malformed(_ text: String) -> ApusError {
+    ApusError(.invalidArgument, "not a usable .npy file: \(text)")
+  }
+
+  /// Parses a file; without elements, a file's head.
+  package init(file: [UInt8]) throws(ApusError) {
+    let end = try Self.headByteCount(of: file)
+    guard file.count >= end else { throw Self.malformed("its header is cut off or of an unknown version") }
+    let header = String(decoding: file[(file[6] == 1 ? 10 : 12)..<end], as: UTF8.self)
     guard let type = Self.text(after: "'descr'", in: header) else {
-      throw malformed("it has a structured type")
+      throw Self.malformed("it has a structured type")
     }
     guard Self.field(after: "'fortran_order'", in: header)?.hasPrefix("False") == true else {
-      throw malformed("it is stored column by column (fortran_order)")
+      throw Self.malformed("it is stored column by column (fortran_order)")
     }
     guard let rest = Self.field(after: "'shape'", in: header), rest.hasPrefix("("),
-      let end = rest.firstIndex(of: ")")
-    else { throw malformed("it has no shape") }
+      let last = rest.firstIndex(of: ")")
+    else { throw Self.malformed("it has no shape") }
     var shape: [Int] = []
-    for part in rest[rest.index(after: rest.startIndex)..<end].split(separator: ",") {
+    for part in rest[rest.index(after: rest.startIndex)..<last].split(separator: ",") {
       guard let dimension = Int(part.filter { $0 != " " && $0 != "L" }), dimension >= 0 else {
-        throw malformed("its shape has the dimension \(part)")
+        throw Self.malformed("its shape has the dimension \(part)")
       }
       shape.append(dimension)
     }
     self.type = type.hasPrefix("=") ? "<" + type.dropFirst() : type
     self.shape = shape
-    bytes = Array(file[(start + length)...])
+    bytes = Array(file[end...])
   }
 
   private static func field(after key: String, in header: String) -> Substring? {

@@ -57,15 +57,21 @@ struct MaskEnlargement {
     return result
   }
 
-  /// The channel with the largest value at each pixel; the first of equal ones. `checkTime` is asked before each row.
+  /// The channel with the largest value at each pixel; the first of equal ones. `checkTime` is asked now and then.
   func largest(
     _ values: Span<Float>, _ channels: Channels, _ checkTime: () throws(ApusError) -> Void
   ) throws(ApusError) -> [UInt8] {
     var result = [UInt8](repeating: 0, count: rows.count * columns.count)
     var best = [Float](repeating: 0, count: columns.count)
+    // A row of many channels may take as long as many rows.
+    var steps = 0
     for (line, row) in rows.enumerated() {
-      try checkTime()
       for channel in 0..<channels.count {
+        steps += columns.count
+        if steps >= 1 << 20 {
+          steps = 0
+          try checkTime()
+        }
         var column = 0
         forEachColumn(values, channels, channel, row) { value in
           if channel == 0 || value > best[column] {

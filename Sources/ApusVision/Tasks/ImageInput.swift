@@ -15,6 +15,9 @@ struct ImageInput: Sendable {
   /// Where the normalization comes from.
   let normalizationSource: String
 
+  /// The most elements of an input of integers that are wider than a byte.
+  private static let mostWideIntegers = 1 << 26
+
   /// Decides how pixels become numbers: by the options, else by the metadata, else as this kind of model is
   /// commonly trained.
   init(
@@ -31,6 +34,13 @@ struct ImageInput: Sendable {
         "the input \(tensor) has \(count) channels, \(channels.rawValue) has \(channels.count)")
     }
     let isFloat = tensor.type == .float32
+    // Its values are computed as floats, beside it.
+    guard ![.int16, .int32].contains(tensor.type) || tensor.shape.elementCount <= Self.mostWideIntegers else {
+      throw ApusError(
+        .resourceLimit,
+        "the input \(tensor) has \(tensor.shape.elementCount) elements, more than the limit of \(Self.mostWideIntegers) for "
+          + "integers of more than a byte")
+    }
     if let chosen = options.normalization {
       (normalization, normalizationSource) = (chosen, "the options")
       guard isFloat || tensor.quantization != nil else {

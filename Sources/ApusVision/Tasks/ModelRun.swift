@@ -4,6 +4,8 @@ import Apus
 /// The outputs of a run for one picture, as real numbers.
 struct ModelRun {
   private let interpreter: Interpreter
+  /// The outputs after the run, in the model's order.
+  let outputs: [Tensor]
   /// Which picture of how many.
   private let slot: Int
   private let count: Int
@@ -16,13 +18,11 @@ struct ModelRun {
     until deadline: ContinuousClock.Instant? = nil
   ) {
     self.interpreter = interpreter
+    outputs = interpreter.outputs
     self.deadline = deadline
     self.slot = slot
     self.count = count
   }
-
-  /// The outputs after the run, in the model's order.
-  var outputs: [Tensor] { interpreter.outputs }
 
   /// Throws once the answer is late: for long work on outputs.
   func checkTime() throws(ApusError) {
@@ -34,7 +34,7 @@ struct ModelRun {
   func withValues<R>(
     of output: Int, _ body: (Span<Float>) throws(ApusError) -> R
   ) throws(ApusError) -> R {
-    if interpreter.outputs[output].type == .float32 {
+    if outputs[output].type == .float32 {
       return try interpreter.withOutput(at: output, as: Float.self) { span throws(ApusError) in
         try body(span.extracting(part(of: span.count)))
       }
@@ -51,7 +51,7 @@ struct ModelRun {
 
   /// An output's numbers for all pictures.
   private func numbers(of output: Int) throws(ApusError) -> [Float] {
-    let tensor = interpreter.outputs[output]
+    let tensor = outputs[output]
     // No overflow: what an operator computes is limited.
     try requireMemory(
       12 * tensor.shape.elementCount, for: "the numbers of output \(output) (\(tensor.name))")

@@ -9,8 +9,13 @@ struct PreparedModel: DescribedModel {
   let export: ExportMetadata?
   let geometry: InputGeometry
   let interpreter: Interpreter
+  /// The outputs as prepared, in the model's order.
+  let outputs: [Tensor]
   fileprivate let options: BaseOptions
   fileprivate let interpreterOptions: Interpreter.Options
+
+  /// The most outputs: tasks look at all of them to recognize the kind of model.
+  private static let mostOutputs = 256
 
   /// Checks that the model's only input is a picture, and prepares an interpreter.
   ///
@@ -28,7 +33,14 @@ struct PreparedModel: DescribedModel {
     interpreterOptions.inputShapes[0] = geometry.shape(batch: 1)
     self.interpreterOptions = interpreterOptions
     interpreter = try Interpreter(model: model, options: interpreterOptions)
-    for (position, output) in interpreter.outputs.enumerated() {
+    outputs = interpreter.outputs
+    guard outputs.count <= Self.mostOutputs else {
+      throw ApusError(
+        .resourceLimit,
+        "the model has \(outputs.count) outputs, more than the limit of \(Self.mostOutputs) for answers about pictures"
+      )
+    }
+    for (position, output) in outputs.enumerated() {
       guard output.shape.elementCount <= outputLimit else {
         throw ApusError(
           .resourceLimit,
@@ -37,9 +49,6 @@ struct PreparedModel: DescribedModel {
       }
     }
   }
-
-  /// The outputs as prepared, in the model's order.
-  var outputs: [Tensor] { interpreter.outputs }
 }
 
 /// What all tasks share: preparing pictures, running the model, timing the stages.

@@ -14,12 +14,16 @@ struct YOLOHead: DetectionHead {
   private let width: Float
   private let height: Float
 
+  /// The maximum number of keypoints of an object, and of all objects in a picture; objects beyond have none.
+  private static let mostKeypoints = 512
+  private static let mostKeypointsOfPicture = 1 << 18
+
   /// Recognizes a head; nil if the outputs are not those of one.
   ///
   /// - Parameters:
   ///   - chosen: The kind that the caller says it is.
   ///   - expected: The keypoints to expect where the metadata does not speak of them.
-  /// - Throws: `invalidArgument` if several kinds fit, or the metadata names a task without boxes.
+  /// - Throws: `invalidArgument` if several kinds fit, or the metadata names a task without boxes or too many keypoints.
   init?(
     _ prepared: PreparedModel, chosen: DetectorLayout?, keypoints expected: (count: Int, values: Int)? = nil
   ) throws(ApusError) {
@@ -43,6 +47,14 @@ struct YOLOHead: DetectionHead {
       )
     }
     keypoints = export?.task == "pose" ? export?.keypoints ?? expected : export?.task == nil ? expected : nil
+    if let keypoints, keypoints.count > Self.mostKeypoints || keypoints.values > 3 {
+      throw ApusError(
+        .invalidArgument,
+        """
+        the model's metadata (\(export?.fileName ?? "")) gives an object \(keypoints.count) keypoints of \(keypoints.values) \
+        numbers, not at most \(Self.mostKeypoints) of 3
+        """)
+    }
     let extra = (prototypes?.count ?? 0) + (keypoints.map { $0.count * $0.values } ?? 0)
     let (geometry, tensor) = (prepared.geometry, outputs[output])
     let recognition = YOLORecognition(
@@ -159,7 +171,12 @@ struct YOLOHead: DetectionHead {
       if let prototypes {
         coefficients = kept.map { decoder.columns($0.row, shape.firstExtra, prototypes.count, values) }
       }
-      return kept.map { object($0, decoder, isPixels: isPixels, values) }
+      let withKeypoints = Self.mostKeypointsOfPicture / max(keypoints?.count ?? 0, 1)
+      return kept.enumerated().map { position, candidate in
+        object(
+          candidate, decoder, isPixels: isPixels, values,
+          keypoints: position < withKeypoints ? keypoints : nil)
+      }
     }
     if let prototypes, !objects.isEmpty {
       var left = MaskPrototypes.budget
@@ -174,7 +191,8 @@ struct YOLOHead: DetectionHead {
   }
 
   private func object(
-    _ candidate: Candidate, _ decoder: YOLODecoder, isPixels: Bool, _ values: Span<Float>
+    _ candidate: Candidate, _ decoder: YOLODecoder, isPixels: Bool, _ values: Span<Float>,
+    keypoints: (count: Int, values: Int)?
   ) -> DetectedObject {
     var object = DetectedObject(
       index: candidate.index, score: candidate.score,
