@@ -16,9 +16,18 @@ public struct DecodedSize {
     case message([UInt64: Field])
   }
 
+  /// The messages that it knows.
+  public enum Message: Sendable {
+    /// `ModelInferRequest`.
+    case inference
+    /// `RepositoryModelLoadRequest` and `RepositoryModelUnloadRequest`.
+    case repositoryChange
+  }
+
+  private static let parameter = Field.message([2: .message([:])])
+
   /// `ModelInferRequest`, by its field numbers; other fields are kept as bytes.
   private static let request: [UInt64: Field] = {
-    let parameter = Field.message([2: .message([:])])
     let contents = Field.message([1: .numbers, 2: .numbers, 3: .numbers, 4: .numbers, 5: .numbers])
     let input = Field.message([3: .numbers, 4: parameter, 5: contents])
     return [4: parameter, 5: input, 6: .message([2: parameter])]
@@ -33,13 +42,19 @@ public struct DecodedSize {
 
   private init(limit: Int) { self.limit = limit }
 
-  /// Checks the bytes of a `ModelInferRequest`.
+  /// Checks the bytes of a message.
   ///
   /// Bytes that are no message are left to the decoder, which stops at the same place.
   /// - Throws: `tooLarge` where the decoded message would take more than `limit` bytes.
-  public static func check(_ bytes: Span<UInt8>, limit: Int) throws(ServingError) {
+  /// - Returns: The bytes that it would take.
+  @discardableResult
+  public static func check(
+    _ bytes: Span<UInt8>, of message: Message = .inference, limit: Int
+  ) throws(ServingError) -> Int {
     var size = DecodedSize(limit: limit)
-    _ = try size.add(bytes, 0..<bytes.count, request)
+    let fields = message == .inference ? request : [3: parameter]
+    _ = try size.add(bytes, 0..<bytes.count, fields)
+    return size.total
   }
 
   /// Adds the fields within a range; false where they are malformed.

@@ -71,13 +71,21 @@ struct ApusWorkerCommand: ParsableCommand {
   func run() throws {
     do throws(ApusError) {
       try FrameLoop(
-        worker: PictureWorker(kind ?? .detect, source: source, settings: settings, threads: threads),
+        worker: PictureWorker(
+          kind ?? .detect, source: source, settings: settings, threads: threads, timeLimit: timeLimit),
         deadline: deadline > 0 ? deadline : nil
       ).run()
     } catch {
       FileHandle.standardError.write(Data("error: \(error.message.replacing("\n", with: " "))\n".utf8))
       throw ExitCode(1)
     }
+  }
+
+  /// The least time that the model may take to be prepared, however soon pictures must be answered.
+  private static let leastTimeLimit = 60.0
+
+  private var timeLimit: Duration? {
+    deadline > 0 ? .seconds(max(deadline, Self.leastTimeLimit)) : nil
   }
 
   private static let tasks = VisionTaskKind.allCases.map(\.rawValue).joined(separator: ", ")

@@ -113,12 +113,30 @@ struct InferenceService: Inference_GRPCInferenceService.SimpleServiceProtocol {
 
   // MARK: Inference
 
+  /// `LimitedInferenceService` has requests for inference looked over before they are decoded, and calls ``infer(_:)``.
   func modelInfer(
     request: Inference_ModelInferRequest, context: ServerContext
   ) async throws -> Inference_ModelInferResponse {
+    throw RPCError(code: .unimplemented, message: "the request was not looked over")
+  }
+
+  /// `LimitedInferenceService` calls ``answer(_:_:)``.
+  func modelStreamInfer(
+    request: RPCAsyncSequence<Inference_ModelInferRequest, any Error>,
+    response: RPCWriter<Inference_ModelStreamInferResponse>, context: ServerContext
+  ) async throws {
+    throw RPCError(code: .unimplemented, message: "the requests were not looked over")
+  }
+
+  /// Answers a request.
+  func infer(_ request: AdmittedRequest<Inference_ModelInferRequest>) async throws
+    -> Inference_ModelInferResponse
+  {
     let presence = Presence()
     return try await withRPCCancellationHandler {
-      try await awaiting { () async throws(ServingError) in try await infer(request, presence: presence) }
+      try await awaiting { () async throws(ServingError) in
+        try await infer(request.message, request.memory, presence: presence)
+      }
     } onCancelRPC: {
       presence.leave()
     }
@@ -126,27 +144,31 @@ struct InferenceService: Inference_GRPCInferenceService.SimpleServiceProtocol {
 
   /// Answers a stream of requests in their order; several run at a time. A request that fails is answered with its
   /// error, and the stream goes on.
-  func modelStreamInfer(
-    request: RPCAsyncSequence<Inference_ModelInferRequest, any Error>,
-    response: RPCWriter<Inference_ModelStreamInferResponse>, context: ServerContext
+  func answer(
+    _ requests: RPCAsyncSequence<AdmittedRequest<Inference_ModelInferRequest>, any Error>,
+    _ response: RPCWriter<Inference_ModelStreamInferResponse>
   ) async throws {
     let presence = Presence()
     try await withRPCCancellationHandler {
       try await withThrowingTaskGroup(of: Void.self) { group in
-        let (answers, continuation) = AsyncStream.makeStream(
-          of: Task<Inference_ModelStreamInferResponse, Never>.self)
+        let (answers, continuation) = AsyncStream.makeStream(of: Streamed.self)
+        let (written, didWrite) = AsyncStream.makeStream(of: Void.self)
         group.addTask {
           defer { continuation.finish() }
-          var running: [Task<Inference_ModelStreamInferResponse, Never>] = []
-          for try await message in request {
-            if running.count == Self.maximumRunning { _ = await running.removeFirst().value }
-            let task = Task { await streamed(message, presence: presence) }
-            running.append(task)
-            continuation.yield(task)
+          var written = written.makeAsyncIterator()
+          var unwritten = 0
+          for try await request in requests {
+            if unwritten == Self.maximumUnwritten { _ = await written.next() } else { unwritten += 1 }
+            let task = Task { await streamed(request.message, request.memory, presence: presence) }
+            continuation.yield(Streamed(task: task, memory: request.memory))
           }
         }
         group.addTask {
-          for await answer in answers { try await response.write(answer.value) }
+          defer { didWrite.finish() }
+          for await answer in answers {
+            try await response.write(answer.task.value)
+            didWrite.yield()
+          }
         }
         do { try await group.waitForAll() } catch {
           presence.leave()
@@ -158,14 +180,20 @@ struct InferenceService: Inference_GRPCInferenceService.SimpleServiceProtocol {
     }
   }
 
-  /// The most requests of one stream that are accepted at a time.
-  private static let maximumRunning = 64
+  /// The most requests of one stream that are accepted and whose answers the client has not taken.
+  private static let maximumUnwritten = 64
+
+  /// A request of a stream on its way to its answer.
+  private struct Streamed: Sendable {
+    let task: Task<Inference_ModelStreamInferResponse, Never>
+    let memory: HeldMemory
+  }
 
   private func streamed(
-    _ request: Inference_ModelInferRequest, presence: Presence
+    _ request: Inference_ModelInferRequest, _ memory: HeldMemory, presence: Presence
   ) async -> Inference_ModelStreamInferResponse {
     do throws(ServingError) {
-      let answer = try await infer(request, presence: presence)
+      let answer = try await infer(request, memory, presence: presence)
       return .with { $0.inferResponse = answer }
     } catch {
       return .with {
@@ -176,7 +204,7 @@ struct InferenceService: Inference_GRPCInferenceService.SimpleServiceProtocol {
   }
 
   private func infer(
-    _ request: Inference_ModelInferRequest, presence: Presence
+    _ request: Inference_ModelInferRequest, _ memory: HeldMemory, presence: Presence
   ) async throws(ServingError) -> Inference_ModelInferResponse {
     let arrival = ContinuousClock.now
     try state.admission.enter()
@@ -185,8 +213,6 @@ struct InferenceService: Inference_GRPCInferenceService.SimpleServiceProtocol {
     guard size <= state.maximumBody else {
       throw ServingError(.tooLarge, "the tensors take \(size) bytes, more than \(state.maximumBody)")
     }
-    try state.admission.take(size)
-    defer { state.admission.release(size) }
     let model = try state.repository.model(named: request.modelName, version: request.modelVersion)
     let description: RequestDescription
     do { description = try RequestDescription(request) } catch {
@@ -194,6 +220,7 @@ struct InferenceService: Inference_GRPCInferenceService.SimpleServiceProtocol {
       throw error
     }
     let (_, answer) = try await state.infer(description, on: model, arrival: arrival, presence: presence)
+    try memory.take(answer.outputs.reduce(0) { $0 + $1.elements.readableBytes })
     return .with { response in
       response.modelName = model.name
       response.modelVersion = model.version

@@ -1,27 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
 import ApusServing
-import ApusServingMessages
 import GRPCCore
 import GRPCProtobuf
 import InferenceProtocol
 
-/// The inference service, whose requests for inference are looked over before they are decoded, and which says why it
-/// lacks some of Triton's methods.
+/// The inference service, whose large requests are looked over before they are decoded, and which says why it lacks some of
+/// Triton's methods.
 struct LimitedInferenceService: RegistrableRPCService {
   let service: InferenceService
 
   func registerMethods<Transport: ServerTransport>(with router: inout RPCRouter<Transport>) {
     service.registerMethods(with: &router)
-    let deserializer = Deserializer(limit: 2 * service.state.maximumBody + (1 << 20))
+    let limit = 2 * service.state.maximumBody + (1 << 20)
+    let deserializer = AdmittedRequest<Inference_ModelInferRequest>.Deserializer(
+      kind: .inference, limit: limit, admission: service.state.admission)
     router.registerHandler(
       forMethod: Inference_GRPCInferenceService.Method.ModelInfer.descriptor, deserializer: deserializer,
       serializer: ProtobufSerializer<Inference_ModelInferResponse>()
-    ) { [service] request, context in try await service.modelInfer(request: request, context: context) }
+    ) { [service] request, context in
+      let request = try await ServerRequest(stream: request).message
+      let answer = try await service.infer(request)
+      return StreamingServerResponse { writer in
+        try await writer.write(answer)
+        withExtendedLifetime(request.memory) {}
+        return [:]
+      }
+    }
     router.registerHandler(
       forMethod: Inference_GRPCInferenceService.Method.ModelStreamInfer.descriptor,
       deserializer: deserializer,
       serializer: ProtobufSerializer<Inference_ModelStreamInferResponse>()
-    ) { [service] request, context in try await service.modelStreamInfer(request: request, context: context) }
+    ) { [service] request, context in
+      StreamingServerResponse { writer in
+        try await service.answer(request.messages, writer)
+        return [:]
+      }
+    }
+    router.registerHandler(
+      forMethod: Inference_GRPCInferenceService.Method.RepositoryModelLoad.descriptor,
+      deserializer: AdmittedRequest<Inference_RepositoryModelLoadRequest>.Deserializer(
+        kind: .repositoryChange, limit: limit, admission: service.state.admission),
+      serializer: ProtobufSerializer<Inference_RepositoryModelLoadResponse>()
+    ) { [service] request, context in
+      let request = try await ServerRequest(stream: request).message
+      let answer = try await service.repositoryModelLoad(request: request.message, context: context)
+      return StreamingServerResponse(single: ServerResponse(message: answer))
+    }
+    router.registerHandler(
+      forMethod: Inference_GRPCInferenceService.Method.RepositoryModelUnload.descriptor,
+      deserializer: AdmittedRequest<Inference_RepositoryModelUnloadRequest>.Deserializer(
+        kind: .repositoryChange, limit: limit, admission: service.state.admission),
+      serializer: ProtobufSerializer<Inference_RepositoryModelUnloadResponse>()
+    ) { [service] request, context in
+      let request = try await ServerRequest(stream: request).message
+      let answer = try await service.repositoryModelUnload(request: request.message, context: context)
+      return StreamingServerResponse(single: ServerResponse(message: answer))
+    }
     // No region of shared memory is registered, and none can be: clients that only ask or clean up get empty answers.
     for memory in ["SystemSharedMemory", "CudaSharedMemory"] {
       registerEmpty("\(memory)Status", with: &router)
@@ -66,20 +100,6 @@ struct LimitedInferenceService: RegistrableRPCService {
 
     func deserialize<Bytes: GRPCContiguousBytes>(_ bytes: Bytes) throws -> [UInt8] {
       bytes.withUnsafeBytes { Array($0) }
-    }
-  }
-
-  /// Decodes requests that take at most a number of bytes.
-  private struct Deserializer: MessageDeserializer {
-    let limit: Int
-
-    func deserialize<Bytes: GRPCContiguousBytes>(_ bytes: Bytes) throws -> Inference_ModelInferRequest {
-      try bytes.withUnsafeBytes { buffer in
-        do throws(ServingError) {
-          try DecodedSize.check(buffer.bindMemory(to: UInt8.self).span, limit: limit)
-        } catch { throw RPCError(error) }
-      }
-      return try ProtobufDeserializer<Inference_ModelInferRequest>().deserialize(bytes)
     }
   }
 }

@@ -9,6 +9,8 @@ struct Answer {
   var status: HTTPResponse.Status
   var headers: HTTPFields
   var body: ByteBuffer
+  /// What the request holds until the answer is written.
+  var memory: HeldMemory?
 
   /// An answer without a body.
   init(_ status: HTTPResponse.Status) {
@@ -45,12 +47,28 @@ struct Answer {
 
   /// The response for the connection; of a `HEAD` request, without the body.
   func response(headOnly: Bool) -> Response {
-    guard headOnly else {
-      return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: body))
-    }
+    guard headOnly else { return Response(status: status, headers: headers, body: responseBody) }
     var response = Response(status: status, headers: headers, body: ResponseBody())
     response.headers[.contentLength] = String(body.readableBytes)
     return response
+  }
+
+  /// The most bytes that are written at a time.
+  private static let partSize = 256 << 10
+
+  /// The body; a large one in parts, each of which waits for the client to read those before.
+  private var responseBody: ResponseBody {
+    guard body.readableBytes > Self.partSize else { return ResponseBody(byteBuffer: body) }
+    return ResponseBody(contentLength: body.readableBytes) { [body, memory] writer in
+      var rest = body
+      while rest.readableBytes > 0,
+        let part = rest.readSlice(length: min(rest.readableBytes, Self.partSize))
+      {
+        try await writer.write(part)
+      }
+      withExtendedLifetime(memory) {}
+      try await writer.finish(nil)
+    }
   }
 }
 

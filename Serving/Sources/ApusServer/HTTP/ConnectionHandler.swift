@@ -13,6 +13,9 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
 
   private let connections: Connections
   private var presence: Presence?
+  /// How long a client may take until there is room for the next part of an answer.
+  private static let longestStall = TimeAmount.seconds(60)
+  private var stall: Scheduled<Void>?
 
   init(_ connections: Connections) { self.connections = connections }
 
@@ -23,6 +26,16 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
   func channelInactive(context: ChannelHandlerContext) {
     leave(context)
     context.fireChannelInactive()
+  }
+
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    stall?.cancel()
+    stall = nil
+    if !context.channel.isWritable {
+      let channel = context.channel
+      stall = context.eventLoop.scheduleTask(in: Self.longestStall) { channel.close(promise: nil) }
+    }
+    context.fireChannelWritabilityChanged()
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -40,6 +53,7 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
   }
 
   private func leave(_ context: ChannelHandlerContext) {
+    stall?.cancel()
     presence?.leave()
     connections.close(context.channel)
   }

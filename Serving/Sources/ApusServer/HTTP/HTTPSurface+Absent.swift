@@ -21,12 +21,12 @@ extension HTTPSurface {
       return Answer(type: "application/json", body: ByteBuffer(string: "[]"))
     case "register" where isOfRegion:
       try allow(request, .post)
-      _ = try await request.readBody(limit: Self.smallBody, admission: state.admission)
+      _ = try await readBody(of: exchange, limit: Self.smallBody)
       throw ServingError.bad(
         "failed to register shared memory region '\(path[1])': shared memory is not supported")
     case "unregister":
       try allow(request, .post)
-      _ = try await request.readBody(limit: Self.smallBody, admission: state.admission)
+      _ = try await readBody(of: exchange, limit: Self.smallBody)
       return Answer(type: "application/json", body: ByteBuffer(string: "{}"))
     default: throw ServingError(.notFound, "there is nothing at \(request.uri.path)")
     }
@@ -36,7 +36,7 @@ extension HTTPSurface {
   func respondWithTraceSettings(_ exchange: Exchange) async throws -> Answer {
     let request = exchange.request
     if request.method == .post {
-      let body = try await request.readBody(limit: Self.smallBody, admission: state.admission)
+      let body = try await readBody(of: exchange, limit: Self.smallBody)
       let text = body.bytes.array
       guard try text.isEmpty || InferenceJSON.object(text).isEmpty else {
         throw ServingError.bad("trace settings cannot be changed: traces are not supported")

@@ -15,8 +15,9 @@ extension HTTPSurface {
     let held: HeldBody
     let description: RequestDescription
     do {
-      held = try await exchange.request.readBody(limit: state.maximumBody, admission: state.admission)
-      description = try describe(held.bytes, exchange.request, model)
+      held = try await readBody(of: exchange, limit: state.maximumBody)
+      description = try await describe(held.bytes, exchange.request, model)
+      try held.memory.take(description.decodedByteCount)
     } catch let error as ServingError {
       model.statistics.recordFailure(error, ContinuousClock.now - exchange.arrival)
       throw error
@@ -24,18 +25,21 @@ extension HTTPSurface {
     let (request, answer) = try await state.infer(
       description, on: model, arrival: exchange.arrival,
       presence: connections.presence(of: exchange.context.channel))
-    let (body, headerLength) = InferenceJSON.body(of: answer, to: request, from: model)
-    withExtendedLifetime(held) {}
-    guard let headerLength else { return Answer(type: "application/json", body: body) }
-    var response = Answer(type: "application/octet-stream", body: body)
-    response.headers[.inferenceHeaderLength] = String(headerLength)
+    let (body, headerLength) = try await ServerState.converting(answer.textualByteCount) {
+      InferenceJSON.body(of: answer, to: request, from: model)
+    }
+    try held.memory.take(body.readableBytes)
+    var response = Answer(
+      type: headerLength == nil ? "application/json" : "application/octet-stream", body: body)
+    response.memory = held.memory
+    if let headerLength { response.headers[.inferenceHeaderLength] = String(headerLength) }
     return response
   }
 
   private func describe(
     _ body: ByteChunks, _ request: Request, _ model: ServedModel
-  ) throws(ServingError) -> RequestDescription {
-    var tail = body
+  ) async throws(ServingError) -> RequestDescription {
+    var rest = body
     var headerLength = body.count
     if let text = request.headers[.inferenceHeaderLength] {
       guard let length = Int(text), length >= 0, length <= body.count else {
@@ -44,8 +48,11 @@ extension HTTPSurface {
       if length == 0 { return try model.rawRequest(body) }
       headerLength = length
     }
-    let header = tail.removeFirst(headerLength)
-    return try InferenceJSON.request(header: header.array, tail: tail)
+    let header = rest.removeFirst(headerLength)
+    let tail = rest
+    return try await ServerState.converting(headerLength) { () throws(ServingError) in
+      try InferenceJSON.request(header: header.array, tail: tail)
+    }
   }
 
   // MARK: Pictures
@@ -56,7 +63,7 @@ extension HTTPSurface {
     let request = exchange.request
     let query = try PictureQuery(request.uri.query ?? "")
     let model = try self.model(query.model)
-    let held = try await request.readBody(limit: state.maximumBody, admission: state.admission)
+    let held = try await readBody(of: exchange, limit: state.maximumBody)
     let answer: PictureAnswer
     do throws(ServingError) {
       guard held.bytes.count > 0 else { throw .bad("the body is empty, not an encoded picture") }

@@ -34,7 +34,7 @@ struct HTTPSurface: HTTPResponder {
     } catch {
       response = Answer(ServingError.bad("the request could not be read: \(error)"))
     }
-    compress(&response, for: request)
+    await compress(&response, for: request)
     log(request, response, arrival)
     return response.response(headOnly: request.method == .head)
   }
@@ -161,12 +161,12 @@ struct HTTPSurface: HTTPResponder {
     switch (path.first, path.count) {
     case ("index", 1):
       try allow(request, .post)
-      let body = try await request.readBody(limit: Self.smallBody, admission: state.admission)
+      let body = try await readBody(of: exchange, limit: Self.smallBody)
       let onlyReady = try Descriptions.wantsReadyOnly(body.bytes.array)
       return Answer { Descriptions.index(of: state.repository.entries, onlyReady: onlyReady, &$0) }
     case ("models", 3) where path[2] == "load" || path[2] == "unload":
       try allow(request, .post)
-      let body = try await request.readBody(limit: Self.smallBody, admission: state.admission)
+      let body = try await readBody(of: exchange, limit: Self.smallBody)
       let name = path[1]
       let loads = path[2] == "load"
       let text = body.bytes.array
@@ -182,6 +182,13 @@ struct HTTPSurface: HTTPResponder {
   }
 
   // MARK: Parts of requests
+
+  /// Reads a body, which must be there before the request's deadline.
+  func readBody(of exchange: Exchange, limit: Int) async throws -> HeldBody {
+    try await exchange.request.readBody(
+      limit: limit, admission: state.admission,
+      end: state.scheduler.configuration.deadline.map { exchange.arrival + $0 })
+  }
 
   private func segments(of path: String) throws(ServingError) -> [String] {
     var result: [String] = []
@@ -206,7 +213,7 @@ struct HTTPSurface: HTTPResponder {
   // MARK: Responses
 
   /// Compresses a large body for clients that ask for it.
-  private func compress(_ response: inout Answer, for request: Request) {
+  private func compress(_ response: inout Answer, for request: Request) async {
     guard response.status == .ok, response.body.readableBytes > 4_096,
       let accepted = request.headers[.acceptEncoding]?.lowercased()
     else { return }
@@ -214,8 +221,10 @@ struct HTTPSurface: HTTPResponder {
       let parts = entry.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) }
       return parts.contains("q=0") ? nil : parts.first
     }
-    guard let encoding = names.lazy.compactMap(Compression.init(rawValue:)).first,
-      let compressed = encoding.compressed(response.body)
+    guard let encoding = names.lazy.compactMap(Compression.init(rawValue:)).first else { return }
+    let body = response.body
+    guard
+      let compressed = try? await ServerState.converting(body.readableBytes, { encoding.compressed(body) })
     else { return }
     response.body = compressed
     response.headers[.contentEncoding] = encoding.rawValue

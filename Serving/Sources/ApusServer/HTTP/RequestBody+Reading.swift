@@ -4,27 +4,53 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// A body in memory, whose bytes are given back when nobody needs it any more.
-final class HeldBody: Sendable {
+/// A body in memory.
+struct HeldBody: Sendable {
   let bytes: ByteChunks
-  private let taken: Int
-  private let admission: Admission
+  /// What the body takes, and later what follows from it.
+  let memory: HeldMemory
+}
 
-  init(_ bytes: ByteChunks, taken: Int, _ admission: Admission) {
-    self.bytes = bytes
-    self.taken = taken
-    self.admission = admission
+/// How fast a body comes: one that comes slowly holds memory that others wait for.
+private struct BodyPace {
+  /// The time over which the rate is judged: clients may pause.
+  private static let window = 30.0
+  /// The least bytes a second.
+  private static let leastRate = 4_096.0
+
+  private let end: ContinuousClock.Instant?
+  private var windowStart = ContinuousClock.now
+  private var windowBytes = 0
+
+  /// Begins now.
+  ///
+  /// - Parameter end: When the whole body must be there; nil for any time.
+  init(end: ContinuousClock.Instant?) { self.end = end }
+
+  /// Notes a part of the body.
+  mutating func note(_ bytes: Int) throws(ServingError) {
+    let now = ContinuousClock.now
+    windowBytes += bytes
+    if let end, now > end {
+      throw ServingError(.deadlineExceeded, "the deadline passed before the body was there")
+    }
+    let seconds = (now - windowStart) / .seconds(1)
+    guard seconds >= Self.window else { return }
+    guard Double(windowBytes) / seconds > Self.leastRate else {
+      throw ServingError(.tooSlow, "\(windowBytes) bytes of the body came in \(Int(seconds)) seconds")
+    }
+    windowStart = now
+    windowBytes = 0
   }
-
-  deinit { admission.release(taken) }
 }
 
 extension Request {
   /// Reads the whole body, expanding `gzip` and `deflate`.
   ///
+  /// - Parameter end: When the whole body must be there; nil for any time.
   /// - Throws: `ServingError`: beyond `limit` before or after expansion, an unknown encoding, a client that is too
   ///   slow; or what breaks the connection.
-  func readBody(limit: Int, admission: Admission) async throws -> HeldBody {
+  func readBody(limit: Int, admission: Admission, end: ContinuousClock.Instant?) async throws -> HeldBody {
     var failure: ServingError?
     var encoding: Compression?
     do throws(ServingError) { encoding = try bodyEncoding() } catch { failure = error }
@@ -35,52 +61,55 @@ extension Request {
       if length > Self.mostDiscarded { throw tooLarge.leavingBody }
     }
     var body = ByteChunks()
-    var taken = 0
-    var isHeld = false
-    defer { if !isHeld { admission.release(taken) } }
+    var memory = HeldMemory(admission)
     var left = Self.mostDiscarded
-    let start = ContinuousClock.now
+    var pace = failure == nil ? BodyPace(end: end) : Self.paceOfDiscarded
     for try await buffer in self.body {
       if failure != nil {
         // Many clients look for an answer only when they have sent everything.
         left -= buffer.readableBytes
-        if left < 0 { break }
+        if left < 0 || (try? pace.note(buffer.readableBytes)) == nil { break }
         continue
       }
       do throws(ServingError) {
         guard body.count + buffer.readableBytes <= limit else { throw tooLarge }
-        try admission.take(buffer.readableBytes)
-        taken += buffer.readableBytes
+        try memory.take(buffer.readableBytes)
         body.append(buffer)
-        let seconds = (ContinuousClock.now - start) / .seconds(1)
-        guard seconds < 30 || Double(body.count) / seconds > 4_096 else {
-          throw ServingError(.tooSlow, "\(body.count) bytes of the body came in \(Int(seconds)) seconds")
-        }
+        try pace.note(buffer.readableBytes)
       } catch {
         failure = error
         body = ByteChunks()
+        memory = HeldMemory(admission)
+        pace = Self.paceOfDiscarded
       }
     }
     if let failure { throw failure.leavingBody }
     if let encoding {
-      body = try encoding.decompressed(body, limit: limit)
-      try admission.take(body.count)
-      taken += body.count
+      let packed = body
+      // Ordinary text expands to some ten times its size.
+      body = try await ServerState.converting(packed.count * 16) { () throws(ServingError) in
+        try encoding.decompressed(packed, limit: limit)
+      }
+      try memory.take(body.count)
     }
-    isHeld = true
-    return HeldBody(body, taken: taken, admission)
+    return HeldBody(bytes: body, memory: memory)
   }
 
   /// The most bytes of a body that is of no use which are read all the same.
   private static var mostDiscarded: Int { 64 << 20 }
 
+  /// How long it may take to read them.
+  private static var paceOfDiscarded: BodyPace { BodyPace(end: ContinuousClock.now + .seconds(60)) }
+
   /// Reads over a body that was not begun.
   func discardBody() async {
     var left = Self.mostDiscarded
+    var pace = Self.paceOfDiscarded
     do {
       for try await buffer in body {
         left -= buffer.readableBytes
         if left < 0 { return }
+        try pace.note(buffer.readableBytes)
       }
     } catch { return }
   }

@@ -2,11 +2,12 @@
 import ApusServing
 import Synchronization
 
-/// What the server has accepted and not yet answered: the requests, and the bytes of their bodies.
+/// What the server has accepted and not yet answered: the requests, the bytes of their bodies, and changes of models.
 final class Admission: Sendable {
   private struct State {
     var requests = 0
     var bytes = 0
+    var changes = 0
     var isDraining = false
   }
   private let state = Mutex(State())
@@ -47,6 +48,25 @@ final class Admission: Sendable {
 
   /// Gives back the memory of a body.
   func release(_ bytes: Int) { state.withLock { $0.bytes -= bytes } }
+
+  /// The maximum number of loads and unloads at a time: each has a thread, and all but one wait.
+  private static let maximumChanges = 16
+
+  /// Accepts a load or an unload; ``endChange()`` must follow.
+  func beginChange() throws(ServingError) {
+    let fits = state.withLock { state in
+      guard state.changes < Self.maximumChanges else { return false }
+      state.changes += 1
+      return true
+    }
+    guard fits else {
+      throw ServingError(
+        .unavailable, "\(Self.maximumChanges) other loads and unloads wait: try again later")
+    }
+  }
+
+  /// Says that a load or an unload has ended.
+  func endChange() { state.withLock { $0.changes -= 1 } }
 
   /// Takes no new work from now on.
   func drain() { state.withLock { $0.isDraining = true } }

@@ -11,6 +11,7 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 import ServiceLifecycle
+import Synchronization
 
 /// A server from its start to its end.
 struct ServerProcess {
@@ -35,7 +36,7 @@ struct ServerProcess {
     report(repository, refused, logger)
     let state = ServerState(
       identifier: options.id, repository: repository, scheduler: scheduler,
-      admission: Admission(maximumBytes: max(1 << 30, options.maxBody * 4)), tokens: tokens,
+      admission: Admission(maximumBytes: max(1 << 30, options.maxBody * 8)), tokens: tokens,
       allowsLoading: options.modelControl == .explicit, maximumBody: options.maxBody, logger: logger)
 
     var services: [any Service] = [try makeHTTP(state, http, group)]
@@ -159,16 +160,52 @@ struct ServerProcess {
         config.http2.targetWindowSize = 8 << 20
         // Answers of one turn of the loop leave together; none waits for those of the next.
         config.connection.flushCoalescing = .init(maxFlushDelay: .zero, maxBytes: 64 << 10)
-        config.http2.maxConcurrentStreams = 1_024
+        config.http2.maxConcurrentStreams = 256
         config.connection.keepalive.clientBehavior.allowWithoutCalls = true
         config.connection.keepalive.clientBehavior.minPingIntervalWithoutCalls = .seconds(10)
         config.connection.maxIdleTime = .seconds(600)
+        config.channelDebuggingCallbacks = callbacks(state)
       },
       eventLoopGroup: group)
     let server = GRPCServer(
       transport: transport, services: [LimitedInferenceService(service: InferenceService(state: state))],
       interceptors: [TokenInterceptor(tokens: state.tokens)])
     return GRPCListener(server: server, transport: transport, address: address)
+  }
+}
+
+extension ServerProcess {
+  /// What the transport of gRPC has no limits for: connections, and messages that are not whole.
+  private func callbacks(
+    _ state: ServerState
+  ) -> HTTP2ServerTransport.Config.ChannelDebuggingCallbacks {
+    let count = ConnectionCount()
+    let maximum = options.maxConnections
+    let timeLimit = state.scheduler.configuration.deadline.map { TimeAmount($0) }
+    return .init(
+      onBindTCPListener: nil,
+      onAcceptTCPConnection: { channel in
+        let isWelcome = count.enter() <= maximum
+        channel.closeFuture.whenComplete { _ in count.leave() }
+        if !isWelcome { channel.close(promise: nil) }
+        return channel.eventLoop.makeSucceededVoidFuture()
+      },
+      onAcceptHTTP2Stream: { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(
+            MessageReception(state.admission, timeLimit: timeLimit), position: .first)
+        }
+      })
+  }
+
+  /// How many connections there are.
+  private final class ConnectionCount: Sendable {
+    private let count = Atomic(0)
+
+    /// Counts one more.
+    func enter() -> Int { count.add(1, ordering: .relaxed).newValue }
+
+    func leave() { count.subtract(1, ordering: .relaxed) }
   }
 }
 

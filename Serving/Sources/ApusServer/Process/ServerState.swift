@@ -2,6 +2,7 @@
 import Apus
 import ApusServing
 import Logging
+import NIOPosix
 
 /// What both surfaces of a server share.
 struct ServerState: Sendable {
@@ -30,6 +31,21 @@ struct ServerState: Sendable {
   /// Whether requests would be answered.
   var isReady: Bool { !admission.isDraining }
 
+  /// So many bytes are read or written as text on an event loop; more would keep other clients waiting.
+  private static let briefText = 64 << 10
+
+  /// Does what takes as long as so many bytes of text: at once, or on a thread that may take its time.
+  static func converting<Value: Sendable>(
+    _ bytes: Int, _ body: @escaping @Sendable () throws(ServingError) -> Value
+  ) async throws(ServingError) -> Value {
+    guard bytes > briefText else { return try body() }
+    let result = try? await NIOThreadPool.singleton.runIfActive { () -> Result<Value, ServingError> in
+      do throws(ServingError) { return .success(try body()) } catch { return .failure(error) }
+    }
+    guard let result else { throw ServingError(.cancelled, "the client went away") }
+    return try result.get()
+  }
+
   /// Runs one inference; failures are counted for the model.
   func infer(
     _ description: RequestDescription, on model: ServedModel, arrival: ContinuousClock.Instant,
@@ -57,6 +73,8 @@ struct ServerState: Sendable {
         "explicit model load / unload is not allowed if polling is enabled, or, as here, without "
           + "--model-control explicit")
     }
+    try admission.beginChange()
+    defer { admission.endChange() }
     let repository = repository
     let result: Result<Void, ServingError> = await withCheckedContinuation { continuation in
       BlockingThread.run {

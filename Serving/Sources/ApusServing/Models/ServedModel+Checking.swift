@@ -12,7 +12,7 @@ extension ServedModel {
     var batch: Int?
     for (index, input) in description.inputs.enumerated() {
       let place = "inputs[\(index)]"
-      guard let position = inputs.position(named: input.name) else {
+      guard let position = inputPositions[input.name] else {
         throw ServingError.bad(
           "unexpected inference input '\(input.name)' for model '\(name)', which has only: \(inputs.known)"
         ).at(place)
@@ -174,7 +174,7 @@ extension ServedModel {
     case .missing: throw .bad("there is no data")
     case .elements: throw .bad("the data are numbers, not encoded pictures")
     case .strings(let strings): files = strings
-    case .raw(let chunks): files = try Self.strings(in: chunks)
+    case .raw(let chunks): files = try Self.strings(in: chunks, upTo: count)
     }
     guard files.count == count else {
       throw .bad("data has \(files.count) elements, but the shape \(input.shape) has \(count)")
@@ -185,10 +185,13 @@ extension ServedModel {
   }
 
   /// The elements of a `BYTES` tensor: a little-endian length of four bytes before each.
-  static func strings(in chunks: ByteChunks) throws(ServingError) -> [ByteChunks] {
+  ///
+  /// - Throws: what is malformed, or more elements than expected, before all of them are looked for.
+  static func strings(in chunks: ByteChunks, upTo count: Int) throws(ServingError) -> [ByteChunks] {
     var rest = chunks
     var result: [ByteChunks] = []
     while rest.count > 0 {
+      guard result.count < count else { throw .bad("data has more than \(count) elements") }
       guard rest.count >= 4 else { throw .bad("element \(result.count) ends within its length") }
       let head = rest.removeFirst(4).array
       let length = head.reversed().reduce(0) { $0 << 8 | Int($1) }
@@ -205,15 +208,16 @@ extension ServedModel {
   private func outputs(of description: RequestDescription) throws(ServingError) -> [InferenceRequest.Output] {
     let byDefault = try description.parameters.bool("binary_data_output") ?? false
     var wanted: [InferenceRequest.Output] = []
+    var positions: Set<Int> = []
     for (index, output) in description.outputs.enumerated() {
       let place = "outputs[\(index)] ('\(output.name)')"
-      guard let position = outputs.position(named: output.name) else {
+      guard let position = outputPositions[output.name] else {
         throw ServingError.bad(
           "unexpected inference output '\(output.name)' for model '\(name)', which has only: \(outputs.known)"
         ).at(place)
       }
       do throws(ServingError) {
-        guard !wanted.contains(where: { $0.position == position }) else {
+        guard positions.insert(position).inserted else {
           throw .bad("output '\(output.name)' already exists in request")
         }
         for name in output.parameters.keys where name.hasPrefix("shared_memory") {

@@ -22,6 +22,8 @@ public final class ServedModel: Sendable {
   let signature: String?
   let labels: LabelMap?
   let pictureInputs: [PictureInput?]
+  let inputPositions: [String: Int]
+  let outputPositions: [String: Int]
   private let joinLimit = Atomic(1)
 
   /// The name by which clients ask for it.
@@ -46,6 +48,8 @@ public final class ServedModel: Sendable {
       function.inputs, signature: signature?.inputs ?? [], role: "input")
     outputs = try TensorSpecification.all(
       function.outputs, signature: signature?.outputs ?? [], role: "output")
+    inputPositions = inputs.positions
+    outputPositions = outputs.positions
     batches = !inputs.isEmpty && !outputs.isEmpty && (inputs + outputs).allSatisfy { $0.shape.first == -1 }
     self.maximumBatch = batches ? maximumBatch : 1
     let metadata = model.metadata

@@ -39,30 +39,44 @@ public struct TensorSpecification: Sendable {
 }
 
 extension TensorSpecification {
-  /// The inputs or outputs of a function, named: the signature's names first, then the tensors'; empty and repeated
-  /// names become `input_K` or `output_K`.
+  /// The maximum number of bytes of a name; longer ones are no names.
+  private static let longestName = 1_024
+
+  /// The inputs or outputs of a function, named: the signature's names first, then the tensors'; empty, repeated and
+  /// endless names become `input_K` or `output_K`.
   ///
-  /// - Throws: a sentence about each tensor whose type does not exist in the protocol.
+  /// - Throws: a sentence about each tensor whose type does not exist in the protocol; `resourceLimit` for more tensors than
+  ///   a request may name.
   static func all(
     _ tensors: [Tensor], signature: [Signature.Argument], role: String
   ) throws(ApusError) -> [TensorSpecification] {
+    guard tensors.count <= RequestDescription.maximumTensors else {
+      throw ApusError(
+        .resourceLimit,
+        "the model has \(tensors.count) \(role)s, more than \(RequestDescription.maximumTensors)")
+    }
+    let isName = { (name: String) in !name.isEmpty && name.utf8.count <= longestName }
+    let signed = Dictionary(signature.map { ($0.tensor.index, $0.name) }) { first, _ in first }
     var names: [String] = []
+    var known: Set<String> = []
     var reasons: [String] = []
     for (position, tensor) in tensors.enumerated() {
-      let name = signature.first { $0.tensor.index == tensor.index }?.name ?? tensor.name
-      names.append(name.isEmpty || names.contains(name) ? "\(role)_\(position)" : name)
+      let name = signed[tensor.index] ?? tensor.name
+      names.append(isName(name) && !known.contains(name) ? name : "\(role)_\(position)")
+      known.insert(names[position])
     }
     var result: [TensorSpecification] = []
     for (position, tensor) in tensors.enumerated() {
+      let own = isName(tensor.name) ? tensor.name : ""
       guard let datatype = DataType(tensor.type) else {
         reasons.append(
-          "\(role) \(position) (\(tensor.name)) is \(tensor.type), which the protocol cannot carry")
+          "\(role) \(position) (\(own)) is \(tensor.type), which the protocol cannot carry")
         continue
       }
-      let others = [tensor.name, "\(role)_\(position)"]
       result.append(
         TensorSpecification(
-          name: names[position], aliases: others.filter { !$0.isEmpty && !names.contains($0) },
+          name: names[position],
+          aliases: [own, "\(role)_\(position)"].filter { !$0.isEmpty && !known.contains($0) },
           datatype: datatype, elementType: tensor.type, shape: tensor.shapeSignature,
           defaultShape: tensor.shape.dimensions, quantization: tensor.quantization))
     }
@@ -72,9 +86,11 @@ extension TensorSpecification {
 }
 
 extension [TensorSpecification] {
-  /// The position of a name.
-  func position(named name: String) -> Int? {
-    firstIndex { $0.name == name } ?? firstIndex { $0.aliases.contains(name) }
+  /// The positions by name; where several tensors share one, the first of the names, and then of the aliases, has it.
+  var positions: [String: Int] {
+    let names = enumerated().map { ($1.name, $0) }
+    let aliases = enumerated().flatMap { position, tensor in tensor.aliases.map { ($0, position) } }
+    return Dictionary(names + aliases) { first, _ in first }
   }
 
   /// The names, for an error.

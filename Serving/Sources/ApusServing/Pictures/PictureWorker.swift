@@ -14,15 +14,18 @@ public final class PictureWorker {
 
   /// Prepares a task for a model.
   ///
+  /// - Parameter timeLimit: How long the model may take to be prepared; nil for any time.
   /// - Throws: what stops the model or the task.
   public init(
     _ kind: VisionTaskKind, source: ModelSource, settings: PictureTask.Settings, threads: Int,
+    timeLimit: Duration? = nil,
     imageLimits: ImageLimits = ImageLimits(maximumPixelCount: 1 << 26)
   ) throws(ApusError) {
     self.kind = kind
     self.settings = settings
     var options = Interpreter.Options()
     options.threadCount = threads
+    options.timeLimit = timeLimit
     instance = ModelInstance(
       of: try ServedModel(source, maximumBatch: 1), options: options, imageLimits: imageLimits)
     _ = try instance.tasks.task(kind, settings, on: instance)

@@ -138,8 +138,9 @@ struct TaskCache {
     if let index = tasks.firstIndex(where: { $0.kind == kind && $0.settings == settings }) {
       return tasks[index].task
     }
-    let task = try PreparedTask(kind, on: instance, settings: settings)
+    // Room is made first, so that there are never more interpreters than tasks may be kept.
     if tasks.count == Self.maximumCount { tasks.removeFirst() }
+    let task = try PreparedTask(kind, on: instance, settings: settings)
     tasks.append((kind, settings, task))
     return task
   }

@@ -122,6 +122,9 @@ public enum InferenceJSON {
   static func parameters(_ reader: inout JSONReader) throws(ServingError) -> RequestParameters {
     var parameters: RequestParameters = [:]
     try reader.object { key, reader throws(ServingError) in
+      guard parameters.count < RequestDescription.maximumParameters else {
+        throw .bad("there are more than \(RequestDescription.maximumParameters) parameters")
+      }
       switch reader.peek() ?? 0 {
       case UInt8(ascii: "t"), UInt8(ascii: "f"): parameters[key] = .bool(try reader.bool())
       case UInt8(ascii: "\""): parameters[key] = .text(try reader.string())
@@ -139,6 +142,9 @@ public enum InferenceJSON {
 
   // MARK: Answers
 
+  /// The most room that is made for text before it is written.
+  private static let expectedText = 16 << 20
+
   /// Writes an answer: JSON, then the binary outputs in their order.
   ///
   /// - Returns: The body, and the bytes of its JSON where binary outputs follow.
@@ -148,7 +154,7 @@ public enum InferenceJSON {
     let binary = answer.outputs.filter(\.request.isBinary)
     let elements = answer.outputs.reduce(0) { $0 + ($1.request.isBinary ? 0 : $1.elements.readableBytes) }
     let tail = binary.reduce(0) { $0 + $1.elements.readableBytes }
-    var writer = JSONWriter(capacity: 512 + elements * 4 + tail)
+    var writer = JSONWriter(capacity: 512 + min(elements * 4, Self.expectedText) + tail)
     writer.object { writer in
       if !request.id.isEmpty { writer.field("id", request.id) }
       writer.field("model_name", model.name)

@@ -61,4 +61,12 @@ public struct InferenceAnswer: Sendable {
 
   /// The outputs.
   public let outputs: [Output]
+
+  /// The bytes of text that take about as long to write as the answer to a request over HTTP.
+  public var textualByteCount: Int {
+    // An element of four bytes becomes some ten characters; bytes are only copied.
+    outputs.reduce(0) {
+      $0 + ($1.request.isBinary ? $1.elements.readableBytes / 16 : $1.elements.readableBytes * 2)
+    }
+  }
 }

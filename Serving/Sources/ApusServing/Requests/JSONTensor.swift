@@ -74,6 +74,9 @@ struct JSONTensor {
     var strings: [ByteChunks] = []
     var count = 0
     try each(&reader, &count) { reader throws(ServingError) in
+      guard strings.count < RequestDescription.maximumStrings else {
+        throw .bad("BYTES have more than \(RequestDescription.maximumStrings) elements")
+      }
       let text = try reader.stringBytes()
       let bytes = Data(base64Encoded: Data(text)).map { ByteBuffer(bytes: $0) } ?? ByteBuffer(bytes: text)
       strings.append(ByteChunks(bytes))

@@ -56,6 +56,11 @@ public struct RequestDescription: Sendable {
 
   /// The maximum number of inputs, and of outputs, that a request may name.
   public static let maximumTensors = 1_024
+  /// The maximum number of elements of a `BYTES` tensor in JSON: one for each picture of the largest batch. A string takes hundreds
+  /// of bytes, however short it is.
+  static let maximumStrings = 1_024
+  /// The maximum number of parameters of a request, an input or an output.
+  static let maximumParameters = 64
 
   /// The client's name for the request.
   public var id: String
@@ -78,6 +83,19 @@ public struct RequestDescription: Sendable {
     self.inputs = inputs
     self.outputs = outputs
     self.isBinary = isBinary
+  }
+}
+
+extension RequestDescription {
+  /// The bytes of the data that were decoded from text, beside the body that they came in.
+  public var decodedByteCount: Int {
+    inputs.reduce(0) { total, input in
+      switch input.data {
+      case .missing, .raw: total
+      case .elements(let buffer, _): total + buffer.capacity
+      case .strings(let strings): strings.reduce(total) { $0 + $1.count }
+      }
+    }
   }
 }
 

@@ -81,9 +81,11 @@ import NIOCore
     _ request: InferenceRequest, on instance: ModelInstance
   ) throws(ServingError) -> InferenceAnswer {
     do throws(ApusError) {
-      let outputs = try instance.run([request], cancellation: Cancellation()).0
-      return InferenceAnswer(
-        to: request, of: instance.served, outputs: outputs, items: 0..<request.batch, total: request.batch)
+      let cancellation = Cancellation()
+      let outputs = try instance.run([request], cancellation: cancellation).0
+      return try InferenceAnswer(
+        to: request, of: instance.served, outputs: outputs, items: 0..<request.batch, total: request.batch,
+        cancellation: cancellation)
     } catch { throw ServingError(ofRequest: error) }
   }
 

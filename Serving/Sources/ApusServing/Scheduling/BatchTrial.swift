@@ -11,6 +11,8 @@ import NIOCore
 struct BatchTrial {
   /// What the trials may take in all; sizes beyond are not joined.
   private static let timeLimit = Duration.seconds(3)
+  /// What the items and their outputs may take in all, in bytes; sizes beyond are not joined.
+  private static let byteLimit = 256 << 20
 
   private let instance: ModelInstance
 
@@ -19,20 +21,24 @@ struct BatchTrial {
   /// The largest size up to which every batch equals its items; 1 if none does or the model fails on random data.
   func largestExactBatch(upTo most: Int) -> Int {
     guard !roundsItsFloats else { return 1 }
-    let start = ContinuousClock.now
+    let cancellation = Cancellation(deadline: ContinuousClock.now + Self.timeLimit)
     let model = instance.served
     var random = SplitMix(state: 0x5EED)
-    let items = (0..<most).map { _ in request(&random) }
+    var items: [InferenceRequest] = []
     var alone: [[ByteBuffer]] = []
-    for (index, item) in items.enumerated() {
-      guard let outputs = try? instance.run([item], cancellation: Cancellation()).0 else { return 1 }
-      alone.append(outputs.map(\.bytes))
-      guard index > 0 else { continue }
-      guard ContinuousClock.now - start < Self.timeLimit else { return index }
-      let size = index + 1
-      guard let together = try? instance.run(Array(items[0..<size]), cancellation: Cancellation()).0 else {
-        return index
+    var bytesLeft = Self.byteLimit
+    for index in 0..<most {
+      guard takeBytes(&bytesLeft), let item = request(&random, cancellation) else { return max(1, index) }
+      guard let outputs = try? instance.run([item], cancellation: cancellation).0 else {
+        return cancellation.isCancelled ? max(1, index) : 1
       }
+      items.append(item)
+      alone.append(outputs.map(\.bytes))
+      bytesLeft -= outputs.reduce(0) { $0 + $1.bytes.readableBytes }
+      guard index > 0 else { continue }
+      guard !cancellation.isCancelled, bytesLeft >= 0 else { return index }
+      let size = index + 1
+      guard let together = try? instance.run(items, cancellation: cancellation).0 else { return index }
       for position in model.outputs.indices {
         let expected = alone.reduce(into: ByteBuffer()) { $0.writeImmutableBuffer($1[position]) }
         guard together[position].shape.first == size, together[position].bytes == expected else {
@@ -41,6 +47,17 @@ struct BatchTrial {
       }
     }
     return most
+  }
+
+  /// Takes the bytes of one item's inputs from what is left; false where there are not so many.
+  private func takeBytes(_ bytesLeft: inout Int) -> Bool {
+    for input in instance.served.inputs {
+      let (bytes, overflows) = TensorShape(input.defaultShape).elementCount.multipliedReportingOverflow(
+        by: input.datatype.byteCount ?? 1)
+      guard !overflows, bytes <= bytesLeft else { return false }
+      bytesLeft -= bytes
+    }
+    return true
   }
 
   /// Operators through which a difference in the last bit of a float passes on to the outputs.
@@ -82,12 +99,15 @@ struct BatchTrial {
     return addsProducts && rounds
   }
 
-  /// One item of random numbers: floats within −1 to 1, whole numbers of all values or, beyond a byte, up to 100.
-  private func request(_ random: inout SplitMix) -> InferenceRequest {
-    let inputs = instance.served.inputs.map { input -> InferenceRequest.Input in
+  /// One item of random numbers: floats within −1 to 1, whole numbers of all values or, beyond a byte, up to 100. Nil where it takes
+  /// too long.
+  private func request(_ random: inout SplitMix, _ cancellation: Cancellation) -> InferenceRequest? {
+    var inputs: [InferenceRequest.Input] = []
+    for input in instance.served.inputs {
       let count = input.defaultShape.reduce(1, *)
       var bytes = ByteBufferAllocator().buffer(capacity: count * (input.datatype.byteCount ?? 1))
-      for _ in 0..<count {
+      for index in 0..<count {
+        if index & 0xF_FFFF == 0xF_FFFF, cancellation.isCancelled { return nil }
         let value = random.next()
         let unit = Double(Int64(bitPattern: value) >> 11) / 0x1p52
         switch input.datatype {
@@ -103,9 +123,12 @@ struct BatchTrial {
         case .fp64: bytes.writeInteger(unit.bitPattern, endianness: .little)
         }
       }
-      return .init(shape: input.defaultShape, contents: .elements(ByteChunks(bytes)))
+      inputs.append(.init(shape: input.defaultShape, contents: .elements(ByteChunks(bytes))))
     }
-    return InferenceRequest(id: "", inputs: inputs, outputs: [], batch: 1, priority: 2, timeout: nil)
+    let outputs = instance.served.outputs.indices.map {
+      InferenceRequest.Output(position: $0, classes: nil, isBinary: true)
+    }
+    return InferenceRequest(id: "", inputs: inputs, outputs: outputs, batch: 1, priority: 2, timeout: nil)
   }
 }
 

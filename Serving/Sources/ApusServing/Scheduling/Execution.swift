@@ -42,14 +42,15 @@ struct Execution {
       for (job, request) in zip(jobs, requests) {
         let items = jobs.count == 1 ? 0..<total : item..<item + request.batch
         item += request.batch
-        let answer = InferenceAnswer(to: request, of: model, outputs: outputs, items: items, total: total)
+        let answer = try InferenceAnswer(
+          to: request, of: model, outputs: outputs, items: items, total: total, cancellation: cancellation)
         succeed(job, .tensors(answer), start, items: request.batch)
       }
     } catch {
       // One bad picture must not cost the others their answers.
       if jobs.count > 1, error.code != .cancelled {
         if error.code == .invalidData { model.allowJoining(upTo: 1) }
-        for (job, request) in zip(jobs, requests) { run([request], for: [job], start) }
+        for (job, request) in zip(jobs, requests) where !job.isDone { run([request], for: [job], start) }
       } else {
         for job in jobs { job.finish(.failure(ServingError(ofRequest: error))) }
       }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Apus
 import NIOCore
 
 extension InferenceAnswer {
@@ -7,12 +8,14 @@ extension InferenceAnswer {
   /// - Parameters:
   ///   - items: The request's items within the batch.
   ///   - total: The items of the batch.
+  ///   - cancellation: What ends a long classification.
   init(
     to request: InferenceRequest, of model: ServedModel, outputs: [ModelInstance.RawOutput],
     items: Range<Int>,
-    total: Int
-  ) {
-    self.outputs = request.outputs.map { wanted in
+    total: Int, cancellation: Cancellation
+  ) throws(ApusError) {
+    var bytesLeft = Classification.maximumBytes
+    self.outputs = try request.outputs.map { wanted throws(ApusError) in
       let described = model.outputs[wanted.position]
       let whole = outputs[wanted.position]
       var shape = whole.shape
@@ -29,9 +32,9 @@ extension InferenceAnswer {
         return Output(
           request: wanted, name: described.name, datatype: described.datatype, shape: shape, elements: bytes)
       }
-      let (labels, labelShape) = Classification(
+      let (labels, labelShape) = try Classification(
         datatype: described.datatype, shape: shape, count: classes, label: model.label
-      ).strings(of: bytes)
+      ).strings(of: bytes, bytesLeft: &bytesLeft, cancellation: cancellation)
       return Output(
         request: wanted, name: described.name, datatype: .bytes, shape: labelShape, elements: labels)
     }

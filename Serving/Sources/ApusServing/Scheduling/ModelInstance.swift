@@ -12,7 +12,7 @@ final class ModelInstance {
     var output = Duration.zero
   }
 
-  /// An output's bytes as the engine left them.
+  /// An output as the engine left it; without bytes where nobody asked for it.
   struct RawOutput {
     let shape: [Int]
     let bytes: ByteBuffer
@@ -89,7 +89,7 @@ final class ModelInstance {
     let filled = clock.now
     try interpreter.invoke(cancellation: cancellation)
     let done = clock.now
-    let outputs = try self.outputs(of: interpreter)
+    let outputs = try self.outputs(of: interpreter, for: requests)
     return (outputs, Timings(input: filled - start, infer: done - filled, output: clock.now - done))
   }
 
@@ -122,17 +122,57 @@ final class ModelInstance {
     }
   }
 
-  private func outputs(of interpreter: Interpreter) throws(ApusError) -> [RawOutput] {
+  /// The outputs of a run; those that a request asks for are copied, once for each tensor.
+  private func outputs(
+    of interpreter: Interpreter, for requests: [InferenceRequest]
+  ) throws(ApusError) -> [RawOutput] {
     let tensors = interpreter.outputs
+    try checkSize(of: requests, tensors)
+    let wanted = Set(requests.flatMap { $0.outputs.map(\.position) })
+    var copies: [Int: ByteBuffer] = [:]
     var outputs: [RawOutput] = []
     for position in tensors.indices {
-      let bytes = try interpreter.withOutputBytes(at: position) { span in
-        var buffer = ByteBufferAllocator().buffer(capacity: span.byteCount)
-        buffer.writeBytes(span)
-        return buffer
+      let tensor = tensors[position]
+      var bytes = copies[tensor.index] ?? ByteBuffer()
+      if wanted.contains(position), copies[tensor.index] == nil {
+        bytes = try interpreter.withOutputBytes(at: position) { span in
+          var buffer = ByteBufferAllocator().buffer(capacity: span.byteCount)
+          buffer.writeBytes(span)
+          return buffer
+        }
+        copies[tensor.index] = bytes
       }
-      outputs.append(RawOutput(shape: tensors[position].shape.dimensions, bytes: bytes))
+      outputs.append(RawOutput(shape: tensor.shape.dimensions, bytes: bytes))
     }
     return outputs
+  }
+
+  /// The maximum number of bytes of all outputs that the requests of one run ask for.
+  private static let maximumOutputBytes = 256 << 20
+  /// The maximum number of elements that are answered as text: in JSON, or as classes.
+  private static let maximumTextElements = 1 << 24
+
+  /// Checks how much an answer takes before anything of it is copied: one tensor may be listed many times, and an element of a
+  /// byte may become 20 characters.
+  private func checkSize(of requests: [InferenceRequest], _ tensors: [Tensor]) throws(ApusError) {
+    var (bytes, textElements) = (0, 0)
+    for request in requests {
+      for output in request.outputs {
+        // The engine computed the outputs: their counts do not overflow, nor do the sums of 1,024 of them.
+        let count = tensors[output.position].shape.elementCount / requests.count
+        bytes += count * (served.outputs[output.position].datatype.byteCount ?? 1)
+        if !output.isBinary || output.classes != nil { textElements += count }
+      }
+    }
+    guard bytes <= Self.maximumOutputBytes else {
+      throw ApusError(
+        .resourceLimit, "the outputs take \(bytes) bytes, more than \(Self.maximumOutputBytes)")
+    }
+    guard textElements <= Self.maximumTextElements else {
+      throw ApusError(
+        .resourceLimit,
+        "\(textElements) elements would be written as text, more than \(Self.maximumTextElements): ask for "
+          + "binary data")
+    }
   }
 }

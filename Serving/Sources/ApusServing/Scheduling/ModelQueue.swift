@@ -110,14 +110,25 @@ final class ModelQueue {
   }
 
   /// Whether a run for a job is known to be brief: its work is fixed, and the last ones of its shapes were.
-  func isBrief(_ job: Job) -> Bool { briefRuns >= Self.enoughBriefRuns && job.shapes == briefShapes }
+  func isBrief(_ job: Job) -> Bool {
+    guard briefRuns >= Self.enoughBriefRuns, let shapes = job.shapes else { return false }
+    return shapes == briefShapes
+  }
 }
 
 extension Job {
-  /// The shapes of a request's inputs; nil for a vision task.
+  /// The shapes of a request's inputs, where they alone say what the request takes; nil for pictures, which must be decoded, and for
+  /// classes, which must be sorted.
   fileprivate var shapes: [[Int]]? {
-    guard case .tensors(let request) = work else { return nil }
-    return request.inputs.map(\.shape)
+    guard case .tensors(let request) = work, request.outputs.allSatisfy({ $0.classes == nil }) else {
+      return nil
+    }
+    var shapes: [[Int]] = []
+    for input in request.inputs {
+      guard case .elements = input.contents else { return nil }
+      shapes.append(input.shape)
+    }
+    return shapes
   }
 
   /// Whether another job may run in the same batch: both for tensors, of the same shapes but for the batch.

@@ -31,10 +31,14 @@ public final class Scheduler: Sendable {
     /// Makes the default configuration.
     public init() {}
 
-    /// The options of each interpreter.
+    /// The least time that a model may take to be prepared, however soon requests must be answered.
+    private static let leastTimeLimit = Duration.seconds(60)
+
+    /// The options of each interpreter. Cancellation ends runs; the time limit is for preparations, which know no cancellation.
     var interpreterOptions: Interpreter.Options {
       var options = Interpreter.Options()
       options.threadCount = threads
+      options.timeLimit = deadline.map { max($0, Self.leastTimeLimit) }
       return options
     }
   }

@@ -11,6 +11,8 @@ struct JSONReader {
   private var depth = 0
 
   private static let maximumDepth = 100
+  /// A key takes a hundred bytes, however short it is.
+  private static let maximumKeys = 1_024
 
   /// Reads the text of these bytes.
   init(_ bytes: [UInt8]) { self.bytes = bytes }
@@ -102,8 +104,13 @@ struct JSONReader {
         throw failure("found \(found), expected a key in quotes")
       }
       let place = position
+      guard keys.count < Self.maximumKeys else {
+        throw failure("an object has more than \(Self.maximumKeys) keys")
+      }
       let key = try string()
-      guard keys.insert(key).inserted else { throw failure("the key \"\(key)\" is repeated", at: place) }
+      guard keys.insert(key).inserted else {
+        throw failure("the key \"\(key)\" is repeated", at: place)
+      }
       try expect(UInt8(ascii: ":"), "a colon after the key")
       try body(key, &self)
     } while take(UInt8(ascii: ","))

@@ -43,10 +43,15 @@ public struct ServingError: Error, Hashable, Sendable {
   /// The place, what was found and what was expected.
   public let message: String
 
-  /// Makes an error.
+  /// The maximum number of bytes of a message: names in it are the client's, or the model's, and have any length.
+  private static let longestMessage = 4_096
+
+  /// Makes an error; of an endless message, the beginning is kept.
   public init(_ kind: Kind, _ message: String) {
     self.kind = kind
-    self.message = message
+    let isLong = message.utf8.count > Self.longestMessage
+    self.message =
+      isLong ? String(decoding: message.utf8.prefix(Self.longestMessage), as: UTF8.self) + "…" : message
   }
 
   /// An error with its place put in front.

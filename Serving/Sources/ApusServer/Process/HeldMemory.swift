@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+import ApusServing
+import Synchronization
+
+/// Memory that a request takes, of what all requests may take together. It is given back when nobody holds it any more.
+final class HeldMemory: Sendable {
+  private let taken = Atomic(0)
+  private let admission: Admission
+
+  /// Takes nothing yet.
+  init(_ admission: Admission) { self.admission = admission }
+
+  deinit { admission.release(taken.load(ordering: .relaxed)) }
+
+  /// Takes more.
+  ///
+  /// - Throws: `unavailable` if others hold too much.
+  func take(_ bytes: Int) throws(ServingError) {
+    try admission.take(bytes)
+    taken.add(bytes, ordering: .relaxed)
+  }
+}
