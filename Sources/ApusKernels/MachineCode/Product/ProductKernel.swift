@@ -23,6 +23,8 @@
   /// After them, the terms of a tile's rows, if they have any.
   private let rowTermsOffset: Int
   private let workerByteCount: Int
+  /// Whether a tile takes so long that it asks whether the run has to end.
+  private let hasLongTiles: Bool
   /// Bytes between neighboring rows of the product.
   private let rowStride: Int
   /// All that a run on one thread does, where that is a call or two.
@@ -70,6 +72,7 @@
     rowTermsOffset =
       tapListOffset + roundedUp((plan.tapCount + (mayHaveExtras ? 2 * plan.stepCount : 0)) * 16, to: 64)
     workerByteCount = rowTermsOffset + (plan.rowTerms == nil ? 0 : roundedUp(plan.longestTile * 4, to: 64))
+    hasLongTiles = plan.longestTileProducts > Self.longTile
 
     let shapes = plan.shapes(movesAlongPanels: movesAlongPanels)
     form = try unsafe Self.form(scheme.epilogue, shapes, plan, scheme, target, placement)
@@ -354,9 +357,6 @@
     }
   }
 
-  /// How long a call of a function is at most, in steps of plain code, unless a block takes longer.
-  private static let mostSteps = 1 << 22
-
   /// Runs a panel over rows that lie equally far apart.
   private func runLine(
     _ call: inout Call, _ form: OutputForm, rows: UnsafeRawPointer, output: UnsafeMutableRawPointer,
@@ -365,20 +365,13 @@
     let (rowCount, count, rest) = plan.blocks(length, vectorCount: call.panel.vectorCount)
     guard rowCount > 0 else { return }
     let (columns, zeroPoints) = (call.panel.columnCount, call.arguments.zeroPoints)
-    // About as long as so many steps of plain code.
-    let stepsPerBlock = 1 &+ (call.arguments.tapCount &* plan.stepsPerTap) >> 4
-    let blocks = movesAlongPanels ? 1 : count
-    let most = blocks &* stepsPerBlock > Self.mostSteps ? max(1, Self.mostSteps / stepsPerBlock) : blocks
-    var first = 0
-    while first < blocks {
-      if poll.mustStop(before: min(most, blocks &- first) &* stepsPerBlock) { return }
-      let row = first &* rowCount
-      unsafe call.arguments.rows = Int(bitPattern: rows + row &* rowStride)
-      unsafe call.arguments.output = Int(bitPattern: output + row &* call.arguments.outputStride)
-      if plan.rowTerms != nil { call.arguments.zeroPoints = zeroPoints &+ 4 &* row }
-      if !movesAlongPanels { call.arguments.blocks = min(most, blocks &- first) }
+    call.arguments.rows = Int(bitPattern: rows)
+    call.arguments.output = Int(bitPattern: output)
+    if !movesAlongPanels { call.arguments.blocks = count }
+    if hasLongTiles {
+      callInPieces(&call, form, rowCount: rowCount, &poll)
+    } else {
       form.functions.call(rows: rowCount, columns: columns, &call.arguments)
-      first &+= most
     }
     if rest > 0 {
       let row = length &- rest
@@ -387,6 +380,36 @@
       if plan.rowTerms != nil { call.arguments.zeroPoints = zeroPoints &+ 4 &* row }
       call.arguments.blocks = 1
       form.functions.call(rows: rest, columns: columns, &call.arguments)
+    }
+  }
+
+  /// Multiply-accumulates of a long tile: some milliseconds.
+  private static let longTile = 0x1p28
+  /// How long a call of a function is at most, in steps of plain code, unless a block takes longer.
+  private static let mostSteps = 1 << 22
+
+  /// Calls a function for some blocks at a time; asks in between whether the run has to end.
+  @inline(never)
+  private func callInPieces(_ call: inout Call, _ form: OutputForm, rowCount: Int, _ poll: inout StopPoll) {
+    let columns = call.panel.columnCount
+    // A block of sixteen steps of vectors takes about as long as one of plain code.
+    let stepsPerBlock = 1 &+ (call.arguments.tapCount &* plan.stepsPerTap) >> 4
+    guard !movesAlongPanels else {
+      if poll.mustStop(before: call.arguments.blocks &* stepsPerBlock) { return }
+      return form.functions.call(rows: rowCount, columns: columns, &call.arguments)
+    }
+    let (start, most) = (call.arguments, max(1, Self.mostSteps / stepsPerBlock))
+    var first = 0
+    while first < start.blocks {
+      let count = min(start.blocks &- first, most)
+      if poll.mustStop(before: count &* stepsPerBlock) { return }
+      let row = first &* rowCount
+      call.arguments.rows = start.rows &+ row &* rowStride
+      call.arguments.output = start.output &+ row &* start.outputStride
+      if plan.rowTerms != nil { call.arguments.zeroPoints = start.zeroPoints &+ 4 &* row }
+      call.arguments.blocks = count
+      form.functions.call(rows: rowCount, columns: columns, &call.arguments)
+      first &+= count
     }
   }
 }

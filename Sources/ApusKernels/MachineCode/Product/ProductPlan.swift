@@ -318,6 +318,12 @@ final class ProductPlan: Sendable {
   /// The pixels or lines of the longest tile.
   var longestTile: Int { max(alone.longest, isForOneThread ? 0 : shared.longest) }
 
+  /// Its multiply-accumulates, with all panels.
+  var longestTileProducts: Double {
+    let pixels = Double(longestTile) * (takesPixels ? 1 : Double(lineLength))
+    return pixels * Double(convolution.depth) * Double(convolution.columnCount)
+  }
+
   func tiling(threads: Int) -> Tiling { threads > 1 && !isForOneThread ? shared : alone }
 
   /// Whether rows may be computed twice: functions count scales of rows as they go.
