@@ -144,7 +144,45 @@ def rectifier_of_many_channels():
     return pack(model)
 
 
+def pool_of_a_picture():
+    """Windows of 4096 × 4096 over a larger picture, of which each is read whole."""
+    return one(B.L2_POOL_2D, [F(1, 4096, 8192, 1)], [F(1, 1, 4097, 1)],
+               made("Pool2D", padding=1, strideW=1, strideH=1, filterWidth=4096, filterHeight=4096))
+
+
+def convolution(pixels, filter, **options):
+    width = pixels[2] - (filter[2] - 1) * options.get("dilationWFactor", 1)
+    return one(B.CONV_2D, [F(*pixels), F(*filter), None], [F(1, pixels[1] - filter[1] + 1, width, filter[0])],
+               made("Conv2D", padding=1, strideW=1, strideH=1, **{"dilationWFactor": 1, "dilationHFactor": 1, **options}))
+
+
+def many(code, options, shape, result, constants, count, kind=T.FLOAT32):
+    """One operator on the same tensors, so many times."""
+    model = empty_model()
+    graph = empty_graph(model)
+    reads = [tensor(model, graph, kind, shape)] + [
+        tensor(model, graph, T.INT32, np.shape(values), values) for values in constants]
+    graph.inputs = reads[:1]
+    for _ in range(count):
+        graph.outputs = [tensor(model, graph, T.COMPLEX64 if code == B.RFFT2D else kind, result)]
+        operator(model, graph, code, reads, graph.outputs, options)
+    return pack(model)
+
+
 CASES = {
+    "pool-of-windows-as-large-as-pictures": pool_of_a_picture,
+    "convolution-along-a-line-of-160000": lambda: convolution((1, 1, 160_000, 1), (512, 1, 32_767, 1)),
+    "convolution-of-two-million-groups": lambda: convolution((1, 1, 1, 1 << 21), (1 << 21, 1, 1, 1)),
+    "convolution-of-twenty-million-taps": lambda: convolution((1, 4096, 9999, 1), (1, 4096, 5000, 1), dilationWFactor=2),
+    "depthwise-of-900-million-taps": lambda: one(
+        B.DEPTHWISE_CONV_2D, [(T.INT8, (1, 1, 1, 1), None, 0.5), (T.INT8, (1, 1, 900_000_000, 1), None, 0.5), None],
+        [(T.INT8, (1, 1, 1, 1), None, 0.5)],
+        made("DepthwiseConv2D", strideW=1, strideH=1, dilationWFactor=1, dilationHFactor=1, depthMultiplier=1)),
+    "transforms-of-four-million": lambda: many(
+        B.RFFT2D, made("Rfft2d"), (1, 1), (1 << 22, 2), [[1 << 22, 2]], 30),
+    "blocks-of-16384-places": lambda: many(
+        B.SPACE_TO_BATCH_ND, made("SpaceToBatchND"), (2, 256, 256, 2), (32_768, 2, 2, 2),
+        [[128, 128], [[0, 0], [0, 0]]], 300),
     "chain-of-67-million-constants": chain_of_constants,
     "rectifier-of-33-million-channels": rectifier_of_many_channels,
     "sum-of-thousands-of-inputs": sum_of_thousands,

@@ -14,6 +14,11 @@ extension ModelDecoder {
     }
     let inputs = try indices(table, 1, "input", "inputs", count)
     let outputs = try indices(table, 2, "output", "outputs", count)
+    listedCount += inputs.count + outputs.count
+    guard listedCount <= limits.maximumTensors else {
+      throw FormatError(
+        limit: "there are \(listedCount) inputs and outputs or more, at most \(limits.maximumTensors)")
+    }
     for tensor in inputs { try chargeDescription(of: tensors[tensor]) }
     for tensor in outputs { try chargeDescription(of: tensors[tensor]) }
     operatorCount += try table.vector(3, elementSize: 4)?.count ?? 0

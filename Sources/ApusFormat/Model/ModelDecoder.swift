@@ -9,6 +9,8 @@ struct ModelDecoder {
   var buffers: [Range<Int>] = []
   var operatorCodes: [OperatorCodeEntry] = []
   var tensorCount = 0
+  /// Inputs and outputs of all subgraphs, of which each is described anew.
+  var listedCount = 0
   var operatorCount = 0
 
   init(_ bytes: FileBytes, _ limits: Limits) {

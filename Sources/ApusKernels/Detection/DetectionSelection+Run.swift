@@ -250,6 +250,7 @@ extension DetectionSelection {
         unsafe memory.classCounts[index] &+= 1
         outputs.store(box, class: index, score: source.score(row: row, class: index), row: chosen)
       } else {
+        if poll.mustStop(before: 4 &* classCount) { break }
         list(box, row, at: chosen, source, memory, outputs)
       }
       chosen += 1

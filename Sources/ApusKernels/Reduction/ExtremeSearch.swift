@@ -31,14 +31,17 @@ package struct ExtremeSearch: Sendable {
       input.byteCount >= count * length * elements.byteCount && output.byteCount >= count * (isWide ? 8 : 4))
     unsafe withAddresses(input, &output) { input, output in
       unsafe withUnsafePointer(to: self) { owner in
-        threads.run(tiles: tiles, unsafe Work(owner: owner, input: input, output: output))
+        threads.run(tiles: tiles, unsafe Work(owner: owner, threads: threads, input: input, output: output))
       }
     }
   }
 
   /// One run: pointers that live as long as its call.
   @safe private struct Work: TileWork {
+    static var mayStop: Bool { true }
+
     let owner: UnsafePointer<ExtremeSearch>
+    let threads: ThreadTeam
     let input: UnsafeRawPointer
     let output: UnsafeMutableRawPointer
 
@@ -165,10 +168,12 @@ package struct ExtremeSearch: Sendable {
   @inline(__always)
   private func searchRows<T: BitwiseCopyable>(_ work: Work, _ rows: Range<Int>, _ key: (T) -> Int32) {
     let values = unsafe work.input.assumingMemoryBound(to: T.self)
+    var poll = StopPoll(work.threads)
     for row in rows {
       let line = unsafe values + row &* length &* inner
       var column = 0
       while column &+ 8 <= inner {
+        if poll.mustStop(before: 8 &* length) { return }
         let places = unsafe eightPlaces(in: line + column, key)
         for lane in 0..<8 { store(Int(places[lane]), at: row &* inner &+ column &+ lane, work) }
         column &+= 8

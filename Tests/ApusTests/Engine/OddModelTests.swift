@@ -180,4 +180,18 @@ import Testing
     #expect(error.code == .resourceLimit)
     #expect(error.message.contains("steps"))
   }
+
+  @Test("the product of no bytes is one; the reference writes nothing")
+  func productOfNothing() throws {
+    let model = TestModel(
+      tensors: [
+        .init(name: "x", type: TestModel.int8, shape: [0, 3], scale: 0.5),
+        .init(name: "axis", type: TestModel.int32, shape: [1], data: [0, 0, 0, 0]),
+        .init(name: "y", type: TestModel.int8, shape: [3], scale: 0.25, zeroPoint: 5),
+      ],
+      operators: [.init(code: 81, inputs: [0, 1], outputs: [2], version: 2)], inputs: [0], outputs: [2])
+    let interpreter = try Interpreter(model: model.model())
+    try interpreter.invoke()
+    #expect(try interpreter.output(at: 0, as: Int8.self) == [9, 9, 9])
+  }
 }

@@ -160,6 +160,8 @@ extension Node {
         sourceOffset: sourceOffset, destinationStrides: destinationStrides,
         destinationOffset: destinationOffset, using: kernels)
     else { throw malformed("cannot copy \(TensorShape(dimensions)) elements of \(source.name)") }
+    // An operator may have thousands.
+    try keep(tablesOf: 1, entryByteCount: 512)
     return DataMovement.Step(source: source, destination: destination, copy: copy)
   }
 

@@ -8,7 +8,9 @@ enum Dilate {
     let steps = try node.integers(of: node.input(1, types: [.int32], rank: 1))
     let value = try node.input(2, types: [input.type])
     guard steps.count == input.shape.rank, steps.allSatisfy({ $0 >= 1 }), value.shape.elementCount == 1
-    else { throw node.malformed("dilations of \(steps) are not possible for \(input.name), \(input.shape)") }
+    else {
+      throw node.malformed("dilations of \(steps.brief) are not possible for \(input.name), \(input.shape)")
+    }
     var dimensions: [Int] = []
     for (size, step) in zip(input.shape.dimensions, steps) {
       let (reach, overflow) = max(size - 1, 0).multipliedReportingOverflow(by: step)

@@ -41,6 +41,7 @@ enum SVDF {
     case .float32: timeWeights = try node.values(of: time, as: Float.self)
     case .int8, .uint8:
       let scale = try node.quantization(of: time).scale
+      try node.keep(tablesOf: time.shape.elementCount, entryByteCount: MemoryLayout<Float>.size)
       let bytes: [Int8]
       if time.type == .int8 {
         bytes = try node.values(of: time, as: Int8.self)

@@ -12,6 +12,7 @@ struct QuantizedReduceProd: Operator {
   private let input: TensorSlot
   private let output: TensorSlot
   private let products: TensorSlot
+  private let productOfNothing: Int32
 
   init(_ node: Node) throws(ApusError) {
     try node.expect(inputs: 2...2)
@@ -29,11 +30,15 @@ struct QuantizedReduceProd: Operator {
       throw node.unsupported("the scales \(inputScale) and \(outputScale) are too far apart")
     }
     self.step = step
+    // The product of nothing; the reference writes nothing.
+    let one = (1 / Double(outputScale)).rounded() + Double(zeroPoint)
+    let greatest = input.type == .int8 ? Int32(Int8.max) : Int32(Int16.max)
+    productOfNothing = Int32(min(max(one, Double(~greatest)), Double(greatest)))
     products = try node.scratch(count: output.shape.elementCount, width: 8)
   }
 
   func invoke(_ tensors: borrowing TensorTable) {
-    guard input.shape.elementCount > 0 else { return }
+    guard input.shape.elementCount > 0 else { return fill(tensors) }
     var memory = tensors.writeBytes(products)
     reduction.quantizedProduct(
       elements, tensors.readBytes(input), zeroPoint: inputZeroPoint, step: step, products: &memory,
@@ -42,5 +47,16 @@ struct QuantizedReduceProd: Operator {
     storeProducts(
       tensors.readBytes(products), step: step, zeroPoint: zeroPoint, to: &result,
       width: elements == .int8 ? 1 : 2)
+  }
+
+  private func fill(_ tensors: borrowing TensorTable) {
+    switch elements {
+    case .int8:
+      var result = tensors.write(output, as: Int8.self)
+      for index in 0..<result.count { result[index] = Int8(truncatingIfNeeded: productOfNothing) }
+    default:
+      var result = tensors.write(output, as: Int16.self)
+      for index in 0..<result.count { result[index] = Int16(truncatingIfNeeded: productOfNothing) }
+    }
   }
 }

@@ -14,8 +14,6 @@ struct TileLengths {
   /// The bytes that a tile gathers.
   let planeByteCount: Int
 
-  /// Multiply-accumulates of a tile, unless a single line or pixel takes more: some hundredths of a second.
-  private static let productLimit = 1 << 32
   /// Pixels of so many bytes may stay in the second-level cache while weights from beyond it pass by.
   private static let nearByteCount = 3 << 18
   /// The same where else most rows would be gathered again for each line: those of dilated filters.
@@ -43,14 +41,11 @@ struct TileLengths {
     let rowsPerLine = isInPlace ? min(c.strideHeight, c.filterHeight) : c.strideHeight
     let products = Double(c.outputCount) * Double(c.depth)
     wanted = max(isSmall ? 1 : 2, min(8, Int(min(products, 0x1p30)) >> 18 * 2))
-    // Lines or pixels of a tile at most, so that a run can be stopped between tiles.
-    let perLine = Double(c.depth) * Double(c.columnCount) * (takesPixels ? 1 : Double(c.outputWidth))
-    let limit = max(1, Int(Double(Self.productLimit) / max(perLine, 1)))
     if takesPixels {
       let fitting = min(max((96 << 10) / bytesPerRow, 12), 384) / 12 * 12
       // What lies far away is read once for each tile.
       let isWhole = hasFarWeights && lineLength * bytesPerRow <= Self.nearByteCount
-      most = max(1, min(isWhole ? lineLength : min(fitting, lineLength), max(limit, 12)))
+      most = max(1, isWhole ? lineLength : min(fitting, lineLength))
       // At least 24 rows.
       let parts = min(wanted, max(1, lineLength / 48 * 2))
       part = max(24, ceilingQuotient(lineLength, parts))
@@ -65,7 +60,7 @@ struct TileLengths {
         ? Self.dilatedLength(
           c, bytesPerRow: bytesPerRow, reachHeight: reachHeight, leavesOutPadding: leavesOutPadding)
         : fitting
-      most = max(1, min(isWhole ? c.outputHeight : min(length, c.outputHeight), limit))
+      most = max(1, isWhole ? c.outputHeight : min(length, c.outputHeight))
       // Each part of a dilated layer gathers most rows again.
       let parts = isDilated ? min(wanted, 4) : wanted
       part = max(1, ceilingQuotient(c.outputHeight, parts))
