@@ -65,7 +65,7 @@ def _summary(models, counts):
                     threads,
                     str(len(values)),
                     number(average),
-                    number(mean, 1),
+                    number(mean),
                     f"{number(values[worst])} ({worst})",
                     number(least, 1),
                     "yes" if reached else "no",
