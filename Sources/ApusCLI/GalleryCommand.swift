@@ -50,6 +50,8 @@ struct GalleryModels: ParsableArguments {
   {
     var options = ImageEmbedder.Options(baseOptions: try input.baseOptions(pictures: count))
     options.l2Normalize = true
+    // The two models share the memory.
+    if faces != nil { options.interpreter.memoryLimit /= 2 }
     let embedder = try ImageEmbedder(model: Model(contentsOfFile: model), options: options)
     let region = try input.regionRect
     var detector: FaceDetector?
@@ -58,6 +60,7 @@ struct GalleryModels: ParsableArguments {
       var options = FaceDetector.Options(baseOptions: try input.baseOptions(pictures: count))
       options.fit = nil
       options.inputSize = nil
+      options.interpreter.memoryLimit /= 2
       detector = try FaceDetector(model: Model(contentsOfFile: faces), options: options)
     }
     let side = max(embedder.inputWidth, embedder.inputHeight)
@@ -194,6 +197,7 @@ extension GalleryCommand {
       let (k, distance, limits, isShared) = (k, distance, models.input.limits, sources.count > 1)
       try PictureRunner(
         sources: sources, options: pictures, annotations: files, annotationFolder: annotation.annotateDir,
+        copiesPicture: models.faces != nil,
         answer: { image throws(ApusError) in
           let clock = ContinuousClock()
           let start = clock.now

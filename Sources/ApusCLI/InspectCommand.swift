@@ -30,7 +30,7 @@ struct InspectCommand: ParsableCommand {
   @Option(name: .long, help: "With --as detector, the kind of model; see apus detect.")
   var layout: DetectorLayout?
 
-  @Flag(help: "List every tensor of the memory plan, and every label.")
+  @Flag(help: "List every tensor of the memory plan, every label, and what else is long.")
   var all = false
 
   @Flag(help: "Print one JSON document.")

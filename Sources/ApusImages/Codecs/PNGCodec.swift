@@ -72,7 +72,7 @@ import ApusVision
     if image.format == .rgba { layout |= png_uint_32(PNG_FORMAT_FLAG_ALPHA) }
     unsafe control.format = layout
     // Of pictures larger than most cameras take, a file that is a little larger, in a fraction of the time.
-    if image.width * image.height > 1 << 25 {
+    if image.width * image.height > 1 << 26 {
       unsafe control.flags |= png_uint_32(PNG_IMAGE_FLAG_FAST)
     }
     defer { unsafe png_image_free(&control) }
