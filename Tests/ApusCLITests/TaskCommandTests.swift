@@ -123,7 +123,7 @@ struct TaskCommandTests {
     }
   }
 
-  @Test("pictures are read at a smaller scale on request, unless they are drawn on or copied")
+  @Test("of pictures that are read at a smaller scale, masks and faces are those of the whole picture")
   func reduces() throws {
     try withFiles { folder throws in
       #expect(try apus("detect --annotate picture.jpg", in: folder).status == 0)
@@ -132,8 +132,6 @@ struct TaskCommandTests {
         #expect(answer.status == 0 && answer.errors.isEmpty, "\(arguments): \(answer.errors)")
         return try Data(contentsOf: folder.appending(path: name))
       }
-      let embed = "embed picture.jpg --model embedder.tflite --output e.npy"
-      #expect(try file(embed, "e.npy") != file("\(embed) --reduced", "e.npy"))
       // A mask has the size of the whole picture.
       let mask = try file("segment picture.jpg --model segmenter.tflite --output m.npy --reduced", "m.npy")
       #expect(mask.count == 128 + 640 * 480)
