@@ -39,7 +39,11 @@ struct GalleryModels: ParsableArguments {
   @Option(name: .long, help: "The .tflite embedder.")
   var model: String
 
-  @Option(name: .long, help: "A .tflite face detector: faces are found, aligned, then embedded.")
+  @Option(
+    name: .long,
+    help:
+      "A .tflite face detector: faces are found, aligned, then embedded. Each model may take half of --memory-limit."
+  )
   var faces: String?
 
   @OptionGroup var input: ModelInputOptions
