@@ -54,6 +54,7 @@ struct InspectCommand: ParsableCommand {
     }
     let inspection = try Inspection(path: model, showsPlan: plan, options: options)
     if json {
+      try inspection.checkLength()
       try Output.writeJSON(inspection)
     } else {
       Output.write(inspection.text(all: all))
