@@ -51,7 +51,9 @@ struct DetectCommand: ParsableCommand {
       reduction: input.reduction(for: detector),
       answer: { image throws(ApusError) in try detector.detect(image, in: region) },
       text: Self.text,
-      draw: { image, result throws(ApusError) in try image.drawing(result.detections) }
+      draw: { [time = input.limits.time, isShared = sources.count > 1] image, result throws(ApusError) in
+        try image.drawing(result.detections, time.watch("drawing", isShared: isShared))
+      }
     ).run()
   }
 

@@ -39,7 +39,11 @@ struct GalleryModels: ParsableArguments {
   @Option(name: .long, help: "The .tflite embedder.")
   var model: String
 
-  @Option(name: .long, help: "A .tflite face detector: faces are found, aligned, then embedded.")
+  @Option(
+    name: .long,
+    help:
+      "A .tflite face detector: faces are found, aligned, then embedded. Each model may take half of --memory-limit."
+  )
   var faces: String?
 
   @OptionGroup var input: ModelInputOptions
@@ -50,6 +54,8 @@ struct GalleryModels: ParsableArguments {
   {
     var options = ImageEmbedder.Options(baseOptions: try input.baseOptions(pictures: count))
     options.l2Normalize = true
+    // The two models share the memory.
+    if faces != nil { options.interpreter.memoryLimit /= 2 }
     let embedder = try ImageEmbedder(model: Model(contentsOfFile: model), options: options)
     let region = try input.regionRect
     var detector: FaceDetector?
@@ -58,6 +64,7 @@ struct GalleryModels: ParsableArguments {
       var options = FaceDetector.Options(baseOptions: try input.baseOptions(pictures: count))
       options.fit = nil
       options.inputSize = nil
+      options.interpreter.memoryLimit /= 2
       detector = try FaceDetector(model: Model(contentsOfFile: faces), options: options)
     }
     let side = max(embedder.inputWidth, embedder.inputHeight)
@@ -194,6 +201,7 @@ extension GalleryCommand {
       let (k, distance, limits, isShared) = (k, distance, models.input.limits, sources.count > 1)
       try PictureRunner(
         sources: sources, options: pictures, annotations: files, annotationFolder: annotation.annotateDir,
+        copiesPicture: models.faces != nil,
         answer: { image throws(ApusError) in
           let clock = ContinuousClock()
           let start = clock.now

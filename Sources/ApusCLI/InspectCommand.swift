@@ -30,7 +30,7 @@ struct InspectCommand: ParsableCommand {
   @Option(name: .long, help: "With --as detector, the kind of model; see apus detect.")
   var layout: DetectorLayout?
 
-  @Flag(help: "List every tensor of the memory plan, and every label.")
+  @Flag(help: "List every tensor of the memory plan, every label, and what else is long.")
   var all = false
 
   @Flag(help: "Print one JSON document.")
@@ -54,6 +54,7 @@ struct InspectCommand: ParsableCommand {
     }
     let inspection = try Inspection(path: model, showsPlan: plan, options: options)
     if json {
+      try inspection.checkLength()
       try Output.writeJSON(inspection)
     } else {
       Output.write(inspection.text(all: all))

@@ -6,12 +6,28 @@ import ApusConsole
 extension Inspection {
   /// The report for people; `all` leaves nothing out.
   func text(all: Bool) -> String {
-    var sections = [headline, tensors("inputs", inputs), tensors("outputs", outputs), operatorTable]
-    sections.append(subgraphTable)
+    var sections = [headline]
+    sections.append(shortened(inputs, all) { tensors("inputs", $0) })
+    sections.append(shortened(outputs, all) { tensors("outputs", $0) })
+    sections.append(shortened(operators, all, operatorTable))
+    sections.append(shortened(subgraphs, all, subgraphTable))
     sections += [
-      signatureText, metadataText, labelText(all: all), memoryText(all: all), plan?.text ?? "", conclusion,
+      shortened(signatures, all, signatureText), metadataText, labelText(all: all), memoryText(all: all),
+      plan?.text ?? "", conclusion,
     ]
     return sections.filter { !$0.isEmpty }.joined(separator: "\n\n")
+  }
+
+  /// The most rows of a list that is not shown as a whole.
+  private static let mostRows = 1_000
+
+  /// The text of a list, or of its beginning.
+  private func shortened<Item>(
+    _ items: [Item], _ all: Bool, _ text: (ArraySlice<Item>) -> String
+  ) -> String {
+    let shown = all ? items[...] : items.prefix(Self.mostRows)
+    let more = items.count - shown.count
+    return text(shown) + (more > 0 ? "\n… and \(more) more (--all shows them)" : "")
   }
 
   private var headline: String {
@@ -20,7 +36,7 @@ extension Inspection {
     return lines.joined(separator: "\n")
   }
 
-  private func tensors(_ title: String, _ tensors: [TensorReport]) -> String {
+  private func tensors(_ title: String, _ tensors: ArraySlice<TensorReport>) -> String {
     var rows = [["\(title):", "name", "type", "shape", "quantization"]]
     for (position, tensor) in tensors.enumerated() {
       var shape = TensorShape(tensor.shape).description
@@ -42,7 +58,7 @@ extension Inspection {
     return "\(scale) × (q − \(quantization.zeroPoints.first ?? 0))"
   }
 
-  private var operatorTable: String {
+  private func operatorTable(_ operators: ArraySlice<OperatorReport>) -> String {
     var rows = [["operators:", "version", "count", "types"]]
     for entry in operators {
       rows.append([
@@ -53,7 +69,7 @@ extension Inspection {
     return table(rows, rightAligned: [1, 2])
   }
 
-  private var subgraphTable: String {
+  private func subgraphTable(_ subgraphs: ArraySlice<SubgraphReport>) -> String {
     var rows = [["subgraphs:", "name", "tensors", "operators", "inputs", "outputs"]]
     for (index, entry) in subgraphs.enumerated() {
       rows.append([
@@ -64,7 +80,7 @@ extension Inspection {
     return table(rows, rightAligned: [2, 3, 4, 5])
   }
 
-  private var signatureText: String {
+  private func signatureText(_ signatures: ArraySlice<SignatureReport>) -> String {
     guard !signatures.isEmpty else { return "" }
     let lines = signatures.map { signature in
       let inputs = signature.inputs.map { "\($0.name) = tensor \($0.tensor)" }.joined(separator: ", ")

@@ -173,6 +173,19 @@ struct Inspection: Encodable {
     outputs = (interpreter?.outputs ?? model.outputs).map(TensorReport.init)
   }
 
+  /// The most inputs and outputs of a document.
+  private static let mostTensors = 1 << 16
+
+  /// Refuses what would be a document far longer than the file: a model may list one tensor any number of times.
+  func checkLength() throws(ApusError) {
+    guard inputs.count + outputs.count <= Self.mostTensors else {
+      throw ApusError(
+        .resourceLimit,
+        "the model has \(inputs.count) inputs and \(outputs.count) outputs, together more than the limit of "
+          + "\(Self.mostTensors) for a JSON document")
+    }
+  }
+
   /// The prepared model, or the reason why it cannot run.
   ///
   /// Where a model leaves sizes open and cannot do with 1, some usual ones are tried.

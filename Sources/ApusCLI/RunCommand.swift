@@ -107,20 +107,36 @@ struct RunCommand: ParsableCommand {
   }
 
   /// A file whose head is read, and whose elements are read into the input once there is one.
+  ///
+  /// Only pipes stay open in between: a process has few open files, and a model may have more inputs.
   private struct InputFile {
-    let rest: FileReader
     let head: NumPyArray
+    private let path: String
+    private let headByteCount: Int
+    /// A pipe after its head.
+    private let pipe: FileReader?
 
     init(_ path: String) throws(ApusError) {
-      rest = try FileReader(path)
+      self.path = path
+      let file = try FileReader(path)
+      pipe = file.byteCount == nil ? file : nil
       do throws(ApusError) {
-        let start = try rest.next(NumPyArray.leastHead)
+        let start = try file.next(NumPyArray.leastHead)
         let count = try NumPyArray.headByteCount(of: start)
-        head = try NumPyArray(file: start + rest.next(max(count - start.count, 0)))
+        headByteCount = max(count, start.count)
+        head = try NumPyArray(file: start + file.next(headByteCount - start.count))
       } catch {
         throw error.code == .unreadableFile
           ? error : ApusError(error.code, "the file '\(path)': \(error.message)")
       }
+    }
+
+    /// The file after its head.
+    func elements() throws(ApusError) -> FileReader {
+      if let pipe { return pipe }
+      let file = try FileReader(path)
+      _ = try file.next(headByteCount)
+      return file
     }
   }
 
@@ -150,10 +166,11 @@ struct RunCommand: ParsableCommand {
   private func fillInputs(of interpreter: Interpreter, with files: [InputFile]) throws {
     let tensors = interpreter.inputs
     for (position, file) in files.enumerated() {
+      let elements = try file.elements()
       try interpreter.withInputBytes(at: position) { span throws(ApusError) in
         var offset = 0
         while true {
-          let piece = try file.rest.next(Self.pieceByteCount)
+          let piece = try elements.next(Self.pieceByteCount)
           if piece.isEmpty { break }
           let bytes = NumPyArray(type: file.head.type, shape: [], bytes: piece).tensorBytes(
             of: tensors[position].type)

@@ -16,18 +16,33 @@ package func decimal(_ value: Double?, _ places: Int) -> String {
   return "\(sign)\(scaled / unit)." + String(repeating: "0", count: places - fraction.count) + fraction
 }
 
-/// Rows of text in columns as wide as they need; the first row is a heading.
+/// How much a column of a table is widened in all by its longest cell; cells of long tables may be this wide at least.
+private let mostPadding = 1 << 20
+private let leastWidth = 64
+
+/// Rows of text in columns as wide as they need; the first row is a heading. In long tables, what is wider than most cells stands
+/// out of its column.
 package func table(_ rows: [[String]], rightAligned: Set<Int> = []) -> String {
   // One cell makes all of its column as wide.
   let rows = rows.map { $0.map(\.brief) }
   let columns = rows.map(\.count).max() ?? 0
-  let widths = (0..<columns).map { column in rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0
+  let limit = max(leastWidth, mostPadding / max(rows.count, 1))
+  let widths = (0..<columns).map { column in
+    min(rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0, limit)
   }
   return rows.map { row in
     var line = ""
+    // Spaces that the next cell needs before it; after the last one there are none.
+    var spaces = 0
     for (column, cell) in row.enumerated() {
-      let padding = String(repeating: " ", count: widths[column] - cell.count)
-      line += (rightAligned.contains(column) ? padding + cell : cell + padding) + "  "
+      let padding = max(widths[column] - cell.count, 0)
+      if cell.isEmpty {
+        spaces += padding + 2
+        continue
+      }
+      let isRight = rightAligned.contains(column)
+      line += String(repeating: " ", count: spaces + (isRight ? padding : 0)) + cell
+      spaces = (isRight ? 0 : padding) + 2
     }
     while line.last == " " { line.removeLast() }
     return line

@@ -53,6 +53,8 @@ func readFile(
 package final class FileReader {
   private let path: String
   private let descriptor: Int32
+  /// Whether the descriptor was opened here.
+  private let isOwner: Bool
   /// The number of bytes of a regular file; nil for others.
   package let byteCount: Int?
 
@@ -61,6 +63,7 @@ package final class FileReader {
   /// - Throws: `unreadableFile` with the system's reason.
   package init(_ path: String) throws(ApusError) {
     self.path = path
+    isOwner = true
     descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw unreadable(path) }
     var status = stat()
@@ -69,14 +72,14 @@ package final class FileReader {
   }
 
   deinit {
-    if descriptor > 0 { _ = close(descriptor) }
+    if isOwner { _ = close(descriptor) }
   }
 
   /// What comes in on standard input.
   package static var standardInput: FileReader { FileReader(descriptor: 0, "standard input") }
 
   private init(descriptor: Int32, _ name: String) {
-    (path, self.descriptor, byteCount) = (name, descriptor, nil)
+    (path, self.descriptor, isOwner, byteCount) = (name, descriptor, false, nil)
   }
 
   /// The next bytes, as many as requested; fewer only at the end.

@@ -123,6 +123,23 @@ struct TaskCommandTests {
     }
   }
 
+  @Test("of pictures that are read at a smaller scale, masks and faces are those of the whole picture")
+  func reduces() throws {
+    try withFiles { folder throws in
+      #expect(try apus("detect --annotate picture.jpg", in: folder).status == 0)
+      func file(_ arguments: String, _ name: String) throws -> Data {
+        let answer = try apus(arguments, in: folder)
+        #expect(answer.status == 0 && answer.errors.isEmpty, "\(arguments): \(answer.errors)")
+        return try Data(contentsOf: folder.appending(path: name))
+      }
+      // A mask has the size of the whole picture.
+      let mask = try file("segment picture.jpg --model segmenter.tflite --output m.npy --reduced", "m.npy")
+      #expect(mask.count == 128 + 640 * 480)
+      let align = "faces picture.jpg --model faces.tflite --align-dir faces"
+      #expect(try file(align, "faces/picture-0.png") == file("\(align) --reduced", "faces/picture-0.png"))
+    }
+  }
+
   @Test("a picture is filtered by a chain; what is no chain is told with status 64")
   func filters() throws {
     try withFiles { folder throws in
@@ -137,6 +154,7 @@ struct TaskCommandTests {
         ("picture.png out.ppm --chain erosion:0.5", 64, "--chain: the filter 'erosion:0.5' is not"),
         ("picture.png out.ppm", 64, "Missing expected argument '--chain <chain>'"),
         ("picture.png out.gif --chain invert", 64, "out.gif is not a .png, .jpg or .ppm file"),
+        ("picture.png out.ppm --chain erosion --time-limit 1e-9", 2, "picture.png: filtering takes longer"),
         ("nowhere.png out.ppm --chain invert", 2, "nowhere.png: No such file or directory"),
         ("picture.png nowhere/out.ppm --chain invert", 1, "cannot write the file 'nowhere/out.ppm'"),
       ] as [(String, Int32, String)] {

@@ -43,6 +43,18 @@ import Testing
     }
   }
 
+  @Test("bytes between the segments of a JPEG are told as what they are")
+  func refusesStrayBytes() throws {
+    let files = PictureFixture.all.map(\.file).filter { $0.starts(with: [0xFF, 0xD8]) }
+    #expect(!files.isEmpty)
+    for var file in files {
+      let end = 4 + Int(file[4]) << 8 + Int(file[5])
+      file.insert(contentsOf: [0, 0], at: end)
+      let error = #expect(throws: ApusError.self) { try ImageBuffer(decoding: file) }
+      #expect(error?.message == "the JPEG has bytes between its segments that belong to none")
+    }
+  }
+
   @Test("any damage gives a picture or an error", arguments: PictureFixture.all)
   func survivesMutants(fixture: PictureFixture) throws {
     var random = SeededGenerator(seed: UInt64(fixture.file.count))

@@ -38,6 +38,16 @@ import Testing
     }
   }
 
+  @Test("bands of rows are drawn as the whole picture is", arguments: [1, 200 * 7, 200 * 149])
+  func drawsBands(pixelCount: Int) throws {
+    let image = try gray(200, 150)
+    let detections = [
+      detection(40, 60, 60, 50, index: 3), detection(-5, 20, 300, 110), detection(90, 2, 9, 9),
+    ]
+    let drawn = try image.drawing(detections, bandPixelCount: pixelCount) { () throws(ApusError) in }
+    #expect(try drawn == image.drawing(detections))
+  }
+
   @Test func withoutDetectionsNothingChanges() throws {
     let image = try gray(30, 20)
     #expect(try image.drawing([Detection]()) == image.converted(to: .rgb))

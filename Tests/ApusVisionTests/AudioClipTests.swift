@@ -42,6 +42,19 @@ import Testing
     #expect(clip.resampled(to: .max).sampleRate == 384_000 && clip.resampled(to: 0).sampleRate == 1_000)
   }
 
+  @Test(
+    "parts of one channel at another rate are those of the whole clip", arguments: [8_000, 16_000, 44_100])
+  func resamplesParts(rate: Int) throws {
+    var random = SeededGenerator(seed: UInt64(rate))
+    let samples = (0..<2 * 999).map { _ in Float.random(in: -1...1, using: &random) }
+    let clip = try AudioClip(samples: samples, sampleRate: 16_000, channelCount: 2)
+    let (sound, whole) = (MonoSound(clip, sampleRate: rate), clip.mono().resampled(to: rate).samples)
+    #expect(sound.count == whole.count)
+    for range in [0..<whole.count, 0..<1, 0..<0, 100..<357, whole.count - 9..<whole.count] {
+      #expect(sound.samples(range) == Array(whole[range]), "\(range)")
+    }
+  }
+
   @Test("clips that cannot be are refused")
   func refusesClips() {
     for (samples, rate, channels) in [

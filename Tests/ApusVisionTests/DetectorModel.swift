@@ -36,8 +36,9 @@ struct DetectorModel {
   static let sub: Int32 = 41
   static let reduceMax: Int32 = 82
 
-  /// The first tensor is the input.
+  /// The first tensors are the inputs.
   var tensors: [TensorSpec]
+  var inputCount: Int32 = 1
   var operators: [OperatorSpec] = []
   var outputs: [Int32]
   /// A signature's names of the outputs.
@@ -90,7 +91,8 @@ struct DetectorModel {
       0: .int(3), 1: .tables(codes),
       2: .tables([
         FlatTable([
-          0: .tables(tensorTables), 1: .ints([0]), 2: .ints(outputs), 3: .tables(operatorTables),
+          0: .tables(tensorTables), 1: .ints(Array(0..<inputCount)), 2: .ints(outputs),
+          3: .tables(operatorTables),
         ])
       ]),
     ]

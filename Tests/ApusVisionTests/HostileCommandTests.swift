@@ -78,6 +78,51 @@ struct HostileCommandTests {
     }
   }
 
+  @Test(
+    "a model may have more inputs than a process has open files, and lists that are long are shown in part")
+  func limitsOpenFiles() throws {
+    try withTemporaryFolder { folder in
+      let count = 1_100
+      var model = DetectorModel(
+        tensors: (0...count).map { .init(name: "number \($0)", shape: [1]) },
+        operators: [.init(code: 0, inputs: [0, 1], outputs: [Int32(count)])], outputs: [Int32(count)])
+      model.inputCount = Int32(count)
+      try Data(model.bytes).write(to: folder.appending(path: "model.tflite"))
+      let array = NumPyArray(type: "<f4", shape: [1], bytes: [0, 0, 128, 63])
+      try Data(array.file).write(to: folder.appending(path: "in.npy"))
+      let arguments = String(repeating: " --input in.npy", count: count)
+      let run = try shell(
+        "ulimit -n 64; exec \"$APUS\" run model.tflite --output-dir out\(arguments)", in: folder)
+      #expect(run.status == 0 && run.errors.isEmpty, "\(run.errors)")
+      let written = try Data(contentsOf: folder.appending(path: "out/output_0.npy"))
+      #expect(written.suffix(4) == Data([0, 0, 0, 64]))
+      for (option, isWhole) in [("", false), (" --all", true)] {
+        #expect(try shell("\"$APUS\" inspect model.tflite\(option) > text", in: folder).status == 0)
+        let text = try String(contentsOf: folder.appending(path: "text"), encoding: .utf8)
+        #expect(text.contains("… and 100 more (--all shows them)") == !isWhole)
+        #expect(text.contains("number 1050 ") == isWhole)
+      }
+    }
+  }
+
+  @Test("a tensor that is an output a million times makes no gigabytes of text")
+  func limitsLists() throws {
+    try withTemporaryFolder { folder in
+      let model = DetectorModel(
+        tensors: [
+          .init(name: String(repeating: "n", count: 1_000), shape: [1]),
+          .init(name: "o", shape: [1], data: DetectorModel.data([0])),
+        ], outputs: [Int32](repeating: 1, count: 1 << 20))
+      try Data(model.bytes).write(to: folder.appending(path: "model.tflite"))
+      let text = try shell("\"$APUS\" inspect model.tflite > text", in: folder)
+      #expect(text.status == 0 && text.errors.isEmpty, "\(text.errors)")
+      #expect(try Data(contentsOf: folder.appending(path: "text")).count < 1 << 22)
+      let document = try shell("\"$APUS\" inspect model.tflite --json", in: folder)
+      #expect(document.status == 1)
+      #expect(document.errors.hasPrefix("error: the model has 1 inputs and 1048576 outputs, together more"))
+    }
+  }
+
   @Test("thousands of pictures of one name get names in a moment, and a line has an end")
   func limitsNames() throws {
     try withTemporaryFolder { folder in

@@ -19,8 +19,10 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
   var annotations: [String] = []
   /// The folder that is made for them.
   var annotationFolder: String?
-  /// How far files may be reduced while they are read; annotated pictures never are.
+  /// How far files may be reduced while they are read; pictures that are annotated or copied never are.
   var reduction = ImageReduction.none
+  /// Whether `answer` or `finish` copies the picture, which then takes as much memory as one that is drawn on.
+  var copiesPicture = false
   /// The result for a picture.
   let answer: @Sendable (ImageBuffer) throws(ApusError) -> Answer
   /// The result for people, without the name of the picture.
@@ -92,7 +94,7 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
   private func outcome(_ place: Int, _ budget: PictureBudget) throws -> Outcome {
     let source = sources[place]
     do throws(ApusError) {
-      let isDrawnOn = !annotations.isEmpty || finish != nil
+      let isDrawnOn = !annotations.isEmpty || copiesPicture
       let reduction = isDrawnOn ? .none : reduction
       let byteCount = try source.workingByteCount(reduction, isDrawnOn: isDrawnOn) ?? budget.limit
       budget.take(byteCount)

@@ -16,8 +16,9 @@ struct PictureSource: Sendable {
   /// Folders deeper than this are not looked into: they may be links in a circle.
   private static let maximumDepth = 64
 
-  /// How much of a file is read to learn the size of its picture.
+  /// How much of a file is read to learn the size of its picture, and how much where that is not enough.
   private static let beginningByteCount = 1 << 18
+  private static let mostBeginningByteCount = 1 << 21
 
   /// The file's bytes.
   func bytes() throws(ApusError) -> [UInt8] {
@@ -37,8 +38,14 @@ struct PictureSource: Sendable {
     return try named { () throws(ApusError) in
       // Opening a pipe might end its writer.
       guard let size = try regularFileSize(at: name) else { return nil }
-      let beginning = try FileReader(name).next(min(size, Self.beginningByteCount))
-      guard let picture = picture(beginning) else { return size > beginning.count ? nil : size }
+      let file = try FileReader(name)
+      var beginning = try file.next(min(size, Self.beginningByteCount))
+      var found = picture(beginning)
+      if found == nil, size > beginning.count {
+        beginning += try file.next(min(size, Self.mostBeginningByteCount) - beginning.count)
+        found = picture(beginning)
+      }
+      guard let picture = found else { return size > beginning.count ? nil : size }
       return min(size, ImageLimits().maximumFileSize) + picture
     }
   }
@@ -69,6 +76,8 @@ struct PictureSource: Sendable {
   /// The maximum number of pictures, and of bytes of a line on standard input.
   private static let maximumCount = 1 << 22
   private static let maximumLineLength = 1 << 16
+  /// How much of standard input is read at a time.
+  private static let pieceByteCount = 1 << 16
 
   /// The lines of standard input that are not empty.
   private static func forEachLine(_ body: (String) throws(ApusError) -> Void) throws(ApusError) {
@@ -80,8 +89,7 @@ struct PictureSource: Sendable {
       line.removeAll(keepingCapacity: true)
     }
     while true {
-      let bytes = try input.next(1 << 16)
-      if bytes.isEmpty { break }
+      let bytes = try input.next(pieceByteCount)
       for byte in bytes {
         if byte == UInt8(ascii: "\n") {
           try end()
@@ -94,6 +102,8 @@ struct PictureSource: Sendable {
         }
         line.append(byte)
       }
+      // Fewer bytes are the last ones; a terminal would have to be told of the end again.
+      if bytes.count < pieceByteCount { break }
     }
     try end()
   }

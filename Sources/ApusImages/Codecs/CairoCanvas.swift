@@ -7,36 +7,41 @@ import ApusVision
   import CCairo
 
   /// Draws on a tightly packed rgb picture.
-  func draw(_ sketch: Sketch, on image: ImageBuffer, style: AnnotationStyle) throws(ApusError) -> ImageBuffer
-  {
+  ///
+  /// Its bytes are drawn on in place if nothing else holds them, a band of rows of about `bandPixelCount` pixels at a time.
+  func draw(
+    _ sketch: Sketch, on image: consuming ImageBuffer, style: AnnotationStyle,
+    bandPixelCount: Int = Sketch.bandPixelCount
+  ) throws(ApusError) -> ImageBuffer {
+    let (width, height) = (image.width, image.height)
     let annotations = sketch.boxes
-    guard image.width <= 32_767, image.height <= 32_767 else {
+    guard width <= 32_767, height <= 32_767 else {
       throw ApusError(
-        .unsupportedImage, "a picture of \(image.width) × \(image.height) pixels is too large to draw on")
+        .unsupportedImage, "a picture of \(width) × \(height) pixels is too large to draw on")
     }
-    let canvas = try CairoCanvas(width: image.width, height: image.height)
-    let meanSide = Float(image.width * image.height).squareRoot()
+    let canvas = try CairoCanvas(width: width, height: height, bandPixelCount: bandPixelCount)
+    let meanSide = Float(width * height).squareRoot()
     canvas.setFont(
       style.fontFamily,
       size: sensible(style.fontSize, in: 4...512) ?? min(max(meanSide / 32, 11), 64))
     let lineWidth = sensible(style.lineWidth, in: 0.5...256) ?? max((meanSide / 200).rounded(), 2)
 
     // The most certain detections come first, so they get the best places and are drawn last.
-    var layout = PlateLayout(width: image.width, height: image.height)
+    var layout = PlateLayout(width: width, height: height)
     let plates = annotations.map { annotation -> (PixelRect, TextSize)? in
       guard !annotation.text.isEmpty, let text = canvas.measure(annotation.text) else { return nil }
       let padding = (text.height * 0.25).rounded(.up)
       // Plates line up with the outside of the line, where that is in the picture.
       var box = annotation.box
       box.x = max(box.x - lineWidth / 2, 0)
-      box.width = min(annotation.box.maxX + lineWidth / 2, Float(image.width)) - box.x
+      box.width = min(annotation.box.maxX + lineWidth / 2, Float(width)) - box.x
       let rect = layout.place(
         width: (text.width + 2 * padding).rounded(.up), height: (text.height + padding).rounded(.up), at: box)
       return (rect, text)
     }
-    var pixels = image.bytes
-    for first in stride(from: 0, to: image.height, by: canvas.rowCount) {
-      let rows = first..<min(first + canvas.rowCount, image.height)
+    var pixels = image.takeBytes()
+    for first in stride(from: 0, to: height, by: canvas.rowCount) {
+      let rows = first..<min(first + canvas.rowCount, height)
       canvas.load(rows, of: pixels)
       for annotation in annotations.reversed() where annotation.box.touches(rows, margin: lineWidth) {
         canvas.stroke(annotation.box, annotation.color, width: lineWidth)
@@ -57,7 +62,7 @@ import ApusVision
       }
       try canvas.store(rows, in: &pixels)
     }
-    return try ImageBuffer(bytes: pixels, width: image.width, height: image.height, format: .rgb)
+    return try ImageBuffer(bytes: pixels, width: width, height: height, format: .rgb)
   }
 
   extension PixelRect {
@@ -95,12 +100,9 @@ import ApusVision
     private var family = ""
     private var fontSize: Float = 0
 
-    /// The maximum number of pixels in memory once more while a picture is drawn on.
-    private static let pixelCount = 1 << 24
-
-    init(width: Int, height: Int) throws(ApusError) {
+    init(width: Int, height: Int, bandPixelCount: Int) throws(ApusError) {
       self.width = width
-      rowCount = min(height, max(Self.pixelCount / max(width, 1), 1))
+      rowCount = min(height, max(bandPixelCount / max(width, 1), 1))
       let surface = unsafe cairo_image_surface_create(CAIRO_FORMAT_RGB24, Int32(width), Int32(rowCount))
       guard let surface = unsafe surface, unsafe cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS,
         unsafe cairo_image_surface_get_data(surface) != nil
@@ -239,8 +241,10 @@ import ApusVision
     }
   }
 #else
-  func draw(_ sketch: Sketch, on image: ImageBuffer, style: AnnotationStyle) throws(ApusError) -> ImageBuffer
-  {
+  func draw(
+    _ sketch: Sketch, on image: consuming ImageBuffer, style: AnnotationStyle,
+    bandPixelCount: Int = Sketch.bandPixelCount
+  ) throws(ApusError) -> ImageBuffer {
     throw ApusError(.unsupportedImage, "this build does not draw")
   }
 #endif

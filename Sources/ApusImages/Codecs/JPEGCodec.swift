@@ -87,6 +87,9 @@ import ApusVision
     _ bytes: [UInt8], _ header: JPEGHeader, _ handle: tjhandle, _ layout: TJPF, _ width: Int32,
     _ height: Int32, _ memory: consuming [UInt8]
   ) throws(ApusError) -> [UInt8] {
+    guard !header.hasStrayBytes else {
+      throw ApusError(.malformedImage, "the JPEG has bytes between its segments that belong to none")
+    }
     let early = ApusError(.malformedImage, "the JPEG ends early, after \(bytes.count) bytes")
     // Where only the end marker is missing, a complete scan decodes without a warning once it is added.
     guard header.hasEndMarker || header.hasSingleScan else { throw early }

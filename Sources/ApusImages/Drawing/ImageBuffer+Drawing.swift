@@ -20,6 +20,14 @@ extension ImageBuffer {
   public func drawing(_ detections: [Detection], style: AnnotationStyle = AnnotationStyle()) throws(ApusError)
     -> ImageBuffer
   {
+    try drawing(detections, style: style) { () throws(ApusError) in }
+  }
+
+  /// The same, in bands of about `bandPixelCount` pixels; `checkTime` is asked before each mask.
+  package func drawing(
+    _ detections: [Detection], style: AnnotationStyle = AnnotationStyle(), bandPixelCount: Int? = nil,
+    _ checkTime: () throws(ApusError) -> Void
+  ) throws(ApusError) -> ImageBuffer {
     var sketch = Sketch()
     for detection in detections {
       let color = style.palette[detection.index]
@@ -27,8 +35,9 @@ extension ImageBuffer {
         detection.rect, style.caption(for: detection), color, width: uprightWidth, height: uprightHeight)
       sketch.add(detection.keypoints, 0.3, color)
     }
-    let picture = try copyToDrawOn().blended(detections, style.palette)
-    return try draw(sketch, on: picture, style: style)
+    let picture = try copyToDrawOn().blended(detections, style.palette, checkTime)
+    return try draw(
+      sketch, on: consume picture, style: style, bandPixelCount: bandPixelCount ?? Sketch.bandPixelCount)
   }
 }
 

@@ -89,40 +89,45 @@ extension ImageBuffer {
   public func drawing(
     segmentation: SegmentationResult, opacity: Float = 0.5, palette: ClassPalette = .standard
   ) throws(ApusError) -> ImageBuffer {
-    let picture = try copyToDrawOn()
+    var picture = try copyToDrawOn()
+    let (width, height) = (picture.width, picture.height)
     let mask = segmentation.categoryMask
-    guard segmentation.imageWidth == picture.width, segmentation.imageHeight == picture.height,
-      mask.count == picture.width * picture.height
+    guard segmentation.imageWidth == width, segmentation.imageHeight == height,
+      mask.count == width * height
     else {
       throw ApusError(
         .invalidArgument,
         """
         the mask of \(segmentation.imageWidth) × \(segmentation.imageHeight) pixels is not one of a picture of \
-        \(picture.width) × \(picture.height)
+        \(width) × \(height)
         """)
     }
     let weight = max(0, min(256, Int((opacity.isNaN ? 0.5 : opacity) * 256)))
-    var bytes = picture.bytes
+    var bytes = picture.takeBytes()
     for (pixel, index) in mask.enumerated() where index > 0 {
       blend(&bytes, at: pixel * 3, palette[Int(index) - 1], weight)
     }
-    return try ImageBuffer(bytes: bytes, width: picture.width, height: picture.height, format: .rgb)
+    return try ImageBuffer(bytes: bytes, width: width, height: height, format: .rgb)
   }
 
   /// The picture after orientation, as tightly packed rgb.
   ///
-  /// - Throws: `resourceLimit` if the system refuses memory for it, for one that is turned, and for one that is drawn on.
+  /// - Throws: `resourceLimit` if the system refuses memory for it, for one that is turned, and for what drawing takes.
   func copyToDrawOn() throws(ApusError) -> ImageBuffer {
     try requireMemory(10 * width * height, for: "drawing on a picture of \(width) × \(height) pixels")
     return oriented().converted(to: .rgb)
   }
 
   /// A tightly packed rgb picture with the masks of detections.
-  func blended(_ detections: [Detection], _ palette: ClassPalette) throws(ApusError) -> ImageBuffer {
+  consuming func blended(
+    _ detections: [Detection], _ palette: ClassPalette, _ checkTime: () throws(ApusError) -> Void
+  ) throws(ApusError) -> ImageBuffer {
     guard detections.contains(where: { $0.mask != nil }) else { return self }
-    var bytes = bytes
+    let (width, height) = (width, height)
+    var bytes = takeBytes()
     for detection in detections.reversed() {
       guard let mask = detection.mask else { continue }
+      try checkTime()
       let pixels = mask.pixels()
       for row in 0..<mask.height {
         for column in 0..<mask.width where pixels[row * mask.width + column] == 1 {
@@ -136,10 +141,12 @@ extension ImageBuffer {
 
 /// Mixes a color into three bytes; `weight` is in 256ths.
 private func blend(_ bytes: inout [UInt8], at start: Int, _ color: PixelColor, _ weight: Int) {
-  for (channel, value) in [color.red, color.green, color.blue].enumerated() {
-    let mixed = (Int(bytes[start + channel]) * (256 - weight) + Int(value) * weight + 128) >> 8
-    bytes[start + channel] = UInt8(truncatingIfNeeded: min(mixed, 255))
+  func mixed(_ byte: UInt8, _ value: UInt8) -> UInt8 {
+    UInt8(truncatingIfNeeded: min((Int(byte) * (256 - weight) + Int(value) * weight + 128) >> 8, 255))
   }
+  bytes[start] = mixed(bytes[start], color.red)
+  bytes[start + 1] = mixed(bytes[start + 1], color.green)
+  bytes[start + 2] = mixed(bytes[start + 2], color.blue)
 }
 
 /// What is to be drawn on a picture: boxes with text, lines, dots.
@@ -161,6 +168,8 @@ struct Sketch {
   /// How many lines and dots are drawn at most, the first ones: each takes microseconds.
   static let mostLines = 1 << 14
   static let mostDots = 1 << 15
+  /// The maximum number of pixels in memory once more while a picture is drawn on.
+  static let bandPixelCount = 1 << 24
 
   var boxes: [Annotation] = []
   var lines: [Line] = []

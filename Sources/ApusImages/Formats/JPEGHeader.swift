@@ -16,12 +16,15 @@ struct JPEGHeader {
   private(set) var componentCount = 0
   /// Whether an end marker follows the start of the first scan. Within a scan its bytes cannot occur by chance.
   private(set) var hasEndMarker = false
+  /// Whether bytes that belong to no segment come before the first scan.
+  private(set) var hasStrayBytes = false
 
   /// Looks at the segments before the first scan.
   init(_ bytes: [UInt8]) {
     var hasExif = false
     var sequentialComponents: UInt8?
-    for (marker, body) in JPEGSegments(bytes) {
+    var segments = JPEGSegments(bytes)
+    while let (marker, body) = segments.next() {
       if marker == 0xE1, !hasExif, body.starts(with: [0x45, 0x78, 0x69, 0x66, 0, 0]) {
         hasExif = true
         orientation = Self.orientation(inTIFF: body.dropFirst(6)) ?? .up
@@ -37,6 +40,7 @@ struct JPEGHeader {
         if !hasSingleScan { scanCount += Self.countScans(bytes[body.endIndex...]) }
       }
     }
+    hasStrayBytes = segments.isAstray
   }
 
   /// Counts what a decoder may take for the start of a scan: within a scan, the marker's bytes cannot occur by chance.

@@ -12,6 +12,11 @@ struct JPEGSegments: Sequence, IteratorProtocol {
     self.bytes = bytes
   }
 
+  /// Whether the walk is at bytes that belong to no segment.
+  var isAstray: Bool {
+    position + 2 <= bytes.count && (bytes[position] != 0xFF || bytes[position + 1] < 0xC0)
+  }
+
   /// Whether a segment is the header of a frame: each kind of frame has a marker of its own.
   static func isFrame(_ marker: UInt8) -> Bool {
     (0xC0...0xCF).contains(marker) && ![0xC4, 0xC8, 0xCC].contains(marker)

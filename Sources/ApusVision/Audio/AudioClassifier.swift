@@ -46,7 +46,7 @@ public final class AudioClassifier: Sendable {
   public let windowSampleCount: Int
 
   /// The most classes that the windows of an answer name together.
-  private static let mostCategories = 1 << 23
+  private static let mostCategories = 1 << 24
 
   private let input: WaveformInput
   private let heads: ClassificationHeads
@@ -98,7 +98,7 @@ public final class AudioClassifier: Sendable {
   ///   - clip: The sound, of any rate and number of channels.
   ///   - cancellation: A flag that stops the run, even in the middle of a long operator.
   /// - Throws: `cancelled`; `invalidArgument` for a clip without samples; `invalidData` if an operator refuses a value;
-  ///   `resourceLimit` if a run takes more than the options of `interpreter` allow, or the windows name more than 8,388,608 classes.
+  ///   `resourceLimit` if a run takes more than the options of `interpreter` allow, or the windows name more than 16,777,216 classes.
   public func classify(
     _ clip: AudioClip, cancellation: Cancellation? = nil
   ) throws(ApusError) -> AudioClassificationResult {

@@ -29,20 +29,21 @@ extension AudioClip {
 
 /// A clip as one channel at another rate: like `mono().resampled(to:)`, but parts are computed when they are asked for, so that a
 /// long clip takes no more memory.
-struct MonoSound {
+package struct MonoSound {
   private let clip: AudioClip
   private let change: RateChange?
   /// How many samples there are.
-  let count: Int
+  package let count: Int
 
-  init(_ clip: AudioClip, sampleRate: Int) {
+  /// Prepares the samples of a clip at a rate.
+  package init(_ clip: AudioClip, sampleRate: Int) {
     self.clip = clip
     change = clip.sampleRate == sampleRate ? nil : RateChange(from: clip.sampleRate, to: sampleRate)
     count = min(change?.count(of: clip.frameCount) ?? clip.frameCount, AudioClip.maximumSampleCount)
   }
 
   /// Some samples.
-  func samples(_ range: Range<Int>) -> [Float] {
+  package func samples(_ range: Range<Int>) -> [Float] {
     guard let change, !range.isEmpty else { return clip.means(range) }
     // The frames that the first and the last sample are made of.
     let sources =

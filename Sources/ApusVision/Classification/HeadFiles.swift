@@ -42,8 +42,8 @@ struct HeadFiles {
     var found: [ScoreCalibration.Sigmoid?]?
     if let text = try? prepared.model.associatedFile(named: file) {
       found = ScoreCalibration.sigmoids(parsing: text)
-      // What turns out not to be readable may have taken as long as the longest file.
-      try count(found?.count ?? ScoreCalibration.maximumCount)
+      // A row that turns out not to be readable follows at most one row for each byte before it.
+      try count(found?.count ?? min(text.count, ScoreCalibration.maximumCount))
     }
     sigmoids.updateValue(found, forKey: file)
     return found.map { ScoreCalibration($0, calibration) }

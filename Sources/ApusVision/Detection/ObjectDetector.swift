@@ -161,7 +161,7 @@ public final class ObjectDetector: VisionTask {
   }
 
   /// The maximum number of pixels in all masks of a picture, and of runs; masks beyond are left out.
-  private static let maximumMaskPixels = 1 << 29
+  private static let maximumMaskPixels = 1 << 28
   private static let maximumMaskRuns = 1 << 22
 
   // MARK: Recognition

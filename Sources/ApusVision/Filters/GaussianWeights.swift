@@ -66,7 +66,7 @@ extension ImageBuffer {
       }
       round(&sums, into: &result, at: y * rowBytes)
     }
-    return replacingColors(with: result)
+    return replacingColors(with: consume result)
   }
 }
 

@@ -42,7 +42,7 @@ extension ImageBuffer {
         for x in 0..<count { output[y * rowBytes + first + x] = columns[y * count + x] }
       }
     }
-    return replacingColors(with: result)
+    return replacingColors(with: consume result)
   }
 
   /// How many bytes of each row are in memory once more while columns are filtered.

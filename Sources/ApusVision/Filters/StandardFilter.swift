@@ -118,13 +118,12 @@ extension StandardFilter: CustomStringConvertible {
 
 extension ImageBuffer {
   /// The same tightly packed picture with other bytes, but with its own alpha.
-  func replacingColors(with colors: [UInt8]) -> ImageBuffer {
-    var result = colors
+  func replacingColors(with colors: consuming [UInt8]) -> ImageBuffer {
     if let alpha = format.alphaOffset {
-      for position in stride(from: alpha, to: result.count, by: format.bytesPerPixel) {
-        result[position] = bytes[position]
+      for position in stride(from: alpha, to: colors.count, by: format.bytesPerPixel) {
+        colors[position] = bytes[position]
       }
     }
-    return ImageBuffer(trusted: result, width: width, height: height, format: format)
+    return ImageBuffer(trusted: colors, width: width, height: height, format: format)
   }
 }

@@ -38,17 +38,22 @@ final class InterpreterPool: Sendable {
   private let options: Interpreter.Options
   /// The shape of the input for this many pictures.
   private let shape: @Sendable (Int) -> TensorShape
+  /// What callers take beside the interpreter for each picture.
+  private let extraByteCount: Int
   private let state: Mutex<State>
 
   /// Makes a pool with an interpreter for one picture, to which the caller keeps no reference.
+  ///
+  /// - Parameter extraByteCount: What a caller takes beside its interpreter for each picture, such as copies of outputs.
   init(
-    _ interpreter: Interpreter, options: Interpreter.Options,
+    _ interpreter: Interpreter, options: Interpreter.Options, extraByteCount: Int = 0,
     shape: @escaping @Sendable (_ batch: Int) -> TensorShape
   ) {
     model = interpreter.model
     self.options = options
     self.shape = shape
-    let own = interpreter.ownByteCount
+    self.extraByteCount = extraByteCount
+    let own = interpreter.ownByteCount.map { $0 + extraByteCount }
     let first = Pooled(interpreter: interpreter, batch: 1, byteCount: own ?? options.memoryLimit)
     state = Mutex(State(idle: [first], byteCount: first.byteCount, byteCountOfPicture: own))
   }
@@ -110,7 +115,8 @@ final class InterpreterPool: Sendable {
 
   private func give(_ lent: Pooled) {
     // After a failed run, the memory may be unknown again.
-    let byteCount = lent.interpreter.ownByteCount ?? lent.byteCount
+    let own = lent.interpreter.ownByteCount
+    let byteCount = own.map { $0 + extraByteCount * lent.batch } ?? lent.byteCount
     state.withLock { state in
       let ofPicture = (byteCount + lent.batch - 1) / lent.batch
       state.byteCountOfPicture = max(state.byteCountOfPicture ?? 0, ofPicture)

@@ -86,9 +86,24 @@ final class PictureModel: Sendable {
     timeLimit = options.interpreter.timeLimit
     lastMoment = options.interpreter.deadline
     let geometry = prepared.geometry
-    interpreters = InterpreterPool(prepared.interpreter, options: prepared.interpreterOptions) {
-      geometry.shape(batch: $0)
+    interpreters = InterpreterPool(
+      prepared.interpreter, options: prepared.interpreterOptions,
+      extraByteCount: Self.extraByteCount(of: prepared)
+    ) { geometry.shape(batch: $0) }
+  }
+
+  /// The bytes of what is computed as floats beside the interpreter: wide integers of the input, and copies of outputs of other
+  /// types.
+  private static func extraByteCount(of prepared: PreparedModel) -> Int {
+    // No overflow: the elements are limited, and so is the number of outputs.
+    var byteCount = 0
+    if let input = prepared.interpreter.inputs.first, [.int16, .int32].contains(input.type) {
+      byteCount += 4 * input.shape.elementCount
     }
+    for output in prepared.outputs where output.type != .float32 {
+      byteCount += (4 + (output.type == .int64 ? 8 : 4)) * output.shape.elementCount
+    }
+    return byteCount
   }
 
   /// Runs the model on a picture, or on a region of it.

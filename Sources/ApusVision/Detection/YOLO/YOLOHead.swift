@@ -40,19 +40,19 @@ struct YOLOHead: DetectionHead {
     else { return nil }
     prototypes = planes.first { $0.output != output }
     let export = prepared.export
+    let place = (export?.fileName).flatMap { $0.isEmpty ? nil : " (\($0))" } ?? ""
     if let task = export?.task, Self.otherTasks.contains(task) {
       throw ApusError(
         .invalidArgument,
-        "the model's metadata (\(export?.fileName ?? "")) says that its task is '\(task)', not detect, segment or pose"
-      )
+        "the model's metadata\(place) says that its task is '\(task)', not detect, segment or pose")
     }
     keypoints = export?.task == "pose" ? export?.keypoints ?? expected : export?.task == nil ? expected : nil
     if let keypoints, keypoints.count > Self.mostKeypoints || keypoints.values > 3 {
       throw ApusError(
         .invalidArgument,
         """
-        the model's metadata (\(export?.fileName ?? "")) gives an object \(keypoints.count) keypoints of \(keypoints.values) \
-        numbers, not at most \(Self.mostKeypoints) of 3
+        the model's metadata\(place) gives an object \(keypoints.count) keypoints of \(keypoints.values) numbers, \
+        not at most \(Self.mostKeypoints) of 3
         """)
     }
     let extra = (prototypes?.count ?? 0) + (keypoints.map { $0.count * $0.values } ?? 0)
