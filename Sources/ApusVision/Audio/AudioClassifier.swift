@@ -117,7 +117,7 @@ public final class AudioClassifier: Sendable {
     var timings = StageTimings(preprocess: clock.now.milliseconds(since: start))
     var windows: [AudioClassificationResult.Window] = []
     var sums: [[Double]] = []
-    try interpreters.withInterpreter { interpreter throws(ApusError) in
+    try interpreters.withInterpreter(cancellation: cancellation) { interpreter throws(ApusError) in
       for begin in stride(from: 0, to: count * hop, by: hop) {
         let beginning = clock.now
         let samples = sound.samples(begin..<min(begin + windowSampleCount, sound.count))

@@ -64,19 +64,21 @@ final class InterpreterPool: Sendable {
   }
 
   /// Lends an interpreter whose input takes this many pictures.
+  ///
+  /// - Throws: What making an interpreter throws; `cancelled` or `resourceLimit` if it would come too late.
   func withInterpreter<R>(
-    batch: Int = 1, _ body: (Interpreter) throws(ApusError) -> R
+    batch: Int = 1, cancellation: Cancellation?, _ body: (Interpreter) throws(ApusError) -> R
   ) throws(ApusError) -> R {
-    let lent = try take(batch: batch)
+    let lent = try take(batch: batch, cancellation)
     defer { give(lent) }
     return try body(lent.interpreter)
   }
 
-  private func take(batch: Int) throws(ApusError) -> Pooled {
+  private func take(batch: Int, _ cancellation: Cancellation?) throws(ApusError) -> Pooled {
     while true {
       switch state.withLock({ answer(batch: batch, &$0) }) {
       case .take(let pooled): return pooled
-      case .wait(let semaphore): semaphore.wait()
+      case .wait(let semaphore): try wait(for: semaphore, cancellation)
       case .make(let byteCount):
         var options = options
         options.inputShapes[0] = shape(batch)
@@ -87,6 +89,18 @@ final class InterpreterPool: Sendable {
           state.withLock { release(byteCount, &$0) }
           throw error
         }
+      }
+    }
+  }
+
+  /// Waits until an interpreter may be free.
+  private func wait(for semaphore: DispatchSemaphore, _ cancellation: Cancellation?) throws(ApusError) {
+    while semaphore.wait(timeout: .now() + .milliseconds(20)) == .timedOut {
+      if let cancellation, cancellation.isCancelled {
+        throw ApusError(.cancelled, "cancelled while all memory for interpreters was in use")
+      }
+      if let deadline = options.deadline, ContinuousClock.now >= deadline {
+        throw ApusError(.resourceLimit, "all memory for interpreters was in use until the deadline")
       }
     }
   }
@@ -118,12 +132,13 @@ final class InterpreterPool: Sendable {
     let own = lent.interpreter.ownByteCount
     let byteCount = own.map { $0 + extraByteCount * lent.batch } ?? lent.byteCount
     state.withLock { state in
-      let ofPicture = (byteCount + lent.batch - 1) / lent.batch
-      state.byteCountOfPicture = max(state.byteCountOfPicture ?? 0, ofPicture)
+      let ofPicture = max(state.byteCountOfPicture ?? 0, (byteCount + lent.batch - 1) / lent.batch)
+      state.byteCountOfPicture = ofPicture
       var returned = lent
-      returned.byteCount = byteCount
+      // Weights that are packed in several ways all count as shared.
+      returned.byteCount = min(max(byteCount, ofPicture * lent.batch), options.memoryLimit)
       state.idle.append(returned)
-      state.byteCount += byteCount
+      state.byteCount += returned.byteCount
       release(lent.byteCount, &state)
     }
   }

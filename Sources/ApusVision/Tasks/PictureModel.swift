@@ -116,7 +116,7 @@ final class PictureModel: Sendable {
   ) throws(ApusError) -> Answer {
     let clock = ContinuousClock()
     let start = clock.now
-    return try interpreters.withInterpreter { interpreter throws(ApusError) in
+    return try interpreters.withInterpreter(cancellation: cancellation) { interpreter throws(ApusError) in
       let transform = try input.write(
         image, in: region, by: processor, threads: threads, to: interpreter)
       let placement = try Placement(transform, of: image, region: region)
@@ -169,7 +169,8 @@ final class PictureModel: Sendable {
   ) throws(ApusError) -> [Answer]? {
     let clock = ContinuousClock()
     let count = images.count
-    return try interpreters.withInterpreter(batch: count) { interpreter throws(ApusError) in
+    return try interpreters.withInterpreter(batch: count, cancellation: cancellation) {
+      interpreter throws(ApusError) in
       guard interpreter.outputs.allSatisfy({ $0.shape.rank > 0 && $0.shape[0] == count }) else { return nil }
       let start = clock.now
       var placements: [Placement] = []

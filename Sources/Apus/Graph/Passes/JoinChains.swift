@@ -19,7 +19,9 @@ extension PlanDraft {
     for index in steps.indices.reversed() where !isAbsorbed[index] {
       try limits.checkTime(at: index)
       let members = chain(endingAt: index, writers: writers)
-      guard members.count > 1, let joined = try joined(members, threadCount: threadCount, planner) else { continue }
+      guard members.count > 1, let joined = try joined(members, threadCount: threadCount, planner) else {
+        continue
+      }
       for member in members.dropLast() { isAbsorbed[member] = true }
       steps[index] = joined
     }

@@ -136,7 +136,9 @@ final class Planner {
       throw node.unsupported("output \(wiring.name(of: output)) is not computed")
     }
     if operation.isDone { return nil }
-    if let view = operation.view, graph.passes.contains(.views), draft.share(view, operands: entry.inputs) { return nil }
+    if let view = operation.view, graph.passes.contains(.views), draft.share(view, operands: entry.inputs) {
+      return nil
+    }
     guard registration.isPure, graph.passes.contains(.folding), readsConstantsAlone(entry) else {
       draft.steps.append(step)
       return nil
