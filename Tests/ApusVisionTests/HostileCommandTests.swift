@@ -105,21 +105,21 @@ struct HostileCommandTests {
     }
   }
 
-  @Test("a tensor that is an output a million times makes no gigabytes of text")
+  @Test("a tensor that is an output 131,072 times makes no gigabytes of text")
   func limitsLists() throws {
     try withTemporaryFolder { folder in
       let model = DetectorModel(
         tensors: [
           .init(name: String(repeating: "n", count: 1_000), shape: [1]),
           .init(name: "o", shape: [1], data: DetectorModel.data([0])),
-        ], outputs: [Int32](repeating: 1, count: 1 << 20))
+        ], outputs: [Int32](repeating: 1, count: 1 << 17))
       try Data(model.bytes).write(to: folder.appending(path: "model.tflite"))
       let text = try shell("\"$APUS\" inspect model.tflite > text", in: folder)
       #expect(text.status == 0 && text.errors.isEmpty, "\(text.errors)")
       #expect(try Data(contentsOf: folder.appending(path: "text")).count < 1 << 22)
       let document = try shell("\"$APUS\" inspect model.tflite --json", in: folder)
       #expect(document.status == 1)
-      #expect(document.errors.hasPrefix("error: the model has 1 inputs and 1048576 outputs, together more"))
+      #expect(document.errors.hasPrefix("error: the model has 1 inputs and 131072 outputs, together more"))
     }
   }
 
