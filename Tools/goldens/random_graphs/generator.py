@@ -11,7 +11,7 @@ from random_graphs.moves.grafts import RANDOM, Sources
 from random_graphs.weaver import Abandoned, Weaver
 
 # Raised when the same seed gives another graph than before.
-VERSION = 1
+VERSION = 2
 
 # Kinds: how often each is drawn, its theme, its element types.
 KINDS = {
@@ -87,7 +87,9 @@ class _Drawing:
         self._outputs()
         self._order()
         if w.is_flexible or (self._kind in ("float", "int8", "uint8", "int16") and w.chance(0.15)):
-            self._resize()
+            # What keeps its values keeps its shape.
+            if not self.graph.has_state:
+                self._resize()
 
     def _attempt(self, theme):
         return self._weaver.attempt(self._weaver.weighted(MOVES[theme]))

@@ -5,7 +5,7 @@ import numpy as np
 
 from random_graphs.model import Operator, Subgraph, Tensor, options
 from random_graphs.moves import move
-from random_graphs.moves.elementwise import binary, table_of
+from random_graphs.moves.elementwise import binary, table_of, unary
 from random_graphs.weaver import Abandoned, Weaver, is_real
 
 
@@ -65,6 +65,49 @@ def sum_of(w, a, b, quantization):
 
 def variable_tensor(w, shape, quantization=None, type_name="float32"):
     return Tensor(type_name, shape, quantization, value=np.zeros(shape, np.float32), is_variable=True)
+
+
+# What is written into a tensor that keeps its values; all stay small.
+WRITERS = {
+    "ADD": lambda w: ([w.constant(np.float32(w.choice([1, -0.5])))], table_of("ADD", w.choice([0, 0, 1]))),
+    "MUL": lambda w: ([w.constant(np.float32(w.choice([0.5, -1])))], table_of("MUL", 0)),
+    "RELU": lambda w: ([], None),
+    "LOGISTIC": lambda w: ([], None),
+    "TANH": lambda w: ([], None),
+    "NEG": lambda w: ([], options("Neg")),
+}
+
+
+@move(state=6, control=0.5, mixed=0.3, images=0.15)
+def kept(w):
+    """A tensor that keeps its values until an operator writes it, before or after others read it."""
+    x = w.find(lambda t: t.size > 0, ("float32",))
+    if w.is_flexible or w.parent is not None:
+        raise Abandoned
+    w.graph.has_state = True
+    state = variable_tensor(w, x.shape)
+
+    def look():
+        if w.chance(0.5):
+            unary(w, state, w.choice(["RELU", "LOGISTIC", "TANH", "NEG", "ABS"]))
+        else:
+            binary(w, w.choice(["ADD", "MUL", "SUB", "MAXIMUM"]), *w.choice([(state, x), (x, state)]))
+
+    def write():
+        name = w.choice(list(WRITERS))
+        more, opts = WRITERS[name](w)
+        w.subgraph.operators.append(Operator(name, [x, *more], [state], opts, 1, state=True))
+
+    if w.chance(0.7):
+        look()
+    if w.chance(0.5):
+        write()
+        if w.chance(0.5):
+            look()
+    else:
+        w.later.append(write)
+    if w.chance(0.5):
+        w.pool.append(state)
 
 
 @move(state=4, vectors=0.5, mixed=0.4)
