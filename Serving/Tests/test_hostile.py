@@ -5,7 +5,6 @@ import concurrent.futures
 import json
 import queue
 import socket
-import struct
 import time
 
 import grpc
@@ -157,6 +156,21 @@ def test_loads_beyond_some_that_wait_are_503(hostile):
         assert {200} <= set(loads) <= {200, 503}
 
 
+def test_requests_for_text_are_joined_where_each_is_within_the_limit(tmp_path):
+    """Eight requests of 2.2 million elements each: together more than one may ask for."""
+    (tmp_path / "joined.tflite").write_bytes(reshaped([-1, 2_200_000]).bytes())
+    header = json.dumps({"inputs": [{"name": "x", "shape": [1, 2_200_000], "datatype": "INT8",
+                                     "parameters": {"binary_data_size": 2_200_000}}]}).encode()
+    headers = {"Inference-Header-Content-Length": str(len(header))}
+    with Server("--model-repository", tmp_path, "--instances", 1, "--queue-delay", 2_000_000) as server:
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            answers = pool.map(lambda number: server.json("/v2/models/joined/infer", header + bytes([number]) * 2_200_000,
+                                                          headers=headers), range(8))
+            for number, (status, answer) in enumerate(answers):
+                assert status == 200 and set(answer["outputs"][0]["data"]) == {number}
+        assert server.json("/v2/models/joined/stats")[1]["model_stats"][0]["execution_count"] == 1
+
+
 def message(number, content):
     """A field of a protobuf message."""
     size, text = len(content), bytes([number << 3 | 2])
@@ -184,33 +198,6 @@ def test_parameters_of_loads_that_grow_when_they_are_decoded_are_refused(hostile
     assert hostile.rss() - before < 256 << 20
 
 
-def frame(kind, flags, stream, content):
-    return struct.pack(">I", len(content))[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + content
-
-
-def literal(name, value):
-    return b"\0" + bytes([len(name)]) + name + bytes([len(value)]) + value
-
-
-def test_messages_must_be_whole_before_the_deadline(models):
-    """The head of a long message and a few of its bytes, over HTTP/2 by hand."""
-    headers = b"".join(literal(*pair) for pair in (
-        (b":method", b"POST"), (b":scheme", b"http"), (b":path", b"/inference.GRPCInferenceService/ModelInfer"),
-        (b":authority", b"x"), (b"content-type", b"application/grpc"), (b"te", b"trailers")))
-    with Server(models / "simple.tflite", "--deadline", 0.5) as server:
-        host, port = server.grpc.rsplit(":", 1)
-        with socket.create_connection((host, int(port)), timeout=20) as connection:
-            connection.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(4, 0, 0, b"") + frame(1, 4, 1, headers)
-                               + frame(0, 0, 1, struct.pack(">BI", 0, 100 << 20) + bytes(10_000)))
-            start, text, kinds = time.monotonic(), b"", []
-            while 3 not in kinds and time.monotonic() - start < 10:
-                text += connection.recv(65536)
-                while len(text) >= 9 and len(text) >= 9 + int.from_bytes(text[:3], "big"):
-                    kinds.append(text[3])
-                    text = text[9 + int.from_bytes(text[:3], "big"):]
-            assert 3 in kinds, "the stream was not reset"
-
-
 def test_answers_that_nobody_reads_hold_up_their_stream(hostile):
     stop = queue.Queue()
 
@@ -230,4 +217,54 @@ def test_answers_that_nobody_reads_hold_up_their_stream(hostile):
         assert 1 <= runs < 200, runs
         for number in range(1, 400):
             assert next(answers).infer_response.id == str(number)
+        stop.put(None)
+
+
+def heavy(request):
+    """A message that counts 120 MiB of memory: the value of a parameter, 245,000 times."""
+    return request.SerializeToString() + message(4, message(1, b"p") + message(2, b"") * 245_000)
+
+
+def heavy_stream(channel, requests):
+    return channel.stream_stream("/inference.GRPCInferenceService/ModelStreamInfer",
+                                 response_deserializer=service_pb2.ModelStreamInferResponse.FromString)(requests)
+
+
+def test_requests_beyond_the_memory_of_all_are_answered_in_their_stream(models):
+    def requests():
+        for number in range(40):
+            request = service_pb2.ModelInferRequest(model_name="slow", id=str(number))
+            request.inputs.add(name="x", datatype="FP32", shape=[1, 768, 768])
+            request.raw_input_contents.append(bytes(4 * 768 * 768))
+            yield heavy(request)
+
+    with Server("--model-repository", models, "--instances", 1, "--max-body", 64 << 20) as server:
+        with grpc.insecure_channel(server.grpc) as channel:
+            answers = list(heavy_stream(channel, requests()))
+        refused = [answer.error_message for answer in answers if answer.error_message]
+        ids = [answer.infer_response.id for answer in answers if not answer.error_message]
+        assert len(answers) == 40 and 0 < len(refused) < 33
+        assert all("try again later" in text for text in refused) and ids == sorted(ids, key=int)
+        assert server.json("/v2/models/slow/stats")[1]["model_stats"][0]["inference_count"] == len(ids)
+
+
+def test_answers_that_nobody_reads_take_no_memory_from_others(hostile):
+    stop = queue.Queue()
+    request = service_pb2.ModelInferRequest(model_name="echo")
+    request.inputs.add(name="x", datatype="FP32", shape=[1, 65_536])
+    request.raw_input_contents.append(bytes(4 * 65_536))
+    text = heavy(request)
+
+    def requests():
+        yield from [text] * 120
+        stop.get()
+
+    with grpc.insecure_channel(hostile.grpc) as channel, grpc.insecure_channel(hostile.grpc) as other:
+        answers = heavy_stream(channel, requests())
+        next(answers)
+        time.sleep(4)
+        infer = other.unary_unary("/inference.GRPCInferenceService/ModelInfer")
+        for _ in range(8):
+            infer(text, timeout=10)
+        answers.cancel()
         stop.put(None)

@@ -67,7 +67,7 @@ struct ApusServerCommand: AsyncParsableCommand {
   @Option(help: "How long accepted requests may take after SIGTERM, in seconds.")
   var drain = 30.0
 
-  @Option(help: "The maximum number of HTTP connections at a time.")
+  @Option(help: "The maximum number of connections at a time, of HTTP and of gRPC each.")
   var maxConnections = 16_384
 
   @Option(

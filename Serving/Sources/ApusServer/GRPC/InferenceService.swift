@@ -113,33 +113,23 @@ struct InferenceService: Inference_GRPCInferenceService.SimpleServiceProtocol {
 
   // MARK: Inference
 
-  /// `LimitedInferenceService` has requests for inference looked over before they are decoded, and calls ``infer(_:)``.
   func modelInfer(
     request: Inference_ModelInferRequest, context: ServerContext
   ) async throws -> Inference_ModelInferResponse {
-    throw RPCError(code: .unimplemented, message: "the request was not looked over")
+    let presence = Presence()
+    return try await withRPCCancellationHandler {
+      try await awaiting { () async throws(ServingError) in try await infer(request, presence: presence) }
+    } onCancelRPC: {
+      presence.leave()
+    }
   }
 
-  /// `LimitedInferenceService` calls ``answer(_:_:)``.
+  /// `LimitedInferenceService` has requests looked over before they are decoded, and calls ``answer(_:_:)``.
   func modelStreamInfer(
     request: RPCAsyncSequence<Inference_ModelInferRequest, any Error>,
     response: RPCWriter<Inference_ModelStreamInferResponse>, context: ServerContext
   ) async throws {
     throw RPCError(code: .unimplemented, message: "the requests were not looked over")
-  }
-
-  /// Answers a request.
-  func infer(_ request: AdmittedRequest<Inference_ModelInferRequest>) async throws
-    -> Inference_ModelInferResponse
-  {
-    let presence = Presence()
-    return try await withRPCCancellationHandler {
-      try await awaiting { () async throws(ServingError) in
-        try await infer(request.message, request.memory, presence: presence)
-      }
-    } onCancelRPC: {
-      presence.leave()
-    }
   }
 
   /// Answers a stream of requests in their order; several run at a time. A request that fails is answered with its
@@ -151,22 +141,24 @@ struct InferenceService: Inference_GRPCInferenceService.SimpleServiceProtocol {
     let presence = Presence()
     try await withRPCCancellationHandler {
       try await withThrowingTaskGroup(of: Void.self) { group in
-        let (answers, continuation) = AsyncStream.makeStream(of: Streamed.self)
+        let (answers, continuation) = AsyncStream.makeStream(
+          of: Task<Inference_ModelStreamInferResponse, Never>.self)
         let (written, didWrite) = AsyncStream.makeStream(of: Void.self)
         group.addTask {
           defer { continuation.finish() }
           var written = written.makeAsyncIterator()
           var unwritten = 0
-          for try await request in requests {
-            if unwritten == Self.maximumUnwritten { _ = await written.next() } else { unwritten += 1 }
-            let task = Task { await streamed(request.message, request.memory, presence: presence) }
-            continuation.yield(Streamed(task: task, memory: request.memory))
+          let tasks = requests.map { request in Task { await streamed(request, presence: presence) } }
+          for try await task in tasks {
+            continuation.yield(task)
+            // No request is held here: a client that takes no answers takes no memory from others.
+            if unwritten < Self.maximumUnwritten - 1 { unwritten += 1 } else { _ = await written.next() }
           }
         }
         group.addTask {
           defer { didWrite.finish() }
           for await answer in answers {
-            try await response.write(answer.task.value)
+            try await response.write(answer.value)
             didWrite.yield()
           }
         }
@@ -183,28 +175,26 @@ struct InferenceService: Inference_GRPCInferenceService.SimpleServiceProtocol {
   /// The most requests of one stream that are accepted and whose answers the client has not taken.
   private static let maximumUnwritten = 64
 
-  /// A request of a stream on its way to its answer.
-  private struct Streamed: Sendable {
-    let task: Task<Inference_ModelStreamInferResponse, Never>
-    let memory: HeldMemory
-  }
-
   private func streamed(
-    _ request: Inference_ModelInferRequest, _ memory: HeldMemory, presence: Presence
+    _ request: AdmittedRequest<Inference_ModelInferRequest>, presence: Presence
   ) async -> Inference_ModelStreamInferResponse {
+    defer { withExtendedLifetime(request.memory) {} }
+    var id = ""
     do throws(ServingError) {
-      let answer = try await infer(request, memory, presence: presence)
+      let message = try request.message
+      id = message.id
+      let answer = try await infer(message, presence: presence)
       return .with { $0.inferResponse = answer }
     } catch {
       return .with {
         $0.errorMessage = error.message
-        $0.inferResponse.id = request.id
+        $0.inferResponse.id = id
       }
     }
   }
 
   private func infer(
-    _ request: Inference_ModelInferRequest, _ memory: HeldMemory, presence: Presence
+    _ request: Inference_ModelInferRequest, presence: Presence
   ) async throws(ServingError) -> Inference_ModelInferResponse {
     let arrival = ContinuousClock.now
     try state.admission.enter()
@@ -220,7 +210,6 @@ struct InferenceService: Inference_GRPCInferenceService.SimpleServiceProtocol {
       throw error
     }
     let (_, answer) = try await state.infer(description, on: model, arrival: arrival, presence: presence)
-    try memory.take(answer.outputs.reduce(0) { $0 + $1.elements.readableBytes })
     return .with { response in
       response.modelName = model.name
       response.modelVersion = model.version

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import ApusServing
+import ApusServingMessages
 import GRPCCore
 import GRPCProtobuf
 import InferenceProtocol
+import SwiftProtobuf
 
 /// The inference service, whose large requests are looked over before they are decoded, and which says why it lacks some of
 /// Triton's methods.
@@ -11,50 +13,24 @@ struct LimitedInferenceService: RegistrableRPCService {
 
   func registerMethods<Transport: ServerTransport>(with router: inout RPCRouter<Transport>) {
     service.registerMethods(with: &router)
-    let limit = 2 * service.state.maximumBody + (1 << 20)
-    let deserializer = AdmittedRequest<Inference_ModelInferRequest>.Deserializer(
-      kind: .inference, limit: limit, admission: service.state.admission)
-    router.registerHandler(
-      forMethod: Inference_GRPCInferenceService.Method.ModelInfer.descriptor, deserializer: deserializer,
-      serializer: ProtobufSerializer<Inference_ModelInferResponse>()
-    ) { [service] request, context in
-      let request = try await ServerRequest(stream: request).message
-      let answer = try await service.infer(request)
-      return StreamingServerResponse { writer in
-        try await writer.write(answer)
-        withExtendedLifetime(request.memory) {}
-        return [:]
-      }
-    }
+    registerAdmitted(
+      Inference_GRPCInferenceService.Method.ModelInfer.descriptor, .inference, with: &router,
+      service.modelInfer)
+    registerAdmitted(
+      Inference_GRPCInferenceService.Method.RepositoryModelLoad.descriptor, .repositoryChange, with: &router,
+      service.repositoryModelLoad)
+    registerAdmitted(
+      Inference_GRPCInferenceService.Method.RepositoryModelUnload.descriptor, .repositoryChange,
+      with: &router, service.repositoryModelUnload)
     router.registerHandler(
       forMethod: Inference_GRPCInferenceService.Method.ModelStreamInfer.descriptor,
-      deserializer: deserializer,
+      deserializer: deserializer(.inference),
       serializer: ProtobufSerializer<Inference_ModelStreamInferResponse>()
     ) { [service] request, context in
       StreamingServerResponse { writer in
         try await service.answer(request.messages, writer)
         return [:]
       }
-    }
-    router.registerHandler(
-      forMethod: Inference_GRPCInferenceService.Method.RepositoryModelLoad.descriptor,
-      deserializer: AdmittedRequest<Inference_RepositoryModelLoadRequest>.Deserializer(
-        kind: .repositoryChange, limit: limit, admission: service.state.admission),
-      serializer: ProtobufSerializer<Inference_RepositoryModelLoadResponse>()
-    ) { [service] request, context in
-      let request = try await ServerRequest(stream: request).message
-      let answer = try await service.repositoryModelLoad(request: request.message, context: context)
-      return StreamingServerResponse(single: ServerResponse(message: answer))
-    }
-    router.registerHandler(
-      forMethod: Inference_GRPCInferenceService.Method.RepositoryModelUnload.descriptor,
-      deserializer: AdmittedRequest<Inference_RepositoryModelUnloadRequest>.Deserializer(
-        kind: .repositoryChange, limit: limit, admission: service.state.admission),
-      serializer: ProtobufSerializer<Inference_RepositoryModelUnloadResponse>()
-    ) { [service] request, context in
-      let request = try await ServerRequest(stream: request).message
-      let answer = try await service.repositoryModelUnload(request: request.message, context: context)
-      return StreamingServerResponse(single: ServerResponse(message: answer))
     }
     // No region of shared memory is registered, and none can be: clients that only ask or clean up get empty answers.
     for memory in ["SystemSharedMemory", "CudaSharedMemory"] {
@@ -67,6 +43,28 @@ struct LimitedInferenceService: RegistrableRPCService {
     registerEmpty(
       "TraceSetting", with: &router, changing: "trace settings cannot be changed: traces are not supported")
     registerEmpty("LogSettings", with: &router, changing: "log settings cannot be changed: use --log-level")
+  }
+
+  private func deserializer<Content>(_ kind: DecodedSize.Message) -> AdmittedRequest<Content>.Deserializer {
+    .init(kind: kind, limit: 2 * service.state.maximumBody + (1 << 20), admission: service.state.admission)
+  }
+
+  /// Registers a method of one request and one answer, whose requests are looked over before they are decoded.
+  private func registerAdmitted<
+    Transport: ServerTransport, Content: SwiftProtobuf.Message, Output: SwiftProtobuf.Message
+  >(
+    _ method: MethodDescriptor, _ kind: DecodedSize.Message, with router: inout RPCRouter<Transport>,
+    _ answer: @escaping @Sendable (Content, ServerContext) async throws -> Output
+  ) {
+    router.registerHandler(
+      forMethod: method, deserializer: deserializer(kind), serializer: ProtobufSerializer<Output>()
+    ) { (request: StreamingServerRequest<AdmittedRequest<Content>>, context) in
+      let request = try await ServerRequest(stream: request).message
+      defer { withExtendedLifetime(request.memory) {} }
+      let message: Content
+      do throws(ServingError) { message = try request.message } catch { throw RPCError(error) }
+      return StreamingServerResponse(single: ServerResponse(message: try await answer(message, context)))
+    }
   }
 
   /// Registers a method whose answer is an empty message, or an error.

@@ -16,8 +16,7 @@ extension HTTPSurface {
     let description: RequestDescription
     do {
       held = try await readBody(of: exchange, limit: state.maximumBody)
-      description = try await describe(held.bytes, exchange.request, model)
-      try held.memory.take(description.decodedByteCount)
+      description = try await describe(held, exchange.request, model)
     } catch let error as ServingError {
       model.statistics.recordFailure(error, ContinuousClock.now - exchange.arrival)
       throw error
@@ -37,8 +36,9 @@ extension HTTPSurface {
   }
 
   private func describe(
-    _ body: ByteChunks, _ request: Request, _ model: ServedModel
+    _ held: HeldBody, _ request: Request, _ model: ServedModel
   ) async throws(ServingError) -> RequestDescription {
+    let body = held.bytes
     var rest = body
     var headerLength = body.count
     if let text = request.headers[.inferenceHeaderLength] {
@@ -50,9 +50,15 @@ extension HTTPSurface {
     }
     let header = rest.removeFirst(headerLength)
     let tail = rest
-    return try await ServerState.converting(headerLength) { () throws(ServingError) in
+    // Its bytes are copied, and a number of eight bytes takes at least two of text.
+    let decoding = HeldMemory(state.admission)
+    defer { withExtendedLifetime(decoding) {} }
+    try decoding.take(5 * headerLength)
+    let description = try await ServerState.converting(headerLength) { () throws(ServingError) in
       try InferenceJSON.request(header: header.array, tail: tail)
     }
+    try held.memory.take(description.decodedByteCount)
+    return description
   }
 
   // MARK: Pictures
@@ -64,6 +70,7 @@ extension HTTPSurface {
     let query = try PictureQuery(request.uri.query ?? "")
     let model = try self.model(query.model)
     let held = try await readBody(of: exchange, limit: state.maximumBody)
+    defer { withExtendedLifetime(held.memory) {} }
     let answer: PictureAnswer
     do throws(ServingError) {
       guard held.bytes.count > 0 else { throw .bad("the body is empty, not an encoded picture") }

@@ -2,7 +2,7 @@
 import ApusServing
 import Synchronization
 
-/// What the server has accepted and not yet answered: the requests, the bytes of their bodies, and changes of models.
+/// What the server has accepted and not yet answered: the requests, the memory that they take, and changes of models.
 final class Admission: Sendable {
   private struct State {
     var requests = 0
@@ -33,7 +33,7 @@ final class Admission: Sendable {
   /// Says that an accepted request is answered.
   func leave() { state.withLock { $0.requests -= 1 } }
 
-  /// Takes memory for a part of a body; ``release(_:)`` must follow.
+  /// Takes memory for a body or what follows from it; ``release(_:)`` must follow.
   func take(_ bytes: Int) throws(ServingError) {
     let fits = state.withLock { state in
       guard state.bytes + bytes <= maximumBytes else { return false }
@@ -42,11 +42,11 @@ final class Admission: Sendable {
     }
     guard fits else {
       throw ServingError(
-        .unavailable, "the bodies of other requests take \(maximumBytes) bytes: try again later")
+        .unavailable, "other requests take most of \(maximumBytes) bytes of memory: try again later")
     }
   }
 
-  /// Gives back the memory of a body.
+  /// Gives back memory.
   func release(_ bytes: Int) { state.withLock { $0.bytes -= bytes } }
 
   /// The maximum number of loads and unloads at a time: each has a thread, and all but one wait.

@@ -164,7 +164,7 @@ struct ServerProcess {
         config.connection.keepalive.clientBehavior.allowWithoutCalls = true
         config.connection.keepalive.clientBehavior.minPingIntervalWithoutCalls = .seconds(10)
         config.connection.maxIdleTime = .seconds(600)
-        config.channelDebuggingCallbacks = callbacks(state)
+        config.channelDebuggingCallbacks = callbacks
       },
       eventLoopGroup: group)
     let server = GRPCServer(
@@ -175,13 +175,10 @@ struct ServerProcess {
 }
 
 extension ServerProcess {
-  /// What the transport of gRPC has no limits for: connections, and messages that are not whole.
-  private func callbacks(
-    _ state: ServerState
-  ) -> HTTP2ServerTransport.Config.ChannelDebuggingCallbacks {
+  /// A limit on connections, which the transport of gRPC does not have.
+  private var callbacks: HTTP2ServerTransport.Config.ChannelDebuggingCallbacks {
     let count = ConnectionCount()
     let maximum = options.maxConnections
-    let timeLimit = state.scheduler.configuration.deadline.map { TimeAmount($0) }
     return .init(
       onBindTCPListener: nil,
       onAcceptTCPConnection: { channel in
@@ -190,12 +187,7 @@ extension ServerProcess {
         if !isWelcome { channel.close(promise: nil) }
         return channel.eventLoop.makeSucceededVoidFuture()
       },
-      onAcceptHTTP2Stream: { channel in
-        channel.eventLoop.makeCompletedFuture {
-          try channel.pipeline.syncOperations.addHandler(
-            MessageReception(state.admission, timeLimit: timeLimit), position: .first)
-        }
-      })
+      onAcceptHTTP2Stream: nil)
   }
 
   /// How many connections there are.

@@ -51,10 +51,9 @@ final class ModelInstance {
     for (position, shape) in shapes.enumerated() where shape != served.inputs[position].defaultShape {
       options.inputShapes[position] = TensorShape(shape)
     }
+    if prepared.count == Self.maximumPrepared { prepared.removeFirst() }
     let interpreter = try Interpreter(model: served.model, options: options, signature: served.signature)
-    while prepared.count >= Self.maximumPrepared
-      || !prepared.isEmpty && arenaBytes + interpreter.memoryPlan.arenaByteCount > Self.maximumArenaBytes
-    {
+    while !prepared.isEmpty, arenaBytes + interpreter.memoryPlan.arenaByteCount > Self.maximumArenaBytes {
       prepared.removeFirst()
     }
     prepared.append((shapes, interpreter))
@@ -149,30 +148,33 @@ final class ModelInstance {
 
   /// The maximum number of bytes of all outputs that the requests of one run ask for.
   private static let maximumOutputBytes = 256 << 20
-  /// The maximum number of elements that are answered as text: in JSON, or as classes.
+  /// The maximum number of elements of an answer that are written as text: in JSON, or as classes.
   private static let maximumTextElements = 1 << 24
 
   /// Checks how much an answer takes before anything of it is copied: one tensor may be listed many times, and an element of a
   /// byte may become 20 characters.
   private func checkSize(of requests: [InferenceRequest], _ tensors: [Tensor]) throws(ApusError) {
-    var (bytes, textElements) = (0, 0)
+    let items = max(1, requests.reduce(0) { $0 + $1.batch })
+    var bytes = 0
     for request in requests {
+      var textElements = 0
       for output in request.outputs {
         // The engine computed the outputs: their counts do not overflow, nor do the sums of 1,024 of them.
-        let count = tensors[output.position].shape.elementCount / requests.count
+        let whole = tensors[output.position].shape.elementCount
+        let count = requests.count == 1 ? whole : whole / items * request.batch
         bytes += count * (served.outputs[output.position].datatype.byteCount ?? 1)
         if !output.isBinary || output.classes != nil { textElements += count }
+      }
+      guard textElements <= Self.maximumTextElements else {
+        throw ApusError(
+          .resourceLimit,
+          "\(textElements) elements would be written as text, more than \(Self.maximumTextElements): ask for "
+            + "binary data")
       }
     }
     guard bytes <= Self.maximumOutputBytes else {
       throw ApusError(
         .resourceLimit, "the outputs take \(bytes) bytes, more than \(Self.maximumOutputBytes)")
-    }
-    guard textElements <= Self.maximumTextElements else {
-      throw ApusError(
-        .resourceLimit,
-        "\(textElements) elements would be written as text, more than \(Self.maximumTextElements): ask for "
-          + "binary data")
     }
   }
 }
