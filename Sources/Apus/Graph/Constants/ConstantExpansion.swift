@@ -20,15 +20,15 @@ struct ConstantExpansion {
   /// The maximum size of all sparse tensors with their zeros, in bytes: a few indices can describe any number of zeros.
   private let sparseLimit: Int
 
-  /// What copies take at most, where they are larger than the file.
+  /// What copies may take where buffers overlap.
   private static let mostCopiedBytes = 1 << 29
   /// What sparse tensors take at most, however large the file is.
   private static let mostSparseBytes = 1 << 29
 
   init(_ file: ModelFile) {
     self.file = file
-    // Two bits become a byte, and buffers may overlap a little; a large file has no reason to need as much more.
-    limit = 65_536 + min(8 * file.bytes.count, max(file.bytes.count, Self.mostCopiedBytes))
+    // Two bits become a byte, and buffers may overlap: much in small files, not at all in large ones.
+    limit = 65_536 + min(8 * file.bytes.count, max(4 * file.bytes.count, Self.mostCopiedBytes))
     sparseLimit = min((1 << 20) + 64 * file.bytes.count, Self.mostSparseBytes)
   }
 
