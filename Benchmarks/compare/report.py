@@ -58,7 +58,7 @@ def _summary(models, counts):
                 continue
             worst = min(values, key=values.get)
             average = geometric_mean(values.values())
-            reached = average >= mean and values[worst] >= least
+            reached = round(average, 2) >= mean and round(values[worst], 2) >= least
             lines.append(
                 [
                     scheme,
