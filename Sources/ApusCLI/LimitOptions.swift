@@ -28,7 +28,9 @@ struct TimeLimitOptions: ParsableArguments {
     let end = (isShared ? .now : Self.start) + .seconds(timeLimit)
     return { [timeLimit] () throws(ApusError) in
       guard ContinuousClock.now < end else {
-        throw ApusError(.resourceLimit, "\(what) takes longer than the limit of \(timeLimit) seconds")
+        throw ApusError(
+          .resourceLimit,
+          "\(what) takes longer than the limit of \(timeLimit) seconds; --time-limit changes it")
       }
     }
   }

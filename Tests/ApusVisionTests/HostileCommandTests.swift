@@ -33,7 +33,8 @@ struct HostileCommandTests {
       #expect(answer.status == 2 && !answer.signal)
       #expect(
         answer.errors
-          == "error: in.png: aligning 800 faces takes longer than the limit of 2.0 seconds\n")
+          == "error: in.png: aligning 800 faces takes longer than the limit of 2.0 seconds; --time-limit changes it\n"
+      )
       let written = try FileManager.default.contentsOfDirectory(
         atPath: folder.appending(path: "out").path)
       #expect((1..<800).contains(written.count))

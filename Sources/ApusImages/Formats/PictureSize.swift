@@ -45,17 +45,17 @@ extension ImageBuffer {
     let (pixels, overflow) = width.multipliedReportingOverflow(by: height)
     // What is beyond the limit is refused before memory is allocated.
     guard !overflow, (0...ImageLimits().maximumPixelCount).contains(pixels) else { return 0 }
-    if isDrawnOn { return 16 * pixels }
-    guard ImageFileFormat(detecting: bytes) == .jpeg else { return 4 * pixels }
+    let drawnByteCount = isDrawnOn ? 12 * pixels : 0
+    guard ImageFileFormat(detecting: bytes) == .jpeg else { return max(4 * pixels, drawnByteCount) }
     let header = JPEGHeader(bytes)
     let colorBytes = header.componentCount > 3 ? 8 : 4
     if header.hasSingleScan {
       let factor =
         header.orientation.swapsSides
         ? reduction.factor(width: height, height: width) : reduction.factor(width: width, height: height)
-      return colorBytes * pixels / (factor * factor)
+      return max(colorBytes * pixels / (factor * factor), drawnByteCount)
     }
     // The coefficients of all scans are in memory, two bytes each.
-    return (colorBytes + 8) * pixels
+    return max((colorBytes + 8) * pixels, drawnByteCount)
   }
 }

@@ -117,10 +117,13 @@ public final class AudioClassifier: Sendable {
     var timings = StageTimings(preprocess: clock.now.milliseconds(since: start))
     var windows: [AudioClassificationResult.Window] = []
     var sums: [[Double]] = []
+    // The window, whose samples from the one before are not computed again.
+    var samples: [Float] = []
     try interpreters.withInterpreter(cancellation: cancellation) { interpreter throws(ApusError) in
       for begin in stride(from: 0, to: count * hop, by: hop) {
         let beginning = clock.now
-        let samples = sound.samples(begin..<min(begin + windowSampleCount, sound.count))
+        if begin > 0 { samples.removeFirst(hop) }
+        samples += sound.samples(begin + samples.count..<min(begin + windowSampleCount, sound.count))
         try input.write(samples, to: interpreter)
         let ready = clock.now
         try interpreter.invoke(cancellation: cancellation)

@@ -128,18 +128,19 @@ final class InterpreterPool: Sendable {
   }
 
   private func give(_ lent: Pooled) {
-    // After a failed run, the memory may be unknown again.
-    let own = lent.interpreter.ownByteCount
-    let byteCount = own.map { $0 + extraByteCount * lent.batch } ?? lent.byteCount
+    // Before a run has succeeded, the memory may be unknown.
+    let byteCount = lent.interpreter.ownByteCount.map { $0 + extraByteCount * lent.batch }
     state.withLock { state in
-      let ofPicture = max(state.byteCountOfPicture ?? 0, (byteCount + lent.batch - 1) / lent.batch)
-      state.byteCountOfPicture = ofPicture
+      release(lent.byteCount, &state)
       var returned = lent
-      // Weights that are packed in several ways all count as shared.
-      returned.byteCount = min(max(byteCount, ofPicture * lent.batch), options.memoryLimit)
+      if let byteCount {
+        let ofPicture = max(state.byteCountOfPicture ?? 0, (byteCount + lent.batch - 1) / lent.batch)
+        state.byteCountOfPicture = ofPicture
+        // Weights that are packed in several ways all count as shared.
+        returned.byteCount = min(max(byteCount, ofPicture * lent.batch), options.memoryLimit)
+      }
       state.idle.append(returned)
       state.byteCount += returned.byteCount
-      release(lent.byteCount, &state)
     }
   }
 

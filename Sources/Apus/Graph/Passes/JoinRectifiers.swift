@@ -134,8 +134,9 @@ extension PlanDraft {
           guard
             let factor = factors.count == 1
               ? factors.first : factors.count == channels ? factors[channel] : nil,
-            // Zero times infinity is not zero.
-            factor.isFinite, factor != 0, [0, 1].contains(abs(below)), [0, 1].contains(abs(above))
+            // Zero times infinity is not zero; below zero, PRELU multiplies as well.
+            factor.isFinite, factor != 0 || above == 0 && below != 0, [0, 1].contains(abs(below)),
+            [0, 1].contains(abs(above))
           else { return nil }
           slopes[channel] = (below * factor, above * factor)
         }
