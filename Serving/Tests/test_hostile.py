@@ -52,7 +52,7 @@ def hostile(models, tmp_path_factory):
     """A server of models whose outputs are larger than anybody could want."""
     folder = tmp_path_factory.mktemp("hostile")
     graphs = {"wide": filled([WIDE]), "empty": filled([2**31 - 1, 0]), "listed": repeated(1_000, [1024, 1024]),
-              "crowd": repeated(1_000_000, [1, 4], ""), "giant": reshaped([-1, 300_000_000]),
+              "crowd": repeated(200_000, [1, 4], ""), "giant": reshaped([-1, 300_000_000]),
               "echo": repeated(1, [1, 65_536])}
     for name, graph in graphs.items():
         (folder / f"{name}.tflite").write_bytes(graph.bytes())
@@ -102,7 +102,7 @@ def test_a_tensor_that_is_listed_often_is_copied_once_and_on_request(hostile):
 
 def test_models_with_more_outputs_than_requests_may_name_are_not_served(hostile):
     index = {entry["name"]: entry for entry in hostile.json("/v2/repository/index", b"")[1]}
-    assert "1000000 outputs, more than 1024" in index["crowd"]["reason"]
+    assert "200000 outputs, more than 1024" in index["crowd"]["reason"]
     assert index["giant"]["state"] == "READY"
 
 
