@@ -45,14 +45,10 @@ package struct MonoSound {
   /// Some samples.
   package func samples(_ range: Range<Int>) -> [Float] {
     guard let change, !range.isEmpty else { return clip.means(range) }
-    // The frames that the first and the last sample are made of.
-    let sources =
-      change.sources(of: range.lowerBound, in: clip.frameCount)
-      .lowerBound..<change.sources(
-        of: range.upperBound - 1, in: clip.frameCount
-      ).upperBound
-    let means = clip.means(sources)
-    return range.map { change.value(at: $0, of: means, from: sources.lowerBound, before: clip.frameCount) }
+    let first = change.sources(of: range.lowerBound, in: clip.frameCount).lowerBound
+    let end = change.sources(of: range.upperBound - 1, in: clip.frameCount).upperBound
+    let means = clip.means(first..<end)
+    return range.map { change.value(at: $0, of: means, from: first, before: clip.frameCount) }
   }
 }
 

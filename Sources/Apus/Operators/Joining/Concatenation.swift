@@ -70,7 +70,7 @@ struct Concatenation: Operator {
     for input in inputs {
       if input.shape.elementCount > 0 {
         if output.type == .uint8, let table = try Self.table(input, output, node: node) {
-          try node.keep(tablesOf: 1, entryByteCount: 512)
+          try node.keepCopies(1)
           let rows = input.shape.elementCount(in: 0..<axis)
           rescaled.append(
             Rescaling(

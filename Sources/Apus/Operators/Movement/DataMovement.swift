@@ -160,9 +160,21 @@ extension Node {
         sourceOffset: sourceOffset, destinationStrides: destinationStrides,
         destinationOffset: destinationOffset, using: kernels)
     else { throw malformed("cannot copy \(TensorShape(dimensions)) elements of \(source.name)") }
-    // An operator may have thousands.
-    try keep(tablesOf: 1, entryByteCount: 512)
+    try keepCopies(1)
     return DataMovement.Step(source: source, destination: destination, copy: copy)
+  }
+
+  /// About what a plan keeps of a copy.
+  private static let copyByteCount = 512
+
+  /// Counts what the plan keeps of some copies, of which an operator may have thousands.
+  func keepCopies(_ count: Int) throws(ApusError) {
+    try keep(tablesOf: count, entryByteCount: Self.copyByteCount)
+  }
+
+  /// Refuses more copies than there is memory for, before the first is made.
+  func needCopies(_ count: Int) throws(ApusError) {
+    try need(arraysOf: count, entryByteCount: Self.copyByteCount)
   }
 
   /// Scratch memory for `count` elements of `width` bytes.

@@ -18,7 +18,7 @@ enum ReverseSequence {
     let output = try node.output(0, shape: input.shape, like: input)
     guard input.shape.elementCount > 0 else { return DataMovement([]) }
     // A copy for each slice.
-    try node.need(arraysOf: lengths.count { $0 > 1 }, entryByteCount: 512)
+    try node.needCopies(lengths.count { $0 > 1 })
     let strides = input.shape.strides
     var dimensions = input.shape.dimensions
     dimensions[batch] = 1
