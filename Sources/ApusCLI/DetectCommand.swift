@@ -45,10 +45,10 @@ struct DetectCommand: ParsableCommand {
     if isEmbedded, files.isEmpty { files = [Self.embeddedAnnotation] }
     let region = try input.regionRect
     let detector = try detectorOptions.detector(model, input, pictures: sources.count)
-    for warning in detector.assumptions.warnings { Output.writeError("warning: \(warning)") }
     try PictureRunner(
       sources: sources, options: pictures, annotations: files, annotationFolder: annotation.annotateDir,
       reduction: input.reduction(for: detector),
+      assumptions: { detector.assumptions },
       answer: { image throws(ApusError) in try detector.detect(image, in: region) },
       text: Self.text,
       draw: { [time = input.limits.time, isShared = sources.count > 1] image, result throws(ApusError) in

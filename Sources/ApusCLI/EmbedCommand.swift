@@ -64,6 +64,7 @@ struct EmbedCommand: ParsableCommand {
       try PictureRunner(
         sources: sources, options: pictures,
         reduction: input.reduction(for: embedder),
+        assumptions: { embedder.assumptions },
         answer: { image throws(ApusError) in try embedder.embed(image, in: region) },
         text: { "\($0.embeddings.map { "\($0.values.count)" }.joined(separator: " + ")) coordinates" },
         finish: { place, _, result in

@@ -30,6 +30,14 @@ struct InspectCommand: ParsableCommand {
   @Option(name: .long, help: "With --as detector, the kind of model; see apus detect.")
   var layout: DetectorLayout?
 
+  @Option(name: .long, help: "With --as, the label file.")
+  var labels: String?
+
+  @Option(name: .long, help: "With --as, how pictures of other proportions are fitted; see apus detect.")
+  var fit: PictureFit?
+
+  @OptionGroup var reading: ReadingOptions
+
   @Flag(help: "List every tensor of the memory plan, every label, and what else is long.")
   var all = false
 
@@ -47,8 +55,13 @@ struct InspectCommand: ParsableCommand {
     var options = try engine.interpreterOptions
     limits.apply(to: &options)
     if let task {
+      var base = BaseOptions()
+      base.interpreter = options
+      base.fit = fit?.policy(fill: .black)
+      try reading.apply(to: &base)
+      let names = try labels.map { path throws(ApusError) in try LabelMap(contentsOfFile: path) }
       let assumptions = try task.assumptions(
-        of: Model(contentsOfFile: model), layout: layout, interpreter: options)
+        of: Model(contentsOfFile: model), labels: names, layout: layout, base: base)
       if json { try Output.writeJSON(assumptions) } else { Output.write(assumptions.text) }
       return
     }

@@ -12,23 +12,21 @@ enum InspectedTask: String, CaseIterable, ExpressibleByArgument {
 
   /// What the task assumes about a model.
   func assumptions(
-    of model: Model, layout: DetectorLayout?, interpreter: Interpreter.Options
+    of model: Model, labels: LabelMap?, layout: DetectorLayout?, base: BaseOptions
   ) throws(ApusError) -> TaskAssumptions {
-    var base = BaseOptions()
-    base.interpreter = interpreter
     switch self {
     case .detector:
       var options = ObjectDetector.Options(baseOptions: base)
       options.layout = layout
-      return try ObjectDetector(model: model, options: options).assumptions
+      return try ObjectDetector(model: model, labels: labels, options: options).assumptions
     case .classifier:
-      return try ImageClassifier(model: model, options: .init(baseOptions: base)).assumptions
+      return try ImageClassifier(model: model, labels: labels, options: .init(baseOptions: base)).assumptions
     case .embedder:
       var options = ImageEmbedder.Options(baseOptions: base)
       options.l2Normalize = true
       return try ImageEmbedder(model: model, options: options).assumptions
     case .segmenter:
-      return try ImageSegmenter(model: model, options: .init(baseOptions: base)).assumptions
+      return try ImageSegmenter(model: model, labels: labels, options: .init(baseOptions: base)).assumptions
     case .keypoints:
       return try KeypointDetector(model: model, options: .init(baseOptions: base)).assumptions
     case .faces:

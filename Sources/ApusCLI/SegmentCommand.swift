@@ -70,6 +70,7 @@ struct SegmentCommand: ParsableCommand {
     try PictureRunner(
       sources: sources, options: pictures, annotations: files, annotationFolder: annotation.annotateDir,
       reduction: input.reduction(for: segmenter),
+      assumptions: { segmenter.assumptions },
       answer: { image throws(ApusError) in try segmenter.segment(image, in: region) }, text: Self.text,
       draw: { image, result throws(ApusError) in try image.drawing(segmentation: result) },
       finish: { place, _, result throws(ApusError) in

@@ -6,11 +6,17 @@ import ApusVision
 extension TaskAssumptions {
   /// The assumptions for people.
   var text: String {
-    var lines = ["as \(task): \(kind) (\(reason))", "", "input: \(input.name)"]
+    var lines = ["as \(task): \(kind) (\(reason))", "", "readings:"]
+    lines += readings.map { reading in
+      let option = reading.option.map { "; \($0) decides" } ?? ""
+      return
+        "  \(reading.subject): \(reading.value), from \(reading.source.text) (\(reading.reason)\(option))"
+    }
+    lines += ["", "input: \(input.name)"]
     lines += [
       "  tensor: \(input.type) \(TensorShape(input.shape)), \(input.layout)",
       "  picture: \(input.width) × \(input.height), \(input.channels)", "  fit: \(input.fit)",
-      "  resampling: \(input.resampling)", "  value of a pixel v: \(input.value) (from \(input.valueSource))",
+      "  resampling: \(input.resampling)", "  value of a pixel v: \(input.value)",
       "", "outputs:",
     ]
     for output in outputs {

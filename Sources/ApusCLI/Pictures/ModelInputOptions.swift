@@ -16,6 +16,8 @@ struct ModelInputOptions: ParsableArguments {
   @Option(name: .long, help: "How pixels are computed: automatic, area, bilinear or nearest.")
   var resampling = Resampling.automatic
 
+  @OptionGroup var reading: ReadingOptions
+
   @Option(name: .long, help: "The part of each picture to look at: X,Y,WIDTH,HEIGHT in pixels.")
   var region: String?
 
@@ -43,6 +45,7 @@ struct ModelInputOptions: ParsableArguments {
     var options = BaseOptions()
     options.fit = fit?.policy(fill: fill)
     options.resampling = resampling
+    try reading.apply(to: &options)
     options.inputSize = try size
     options.interpreter = try engine.interpreterOptions
     limits.apply(to: &options.interpreter, isShared: count > 1)

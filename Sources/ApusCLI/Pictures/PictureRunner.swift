@@ -23,6 +23,8 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
   var reduction = ImageReduction.none
   /// Whether `answer` or `finish` copies the picture, which then takes as much memory as one that is drawn on.
   var copiesPicture = false
+  /// What the task assumes: its warnings are printed once, on standard error.
+  var assumptions: (@Sendable () -> TaskAssumptions)?
   /// The result for a picture.
   let answer: @Sendable (ImageBuffer) throws(ApusError) -> Answer
   /// The result for people, without the name of the picture.
@@ -46,6 +48,7 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
     var outcomes: [Int: Outcome] = [:]
     var failures = 0
     var fatal: (any Error)?
+    var warned: Set<String> = []
     var bar: ProgressBar
   }
 
@@ -56,6 +59,7 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
     guard !sources.isEmpty else { return }
     try makeFolder()
     let progress = Mutex(Progress(bar: ProgressBar(total: sources.count, isQuiet: options.quiet)))
+    progress.withLock { warn(&$0) }
     let budget = PictureBudget()
     let jobs = min(options.jobs ?? ProcessInfo.processInfo.activeProcessorCount, sources.count)
     DispatchQueue.concurrentPerform(iterations: max(jobs, 1)) { _ in
@@ -68,10 +72,18 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
     }
     let (fatal, failures) = progress.withLock { progress in
       progress.bar.clear()
+      warn(&progress)
       return (progress.fatal as (any Error)?, progress.failures)
     }
     if let fatal { throw fatal }
     if failures > 0 { throw ExitCode(2) }
+  }
+
+  /// Prints the task's warnings that are new: some are known only after an answer.
+  private func warn(_ progress: inout Progress) {
+    for warning in assumptions?().warnings ?? [] where progress.warned.insert(warning).inserted {
+      Output.writeError("warning: " + warning.split(whereSeparator: \.isNewline).joined(separator: " "))
+    }
   }
 
   private func makeFolder() throws {

@@ -11,6 +11,7 @@ struct ClassificationHeads: Sendable {
     let labels: LabelSource?
     let selection: CategorySelection
     let calibration: ScoreCalibration?
+    let scores: ScoreReading
   }
 
   /// The most outputs, scores of all of them, and classes that an answer names.
@@ -26,7 +27,7 @@ struct ClassificationHeads: Sendable {
   /// - Throws: `resourceLimit` for too many outputs or labels; `invalidArgument` if one is no list of scores, or the options contradict
   ///   each other or name unknown labels.
   init(
-    of prepared: some DescribedModel, labels: LabelMap?, options: ResultOptions
+    of prepared: some DescribedModel, labels: LabelMap?, scores: ScoreForm? = nil, options: ResultOptions
   ) throws(ApusError) {
     self.options = options
     guard prepared.outputs.count <= Self.mostHeads else {
@@ -57,7 +58,8 @@ struct ClassificationHeads: Sendable {
           output: output, name: prepared.name(of: output), classes: classes, labels: source,
           selection: try CategorySelection(
             allowlist: options.categoryAllowlist, denylist: options.categoryDenylist, labels: source?.map),
-          calibration: try files.calibration(of: prepared, output)))
+          calibration: try files.calibration(of: prepared, output),
+          scores: prepared.scores(of: output, given: scores, usual: .raw)))
     }
     self.heads = heads
     guard categoryCount <= Self.mostCategories else {
@@ -80,6 +82,11 @@ struct ClassificationHeads: Sendable {
   /// What each output holds.
   var roles: [Int: String] {
     Dictionary(heads.map { ($0.output, "the scores of \($0.classes) classes") }) { first, _ in first }
+  }
+  /// How the outputs are read.
+  var readings: [Assumption] {
+    [Assumption("layout", "a score for each class", .guess, reason: "each output is a row of numbers")]
+      + heads.map(\.scores.assumption)
   }
   /// What is done to scores, for people.
   var steps: [String] { heads.compactMap { $0.calibration?.description } + options.classificationSteps }

@@ -56,11 +56,13 @@ public final class ImageClassifier: VisionTask {
     try options.resultOptions.check()
     self.options = options
     let prepared = try PreparedModel(model, options: options.baseOptions)
-    heads = try ClassificationHeads(of: prepared, labels: labels, options: options.resultOptions)
+    heads = try ClassificationHeads(
+      of: prepared, labels: labels, scores: options.baseOptions.scores, options: options.resultOptions)
     pictures = try PictureModel(prepared, defaults: PictureDefaults())
     assumptions = TaskAssumptions(
       task: "classifier", kind: heads.count == 1 ? "one head" : "\(heads.count) heads",
       reason: "each output has one number for each class", pictures: pictures, roles: heads.roles,
+      readings: heads.readings,
       labels: heads.labels, steps: heads.steps)
   }
 

@@ -35,6 +35,8 @@ protocol DetectionHead: Sendable {
   var layout: DetectorLayout { get }
   /// Why the model was taken for that kind.
   var reason: String { get }
+  /// How the outputs are read, each with its source: `layout`, `box units`, `scores`, and what else the kind needs.
+  var readings: [Assumption] { get }
   /// How its pictures are prepared.
   var pictureDefaults: PictureDefaults { get }
   /// The number of classes, if the shapes decide it.

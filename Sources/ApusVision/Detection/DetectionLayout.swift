@@ -24,14 +24,26 @@ struct DetectionLayout: Hashable, Sendable {
   let rowsPerObject: Int
   /// Whether values have to tell classes from scores.
   let isAmbiguous: Bool
+  /// Where the positions come from.
+  let source: AssumptionSource
+  /// What says so.
+  let reason: String
+  /// Whether the operator `TFLite_Detection_PostProcess` computes them.
+  let isOfOperator: Bool
 
   /// The most signatures whose names are looked at: each has one for every output.
   private static let mostSignatures = 64
 
-  private init(_ outputs: DetectionOutputs, rowsPerObject: Int = 1, isAmbiguous: Bool = false) {
+  private init(
+    _ outputs: DetectionOutputs, _ source: AssumptionSource, _ reason: String, rowsPerObject: Int = 1,
+    isAmbiguous: Bool = false, isOfOperator: Bool = false
+  ) {
     self.outputs = outputs
+    self.source = source
+    self.reason = reason
     self.rowsPerObject = rowsPerObject
     self.isAmbiguous = isAmbiguous
+    self.isOfOperator = isOfOperator
   }
 
   /// Finds the detections among a model's outputs.
@@ -51,7 +63,9 @@ struct DetectionLayout: Hashable, Sendable {
           "the outputs \(positions) are chosen for detections, but the model has \(shapes.count) outputs")
       }
       let isOfOperator = Set(ofOperator?.outputs.positions ?? []) == Set(positions)
-      self.init(chosen, rowsPerObject: isOfOperator ? ofOperator?.rowsPerObject ?? 1 : 1)
+      self.init(
+        chosen, .given, "the options", rowsPerObject: isOfOperator ? ofOperator?.rowsPerObject ?? 1 : 1,
+        isOfOperator: isOfOperator)
       return
     }
     if let ofOperator {
@@ -59,21 +73,24 @@ struct DetectionLayout: Hashable, Sendable {
       return
     }
     let outputs = model.outputs
-    var candidates = [Self.named(metadata?.outputs.map(\.name) ?? [])]
+    var candidates = [(Self.named(metadata?.outputs.map(\.name) ?? []), "the metadata's names of outputs")]
     for signature in model.signatures.lazy.filter({ $0.subgraph == 0 }).prefix(Self.mostSignatures) {
       var known: [Int: String] = [:]
       for output in signature.outputs where known[output.tensor.index] == nil {
         known[output.tensor.index] = output.name
       }
-      candidates.append(Self.named(outputs.map { known[$0.index] ?? "" }))
+      candidates.append(
+        (Self.named(outputs.map { known[$0.index] ?? "" }), "the signature's names of outputs"))
     }
     let names = outputs.map(\.name)
-    candidates.append(Self.named(names))
-    candidates += Self.numbered(names)
-    if let found = candidates.lazy.compactMap({ $0 }).first(where: { Self.fits($0, shapes) }) {
-      self.init(found)
-    } else if let found = Self.shaped(shapes) {
-      self.init(found, isAmbiguous: true)
+    candidates.append((Self.named(names), "the names of tensors"))
+    candidates += Self.numbered(names).map { ($0, "the order of TensorFlow's exports") }
+    for case (let found?, let reason) in candidates where Self.fits(found, shapes) {
+      self.init(found, .model, reason)
+      return
+    }
+    if let found = Self.shaped(shapes) {
+      self.init(found, .guess, "the shapes of the outputs", isAmbiguous: true)
     } else {
       let found = zip(names, shapes).map { "\($0) \($1)" }.joined(separator: ", ")
       throw ApusError(
@@ -100,8 +117,9 @@ struct DetectionLayout: Hashable, Sendable {
       let isFast = !(options?.bool("use_regular_nms") ?? false)
       let rows = options?.int64("max_classes_per_detection", default: 1) ?? 1
       return DetectionLayout(
-        DetectionOutputs(boxes: boxes, classes: classes, scores: scores, count: count),
-        rowsPerObject: isFast ? Int(clamping: max(rows, 1)) : 1)
+        DetectionOutputs(boxes: boxes, classes: classes, scores: scores, count: count), .model,
+        "the operator TFLite_Detection_PostProcess", rowsPerObject: isFast ? Int(clamping: max(rows, 1)) : 1,
+        isOfOperator: true)
     }
     return nil
   }

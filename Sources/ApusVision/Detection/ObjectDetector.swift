@@ -50,7 +50,8 @@ public final class ObjectDetector: VisionTask {
     pictures = try PictureModel(prepared, defaults: head.pictureDefaults)
     assumptions = TaskAssumptions(
       task: "detector", kind: head.layout.rawValue, reason: head.reason, pictures: pictures,
-      roles: head.roles, labels: names, steps: head.steps(criteria), warnings: head.warnings)
+      roles: head.roles, readings: head.readings, labels: names, steps: head.steps(criteria),
+      warnings: head.warnings)
   }
 
   /// Makes a detector from files.

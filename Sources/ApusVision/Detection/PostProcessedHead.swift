@@ -10,6 +10,8 @@ struct PostProcessedHead: DetectionHead {
   /// Which output is which.
   let rows: DetectionLayout
   private let calibration: ScoreCalibration?
+  private let boxUnits: BoxReading
+  private let scores: ScoreReading
   /// Where top, left, bottom and right stand in a box.
   private let edges: [Int]
 
@@ -29,6 +31,24 @@ struct PostProcessedHead: DetectionHead {
       edges = [index[1], index[0], index[3], index[2]]
     }
     self.edges = edges
+    let side = max(prepared.geometry.width, prepared.geometry.height)
+    if rows.source == .model, rows.isOfOperator, prepared.options.boxUnits == nil {
+      boxUnits = BoxReading(
+        units: .fraction,
+        assumption: Assumption(
+          "box units", BoxUnits.fraction.rawValue, .model, reason: rows.reason, option: "--box-units"))
+    } else {
+      boxUnits = prepared.boxUnits(of: rows.outputs.boxes, given: prepared.options.boxUnits, side: side)
+    }
+    scores = prepared.scores(
+      of: rows.outputs.scores, given: prepared.options.scores, usual: .probability)
+  }
+
+  var readings: [Assumption] {
+    [
+      Assumption("layout", layout.rawValue, rows.source, reason: rows.reason, option: "--layout"),
+      boxUnits.assumption, scores.assumption,
+    ]
   }
 
   var roles: [Int: String] {

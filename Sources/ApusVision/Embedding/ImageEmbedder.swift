@@ -81,6 +81,7 @@ public final class ImageEmbedder: VisionTask {
       task: "embedder", kind: dimensions.count == 1 ? "one output" : "\(dimensions.count) outputs",
       reason: "each output is a row of numbers", pictures: pictures,
       roles: Dictionary(uniqueKeysWithValues: dimensions.enumerated().map { ($0, "\($1) coordinates") }),
+      readings: [Assumption("layout", "embedding", .guess, reason: "each output is a row of numbers")],
       steps: options.l2Normalize ? ["each is divided by the root of the sum of its squares"] : [])
   }
 

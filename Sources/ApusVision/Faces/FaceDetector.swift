@@ -87,13 +87,19 @@ public final class FaceDetector: VisionTask {
     (predictions, scores) = found
     columns = shapes[predictions].dimensions.last ?? 0
     centers = anchors.centers
-    pictures = try PictureModel(prepared, defaults: PictureDefaults(fit: .letterbox(fill: .black)))
+    pictures = try PictureModel(
+      prepared, defaults: PictureDefaults(fit: .letterbox(fill: .black), reason: "usual for BlazeFace"))
     assumptions = TaskAssumptions(
       task: "faces", kind: anchors.name, reason: "\(anchors.centers.count) anchors", pictures: pictures,
       roles: [
         predictions: """
         x, y, width, height and \((columns - 4) / 2) keypoints, in pixels of the input from the center of the anchor's cell
         """, scores: "the logits of the scores",
+      ],
+      readings: [
+        Assumption("layout", anchors.name, .guess, reason: "\(anchors.centers.count) anchors"),
+        Assumption("box units", BoxUnits.pixel.rawValue, .guess, reason: "so BlazeFace has them"),
+        Assumption("scores", ScoreForm.logit.rawValue, .guess, reason: "so BlazeFace has them"),
       ],
       steps: [
         "score = 1 / (1 + exp(-clip(logit, -100, 100))) >= \(options.minDetectionConfidence)",

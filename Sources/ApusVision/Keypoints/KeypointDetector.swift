@@ -67,6 +67,7 @@ public final class KeypointDetector: VisionTask {
     pictures = try PictureModel(prepared, defaults: head.pictureDefaults)
     assumptions = TaskAssumptions(
       task: "keypoints", kind: head.kind, reason: head.reason, pictures: pictures, roles: head.roles,
+      readings: head.readings,
       steps: head.steps
         + (head.filtersPoses ? ["pose score >= \(options.scoreThreshold), best first"] : []))
   }

@@ -13,6 +13,8 @@ protocol KeypointHead: Sendable {
   var kind: String { get }
   /// Why the model was taken for that kind.
   var reason: String { get }
+  /// How the outputs are read, each with its source: `layout`, `box units`, `scores`, and what else the kind needs.
+  var readings: [Assumption] { get }
   /// How its pictures are prepared.
   var pictureDefaults: PictureDefaults { get }
   /// What each output holds.
@@ -61,10 +63,18 @@ struct MoveNetHead: KeypointHead {
   }
   var filtersPoses: Bool { !isSingle }
 
+  var readings: [Assumption] {
+    [
+      Assumption("layout", kind, .guess, reason: reason),
+      Assumption("box units", BoxUnits.fraction.rawValue, .guess, reason: "so MoveNet has them"),
+      Assumption("scores", ScoreForm.probability.rawValue, .guess, reason: "so MoveNet has them"),
+    ]
+  }
+
   var pictureDefaults: PictureDefaults {
     // Floats are pixels as they are.
     PictureDefaults(
-      fit: .letterbox(fill: .black), normalization: .meanStd(mean: [0], std: [1]), heedsMetadata: false)
+      fit: .letterbox(fill: .black), normalization: .raw, heedsMetadata: false, reason: "usual for MoveNet")
   }
 
   var roles: [Int: String] {
@@ -114,6 +124,7 @@ struct YOLOPoseHead: KeypointHead {
 
   var kind: String { "YOLO pose, \(head.layout.rawValue)" }
   var reason: String { head.reason }
+  var readings: [Assumption] { head.readings }
   var pictureDefaults: PictureDefaults { head.pictureDefaults }
   var roles: [Int: String] { head.roles }
   var steps: [String] { head.steps(criteria(threshold: 0.3)) }

@@ -46,7 +46,17 @@ struct PoseNetHead: KeypointHead {
 
   var kind: String { "PoseNet" }
   var reason: String { "the outputs are maps of 17, 34 and 64 channels" }
-  var pictureDefaults: PictureDefaults { PictureDefaults(fit: .letterbox(fill: .black)) }
+  var pictureDefaults: PictureDefaults {
+    PictureDefaults(fit: .letterbox(fill: .black), reason: "usual for PoseNet")
+  }
+
+  var readings: [Assumption] {
+    [
+      Assumption("layout", kind, .guess, reason: reason),
+      Assumption("box units", BoxUnits.pixel.rawValue, .guess, reason: "so PoseNet has them"),
+      Assumption("scores", ScoreForm.logit.rawValue, .guess, reason: "so PoseNet has them"),
+    ]
+  }
 
   var roles: [Int: String] {
     var roles = [

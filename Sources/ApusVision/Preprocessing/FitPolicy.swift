@@ -14,6 +14,15 @@ public enum FitPolicy: Hashable, Sendable {
   /// has them; an odd remainder goes to the right and bottom.
   case letterbox(fill: PixelColor = .black)
 
+  /// The policy's name: `stretch`, `center-crop` or `letterbox`.
+  public var name: String {
+    switch self {
+    case .stretch: "stretch"
+    case .centerCrop: "center-crop"
+    case .letterbox: "letterbox"
+    }
+  }
+
   /// The letterbox of YOLO models: gray of 114 around the picture.
   public static let yolo = FitPolicy.letterbox(fill: PixelColor(red: 114, green: 114, blue: 114))
 }

@@ -8,6 +8,8 @@ public enum Normalization: Hashable, Sendable {
   case unit
   /// `(v − 127.5) / 127.5`: −1 to 1.
   case signed
+  /// `v`: 0 to 255.
+  public static let raw = Normalization.meanStd(mean: [0], std: [1])
   /// `(v − mean) / std`, with one number for all channels or one for each, in the order of the input's channels.
   case meanStd(mean: [Float], std: [Float])
   /// `(v − mean) / max(std, 1/√N)` over all `N` values of the picture, as `tf.image.per_image_standardization`.

@@ -100,6 +100,7 @@ public final class ImageSegmenter: VisionTask {
         ? "classes" : form == .scores ? "scores of \(channels.count) classes" : "one probability",
       reason: "the output has a cell for each part of the picture", pictures: pictures,
       roles: [output: "\(gridHeight)×\(gridWidth) cells" + (form == .classes ? "" : ", \(layout)")],
+      readings: Self.readings(of: prepared, output, form, layout),
       labels: names,
       steps: [step])
   }
@@ -148,6 +149,21 @@ public final class ImageSegmenter: VisionTask {
         ? .init(count: count, perCell: 1, perChannel: width * height)
         : .init(count: count, perCell: count, perChannel: 1)
     )
+  }
+
+  private static func readings(of prepared: PreparedModel, _ output: Int, _ form: Form, _ layout: String)
+    -> [Assumption]
+  {
+    let name = form == .classes ? "classes" : form == .scores ? "a score for each class" : "one probability"
+    var readings = [
+      Assumption(
+        "layout", "\(name), \(layout)", .guess, reason: "the output's type, shape and the input's order")
+    ]
+    if form == .probability {
+      readings.append(
+        prepared.scores(of: output, given: prepared.options.scores, usual: .probability).assumption)
+    }
+    return readings
   }
 
   // MARK: Facts

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
 
-/// The options that all tasks share: how a picture reaches the model, and how the model runs.
+/// The options that all tasks share: how a picture reaches the model, what the model's numbers mean, and how it runs.
 ///
 /// The options of each task pass these on, so that `options.fit` is `options.baseOptions.fit`.
 public struct BaseOptions: Sendable {
@@ -11,11 +11,17 @@ public struct BaseOptions: Sendable {
   /// How pixels are computed when a picture is resized.
   public var resampling = Resampling.automatic
 
-  /// The order of the input's channels; nil for rgb or gray, by their number.
+  /// The order of the input's channels; nil for what the metadata says, or else rgb or gray, by their number.
   public var channels: ImageProcessor.Channels?
 
   /// How pixels become numbers; nil for what the metadata says, or else what this kind of model was trained with.
   public var normalization: Normalization?
+
+  /// The unit of the model's boxes and points; nil for what the file says, or else what is usual for its kind.
+  public var boxUnits: BoxUnits?
+
+  /// What the model's scores are; nil for what the file says, or else what is usual for its kind.
+  public var scores: ScoreForm?
 
   /// The input size for a model that leaves it open (`1×−1×−1×3`); required unless the metadata has a
   /// default.

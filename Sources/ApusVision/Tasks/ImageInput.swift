@@ -12,8 +12,10 @@ struct ImageInput: Sendable {
   let tensor: Tensor
   /// How pixels become real numbers; nil if the tensor takes the pixels unchanged, minus 128 if signed.
   let normalization: Normalization?
-  /// Where the normalization comes from.
-  let normalizationSource: String
+  /// How pixels are read.
+  let pixels: Assumption
+  /// How channels are read.
+  let channelOrder: Assumption
 
   /// The most elements of an input of integers that are wider than a byte.
   private static let mostWideIntegers = 1 << 26
@@ -21,8 +23,8 @@ struct ImageInput: Sendable {
   /// Decides how pixels become numbers: by the options, else by the metadata, else as this kind of model is
   /// commonly trained.
   init(
-    _ geometry: InputGeometry, tensor: Tensor, metadata: TensorMetadata?, options: BaseOptions,
-    defaults: PictureDefaults
+    _ geometry: InputGeometry, tensor: Tensor, metadata: TensorMetadata?, export: ExportMetadata?,
+    options: BaseOptions, defaults: PictureDefaults
   ) throws(ApusError) {
     self.geometry = geometry
     self.tensor = tensor
@@ -41,8 +43,11 @@ struct ImageInput: Sendable {
         "the input \(tensor) has \(tensor.shape.elementCount) elements, more than the limit of \(Self.mostWideIntegers) for "
           + "integers of more than a byte")
     }
+    channelOrder = Self.channelOrder(channels, metadata, export, isGiven: options.channels != nil)
+    let source: AssumptionSource
+    let reason: String
     if let chosen = options.normalization {
-      (normalization, normalizationSource) = (chosen, "the options")
+      (normalization, source, reason) = (chosen, .given, "the options")
       guard isFloat || tensor.quantization != nil else {
         throw ApusError(
           .invalidArgument, "the input \(tensor) has no scale, so a normalization has no effect")
@@ -50,12 +55,29 @@ struct ImageInput: Sendable {
     } else if !isFloat, tensor.type != .int16 || tensor.quantization == nil,
       !defaults.normalizesIntegers || tensor.quantization == nil
     {
-      (normalization, normalizationSource) = (nil, "the type of the input")
+      (normalization, source, reason) = (nil, .model, "the input takes \(tensor.type.rawValue)")
     } else if defaults.heedsMetadata, isFloat, let found = Self.normalization(of: metadata, count) {
-      (normalization, normalizationSource) = (found, "the metadata")
+      (normalization, source, reason) = (found, .model, "the metadata's normalization")
     } else {
-      (normalization, normalizationSource) = (defaults.normalization, "the kind of model")
+      (normalization, source, reason) = (defaults.normalization, defaults.source, defaults.reason)
     }
+    pixels = Assumption(
+      "pixels", normalization?.description ?? "unchanged", source, reason: reason, option: "--pixels")
+  }
+
+  private static func channelOrder(
+    _ channels: ImageProcessor.Channels, _ metadata: TensorMetadata?, _ export: ExportMetadata?, isGiven: Bool
+  ) -> Assumption {
+    func reading(_ source: AssumptionSource, _ reason: String) -> Assumption {
+      Assumption("channels", channels.rawValue, source, reason: reason, option: "--channels")
+    }
+    if isGiven { return reading(.given, "the options") }
+    if channels.count == 1 { return reading(.model, "the input has one channel") }
+    if case .image(let properties) = metadata?.content, properties.colorSpace == .rgb {
+      return reading(.model, "the metadata's color space")
+    }
+    if let export { return reading(.exporter, "exports with \(export.fileName) take rgb") }
+    return reading(.guess, "usual for models whose file does not say")
   }
 
   /// The metadata's normalization; nil if it has no usable one.

@@ -10,6 +10,8 @@ struct LabelSource: Sendable {
   var displayNames: LabelMap?
   /// Where the names come from.
   let source: String
+  /// Who gives the names.
+  let origin: AssumptionSource
 
   /// The caller's labels, or else those inside the model; nil if there are none.
   ///
@@ -24,17 +26,17 @@ struct LabelSource: Sendable {
     let described = prepared.metadata?.outputs ?? []
     let own = output.flatMap(prepared.description(of:))
     if let given {
-      (map, source) = (given, "the caller")
+      (map, source, origin) = (given, "the caller", .given)
     } else if let names = prepared.export?.names, let last = names.keys.max() {
       // The largest index is limited where the names are read.
       map = LabelMap((0...last).map { names[$0] }, offset: 0)
-      source = "names in \(prepared.export?.fileName ?? "")"
+      (source, origin) = ("names in \(prepared.export?.fileName ?? "")", .exporter)
     } else if let file = own?.labelFile, let text = try? prepared.model.associatedFile(named: file.name),
       let labels = try? LabelMap(parsing: text, format: .lines), labels.rowCount > 0
     {
-      (map, source) = (labels, "\(file.name) in the model")
+      (map, source, origin) = (labels, "\(file.name) in the model", .model)
     } else if let labels = LabelMap(of: prepared.model) {
-      (map, source) = (labels, "\(prepared.model.labelFile ?? "") in the model")
+      (map, source, origin) = (labels, "\(prepared.model.labelFile ?? "") in the model", .model)
     } else {
       return nil
     }
@@ -75,6 +77,15 @@ struct LabelSource: Sendable {
     map.offset += rows
     displayNames?.offset += rows
   }
+
+  /// How the labels are read.
+  var readings: [Assumption] {
+    [Assumption("labels", "\(map.rowCount) names", origin, reason: source, option: "--labels")]
+  }
+
+  /// The reading of a model without labels.
+  static let nothing = Assumption(
+    "labels", "none", .model, reason: "neither the caller nor the model has any", option: "--labels")
 
   /// A class with its names.
   func category(index: Int, score: Float) -> Category {

@@ -10,4 +10,8 @@ struct PictureDefaults: Sendable {
   var normalizesIntegers = false
   /// Whether metadata may override these defaults.
   var heedsMetadata = true
+  /// Where the fit and the normalization come from.
+  var source = AssumptionSource.guess
+  /// What says so.
+  var reason = "usual for models whose file does not say"
 }

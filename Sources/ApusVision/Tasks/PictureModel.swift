@@ -11,7 +11,7 @@ struct PreparedModel: DescribedModel {
   let interpreter: Interpreter
   /// The outputs as prepared, in the model's order.
   let outputs: [Tensor]
-  fileprivate let options: BaseOptions
+  let options: BaseOptions
   fileprivate let interpreterOptions: Interpreter.Options
 
   /// The most outputs: tasks look at all of them to recognize the kind of model.
@@ -59,6 +59,8 @@ final class PictureModel: Sendable {
   let metadata: ModelMetadata?
   let export: ExportMetadata?
   let input: ImageInput
+  /// How pixels, channels and pictures of other proportions are read.
+  let readings: [Assumption]
   let processor: ImageProcessor
   let outputs: [Tensor]
   private let threads: Int
@@ -78,10 +80,17 @@ final class PictureModel: Sendable {
     let options = prepared.options
     input = try ImageInput(
       prepared.geometry, tensor: prepared.interpreter.inputs[0], metadata: prepared.metadata?.inputs.first,
-      options: options, defaults: defaults)
+      export: prepared.export, options: options, defaults: defaults)
+    let fit = options.fit ?? defaults.fit
+    readings = [
+      input.pixels, input.channelOrder,
+      Assumption(
+        "fit", fit.name, options.fit == nil ? defaults.source : .given,
+        reason: options.fit == nil ? defaults.reason : "the options", option: "--fit"),
+    ]
     processor = try ImageProcessor(
       width: prepared.geometry.width, height: prepared.geometry.height, channels: input.channels,
-      fit: options.fit ?? defaults.fit, resampling: options.resampling)
+      fit: fit, resampling: options.resampling)
     threads = options.interpreter.threadCount
     timeLimit = options.interpreter.timeLimit
     lastMoment = options.interpreter.deadline

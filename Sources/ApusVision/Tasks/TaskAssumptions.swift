@@ -61,6 +61,8 @@ public struct TaskAssumptions: Encodable, Hashable, Sendable {
   public let kind: String
   /// Why the model was taken for one of that kind.
   public let reason: String
+  /// Every reading of the model with its source: those of the outputs, then of the picture, then of the labels.
+  public let readings: [Assumption]
   /// The input.
   public let input: Input
   /// The outputs that are used.
@@ -72,14 +74,22 @@ public struct TaskAssumptions: Encodable, Hashable, Sendable {
   /// What is suspicious about the model; usually empty.
   public let warnings: [String]
 
+  /// Collects what a task assumes.
+  ///
+  /// - Parameters:
+  ///   - readings: How the task reads the outputs; the picture's and the labels' readings are added.
+  ///   - labels: The names of classes; the outer nil if the task has no classes.
   init(
     task: String, kind: String, reason: String, pictures: PictureModel, roles: [Int: String],
-    labels: LabelSource? = nil, steps: [String], warnings: [String] = []
+    readings: [Assumption], labels: LabelSource?? = nil, steps: [String], warnings: [String] = []
   ) {
     self.task = task
     self.kind = kind
     self.reason = reason
     input = Input(pictures)
+    self.readings =
+      readings + pictures.readings
+      + (labels.map { $0?.readings ?? [LabelSource.nothing] } ?? [])
     outputs = roles.sorted { $0.key < $1.key }.compactMap { index, role in
       guard pictures.outputs.indices.contains(index) else { return nil }
       let tensor = pictures.outputs[index]
@@ -88,7 +98,9 @@ public struct TaskAssumptions: Encodable, Hashable, Sendable {
         index: index, name: tensor.name, type: tensor.type.rawValue, shape: tensor.shape.dimensions,
         value: scale.map { "\($0.scale) * (q - \($0.zeroPoint))" }, role: role)
     }
-    self.labels = labels.map { Labels(source: $0.source, count: $0.map.rowCount, offset: $0.map.offset) }
+    self.labels = (labels ?? nil).map {
+      Labels(source: $0.source, count: $0.map.rowCount, offset: $0.map.offset)
+    }
     self.steps = steps
     self.warnings = warnings
   }
@@ -119,7 +131,7 @@ extension TaskAssumptions.Input {
       case .nearest: "nearest"
       }
     value = Self.value(input)
-    valueSource = input.normalizationSource
+    valueSource = input.pixels.source.text
   }
 
   private static func value(_ input: ImageInput) -> String {

@@ -7,6 +7,8 @@ import ApusSystem
 struct SSDHead: DetectionHead {
   let layout = DetectorLayout.ssd
   let reason: String
+  private let source: AssumptionSource
+  private let scoreReading: ScoreReading
   /// The output with the boxes, four numbers each: y, x, height, width.
   let boxes: Int
   /// The output with the scores.
@@ -46,7 +48,7 @@ struct SSDHead: DetectionHead {
       (widthScale, heightScale) = (metadata.widthScale, metadata.heightScale)
       hasExponentialSizes = metadata.hasExponentialSizes
       hasLogits = metadata.hasLogits
-      reason = "boxes and scores of \(count) anchors, which the metadata has"
+      (source, reason) = (.model, "boxes and scores of \(count) anchors, which the metadata has")
     } else if let generated = SSDAnchors.generated(
       count: count, width: geometry.width, height: geometry.height)
     {
@@ -54,6 +56,7 @@ struct SSDHead: DetectionHead {
       (xScale, yScale, widthScale, heightScale) = (10, 10, 5, 5)
       hasExponentialSizes = true
       hasLogits = nil
+      source = .guess
       reason = "boxes and scores of \(count) anchors, which are generated (\(generated.rule))"
     } else {
       throw ApusError(
@@ -76,6 +79,17 @@ struct SSDHead: DetectionHead {
       hasBackground = metadata == nil && [91, 21].contains(columns)
     }
     calibration = ScoreCalibration(of: prepared, output: scores)
+    let reading = prepared.scores(of: scores, given: prepared.options.scores, usual: .probability)
+    if prepared.options.scores == nil, let hasLogits {
+      let form: ScoreForm = hasLogits ? .logit : .probability
+      scoreReading = ScoreReading(
+        form: form,
+        assumption: Assumption(
+          "scores", form.rawValue, .model, reason: "the metadata's options of the detector",
+          option: "--scores"))
+    } else {
+      scoreReading = reading
+    }
   }
 
   private static func metadata(_ prepared: PreparedModel) -> DetectorMetadata? {
@@ -109,6 +123,14 @@ struct SSDHead: DetectionHead {
   }
 
   // MARK: Facts
+
+  var readings: [Assumption] {
+    [
+      Assumption("layout", layout.rawValue, source, reason: reason, option: "--layout"),
+      Assumption("box units", BoxUnits.fraction.rawValue, source, reason: "so are the anchors"),
+      scoreReading.assumption,
+    ]
+  }
 
   var classCount: Int? { columns - (hasBackground ? 1 : 0) }
 

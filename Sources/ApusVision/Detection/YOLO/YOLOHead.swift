@@ -11,6 +11,9 @@ struct YOLOHead: DetectionHead {
   /// How many keypoints each object has, and how many numbers each of them.
   let keypoints: (count: Int, values: Int)?
   let warnings: [String]
+  let pictureDefaults: PictureDefaults
+  private let boxUnits: BoxReading
+  private let scores: ScoreReading
   private let width: Float
   private let height: Float
 
@@ -64,6 +67,23 @@ struct YOLOHead: DetectionHead {
     self.output = output
     (width, height) = (Float(geometry.width), Float(geometry.height))
     warnings = Self.warnings(tensor, output)
+    pictureDefaults = PictureDefaults(
+      fit: .yolo, normalization: .unit, normalizesIntegers: true, source: export == nil ? .guess : .exporter,
+      reason: export.map { "exports with \($0.fileName) are trained so" } ?? "usual for YOLO")
+    boxUnits = prepared.boxUnits(
+      of: output, given: prepared.options.boxUnits, side: max(geometry.width, geometry.height),
+      exported: Self.exportedUnits(export, shape, isPlanar: geometry.isPlanar))
+    scores = prepared.scores(of: output, given: prepared.options.scores, usual: .probability)
+  }
+
+  /// The unit that the exporter's rules give boxes: lists of results of models with channels first have pixels, all others
+  /// fractions.
+  private static func exportedUnits(_ export: ExportMetadata?, _ shape: YOLOShape, isPlanar: Bool)
+    -> (units: BoxUnits, reason: String)?
+  {
+    guard let export, export.task != nil, !export.hasSuppression else { return nil }
+    let isPixels = shape.layout == .yoloEndToEnd && isPlanar
+    return (isPixels ? .pixel : .fraction, "exports with \(export.fileName) give them so")
   }
 
   /// The two dimensions that are not 1; of three, those behind the first.
@@ -95,10 +115,11 @@ struct YOLOHead: DetectionHead {
   var classCount: Int? { shape.layout == .yoloEndToEnd ? nil : shape.classes }
   var clipsBoxes: Bool { true }
 
-  var pictureDefaults: PictureDefaults {
-    PictureDefaults(
-      fit: .yolo, normalization: .unit,
-      normalizesIntegers: true)
+  var readings: [Assumption] {
+    [
+      Assumption("layout", layout.rawValue, shape.source, reason: shape.reason, option: "--layout"),
+      boxUnits.assumption, scores.assumption,
+    ]
   }
 
   var roles: [Int: String] {

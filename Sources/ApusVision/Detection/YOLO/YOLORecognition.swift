@@ -75,6 +75,9 @@ struct YOLORecognition {
     }
   }
 
+  /// Shapes alone make a guess; names of as many classes confirm it.
+  private func source(isSaid: Bool) -> AssumptionSource { isSaid || knownClasses != nil ? .exporter : .guess }
+
   private func rows(_ isTransposed: Bool) -> Int { isTransposed ? dimensions.second : dimensions.first }
   private func columns(_ isTransposed: Bool) -> Int { isTransposed ? dimensions.first : dimensions.second }
 
@@ -87,7 +90,7 @@ struct YOLORecognition {
     let isOneToOne = export?.isEndToEnd == true
     return YOLOShape(
       layout: isOneToOne ? .yolo10Raw : .yolo8, rows: rows(isTransposed), columns: columns(isTransposed),
-      isTransposed: isTransposed, classes: classes,
+      isTransposed: isTransposed, classes: classes, source: source(isSaid: isOneToOne),
       reason: reason + (isOneToOne ? ", and end2end in the metadata" : ""))
   }
 
@@ -98,7 +101,7 @@ struct YOLORecognition {
     }
     return YOLOShape(
       layout: .yolo5, rows: rows(isTransposed), columns: columns(isTransposed), isTransposed: isTransposed,
-      classes: classes, reason: reason)
+      classes: classes, source: source(isSaid: false), reason: reason)
   }
 
   private func endToEnd() -> YOLOShape? {
@@ -108,7 +111,8 @@ struct YOLORecognition {
     }
     return YOLOShape(
       layout: .yoloEndToEnd, rows: dimensions.first, columns: dimensions.second, isTransposed: false,
-      classes: 0, reason: isSaid ? "the metadata says so" : "up to 300 rows of corners, score and class")
+      classes: 0, source: source(isSaid: isSaid),
+      reason: isSaid ? "the metadata says so" : "up to 300 rows of corners, score and class")
   }
 
   // MARK: By hand
@@ -120,7 +124,7 @@ struct YOLORecognition {
       guard dimensions.second >= 6 + extra, dimensions.first > 0 else { return nil }
       return YOLOShape(
         layout: layout, rows: dimensions.first, columns: dimensions.second, isTransposed: false, classes: 0,
-        reason: reason)
+        source: .given, reason: reason)
     }
     let perCell = layout == .yolo5 ? 3 : 1
     let counts = YOLOShape.strides.map {
@@ -141,6 +145,6 @@ struct YOLORecognition {
     guard rows(isTransposed) > 0, classes > 0 else { return nil }
     return YOLOShape(
       layout: layout, rows: rows(isTransposed), columns: columns(isTransposed), isTransposed: isTransposed,
-      classes: classes, reason: reason)
+      classes: classes, source: .given, reason: reason)
   }
 }

@@ -13,6 +13,8 @@ struct YOLOShape: Hashable, Sendable {
   var isTransposed: Bool
   /// The classes that have a score of their own.
   var classes: Int
+  /// What says so.
+  var source: AssumptionSource
   /// Why.
   var reason: String
 

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One reading of a model: what a task takes something to mean, and what says so.
+public struct Assumption: Codable, Hashable, Sendable {
+  /// What is read: `layout`, `box units`, `scores`, `pixels`, `channels`, `fit`, `labels`.
+  public let subject: String
+  /// How it is read.
+  public let value: String
+  /// Where the reading comes from.
+  public let source: AssumptionSource
+  /// What says so: an option, a field of the metadata, a tensor's type, names, or a custom.
+  public let reason: String
+  /// The option of the command line that decides it, such as `--pixels`; nil if none does. A server's parameter and a
+  /// property of the task's options have the same name in their spelling.
+  public let option: String?
+
+  /// Makes a reading.
+  public init(
+    _ subject: String, _ value: String, _ source: AssumptionSource, reason: String, option: String? = nil
+  ) {
+    self.subject = subject
+    self.value = value
+    self.source = source
+    self.reason = reason
+    self.option = option
+  }
+}

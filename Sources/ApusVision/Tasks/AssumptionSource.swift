@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Where the reading of a model comes from, the most certain first.
+public enum AssumptionSource: String, Codable, Hashable, Sendable, CaseIterable {
+  /// The caller's options.
+  case given
+  /// The model itself: its metadata, types, quantization or operators.
+  case model
+  /// What the tool that exported the model says about it.
+  case exporter
+  /// What is usual for models of this kind: nothing in the file says so.
+  case guess
+
+  /// The source in words.
+  public var text: String {
+    switch self {
+    case .given: "given"
+    case .model: "the model"
+    case .exporter: "its exporter"
+    case .guess: "a guess: check it"
+    }
+  }
+}

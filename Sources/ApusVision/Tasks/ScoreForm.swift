@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the scores of a model are.
+public enum ScoreForm: String, Codable, Hashable, Sendable, CaseIterable {
+  /// Probabilities, 0 to 1.
+  case probability
+  /// Logits, any number: a sigmoid or softmax makes probabilities of them.
+  case logit
+  /// Any numbers, reported as the model gives them.
+  case raw
+}
