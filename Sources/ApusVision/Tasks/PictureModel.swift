@@ -69,9 +69,6 @@ final class PictureModel: Sendable {
   private let lastMoment: ContinuousClock.Instant?
   private let interpreters: InterpreterPool
 
-  /// The maximum number of pictures in one run.
-  private static let maximumBatch = 16
-
   init(_ prepared: PreparedModel, defaults: PictureDefaults) throws(ApusError) {
     model = prepared.model
     metadata = prepared.metadata
@@ -145,63 +142,13 @@ final class PictureModel: Sendable {
     lastMoment ?? timeLimit.map { start + $0 }
   }
 
-  /// Runs the model on several pictures: together if its batch is open, otherwise one by one.
-  ///
-  /// The time of a common run is divided among its pictures.
+  /// Runs the model on several pictures, one by one: nothing proves that a model keeps the pictures of a batch apart.
   func run<Answer: TimedResult>(
     _ images: [ImageBuffer], cancellation: Cancellation? = nil,
     _ body: (ModelRun, Placement) throws(ApusError) -> Answer
   ) throws(ApusError) -> [Answer] {
     var answers: [Answer] = []
-    guard input.geometry.isBatchOpen, images.count > 1 else {
-      for image in images { answers.append(try run(image, cancellation: cancellation, body)) }
-      return answers
-    }
-    var first = 0
-    while first < images.count {
-      let most = min(Self.maximumBatch, interpreters.mostPictures)
-      let part = images[first..<min(first + most, images.count)]
-      first = part.endIndex
-      if part.count > 1, let together = try runTogether(part, cancellation, body) {
-        answers += together
-      } else {
-        for image in part { answers.append(try run(image, cancellation: cancellation, body)) }
-      }
-    }
+    for image in images { answers.append(try run(image, cancellation: cancellation, body)) }
     return answers
-  }
-
-  /// Nil if an output does not have a row for each picture.
-  private func runTogether<Answer: TimedResult>(
-    _ images: ArraySlice<ImageBuffer>, _ cancellation: Cancellation?,
-    _ body: (ModelRun, Placement) throws(ApusError) -> Answer
-  ) throws(ApusError) -> [Answer]? {
-    let clock = ContinuousClock()
-    let count = images.count
-    return try interpreters.withInterpreter(batch: count, cancellation: cancellation) {
-      interpreter throws(ApusError) in
-      guard interpreter.outputs.allSatisfy({ $0.shape.rank > 0 && $0.shape[0] == count }) else { return nil }
-      let start = clock.now
-      var placements: [Placement] = []
-      for (slot, image) in images.enumerated() {
-        let transform = try input.write(
-          image, in: nil, by: processor, threads: threads, to: interpreter, slot: slot, of: count)
-        placements.append(try Placement(transform, of: image, region: nil))
-      }
-      let ready = clock.now
-      try interpreter.invoke(cancellation: cancellation)
-      let inference = clock.now.milliseconds(since: ready) / Double(count)
-      let preprocess = ready.milliseconds(since: start) / Double(count)
-      var answers: [Answer] = []
-      for (slot, placement) in placements.enumerated() {
-        let begin = clock.now
-        let run = ModelRun(interpreter, slot: slot, of: count, until: deadline(since: begin))
-        var answer = try body(run, placement)
-        answer.timings = StageTimings(
-          preprocess: preprocess, inference: inference, postprocess: clock.now.milliseconds(since: begin))
-        answers.append(answer)
-      }
-      return answers
-    }
   }
 }

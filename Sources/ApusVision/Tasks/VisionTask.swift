@@ -29,7 +29,7 @@ public protocol VisionTask: Sendable {
   func answer(_ image: ImageBuffer, in region: PixelRect?, cancellation: Cancellation?) throws(ApusError)
     -> Answer
 
-  /// The results for several pictures; they run together if the model's batch is open.
+  /// The results for several pictures, one after the other.
   func answers(_ images: [ImageBuffer], cancellation: Cancellation?) throws(ApusError) -> [Answer]
 }
 

@@ -84,7 +84,7 @@ public final class Scheduler: Sendable {
 
   // MARK: Models
 
-  /// Prepares the first instance of a model and finds out which batches give the same bytes as single runs.
+  /// Prepares the first instance of a model. Its requests run one by one: no trial can prove that joined ones do not change each other.
   ///
   /// - Throws: what stops the model.
   public func prepare(_ model: ServedModel) throws(ApusError) {
@@ -92,9 +92,6 @@ public final class Scheduler: Sendable {
       of: model, options: configuration.interpreterOptions, imageLimits: configuration.imageLimits)
     let interpreter = try instance.interpreter(for: model.inputs.map(\.defaultShape))
     let hasFixedWork = model.model.subgraphs.count == 1 && interpreter.plan.unplannedCount == 0
-    if model.maximumBatch > 1 {
-      model.allowJoining(upTo: BatchTrial(instance).largestExactBatch(upTo: model.maximumBatch))
-    }
     let lent = ModelQueue.Lent(instance: instance)
     state.withLock { state in
       let queue = ModelQueue(model, hasFixedWork: hasFixedWork)
