@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ApusKernels
 
-/// A function of each float of a tensor.
+/// An elementwise function of a float tensor, for the pass ``PlanDraft/absorbFunctions()``.
 struct FloatFunctionStep {
   let input: TensorSlot
   let output: TensorSlot
@@ -9,7 +9,7 @@ struct FloatFunctionStep {
 }
 
 extension FloatFunction {
-  /// Whether reading and writing its argument takes longer than the function.
+  /// Whether memory traffic for its argument takes longer than computing the function.
   var isCheap: Bool {
     switch self {
     case .clamp, .leakyRelu, .hardSwish, .swish: true
@@ -19,8 +19,10 @@ extension FloatFunction {
 }
 
 extension PlanDraft {
-  /// **Rule:** a function of floats is done by the convolution, sum or product that computes its argument, if nothing else
-  /// reads that; except if its result keeps its values between runs, because these may be read before they are replaced.
+  /// **Rule:** the convolution, sum or product that produces the argument of a float function computes the
+  /// function too, if it has no other consumer. Not if the result keeps its values between runs, because they
+  /// may be read before they are replaced.
+  ///
   /// **Reason:** the argument is still in the cache.
   mutating func absorbFunctions() {
     guard contains(where: { $0.functionInput != nil }) else { return }

@@ -4,14 +4,15 @@
 struct Padding {
   let input: TensorSlot
   let output: TensorSlot
-  /// How many elements are added before and after each axis.
+  /// The padding before and after each axis, in elements.
   let amounts: [Int]
 }
 
 extension PlanDraft {
-  /// **Rule:** a PAD of height and width whose only reader is a convolution, as its first input, is done by that
-  /// convolution.
-  /// **Reason:** the convolution pads without taking time or memory for it.
+  /// **Rule:** a convolution does the padding of a PAD of height and width that produces its first input and
+  /// has no other consumer.
+  ///
+  /// **Reason:** convolutions pad without extra time or memory.
   mutating func absorbPadding() {
     guard contains(where: { $0.padding != nil }) else { return }
     var isAbsorbed = Array(repeating: false, count: steps.count)

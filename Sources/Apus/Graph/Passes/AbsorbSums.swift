@@ -11,15 +11,16 @@ struct FloatSum {
 }
 
 extension PlanDraft {
-  /// **Rule:** a sum of two tensors of one shape is done by the product that computes one of them, if nothing else reads
-  /// that. If the other term is computed later, the product moves behind it.
-  /// **Reason:** the product's outputs are still in the cache when the other term is added.
+  /// **Rule:** the product that produces one operand of a sum of two equally shaped tensors computes the sum,
+  /// if it has no other consumer. If the other operand is computed later, the product moves to just after it.
+  ///
+  /// **Reason:** the product's outputs are still in the cache when the other operand is added.
   mutating func absorbSums() {
     guard contains(where: { $0.floatSum != nil }) else { return }
     var isAbsorbed = Array(repeating: false, count: steps.count)
     var writers = writers
     for index in steps.indices {
-      // What reads a variable before the sum must not see the result.
+      // A step that reads the variable before the sum must not see the result.
       guard let sum = steps[index].operation.floatSum, !isVariable(sum.output.index) else { continue }
       for (input, other) in [(sum.lhs, sum.rhs), (sum.rhs, sum.lhs)] {
         guard input.shape == other.shape, input.shape == sum.output.shape, input.index != other.index,

@@ -2,21 +2,23 @@
 import ApusKernels
 
 extension PlanDraft {
-  /// Larger results, in bytes, are computed in each run instead of being kept; so are those that take twice as much with all that they are
-  /// computed from.
+  /// The maximum size of folded results in bytes; larger ones are computed in each run. Results with
+  /// everything that they are computed from may take twice as much.
   private static let foldLimit = 256 << 20
-  /// Results that take more multiply-accumulates than this, or sixteen times as much other work, are computed in each run, which can
-  /// be cancelled.
+  /// The maximum multiply-accumulates of folding, and a sixteenth of the maximum of other work. Results that
+  /// take more are computed in each run, which can be cancelled.
   private static let workLimit = 1 << 32
-  /// The most computations that follow each other.
+  /// The maximum length of a chain of folded operators.
   private static let mostDepth = 64
-  /// Results up to this size, in bytes, are computed at once; larger ones on first use, see ``ComputedConstant``.
+  /// Results up to this size, in bytes, are computed at preparation; larger ones on first use, see
+  /// ``ComputedConstant``.
   private static let eagerLimit = 256
 
-  /// **Rule:** the outputs of a pure operator that reads constants alone are constants.
+  /// **Rule:** the outputs of a pure operator whose inputs are all constants are constants.
+  ///
   /// **Reason:** models compute shapes, axes and paddings this way, and float32 weights from float16 ones.
   ///
-  /// - Parameter reserve: Refuses to pass the limit on memory with so many bytes.
+  /// - Parameter reserve: throws if that many bytes would exceed the memory limit.
   /// - Returns: how many bytes of the results stay in memory; nil if the rule does not apply.
   mutating func fold(
     _ step: Step, threads: ThreadTeam, model: Model, reserve: (_ byteCount: Int) throws(ApusError) -> Void
@@ -32,7 +34,7 @@ extension PlanDraft {
     for piece in results { total += min(piece.byteCount, Self.foldLimit + 1) }
     for piece in scratch { total += min(piece.byteCount, Self.foldLimit + 1) }
     guard total <= Self.foldLimit else { return nil }
-    // What it is computed from may be computed with it.
+    // Its sources may have to be computed with it.
     var (chain, work, depth) = (total, step.work, 1)
     for source in sources {
       guard let computation = source.constant.computation else { continue }
@@ -71,7 +73,8 @@ extension PlanDraft {
     return isShared ? keptByteCount : 0
   }
 
-  /// The constants that an operator needs, each once; nil if it has no inputs, or others.
+  /// The constants that an operator needs, without duplicates; nil if it has no inputs, or one that is not
+  /// constant.
   private func sources(_ inputs: [Int], _ reads: [Int]) -> [NamedConstant]? {
     var tensors: [Int] = []
     tensors.reserveCapacity(inputs.count + reads.count)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ApusKernels
 
-/// What an operator computes element by element.
+/// An elementwise operator, as a stage of a chain.
 struct ElementwiseStep {
   let stage: ElementwiseStage
   let operands: [TensorSlot]
@@ -9,9 +9,11 @@ struct ElementwiseStep {
 }
 
 extension PlanDraft {
-  /// **Rule:** elementwise operators whose results, all of one shape, nothing reads but others of them and the last one's
-  /// readers, are one step, in the last one's place.
-  /// **Reason:** they take their time from reading and writing memory; of a chain, only what goes in and what comes out does.
+  /// **Rule:** connected elementwise operators become one step, at the position of the last. Their results
+  /// have one shape, and apart from the last one's have consumers inside the chain only.
+  ///
+  /// **Reason:** elementwise operators are bound by memory; a chain reads its inputs and writes its output
+  /// once.
   mutating func joinChains(threadCount: Int, planner: Planner) throws(ApusError) {
     guard contains(where: { $0.elementwise != nil }) else { return }
     var isAbsorbed = Array(repeating: false, count: steps.count)
@@ -28,7 +30,7 @@ extension PlanDraft {
     removeSteps { isAbsorbed[$0] }
   }
 
-  /// The steps that can be done together with the one at `end`, in their order.
+  /// The steps of the chain that ends at `end`, in order.
   private func chain(endingAt end: Int, writers: [Int]) -> [Int] {
     guard let last = steps[end].operation.elementwise else { return [] }
     return members(
@@ -40,13 +42,14 @@ extension PlanDraft {
       })
   }
 
-  /// The step at `end` and those before it whose results only they and it read, in their order.
+  /// The step at `end` and its producers, direct and indirect, whose results have consumers among these steps
+  /// only; in order.
   ///
   /// - Parameters:
   ///   - limit: The maximum number of steps.
   ///   - writers: The step that writes each tensor, or −1.
-  ///   - operands: What a step reads and another could hand to it.
-  ///   - accepts: Whether a step that writes a tensor can be one of them.
+  ///   - operands: The operands of a step whose producers may join.
+  ///   - accepts: Whether a step that writes a tensor may join.
   func members(
     endingAt end: Int, atMost limit: Int, writers: [Int], operands: (Step) -> [TensorSlot],
     accepts: (Step, Int) -> Bool
@@ -63,7 +66,7 @@ extension PlanDraft {
           steps[writers[tensor]].reads.allSatisfy({ !isVariable($0) })
         else { continue }
         members.append(writers[tensor])
-        // What was refused for this reader may now have all of its readers here.
+        // All consumers of a producer that was refused before may now be members.
         next = -1
         break
       }
@@ -72,7 +75,8 @@ extension PlanDraft {
     return members.sorted()
   }
 
-  /// What an operand is to a chain: the result of one of its stages, or one of its tensors, of which it may be a new one.
+  /// The source of a chain's operand: the result of a stage, or one of the chain's inputs, to which a new one
+  /// is appended.
   func source(
     of operand: TensorSlot, _ results: ArraySlice<Int>, _ inputs: inout [TensorSlot]
   ) -> ElementwiseChain.Source {
@@ -82,7 +86,7 @@ extension PlanDraft {
     return .tensor(inputs.count - 1)
   }
 
-  /// Memory for a chain: the last piece.
+  /// Adds scratch memory for a chain.
   mutating func scratch(for chain: any ChainKernel, threadCount: Int) -> TensorSlot {
     let byteCount = chain.scratchByteCount(threads: threadCount)
     scratchByteCounts.append(byteCount)
@@ -91,7 +95,7 @@ extension PlanDraft {
       isConstant: false)
   }
 
-  /// One step for several.
+  /// One step that computes several elementwise operators.
   private mutating func joined(
     _ members: [Int], threadCount: Int, _ planner: Planner
   ) throws(ApusError) -> Step? {
@@ -119,8 +123,10 @@ extension PlanDraft {
       absorbing: members.dropLast().map { steps[$0] }, reads: inputs.map(\.index), scratch: [scratch.index])
   }
 
-  /// **Rule:** a chain that makes bytes of one tensor of bytes and of constants is a look-up.
-  /// **Reason:** converters leave functions of floats between DEQUANTIZE and QUANTIZE: there are 256 results for each channel.
+  /// **Rule:** a chain from one tensor of bytes, and constants, to bytes is a table lookup.
+  ///
+  /// **Reason:** converters leave float functions between DEQUANTIZE and QUANTIZE; they have 256 results per
+  /// channel.
   private func tabulated(
     _ stages: [(stage: ElementwiseStage, sources: [ElementwiseChain.Source])], _ inputs: [TensorSlot],
     input: TensorSlot, output: TensorSlot, _ planner: Planner
@@ -134,7 +140,7 @@ extension PlanDraft {
         unsafe constants.append(nil)
         continue
       }
-      // At most one number for each channel.
+      // At most one number per channel.
       guard constant.byteCount / MemoryLayout<Float>.size <= depth else { return nil }
       let buffer = try planner.pinned(constant)
       unsafe constants.append(UnsafeRawBufferPointer(start: buffer.base, count: buffer.byteCount))

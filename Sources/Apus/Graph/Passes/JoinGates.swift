@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import ApusKernels
 
-/// A product of two tensors that might be a function of one tensor.
+/// An elementwise product that may be a gate, `x · f(x)`.
 struct GatedProduct {
-  /// What the product computes.
+  /// The types of the product.
   enum Form {
-    /// Of floats, without bounds.
+    /// Floats, not clamped.
     case floats
-    /// Of bytes, signed or not.
+    /// Bytes, signed or not.
     case bytes(QuantizedProduct, isSigned: Bool)
   }
 
@@ -18,9 +18,10 @@ struct GatedProduct {
 }
 
 extension PlanDraft {
-  /// **Rule:** `x · f(x)`, where nothing else reads `f(x)`, is one function of `x`: for bytes any `f`, for floats
-  /// `x · σ(x)`.
-  /// **Reason:** it halves the work; for bytes it is a single table; and the step that computes `x` may absorb the function.
+  /// **Rule:** `x · f(x)` becomes one function of `x` if `f(x)` has no other consumer: for bytes any `f`, for
+  /// floats `x · σ(x)`.
+  ///
+  /// **Reason:** it halves the work, is a single table for bytes, and the producer of `x` may absorb it.
   mutating func joinGates() {
     guard contains(where: { $0.gatedProduct != nil }) else { return }
     var isAbsorbed = Array(repeating: false, count: steps.count)
@@ -47,7 +48,7 @@ extension PlanDraft {
 }
 
 extension GatedProduct {
-  /// The product as one function of `input`, of which the other factor is a function.
+  /// The product as one function of `input`, whose other factor is `function` of it.
   fileprivate func joined(
     with function: UnaryOperator.Function, isGateFirst: Bool, _ input: TensorSlot, _ kernels: KernelSet
   ) -> UnaryOperator? {

@@ -2,9 +2,11 @@
 import ApusKernels
 
 extension PlanDraft {
-  /// **Rule:** a sum of two functions of one tensor of floats that are linear on either side of zero, whose slope is one above it,
-  /// is a PRELU; as long as each step on the way is exact and nothing else reads what is between.
-  /// **Reason:** converters write PRELU as `RELU(x) + a · RELU(−x)`: five operators for one, which what computes `x` may do.
+  /// **Rule:** a sum of two piecewise linear functions of one float tensor, with a bend at zero and slope 1
+  /// above it, becomes PRELU. All steps between must be exact and have no other consumers.
+  ///
+  /// **Reason:** converters write PRELU as `RELU(x) + a · RELU(−x)`: five operators instead of one, which the
+  /// producer of `x` may absorb.
   mutating func joinRectifiers(planner: Planner) throws(ApusError) {
     guard contains(where: { $0.floatSum != nil }) else { return }
     var isAbsorbed = Array(repeating: false, count: steps.count)
@@ -24,18 +26,18 @@ extension PlanDraft {
     removeSteps { isAbsorbed[$0] }
   }
 
-  /// The most channels: slopes are listed for each.
+  /// The maximum number of channels, because each has its own slope.
   private static let mostChannels = 1 << 16
 
-  /// A PRELU of several steps.
+  /// A PRELU that is written as several steps.
   private struct Rectifier {
     let input: TensorSlot
     let factors: [Float]
-    /// The steps beside the sum.
+    /// Its steps, without the sum.
     let members: [Int]
   }
 
-  /// The PRELU that a sum ends; nil where it ends none.
+  /// The PRELU that ends in a sum; nil if there is none.
   private func rectifier(
     _ index: Int, _ sum: FloatSum, writers: [Int], _ planner: Planner
   ) throws(ApusError) -> Rectifier? {
@@ -44,7 +46,7 @@ extension PlanDraft {
     else { return nil }
     let left = try path(to: sum.lhs, writers: writers, planner)
     let right = try path(to: sum.rhs, writers: writers, planner)
-    // Where both ways begin, the input of all.
+    // The tensor that both operands are computed from.
     for (leftCount, tensor) in left.tensors.enumerated() {
       guard let rightCount = right.tensors.firstIndex(where: { $0.index == tensor.index }) else { continue }
       let members = left.steps.prefix(leftCount) + right.steps.prefix(rightCount)
@@ -62,7 +64,7 @@ extension PlanDraft {
       var factors: [Float] = []
       for channel in 0..<channels {
         let (one, other) = (first[channel], second[channel])
-        // Only one of two terms may be other than zero on each side, so that their sum is exact.
+        // On each side of zero, one operand must be zero, so that the sum is exact.
         guard one.below == 0 || other.below == 0, one.above == 0 || other.above == 0,
           one.above + other.above == 1
         else { return nil }
@@ -73,8 +75,8 @@ extension PlanDraft {
     return nil
   }
 
-  /// The tensors on the way to one, itself first, by functions that are linear on either side of zero; and the steps that
-  /// compute each from the next.
+  /// The chain of piecewise linear functions that computes a tensor: the tensor and its predecessors, latest
+  /// first, and the step that computes each from the next.
   private func path(
     to tensor: TensorSlot, writers: [Int], _ planner: Planner
   ) throws(ApusError) -> (tensors: [TensorSlot], steps: [Int]) {
@@ -88,7 +90,7 @@ extension PlanDraft {
     return (tensors, path)
   }
 
-  /// What a step does to slopes.
+  /// The effect of a step on slopes.
   private enum Kink {
     case negate, magnitude, rectify
     case multiply([Float])
@@ -117,7 +119,7 @@ extension PlanDraft {
     return nil
   }
 
-  /// The slopes of each channel below and above zero after some steps in order; nil where one would round.
+  /// Each channel's slopes below and above zero after some steps, given in order; nil if one would round.
   private func slopes(
     _ path: [Int], channels: Int, _ planner: Planner
   ) throws(ApusError) -> [(below: Float, above: Float)]? {
@@ -134,7 +136,8 @@ extension PlanDraft {
           guard
             let factor = factors.count == 1
               ? factors.first : factors.count == channels ? factors[channel] : nil,
-            // Zero times infinity is not zero; below zero, PRELU multiplies as well.
+            // Zero times infinity is NaN. So factors must be finite, and may be zero only below zero, where
+            // PRELU multiplies as well.
             factor.isFinite, factor != 0 || above == 0 && below != 0, [0, 1].contains(abs(below)),
             [0, 1].contains(abs(above))
           else { return nil }

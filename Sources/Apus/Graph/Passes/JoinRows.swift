@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ApusKernels
 
-/// What an operator folds of a matrix of floats.
+/// A reduction of a float matrix, as a stage of a chain.
 struct ReductionStep {
   let stage: ReductionStage
   let operand: TensorSlot
@@ -9,10 +9,12 @@ struct ReductionStep {
 }
 
 extension PlanDraft {
-  /// **Rule:** elementwise operators and reductions of the rows of one matrix whose results nothing reads but others of them and
-  /// the last one's readers are one step, in the last one's place; so are elementwise operators and the sum of columns that
-  /// reads what they compute.
-  /// **Reason:** what normalizes rows reads them several times. A few rows stay in the cache; a tensor does not.
+  /// **Rule:** connected elementwise operators and reductions over the rows of one matrix become one step, at
+  /// the position of the last. Apart from the last one's, their results have consumers inside the chain only.
+  /// The same holds for elementwise operators that feed a sum of columns.
+  ///
+  /// **Reason:** normalizations read rows several times. A few rows stay in the cache; a whole tensor does
+  /// not.
   mutating func joinRows(threadCount: Int) throws(ApusError) {
     var matrices: [Matrix] = []
     for step in steps {
@@ -40,14 +42,15 @@ extension PlanDraft {
     removeSteps { isAbsorbed[$0] }
   }
 
-  /// How often more than once a step is looked at as the last of some matrix: where one tensor is folded in many ways, all could be
-  /// in vain.
+  /// The maximum number of extra attempts to end a chain at a step. If one tensor is reduced in many ways,
+  /// all of them may fail.
   private static let moreTries = 4096
 
-  /// The most matrices that are looked for: each is compared with each step, and hostile models have any number of both.
+  /// The maximum number of matrices. Each is compared with each step, and hostile models may have many of
+  /// both.
   private static let mostMatrices = 64
 
-  /// A matrix that is folded, and how.
+  /// A matrix that is reduced, and in which direction.
   private struct Matrix: Equatable {
     let rows: Int
     let depth: Int
@@ -61,13 +64,13 @@ extension PlanDraft {
     var count: Int { rows * depth }
   }
 
-  /// Whether a step can be the last of those that are joined: one with an element for each of the matrix, or its reduction.
+  /// Whether a step can end a chain: it has one element per element of the matrix, or reduces the matrix.
   private func ends(_ step: Step, _ matrix: Matrix) -> Bool {
     if let reduction = step.operation.reduction { return Matrix(reduction.stage) == matrix }
     return matrix.foldsRows && step.operation.elementwise?.stage.elementCount == matrix.count
   }
 
-  /// The steps that can be done together with the one at `end`, in their order.
+  /// The steps of the chain that ends at `end`, in order.
   private func rowMembers(endingAt end: Int, of matrix: Matrix, writers: [Int]) -> [Int] {
     members(
       endingAt: end, atMost: RowChain.mostStages, writers: writers, operands: rowOperands,
@@ -78,7 +81,7 @@ extension PlanDraft {
     step.operation.reduction.map { [$0.operand] } ?? step.operation.elementwise?.operands ?? []
   }
 
-  /// Whether a step computes something for each element of a matrix, or for each row.
+  /// Whether a step has a result per element of a matrix, or per row.
   private func isMember(_ step: Step, writing tensor: Int, of matrix: Matrix) -> Bool {
     if let reduction = step.operation.reduction {
       return matrix.foldsRows && reduction.output.index == tensor && Matrix(reduction.stage) == matrix
@@ -90,7 +93,7 @@ extension PlanDraft {
     return count == matrix.count || matrix.foldsRows && count == matrix.rows
   }
 
-  /// One step for several.
+  /// One step that computes several operators.
   private mutating func joined(_ members: [Int], _ matrix: Matrix, threadCount: Int) -> Step? {
     var stages: [(stage: RowChain.Stage, sources: [ElementwiseChain.Source])] = []
     var inputs: [TensorSlot] = []

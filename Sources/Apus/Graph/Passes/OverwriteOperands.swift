@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PlanDraft {
-  /// **Rule:** the result of an operator that reads each element before it writes the one in its place lies where an operand
-  /// was, if that is as large, of the same segment, and read by nothing else from then on.
-  /// **Reason:** the caches hold less memory better; and memory that is touched for the first time costs more than the work.
+  /// **Rule:** the result of an operator that reads each element before it writes the element's result
+  /// overwrites an operand, if that has the same size, is of the same segment, and is not read later.
+  ///
+  /// **Reason:** less memory fits better in caches, and touching memory for the first time costs more than
+  /// the work.
   ///
   /// - Parameters:
-  ///   - first: of each tensor the operator that writes it in this segment, or −1.
-  ///   - last: of each tensor the last that reads it.
-  /// - Returns: of each tensor the one where it lies, which may itself lie where another does, or −1.
+  ///   - first: for each tensor, the operator that writes it in this segment, or −1.
+  ///   - last: for each tensor, the last operator that reads it.
+  /// - Returns: for each tensor, the one that it overwrites, which may itself overwrite another; or −1.
   func overwrittenOperands(first: [Int], last: [Int]) throws(ApusError) -> [Int] {
     var overwritten = Array(repeating: -1, count: wiring.tensorCount)
     var isTaken = Array(repeating: false, count: wiring.tensorCount)

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PlanDraft {
-  /// **Rule:** each tensor that a step writes has memory from that step to the last that reads it or a view of it, or to
-  /// the segment's end if a later segment or the caller does. Tensors share bytes only if these lifetimes do not overlap.
+  /// **Rule:** a tensor's live range goes from the step that writes it to the last that reads it or a view of
+  /// it, or to the segment's end if a later segment or the caller does. Tensors share bytes only if their
+  /// live ranges do not overlap.
+  ///
   /// **Reason:** less memory fits better into caches, and into the machine.
   ///
   /// - Parameters:
   ///   - nodes: the operators of the segment.
   ///   - reuses: whether memory is reused at all.
-  ///   - overwrites: whether results may lie where operands were.
+  ///   - overwrites: whether results may overwrite operands.
   func placingTensors(
     of nodes: Range<Int>, reuses: Bool, overwrites: Bool
   ) throws(ApusError) -> Layout {
@@ -44,7 +46,7 @@ extension PlanDraft {
     let overwritten =
       reuses && overwrites
       ? try overwrittenOperands(first: first, last: last) : Array(repeating: -1, count: count)
-    // Steps are in order, so that a tensor comes after the one where it lies.
+    // Steps are in order, so a tensor comes after the one that it overwrites.
     var requestOf = Array(repeating: -1, count: count)
     for tensor in written {
       let lifetime = reuses ? first[tensor]...max(first[tensor], last[tensor]) : nodes.lowerBound...end
@@ -72,9 +74,9 @@ extension PlanDraft {
 }
 
 extension Layout {
-  /// Adds tensors that lie where others do, whose memory is theirs from then on.
+  /// Adds tensors that overwrite others. The overwritten tensor's live range ends there.
   fileprivate mutating func add(_ tensors: [Int], at requests: [Int], first: [Int]) {
-    // The place that a request stands for at present.
+    // The place that holds each request's bytes so far.
     var holders = Array(places.indices)
     for tensor in tensors {
       let holder = holders[requests[tensor]]
@@ -91,7 +93,7 @@ extension Layout {
     }
   }
 
-  /// Gives tensors their places in the block.
+  /// Assigns each tensor an offset in the block.
   mutating func assign(
     _ requests: [OffsetAssignment.Request], to tensors: [Int], subgraph: Int
   ) throws(ApusError) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PlanDraft {
-  /// **Rule:** a tensor with the elements of another in the same order shares its bytes, and nothing is done; except if
-  /// either keeps its values between runs, because these may change before the other is read.
-  /// **Reason:** RESHAPE, SQUEEZE, EXPAND_DIMS and similar operators would copy, and take memory twice.
+  /// **Rule:** a tensor with the elements of another in equal order shares its bytes, and no step is needed.
+  /// Not if either keeps its values between runs, because these may change before the other is read.
   ///
-  /// - Parameter operands: What the operator reads. Its shape depends on all of it.
-  /// - Returns: whether the rule applies; then nothing is left to do.
+  /// **Reason:** RESHAPE, SQUEEZE, EXPAND_DIMS and similar operators would copy, and take twice the memory.
+  ///
+  /// - Parameter operands: all tensors that the operator reads, which its shape depends on.
+  /// - Returns: whether the rule applies.
   mutating func share(_ view: ViewOperator, operands: [Int]) -> Bool {
     let (input, output) = (view.input.index, view.output.index)
     guard input < wiring.tensorCount, output < wiring.tensorCount,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where tensors lie in an interpreter's memory.
+/// The layout of tensors in an interpreter's memory.
 public struct MemoryPlan: Sendable {
   /// One tensor's place.
   public struct Entry: Sendable {
@@ -16,7 +16,7 @@ public struct MemoryPlan: Sendable {
     public let lifetime: ClosedRange<Int>
   }
 
-  /// Every tensor with memory of its own, and scratch memory.
+  /// Every tensor with its own memory, and scratch memory.
   public internal(set) var entries: [Entry] = []
 
   /// The size of all blocks, in bytes.

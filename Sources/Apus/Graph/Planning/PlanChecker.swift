@@ -4,7 +4,7 @@
 struct PresentTensors {
   fileprivate var isPresent: [Bool]
 
-  /// None of `count` tensors.
+  /// Creates a set of `count` tensors that are not in memory.
   init(count: Int) { isPresent = Array(repeating: false, count: count) }
 
   fileprivate init(isPresent: [Bool]) { self.isPresent = isPresent }
@@ -15,19 +15,24 @@ struct PresentTensors {
   }
 }
 
-/// Proves that a run of a finished plan reads what it should; it trusts no earlier stage.
+/// Proves that each read of a planned run finds the right values; trusts no earlier stage.
 ///
-/// The file says who writes and reads each tensor; the plan says in which order steps run, which tensors each
-/// reads and writes, and where these lie. The checker walks the steps once and tracks which bytes hold which tensor. For
-/// each step it proves: every tensor that it reads was written by its producer and not overwritten since;
-/// constants are in place; what it writes and works in overlaps neither what it reads nor each other, unless a result lies exactly
-/// where an operand does of which its operator says that it may. In the end every output is there, and every operator was done once. A violation is an `internalError`.
+/// The file says which operators write and read each tensor. The plan says in which order steps run, which
+/// tensors each step reads and writes, and at which offsets. The checker walks the steps once and tracks
+/// which bytes hold which tensor. For each step it proves that:
+///
+/// - every tensor it reads was written by its producer and not overwritten since;
+/// - its constants are in memory;
+/// - its outputs and scratch memory overlap neither its inputs nor each other, except an output that exactly
+///   overwrites an operand with the operator's permission.
+///
+/// At the end every output exists, and every operator ran once. A violation is an `internalError`.
 struct PlanChecker {
   /// How the file connects operators.
   let wiring: Wiring
   /// The tensors whose values exist before: inputs, and results of earlier segments.
   let before: PresentTensors
-  /// What preparation may take, if it is limited.
+  /// The limits of preparation, if there are any.
   var limits: RunLimits?
 
   /// The plan as the checker sees it.
@@ -65,18 +70,19 @@ struct PlanChecker {
 
 /// One walk of the checker over a plan.
 private struct PlanWalk {
-  // Small plans are checked faster than many arrays are allocated: there are few, of types that exist anyway.
+  // For small plans, allocating arrays would take longer than checking: there are few, of types used
+  // elsewhere too.
 
-  /// For each tensor, then each piece of scratch memory: whether its bytes hold its values; those of pinned constants do.
-  /// Then for each operator of the segment: whether a step does it.
+  /// For each tensor, then each piece of scratch memory: whether its bytes hold its values, as those of
+  /// pinned constants do. Then for each operator of the segment: whether a step runs it.
   private var isPresent: [Bool]
-  /// Where the operators begin, the first of the file too.
+  /// The index at which the entries of operators begin, if the first operator of the file is number 0.
   private let operators: Int
   private let plan: PlanChecker.Subject
   private let wiring: Wiring
   /// For each tensor and piece of scratch memory: its place in the layout, or −1.
   private var places: [Int]
-  /// The tensors that the block holds, in the order of their bytes, which are disjoint.
+  /// The tensors that the block currently holds, sorted by offset; they do not overlap.
   private var held: [Int]
 
   init(_ plan: PlanChecker.Subject, _ wiring: Wiring, _ before: PresentTensors) {
@@ -94,7 +100,7 @@ private struct PlanWalk {
     places = Array(repeating: -1, count: count)
   }
 
-  /// Checks where tensors lie.
+  /// Checks the places of tensors.
   mutating func checkLayout() throws(ApusError) {
     for index in plan.layout.places.indices {
       try check(plan.layout.places[index])
@@ -139,7 +145,7 @@ private struct PlanWalk {
     }
   }
 
-  /// Checks that every operator is done by one step, is constant, or is a view.
+  /// Checks that every operator is run by exactly one step, is constant, or is a view.
   mutating func checkOperators() throws(ApusError) {
     for step in plan.steps {
       for node in step.nodes {
@@ -172,7 +178,7 @@ private struct PlanWalk {
         try write(tensor, by: step)
       }
     }
-    // Its outputs must not overlap what it reads, nor each other.
+    // Outputs must overlap neither inputs nor each other.
     for tensor in step.reads
     where isComputed(tensor) && !isPresent[plan.facts[tensor].root] && !mayOverwrite(tensor, step) {
       throw failure(step, "reads \(wiring.name(of: tensor)) and writes over it")
@@ -182,15 +188,15 @@ private struct PlanWalk {
     for node in step.nodes { try checkResults(of: node, step) }
   }
 
-  /// Checks that what a step has written is there when it has written everything.
+  /// Checks that a step does not overwrite its own results.
   private func checkIsKept(_ tensors: [Int], _ step: Step) throws(ApusError) {
     for tensor in tensors where !isPresent[tensor] && places[tensor] >= 0 {
       throw failure(step, "writes \(wiring.name(of: tensor)) and then over it")
     }
   }
 
-  /// Whether the one result of a step lies exactly where this operand does, its operator says that it may, and nothing else
-  /// that the step reads or works in lies there.
+  /// Whether a step's only result exactly overwrites this operand with its operator's permission, and no
+  /// other operand or scratch memory of the step is there.
   private func mayOverwrite(_ tensor: Int, _ step: Step) -> Bool {
     let root = plan.facts[tensor].root
     guard step.writes.count == 1, let range = range(of: root), self.range(of: step.writes[0]) == range,
@@ -219,7 +225,7 @@ private struct PlanWalk {
       throw failure(step, "reads \(wiring.name(of: tensor)), which is no input of its operators")
     }
     guard isComputed(tensor) else {
-      // An operator that runs later than it stands in the file must not read what may have changed.
+      // An operator that runs later than its position in the file must not read values that may have changed.
       guard step.nodes.count == 1 || wiring.subgraph.operators[step.position].inputs.contains(tensor) else {
         throw failure(step, "reads the variable \(wiring.name(of: tensor)) late")
       }
@@ -231,7 +237,7 @@ private struct PlanWalk {
     }
   }
 
-  /// Checks that a constant has as many bytes as its shape says; texts have a size of their own.
+  /// Checks that a constant has the size of its shape; strings have other sizes.
   private func checkSize(ofConstant tensor: Int) throws(ApusError) {
     guard let found = plan.facts[tensor].constant?.byteCount, wiring.types[tensor] != .string else { return }
     let expected = try wiring.byteCount(of: tensor, shape: plan.facts[tensor].shape)
@@ -241,7 +247,8 @@ private struct PlanWalk {
     }
   }
 
-  /// Checks that a step changes a variable where its operator stands: neither before another reads it, nor after.
+  /// Checks that a step changes a variable at its operator's position in the file, so that no reader sees it
+  /// too early or too late.
   private func checkMoment(ofWriting tensor: Int, by step: Step) throws(ApusError) {
     guard step.nodes.count == 1 || wiring.subgraph.operators[step.position].outputs.contains(tensor) else {
       throw failure(step, "writes the variable \(wiring.name(of: tensor)) early or late")
@@ -276,7 +283,7 @@ private struct PlanWalk {
     hold(range, tensor)
   }
 
-  /// Checks that every output is there.
+  /// Checks that every output exists.
   func checkOutputs() throws(ApusError) {
     for output in wiring.subgraph.outputs {
       let isThere =

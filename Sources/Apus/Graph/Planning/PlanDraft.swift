@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ApusKernels
 
-/// An unfinished plan: the steps so far and what is known about tensors. A value that each pass turns into another.
+/// An unfinished plan: the steps so far and what is known about tensors. Each pass changes it.
 struct PlanDraft {
   /// How the file connects operators.
   let wiring: Wiring
@@ -13,7 +13,7 @@ struct PlanDraft {
   var facts: [TensorFacts]
   /// The size of each piece of scratch memory; the first is tensor `wiring.tensorCount`.
   var scratchByteCounts: [Int]
-  /// What preparation may take.
+  /// The limits of preparation.
   let limits: RunLimits
 
   /// For each tensor: the step that writes it, or −1.
@@ -25,12 +25,12 @@ struct PlanDraft {
     return writers
   }
 
-  /// Whether a pass has anything to look at; most models lack what most passes look for.
+  /// Whether a pass has any candidate; most models lack candidates for most passes.
   func contains(where isCandidate: (any Operator) -> Bool) -> Bool {
     steps.contains { isCandidate($0.operation) }
   }
 
-  /// Removes steps that others absorb.
+  /// Removes absorbed steps.
   mutating func removeSteps(where isAbsorbed: (Int) -> Bool) {
     guard steps.indices.contains(where: isAbsorbed) else { return }
     steps = steps.indices.filter { !isAbsorbed($0) }.map { steps[$0] }

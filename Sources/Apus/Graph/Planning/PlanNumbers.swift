@@ -9,12 +9,12 @@ package struct PlanNumbers {
     package var reads: [Int]
     package var writes: [Int]
     package var scratch: [Int]
-    /// Whether its operator may say that its result may lie where an operand does.
+    /// Whether its operator may permit its result to overwrite an operand.
     package var mayOverwrite = true
     fileprivate let operation: any Operator
   }
 
-  /// Where a tensor lies.
+  /// A tensor's range of bytes in the block.
   package struct Place {
     package var tensor: Int
     package var offset: Int

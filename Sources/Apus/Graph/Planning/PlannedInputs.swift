@@ -6,7 +6,7 @@ final class PlannedInputs {
   let shapes: [TensorShape]
   /// What is known about each tensor before the first operator.
   let facts: [TensorFacts]
-  /// Where the inputs lie.
+  /// The layout of the inputs.
   let layout: Layout
   /// The size of each variable.
   let variables: [(tensor: Int, byteCount: Int)]

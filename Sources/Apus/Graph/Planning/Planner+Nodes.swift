@@ -26,7 +26,7 @@ extension Planner {
       isConstant: draft.facts[index].constant != nil)
   }
 
-  /// The most dimensions of what an operator computes: data may ask for any number.
+  /// The maximum rank of computed tensors; data may ask for any.
   private static let rankLimit = 32
 
   /// Gives a tensor its shape.
@@ -56,7 +56,7 @@ extension Planner {
         "\(node.place): output \(wiring.name(of: index)), \(shape), has \(shape.elementCount) elements, more than the "
           + "limit of \(context.elementLimit)")
     }
-    // Memory does not bound the sizes of what has no elements.
+    // The memory limit does not bound the dimensions of tensors without elements.
     guard shape.elementCount > 0 || shape.extent <= context.elementLimit else {
       throw ApusError(
         .resourceLimit,
@@ -88,7 +88,7 @@ extension Planner {
   /// A tensor's values at preparation.
   func values<T: TensorElement>(of slot: TensorSlot, as type: T.Type) throws(ApusError) -> [T] {
     if let constant = constant(slot.index) { return try constant.values() }
-    // A view that this segment plans has no place yet, but its root may have one.
+    // A view planned in this segment has no memory yet, but its root may have.
     let root = slot.index < wiring.tensorCount ? draft.facts[slot.index].root : slot.index
     guard start.isRunning, root < wiring.tensorCount, start.present[root] else {
       throw ApusError(.valueNotKnown, "\(wiring.name(of: slot.index)) is known only when the model runs")

@@ -15,14 +15,14 @@ final class Planner {
   /// What the operator in preparation has read and written.
   var record = AccessRecord()
   private var assumptions: [(tensor: Int, bytes: [UInt8])] = []
-  /// For each tensor: whether it is among them. Empty while none is.
+  /// For each tensor: whether planning relies on its bytes; empty while there is none.
   private var isAssumed: [Bool] = []
   private var assumedByteCount = 0
   private var conditions: [() -> Bool] = []
   /// For each tensor: the operator that was last prepared to write it.
   private var lastWriters: [Int]
-  /// The size of what the segment keeps beside the arena: packed weights, folded constants, tables, values
-  /// that it relies on, and what it knows of tensors.
+  /// The size of the segment's memory outside the arena: packed weights, folded constants, tables, values
+  /// that it relies on, and facts about tensors.
   private var heldByteCount = 0
 
   var model: Model { graph.model }
@@ -58,7 +58,7 @@ final class Planner {
         deferred = try prepareOperator(node)
       } catch {
         guard error.code == .valueNotKnown else { throw error }
-        // Everything before has run: a value that is still missing will never come.
+        // All earlier operators have run, so a missing value will never exist.
         guard !start.isRunning || node > first else { throw ApusError(.malformedModel, error.message) }
         break
       }
@@ -79,7 +79,7 @@ final class Planner {
       checkedWith: PlanChecker(wiring: wiring, before: start.present, limits: context.limits))
   }
 
-  /// What each segment keeps of each tensor: what is known about it, and whether it is there.
+  /// The size of what each segment keeps per tensor: facts, and whether it is in memory.
   private static let tensorByteCount = MemoryLayout<TensorFacts>.stride + 16
 
   /// Plans an empty segment with memory for the outputs of a deferred operator, whose shapes are now known.
@@ -120,7 +120,7 @@ final class Planner {
     let operation: any Operator
     do throws(ApusError) { operation = try registration.prepare(node) } catch {
       draft.scratchByteCounts.removeSubrange(scratchCount...)
-      // What it has read stays.
+      // The values that it has read stay recorded.
       heldByteCount = heldBefore + assumedByteCount - assumedBefore
       for output in record.writes where !wiring.isVariable(output) { draft.facts[output].shape = nil }
       throw error
@@ -203,9 +203,10 @@ final class Planner {
       operation, reads: step.reads.filter { !packer.packed.contains($0) }, scratch: record.scratch)
   }
 
-  /// Puts a constant in place, and counts what stays in memory.
+  /// Puts a constant in memory, and counts the bytes that stay.
   func pinned(_ constant: Constant) throws(ApusError) -> TensorBuffer {
-    // Those with several readers are counted where they are folded. All outputs of an operator are kept together.
+    // Constants with several consumers were counted when they were folded. All outputs of an operator are
+    // kept together.
     if constant.placed == nil, let computed = constant.computation {
       try context.limits.checkTime()
       if !computed.isShared { try hold(computed.keptByteCount) }

@@ -2,14 +2,14 @@
 
 import ApusFormat
 
-/// Where the results of an operator get their type from, whatever type the file declares for them.
+/// The source of an operator's result type, whatever type the file declares.
 ///
-/// These operators of the reference set it while they prepare, and there are files that rely on it. All other operators refuse
-/// a file that declares another type than theirs.
+/// The reference sets the types of these operators during preparation, and there are files that rely on it.
+/// All other operators reject a file that declares another type.
 enum ResultType {
   /// The type of an input.
   case input(Int)
-  /// One type.
+  /// A fixed type.
   case fixed(ElementType)
 
   /// The rule for the first result of an operator; nil if the file decides.
@@ -39,7 +39,7 @@ enum ResultType {
     }
   }
 
-  /// The types of a subgraph's tensors: those of the file, but for results that have a rule.
+  /// The types of a subgraph's tensors: the file's, except for results with a rule.
   static func types(of subgraph: SubgraphEntry, in file: ModelFile) -> [ElementType] {
     var types = subgraph.tensors.map { ElementType($0.type) }
     for node in subgraph.operators {
@@ -53,7 +53,7 @@ enum ResultType {
       case .fixed(let only):
         type = only
       }
-      // The parts of a split are alike; further results of other operators have types of their own.
+      // All outputs of a split have one type. Second results of other operators have their own types.
       let results = code == .split || code == .splitV ? node.outputs[...] : node.outputs.prefix(1)
       for result in results where !subgraph.tensors[result].isVariable { types[result] = type }
     }

@@ -2,11 +2,11 @@
 
 import ApusKernels
 
-/// The plan of some consecutive operators: steps in order, and where each tensor lies. Immutable.
+/// The plan of some consecutive operators: steps in order, and the layout of tensors. Immutable.
 ///
-/// A segment ends before an operator whose preparation needs a value that only a run computes, and after one whose
-/// output shapes only a run decides. What follows is planned when the values are known, and kept as long as they
-/// stay equal.
+/// A segment ends before an operator whose preparation needs a value that only a run computes, and after one
+/// whose output shapes only a run decides. The next segment is planned when the values are known, and kept as
+/// long as they stay equal.
 @safe final class SegmentPlan {
   /// Its position among the segments of its subgraph.
   let index: Int
@@ -14,13 +14,13 @@ import ApusKernels
   let nodes: Range<Int>
   /// The steps, in order.
   let steps: [Step]
-  /// The same without reference counting, which would take a few percent of a small model's time.
+  /// The steps, without reference counting, which would take a few percent of a small model's time.
   let walk: [Unmanaged<Step>]
-  /// About how long it takes on one thread.
+  /// The estimated duration on one thread.
   let nanoseconds: Int
   /// What is known about each tensor at its end.
   let facts: [TensorFacts]
-  /// Where its tensors and scratch memory lie, in a block of its own.
+  /// The layout of its tensors and scratch memory, in its own block.
   let layout: Layout
   /// The constants that its steps, or the caller, read during or after runs, by tensor.
   let pinned: [PlacedConstant]
@@ -28,34 +28,34 @@ import ApusKernels
   let scratchByteCounts: [Int]
   /// The values that its preparation read.
   let assumptions: [(tensor: Int, bytes: [UInt8])]
-  /// What else its preparation relied on.
+  /// Other conditions that its preparation relied on.
   let conditions: [() -> Bool]
   /// Its last operator, if that is deferred.
   let deferred: (any DeferredOperator)?
   /// The deferred operator for whose outputs this empty segment has memory.
   let delivery: Delivery?
-  /// The size of what it keeps beside its block, in bytes.
+  /// The size of the memory that it keeps beside its block, in bytes.
   let heldByteCount: Int
-  /// About how many steps a run of it takes, those of called subgraphs apart.
+  /// The estimated work of a run, without that of called subgraphs.
   let work: Int
-  /// Whether a run takes long enough for the clock to be read at all, or nobody knows.
+  /// Whether a run may take long enough to check the time limit.
   let isLong: Bool
-  /// How the clock is read at each step.
+  /// Whether the clock is read at each step.
   let clock: [ClockUse]
   /// The tensors whose values exist after it has run; set by the checker, for the next segment.
   let present: PresentTensors
 
-  /// How a step of a long run deals with the clock, which takes as long to read as a small operator to run.
+  /// Whether a step of a long run reads the clock. Reading it takes as long as running a small operator.
   enum ClockUse {
-    /// Nobody reads it.
+    /// The clock is not read.
     case ignored
-    /// It is read before the step.
+    /// The clock is read before the step.
     case read
-    /// The same, and within the step, which is long or may be.
+    /// The clock is read before the step and during it, because the step may be long.
     case watched
   }
 
-  /// The work of a step within which the clock is read: some ten microseconds of products.
+  /// The work from which on a step reads the clock while it runs: some ten microseconds of products.
   private static let watchedWork = 1 << 20
 
   /// A deferred operator and its position.
@@ -121,23 +121,23 @@ extension ElementType {
   fileprivate var isByte: Bool { self == .int8 || self == .uint8 }
 }
 
-/// Where tensors lie in one block of memory.
+/// The layout of tensors in one block of memory.
 struct Layout {
-  /// One tensor's place, or that of a piece of scratch memory.
+  /// The range of bytes of a tensor, or of a piece of scratch memory.
   struct Place {
     /// The index in the table of tensors.
     let tensor: Int
     /// Bytes from the block's start; a multiple of 64.
     let offset: Int
     let byteCount: Int
-    /// The first and the last operator during which the memory is held.
+    /// The live range: the first and the last operator during which the memory is held.
     let lifetime: ClosedRange<Int>
 
-    /// Where its bytes end.
+    /// The end of its bytes.
     var end: Int { offset + byteCount }
   }
 
-  /// A tensor that has the bytes of another.
+  /// A tensor that shares the bytes of another.
   struct View {
     let tensor: Int
     let root: Int

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A step of a plan: one operator of the file, or several as one. Immutable: a pass that changes a step makes another.
+/// A step of a plan: one operator of the file, or several fused. Immutable: a pass that changes a step
+/// creates another.
 ///
-/// It is a class so that neither passes nor the walk copy operators.
+/// It is a class so that neither passes nor runs copy operators.
 final class Step {
   /// The operator that decides the step's position in the order.
   let position: Int
@@ -17,7 +18,8 @@ final class Step {
   let scratch: [Int]
   /// The multiply-accumulates of one run.
   let multiplyAccumulates: Int
-  /// The same and other work that the operator declared, in multiply-accumulates of fast kernels that take as long.
+  /// The multiply-accumulates plus other work that the operator declared, in multiply-accumulates of fast
+  /// kernels of equal duration.
   let work: Int
 
   init(
@@ -34,11 +36,11 @@ final class Step {
     self.work = max(work, multiplyAccumulates)
   }
 
-  /// The step with another operation, which may do the work of other steps, too.
+  /// A step with another operation, which may include the work of other steps.
   ///
   /// - Parameters:
   ///   - others: the steps that it absorbs.
-  ///   - more: scratch memory that it needs beside theirs.
+  ///   - more: additional scratch memory.
   func doing(
     _ operation: any Operator, absorbing others: [Step] = [], position: Int? = nil, reads: [Int]? = nil,
     writes: [Int]? = nil, scratch more: [Int] = []
@@ -60,8 +62,9 @@ final class Step {
   /// Whether it covers an operator of the file.
   func does(_ node: Int) -> Bool { nodes.contains(node) }
 
-  /// How many elements it reads and writes; tensors without a shape and scratch memory have none. Loops may run over the other sizes of
-  /// tensors without elements: the sum of their extents.
+  /// The number of elements that it reads and writes, without scratch memory and tensors of unknown shape.
+  /// For tensors without elements, also the sum of their extents, because loops may run over their other
+  /// dimensions.
   func elementCount(_ facts: [TensorFacts]) -> (count: Int, emptyExtent: Int) {
     var (count, emptyExtent) = (0, 0)
     func add(_ tensor: Int) {
@@ -81,7 +84,7 @@ final class Step {
 }
 
 extension Int {
-  /// The sum, or the largest number where that is more.
+  /// The sum, or `.max` on overflow.
   func addingClamped(_ other: Int) -> Int {
     let (sum, overflow) = addingReportingOverflow(other)
     return overflow ? .max : sum

@@ -6,7 +6,7 @@ struct TensorFacts {
   var shape: TensorShape?
   /// The values, if they are known before any run.
   var constant: Constant?
-  /// The tensor whose bytes it shares; itself if it has bytes of its own.
+  /// The tensor whose bytes it shares; its own index if it shares none.
   var root: Int
 
   /// The number of elements; zero while the shape is not known.

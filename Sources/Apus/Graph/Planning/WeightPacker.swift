@@ -7,7 +7,7 @@ final class WeightPacker {
   let node: Node
   /// How many bytes of packed weights the step will request, if it makes several requests.
   var expectedByteCount = 0
-  /// The tensors that nothing reads any more because they are packed.
+  /// The tensors that runs no longer read because they are packed.
   private(set) var packed: [Int] = []
 
   private let planner: Planner
@@ -82,7 +82,7 @@ final class WeightPacker {
   ) throws(ApusError) -> ConstantLease {
     if let lease, constants.allSatisfy({ lease.contains($0.tensor) }) { return lease }
     lease = nil
-    // They lie beside what is packed from them.
+    // The constants are in memory together with the packed weights.
     let byteCount = constants.reduce(distance) { $0.addingClamped($1.constant.leasedByteCount) }
     try within { () throws(ApusError) in try planner.reserve(byteCount) }
     let made = try ConstantLease(constants, pool: planner.model.packedMemory, distance: distance)

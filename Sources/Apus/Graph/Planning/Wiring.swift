@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import ApusFormat
 
-/// How the file connects the operators of a subgraph: who writes and who reads each tensor. Immutable.
+/// How the file connects the operators of a subgraph: the producer and the consumers of each tensor.
+/// Immutable.
 ///
 /// It is a class, so that plans, drafts and checkers pass it on at little cost.
 final class Wiring: Sendable {
@@ -15,7 +16,7 @@ final class Wiring: Sendable {
     case variable
     /// An operator, by its position.
     case node(Int)
-    /// Nobody.
+    /// Nothing writes it.
     case nothing
   }
 
@@ -29,7 +30,7 @@ final class Wiring: Sendable {
   let types: [ElementType]
   /// For each tensor: whether the caller reads it after a run.
   let isOutput: [Bool]
-  /// Where the readers of each tensor begin in `allReaders`; the last entry is their end.
+  /// The index of each tensor's first reader in `allReaders`; the last entry is the end.
   private let firstReaders: [Int]
   private let allReaders: [Int]
 

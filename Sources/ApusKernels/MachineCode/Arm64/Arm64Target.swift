@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The instructions of an arm64 machine.
+/// An arm64 target, by its vector instructions.
 package enum Arm64Target: Hashable, Sendable {
-  /// With products of four bytes at once: Armv8.2's DotProd.
+  /// With DotProd of Armv8.2: products of four bytes at once.
   case dotProduct
-  /// Without.
+  /// Without DotProd.
   case neon
 }
 
@@ -30,7 +30,7 @@ extension Arm64Target: CodeTarget {
   var pipes: VectorPipes { VectorPipes(areShared: false, areFullWidth: false) }
   var fetchesAhead: Bool { false }
 
-  // Any sum and any factor will do, and no form is faster.
+  // The epilogue is exact for any sum and any factor, and none is faster.
   func sumLimit(_ epilogue: LoweredEpilogue) -> Int? { nil }
   func simplified(
     _ epilogue: Epilogue, faint: FaintChannels?, outputsPerChannel: Int, depth: Int
@@ -54,7 +54,7 @@ extension Arm64Target: CodeTarget {
     }
   }
 
-  // What x86 alone has.
+  // Abilities that only x86 targets have.
   func mostInnerRows(columnCount: Int) -> Int? { nil }
   func mostOverlappingRows(
     _ product: ProductKind, _ steps: ProductSteps, _ operands: MatrixOperands, _ epilogue: LoweredEpilogue
@@ -90,7 +90,7 @@ extension Arm64Target: CodeTarget {
 }
 
 extension Arm64EpilogueGenerator {
-  /// What finishes outputs of these operands.
+  /// The epilogue for operands, a lowered epilogue and a block's shape.
   init(_ operands: MatrixOperands, _ epilogue: LoweredEpilogue?, _ shape: BlockShape) {
     self.init(
       kind: Kind(operands, epilogue), rowCount: shape.rowCount, vectorCount: shape.vectorCount,

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Generated functions by the rows and columns of their blocks.
+/// Generated functions, looked up by the rows and columns of their blocks.
 struct BlockFunctions: Sendable {
-  /// For a number of columns, which list of functions is theirs, counted from one; zero where there is none.
+  /// For each number of columns, the number of its list of functions, counted from one; zero if there is
+  /// none.
   private var lists: [UInt8]
-  /// The length of a list: it has a function for each number of rows.
+  /// The length of a list, which has an entry for each number of rows.
   private let listLength: Int
-  /// The lists behind each other; zero where there is no function.
+  /// All lists, one after the other; zero where there is no function.
   private var addresses: [Int]
 
-  /// The functions for these shapes; throws where one cannot be placed.
+  /// Generates the functions for these shapes; throws if there is no memory for one.
   init(
     _ shapes: [BlockShape], placement: CodePlacement, generator: (BlockShape) -> (any CodeGenerator)?
   ) throws(Decline) {
@@ -20,7 +21,7 @@ struct BlockFunctions: Sendable {
     }
     listLength = mostRows + 1
     lists = [UInt8](repeating: 0, count: mostColumns + 1)
-    // A panel has far fewer columns than that.
+    // A panel has far fewer columns than `UInt8` can count.
     var listCount: UInt8 = 0
     for shape in shapes where lists[shape.columnCount] == 0 {
       listCount += 1
@@ -46,7 +47,8 @@ struct BlockFunctions: Sendable {
 
   private init() { (lists, listLength, addresses) = ([0], 1, []) }
 
-  /// Calls the function for a block of rows and columns. Inlined, as callers would otherwise retain the lists each time.
+  /// Calls the function for a block of rows and columns. Inlined, because callers would otherwise retain the
+  /// arrays.
   @inline(__always)
   func call(rows: Int, columns: Int, _ arguments: inout ConvolutionArguments) {
     CodeFunction(bits: addresses[(Int(lists[columns]) &- 1) &* listLength &+ rows])?.call(&arguments)

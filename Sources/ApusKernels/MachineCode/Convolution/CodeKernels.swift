@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Convolutions in generated code for one target: of the strategies that serve a layer, the first.
+/// Convolutions in generated code for one target: the first strategy that accepts a layer computes it.
 @safe package struct CodeKernels: ConvolutionKernels {
   private let target: any CodeTarget
-  /// How unsigned bytes are multiplied, and how in depthwise convolutions.
+  /// How unsigned bytes are multiplied, in products and in depthwise convolutions.
   private let bytes: ProductKind
   private let depthwiseBytes: ProductKind
   private let placement: CodePlacement
 
-  /// The strategies that may be taken.
+  /// The strategies to try; tests restrict them.
   package var strategies = ConvolutionStrategy.allCases
-  /// Whether Winograd's way is left where it is reckoned to be slower.
+  /// Whether Winograd's method declines layers for which it is estimated to be slower.
   package var reckons = true
-  /// For which machine products are laid out.
+  /// The vector units of the machine to lay products out for.
   package var pipes: VectorPipes
 
   init(

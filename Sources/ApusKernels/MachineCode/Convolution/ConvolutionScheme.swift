@@ -1,39 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is multiplied and what becomes of the sums: all that plain and depthwise convolutions have in common.
+/// The arithmetic that products, depthwise convolutions and Winograd's method share: operand types and
+/// epilogues.
 final class ConvolutionScheme: @unchecked Sendable {
-  // @unchecked: nothing changes; the addresses are of code, which does not either.
+  // @unchecked: immutable; its addresses are of code, which does not change either.
 
   private let targetName: String
   let product: ProductKind
-  /// That of gathered activations: bytes whose sign does not suit the target's are gathered with the other one.
+  /// The product for gathered activations; gathering can flip the signs of bytes for it.
   let gatheredProduct: ProductKind
-  /// How bytes are multiplied; nil for floats.
+  /// The signs and zero points of bytes; nil for floats.
   let operands: ByteOperands?
   private let isHybrid: Bool
   /// The size of an element of input and output.
   let elementByteCount: Int
-  /// What gathered elements become.
+  /// How gathering converts elements.
   let lanes: TileGathering.Lanes
-  /// Why it does not make them in the fastest way that the target knows; nil where it does.
+  /// Why the target's fastest epilogue was not used; nil if it is.
   private let unsimplified: Decline?
-  /// What the generated code makes of sums, as a rule.
+  /// The epilogue of the generated code, for sums within ``sumLimit``.
   let epilogue: LoweredEpilogue
-  /// What it makes of sums that weights and biases may take beyond the limit of that; nil where there is none.
+  /// The epilogue for any sum, for weights and biases that may exceed the limit; nil if it is not needed.
   let general: LoweredEpilogue?
-  /// Whether there is one: runs ask, and epilogues take time to copy.
+  /// Whether ``general`` exists. Each run reads this, and copying an epilogue takes time.
   private let hasGeneral: Bool
-  /// The greatest magnitude of sums that the rule takes; nil for any.
+  /// The largest magnitude of a sum for which ``epilogue`` is exact; nil if there is no limit.
   private let sumLimit: Int?
-  /// What weights are packed for: the same, or less where others with the same layout take less.
+  /// The limit that weights are packed for: ``sumLimit``, or a smaller one if layers with equal layouts can
+  /// then share one packing.
   let packedSumLimit: Int?
-  /// The channels for which that is not what is asked for.
+  /// The channels that are packed with other factors and biases than the model has.
   let faint: FaintChannels?
-  /// What makes words or bytes of floats.
+  /// The quantization of float activations at run time; nil for other activations.
   private let quantization: HybridQuantization?
 
-  /// The scheme of a convolution whose outputs are sums of `depth` products; throws where its parts do not fit. `bytes` says
-  /// how bytes are multiplied.
+  /// The arithmetic of a convolution; throws if its operands and epilogue do not fit together.
+  ///
+  /// - Parameters:
+  ///   - depth: K, the number of products per sum.
+  ///   - bytes: how unsigned bytes are multiplied.
   init(
     _ matrixOperands: MatrixOperands, _ epilogue: Epilogue, batches: Int, inputCount: Int,
     outputChannels: Int, outputsPerChannel: Int, depth: Int, target: any CodeTarget,
@@ -58,7 +63,7 @@ final class ConvolutionScheme: @unchecked Sendable {
       simplified = try target.simplified(
         common, faint: faint, outputsPerChannel: outputsPerChannel, depth: depth)
     } catch { unsimplified = error }
-    // Code that takes any sums takes any factors.
+    // Code that is exact for any sum supports any factor.
     if simplified == nil, target.sumLimit(.stated(common)) == nil { (faint, common) = (nil, epilogue) }
     self.faint = faint
     self.epilogue = simplified ?? .stated(common)
@@ -83,7 +88,8 @@ final class ConvolutionScheme: @unchecked Sendable {
       code: matrixOperands.isHybrid ? target.hybrid?.quantization(makesBytes: makesBytes) : nil)
   }
 
-  /// A layout of weights packed for this scheme, of a kind that these numbers measure.
+  /// The identity of a weight layout: `kind` and `measures` describe its shape, the scheme adds the
+  /// arithmetic.
   func layout(_ kind: String, _ measures: [Int]) -> WeightLayout {
     var numbers = measures
     if let operands { numbers += [Int(operands.lhsZeroPoint), Int(operands.rhsZeroPoint)] }
@@ -93,7 +99,8 @@ final class ConvolutionScheme: @unchecked Sendable {
       kind, targetName, product.name, isHybrid ? "hybrid" : faint == nil ? "" : "faint", numbers: numbers)
   }
 
-  /// Why outputs are made, of all weights or of these, in another way than the fastest: for people to read.
+  /// Why the epilogue is not the fastest one, for this layer or for these weights; shown by `apus inspect
+  /// --plan`.
   func notes(_ packed: PackedWeights?) -> [String] {
     var notes: [String] = []
     if let unsimplified { notes.append("not in single precision: \(unsimplified)") }
@@ -108,7 +115,7 @@ final class ConvolutionScheme: @unchecked Sendable {
     return notes
   }
 
-  /// Whether outputs of these weights need the ``general`` epilogue.
+  /// Whether these weights need the ``general`` epilogue.
   func needsGeneral(_ packed: PackedWeights) -> Bool {
     guard hasGeneral else { return false }
     return switch WeightTerms.bounds(packed) {
@@ -120,16 +127,16 @@ final class ConvolutionScheme: @unchecked Sendable {
 
   // MARK: Running
 
-  /// The memory of one run, for as long as it takes.
+  /// The memory of one run; valid while it lasts.
   @safe struct Memory {
-    /// The input, or the words or bytes that were made of it.
+    /// The input, or its quantized values.
     let input: UnsafeRawPointer
     /// The scales of quantized images.
     let scales: UnsafeRawPointer
-    /// The zero points of their bytes, negated.
+    /// The negated zero points of quantized images.
     let zeroPoints: UnsafeRawPointer
     let output: UnsafeMutableRawPointer
-    /// Memory for each worker.
+    /// The workers' memory.
     let scratch: UnsafeMutableRawPointer
 
     /// The zero point of an image that was quantized to bytes.
@@ -139,10 +146,10 @@ final class ConvolutionScheme: @unchecked Sendable {
     }
   }
 
-  /// Scratch memory besides that of each worker: alignment, quantized images and their parameters.
+  /// Scratch memory that all workers share: alignment, quantized images and their parameters.
   var sharedByteCount: Int { 64 + (quantization?.byteCount ?? 0) }
 
-  /// Quantizes an input that is not, and hands over the memory of a run.
+  /// Quantizes a float input if the layer is hybrid, then calls `body` with the memory of the run.
   func run(
     _ input: RawSpan, _ output: inout MutableRawSpan, _ scratch: inout MutableRawSpan, threads: ThreadTeam,
     _ body: (Memory) -> Void

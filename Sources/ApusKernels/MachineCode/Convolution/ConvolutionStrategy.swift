@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A way of generated code to compute a convolution. The cases are in the order in which they are tried.
+/// How generated code computes a convolution. Strategies are tried in the order of the cases.
 package enum ConvolutionStrategy: CaseIterable, Hashable, Sendable {
-  /// A long filter of one channel is a depthwise convolution, whose code does many pixels at once: ``DepthwiseKernel``.
+  /// A long filter of one channel becomes a depthwise convolution, whose code computes many pixels at once:
+  /// ``DepthwiseKernel``.
   case filter
-  /// A dense 3×3 filter of stride 1 with fewer products, where that is reckoned to be faster: ``WinogradKernel``.
+  /// A dense 3×3 filter of stride 1 by Winograd's method, if that is estimated to be faster:
+  /// ``WinogradKernel``.
   case winograd
-  /// A matrix product of pixels and weights, which serves all others: ``ProductKernel``.
+  /// A matrix product of pixels and weights, for all other layers: ``ProductKernel``.
   case product
 
-  /// The strategy in the reason why it was passed over.
+  /// The strategy's name in the reason why it declined.
   var name: StaticString {
     switch self {
     case .filter: "as a depthwise convolution"

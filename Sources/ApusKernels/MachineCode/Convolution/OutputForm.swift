@@ -2,13 +2,14 @@
 
 import Synchronization
 
-/// One way of making the outputs of a layer: an epilogue's functions, and the factors that they read.
+/// The functions of a layer for one epilogue, and the factors that they read.
 @safe final class OutputForm: @unchecked Sendable {
-  // @unchecked: factors are written once, before anybody else reads them.
+  // @unchecked: factors are written by the initializer only.
 
-  /// Functions of blocks of rows, or of pixels of depthwise convolutions.
+  /// The functions for blocks of rows, or of pixels in depthwise convolutions.
   let functions: BlockFunctions
-  /// Functions of depthwise convolutions for the runs of columns of an input that is read in place, by the runs' numbers.
+  /// The functions of depthwise convolutions that read the input in place, by the index of their run of
+  /// columns.
   let runFunctions: BlockFunctions
   private let factors: UnsafeMutableRawPointer
   private let factorByteCount: Int
@@ -33,9 +34,9 @@ import Synchronization
 
   private static let making = Mutex(0)
 
-  /// The form that a run turns out to need, made once, whether or not the limit for code is reached.
+  /// Returns `form`, and creates it if a run needs it for the first time, whatever the limit for code is.
   ///
-  /// Few layers have one; without memory for it the process ends.
+  /// Few layers need one. Without memory for it, the process ends.
   static func made(
     _ form: inout OutputForm?, _ body: (CodePlacement) throws(Decline) -> OutputForm
   ) -> OutputForm {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What one step of a generated product multiplies: four bytes of a row with four of a column.
+/// What one K-step multiplies per lane: four bytes, two `int16` or one float of a row with as many of a
+/// column.
 package enum ProductKind: Hashable, Sendable {
   /// Unsigned bytes of rows with signed bytes of columns.
   case unsignedBytes
-  /// Signed bytes of both.
+  /// Signed bytes with signed bytes.
   case signedBytes
   /// Pairs of `int16`.
   case words
@@ -24,7 +25,7 @@ package enum ProductKind: Hashable, Sendable {
     }
   }
 
-  /// What tells packed weights of one product from those of others.
+  /// The product's name; part of the key of packed weights.
   var name: String {
     switch self {
     case .unsignedBytes: "unsigned bytes"
@@ -34,7 +35,7 @@ package enum ProductKind: Hashable, Sendable {
     }
   }
 
-  /// Bytes of a term.
+  /// Bytes per value.
   var laneByteCount: Int {
     switch self {
     case .unsignedBytes, .signedBytes: 1
@@ -43,7 +44,8 @@ package enum ProductKind: Hashable, Sendable {
     }
   }
 
-  /// Terms of one step: of a tap, or one each of as many taps where convolutions are depthwise.
+  /// Values of K per K-step. They belong to one tap in products, and to different taps in depthwise
+  /// convolutions.
   package var lanesPerStep: Int { 4 / laneByteCount }
 }
 
@@ -51,10 +53,11 @@ extension MatrixOperands {
   /// The size of an element of input and output.
   var generatedByteCount: Int { self == .float32 || isHybrid ? 4 : 1 }
 
-  /// Whether floats are quantized when they come.
+  /// Whether float activations are quantized at run time.
   var isHybrid: Bool { if case .hybrid = self { true } else { false } }
 
-  /// As ``bytes``; the zero points of quantized floats are known at run time only, and their weights are signed.
+  /// The signs and zero points of bytes. For hybrid operands, weights are signed and the activations' zero
+  /// point, known only at run time, counts as 0.
   var generatedBytes: ByteOperands? {
     isHybrid ? ByteOperands(signFlip: 0x80, lhsZeroPoint: 0, rhsZeroPoint: 128) : bytes
   }

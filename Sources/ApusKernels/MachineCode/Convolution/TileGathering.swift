@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Copies the part of an image that a tile reads to a *plane*, with padding around it, as generated products read it.
+/// Copies the part of an image that a tile reads, with its padding, to a *plane* that generated products
+/// read.
 struct TileGathering {
-  /// What elements become.
+  /// How elements are converted.
   enum Lanes {
     case floats
-    /// Bytes as they are, and that of the padding.
+    /// Bytes, unchanged, with this byte as padding.
     case bytes(padding: UInt8)
-    /// Bytes whose highest bit is turned.
+    /// Bytes with their highest bit flipped.
     case flippedBytes(FlippedBytes)
-    /// Words as they are: quantized floats.
+    /// `int16` values of quantized floats, unchanged.
     case words
-    /// Unsigned bytes as they are: quantized floats, whose padding is the zero point of the image.
+    /// Unsigned bytes of quantized floats, unchanged; the padding is the zero point of each image.
     case quantizedBytes
-    /// Bytes as words, minus their zero point.
+    /// Bytes widened to `int16`, minus their zero point.
     case centeredBytes(CenteredInt16)
   }
 
@@ -24,23 +25,25 @@ struct TileGathering {
   let paddingTop: Int
   let paddingLeft: Int
   let strideHeight: Int
-  /// Rows that one line of outputs reads, from the first to the last.
+  /// Rows of the input from the first to the last that one line of outputs reads.
   let reachHeight: Int
-  /// Whether lines are pixels, none of which needs padding.
+  /// Whether lines are pixels without padding.
   let isDense: Bool
   let planeWidth: Int
-  /// Channels of a pixel of the plane.
+  /// Channels per pixel of the plane.
   let channels: Int
-  /// Columns of equal phase lie side by side, so many in each phase.
+  /// Columns whose index has the same remainder modulo `phases` are stored side by side, `phaseWidth` of
+  /// them.
   let phases: Int
   let phaseWidth: Int
-  /// How often each channel of the input comes.
+  /// How many times each channel of the input is repeated.
   let depthMultiplier: Int
-  /// Whether nobody reads rows above and below the image.
+  /// Whether rows above and below the image are not written, because the product skips them.
   var leavesOutPadding = false
 
-  /// Copies what `lines` of an image's outputs read, from a channel of the output on; `zeroPoint` is that of an image
-  /// quantized to bytes.
+  /// Copies what `lines` of an image's outputs read, from output channel `firstChannel` on.
+  ///
+  /// - Parameter zeroPoint: the padding of an image that was quantized to bytes.
   func gather(
     _ input: UnsafeRawPointer, image: Int, lines: Range<Int>, firstChannel: Int, zeroPoint: UInt8 = 0,
     to plane: UnsafeMutableRawPointer
@@ -51,7 +54,12 @@ struct TileGathering {
       to: plane)
   }
 
-  /// As above, of the padded image's `columns` alone, which are no more than the plane has.
+  /// Copies the `columns` of the padded image that `lines` of its outputs read, from output channel
+  /// `firstChannel` on.
+  ///
+  /// - Parameters:
+  ///   - columns: no more than the plane has.
+  ///   - zeroPoint: the padding of an image that was quantized to bytes.
   func gather(
     _ input: UnsafeRawPointer, image: Int, lines: Range<Int>, columns: Range<Int>, firstChannel: Int,
     zeroPoint: UInt8 = 0, to plane: UnsafeMutableRawPointer
@@ -100,7 +108,7 @@ struct TileGathering {
     }
     let rowCount = (lines.count &- 1) &* strideHeight &+ reachHeight
     let top = lines.lowerBound &* strideHeight &- paddingTop
-    // Columns of the plane that lie in the input, and those of the input before them.
+    // Columns of padding on the left, columns of the input to skip, and columns to copy.
     let left = min(max(0, paddingLeft &- columns.lowerBound), columns.count)
     let skipped = max(0, columns.lowerBound &- paddingLeft)
     let inside = max(0, min(columns.count &- left, inputWidth &- skipped))
@@ -130,7 +138,7 @@ struct TileGathering {
     }
   }
 
-  /// Pixels that lie side by side, all their channels or some.
+  /// Copies neighboring pixels, with all their channels or a range of them.
   @inline(__always)
   private func copy<Conversion: LaneConversion>(
     _ source: UnsafeRawPointer, _ conversion: Conversion, pixels: Int, firstChannel: Int,
@@ -153,7 +161,7 @@ struct TileGathering {
     }
   }
 
-  /// A row whose columns of equal phase lie side by side, channels repeated.
+  /// Copies a row, sorts its columns by phase and repeats its channels.
   @inline(__always)
   private func gatherColumns<Conversion: LaneConversion>(
     _ source: UnsafeRawPointer, _ conversion: Conversion, firstChannel: Int, left: Int, inside: Int,
@@ -162,13 +170,13 @@ struct TileGathering {
     let size = Conversion.elementByteCount
     let step = phases &* inputChannels &* size
     let existing = min(channels, inputChannels &* depthMultiplier &- firstChannel)
-    // Whether bytes are repeated in vectors: whole channels, which fill the pixel.
+    // Whether bytes are repeated by vectors: only whole channels that fill the pixel.
     let repeatsBytes =
       depthMultiplier > 1 && size == 1 && conversion.flips != nil && existing == channels
       && firstChannel % depthMultiplier == 0 && channels % depthMultiplier == 0
     for phase in 0..<phases {
       let line = unsafe row + phase &* phaseWidth &* channels
-      // The columns that lie in the input.
+      // The columns inside the input.
       let x = phase &- left
       let first = x >= 0 ? 0 : min(phaseWidth, ceilingQuotient(0 &- x, phases))
       let end = inside > x ? max(first, min(phaseWidth, ceilingQuotient(inside &- x, phases))) : first
@@ -202,10 +210,12 @@ struct TileGathering {
     }
   }
 
-  /// Bytes of pixels that begin `step` bytes apart, each as often as the multiplier says, into pixels that follow each other.
-  /// What is stored beyond them is overwritten: there is room for two vectors behind the last pixel.
+  /// Copies the bytes of pixels that are `step` bytes apart to consecutive pixels, and repeats each
+  /// `depthMultiplier` times.
   ///
-  /// - Parameter room: How many bytes there are to read, from the first on.
+  /// Stores may go up to two vectors beyond the last pixel; later stores overwrite that.
+  ///
+  /// - Parameter room: the bytes that can be read from `source` on.
   private func repeatBytes(
     _ source: UnsafeRawPointer, step: Int, count: Int, room: Int, runs: Int, flips: UInt8,
     to target: UnsafeMutableRawPointer
@@ -252,8 +262,8 @@ struct TileGathering {
     }
   }
 
-  /// So many of a pixel's channels, each as often as the multiplier says. What is stored beyond them is overwritten: there is
-  /// room for a vector behind the last pixel.
+  /// Copies `count` output channels of a pixel, each repeated `depthMultiplier` times. Stores may go up to a
+  /// vector beyond the pixel; later stores overwrite that.
   @inline(__always)
   private func repeatChannels<Conversion: LaneConversion>(
     _ pixel: UnsafeRawPointer, _ conversion: Conversion, from first: Int, count: Int,
@@ -293,8 +303,11 @@ extension SIMD8<UInt8> {
 }
 
 extension TileGathering.Lanes {
-  /// What a product multiplies, `flips` saying whether bytes of the other sign, perhaps by `flipping`; `widening` answers
-  /// what makes words of bytes, signed or not.
+  /// The conversion for a product.
+  ///
+  /// - Parameters:
+  ///   - flips: whether signs of bytes are flipped, by `flipping` if there is code for it.
+  ///   - widening: returns code that widens signed or unsigned bytes to `int16`, if the target has it.
   init(
     _ product: ProductKind, _ operands: ByteOperands?, isHybrid: Bool, flips: Bool,
     flipping: FlippingCode?,

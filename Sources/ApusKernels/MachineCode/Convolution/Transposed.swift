@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Four rows, each with a lane of four vectors: what lies side by side in packed weights comes of different columns.
+/// A 4×4 transposition: packing turns rows of four columns into four lanes per K-step.
 struct Transposed<Lane: SIMDScalar> {
   private let rows: (SIMD4<Lane>, SIMD4<Lane>, SIMD4<Lane>, SIMD4<Lane>)
 
-  /// Row `i` has lane `i` of each.
+  /// Row `i` has lane `i` of each vector.
   @inline(__always)
   init(_ a: SIMD4<Lane>, _ b: SIMD4<Lane>, _ c: SIMD4<Lane>, _ d: SIMD4<Lane>) {
     rows = (
@@ -13,7 +13,7 @@ struct Transposed<Lane: SIMDScalar> {
     )
   }
 
-  /// A row; there are four.
+  /// Row `index`, from 0 to 3.
   @inline(__always)
   subscript(_ index: Int) -> SIMD4<Lane> {
     switch index {

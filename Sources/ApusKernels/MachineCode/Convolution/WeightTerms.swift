@@ -1,34 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How weights become terms of generated products, and the head of packed memory: what packing of both kinds shares.
+/// How weights are converted for generated products, and the head of packed memory; shared by all packings.
 ///
-/// A byte weight minus its zero point that is beyond what the target multiplies is split: its step is done again with what
-/// is missing, as an *extra* step. Legacy uint8 models have a few such weights in nearly every layer.
+/// A byte weight that, minus its zero point, exceeds what the target multiplies is split: an *extra* K-step
+/// multiplies the remainder. Legacy uint8 models have a few such weights in nearly every layer.
 ///
-/// Packed memory begins with a word that says whether sums are bounded: ``SumBounds``. Records follow it, one for each panel or block.
+/// Packed memory begins with a word that tells whether sums are bounded (``SumBounds``), then has a record
+/// per panel or block.
 struct WeightTerms {
-  /// Where a panel's data lie, in bytes from the packed memory's start.
+  /// The position of a panel's data, in bytes from the start of packed memory.
   struct Record {
     var weights: Int
-    /// What the extra steps belong to.
+    /// The list of extra K-steps.
     var extras: Int
     var extraCount: Int
   }
 
   /// Nil for floats.
   let operands: ByteOperands?
-  /// The same as far as weights are packed with it: without their zero point, where ``RowTerms`` have its share.
+  /// The operands that weights are packed with: ``operands``, but with the weights' zero point left in if
+  /// ``RowTerms`` subtract its share.
   let packedOperands: ByteOperands?
-  /// The size of a weight where it is not packed.
+  /// The size of an unpacked weight.
   let elementByteCount: Int
   let areWords: Bool
-  /// Whether weights may be beyond ``bounds``, of bytes and of words that are packed as such.
+  /// Whether weights may exceed ``bounds``, so that they need extra K-steps.
   let mayHaveExtras: Bool
   let bounds: ClosedRange<Int32>
-  /// What activations lack when they are multiplied: the rest of their zero point.
+  /// The part of the activations' zero point that is not subtracted before they are multiplied.
   private let missing: Int32
   private var sumLimit: Int
-  /// Channels whose biases are others; nil where no bias can be, as the outputs are made with the factors as they are.
+  /// Channels with replaced biases; nil if outputs use the model's factors.
   private(set) var faint: FaintChannels?
 
   init(
@@ -46,12 +48,13 @@ struct WeightTerms {
     mayHaveExtras =
       operands != nil && rowTerms == nil && (!areWords || areNarrow)
       && !(bounds.contains(0 &- rhs) && bounds.contains(255 &- rhs))
-    // Words have the zero point of activations taken off already, as a rule; otherwise signed ones have their signs.
+    // Gathered `int16` values have their zero point subtracted. `int16` values read in place are still signed
+    // or unsigned bytes.
     missing =
       !areWords ? lhs &- target.activationOffset : areCentered ? 0 : lhs &- Int32(operands?.signFlip ?? 0)
   }
 
-  /// The same for code that takes any factors and sums.
+  /// The conversion for the epilogue that is exact for any factor and sum.
   var general: WeightTerms {
     var weights = self
     (weights.faint, weights.sumLimit) = (nil, .max)
@@ -60,7 +63,7 @@ struct WeightTerms {
 
   // MARK: Packed memory
 
-  /// What the first word says; other ways of packing begin with other words.
+  /// The first word of packed memory; nil if this is not one of ours.
   static func bounds(_ packed: PackedWeights) -> SumBounds? {
     unsafe SumBounds(rawValue: packed.address.load(as: Int.self))
   }
@@ -77,7 +80,7 @@ struct WeightTerms {
     unsafe packed.address.storeBytes(of: record, toByteOffset: recordOffset(index), as: Record.self)
   }
 
-  /// Where a record lies.
+  /// The position of a record.
   static func recordOffset(_ index: Int) -> Int { 64 &+ index &* MemoryLayout<Record>.stride }
 
   // MARK: Numbers
@@ -89,18 +92,18 @@ struct WeightTerms {
       &- operands.rhsZeroPoint
   }
 
-  /// How many extra steps a weight needs.
+  /// The number of extra K-steps for a weight.
   @inline(__always)
   func extraCount(_ value: Int32) -> Int {
     if bounds.contains(value) { return 0 }
     return value >= 2 &* bounds.lowerBound && value <= 2 &* bounds.upperBound ? 1 : 2
   }
 
-  /// What a step multiplies of a weight at first.
+  /// The part of a weight in its regular K-step.
   @inline(__always)
   func bounded(_ value: Int32) -> Int32 { areWords ? value : clamp(value) }
 
-  /// What a step multiplies of a weight, after `round` other steps.
+  /// The part of a weight in its extra K-step `round`, counted from 1.
   func piece(_ value: Int32, round: Int) -> Int8 {
     var rest = value
     for _ in 0..<round { rest &-= clamp(rest) }
@@ -110,8 +113,13 @@ struct WeightTerms {
   @inline(__always)
   private func clamp(_ value: Int32) -> Int32 { min(max(value, bounds.lowerBound), bounds.upperBound) }
 
-  /// What is added to the sums of a column: the bias, less the share of the activations' zero point; and whether those keep
-  /// to the limit. The column has so many weights, with this sum and, which is rarely asked for, that sum of magnitudes.
+  /// The offset of a column, which is the bias minus the share of the activations' zero point, and whether
+  /// its sums keep within the limit.
+  ///
+  /// - Parameters:
+  ///   - sum: the sum of the column's weights.
+  ///   - count: the number of the column's weights.
+  ///   - magnitude: the sum of their magnitudes; evaluated only if the simple bound is not enough.
   func offset(
     bias: UInt32, channel: Int, sum: Int32, count: Int, magnitude: @autoclosure () -> Int
   ) -> (bits: UInt32, bounds: SumBounds) {
@@ -135,19 +143,21 @@ struct WeightTerms {
     return (UInt32(bitPattern: bias &- missing &* sum), isBounded ? .kept : .exceeded)
   }
 
-  /// Whether offsets of columns of so many weights, without biases, are nothing but the zero points' share.
+  /// Whether the offsets of columns of `count` weights without biases depend only on the sums of the weights.
   func hasPlainOffsets(count: Int) -> Bool { faint == nil && count <= sumLimit / (255 * 255) }
 
-  /// Those offsets.
+  /// The offsets of four columns without biases, whose weights have these sums.
   @inline(__always)
   func plainOffsets(sums: SIMD4<Int32>) -> SIMD4<Int32> { SIMD4() &- sums &* SIMD4(repeating: missing) }
 
-  /// From this magnitude on, sums make the greatest output or the least: factors that limit sums are 2⁻²² at least, which makes
-  /// 256 of it.
+  /// Sums of this magnitude saturate the output: factors with a sum limit are at least 2⁻²², which makes 256
+  /// of it.
   private static let saturation = 1 << 30
 
-  /// A bias that makes the same outputs, all saturated, of sums within the limit; nil where there is none. Sums lie within
-  /// `reach` of it.
+  /// A smaller bias with the same outputs, all of them saturated, that keeps sums within the limit; nil if
+  /// there is none.
+  ///
+  /// - Parameter reach: the maximum difference between a sum and its bias.
   private func nearer(_ bias: Int32, reach: Int) -> Int32? {
     let magnitude = abs(Int(bias))
     guard reach < Self.saturation, magnitude - reach >= Self.saturation,

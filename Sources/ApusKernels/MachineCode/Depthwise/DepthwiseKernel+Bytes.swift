@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bytes that become words as they are read where they lie.
+/// Bytes that are read in place and widened to `int16` as they are loaded.
 extension DepthwiseKernel {
-  /// Lines of some blocks of channels. Rows and pixels in the padding are read from a row of zero points.
+  /// Computes lines of some blocks of channels. Rows and pixels in the padding are read from a row of zero
+  /// points.
   func runBytesInPlace(
     _ work: Work, _ packed: PackedWeights, _ form: OutputForm, image: Int, lines: Range<Int>,
     blocks: Range<Int>,

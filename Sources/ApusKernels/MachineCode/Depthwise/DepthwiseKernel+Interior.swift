@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bytes that are read where they lie, but for columns at the edges of the image, which need padding.
+/// Bytes that are read in place, except for the columns at the edges of the image, which need padding and are
+/// gathered.
 extension DepthwiseKernel {
-  /// Lines of some blocks of channels. Rows in the padding are read from a row of zero points.
+  /// Computes lines of some blocks of channels. Rows in the padding are read from a row of zero points.
   func runInterior(
     _ work: Work, _ packed: PackedWeights, _ form: OutputForm, image: Int, lines: Range<Int>,
     blocks: Range<Int>,
@@ -72,7 +73,8 @@ extension DepthwiseKernel {
     }
   }
 
-  /// The address of offsets: those that are given, or where a block has extra groups, a list of them and of the extra ones.
+  /// The address of a tap list: `taps`, or if the block has extra groups, a copy in `list` with theirs at the
+  /// end.
   private func tapAddress(
     _ record: WeightTerms.Record, _ packed: PackedWeights, _ taps: UnsafePointer<Int>,
     list: UnsafeMutablePointer<Int>
@@ -82,11 +84,11 @@ extension DepthwiseKernel {
     return Int(bitPattern: list)
   }
 
-  /// What is known of all taps where columns are read in place.
+  /// The lists about taps that reading in place needs.
   enum InteriorList: Int, CaseIterable {
-    /// Their offsets in the input, and in what is gathered for a column at an edge.
+    /// The offsets of taps in the input, and in the gathered pixels of a column at an edge.
     case input, edge
-    /// How far they are below the first row of a line, and their offsets in a row.
+    /// The row of each tap below a line's first row, and the offset of each tap in its row.
     case row, place
   }
 
@@ -94,7 +96,7 @@ extension DepthwiseKernel {
     unsafe taps + (1 &+ list.rawValue) &* tapListLength
   }
 
-  /// Taps that a group lacks have no weight, and are in no row of the input.
+  /// Fills the lists about taps. A group's missing taps have weight 0 and are in no row of the input.
   func fillInteriorTaps() {
     let c = convolution
     for index in 0..<tapListLength {
@@ -109,8 +111,8 @@ extension DepthwiseKernel {
     }
   }
 
-  /// The offsets of all taps of a line whose first row is row `top` of the input: of rows that there are not, those of a row
-  /// of padding, which is so far from the line's first.
+  /// Lists the offsets of all taps for a line whose first row is row `top` of the input. Taps in rows outside
+  /// the image get offsets in the row of padding, which is `padding` bytes after the line's first row.
   private func listTaps(top: Int, padding: Int, to list: UnsafeMutablePointer<Int>) {
     let rows = 0..<convolution.inputHeight
     for index in 0..<tapListLength {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension DepthwiseKernel {
-  /// Lines of an input that is read where it lies: rows and columns in the padding are left out, of floats.
+  /// Computes lines of an input that is read in place. For floats, taps in the padding are skipped.
   func runInPlace(
     _ work: Work, _ packed: PackedWeights, _ form: OutputForm, image: Int, lines: Range<Int>,
     blocks: Range<Int>,
@@ -44,7 +44,7 @@ extension DepthwiseKernel {
     }
   }
 
-  /// Lines of bytes, of a block of channels of which `valid` exist, or `lastValid` in the last column.
+  /// Computes lines of bytes for a block with `valid` channels, or `lastValid` in the last column.
   func runLines(
     _ arguments: inout ConvolutionArguments, _ form: OutputForm, _ count: Int, valid: Int, lastValid: Int
   ) {
@@ -71,8 +71,8 @@ extension DepthwiseKernel {
 }
 
 extension DepthwisePlan {
-  /// What functions that take lines do of each: all columns, or those that are read in place; those that have all pixels; or
-  /// the last one, or one that is not read in place.
+  /// The part of each line that a function computes: all columns, or those that are read in place; all but
+  /// the last; the last one, or one that is gathered.
   enum LinePart: Int, CaseIterable {
     case whole
     case butLast
@@ -87,7 +87,7 @@ extension DepthwisePlan {
     }
   }
 
-  /// The shapes of functions that take lines; their rows are parts of lines.
+  /// The shapes of functions that compute lines; `rowCount` is the ``LinePart``.
   var lineShapes: [BlockShape] {
     let parts: [LinePart] =
       lastColumnPixels != pixelsTogether ? LinePart.allCases : edgeCount > 0 ? [.whole, .last] : [.whole]

@@ -1,37 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A depthwise convolution by generated products.
+/// A depthwise convolution in generated code.
 @safe final class DepthwiseKernel: PreparedConvolution, @unchecked Sendable {
-  // @unchecked: `general` is made under a lock, and read where it was made.
+  // @unchecked: `general` is created under a lock, and read only by its creator's callers.
 
   let scheme: ConvolutionScheme
   let plan: DepthwisePlan
   private let gathering: TileGathering
   let weightPacking: DepthwisePacking
-  /// The offsets of all taps, group by group; where columns are read in place, those of
-  /// ``InteriorList``, too.
+  /// The offsets of all taps, group by group; then the lists of ``InteriorList``, if columns are read in
+  /// place.
   let taps: UnsafeMutablePointer<Int>
   let tapListLength: Int
-  /// Gathers the pixels of one column.
+  /// Gathers the pixels of one column at an edge.
   let edgeGathering: TileGathering
-  /// A worker's memory: the gathered part of the input, then taps with room for extra groups.
+  /// A worker's scratch memory: the gathered plane, then the tap list with room for extra groups.
   let tapListOffset: Int
-  /// After them, a row of padding.
+  /// After the tap list: a row of padding.
   let paddingRowOffset: Int
   private let workerByteCount: Int
-  /// Columns that one function takes at most.
+  /// The maximum number of columns in a block.
   private let blockColumns: Int
-  /// Whether functions take a row of taps at a time, and whether whole lines.
+  /// Whether a function multiplies a row of taps at a time, and whether it computes whole lines.
   private let takesRows: Bool
   private let takesLines: Bool
-  /// What makes outputs, and what makes those of any sums, which few weights need; rows of their functions are pixels.
+  /// The functions with the usual epilogue, and those that are exact for any sum, which few weights need. A
+  /// row of their shapes is a pixel.
   private let form: OutputForm
   private var general: OutputForm?
   private let target: any CodeTarget
 
-  /// Prepares a convolution; throws where the target has no code for it, or none can be placed.
+  /// Prepares a convolution; throws if the target has no code for it, or no memory for code is left.
   ///
-  /// `bytes` says how bytes are multiplied, of the products for unsigned ones.
+  /// - Parameter bytes: how unsigned bytes are multiplied.
   init(
     _ convolution: DepthwiseConvolution, target: any CodeTarget, bytes: ProductKind,
     placement: CodePlacement
@@ -56,7 +57,7 @@
     blockColumns = plan.blocks(plan.columnCount).columns
     form = try unsafe Self.form(scheme.epilogue, plan, scheme, target, placement)
     if let epilogue = scheme.general, !ExecutableMemory.growsFreely {
-      // None might be made then.
+      // Later there might be no executable memory for it.
       general = unsafe try Self.form(epilogue, plan, scheme, target, placement)
     }
     self.target = target
@@ -77,7 +78,7 @@
 
   var convolution: DepthwiseConvolution { plan.convolution }
 
-  /// What makes outputs with an epilogue.
+  /// The functions and factors for an epilogue.
   private static func form(
     _ epilogue: LoweredEpilogue, _ plan: DepthwisePlan, _ scheme: ConvolutionScheme,
     _ target: any CodeTarget, _ placement: CodePlacement
@@ -117,14 +118,14 @@
           hasOneChannel: c.inputChannels == 1)
         return target.depthwiseRows?.generator(scheme.gatheredProduct, c.operands, epilogue, shape)
       })
-    // Where bytes are read in place, two blocks share factors.
+    // If bytes are read in place, two blocks share one layout of factors.
     return OutputForm(
       epilogue, c.operands, target: target,
       blockCount: ceilingQuotient(plan.blockCount, plan.widensInPlace ? 2 : 1), lanes: plan.lanes,
       functions: functions, runFunctions: runFunctions)
   }
 
-  /// What makes outputs of these weights.
+  /// The functions and factors that these weights need.
   private func form(for packed: PackedWeights) -> OutputForm {
     guard scheme.needsGeneral(packed), let epilogue = scheme.general else { return form }
     return unsafe OutputForm.made(&general) { placement throws(Decline) in
@@ -188,7 +189,7 @@
     }
   }
 
-  /// One run: pointers that live as long as its call.
+  /// The tiles of one run; its pointers are valid during that call only.
   @safe struct Work: TileWork {
     static var mayStop: Bool { true }
 
@@ -250,7 +251,7 @@
       }
       let valid = plan.validChannels(block: block, pixels: plan.pixelsTogether)
       let lastValid = plan.validChannels(block: block, pixels: plan.lastColumnPixels)
-      // Columns that have all channels of the block that any has; the last may have fewer.
+      // Columns with the maximum number of the block's channels; the last column may have fewer.
       let fullColumns = lastValid == valid ? plan.columnCount : plan.columnCount &- 1
       if takesLines {
         let pixel =
@@ -284,7 +285,7 @@
     }
   }
 
-  /// What all functions of a block of channels are told; taps, rows and outputs are still to be said.
+  /// The arguments for a block of channels, without taps, rows and outputs.
   func arguments(
     _ record: WeightTerms.Record, _ packed: PackedWeights, _ form: OutputForm, block: Int,
     rowStride: Int, outputStride: Int
@@ -295,7 +296,7 @@
       factors: form.factors(block), outputStride: outputStride)
   }
 
-  /// Copies the offsets of all taps, and after them those of extra groups.
+  /// Copies the tap list and appends the taps of extra groups.
   func listTaps(
     _ record: WeightTerms.Record, _ packed: PackedWeights, _ taps: UnsafePointer<Int>,
     to list: UnsafeMutablePointer<Int>
@@ -308,7 +309,7 @@
     }
   }
 
-  /// Runs a block of channels, of which `valid` exist, over neighboring columns of a line.
+  /// Computes neighboring columns of a line for a block with `valid` channels.
   private func runColumns(
     _ arguments: inout ConvolutionArguments, _ form: OutputForm, rows: UnsafeRawPointer,
     output: UnsafeMutableRawPointer, columns: Int, valid: Int
@@ -331,7 +332,7 @@
 }
 
 extension DepthwisePlan {
-  /// The shapes of functions that runs will ask for; their rows are pixels.
+  /// The shapes of the functions that runs call; a row of a shape is a pixel.
   fileprivate func shapes(most: Int) -> [BlockShape] {
     guard runs.isEmpty else { return [] }
     var shapes: [BlockShape] = []
@@ -348,7 +349,7 @@ extension DepthwisePlan {
     func add(channels: Int) {
       add(columns: columnCount, channels: channels)
       guard lastColumnPixels != pixelsTogether else { return }
-      // The last column may be one of its own.
+      // The last column may need its own function.
       add(columns: columnCount - 1, channels: channels)
       add(columns: 1, channels: channels)
     }

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Lays depthwise weights out for the generated products.
+/// Packs depthwise weights for generated code.
 ///
-/// Packed layout: the head, with a record for each block of channels; the offsets that are added to sums; for each block,
-/// the weights of its groups of taps, then of extra groups, then the numbers of the groups that those repeat.
+/// Packed memory has, in this order: the head, with a record for each block of channels; the offsets that are
+/// added to sums; for each block the weights of its groups of taps, then of extra groups, then the index of
+/// the group that each of those repeats.
 struct DepthwisePacking {
   let plan: DepthwisePlan
   private(set) var terms: WeightTerms
 
   private var groupByteCount: Int { plan.blockChannels * 4 }
 
-  /// Where a block's offsets lie.
+  /// The position of a block's offsets.
   func offsets(block: Int) -> Int {
     roundedUp(WeightTerms.recordOffset(plan.blockCount), to: 64) + block * groupByteCount
   }
@@ -39,7 +40,7 @@ struct DepthwisePacking {
     return total
   }
 
-  /// Whether any weight needs an extra step.
+  /// Whether any weight needs an extra K-step.
   private func hasExtras(_ weights: UnsafeRawPointer) -> Bool {
     guard terms.mayHaveExtras, let operands = terms.operands else { return false }
     var (least, most) = (UInt8.max, UInt8.min)
@@ -52,7 +53,7 @@ struct DepthwisePacking {
       || !terms.bounds.contains(Int32(most) &- operands.rhsZeroPoint)
   }
 
-  /// A byte weight minus its zero point; zero for taps that a group lacks.
+  /// A byte weight minus its zero point; zero for a group's missing taps.
   @inline(__always)
   private func value(_ weights: UnsafeRawPointer, tap: Int?, channel: Int, _ operands: ByteOperands) -> Int32
   {
@@ -82,7 +83,7 @@ struct DepthwisePacking {
     unsafe weights.withUnsafeBytes { weights in
       guard let weights = weights.baseAddress else { return }
       let hasExtras = unsafe hasExtras(weights)
-      // What each channel has: 32 bits of each group, and its offset.
+      // Per channel: 32 bits for each group, and the offset.
       unsafe withUnsafeTemporaryAllocation(of: UInt32.self, capacity: (groupCount + 1) * channels) { lanes in
         guard let lanes = lanes.baseAddress else { return }
         let offsets = unsafe lanes + groupCount * channels
@@ -111,7 +112,7 @@ struct DepthwisePacking {
       }
     }
     if let bounds = WeightTerms.bounds(packed), bounds != .kept, terms.faint != nil {
-      // Other code makes the outputs then, with the factors as they are.
+      // The code for any sum makes the outputs then; it uses the factors as given.
       var general = self
       general.terms = terms.general
       general.pack(weights: weights, bias: bias, into: packed)
@@ -119,7 +120,8 @@ struct DepthwisePacking {
     }
   }
 
-  /// Makes the 32 bits of each group and channel, and each channel's offset; answers whether all sums keep to the limit.
+  /// Computes the 32 bits of each group and channel, and each channel's offset; returns whether all sums keep
+  /// within the limit.
   private func fill(
     _ lanes: UnsafeMutablePointer<UInt32>, _ offsets: UnsafeMutablePointer<UInt32>,
     _ weights: UnsafeRawPointer, _ bias: RawSpan?
@@ -165,7 +167,8 @@ struct DepthwisePacking {
     }
   }
 
-  /// Makes the 32 bits of one group for as many channels as fill eights, and adds to their sums; answers how many.
+  /// Computes the 32 bits of one group for channels by eights, and adds to their sums; returns how many
+  /// channels it did.
   private func fillEights(
     _ lanes: UnsafeMutablePointer<UInt32>, _ sums: UnsafeMutablePointer<Int32>,
     _ magnitudes: UnsafeMutablePointer<Int32>, _ weights: UnsafeRawPointer, _ operands: ByteOperands,
@@ -213,7 +216,7 @@ struct DepthwisePacking {
     return end
   }
 
-  /// Writes what a block's groups lack: weights for extra steps, then which group each repeats.
+  /// Writes a block's extra groups: their weights, then the index of the group that each repeats.
   private func packExtras(
     _ weights: UnsafeRawPointer, block: Int, to record: inout WeightTerms.Record,
     in packed: PackedWeights, next: inout Int
@@ -238,12 +241,12 @@ struct DepthwisePacking {
     next = record.extras + roundedUp(8 * repeated.count, to: 64)
   }
 
-  /// Writes of a group's weights what is missing after `round` groups of them.
+  /// Writes what remains of a group's weights after `round` groups.
   private func packGroup(
     _ weights: UnsafeRawPointer, block: Int, group: Int, round: Int, to destination: UnsafeMutableRawPointer
   ) {
     let taps = plan.taps(group: group)
-    // Other weights may have been packed here before, with extra groups elsewhere.
+    // The memory may hold other weights' extra groups.
     unsafe destination.initializeMemory(as: UInt8.self, repeating: 0, count: groupByteCount)
     for (place, column) in plan.weightColumns.enumerated() {
       let place = unsafe destination + place * 4

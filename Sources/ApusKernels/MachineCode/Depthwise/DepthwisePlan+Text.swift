@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What is said of a plan, for people to read.
+// The plan in the output of `apus inspect --plan`.
 
 extension DepthwisePlan {
-  /// Why taps are multiplied one by one, or group by group, each for some pixels, rather than by rows.
+  /// Why taps are multiplied one group at a time for a few pixels, rather than by rows of taps.
   enum SingleTaps {
-    /// Pixels that are taken together have several phases.
+    /// Merged pixels have several phases.
     case phases
-    /// Bytes become words before they are multiplied.
+    /// Bytes are widened to `int16` as they are gathered.
     case words
     /// There is no code for filters of this shape.
     case shape
   }
 
-  /// Blocks and what they are read from.
+  /// The blocks, and whether they are read in place or gathered.
   var text: String {
     let columns = mostColumns > 0 ? blocks(columnCount).columns : min(Self.mostPixels, columnCount)
     let block =
@@ -28,7 +28,7 @@ extension DepthwisePlan {
     return ([blocks] + together + [source]).joined(separator: ", ")
   }
 
-  /// What was passed over.
+  /// Why a faster layout was not used.
   var notes: [String] {
     let c = convolution
     return switch singleTaps {

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a depthwise convolution is laid out for the generated products.
+/// How a depthwise convolution is laid out for generated code.
 ///
-/// The input is gathered into a *plane* of rows with padding around them. Where channels do not fill a block, neighboring
-/// output pixels are taken together as one with more channels; with strides, the plane keeps columns of equal phase side
-/// by side, so that this works for any stride. Where rows of all channels would not stay in the cache, a plane has a
-/// *chunk* of them, some blocks.
+/// ```
+///   channels ──►   block 0   block 1   …          block: as many channels as fill some vectors
+///   pixel 0      [ lanes   ][ lanes   ]           chunk: blocks that are gathered together
+///   pixel 1      [ lanes   ][ lanes   ]           plane: the gathered rows of a tile, with padding
+/// ```
+/// The input is gathered into a *plane* of rows with padding around them, or read in place where that is
+/// faster. If channels do not fill a block, neighboring output pixels are merged into one with more channels.
+/// With strides, the plane then keeps columns of equal phase (index modulo stride) side by side. If rows of
+/// all channels would not stay in the cache, a plane has only a *chunk* of the channels: some blocks.
 final class DepthwisePlan: Sendable {
-  /// The most pixels that a generated function takes at once.
+  /// The maximum number of pixels that a generated function computes at once.
   static let mostPixels = 4
 
   let convolution: DepthwiseConvolution
@@ -15,61 +20,61 @@ final class DepthwisePlan: Sendable {
   let tapsPerGroup: Int
 
   let channels: Int
-  /// Neighboring columns of the output, of one block, that lack the same pixels of the input.
+  /// Blocks of neighboring output columns with the same number of pixels in the padding.
   struct ColumnRun {
     let first: Int
-    /// Columns of a block.
+    /// Columns per block.
     let columns: Int
     var blockCount: Int
-    /// Pixels in the padding: those of the first column, and of the last.
+    /// Pixels in the padding: of the block's first column, and of its last.
     let missingFirst: Int
     let missingLast: Int
   }
 
-  /// Where the input is read in place, without padding: the columns; otherwise empty.
+  /// The blocks of columns if the whole input is read in place; otherwise empty.
   let runs: [ColumnRun]
-  /// The channels of its last block, where they fill none.
+  /// The channels of the last block if they do not fill it, otherwise 0.
   let tailCount: Int
-  /// Output pixels that are taken as one.
+  /// The number of output pixels that are merged into one.
   let pixelsTogether: Int
-  /// Vectors, and channels, of a block.
+  /// Vectors per block, and channels per block.
   let vectorCount: Int
   let blockChannels: Int
-  /// The channel, within a block, that each lane of weights stands for, and each lane of sums at the end.
+  /// The channel in its block of each lane, for weights and for the final sums.
   let weightColumns: LaneOrder
   let columns: LaneOrder
   let blockCount: Int
-  /// Pixels taken together, in a row.
+  /// Merged pixels per row.
   let columnCount: Int
-  /// Pixels of the last of them.
+  /// Output pixels in the last merged pixel.
   let lastColumnPixels: Int
 
-  /// The most columns of a block, of which a row of taps is taken at a time, or a few rows of bytes; zero where groups are
-  /// taken one by one.
+  /// The maximum number of columns in a block, if functions multiply rows of taps; 0 if they multiply groups
+  /// of taps one by one.
   let mostColumns: Int
-  /// Why they are.
+  /// Why groups of taps are multiplied one by one; nil if they are not.
   let singleTaps: SingleTaps?
-  /// Whether bytes are read in place, as words.
+  /// Whether bytes are read in place and widened to `int16`.
   let widensInPlace: Bool
-  /// Of other bytes, the columns of the output that are read in place, while those at the edges are gathered, as they need
-  /// padding; empty where all are gathered.
+  /// The output columns that are read in place, for bytes that are not widened. The columns at the edges,
+  /// which need padding, are gathered. Empty if all columns are gathered.
   let interior: Range<Int>
 
   let phases: Int
   let phaseWidth: Int
   let planeWidth: Int
-  /// Blocks, and their channels, that are gathered at a time.
+  /// Blocks per chunk, and channels per chunk.
   let chunkBlocks: Int
   let chunkChannels: Int
-  /// About how long all takes on one thread.
+  /// The estimated duration on one thread.
   let nanoseconds: Int
-  /// Whether chunks, not lines, are what threads share.
+  /// Whether threads share chunks rather than lines.
   private let sharesChannels: Bool
-  /// The most lines of a tile.
+  /// The maximum number of lines in a tile.
   let mostLines: Int
   let planeRows: Int
 
-  /// Rows that are gathered take about this many bytes at most: a part of the second-level cache.
+  /// The approximate maximum size of gathered rows: a part of the second-level cache.
   private static let planeBytes = 128 << 10
 
   init(
@@ -77,7 +82,7 @@ final class DepthwisePlan: Sendable {
   ) throws(Decline) {
     self.convolution = convolution
     let c = convolution
-    // Beyond these sizes, products below might overflow; other kernels take such shapes.
+    // Larger sizes might overflow the arithmetic below; other kernels compute such shapes.
     let sizes = [
       c.filterHeight, c.filterWidth, c.strideHeight, c.strideWidth, c.dilationHeight, c.dilationWidth,
     ]
@@ -103,8 +108,8 @@ final class DepthwisePlan: Sendable {
     }
     columns = c.operands.isHybrid ? inOrder : weightColumns
     var best = (cost: Int.max, count: 1)
-    // With strides, columns of equal phase would be gathered one by one, which costs more than lanes without channels,
-    // unless taps are many; a depth multiplier asks for that anyway.
+    // Gathering columns by phase costs more than lanes without channels, unless there are many taps; a depth
+    // multiplier needs such gathering anyway.
     let isFilter = Self.isFilter(c)
     let mostTogether =
       isFilter ? 16 : !runs.isEmpty || c.strideWidth > 1 && c.depthMultiplier == 1 ? 1 : 8
@@ -145,7 +150,8 @@ final class DepthwisePlan: Sendable {
       product.laneByteCount == 1 && runs.isEmpty && best.count == 1 && mostColumns > 0
         && !c.operands.isHybrid && (target.depthwiseRows?.readsBytesInPlace ?? false)
       ? Self.interior(c, product, reach: reachWidth, planeWidth: planeWidth) : 0..<0
-    // Few lines, which are no equal parts, or of which each part would gather most rows: threads share channels instead.
+    // With few lines that cannot be shared evenly, or whose parts would each gather most rows, threads share
+    // channels.
     let products = Double(c.outputCount) * Double(c.taps)
     nanoseconds = Int(min(products, 0x1p40)) >> (laneByteCount == 1 ? 6 : laneByteCount == 2 ? 5 : 4)
     let hasFewLines =
@@ -154,7 +160,7 @@ final class DepthwisePlan: Sendable {
     tailCount = runs.isEmpty ? 0 : channels % blockChannels
     sharesChannels =
       best.count == 1 && products > 0x1p16 && blockCount > 3 && hasFewLines && tailCount == 0
-    // Two vectors share a block of factors.
+    // Two blocks of one vector share one layout of factors.
     if sharesChannels { chunkBlocks = min(chunkBlocks, roundedUp(ceilingQuotient(blockCount, 2), to: 2)) }
     self.chunkBlocks = chunkBlocks
     chunkChannels = chunkBlocks == blockCount ? channels : chunkBlocks * blockChannels
@@ -169,12 +175,12 @@ final class DepthwisePlan: Sendable {
     planeRows = (mostLines - 1) * c.strideHeight + reachHeight
   }
 
-  /// Whether it has many taps and one channel, so that many pixels are taken together.
+  /// Whether the convolution has many taps and one channel, so that many pixels are merged.
   private static func isFilter(_ c: DepthwiseConvolution) -> Bool {
     c.inputChannels == 1 && c.taps >= Convolution.leastFilterTaps
   }
 
-  /// Whether bytes of this shape become words as they are read.
+  /// Whether bytes of this shape are widened to `int16` as they are loaded.
   private static func canWidenInPlace(
     _ c: DepthwiseConvolution, _ product: ProductKind, _ target: any CodeTarget
   ) -> Bool {
@@ -184,8 +190,9 @@ final class DepthwisePlan: Sendable {
     return !runs(c, product, target).isEmpty
   }
 
-  /// The columns that need no padding, where to read them in place takes less time: input is gathered once for all its columns
-  /// and rows, and signs are turned then.
+  /// The columns that need no padding, if reading them in place is faster than gathering; otherwise empty.
+  ///
+  /// Gathering copies each pixel once for all columns and rows that use it, and flips signs on the way.
   private static func interior(
     _ c: DepthwiseConvolution, _ product: ProductKind, reach: Int, planeWidth: Int
   ) -> Range<Int> {
@@ -201,7 +208,7 @@ final class DepthwisePlan: Sendable {
     return first..<end
   }
 
-  /// The columns of a convolution whose input is read in place; empty where it cannot.
+  /// The blocks of columns of a convolution whose input is read in place; empty if it cannot be.
   private static func runs(
     _ c: DepthwiseConvolution, _ product: ProductKind, _ target: any CodeTarget
   ) -> [ColumnRun] {
@@ -210,7 +217,7 @@ final class DepthwisePlan: Sendable {
     let most = code.mostColumns(
       product, columnStep: c.strideWidth, tapStep: c.dilationWidth, tapRows: c.filterHeight,
       tapColumns: c.filterWidth)
-    // Every line has a row of the input.
+    // Each line must overlap the input.
     guard
       c.outputChannels.isMultiple(of: target.lanes)
         || product == .floats && code.readsRows(channels: c.outputChannels)
@@ -222,7 +229,8 @@ final class DepthwisePlan: Sendable {
       c.paddingTop <= (c.filterHeight - 1) * c.dilationHeight, lastTop < c.inputHeight,
       c.dilationHeight == 1 || c.paddingTop == 0 || c.inputHeight > c.dilationHeight
     else { return [] }
-    // Blocks as equal as can be; of seven where that divides the widths of a whole network, for the sake of fewer functions.
+    // Blocks of equal width. Seven columns divide the widths of whole networks, which then need fewer
+    // functions.
     let isOfSevens = most > 7 && c.outputWidth.isMultiple(of: 7)
     let columns = ceilingQuotient(c.outputWidth, ceilingQuotient(c.outputWidth, isOfSevens ? 7 : most))
     var runs: [ColumnRun] = []
@@ -247,15 +255,15 @@ final class DepthwisePlan: Sendable {
     return runs
   }
 
-  /// Cuts columns into blocks as equal as can be: whole ones, and the rest.
+  /// Cuts `count` columns into blocks of equal width, and the rest.
   func blocks(_ count: Int) -> (columns: Int, count: Int, rest: Int) {
     guard mostColumns > 0, count > 0 else { return (Self.mostPixels, 0, 0) }
     let columns = ceilingQuotient(count, ceilingQuotient(count, mostColumns))
     return (columns, count / columns, count % columns)
   }
 
-  /// The columns of the last block, after whole ones of `most`: a whole one as well where that takes next to no time, which
-  /// saves a function.
+  /// The columns of the last block, after whole ones of `most` columns. The last one is a whole one too if
+  /// computing columns twice takes next to no time: that saves a function.
   func rest(_ columns: Int, most: Int) -> Int {
     let rest = columns % most
     guard rest > 0, columns > most,
@@ -264,7 +272,7 @@ final class DepthwisePlan: Sendable {
     return most
   }
 
-  /// The rows of taps that lie in the input for a line of the output, whose first would be row `top` of it.
+  /// The rows of taps inside the input for a line whose first tap is in row `top`.
   func tapRows(top: Int) -> Range<Int> {
     let step = convolution.dilationHeight
     let first = top < 0 ? ceilingQuotient(-top, step) : 0
@@ -273,8 +281,8 @@ final class DepthwisePlan: Sendable {
   }
 
   var tapCount: Int { convolution.filterHeight * convolution.filterWidth }
-  /// Whether groups are up to four rows of a column of the filter, or two of words, as far as those go; other taps follow each
-  /// other.
+  /// Whether a group is a column of up to four taps, or two for `int16`, of the filter; taps of the remaining
+  /// rows are grouped consecutively.
   var groupsAreColumns: Bool { mostColumns > 0 && tapsPerGroup > 1 }
   var groupCount: Int {
     columnGroupCount + ceilingQuotient(tapCount - rowsInColumns * convolution.filterWidth, tapsPerGroup)
@@ -285,10 +293,10 @@ final class DepthwisePlan: Sendable {
   }
   private var columnGroupCount: Int { ceilingQuotient(rowsInColumns, tapsPerGroup) * convolution.filterWidth }
 
-  /// The taps of a group; nil where it has fewer.
+  /// The taps of a group; nil for missing ones.
   func taps(group: Int) -> [Int?] { (0..<tapsPerGroup).map { tap(group: group, index: $0) } }
 
-  /// A tap of a group; nil where it has fewer.
+  /// A tap of a group; nil if the group has fewer.
   func tap(group: Int, index: Int) -> Int? {
     let width = convolution.filterWidth
     if group < columnGroupCount {
@@ -303,25 +311,27 @@ final class DepthwisePlan: Sendable {
   func blocks(chunk: Int) -> Range<Int> {
     chunk &* chunkBlocks..<min((chunk &+ 1) &* chunkBlocks, blockCount)
   }
-  /// Bytes of a pixel of the plane, or of the input that is read in place.
+  /// Bytes per pixel of the plane, or of the input if it is read in place.
   var pixelByteCount: Int {
     runs.isEmpty
       ? chunkChannels * laneByteCount : convolution.inputChannels * (widensInPlace ? 1 : laneByteCount)
   }
   var rowByteCount: Int { phases * phaseWidth * pixelByteCount }
-  /// Room to read a block beyond the last pixel, and pixels beyond the last of those taken together. Where bytes are read in
-  /// place, a row of padding.
+  /// The size of the plane, with room to read a block and merged pixels beyond the last one. If bytes are
+  /// widened in place, the size of a row of padding.
   var planeByteCount: Int {
     guard runs.isEmpty else { return widensInPlace ? roundedUp(rowByteCount, to: 64) : 0 }
     return roundedUp(planeRows * rowByteCount + pixelsTogether * pixelByteCount + 256, to: 64)
   }
-  /// Bytes between pixels taken together.
+  /// Bytes between consecutive merged pixels.
   var columnByteCount: Int {
     pixelsTogether * (phases > 1 ? 1 : convolution.strideWidth) * pixelByteCount
   }
 
-  /// The tiles of an image, of lines in equal parts: more of them for more than one thread, so that there are some for all;
-  /// but each tile gathers rows that its neighbors gather as well, so that there are no more than a few for each thread.
+  /// The number of tiles per image; each has the same number of lines.
+  ///
+  /// Several threads need more tiles, but only a few per thread, because a tile gathers rows that its
+  /// neighbors gather too.
   func tilesPerImage(threads: Int) -> Int {
     let least = ceilingQuotient(convolution.outputHeight, mostLines)
     let products = Double(convolution.outputHeight * convolution.outputWidth * channels) * Double(tapCount)
@@ -331,10 +341,10 @@ final class DepthwisePlan: Sendable {
     return min(convolution.outputHeight, roundedUp(tiles, to: threads))
   }
 
-  /// How far apart neighboring columns of output lie in the plane, in pixels, where all columns lie in order.
+  /// The distance of consecutive merged columns in the plane, in pixels, if there is one phase.
   var columnStep: Int { pixelsTogether * convolution.strideWidth }
 
-  /// The offset of a tap from its pixel's start; those that a group lacks repeat the first and have no weight.
+  /// The offset of a tap from the start of its pixel; 0 for a group's missing taps, which have weight 0.
   func tapOffset(group: Int, index: Int) -> Int {
     guard let tap = tap(group: group, index: index) else { return 0 }
     let y = tap / convolution.filterWidth * convolution.dilationHeight
@@ -344,20 +354,20 @@ final class DepthwisePlan: Sendable {
 
   // MARK: In place, but for the edges
 
-  /// Pixels that an output has part in, side by side.
+  /// The width of the input that one output depends on, in pixels.
   var reachWidth: Int { (convolution.filterWidth - 1) * convolution.dilationWidth + 1 }
-  /// Columns that are gathered beside ``interior``, each with its own pixels.
+  /// The number of gathered columns, left and right of ``interior``.
   var edgeCount: Int { interior.isEmpty ? 0 : convolution.outputWidth - interior.count }
   func edgeColumn(_ index: Int) -> Int {
     index < interior.lowerBound ? index : index &+ interior.count
   }
-  /// Bytes of a row of what is gathered for a column.
+  /// Bytes per row of the pixels gathered for one column.
   var edgeRowByteCount: Int { reachWidth * chunkChannels }
-  /// A row of padding, as long as one of the input.
+  /// The size of a row of padding, as long as a row of the input.
   var paddingRowByteCount: Int {
     interior.isEmpty ? 0 : roundedUp(convolution.inputWidth * channels, to: 64) + 64
   }
-  /// The lines of a tile whose rows all exist.
+  /// The lines that need no row of padding.
   func linesInside(_ lines: Range<Int>) -> Range<Int> {
     let c = convolution
     let last = c.inputHeight &+ c.paddingTop &- (c.filterHeight &- 1) &* c.dilationHeight &- 1
@@ -365,8 +375,8 @@ final class DepthwisePlan: Sendable {
     return (first..<max(first, last < 0 ? 0 : last / c.strideHeight &+ 1)).clamped(to: lines)
   }
 
-  /// The channels of a block's sums, with those of pixels taken together; of two blocks in order where bytes are read in
-  /// place.
+  /// The channel of each lane of a block, merged pixels included. If bytes are widened in place, those of two
+  /// blocks in order.
   func lanes(block: Int) -> ChannelLanes {
     guard !widensInPlace else {
       let count = 2 * blockChannels
@@ -379,13 +389,13 @@ final class DepthwisePlan: Sendable {
       firstChannel: block * blockChannels, channelCount: channels)
   }
 
-  /// The channel at a place of a block; nil for padding.
+  /// The channel of a column in a block; nil for padding.
   func channel(block: Int, column: Int) -> Int? {
     let index = block * blockChannels + column
     return index < channels * pixelsTogether ? index % channels : nil
   }
 
-  /// Calls `body` for each count of channels that blocks may have; it may be zero.
+  /// Calls `body` with each number of channels that a block may have, possibly zero.
   func forEachChannelCount(_ body: (Int) -> Void) {
     func visit(_ pixels: Int) {
       body(min(pixels * channels, blockChannels))
@@ -395,7 +405,7 @@ final class DepthwisePlan: Sendable {
     if lastColumnPixels != pixelsTogether { visit(lastColumnPixels) }
   }
 
-  /// Channels of a block that exist in a column of `pixels` pixels.
+  /// The number of a block's channels in a merged pixel of `pixels` output pixels.
   func validChannels(block: Int, pixels: Int) -> Int {
     max(0, min(blockChannels, pixels * channels - block * blockChannels))
   }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Code of a target for blocks of columns of depthwise convolutions, of which a row of taps is taken at a time, or up to four rows
-/// of bytes.
+/// A target's code for depthwise convolutions that multiplies rows of taps, or up to four rows at once for
+/// bytes, with a block of columns.
 protocol DepthwiseRowCode {
-  /// The most columns of a block; zero where there is no such code.
+  /// The maximum number of columns in a block; 0 if there is no such code.
   func mostColumns(
     _ product: ProductKind, columnStep: Int, tapStep: Int, tapRows: Int, tapColumns: Int
   ) -> Int
-  /// Whether rows of so many channels of floats, which are no whole vectors, are read where they lie.
+  /// Whether float rows can be read in place if `channels` do not fill whole vectors.
   func readsRows(channels: Int) -> Bool
-  /// Whether channels of floats that each make so many of the output are read where they lie.
+  /// Whether float rows with a depth multiplier can be read in place.
   func readsRepeatedly(depthMultiplier: Int, inputChannels: Int) -> Bool
-  /// Whether such blocks of bytes can be read where they lie.
+  /// Whether bytes can be read in place.
   var readsBytesInPlace: Bool { get }
-  /// What writes such a block; nil where there is no such code.
+  /// The generator for a block; nil if there is no such code.
   func generator(
     _ product: ProductKind, _ operands: MatrixOperands, _ epilogue: LoweredEpilogue?,
     _ shape: DepthwiseRowShape

@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The shape of a generated function of depthwise rows: a few columns of a line and a block of channels.
+/// The shape of a generated depthwise function: a few columns of a line and a block of channels.
 struct DepthwiseRowShape: Hashable {
-  /// Columns of output of a block.
+  /// Output columns per block.
   var columnCount: Int
-  /// Columns of the last block of a line, if that has fewer: bytes are done by whole lines.
+  /// Columns of the last block of a line, if it has fewer: functions for bytes compute whole lines.
   var restCount = 0
-  /// The channels of a block that are written.
+  /// The number of channels that are stored.
   let channelCount: Int
-  /// Pixels of the input between neighboring columns of the output, and between neighboring taps.
+  /// The distance, in input pixels, of consecutive output columns; and of consecutive taps.
   let columnStep: Int
   let tapStep: Int
   let tapRows: Int
   let tapColumns: Int
-  /// Whether bytes are read where they lie, of channels that exist alone.
+  /// Whether bytes are read in place, and only those of existing channels.
   var readsInPlace = false
-  /// Of bytes, the rows of the filter whose taps are groups by columns, of four rows or three. Taps of the rest follow each
-  /// other in groups of four. Of words, all rows, in twos.
+  /// The number of filter rows whose taps are grouped by columns: for bytes in groups of four (or three)
+  /// rows, for `int16` in groups of two. The taps of the remaining rows are grouped consecutively.
   static func rowsInColumns(_ tapRows: Int, perGroup: Int) -> Int {
     perGroup == 2 || tapRows % 4 == 3 ? tapRows : tapRows / 4 * 4
   }
 
-  /// Where the input is read in place: all vectors of channels, of which each has weights of its own, for one block of
-  /// columns after the other; perhaps, of floats, of fewer rows of taps.
+  /// How the input is read in place; nil if it is gathered. The function then loops over all vectors of
+  /// channels, with their own weights, and over blocks of columns.
   var place: Place?
 
   struct Place: Hashable {
-    /// Pixels of a block that lie in the padding, before the first and after the last of the input.
+    /// Pixels of a block in the padding, left of the input and right of it.
     let missingFirst: Int
     let missingLast: Int
-    /// Channels after all whole vectors, of floats.
+    /// Floats: channels after the last whole vector.
     var tailCount = 0
-    /// How many channels of a vector a channel of the input makes, one after the other, of floats.
+    /// Floats: the number of consecutive output channels per input channel.
     var repeats = 1
-    /// Whether all vectors are made of one channel.
+    /// Whether the input has a single channel.
     var hasOneChannel = false
   }
 }

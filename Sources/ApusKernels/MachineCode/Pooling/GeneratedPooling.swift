@@ -1,52 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How generated code runs a pool, by one reduction of taps or by two.
+/// A pooling layer in generated code: one reduction over all taps of each window, or two.
 ///
-/// Either the taps of each window come together at once; or those of each column of the input do first, which are a row of
-/// memory however few channels there are, and then the columns of each window.
+/// The two-stage form first reduces the taps of each input column. That runs over whole rows of memory, so
+/// vectors are full however few channels there are. Then it reduces the columns of each window.
 final class GeneratedPooling: Sendable {
-  /// Columns of the output whose windows have as many columns of the input and lie a stride apart.
+  /// Consecutive output columns whose windows have equally many input columns and are a stride apart.
   private struct Run {
     let first: Int
     var count: Int
-    /// The first window's columns of the input.
+    /// The input columns of the first window.
     let taps: Pooling.Taps
-    /// Where the offsets of its taps begin.
+    /// The index of the first tap offset in ``offsets``.
     let list: Int
   }
 
   private let pooling: Pooling
-  /// What brings whole rows of the input together; nil where windows are done at once.
+  /// The first stage, which reduces rows of the input; nil if windows are reduced at once.
   private let rows: TapReductionCode?
-  /// What makes results.
+  /// The last stage.
   private let windows: TapReductionCode
-  /// Offsets of taps: those of one column below each other, then those of windows, a list for each count of columns.
+  /// The offsets of taps: first those of one column, row by row; then a list for each width of windows.
   private let offsets: [Int]
   private let runs: [Run]
-  /// Where vectors of a pixel begin, in channels; the last may overlap the one before it.
+  /// The first channel of each vector of a pixel; the last may overlap the one before it.
   private let vectors: [Int]
 
-  /// Offsets that a list has at most.
+  /// The maximum length of a list of offsets.
   private static let mostTaps = 64
-  /// As many whole vectors of a pixel are made one after the other.
+  /// From this number of whole vectors on, pixels are computed one by one.
   private static let manyVectors = 4
   private static let mostRows = 1 << 12
-  /// Vectors that one call of a function reads, unless a single result takes more: some milliseconds.
+  /// The maximum number of vectors that a call reads, which takes some milliseconds, unless a single result
+  /// needs more.
   private static let mostReads = 1 << 22
 
-  /// Lays out a pool; throws where the set has no code for it.
+  /// Plans a pooling layer; throws if the set has no code for it.
   init(_ pooling: Pooling, using kernels: any ElementwiseKernels) throws(Decline) {
     self.pooling = pooling
     let (first, last) = try pooling.tapReductions
     let p = pooling
     let (kept, most) = (last.byteCounts.kept, kernels.vectorByteCount)
     let widths = [16, 32, 64].filter { $0 <= most && ($0 > 16 || kept != 2) }
-    // The greatest vectors that a pixel fills, and the least that has room for all its channels.
+    // The widest vectors that a pixel fills, and the narrowest that hold all its channels.
     let filled = widths.last { $0 <= p.channels * kept }
     let roomy = widths.first { $0 >= p.channels * kept } ?? most
     let byRows = widths.last { $0 <= p.inputWidth * p.channels * kept }
     let (height, width) = (p.mostTaps.rows, p.mostTaps.columns)
-    /// Cycles of a reduction for a pixel: loads of 512 bits take two turns.
+    /// The cycles of a reduction per pixel: a load of 512 bits takes two.
     func cycles(_ loads: Int, _ width: Int, contiguous: Bool = false) -> Double {
       let vectors =
         contiguous
@@ -89,7 +90,7 @@ final class GeneratedPooling: Sendable {
     let rowByteCount = p.inputWidth * p.channels * source
     var offsets = (0..<height).map { $0 * rowByteCount }
     var lists: [(columns: Int, offsets: Int)] = []
-    // Of a row, lists of fewer columns are the beginning of the longest.
+    // For rows, the lists of fewer columns are prefixes of the longest.
     let start = offsets.count
     if !isDirect { offsets += (0..<width).map { $0 * p.channels * kept } }
     var runs: [Run] = []
@@ -136,7 +137,7 @@ final class GeneratedPooling: Sendable {
     roundedUp(pooling.outputWidth * pooling.channels * windows.reduction.resultByteCount, to: 64) + 64
   }
 
-  /// Pools some rows of the output.
+  /// Computes some rows of the output.
   func run(
     _ input: UnsafeRawPointer, to output: UnsafeMutableRawPointer, rows range: Range<Int>,
     scratch: UnsafeMutableRawPointer, threads: ThreadTeam
@@ -157,7 +158,7 @@ final class GeneratedPooling: Sendable {
         unsafe combineRows(
           code, Int(bitPattern: input) &+ place &* code.reduction.operation.byteCounts.source,
           to: Int(bitPattern: scratch), rows: taps.count, offsets, &poll)
-        // Vectors that are written beyond their pixels are overwritten by the next, up to the tile's last row.
+        // Stores beyond a pixel are overwritten by later ones, except in the tile's last row.
         let isLast = (range.upperBound &- 1 &- row) &* rowByteCount < 64
         let spare = unsafe scratch + self.rowByteCount
         unsafe runWindows(
@@ -168,7 +169,7 @@ final class GeneratedPooling: Sendable {
     }
   }
 
-  /// Brings rows of the input together.
+  /// The first stage: reduces rows of the input.
   private func combineRows(
     _ code: TapReductionCode, _ source: Int, to target: Int, rows: Int,
     _ offsets: UnsafeBufferPointer<Int>, _ poll: inout StopPoll
@@ -191,7 +192,7 @@ final class GeneratedPooling: Sendable {
     code.function.call(arguments)
   }
 
-  /// Makes a row of the output of windows that begin in a row of the source.
+  /// The last stage: computes a row of the output from windows that begin in a row of the source.
   private func runWindows(
     _ source: Int, _ target: Int, rows: Int, _ offsets: UnsafeBufferPointer<Int>, _ poll: inout StopPoll
   ) {
@@ -205,7 +206,7 @@ final class GeneratedPooling: Sendable {
       let (first, place) = (source &+ run.taps.first &* from, target &+ run.first &* to)
       unsafe list(&arguments, offsets, first: run.list, count: taps)
       if self.rows != nil, p.strideWidth == 1, run.count > 1 {
-        // Neighboring windows are neighbors in memory as well.
+        // Neighboring windows are contiguous in memory.
         arguments.source = first
         arguments.target = place
         arguments.count = ceilingQuotient(run.count &* p.channels, reduction.lanes)
@@ -214,7 +215,7 @@ final class GeneratedPooling: Sendable {
         call(windows, arguments, taps: taps, &poll)
         continue
       }
-      // Vectors of a pixel lie side by side; where there are few, those of neighboring pixels are made together.
+      // If pixels have few vectors, those of neighboring pixels are computed together.
       let whole = p.channels / reduction.lanes
       let isByPixels = whole >= Self.manyVectors || whole > run.count
       if isByPixels {
@@ -240,7 +241,7 @@ final class GeneratedPooling: Sendable {
     }
   }
 
-  /// Calls a function: in pieces, between which it asks whether to stop, where it reads many vectors.
+  /// Calls a function; a long call is split, with checks for cancellation in between.
   @inline(__always)
   private func call(
     _ code: TapReductionCode, _ arguments: TapReductionCode.Arguments, taps: Int, _ poll: inout StopPoll

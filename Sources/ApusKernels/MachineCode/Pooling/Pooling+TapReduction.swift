@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What generated generated are told of a pool.
+/// The operations and constants that generated code needs for a pooling layer.
 extension Pooling {
-  /// How taps come together, and how what rows made of them does; throws where no code can.
+  /// The reductions of the first and of the last stage; throws if no code can compute them.
   var tapReductions: (first: TapReduction.Operation, last: TapReduction.Operation) {
     get throws(Decline) {
       switch (kind, elements) {
@@ -22,12 +22,12 @@ extension Pooling {
     }
   }
 
-  /// The rows and columns of the input that a window has at most.
+  /// The maximum number of rows, and of columns, of the input in a window.
   var mostTaps: (rows: Int, columns: Int) {
     (rowTaps.map(\.count).max() ?? 0, columnTaps.map(\.count).max() ?? 0)
   }
 
-  /// Whether to multiply with the inverse of a window's count is as exact as to divide by the count.
+  /// Whether multiplying by the inverse of each window's count is exactly dividing by the count.
   var countsArePowersOfTwo: Bool {
     (rowTaps + columnTaps).allSatisfy { $0.count & ($0.count - 1) == 0 }
   }
@@ -36,12 +36,12 @@ extension Pooling {
 
   private func wordMean(taps: Int) -> WordMean? { WordMean(count: taps, isSigned: isSigned) }
 
-  /// The bounds, and how means are made of sums of so many taps; the rest is to be filled in.
+  /// The arguments that depend on bounds and on the number of taps; the caller fills in the others.
   func arguments(of reduction: TapReduction, taps: Int) -> TapReductionCode.Arguments {
     var arguments = TapReductionCode.Arguments()
     switch (elements, kind) {
     case (.float32(let minimum, let maximum), _):
-      // A maximum begins with the least number.
+      // A maximum starts from the lowest finite number.
       let least = kind == .maximum ? max(minimum, -.greatestFiniteMagnitude) : minimum
       (arguments.least, arguments.most) = (least.bitPattern, maximum.bitPattern)
       arguments.factor = (reduction.result == .product ? 1 / Float(taps) : Float(taps)).bitPattern

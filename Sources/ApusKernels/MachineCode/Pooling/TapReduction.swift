@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What one generated function of a pool does: it brings taps together, lane by lane, and makes results of that.
+/// A reduction that one generated function of a pooling layer computes, lane by lane.
 package struct TapReduction: Hashable, Sendable {
-  /// How taps come together. Bytes are added as `int16`.
+  /// How taps are combined. Bytes are added as `int16`.
   enum Operation: Hashable, Sendable {
     case greatestUnsignedBytes, greatestSignedBytes, greatestFloats
     case sumOfUnsignedBytes, sumOfSignedBytes, sumOfWords, sumOfFloats
 
-    /// Bytes of an element that is read, and of one that is kept in registers.
+    /// The size of an element in memory, and in registers.
     var byteCounts: (source: Int, kept: Int) {
       switch self {
       case .greatestUnsignedBytes, .greatestSignedBytes: (1, 1)
@@ -18,26 +18,26 @@ package struct TapReduction: Hashable, Sendable {
     }
   }
 
-  /// What results are.
+  /// What is stored.
   enum Result: Hashable, Sendable {
-    /// What the taps made, for another reduction.
+    /// The combined taps, for another reduction.
     case kept
-    /// Maxima, brought below a bound; they begin at the other.
+    /// Maxima, clamped: they start from the lower bound, and the upper one is applied at the end.
     case bounded
-    /// Sums times a factor, between bounds: floats, or `int16` as bytes, by ``WordMean``.
+    /// Sums times a factor, clamped: floats, or bytes from `int16` sums by ``WordMean``.
     case product
-    /// Sums of floats by a divisor, between bounds.
+    /// Sums of floats divided by the count, clamped.
     case quotient
   }
 
   let operation: Operation
   let result: Result
-  /// Bytes of a vector.
+  /// The size of a vector.
   let width: Int
 
-  /// Elements of a vector.
+  /// Elements per vector.
   var lanes: Int { width / operation.byteCounts.kept }
-  /// Bytes of an element that is written.
+  /// The size of a stored element.
   var resultByteCount: Int {
     let kept = operation.byteCounts.kept
     return result == .product && kept == 2 ? 1 : kept

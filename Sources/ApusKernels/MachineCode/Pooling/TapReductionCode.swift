@@ -2,32 +2,32 @@
 
 /// A generated function that reduces taps.
 package struct TapReductionCode: Sendable {
-  /// What the function is told.
+  /// The arguments of the function.
   struct Arguments: CodeArguments {
-    /// The first vector's pixel, from which offsets of taps count.
+    /// The address of the first pixel, to which tap offsets are relative.
     var source = 0
     var target = 0
-    /// Vectors, and bytes between them.
+    /// The number of vectors, and bytes between them.
     var count = 0
     var sourceStep = 0
     var targetStep = 0
-    /// How often so many vectors are made, and bytes between their first ones.
+    /// The number of groups of vectors, and bytes between groups.
     var pixels = 1
     var sourcePixelStep = 0
     var targetPixelStep = 0
-    /// Offsets of taps, up to another address.
+    /// The address of the first tap offset, and the address after the last.
     var taps = 0
     var tapsEnd = 0
-    /// The count that ``WordMean`` shifts by, in the first half of 16 bytes.
+    /// The shift of ``WordMean``, in the first half of 16 bytes.
     var shift: (Int, Int) = (0, 0)
-    /// Bounds, repeated to fill 32 bits.
+    /// The bounds, repeated to fill 32 bits.
     var least: UInt32 = 0
     var most: UInt32 = 0
-    /// The factor or divisor, and what ``WordMean`` has beside it.
+    /// The factor or divisor, and the other constants of ``WordMean``.
     var factor: UInt32 = 0
     var rounding: UInt32 = 0
     var halves: UInt32 = 0
-    /// Turns the highest bits of bytes.
+    /// A mask of the bits of bytes to flip.
     var flip: UInt32 = 0
   }
 

@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Means of bytes from their sums in 16 bits, to nearest, halves away from zero: a sum that is moved above zero and made to round,
-/// times a factor, shifted right by 16 and `shift` bits. Results have signed bytes moved up by 128.
+/// Means of bytes from 16-bit sums, rounded to nearest with halves away from zero.
+///
+/// The mean is `((sum + rounding) · factor) >> (16 + shift)`, where `rounding` also moves sums above zero.
+/// Means of signed bytes are larger by 128.
 package struct WordMean {
-  /// What moves a sum `s`, all of 16 bits.
+  /// Added to each sum, modulo 2¹⁶.
   package let rounding: UInt16
-  /// What is added to sums below zero: −1 or 0.
+  /// Added to negative sums: −1 or 0.
   package let halves: UInt16
   package let factor: UInt16
   package let shift: Int
 
-  /// The most bytes whose sums fit.
+  /// The maximum number of bytes whose sum fits.
   package static let mostBytes = 256
 
-  /// For `count` bytes; nil where the product would not be exact.
+  /// The constants for `count` bytes; nil if the product would not be exact.
   ///
-  /// With `S` the sum of bytes that are moved up by 128 if they are signed, a mean is `⌊(S + count/2) / count⌋`. Where the bytes'
-  /// sum is below zero, halves go the other way: with an even count, one is taken off.
+  /// With `S` the sum of bytes, each moved up by 128 if signed, a mean is `⌊(S + count/2) / count⌋`. If the
+  /// original sum is negative, halves round the other way: with an even count, 1 is subtracted.
   ///
-  /// Sums are at most `n = 255·count + count/2 < 2¹⁶`. The factor is `(2^(16 + shift) + e) / count`, rounded up, so that a
-  /// quotient is too large by `n·e / (count · 2^(16 + shift))`. That stays below the next integer if `n·e < 2^(16 + shift)`.
+  /// Sums are at most `n = 255·count + count/2 < 2¹⁶`. The factor is `(2^(16 + shift) + e) / count`, rounded
+  /// up, so that a quotient is too large by `n·e / (count · 2^(16 + shift))`. That stays below the next
+  /// integer if `n·e < 2^(16 + shift)`.
   package init?(count: Int, isSigned: Bool) {
     guard count > 0, count <= Self.mostBytes else { return nil }
     let moved = (isSigned ? 128 * count : 0) + count / 2

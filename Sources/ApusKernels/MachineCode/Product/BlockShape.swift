@@ -1,41 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The shape of a generated function: a block of rows and a panel.
+/// The shape of a generated product function: a block of rows times one panel.
 struct BlockShape: Hashable {
   let rowCount: Int
   let vectorCount: Int
-  /// The columns that are written: the first ones of the vectors' lanes.
+  /// The number of columns that are stored: the first ones in the panel's lane order.
   var columnCount: Int
-  /// Whether each row is an image with a scale of its own.
+  /// Whether each row is an image with its own scale.
   var isPerRow = false
-  /// Whether weights that are multiplied as `int16` lie as bytes.
+  /// Whether weights are stored as bytes and widened to `int16` as they are loaded.
   var hasNarrowWeights = false
-  /// Sums are kept this many times, for every second step or fourth, and added at the end: a sum need not wait for the
-  /// product before it where rows are few.
+  /// The number of accumulators per output. K-steps use them in turn, and they are added at the end: with few
+  /// rows, one accumulator would make each K-step wait for the one before.
   var sumSets = 1
-  /// Whether blocks are panels side by side, full ones, of the same rows.
+  /// Whether one call computes consecutive full panels of the same rows, rather than consecutive blocks of
+  /// rows.
   var movesAlongPanels = false
-  /// Whether sums begin with a number for each row.
+  /// Whether accumulators start from a value per row; see ``RowTerms``.
   var hasRowTerms = false
 
-  /// Lines of the next panel's weights that four steps fetch ahead.
+  /// Cache lines of the next panel's weights to prefetch in each four K-steps.
   var fetches = 0
-  /// How the block multiplies.
+  /// The inner loop.
   var way = Way.plain
 
-  /// How a block multiplies.
+  /// The inner loop of a block.
   enum Way: Hashable {
-    /// Rows with a panel of columns.
+    /// A K-step broadcasts a part of each row and multiplies it with the panel's columns.
     case plain
-    /// Each column apart, for few columns of floats.
+    /// Vectors run along K; each column has its own sum. For few columns of floats.
     case inner(InnerProduct)
-    /// Steps of two terms of floats.
+    /// A K-step is two floats, and columns of the last half vector have two lanes.
     case pairs(TermPairs)
-    /// So few steps that blocks are summed while those before them are finished.
+    /// K is unrolled, and a block's sums are computed while the previous block's epilogue runs.
     case overlapping(ProductSteps)
   }
 
-  /// The same block where what finishes it takes its own time.
+  /// The block's shape when its epilogue does not overlap with the next block.
   var alone: BlockShape {
     var shape = self
     if case .overlapping = way { shape.way = .plain }

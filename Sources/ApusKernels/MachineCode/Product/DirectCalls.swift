@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The calls of a small product on one thread, with all of their arguments but addresses: its rows are one block that is read
-/// in place, so that there is a call for all panels that are alike, and perhaps one for the last.
+/// The calls that make up a small product on one thread, with all arguments but addresses.
 ///
-/// To work them out in each run would take as long as the products of a few thousand weights.
+/// All rows are one block that is read in place, so one call serves all panels of equal width, and a second
+/// one the last panel if it is narrower. Computing these arguments in each run would take as long as
+/// multiplying a few thousand weights.
 ///
-/// It is a class, so that a run copies none of it.
+/// A class, because a run would copy a structure.
 final class DirectCalls {
   private struct Call {
     let function: CodeFunction<ConvolutionArguments>
@@ -18,7 +19,8 @@ final class DirectCalls {
   private let weightPacking: ProductPacking
   private let offsets: Int
 
-  /// Prepares the calls; nil where there are others. Addresses of taps and factors must stay as they are.
+  /// Prepares the calls; nil if the product needs others. `taps` and the form's factors must keep their
+  /// addresses.
   init?(
     _ plan: ProductPlan, _ form: OutputForm, _ weightPacking: ProductPacking,
     taps: Int, elementByteCount: Int
@@ -50,7 +52,7 @@ final class DirectCalls {
     offsets = weightPacking.offsets(group: 0)
   }
 
-  /// Makes all outputs.
+  /// Computes all outputs.
   @inline(__always)
   func run(_ packed: PackedWeights, _ memory: ConvolutionScheme.Memory) {
     let weights = unsafe Int(bitPattern: packed.address)

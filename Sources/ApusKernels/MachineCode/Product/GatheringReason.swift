@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a product's rows are copied before they are multiplied, rather than read where they lie in the input.
+/// Why a product's rows are copied (im2col) before they are multiplied, rather than read in place.
 enum GatheringReason {
   case padding
-  /// Bytes are multiplied as `int16`.
+  /// Bytes are widened to `int16` first.
   case widening
-  /// Terms of a tap do not fill its last step.
+  /// A tap's length is not a multiple of the K-step.
   case partialSteps
-  /// Signs are turned once, rather than for each panel.
+  /// Signs of bytes are flipped once, rather than for each panel.
   case signs
 
-  /// The reason, for people to read.
+  /// The reason in the output of `apus inspect --plan`.
   var text: String {
     switch self {
     case .padding: "padding"

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Products of floats for few columns: steps multiply whole vectors of terms, with the weights of each column apart, as lanes
-/// for columns would mostly be padding. At the end each sum's lanes are added.
+/// Products of floats with few columns (small N): vectors run along K rather than along N.
+///
+/// If lanes were columns, most of them would be padding. Instead a K-step multiplies a whole vector of a row
+/// with a vector of each column; a horizontal add at the end completes each sum.
 struct InnerProduct: Hashable {
-  /// Terms of a tap after its whole steps, for one step more.
+  /// Values of a tap beyond its whole K-steps; one masked K-step multiplies them.
   let rest: Int
 }
 
 extension InnerProduct {
-  /// The most rows of a block of such products; nil where the others are faster, or there are none.
+  /// The maximum height of a block; nil if other strategies are faster, or the target has no such code.
   static func mostRows(
     _ convolution: Convolution, _ product: ProductKind, _ target: any CodeTarget, _ taps: TapLayout
   ) -> Int? {
     guard product == .floats, convolution.columnCount > 0 else { return nil }
-    // To add the lanes takes as long as three steps or so; other products have two terms in that time.
+    // The horizontal add takes about three K-steps; blocks of rows and panels do two values of K in the time
+    // of one K-step.
     let steps = taps.count * ceilingQuotient(taps.lanesPerTap, target.lanes) + 3
     guard 2 * convolution.columnCount * steps < convolution.depth else { return nil }
     return target.mostInnerRows(columnCount: convolution.columnCount)
@@ -21,12 +24,12 @@ extension InnerProduct {
 }
 
 extension ProductPlan {
-  /// Steps of a tap that its list counts.
+  /// The number of K-steps per tap in the tap list; for inner products, only whole ones.
   var listedStepsPerTap: Int { strategy.isInner ? lanesPerTap / lanesPerStep : stepsPerTap }
 }
 
 extension PanelLayout.Panel {
-  /// All columns, each with a vector of weights for a step.
+  /// A panel of all columns, with a vector of weights per column and K-step.
   init(innerColumns columnCount: Int, lanes: Int) {
     self.init(
       vectorCount: 1, columns: LaneOrder(count: lanes), firstColumn: 0, columnCount: columnCount,
@@ -36,7 +39,7 @@ extension PanelLayout.Panel {
 }
 
 extension ProductPacking {
-  /// Writes the weights of few columns: for each step a vector of each column, with zeros after a tap's last term.
+  /// Packs the weights: for each K-step one vector per column, with zeros beyond the end of a tap.
   func packInner(
     _ weights: UnsafeRawPointer, group: Int, panel: ProductPlan.Panel,
     to target: UnsafeMutableRawPointer

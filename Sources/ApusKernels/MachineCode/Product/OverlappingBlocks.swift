@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Products of bytes of few steps, of which a block is summed while the sums of the block before become outputs.
+/// Products of bytes with a small K: a block's sums are computed while the epilogue of the previous block
+/// runs.
 ///
-/// Products keep two of the processor's vector pipes busy, multiplying and rounding the others; either alone would leave half
-/// of the processor idle. Weights are packed as for all blocks.
+/// Multiplications keep two of the processor's vector ports busy, and rounding keeps the others busy; either
+/// alone would leave half of the processor idle. Weights are packed as for blocks that do not overlap.
 enum OverlappingBlocks {
-  /// The shortest line that is worth it.
+  /// Shorter lines have too few blocks to overlap.
   private static let leastLength = 16
 
-  /// The strategy for a convolution; nil where lines are short, or the target has no such code.
+  /// The strategy for a convolution; nil if its lines are short, or the target has no such code.
   static func strategy(
     _ convolution: Convolution, _ epilogue: LoweredEpilogue, _ product: ProductKind, _ target: any CodeTarget,
     _ taps: TapLayout, lineLength: Int

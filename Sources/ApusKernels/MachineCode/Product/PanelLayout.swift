@@ -1,34 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How the columns of a product are cut into panels, and how many rows a block of each may have.
+/// How N is cut into panels, and the maximum height of a block for each panel width.
 struct PanelLayout {
-  /// A panel of output channels of one group.
+  /// Neighboring columns of one group that are packed and multiplied together.
   struct Panel {
     let vectorCount: Int
-    /// The column that each lane stands for.
+    /// The column of each lane.
     let columns: LaneOrder
     let firstColumn: Int
-    /// The columns that exist; the rest is padding.
+    /// The number of columns; lanes beyond it are padding.
     let columnCount: Int
-    /// Columns with padding, of this panel and of all before it.
+    /// The number of lanes of this panel, and of all panels before it.
     let paddedCount: Int
     let paddedBefore: Int
   }
 
-  /// The vectors of a full panel.
+  /// The width of a full panel, in vectors.
   let mostVectors: Int
   let panels: [Panel]
-  /// The most rows of a block, by the vectors of a panel.
+  /// The maximum height of a block, indexed by the panel's width in vectors.
   let mostRows: [Int]
-  /// Whether weights have to be read from beyond the second-level cache.
+  /// Whether weights come from beyond the second-level cache.
   let hasFarWeights: Bool
 
-  /// Weights of so many bytes are not in the second-level cache when they are needed.
+  /// Weights of this size or more are no longer in the second-level cache when they are needed again.
   private static let farByteCount = 1 << 19
-  /// The bytes of a panel that stay there.
+  /// The maximum size of a panel that stays in the second-level cache.
   private static let panelByteCount = 1 << 20
 
-  /// The layout for a strategy; `stepCount` is that of a whole sum, and `isMatrix` says whether a line has all pixels.
+  /// The layout for a strategy.
+  ///
+  /// - Parameters:
+  ///   - stepCount: the K-steps of a whole sum.
+  ///   - isMatrix: whether one line holds all pixels.
   init(
     _ convolution: Convolution, _ strategy: ProductStrategy, _ product: ProductKind, _ target: any CodeTarget,
     stepCount: Int, lineLength: Int, isMatrix: Bool
@@ -62,8 +66,10 @@ struct PanelLayout {
     }
   }
 
-  /// The vectors of panels, each of so many bytes: fewer where full panels would not stay in the second-level cache, and where
-  /// fewer take all pixels of a line at once, but full ones would be read twice for each line.
+  /// The width of panels in vectors, if one vector's weights take `byteCount` bytes.
+  ///
+  /// Panels are narrower than the maximum if a full panel would not stay in the second-level cache, or if
+  /// narrower ones fit a whole line of pixels into one block and so read their weights only once per line.
   private static func vectors(
     byteCount: Int, lineLength: Int, isMatrix: Bool, _ product: ProductKind, _ target: any CodeTarget
   ) -> Int {
@@ -74,7 +80,8 @@ struct PanelLayout {
     return (2..<most).last { lineLength <= target.mostRows(product, vectorCount: $0) } ?? most
   }
 
-  /// Full panels, then one for the rest; the lanes of bytes may be out of order.
+  /// Full panels, then one for the rest. Lanes are sorted by column if `areInOrder`, otherwise in the
+  /// target's order for bytes.
   static func panels(
     columns: Int, mostVectors: Int, target: any CodeTarget, areInOrder: Bool
   ) -> [Panel] {

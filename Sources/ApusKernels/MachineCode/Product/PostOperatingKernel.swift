@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A generated convolution with something done to its floats right after they were computed.
+/// A generated convolution that applies post-operations to its float outputs while they are in the cache.
 protocol PostOperatingKernel: PostOperatingConvolution {
   var convolution: Convolution { get }
 
-  /// Runs with something done to the outputs, for which another tensor as large may be needed.
+  /// Runs the convolution and then the post-operations, which may read `other`, a second tensor of the
+  /// output's size.
   func run(
     _ packed: PackedWeights, input: RawSpan, postOperations: PostOperations?, other: UnsafePointer<Float>?,
     output: inout MutableRawSpan, scratch: inout MutableRawSpan, threads: ThreadTeam)
@@ -34,7 +35,7 @@ extension PostOperatingKernel {
 }
 
 extension ProductKernel: PostOperatingKernel {
-  /// Itself, where outputs are floats.
+  /// The kernel itself if its outputs are floats, otherwise nil.
   var postOperating: (any PostOperatingConvolution)? {
     switch convolution.epilogue {
     case .float32, .hybrid: self
@@ -44,7 +45,7 @@ extension ProductKernel: PostOperatingKernel {
 }
 
 extension PostOperations {
-  /// Does to some channels of some pixels what is to be done in the end.
+  /// Applies the post-operations to a range of channels, out of `count`, of a range of pixels.
   func apply(
     to output: UnsafeMutablePointer<Float>, other: UnsafePointer<Float>?, pixels: Range<Int>,
     channels: Range<Int>, of count: Int

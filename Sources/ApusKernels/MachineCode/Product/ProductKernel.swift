@@ -1,45 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A convolution by generated products: rows in place or gathered, outputs written by the same code that sums.
+/// A convolution as a matrix product in generated code: rows are read in place or gathered, and the epilogue
+/// runs on sums in registers.
 @safe final class ProductKernel: PreparedConvolution, @unchecked Sendable {
-  // @unchecked: `general` is made under a lock, and read where it was made.
+  // @unchecked: `general` is created under a lock, and read only by its creator's callers.
 
   private let scheme: ConvolutionScheme
   private let plan: ProductPlan
   private let gathering: TileGathering
   private let weightPacking: ProductPacking
-  /// An offset and a count of steps for each tap.
+  /// The tap list: a byte offset and a number of K-steps for each tap.
   private let taps: UnsafeMutablePointer<Int>
-  /// What makes outputs, and what makes those of any sums: few weights need this, which is made then.
+  /// The functions with the usual epilogue, and those that are exact for any sum. Few weights need the second
+  /// kind, so it is created on demand.
   private let form: OutputForm
   private var general: OutputForm?
   private let target: any CodeTarget
-  /// Whether neighboring panels are one call.
+  /// Whether one call computes consecutive panels.
   private let movesAlongPanels: Bool
-  /// Whether lines leave out rows of the filter that meet padding alone.
+  /// Whether lines at an image's edge skip the rows of the filter that see only padding.
   private let leavesOutPadding: Bool
-  /// A worker's memory: the gathered part of the input, then taps with room for all extra steps.
+  /// A worker's scratch memory: the gathered plane, then the tap list with room for all extra K-steps.
   private let tapListOffset: Int
-  /// After them, the terms of a tile's rows, if they have any.
+  /// After the tap list: the row terms of a tile, if the product has them.
   private let rowTermsOffset: Int
   private let workerByteCount: Int
-  /// Whether a tile takes so long that it asks whether the run has to end.
+  /// Whether a tile is long enough to check for cancellation.
   private let hasLongTiles: Bool
-  /// Bytes between neighboring rows of the product.
+  /// Bytes between consecutive rows of M.
   private let rowStride: Int
-  /// All that a run on one thread does, where that is a call or two.
+  /// The calls of a run on one thread, if there are only one or two.
   private let directCalls: DirectCalls?
 
-  /// Why something faster does not do this.
+  /// Why a faster strategy declined this convolution.
   private let passedOver: Decline?
 
-  /// Prepares a convolution; throws where the target has no code for it, or none can be placed.
+  /// Prepares a convolution; throws if the target has no code for it, or no memory for code is left.
   ///
   /// - Parameters:
   ///   - bytes: how unsigned bytes are multiplied.
-  ///   - pipes: those of the machine that it is laid out for.
-  ///   - isForOneThread: whether it never runs on more than one.
-  ///   - passedOver: why something faster declined.
+  ///   - pipes: the vector units of the machine to lay the product out for.
+  ///   - isForOneThread: whether it always runs on one thread.
+  ///   - passedOver: why a faster strategy declined.
   init(
     _ convolution: Convolution, target: any CodeTarget, bytes: ProductKind, pipes: VectorPipes,
     isForOneThread: Bool, passedOver: Decline? = nil, placement: CodePlacement
@@ -77,7 +79,7 @@
     let shapes = plan.shapes(movesAlongPanels: movesAlongPanels)
     form = try unsafe Self.form(scheme.epilogue, shapes, plan, scheme, target, placement)
     if let general = scheme.general, !ExecutableMemory.growsFreely {
-      // None might be made then.
+      // Later there might be no executable memory for it.
       self.general = unsafe try Self.form(
         general, shapes.map(\.alone), plan, scheme, target, unsafe placement)
     }
@@ -94,7 +96,7 @@
 
   var convolution: Convolution { plan.convolution }
 
-  /// What makes outputs with an epilogue.
+  /// The functions and factors for an epilogue.
   private static func form(
     _ epilogue: LoweredEpilogue, _ shapes: [BlockShape], _ plan: ProductPlan,
     _ scheme: ConvolutionScheme, _ target: any CodeTarget, _ placement: CodePlacement
@@ -109,7 +111,7 @@
       runFunctions: .none)
   }
 
-  /// What makes outputs of these weights.
+  /// The functions and factors that these weights need.
   private func form(for packed: PackedWeights) -> OutputForm {
     guard scheme.needsGeneral(packed), let epilogue = scheme.general else { return form }
     return unsafe OutputForm.made(&general) { placement throws(Decline) in
@@ -165,7 +167,8 @@
       threads: threads)
   }
 
-  /// As above, with something done to the outputs, for which another tensor as large may be needed.
+  /// Runs the convolution and then the post-operations, which may read `other`, a second tensor of the
+  /// output's size.
   func run(
     _ packed: PackedWeights, input: RawSpan, postOperations: PostOperations?, other: UnsafePointer<Float>?,
     output: inout MutableRawSpan, scratch: inout MutableRawSpan, threads: ThreadTeam
@@ -193,7 +196,7 @@
     }
   }
 
-  /// One run: pointers that live as long as its call.
+  /// The tiles of one run; its pointers are valid during that call only.
   @safe struct Work: TileWork {
     static var mayStop: Bool { true }
 
@@ -246,7 +249,7 @@
       unsafe rows = UnsafeRawPointer(scratch)
     }
     let list = unsafe (scratch + tapListOffset).assumingMemoryBound(to: Int.self)
-    // Rows of a line are of one image, or each is one.
+    // All rows of a line belong to one image, or each is an image.
     let firstImage = plan.areRowsImages ? first : image
     let scales = unsafe work.memory.scales + 4 &* firstImage
     var zeroPoints = unsafe work.memory.zeroPoints + 4 &* firstImage
@@ -279,7 +282,7 @@
           output: 0, outputStride: outputStride, blocks: together, scales: Int(bitPattern: scales),
           zeroPoints: Int(bitPattern: zeroPoints)),
         panel: panel)
-      // After the last panel comes the first again, for the next tile.
+      // The panel after the last is the first one, of the next tile.
       let following = weightPacking.record(
         packed, group: group, panel: next < lastPanel ? next : panels.lowerBound)
       call.arguments.nextWeights = Int(bitPattern: unsafe packed.address + following.weights)
@@ -323,18 +326,18 @@
     }
   }
 
-  /// What the functions are called with for one panel.
+  /// The arguments of the calls for one panel.
   private struct Call {
     var arguments: ConvolutionArguments
     let panel: ProductPlan.Panel
-    /// Where the panel's weights begin.
+    /// The start of the panel's weights.
     let weights: Int
 
     init(arguments: ConvolutionArguments, panel: ProductPlan.Panel) {
       (self.arguments, self.panel, weights) = (arguments, panel, arguments.weights)
     }
 
-    /// Multiplies some rows of the filter only.
+    /// Restricts the product to some rows of the filter.
     mutating func take(_ rows: Range<Int>, of plan: ProductPlan, taps: UnsafeMutablePointer<Int>) {
       let first = rows.lowerBound &* plan.tapColumns
       arguments.taps = Int(bitPattern: unsafe taps + 2 &* first)
@@ -357,7 +360,7 @@
     }
   }
 
-  /// Runs a panel over rows that lie equally far apart.
+  /// Multiplies one panel with a line of rows, block by block; consecutive rows are `rowStride` bytes apart.
   private func runLine(
     _ call: inout Call, _ form: OutputForm, rows: UnsafeRawPointer, output: UnsafeMutableRawPointer,
     length: Int, _ poll: inout StopPoll
@@ -383,16 +386,16 @@
     }
   }
 
-  /// Multiply-accumulates of a long tile: some milliseconds.
+  /// The multiply-accumulates of a long tile, which takes some milliseconds.
   private static let longTile = 0x1p28
-  /// How long a call of a function is at most, in steps of plain code, unless a block takes longer.
+  /// The maximum duration of a call, in the units of ``StopPoll``, unless a single block takes longer.
   private static let mostSteps = 1 << 22
 
-  /// Calls a function for some blocks at a time; asks in between whether the run has to end.
+  /// Calls a function for some blocks at a time, and checks for cancellation in between.
   @inline(never)
   private func callInPieces(_ call: inout Call, _ form: OutputForm, rowCount: Int, _ poll: inout StopPoll) {
     let columns = call.panel.columnCount
-    // A block of sixteen steps of vectors takes about as long as one of plain code.
+    // Sixteen K-steps of a block take about as long as one unit.
     let stepsPerBlock = 1 &+ (call.arguments.tapCount &* plan.stepsPerTap) >> 4
     guard !movesAlongPanels else {
       if poll.mustStop(before: call.arguments.blocks &* stepsPerBlock) { return }
@@ -415,7 +418,7 @@
 }
 
 extension ProductPlan {
-  /// How tiles are gathered that cannot be read in place.
+  /// How tiles are gathered if they cannot be read in place.
   fileprivate func gathering(_ lanes: TileGathering.Lanes, leavesOutPadding: Bool) -> TileGathering {
     TileGathering(
       lanes: lanes, inputHeight: convolution.inputHeight, inputWidth: convolution.inputWidth,

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Extra steps: what bytes less their zero point have beyond what a step multiplies. Products of two tensors pack them in each
-/// run, so that a byte within reach costs a sixteenth of a comparison, and one beyond it a few instructions.
+/// Extra K-steps, for weights that, minus their zero point, exceed what one K-step can multiply.
+///
+/// Products of two tensors pack weights in each run. So the check of 16 bytes is one comparison, and only a
+/// byte that exceeds the range costs a few instructions more.
 extension ProductPacking {
-  /// Up to sixteen terms of a tap: the first of them in a column, how many, and the step that multiplies the first.
+  /// Up to 16 consecutive values of a tap: the first one's index in a column, how many, the first one's
+  /// K-step, and the number of K-steps.
   private struct Run {
     let term: Int
     let count: Int
@@ -11,13 +14,14 @@ extension ProductPacking {
     let stepCount: Int
   }
 
-  /// How far bytes are beyond what a step multiplies: to one side only, as a step reaches 255 values of 256.
+  /// How far bytes exceed the range of a K-step. The range has at least 255 of 256 values, so they exceed it
+  /// on one side only.
   private struct Reach {
-    /// Makes the bits of bytes grow to the side where there are such.
+    /// Bits to flip so that larger bytes are closer to the exceeded side.
     private let turns: SIMD16<UInt8>
     private let most: SIMD16<UInt8>
     let isHigh: Bool
-    /// The magnitude that one more step multiplies.
+    /// The magnitude that one extra K-step covers.
     let ofStep: UInt8
 
     init(_ terms: WeightTerms, _ operands: ByteOperands) {
@@ -29,15 +33,15 @@ extension ProductPacking {
       ofStep = UInt8(clamping: isHigh ? terms.bounds.upperBound : 0 &- terms.bounds.lowerBound)
     }
 
-    /// How far sixteen bytes are beyond.
+    /// By how much each of 16 bytes exceeds the range; 0 within it.
     @inline(__always)
     func excess(_ bytes: SIMD16<UInt8>) -> SIMD16<UInt8> { (bytes ^ turns).greater(most) &- most }
 
-    /// How many extra steps a byte needs that is so far beyond.
+    /// The number of extra K-steps for a byte that exceeds the range by `excess`.
     @inline(__always)
     func extraCount(_ excess: UInt8) -> Int { excess == 0 ? 0 : excess <= ofStep ? 1 : 2 }
 
-    /// What the extra step of a round multiplies, of a byte that is so far beyond.
+    /// The value that the extra K-step of a round multiplies, for a byte that exceeds the range by `excess`.
     @inline(__always)
     func piece(_ excess: UInt8, round: Int) -> Int8 {
       let magnitude = round == 0 ? min(excess, ofStep) : excess &- ofStep
@@ -46,7 +50,7 @@ extension ProductPacking {
     }
   }
 
-  /// Counts, for each step, the extra steps that a panel needs; answers their sum.
+  /// Counts the extra K-steps that each K-step of a panel needs, and returns their total.
   func mark(
     _ marks: UnsafeMutablePointer<UInt8>, weights: UnsafeRawPointer, group: Int, panel: ProductPlan.Panel
   ) -> Int {
@@ -75,12 +79,13 @@ extension ProductPacking {
     return total
   }
 
-  /// Writes what signed bytes could not hold, and where in the rows it belongs.
+  /// Writes the extra K-steps of a panel: the remainders of its weights, and for each step the tap and
+  /// position that it repeats.
   func packExtras(
     _ weights: UnsafeRawPointer, _ operands: ByteOperands, marks: UnsafeMutablePointer<UInt8>, group: Int,
     panel: ProductPlan.Panel, steps: UnsafeMutableRawPointer, entries: UnsafeMutableRawPointer
   ) {
-    // Other weights may have been packed here before, with extra steps elsewhere.
+    // The memory may hold other weights' extra K-steps.
     unsafe steps.initializeMemory(as: UInt8.self, repeating: 0, count: entries - steps)
     let reach = Reach(terms, operands)
     let columns = position(group: group, column: panel.firstColumn, tap: 0)
@@ -90,7 +95,7 @@ extension ProductPacking {
     var count = 0
     forEachRun { run in
       let first = count
-      /// The place of each step's first extra one.
+      /// The index of the first extra K-step for each K-step.
       var extras = SIMD16<Int32>()
       for step in 0..<run.stepCount {
         extras[step] = Int32(truncatingIfNeeded: count)
@@ -126,7 +131,7 @@ extension ProductPacking {
     }
   }
 
-  /// Calls `body` with the terms of a column in runs.
+  /// Calls `body` for runs of up to 16 values that cover a column.
   @inline(__always)
   private func forEachRun(_ body: (Run) -> Void) {
     let (lanesPerTap, lanesPerStep) = (plan.lanesPerTap, plan.lanesPerStep)
@@ -144,7 +149,7 @@ extension ProductPacking {
     }
   }
 
-  /// Sixteen bytes of weights; from `count` on, the zero point.
+  /// 16 bytes of weights; the zero point from `count` on.
   @inline(__always)
   private func bytes(_ weights: UnsafeRawPointer, _ source: Int, count: Int) -> SIMD16<UInt8> {
     if count == 16 { return unsafe weights.loadUnaligned(fromByteOffset: source, as: SIMD16<UInt8>.self) }

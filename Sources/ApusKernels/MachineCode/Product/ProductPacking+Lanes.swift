@@ -2,7 +2,7 @@
 
 /// The inner loops of packing, four columns at a time.
 extension ProductPacking {
-  /// Eight terms from `lane` on, zeros after the tap's last.
+  /// Eight weights from `lane` on, minus their zero point; zeros after the first `count`.
   @inline(__always)
   private func eightTerms(
     _ source: UnsafeRawPointer, _ lane: Int, count: Int, flips: SIMD8<UInt8>, zeroPoints: SIMD8<Int16>
@@ -21,20 +21,20 @@ extension ProductPacking {
     return values & ((indices &- Int16(truncatingIfNeeded: count)) &>> 15)
   }
 
-  /// Four neighboring lanes of a panel, which are written together.
+  /// Four neighboring lanes of a panel, which are packed together.
   @safe struct Quad {
-    /// The lanes' first step.
+    /// The lanes' place in the first K-step.
     let target: UnsafeMutableRawPointer
     let stepByteCount: Int
-    /// From a float of an even number to the next of those.
+    /// Bytes between the floats for `k` and for `k + 2`, with even `k`.
     let pairByteCount: Int
     /// The first weight of each lane's column.
     var sources = SIMD4<Int>()
-    /// Zero for lanes without a column, otherwise all bits.
+    /// All ones for lanes with a column, otherwise zero.
     var masks = SIMD4<Int16>()
   }
 
-  /// Writes bytes or words of four lanes; answers the sums of their values.
+  /// Packs four columns of byte weights, as bytes or as `int16`, and returns the sum of each column.
   func packWeights(
     _ weights: UnsafeRawPointer, _ operands: ByteOperands, _ quad: Quad
   ) -> SIMD4<Int32> {
@@ -52,7 +52,7 @@ extension ProductPacking {
     )
     var (sums0, sums1, sums2, sums3) = (SIMD4<Int32>(), SIMD4<Int32>(), SIMD4<Int32>(), SIMD4<Int32>())
     var target = unsafe quad.target
-    // Bytes less 128 are bytes with their highest bit flipped, and no others.
+    // Subtracting 128 from a byte is flipping its highest bit; no other zero point is that simple.
     let arePlain =
       !areNarrow && !areWords && !mayHaveExtras && operands.rhsZeroPoint == 128
       && masks == SIMD4(repeating: -1)
@@ -64,7 +64,7 @@ extension ProductPacking {
     for tap in 0..<plan.tapCount {
       let start = unsafe weights + tap &* lanesPerTap
       var lane = 0
-      // Sixteen bytes at a time: four steps.
+      // 16 bytes at a time: four K-steps.
       while arePlain, lane &+ 16 <= lanesPerTap {
         @inline(__always)
         func bytes(_ source: Int) -> SIMD16<UInt8> {
@@ -93,7 +93,7 @@ extension ProductPacking {
         lane &+= 16
         plainCount &+= 16
       }
-      // Eight terms at a time: four steps of words, or two of bytes.
+      // Eight values at a time: four K-steps of `int16`, or two of bytes.
       while lane < lanesPerTap {
         let count = min(8, lanesPerTap &- lane)
         @inline(__always)
@@ -143,7 +143,7 @@ extension ProductPacking {
     return sums &- SIMD4(repeating: 128 &* plainCount)
   }
 
-  /// The sum of the magnitudes of a column's weights, of which the first is at `source`.
+  /// The sum of |weight − zero point| over a column that starts at `source`.
   func magnitude(_ weights: UnsafeRawPointer, _ operands: ByteOperands, source: Int) -> Int {
     let end = source &+ convolution.depth
     let zero = UInt8(truncatingIfNeeded: operands.rhsZeroPoint) ^ operands.signFlip
@@ -152,7 +152,7 @@ extension ProductPacking {
     var next = source
     while next < end {
       let last = min(next &+ 16, end)
-      // Most columns of which this is asked have no weights.
+      // Most columns that get here are all zero point.
       if next &+ 16 > end
         || (unsafe weights.loadUnaligned(fromByteOffset: next, as: SIMD2<UInt64>.self)) != zeros
       {
@@ -163,7 +163,8 @@ extension ProductPacking {
     return sum
   }
 
-  /// Writes some floats of four lanes, from an even one on; those without a column are zero already.
+  /// Packs a range of K, from an even `k` on, for four columns of floats. Lanes without a column keep their
+  /// zeros.
   func packFloats(_ weights: UnsafeRawPointer, _ quad: Quad, terms: Range<Int>) {
     let (end, stepByteCount, pairByteCount) = (terms.upperBound, quad.stepByteCount, quad.pairByteCount)
     var term = terms.lowerBound

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Weights that come as `depth × outputs`, as the right side of a product of two tensors does: packed row by row.
+/// Packing of K×N weights, the right-hand side of a product of two tensors, row by row. (Filters are N×K.)
 extension ProductPacking {
-  /// Whether ``pack(rows:into:)`` can pack these weights: floats, or bytes that are packed as they are.
+  /// Whether ``pack(rows:into:)`` supports these weights: floats, or bytes that need no change but a flipped
+  /// highest bit.
   var packsRows: Bool {
     let arePlain =
       terms.operands == nil
@@ -11,7 +12,7 @@ extension ProductPacking {
     return arePlain && !plan.strategy.isInner && plan.tapCount == 1 && convolution.groups == 1
   }
 
-  /// Packs floats or bytes of `depth × outputs`, without a bias.
+  /// Packs a K×N matrix of floats or bytes; there is no bias.
   func pack(rows: RawSpan, into packed: PackedWeights) {
     precondition(
       packsRows && rows.byteCount >= convolution.weightCount * terms.elementByteCount
@@ -27,7 +28,7 @@ extension ProductPacking {
     WeightTerms.setBounds(.kept, in: packed)
   }
 
-  /// Steps are parts of rows.
+  /// Packs floats: a K-step of a panel is a part of one row.
   private func packFloats(_ rows: UnsafeRawPointer, into packed: PackedWeights) {
     var next = weightsOffset
     for (index, panel) in plan.panels.enumerated() {
@@ -49,10 +50,11 @@ extension ProductPacking {
     }
   }
 
-  /// Columns of bytes that are packed together.
+  /// The columns of bytes that are packed together.
   private static let columnsTogether = 16
 
-  /// The bytes of four rows side by side, sixteen columns at a time.
+  /// Packs bytes: a K-step of a column is four bytes of four consecutive rows. Sixteen columns are
+  /// interleaved at once.
   private func packBytes(
     _ rows: UnsafeRawBufferPointer, _ operands: ByteOperands, _ packedOperands: ByteOperands,
     into packed: PackedWeights
@@ -90,7 +92,8 @@ extension ProductPacking {
     }
   }
 
-  /// Where four columns each lie in a step, in bytes, of sixteen from one on; negative for those that a panel has not.
+  /// The byte offsets in a K-step of sixteen columns from `column` on, four by four; negative for those that
+  /// are not in the panel.
   private func places(_ panel: ProductPlan.Panel, from column: Int) -> SIMD4<Int> {
     var places = SIMD4(repeating: -1)
     for place in stride(from: 0, to: panel.paddedCount, by: 4) {
@@ -100,7 +103,7 @@ extension ProductPacking {
     return places
   }
 
-  /// What is added to the sums of a panel's columns, whose first row begins at `rows`.
+  /// Writes the offsets that are added to the sums of a panel; its first row begins at `rows`.
   private func fillOffsets(
     _ offsets: UnsafeMutableRawPointer, _ rows: UnsafeRawPointer, _ operands: ByteOperands,
     _ panel: ProductPlan.Panel
@@ -130,13 +133,13 @@ extension ProductPacking {
   }
 }
 
-/// Sixteen bytes of each of four rows, by column: each part has four columns.
+/// Sixteen bytes of each of four rows, interleaved so that each column's four bytes are adjacent.
 private struct BytesOfRows {
-  /// Bytes of the first two rows side by side, and of the others, of eight columns each.
+  /// Rows 0 and 1 interleaved, eight columns in each half; then rows 2 and 3.
   private let first: (SIMD8<UInt16>, SIMD8<UInt16>)
   private let second: (SIMD8<UInt16>, SIMD8<UInt16>)
 
-  /// Bytes with bits turned; rows beyond the last are zeros.
+  /// Loads and interleaves four rows, and flips the bits in `turns`; rows beyond the last are zeros.
   @inline(__always)
   init(
     _ rows: UnsafeRawBufferPointer, row: Int, of rowCount: Int, column: Int, stride: Int, turns: UInt8
@@ -149,7 +152,7 @@ private struct BytesOfRows {
         return unsafe rows.loadUnaligned(fromByteOffset: place, as: SIMD16<UInt8>.self)
           ^ SIMD16(repeating: turns)
       }
-      // The last columns of the last row.
+      // The end of the last row: 16 bytes would reach beyond the matrix.
       var bytes = SIMD16<UInt8>()
       for index in 0..<max(0, rows.count &- place) {
         bytes[index] = unsafe rows.load(fromByteOffset: place &+ index, as: UInt8.self) ^ turns
@@ -168,7 +171,7 @@ private struct BytesOfRows {
     second = pairs(bytes(2), bytes(3))
   }
 
-  /// Four bytes of each of eight columns.
+  /// The four bytes of each of eight columns.
   @inline(__always)
   func eight(_ half: Int) -> SIMD8<UInt32> {
     SIMD8<UInt32>(widening: half == 0 ? first.0 : first.1)

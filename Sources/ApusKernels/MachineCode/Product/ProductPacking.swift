@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Lays the weights of a convolution out for the generated products.
+/// Packs the weights of a convolution for the generated products.
 ///
-/// For each panel and step, one 32-bit lane for each column: four bytes, two `int16` or one float.
+/// A panel is packed K-step by K-step. A K-step has one 32-bit lane for each column: four bytes, two `int16`
+/// or one float.
 ///
-/// Packed layout: the head, with a record for each group and panel; the offsets that are added to sums; then weights and
-/// extra steps. Extra steps have pairs of a tap and a step in it.
+/// Packed memory has, in this order: the head, with a record for each panel of each group; the offsets that
+/// are added to sums; the panels, each followed by its extra K-steps and their list of (tap, K-step) pairs.
 struct ProductPacking {
   let plan: ProductPlan
   private(set) var terms: WeightTerms
@@ -13,7 +14,8 @@ struct ProductPacking {
   var convolution: Convolution { plan.convolution }
   private var recordCount: Int { convolution.groups * plan.panels.count }
 
-  /// Where the offsets of a group begin; floats have their biases there. Sums of columns, if any, follow those of a panel.
+  /// The position of a group's offsets, which for floats are the biases. If column sums are kept, they follow
+  /// the offsets of each panel.
   func offsets(group: Int) -> Int {
     roundedUp(WeightTerms.recordOffset(recordCount), to: 64) + group * plan.paddedColumnCount
       * plan.offsetByteCount
@@ -25,14 +27,14 @@ struct ProductPacking {
     convolution.groups * plan.paddedColumnCount * plan.stepCount * plan.weightByteCount
   }
 
-  /// The most bytes that any weights need.
+  /// The maximum size of packed weights, whatever their values are.
   var byteCount: Int {
     let extras =
       terms.mayHaveExtras ? 2 * weightByteCount + recordCount * (plan.stepCount * 2 * 16 + 64) : 0
     return weightsOffset + weightByteCount + extras
   }
 
-  /// The bytes that these weights need.
+  /// The size of these weights when packed.
   func byteCount(for weights: RawSpan) -> Int {
     guard terms.mayHaveExtras, weights.byteCount >= convolution.weightCount else { return byteCount }
     var total = weightsOffset + weightByteCount
@@ -69,14 +71,14 @@ struct ProductPacking {
           let record = unsafe packPanel(
             weights, bias: bias, group: group, panel: panel, at: next, into: packed, bounds: &bounds)
           WeightTerms.setRecord(record, group * plan.panels.count + index, in: packed)
-          // So that neighboring panels begin at lines of the cache.
+          // Panels begin at cache lines.
           next = record.extras + roundedUp(record.extraCount * 16, to: 64)
         }
       }
     }
     WeightTerms.setBounds(bounds, in: packed)
     if bounds != .kept, terms.faint != nil {
-      // Other code makes the outputs then, with the factors as they are.
+      // The code for any sum makes the outputs then; it uses the factors as given.
       var general = self
       general.terms = terms.general
       general.pack(weights: weights, bias: bias, into: packed)
@@ -86,10 +88,10 @@ struct ProductPacking {
 
   // MARK: Panels
 
-  /// Terms of which floats are packed for one line of columns after the other.
+  /// The range of K that is packed for all columns of a group of 16 before the next range.
   private static let floatTerms = 64
 
-  /// The place of a column's weights for a tap, in elements.
+  /// The index of a column's first weight for a tap.
   func position(group: Int, column: Int, tap: Int) -> Int {
     (group &* convolution.columnCount &+ column) &* convolution.depth &+ tap &* plan.lanesPerTap
   }
@@ -115,7 +117,7 @@ struct ProductPacking {
     let columns = panel.columns
     let (firstChannel, depth) = (group * convolution.columnCount + panel.firstColumn, convolution.depth)
     let offsets = unsafe packed.address + offsets(group: group) + panel.paddedBefore * plan.offsetByteCount
-    /// Four columns of the panel from a place on.
+    /// Four lanes of the panel from `place` on.
     func quad(_ place: Int) -> Quad {
       var quad = unsafe Quad(
         target: unsafe packed.address + start + place * (pairs == nil ? plan.weightByteCount : 4),
@@ -128,7 +130,7 @@ struct ProductPacking {
       return quad
     }
     if terms.operands == nil, !plan.strategy.isInner {
-      // Sixteen columns at a time, which are a line of the cache, while it is near.
+      // 16 columns of floats are one cache line, which is completed while it is in the cache.
       let wholeCount = pairs.map { $0.wholeByteCount / 4 } ?? columns.count
       for first in stride(from: 0, to: wholeCount, by: 16) {
         for term in stride(from: 0, to: depth, by: Self.floatTerms) {
@@ -143,7 +145,7 @@ struct ProductPacking {
       guard let operands = terms.operands, let packedOperands = terms.packedOperands else { break }
       let quad = quad(place)
       var totals = unsafe packWeights(weights, packedOperands, quad)
-      // As many zero points as there are weights.
+      // The difference of the zero points, once for each weight.
       let rest = (packedOperands.rhsZeroPoint &- operands.rhsZeroPoint) &* Int32(truncatingIfNeeded: depth)
       totals &+= SIMD4(repeating: rest)
       if hasPlainOffsets {

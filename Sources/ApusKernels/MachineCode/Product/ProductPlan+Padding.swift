@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Rows of a filter that meet nothing but padding: lines at the edge of an image leave them out. These are two of seven lines of
-/// a small image, and many where filters are dilated.
+/// Lines at an image's edge can skip the rows of the filter that see only padding. That is two of seven lines
+/// of a small image, and more with dilated filters.
 extension ProductPlan {
-  /// Whether lines may leave them out: padding adds nothing to sums, neither as such nor by what offsets have for it.
+  /// Whether lines can skip such rows: padding must contribute nothing to sums, and nothing to the offsets
+  /// either.
   static func leavesOutPadding(
     _ convolution: Convolution, _ strategy: ProductStrategy, _ product: ProductKind, _ target: any CodeTarget
   ) -> Bool {
     let c = convolution
-    // Blocks that overlap have their taps written out.
+    // Overlapping blocks have their taps unrolled.
     guard c.filterHeight > 1, !c.operands.isHybrid, !strategy.isInner, strategy.overlappingSteps == nil else {
       return false
     }
@@ -17,14 +18,14 @@ extension ProductPlan {
     {
       return false
     }
-    // Each line has one row at least, and some have not all.
+    // Each line must keep at least one row, and some line must skip one.
     guard c.outputHeight < 1 << 16 else { return false }
     var least = c.filterHeight
     for line in 0..<c.outputHeight { least = min(least, filterRows(c, line: line).count) }
     return least > 0 && least < c.filterHeight
   }
 
-  /// The rows of the filter that meet the image from a line of the output.
+  /// The rows of the filter that overlap the image at an output line.
   static func filterRows(_ convolution: Convolution, line: Int) -> Range<Int> {
     let top = line &* convolution.strideHeight &- convolution.paddingTop
     let dilation = convolution.dilationHeight

@@ -3,16 +3,17 @@
 extension ProductPlan {
   /// How the work is cut into tiles.
   struct Tiling: Equatable {
-    /// Dense: all pixels. Otherwise: the lines of an image.
+    /// All pixels if lines are dense, otherwise the lines of an image.
     let length: Int
-    /// Pixels that stay together; one line.
+    /// A tile's length is a multiple of this many pixels; 1 if tiles are lines.
     let unit: Int
     let tilesPerImage: Int
     let panelCount: Int
     let panelTiles: Int
     let count: Int
 
-    /// The pixels or lines of a tile: equal parts, so that each thread gets the same rows of one layer and the next.
+    /// The pixels or lines of a tile. Tiles have equal lengths, so that a thread computes the same rows in
+    /// consecutive layers.
     func range(_ tile: Int) -> Range<Int> {
       if tilesPerImage == 1 { return 0..<length }
       let units = share(of: ceilingQuotient(length, unit), tile: tile, of: tilesPerImage)
@@ -24,10 +25,10 @@ extension ProductPlan {
       tilesPerImage == 0 ? 0 : ceilingQuotient(ceilingQuotient(length, unit), tilesPerImage) * unit
     }
 
-    /// The panels of a tile, in equal parts as well.
+    /// The panels of a tile; tiles have equal numbers of them.
     func panels(_ panelTile: Int) -> Range<Int> { share(of: panelCount, tile: panelTile, of: panelTiles) }
 
-    /// Calls `body` for each length that tiles may have.
+    /// Calls `body` with each length that occurs.
     func forEachLength(_ body: (Int) -> Void) {
       guard tilesPerImage > 0 else { return }
       if tilesPerImage == 1 { return body(length) }

@@ -1,77 +1,89 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a convolution is laid out for the generated products: a strategy, panels for it, lines and tiles.
+/// How a convolution becomes a matrix product for generated code: its strategy, then panels, lines and tiles.
 ///
-/// A *line* is a row of output pixels whose inputs lie equally far apart: a row of the image, or all pixels at once
-/// where the filter has one tap or the output one row. A *tap* is a run of terms that lie side by side: see ``TapLayout``.
+/// ```
+///                        N: output channels                      M = output pixels, in lines
+///                   ┌── panel ──┬── panel ──┬─ last ─┐           N = output channels of a group
+///                   │ columns   │           │        │           K = filter height × width × channels
+///                   ├───────────┼───────────┼────────┤
+///  M: pixels  block │ registers │           │        │  ┐ tile:  what one thread takes at a time
+///             block │           │           │        │  ┘
+///             …     │           │           │        │
+/// ```
+/// A *line* is a run of output pixels at equal distances in the input: a row of the image, or all pixels if
+/// the filter is 1×1 or the output has one row. A *tap* is a run of K that is contiguous in the input
+/// (``TapLayout``). `Docs/Kernels.md` follows one convolution through these stages, with numbers.
 final class ProductPlan: Sendable {
   typealias Panel = PanelLayout.Panel
 
   let convolution: Convolution
-  /// Whether it never runs on more than one thread, and so has no functions for tiles of several.
+  /// Whether it always runs on one thread, and so needs no functions for the tiles of several.
   let isForOneThread: Bool
-  /// Bytes of a term in the rows that the product reads.
+  /// Bytes per value of K in the rows that the product reads.
   let laneByteCount: Int
   let strategy: ProductStrategy
-  /// What sums begin with beside the offsets of columns; nil for nothing.
+  /// The values per row that accumulators start from, beside the offsets per column; nil if there are none.
   let rowTerms: RowTerms?
 
   let tapRows: Int
   let tapColumns: Int
-  /// Terms of a tap.
+  /// Values of K per tap.
   let lanesPerTap: Int
-  /// Terms that one step multiplies.
+  /// Values of K per K-step.
   let lanesPerStep: Int
   let stepsPerTap: Int
-  /// The vectors of a full panel.
+  /// The width of a full panel, in vectors.
   let mostVectors: Int
   let panels: [Panel]
-  /// The most rows of a block, by the vectors of a panel.
+  /// The maximum height of a block, indexed by the panel's width in vectors.
   private let mostRows: [Int]
 
-  /// Whether one line holds all pixels: those of a matrix, or of an output of one row.
+  /// Whether one line holds all pixels.
   let isDense: Bool
-  /// Whether rows are read where they are in the input.
+  /// Whether rows are read in place, from the input.
   let isInPlace: Bool
-  /// Why rows are gathered; nil where they are not.
+  /// Why rows are gathered; nil if they are read in place.
   private let gatheringReason: GatheringReason?
-  /// Whether tiles are pixels, not lines: those of the only line, or of the only one of each image.
+  /// Whether tiles are ranges of pixels rather than of lines: if there is one line, or one line per image.
   let takesPixels: Bool
   let lineCount: Int
   let lineLength: Int
-  /// For one thread: as much in a tile as the second-level cache holds.
+  /// The tiles for one thread: as large as the second-level cache allows.
   let alone: Tiling
-  /// For more threads: the same, or less, so that there are tiles for all.
+  /// The tiles for several threads: no larger than ``alone``, and enough for all threads.
   let shared: Tiling
 
-  /// About how long all takes on one thread.
+  /// The estimated duration on one thread.
   let nanoseconds: Int
 
-  /// Whether weights that are multiplied as `int16` are packed as bytes: where few rows meet them, or they are many,
-  /// reading them takes the time.
+  /// Whether weights that are multiplied as `int16` are packed as bytes: with few rows or many weights,
+  /// loading them limits the speed.
   let hasNarrowWeights: Bool
-  /// How often sums are kept: see ``BlockShape``.
+  /// Accumulators per output; see ``BlockShape/sumSets``.
   let sumSets: Int
-  /// Lines of the next panel's weights that four steps fetch ahead.
+  /// Cache lines of the next panel's weights to prefetch in each four K-steps.
   private let fetches: Int
-  /// Whether all rows are one block, and panels follow each other in one call.
+  /// Whether all rows are one block, so that one call computes consecutive panels.
   let movesAlongPanels: Bool
 
-  /// The gathered part of the input: columns of a row, and rows for a tile.
+  /// The size of the gathered plane: columns per row, and rows per tile.
   let planeWidth: Int
   let planeRows: Int
-  /// Whether rows of the filter that meet padding alone may be left out, and so gathered rows of it.
+  /// Whether rows of the filter that see only padding may be skipped, and the gathered rows for them with it.
   let mayLeaveOutPadding: Bool
 
-  /// Tiles that need more gathered memory than this are left to other kernels.
+  /// The maximum gathered memory of a tile; other kernels compute layers that need more.
   static let planeLimit = 1_700_000
-  /// So long may rows be computed again to do without a function for the last of them: a hundredth of what making one takes.
+  /// Rows may be computed twice to save generating a function for the last block, if that takes at most this
+  /// long: a hundredth of the time to generate one.
   static let repeatedNanoseconds = 100
-  /// From so many weights on, words are packed as bytes.
+  /// From this many weights on, weights for `int16` products are packed as bytes.
   static let narrowCount = 1 << 16
-  /// Where a panel meets more blocks of rows, to read it the first time takes little of the whole.
+  /// With more passes over a panel, its first load is negligible, and it is not prefetched.
   private static let mostPasses = 48
-  /// The most steps of which some may be extra ones: a list of all stays small beside the first-level cache's weights.
+  /// The maximum number of K-steps if some may need extra ones: their list must stay small in the first-level
+  /// cache.
   static let stepLimit = 8192
 
   init(
@@ -84,13 +96,13 @@ final class ProductPlan: Sendable {
     let c = convolution
     nanoseconds = Self.nanoseconds(c, product, target)
     let isSmall = nanoseconds < ThreadPolicy.leastNanoseconds
-    // Images that are quantized at run time have scales of their own: rows of several images are no line, unless each
-    // is one.
+    // Images that are quantized at run time have their own scales, so rows of several images form a line only
+    // if each row is an image.
     let pixels = c.outputHeight * c.outputWidth
     let isMatrix = c.readsInputInPlace && (!c.operands.isHybrid || c.batches == 1 || pixels == 1)
     lineLength = isMatrix ? c.rowCount : c.outputWidth
 
-    // The strategy, and what a step multiplies.
+    // The strategy, and the K-step.
     let taps = TapLayout(c)
     (tapRows, tapColumns, lanesPerTap) = (taps.rows, taps.columns, taps.lanesPerTap)
     rowTerms = isMatrix ? RowTerms(c, product, target) : nil
@@ -106,7 +118,7 @@ final class ProductPlan: Sendable {
       c, strategy, product, target, stepCount: stepCount, lineLength: lineLength, isMatrix: isMatrix)
     (mostVectors, panels, mostRows) = (layout.mostVectors, layout.panels, layout.mostRows)
 
-    // Beyond these sizes, products below might overflow; other kernels take such shapes.
+    // Larger sizes might overflow the arithmetic below; other kernels compute such shapes.
     let sizes = [
       c.filterHeight, c.filterWidth, c.strideHeight, c.strideWidth, c.dilationHeight, c.dilationWidth,
     ]
@@ -127,13 +139,13 @@ final class ProductPlan: Sendable {
     lineCount = isDense ? 1 : c.batches * c.outputHeight
     let lineWidth = isDense ? 1 : max(0, c.outputWidth - 1) * c.strideWidth + reachWidth
 
-    // Functions for few rows, and weights that lie far away.
+    // Functions for few rows, and weights from beyond the caches.
     let hasFewRows = target.hasFunctionsForFewRows && isDense && lineLength <= 4
     let hasSignedWeights = c.operands.generatedBytes.map { $0.rhsZeroPoint == 128 } ?? false
     let isLarge = c.weightCount >= Self.narrowCount && stepCount <= Self.stepLimit
     hasNarrowWeights =
       product == .words && target.hasFunctionsForFewRows && (isLarge || hasFewRows && hasSignedWeights)
-    // By the whole shape: the order of a float's sum is the same for all tiles.
+    // Decided by the whole shape, not by a tile's: the order of additions of floats must not depend on tiles.
     sumSets =
       !hasFewRows || product == .words || strategy.isInner
       ? 1 : lineLength == 1 ? 4 : lineLength == 2 ? 2 : 1
@@ -141,7 +153,7 @@ final class ProductPlan: Sendable {
       isDense
       && layout.panels.allSatisfy { [lineLength] in lineLength <= layout.mostRows[$0.vectorCount] }
     movesAlongPanels = target.hasFunctionsForFewRows && isOneBlock
-    // A panel is read once for each block of rows: each fetches its part of the next one.
+    // A panel is read once per block of rows; each pass prefetches its share of the next panel.
     let passes = lineCount * ceilingQuotient(max(lineLength, 1), mostRows[mostVectors])
     let bytesPerLane = hasNarrowWeights ? 2 : strategy.isPaired ? 8 : 4
     fetches =
@@ -169,26 +181,27 @@ final class ProductPlan: Sendable {
       length: length, takesPixels: takesPixels, planes: (isDense ? 1 : c.batches) * c.groups,
       panelCount: panels.count, isEmpty: lineLength == 0)
     alone = cutter.cut(lengths.most, leastCount: 1)
-    // Where weights outweigh pixels, each thread reads a part of the weights rather than of the pixels.
+    // If weights are larger than activations, each thread reads a part of the weights rather than of the
+    // pixels.
     let sharesPanels =
       (takesPixels || layout.hasFarWeights) && length <= lengths.most && panels.count > 3
       && c.weightCount > 2 * (c.inputCount + c.outputCount)
-    // Each part gathers all pixels again.
+    // Each thread gathers all pixels.
     shared =
       sharesPanels
       ? cutter.cut(lengths.most, leastCount: isInPlace ? lengths.wanted : min(lengths.wanted, 4))
       : cutter.cut(min(lengths.most, lengths.part), leastCount: lengths.wanted)
   }
 
-  /// About how long a convolution takes on one thread.
+  /// The estimated duration of a convolution on one thread.
   private static func nanoseconds(_ c: Convolution, _ product: ProductKind, _ target: any CodeTarget) -> Int {
     let products = Double(c.outputCount) * Double(c.depth)
-    // Weights are read from beyond the first-level cache.
+    // A lower bound: the time to load the weights from beyond the first-level cache.
     let reading = Double(c.weightCount) * Double(product.laneByteCount) / 96
     return Int(min(max(products / target.rate(product), reading), 0x1p40))
   }
 
-  /// Why rows are gathered; nil where they are read in place.
+  /// Why rows are gathered; nil if they are read in place.
   private static func gatheringReason(
     _ c: Convolution, _ strategy: ProductStrategy, _ product: ProductKind, _ target: any CodeTarget,
     lanesPerTap: Int, stepsPerTap: Int, lineLength: Int, pipes: VectorPipes, isSmall: Bool
@@ -200,11 +213,11 @@ final class ProductPlan: Sendable {
       && (c.outputHeight - 1) * c.strideHeight + reachHeight <= c.inputHeight
       && (c.outputWidth - 1) * c.strideWidth + reachWidth <= c.inputWidth
     guard needsNoPadding else { return .padding }
-    // Quantized floats are words or bytes already, and there is room to read beyond them.
+    // Activations quantized at run time already have the right type, and there is room to read beyond them.
     let areRowsReady = c.operands.isHybrid || product != .words && lanesPerTap % product.lanesPerStep == 0
     guard areRowsReady else { return product == .words ? .widening : .partialSteps }
-    // Signs are turned once rather than for each panel, where that takes time from products or there are few steps. A small
-    // layer may copy more than it reads: others have its functions then.
+    // Flipping signs while gathering pays if flips take time from products, or if K is small. A small layer
+    // may copy more than it reads, so that it can use the functions of other layers.
     let readsAll = c.strideWidth <= c.filterWidth && c.strideHeight <= c.filterHeight || isSmall
     let paysFlips =
       pipes.areShared
@@ -213,7 +226,7 @@ final class ProductPlan: Sendable {
     return paysFlips && target.gathered(product) != product ? .signs : nil
   }
 
-  /// The output channels of a panel; panels are counted through all groups.
+  /// The output channels of a panel; `block` counts the panels of all groups.
   func lanes(block: Int) -> ChannelLanes {
     let panel = panels[block % panels.count]
     return ChannelLanes(
@@ -222,57 +235,57 @@ final class ProductPlan: Sendable {
       channelCount: convolution.outputChannels)
   }
 
-  /// How many of the first `count` panels are as wide as the first: all, or all but the last.
+  /// The number of panels among the first `count` that are as wide as the first: all, or all but the last.
   func alikeCount(_ count: Int) -> Int {
     panels[count &- 1].columnCount == panels[0].columnCount ? count : count &- 1
   }
 
-  /// Bytes of a step's weights for one column.
+  /// Bytes per column in a K-step of packed weights.
   var weightByteCount: Int { hasNarrowWeights ? 2 : strategy.isPaired ? 8 : 4 }
 
-  /// Whether sums are of bytes whose zero point differs from image to image: they begin with its share, for which the
-  /// offsets of each panel are followed by the sums of its columns.
+  /// Whether the zero point of the activations differs from image to image. Its share of the sums is then
+  /// computed at run time from the column sums, which follow each panel's offsets.
   var hasColumnSums: Bool { convolution.operands.isHybrid && laneByteCount == 1 }
-  /// Bytes of what is kept for one column beside its weights.
+  /// Bytes per column for offsets and column sums.
   var offsetByteCount: Int { hasColumnSums ? 8 : 4 }
 
-  /// Whether each row is a quantized image, which has a scale of its own.
+  /// Whether each row is an image with its own scale.
   var areRowsImages: Bool { isDense && convolution.operands.isHybrid && convolution.batches > 1 }
 
   var tapCount: Int { tapRows * tapColumns }
-  /// Steps of a whole sum.
+  /// The number of K-steps in a sum.
   var stepCount: Int { tapCount * stepsPerTap }
-  /// Columns with padding of one group.
+  /// The number of lanes of one group, padding included.
   var paddedColumnCount: Int { panels.last.map { $0.paddedBefore + $0.paddedCount } ?? 0 }
 
-  /// Bytes between neighboring rows of the product.
+  /// Bytes between consecutive rows of M.
   var rowStride: Int {
     isDense && !isInPlace
       ? convolution.depth * laneByteCount : convolution.strideWidth * pixelByteCount
   }
 
-  /// Bytes between neighboring pixels of what the product reads.
+  /// Bytes between neighboring pixels of the input, or of the plane if rows are gathered.
   var pixelByteCount: Int {
     (isInPlace ? convolution.inputChannels : convolution.channelsPerGroup) * laneByteCount
   }
 
-  /// Bytes between the rows of the image that the product reads.
+  /// Bytes between the image rows of the input, or of the plane if rows are gathered.
   var imageRowByteCount: Int { (isInPlace ? convolution.inputWidth : planeWidth) * pixelByteCount }
 
-  /// Bytes of the gathered part of a tile, with room to read a little beyond.
+  /// The size of the plane, with room to read beyond its end.
   var planeByteCount: Int {
     guard !isInPlace else { return 0 }
     let count = isDense ? planeRows * rowStride : planeRows * imageRowByteCount
     return roundedUp(count, to: 64) + 64
   }
 
-  /// The offset of a tap from its row's start.
+  /// The byte offset of a tap from the start of its row.
   func tapOffset(_ tap: Int) -> Int {
     tap / tapColumns * convolution.dilationHeight * imageRowByteCount
       + tap % tapColumns * convolution.dilationWidth * pixelByteCount
   }
 
-  /// Panels, blocks and what rows are read from, for people to read.
+  /// The plan in the output of `apus inspect --plan`: panels, blocks and how rows are read.
   var text: String {
     let panel = panels.first
     let columns = panels.count > 1 ? panel?.paddedCount ?? 0 : panel?.columnCount ?? 0
@@ -294,9 +307,10 @@ final class ProductPlan: Sendable {
       .joined(separator: ", ")
   }
 
-  /// Cuts `length` rows into blocks as equal as can be: `count` whole ones, and one of the last `rest` rows, if any.
+  /// Cuts `length` rows into `count` blocks of equal height, and one of the last `rest` rows if any remain.
   ///
-  /// Where that takes next to no time, the last is a whole block as well, and computes some rows again: a function less.
+  /// The last block may be a whole one that overlaps with the one before it, if computing rows twice takes
+  /// next to no time: that saves a function.
   func blocks(_ length: Int, vectorCount: Int) -> (rows: Int, count: Int, rest: Int) {
     let most = mostRows[vectorCount]
     if length <= most { return (length, min(length, 1), 0) }
@@ -307,7 +321,7 @@ final class ProductPlan: Sendable {
     return (rows, count, isWhole ? rows : rest)
   }
 
-  /// What is gathered for a tile: lines, and columns of the padded image.
+  /// The lines that a tile gathers, and the columns of the padded image.
   func gathered(_ range: Range<Int>) -> (lines: Range<Int>, columns: Range<Int>) {
     guard takesPixels, !isDense else { return (range, 0..<planeWidth) }
     let reach = (convolution.filterWidth &- 1) &* convolution.dilationWidth &+ 1
@@ -318,7 +332,7 @@ final class ProductPlan: Sendable {
   /// The pixels or lines of the longest tile.
   var longestTile: Int { max(alone.longest, isForOneThread ? 0 : shared.longest) }
 
-  /// Its multiply-accumulates, with all panels.
+  /// The multiply-accumulates of the longest tile, with all panels.
   var longestTileProducts: Double {
     let pixels = Double(longestTile) * (takesPixels ? 1 : Double(lineLength))
     return pixels * Double(convolution.depth) * Double(convolution.columnCount)
@@ -326,10 +340,11 @@ final class ProductPlan: Sendable {
 
   func tiling(threads: Int) -> Tiling { threads > 1 && !isForOneThread ? shared : alone }
 
-  /// Whether rows may be computed twice: functions count scales of rows as they go.
+  /// Whether rows may be computed twice. Functions with a scale per row may not: they advance the scales in
+  /// memory.
   private var repeatsRows: Bool { !convolution.operands.isHybrid }
 
-  /// The shapes of functions that runs will ask for; some come more than once.
+  /// The shapes of the functions that runs call, possibly with duplicates.
   func shapes(movesAlongPanels: Bool) -> [BlockShape] {
     var shapes: [BlockShape] = []
     shapes.reserveCapacity(16)
@@ -346,7 +361,7 @@ final class ProductPlan: Sendable {
       add(panel, rows: rows, isRest: false)
       if rest != rows { add(panel, rows: rest, isRest: true) }
     }
-    // All panels but the last are alike.
+    // All panels but the last have equal shapes: take the first and the last.
     for index in stride(from: 0, to: panels.count, by: max(1, panels.count - 1)) {
       guard takesPixels else {
         add(panels[index], length: lineLength)
@@ -360,7 +375,7 @@ final class ProductPlan: Sendable {
     return shapes
   }
 
-  /// How blocks with a panel multiply.
+  /// The inner loop for a panel.
   private func way(_ panel: Panel) -> BlockShape.Way {
     switch strategy {
     case .inner: .inner(InnerProduct(rest: lanesPerTap % lanesPerStep))

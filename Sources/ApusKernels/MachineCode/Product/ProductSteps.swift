@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The steps of a product whose number is part of its code, apart from extra ones.
+/// The number of K-steps of a product whose K loop is unrolled, without extra K-steps.
 struct ProductSteps: Hashable {
   let taps: Int
   let perTap: Int

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a product's blocks multiply. A layer chooses it first; the layout of panels and then tiles follow from it.
+/// How a product multiplies. A layer chooses its strategy first; panels and then tiles follow from it.
 ///
-/// Each case but the last has a file with its condition and the packing of its weights.
+/// The type that each case links to has its condition and the packing of its weights.
 enum ProductStrategy {
-  /// Each column apart, in vectors of terms: few columns of floats. A block has up to so many rows. ``InnerProduct``
+  /// Vectors run along K, for few columns of floats; a block has up to `mostRows` rows. ``InnerProduct``
   case inner(mostRows: Int)
-  /// Two terms of floats a step, where that saves half a vector. ``TermPairs``
+  /// A K-step of two floats, if that saves half a vector. ``TermPairs``
   case pairs
-  /// Sums of one block while those of the block before become outputs: few steps. By the vectors of a panel less one, a
-  /// block has up to so many rows. ``OverlappingBlocks``
+  /// A block's sums overlap with the previous block's epilogue, for a small K. `mostRows` has the maximum
+  /// heights for panels of 1, 2, … vectors. ``OverlappingBlocks``
   case overlapping(ProductSteps, mostRows: [Int])
-  /// A block of rows with a panel of columns, one after the other: all others.
+  /// One block after the other: all other products.
   case blocks
 
-  /// The strategy for a convolution with such taps, of which a line has so many pixels.
+  /// Chooses the strategy of a convolution.
+  ///
+  /// - Parameter lineLength: the pixels per line.
   init(
     _ convolution: Convolution, _ epilogue: LoweredEpilogue, _ product: ProductKind, _ target: any CodeTarget,
     taps: TapLayout, lineLength: Int, pipes: VectorPipes, hasRowTerms: Bool
@@ -33,7 +35,7 @@ enum ProductStrategy {
     }
   }
 
-  /// Terms that one step multiplies.
+  /// The values of K per K-step.
   func lanesPerStep(_ product: ProductKind, _ target: any CodeTarget) -> Int {
     switch self {
     case .inner: target.lanes
@@ -42,16 +44,16 @@ enum ProductStrategy {
     }
   }
 
-  /// Whether each column is multiplied apart.
+  /// Whether vectors run along K.
   var isInner: Bool { if case .inner = self { true } else { false } }
 
-  /// Whether a step multiplies two terms of floats.
+  /// Whether a K-step is two floats.
   var isPaired: Bool { if case .pairs = self { true } else { false } }
 
-  /// The steps of a product whose blocks overlap; nil for others.
+  /// The K-steps of a product whose blocks overlap; nil for others.
   var overlappingSteps: ProductSteps? { if case .overlapping(let steps, _) = self { steps } else { nil } }
 
-  /// What is special about it, for people to read; nil for the usual way.
+  /// The strategy in the output of `apus inspect --plan`; nil for plain blocks.
   var text: String? {
     switch self {
     case .inner: "each column apart"

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the sums of each row of a matrix begin with, so that weights need not lose their zero point: for products of two tensors of
-/// bytes, whose weights come with each run.
+/// Corrections per row that replace subtracting the weights' zero point, for products of two tensors of
+/// bytes.
 ///
-/// A byte less its zero point may be beyond what a step multiplies, and would need an extra step; to pack those takes longer than to
-/// sum rows. With activations `x`, weights `w` and their zero point `z`, Σ x·(w − z) = Σ x·w − z·Σ x.
+/// With activations `x`, weights `w` and their zero point `z`: Σ x·(w − z) = Σ x·w − z·Σ x. The accumulators
+/// of a row start from −z·Σ x, and weights are packed as they are. `w − z` may need extra K-steps, and as
+/// these weights come with each run, packing those takes longer than summing the rows.
 struct RowTerms {
   private let isSigned: Bool
   private let depth: Int
-  /// The zero point of signed weights, negated.
+  /// Minus the zero point of the weights, as signed bytes.
   private let factor: Int32
 
-  /// Nil where weights have no zero point or are packed once, and where the target has no code for it.
+  /// Nil if the weights are constant or need no zero point subtracted, or the target has no code for row
+  /// terms.
   init?(_ convolution: Convolution, _ product: ProductKind, _ target: any CodeTarget) {
     guard convolution.hasTransientWeights, convolution.groups == 1, target.hasRowTerms,
       product == .unsignedBytes || product == .signedBytes, let operands = convolution.operands.bytes,
@@ -22,12 +24,13 @@ struct RowTerms {
     factor = 128 &- operands.rhsZeroPoint
   }
 
-  /// What weights are packed with.
+  /// The operands that weights are packed with: their zero point is left in.
   func packed(_ operands: ByteOperands) -> ByteOperands {
     ByteOperands(signFlip: operands.signFlip, lhsZeroPoint: operands.lhsZeroPoint, rhsZeroPoint: 128)
   }
 
-  /// Writes the terms of rows that follow each other. Bytes are multiplied as unsigned ones, which are 128 more than signed ones.
+  /// Writes the terms of consecutive rows. Signed bytes are multiplied as unsigned ones, which are larger by
+  /// 128.
   func fill(_ terms: UnsafeMutableRawPointer, from rows: UnsafeRawPointer, rows count: Int) {
     for row in 0..<count {
       let bytes = unsafe rows + row &* depth

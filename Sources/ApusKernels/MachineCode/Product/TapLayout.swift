@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The taps of a product: runs of terms that lie side by side. A row of the filter is one, or one of its places where dilation or
-/// groups part them.
+/// The taps of a product: runs of K that are contiguous in the input. A tap is a row of the filter; with
+/// dilation or groups, a single position of it.
 struct TapLayout {
   let rows: Int
   let columns: Int
-  /// Terms of a tap.
+  /// Values of K per tap.
   let lanesPerTap: Int
 
   init(_ convolution: Convolution) {
@@ -15,6 +15,6 @@ struct TapLayout {
     lanesPerTap = (runsAreRows ? convolution.filterWidth : 1) * convolution.channelsPerGroup
   }
 
-  /// How many taps there are.
+  /// The number of taps.
   var count: Int { rows * columns }
 }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Products of floats whose last columns fill no more than half of a vector: these have two lanes each, for every second term.
+/// Products of floats whose last vector of columns is at most half full: each of its columns gets two lanes,
+/// one for even and one for odd `k`.
 ///
-/// Where half a vector takes as long as a whole one (``VectorPipes/areFullWidth``), the last columns of two terms take the time
-/// of those of one. A step is two terms: weights of whole vectors for the first, those for the second, then the others'. At
-/// the end the two lanes of each sum are added.
+/// If half a vector takes as long as a whole one (``VectorPipes/areFullWidth``), the last columns then take
+/// half the time. A K-step is two values of K: the whole vectors of the first, the whole vectors of the
+/// second, then the shared vector of both. At the end the two lanes of each sum are added.
 struct TermPairs: Hashable {
-  /// Vectors of a panel of which each lane is a column.
+  /// Vectors of a panel with one lane per column.
   let wholeCount: Int
-  /// Whether one with two lanes for each column follows.
+  /// Whether a vector with two lanes per column follows.
   let hasHalf: Bool
 
   init(columnCount: Int, lanes: Int) {
@@ -17,17 +18,17 @@ struct TermPairs: Hashable {
     wholeCount = hasHalf || rest == 0 ? whole : whole + 1
   }
 
-  /// Bytes of a term's weights for the whole vectors.
+  /// The size of the whole vectors' weights for one value of K.
   var wholeByteCount: Int { wholeCount * 64 }
-  /// Bytes of a step's weights.
+  /// The size of a K-step's weights.
   var stepByteCount: Int { 2 * wholeByteCount + (hasHalf ? 64 : 0) }
 }
 
 extension TermPairs {
-  /// The fewest terms of which the additions at the end take little.
+  /// The smallest K for which the final horizontal add is negligible.
   private static let leastDepth = 24
 
-  /// Whether such products are made for a convolution.
+  /// Whether a convolution uses this strategy.
   static func serve(
     _ convolution: Convolution, _ product: ProductKind, _ target: any CodeTarget, _ taps: TapLayout
   ) -> Bool {
@@ -37,20 +38,21 @@ extension TermPairs {
 }
 
 extension ProductPlan {
-  /// What functions for a panel must know of such products; nil where they are others.
+  /// The pairs of a panel; nil if the plan has another strategy.
   func pairs(_ panel: Panel) -> TermPairs? {
     strategy.isPaired
       ? TermPairs(columnCount: panel.columnCount, lanes: panel.paddedCount / panel.vectorCount) : nil
   }
 
-  /// Bytes of a step's weights.
+  /// The size of a K-step's weights.
   func stepByteCount(_ panel: Panel) -> Int {
     pairs(panel)?.stepByteCount ?? panel.paddedCount &* weightByteCount
   }
 }
 
 extension ProductPacking {
-  /// Writes the weights of columns with two lanes: two terms of each side by side. Lanes without a column are zero already.
+  /// Packs the columns with two lanes: values `k` and `k + 1` are adjacent. Lanes without a column keep their
+  /// zeros.
   func packHalf(
     _ weights: UnsafeRawPointer, _ pairs: TermPairs, group: Int,
     panel: ProductPlan.Panel, to target: UnsafeMutableRawPointer
@@ -66,7 +68,7 @@ extension ProductPacking {
     }
   }
 
-  /// Writes the weights of a step, of which two rows have the two terms.
+  /// Packs one K-step from two consecutive rows of a K×N matrix.
   func packRows(
     _ rows: UnsafeRawPointer, _ pairs: TermPairs, columnCount: Int,
     to target: UnsafeMutableRawPointer

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How many lines or pixels a tile of a product has, and what it gathers.
+/// The length of a product's tiles, in lines or pixels, and the size of what they gather.
 struct TileLengths {
-  /// The most of a tile on one thread: as much as stays in the second-level cache while panels pass by.
+  /// The maximum length on one thread: as much as stays in the second-level cache while all panels are read.
   let most: Int
-  /// The most where several threads share the work.
+  /// The maximum length if several threads share the work.
   let part: Int
-  /// Tiles for several threads: an even count, each of as much work as pays.
+  /// The number of tiles for several threads: even, and each large enough to be worth a thread.
   let wanted: Int
-  /// The gathered part of the input: columns of a row, and rows for a tile.
+  /// The size of the gathered plane: columns per row, and rows per tile.
   let planeWidth: Int
   let planeRows: Int
   /// The bytes that a tile gathers.
   let planeByteCount: Int
 
-  /// Pixels of so many bytes may stay in the second-level cache while weights from beyond it pass by.
+  /// The maximum size of a tile's pixels if weights come from beyond the second-level cache.
   private static let nearByteCount = 3 << 18
-  /// The same where else most rows would be gathered again for each line: those of dilated filters.
+  /// The maximum size of a tile's pixels for dilated filters, which would otherwise gather most rows again
+  /// for each line.
   private static let dilatedByteCount = 1 << 20
 
-  /// The lengths for a product whose lines reach `lineWidth` pixels of the input.
+  /// The lengths for a product whose lines cover `lineWidth` pixels of the input.
   init(
     _ convolution: Convolution, laneByteCount: Int, lineLength: Int, lineWidth: Int, isDense: Bool,
     isInPlace: Bool, takesPixels: Bool, leavesOutPadding: Bool, hasFarWeights: Bool, isSmall: Bool
@@ -27,7 +28,7 @@ struct TileLengths {
     let c = convolution
     let reachHeight = (c.filterHeight - 1) * c.dilationHeight + 1
     let reachWidth = (c.filterWidth - 1) * c.dilationWidth + 1
-    // In place, strides may pass by pixels and rows.
+    // In place, strides may skip pixels and rows.
     let columns = isInPlace ? min(lineWidth, c.outputWidth * c.filterWidth) : lineWidth
     let lanesPerRow =
       if isDense {
@@ -43,7 +44,7 @@ struct TileLengths {
     wanted = max(isSmall ? 1 : 2, min(8, Int(min(products, 0x1p30)) >> 18 * 2))
     if takesPixels {
       let fitting = min(max((96 << 10) / bytesPerRow, 12), 384) / 12 * 12
-      // What lies far away is read once for each tile.
+      // Weights from beyond the second-level cache are read once per tile.
       let isWhole = hasFarWeights && lineLength * bytesPerRow <= Self.nearByteCount
       most = max(1, isWhole ? lineLength : min(fitting, lineLength))
       // At least 24 rows.
@@ -61,12 +62,12 @@ struct TileLengths {
           c, bytesPerRow: bytesPerRow, reachHeight: reachHeight, leavesOutPadding: leavesOutPadding)
         : fitting
       most = max(1, isWhole ? c.outputHeight : min(length, c.outputHeight))
-      // Each part of a dilated layer gathers most rows again.
+      // Each tile of a dilated layer gathers most rows again.
       let parts = isDilated ? min(wanted, 4) : wanted
       part = max(1, ceilingQuotient(c.outputHeight, parts))
       planeRows = isInPlace ? 0 : (most - 1) * c.strideHeight + reachHeight
     }
-    // No part is longer than `most`, but where it ends at a multiple of pixels.
+    // No tile is longer than `most`, except for rounding up to a multiple of pixels.
     planeWidth =
       isDense || !takesPixels
       ? lineWidth : min(lineWidth, (roundedUp(most, to: 12) + 12) * c.strideWidth + reachWidth)
@@ -74,12 +75,12 @@ struct TileLengths {
       isDense ? most * bytesPerRow : planeRows * planeWidth * c.channelsPerGroup * laneByteCount
   }
 
-  /// The lines of a tile whose filter reaches over many rows: as many as there is room for.
+  /// The lines of a tile for a dilated filter: as many as the memory limit allows.
   private static func dilatedLength(
     _ c: Convolution, bytesPerRow: Int, reachHeight: Int, leavesOutPadding: Bool
   ) -> Int {
     var rows = Self.dilatedByteCount / bytesPerRow
-    // Rows of padding take room, but as a rule nobody fills or reads them.
+    // Rows of padding take room in the plane but are neither written nor read.
     if leavesOutPadding, c.inputHeight <= rows { rows = ProductPlan.planeLimit / bytesPerRow }
     return (rows - reachHeight) / c.strideHeight + 1
   }

@@ -1,40 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Generated code for a recurrent layer on bytes with 16-bit gates: ``RecurrentProducts`` and ``RecurrentWords`` use it.
+/// Generated code for a recurrent layer with byte weights and 16-bit gates; ``RecurrentProducts`` and
+/// ``RecurrentWords`` use it.
 package final class RecurrentCode: Sendable {
-  /// Rows of a matrix times a vector.
+  /// Arguments of the product of some rows of a matrix with a vector.
   struct Products: CodeArguments {
     var matrix: Int
-    /// Bytes of a row, which rows are apart.
+    /// K, which is also the distance of rows in bytes.
     var depth: Int
     /// At least one.
     var rows: Int
     var vector: Int
-    /// Whole steps of a row.
+    /// Whole K-steps per row.
     var steps: Int
-    /// AVX-512: the bytes of the last step, as a mask; AVX2: whether there are eight more. Zero for none.
+    /// The rest of K. AVX-512: a mask of the last K-step's bytes. AVX2: 8 if there are eight more bytes,
+    /// otherwise 0.
     var rest: Int
     var sums: Int
     /// The highest bit of four bytes.
     var flips: UInt32 = 0x8080_8080
   }
 
-  /// Sums times a factor, added to words.
+  /// Arguments of the rescaling of sums, whose results are added to `int16` values.
   struct Rescaling: CodeArguments {
     var sums: Int
     var bias: Int
     var words: Int
-    /// Vectors, at least one.
+    /// The number of vectors, at least one.
     var steps: Int
     var factor: Int32
-    /// By how much sums are shifted left before they are multiplied, and right afterwards.
+    /// The left shift before the multiplication, and the right shift after it.
     var left: Int32
     var right: Int32
-    /// One bit less, at which the bit that rounds comes last; that bit, and all bits: zero where nothing is shifted right.
+    /// The right shift minus one, after which the lowest bit is the rounding bit; then 1 and −1, or zeros
+    /// without a right shift.
     var beforeLast: Int32
     var one: Int32
     var all: Int32
-    /// Half of what is left out of a product.
+    /// Half of the lowest bit that a product keeps.
     var half: Int64 = 1 << 30
 
     init(sums: Int, bias: Int, words: Int, steps: Int, _ multiplier: FixedPointMultiplier) {
@@ -48,28 +51,28 @@ package final class RecurrentCode: Sendable {
     }
   }
 
-  /// Rows whose sums are kept at a time, on the stack, with room for a store beyond them.
+  /// Rows that are multiplied at a time; their sums are on the stack, with room for a store beyond them.
   private static let rowsAtOnce = 64
   private static let room = rowsAtOnce + 4
 
   private let products: CodeFunction<Products>
   private let rescaling: CodeFunction<Rescaling>
-  /// 32-bit lanes of a vector.
+  /// The number of 32-bit lanes in a vector.
   private let lanes: Int
-  /// Bytes of a step, and whether a mask takes the rest.
+  /// Bytes per K-step, and whether a mask handles the rest of K.
   private let stepByteCount: Int
   private let hasMasks: Bool
   private let logistic: FormulaCode
   private let tangents: [Tangent]
 
-  /// The hyperbolic tangent of words.
+  /// The hyperbolic tangent of `int16` fixed-point values.
   struct Tangent {
-    /// How many bits are before the binary point.
+    /// The number of bits before the binary point.
     let integerBits: Int
     let code: FormulaCode
   }
 
-  /// The functions that generators write.
+  /// Generates the functions; throws if there is no memory for one.
   init(
     lanes: Int, hasMasks: Bool, products: any CodeGenerator, rescaling: any CodeGenerator,
     logistic: FormulaCode, tangents: [Tangent]
@@ -83,7 +86,7 @@ package final class RecurrentCode: Sendable {
     self.tangents = tangents
   }
 
-  /// Adds the rescaled `matrix · vector + bias` to words, saturating.
+  /// Adds the rescaled `matrix · vector + bias` to `words`, saturating.
   func add(
     _ matrix: UnsafePointer<Int8>, _ vector: UnsafePointer<Int8>, depth: Int, bias: UnsafePointer<Int32>,
     _ multiplier: FixedPointMultiplier, to words: UnsafeMutablePointer<Int16>, rows: Int
@@ -138,8 +141,8 @@ package final class RecurrentCode: Sendable {
     }
   }
 
-  /// The logistic function of an even number of words, or their hyperbolic tangent; false, with nothing done, where there is no code
-  /// for as many bits before the binary point.
+  /// The logistic function of an even number of `int16` values, or with `integerBits` their hyperbolic
+  /// tangent. Returns false and does nothing if there is no code for that many bits before the binary point.
   func map(
     _ source: UnsafePointer<Int16>, to target: UnsafeMutablePointer<Int16>, count: Int, integerBits: Int?
   ) -> Bool {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The output channels of a panel's, or a block's, lanes.
+/// The output channel of each lane in a panel, or in a depthwise block of channels.
 struct ChannelLanes {
-  /// The column that each lane stands for.
+  /// The column of each lane.
   let columns: LaneOrder
-  /// How many columns there are; the rest is padding.
+  /// The number of columns; lanes beyond it are padding.
   let columnCount: Int
   /// The channel of the first column.
   let firstChannel: Int
-  /// The channel after which the first follows.
+  /// The number of channels. Numbering wraps around: channel 0 follows the last one.
   let channelCount: Int
 
-  /// A lane's channel, where it has one.
+  /// The channel of a lane; nil for padding.
   @inline(__always)
   func channel(_ lane: Int) -> Int? {
     let column = columns[lane]

@@ -1,105 +1,118 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A machine that code is generated for: what plans, packing and runs must know of it, and its generators.
+/// A processor that code is generated for: the facts that planning, packing and running need, and its
+/// generators.
 ///
-/// It is asked while a convolution is prepared, never while one runs. What not every target can do is an optional value: nil where
-/// there is no such code.
+/// Preparation queries a target; runs never do. Optional members are abilities that only some targets have.
 protocol CodeTarget: Sendable {
-  /// What tells its layouts of weights from those of others.
+  /// The target's name; part of the key of its packed weights.
   var name: String { get }
 
   // MARK: Panels
 
-  /// 32-bit lanes of a vector.
+  /// The number of 32-bit lanes in a vector.
   var lanes: Int { get }
-  /// The most vectors of a panel's columns.
+  /// The maximum width of a panel, in vectors.
   var mostVectors: Int { get }
-  /// The vectors of a block of channels of a depthwise convolution.
+  /// The width of a depthwise block of channels, in vectors.
   func depthwiseVectors(_ product: ProductKind) -> Int
-  /// The most rows of a block that registers and addressing allow.
+  /// The maximum height of a block, in rows of M, that registers and addressing modes allow.
   func mostRows(_ product: ProductKind, vectorCount: Int) -> Int
-  /// The column, within a panel of bytes, that each lane stands for, vector by vector.
+  /// The column of each lane in a panel of bytes, vector by vector.
   func byteColumns(vectorCount: Int) -> LaneOrder
-  /// Whether code can fetch weights ahead of their use.
+  /// Whether the generator can prefetch the next panel's weights.
   var fetchesAhead: Bool { get }
-  /// Whether blocks of a few rows have functions of their own: with narrow weights, several sets of sums, or panels that
-  /// follow each other.
+  /// Whether there are functions for blocks of a few rows: with weights stored as bytes, with several
+  /// accumulators per output, or with consecutive panels in one call.
   var hasFunctionsForFewRows: Bool { get }
 
   // MARK: Time
 
-  /// About how many products of terms one processor does in a nanosecond.
+  /// Estimated multiply-accumulates per nanosecond of one core.
   func rate(_ product: ProductKind) -> Double
-  /// What the pipes of this machine are like.
+  /// The vector units of the machine.
   var pipes: VectorPipes { get }
 
   // MARK: Numbers
 
-  /// The weights that a step of bytes can multiply.
+  /// The weights, minus their zero point, that one K-step of bytes can multiply.
   var weightBounds: ClosedRange<Int32> { get }
-  /// What bytes of activations, as unsigned ones, lose before they are multiplied.
+  /// How much smaller a byte of activations is when it is multiplied than as an unsigned byte: 128 if the
+  /// target multiplies signed bytes, otherwise 0.
   var activationOffset: Int32 { get }
-  /// The product for activations that are gathered: of bytes that suit, where others' signs are turned meanwhile.
+  /// The product for gathered activations. Gathering can flip the signs of bytes, so that the inner loop need
+  /// not.
   func gathered(_ product: ProductKind) -> ProductKind
 
   // MARK: Matrices as they lie
 
-  /// Code for products of few rows of floats with a matrix that is not packed; throws where there is none for them.
+  /// Code for a product of a few rows of floats with a matrix that is not packed; throws if the target has
+  /// none.
   func thinProduct(rows: Int, depth: Int, columns: Int) throws(Decline) -> ThinProductCode
 
   // MARK: Epilogues
 
-  /// The greatest magnitude of sums that the code for such an epilogue takes; nil where any will do. Where there is a limit,
-  /// the target has code for ``LoweredEpilogue/anySum(_:zeroPoint:minimum:maximum:)`` as well.
+  /// The largest magnitude of a sum for which an epilogue's code is exact; nil if there is no limit.
+  ///
+  /// A target with a limit also has code for ``LoweredEpilogue/anySum(_:zeroPoint:minimum:maximum:)``.
   func sumLimit(_ epilogue: LoweredEpilogue) -> Int?
-  /// The least shift of a factor that the fastest code takes; nil where any will do.
+  /// The smallest shift of a factor that the fastest epilogue supports; nil if it supports all.
   var leastShift: Int32? { get }
-  /// An epilogue that makes the same outputs in less time, of so many for each channel, each of `depth` products; nil where
-  /// the target knows no faster kind. Throws where there is none of these factors, or to find it would take too long.
+  /// A faster epilogue with the same outputs; nil if the target has no faster kind.
+  ///
+  /// Throws if a factor has no such form, or if the search for it would take too long.
+  ///
+  /// - Parameters:
+  ///   - outputsPerChannel: how many outputs each factor makes per run; a search costs more than few outputs
+  ///     save.
+  ///   - depth: K, which bounds the sums.
   func simplified(
     _ epilogue: Epilogue, faint: FaintChannels?, outputsPerChannel: Int, depth: Int
   ) throws(Decline) -> LoweredEpilogue?
-  /// Throws unless the generated code can make outputs with such an epilogue, apart from ``sumLimit(_:)``.
+  /// Throws if there is no generated code for an epilogue. ``sumLimit(_:)`` is a separate condition.
   func requireCode(for epilogue: LoweredEpilogue) throws(Decline)
-  /// How the generated code makes outputs, for people to read.
+  /// The epilogue's form in the output of `apus inspect --plan`.
   func form(_ operands: MatrixOperands, _ epilogue: LoweredEpilogue) -> String
-  /// The size of a panel's factors.
+  /// The size of one panel's factors, in bytes.
   var factorByteCount: Int { get }
-  /// Writes the factors of panels; `lanes` says for each which channels it has.
+  /// Writes the factors of `blockCount` panels; `lanes` maps the lanes of each to channels.
   func fillFactors(
     _ blocks: UnsafeMutableRawPointer, _ operands: MatrixOperands, _ epilogue: LoweredEpilogue,
     blockCount: Int, lanes: (_ block: Int) -> ChannelLanes)
 
   // MARK: Code
 
-  /// What writes the product of a block of rows and a panel; without an epilogue, its sums as they are.
+  /// The generator of a block's product: some rows times one panel. Without an epilogue, the function stores
+  /// raw sums.
   func generator(
     _ product: ProductKind, _ operands: MatrixOperands, _ epilogue: LoweredEpilogue?, _ shape: BlockShape
   ) -> any CodeGenerator
-  /// What writes the products of pixels and a block of channels, as rows and columns.
+  /// The generator of a depthwise block: pixels (rows) times a block of channels (columns).
   func depthwiseGenerator(
     _ product: ProductKind, _ operands: MatrixOperands, _ epilogue: LoweredEpilogue?, _ shape: BlockShape
   ) -> any CodeGenerator
 
   // MARK: What some targets can do
 
-  /// The most rows of a block of ``InnerProduct`` with so many columns; nil where there is no such code.
+  /// The maximum height of a block of ``InnerProduct`` with that many columns; nil if the target has no such
+  /// code.
   func mostInnerRows(columnCount: Int) -> Int?
-  /// The most rows of a block of ``OverlappingBlocks``, by the vectors of a panel less one; nil where there is no such code.
+  /// The maximum heights of blocks of ``OverlappingBlocks``, for panels of 1, 2, … vectors; nil if the target
+  /// has no such code.
   func mostOverlappingRows(
     _ product: ProductKind, _ steps: ProductSteps, _ operands: MatrixOperands, _ epilogue: LoweredEpilogue
   ) -> [Int]?
-  /// Blocks of columns of depthwise convolutions.
+  /// Code for depthwise convolutions by rows of the output; nil if the target has none.
   var depthwiseRows: (any DepthwiseRowCode)? { get }
-  /// Winograd's way.
+  /// Code for Winograd's method; nil if the target has none.
   var winograd: (any WinogradCode)? { get }
-  /// Floats that are quantized when they come.
+  /// Code for float activations that are quantized at run time; nil if the target has none.
   var hybrid: (any HybridCode)? { get }
-  /// Whether sums of bytes may begin with a number for each row: see ``RowTerms``.
+  /// Whether accumulators of bytes can start from a value per row; see ``RowTerms``.
   var hasRowTerms: Bool { get }
-  /// What makes words of bytes.
+  /// Code that widens bytes to `int16`; nil if plain Swift does it.
   func widening(isSigned: Bool) -> WideningCode?
-  /// What turns the highest bits of bytes.
+  /// Code that flips the highest bit of bytes; nil if plain Swift does it.
   var flipping: FlippingCode? { get }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Code of a target for floats that are quantized when they come.
+/// A target's code for hybrid layers, whose float activations are quantized at run time.
 protocol HybridCode {
-  /// What quantizes them to bytes or words; nil where plain Swift does.
+  /// Code that quantizes floats to bytes or to `int16`; nil if plain Swift does it.
   func quantization(makesBytes: Bool) -> QuantizationCode?
 }

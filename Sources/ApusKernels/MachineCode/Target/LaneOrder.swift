@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The column, within a panel or block, that each lane of its vectors stands for, vector by vector.
+/// The order of a panel's columns in its lanes: the column of each lane, vector by vector.
 struct LaneOrder: RandomAccessCollection {
-  /// How many lanes there are.
+  /// The number of lanes.
   let endIndex: Int
   private let vectorCount: Int
-  /// The binary logarithm of a vector's lanes.
+  /// The binary logarithm of the number of lanes in a vector.
   private let vectorShift: Int
 
-  /// Columns in order.
+  /// Lane `i` is column `i`.
   init(count: Int) { (endIndex, vectorCount, vectorShift) = (count, 1, Int.bitWidth - 1) }
 
-  /// Columns such that, of vectors of 32-bit lanes, packed by quarters of 128 bits, the bytes come out in order; `lanes` is
-  /// a power of two.
+  /// The order that makes packed bytes come out sorted, where `vpackssdw` and its like pack within quarters
+  /// of 128 bits.
+  ///
+  /// - Parameter lanes: the number of 32-bit lanes in a vector, a power of two.
   init(quartersOf vectorCount: Int, lanes: Int) {
     (endIndex, self.vectorCount) = (vectorCount * lanes, vectorCount)
     vectorShift = lanes.trailingZeroBitCount

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the pipes of a machine's vectors are like, as far as it decides how products are laid out.
+/// The facts about a processor's vector units that decide how products are laid out.
 package struct VectorPipes: Hashable, Sendable {
-  /// Whether those of products are all that there are, so that whatever is done beside products takes time from them.
+  /// Whether multiply instructions use all vector ports, so that other vector work takes time from them.
   package var areShared: Bool
-  /// Whether a product of half a vector takes as long as one of a whole vector.
+  /// Whether a multiplication of half a vector takes as long as one of a whole vector.
   package var areFullWidth: Bool
 
-  /// States both.
+  /// Describes a processor.
   package init(areShared: Bool, areFullWidth: Bool) {
     self.areShared = areShared
     self.areFullWidth = areFullWidth

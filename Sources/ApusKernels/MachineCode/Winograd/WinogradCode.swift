@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Code of a target for what Winograd's way does beside its products.
+/// A target's code for the transforms of Winograd's method.
 protocol WinogradCode {
-  /// What it takes where the direct way multiplies so; nil where it never pays.
+  /// The cost, compared with direct convolution by `product`; nil if Winograd's method never pays.
   func cost(_ product: ProductKind) -> WinogradCost?
-  /// What writes a step of it.
+  /// The generator of a transform.
   func generator(_ step: WinogradStep) -> any CodeGenerator
 }

@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What Winograd's way takes on a machine, in the time of one product of vectors.
+/// The estimated cost of Winograd's method on a machine, in units of one multiply-accumulate of vectors.
 struct WinogradCost {
-  /// Products that one of the direct way stands for.
+  /// How many units' work one instruction of direct convolution does.
   var directSteps = 1.0
-  /// To finish a vector of outputs, the direct way.
+  /// Direct convolution: the epilogue of one vector of outputs.
   let finish: Double
-  /// To transform a vector of channels of a square, of weights, and of a square's outputs, with what finishes them.
+  /// The transforms of one vector: of a Winograd tile's channels, of weights, and of a tile's outputs with
+  /// their epilogue.
   let input: Double
   let weights: Double
   let output: Double
-  /// To begin the products of a batch at one point, with a vector of columns.
+  /// The overhead of a call, per batch, point and vector of columns.
   var call = 30.0
-  /// How much faster it must be by this reckoning.
+  /// The speedup that the estimate must show before Winograd's method is used.
   let margin: Double
 
-  /// What squares take, in so many batches: channels are so many vectors and steps, columns so many vectors.
+  /// The cost of computing `squares` Winograd tiles in `batches` batches.
+  ///
+  /// - Parameters:
+  ///   - channelVectors: vectors of input channels.
+  ///   - stepCount: K-steps of the input channels.
+  ///   - columnVectors: vectors of output channels.
   func own(
     points: Int, squares: Int, batches: Int, channelVectors: Int, stepCount: Int, columnVectors: Int
   ) -> Double {
@@ -25,7 +31,7 @@ struct WinogradCost {
       + Double(batches) * (steps * weights + points * columns * call)
   }
 
-  /// What the direct way takes for so many outputs of each column.
+  /// The cost of direct convolution for `rows` output pixels.
   func direct(rows: Int, stepCount: Int, columnVectors: Int) -> Double {
     Double(rows * columnVectors) * (9 * Double(stepCount) / directSteps + finish)
   }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which of Winograd's ways: F(4×4, 3×3) of words, which is exact, or F(2×2, 3×3) of floats, which loses least of their digits.
+/// The variant of Winograd's method: F(4×4, 3×3) on `int16`, which is exact, or F(2×2, 3×3) on floats, which
+/// loses the fewest digits.
 enum WinogradForm: Hashable {
   case words
   case floats
 
-  /// The form for operands and an epilogue; throws where there is none.
+  /// The variant for operands and an epilogue; throws if there is none.
   init(_ operands: MatrixOperands, _ epilogue: Epilogue) throws(Decline) {
     switch (operands, epilogue) {
     case (.uint8, .fixedPoint), (.int8, .fixedPoint): self = .words
@@ -14,15 +15,15 @@ enum WinogradForm: Hashable {
     }
   }
 
-  /// Outputs of a square, in each direction.
+  /// Outputs per Winograd tile, in each direction.
   var side: Int { self == .words ? 4 : 2 }
-  /// Pixels that a square reads, in each direction.
+  /// Pixels that a Winograd tile reads, in each direction.
   var reach: Int { side &+ 2 }
-  /// The points of a square: so many products.
+  /// Points per Winograd tile: the number of matrix products.
   var points: Int { reach &* reach }
 
   var product: ProductKind { self == .words ? .words : .floats }
-  /// Channels that one step multiplies.
+  /// Input channels per K-step.
   var channelsPerStep: Int { product.lanesPerStep }
   /// The size of an element of input, weights and output.
   var elementByteCount: Int { self == .words ? 1 : 4 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is done for a tile: batch by batch inputs are transformed, then panel by panel weights, products and outputs.
+/// The work for one thread's tile: for each batch, the transform of the inputs; then for each panel, the
+/// transform of its weights, the products, and the transform of the outputs.
 extension WinogradKernel {
-  /// Squares of a tile, counted line by line.
+  /// Some of a tile's Winograd tiles, which are numbered line by line.
   private struct Batch {
     let squares: Range<Int>
     let image: Int
-    /// The tile's first line of squares.
+    /// The tile's first line of Winograd tiles.
     let firstLine: Int
   }
 
@@ -46,7 +47,8 @@ extension WinogradKernel {
     }
   }
 
-  /// Runs of a batch's squares that lie side by side: the first one, its line in the tile and place in it, and how many.
+  /// Calls `body` for each run of horizontally neighboring Winograd tiles: the first one's index in the
+  /// batch, its line and column, and the number of them.
   @inline(__always)
   private func forEachRun(
     _ batch: Batch, _ body: (_ square: Int, _ line: Int, _ column: Int, _ count: Int) -> Void
@@ -83,7 +85,7 @@ extension WinogradKernel {
       inputs.call(&arguments)
     }
     guard form == .floats else { return }
-    // Blocks may do some rows more, of whatever is there: of no floats that take their time.
+    // The last block may have more rows than the batch. Those must not be denormal floats, which are slow.
     let end = batch.squares.count &* plan.rowByteCount
     let missing = plan.blockRows(batch.squares.count) &* plan.rowByteCount &- end
     for point in 0..<form.points {
@@ -159,7 +161,7 @@ extension WinogradKernel {
       unsafe arguments.rows = Int(bitPattern: scratch + work.cut.sums + square &* rowByteCount)
       unsafe arguments.output = Int(bitPattern: output + pixel &* pixelByteCount)
       arguments.lines = min(side, height &- y)
-      // The last square of a line may be cut off.
+      // The last Winograd tile of a line may be incomplete.
       let whole = min(count, (width &- x) / side)
       if whole > 0 {
         arguments.blocks = whole
@@ -176,6 +178,6 @@ extension WinogradKernel {
 }
 
 extension ByteOperands {
-  /// An unsigned zero point as it is compared with bytes that are loaded as they come, signed or not.
+  /// The zero point of bytes that are loaded without flipping their signs.
   fileprivate func loaded(_ zeroPoint: Int32) -> Int32 { signFlip == 0 ? zeroPoint : zeroPoint &- 128 }
 }

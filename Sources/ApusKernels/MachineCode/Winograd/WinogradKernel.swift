@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A convolution with a 3×3 filter by Winograd's way: of bytes, exact with a quarter of the products; of floats, with four
-/// ninths of them.
+/// A convolution with a 3×3 filter by Winograd's method: a quarter of the multiplications for bytes, with
+/// exact results; four ninths for floats.
 ///
-/// Where weights or biases are such that sums of bytes might not be exact, the direct way serves.
+/// Direct convolution replaces it for weights and biases with which sums of bytes might not be exact.
 @safe final class WinogradKernel: PreparedConvolution, @unchecked Sendable {
-  // @unchecked: `general` is made under a lock, and read where it was made.
+  // @unchecked: `general` is created under a lock, and read only by its creator's callers.
 
   let convolution: Convolution
   let plan: WinogradPlan
@@ -16,15 +16,16 @@
   let inputs: CodeFunction<ConvolutionArguments>
   let weights: CodeFunction<ConvolutionArguments>
   let products: BlockFunctions
-  /// What makes outputs, and what makes those of any sums, which few biases need.
+  /// The functions with the usual epilogue, and those that are exact for any sum, which few biases need.
   private let outputs: OutputForm
   private var general: OutputForm?
-  /// The one tap of all products: its offset and its count of steps.
+  /// The tap list of all products, with one tap: its offset and its number of K-steps.
   let tap: UnsafeMutablePointer<Int>
   private let direct: (any PreparedConvolution)?
   private let target: any CodeTarget
 
-  /// Prepares a convolution; throws where this cannot be done or, unless that is not asked, takes longer.
+  /// Prepares a convolution; throws if Winograd's method cannot compute it, or with `reckons` is estimated to
+  /// be slower.
   init(
     _ convolution: Convolution, target: any CodeTarget, bytes: ProductKind, reckons: Bool,
     isForOneThread: Bool, placement: CodePlacement
@@ -41,7 +42,7 @@
       generator: { target.generator(plan.form.product, convolution.operands, nil, $0) })
     outputs = try unsafe Self.form(.stated(convolution.epilogue), plan, target, placement)
     if let epilogue = Self.general(convolution, target), !ExecutableMemory.growsFreely {
-      // None might be made then.
+      // Later there might be no executable memory for it.
       general = unsafe try Self.form(epilogue, plan, target, placement)
     }
     weightPacking = WinogradPacking(
@@ -72,7 +73,7 @@
 
   deinit { unsafe tap.deallocate() }
 
-  /// What makes outputs with an epilogue.
+  /// The functions and factors for an epilogue.
   private static func form(
     _ epilogue: LoweredEpilogue, _ plan: WinogradPlan, _ target: any CodeTarget,
     _ placement: CodePlacement
@@ -86,13 +87,13 @@
       runFunctions: .none)
   }
 
-  /// The epilogue of sums that are beyond the limit; nil where there is none.
+  /// The epilogue for sums beyond the limit; nil if there is no limit.
   private static func general(_ convolution: Convolution, _ target: any CodeTarget) -> LoweredEpilogue? {
     target.sumLimit(.stated(convolution.epilogue)) == nil
       ? nil : LoweredEpilogue(ofAnySum: convolution.epilogue)
   }
 
-  /// What makes outputs of these weights.
+  /// The functions and factors that these weights need.
   private func form(for packed: PackedWeights) -> OutputForm {
     guard operands != nil, WinogradPacking.isUnbounded(packed),
       let epilogue = Self.general(convolution, target)
@@ -141,7 +142,7 @@
   // MARK: Running
 
   func scratchByteCount(threads: Int) -> Int {
-    // A team may turn out to be one thread.
+    // A team may shrink to one thread.
     let most = max(threads * plan.cut(threads: threads).byteCount, plan.cut(threads: 1).byteCount)
     return max(64 + most, direct?.scratchByteCount(threads: threads) ?? 0)
   }
@@ -158,7 +159,8 @@
       threads: threads)
   }
 
-  /// As above, with something done to the outputs, for which another tensor as large may be needed.
+  /// Runs the convolution and then the post-operations, which may read `other`, a second tensor of the
+  /// output's size.
   func run(
     _ packed: PackedWeights, input: RawSpan, postOperations: PostOperations?, other: UnsafePointer<Float>?,
     output: inout MutableRawSpan, scratch: inout MutableRawSpan, threads: ThreadTeam
@@ -181,7 +183,7 @@
     }
   }
 
-  /// One run: pointers that live as long as its call.
+  /// The tiles of one run; its pointers are valid during that call only.
   @safe struct Work: TileWork {
     static var mayStop: Bool { true }
 
@@ -204,6 +206,6 @@
 }
 
 extension WinogradKernel: PostOperatingKernel {
-  /// Itself, where outputs are floats.
+  /// The kernel itself if its outputs are floats, otherwise nil.
   var postOperating: (any PostOperatingConvolution)? { plan.form == .floats ? self : nil }
 }

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Weights of a Winograd convolution as they are kept: as they come, in the order in which they are transformed when they are
-/// used.
+/// Packs the weights of a Winograd convolution: untransformed, in the order in which each run transforms
+/// them.
 ///
-/// To transform bytes that lie in a cache takes less time than to read four times as many words from beyond it, and no
-/// memory. Packed layout: a word that says how it is packed; the biases, in the order of the panels' lanes; for each panel and
-/// step nine vectors of weights, of which a lane has those of a column.
+/// Transforming bytes that are in a cache is faster than reading four times as many `int16` from beyond it,
+/// and takes no memory. Packed memory has, in this order: a word that identifies the packing; the biases in
+/// lane order; for each panel and K-step, nine vectors of weights, one for each tap, with a column in each
+/// lane.
 struct WinogradPacking {
   let plan: WinogradPlan
   /// Nil for floats.
   let operands: ByteOperands?
-  /// The greatest magnitude of sums that outputs are made of in the usual way.
+  /// The largest magnitude of a sum for which the usual epilogue is exact.
   let sumLimit: Int
 
   /// Sums up to this magnitude are exact: see Docs/Kernels.md.
   private static let exactLimit = 1 << 25 - 1
-  /// The first word; other layouts begin with smaller ones.
+  /// The first word; other layouts begin with smaller values.
   private enum Mark: Int {
     /// All sums are within the limit.
     case bounded = 9
-    /// Biases may take some beyond it.
+    /// Biases may take some beyond the limit.
     case unbounded = 10
   }
   private static let taps = 9
@@ -28,32 +29,32 @@ struct WinogradPacking {
   var offsets: Int { 64 }
   private var weightsOffset: Int { roundedUp(offsets + 4 * plan.paddedColumnCount, to: 64) }
 
-  /// A column's weights of one tap and step.
+  /// The size of one column's weights for one tap and K-step.
   private var laneByteCount: Int { plan.form.channelsPerStep &* plan.form.elementByteCount }
-  /// The weights of a step, for one column.
+  /// The size of one column's weights for one K-step.
   private var columnByteCount: Int { Self.taps &* laneByteCount }
 
-  /// How many vectors are transformed for a panel, at each point.
+  /// The vectors of weights to transform for a panel, per point.
   func vectors(_ panel: WinogradPlan.Panel) -> Int { plan.stepCount &* panel.vectorCount }
 
-  /// Where a panel's weights begin.
+  /// The position of a panel's weights.
   func weights(_ panel: WinogradPlan.Panel) -> Int {
     weightsOffset &+ plan.stepCount &* panel.paddedBefore &* columnByteCount
   }
 
   var byteCount: Int { weightsOffset + plan.stepCount * plan.paddedColumnCount * columnByteCount }
 
-  /// Whether memory was packed by this, not by what serves weights that would not be exact.
+  /// Whether memory was packed for Winograd's method rather than for direct convolution.
   static func isPacked(_ packed: PackedWeights) -> Bool {
     unsafe Mark(rawValue: packed.address.load(as: Int.self)) != nil
   }
 
-  /// Whether sums may be beyond the limit.
+  /// Whether sums may exceed the limit of the usual epilogue.
   static func isUnbounded(_ packed: PackedWeights) -> Bool {
     unsafe packed.address.load(as: Int.self) == Mark.unbounded.rawValue
   }
 
-  /// Packs weights and bias; false, and nothing is written, where some sum might not be exact.
+  /// Packs weights and biases. Returns false and writes nothing if some sum might not be exact.
   func pack(weights: RawSpan, bias: RawSpan?, into packed: PackedWeights) -> Bool {
     precondition(
       weights.byteCount >= convolution.weightCount * plan.form.elementByteCount
@@ -82,17 +83,17 @@ struct WinogradPacking {
     }
   }
 
-  /// Whether sums are exact whatever weights and activations are; biases apart.
+  /// Whether sums without biases are exact for all weights and activations.
   var isAlwaysExact: Bool {
     guard let operands else { return true }
     let factors = [operands.lhsZeroPoint, operands.rhsZeroPoint].map { Int(max($0, 255 - $0)) }
     return convolution.depth * factors[0] * factors[1] <= Self.exactLimit
   }
 
-  /// The greatest magnitude of a channel's sums, whatever the activations, or a bound of it; nil where they might not be exact.
+  /// A bound on the magnitude of a channel's sums for all activations; nil if they might not be exact.
   ///
-  /// Those lie in `−z…255−z`. The greatest sum has the greatest of them for all positive weights and the least for all
-  /// negative ones; the least sum the other way round.
+  /// Activations are in `−z…255−z`. The maximum sum combines positive weights with the largest activation and
+  /// negative weights with the smallest; the minimum sum does the reverse.
   private func exactSums(_ weights: UnsafeRawPointer, _ operands: ByteOperands) -> Int? {
     if isAlwaysExact { return Self.exactLimit }
     let count = convolution.depth
@@ -102,7 +103,7 @@ struct WinogradPacking {
     var (positive, all) = (SIMD4<Int32>(), SIMD4<Int32>())
     var index = 0
     while index &+ 8 <= count {
-      // So many values of nine bits fit in a word.
+      // 128 values of nine bits fit in `int16`.
       var (positiveWords, words) = (SIMD8<Int16>(), SIMD8<Int16>())
       for _ in 0..<min(128, (count &- index) / 8) {
         let bytes = unsafe weights.loadUnaligned(fromByteOffset: index, as: SIMD8<UInt8>.self) ^ flips
@@ -127,7 +128,7 @@ struct WinogradPacking {
     return most <= Self.exactLimit ? most : nil
   }
 
-  /// Packs a panel, a lane at a time: two bytes or a float, where they exist.
+  /// Packs a panel lane by lane: two bytes, or a float.
   @inline(__always)
   private func pack<Lane: FixedWidthInteger & BitwiseCopyable>(
     _ panel: WinogradPlan.Panel, weights: UnsafeRawPointer, bias: RawSpan?, zero: Lane,
@@ -150,7 +151,7 @@ struct WinogradPacking {
         unsafe packed + self.weights(panel)
         + (vector * Self.taps * vectorByteCount + lane * laneByteCount)
       for step in 0..<plan.stepCount {
-        // The last of an odd number of channels is alone.
+        // With an odd number of channels, the last one has no partner.
         let isWhole = (step &+ 1) &* laneByteCount <= channels &* elementByteCount
         var source =
           unsafe weights + (exists ? channel &* depth &* elementByteCount : 0) + step &* laneByteCount

@@ -1,45 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a convolution with a 3×3 filter is cut for Winograd's way: squares of outputs, panels of channels, batches.
+/// How a convolution with a 3×3 filter is cut for Winograd's method: Winograd tiles of outputs, panels of
+/// channels, batches.
 ///
-/// A *square* of 4×4 outputs is computed from 6×6 pixels; of their transforms, 36 *points*, each is a matrix product by
-/// itself: squares are its rows, input channels its terms. A *batch* is as many squares as are
-/// transformed at once. Docs/Kernels.md has the arithmetic.
+/// A Winograd tile of 4×4 outputs is computed from 6×6 pixels. Its transform has 36 *points*, and each point
+/// is a matrix product of its own: M counts Winograd tiles, K input channels, N output channels. A *batch* is
+/// the Winograd tiles that are transformed together. In the code a Winograd tile is a *square*, since a tile
+/// there is a thread's part of the work. Docs/Kernels.md has the arithmetic.
 struct WinogradPlan {
   typealias Panel = ProductPlan.Panel
   typealias Tiling = ProductPlan.Tiling
 
   let convolution: Convolution
   let form: WinogradForm
-  /// Squares side by side in an image.
+  /// Winograd tiles per line of an image.
   let across: Int
-  /// Steps of all channels, and vectors of them.
+  /// K-steps of all input channels, and vectors of K-steps.
   let stepCount: Int
   let channelVectors: Int
   let vectorByteCount: Int
   let panels: [Panel]
-  /// Rows of large blocks and of small ones, which are two thirds as high.
+  /// Rows of large blocks, and of small ones, which are two thirds as high.
   let largeRows: Int
   let smallRows: Int
-  /// The most squares of a batch.
+  /// The maximum number of Winograd tiles in a batch.
   private let batchLength: Int
-  /// Bytes of a square's words at one point.
+  /// Bytes of one Winograd tile at one point.
   let rowByteCount: Int
-  /// How the work is cut, by the count of threads less one.
+  /// How the work is cut, indexed by the number of threads minus one.
   private var cuts: [Cut] = []
-  /// About how long all takes on one thread.
+  /// The estimated duration on one thread.
   let nanoseconds: Int
 
-  /// Lines of squares and panels for a number of threads, and what memory each of these works in.
+  /// The lines and panels of each tile for a number of threads, and the layout of each thread's memory.
   struct Cut {
     let tiling: Tiling
-    // What a tile gathers comes first, then points of inputs, weights and sums, then room for one square.
+    // The gathered plane comes first, then points of inputs, weights and sums, then room for one Winograd
+    // tile.
     let inputs: Int
     let weights: Int
     let sums: Int
     let spare: Int
     let byteCount: Int
-    // Bytes from the matrix of one point to that of the next.
+    // Bytes between the matrices of consecutive points.
     let inputStride: Int
     let weightStride: Int
     let sumStride: Int
@@ -51,16 +54,17 @@ struct WinogradPlan {
       tiling.forEachLength { length in
         guard length > 0 else { return }
         lines = max(lines, length)
-        // A tile of fewer lines may have fewer batches, and so larger ones.
+        // A tile with fewer lines may have fewer and so larger batches.
         rows = max(rows, plan.blockRows(plan.mostSquares(lines: length)))
       }
-      // An odd number of lines, so that a square's points do not all fall on the same few of the first-level cache.
+      // An odd number of cache lines, so that one Winograd tile's points do not compete for a few sets of the
+      // first-level cache.
       func stride(_ count: Int, _ byteCount: Int) -> Int { roundedUp(count * byteCount, to: 128) + 64 }
       let panelByteCount = WinogradPlan.mostVectors * plan.vectorByteCount
       inputStride = stride(rows, plan.rowByteCount)
       weightStride = stride(plan.stepCount, panelByteCount)
       sumStride = stride(rows, panelByteCount)
-      // With room to read a vector beyond.
+      // With room to read a vector beyond the end.
       inputs = roundedUp((form.side * lines + 2) * plan.lineByteCount, to: 64) + 64
       weights = inputs + form.points * inputStride
       sums = weights + form.points * weightStride
@@ -69,15 +73,16 @@ struct WinogradPlan {
     }
   }
 
-  /// The vectors of a full panel.
+  /// The width of a full panel, in vectors.
   private static let mostVectors = 2
-  /// What a batch takes of the caches, beside the weights of a panel.
+  /// The size of a batch in the caches, beside the weights of a panel.
   private static let batchByteCount = 384 << 10
-  /// What a tile gathers, if that is more than one line of squares, and at most.
+  /// The usual size of a tile's plane, unless one line of Winograd tiles needs more, and the maximum.
   private static let usualPlane = 192 << 10
   private static let planeLimit = 512 << 10
 
-  /// Plans a convolution; throws where another way serves it, or is faster, unless that is not asked.
+  /// Plans a convolution; throws if Winograd's method cannot compute it, or with `reckons` is estimated to be
+  /// slower than direct convolution.
   init(
     _ convolution: Convolution, target: any CodeTarget, bytes: ProductKind, reckons: Bool
   ) throws(Decline) {
@@ -100,7 +105,7 @@ struct WinogradPlan {
       columns: c.outputChannels, mostVectors: Self.mostVectors, target: target, areInOrder: form == .floats)
     largeRows = target.mostRows(form.product, vectorCount: Self.mostVectors) / 3 * 3
     smallRows = largeRows / 3 * 2
-    // Points of inputs and sums of a square.
+    // The points of one Winograd tile: inputs and sums.
     let squareByteCount = form.points * (channelVectors + Self.mostVectors) * vectorByteCount
     batchLength = max(16, min(Self.batchByteCount / squareByteCount, 96))
     let products = Double(c.outputCount) * Double(c.depth)
@@ -116,7 +121,7 @@ struct WinogradPlan {
     let columnVectors = ceilingQuotient(c.outputChannels, lanes)
     let (across, batchLength, panelCount) = (across, batchLength, panels.count)
     let (channelVectors, stepCount) = (channelVectors, stepCount)
-    /// About how long so many threads take for all tiles.
+    /// The estimated time of `threads` threads for all tiles.
     func time(_ parts: Int, _ panelTiles: Int, threads: Int) -> Double {
       let squares = ceilingQuotient(down, parts) * across
       let tile = cost.own(
@@ -132,7 +137,7 @@ struct WinogradPlan {
         throw Decline("it is reckoned to take \(hundredths(own / direct)) times as long")
       }
     }
-    // Each part of the lines transforms all weights again, each part of the panels all inputs.
+    // Each part of the lines transforms all weights; each part of the panels transforms all inputs.
     let tilings = (1...8).map { threads in
       var best = (parts: leastParts, panelTiles: 1, time: Double.infinity)
       for parts in leastParts...min(down, leastParts + threads - 1) {
@@ -148,7 +153,7 @@ struct WinogradPlan {
     cuts = tilings.map { Cut(self, $0) }
   }
 
-  /// Throws unless filter, strides and sizes are such as this is for.
+  /// Throws unless the filter is 3×3, strides and dilations are 1, and sizes are within limits.
   private static func requireShape(_ c: Convolution) throws(Decline) {
     guard c.filterHeight == 3, c.filterWidth == 3 else {
       throw Decline("a filter of \(c.filterHeight)×\(c.filterWidth) is not 3×3")
@@ -166,7 +171,7 @@ struct WinogradPlan {
     try Decline.require(sizes.max() ?? 0, below: 1 << 15, "the greatest size of output and padding")
   }
 
-  /// The form, panels and batches, for people to read.
+  /// The plan in the output of `apus inspect --plan`.
   var text: String {
     let columns = panels.count > 1 ? panels[0].paddedCount : convolution.outputChannels
     let squares = across * ceilingQuotient(convolution.outputHeight, form.side)
@@ -186,31 +191,31 @@ struct WinogradPlan {
   /// Pixels of a gathered line.
   var planeWidth: Int { form.side &* across &+ 2 }
 
-  /// How many batches a tile's squares are cut into, as equal as can be.
+  /// The number of batches of equal size that a tile's Winograd tiles are cut into.
   func batchCount(_ squares: Int) -> Int { ceilingQuotient(squares, batchLength) }
 
-  /// The most squares of a batch of so many lines.
+  /// The size of the largest batch in a tile of `lines` lines.
   private func mostSquares(lines: Int) -> Int {
     ceilingQuotient(lines * across, batchCount(lines * across))
   }
 
-  /// Cuts squares into large blocks, then small ones; the last may do more than there are.
+  /// Cuts Winograd tiles into large blocks, then small ones; the last may have unused rows.
   func blocks(_ squares: Int) -> (large: Int, small: Int) {
     let thirds = max(2, ceilingQuotient(squares, largeRows / 3))
     let small = (3 &- thirds % 3) % 3
     return ((thirds &- 2 &* small) / 3, small)
   }
 
-  /// The rows of their blocks.
+  /// The rows of the blocks for a number of Winograd tiles, unused ones included.
   func blockRows(_ squares: Int) -> Int {
     let (large, small) = blocks(squares)
     return large &* largeRows &+ small &* smallRows
   }
 
-  /// All panels but the last are alike.
+  /// The panels with different shapes: the first, and the last if it is narrower.
   private var panelKinds: [Panel] { panels.prefix(1) + panels.suffix(1) }
 
-  /// The shapes of the products that runs will ask for; some come more than once.
+  /// The shapes of the products that runs call, possibly with duplicates.
   var productShapes: [BlockShape] {
     panelKinds.flatMap { panel in
       [largeRows, smallRows].map {
@@ -219,7 +224,7 @@ struct WinogradPlan {
     }
   }
 
-  /// The same of what makes outputs: pixels of a square's line, and columns.
+  /// The shapes of the output transforms: the outputs in a line of a Winograd tile, and columns.
   var outputShapes: [BlockShape] {
     let width = convolution.outputWidth
     return panelKinds.flatMap { panel in
@@ -239,9 +244,9 @@ struct WinogradPlan {
       channelCount: convolution.outputChannels)
   }
 
-  /// Columns of all panels with padding.
+  /// The number of lanes of all panels, padding included.
   var paddedColumnCount: Int { panels.last.map { $0.paddedBefore + $0.paddedCount } ?? 0 }
 }
 
-/// A ratio with two digits after the point.
+/// A ratio rounded to two decimals.
 private func hundredths(_ ratio: Double) -> Double { (ratio * 100).rounded() / 100 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a Winograd convolution does beside its products.
+/// A transform of a Winograd convolution.
 enum WinogradStep {
-  /// From pixels to points; whether they are signed bytes.
+  /// From pixels, perhaps signed bytes, to points.
   case inputs(WinogradForm, isSigned: Bool)
   /// From 3×3 weights to points.
   case weights(WinogradForm, isSigned: Bool)
-  /// From points of sums to outputs, as many side by side as the shape has rows.
+  /// From sums at points to outputs; the shape's rows are neighboring pixels.
   case outputs(MatrixOperands, LoweredEpilogue, BlockShape)
 }

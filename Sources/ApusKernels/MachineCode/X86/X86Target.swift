@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The instructions of an x86 machine.
+/// An x86 target, by its vector instructions.
 package enum X86Target: Hashable, Sendable {
   case avx512
   case avx2
 
   var width: X86Assembler.Width { self == .avx512 ? .zmm : .ymm }
-  /// 32-bit lanes of a vector.
+  /// The number of 32-bit lanes in a vector.
   var lanes: Int { self == .avx512 ? 16 : 8 }
 }
 
 extension X86Target: CodeTarget {
   var name: String { self == .avx512 ? "x86 avx512" : "x86 avx2" }
   var mostVectors: Int { self == .avx512 ? 4 : 2 }
-  /// Bytes of four taps, interleaved, fill four vectors; words of two fill two.
+  /// Four interleaved taps of bytes fill four vectors; two of `int16` fill two.
   func depthwiseVectors(_ product: ProductKind) -> Int { self == .avx2 || product == .words ? 2 : 4 }
   var hasFunctionsForFewRows: Bool { true }
   var hasRowTerms: Bool { true }
@@ -31,12 +31,13 @@ extension X86Target: CodeTarget {
   }
 
   func mostInnerRows(columnCount: Int) -> Int? {
-    // Beside the sums there are the weights of a step, a vector of a row and, with AVX2, a mask.
+    // Beside the accumulators, registers hold the weights of a K-step, a vector of a row and, with AVX2, a
+    // mask.
     columnCount > 4 ? nil : min(12, ((self == .avx512 ? 31 : 14) - columnCount) / columnCount)
   }
 
-  /// Packing vectors of 32-bit lanes interleaves them by quarters of 128 bits: lanes are given out so that the bytes come
-  /// out in order, where they are not put in order anyway.
+  /// Narrowing vectors of 32-bit lanes interleaves them by quarters of 128 bits. This order of columns makes
+  /// the bytes come out sorted, unless the epilogue sorts them itself.
   func byteColumns(vectorCount: Int) -> LaneOrder {
     self == .avx512 && vectorCount < 4
       ? LaneOrder(count: vectorCount * lanes) : LaneOrder(quartersOf: vectorCount, lanes: lanes)

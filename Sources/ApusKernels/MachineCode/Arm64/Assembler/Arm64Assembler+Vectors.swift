@@ -90,7 +90,7 @@ extension Arm64Assembler {
     emit(instruction.bits | field(second, at: 16) | field(first, at: 5) | field(register, at: 0))
   }
 
-  /// `instruction register, first, second[lane]`: one of four lanes of the second source serves all.
+  /// `instruction register, first, second[lane]`: one of four lanes of the second source is used for all.
   package mutating func vector(
     _ instruction: ByElement, _ register: Int, _ first: Int, _ second: Int, lane: Int
   ) {
@@ -104,7 +104,8 @@ extension Arm64Assembler {
   package mutating func shiftRight(_ register: Int, _ source: Int, by count: Int) {
     emit(0x4F00_0400 | field(64 - count, bits: 7, at: 16) | field(source, at: 5) | field(register, at: 0))
   }
-  /// `ssra register.4s, source.4s, #count`: as before, added to the register.
+  /// `ssra register.4s, source.4s, #count`: each lane shifted right, keeping signs, and added to the
+  /// register.
   package mutating func addShiftedRight(_ register: Int, _ source: Int, by count: Int) {
     emit(0x4F00_1400 | field(64 - count, bits: 7, at: 16) | field(source, at: 5) | field(register, at: 0))
   }

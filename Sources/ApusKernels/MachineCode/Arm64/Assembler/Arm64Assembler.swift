@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes arm64 machine code: the instructions that the generated kernels are made of, each a word of 32 bits.
+/// Writes arm64 machine code: the instructions that the generated kernels use, each a word of 32 bits.
 ///
-/// Operands follow Arm's order: destination first. Source: Arm Architecture Reference Manual for A-profile, chapter C.
+/// Operands follow Arm's order: destination first. Source: Arm Architecture Reference Manual for A-profile,
+/// chapter C.
 package struct Arm64Assembler {
   /// A general register of 64 bits.
   package enum General: UInt32, CaseIterable, Sendable {
@@ -18,11 +19,11 @@ package struct Arm64Assembler {
     case b = 0
     case h, s, d, q
 
-    /// Bytes of such a part.
+    /// The size of the part in bytes.
     package var byteCount: Int { 1 << Int(rawValue) }
   }
 
-  /// A place in the code to jump to.
+  /// A branch target.
   package struct Label: Hashable, Sendable {
     fileprivate let number: Int
   }

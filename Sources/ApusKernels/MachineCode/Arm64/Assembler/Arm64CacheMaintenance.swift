@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Makes instruction caches see code that was written as data, as arm64 asks for.
-///
-/// Linux does this itself when a page first becomes executable, which is what the code below relies on to run at all; what
-/// is placed after it is not left to that.
+/// Makes newly written code visible to instruction caches, which arm64 requires. Linux does so itself when a
+/// page first becomes executable, and this function's own code relies on that; code that is placed later
+/// relies on this function.
 package enum Arm64CacheMaintenance {
   @safe private struct UnsafeAddress: @unchecked Sendable {
     let address: UnsafeRawPointer?
@@ -24,7 +23,7 @@ package enum Arm64CacheMaintenance {
     var a = Arm64Assembler()
     a.readCacheType(.x2)
     a.move(.x3, 4)
-    // Four bits each have the logarithms of the smallest lines' sizes, in words.
+    // Two fields of four bits: the binary logarithms of the smallest lines' sizes, in 32-bit words.
     for (lowest, isData) in [(16, true), (0, false)] {
       a.extractBits(.x4, .x2, lowest: lowest, count: 4)
       a.shiftLeft(.x4, .x3, .x4)

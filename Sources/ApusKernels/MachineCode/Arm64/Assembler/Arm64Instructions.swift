@@ -7,11 +7,11 @@ extension Arm64Assembler.Instruction {
   package static let sdot = Self("sdot", "4s", "16b", "16b", bits: 0x4E80_9400)
   /// Products of the lower eight signed bytes, as `int16`.
   package static let smull = Self("smull", "8h", "8b", "8b", bits: 0x0E20_C000)
-  /// Products of the upper eight.
+  /// Products of the upper eight signed bytes, as `int16`.
   package static let smull2 = Self("smull2", "8h", "16b", "16b", bits: 0x4E20_C000)
   /// Adds products of the lower eight signed bytes to `int16`.
   package static let smlal = Self("smlal", "8h", "8b", "8b", bits: 0x0E20_8000)
-  /// Adds products of the upper eight.
+  /// Adds products of the upper eight signed bytes to `int16`.
   package static let smlal2 = Self("smlal2", "8h", "16b", "16b", bits: 0x4E20_8000)
 
   // MARK: Sums
@@ -25,7 +25,7 @@ extension Arm64Assembler.Instruction {
   package static let sadalp = Self("sadalp", "4s", "8h", bits: 0x4E60_6800)
   /// Adds the lower four `int16` to `int32`.
   package static let saddw = Self("saddw", "4s", "4s", "4h", bits: 0x0E60_1000)
-  /// Adds the upper four.
+  /// Adds the upper four `int16` to `int32`.
   package static let saddw2 = Self("saddw2", "4s", "4s", "8h", bits: 0x4E60_1000)
 
   // MARK: Requantization

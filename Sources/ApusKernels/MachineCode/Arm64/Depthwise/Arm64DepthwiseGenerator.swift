@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Generates the inner loops of depthwise convolutions: a few pixels times sixteen channels, sums kept in registers.
+/// Generates depthwise convolutions: a few pixels times 16 channels, with accumulators in registers.
 ///
-/// Taps come in groups: four of bytes, or one of floats. A list has an offset for each tap of each group, from a pixel's
-/// first byte.
+/// Taps come in groups: four for bytes, one for floats. A list has the offset of each tap of each group,
+/// relative to a pixel's first byte.
 package struct Arm64DepthwiseGenerator: CodeGenerator, Hashable {
   package let target: Arm64Target
   package let product: ProductKind
-  /// What writes the outputs; it knows the number of pixels.
+  /// The epilogue; it has the number of pixels.
   package let end: Arm64EpilogueGenerator
 
   private typealias General = Arm64Assembler.General
@@ -51,7 +51,7 @@ package struct Arm64DepthwiseGenerator: CodeGenerator, Hashable {
     return a.finish()
   }
 
-  /// One group of taps for all pixels.
+  /// Multiplies one group of taps for all pixels.
   private func group(_ a: inout Arm64Assembler) {
     if product == .floats {
       a.load(Self.offsets[0], .x2, step: 8)
@@ -60,7 +60,7 @@ package struct Arm64DepthwiseGenerator: CodeGenerator, Hashable {
       a.loadPair(Self.offsets[2], Self.offsets[3], .x2, step: 16)
     }
     if product != .floats, target == .neon {
-      // The four bytes of a channel's weights go to four registers, one for each tap.
+      // A channel's four weights go to four registers, one per tap.
       a.loadInterleaved(weights(0), .x4)
     } else {
       a.loadPair(weights(0), weights(1), .x4, step: 32)
@@ -102,7 +102,8 @@ package struct Arm64DepthwiseGenerator: CodeGenerator, Hashable {
     for vector in 0..<4 { a.vector(.sdot, end.sum(pixel, vector), tap(vector), weights(vector)) }
   }
 
-  /// Two taps are added in 16 bits, which the bounds of weights keep from overflowing, then in 32 bits.
+  /// Multiplies without DotProd: adds two taps in 16 bits, which cannot overflow because of
+  /// ``Arm64Target/weightBounds``, then in 32 bits.
   private func multiplyWithoutDotProduct(_ a: inout Arm64Assembler, _ pixel: Int) {
     for pair in [0, 2] {
       let (low, high) = (spare(pair), spare(pair + 1))

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes the end of a generated product: from sums in registers to outputs in memory.
+/// Generates the epilogue of a product, from accumulators to outputs in memory.
 ///
-/// Sums of row `i` and vector `j` are in the register `i · vectorCount + j`; registers after them are free. `x16` points at
-/// the factors, `x17` at the offsets, and a register for each row at its output.
+/// The accumulator of row `i` and vector `j` is register `i · vectorCount + j`; the registers after them are
+/// free. `x16` points at the factors, `x17` at the offsets, and a register per row at its output.
 package struct Arm64EpilogueGenerator: Hashable, Sendable {
-  /// What becomes of the sums.
+  /// The kind of epilogue.
   package enum Kind: Hashable, Sendable {
     /// 32-bit sums, without bias.
     case sums
-    /// Floats: bias, bounds.
+    /// Floats: adds the bias and clamps.
     case floats
-    /// Bytes: offset, one multiplication with double rounding, zero point, bounds.
+    /// Bytes: adds the offset, rescales in fixed point with two roundings, adds the zero point and clamps.
     case bytes(isSigned: Bool, shiftsLeft: Bool)
-    /// Bytes: offset, one multiplication in double precision, rounded once, zero point, bounds.
+    /// Bytes: adds the offset, rescales in double precision with one rounding, adds the zero point and
+    /// clamps.
     case bytesRoundedOnce(isSigned: Bool)
 
-    /// What finishes outputs of these operands; without an epilogue, nothing does.
+    /// The kind for operands and an epilogue; raw sums without one.
     init(_ operands: MatrixOperands, _ epilogue: LoweredEpilogue?) {
       var isSigned = false
       if case .int8 = operands { isSigned = true }
@@ -33,16 +34,16 @@ package struct Arm64EpilogueGenerator: Hashable, Sendable {
   package let kind: Kind
   package let rowCount: Int
   package let vectorCount: Int
-  /// Columns that are written.
+  /// The number of columns that are stored.
   package let columnCount: Int
 
   private typealias Layout = Arm64FactorLayout
 
   func sum(_ row: Int, _ vector: Int) -> Int { row * vectorCount + vector }
-  /// Registers that hold no sums.
+  /// A free register.
   func free(_ index: Int) -> Int { rowCount * vectorCount + index }
 
-  /// Bytes of a row of outputs.
+  /// The size of a block's row of outputs.
   package var rowByteCount: Int {
     switch kind {
     case .sums, .floats: 4 * columnCount
@@ -50,7 +51,7 @@ package struct Arm64EpilogueGenerator: Hashable, Sendable {
     }
   }
 
-  /// Writes the outputs; moves the registers that point at them.
+  /// Stores the outputs and advances the row registers.
   func store(_ a: inout Arm64Assembler, _ rows: [Arm64Assembler.General]) {
     switch kind {
     case .sums: storeWords(&a, rows)
@@ -102,11 +103,11 @@ package struct Arm64EpilogueGenerator: Hashable, Sendable {
 
   // MARK: Bytes
 
-  /// Multiplies the sums of one vector of columns by their factors, with the reference's two roundings.
+  /// Rescales one vector of columns with the reference's two roundings.
   ///
-  /// `sqrdmulh` is the first: `(x·m + 2³⁰) >> 31`. Its results `y` are above −2³¹, since no factor is −2³¹, so that one can
-  /// be taken off those that are negative and shift right; then `srshl`, which rounds halves up, rounds them away from
-  /// zero: `(y − 1 + 2ᵉ⁻¹) >> e`. All of this holds for any sum.
+  /// `sqrdmulh` is the first: `(x·m + 2³⁰) >> 31`. Its results `y` are above −2³¹, since no factor is −2³¹.
+  /// So one can be subtracted from those that are negative and shift right; then `srshl`, which rounds halves
+  /// up, rounds them away from zero: `(y − 1 + 2ᵉ⁻¹) >> e`. All of this holds for any sum.
   private func requantize(_ a: inout Arm64Assembler, vector: Int, shiftsLeft: Bool) {
     let (multipliers, right, left) = (free(2), free(3), free(4))
     a.load(.q, offset, .x17, 16 * vector)
@@ -127,7 +128,7 @@ package struct Arm64EpilogueGenerator: Hashable, Sendable {
     forEachRow(vector) { a.vector(.add, $0, $0, zeroPoint) }
   }
 
-  /// Multiplies the sums of one vector of columns in double precision; rounds once, halves away from zero.
+  /// Rescales one vector of columns in double precision, with one rounding, halves away from zero.
   private func requantizeOnce(_ a: inout Arm64Assembler, vector: Int) {
     let scales = [free(2), free(3)]
     a.load(.q, offset, .x17, 16 * vector)

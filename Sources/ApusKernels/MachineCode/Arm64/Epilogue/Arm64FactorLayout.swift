@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where a panel's factors lie, in bytes from its block's start.
+/// The layout of a panel's factors, in bytes.
 enum Arm64FactorLayout {
-  /// Arrays of one 32-bit lane for each of sixteen columns. Right shifts are negative counts.
+  /// Arrays with one 32-bit lane for each of 16 columns. Right shifts are negative counts.
   static let multipliers = 0
   static let leftShifts = 64
   static let rightShifts = 128
-  /// An array of doubles.
+  /// One double per column.
   static let scales = 192
-  /// Vectors of one value: `int32`; bytes or floats.
+  /// Constants, each repeated to fill a vector: an `int32`; bytes or floats.
   static let zeroPoint = 320
   static let minimum = 336
   static let maximum = 352
-  /// The size of a block.
+  /// The size of a panel's factors.
   static let byteCount = 384
 
-  /// Writes a block of factors; `channel` names the output channel of each of the block's lanes.
+  /// Writes a panel's factors; `lanes` maps its lanes to channels.
   static func fill(_ block: UnsafeMutableRawPointer, _ epilogue: LoweredEpilogue, _ lanes: ChannelLanes) {
     unsafe block.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
     switch epilogue {

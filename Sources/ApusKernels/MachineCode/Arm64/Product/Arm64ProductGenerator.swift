@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Generates the inner loops of matrix products: a block of rows times a panel of columns, sums kept in registers.
+/// Generates matrix products: a block of rows times one panel of columns, with accumulators in registers.
 ///
-/// One step multiplies four bytes of each row, or one float, with as many of each column; four steps take sixteen bytes of
-/// each row at once. Rows are read in place: they lie `rowStride` bytes apart, and their terms lie in runs, the *taps*,
-/// whose offsets a list gives.
+/// A K-step multiplies four bytes of each row, or one float, with as many of each column; one load of 16
+/// bytes per row serves four K-steps. Rows are read in place, `rowStride` bytes apart. Their values are
+/// contiguous within *taps*, whose offsets are in a list.
 package struct Arm64ProductGenerator: CodeGenerator, Hashable {
   package let target: Arm64Target
   package let product: ProductKind
-  /// What writes the outputs; it knows the numbers of rows and columns.
+  /// The epilogue; it has the numbers of rows and columns.
   package let end: Arm64EpilogueGenerator
 
   private typealias General = Arm64Assembler.General
   private typealias A = ConvolutionArguments
 
-  /// The most rows that registers allow: sums, sixteen bytes of each row, a step's weights, and what products need.
+  /// The maximum height of a block. Registers hold accumulators, 16 bytes of each row, a K-step of weights,
+  /// and temporaries.
   static func mostRows(_ target: Arm64Target, _ product: ProductKind, vectorCount: Int) -> Int {
     let others = product == .floats ? 0 : target == .dotProduct ? 1 : 7
     return min(Self.rowRegisters.count, (32 - vectorCount - others) / (vectorCount + 1))
   }
 
-  /// Where each row is read, later where its output is written.
+  /// Pointers to the rows, later to their outputs.
   private static let rowRegisters: [General] = [.x8, .x9, .x10, .x11, .x12, .x13, .x14, .x15]
 
   private var rowCount: Int { end.rowCount }
@@ -61,7 +62,7 @@ package struct Arm64ProductGenerator: CodeGenerator, Hashable {
     return a.finish()
   }
 
-  /// `x5` steps of a tap, four at a time; `x4` moves through the weights.
+  /// The K loop: `x5` K-steps of a tap, four at a time; `x4` advances through the weights.
   private func steps(_ a: inout Arm64Assembler) {
     let single = a.makeLabel()
     let done = a.makeLabel()
@@ -83,7 +84,7 @@ package struct Arm64ProductGenerator: CodeGenerator, Hashable {
     a.place(done)
   }
 
-  /// The activations of one step or of four.
+  /// Loads the activations of one K-step, or of four.
   private func load(_ a: inout Arm64Assembler, _ part: Arm64Assembler.Part) {
     for row in 0..<rowCount { a.load(part, activations(row), rows[row], step: part.byteCount) }
     guard product == .unsignedBytes else { return }
@@ -110,8 +111,8 @@ package struct Arm64ProductGenerator: CodeGenerator, Hashable {
     }
   }
 
-  /// What `sdot` does, in four instructions: products of bytes are added in pairs of 16 bits, which the bounds of weights
-  /// keep from overflowing, and the pairs in 32 bits.
+  /// Replaces `sdot` by four instructions: products of bytes are added in pairs of 16 bits, which cannot
+  /// overflow because of ``Arm64Target/weightBounds``, and the pairs in 32 bits.
   private func multiplyWithoutDotProduct(_ a: inout Arm64Assembler, _ row: Int, lane: Int) {
     let repeated = spare(row % 2)
     a.repeatLane(repeated, activations(row), lane: lane)
@@ -126,7 +127,7 @@ package struct Arm64ProductGenerator: CodeGenerator, Hashable {
 }
 
 extension Arm64EpilogueGenerator {
-  /// Writes the outputs of a block of rows at `x6`; moves `x6` and `x7` to the next block.
+  /// Runs the epilogue of a block with outputs at `x6`; advances `x6` and `x7` to the next block.
   func finishBlock(_ a: inout Arm64Assembler, _ rows: [Arm64Assembler.General]) {
     typealias A = ConvolutionArguments
     a.load(.x16, .x0, A.offset(\.factors))
@@ -142,13 +143,13 @@ extension Arm64EpilogueGenerator {
 }
 
 extension Arm64Assembler {
-  /// The start of a function that may use all vector registers and `x19`.
+  /// The prologue of a function that may use all vector registers and `x19`.
   mutating func enter() {
     pushPair(.x19, .x30, .sp, step: 80)
     for pair in 0..<4 { storeHalves(8 + 2 * pair, 9 + 2 * pair, .sp, 16 + 16 * pair) }
   }
 
-  /// The end of such a function.
+  /// Restores the registers that ``enter()`` saved, and returns.
   mutating func leave() {
     for pair in 0..<4 { loadHalves(8 + 2 * pair, 9 + 2 * pair, .sp, 16 + 16 * pair) }
     loadPair(.x19, .x30, .sp, step: 80)

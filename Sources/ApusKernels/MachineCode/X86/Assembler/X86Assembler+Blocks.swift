@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Brings the lanes of a vector together, by an instruction such as a sum.
+/// Horizontal reductions of a vector, by an instruction such as an addition.
 extension X86Assembler {
-  /// Brings the parts of 128 bits into the lowest: of `zmm` with EVEX, of `ymm` with VEX.
+  /// Reduces the 128-bit parts into the lowest: of `zmm` with EVEX, of `ymm` with VEX.
   mutating func foldParts(_ register: Int, _ width: Width, _ instruction: Instruction, spare: Int) {
     if width == .zmm {
       vector(.vextracti64x4, .zmm, register, 0, spare, immediate: 1)
@@ -14,7 +14,7 @@ extension X86Assembler {
     vector(instruction, .xmm, register, register, spare)
   }
 
-  /// Brings all lanes of 32 bits into the first.
+  /// Reduces all 32-bit lanes into the first.
   mutating func foldLanes(_ register: Int, _ width: Width, _ instruction: Instruction, spare: Int) {
     foldParts(register, width, instruction, spare: spare)
     vector(.vpunpckhqdq, .xmm, spare, register, register)
@@ -24,12 +24,12 @@ extension X86Assembler {
   }
 }
 
-/// How generated functions of ``ConvolutionArguments`` begin and end.
+/// Prologue and epilogue of functions of ``ConvolutionArguments``.
 extension X86Assembler {
   private static let kept: [General] = [.rbx, .rbp, .r12, .r13, .r14, .r15]
 
-  /// Saves the registers that a function must keep; `r8` becomes the first row, `r14` the first output, and `r15` the
-  /// count of blocks.
+  /// The prologue: saves callee-saved registers, and sets `r8` to the first row, `r14` to the first output
+  /// and `r15` to the number of blocks.
   mutating func enter() {
     for register in Self.kept { push(register) }
     load(.r8, .init(.rdi, ConvolutionArguments.offset(\.rows)))
@@ -37,7 +37,7 @@ extension X86Assembler {
     load(.r15, .init(.rdi, ConvolutionArguments.offset(\.blocks)))
   }
 
-  /// Restores them and returns.
+  /// Restores the registers that ``enter()`` saved, and returns.
   mutating func leave() {
     zeroUpper()
     for register in Self.kept.reversed() { pop(register) }

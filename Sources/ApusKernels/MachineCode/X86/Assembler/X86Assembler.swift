@@ -28,14 +28,14 @@
     case rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8, r9, r10, r11, r12, r13, r14, r15
   }
 
-  /// A place in memory: `base + index · scale + displacement`.
+  /// A memory operand: `base + index · scale + displacement`.
   package struct Memory: Sendable {
     package var base: General
     package var index: General?
     package var scale: Int
     package var displacement: Int
 
-    /// Names a place; `scale` is 1, 2, 4 or 8, and `index` cannot be `rsp`.
+    /// Creates an operand; `scale` is 1, 2, 4 or 8, and `index` cannot be `rsp`.
     package init(_ base: General, index: General? = nil, scale: Int = 1, _ displacement: Int = 0) {
       self.base = base
       self.index = index
@@ -44,7 +44,7 @@
     }
   }
 
-  /// A mask register's use by one instruction.
+  /// The use of a mask register by one instruction.
   package struct Mask: Sendable {
     package let register: Int
     package let zeroes: Bool
@@ -56,7 +56,7 @@
     }
   }
 
-  /// A place in the code to jump to.
+  /// A jump target.
   package struct Label: Hashable, Sendable {
     fileprivate let number: Int
   }
@@ -82,9 +82,9 @@
   /// How vector instructions are written.
   package let encoding: Encoding
 
-  /// Where each label lies; negative where it does not yet.
+  /// The position of each label; negative until it is placed.
   private var labels: [Int] = []
-  /// Where distances are written, and behind each the number of the label.
+  /// The positions of jump distances, each followed by the number of its label.
   private var jumps: [Int] = []
 
   /// Begins a function.
@@ -97,7 +97,7 @@
     unsafe bytes.deallocate()
   }
 
-  /// Writes the low bytes of a word, the lowest first: at once, as instructions are many and each is a few of these.
+  /// Appends the low bytes of a word, lowest first, in one store: an instruction is usually a few such words.
   @inline(__always)
   mutating func emit(_ word: UInt64, count byteCount: Int) {
     if count &+ 8 > capacity { grow() }
@@ -173,7 +173,7 @@
     emitDistance(to: label)
   }
 
-  /// Jumps to a label if the flags say so.
+  /// Jumps to a label if the condition holds.
   package mutating func jump(_ condition: Condition, _ label: Label) {
     emit(0x0F, 0x80 | condition.rawValue)
     emitDistance(to: label)
@@ -229,8 +229,8 @@
 
   // MARK: Vector instructions
 
-  /// The prefix and opcode of a vector instruction, five bytes of EVEX or four of VEX, the first lowest. `rm` is a vector
-  /// register, `memory` a place.
+  /// The prefix and opcode of a vector instruction, lowest byte first: five bytes of EVEX or four of VEX.
+  /// `rm` is a vector register, or `memory` the operand.
   private func prefix(
     _ instruction: Instruction, _ width: Width, register: Int, second: Int, rm: Int?, memory: Memory?,
     broadcasts: Bool, mask: Mask?
@@ -262,7 +262,7 @@
 
   private var prefixLength: Int { encoding == .evex ? 5 : 4 }
 
-  /// An instruction on registers, all at once.
+  /// Appends an instruction on registers in one store.
   private mutating func emit(_ prefix: UInt64, register: Int, rm: Int, immediate: UInt8?) {
     let operand = UInt64(0xC0 | UInt8(register & 7) << 3 | UInt8(rm & 7))
     let bits = UInt64(8 * prefixLength)
@@ -282,10 +282,10 @@
     emit(prefix, register: register, rm: rm, immediate: immediate)
   }
 
-  /// `instruction register, second, rm, {rz-sae}`: on floats of 512 bits, the digits of whose results are cut off rather
-  /// than rounded (EVEX only).
+  /// `instruction register, second, rm, {rz-sae}`: an operation on 512 bits of floats that truncates its
+  /// results instead of rounding them (EVEX only).
   package mutating func cuttingOff(_ instruction: Instruction, _ register: Int, _ second: Int, _ rm: Int) {
-    // The bit of broadcasts says for registers that those of the width choose how to round: all of them, towards zero.
+    // For register operands, the broadcast bit selects rounding by the width bits: all ones mean toward zero.
     let prefix = prefix(
       instruction, .zmm, register: register, second: second, rm: rm, memory: nil, broadcasts: true, mask: nil)
     emit(prefix | 0x60 << 24, register: register, rm: rm, immediate: nil)

@@ -40,7 +40,7 @@ extension X86Assembler {
       self.tuple = tuple
     }
 
-    /// The opcode with its map and prefix tells instructions apart, but for those that `W` does.
+    /// Instructions differ in opcode, map and prefix, or else in `W`.
     package static func == (first: Self, second: Self) -> Bool {
       (first.opcode, first.map, first.prefix, first.evexW, first.vexW)
         == (second.opcode, second.map, second.prefix, second.evexW, second.vexW)
@@ -103,7 +103,7 @@ extension X86Assembler.Instruction {
   package static let vpand = Self("vpand", prefix: 1, map: 1, 0xDB)
   package static let vpor = Self("vpor", prefix: 1, map: 1, 0xEB)
   package static let vpxor = Self("vpxor", prefix: 1, map: 1, 0xEF)
-  /// Whatever function of three bits the immediate is the table of. EVEX only.
+  /// A function of three bits, whose truth table is the immediate. EVEX only.
   package static let vpternlogd = Self("vpternlogd", prefix: 1, map: 3, 0x25)
   /// Shifts `int32` left by counts in the third operand.
   package static let vpsllvd = Self("vpsllvd", prefix: 1, map: 2, 0x47)

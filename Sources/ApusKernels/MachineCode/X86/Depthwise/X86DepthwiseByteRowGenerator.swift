@@ -2,8 +2,8 @@
 
 /// Generates depthwise convolutions of bytes with AVX-512: lines, a few columns at a time, of 64 channels.
 ///
-/// A group of taps is a column of up to four rows of the filter. The same rows of a pixel of the input are interleaved once
-/// for all sums that they are part of. Other groups come after these: taps of one or two rows that are left, and extra ones.
+/// A group of taps is a column of up to four rows of the filter. The rows of an input pixel are interleaved
+/// once for all sums that use it. Other groups follow: the taps of one or two remaining rows, and extra ones.
 struct X86DepthwiseByteRowGenerator: CodeGenerator, Hashable {
   let product: ProductKind
   let epilogue: X86EpilogueGenerator.Kind
@@ -16,7 +16,8 @@ struct X86DepthwiseByteRowGenerator: CodeGenerator, Hashable {
   private static let bases: [General] = [.rax, .rbx, .rbp, .rcx]
   private static let vectorCount = 4
 
-  /// The most columns that a block may have: three, whose pixels can be addressed.
+  /// The maximum number of columns in a block, limited by the pixels that can be addressed; 0 if there is no
+  /// such code.
   static func mostColumns(
     _ target: X86Target, columnStep: Int, tapStep: Int, tapRows: Int, tapColumns: Int
   ) -> Int {
@@ -29,12 +30,12 @@ struct X86DepthwiseByteRowGenerator: CodeGenerator, Hashable {
 
   private var width: X86Assembler.Width { .zmm }
   private var tapColumns: Int { shape.tapColumns }
-  /// Rows of the filter whose groups are columns.
+  /// Rows of the filter whose taps are grouped by columns.
   private var rowCount: Int { DepthwiseRowShape.rowsInColumns(shape.tapRows, perGroup: 4) }
   private var columnGroupCount: Int { ceilingQuotient(rowCount, 4) * tapColumns }
-  /// The sums of a full block come first.
+  /// The accumulators of a full block come first.
   private var firstFree: Int { shape.columnCount * Self.vectorCount }
-  /// What begins and ends the sums of a block of some columns.
+  /// Initialization and epilogue of a block.
   private func end(_ columnCount: Int) -> X86EpilogueGenerator {
     X86EpilogueGenerator(
       target: .avx512, kind: epilogue, rowCount: columnCount, vectorCount: Self.vectorCount,
@@ -42,7 +43,7 @@ struct X86DepthwiseByteRowGenerator: CodeGenerator, Hashable {
   }
   private func spare(_ index: Int) -> Int { firstFree + index }
   private let signFlip = 31
-  /// Registers that weights stay in while pixels pass by; others are read each time.
+  /// Registers that keep weights for all pixels; the other weights are read from memory each time.
   private var firstWeight: Int { spare(7) }
   private var weightRegisterCount: Int {
     min(tapColumns * Self.vectorCount, (product == .signedBytes ? signFlip : 32) - firstWeight)
@@ -85,14 +86,14 @@ struct X86DepthwiseByteRowGenerator: CodeGenerator, Hashable {
     return a.finish()
   }
 
-  /// Moves a register, and the argument that it began with, by a stride.
+  /// Advances a register, and the argument that it was loaded from, by a stride.
   private func nextLine(_ a: inout X86Assembler, _ register: General, _ start: Int, _ stride: Int) {
     a.load(register, .init(.rdi, start))
     a.add(register, .init(.rdi, stride))
     a.store(.init(.rdi, start), register)
   }
 
-  /// Some columns of a line.
+  /// Computes some columns of a line.
   private func block(_ a: inout X86Assembler, _ columnCount: Int) {
     let end = end(columnCount)
     end.begin(&a)
@@ -122,7 +123,7 @@ struct X86DepthwiseByteRowGenerator: CodeGenerator, Hashable {
     end.pointAfterLast(&a, .r14, .r14)
   }
 
-  /// The groups of some rows of the filter.
+  /// Multiplies the groups of up to four rows of the filter.
   private func rows(_ a: inout X86Assembler, _ rows: Range<Int>, _ end: X86EpilogueGenerator) {
     for index in 0..<rows.count {
       a.load(Self.bases[index], .init(.r12, (rows.lowerBound / 4 * tapColumns * 4 + index) * 8))
@@ -131,7 +132,7 @@ struct X86DepthwiseByteRowGenerator: CodeGenerator, Hashable {
     if rowCount > 4 { loadWeights(&a) }
     let columnCount = end.rowCount
     let pixelCount = (columnCount - 1) * shape.columnStep + (tapColumns - 1) * shape.tapStep + 1
-    // The tap by which a pixel is part of a column's sum.
+    // The tap that multiplies a pixel in a column's sum.
     func tap(_ pixel: Int, _ column: Int) -> Int? {
       let distance = pixel - column * shape.columnStep
       let isTap = distance >= 0 && distance % shape.tapStep == 0 && distance / shape.tapStep < tapColumns
@@ -148,7 +149,7 @@ struct X86DepthwiseByteRowGenerator: CodeGenerator, Hashable {
     }
   }
 
-  /// A pixel from a base on, one of the first seven.
+  /// The address of one of the first seven pixels from a base on.
   private func place(_ base: General, _ pixel: Int, _ end: X86EpilogueGenerator) -> Memory {
     pixel < 6 ? end.place(base, pixel) : Memory(base, index: .r10, scale: 2)
   }
@@ -159,12 +160,12 @@ struct X86DepthwiseByteRowGenerator: CodeGenerator, Hashable {
     }
   }
 
-  /// Brings the bytes of up to four rows side by side, in the first four spare registers.
+  /// Interleaves the bytes of up to four rows into the first four spare registers.
   private func interleave(_ a: inout X86Assembler, _ rowCount: Int, _ row: (Int) -> Memory) {
     func load(_ register: Int, _ memory: Memory) {
       let isSigned = product == .signedBytes
       if shape.readsInPlace, shape.channelCount < width.byteCount {
-        // The last pixel may be the last of all memory.
+        // The last pixel may end the buffer.
         a.vector(.vmovdqu8, width, register, 0, memory, mask: .init(2, zeroes: true))
         if isSigned { a.vector(.vpxor, width, register, signFlip, register) }
       } else if isSigned {
@@ -173,7 +174,7 @@ struct X86DepthwiseByteRowGenerator: CodeGenerator, Hashable {
         a.vector(.vmovdqu, width, register, 0, memory)
       }
     }
-    // Rows that there are not repeat others: they have no weights.
+    // Missing rows repeat others; their weights are 0.
     let hasPairs = rowCount > 2
     load(spare(4), row(0))
     if rowCount > 1 { load(spare(5), row(1)) }
@@ -194,7 +195,7 @@ struct X86DepthwiseByteRowGenerator: CodeGenerator, Hashable {
     a.vector(.vpunpcklwd, width, spare(2), spare(2), high)
   }
 
-  /// A group whose taps lie anywhere: `rdx` points at their offsets.
+  /// Multiplies a group with taps at arbitrary offsets, which `rdx` points at.
   private func looseGroup(_ a: inout X86Assembler, _ end: X86EpilogueGenerator) {
     for (index, base) in Self.bases.enumerated() {
       a.load(base, .init(.rdx, 8 * index))

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Generates the inner loops of depthwise convolutions: a few pixels times a block of channels, sums kept in registers.
+/// Generates depthwise convolutions: a few pixels times a block of channels, with accumulators in registers.
 ///
-/// Taps come in groups: four of bytes, which are interleaved so that one instruction adds four products to each channel;
-/// two of `int16`; one of floats. A list has an offset for each tap of each group, from a pixel's first byte.
+/// Taps come in groups: four for bytes, which are interleaved so that one instruction adds four products to
+/// each channel; two for `int16`; one for floats. A list has the offset of each tap of each group, relative
+/// to a pixel's first byte.
 struct X86DepthwiseGenerator: CodeGenerator, Hashable {
   let target: X86Target
   let product: ProductKind
   let epilogue: X86EpilogueGenerator.Kind
   let pixelCount: Int
-  /// The channels of a block that are written.
+  /// The number of channels that are stored.
   let channelCount: Int
 
   private typealias General = X86Assembler.General
@@ -64,12 +65,12 @@ struct X86DepthwiseGenerator: CodeGenerator, Hashable {
     return a.finish()
   }
 
-  /// Brings the sums of words of two vectors, which products interleave by quarters, into the order of channels.
+  /// Sorts the sums of two vectors, which interleaved `int16` products leave in quarters, by channel.
   private func orderSums(_ a: inout X86Assembler) {
     for pixel in 0..<pixelCount {
       let (first, second) = (end.sum(pixel, 0), end.sum(pixel, 1))
       if target == .avx512 {
-        // Quarters 0 and 1 of both, then 2 and 3; of these, the second and the third change places.
+        // Quarters 0 and 1 of both, then 2 and 3; then the second and third of these are swapped.
         let (low, high) = (end.free(0), end.free(1))
         a.vector(.vshufi32x4, width, low, first, second, immediate: 0x44)
         a.vector(.vshufi32x4, width, high, first, second, immediate: 0xEE)
@@ -83,7 +84,7 @@ struct X86DepthwiseGenerator: CodeGenerator, Hashable {
     }
   }
 
-  /// One group of taps for all pixels.
+  /// Multiplies one group of taps for all pixels.
   private func group(_ a: inout X86Assembler, _ pixels: [General]) {
     let offsets = Array([General.rcx, .rdx, .r9, .r10].prefix(product.lanesPerStep))
     for (tap, register) in offsets.enumerated() { a.load(register, .init(.r12, 8 * tap)) }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Generates the inner loops of depthwise convolutions of floats: a few columns of a line times a block of channels, one
-/// vector of channels after the other.
+/// Generates depthwise convolutions of floats: a few columns of a line times a block of channels, one vector
+/// of channels after the other.
 ///
-/// A row of the filter has its weights in registers, and each pixel of the input is loaded once for all sums that it is
-/// part of. Terms are added in the order of the taps. Channels that are no whole vector, of an input that is read in place,
-/// are a narrower vector, masked if need be. Where each channel of such an input makes several, they are loaded with a mask, in
-/// `k3` or, of the last ones, `k4`, and put where they belong; a single one is repeated as it is loaded.
+/// The weights of a filter row stay in registers, and each input pixel is loaded once for all sums that use
+/// it. Products are added in the order of the taps. If an input read in place ends in a partial vector of
+/// channels, that vector is narrower, and masked if necessary. With a depth multiplier, channels are loaded
+/// with a mask (`k3`, or `k4` for the last ones) and permuted to their lanes; a single channel is broadcast.
 struct X86DepthwiseRowGenerator: CodeGenerator, Hashable {
   let target: X86Target
   let epilogue: X86EpilogueGenerator.Kind
@@ -15,10 +15,10 @@ struct X86DepthwiseRowGenerator: CodeGenerator, Hashable {
   private typealias General = X86Assembler.General
   private typealias A = ConvolutionArguments
   private static let bases: [General] = [.rax, .rbx, .rbp, .rcx]
-  /// The register with the channel of each lane, where channels come several times.
+  /// The register with the input channel of each lane, for depth multipliers.
   private static let channels = 30
 
-  /// The most columns that a block may have; zero where there is no such code.
+  /// The maximum number of columns in a block; 0 if there is no such code.
   static func mostColumns(columnStep: Int, tapStep: Int, tapColumns: Int) -> Int {
     guard tapColumns <= 7 else { return 0 }
     let pixels = 6 * bases.count
@@ -42,7 +42,7 @@ struct X86DepthwiseRowGenerator: CodeGenerator, Hashable {
       columnCount: min(target.lanes, shape.channelCount - vector * target.lanes))
   }
 
-  /// What ends the channels after whole vectors of an input that is read in place.
+  /// The epilogue of the channels after the last whole vector, for an input read in place.
   private var tail: X86EpilogueGenerator? {
     guard let count = place?.tailCount, count > 0 else { return nil }
     var end = X86EpilogueGenerator(
@@ -51,11 +51,11 @@ struct X86DepthwiseRowGenerator: CodeGenerator, Hashable {
     return end
   }
 
-  /// The width of a vector of so many channels.
+  /// The narrowest vector with room for `count` channels.
   static func tailWidth(_ count: Int) -> X86Assembler.Width { count <= 4 ? .xmm : count <= 8 ? .ymm : .zmm }
 
-  /// The code of `void f(Arguments *)`, where `rowStride` is that of pixels of the input, and `tapCount` counts rows of
-  /// taps; nil only if the generator is wrong.
+  /// The code of `void f(Arguments *)`; `rowStride` is the distance of input pixels, and `tapCount` the
+  /// number of filter rows. nil only if the generator has a bug.
   func generate() -> [UInt8]? {
     var a = X86Assembler(encoding: target == .avx512 ? .evex : .vex)
     a.enter()
@@ -84,7 +84,8 @@ struct X86DepthwiseRowGenerator: CodeGenerator, Hashable {
 
   private var repeats: Int { place?.repeats ?? 1 }
 
-  /// Loads the channel of each lane, and masks of as many as vectors are made of.
+  /// Loads the input channel of each lane, and the masks of the channels that a vector and the last vector
+  /// need.
   private func loadChannels(_ a: inout X86Assembler) {
     var words: [UInt64] = [0, 0]
     for lane in 0..<target.lanes { words[lane / 8] |= UInt64(lane / repeats) << UInt64(8 * (lane % 8)) }
@@ -100,7 +101,7 @@ struct X86DepthwiseRowGenerator: CodeGenerator, Hashable {
     }
   }
 
-  /// As many whole vectors as an argument says, then the rest.
+  /// Computes the whole vectors, as many as an argument says, then the rest.
   private func vectorsInPlace(_ a: inout X86Assembler) {
     copy(&a, from: A.offset(\.firstWeights), to: A.offset(\.weights))
     copy(&a, from: A.offset(\.firstOffsets), to: A.offset(\.offsets))
@@ -122,8 +123,8 @@ struct X86DepthwiseRowGenerator: CodeGenerator, Hashable {
     a.store(.init(.rdi, destination), .rax)
   }
 
-  /// Moves a register by as many strides from where the block began, of which an argument keeps track where vectors follow
-  /// each other.
+  /// Advances a register by `count` strides from the start of the block, which is in an argument if there are
+  /// several vectors.
   private func move(
     _ a: inout X86Assembler, _ end: X86EpilogueGenerator, _ register: General, _ field: Int, by count: Int
   ) {
@@ -133,7 +134,7 @@ struct X86DepthwiseRowGenerator: CodeGenerator, Hashable {
     if place != nil { a.store(.init(.rdi, field), register) }
   }
 
-  /// The next vector of channels, whose weights follow.
+  /// Advances to the next vector of channels.
   private func advance(_ a: inout X86Assembler, _ nextVector: X86Assembler.Label) {
     for (field, bytes) in [
       (A.offset(\.weights), shape.tapRows * tapColumns * width.byteCount),
@@ -151,7 +152,7 @@ struct X86DepthwiseRowGenerator: CodeGenerator, Hashable {
     a.jump(.notEqual, nextVector)
   }
 
-  /// All columns of a block for one vector of channels.
+  /// Computes all columns of a block for one vector of channels.
   private func vector(_ a: inout X86Assembler, _ vector: Int, _ end: X86EpilogueGenerator) {
     end.begin(&a)
     end.loadStride(&a, A.offset(\.rowStride))
@@ -171,7 +172,7 @@ struct X86DepthwiseRowGenerator: CodeGenerator, Hashable {
     end.store(&a, [.rax])
   }
 
-  /// One row of the filter.
+  /// Multiplies one row of the filter.
   private func row(_ a: inout X86Assembler, _ vector: Int, _ end: X86EpilogueGenerator) {
     let pixelCount = (columnCount - 1) * columnStep + (tapColumns - 1) * shape.tapStep + 1
     let used = Array(Self.bases.prefix((pixelCount + 5) / 6))
@@ -189,7 +190,7 @@ struct X86DepthwiseRowGenerator: CodeGenerator, Hashable {
     var turn = 0
     let first = place?.missingFirst ?? 0
     for pixel in first..<max(first, pixelCount - (place?.missingLast ?? 0)) {
-      // The sums that the pixel is part of, each with its tap.
+      // The sums that use the pixel, each with its tap's weight.
       let uses = (0..<columnCount).compactMap { column -> (sum: Int, weight: Int)? in
         let distance = pixel - column * columnStep
         guard distance >= 0, distance % shape.tapStep == 0, distance / shape.tapStep < tapColumns else {
@@ -205,7 +206,7 @@ struct X86DepthwiseRowGenerator: CodeGenerator, Hashable {
         if repeats == target.lanes {
           a.vector(.vbroadcastss, end.width, value, 0, memory)
         } else {
-          // There is no permutation of 128 bits.
+          // There is no such permutation of 128 bits.
           let wide = end.width == .xmm ? .ymm : end.width
           let isTail = end.columnCount < target.lanes
           a.vector(.vmovups, wide, value, 0, memory, mask: .init(isTail ? 4 : 3, zeroes: true))

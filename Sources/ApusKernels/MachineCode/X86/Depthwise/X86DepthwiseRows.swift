@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Depthwise convolutions by blocks of columns.
+/// The x86 code for depthwise convolutions by rows of taps.
 struct X86DepthwiseRows: DepthwiseRowCode {
   let target: X86Target
 
@@ -21,12 +21,13 @@ struct X86DepthwiseRows: DepthwiseRowCode {
 
   var readsBytesInPlace: Bool { target == .avx512 }
 
-  /// Where that leaves more than half of the lanes of 256 bits with channels; without masks, by whole vectors of 128.
+  /// True if more than half of the lanes, in vectors of 256 bits, have channels. Without masks, channels must
+  /// fill vectors of 128 bits.
   func readsRows(channels: Int) -> Bool {
     (target == .avx512 || channels.isMultiple(of: 4)) && 2 * channels > (channels + 7) / 8 * 8
   }
 
-  /// Where a vector is made of whole channels, or all of one.
+  /// True if a vector consists of whole repeated channels, or of a single one.
   func readsRepeatedly(depthMultiplier: Int, inputChannels: Int) -> Bool {
     target == .avx512 && (inputChannels == 1 || target.lanes.isMultiple(of: depthMultiplier))
   }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Generates depthwise convolutions of bytes with AVX2: a few columns of a line, one vector of channels after the other, of
-/// an input that is read where it lies.
+/// Generates depthwise convolutions of bytes with AVX2: a few columns of a line, one vector of channels after
+/// the other, of an input that is read in place.
 ///
-/// A group of taps is a column of two rows of the filter, or of the last one. The rows of a pixel become pairs of words once
-/// for all sums that they are part of. They are not centered: offsets make up for the zero point, which stands in the padding.
+/// A group of taps is a column of two rows of the filter, or of the last row alone. The rows of a pixel are
+/// widened to interleaved `int16` once for all sums that use it. Their zero point is not subtracted: offsets
+/// correct for it, and the padding has the zero point's value.
 struct X86DepthwiseWordRowGenerator: CodeGenerator, Hashable {
   let isSigned: Bool
   let epilogue: X86EpilogueGenerator.Kind
@@ -16,7 +17,7 @@ struct X86DepthwiseWordRowGenerator: CodeGenerator, Hashable {
   private typealias A = ConvolutionArguments
   private static let bases: [General] = [.rax, .rbx]
 
-  /// The most columns that a block may have; zero where there is no such code.
+  /// The maximum number of columns in a block; 0 if there is no such code.
   static func mostColumns(_ target: X86Target, columnStep: Int, tapStep: Int, tapRows: Int, tapColumns: Int)
     -> Int
   {
@@ -31,21 +32,21 @@ struct X86DepthwiseWordRowGenerator: CodeGenerator, Hashable {
   private var end: X86EpilogueGenerator {
     X86EpilogueGenerator(target: .avx2, kind: epilogue, rowCount: columnCount, vectorCount: 1, columnCount: 8)
   }
-  /// The sums come first.
+  /// The accumulators come first.
   private func weight(_ tap: Int) -> Int { columnCount + tap }
-  /// The pixel, then two of its products.
+  /// Registers of the pixel, then of two of its products.
   private func spare(_ index: Int) -> Int { columnCount + tapColumns + index }
-  /// Has the order that makes words of bytes.
+  /// The shuffle that widens bytes to `int16`.
   private let order = 15
 
   // MARK: The function
 
-  /// The code of `void f(Arguments *)`, where `taps` is a list of the addresses of rows, and then of a pixel of padding, and
-  /// `rows` is how far from there the first column lies; nil only if the generator is wrong.
+  /// The code of `void f(Arguments *)`. `taps` lists the addresses of rows and then of a pixel of padding;
+  /// `rows` is the offset of the first column from those addresses. nil only if the generator has a bug.
   func generate() -> [UInt8]? {
     var a = X86Assembler(encoding: .vex)
     a.enter()
-    // Pixels of the output are as large as those of the input.
+    // Pixels of the output have the size of input pixels.
     end.loadStride(&a, A.offset(\.rowStride))
     a.load(.r12, .init(.rdi, A.offset(\.taps)))
     a.load(.rcx, .init(.r12, 8 * shape.tapRows))
@@ -76,7 +77,7 @@ struct X86DepthwiseWordRowGenerator: CodeGenerator, Hashable {
     return a.finish()
   }
 
-  /// All columns of a block for one vector of channels.
+  /// Computes all columns of a block for one vector of channels.
   private func vector(_ a: inout X86Assembler) {
     let end = end
     end.begin(&a, offsets: .rbp)
@@ -89,7 +90,7 @@ struct X86DepthwiseWordRowGenerator: CodeGenerator, Hashable {
     end.store(&a, bases)
   }
 
-  /// The next vector of channels. Each second vector has another block of factors.
+  /// Advances to the next vector of channels. Every second vector has new factors.
   private func advance(_ a: inout X86Assembler, _ nextVector: X86Assembler.Label) {
     a.add(.rsi, (shape.tapRows + 1) / 2 * tapColumns * 32)
     a.add(.rbp, 32)
@@ -105,7 +106,7 @@ struct X86DepthwiseWordRowGenerator: CodeGenerator, Hashable {
     a.jump(.notEqual, nextVector)
   }
 
-  /// The groups of one row of the filter or of two.
+  /// Multiplies the groups of one or two rows of the filter.
   private func rows(_ a: inout X86Assembler, _ rows: Range<Int>, _ end: X86EpilogueGenerator) {
     for row in rows {
       let base = Self.bases[row % 2]
@@ -129,21 +130,21 @@ struct X86DepthwiseWordRowGenerator: CodeGenerator, Hashable {
     }
   }
 
-  /// The tap by which a pixel is part of a column's sum, if it is.
+  /// The tap that multiplies a pixel in a column's sum; nil if there is none.
   private func tap(_ pixel: Int, _ column: Int) -> Int? {
     let distance = pixel - column * shape.columnStep
     let tap = distance / shape.tapStep
     return distance >= 0 && tap < tapColumns && tap * shape.tapStep == distance ? tap : nil
   }
 
-  /// Makes words of a pixel's eight bytes in one row or two.
+  /// Widens a pixel's eight bytes in one row, or in two interleaved rows.
   private func load(_ a: inout X86Assembler, _ first: Memory, _ second: Memory?) {
     let pixel = spare(0)
     guard let second else {
       return a.vector(isSigned ? .vpmovsxbd : .vpmovzxbd, .ymm, pixel, 0, first)
     }
-    // Each quarter has the bytes of both rows, of which it takes half. Other ways to widen cross quarters, which takes
-    // longer.
+    // Each quarter holds the bytes of both rows and uses half of them. Other ways to widen cross quarters,
+    // which takes longer.
     a.vector(.vpbroadcastq, .ymm, pixel, 0, first)
     a.vector(.vpbroadcastq, .ymm, spare(1), 0, second)
     a.vector(.vpblendd, .ymm, pixel, pixel, spare(1), immediate: 0xCC)
@@ -175,7 +176,7 @@ struct X86DepthwiseWordRowGenerator: CodeGenerator, Hashable {
     }
   }
 
-  /// Where a product of some goes: the last of all takes the pixel's place.
+  /// The register of a product; the very last one overwrites the pixel.
   private func product(_ index: Int, _ count: Int, _ left: Int) -> Int {
     count == left && index == count - 1 ? spare(0) : spare(1 + index)
   }

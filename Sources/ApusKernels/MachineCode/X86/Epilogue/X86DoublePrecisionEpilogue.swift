@@ -2,9 +2,10 @@
 
 /// The layout of factors in double precision, for one rounding.
 struct X86DoublePrecisionFactors {
-  /// Doubles of all columns: two arrays.
+  /// One double per column; they take two arrays.
   let scales: Int
-  /// Vectors of one double each: the bounds without the zero point, the sign, and the double below one half.
+  /// Constants, each repeated to fill a vector: the bounds minus the zero point, the sign bit, and the
+  /// largest double below ½.
   let least: Int
   let most: Int
   let signs: Int
@@ -30,13 +31,13 @@ struct X86DoublePrecisionFactors {
   }
 }
 
-/// From sums of bytes to outputs of 32 bits, in double precision.
+/// The epilogue of bytes in double precision, up to 32-bit outputs.
 extension X86EpilogueGenerator {
-  /// Multiplies the sums of one vector of columns in double precision and rounds them to the nearest integer, halves away
-  /// from zero, without the zero point.
+  /// Rescales one vector of columns in double precision and rounds to nearest, halves away from zero; the
+  /// zero point is not added.
   ///
-  /// Adding the double below one half, with the sign of the product, and dropping the fraction rounds so for any double
-  /// of such a size. The bounds are integers: it makes no difference that they come first.
+  /// Adding the largest double below ½, with the sign of the product, and truncating rounds exactly like that
+  /// for any double of this magnitude. Clamping can come first, because the bounds are integers.
   func rescaleOnce(_ a: inout X86Assembler, vector: Int) {
     let layout = X86DoublePrecisionFactors(X86FactorLayout(target))
     let (low, half) = (free(0), free(1))
@@ -50,7 +51,7 @@ extension X86EpilogueGenerator {
       for (index, part) in [low, value].enumerated() {
         a.vector(
           .vmulpd, width, part, part, .init(.rdx, layout.scales + (2 * vector + index) * width.byteCount))
-        // The bound is the second source: what the instruction answers where the product is NaN.
+        // The bound is the second source, which the instruction returns if the product is NaN.
         a.vector(.vmaxpd, width, part, part, .init(.rdx, layout.least))
         a.vector(.vminpd, width, part, part, .init(.rdx, layout.most))
         a.vector(.vpand, width, half, part, .init(.rdx, layout.signs))

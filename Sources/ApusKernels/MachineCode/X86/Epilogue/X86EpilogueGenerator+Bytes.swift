@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// From rescaled sums to bytes in memory.
+/// The epilogue of bytes, from rescaled sums to memory.
 extension X86EpilogueGenerator {
-  /// What is done to rescaled sums while they are narrowed.
+  /// How rescaled sums are narrowed to bytes.
   struct Bytes {
     let isSigned: Bool
-    /// Whether the zero point, in every word of `free(0)`, is still to be added.
+    /// Whether the zero point, in all 16-bit lanes of `free(0)`, must still be added.
     let addsZeroPoint: Bool
-    /// Whether bytes are packed as unsigned ones, and their highest bit is turned: that takes a zero point of −128 for granted.
+    /// Whether bytes are packed as unsigned and their highest bit is flipped afterwards, which adds a zero
+    /// point of −128 implicitly.
     let turnsSigns: Bool
     let isBounded: Bool
 
@@ -25,7 +26,7 @@ extension X86EpilogueGenerator {
       isBounded: isBounded)
   }
 
-  /// Loads what is still to be added.
+  /// Loads the zero point if it must still be added.
   func loadZeroPoint(_ a: inout X86Assembler, _ bytes: Bytes) {
     guard bytes.addsZeroPoint else { return }
     a.vector(.vpbroadcastw, width, free(0), 0, .init(.rdx, X86FactorLayout(target).zeroPoint))
@@ -49,8 +50,8 @@ extension X86EpilogueGenerator {
     a.vector(bytes.isSigned ? .vpminsb : .vpminub, width, value, value, free(2))
   }
 
-  /// AVX-512: four vectors become one of 64 bytes, those of one row or of several; three vectors are packed with one of
-  /// them again.
+  /// AVX-512: narrows four vectors, of one or several rows, to one of 64 bytes and stores it. A row of three
+  /// vectors repeats one.
   func storeBytesOfFour(_ a: inout X86Assembler, _ bases: [X86Assembler.General], _ bytes: Bytes) {
     loadBytesOfFour(&a, bytes)
     for row in stride(from: 0, to: rowCount, by: rowsTogether) {
@@ -58,10 +59,10 @@ extension X86EpilogueGenerator {
     }
   }
 
-  /// Rows that are packed together.
+  /// Rows that are narrowed together.
   var rowsTogether: Int { max(1, 4 / vectorCount) }
 
-  /// Loads what all rows need.
+  /// Loads the constants that all rows need.
   func loadBytesOfFour(_ a: inout X86Assembler, _ bytes: Bytes) {
     loadBounds(&a, bytes)
     if keptOrder == nil { loadOrder(&a) }
@@ -69,18 +70,19 @@ extension X86EpilogueGenerator {
 
   private var order: Int { keptOrder ?? free(3) }
 
-  /// Loads the order of bytes, by way of `rdx`, where rows have fewer than four vectors.
+  /// Loads the permutation that sorts packed bytes, if rows have fewer than four vectors; `rdx` points at the
+  /// factors.
   func loadOrder(_ a: inout X86Assembler) {
     guard vectorCount < 4 else { return }
     a.vector(.vpmovzxbd, width, order, 0, .init(.rdx, X86FactorLayout(target).order))
   }
 
-  /// As above for the rows that are packed together from `row` on.
+  /// AVX-512: narrows and stores the rows that are narrowed together, from `row` on.
   func storeBytesOfFour(
     _ a: inout X86Assembler, _ bases: [X86Assembler.General], _ bytes: Bytes, row: Int
   ) {
     let rows = min(rowsTogether, rowCount - row)
-    // Rows beyond the last are the last again, as is the vector beyond the third.
+    // Missing rows repeat the last, and a fourth vector repeats the third.
     func sums(_ index: Int) -> Int {
       vectorCount == 3
         ? sum(row, min(index, 2)) : sum(row + min(index / vectorCount, rows - 1), index % vectorCount)
@@ -101,7 +103,7 @@ extension X86EpilogueGenerator {
     for part in 0..<rows { storeRow(&a, first, part, second, place(bases, row + part)) }
   }
 
-  /// Stores the columns of one of the rows that share a register of bytes; `spare` may be used up.
+  /// Stores one of the rows that share a register of bytes; clobbers `spare`.
   private func storeRow(
     _ a: inout X86Assembler, _ value: Int, _ part: Int, _ spare: Int, _ memory: X86Assembler.Memory
   ) {
@@ -124,13 +126,14 @@ extension X86EpilogueGenerator {
     a.vector(.vmovdqu8Store, narrow, spare, 0, memory, mask: mask)
   }
 
-  /// AVX2: two rows of two vectors, or four of one, become a register of bytes, with one part of each row in each half.
+  /// AVX2: narrows two rows of two vectors, or four rows of one, to one register of bytes, with a part of
+  /// each row in each half.
   func storeBytesOfTwo(_ a: inout X86Assembler, _ bases: [X86Assembler.General], _ bytes: Bytes) {
     loadBounds(&a, bytes)
     let most = 4 / vectorCount
     for first in stride(from: 0, to: rowCount, by: most) {
       let rows = min(most, rowCount - first)
-      // Rows beyond the last are the last again.
+      // Missing rows repeat the last.
       let sums = (0..<4).map { index in
         sum(first + min(index / vectorCount, rows - 1), index % vectorCount)
       }
@@ -164,7 +167,7 @@ extension X86EpilogueGenerator {
     }
   }
 
-  /// Stores the first bytes of a register, which may be used up; another may keep all of it.
+  /// Stores the first `columnCount` bytes of a register and clobbers it; `other` keeps a copy.
   private func storeLow(
     _ a: inout X86Assembler, _ value: Int, _ memory: X86Assembler.Memory, keepingIn other: Int? = nil
   ) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension X86EpilogueGenerator.Kind {
-  /// What finishes outputs of these operands; without an epilogue, nothing does. `isPerRow` says whether each row is an
-  /// image of its own.
+  /// The kind for operands and an epilogue; raw sums without one.
+  ///
+  /// - Parameter isPerRow: whether each row is an image with its own scale.
   init(_ operands: MatrixOperands, _ epilogue: LoweredEpilogue?, isPerRow: Bool) {
     let isSigned = if case .int8 = operands { true } else { false }
     switch epilogue {
@@ -32,13 +33,13 @@ extension X86EpilogueGenerator.Kind {
     }
   }
 
-  /// Whether outputs are bytes, whose columns are in the order that packing wants.
+  /// Whether outputs are bytes, whose columns are in the order that packing needs.
   var isBytes: Bool { if case .bytes = self { true } else { false } }
 
   /// Whether no output is below the zero point, and all factors shift right.
   var isRectified: Bool { if case .bytes(_, .rightRectified, _) = self { true } else { false } }
 
-  /// Whether the zero point is still to be added to rescaled sums of bytes.
+  /// Whether the zero point must still be added to rescaled sums of bytes.
   var addsZeroPoint: Bool {
     switch self {
     case .bytes(_, .right, _), .bytes(_, .rightRectified, _), .bytes(_, .any, _),

@@ -1,43 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes the end of a generated product: from sums in registers to outputs in memory; and their beginning, as what is
-/// added to sums of bytes is where they start from.
+/// Generates the epilogue of a product, from accumulators to outputs in memory; and the initialization of
+/// accumulators, since sums of bytes start from their offsets.
 ///
-/// Sums of row `i` and vector `j` are in the register `i · vectorCount + j`; registers after them are free. At the end, `rdx`
-/// points at the factors, `rsi` at the offsets, and a base and ``strides`` at the rows of the
-/// output; the mask register `k1` has the even lanes and `k2` the columns of the last store.
+/// The accumulator of row `i` and vector `j` is register `i · vectorCount + j`; the registers after them are
+/// free. When the epilogue begins, `rdx` points at the factors, `rsi` at the offsets, and a base with
+/// ``strides`` at the rows of the output. Mask register `k1` has the even lanes, `k2` the columns of the last
+/// store.
 struct X86EpilogueGenerator: Hashable {
-  /// What becomes of the sums.
+  /// The kind of epilogue.
   enum Kind: Hashable {
     /// 32-bit sums, without bias.
     case sums
-    /// Floats: bias, bounds.
+    /// Floats: adds the bias and clamps.
     case floats
-    /// Floats of integer sums: the scale of each row, or one for all rows, times that of the column, or that of the column
-    /// before the other; bias, bounds.
+    /// Floats from integer sums: multiplies by the scale of each row, or one for all rows, and by the
+    /// column's scale, in either order; adds the bias and clamps.
     case scaledFloats(isPerRow: Bool, areColumnsFirst: Bool)
-    /// Bytes: offset, one multiplication with double rounding, zero point, and bounds where they are not the type's own.
+    /// Bytes: rescales, adds the zero point, and clamps if the bounds are narrower than the type.
     case bytes(isSigned: Bool, Rescaling, isBounded: Bool)
   }
 
-  /// Which fixed-point factors there are.
+  /// The rescaling of sums of bytes.
   enum Rescaling: Hashable {
-    /// All shift right, by 1 to 21 bits, and none is negative.
+    /// Fixed-point factors that all shift right, by 1 to 21 bits; none is negative.
     case right
-    /// As before, and no output is below the zero point.
+    /// Fixed-point factors that all shift right, by 1 to 21 bits, with no output below the zero point.
     case rightRectified
-    /// Any, of any sums.
+    /// Any fixed-point factors, and any sums.
     case any
-    /// None: factors in double precision, and one rounding.
+    /// Factors in double precision, with one rounding.
     case once
-    /// None: factors in single precision, as ``SinglePrecisionFactor`` has them.
+    /// Factors in single precision, see ``SinglePrecisionFactor``.
     case single(isRectified: Bool, zeroPoint: ZeroPoint, hasRest: Bool)
   }
 
   /// The zero point of outputs in single precision.
   enum ZeroPoint: Hashable {
     case none
-    /// −128, which signed bytes have where it is the least of them.
+    /// −128, the minimum of signed bytes.
     case least
     case other
   }
@@ -46,21 +47,21 @@ struct X86EpilogueGenerator: Hashable {
   let kind: Kind
   let rowCount: Int
   let vectorCount: Int
-  /// The columns that are written: the first ones of the vectors' lanes.
+  /// The number of columns that are stored: the first ones in lane order.
   let columnCount: Int
-  /// Where the sums begin, and the registers that hold none, if not right after them.
+  /// The first accumulator, and the first free register if it does not follow the accumulators.
   var firstSum = 0
   var firstFree: Int?
-  /// The register that keeps the order of bytes, if one does.
+  /// The register that keeps the permutation of bytes, if there is one.
   var keptOrder: Int?
   var strides = X86Strides(one: .r9, three: .r10, five: .r11)
-  /// The width of vectors, where those of the target are wider than the columns of floats.
+  /// The width of vectors, if narrower ones than the target's suffice for the columns of floats.
   var narrowWidth: X86Assembler.Width?
 
   private typealias General = X86Assembler.General
   var width: X86Assembler.Width { narrowWidth ?? target.width }
-  /// The width of a vector's sums: where AVX-512 puts bytes in order and half of the columns do not exist, the other half,
-  /// which takes half the time; but what cuts off products has 512 bits.
+  /// The width that a vector is rescaled in. With AVX-512, 256 bits take half the time if half of the columns
+  /// do not exist. Truncating instructions always have 512 bits.
   func width(_ vector: Int) -> X86Assembler.Width {
     guard target == .avx512, kind.shiftsRight || kind.isSingle && !kind.hasRest, vectorCount < 4 else {
       return width
@@ -68,27 +69,27 @@ struct X86EpilogueGenerator: Hashable {
     return columnCount - vector * target.lanes <= target.lanes / 2 ? .ymm : .zmm
   }
   func sum(_ row: Int, _ vector: Int) -> Int { firstSum + row * vectorCount + vector }
-  /// Registers that hold no sums.
+  /// A free register.
   func free(_ index: Int) -> Int { (firstFree ?? rowCount * vectorCount) + index }
 
-  /// The address of a row: bases lie six rows apart.
+  /// The address of a row; consecutive bases are six rows apart.
   func place(_ bases: [X86Assembler.General], _ row: Int, _ displacement: Int = 0) -> X86Assembler.Memory {
     place(bases[row / 6], row % 6, displacement)
   }
 
-  /// The address of one of six rows from a base on.
+  /// The address of one of the six rows from a base on.
   func place(_ base: X86Assembler.General, _ row: Int, _ displacement: Int = 0) -> X86Assembler.Memory {
     strides.place(base, row, displacement)
   }
 
   func loadStride(_ a: inout X86Assembler, _ offset: Int) { strides.load(&a, offset) }
 
-  /// Six strides on from a base.
+  /// Sets `next` to six strides after `base`.
   func nextBase(_ a: inout X86Assembler, _ next: X86Assembler.General, from base: X86Assembler.General) {
     a.address(next, strides.sixth(base))
   }
 
-  /// The row after a block's last.
+  /// Sets `register` to the row after a block's last.
   func pointAfterLast(
     _ a: inout X86Assembler, _ bases: [X86Assembler.General], _ register: X86Assembler.General
   ) {
@@ -99,7 +100,7 @@ struct X86EpilogueGenerator: Hashable {
     }
   }
 
-  /// The row after a block's last, of six at most.
+  /// Sets `register` to the row after a block's last, for blocks of up to six rows.
   func pointAfterLast(
     _ a: inout X86Assembler, _ base: X86Assembler.General, _ register: X86Assembler.General
   ) {
@@ -117,7 +118,7 @@ struct X86EpilogueGenerator: Hashable {
   /// Whether the last vector of floats has more lanes than columns.
   var isMasked: Bool { 4 * columnCount % width.byteCount != 0 }
 
-  /// The columns of the last store, in `k2`, and the even lanes, in `k1`.
+  /// Loads the masks: the even lanes into `k1`, the columns of the last store into `k2`.
   func loadMasks(_ a: inout X86Assembler) {
     guard target == .avx512 else { return }
     a.move(.rax, 0x5555)
@@ -127,7 +128,7 @@ struct X86EpilogueGenerator: Hashable {
     a.moveMask(2, .rax)
   }
 
-  /// Sets the sums to what they begin with, by way of `rdx` and `rsi`.
+  /// Initializes the accumulators; clobbers `rdx` and `rsi`.
   func begin(_ a: inout X86Assembler) {
     guard kind.isBytes else {
       for index in 0..<rowCount * vectorCount { a.zeroVector(index, width) }
@@ -138,7 +139,7 @@ struct X86EpilogueGenerator: Hashable {
     begin(&a, offsets: .rsi)
   }
 
-  /// Sets the sums of bytes to what they begin with; `rdx` points at the factors.
+  /// Initializes the accumulators of bytes; `rdx` points at the factors.
   func begin(_ a: inout X86Assembler, offsets: X86Assembler.General) {
     for vector in 0..<vectorCount {
       a.vector(.vmovdqu, width, sum(0, vector), 0, .init(offsets, vector * width.byteCount))
@@ -184,7 +185,8 @@ struct X86EpilogueGenerator: Hashable {
     }
   }
 
-  /// A factor in a register: AVX-512 has enough of them; AVX2 reads it from the cache each time.
+  /// Loads a factor into a register with AVX-512, which has enough of them; with AVX2 instructions read it
+  /// from memory.
   func factor(
     _ a: inout X86Assembler, _ width: X86Assembler.Width, _ index: Int, _ displacement: Int
   ) -> X86Assembler.Operand {

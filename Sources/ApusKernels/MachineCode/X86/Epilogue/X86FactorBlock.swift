@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A panel's block of factors while it is written.
+/// The factors of one panel while they are written.
 @safe struct X86FactorBlock {
   private let start: UnsafeMutableRawPointer
   let layout: X86FactorLayout
@@ -19,7 +19,7 @@
 
   /// Writes the zero point and the bounds of bytes.
   func storeBytes(_ zeroPoint: Int32, _ minimum: Int32, _ maximum: Int32) {
-    // Code that takes one vector of two finds them there as well.
+    // Code that reads the second vector of a pair needs them too.
     for place in [0, 32] {
       store(Int16(truncatingIfNeeded: zeroPoint), at: layout.zeroPoint + place)
       store(UInt32(UInt8(truncatingIfNeeded: minimum)) * 0x0101_0101, at: layout.minimum + place)
@@ -27,7 +27,7 @@
     }
   }
 
-  /// Calls `body` with each lane that has a channel, and the channel's factor: its own, or that of all.
+  /// Calls `body` with each lane that has a channel, and the factor of that channel or of all.
   @inline(__always)
   func forEachLane<Factor>(_ factors: [Factor], _ body: (_ lane: Int, _ factor: Factor) -> Void) {
     for lane in lanes.columns.indices {

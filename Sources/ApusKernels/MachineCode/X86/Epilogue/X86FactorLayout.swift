@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where a panel's factors lie, in bytes from its block's start: what all forms of an epilogue share. Each form has a layout of
-/// its own for the rest.
+/// The layout of a panel's factors, in bytes: the parts that all epilogues share. Each epilogue has its own
+/// layout for the rest.
 struct X86FactorLayout {
   /// The size of a vector.
   let vectorByteCount: Int
-  /// The size of an array of one 32-bit lane for each column. A form has five of them.
+  /// The size of an array with one 32-bit lane per column. There are five of them.
   private let arrayByteCount: Int
-  /// 64 bytes for a constant of the form.
+  /// 64 bytes for a constant of the epilogue.
   let constant: Int
-  /// 64 bytes that tell lanes apart: see ``order``, ``wordOrder`` and ``X86FloatFactors/columnMask``.
+  /// 64 bytes for a constant that differs by lane: see ``order``, ``wordOrder`` and
+  /// ``X86FloatFactors/columnMask``.
   let pattern: Int
   /// 0x80 in every byte.
   let signFlip: Int
   /// A 16-bit value.
   let zeroPoint: Int
-  /// A byte four times, or a float.
+  /// A byte, repeated four times, or a float.
   let minimum: Int
   let maximum: Int
-  /// 64 bytes more for a constant of the form.
+  /// 64 bytes for a second constant of the epilogue.
   let secondConstant: Int
-  /// The size of a block.
+  /// The size of a panel's factors.
   let byteCount: Int
 
   init(_ target: X86Target) {
@@ -36,21 +37,22 @@ struct X86FactorLayout {
     byteCount = secondConstant + 64
   }
 
-  /// Where an array lies.
+  /// The position of an array.
   func array(_ index: Int) -> Int { index * arrayByteCount }
 
-  /// Bytes with AVX-512: for panels of one to three vectors, which dwords of packed bytes make rows, as a byte each.
+  /// AVX-512, bytes: for panels of one to three vectors, the permutation of packed 32-bit lanes that puts
+  /// rows together, one byte per lane.
   var order: Int { pattern }
 
-  /// Bytes with AVX2: which bytes of eight of one row and eight of another become words, low halves of unsigned ones, high
-  /// halves of signed ones.
+  /// AVX2, bytes: the shuffle that turns eight bytes of one row and eight of another into interleaved 16-bit
+  /// lanes; unsigned bytes go into low halves, signed ones into high halves.
   var wordOrder: Int { pattern }
 
-  /// Bytes of four vectors, which are packed together, lie by quarters of 128 bits: where the dwords of one vector after
-  /// the other are.
+  /// Packing four vectors interleaves them by quarters of 128 bits; this permutation of 32-bit lanes undoes
+  /// it.
   private static let dwordOrder: [UInt8] = [0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15]
 
-  /// Writes a block of factors.
+  /// Writes a panel's factors.
   func fill(
     _ block: UnsafeMutableRawPointer, epilogue: LoweredEpilogue, kind: X86EpilogueGenerator.Kind,
     lanes: ChannelLanes

@@ -2,9 +2,9 @@
 
 /// The layout of the factors of float outputs.
 struct X86FloatFactors {
-  /// An array of one float for each column, where floats are quantized at run time.
+  /// One scale per column, for activations quantized at run time.
   let scales: Int
-  /// AVX2: eight lanes of ones, then eight of zeros.
+  /// AVX2: eight lanes with all bits set, then eight of zeros; a mask of columns is a part of them.
   let columnMask: Int
 
   init(_ layout: X86FactorLayout) {
@@ -12,12 +12,12 @@ struct X86FloatFactors {
     columnMask = layout.pattern
   }
 
-  /// Writes the lanes of ones.
+  /// Writes ``columnMask``.
   func fillColumnMask(_ block: X86FactorBlock) {
     for lane in 0..<8 { block.store(-1 as Int32, at: columnMask + 4 * lane) }
   }
 
-  /// Writes the bounds, and the scales if there are some.
+  /// Writes the bounds, and the scales if there are any.
   func fill(_ block: X86FactorBlock, scales factors: [Float] = [], minimum: Float, maximum: Float) {
     block.store(minimum, at: block.layout.minimum)
     block.store(maximum, at: block.layout.maximum)
@@ -26,10 +26,10 @@ struct X86FloatFactors {
   }
 }
 
-/// From sums to floats in memory.
+/// The epilogue of floats.
 extension X86EpilogueGenerator {
-  /// Makes floats of sums: `sum · (column's scale · row's scale)` or `sum · column's scale · row's scale`, in the order of the
-  /// portable kernels.
+  /// Converts sums to floats: `sum · (column's scale · row's scale)` or `sum · column's scale · row's scale`,
+  /// in the portable kernels' order of operations.
   func scale(_ a: inout X86Assembler, isPerRow: Bool, areColumnsFirst: Bool) {
     let factor = free(0)
     a.load(.rcx, .init(.rdi, ConvolutionArguments.offset(\.scales)))
@@ -63,7 +63,7 @@ extension X86EpilogueGenerator {
       for row in 0..<rowCount {
         let value = sum(row, vector)
         a.vector(.vaddps, width, value, value, .init(.rsi, vector * width.byteCount))
-        // The value is the second source: what the instructions answer where it is NaN.
+        // The value is the second source, which the instructions return if it is NaN.
         a.vector(.vmaxps, width, value, minimum, value)
         a.vector(.vminps, width, value, maximum, value)
       }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The layout of factors that all shift right, and none of which is negative.
+/// The layout of fixed-point factors that all shift right and are not negative.
 struct X86ShiftingFactors {
-  /// Arrays of one 32-bit lane for each column: factors, doubled; those of odd columns where the even ones before them are; and
-  /// shifts.
+  /// Arrays with one 32-bit lane per column: doubled factors; the doubled factors of odd columns in the lanes
+  /// of the even ones before them; and shifts.
   let multipliers: Int
   let oddMultipliers: Int
   let shifts: Int
-  /// Arrays of one 64-bit lane for the even and for the odd columns: what is added to products.
+  /// Arrays with one 64-bit lane per even and per odd column: the constants added to products.
   let evenOffsets: Int
   let oddOffsets: Int
-  /// 2³¹ in 32-bit lanes: what sums begin with.
+  /// 2³¹ in 32-bit lanes, which accumulators start from.
   let bias: Int
 
   init(_ layout: X86FactorLayout) {
@@ -22,7 +22,9 @@ struct X86ShiftingFactors {
     bias = layout.constant
   }
 
-  /// Writes the factors; `isRectified` says that no output is below the zero point.
+  /// Writes the factors.
+  ///
+  /// - Parameter isRectified: whether no output is below the zero point.
   func fill(
     _ block: X86FactorBlock, _ factors: [FixedPointMultiplier], zeroPoint: Int32, isRectified: Bool
   ) {
@@ -34,7 +36,8 @@ struct X86ShiftingFactors {
       block.store(bits, at: multipliers + place)
       if lane % 2 == 1 { block.store(bits, at: oddMultipliers + place - 4) }
       block.store(shift, at: shifts + place)
-      // Half of the first rounding, less the bias of the sums; above 2³², the rest: see `rescaleRight`.
+      // The first rounding's half minus the bias of the sums; above 2³², the other constants: see
+      // `rescaleRight`.
       let bias = Int64(factor.value) << 32
       let rest = Int64(rounding) - (isRectified ? 0 : 1) + Int64(zeroPoint) << Int64(shift)
       block.store(
@@ -44,36 +47,39 @@ struct X86ShiftingFactors {
   }
 }
 
-/// From sums of bytes to outputs of 32 bits, by factors that all shift right.
+/// The epilogue of bytes with factors that all shift right, up to 32-bit outputs.
 extension X86EpilogueGenerator {
-  /// The greatest magnitude of sums that this form takes: some 2³⁰ more would overflow with the greatest rounding or
-  /// zero point. Converters clip the biases of unused channels to 2³⁰.
+  /// The largest magnitude of a sum for which this epilogue is exact: about 2³⁰ more would overflow with the
+  /// largest rounding constant or zero point. Converters clip the biases of unused channels to 2³⁰.
   static let sumLimit = 3 << 29 - 1 << 22
-  /// What shifts by more would overflow with the zero point there.
+  /// The maximum right shift, as a negative number; larger ones would overflow with the zero point.
   static let leastShift: Int32 = -21
 
-  /// Whether ``Rescaling/right`` takes these factors.
+  /// Whether ``Rescaling/right`` supports these factors.
   static func shiftRight(_ factors: [FixedPointMultiplier]) -> Bool {
     factors.allSatisfy { leastShift...(-1) ~= $0.shift && $0.value >= 0 }
   }
 
-  /// Multiplies the sums of one vector of columns by factors that shift right, with the reference's two roundings, and adds
+  /// Rescales one vector of columns by factors that shift right, with the reference's two roundings, and adds
   /// the zero point.
   ///
-  /// The reference rounds `x·m / 2³¹` to the nearest integer `y`, halves upwards, then `y / 2ᵉ`, halves away from zero:
-  /// `(y + 2ᵉ⁻¹ − (y < 0)) >> e`. The caller has made sure that `|x|` is at most ``sumLimit``, so that nothing here
-  /// overflows. Sums began 2³¹ too high, so that they are not negative as unsigned numbers and `2m`, too, may take 32 bits:
-  /// the upper half of `(x + 2³¹)·2m + c` is then `y` plus whatever multiple of 2³² is part of `c`, in which the 2³¹ are
-  /// taken off again: the rounding, minus one, and the zero point, `z·2ᵉ`. What is left is to add one where `y` is not
-  /// negative: where `x` is not, which its highest bit tells; `x` is negative and `y` zero only where the one makes no
-  /// difference. Where no output is below the zero point, that one may be part of the constant: it could only raise
-  /// results of negative `y`, none of which it raises above the zero point.
+  /// The reference rounds `x·m / 2³¹` to the nearest integer `y`, halves upwards, then `y / 2ᵉ`, halves away
+  /// from zero: `(y + 2ᵉ⁻¹ − (y < 0)) >> e`. The caller guarantees that `|x|` is at most ``sumLimit``, so
+  /// that nothing here overflows.
+  ///
+  /// Accumulators start from 2³¹. So as unsigned numbers they are not negative, and `2m` may use 32 bits: the
+  /// upper half of `(x + 2³¹)·2m + c` is `y` plus a multiple of 2³² in `c`. The constant `c` subtracts the
+  /// 2³¹ again and adds the rounding, minus one, and the zero point, `z·2ᵉ`. One must still be added if `y`
+  /// is not negative. The highest bit of `x` tells that: `x` is negative and `y` zero only if the one makes
+  /// no difference. If no output is below the zero point, the one is part of the constant: it could only
+  /// raise results for negative `y`, and raises none of them above the zero point.
   func rescaleRight(_ a: inout X86Assembler, vector: Int) {
     loadFactors(&a, vector: vector)
     for row in 0..<rowCount { rescaleRight(&a, row: row, vector: vector) }
   }
 
-  /// Where the factors of a vector that shift right lie: for even and odd columns, the constants added to both, and shifts.
+  /// The position of a vector's factors: of even and odd columns, the constants added to both, and the
+  /// shifts.
   private func rightFactor(_ index: Int, _ vector: Int) -> Int {
     let layout = X86ShiftingFactors(X86FactorLayout(target))
     let start =
@@ -87,12 +93,12 @@ extension X86EpilogueGenerator {
     return start + vector * width.byteCount
   }
 
-  /// Loads the factors of a vector that shift right, where there are registers for them.
+  /// Loads a vector's factors if there are registers for them.
   func loadFactors(_ a: inout X86Assembler, vector: Int) {
     for index in 0..<5 { _ = factor(&a, width(vector), 2 + index, rightFactor(index, vector)) }
   }
 
-  /// As above for one row, after the factors were loaded.
+  /// Rescales one row of a vector of columns by factors that shift right, after ``loadFactors(_:vector:)``.
   func rescaleRight(_ a: inout X86Assembler, row: Int, vector: Int) {
     func factor(_ index: Int) -> X86Assembler.Operand {
       target == .avx512 ? .register(free(2 + index)) : .memory(.init(.rdx, rightFactor(index, vector)))

@@ -2,11 +2,12 @@
 
 /// The layout of factors in single precision.
 struct X86SinglePrecisionFactors {
-  /// Arrays of one float for each column: factors, what is added to products, and what factors lack.
+  /// Arrays with one float per column: factors, the offsets added to products, and the remainders of factors
+  /// in two parts.
   let multipliers: Int
   let offsets: Int
   let rests: Int
-  /// The sign of floats, in all lanes.
+  /// The sign bit of floats, in all lanes.
   let sign: Int
 
   init(_ layout: X86FactorLayout) {
@@ -27,23 +28,24 @@ struct X86SinglePrecisionFactors {
   }
 }
 
-/// From sums of bytes to outputs of 32 bits, in single precision where that makes no difference: see ``SinglePrecisionFactor``.
+/// The epilogue of bytes in single precision, up to 32-bit outputs, for factors with which it is exact: see
+/// ``SinglePrecisionFactor``.
 extension X86EpilogueGenerator {
-  /// The greatest magnitude of sums that such factors take; nil where any will do.
+  /// The largest magnitude of a sum for which these factors are exact; nil if there is no limit.
   static func singlePrecisionSumLimit(_ factors: [SinglePrecisionFactor]) -> Int? {
-    // Products are below 2³¹ whatever the sums are, unless a factor is a half or more.
+    // Unless a factor is ½ or more, products are below 2³¹ for all sums.
     let exponent = factors.reduce(-2) { max($0, Int($1.multiplier.exponent)) }
     return exponent < -1 ? nil : sumLimit >> (exponent + 1)
   }
 
-  /// Multiplies the sums of one vector of columns in single precision, without the zero point: see
+  /// Rescales one vector of columns in single precision, without the zero point: see
   /// ``SinglePrecisionFactor``.
   func rescaleSingle(_ a: inout X86Assembler, vector: Int) {
     loadSingleFactors(&a, vector: vector)
     for row in 0..<rowCount { rescaleSingle(&a, row: row, vector: vector) }
   }
 
-  /// The registers of a vector's factors and offsets, and of signs.
+  /// The registers of a vector's factors and offsets, and the sign bits.
   private var singleFactor: Int { free(target == .avx512 ? 4 : 2) }
   private var singleOffset: Int { free(target == .avx512 ? 5 : 3) }
   private var sign: X86Assembler.Operand {
@@ -51,7 +53,7 @@ extension X86EpilogueGenerator {
       ? .register(free(6)) : .memory(.init(.rdx, X86SinglePrecisionFactors(X86FactorLayout(target)).sign))
   }
 
-  /// Loads signs, if there is a register for them, where sums in single precision need them.
+  /// Loads the sign bits if the epilogue needs them and there is a register for them.
   func loadSign(_ a: inout X86Assembler) {
     guard case .bytes(_, .single(isRectified: false, _, _), _) = kind, case .register(let sign) = sign else {
       return
@@ -67,7 +69,7 @@ extension X86EpilogueGenerator {
     a.vector(.vmovdqu, width, singleOffset, 0, .init(.rdx, layout.offsets + offset))
   }
 
-  /// As above for one row, after the factors were loaded.
+  /// Rescales one row of a vector of columns in single precision, after ``loadSingleFactors(_:vector:)``.
   func rescaleSingle(_ a: inout X86Assembler, row: Int, vector: Int) {
     guard case .bytes(_, .single(let isRectified, _, let hasRest), _) = kind else { return }
     let (width, value) = (width(vector), sum(row, vector))

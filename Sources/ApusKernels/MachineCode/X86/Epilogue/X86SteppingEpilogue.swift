@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The layout of factors of any kind, applied step by step.
+/// The layout of fixed-point factors of any kind.
 struct X86SteppingFactors {
-  /// Arrays of one 32-bit lane for each column: factors; those of odd columns where the even ones before them are; right shifts
-  /// less one; ones where there is a right shift; left shifts.
+  /// Arrays with one 32-bit lane per column: factors; the factors of odd columns in the lanes of the even
+  /// ones before them; right shifts minus one; 1 if there is a right shift, otherwise 0; left shifts.
   let multipliers: Int
   let oddMultipliers: Int
   let shifts: Int
@@ -40,14 +40,15 @@ struct X86SteppingFactors {
   }
 }
 
-/// From sums of bytes to outputs of 32 bits, for any sum and any factor.
+/// The epilogue of bytes for any sum and any factor, up to 32-bit outputs.
 extension X86EpilogueGenerator {
-  /// As ``rescaleRight(_:vector:)`` for any sum and any factor, zero point included.
+  /// Rescales one vector of columns by any fixed-point factors, with the reference's two roundings, and adds
+  /// the zero point.
   ///
-  /// `x` may first be shifted left, and wraps as the reference's does. `|x·m|` is at most 2³¹·(2³¹ − 1), so that the product
-  /// with its rounding takes 63 bits, and `y`, less one if it is negative, 32. The second rounding is done in two shifts,
-  /// `(((y − (y < 0)) >> (e − 1)) + 1) >> 1`, as `y + 2ᵉ⁻¹` might not take 32 bits. Where `e` is zero, each of its ones is a zero
-  /// and `e − 1` another: then nothing but the product is rounded.
+  /// `x` may first be shifted left, and wraps as the reference's does. `|x·m|` is at most 2³¹·(2³¹ − 1), so
+  /// the product with its rounding takes 63 bits, and `y`, minus one if it is negative, 32. The second
+  /// rounding takes two shifts, `(((y − (y < 0)) >> (e − 1)) + 1) >> 1`, because `y + 2ᵉ⁻¹` might not fit in
+  /// 32 bits. If `e` is zero, the ones and `e − 1` are all replaced by zero, and only the product is rounded.
   func rescale(_ a: inout X86Assembler, vector: Int) {
     let layout = X86SteppingFactors(X86FactorLayout(target))
     let offset = vector * width.byteCount

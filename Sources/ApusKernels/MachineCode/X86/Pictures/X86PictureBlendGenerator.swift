@@ -29,7 +29,7 @@ struct X86PictureBlendGenerator: CodeGenerator, Hashable {
       a.vector(.vpmovzxbw, .ymm, register, 0, register)
       a.vector(.vpmaddwd, .ymm, register, register, Memory(.rsi))
     }
-    // High words of both rows' sums side by side, and low bytes.
+    // Interleaves the high 16 bits of both rows' sums, and their low bytes.
     a.shift(.shiftDoubles, digit: 4, .ymm, high, upper, by: 8)
     a.shift(.shiftDoubles, digit: 6, .ymm, shifted, lower, by: 8)
     a.vector(.vpblendw, .ymm, high, high, shifted, immediate: 0xAA)

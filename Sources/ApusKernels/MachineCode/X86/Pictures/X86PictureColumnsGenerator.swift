@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Generates weighted sums of neighboring pixels' high words, four of them for each column, with AVX2.
+/// Generates weighted sums along rows with AVX2: of the `int16` high parts of neighboring pixels, four sums
+/// for each column.
 struct X86PictureColumnsGenerator: CodeGenerator, Hashable {
   /// Pairs of pixels, up to ``mostPairs``.
   let pairs: Int
   let bytesPerPixel: Int
 
-  /// The most pairs whose products are written out.
+  /// The maximum number of pairs for which the loop is unrolled.
   static let mostPairs = 12
 
   private typealias A = PictureCode.Columns

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Generates weighted sums of neighboring rows of bytes: high words and low bytes of each sum.
+/// Generates weighted sums of neighboring rows of bytes; stores the high 16 bits and the low byte of each sum
+/// separately.
 ///
-/// Bytes are widened and two rows interleaved, so that one product adds both; weights stay in registers.
+/// Bytes are widened and two rows are interleaved, so that one `vpmaddwd` adds both. Weights stay in
+/// registers.
 struct X86PictureRowsGenerator: CodeGenerator, Hashable {
   let target: X86Target
-  /// How many rows, up to ``mostTaps``.
+  /// The number of rows, up to ``mostTaps``.
   let taps: Int
 
-  /// The most rows whose weights registers hold.
+  /// The maximum number of rows whose weights fit in registers.
   static let mostTaps = 16
 
   private typealias A = PictureCode.Rows
   private typealias Memory = X86Assembler.Memory
-  /// Each is the address of three rows.
+  /// Each register addresses three rows.
   private static let places: [X86Assembler.General] = [.rax, .rcx, .rdx, .rsi, .r8, .r9]
 
-  /// Bytes of a step.
+  /// Bytes per iteration.
   var block: Int { target.width.byteCount / 2 }
 
   func generate() -> [UInt8]? {

@@ -2,8 +2,8 @@
 
 /// Generates a reduction of taps, see ``TapReduction``.
 ///
-/// Four vectors are made at a time, which lie a step apart: neighbors in a row or a pixel, or the same channels of neighboring
-/// pixels.
+/// Four vectors are computed at a time, at equal distances: neighbors in a row or a pixel, or equal channels
+/// of neighboring pixels.
 struct X86PoolingGenerator: CodeGenerator, Hashable {
   let target: X86Target
   let reduction: TapReduction
@@ -13,7 +13,7 @@ struct X86PoolingGenerator: CodeGenerator, Hashable {
 
   private static let vectorsAtOnce = 4
   private static let kept: [X86Assembler.General] = [.rbx, .r12, .r13, .r14, .r15]
-  // Registers: what is kept of each vector, a tap of each, then constants.
+  // Registers: the accumulator of each vector, a tap of each, then constants.
   private let least = 8
   private let most = 9
   private let factor = 10
@@ -89,7 +89,7 @@ struct X86PoolingGenerator: CodeGenerator, Hashable {
     a.vector(.vmovups, .xmm, shift, 0, Memory(.rdi, A.offset(\.shift)))
   }
 
-  /// So many vectors; the target moves behind them.
+  /// Computes `vectors` vectors and advances the target.
   private func block(_ a: inout X86Assembler, vectors: Int) {
     for vector in 0..<vectors { begin(&a, vector) }
     a.move(.rdi, .rsi)
@@ -117,14 +117,14 @@ struct X86PoolingGenerator: CodeGenerator, Hashable {
     }
   }
 
-  /// Brings a tap to what is kept.
+  /// Combines a tap with an accumulator.
   private func take(_ a: inout X86Assembler, _ kept: Int, _ place: Memory) {
     let tap = kept + Self.vectorsAtOnce
     switch reduction.operation {
     case .greatestUnsignedBytes: a.vector(.vpmaxub, width, kept, kept, place)
     case .greatestSignedBytes: a.vector(.vpmaxsb, width, kept, kept, place)
     case .greatestFloats:
-      // NaN is passed over: what was found is the second source.
+      // Skips NaN: the accumulator is the second source.
       a.vector(.vmovups, width, tap, 0, place)
       a.vector(.vmaxps, width, kept, tap, kept)
     case .sumOfUnsignedBytes, .sumOfSignedBytes:
@@ -135,7 +135,7 @@ struct X86PoolingGenerator: CodeGenerator, Hashable {
     }
   }
 
-  /// Makes results of what is kept, and stores them.
+  /// Computes a vector of results from an accumulator and stores it.
   private func finish(_ a: inout X86Assembler, _ kept: Int) {
     switch (reduction.result, reduction.operation) {
     case (.bounded, .greatestUnsignedBytes): a.vector(.vpminub, width, kept, kept, most)
@@ -143,7 +143,7 @@ struct X86PoolingGenerator: CodeGenerator, Hashable {
     case (.bounded, .greatestFloats): a.vector(.vminps, width, kept, most, kept)
     case (.product, .sumOfFloats), (.quotient, .sumOfFloats):
       a.vector(reduction.result == .product ? .vmulps : .vdivps, width, kept, kept, factor)
-      // The second source is the answer where it is NaN.
+      // The second source is the result if it is NaN.
       a.vector(.vmaxps, width, kept, least, kept)
       a.vector(.vminps, width, kept, most, kept)
     case (.product, _): return finishBytes(&a, kept)
@@ -152,7 +152,7 @@ struct X86PoolingGenerator: CodeGenerator, Hashable {
     a.vector(.vmovupsStore, width, kept, 0, Memory(.rdx))
   }
 
-  /// Makes bytes of sums, by ``WordMean``.
+  /// Computes bytes from 16-bit sums by ``WordMean`` and stores them.
   private func finishBytes(_ a: inout X86Assembler, _ kept: Int) {
     let spare = kept + Self.vectorsAtOnce
     a.shift(.shiftWords, digit: 4, width, spare, kept, by: 15)
@@ -167,7 +167,7 @@ struct X86PoolingGenerator: CodeGenerator, Hashable {
     if target == .avx512 {
       a.vector(.vpmovwb, width, kept, 0, spare)
     } else {
-      // The bytes are the first eight of both halves.
+      // The bytes are the first eight of each half.
       a.vector(.vpackuswb, width, spare, kept, kept)
       a.vector(.vpermq, width, spare, 0, spare, immediate: 0x08)
     }
@@ -177,7 +177,7 @@ struct X86PoolingGenerator: CodeGenerator, Hashable {
 }
 
 extension X86Target {
-  /// The code of a reduction; throws where it cannot be placed.
+  /// The code of a reduction; throws if there is no memory for code.
   func pooling(_ reduction: TapReduction) throws(Decline) -> TapReductionCode {
     try TapReductionCode(reduction, X86PoolingGenerator(target: self, reduction: reduction))
   }

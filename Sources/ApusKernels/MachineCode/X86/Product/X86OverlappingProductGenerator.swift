@@ -1,49 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Generates products of bytes of few steps with AVX-512: while a block of rows is summed, the sums of the block before
-/// become outputs, since either alone would leave half of the processor idle.
+/// Generates products of bytes with a small K for AVX-512: the sums of one block are computed while the
+/// epilogue of the previous block runs, since either alone would leave half of the processor idle.
 ///
-/// All steps but extra ones are written out; two sets of sums take turns.
+/// All K-steps but extra ones are unrolled; two sets of accumulators take turns.
 struct X86OverlappingProductGenerator: CodeGenerator, Hashable {
   let product: ProductKind
   let epilogue: X86EpilogueGenerator.Kind
   let rowCount: Int
-  /// Vectors of a panel, 1 or 2.
+  /// The width of the panel in vectors: 1 or 2.
   let vectorCount: Int
-  /// The columns that are written.
+  /// The number of columns that are stored.
   let columnCount: Int
   let steps: ProductSteps
 
   private typealias General = X86Assembler.General
   private typealias A = ConvolutionArguments
 
-  /// The most rows, by vectors less one: what two sets of sums leave registers for. Beyond so many steps, finishing takes
-  /// little of the time.
+  /// The maximum heights of blocks with 1 and 2 vectors, limited by registers for two sets of accumulators.
+  /// nil for more than 32 K-steps, where the epilogue takes a small part of the time.
   static func mostRows(_ steps: ProductSteps) -> [Int]? { steps.taps * steps.perTap <= 32 ? [6, 4] : nil }
 
   // MARK: Registers
 
   private func width(_ vector: Int) -> X86Assembler.Width { end(0).width(vector) }
-  /// That of a step's bytes of a row.
+  /// The width of a broadcast row.
   private var laneWidth: X86Assembler.Width { width(0) }
   private let vectorByteCount = X86Assembler.Width.zmm.byteCount
   private var setCount: Int { rowCount * vectorCount }
   private var firstFree: Int { 2 * setCount }
-  /// Seven registers serve the epilogue.
+  /// The epilogue uses seven registers.
   private func weights(_ vector: Int) -> Int { firstFree + 7 + vector }
   private func lane(_ row: Int) -> Int { firstFree + 9 + row % 2 }
-  /// What sums begin with.
+  /// The initial value of the accumulators.
   private func beginning(_ vector: Int) -> Int { firstFree + 11 + vector }
   private let signFlip = 31
 
-  /// What writes the outputs of a set of sums.
+  /// The epilogue of a set of accumulators.
   private func end(_ set: Int) -> X86EpilogueGenerator {
     X86EpilogueGenerator(
       target: .avx512, kind: epilogue, rowCount: rowCount, vectorCount: vectorCount, columnCount: columnCount,
       firstSum: set * setCount, firstFree: firstFree, keptOrder: 30,
       strides: X86Strides(one: .r12, three: .r13, five: .rbx))
   }
-  /// What finds the rows.
+  /// Addressing of the rows.
   private var rows: X86EpilogueGenerator {
     X86EpilogueGenerator(
       target: .avx512, kind: .sums, rowCount: rowCount, vectorCount: vectorCount, columnCount: columnCount)
@@ -95,7 +95,7 @@ struct X86OverlappingProductGenerator: CodeGenerator, Hashable {
     return a.finish()
   }
 
-  /// Writes the products of one set of sums and the outputs of the other side by side.
+  /// Interleaves the products of one set of accumulators with the epilogue of the other.
   private func merge(_ a: inout X86Assembler, products: Int, outputs: Int) {
     var written = 0
     for index in 0..<productCount {
@@ -109,12 +109,12 @@ struct X86OverlappingProductGenerator: CodeGenerator, Hashable {
 
   // MARK: Products
 
-  /// What makes the sums of a block, but for extra steps, in pieces: first the beginning; then for each tap its rows, and
-  /// each row of each step.
+  /// The number of pieces of a block's product, without extra K-steps: the initialization; then for each tap
+  /// its address, and each row of each K-step.
   private var productCount: Int { 1 + steps.taps * piecesPerTap }
   private var piecesPerTap: Int { 1 + steps.perTap * rowCount }
 
-  /// Writes a piece of the products.
+  /// Writes a piece of a block's product.
   private func product(_ a: inout X86Assembler, set: Int, _ index: Int) {
     guard index > 0 else {
       a.load(.rcx, .init(.rdi, A.offset(\.taps)))
@@ -139,7 +139,7 @@ struct X86OverlappingProductGenerator: CodeGenerator, Hashable {
     set * setCount + row * vectorCount + vector
   }
 
-  /// One step of a row; the first row's loads the weights.
+  /// One K-step of one row; row 0 also loads the weights.
   private func multiply(
     _ a: inout X86Assembler, _ set: Int, _ row: Int, _ step: Int, weightStep: Int
   ) {
@@ -160,7 +160,8 @@ struct X86OverlappingProductGenerator: CodeGenerator, Hashable {
     }
   }
 
-  /// Extra steps, whose taps and weights follow the others, and the way to the next rows.
+  /// The loop over extra K-steps, whose taps and weights follow the others; then moves to the next block's
+  /// rows.
   private func finishProducts(_ a: inout X86Assembler, set: Int) {
     let done = a.makeLabel()
     a.load(.rbp, .init(.rdi, A.offset(\.tapCount)))
@@ -181,13 +182,13 @@ struct X86OverlappingProductGenerator: CodeGenerator, Hashable {
 
   // MARK: Outputs
 
-  /// What makes outputs of a set of sums, in pieces: first each row of each vector, then rows that are stored together.
+  /// The number of pieces of a block's epilogue: each row of each vector, then rows that are stored together.
   private var outputCount: Int {
     guard case .bytes = epilogue else { return 0 }
     return setCount + ceilingQuotient(rowCount, end(0).rowsTogether)
   }
 
-  /// Writes a piece of the outputs.
+  /// Writes a piece of a block's epilogue.
   private func output(_ a: inout X86Assembler, set: Int, _ index: Int) {
     guard case .bytes = epilogue else { return }
     let end = end(set)

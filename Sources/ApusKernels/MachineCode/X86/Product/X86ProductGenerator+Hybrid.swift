@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What sums begin with where rows have something of their own: of floats that were quantized to unsigned bytes, the share of their
-/// zero point, which differs from image to image; of other bytes, ``RowTerms``.
+/// Initial values of accumulators that differ from row to row: for hybrid bytes, the share of each image's
+/// zero point; for other bytes, ``RowTerms``.
 extension X86ProductGenerator {
   private var vectorCount: Int { shape.vectorCount }
 
-  /// Whether the offsets of a panel are followed by the sums of its columns.
+  /// Whether the column sums follow the offsets of a panel.
   var hasColumnSums: Bool {
     if case .scaledFloats = epilogue { product == .unsignedBytes } else { false }
   }
 
-  /// Sets sums to those of the columns times the zero point, negated, of the row or of all rows; by way of `rcx` and `rsi`.
+  /// Sets accumulators to column sum × negated zero point, which is per row or one for all; clobbers `rcx`
+  /// and `rsi`.
   func beginWithZeroPoints(_ a: inout X86Assembler) {
     let zeroPoint = end.free(0)
     let isPerRow = if case .scaledFloats(isPerRow: true, _) = epilogue { true } else { false }
@@ -29,7 +30,7 @@ extension X86ProductGenerator {
     }
   }
 
-  /// Adds what the sums of each row begin with, see ``RowTerms``; by way of `rcx`.
+  /// Adds the row terms to the accumulators, see ``RowTerms``; clobbers `rcx`.
   func addRowTerms(_ a: inout X86Assembler) {
     let term = end.free(0)
     a.load(.rcx, .init(.rdi, A.offset(\.zeroPoints)))
@@ -42,7 +43,7 @@ extension X86ProductGenerator {
     }
   }
 
-  /// Moves on to the rows of the next block; by way of `rcx`.
+  /// Advances to the next block's rows; clobbers `rcx`.
   func nextZeroPoints(_ a: inout X86Assembler) {
     a.load(.rcx, .init(.rdi, A.offset(\.zeroPoints)))
     a.add(.rcx, 4 * rowCount)

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Products of floats for few columns, a vector of terms at a time: see ``InnerProduct``.
+/// Products of floats with few columns, vectorized along K: see ``InnerProduct``.
 ///
-/// The sum of row `i` and column `j` is in register `i · columnCount + j`, spread over its lanes; the weights of a step follow.
+/// The accumulator of row `i` and column `j` is register `i · columnCount + j`; its lanes are partial sums.
+/// The weights of a K-step are in the registers after them.
 extension X86ProductGenerator {
   private var columnCount: Int { shape.columnCount }
   private func innerSum(_ row: Int, _ column: Int) -> Int { row * columnCount + column }
   private func spare(_ index: Int) -> Int { innerSum(rowCount, 0) + index }
   private var lane: Int { spare(columnCount) }
-  /// AVX2: ones in the lanes that a tap's last step has.
+  /// AVX2: the mask of the lanes in a tap's last K-step.
   private var mask: Int { 15 }
 
-  /// The lanes that a tap's last step has: `k3`, or a vector.
+  /// Loads the mask of the lanes in a tap's last K-step: `k3`, or a vector with AVX2.
   func loadMask(_ a: inout X86Assembler, _ inner: InnerProduct) {
     guard inner.rest > 0 else { return }
     switch target {
@@ -26,7 +27,7 @@ extension X86ProductGenerator {
     }
   }
 
-  /// One step; of the rest, what is beyond a tap is neither read nor multiplied.
+  /// One K-step; the last one of a tap neither reads nor multiplies what is beyond the tap.
   func innerStep(_ a: inout X86Assembler, _ bases: [General], _ index: Int, isRest: Bool) {
     for column in 0..<columnCount {
       a.vector(
@@ -50,7 +51,7 @@ extension X86ProductGenerator {
     }
   }
 
-  /// Adds the lanes of each sum; those of a row become neighboring lanes of register `row`.
+  /// The horizontal add of all accumulators; the sums of a row become neighboring lanes of register `row`.
   func addLanes(_ a: inout X86Assembler) {
     for row in 0..<rowCount {
       for column in 0..<columnCount { a.foldParts(innerSum(row, column), width, .vaddps, spare: spare(0)) }
@@ -76,7 +77,7 @@ extension X86ProductGenerator {
     }
   }
 
-  /// Of two sums of four lanes: the sum of each one's even lanes, then of the odd ones.
+  /// For two accumulators of four lanes: each one's lanes 0 + 2, then each one's lanes 1 + 3.
   private func addPair(_ a: inout X86Assembler, _ first: Int, _ second: Int, to target: Int) {
     a.vector(.vpunpckldq, .xmm, target, first, second)
     a.vector(.vpunpckhdq, .xmm, spare(2), first, second)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Products of floats two terms at a time: see ``TermPairs``.
+/// Products of floats with K-steps of two values: see ``TermPairs``.
 extension X86ProductGenerator {
-  /// One step.
+  /// One K-step.
   func pairedStep(_ a: inout X86Assembler, _ bases: [General], _ index: Int, _ pairs: TermPairs) {
     let end = end
     let weights = index * pairs.stepByteCount
@@ -30,7 +30,7 @@ extension X86ProductGenerator {
     }
   }
 
-  /// Adds the two lanes of each sum that has them, and moves the sums side by side.
+  /// Adds the two lanes of each sum in the shared vector, and compacts the sums.
   func addPairs(_ a: inout X86Assembler, _ pairs: TermPairs) {
     guard pairs.hasHalf else { return }
     for row in 0..<rowCount {
@@ -52,7 +52,7 @@ extension X86ProductGenerator {
   }
   private var firstFree: Int { shape.sumSets * rowCount * shape.vectorCount }
   private func weight(_ vector: Int) -> Int { firstFree + vector }
-  /// Some in turn, so that a broadcast need not wait for the products before it.
+  /// Several registers in turn, so that a broadcast need not wait for earlier products.
   private func lane(_ row: Int) -> Int {
     let first = weight(shape.vectorCount)
     return first + row % min(4, 32 - first)

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Generates the inner loops of matrix products: a block of rows times a panel of columns, sums kept in registers.
+/// Generates matrix products: a block of rows times one panel of columns, with accumulators in registers.
 ///
-/// One step multiplies four bytes of each row (four `uint8` or `int8`, two `int16`, or one `float`) with as many of each
-/// column. Rows are read in place: they lie `rowStride` bytes apart, and their terms lie in runs, the *taps*, whose
-/// offsets a list gives: the rows of a filter in a padded input, or the single run of a matrix.
+/// A K-step multiplies four bytes of each row (four `uint8` or `int8`, two `int16`, or one `float`) with as
+/// many of each column. Rows are read in place, `rowStride` bytes apart. Their values are contiguous within
+/// *taps*, whose offsets are in a list: the rows of a filter in a padded input, or the single run of a matrix
+/// row.
 struct X86ProductGenerator: CodeGenerator, Hashable {
   let target: X86Target
   let product: ProductKind
   let epilogue: X86EpilogueGenerator.Kind
-  /// Vectors of a panel: 1 to 4, or to 2 with AVX2.
+  /// The block's shape; its panel has 1 to 4 vectors, 1 or 2 with AVX2.
   let shape: BlockShape
 
   // MARK: Registers
@@ -19,8 +20,8 @@ struct X86ProductGenerator: CodeGenerator, Hashable {
   var rowCount: Int { shape.rowCount }
   private var vectorCount: Int { shape.vectorCount }
   var width: X86Assembler.Width { target.width }
-  /// Floats of up to half a vector's columns are multiplied in half a register, which takes half the time where 512 bits
-  /// are two turns of 256.
+  /// A vector that is at most half full is multiplied as half a register, which takes half the time on
+  /// processors that execute 512 bits as two halves.
   private func width(_ vector: Int) -> X86Assembler.Width {
     product == .floats && target == .avx512 && shape.pairs == nil
       && 2 * (shape.columnCount - vector * target.lanes) <= target.lanes
@@ -28,17 +29,17 @@ struct X86ProductGenerator: CodeGenerator, Hashable {
   }
   private func sum(_ row: Int, _ vector: Int) -> Int { end.sum(row, vector) }
   private func free(_ index: Int) -> Int { sumCount + index }
-  /// Registers of one set of sums, and of all.
+  /// The number of accumulators in one set, and in all.
   private var setCount: Int { rowCount * vectorCount }
   private var sumCount: Int {
     shape.inner == nil ? shape.sumSets * setCount : rowCount * shape.columnCount
   }
-  /// Bytes of a step's terms, of one row.
+  /// Bytes per row and K-step.
   private var stepByteCount: Int { shape.inner != nil ? width.byteCount : shape.pairs != nil ? 8 : 4 }
-  /// Bytes of a step's weights for one vector of columns.
+  /// Bytes of weights per K-step and vector of columns.
   private var weightByteCount: Int { shape.hasNarrowWeights ? width.byteCount / 2 : width.byteCount }
 
-  /// What writes the outputs; its addresses serve the rows as well.
+  /// The epilogue; its addressing serves the rows as well.
   var end: X86EpilogueGenerator {
     X86EpilogueGenerator(
       target: target, kind: epilogue, rowCount: rowCount, vectorCount: vectorCount,
@@ -94,7 +95,7 @@ struct X86ProductGenerator: CodeGenerator, Hashable {
     if shape.movesAlongPanels {
       nextPanel(&a)
     } else {
-      // The next block of rows: `rax` and its like still point at the output.
+      // The next block of rows: `rax`, `rbx` and `rbp` still point at the output.
       end.pointAfterLast(&a, used, .r14)
       end.loadStride(&a, A.offset(\.rowStride))
       a.move(.rax, .r8)
@@ -115,7 +116,7 @@ struct X86ProductGenerator: CodeGenerator, Hashable {
     return a.finish()
   }
 
-  /// Weights follow each other, and so do offsets, factors and outputs.
+  /// Advances to the next panel's weights, offsets, factors and outputs, which are consecutive.
   private func nextPanel(_ a: inout X86Assembler) {
     let columns = vectorCount * target.lanes
     a.add(.r14, columns * (epilogue.isBytes ? 1 : 4))
@@ -125,7 +126,7 @@ struct X86ProductGenerator: CodeGenerator, Hashable {
     a.store(.init(.rdi, A.offset(\.factors)), .rdx)
   }
 
-  /// Adds all sets of sums to the first.
+  /// Adds all sets of accumulators to the first.
   private func addSets(_ a: inout X86Assembler) {
     var count = shape.sumSets * setCount
     while count > setCount {
@@ -138,7 +139,7 @@ struct X86ProductGenerator: CodeGenerator, Hashable {
 
   // MARK: Steps
 
-  /// `rcx` steps of a tap, four at a time; `rsi` moves through the weights.
+  /// The K loop: `rcx` K-steps of a tap, four at a time; `rsi` advances through the weights.
   private func steps(_ a: inout X86Assembler, _ bases: [General]) {
     let single = a.makeLabel()
     let done = a.makeLabel()
@@ -186,7 +187,7 @@ struct X86ProductGenerator: CodeGenerator, Hashable {
     }
     if product == .words, target == .avx2 { return pairs(&a, bases, index) }
     func sum(_ row: Int, _ vector: Int) -> Int { self.sum(row, vector) + index % shape.sumSets * setCount }
-    // Two registers in turn, so that a broadcast need not wait for the products before it.
+    // Several registers in turn, so that a broadcast need not wait for earlier products.
     let spare = vectorRegisterCount - free(vectorCount) - (product == .signedBytes ? 1 : 0)
     let turns = max(1, min(product == .floats ? 4 : 2, spare))
     for row in 0..<rowCount {
@@ -221,8 +222,10 @@ struct X86ProductGenerator: CodeGenerator, Hashable {
     }
   }
 
-  /// A step of words with AVX2, after its weights were loaded. Products come in twos at least, then their additions: processors hand
-  /// instructions to their schedulers in turn, of which each has one pipe that multiplies.
+  /// A K-step of `int16` with AVX2, after loading its weights.
+  ///
+  /// At least two multiplications come before their additions: processors fill their schedulers in turn, and
+  /// each scheduler has one port that multiplies.
   private func pairs(_ a: inout X86Assembler, _ bases: [General], _ index: Int) {
     let end = end
     let firstFree = end.free(vectorCount)

@@ -1,43 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Generates products of a few rows of floats with a matrix that is read as it lies, some of its rows at a time: each adds its
-/// product with a term of a row to all sums of that row, which lie in memory.
+/// Generates products of a few rows of floats with a K×N matrix that is not packed.
+///
+/// A block is a few rows of the matrix: each, times one value of a row of the left-hand side, is added to
+/// that row's sums, which are in memory.
 struct X86ThinProductGenerator: CodeGenerator, Hashable {
   struct Arguments: CodeArguments {
     var lhs: Int
-    /// Bytes from a row of the left-hand side, the matrix and the output to the next.
+    /// Bytes between consecutive rows of the left-hand side; likewise `rhsStride` and `outputStride`.
     var lhsStride: Int
     var rhs: Int
     var rhsStride: Int
     var output: Int
     var outputStride: Int
-    /// Bytes of the columns, whole vectors of them.
+    /// Bytes of N columns, a whole number of vectors.
     var columnByteCount: Int
-    /// How many times so many terms there are.
+    /// The number of blocks of K.
     var blocks: Int
   }
 
   let target: X86Target
   /// Rows of the left-hand side.
   let rows: Int
-  /// Terms of a block.
+  /// Values of K per block.
   let terms: Int
 
   private typealias Memory = X86Assembler.Memory
   private typealias A = Arguments
   private typealias General = X86Assembler.General
 
-  /// The most rows that registers allow.
+  /// The maximum number of rows that registers allow.
   static func mostRows(_ target: X86Target) -> Int { target == .avx512 ? 4 : 3 }
-  /// The terms of a block of so many rows.
+  /// Values of K per block for a number of rows.
   static func mostTerms(rows: Int) -> Int { rows == 1 ? 8 : 4 }
 
-  /// Where rows of the matrix begin; those of the output, for which several rows leave registers.
+  /// Registers that point to rows of the matrix; below, to rows of the output, in registers that blocks of
+  /// several rows leave free.
   private static let matrixRows: [General] = [.rdx, .rdi, .rbx, .rbp, .r12, .r13, .r14, .r15]
   private static let outputRows: [General] = [.rsi, .r12, .r13, .r14]
   private static let kept: [General] = [.rbx, .rbp, .r12, .r13, .r14, .r15]
 
-  // Registers: terms come first, then a sum for each row, then a vector of the matrix or the second sum of one row.
+  // Registers: broadcast values, then a sum for each row, then a vector of the matrix (or a single row's
+  // second sum).
   private func term(_ row: Int, _ term: Int) -> Int { row * terms + term }
   private func sum(_ row: Int) -> Int { rows * terms + row }
   private var spare: Int { rows * terms + rows }
@@ -87,7 +91,7 @@ struct X86ThinProductGenerator: CodeGenerator, Hashable {
     return a.finish()
   }
 
-  /// A vector of one row's sums, in two parts, so that a product waits for half of those before it.
+  /// Updates a vector of one row's sums, in two chains of additions to halve the latency.
   private func addRow(_ a: inout X86Assembler) {
     let width = target.width
     a.vector(.vmovups, width, sum(0), 0, Memory(.rsi, index: .rcx))
@@ -105,7 +109,7 @@ struct X86ThinProductGenerator: CodeGenerator, Hashable {
     a.vector(.vmovupsStore, width, sum(0), 0, Memory(.rsi, index: .rcx))
   }
 
-  /// A vector of the sums of several rows.
+  /// Updates a vector of the sums of several rows.
   private func addRows(_ a: inout X86Assembler) {
     let width = target.width
     for row in 0..<rows {
@@ -123,7 +127,8 @@ struct X86ThinProductGenerator: CodeGenerator, Hashable {
 
 /// Products of few rows of floats by generated code.
 private struct X86ThinProduct {
-  /// Functions of all of a block's terms and of those left over, for each number of rows; nil where none are left.
+  /// For each number of rows, the function for whole blocks of K and the one for the rest; nil if nothing is
+  /// left.
   let whole: [CodeFunction<X86ThinProductGenerator.Arguments>]
   let rest: [CodeFunction<X86ThinProductGenerator.Arguments>?]
   let depth: Int
@@ -146,7 +151,7 @@ private struct X86ThinProduct {
     self.rest = rest
   }
 
-  /// Adds the products of some rows with some columns.
+  /// Adds the products of some rows with some columns to the output.
   func add(_ block: ThinProductBlock) {
     ExecutableMemory.seal()
     var row = 0
@@ -171,8 +176,8 @@ private struct X86ThinProduct {
 }
 
 extension X86Target {
-  /// Code for products of few rows of floats with a matrix as it lies; throws where columns do not fill vectors, or it cannot be
-  /// placed.
+  /// Code for products of a few rows of floats with an unpacked matrix; throws if columns do not fill
+  /// vectors, or there is no memory for code.
   func thinProduct(rows: Int, depth: Int, columns: Int) throws(Decline) -> ThinProductCode {
     guard columns > 0, columns.isMultiple(of: lanes) else {
       throw Decline("\(columns) columns do not fill vectors of \(lanes) floats")

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Generates rows of bytes times a vector of bytes, see ``RecurrentCode``.
+/// Generates the product of rows of bytes with a vector of bytes, see ``RecurrentCode``.
 ///
-/// AVX-512 multiplies 64 bytes a step. Those of the matrix are made unsigned, which adds 128 times each byte of the vector: sums begin
-/// with that, negated. AVX2 widens sixteen bytes to words.
+/// AVX-512 multiplies 64 bytes per K-step. It makes the matrix unsigned by adding 128 to each byte, and
+/// accumulators start from −128 times the sum of the vector. AVX2 widens 16 bytes per K-step to `int16`.
 struct X86RecurrentProductGenerator: CodeGenerator, Hashable {
   let target: X86Target
 
   private typealias A = RecurrentCode.Products
   private typealias Memory = X86Assembler.Memory
 
-  // Registers: four sums, then a step of each row; that of the vector, and constants.
+  // Registers: four accumulators, a K-step of each row, a K-step of the vector, and constants.
   private static let rowsTogether = 4
   private func sum(_ row: Int) -> Int { row }
   private func lane(_ row: Int) -> Int { 4 + row }
@@ -23,7 +23,7 @@ struct X86RecurrentProductGenerator: CodeGenerator, Hashable {
   private var width: X86Assembler.Width { target.width }
   private var hasMasks: Bool { target == .avx512 }
   private var stepByteCount: Int { hasMasks ? 64 : 16 }
-  /// Where the first rows lie.
+  /// The addresses of the first rows.
   private var rows: [Memory] {
     [
       Memory(.rax), Memory(.rax, index: .r8), Memory(.rax, index: .r8, scale: 2),
@@ -71,7 +71,7 @@ struct X86RecurrentProductGenerator: CodeGenerator, Hashable {
     return a.finish()
   }
 
-  /// Calls `body` for the whole steps of a row, which `rdx` and `rax` move along, and for the rest.
+  /// Loops over the whole K-steps of a row, then handles the rest; advances `rdx` and `rax`.
   private func forEachStep(_ a: inout X86Assembler, _ body: (inout X86Assembler, _ isRest: Bool) -> Void) {
     let (rest, done) = (a.makeLabel(), a.makeLabel())
     a.load(.rdx, .init(.rdi, A.offset(\.vector)))
@@ -91,7 +91,7 @@ struct X86RecurrentProductGenerator: CodeGenerator, Hashable {
     a.place(done)
   }
 
-  /// What bytes are read to, of the vector or of a row.
+  /// Loads one K-step of the vector or of a row.
   private func load(_ a: inout X86Assembler, _ register: Int, _ place: Memory, isRest: Bool) {
     switch (hasMasks, isRest) {
     case (true, false): a.vector(.vmovdqu, width, register, 0, place)
@@ -100,7 +100,7 @@ struct X86RecurrentProductGenerator: CodeGenerator, Hashable {
     }
   }
 
-  /// Minus 128 times the sum of the vector, in the lanes that sums begin with.
+  /// Computes −128 times the sum of the vector, in the lanes that accumulators start from.
   private func sumVector(_ a: inout X86Assembler) {
     a.move(.r9, .rax)
     a.zeroVector(spare, width)
@@ -112,7 +112,7 @@ struct X86RecurrentProductGenerator: CodeGenerator, Hashable {
     a.move(.rax, .r9)
   }
 
-  /// The sums of some rows; `r9` keeps where they began.
+  /// Computes the sums of some rows; `r9` keeps the address of the first.
   private func block(_ a: inout X86Assembler, _ count: Int) {
     a.move(.r9, .rax)
     for row in 0..<count { a.vector(.vmovdqu, width, sum(row), 0, start) }
@@ -128,7 +128,7 @@ struct X86RecurrentProductGenerator: CodeGenerator, Hashable {
           }
           a.vector(.vpdpbusd, width, sum(row), lane(row), vector)
         } else {
-          // What has 128 bits only leaves zeros in the other half.
+          // A load of 128 bits zeroes the upper half.
           load(&a, lane(row), rows[row], isRest: isRest)
           a.vector(.vpmaddwd, isRest ? .xmm : .ymm, lane(row), lane(row), vector)
           a.vector(.vpaddd, .ymm, sum(row), sum(row), lane(row))
@@ -142,7 +142,7 @@ struct X86RecurrentProductGenerator: CodeGenerator, Hashable {
       a.vector(.vmovshdup, .xmm, spare, 0, sum(0))
       a.vector(.vpaddd, .xmm, sum(0), sum(0), spare)
     } else {
-      // Of each two sums, even lanes come together, and odd ones; then of both pairs.
+      // Horizontal adds: of two accumulators each, then of both pairs.
       for row in [0, 2] {
         a.vector(.vpunpckhdq, .xmm, spare, sum(row), sum(row + 1))
         a.vector(.vpunpckldq, .xmm, sum(row), sum(row), sum(row + 1))
@@ -156,7 +156,8 @@ struct X86RecurrentProductGenerator: CodeGenerator, Hashable {
   }
 }
 
-/// Generates sums times a factor that are added to words, see ``RecurrentCode``: both roundings of ``FixedPointMultiplier/apply(_:)``.
+/// Generates the rescaling of sums, whose results are added to `int16` values (``RecurrentCode``), with both
+/// roundings of ``FixedPointMultiplier/apply(_:)``.
 struct X86RecurrentRescalingGenerator: CodeGenerator, Hashable {
   let target: X86Target
 
@@ -187,7 +188,7 @@ struct X86RecurrentRescalingGenerator: CodeGenerator, Hashable {
     a.vector(.vmovdqu, width, sum, 0, Memory(.rax))
     a.vector(.vpaddd, width, sum, sum, Memory(.rcx))
     a.vector(.vpsllvd, width, sum, sum, left)
-    // The products of even lanes and of odd ones, of which 32 bits are left.
+    // The products of even and of odd lanes, which keep 32 bits.
     a.vector(.vmovshdup, width, odd, 0, sum)
     for register in [sum, odd] {
       a.vector(.vpmuldq, width, register, register, factor)
@@ -200,7 +201,7 @@ struct X86RecurrentRescalingGenerator: CodeGenerator, Hashable {
     } else {
       a.vector(.vpblendd, width, sum, sum, odd, immediate: 0xAA)
     }
-    // Halves are rounded away from zero: negative numbers are one less before they are rounded to nearest, halves up.
+    // Rounds halves away from zero: subtracts one from negative numbers, then rounds halves up.
     a.shift(.shiftDoubles, digit: 4, width, odd, sum, by: 31)
     a.vector(.vpand, width, odd, odd, all)
     a.vector(.vpaddd, width, sum, sum, odd)
@@ -230,9 +231,9 @@ struct X86RecurrentRescalingGenerator: CodeGenerator, Hashable {
 }
 
 extension X86Target {
-  /// The code of a recurrent layer; throws where there is none, or it cannot be placed.
+  /// The code of a recurrent layer; throws if there is none, or no memory for code.
   func recurrence(tangentBits: [Int], wordCount: Int) throws(Decline) -> RecurrentCode {
-    // Two words are a lane of the formula. Vectors that no layer fills are no code.
+    // A lane of the formula has two `int16` values. Vectors that no layer fills get no code.
     let vectors = wordCount / 2 / lanes
     func code(of function: X86WordFunction) throws(Decline) -> FormulaCode {
       var program = X86WordProgram()

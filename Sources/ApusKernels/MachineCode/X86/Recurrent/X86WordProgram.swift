@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A function of words that ``X86WordProgram`` writes.
+/// A function of `int16` values that ``X86WordProgram`` generates.
 enum X86WordFunction {
   case logistic
-  /// Of numbers with so many bits before their binary point, 0 to 6.
+  /// Hyperbolic tangent of numbers with `integerBits` bits before the binary point, 0 to 6.
   case tangent(integerBits: Int)
 }
 
-/// Writes ``WordFunctions`` as steps on vectors of words.
+/// Generates ``WordFunctions`` for vectors of `int16`.
 ///
-/// They are the same steps. What is compared there and chosen is here masked by bits that are shifted into a whole word; saturating
-/// shifts are saturating sums; and one instruction multiplies and rounds, which saturates nothing: no two factors are both −2¹⁵.
+/// The steps are equal. Selections become masks from a bit shifted across its lane, and saturating shifts
+/// become saturating additions. `vpmulhrsw` multiplies and rounds; it never needs to saturate, because no two
+/// factors are both −2¹⁵.
 struct X86WordProgram {
   typealias Value = X86VectorProgram.Value
 
   private(set) var steps = X86VectorProgram()
 
-  /// The function of the first input.
+  /// Writes a function of the first input.
   mutating func write(_ function: X86WordFunction) -> Value {
     let x = steps.input()
     let opposite = subtract(constant(0), x)
     let negative = steps.words(.vpminsw, x, opposite)
     let sign = shift(x, .right, by: 15)
-    // All bits where it is not zero.
+    // All ones if `x` is not zero.
     let isSome = shift(steps.or(x, .value(opposite)), .right, by: 15)
     switch function {
     case .logistic:
       let half = doubled(reciprocalOfHalfOfOnePlus(exponential(negative, integerBits: 3)), times: 1)
-      // One, less what lies on the other side.
+      // For negative `x`, one minus the value at −x.
       let result = steps.xor(half, .value(steps.and(sign, .value(constant(.max)))))
       let atZero = constant(1 << 14)
       return steps.xor(steps.and(steps.xor(result, .value(atZero)), .value(isSome)), .value(atZero))
@@ -39,7 +40,7 @@ struct X86WordProgram {
     }
   }
 
-  /// `eˣ` for `x ≤ 0`, but for zero.
+  /// `eˣ` for `x < 0`.
   private mutating func exponential(_ x: Value, integerBits: Int) -> Value {
     let fractionBits = 15 - integerBits
     let quarter = Int16(1) << Int16(fractionBits - 2)
@@ -84,7 +85,8 @@ struct X86WordProgram {
     return result
   }
 
-  /// `x / 2^exponent` to nearest, halves away from zero: negative numbers are one less before halves are rounded up.
+  /// `x / 2^exponent` rounded to nearest, halves away from zero: subtracts one from negative numbers, then
+  /// rounds halves up.
   private mutating func roundingDivide(_ x: Value, by exponent: UInt8) -> Value {
     let moved = add(x, shift(x, .right, by: 15))
     let half = steps.and(
@@ -106,7 +108,7 @@ struct X86WordProgram {
   private mutating func shift(_ x: Value, _ way: X86VectorProgram.WordShift, by count: UInt8) -> Value {
     steps.shiftWords(x, way, by: count)
   }
-  /// In a register, as instructions on words repeat none from memory.
+  /// A constant in a register: 16-bit instructions have no broadcast from memory.
   private mutating func constant(_ word: Int16) -> Value {
     steps.constant(UInt32(UInt16(bitPattern: word)) &* 0x1_0001)
   }

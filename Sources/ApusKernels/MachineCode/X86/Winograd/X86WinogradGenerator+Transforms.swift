@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The transforms in one dimension, of vectors in registers: Bᵀ, G and Aᵀ.
+/// The one-dimensional transforms Bᵀ, G and Aᵀ, on vectors in registers.
 extension X86WinogradGenerator {
   func operate(_ a: inout X86Assembler, _ name: X86Assembler.Instruction, _ to: Int, _ x: Int, _ y: Int) {
     a.vector(name, target.width, to, x, y)
   }
 
-  /// `to = 4x`, of words.
+  /// `to = 4x` for `int16`.
   private func quadruple(_ a: inout X86Assembler, _ to: Int, _ x: Int) {
     a.shift(.shiftWords, digit: 6, target.width, to, x, by: 2)
   }
 
   // MARK: Inputs
 
-  /// From as many registers from 0 on as a square reads pixels to the registers that are answered.
+  /// Transforms `reach` pixels in registers 0 and up; returns the registers of the points.
   func transformInputs(_ a: inout X86Assembler) -> [Int] {
     guard form == .words else {
       operate(&a, .vsubps, 0, 0, 2)
@@ -49,10 +49,10 @@ extension X86WinogradGenerator {
 
   // MARK: Weights
 
-  /// The register of what weights are multiplied by: six, or one half.
+  /// The register of the weights' factor: 6, or ½ for floats.
   var weightFactor: Int { 15 }
 
-  /// The first point or the last, of the first weight or the last.
+  /// The first point from the first weight, or the last point from the last weight.
   func transformOuterWeights(_ a: inout X86Assembler, _ to: Int, _ weight: Int) {
     if form == .words {
       operate(&a, .vpmullw, to, weight, weightFactor)
@@ -61,8 +61,8 @@ extension X86WinogradGenerator {
     }
   }
 
-  /// Three weights, in place, to what all other points are sums and differences of: of words `w₀ + 4w₂`, `2w₁` and
-  /// `2(w₀ + w₂)`; of floats `½(w₀ + w₂)` and `½w₁`.
+  /// Transforms three weights in place to the terms whose sums and differences are the other points: for
+  /// `int16` `w₀ + 4w₂`, `2w₁` and `2(w₀ + w₂)`; for floats `½(w₀ + w₂)` and `½w₁`.
   func transformInnerWeights(_ a: inout X86Assembler, _ first: Int, _ second: Int, _ third: Int) {
     if form == .words {
       operate(&a, .vpaddw, 12, first, third)
@@ -77,14 +77,15 @@ extension X86WinogradGenerator {
     }
   }
 
-  /// The points between, of what was made of the weights of three rows, three registers each: which are added or subtracted.
+  /// The inner points: each is a sum or difference of two terms of ``transformInnerWeights(_:_:_:_:)``; the
+  /// numbers are those of three registers each.
   var innerWeights: [(X86Assembler.Instruction, Int, Int)] {
     form == .words
       ? [(.vpaddw, 6, 3), (.vpsubw, 6, 3), (.vpaddw, 0, 3), (.vpsubw, 0, 3)]
       : [(.vaddps, 0, 3), (.vsubps, 0, 3)]
   }
 
-  /// Three weights, which are used up, to points in memory.
+  /// Transforms three weights to points in memory; overwrites their registers.
   func transformWeights(
     _ a: inout X86Assembler, _ row: [Int], _ place: (Int) -> X86Assembler.Memory
   ) {
@@ -101,7 +102,8 @@ extension X86WinogradGenerator {
 
   // MARK: Outputs
 
-  /// Sums at the points of a row, in memory, to the first of a square's outputs, by way of registers 8 to 11.
+  /// Transforms sums at the points of a row, in memory, to the first outputs of a Winograd tile; clobbers
+  /// registers 8 to 11.
   func transformOutputs(
     _ a: inout X86Assembler, to results: [Int], _ place: (Int) -> X86Assembler.Memory
   ) {

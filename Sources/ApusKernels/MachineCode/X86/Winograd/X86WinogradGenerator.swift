@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Generates the transforms of Winograd's ways; Docs/Kernels.md has the matrices.
+/// Generates the transforms of Winograd's method; Docs/Kernels.md has the matrices.
 ///
-/// Inputs and weights are words or floats, of which each lane is another channel, column or both; sums are 32 bits wide.
-/// Integers wrap: what the results must fit in is what counts.
+/// Each lane of inputs and weights, `int16` or floats, is another channel, column or both. Sums have 32 bits.
+/// Intermediate integers may wrap: modular arithmetic is exact if the final results fit.
 struct X86WinogradGenerator: CodeGenerator, Hashable {
   private enum Step: Hashable {
     case inputs
@@ -13,7 +13,7 @@ struct X86WinogradGenerator: CodeGenerator, Hashable {
 
   let target: X86Target
   let form: WinogradForm
-  /// Whether bytes are.
+  /// Whether bytes are signed.
   private let isSigned: Bool
   private let step: Step
 
@@ -46,7 +46,7 @@ struct X86WinogradGenerator: CodeGenerator, Hashable {
   private typealias Memory = X86Assembler.Memory
   private typealias A = ConvolutionArguments
   private var vectorByteCount: Int { target.width.byteCount }
-  /// The size of a vector as it is before words are made of it.
+  /// The size of a vector before bytes are widened.
   private var sourceByteCount: Int {
     target.lanes * form.channelsPerStep * form.elementByteCount
   }
@@ -54,7 +54,7 @@ struct X86WinogradGenerator: CodeGenerator, Hashable {
 
   // MARK: Addresses
 
-  /// Moves a base by a row of points, as many strides.
+  /// Advances a base by a row of points.
   private func advance(_ a: inout X86Assembler, _ base: General, _ points: X86Strides) {
     a.address(base, form == .words ? points.sixth(base) : points.place(base, reach))
   }
@@ -67,7 +67,7 @@ struct X86WinogradGenerator: CodeGenerator, Hashable {
     a.add(register, Memory(.rdi, A.offset(field)))
   }
 
-  /// Repeats code `count` times.
+  /// A loop with `count` iterations.
   private func loop(
     _ a: inout X86Assembler, _ counter: General, _ count: Int, _ body: (inout X86Assembler) -> Void
   ) {
@@ -95,7 +95,8 @@ struct X86WinogradGenerator: CodeGenerator, Hashable {
 
   // MARK: Steps
 
-  /// `r15` squares side by side, their channels vector by vector: columns of pixels to spare memory, then its rows to points.
+  /// Transforms the inputs of `r15` neighboring Winograd tiles, one vector of channels after the other:
+  /// columns of pixels to scratch memory, then its rows to points.
   private func inputs(_ a: inout X86Assembler) {
     let lines = X86Strides(one: .r9, three: .r10, five: .r11)
     let points = X86Strides(one: .r12, three: .r13, five: .rbp)
@@ -112,7 +113,7 @@ struct X86WinogradGenerator: CodeGenerator, Hashable {
     loop(&a, .rcx, reach) { a in
       for row in 0..<reach { source(&a, row, lines.place(.rax, row)) }
       let results = transformInputs(&a)
-      // Zero points cancel out but for the second row, which lacks six of them.
+      // Zero points cancel out except in the second row of Bᵀ, which lacks six of them.
       if form == .words { operate(&a, .vpaddw, results[1], results[1], zeroPoints) }
       for (row, result) in results.enumerated() {
         store(&a, result, Memory(.rbx, row * reach * vectorByteCount))
@@ -139,7 +140,7 @@ struct X86WinogradGenerator: CodeGenerator, Hashable {
     a.jump(.notEqual, nextSquare)
   }
 
-  /// `r15` vectors of nine weights each, all in registers.
+  /// Transforms `r15` vectors of nine weights each, in registers.
   private func weights(_ a: inout X86Assembler) {
     let points = X86Strides(one: .r9, three: .r10, five: .r11)
     let zeroPoints = 14
@@ -157,14 +158,14 @@ struct X86WinogradGenerator: CodeGenerator, Hashable {
       source(&a, tap, Memory(.r8, tap * sourceByteCount))
       if form == .words { operate(&a, .vpsubw, tap, tap, zeroPoints) }
     }
-    // The first row of points and the last are those of weights, but for a factor.
+    // The first and the last row of points are rows of weights times a factor.
     a.move(.rax, .r14)
     for column in 0..<3 { transformOuterWeights(&a, row[column], column) }
     transformWeights(&a, row) { points.place(.rax, $0) }
     for _ in 0..<reach - 1 { advance(&a, .rax, points) }
     for column in 0..<3 { transformOuterWeights(&a, row[column], 6 + column) }
     transformWeights(&a, row) { points.place(.rax, $0) }
-    // Those between are sums and differences of what the registers hold then.
+    // The rows between are sums and differences of the registers' new values.
     for column in 0..<3 { transformInnerWeights(&a, column, 3 + column, 6 + column) }
     a.move(.rax, .r14)
     for (instruction, first, second) in innerWeights {
@@ -178,7 +179,8 @@ struct X86WinogradGenerator: CodeGenerator, Hashable {
     a.jump(.notEqual, next)
   }
 
-  /// `r15` squares side by side: columns of points to spare memory, then its rows to pixels of outputs.
+  /// Transforms the sums of `r15` neighboring Winograd tiles: columns of points to scratch memory, then its
+  /// rows to output pixels.
   private func outputs(_ a: inout X86Assembler, _ end: X86EpilogueGenerator) {
     let lines = X86Strides(one: .r12, three: .r13, five: .rbp)
     let rowByteCount = end.vectorCount * vectorByteCount
@@ -225,7 +227,7 @@ struct X86WinogradGenerator: CodeGenerator, Hashable {
     a.jump(.notEqual, nextSquare)
   }
 
-  /// From 576 = 64 · 9 times the sums, modulo 2³², to what the epilogue begins with.
+  /// From 576 = 64 · 9 times the sums, modulo 2³², to the epilogue's input.
   private func recoverSums(
     _ a: inout X86Assembler, _ sums: [Int], _ end: X86EpilogueGenerator, vector: Int
   ) {
