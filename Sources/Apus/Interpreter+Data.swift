@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusKernels
+
 /// Reading and writing tensor data.
 ///
 /// Elements lie row by row, the last dimension fastest; pictures are mostly `[batch, height, width, channels]`.
@@ -141,12 +143,13 @@ extension Interpreter {
     }
   }
 
-  /// An output's elements as real numbers: floats unchanged, integers as `scale · (q − zeroPoint)`.
+  /// An output's elements as real numbers: floats as float32, integers as `scale · (q − zeroPoint)`.
   ///
   /// Integers without a scale are converted as they are.
   ///
   /// - Throws: `invalidArgument` if there is no such output, it has a scale for each channel, or its type is not one of
-  ///   `float32`, `int8`, `uint8`, `int16`, `int32`, `int64`, `int4`, `uint4` and `int2`.
+  ///   `float32`, `float16`, `bfloat16`, `float64`, `int8`, `uint8`, `int16`, `uint16`, `int32`, `uint32`, `int64`, `int4`, `uint4`
+  ///   and `int2`.
   public func dequantizedOutput(at position: Int) throws(ApusError) -> [Float] {
     let index = try outputTensor(position)
     let (type, name) = (graph.wiring.types[index], graph.wiring.name(of: index))
@@ -161,10 +164,15 @@ extension Interpreter {
     }
     switch type {
     case .float32: return try output(at: position, as: Float.self)
+    case .float16: return try output(at: position, as: UInt16.self).map { Float(halfBits: $0) }
+    case .bfloat16: return try output(at: position, as: UInt16.self).map { Float(brainBits: $0) }
+    case .float64: return try output(at: position, as: Double.self).map { Float($0) }
     case .uint8, .uint4: return try real(output(at: position, as: UInt8.self))
     case .int8, .int4, .int2: return try real(output(at: position, as: Int8.self))
     case .int16: return try real(output(at: position, as: Int16.self))
+    case .uint16: return try real(output(at: position, as: UInt16.self))
     case .int32: return try real(output(at: position, as: Int32.self))
+    case .uint32: return try real(output(at: position, as: UInt32.self))
     case .int64: return try real(output(at: position, as: Int64.self))
     default:
       throw ApusError(

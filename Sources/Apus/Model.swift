@@ -187,6 +187,23 @@ public final class Model: Sendable {
     constants[subgraph, tensor]
   }
 
+  /// The minimum and the maximum of a constant of floats in the main subgraph; nil for other tensors, for one with NaN, and for one
+  /// of more elements than the limit.
+  package func constantBounds(of tensor: Int, limit: Int = 1 << 20) throws(ApusError) -> ClosedRange<Float>? {
+    let type = file.subgraphs[0].tensors[tensor].type
+    guard [.float32, .float16].contains(type), let constant = constant(subgraph: 0, tensor: tensor),
+      constant.byteCount <= 4 * limit
+    else { return nil }
+    let values =
+      type == .float32
+      ? try constant.values(as: Float.self)
+      : try constant.values(as: UInt16.self).map { Float(halfBits: $0) }
+    guard let minimum = values.min(), let maximum = values.max(), minimum <= maximum,
+      !values.contains(where: \.isNaN)
+    else { return nil }
+    return minimum...maximum
+  }
+
   // MARK: Operators
 
   /// Why an operator cannot run, judging by its code, version and types; nil if they allow it.

@@ -18,6 +18,13 @@ public struct Tensor: Hashable, Sendable {
   public let isConstant: Bool
   /// Whether the tensor keeps its values between runs.
   public let isVariable: Bool
+
+  /// The description of the same tensor with another shape.
+  package func reshaped(_ shape: TensorShape) -> Tensor {
+    Tensor(
+      index: index, name: name, type: type, shape: shape, shapeSignature: shapeSignature,
+      quantization: quantization, isConstant: isConstant, isVariable: isVariable)
+  }
 }
 
 extension Tensor: CustomStringConvertible {

@@ -61,6 +61,15 @@ extension Float {
   /// The number that the bits of a `float16` stand for.
   package init(halfBits bits: UInt16) { self = HalfWidening()(bits) }
 
+  /// The bits of the nearest `float16`, ties to even.
+  package var halfBits: UInt16 { Half(self).bits }
+
+  /// The number that the bits of a `bfloat16` stand for.
+  package init(brainBits bits: UInt16) { self.init(bitPattern: UInt32(bits) &<< 16) }
+
+  /// The bits of the nearest `bfloat16`, ties to even.
+  package var brainBits: UInt16 { BrainFloat(self).bits }
+
   /// The nearest number that is a `float16`, too.
   var roundedToHalf: Float { Half(self).value }
 }

@@ -86,7 +86,9 @@ public final class ImageSegmenter: VisionTask {
     // With one name for one probability, that is the name of what is there, class 1.
     if form == .probability, names?.map.rowCount == 1 { names?.shift(by: -1) }
     self.names = names
-    pictures = try PictureModel(prepared, defaults: PictureDefaults())
+    var defaults = PictureDefaults()
+    defaults.fourthChannel = .previousMask
+    pictures = try PictureModel(prepared, defaults: defaults)
     let step =
       switch form {
       case .scores: "scores are enlarged bilinearly to the picture, then the largest wins"

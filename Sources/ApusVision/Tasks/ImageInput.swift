@@ -6,7 +6,7 @@ import ApusFormat
 struct ImageInput: Sendable {
   /// Which dimension is which.
   let geometry: InputGeometry
-  /// The channels, in order.
+  /// The channels that show colors, in order.
   let channels: ImageProcessor.Channels
   /// The tensor as prepared.
   let tensor: Tensor
@@ -17,8 +17,14 @@ struct ImageInput: Sendable {
   /// How channels are read.
   let channelOrder: Assumption
 
-  /// The most elements of an input of integers that are wider than a byte.
-  private static let mostWideIntegers = 1 << 26
+  /// What the fourth channel holds; nil if there is none.
+  let fourth: FourthChannel?
+
+  /// The most elements of an input of neither bytes nor float32.
+  private static let mostConverted = 1 << 26
+
+  /// Whether elements of a type are computed as floats, and then converted.
+  static func isConverted(_ type: ElementType) -> Bool { ![.uint8, .int8, .float32].contains(type) }
 
   /// Decides how pixels become numbers: by the options, else by the metadata, else as this kind of model is
   /// commonly trained.
@@ -30,18 +36,18 @@ struct ImageInput: Sendable {
     self.tensor = tensor
     let count = geometry.channelCount
     channels = options.channels ?? (count == 1 ? .gray : .rgb)
-    guard channels.count == count else {
+    fourth = count == 4 ? defaults.fourthChannel : nil
+    guard channels.count == min(count, 3) else {
       throw ApusError(
         .invalidArgument,
         "the input \(tensor) has \(count) channels, \(channels.rawValue) has \(channels.count)")
     }
-    let isFloat = tensor.type == .float32
-    // Its values are computed as floats, beside it.
-    guard ![.int16, .int32].contains(tensor.type) || tensor.shape.elementCount <= Self.mostWideIntegers else {
+    let isFloat = [.float16, .bfloat16, .float32, .float64].contains(tensor.type)
+    guard !Self.isConverted(tensor.type) || tensor.shape.elementCount <= Self.mostConverted else {
       throw ApusError(
         .resourceLimit,
-        "the input \(tensor) has \(tensor.shape.elementCount) elements, more than the limit of \(Self.mostWideIntegers) for "
-          + "integers of more than a byte")
+        "the input \(tensor) has \(tensor.shape.elementCount) elements, more than the limit of \(Self.mostConverted) for "
+          + "what is neither bytes nor float32")
     }
     channelOrder = Self.channelOrder(channels, metadata, export, isGiven: options.channels != nil)
     let source: AssumptionSource
@@ -59,10 +65,42 @@ struct ImageInput: Sendable {
     } else if defaults.heedsMetadata, isFloat, let found = Self.normalization(of: metadata, count) {
       (normalization, source, reason) = (found, .model, "the metadata's normalization")
     } else {
-      (normalization, source, reason) = (defaults.normalization, defaults.source, defaults.reason)
+      // What has no channels, or one more than a picture, was mostly trained on values from 0 to 1.
+      let isUsual = !geometry.isBare && count < 4
+      (normalization, source, reason) =
+        isUsual
+        ? (defaults.normalization, defaults.source, defaults.reason)
+        : (.unit, .guess, "usual for \(count == 4 ? "four channels" : "gray inputs without channels")")
     }
     pixels = Assumption(
       "pixels", normalization?.description ?? "unchanged", source, reason: reason, option: "--pixels")
+  }
+
+  /// How the shape is read, where it says less than it could.
+  var shapeReadings: [Assumption] {
+    var readings: [Assumption] = []
+    if let guess = geometry.guess {
+      readings.append(
+        Assumption(
+          "picture",
+          "\(geometry.width) × \(geometry.height) \(geometry.channelCount == 1 ? "gray" : "color") pixels",
+          .guess,
+          reason: guess, option: geometry.isRow ? "--input-size" : nil))
+    }
+    if let fourth {
+      readings.append(
+        Assumption(
+          "fourth channel", fourth.rawValue, .guess,
+          reason: fourth == .alpha
+            ? "usual for four channels" : "as segmenters for video take it; zeros for the first picture"))
+    }
+    if geometry.fixedBatch > 1 {
+      readings.append(
+        Assumption(
+          "batch", "the picture \(geometry.fixedBatch) times, of which the first answer counts", .model,
+          reason: "the input's shape takes \(geometry.fixedBatch) pictures"))
+    }
+    return readings
   }
 
   private static func channelOrder(
@@ -87,95 +125,5 @@ struct ImageInput: Sendable {
       found.mean.allSatisfy(\.isFinite), found.std.allSatisfy({ $0.isFinite && $0 > 0 })
     else { return nil }
     return .meanStd(mean: found.mean, std: found.std)
-  }
-
-  /// Writes a picture, or a region of it, into the input, as the `slot`-th of a batch of `count`.
-  ///
-  /// - Returns: How positions in the input relate to positions in the picture.
-  func write(
-    _ image: ImageBuffer, in region: PixelRect?, by processor: ImageProcessor, threads: Int,
-    to interpreter: Interpreter, slot: Int = 0, of count: Int = 1
-  ) throws(ApusError) -> ImageTransform {
-    let (scale, zeroPoint) = (tensor.quantization?.scale ?? 1, tensor.quantization?.zeroPoint ?? 0)
-    let order: ChannelOrder = geometry.isPlanar ? .planar : .interleaved
-    switch tensor.type {
-    case .uint8:
-      return try interpreter.withInput(at: 0, as: UInt8.self) { span throws(ApusError) in
-        try place(into: &span, slot, count) { span throws(ApusError) in
-          try processor.fill(
-            &span, from: image, region: region, order: order, normalization: normalization, scale: scale,
-            zeroPoint: zeroPoint, threads: threads)
-        }
-      }
-    case .int8:
-      return try interpreter.withInput(at: 0, as: Int8.self) { span throws(ApusError) in
-        try place(into: &span, slot, count) { span throws(ApusError) in
-          try processor.fill(
-            &span, from: image, region: region, order: order, normalization: normalization, scale: scale,
-            zeroPoint: zeroPoint, threads: threads)
-        }
-      }
-    case .int16:
-      return try interpreter.withInput(at: 0, as: Int16.self) { span throws(ApusError) in
-        try place(into: &span, slot, count) { span throws(ApusError) in
-          try fillIntegers(&span, image, region, processor, order, scale, zeroPoint)
-        }
-      }
-    case .int32:
-      return try interpreter.withInput(at: 0, as: Int32.self) { span throws(ApusError) in
-        try place(into: &span, slot, count) { span throws(ApusError) in
-          try fillIntegers(&span, image, region, processor, order, scale, zeroPoint)
-        }
-      }
-    default:
-      return try interpreter.withInput(at: 0, as: Float.self) { span throws(ApusError) in
-        try place(into: &span, slot, count) { span throws(ApusError) in
-          try processor.fill(
-            &span, from: image, region: region, order: order, normalization: normalization, threads: threads)
-        }
-      }
-    }
-  }
-
-  /// Lets `fill` write the values of one picture, and places them in a batch.
-  private func place<Value: ExpressibleByIntegerLiteral>(
-    into span: inout MutableSpan<Value>, _ slot: Int, _ count: Int,
-    _ fill: (inout MutableSpan<Value>) throws(ApusError) -> ImageTransform
-  ) throws(ApusError) -> ImageTransform {
-    if count == 1 { return try fill(&span) }
-    let size = geometry.width * geometry.height * geometry.channelCount
-    guard span.count == size * count else {
-      throw ApusError(
-        .invalidArgument,
-        "the input has \(span.count) values, but \(count) pictures have \(size * count)")
-    }
-    var values = [Value](repeating: 0, count: size)
-    var part = values.mutableSpan
-    let transform = try fill(&part)
-    for index in 0..<size { span[slot * size + index] = part[index] }
-    return transform
-  }
-
-  /// The values of wide integers: the pixels themselves, or normalized and quantized.
-  private func fillIntegers<Value: FixedWidthInteger>(
-    _ span: inout MutableSpan<Value>, _ image: ImageBuffer, _ region: PixelRect?, _ processor: ImageProcessor,
-    _ order: ChannelOrder, _ scale: Float, _ zeroPoint: Int
-  ) throws(ApusError) -> ImageTransform {
-    try requireMemory(4 * span.count, for: "the pixels of the input")
-    var values = [Float](repeating: 0, count: span.count)
-    var floats = values.mutableSpan
-    let transform = try processor.fill(
-      &floats, from: image, region: region, order: order,
-      normalization: normalization ?? .meanStd(mean: [0], std: [1]))
-    guard normalization == nil || scale > 0 && scale.isFinite else {
-      throw ApusError(.invalidArgument, "the input's quantization scale is \(scale)")
-    }
-    let (unit, zero) = normalization == nil ? (1, 0) : (scale, Float(zeroPoint))
-    for index in 0..<span.count {
-      let quantized = (floats[index] / unit).rounded() + zero
-      span[index] =
-        quantized >= Float(Value.max) ? .max : quantized > Float(Value.min) ? Value(quantized) : .min
-    }
-    return transform
   }
 }

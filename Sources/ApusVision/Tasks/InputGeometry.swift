@@ -8,18 +8,33 @@ struct InputGeometry: Sendable {
   let width: Int
   /// The height in pixels.
   let height: Int
-  /// One or three.
+  /// One, three or four.
   let channelCount: Int
   /// Whether channels come before rows (NCHW).
   let isPlanar: Bool
   /// Whether a run can take several pictures.
   let isBatchOpen: Bool
+  /// How many pictures each run takes, if the model fixes a number; otherwise 1.
+  let fixedBatch: Int
+  /// Whether the shape has no dimension for channels, so that only its sizes say that the input is a picture.
+  let isBare: Bool
+  /// Whether all pixels are in a row, so that the shape has no rows and columns.
+  let isRow: Bool
+  /// What is a guess about the shape, for people; nil if the shape is that of a picture.
+  let guess: String?
+
+  /// The shape for one run, with every dimension known.
+  private let dimensions: [Int]
+  private let batchAxis: Int?
+
+  /// The most pictures that a model may fix for each run.
+  private static let mostFixedPictures = 256
 
   /// Reads the model's only input, and gives it a size if the model leaves that open.
   ///
   /// - Parameters:
   ///   - given: The shape that the interpreter's options give the input.
-  ///   - wanted: The size for a model that leaves it open; otherwise it must be the model's.
+  ///   - wanted: The size for a model that leaves it open, or takes all pixels in a row; otherwise it must be the model's.
   init(
     of model: Model, given: TensorShape?, wanted: (width: Int, height: Int)?, _ metadata: TensorMetadata?,
     _ export: ExportMetadata?
@@ -29,47 +44,52 @@ struct InputGeometry: Sendable {
         .invalidArgument, "the model has \(model.inputs.count) inputs, not one for a picture")
     }
     var shape = given?.dimensions ?? tensor.shapeSignature
-    if given == nil, shape.count != 4 { shape = tensor.shape.dimensions }
-    guard shape.count == 4, let channels = Self.channels(shape) else {
+    if given == nil, shape.count != tensor.shape.rank { shape = tensor.shape.dimensions }
+    if case .audio = metadata?.content {
+      throw ApusError(
+        .invalidArgument, "the input \(tensor) takes sound, as its metadata says, not a picture")
+    }
+    let layout = try InputLayout(of: tensor, shape, metadata, wanted: wanted)
+    guard Self.types.contains(tensor.type) else {
       throw ApusError(
         .invalidArgument,
-        """
-        the input \(tensor) is not a picture of 1×height×width×3 or 1×3×height×width, or with 1 channel for gray
-        """)
+        "the input \(tensor) does not take pixels as integers of 8 to 64 bits or as floats of 16 to 64")
     }
-    isPlanar = channels.isPlanar
-    channelCount = channels.count
-    isBatchOpen = given == nil && shape[0] < 0
-    guard shape[0] == 1 || isBatchOpen else {
+    isPlanar = layout.isPlanar
+    channelCount = layout.channelCount
+    isBare = layout.isBare
+    isRow = layout.axes == nil
+    guess = layout.guess
+    let batch = layout.batchAxis.map { shape[$0] } ?? 1
+    isBatchOpen = given == nil && batch < 0
+    fixedBatch = max(batch, 1)
+    guard batch != 0, fixedBatch <= Self.mostFixedPictures else {
       throw ApusError(
         .invalidArgument,
-        "the input \(tensor) takes \(shape[0]) pictures at once, not 1×height×width×3 or a number left open")
+        "the input \(tensor) takes \(batch) pictures at once, not 1 to \(Self.mostFixedPictures) or a number left open"
+      )
     }
-    guard [.uint8, .int8, .int16, .int32, .float32].contains(tensor.type) else {
-      throw ApusError(
-        .invalidArgument, "the input \(tensor) does not take pixels as uint8, int8, int16, int32 or float32")
-    }
-    let (rows, columns) = isPlanar ? (shape[2], shape[3]) : (shape[1], shape[2])
-    if rows >= 0, columns >= 0 {
-      if let wanted, wanted != (columns, rows) {
+    batchAxis = isBatchOpen ? layout.batchAxis : nil
+    if let size = layout.size {
+      if let wanted, wanted != size {
         throw ApusError(
           .invalidArgument,
           "the input \(tensor) is not \(wanted.width) × \(wanted.height) pixels, and its size is not open")
       }
-      (width, height) = (columns, rows)
+      (width, height) = size
     } else {
       (width, height) = try Self.openSize(of: tensor, wanted, metadata, export)
     }
+    var dimensions = shape
+    if let axis = layout.batchAxis { dimensions[axis] = fixedBatch }
+    if let axes = layout.axes { (dimensions[axes.row], dimensions[axes.column]) = (height, width) }
+    self.dimensions = dimensions
   }
 
-  /// Looks for three channels before one, in the last dimension before the second.
-  private static func channels(_ shape: [Int]) -> (count: Int, isPlanar: Bool)? {
-    for count in [3, 1] {
-      if shape[3] == count { return (count, false) }
-      if shape[1] == count { return (count, true) }
-    }
-    return nil
-  }
+  /// The types of pixels that inputs take.
+  static let types: Set<ElementType> = [
+    .uint8, .int8, .int16, .uint16, .int32, .uint32, .int64, .float16, .bfloat16, .float32, .float64,
+  ]
 
   private static func openSize(
     of tensor: Tensor, _ wanted: (width: Int, height: Int)?, _ metadata: TensorMetadata?,
@@ -87,8 +107,36 @@ struct InputGeometry: Sendable {
       "the input \(tensor.name) leaves its size open (\(tensor.shapeSignature)): the options must choose it")
   }
 
-  /// The shape of the input for this many pictures.
+  /// What is doubtful about a guess, for people; nil if nothing is.
+  var doubt: String? {
+    guard guess != nil else { return nil }
+    if !isRow, width != height {
+      return
+        "the input has \(height) rows of \(width) numbers and no channels: taken for a gray picture, though it may be a spectrogram"
+    }
+    guard isRow, channelCount == 1, width * height < 64 else { return nil }
+    return
+      "the input takes \(width * height) numbers in a row: taken for a gray picture, though they may be features"
+  }
+
+  /// The shape of the input for this many pictures; a number that the model fixes stays as it is.
   func shape(batch: Int) -> TensorShape {
-    isPlanar ? [batch, channelCount, height, width] : [batch, height, width, channelCount]
+    var dimensions = dimensions
+    if let batchAxis { dimensions[batchAxis] = batch }
+    return TensorShape(dimensions)
+  }
+
+  /// An output as it is for one picture: without the other pictures of a fixed batch.
+  ///
+  /// - Throws: `invalidArgument` if the output does not have a row for each picture.
+  func single(_ output: Tensor) throws(ApusError) -> Tensor {
+    guard fixedBatch > 1 else { return output }
+    guard output.shape.rank > 0, output.shape[0] == fixedBatch else {
+      throw ApusError(
+        .invalidArgument,
+        "the model takes \(fixedBatch) pictures at once, but its output \(output) does not have a row for each"
+      )
+    }
+    return output.reshaped(TensorShape([1] + output.shape.dimensions.dropFirst()))
   }
 }

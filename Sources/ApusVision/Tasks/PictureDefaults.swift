@@ -14,4 +14,6 @@ struct PictureDefaults: Sendable {
   var source = AssumptionSource.guess
   /// What says so.
   var reason = "usual for models whose file does not say"
+  /// What the fourth channel of an input holds.
+  var fourthChannel = FourthChannel.alpha
 }

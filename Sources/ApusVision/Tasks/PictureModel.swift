@@ -9,7 +9,7 @@ struct PreparedModel: DescribedModel {
   let export: ExportMetadata?
   let geometry: InputGeometry
   let interpreter: Interpreter
-  /// The outputs as prepared, in the model's order.
+  /// The outputs as prepared for one picture, in the model's order.
   let outputs: [Tensor]
   let options: BaseOptions
   fileprivate let interpreterOptions: Interpreter.Options
@@ -33,7 +33,9 @@ struct PreparedModel: DescribedModel {
     interpreterOptions.inputShapes[0] = geometry.shape(batch: 1)
     self.interpreterOptions = interpreterOptions
     interpreter = try Interpreter(model: model, options: interpreterOptions)
-    outputs = interpreter.outputs
+    var outputs: [Tensor] = []
+    for output in interpreter.outputs { outputs.append(try geometry.single(output)) }
+    self.outputs = outputs
     guard outputs.count <= Self.mostOutputs else {
       throw ApusError(
         .resourceLimit,
@@ -61,6 +63,8 @@ final class PictureModel: Sendable {
   let input: ImageInput
   /// How pixels, channels and pictures of other proportions are read.
   let readings: [Assumption]
+  /// What is doubtful about the input.
+  let warnings: [String]
   let processor: ImageProcessor
   let outputs: [Tensor]
   private let threads: Int
@@ -79,12 +83,14 @@ final class PictureModel: Sendable {
       prepared.geometry, tensor: prepared.interpreter.inputs[0], metadata: prepared.metadata?.inputs.first,
       export: prepared.export, options: options, defaults: defaults)
     let fit = options.fit ?? defaults.fit
-    readings = [
-      input.pixels, input.channelOrder,
-      Assumption(
-        "fit", fit.name, options.fit == nil ? defaults.source : .given,
-        reason: options.fit == nil ? defaults.reason : "the options", option: "--fit"),
-    ]
+    readings =
+      [
+        input.pixels, input.channelOrder,
+        Assumption(
+          "fit", fit.name, options.fit == nil ? defaults.source : .given,
+          reason: options.fit == nil ? defaults.reason : "the options", option: "--fit"),
+      ] + input.shapeReadings
+    warnings = input.geometry.doubt.map { [$0] } ?? []
     processor = try ImageProcessor(
       width: prepared.geometry.width, height: prepared.geometry.height, channels: input.channels,
       fit: fit, resampling: options.resampling)
@@ -98,38 +104,42 @@ final class PictureModel: Sendable {
     ) { geometry.shape(batch: $0) }
   }
 
-  /// The bytes of what is computed as floats beside the interpreter: wide integers of the input, and copies of outputs of other
+  /// The bytes of what is computed as floats beside the interpreter: elements of the input of other types, and copies of outputs of other
   /// types.
   private static func extraByteCount(of prepared: PreparedModel) -> Int {
     // No overflow: the elements are limited, and so is the number of outputs.
     var byteCount = 0
-    if let input = prepared.interpreter.inputs.first, [.int16, .int32].contains(input.type) {
-      byteCount += 4 * input.shape.elementCount
+    if let input = prepared.interpreter.inputs.first, ImageInput.isConverted(input.type) {
+      byteCount += 12 * input.shape.elementCount
     }
     for output in prepared.outputs where output.type != .float32 {
-      byteCount += (4 + (output.type == .int64 ? 8 : 4)) * output.shape.elementCount
+      byteCount += (4 + ([.int64, .float64].contains(output.type) ? 8 : 4)) * output.shape.elementCount
     }
     return byteCount
   }
 
   /// Runs the model on a picture, or on a region of it.
   ///
-  /// - Parameter body: Turns the outputs into a result; its time counts as postprocessing.
+  /// - Parameters:
+  ///   - previousMask: The mask of the picture before, for inputs with a channel for it, see ``ImageInput``.
+  ///   - body: Turns the outputs into a result; its time counts as postprocessing.
   /// - Returns: The result, with the time of each stage.
   func run<Answer: TimedResult>(
-    _ image: ImageBuffer, in region: PixelRect? = nil, cancellation: Cancellation? = nil,
+    _ image: ImageBuffer, in region: PixelRect? = nil, previousMask: [UInt8]? = nil,
+    cancellation: Cancellation? = nil,
     _ body: (ModelRun, Placement) throws(ApusError) -> Answer
   ) throws(ApusError) -> Answer {
     let clock = ContinuousClock()
     let start = clock.now
     return try interpreters.withInterpreter(cancellation: cancellation) { interpreter throws(ApusError) in
       let transform = try input.write(
-        image, in: region, by: processor, threads: threads, to: interpreter)
+        image, in: region, by: processor, threads: threads, to: interpreter, previousMask: previousMask)
       let placement = try Placement(transform, of: image, region: region)
       let ready = clock.now
       try interpreter.invoke(cancellation: cancellation)
       let done = clock.now
-      var answer = try body(ModelRun(interpreter, until: deadline(since: ready)), placement)
+      let run = ModelRun(interpreter, of: input.geometry.fixedBatch, until: deadline(since: ready))
+      var answer = try body(run, placement)
       answer.timings = StageTimings(
         preprocess: ready.milliseconds(since: start), inference: done.milliseconds(since: ready),
         postprocess: clock.now.milliseconds(since: done))

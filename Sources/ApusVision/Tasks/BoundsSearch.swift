@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusFormat
+import ApusSystem
+
+/// Looks for the bounds of a tensor's values among the operators that compute it: interval arithmetic, from the end of the graph as
+/// far back as it is needed.
+struct BoundsSearch {
+  private let model: Model
+  private let input: ValueBounds
+  private let subgraph: SubgraphEntry
+  /// The operator that writes each tensor.
+  private let producers: [Int: Int]
+  private var steps = 0
+
+  /// How many operators are looked at, and how far back.
+  private static let mostSteps = 256
+  private static let mostDepth = 64
+
+  init(_ model: Model, input: ValueBounds) {
+    self.model = model
+    self.input = input
+    subgraph = model.file.subgraphs[0]
+    var producers: [Int: Int] = [:]
+    for (index, node) in subgraph.operators.enumerated() {
+      for tensor in node.outputs { producers[tensor] = index }
+    }
+    self.producers = producers
+  }
+
+  /// The bounds of a tensor's real values.
+  mutating func bounds(of tensor: Int, depth: Int) throws(ApusError) -> ValueBounds {
+    guard tensor >= 0 else { return .unknown }
+    let described = model.tensor(tensor, subgraph: 0)
+    var found = ValueBounds.unknown
+    if subgraph.inputs.contains(tensor) {
+      found = input
+    } else if described.isConstant {
+      if let values = try model.constantBounds(of: tensor) {
+        found = ValueBounds(Double(values.lowerBound), Double(values.upperBound))
+      }
+    } else if let producer = producers[tensor], depth < Self.mostDepth, steps < Self.mostSteps {
+      steps += 1
+      found = try result(of: subgraph.operators[producer], depth: depth + 1)
+    }
+    return found.intersection(ValueBounds(ofQuantized: described.type, described.quantization))
+  }
+
+  /// The operator that computes a tensor's values, behind those that only move or resize them; nil for inputs and constants.
+  func origin(of tensor: Int) -> OperatorCode? {
+    var tensor = tensor
+    for _ in 0..<Self.mostDepth {
+      guard let producer = producers[tensor] else { return nil }
+      let node = subgraph.operators[producer]
+      let code = model.file.operatorCodes[node.operatorCode].code
+      guard Self.movements.contains(code), let source = node.inputs.first, source >= 0 else { return code }
+      tensor = source
+    }
+    return nil
+  }
+
+  /// Operators whose results are values of their first input, or lie between them.
+  private static let movements: Set<OperatorCode> = [
+    .reshape, .transpose, .squeeze, .expandDims, .slice, .stridedSlice, .gather, .gatherND, .resizeBilinear,
+    .resizeNearestNeighbor, .depthToSpace, .spaceToDepth, .batchToSpaceND, .cast, .dequantize, .quantize,
+    .tile, .reverseV2, .unpack, .mirrorPad, .mean, .reduceMax, .reduceMin, .broadcastTo,
+  ]
+
+  private mutating func result(of node: OperatorEntry, depth: Int) throws(ApusError) -> ValueBounds {
+    let code = model.file.operatorCodes[node.operatorCode].code
+    func first() throws(ApusError) -> ValueBounds { try operand(0, of: node, depth) }
+    if Self.movements.contains(code) { return try first() }
+    switch code {
+    case .logistic, .softmax: return ValueBounds(0, 1)
+    case .tanh: return ValueBounds(-1, 1)
+    case .relu: return try first().clamped(0, .infinity)
+    case .relu6: return try first().clamped(0, 6)
+    case .reluN1To1: return try first().clamped(-1, 1)
+    case .relu0To1: return try first().clamped(0, 1)
+    case .exp: return try first().mapped { exp($0) }
+    case .neg: return ValueBounds(0, 0) - (try first())
+    case .abs, .square:
+      let bounds = try first()
+      let (one, other) = (bounds.lower.magnitude, bounds.upper.magnitude)
+      let low = bounds.lower <= 0 && bounds.upper >= 0 ? 0 : min(one, other)
+      let high = max(one, other)
+      return code == .abs ? ValueBounds(low, high) : ValueBounds(low * low, high * high)
+    case .sqrt: return try first().clamped(0, .infinity).mapped { $0.squareRoot() }
+    case .round, .floor, .ceil:
+      return try first().mapped {
+        $0.rounded(code == .floor ? .down : code == .ceil ? .up : .toNearestOrEven)
+      }
+    case .averagePool2D, .maxPool2D: return try first().activated(node, field: 5)
+    case .minimum, .maximum:
+      let (one, other) = (try first(), try operand(1, of: node, depth))
+      return code == .minimum
+        ? ValueBounds(min(one.lower, other.lower), min(one.upper, other.upper))
+        : ValueBounds(max(one.lower, other.lower), max(one.upper, other.upper))
+    case .add: return try (first() + operand(1, of: node, depth)).activated(node, field: 0)
+    case .sub: return try (first() - operand(1, of: node, depth)).activated(node, field: 0)
+    case .mul: return try (first() * operand(1, of: node, depth)).activated(node, field: 0)
+    case .div: return try (first() / operand(1, of: node, depth)).activated(node, field: 0)
+    case .pad: return try first().union(ValueBounds(0, 0))
+    case .padV2: return try first().union(operand(2, of: node, depth))
+    case .split: return try operand(1, of: node, depth)
+    case .splitV: return try first()
+    case .concatenation, .pack:
+      var bounds = try first()
+      for position in node.inputs.indices.dropFirst() where bounds != .unknown {
+        bounds = bounds.union(try operand(position, of: node, depth))
+      }
+      return bounds
+    case .select, .selectV2: return try operand(1, of: node, depth).union(operand(2, of: node, depth))
+    case .conv2D, .transposeConv: return try ValueBounds.unknown.activated(node, field: 3)
+    case .depthwiseConv2D: return try ValueBounds.unknown.activated(node, field: 4)
+    case .fullyConnected: return try ValueBounds.unknown.activated(node, field: 0)
+    default: return .unknown
+    }
+  }
+
+  private mutating func operand(_ position: Int, of node: OperatorEntry, _ depth: Int) throws(ApusError)
+    -> ValueBounds
+  {
+    guard node.inputs.indices.contains(position) else { return .unknown }
+    return try bounds(of: node.inputs[position], depth: depth)
+  }
+}
+
+extension ValueBounds {
+  /// The values after the activation in a field of an operator's options.
+  fileprivate func activated(_ node: OperatorEntry, field: Int) throws(ApusError) -> ValueBounds {
+    let activation: Int8
+    do { activation = try node.options.int8(field, default: 0) } catch {
+      throw ApusError(.malformedModel, error.message)
+    }
+    // The schema's `ActivationFunctionType`.
+    return switch activation {
+    case 1: clamped(0, .infinity)
+    case 2: clamped(-1, 1)
+    case 3: clamped(0, 6)
+    case 4: ValueBounds(-1, 1)
+    default: self
+    }
+  }
+}
