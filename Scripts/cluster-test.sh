@@ -15,4 +15,5 @@ APUS_SERVER="$serving/apus-server"
 APUS_WORKER="$serving/apus-worker"
 PYSPARK_PYTHON=$PWD/.build/spark-python/bin/python
 export APUS APUS_SERVER APUS_WORKER PYSPARK_PYTHON
+Scripts/cases.sh "$APUS" "$APUS_SERVER" "$APUS_WORKER" "$PYSPARK_PYTHON"
 "$PYSPARK_PYTHON" -m pytest -q -p no:cacheprovider Serving/spark "$@"

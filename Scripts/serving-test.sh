@@ -17,4 +17,5 @@ APUS="$(swift build -c release --show-bin-path)/apus"
 APUS_SERVER="$serving/apus-server"
 APUS_WORKER="$serving/apus-worker"
 export APUS APUS_SERVER APUS_WORKER
+Scripts/cases.sh "$APUS" "$APUS_SERVER"
 .build/serving-python/bin/python -m pytest -q -p no:cacheprovider --durations=5 Serving/Tests "$@"

@@ -38,8 +38,11 @@ if [[ -n "${APUS_TEST_DATA:-}" ]]; then
   echo "== Whole models against LiteRT's reference kernels: each of $kernels with 1 to 8 threads"
   .build/python/bin/python Tools/compare/compare_models.py "$APUS_TEST_DATA/models" --apus "$apus" \
     --kernels "$kernels" --threads 1,2,3,4,5,6,7,8
+
+  echo "== Reported cases: what a person has is answered rightly, or refused"
+  Scripts/cases.sh "$apus"
 else
-  echo "== Whole models: skipped, APUS_TEST_DATA is not set"
+  echo "== Whole models and reported cases: skipped, APUS_TEST_DATA is not set"
 fi
 
 echo "== Random graphs against LiteRT's reference kernels and against other ways of running: 3,000 known and 1,000 new"
